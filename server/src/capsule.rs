@@ -1,8 +1,8 @@
-//! Capsules on disk: what is kept of a thread before a compaction, so that a person can go back to it. This room reads
-//! and writes files; what goes into one is for the registry to say.
+//! Capsules on disk: the state of a thread before a compaction, so that a person can go back to it. This module reads
+//! and writes files; the registry decides what goes into them.
 //!
-//! `<thread>/capsules/<capsule>.json` is one capsule, and `<capsule>.history.jsonl` beside it the history of a host that
-//! keeps none itself, one item a line. The newest [`KEPT`] stay.
+//! `<thread>/capsules/<capsule>.json` is one capsule. `<capsule>.history.jsonl` holds the conversation, one item per
+//! line, if the host stores none itself. The newest [`KEPT`] capsules are kept.
 
 use crate::store::{Disk, StoreError, failed, is_unfinished};
 use rawr_core::event::{HostInfo, Packet, Repo, Trigger};
@@ -16,120 +16,148 @@ use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
-/// How many a thread keeps.
+/// The number of capsules that a thread keeps.
 pub const KEPT: usize = 20;
 
-/// Raised when an older release could no longer read what a newer one writes.
+/// Increment when older releases could no longer read what a newer one writes.
 const FORMAT: u16 = 1;
 
-/// A capsule as it is stored: a change here is a change of the format.
+/// A capsule as it is stored. A change here changes the format.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Capsule {
     v: u16,
+    /// Unique in its thread, and the name of its file.
     pub id: String,
+    /// The thread that it belongs to.
     pub thread: ThreadId,
+    /// When it was written.
     pub at: Timestamp,
+    /// The kept state.
     #[serde(flatten)]
-    pub kept: Kept,
+    pub kept: CapsuleState,
 }
 
-/// What a capsule holds of its thread. What looks like a key or a token has been taken out.
+/// The state of the thread. Secrets are redacted.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Kept {
+pub struct CapsuleState {
+    /// Why the history is compacted.
     pub trigger: Trigger,
-    /// `None`: the host compacted by itself.
+    /// `None` if the host compacted on its own.
     pub sequence: Option<SequenceId>,
+    /// The host and its capabilities.
     pub host: HostInfo,
+    /// The thread's working folder.
     pub cwd: String,
+    /// The model, as the host last reported it.
     pub model: Option<String>,
+    /// The size of the context window in tokens, if known.
     pub window: Option<Tokens>,
     /// Tokens in the context.
     pub context: Option<Tokens>,
-    pub transcript: Option<Transcript>,
+    /// The host's own transcript, if it has one.
+    pub transcript: Option<CapsuleTranscript>,
     /// The newest turn that had ended.
     pub last_turn: Option<TurnId>,
-    /// The turn that ran.
+    /// The turn that was running.
     pub inside_turn: Option<TurnId>,
+    /// The number of turns that had ended.
     pub turns_ended: u32,
+    /// The packet, if one was taken.
     pub packet: Option<Packet>,
-    pub scratch: Option<Scratch>,
+    /// The agent's notes, if it has any.
+    pub scratch: Option<CapsuleNotes>,
+    /// The steps of the agent's plan.
     #[serde(default)]
     pub plan: Vec<PlanStep>,
+    /// The active standing instructions.
     #[serde(default)]
     pub directives: Vec<Directive>,
+    /// The state of the repository, if it was inspected.
     pub repo: Option<Repo>,
+    /// When the repository was inspected.
     pub repo_seen_at: Option<Timestamp>,
+    /// The messages that were held at that time.
     #[serde(default)]
-    pub held: Vec<Held>,
+    pub held: Vec<CapsuleMessage>,
 }
 
-/// The host's own record, and how far it went.
+/// The host's own transcript, and its length at that time.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Transcript {
+pub struct CapsuleTranscript {
+    /// The path, as the host reported it.
     pub path: String,
-    /// `None`: it was not there.
+    /// `None` if the file did not exist.
     pub bytes: Option<u64>,
 }
 
 /// The agent's notes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Scratch {
+pub struct CapsuleNotes {
     /// Relative to the thread's folder.
     pub file: String,
+    /// A hash of the contents.
     pub hash: String,
-    /// `None`: they are long.
+    /// `None` if they are too long to keep.
     pub content: Option<String>,
 }
 
-/// A message that waits.
+/// A message that waited for delivery.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Held {
+pub struct CapsuleMessage {
+    /// The id that the host gave to the message.
     pub id: InputId,
+    /// The redacted text.
     pub text: String,
 }
 
 impl Capsule {
-    pub fn new(id: String, thread: ThreadId, at: Timestamp, kept: Kept) -> Self {
+    /// A capsule of the current format.
+    pub fn new(id: String, thread: ThreadId, at: Timestamp, kept: CapsuleState) -> Self {
         Self { v: FORMAT, id, thread, at, kept }
     }
 }
 
-/// One item of a host's history, in the host's own shape.
-pub type Item = Map<String, Value>;
+/// One item of a host's history, in the host's own format.
+pub type CapsuleHistoryItem = Map<String, Value>;
 
-/// What is in the folder: the readable ones, and why others are not.
+/// The capsules of a folder, and the errors of those that cannot be read.
 #[derive(Debug, Default)]
-pub struct Listed {
-    /// The newest first.
+pub struct CapsuleList {
+    /// Newest first.
     pub capsules: Vec<Capsule>,
+    /// Errors of the unreadable ones.
     pub unread: Vec<StoreError>,
 }
 
 /// The capsules of one thread.
 #[derive(Debug)]
-pub struct Capsules {
+pub struct CapsuleStore {
     folder: PathBuf,
     disk: Disk,
 }
 
-impl Capsules {
+impl CapsuleStore {
+    /// The capsules in a thread's folder.
     pub fn of(thread_folder: &Path) -> Self {
         Self::on(Disk::default(), thread_folder)
     }
 
+    /// The same on the given disk.
     pub fn on(disk: Disk, thread_folder: &Path) -> Self {
         Self { folder: thread_folder.join("capsules"), disk }
     }
 
+    /// Whether there is a capsule with this id.
     pub fn has(&self, id: &str) -> bool {
         self.file(id).is_file()
     }
 
+    /// Whether a history is stored for this id.
     pub fn has_history(&self, id: &str) -> bool {
         self.history_file(id).is_file()
     }
 
-    /// On the disk itself when this returns; one of this id is replaced.
+    /// Writes a capsule durably. Replaces one with the same id.
     pub fn write(&self, capsule: &Capsule) -> Result<(), StoreError> {
         let path = self.file(&capsule.id);
         let mut bytes = serde_json::to_vec_pretty(capsule)
@@ -138,8 +166,8 @@ impl Capsules {
         self.put(&path, &bytes)
     }
 
-    /// Puts a history beside its capsule.
-    pub fn attach(&self, id: &str, history: &[Item]) -> Result<(), StoreError> {
+    /// Stores a capsule's history.
+    pub fn attach(&self, id: &str, history: &[CapsuleHistoryItem]) -> Result<(), StoreError> {
         let (path, mut bytes) = (self.history_file(id), Vec::new());
         for item in history {
             serde_json::to_writer(&mut bytes, item)
@@ -149,7 +177,7 @@ impl Capsules {
         self.put(&path, &bytes)
     }
 
-    /// `None` where there is no such capsule.
+    /// `None` if there is no such capsule.
     pub fn read(&self, id: &str) -> Result<Option<Capsule>, StoreError> {
         let path = self.file(id);
         match fs::read(&path) {
@@ -159,8 +187,8 @@ impl Capsules {
         }
     }
 
-    /// Empty where no history was kept.
-    pub fn history(&self, id: &str) -> Result<Vec<Item>, StoreError> {
+    /// Empty if no history was stored.
+    pub fn history(&self, id: &str) -> Result<Vec<CapsuleHistoryItem>, StoreError> {
         let path = self.history_file(id);
         let file = match File::open(&path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -171,15 +199,16 @@ impl Capsules {
         lines.map(item).collect::<io::Result<_>>().map_err(failed("read", &path))
     }
 
-    /// The files of histories, each with the capsule's id.
+    /// The history files. Their names begin with the capsule's id.
     pub fn histories(&self) -> Result<Vec<PathBuf>, StoreError> {
         let mut files = self.files()?;
         files.retain(|path| name(path).ends_with(HISTORY));
         Ok(files)
     }
 
-    pub fn list(&self) -> Result<Listed, StoreError> {
-        let mut listed = Listed::default();
+    /// Reads all capsules. Fails only if the folder cannot be listed.
+    pub fn list(&self) -> Result<CapsuleList, StoreError> {
+        let mut listed = CapsuleList::default();
         for path in self.files()? {
             let Some(id) = name(&path).strip_suffix(CAPSULE) else { continue };
             match self.read(id) {
@@ -191,7 +220,8 @@ impl Capsules {
         Ok(listed)
     }
 
-    /// Removes the oldest beyond [`KEPT`], and what a crash left half written. `latest` stays, whatever the clock says.
+    /// Removes the oldest capsules beyond [`KEPT`] and files that a crash left incomplete. `latest` is kept whatever
+    /// the clock says.
     pub fn prune(&self, latest: &str) -> Result<(), StoreError> {
         for path in self.files()? {
             if is_unfinished(&path) {
@@ -228,7 +258,7 @@ impl Capsules {
         entries.map(path).collect::<io::Result<_>>().map_err(failed("list", &self.folder))
     }
 
-    /// All of a file or nothing of it.
+    /// Replaces a file atomically.
     fn put(&self, path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
         let put = || {
             self.disk.create_folder(&self.folder)?;
@@ -247,10 +277,10 @@ fn name(path: &Path) -> &str {
 
 fn parse(path: &Path, bytes: &[u8]) -> Result<Capsule, StoreError> {
     #[derive(Deserialize)]
-    struct Version {
+    struct CapsuleVersion {
         v: u16,
     }
-    serde_json::from_slice::<Version>(bytes)
+    serde_json::from_slice::<CapsuleVersion>(bytes)
         .and_then(|version| match version.v {
             0..=FORMAT => serde_json::from_slice(bytes).map(Ok),
             found => Ok(Err(StoreError::NewerFormat {

@@ -1,9 +1,9 @@
-//! What the user configured: layers of files to one [`Config`], and what is wrong with them. A bad value never stops
-//! the service: the next lower layer's value holds. Nothing is decided here, and no file is written.
+//! The user's configuration: layers of files are merged into one [`Config`] and a list of problems. A bad value never
+//! stops the service; the next lower layer's value is used. Writes no file.
 //!
-//! The layers, the weakest first: built-in values, the front matter of the packet request, Codex's `config.toml`,
-//! `rawr.toml`, the client's own settings, what those say of the thread's model, and a project's `.rawr.toml`, which may
-//! only narrow what those allow.
+//! The layers, weakest first: built-in values, the front matter of the packet request, Codex's `config.toml`,
+//! `rawr.toml`, the client's own settings, the tables of the thread's model in any of these, and a project's
+//! `.rawr.toml`, which may only narrow the others.
 
 mod check;
 mod default_file;
@@ -19,15 +19,15 @@ mod table;
 pub use default_file::commented_default_toml;
 pub use folder::is_within;
 pub use home::{Home, project_toml};
-pub use keys::{Key, Kind, Table, is_table, key, keys, names_in, tables};
+pub use keys::{ConfigKey, KeyKind, KeyTable, is_table, key, keys, names_in, tables};
 pub use models::{of_models, path_in};
 pub use schema::json_schema;
 
-use crate::problem::written::Written;
+use crate::problem::written::WrittenValue;
 use crate::problem::{Problem, capped};
 use crate::prompts::PacketFrontMatter;
-use layer::{Setting, Source};
-use models::Pattern;
+use layer::{LayerSetting, LayerSource};
+use models::ModelPattern;
 use rawr_core::policy::{JudgeBackend, MidTurn, Policy, Tier};
 use rawr_core::prompt::PromptName;
 use serde_json::{Map, Value, json};
@@ -36,78 +36,87 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::Duration;
 
+/// The merged configuration of one thread, or of none.
 #[derive(Debug, Clone)]
 pub struct Config {
-    /// For the core.
+    /// The core's part.
     pub policy: Policy,
-    /// For the judge's room.
+    /// The part of the judge's endpoint.
     pub judgment: JudgeSettings,
-    /// For what records the repository's state beside the events.
+    /// What to record of the repository's state.
     pub repo_observation: RepoObservation,
-    /// For the store: a thread that rests for so long is archived; 0 is never.
+    /// Days after which an idle thread is archived. 0 is never.
     pub retention_days: u64,
-    /// For the prompt store: files elsewhere than in the prompt folder.
+    /// Prompt files outside of the prompt folder.
     pub prompt_paths: BTreeMap<PromptName, PathBuf>,
-    /// Keys that some layer set. All others have their built-in value.
-    origins: BTreeMap<&'static str, Origin>,
-    /// The sources that were there, the weakest first.
+    /// The keys that some layer set. All others have their built-in value.
+    origins: BTreeMap<&'static str, KeyOrigin>,
+    /// The sources that exist, weakest first.
     sources: Vec<String>,
-    /// The decision prompts of tiers, with those of models other than this thread's.
+    /// The decision prompts of tiers, including those of other models.
     decision_prompts: BTreeSet<String>,
 }
 
-/// Texts that somebody is editing and has not saved, by the file that they stand in for.
-pub type Unsaved = BTreeMap<PathBuf, String>;
+/// Unsaved texts of an editor, by the file that each one replaces.
+pub type UnsavedTexts = BTreeMap<PathBuf, String>;
 
-/// Where the user's files are, and what the client sent along.
+/// The user's files and the settings that the client sent.
 #[derive(Debug, Clone)]
 pub struct UserSources {
     /// The folder of configuration.
     pub home: Home,
-    /// What the client sent along.
+    /// Settings that the client sent.
     pub overrides: Option<Value>,
-    /// Paths of prompts are relative to it.
+    /// Prompt paths are relative to it.
     pub prompt_folder: PathBuf,
-    /// Where each prompt in force is, or would be.
+    /// The file of each prompt, whether it exists or not.
     pub prompts: Vec<(PromptName, PathBuf)>,
     /// The decision prompts that tiers name.
     pub decisions: Vec<PathBuf>,
-    /// What the prompt for packets says in its front matter.
+    /// The front matter of the packet request.
     pub front_matter: PacketFrontMatter,
 }
 
-/// A key's value in force, and where it comes from.
+/// A key's current value and its source.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Standing {
-    /// `None`: none is in force.
+pub struct EffectiveValue {
+    /// `None` if the key has no value.
     pub value: Option<Value>,
-    /// For people.
+    /// Display name of the source.
     pub layer: String,
+    /// The file and the byte range of the value, if a file sets it.
     pub place: Option<(PathBuf, std::ops::Range<usize>)>,
 }
 
-/// `[rawr_auto_compaction.judgment]`: whom to ask, and for how long.
+/// `[rawr_auto_compaction.judgment]`: which model to ask, and how long to wait.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JudgeSettings {
-    /// The policy's, too: the core decides who is asked, the judge's room which wire to speak. They are set together.
+    /// Also part of the policy: the core decides who is asked, the judge module which API is used. Always set together.
     pub backend: JudgeBackend,
+    /// The model to ask. An endpoint requires one.
     pub model: Option<String>,
-    /// Holds neither a user nor a password.
+    /// Contains neither a user nor a password.
     pub base_url: String,
-    /// The environment variable that holds the key. `None`: none is sent.
+    /// The environment variable that holds the API key. `None`: no key is sent.
     pub api_key_env: Option<String>,
-    /// For the whole judgment, repeated requests included.
+    /// For the whole judgment, including retries.
     pub timeout: Duration,
+    /// How often a failed request is repeated.
     pub max_retries: u32,
+    /// The reasoning effort to request. `None`: the endpoint's default.
     pub reasoning_effort: Option<String>,
 }
 
+/// `[rawr_auto_compaction.repo_observation]`: what to record of a repository.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RepoObservation {
+    /// Whether repositories are inspected.
     pub enabled: bool,
-    /// For all that is looked up at once.
+    /// For all queries of one inspection together.
     pub timeout_seconds: u64,
+    /// Whether Graphite's stack is read, too.
     pub graphite_enabled: bool,
+    /// The limit of the stack's text, in characters.
     pub graphite_max_chars: usize,
 }
 
@@ -137,20 +146,20 @@ impl Default for JudgeSettings {
 }
 
 #[derive(Debug, Clone)]
-struct Origin {
-    /// For people.
+struct KeyOrigin {
+    /// Display name.
     layer: String,
     file: Option<PathBuf>,
     span: Option<std::ops::Range<usize>>,
-    /// The short form that it was written as.
+    /// The short form that the file used.
     short: Option<&'static str>,
-    /// The models whose table it stands in.
+    /// The models of the table that sets it.
     model: Option<String>,
     /// A project's file narrowed it.
     of_project: bool,
 }
 
-/// Whether a file with this text can be read at all.
+/// Whether this text is valid TOML.
 pub fn is_toml(text: &str) -> bool {
     layer::from_toml(text).is_ok()
 }
@@ -170,25 +179,25 @@ impl Default for Config {
     }
 }
 
-/// What a configuration is made of. Start from [`ConfigSources::at`] and set what else there is.
+/// Where to load a configuration from. Start from [`ConfigSources::at`] and set the other sources.
 #[derive(Debug, Clone, Copy)]
 pub struct ConfigSources<'s> {
     /// The user's own files.
     pub home: &'s Home,
     /// The thread's folder, whose `.rawr.toml` may narrow the rest.
     pub project: Option<&'s Path>,
-    /// The model that the thread's host names.
+    /// The model that the thread's host reported.
     pub model: Option<&'s str>,
-    /// What the client sent along.
+    /// Settings that the client sent.
     pub overrides: Option<&'s Value>,
-    /// What the prompt for packets says in its front matter.
+    /// The front matter of the packet request.
     pub front_matter: Option<&'s PacketFrontMatter>,
-    /// Texts that stand in for files.
-    pub unsaved: Option<&'s Unsaved>,
+    /// Unsaved texts that replace files.
+    pub unsaved: Option<&'s UnsavedTexts>,
 }
 
 impl<'s> ConfigSources<'s> {
-    /// The user's own files, and nothing else.
+    /// Only the user's own files.
     pub const fn at(home: &'s Home) -> Self {
         Self {
             home,
@@ -200,29 +209,32 @@ impl<'s> ConfigSources<'s> {
         }
     }
 
-    /// Reads the files. Every problem is returned; where a value is bad, the next lower layer's holds.
+    /// Reads the files. Returns every problem; instead of a bad value, the next lower layer's is used.
     pub fn load(self) -> (Config, Vec<Problem>) {
         let Self { home, project, model, overrides, front_matter, unsaved } = self;
-        let (no_front_matter, nothing_unsaved) = (PacketFrontMatter::default(), Unsaved::new());
+        let (no_front_matter, nothing_unsaved) =
+            (PacketFrontMatter::default(), UnsavedTexts::new());
         let front_matter = front_matter.unwrap_or(&no_front_matter);
         let unsaved = unsaved.unwrap_or(&nothing_unsaved);
         let mut problems = Vec::new();
-        let mut own = layer::read_file(Source::Codex(home.codex_toml()), unsaved, &mut problems);
-        own.extend(layer::read_file(Source::Rawr(home.rawr_toml()), unsaved, &mut problems));
-        let client = overrides
-            .map(|overrides| layer::read(&Written::from(overrides), Source::Client, &mut problems));
-        let allowed = Allowed { own, client: client.unwrap_or_default(), front_matter };
+        let mut own =
+            layer::read_file(LayerSource::Codex(home.codex_toml()), unsaved, &mut problems);
+        own.extend(layer::read_file(LayerSource::Rawr(home.rawr_toml()), unsaved, &mut problems));
+        let client = overrides.map(|overrides| {
+            layer::read(&WrittenValue::from(overrides), LayerSource::Client, &mut problems)
+        });
+        let allowed = NarrowableSettings { own, client: client.unwrap_or_default(), front_matter };
         let mut config =
             allowed.for_model(|pattern| model.is_some_and(|model| pattern.matches(model)));
         if let Some(project) = project {
-            let source = Source::Project(project_toml(project));
+            let source = LayerSource::Project(project_toml(project));
             let settings = layer::read_file(source, unsaved, &mut problems);
             config.narrow(&settings, model, &mut problems);
         }
         let mut problems = capped(problems);
         config.name_overrides();
         problems.extend(config.oddities());
-        // A table whose model no thread has yet is checked as well.
+        // Tables of models that no thread uses are checked as well.
         for table in allowed.patterns() {
             let config = allowed.for_model(|pattern| pattern.matches(table.text()));
             for problem in config.oddities() {
@@ -236,18 +248,24 @@ impl<'s> ConfigSources<'s> {
 }
 
 impl Config {
-    fn take(&mut self, settings: Vec<Setting>) {
+    fn take(&mut self, settings: Vec<LayerSetting>) {
         for setting in in_order(settings) {
             setting.key.set(self, setting.value.clone());
             self.note(&setting);
         }
     }
 
-    /// With what a project's file says; models' tables come after the rest.
-    fn narrow(&mut self, settings: &[Setting], model: Option<&str>, problems: &mut Vec<Problem>) {
-        let matches = |pattern: &Rc<Pattern>| model.is_some_and(|model| pattern.matches(model));
+    /// Applies a project's file; the tables of models come last.
+    fn narrow(
+        &mut self,
+        settings: &[LayerSetting],
+        model: Option<&str>,
+        problems: &mut Vec<Problem>,
+    ) {
+        let matches =
+            |pattern: &Rc<ModelPattern>| model.is_some_and(|model| pattern.matches(model));
         let patterns = models::patterns(settings).into_iter().filter(matches).map(Some);
-        // A short form is told of once, however many keys it stands for.
+        // A short form is reported once, however many keys it sets.
         let place = |told: &Problem| (told.file.clone(), told.span.as_ref().map(|span| span.start));
         let mut known: BTreeSet<_> = problems.iter().map(place).collect();
         for pattern in std::iter::once(None).chain(patterns) {
@@ -266,30 +284,30 @@ impl Config {
         }
     }
 
-    fn note(&mut self, setting: &Setting) {
+    fn note(&mut self, setting: &LayerSetting) {
         let layer = setting.layer();
         if !self.sources.contains(&layer) {
             self.sources.push(layer.clone());
         }
-        let origin = Origin {
+        let origin = KeyOrigin {
             layer,
             file: setting.source.file().map(Path::to_owned),
             span: setting.span.clone(),
             short: setting.short.map(|short| short.path),
             model: setting.model.as_ref().map(|pattern| pattern.text().to_owned()),
-            of_project: matches!(*setting.source, Source::Project(_)),
+            of_project: matches!(*setting.source, LayerSource::Project(_)),
         };
         self.origins.insert(setting.key.path, origin);
     }
 
-    fn origin(&self, key: &str) -> Option<&Origin> {
+    fn origin(&self, key: &str) -> Option<&KeyOrigin> {
         self.origins.get(key)
     }
 
-    /// The record of a decision names who set the threshold that it went by, where that was not the user's own files.
+    /// Records which override set a decision's threshold, unless it was the user's own files.
     fn name_overrides(&mut self) {
         for tier in Tier::ALL {
-            let set_by = self.origin(&threshold(tier)).and_then(Origin::overriding);
+            let set_by = self.origin(&threshold(tier)).and_then(KeyOrigin::overriding);
             self.policy.tiers.rule_mut(tier).set_by = set_by;
         }
     }
@@ -301,25 +319,25 @@ impl Config {
         own.union(&self.decision_prompts).cloned().collect::<Vec<_>>().into_iter()
     }
 
-    /// Every key with its `value` in force and the `layer` that set it; a key without a value has none in force.
-    /// `key` names the short form, where it was written as one.
+    /// Every key with its current `value` and the `layer` that set it; a key without a value has none. `key` names the
+    /// short form if the file used one.
     pub fn effective(&self) -> Map<String, Value> {
         let own = keys().filter(|key| key.targets().any(|target| std::ptr::eq(target, *key)));
         own.map(|key| (key.path.to_owned(), self.effective_value(key))).collect()
     }
 
-    /// Of a short form: that of the last key that it stands for.
-    pub fn standing(&self, key: &'static Key) -> Option<Standing> {
+    /// For a short form: that of the last key that it sets.
+    pub fn standing(&self, key: &'static ConfigKey) -> Option<EffectiveValue> {
         let target = key.targets().last()?;
         let origin = self.origins.get(target.path);
-        Some(Standing {
+        Some(EffectiveValue {
             value: target.get(self).map(|value| value.to_json()),
             layer: origin.map_or_else(|| "built-in".to_owned(), |origin| origin.layer.clone()),
             place: origin.and_then(|origin| Some((origin.file.clone()?, origin.span.clone()?))),
         })
     }
 
-    fn effective_value(&self, key: &'static Key) -> Value {
+    fn effective_value(&self, key: &'static ConfigKey) -> Value {
         let origin = self.origins.get(key.path);
         let layer = origin.map_or("built-in", |origin| origin.layer.as_str());
         let mut shown = Map::from_iter([("layer".to_owned(), json!(layer))]);
@@ -332,13 +350,13 @@ impl Config {
         Value::Object(shown)
     }
 
-    /// The sources that set something, the strongest first: files as paths, others by name.
+    /// The sources that set something, strongest first: files as paths, others by name.
     pub fn layers(&self) -> impl Iterator<Item = &str> {
         self.sources.iter().rev().map(String::as_str)
     }
 }
 
-impl Origin {
+impl KeyOrigin {
     fn overriding(&self) -> Option<String> {
         let project = self.of_project.then(|| "project".to_owned());
         let model = self.model.as_ref().map(|model| format!("model {model:?}"));
@@ -351,20 +369,20 @@ fn threshold(tier: Tier) -> String {
     format!("rawr_auto_compaction.policy.{tier}.percent_remaining_lt")
 }
 
-/// All that a project may narrow.
-struct Allowed<'a> {
-    /// Of Codex's file and of rawr's: short forms and long ones are weighed across both.
-    own: Vec<Setting>,
-    client: Vec<Setting>,
+/// The settings that a project may narrow.
+struct NarrowableSettings<'a> {
+    /// From Codex's file and rawr's, because the precedence of short and long forms spans both.
+    own: Vec<LayerSetting>,
+    client: Vec<LayerSetting>,
     front_matter: &'a PacketFrontMatter,
 }
 
-impl Allowed<'_> {
-    fn patterns(&self) -> Vec<Rc<Pattern>> {
+impl NarrowableSettings<'_> {
+    fn patterns(&self) -> Vec<Rc<ModelPattern>> {
         models::patterns(self.own.iter().chain(&self.client))
     }
 
-    fn for_model(&self, applies: impl Fn(&Pattern) -> bool) -> Config {
+    fn for_model(&self, applies: impl Fn(&ModelPattern) -> bool) -> Config {
         let mut config = Config::default();
         config.take(from_front_matter(self.front_matter));
         let patterns = self.patterns().into_iter().filter(|pattern| applies(pattern)).map(Some);
@@ -384,8 +402,8 @@ impl Allowed<'_> {
 
     fn decision_prompts(&self) -> BTreeSet<String> {
         let of_models = self.own.iter().chain(&self.client).filter(|of| of.model.is_some());
-        let path = |setting: &Setting| match &setting.value {
-            keys::Value::Text(path) if setting.key.name() == "decision_prompt_path" => {
+        let path = |setting: &LayerSetting| match &setting.value {
+            keys::KeyValue::Text(path) if setting.key.name() == "decision_prompt_path" => {
                 Some(path.clone()).filter(|path| !path.is_empty())
             }
             _ => None,
@@ -394,8 +412,8 @@ impl Allowed<'_> {
     }
 }
 
-/// Short forms give way to the keys that they are short for, whichever of these files they stand in.
-fn in_order(mut settings: Vec<Setting>) -> Vec<Setting> {
+/// Short forms come before the keys that they set, so that the long forms win across these files.
+fn in_order(mut settings: Vec<LayerSetting>) -> Vec<LayerSetting> {
     let spelled_out: Vec<_> = settings
         .iter()
         .filter(|setting| setting.short.is_none())
@@ -405,16 +423,16 @@ fn in_order(mut settings: Vec<Setting>) -> Vec<Setting> {
     settings
 }
 
-fn from_front_matter(front_matter: &PacketFrontMatter) -> Vec<Setting> {
-    use keys::Value;
-    let source = Rc::new(Source::Prompt(front_matter.file.clone()));
+fn from_front_matter(front_matter: &PacketFrontMatter) -> Vec<LayerSetting> {
+    use keys::KeyValue;
+    let source = Rc::new(LayerSource::Prompt(front_matter.file.clone()));
     let percent = |tier: Tier| {
         let name = format!("{tier}_percent_remaining_lt");
-        let value = front_matter.threshold(tier).map(|percent| Value::Number(percent.into()));
+        let value = front_matter.threshold(tier).map(|percent| KeyValue::Number(percent.into()));
         (format!("trigger.{name}"), format!("rawr_auto_compaction.{name}"), value)
     };
-    let boundaries = front_matter.requires_any_boundary.map(Value::Boundaries);
-    let tail = front_matter.max_tail_chars.map(|chars| Value::Number(chars as u64));
+    let boundaries = front_matter.requires_any_boundary.map(KeyValue::Boundaries);
+    let tail = front_matter.max_tail_chars.map(|chars| KeyValue::Number(chars as u64));
     Tier::ALL
         .map(percent)
         .into_iter()
@@ -433,7 +451,9 @@ fn from_front_matter(front_matter: &PacketFrontMatter) -> Vec<Setting> {
         .filter_map(|(there, path, value)| {
             Some((front_matter.spans.get(there.as_str()), key(&path)?, value?))
         })
-        .flat_map(|(span, key, value)| Setting::of(key, &value, &source, span).collect::<Vec<_>>())
+        .flat_map(|(span, key, value)| {
+            LayerSetting::of(key, &value, &source, span).collect::<Vec<_>>()
+        })
         .collect()
 }
 

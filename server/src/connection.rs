@@ -1,4 +1,4 @@
-//! One client on one pair of pipes: frames, the life cycle, and the table of requests in flight. It is the only sender
+//! One client on one pair of streams: framing, life cycle, and the table of requests in flight. It is the only sender
 //! of answers, and every request gets exactly one.
 
 mod envelope;
@@ -9,13 +9,13 @@ mod router;
 
 pub use router::Router;
 
-use crate::jobs::{Done, Jobs};
-use crate::methods::{Commit, Session};
+use crate::jobs::{JobResult, Jobs};
+use crate::methods::{ClientSession, CommitResult};
 use crate::outbox::Outbox;
 use crate::registry::Ticket;
 use crate::trace::Trace;
 use crate::watch::ChangeNotifier;
-use crate::workers::{Worked, Workers};
+use crate::workers::{FinishedWork, Workers};
 use bytes::BytesMut;
 use envelope::RequestId;
 use futures::StreamExt;
@@ -38,29 +38,29 @@ use tokio::time::Instant;
 use tokio_util::codec::{Decoder, Encoder};
 
 const READ_CHUNK: usize = 64 << 10;
-/// Answers wait here for a client that does not read; beyond it the client is given up.
+/// The most bytes of unread answers. A client that lets more pile up is disconnected.
 const BACKLOG_LIMIT: usize = 64 << 20;
 
 /// Why the connection ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Closed {
-    /// `exit` after `shutdown`, the end of input, or a pipe that broke: all normal.
+pub enum CloseReason {
+    /// The client sent `exit` after `shutdown`, closed its end, or the pipe broke.
     Normally,
-    /// `exit` without `shutdown`.
+    /// The client sent `exit` without `shutdown`.
     WithoutShutdown,
-    /// What came was no message, and nobody knows where the next one begins.
+    /// The input is not framed as it must be, so the start of the next message is unknown.
     Unreadable,
-    /// The client let answers pile up without reading them.
+    /// The client did not read its answers and too many piled up.
     GivenUp,
-    /// Some of what was begun never came to its end. Its requests were answered with an error.
+    /// The disk did not finish some of the work in time. The requests in question were answered with an error.
     Unfinished,
 }
 
-/// The notifications that concern the connection itself.
+/// The notifications that the connection handles itself.
 pub const NOTIFICATIONS: [&str; 4] = ["initialized", "exit", "$/cancelRequest", "$/setTrace"];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Stage {
+enum ConnectionStage {
     Fresh,
     Running,
     ShutDown,
@@ -71,56 +71,56 @@ type InFlight = FuturesUnordered<BoxFuture<'static, Option<(RequestId, MethodRes
 /// One client, from its first message to its last.
 pub struct Connection {
     router: Router,
-    session: Arc<Session>,
+    session: Arc<ClientSession>,
     outbox: Outbox,
     trace: Trace,
     changes: ChangeNotifier,
-    stage: Stage,
+    stage: ConnectionStage,
     framing: Framing,
-    /// Read and not parsed yet.
+    /// Bytes that were read and not parsed yet.
     input: BytesMut,
-    /// Framed and not written yet.
+    /// Bytes that were framed and not written yet.
     output: BytesMut,
-    /// Requests that are being worked on. Each entry is removed exactly once, by what answers the request.
+    /// Requests in progress. Each entry is removed exactly once, by the code that answers the request.
     table: HashMap<RequestId, AbortHandle>,
     in_flight: InFlight,
     jobs: Jobs,
     workers: Workers,
-    /// Messages whose thread is busy, in their order.
+    /// Messages whose thread is busy, in order of arrival.
     parked: Parked,
-    /// `shutdown` comes after everything before it; nothing is read meanwhile, and no deadline is dealt with.
+    /// A `shutdown` request that waits for everything before it. Meanwhile nothing is read and no deadline fires.
     shutdown: Option<Box<[u8]>>,
-    /// How long `shutdown` waits for a disk that does not answer.
+    /// When `shutdown` stops waiting for a disk that does not answer.
     leaves_at: Option<Instant>,
     tickets: Ticket,
-    /// What waits for the commit, in the order in which it was answered.
-    answers: Vec<Answer>,
+    /// Answers that wait for the commit, in the order in which they were given.
+    answers: Vec<PendingAnswer>,
 }
 
 /// Everything that the loop waits for.
-enum Event {
-    /// Bytes went to the client. An error, or none written, means that the client is gone.
+enum LoopEvent {
+    /// Bytes were written to the client. An error or zero bytes means that the client is gone.
     Written(io::Result<usize>),
-    /// Bytes came from the client. An error, or none read, is the end of input.
+    /// Bytes were read from the client. An error or zero bytes is the end of input.
     Read(io::Result<usize>),
-    /// A request that had to wait has its answer; `None` where it was cancelled.
+    /// An asynchronous request has its answer, or `None` if it was cancelled.
     RequestDone(Option<(RequestId, MethodResponse)>),
     /// A worker has stored or read a thread's files.
-    WorkDone(Box<Worked>),
+    WorkDone(Box<FinishedWork>),
     /// A job outside of this process has ended.
-    JobDone(Done),
+    JobDone(JobResult),
     /// There is something to write to the client.
     OutboxFilled,
     /// Other processes have written files.
     FilesChanged,
     /// A deadline of some thread has passed.
     DeadlinePassed,
-    /// The client has asked to shut down, and the disk does not answer.
+    /// The client asked to shut down, and the disk does not answer.
     LeaveTimedOut,
 }
 
-enum Answer {
-    /// Becomes an error if its request's records cannot be stored.
+enum PendingAnswer {
+    /// Becomes an error if the records of its request cannot be stored.
     IfStored(Ticket, RequestId, MethodResponse),
     Anyway(Box<[u8]>),
 }
@@ -144,11 +144,12 @@ async fn wait_until(instant: Option<Instant>) {
 }
 
 impl Connection {
+    /// A connection that has not read anything yet. `router` dispatches its requests to `session`.
     pub fn new(
         router: Router,
         outbox: Outbox,
         changes: ChangeNotifier,
-        session: Arc<Session>,
+        session: Arc<ClientSession>,
     ) -> Self {
         Self {
             router,
@@ -156,7 +157,7 @@ impl Connection {
             outbox,
             trace: Trace::default(),
             changes,
-            stage: Stage::Fresh,
+            stage: ConnectionStage::Fresh,
             framing: Framing::default(),
             input: BytesMut::with_capacity(READ_CHUNK),
             output: BytesMut::new(),
@@ -172,7 +173,7 @@ impl Connection {
         }
     }
 
-    /// Sends the client what this trace records.
+    /// Sends what `trace` records to the client.
     #[must_use]
     pub fn with_trace(self, trace: Trace) -> Self {
         Self { trace, ..self }
@@ -183,7 +184,7 @@ impl Connection {
         mut self,
         mut reader: impl AsyncRead + Unpin,
         mut writer: impl AsyncWrite + Unpin,
-    ) -> Closed {
+    ) -> CloseReason {
         let closed = loop {
             let closed = self.handle_messages();
             self.settle();
@@ -192,7 +193,7 @@ impl Connection {
             }
             self.fill_output();
             if self.outbox.backlog() > BACKLOG_LIMIT {
-                break Closed::GivenUp;
+                break CloseReason::GivenUp;
             }
             let event = self.next_event(&mut reader, &mut writer).await;
             if let Some(closed) = self.handle_event(event) {
@@ -201,45 +202,45 @@ impl Connection {
             self.outbox.stop_waking();
             self.input.reserve(READ_CHUNK / 2);
         };
-        let is_finished = closed != Closed::Unfinished && self.finish_what_was_begun().await;
+        let is_finished = closed != CloseReason::Unfinished && self.finish_pending().await;
         if !is_finished {
             self.leave_unfinished();
         }
         self.flush(&mut writer).await;
-        if is_finished { closed } else { Closed::Unfinished }
+        if is_finished { closed } else { CloseReason::Unfinished }
     }
 
     async fn next_event(
         &mut self,
         reader: &mut (impl AsyncRead + Unpin),
         writer: &mut (impl AsyncWrite + Unpin),
-    ) -> Event {
+    ) -> LoopEvent {
         let due = self.next_deadline();
         let reads = self.reads();
         let writes = !self.output.is_empty();
         tokio::select! {
             biased;
-            written = writer.write_buf(&mut self.output), if writes => Event::Written(written),
-            Some(done) = self.in_flight.next() => Event::RequestDone(done),
-            worked = self.workers.next() => Event::WorkDone(worked),
-            done = self.jobs.next() => Event::JobDone(done),
-            () = self.outbox.filled() => Event::OutboxFilled,
-            read = reader.read_buf(&mut self.input), if reads => Event::Read(read),
-            () = self.changes.changed() => Event::FilesChanged,
-            () = wait(due) => Event::DeadlinePassed,
-            () = wait_until(self.leaves_at) => Event::LeaveTimedOut,
+            written = writer.write_buf(&mut self.output), if writes => LoopEvent::Written(written),
+            Some(done) = self.in_flight.next() => LoopEvent::RequestDone(done),
+            worked = self.workers.next() => LoopEvent::WorkDone(worked),
+            done = self.jobs.next() => LoopEvent::JobDone(done),
+            () = self.outbox.filled() => LoopEvent::OutboxFilled,
+            read = reader.read_buf(&mut self.input), if reads => LoopEvent::Read(read),
+            () = self.changes.changed() => LoopEvent::FilesChanged,
+            () = wait(due) => LoopEvent::DeadlinePassed,
+            () = wait_until(self.leaves_at) => LoopEvent::LeaveTimedOut,
         }
     }
 
-    /// How long until [`Event::DeadlinePassed`]. What is due already is dealt with here: a client that never stops sending
-    /// must not hold it up.
+    /// How long until [`LoopEvent::DeadlinePassed`]. Deadlines that have passed are handled here, so that a client that
+    /// never stops sending cannot delay them.
     fn next_deadline(&mut self) -> Option<Duration> {
         if self.shutdown.is_some() {
             self.leaves_at.get_or_insert_with(|| Instant::now() + LEAVE_LIMIT);
             return None;
         }
         let due = self.session.due_in();
-        // The first tick costs more than `initialize`, whose answer goes first.
+        // The first tick takes longer than `initialize`, whose answer should go first.
         let is_first = || self.session.is_idle_for_the_first_time() && self.output.is_empty();
         if due != Some(Duration::ZERO) && !is_first() {
             return due;
@@ -249,31 +250,31 @@ impl Connection {
         self.session.due_in()
     }
 
-    fn handle_event(&mut self, event: Event) -> Option<Closed> {
+    fn handle_event(&mut self, event: LoopEvent) -> Option<CloseReason> {
         match event {
-            Event::Written(Ok(0) | Err(_)) => return Some(Closed::Normally),
-            Event::Read(Ok(0) | Err(_)) => {
+            LoopEvent::Written(Ok(0) | Err(_)) => return Some(CloseReason::Normally),
+            LoopEvent::Read(Ok(0) | Err(_)) => {
                 self.end_of_input();
-                return Some(Closed::Normally);
+                return Some(CloseReason::Normally);
             }
-            Event::LeaveTimedOut => return Some(Closed::Unfinished),
-            Event::Written(Ok(_)) | Event::Read(Ok(_)) | Event::OutboxFilled => {}
-            Event::RequestDone(done) => {
+            LoopEvent::LeaveTimedOut => return Some(CloseReason::Unfinished),
+            LoopEvent::Written(Ok(_)) | LoopEvent::Read(Ok(_)) | LoopEvent::OutboxFilled => {}
+            LoopEvent::RequestDone(done) => {
                 self.leaves_at = None;
                 self.finish(done);
             }
-            Event::WorkDone(worked) => {
+            LoopEvent::WorkDone(worked) => {
                 self.leaves_at = None;
                 self.go_on(worked);
             }
-            Event::JobDone(done) => self.session.job_done(done),
-            Event::FilesChanged => self.session.files_changed(),
-            Event::DeadlinePassed => self.session.tick(),
+            LoopEvent::JobDone(done) => self.session.job_done(done),
+            LoopEvent::FilesChanged => self.session.files_changed(),
+            LoopEvent::DeadlinePassed => self.session.tick(),
         }
         None
     }
 
-    /// What is stored goes on to the disk, what is stored already is answered, and `shutdown` follows when nothing is left.
+    /// Commits, starts the work that follows, and handles a waiting `shutdown` when nothing else is left.
     fn settle(&mut self) {
         self.commit_and_start();
         if self.is_settled()
@@ -290,29 +291,29 @@ impl Connection {
         self.jobs.start(self.session.take_jobs());
     }
 
-    /// What waits for busy threads is bounded by not reading on.
+    /// Whether to read on. Not reading bounds what waits for busy threads.
     fn reads(&self) -> bool {
         self.shutdown.is_none() && !self.parked.is_full()
     }
 
-    /// Nothing waits for a worker any more.
+    /// Whether no message waits for a worker.
     fn is_settled(&self) -> bool {
         self.workers.is_idle() && self.parked.is_empty()
     }
 
-    /// A worker is done, and what waited for it goes on in its order.
-    fn go_on(&mut self, worked: Box<Worked>) {
+    /// Takes a worker's result and dispatches the messages that waited for its thread, in order.
+    fn go_on(&mut self, worked: Box<FinishedWork>) {
         let thread = worked.thread.clone();
         self.session.work_done(*worked);
-        // Behind one that has to wait again, those that follow it wait as well.
+        // If one of them has to wait again, those behind it wait as well.
         for body in self.parked.take(&thread) {
             self.handle(&body);
         }
-        self.session.went_on();
+        self.session.requests_resumed();
     }
 
-    /// Every whole message that has come.
-    fn handle_messages(&mut self) -> Option<Closed> {
+    /// Handles every complete message in the input buffer.
+    fn handle_messages(&mut self) -> Option<CloseReason> {
         loop {
             if !self.reads() {
                 return None;
@@ -327,39 +328,39 @@ impl Connection {
                 Ok(Some(Frame::TooLarge { length })) => {
                     let message = format!("a message of {length} bytes is too large");
                     let code = ErrorCode::InvalidRequest;
-                    self.send(error(Id::Null, code, message, "send less at once"));
+                    self.send(error(Id::Null, code, message, "split the request"));
                 }
                 Err(error) => return Some(self.unreadable(&error)),
             }
         }
     }
 
-    fn unreadable(&mut self, problem: &FramingError) -> Closed {
-        tracing::error!(error = %problem, "the input cannot be read on");
-        let hint = "every message begins with `Content-Length: N` and an empty line";
+    fn unreadable(&mut self, problem: &FramingError) -> CloseReason {
+        tracing::error!(error = %problem, "cannot find the next message in the input");
+        let hint = "start every message with `Content-Length: N` and an empty line";
         self.send(error(Id::Null, ErrorCode::ParseError, problem.to_string(), hint));
-        Closed::Unreadable
+        CloseReason::Unreadable
     }
 
     fn end_of_input(&mut self) {
         if let Err(error) = self.framing.decode_eof(&mut self.input) {
-            tracing::warn!(%error, "the input ended in the middle of a message");
+            tracing::warn!(%error, "the input ended inside a message");
         }
     }
 
-    /// Nothing is answered before it lasts.
+    /// Sends each answer once the records of its request are stored.
     fn commit(&mut self) {
-        let Commit { failed, unsettled } = self.session.commit();
+        let CommitResult { failed, unsettled } = self.session.commit();
         let unsettled: HashSet<_> = unsettled.into_iter().collect();
         let failed: HashMap<_, _> = failed.into_iter().collect();
         for answer in std::mem::take(&mut self.answers) {
             self.outbox.send(match answer {
-                Answer::Anyway(message) => message,
-                Answer::IfStored(ticket, ..) if unsettled.contains(&ticket) => {
+                PendingAnswer::Anyway(message) => message,
+                PendingAnswer::IfStored(ticket, ..) if unsettled.contains(&ticket) => {
                     self.answers.push(answer);
                     continue;
                 }
-                Answer::IfStored(ticket, id, response) => {
+                PendingAnswer::IfStored(ticket, id, response) => {
                     match failed.get(&ticket).filter(|_| response.is_success()) {
                         Some(error) => bytes(MethodResponse::error(id.into(), error.clone())),
                         None => bytes(response),
@@ -381,15 +382,15 @@ impl Connection {
     }
 
     fn send(&mut self, response: MethodResponse) {
-        self.answers.push(Answer::Anyway(bytes(response)));
+        self.answers.push(PendingAnswer::Anyway(bytes(response)));
     }
 
-    /// Moves messages into the buffer that is being written. The rest waits where its length is watched.
+    /// Moves messages into the buffer that is being written. The rest waits in the outbox, which counts its bytes.
     fn fill_output(&mut self) {
         while self.output.len() < READ_CHUNK {
             let Some(message) = self.outbox.take() else { return };
             if let Err(error) = self.framing.encode(bytes::Bytes::from(message), &mut self.output) {
-                tracing::error!(%error, "a message could not be framed");
+                tracing::error!(%error, "failed to frame a message");
             }
         }
     }

@@ -1,8 +1,8 @@
-//! Work that takes its time outside of the registry, while others are served: what is under way, and what came of it. What
-//! to do comes from the registry and what came of it goes back there; nothing is decided here, and nothing outlives it.
+//! Slow work that runs while other requests are served: the judge's endpoint and the repository. The registry says what
+//! to run and gets the result. Jobs end with the process.
 
 use crate::config::{JudgeSettings, RepoObservation};
-use crate::judge::{self, Answer, JudgeError, Question};
+use crate::judge::{self, EndpointJudgment, JudgeError, JudgeQuestion};
 use crate::repo;
 use futures::future::{AbortHandle, Abortable, BoxFuture};
 use futures::stream::FuturesUnordered;
@@ -15,36 +15,36 @@ use std::path::PathBuf;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Job {
-    /// Look at the repository that a thread works in.
+    /// Inspect the repository that a thread works in.
     Observe {
         thread: ThreadId,
         cwd: PathBuf,
-        /// The commit since which changes are told.
+        /// The commit since which changes are reported.
         since: Option<String>,
-        /// What the last look saw.
+        /// The result of the last inspection.
         last: Option<Repo>,
         settings: RepoObservation,
     },
-    /// Ask an endpoint what it thinks of a compaction.
+    /// Ask an endpoint whether to compact.
     Judge {
         thread: ThreadId,
         request: RequestId,
         source: JudgeSource,
-        question: Question,
+        question: JudgeQuestion,
         settings: JudgeSettings,
     },
 }
 
-/// What came of a job.
+/// The result of a job.
 #[derive(Debug)]
-pub enum Done {
-    /// `None`: there is no repository, or it could not be looked at in time.
+pub enum JobResult {
+    /// `None` if there is no repository, or if it could not be inspected in time.
     Observed { thread: ThreadId, seen: Option<RepoObserved> },
     Judged {
         thread: ThreadId,
         request: RequestId,
         source: JudgeSource,
-        answer: Result<Answer, JudgeError>,
+        answer: Result<EndpointJudgment, JudgeError>,
     },
 }
 
@@ -56,7 +56,7 @@ impl Job {
         }
     }
 
-    /// The thread for which only one job of this kind may be under way, and of those that wait only the newest counts.
+    /// The thread in which only one job of this kind may run. Of the jobs that wait, only the newest is kept.
     fn alone_in(&self) -> Option<&ThreadId> {
         match self {
             Self::Observe { thread, .. } => Some(thread),
@@ -64,7 +64,7 @@ impl Job {
         }
     }
 
-    /// The thread in which it ends an older job of this kind: nobody waits for that one's result any more.
+    /// The thread in which this job cancels an older one of its kind, because its result is no longer needed.
     fn newest_in(&self) -> Option<&ThreadId> {
         match self {
             Self::Observe { .. } => None,
@@ -73,33 +73,33 @@ impl Job {
     }
 }
 
-fn work(job: Job) -> BoxFuture<'static, Done> {
+fn work(job: Job) -> BoxFuture<'static, JobResult> {
     match job {
         Job::Observe { thread, cwd, since, last, settings } => async move {
             let seen = repo::observe(&cwd, &settings, since.as_deref(), last.as_ref()).await;
-            Done::Observed { thread, seen }
+            JobResult::Observed { thread, seen }
         }
         .boxed(),
         Job::Judge { thread, request, source, question, settings } => async move {
             let answer = judge::judge(&settings, &question).await;
-            Done::Judged { thread, request, source, answer }
+            JobResult::Judged { thread, request, source, answer }
         }
         .boxed(),
     }
 }
 
-struct Ended {
+struct EndedJob {
     alone_in: Option<ThreadId>,
-    /// `None`: it panicked, or a newer one ended it.
-    done: Option<Done>,
+    /// `None` if it panicked or a newer job cancelled it.
+    done: Option<JobResult>,
 }
 
 pub struct Jobs {
-    work: fn(Job) -> BoxFuture<'static, Done>,
-    running: FuturesUnordered<BoxFuture<'static, Ended>>,
-    /// Threads with a job that must be alone, and the one that comes after it.
+    work: fn(Job) -> BoxFuture<'static, JobResult>,
+    running: FuturesUnordered<BoxFuture<'static, EndedJob>>,
+    /// Threads with an exclusive job, and the job that follows it.
     alone: HashMap<ThreadId, Option<Job>>,
-    /// The newest question of each thread, which may be answered already.
+    /// The newest judgment of each thread. It may have ended.
     newest: HashMap<ThreadId, AbortHandle>,
 }
 
@@ -136,19 +136,16 @@ impl Jobs {
                 let work = AssertUnwindSafe(async move { work(job).await }).catch_unwind();
                 let done = Abortable::new(work, registration).await;
                 if matches!(done, Ok(Err(_))) {
-                    tracing::error!(
-                        job = name,
-                        "a job failed inside the sidecar; this is a defect"
-                    );
+                    tracing::error!(job = name, "a job panicked; this is a bug in rawr");
                 }
-                Ended { alone_in, done: done.ok().and_then(Result::ok) }
+                EndedJob { alone_in, done: done.ok().and_then(Result::ok) }
             }
             .boxed(),
         );
     }
 
-    /// The next result; for ever in coming while nothing is under way. May be dropped while it waits.
-    pub async fn next(&mut self) -> Done {
+    /// The next result. Pending forever while no job runs. Cancel safe.
+    pub async fn next(&mut self) -> JobResult {
         loop {
             let Some(ended) = self.running.next().await else {
                 return std::future::pending().await;

@@ -1,6 +1,5 @@
-//! The judge behind an endpoint: one question to a model, one answer, outside of every transcript. It reaches out only
-//! where the user's files name an endpoint. It must not decide what follows from an answer or from none, keep anything,
-//! or let a key into a text.
+//! The judge's endpoint: one question to a model, one answer, outside of every transcript. It connects only to an
+//! endpoint that the user's files name. It must not act on the answer, store anything, or write an API key into a text.
 
 mod answer;
 mod endpoint;
@@ -13,57 +12,69 @@ mod wire;
 pub use error::JudgeError;
 
 use crate::config::JudgeSettings;
-use endpoint::{Call, Reply};
-use foreign::Foreign;
+use endpoint::{EndpointCall, EndpointReply};
+use foreign::ForeignText;
 use key::ApiKey;
 use tokio::time::{Instant, sleep, timeout_at};
-use wire::Wire;
+use wire::JudgeApi;
 
-/// The rendered prompts. What looks like a secret is taken out before they leave.
+/// The rendered prompts. Secrets are redacted before they are sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Question {
+pub struct JudgeQuestion {
+    /// The system prompt.
     pub instructions: String,
+    /// The case to judge.
     pub context: String,
 }
 
+/// An endpoint's answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Answer {
+pub struct EndpointJudgment {
+    /// Whether to compact.
     pub should_compact: bool,
-    /// One line, redacted, of at most 500 characters.
+    /// One redacted line of at most 500 characters.
     pub reason: String,
-    /// `None` where the endpoint does not say.
+    /// `None` if the endpoint does not report it.
     pub usage: Option<JudgeUsage>,
-    pub rate_limits: Vec<RateLimit>,
+    /// The rate limits that the endpoint reported.
+    pub rate_limits: Vec<RateLimitHeader>,
 }
 
-/// Tokens that the judgment took.
+/// Tokens that the judgment used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct JudgeUsage {
+    /// Tokens of the request.
     pub input: u64,
+    /// Tokens of the answer.
     pub output: u64,
 }
 
-/// One `x-ratelimit-*` header, as it came: the endpoints agree on the prefix and on little else.
+/// One `x-ratelimit-*` header, unparsed: endpoints agree only on the prefix.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RateLimit {
+pub struct RateLimitHeader {
+    /// The name of the header.
     pub name: String,
+    /// Its redacted value.
     pub value: String,
 }
 
-/// Asks the endpoint of `settings`. Dropping the future ends the request.
-pub async fn judge(settings: &JudgeSettings, question: &Question) -> Result<Answer, JudgeError> {
-    let wire =
-        Wire::of(settings.backend).ok_or(JudgeError::NoEndpoint { backend: settings.backend })?;
+/// Asks the endpoint of `settings`. Dropping the future cancels the request.
+pub async fn judge(
+    settings: &JudgeSettings,
+    question: &JudgeQuestion,
+) -> Result<EndpointJudgment, JudgeError> {
+    let wire = JudgeApi::of(settings.backend)
+        .ok_or(JudgeError::NoEndpoint { backend: settings.backend })?;
     let model = settings.model.as_deref().ok_or(JudgeError::NoModel)?;
     let key = settings.api_key_env.as_deref().map(ApiKey::from_env).transpose()?;
-    let foreign = Foreign::beside(key.as_ref());
+    let foreign = ForeignText::beside(key.as_ref());
     let body = wire.body(model, settings.reasoning_effort.as_deref(), question);
-    let call = Call::new(&settings.base_url, wire.path(), &body, key.as_ref(), foreign)?;
+    let call = EndpointCall::new(&settings.base_url, wire.path(), &body, key.as_ref(), foreign)?;
 
     let reply = persist(settings, &call).await?;
     let spoken = wire.read(&reply.body, foreign)?;
     let verdict = answer::parse(&spoken.text, foreign)?;
-    Ok(Answer {
+    Ok(EndpointJudgment {
         should_compact: verdict.should_compact,
         reason: verdict.reason,
         usage: spoken.usage,
@@ -71,8 +82,11 @@ pub async fn judge(settings: &JudgeSettings, question: &Question) -> Result<Answ
     })
 }
 
-/// The limit is one for all requests and the pauses between them.
-async fn persist(settings: &JudgeSettings, call: &Call<'_>) -> Result<Reply, JudgeError> {
+/// Repeats requests until one succeeds, with one time limit for all requests and pauses.
+async fn persist(
+    settings: &JudgeSettings,
+    call: &EndpointCall<'_>,
+) -> Result<EndpointReply, JudgeError> {
     let deadline = Instant::now() + settings.timeout;
     let mut requests = 0;
     loop {
@@ -86,7 +100,7 @@ async fn persist(settings: &JudgeSettings, call: &Call<'_>) -> Result<Reply, Jud
             Err(error) => error,
         };
         match retry::pause(&error, requests) {
-            // Where the pause alone takes all the time that is left, its cause says more than a time-out would.
+            // If the pause would exceed the time limit, the cause of the retry is a better error than a time-out.
             Some(pause) if pause < deadline.duration_since(Instant::now()) => sleep(pause).await,
             _ => return Err(error),
         }

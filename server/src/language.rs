@@ -1,5 +1,5 @@
-//! What an editor shows of prompts and configuration files while they are edited: text in, answers out. Places are bytes
-//! of the text. It knows no registry, no client and nothing of how answers are sent.
+//! Language features for prompts and configuration files in an editor: text in, answers out. Positions are byte
+//! offsets. Knows no registry, no client and no wire format.
 
 mod completion;
 mod front_matter;
@@ -12,24 +12,28 @@ mod toml;
 mod values;
 mod world;
 
-pub use completion::{Proposal, Sort, complete};
+pub use completion::{Proposal, ProposalKind, complete};
 pub use history::{DAYS, told, would_have_fired};
 pub use hover::{config_key, field_at, hover};
-pub use problems::{Fix, fix, problems};
+pub use problems::{QuickFix, fix, problems};
 pub use settings::{links, references, tiers};
-pub use text::{Change, Encoding, Position, Text};
+pub use text::{EditorPosition, EditorText, PositionEncoding, TextChange};
 pub(crate) use values::values_of;
-pub use world::{Doc, Kind, Values, World};
+pub use world::{Doc, DocumentKind, LanguageContext, PlaceholderValues};
 
 use std::ops::Range;
 use std::path::PathBuf;
 
-/// Where a value that the cursor is on comes from, or leads to: a file, and a place in it where one is known.
-pub fn definition(doc: &Doc<'_>, world: &World, at: usize) -> Option<(PathBuf, Range<usize>)> {
+/// Go to definition: the file that a value comes from or names, and the position in it if known.
+pub fn definition(
+    doc: &Doc<'_>,
+    world: &LanguageContext,
+    at: usize,
+) -> Option<(PathBuf, Range<usize>)> {
     if let Some((_, path)) = links(doc, world).into_iter().find(|(span, _)| touches(span, at)) {
         return Some((path, 0..0));
     }
-    // A value of the front matter gives way to the configuration's.
+    // The configuration overrides values of the front matter.
     doc.kind.prompt()?;
     let key = config_key(&field_at(doc.text, at)?.path)?;
     world.config(doc, None).0.standing(key)?.place
@@ -39,7 +43,7 @@ pub fn touches(span: &Range<usize>, at: usize) -> bool {
     span.start <= at && at <= span.end
 }
 
-/// Where what concerns the whole of a document is shown: its first line of text.
+/// The range of problems that concern a whole document: its first line of text.
 pub fn first_line(text: &str) -> Range<usize> {
     let front = front_matter::FrontMatter::of(text).span.end;
     let start = if front == 0 { 0 } else { front + line_length(&text[front..]) };

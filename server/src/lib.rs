@@ -1,10 +1,13 @@
 //! The rawr sidecar: a JSON-RPC process on stdio around the decision system of `rawr-core`.
 //!
-//! Reading order: `connection` (frames in, answers out), `router`, `methods`, `wire` (protocol to core and back),
-//! `registry` (the open threads), `workspace` (configuration, prompts, watched files), `query`, `store`, `judge`, `prompts`, `config`, `problem`; `publish` and `outbox` on the way out;
-//! `jobs` for what is done outside, with `repo` among it; `workers` for what may wait for the disk; `watch` for what
-//! other processes write; `trace` for what a client is told of the work itself; `state` for threads at rest. `capsule` keeps what was before a compaction, `recall` finds what
-//! was said, `language` is what an editor shows.
+//! Reading order: `connection` (frames in, answers out), `methods` (one file per method), `wire` (protocol to core and
+//! back), `registry` (the open threads), `workspace` (configuration, prompts, watched files), `query`, `store`,
+//! `judge`, `prompts`, `config`, `problem`. `publish` and `outbox` send notifications. `jobs` runs slow work such as a
+//! judgment or a look at the repository (`repo`), and `workers` runs what may wait for the disk. `watch` reports files
+//! that other processes write, and `trace` reports the sidecar's own work to the client. `capsule` stores the state
+//! before a compaction, `recall` searches what was said, and `language` serves editors.
+
+#![deny(missing_docs)]
 
 #[cfg(not(unix))]
 compile_error!("rawr runs on Linux and macOS");
@@ -35,8 +38,8 @@ mod wire;
 pub mod workers;
 pub mod workspace;
 
-use connection::{Closed, Connection, Router};
-use methods::Session;
+use connection::{CloseReason, Connection, Router};
+use methods::ClientSession;
 use outbox::Outbox;
 use std::fs::OpenOptions;
 use std::io::{self, IsTerminal};
@@ -51,34 +54,38 @@ use tracing_subscriber::layer::{Layer, SubscriberExt};
 use tracing_subscriber::util::SubscriberInitExt;
 use watch::ChangeNotifier;
 
-/// How much may wait for the disk, for locks and for searches at once. Each is spawned on first need and ends when it has
-/// had nothing to do for some seconds.
+/// The limit of threads that wait for the disk, for locks or for searches. Each starts when it is needed and ends after
+/// some idle seconds.
 const WORKERS: usize = 16;
 
-/// How `rawr serve` was started.
+/// Options of `rawr serve`.
 #[derive(Debug, Clone, Default)]
 pub struct ServeOptions {
-    /// The home folder, unless the client names one. `None`: as [`Home::resolve`](config::Home::resolve) finds it.
+    /// The home folder, unless the client names one. With `None`, [`Home::resolve`](config::Home::resolve) finds it.
     pub home: Option<PathBuf>,
-    /// Instead of standard error.
+    /// Where to log. With `None`, on standard error.
     pub log_file: Option<PathBuf>,
 }
 
-/// Serves one client on standard input and output until either ends.
+/// Serves one client on standard input and output until either side closes. The exit code is 0 if the client left
+/// normally.
 pub fn serve(options: ServeOptions) -> ExitCode {
     match start(options) {
-        Ok(Closed::Normally) => ExitCode::SUCCESS,
-        Ok(Closed::WithoutShutdown | Closed::Unreadable | Closed::GivenUp | Closed::Unfinished) => {
-            ExitCode::FAILURE
-        }
+        Ok(CloseReason::Normally) => ExitCode::SUCCESS,
+        Ok(
+            CloseReason::WithoutShutdown
+            | CloseReason::Unreadable
+            | CloseReason::GivenUp
+            | CloseReason::Unfinished,
+        ) => ExitCode::FAILURE,
         Err(error) => {
-            tracing::error!(%error, "the sidecar could not start");
+            tracing::error!(%error, "failed to start the sidecar");
             ExitCode::FAILURE
         }
     }
 }
 
-fn start(options: ServeOptions) -> io::Result<Closed> {
+fn start(options: ServeOptions) -> io::Result<CloseReason> {
     let trace = Trace::default();
     log_to(options.log_file, Some(&trace))?;
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -90,17 +97,18 @@ fn start(options: ServeOptions) -> io::Result<Closed> {
         let (input, output) = stdio::open()?;
         serve_traced(input, output, options.home, trace).await
     });
-    // A reading thread of standard input may still be blocked: nobody waits for it.
+    // A thread that reads standard input may still be blocked. Do not wait for it.
     runtime.shutdown_background();
     closed
 }
 
-/// The same on any pair of streams.
+/// Serves one client on any pair of streams. With `home` as `None`, the client or the environment names the home
+/// folder.
 pub async fn serve_on(
     input: impl AsyncRead + Unpin,
     output: impl AsyncWrite + Unpin,
     home: Option<PathBuf>,
-) -> io::Result<Closed> {
+) -> io::Result<CloseReason> {
     serve_traced(input, output, home, Trace::default()).await
 }
 
@@ -109,28 +117,29 @@ async fn serve_traced(
     output: impl AsyncWrite + Unpin,
     home: Option<PathBuf>,
     trace: Trace,
-) -> io::Result<Closed> {
+) -> io::Result<CloseReason> {
     let (outbox, notifier) = (Outbox::default(), ChangeNotifier::default());
-    let session = Arc::new(Session::new(outbox.clone(), trace.clone(), notifier.clone(), home));
+    let session =
+        Arc::new(ClientSession::new(outbox.clone(), trace.clone(), notifier.clone(), home));
     let module = methods::module(Arc::clone(&session)).map_err(io::Error::other)?;
     let of_panics = Arc::clone(&session);
-    let router = Router::new(module, move || of_panics.distrust_memory());
+    let router = Router::new(module, move || of_panics.mark_threads_stale());
     let connection =
         Connection::new(router, outbox, notifier, Arc::clone(&session)).with_trace(trace);
     let closed = connection.run(input, output).await;
-    // Else it would wait for the same disk.
-    if closed != Closed::Unfinished {
+    // After `Unfinished`, this would block on the same disk.
+    if closed != CloseReason::Unfinished {
         session.leave();
     }
     Ok(closed)
 }
 
-/// The log of a command, on standard error, where `RAWR_LOG` asks for one.
+/// Logs to standard error if `RAWR_LOG` is set. For CLI commands.
 pub fn log_if_asked() -> io::Result<()> {
     if std::env::var_os("RAWR_LOG").is_some() { log_to(None, None) } else { Ok(()) }
 }
 
-/// Standard output belongs to the protocol.
+/// Never logs to standard output, which belongs to the protocol.
 fn log_to(file: Option<PathBuf>, trace: Option<&Trace>) -> io::Result<()> {
     let level = std::env::var("RAWR_LOG")
         .ok()
@@ -149,7 +158,7 @@ fn log_to(file: Option<PathBuf>, trace: Option<&Trace>) -> io::Result<()> {
             base.with(log.with_filter(level)).try_init()
         }
     };
-    // Where somebody else set a subscriber before, theirs stays.
+    // If the process already has a subscriber, it stays.
     drop(set);
     Ok(())
 }

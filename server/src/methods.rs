@@ -1,4 +1,4 @@
-//! The methods: read the params, ask the registry, answer. One file a noun; nothing is decided here.
+//! The protocol's methods: parse the params, call the registry, answer. One file per noun. Rules belong in the core.
 
 mod capsule;
 mod decision;
@@ -18,7 +18,7 @@ mod session;
 mod thread;
 mod tokens;
 
-pub use session::{Commit, Session};
+pub use session::{ClientSession, CommitResult};
 
 use crate::wire::RpcError;
 use jsonrpsee::RpcModule;
@@ -28,10 +28,10 @@ use rawr_protocol::{ErrorCode, Request, read_params};
 use session::{aside, now};
 use std::sync::Arc;
 
-type Module = RpcModule<Arc<Session>>;
+type Module = RpcModule<Arc<ClientSession>>;
 
-/// All methods. Fails only where two have one name.
-pub fn module(session: Arc<Session>) -> Result<Module, RegisterMethodError> {
+/// All methods. Fails only if two have the same name.
+pub fn module(session: Arc<ClientSession>) -> Result<Module, RegisterMethodError> {
     let mut module = RpcModule::new(session);
     lifecycle::register(&mut module)?;
     thread::register(&mut module)?;
@@ -51,7 +51,7 @@ pub fn module(session: Arc<Session>) -> Result<Module, RegisterMethodError> {
     Ok(module)
 }
 
-/// Reads once more, slowly, to be able to name the field.
+/// Parses again with a slower parser that reports the field.
 fn bad_params<M: Request>(params: Option<&str>) -> RpcError {
     let nothing = |text: &&str| {
         matches!(text.split_whitespace().collect::<String>().as_str(), "" | "null" | "[]")
@@ -61,7 +61,7 @@ fn bad_params<M: Request>(params: Option<&str>) -> RpcError {
     match serde_path_to_error::deserialize::<_, M::Params>(&mut json) {
         Ok(_) => RpcError::new(
             ErrorCode::InvalidParams,
-            "the params go on behind their end",
+            "trailing characters after the params",
             "send one object",
         ),
         Err(error) => RpcError::bad_params(&error.path().to_string(), &error.into_inner()),
@@ -70,7 +70,7 @@ fn bad_params<M: Request>(params: Option<&str>) -> RpcError {
 
 fn on<M: Request + 'static>(
     module: &mut Module,
-    handler: fn(&Session, M::Params) -> Result<M::Result, RpcError>,
+    handler: fn(&ClientSession, M::Params) -> Result<M::Result, RpcError>,
 ) -> Result<(), RegisterMethodError>
 where
     M::Result: Clone + 'static,
@@ -86,11 +86,11 @@ where
     Ok(())
 }
 
-/// The same for a method that waits for something, while others are served. The client may cancel it: it is dropped
-/// where it waits. What it records after it has waited, no request answers for.
+/// The same for a method that waits, while other requests are served. If the client cancels it, its future is dropped.
+/// Records that it makes after it has waited belong to no request.
 fn on_async<M: Request + 'static, Work>(
     module: &mut Module,
-    handler: fn(Arc<Session>, M::Params) -> Work,
+    handler: fn(Arc<ClientSession>, M::Params) -> Work,
 ) -> Result<(), RegisterMethodError>
 where
     M::Params: Send,

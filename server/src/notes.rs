@@ -1,11 +1,11 @@
-//! Scratch files: an agent's own notes under its thread's folder. Notes are added to and read, never rewritten, and
-//! never leave that folder.
+//! Scratch files: the agent's own notes below its thread's folder. Notes are appended to and read, never rewritten, and
+//! never outside of that folder.
 
 mod place;
 mod text;
 
 use crate::redact::redact_counting;
-use place::{Missing, NotesFile};
+use place::{MissingFolder, NotesFile};
 use rawr_core::Thread;
 use rawr_core::policy::Policy;
 use rawr_core::units::Timestamp;
@@ -14,10 +14,10 @@ use std::path::{Path, PathBuf};
 
 /// The longest note that can be appended, in bytes.
 pub(crate) const MAX_NOTE: usize = 64 << 10;
-/// A scratch file is read to this length unless less is asked for.
+/// The part of a scratch file that is read by default, in bytes.
 const MAX_READ: u64 = 1 << 20;
 
-/// One agent's notes, as a list shows them.
+/// The scratch file of one agent, as a list shows it.
 #[derive(Debug)]
 pub(crate) struct ListedNotes {
     pub(crate) file: String,
@@ -28,9 +28,9 @@ pub(crate) struct ListedNotes {
 #[derive(Debug)]
 pub(crate) struct AppendedNotes {
     pub(crate) file: String,
-    /// Its length now.
+    /// Its length now, in bytes.
     pub(crate) bytes: u64,
-    /// Secrets that were taken out.
+    /// The number of redacted secrets.
     pub(crate) redactions: usize,
 }
 
@@ -62,7 +62,7 @@ pub(crate) struct AgentNotes {
 }
 
 impl AgentNotes {
-    /// Those of this thread's agent.
+    /// The scratch file of this thread's agent.
     pub(crate) fn of(thread: &Thread, policy: &Policy) -> Self {
         let template = policy.scratch_file_template.clone();
         Self { cwd: PathBuf::from(&thread.cwd), file: thread.scratch_file(policy), template }
@@ -72,7 +72,7 @@ impl AgentNotes {
         self.cwd.join(&self.file)
     }
 
-    fn find(&self, missing: Missing) -> io::Result<Option<NotesFile>> {
+    fn find(&self, missing: MissingFolder) -> io::Result<Option<NotesFile>> {
         NotesFile::find(&self.cwd, Path::new(&self.file), missing)
     }
 
@@ -81,35 +81,35 @@ impl AgentNotes {
         move |source| NotesError { verb, path, source }
     }
 
-    /// In bytes; `None` if the file does not exist.
+    /// In bytes. `None` if the file does not exist.
     pub(crate) fn length(&self) -> io::Result<Option<u64>> {
-        let Some(place) = self.find(Missing::Stays)? else { return Ok(None) };
+        let Some(place) = self.find(MissingFolder::Stays)? else { return Ok(None) };
         let Some(file) = place.open_to_read()? else { return Ok(None) };
         Ok(Some(file.metadata()?.len()))
     }
 
     pub(crate) fn exists(&self) -> bool {
-        self.find(Missing::Stays).is_ok_and(|place| {
+        self.find(MissingFolder::Stays).is_ok_and(|place| {
             place.is_some_and(|place| place.open_to_read().is_ok_and(|file| file.is_some()))
         })
     }
 
-    /// Adds one section, under the time in its heading.
+    /// Appends a section with the time in its heading.
     pub(crate) fn append(&self, text: &str, now: Timestamp) -> Result<AppendedNotes, NotesError> {
         let (text, redactions) = redact_counting(text);
         let append = || {
-            let place = self.find(Missing::IsMade)?.ok_or(io::ErrorKind::NotFound)?;
+            let place = self.find(MissingFolder::IsMade)?.ok_or(io::ErrorKind::NotFound)?;
             place.append(|end| text::section(end, &text, now))
         };
         let bytes = append().map_err(self.failed("append to"))?;
         Ok(AppendedNotes { file: self.file.clone(), bytes, redactions })
     }
 
-    /// The newest lines, at most so many bytes of them.
+    /// The newest lines, at most `max` bytes.
     pub(crate) fn read(&self, max: Option<u64>) -> Result<ReadNotes, NotesError> {
         let most = max.unwrap_or(MAX_READ).min(MAX_READ);
         let read = || {
-            let Some(place) = self.find(Missing::Stays)? else { return Ok(None) };
+            let Some(place) = self.find(MissingFolder::Stays)? else { return Ok(None) };
             let Some(file) = place.open_to_read()? else { return Ok(None) };
             text::newest(file, most).map(Some)
         };
@@ -118,13 +118,13 @@ impl AgentNotes {
         Ok(ReadNotes { file: self.file.clone(), text: text.into_owned(), truncated, redactions })
     }
 
-    /// The scratch files of all agents in this folder, the latest first.
+    /// The scratch files of all agents in this folder, most recently changed first.
     pub(crate) fn list(&self) -> Result<Vec<ListedNotes>, NotesError> {
         let template = Path::new(&self.template);
         let template = template.file_name().unwrap_or_default().to_string_lossy();
         let folder = Path::new(&self.file).parent().unwrap_or(Path::new(""));
         let list = || {
-            let Some(place) = self.find(Missing::Stays)? else { return Ok(Vec::new()) };
+            let Some(place) = self.find(MissingFolder::Stays)? else { return Ok(Vec::new()) };
             place.list(|name| is_notes(&template, name))
         };
         let mut list: Vec<_> = list()
@@ -141,7 +141,7 @@ impl AgentNotes {
     }
 }
 
-/// Whether the template gives some agent's file this name.
+/// Whether `name` is the scratch file of some agent by this template.
 fn is_notes(template: &str, name: &str) -> bool {
     let agent =
         ["{agentName}", "{agent_name}"].into_iter().find_map(|agent| template.split_once(agent));

@@ -1,4 +1,4 @@
-//! The only way out: whole messages, in the order in which they were put in. Writing them is the connection's part.
+//! The queue of outgoing messages, in order. The connection writes them.
 
 use rawr_protocol::Notification;
 use std::collections::VecDeque;
@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::Notify;
 
-/// Beyond this a client is taken to have stopped reading; it is told of nothing more until it reads again.
+/// Above this size, the client counts as not reading and gets no notifications until it reads again.
 const NOTIFICATION_LIMIT: usize = 8 << 20;
 
 fn notification<N: Notification>(params: &N::Params) -> Box<[u8]> {
@@ -16,26 +16,26 @@ fn notification<N: Notification>(params: &N::Params) -> Box<[u8]> {
 
 #[derive(Debug, Clone, Default)]
 pub struct Outbox {
-    shared: Arc<Shared>,
+    shared: Arc<OutboxState>,
 }
 
 #[derive(Debug, Default)]
-struct Shared {
-    queue: Mutex<Queue>,
-    /// The connection looks for itself while it is at work; it is woken only where it waits.
+struct OutboxState {
+    queue: Mutex<MessageQueue>,
+    /// The connection polls while it is busy, and is woken only while it waits.
     waiting: AtomicBool,
     filled: Notify,
 }
 
 #[derive(Debug, Default)]
-struct Queue {
+struct MessageQueue {
     messages: VecDeque<Box<[u8]>>,
     bytes: usize,
     dropped: u64,
 }
 
 impl Outbox {
-    /// For answers: each request gets one, whatever else.
+    /// For answers: each request gets one in any case.
     pub fn send(&self, message: Box<[u8]>) {
         let mut queue = self.queue();
         queue.bytes += message.len();
@@ -46,13 +46,14 @@ impl Outbox {
         }
     }
 
-    /// A client that does not read loses notifications, never answers or orders: it can ask for the state by request.
+    /// A client that does not read loses notifications, but never answers or orders. It can ask for the state with a
+    /// request.
     pub fn notify<N: Notification>(&self, params: &N::Params) {
         self.notify_raw(notification::<N>(params));
     }
 
-    /// What the client has to do something about, and is not told again. It waits as long as answers do; there is little
-    /// of it, because each follows from something that the client said.
+    /// Sends a notification that the client must act on and that is not repeated. It is never dropped. There are few,
+    /// because each follows from something that the client sent.
     pub fn order<N: Notification>(&self, params: &N::Params) {
         self.send(notification::<N>(params));
     }
@@ -65,7 +66,7 @@ impl Outbox {
         self.send(message);
     }
 
-    /// Asks the client for something. Its answer comes to the connection.
+    /// Sends a request to the client. The connection gets its answer.
     pub fn ask(&self, id: &str, method: &str, params: &serde_json::Value) {
         let mut message = serde_json::json!({ "jsonrpc": "2.0", "id": id, "method": method });
         if !params.is_null() {
@@ -74,7 +75,7 @@ impl Outbox {
         self.send(message.to_string().into_bytes().into());
     }
 
-    /// What a language client is told, whose payloads are not of our protocol.
+    /// Sends a notification of LSP, whose payload is not of our protocol.
     pub fn tell(&self, method: &str, params: &serde_json::Value) {
         let message = serde_json::json!({ "jsonrpc": "2.0", "method": method, "params": params });
         self.notify_raw(message.to_string().into_bytes().into());
@@ -87,30 +88,30 @@ impl Outbox {
         if queue.messages.is_empty() && queue.dropped > 0 {
             tracing::warn!(
                 dropped = queue.dropped,
-                "the client did not read; notifications were dropped"
+                "dropped notifications because the client does not read"
             );
             queue.dropped = 0;
         }
         Some(message)
     }
 
-    /// Bytes that wait to be written.
+    /// The number of bytes that wait to be written.
     pub fn backlog(&self) -> usize {
         self.queue().bytes
     }
 
-    /// Resolves once something is put in while this is waited for.
+    /// Resolves once a message is added while this is awaited.
     pub async fn filled(&self) {
         self.shared.waiting.store(true, Ordering::Release);
         self.shared.filled.notified().await;
     }
 
-    /// The connection is at work again.
+    /// Called when the connection is busy again.
     pub fn stop_waking(&self) {
         self.shared.waiting.store(false, Ordering::Release);
     }
 
-    fn queue(&self) -> std::sync::MutexGuard<'_, Queue> {
+    fn queue(&self) -> std::sync::MutexGuard<'_, MessageQueue> {
         self.shared.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

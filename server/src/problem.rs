@@ -1,50 +1,56 @@
-//! What is wrong with something that a person wrote, and where. Used by every room that reads such files; it must
-//! not know any of them, nor the protocol.
+//! A problem in a file that a person wrote, and its position. Used by every module that reads such files; knows none of
+//! them and not the protocol.
 
 mod render;
 mod source;
 pub(crate) mod written;
 
 pub use render::{RenderMode, render};
-pub use source::{MAX_BYTES, Stamp, read_text};
+pub use source::{FileStamp, MAX_BYTES, read_text};
 
 use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+/// How severe a problem is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
-    /// The file, or this part of it, is not in force.
+    /// The file, or this part of it, is not used.
     Error,
-    /// It is in force and likely not what was meant.
+    /// It is used, but probably not what was intended.
     Warning,
     /// It could be better.
     Hint,
 }
 
+/// A problem in a file that a person wrote.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
-    /// Stable and short, for filters and tests.
+    /// Short and stable, for filters and tests.
     pub code: &'static str,
+    /// How severe it is.
     pub severity: Severity,
+    /// What is wrong, as a lowercase fragment.
     pub message: String,
-    /// `None` where the text came over the wire.
+    /// `None` if the text was sent over the wire.
     pub file: Option<PathBuf>,
-    /// Bytes of the file's text.
+    /// A range of bytes in the file's text.
     pub span: Option<Range<usize>>,
     /// What to do about it.
-    pub help: Option<Help>,
+    pub help: Option<ProblemHelp>,
 }
 
+/// What to do about a problem.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Help {
+pub enum ProblemHelp {
+    /// A sentence.
     Says(String),
-    /// The name that was likely meant by the one that the span covers, quotes left out.
+    /// The suggested replacement of the name that the span covers, without quotes.
     Meant(&'static str),
 }
 
-impl fmt::Display for Help {
+impl fmt::Display for ProblemHelp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Says(help) => f.write_str(help),
@@ -54,14 +60,17 @@ impl fmt::Display for Help {
 }
 
 impl Problem {
+    /// A problem that prevents the file, or a part of it, from being used.
     pub fn error(code: &'static str, message: impl Into<String>) -> Self {
         Self::new(code, Severity::Error, message.into())
     }
 
+    /// A probable mistake.
     pub fn warning(code: &'static str, message: impl Into<String>) -> Self {
         Self::new(code, Severity::Warning, message.into())
     }
 
+    /// A suggestion.
     pub fn hint(code: &'static str, message: impl Into<String>) -> Self {
         Self::new(code, Severity::Hint, message.into())
     }
@@ -70,34 +79,37 @@ impl Problem {
         Self { code, severity, message, file: None, span: None, help: None }
     }
 
+    /// Sets the file.
     pub fn in_file(mut self, file: Option<&Path>) -> Self {
         self.file = file.map(Path::to_owned);
         self
     }
 
+    /// Sets the byte range in the file's text.
     pub fn at(mut self, span: impl Into<Option<Range<usize>>>) -> Self {
         self.span = span.into();
         self
     }
 
+    /// Sets what to do about it, as a sentence.
     pub fn help(mut self, help: impl Into<Option<String>>) -> Self {
-        self.help = help.into().map(Help::Says);
+        self.help = help.into().map(ProblemHelp::Says);
         self
     }
 
-    /// Where it is a slip of the pen, the name that was likely meant is all the help that it needs.
+    /// Sets the suggested name as help. For a typo, that is all the help that is needed.
     pub fn meant(mut self, meant: Option<&'static str>) -> Self {
         if let Some(meant) = meant {
-            self.help = Some(Help::Meant(meant));
+            self.help = Some(ProblemHelp::Meant(meant));
         }
         self
     }
 }
 
-/// More than this in one file is noise, and a file of a stranger's could hold any number.
+/// The most problems to report of one file, which may come from an untrusted repository.
 pub const MOST_IN_A_FILE: usize = 100;
 
-/// The first problems of each file, and how many more it has.
+/// Truncates the problems of each file, and adds how many more there are.
 pub fn capped(problems: Vec<Problem>) -> Vec<Problem> {
     let mut counts: BTreeMap<Option<PathBuf>, usize> = BTreeMap::new();
     let mut kept = problems;
@@ -115,25 +127,26 @@ pub fn capped(problems: Vec<Problem>) -> Vec<Problem> {
     kept
 }
 
-/// A place in a text as editors count: lines from 0, and UTF-16 code units from the start of the line.
+/// A position as editors count: lines from 0, and UTF-16 code units from the start of the line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Position {
+pub struct Utf16Position {
+    /// From 0.
     pub line: u32,
+    /// In UTF-16 code units, from 0.
     pub character: u32,
 }
 
-/// Where a span begins and where it has ended. A span that does not fit the text, because the file has changed
-/// since, is clamped to it.
-pub fn positions(source: &str, span: &Range<usize>) -> Range<Position> {
+/// The start and end of a span. A span that does not fit the text, because the file has changed since, is clamped.
+pub fn positions(source: &str, span: &Range<usize>) -> Range<Utf16Position> {
     position(source, span.start)..position(source, span.end.max(span.start))
 }
 
-fn position(source: &str, at: usize) -> Position {
+fn position(source: &str, at: usize) -> Utf16Position {
     let before = &source[..floor_boundary(source, at)];
     let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
     let line = before.bytes().filter(|byte| *byte == b'\n').count();
     let character = before[line_start..].chars().map(char::len_utf16).sum::<usize>();
-    Position {
+    Utf16Position {
         line: u32::try_from(line).unwrap_or(u32::MAX),
         character: u32::try_from(character).unwrap_or(u32::MAX),
     }
@@ -150,7 +163,7 @@ mod tests {
 
     fn check(source: &str, span: Range<usize>, start: (u32, u32), end: (u32, u32)) {
         let found = positions(source, &span);
-        let pair = |position: Position| (position.line, position.character);
+        let pair = |position: Utf16Position| (position.line, position.character);
         assert_eq!((pair(found.start), pair(found.end)), (start, end), "{source:?} {span:?}");
     }
 

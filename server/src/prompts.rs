@@ -1,14 +1,14 @@
-//! The prompts in force: the user's files, and the shipped texts where there is none or none that can be used. What is
-//! wrong with a file is told and never stops anybody. Nothing is rendered or sent here.
+//! The current prompts: the user's files, and the shipped texts for missing or unusable ones. Problems of files are
+//! reported and never fatal. Renders and sends nothing.
 
 mod decisions;
 mod file;
 mod seed;
 
-pub use file::{FRONT_MATTER_KEYS, FrontMatterKey, PacketFrontMatter, Parsed, parse};
+pub use file::{FRONT_MATTER_KEYS, FrontMatterKey, PacketFrontMatter, ParsedPrompt, parse};
 
-use crate::problem::{Problem, Stamp, read_text};
-use decisions::Decisions;
+use crate::problem::{FileStamp, Problem, read_text};
+use decisions::DecisionPrompts;
 use rawr_core::prompt::{PromptName, Prompts};
 use rawr_core::units::stable_hash;
 use serde_json::{Map, Value};
@@ -17,7 +17,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The whole file as it came with rawr, front matter included.
+/// The whole file as shipped with rawr, including front matter.
 pub const fn shipped(name: PromptName) -> &'static str {
     match name {
         PromptName::AutoCompact => include_str!("../../prompts/auto-compact.md"),
@@ -32,29 +32,36 @@ pub const fn shipped(name: PromptName) -> &'static str {
     }
 }
 
+/// Where a prompt's text is from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Origin {
+pub enum PromptSource {
+    /// The embedded text.
     Shipped,
+    /// The user's file.
     User,
 }
 
-/// One prompt in force.
+/// One prompt that is in use.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Prompt {
+    /// Which prompt this is.
     pub name: PromptName,
-    /// Its file; `None` where there is none, and the embedded text holds.
+    /// The prompt's file. `None` if there is none and the embedded text is used.
     pub path: Option<PathBuf>,
-    pub origin: Origin,
-    /// Changes whenever the text in force, or its front matter, does; the same on every platform.
+    /// Where its text is from.
+    pub origin: PromptSource,
+    /// Changes exactly when the text or its front matter does. The same on every platform.
     pub version: String,
+    /// The text without front matter.
     pub text: String,
+    /// The parsed front matter, if there is any.
     pub front_matter: Option<Map<String, Value>>,
-    /// What is wrong with its file, which may be why another text is in force.
+    /// Problems of its file, which may be why another text is used.
     pub problems: Vec<Problem>,
     packet: PacketFrontMatter,
 }
 
-/// All prompts at one moment. A sequence keeps the set that it started with.
+/// A snapshot of all prompts. A sequence keeps the set that it started with.
 #[derive(Debug)]
 pub struct PromptSet {
     all: Vec<Prompt>,
@@ -65,12 +72,12 @@ pub struct PromptSet {
 }
 
 impl PromptSet {
-    /// The embedded texts, for whoever has no folder.
+    /// The embedded texts, for callers without a prompt folder.
     pub fn shipped() -> Self {
-        Self::of(PromptName::ALL.map(Prompt::shipped).to_vec(), None, &Decisions::default())
+        Self::of(PromptName::ALL.map(Prompt::shipped).to_vec(), None, &DecisionPrompts::default())
     }
 
-    fn of(all: Vec<Prompt>, folder: Option<Problem>, decisions: &Decisions) -> Self {
+    fn of(all: Vec<Prompt>, folder: Option<Problem>, decisions: &DecisionPrompts) -> Self {
         let prompts = Prompts::new(|name| all[name as usize].text.clone());
         let prompts = prompts.with_decisions(decisions.texts());
         Self { all, prompts, folder, decisions: decisions.problems().cloned().collect() }
@@ -81,18 +88,22 @@ impl PromptSet {
         &self.prompts
     }
 
+    /// The prompt with this name.
     pub fn get(&self, name: PromptName) -> &Prompt {
         &self.all[name as usize]
     }
 
+    /// All prompts, in the order of [`PromptName::ALL`].
     pub fn iter(&self) -> impl Iterator<Item = &Prompt> {
         self.all.iter()
     }
 
+    /// The front matter of the packet request, a layer of the configuration.
     pub fn packet_front_matter(&self) -> &PacketFrontMatter {
         &self.get(PromptName::AutoCompact).packet
     }
 
+    /// The problems of all prompt files.
     pub fn problems(&self) -> impl Iterator<Item = Problem> {
         let files = self.all.iter().flat_map(|prompt| &prompt.problems);
         self.folder.iter().chain(files).chain(&self.decisions).cloned()
@@ -104,20 +115,25 @@ impl Prompt {
         let source = shipped(name);
         match parse(name, source, None) {
             Ok(parsed) => Self::of(name, None, source, parsed),
-            // A test holds that this cannot be. Better an unchecked prompt than none.
+            // A test guarantees that this cannot happen. An unchecked prompt is better than none.
             Err(problems) => {
                 let (front_matter, packet) = (None, PacketFrontMatter::default());
-                let parsed = Parsed { text: source.to_owned(), front_matter, packet, problems };
+                let parsed =
+                    ParsedPrompt { text: source.to_owned(), front_matter, packet, problems };
                 Self::of(name, None, source, parsed)
             }
         }
     }
 
-    fn of(name: PromptName, path: Option<PathBuf>, source: &str, parsed: Parsed) -> Self {
+    fn of(name: PromptName, path: Option<PathBuf>, source: &str, parsed: ParsedPrompt) -> Self {
         Self {
             name,
             path,
-            origin: if source == shipped(name) { Origin::Shipped } else { Origin::User },
+            origin: if source == shipped(name) {
+                PromptSource::Shipped
+            } else {
+                PromptSource::User
+            },
             version: version(source),
             text: parsed.text,
             front_matter: parsed.front_matter,
@@ -132,31 +148,31 @@ fn version(source: &str) -> String {
     format!("{:016x}", stable_hash(source))
 }
 
-/// What files looked like when they were found to be whole; `None`: there was none.
-pub type Stamps = BTreeMap<PathBuf, Option<Stamp>>;
+/// The stamps of files when they were read completely. `None`: the file did not exist.
+pub type FileStamps = BTreeMap<PathBuf, Option<FileStamp>>;
 
-/// Reads the prompt files, at start and whenever it is asked to, and keeps the last good text of each.
+/// Reads the prompt files at start and on request, and keeps the last valid text of each.
 #[derive(Debug)]
 pub struct PromptStore {
     folder: PathBuf,
-    /// Files elsewhere; relative ones start in the folder.
+    /// Files outside of the folder. Relative paths start in the folder.
     paths: BTreeMap<PromptName, PathBuf>,
-    decisions: Decisions,
-    seeded: seed::Seeded,
+    decisions: DecisionPrompts,
+    seeded: seed::SeededPrompts,
     set: Arc<PromptSet>,
-    /// What each file looked like before it was read.
-    stamps: [Option<Stamp>; PromptName::ALL.len()],
+    /// The stamp of each file before it was read.
+    stamps: [Option<FileStamp>; PromptName::ALL.len()],
 }
 
 impl PromptStore {
-    /// Puts the shipped prompts into the folder where they have never been, and reads what is there.
+    /// Writes shipped prompts that are new to the folder, and reads all files.
     pub fn open(folder: &Path, paths: &BTreeMap<PromptName, PathBuf>) -> Self {
         let (seeded, problem) = seed::seed(folder);
         let set = PromptSet { folder: problem, ..PromptSet::shipped() };
         let mut store = Self {
             folder: folder.to_owned(),
             paths: paths.clone(),
-            decisions: Decisions::default(),
+            decisions: DecisionPrompts::default(),
             seeded,
             set: Arc::new(set),
             stamps: Default::default(),
@@ -165,18 +181,18 @@ impl PromptStore {
         store
     }
 
-    /// A snapshot: cloning the `Arc` keeps it.
+    /// A snapshot. Clone the `Arc` to keep it.
     pub const fn set(&self) -> &Arc<PromptSet> {
         &self.set
     }
 
-    /// Takes up other files, as after a change of the configuration.
+    /// Changes the paths of prompts after a change of the configuration.
     pub fn use_paths(&mut self, paths: &BTreeMap<PromptName, PathBuf>) -> Vec<PromptName> {
         self.paths.clone_from(paths);
         self.reload()
     }
 
-    /// Takes up the decision prompts that the tiers name.
+    /// Changes the decision prompts that the tiers name.
     pub fn use_decisions(&mut self, paths: impl IntoIterator<Item = String>) {
         self.decisions.use_paths(paths);
         self.refresh_decisions();
@@ -184,15 +200,15 @@ impl PromptStore {
 
     fn refresh_decisions(&mut self) {
         let changed = self.decisions.changed(&self.folder).into_iter().map(|path| {
-            let stamp = Stamp::of(&self.folder.join(&path));
+            let stamp = FileStamp::of(&self.folder.join(&path));
             (path, stamp)
         });
         let changed = changed.collect();
         self.read_decisions(&changed);
     }
 
-    /// Those of them that are not what they were, or whose problems are not, by their paths as configured.
-    fn read_decisions(&mut self, paths: &BTreeMap<String, Option<Stamp>>) -> Vec<String> {
+    /// Returns the configured paths of those whose text or problems have changed.
+    fn read_decisions(&mut self, paths: &BTreeMap<String, Option<FileStamp>>) -> Vec<String> {
         if paths.is_empty() {
             return Vec::new();
         }
@@ -202,15 +218,15 @@ impl PromptStore {
         changed
     }
 
-    /// Reads every file again and names the prompts that are not what they were, or whose problems are not.
+    /// Reads every file again and returns the prompts whose text or problems have changed.
     pub fn reload(&mut self) -> Vec<PromptName> {
-        let names = PromptName::ALL.map(|name| (name, Stamp::of(&self.path(name))));
+        let names = PromptName::ALL.map(|name| (name, FileStamp::of(&self.path(name))));
         self.read(&names)
     }
 
-    /// The same for these files, as long as they look like that before and after; and the decision prompts among them, by
-    /// their paths as configured. A file that does not is left for another time.
-    pub fn reload_files(&mut self, files: &Stamps) -> (Vec<PromptName>, Vec<String>) {
+    /// The same for these files, if they have this stamp before and after reading, and for the decision prompts among
+    /// them, returned by their configured paths. A file with another stamp is skipped.
+    pub fn reload_files(&mut self, files: &FileStamps) -> (Vec<PromptName>, Vec<String>) {
         let meant = |name| Some((name, files.get(&self.path(name))?.clone()));
         let names: Vec<_> = PromptName::ALL.into_iter().filter_map(meant).collect();
         let meant =
@@ -219,48 +235,49 @@ impl PromptStore {
         (self.read(&names), self.read_decisions(&decisions))
     }
 
-    /// Writes the shipped text over a prompt's file, whole or not at all.
+    /// Overwrites a prompt's file with the shipped text, atomically.
     pub fn put_back(&self, name: PromptName) -> io::Result<PathBuf> {
         let path = self.path(name);
         seed::put_back(&path, shipped(name))?;
         Ok(path)
     }
 
-    /// The same for files that look changed. Called when a sequence starts.
+    /// The same for files that have changed. Called when a sequence starts.
     pub fn refresh_if_changed(&mut self) -> Vec<PromptName> {
         let files = self.changed_files().into_iter().map(|file| {
-            let stamp = Stamp::of(&file);
+            let stamp = FileStamp::of(&file);
             (file, stamp)
         });
         self.reload_files(&files.collect()).0
     }
 
-    /// Every file that prompts are read from, there or not.
+    /// Every file that prompts are read from, whether it exists or not.
     pub fn files(&self) -> BTreeSet<PathBuf> {
         let decisions = self.decisions.paths().map(|path| self.folder.join(path));
         PromptName::ALL.into_iter().map(|name| self.path(name)).chain(decisions).collect()
     }
 
-    /// Those that look otherwise than when they were read.
+    /// The files that have changed since they were read.
     pub fn changed_files(&self) -> BTreeSet<PathBuf> {
         let changed =
-            |name: &PromptName| Stamp::of(&self.path(*name)) != self.stamps[*name as usize];
+            |name: &PromptName| FileStamp::of(&self.path(*name)) != self.stamps[*name as usize];
         let prompts = PromptName::ALL.into_iter().filter(changed).map(|name| self.path(name));
         let decisions = self.decisions.changed(&self.folder).into_iter();
         prompts.chain(decisions.map(|path| self.folder.join(path))).collect()
     }
 
-    /// A decision prompt in force, by its path as configured: its version, and what is wrong with it.
+    /// A decision prompt by its configured path: its version and its problems.
     pub fn decision(&self, path: &str) -> Option<(String, &[Problem])> {
         let (text, problems) = self.decisions.get(path)?;
         Some((version(text.unwrap_or_default()), problems))
     }
 
+    /// The prompt folder.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// Where its file is, or would be.
+    /// The path of its file, whether it exists or not.
     pub fn path(&self, name: PromptName) -> PathBuf {
         match self.paths.get(&name) {
             Some(path) => self.folder.join(path),
@@ -268,14 +285,14 @@ impl PromptStore {
         }
     }
 
-    fn read(&mut self, names: &[(PromptName, Option<Stamp>)]) -> Vec<PromptName> {
+    fn read(&mut self, names: &[(PromptName, Option<FileStamp>)]) -> Vec<PromptName> {
         let mut all = self.set.all.clone();
         let mut changed = Vec::new();
         for (name, stamp) in names {
             let (name, path) = (*name, self.path(*name));
             let prompt = self.read_one(name, path.clone());
-            // Somebody is writing to it: what was read may be half of it.
-            if Stamp::of(&path) != *stamp {
+            // It is being written, so that only a part may have been read.
+            if FileStamp::of(&path) != *stamp {
                 continue;
             }
             self.stamps[name as usize].clone_from(stamp);
@@ -295,7 +312,7 @@ impl PromptStore {
         let parsed = match read_text(&path) {
             Ok(Some(source)) => parse(name, &source, Some(&path)).map(|parsed| (source, parsed)),
             Ok(None) if self.paths.contains_key(&name) => {
-                Err(vec![Problem::error("no-file", "there is no such file").in_file(Some(&path))])
+                Err(vec![Problem::error("no-file", "file not found").in_file(Some(&path))])
             }
             Ok(None) => return Prompt::shipped(name),
             Err(problem) => Err(vec![problem]),
@@ -314,14 +331,14 @@ impl PromptStore {
         }
     }
 
-    /// A copy that nobody edited, of a text that has changed since.
+    /// An unedited copy of a text that a later release has changed.
     fn outdated(&self, name: PromptName, source: &str, path: &Path) -> Option<Problem> {
         let untouched = !self.paths.contains_key(&name)
             && self.seeded.get(&name).is_some_and(|seeded| *seeded == version(source));
         (untouched && source != shipped(name)).then(|| {
             Problem::hint("shipped-text-changed", "this is the shipped text of an earlier release")
                 .in_file(Some(path))
-                .help("delete the file to use the present one".to_owned())
+                .help("delete the file to use the current one".to_owned())
         })
     }
 }

@@ -1,10 +1,10 @@
-//! Notices as notifications. What a client must act on is an order, which a client that reads late still gets.
+//! Converts notices to notifications. Those that a client must act on are orders, which are never dropped.
 
 use crate::config::Config;
 use crate::outbox::Outbox;
 use crate::query::ThreadOverview;
 use crate::registry::Notice;
-use crate::store::Damage;
+use crate::store::LogDamage;
 use crate::wire::{self, ToWire};
 use crate::workspace::WorkspaceNotice;
 use rawr_core::event::Ending;
@@ -46,7 +46,7 @@ pub fn publish(notice: &Notice<'_>, outbox: &Outbox) {
                 decision: wire::decision(thread, decision),
             });
         }
-        // The sidecar carries it out itself.
+        // The sidecar performs it itself.
         Notice::Perform { issued, .. } if issued.kind.is_for_sidecar() => {}
         Notice::Perform { thread, issued } => {
             outbox.order::<ActionPerform>(&ActionPerformNotification {
@@ -73,7 +73,7 @@ pub fn publish(notice: &Notice<'_>, outbox: &Outbox) {
             outbox.order::<StoreFailed>(&StoreFailedNotification {
                 thread_id: thread.to_string(),
                 error: format!(
-                    "{error}; make the folder writable or free some space, and rawr goes on by itself"
+                    "{error}; make the folder writable or free some space, and rawr continues automatically"
                 ),
                 held_inputs: held.iter().map(ToString::to_string).collect(),
             });
@@ -110,7 +110,7 @@ pub fn publish_workspace(notice: &WorkspaceNotice<'_>, outbox: &Outbox) {
     }
 }
 
-/// A thread in short.
+/// The short form of a thread.
 pub(crate) fn thread_summary(overview: &ThreadOverview) -> ThreadSummary {
     ThreadSummary {
         thread_id: overview.thread.to_string(),
@@ -197,7 +197,7 @@ fn publish_thread(
     }
 }
 
-/// As compilers write it, so that a log viewer finds the place.
+/// In the format of compilers, so that log viewers link to the position.
 fn problem_line(problem: &Problem) -> String {
     let at = problem
         .range
@@ -209,14 +209,14 @@ fn problem_line(problem: &Problem) -> String {
     format!("{place}{}{help}", problem.message)
 }
 
-fn damaged(thread: &str, damage: &Damage) -> String {
+fn damaged(thread: &str, damage: &LogDamage) -> String {
     match damage {
-        Damage::TornTail { line, bytes } => {
+        LogDamage::TornTail { line, bytes } => {
             format!(
-                "thread {thread}: line {line} of events.jsonl was not written to its end; {bytes} bytes were cut off"
+                "thread {thread}: line {line} of events.jsonl was incomplete; {bytes} bytes were cut off"
             )
         }
-        Damage::Unreadable { line, reason, .. } => {
+        LogDamage::Unreadable { line, reason, .. } => {
             format!(
                 "thread {thread}: line {line} of events.jsonl is unreadable ({reason}); it is kept in quarantine.jsonl"
             )

@@ -1,7 +1,7 @@
-//! Questions about one thread, answered from its state and its policy alone. Nothing is changed, and no file is read.
+//! Queries about one thread, answered from its state and its policy. Changes nothing and reads no file.
 
 use crate::config::JudgeSettings;
-use crate::judge::Question;
+use crate::judge::JudgeQuestion;
 use crate::redact::redact;
 use rawr_core::boundary::Boundaries;
 use rawr_core::compose::{self, Continue};
@@ -15,7 +15,7 @@ use rawr_core::units::{Percent, SequenceId, ThreadId, Timestamp, Tokens};
 use rawr_core::{Thread, assess};
 use std::collections::BTreeMap;
 
-/// A thread at a glance, as lists show it.
+/// A thread as lists show it.
 #[derive(Debug, Clone)]
 pub struct ThreadOverview {
     pub(crate) thread: ThreadId,
@@ -26,14 +26,14 @@ pub struct ThreadOverview {
     pub(crate) updated_at: Timestamp,
     /// A client has it open here.
     pub(crate) open: bool,
-    /// Who performs its actions now, in this process or another.
+    /// The process that performs its actions now, this one included.
     pub(crate) owner: Option<String>,
     pub(crate) sub_agent: Option<String>,
-    /// Compactions that the breaker holds back.
+    /// The breaker, if it blocks compactions.
     pub(crate) held_back: Option<Hold>,
-    /// What became of the last decision that led to anything.
+    /// The outcome of the last decision that had one.
     pub(crate) last_fate: Option<DecisionFate>,
-    /// Its owner comes and goes with the agent's hooks.
+    /// Its owner is the agent's hooks, which come and go.
     pub(crate) runs_by_hooks: bool,
 }
 
@@ -44,7 +44,7 @@ pub(crate) struct PacketView {
     pub(crate) packet: Packet,
 }
 
-/// Without its owner, which the disk knows.
+/// Without the owner, which only the disk knows.
 pub(crate) fn overview(thread: &Thread, policy: &Policy, now: Timestamp) -> ThreadOverview {
     ThreadOverview {
         thread: thread.id.clone(),
@@ -69,7 +69,7 @@ pub(crate) fn watcher_packet(thread: &Thread, policy: &Policy, prompts: &Prompts
     compose::by_watcher(thread, template, &thread.scratch_file(policy), max)
 }
 
-/// The message that would hand this packet back now.
+/// The message that would hand this packet off now.
 pub(crate) fn handoff(
     thread: &Thread,
     policy: &Policy,
@@ -82,7 +82,8 @@ pub(crate) fn handoff(
     compose::handoff(thread, template, packet, Continue::AsInPacket, &scratch_file)
 }
 
-/// The packet of the running sequence, or of the last one that had any. `sequence`: only if it is of this one.
+/// The packet of the running sequence, or of the last one that had a packet. With `sequence`, only the packet of that
+/// sequence.
 pub(crate) fn packet(thread: &Thread, sequence: Option<&SequenceId>) -> Option<PacketView> {
     let running = thread
         .sequence
@@ -96,7 +97,7 @@ pub(crate) fn packet(thread: &Thread, sequence: Option<&SequenceId>) -> Option<P
         .map(|(sequence, packet)| PacketView { sequence, packet })
 }
 
-/// What a prompt's placeholders would say now, by their camelCase names.
+/// The current values of a prompt's placeholders, by camelCase name.
 pub(crate) fn placeholder_values(thread: &Thread, policy: &Policy) -> BTreeMap<String, String> {
     let number = |tokens: Option<Tokens>| tokens.map(|tokens| tokens.to_string());
     let (percent, tier) = (thread.percent_remaining(policy), thread.tier(policy));
@@ -117,23 +118,23 @@ pub(crate) fn placeholder_values(thread: &Thread, policy: &Policy) -> BTreeMap<S
     values.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
 }
 
-/// A case that a client puts to the judge, outside of any sequence.
+/// A case that a client gives to the judge, outside of any sequence.
 #[derive(Debug)]
 pub(crate) struct JudgeCase<'c> {
     pub(crate) tier: Tier,
     pub(crate) percent: Percent,
     pub(crate) boundaries: Boundaries,
-    /// Instead of the thread's own.
+    /// Replaces the thread's own last message.
     pub(crate) last_message: Option<&'c str>,
     pub(crate) excerpt: Option<&'c str>,
 }
 
-/// Which judge is asked, and the question.
+/// The judge to ask, and the question.
 #[derive(Debug)]
 pub(crate) struct Inquiry {
     pub(crate) source: JudgeSource,
-    pub(crate) question: Question,
-    /// What the heuristic answers.
+    pub(crate) question: JudgeQuestion,
+    /// The heuristic's answer.
     pub(crate) heuristic: Answer,
     pub(crate) settings: JudgeSettings,
     pub(crate) deadline_seconds: u64,
@@ -141,7 +142,7 @@ pub(crate) struct Inquiry {
     pub(crate) sequence: SequenceId,
 }
 
-/// `None`: judging is switched off.
+/// `None`: the judge is turned off.
 pub(crate) fn inquiry(
     thread: &Thread,
     policy: &Policy,
@@ -154,12 +155,12 @@ pub(crate) fn inquiry(
     let last_message = last_message.or(thread.known.last_message.as_deref());
     let case = JudgmentCase { thread, tier, percent, boundaries, last_message, excerpt };
     let path = policy.tiers.rule(tier).decision_prompt_path.as_deref().unwrap_or_default();
-    // The client's own texts may hold secrets that nothing has taken out yet.
+    // The client's own texts were not redacted before.
     let context = judgment::context(&case, prompts.text(PromptName::JudgmentContext));
     let context = redact(&context).into_owned();
     Some(Inquiry {
         source,
-        question: Question { instructions: prompts.decision(path).to_owned(), context },
+        question: JudgeQuestion { instructions: prompts.decision(path).to_owned(), context },
         heuristic: judgment::heuristic(&case),
         settings: settings.clone(),
         deadline_seconds: policy.deadlines.judgment,

@@ -1,6 +1,5 @@
-//! Finds where words were said: in a thread's own log, in its notes, in the histories that were kept and in the host's
-//! transcript. It reads from beginning to end and keeps only the newest places, so that a long life costs no memory;
-//! it changes nothing and needs no index.
+//! Searches a thread's log, its notes, its stored histories and the host's transcript for words. Reads sequentially and
+//! keeps only the newest hits, so that memory stays bounded. Changes nothing and needs no index.
 
 mod events;
 mod items;
@@ -10,66 +9,90 @@ mod time;
 mod transcript;
 mod words;
 
-pub use words::Words;
+pub use words::SearchWords;
 
-use crate::capsule::Capsules;
-use lines::Problem;
+use crate::capsule::CapsuleStore;
+use lines::SearchError;
 use rawr_core::units::{ThreadId, Timestamp, stable_hash};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// What is searched of one thread.
+/// What to search of one thread.
 #[derive(Debug, Clone)]
-pub struct Source {
+pub struct RecallSource {
+    /// The thread.
     pub thread: ThreadId,
-    /// Where rawr keeps the thread.
+    /// The thread's folder in the store.
     pub folder: PathBuf,
+    /// The thread's working folder.
     pub cwd: PathBuf,
     /// Relative to `cwd`.
     pub scratch_file: String,
-    /// The host's own record.
+    /// The host's own transcript.
     pub transcript: Option<PathBuf>,
 }
 
+/// What kind of text was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Kind {
+pub enum HitKind {
+    /// A packet.
     Packet,
+    /// A handoff.
     Handoff,
+    /// A standing instruction.
     Directive,
+    /// A paragraph of the agent's notes.
     Scratch,
+    /// A message of the user.
     UserMessage,
+    /// A message of the agent.
     AgentMessage,
+    /// A tool call of the agent.
     ToolCall,
+    /// The output of a tool.
     ToolOutput,
+    /// The summary of a compaction.
     Summary,
 }
 
-/// One text in which all words occur. The order is that of time, then of files and lines.
+/// One text that contains all words. Ordered by time, then by file and line.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct RecallHit {
+    /// When it was written, if known.
     pub at: Option<Timestamp>,
+    /// The thread that it belongs to.
     pub thread: ThreadId,
+    /// The file that contains it.
     pub file: PathBuf,
+    /// The line in this file, from 1.
     pub line: u64,
-    pub kind: Kind,
+    /// The kind of text.
+    pub kind: HitKind,
+    /// The redacted text around the first word, on one line.
     pub snippet: String,
 }
 
+/// The result of a search.
 #[derive(Debug, Default)]
-pub struct Found {
-    /// The newest first.
+pub struct RecallResult {
+    /// Newest first.
     pub places: Vec<RecallHit>,
-    /// So many older ones are not among them.
+    /// The number of older hits that were left out.
     pub more: u64,
-    /// What could not be searched, and why.
+    /// Files that could not be searched, and why.
     pub unread: Vec<(PathBuf, String)>,
 }
 
-/// Searches all of it, unless nobody wants to know any more.
-pub fn search(sources: &[Source], words: &Words, limit: usize, is_cancelled: &AtomicBool) -> Found {
-    let mut search = Search {
+/// Searches all sources until it is cancelled.
+pub fn search(
+    sources: &[RecallSource],
+    words: &SearchWords,
+    limit: usize,
+    is_cancelled: &AtomicBool,
+) -> RecallResult {
+    let mut search = RecallSearch {
         words,
         limit,
         is_cancelled,
@@ -81,30 +104,30 @@ pub fn search(sources: &[Source], words: &Words, limit: usize, is_cancelled: &At
         search.thread(source);
     }
     let newest = search.newest.into_sorted_vec();
-    Found {
+    RecallResult {
         places: newest.into_iter().map(|Reverse(place)| place).collect(),
         more: search.more,
         unread: search.unread,
     }
 }
 
-/// A search under way.
-struct Search<'s> {
-    words: &'s Words,
+/// A running search.
+struct RecallSearch<'s> {
+    words: &'s SearchWords,
     limit: usize,
     is_cancelled: &'s AtomicBool,
-    /// The oldest of them on top.
+    /// A heap with the oldest hit on top.
     newest: BinaryHeap<Reverse<RecallHit>>,
     more: u64,
     unread: Vec<(PathBuf, String)>,
 }
 
-/// Texts that are not to be named again, by their hashes.
+/// Hashes of texts that must not be reported twice.
 #[derive(Default)]
-struct Seen(HashSet<u64>);
+struct SeenTexts(HashSet<u64>);
 
-impl Seen {
-    /// Beyond so many a text may be named twice.
+impl SeenTexts {
+    /// The limit of hashes. Above it, a text may be reported twice.
     const MOST: usize = 1 << 16;
 
     fn has(&self, text: &str) -> bool {
@@ -118,38 +141,38 @@ impl Seen {
     }
 }
 
-/// A text that was met.
+/// A text that was read.
 struct RecalledText<'t> {
-    kind: Kind,
+    kind: HitKind,
     at: Option<Timestamp>,
     text: &'t str,
 }
 
-/// Where a search is.
-struct Spot<'p> {
+/// The current position of a search.
+struct SearchPosition<'p> {
     thread: &'p ThreadId,
     file: &'p Path,
     line: u64,
 }
 
-impl Search<'_> {
-    fn thread(&mut self, source: &Source) {
+impl RecallSearch<'_> {
+    fn thread(&mut self, source: &RecallSource) {
         let has_transcript = self.transcript(source);
         let seen = self.histories(source);
         self.events(source, has_transcript, &seen);
         self.notes(source);
     }
 
-    /// Whether there is one that could be read.
-    fn transcript(&mut self, source: &Source) -> bool {
+    /// Returns whether there is one that could be read.
+    fn transcript(&mut self, source: &RecallSource) -> bool {
         let path = source.transcript.as_deref().map(transcript::find);
         path.is_some_and(|path| self.items(source, &path, None, None))
     }
 
-    /// What one history holds that an older one holds too is named once. Returns what was named.
-    fn histories(&mut self, source: &Source) -> Seen {
-        let mut seen = Seen::default();
-        match Capsules::of(&source.folder).histories() {
+    /// Reports a text that several histories contain only once. Returns what was reported.
+    fn histories(&mut self, source: &RecallSource) -> SeenTexts {
+        let mut seen = SeenTexts::default();
+        match CapsuleStore::of(&source.folder).histories() {
             Ok(mut files) => {
                 files.sort_by_cached_key(|file| (time::of_file(file), file.clone()));
                 for file in files {
@@ -161,7 +184,7 @@ impl Search<'_> {
         seen
     }
 
-    fn met(&mut self, spot: &Spot<'_>, said: &RecalledText<'_>) -> bool {
+    fn met(&mut self, spot: &SearchPosition<'_>, said: &RecalledText<'_>) -> bool {
         let Some(snippet) = self.words.snippet(said.text) else { return false };
         let place = RecallHit {
             at: said.at,
@@ -183,7 +206,7 @@ impl Search<'_> {
         self.is_cancelled.load(Ordering::Relaxed)
     }
 
-    fn could_not(&mut self, file: &Path, problem: &Problem) {
+    fn mark_failed(&mut self, file: &Path, problem: &SearchError) {
         self.unread.push((file.to_owned(), problem.to_string()));
     }
 }

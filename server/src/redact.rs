@@ -1,10 +1,10 @@
-//! Takes keys, tokens and passwords out of text before it touches disk or a model. It must not allocate for text
-//! that holds none, and it must leave ordinary code alone: what it takes is lost to the agent's packet. Its work grows
-//! with the text's length and not faster, whatever the text is.
+//! Removes keys, tokens and passwords from text before it reaches the disk or a model. Must not allocate for text
+//! without secrets, and must leave ordinary code unchanged, because what it removes is missing in the agent's packet.
+//! Takes linear time for any text.
 //!
-//! Redacting twice is the same as once. Four rules keep that so: no rule matches over `[redacted:`, every secret
-//! begins after a byte that cannot be part of one, it begins where it was noticed, with no other secret in between,
-//! and nothing looks back into what was replaced.
+//! Redacting is idempotent. Four rules ensure that: no rule matches across `[redacted:`, every secret starts after a
+//! byte that cannot be part of one, it starts where it was detected, without another secret in between, and no rule
+//! looks back into replaced text.
 
 mod assigned;
 mod random;
@@ -13,14 +13,14 @@ mod shapes;
 mod value;
 
 use rawr_core::steps;
-use shapes::Shape;
+use shapes::TokenShape;
 use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::LazyLock;
 
 const LABEL: &str = "[redacted:";
 
-/// Whether something was taken out of the text, or it says so.
+/// Whether the text contains a redacted secret.
 pub fn is_redacted(text: &str) -> bool {
     text.contains(LABEL)
 }
@@ -30,7 +30,7 @@ pub fn redact(text: &str) -> Cow<'_, str> {
     redact_counting(text).0
 }
 
-/// The same, with the number of secrets taken out.
+/// The same, with the number of redacted secrets.
 pub fn redact_counting(text: &str) -> (Cow<'_, str>, usize) {
     let mut secrets = secrets(text.as_bytes()).peekable();
     if secrets.peek().is_none() {
@@ -48,8 +48,8 @@ pub fn redact_counting(text: &str) -> (Cow<'_, str>, usize) {
     (Cow::Owned(redacted), count)
 }
 
-/// An argument list, redacted as the line that it makes: a name and its value are often two words. With the number of
-/// secrets, or `None` where there are none.
+/// Redacts an argument list as one command line, because an option and its value are often two arguments. Returns the
+/// number of secrets, too, or `None` if there are none.
 pub fn redact_words(words: &[String]) -> Option<(Vec<String>, usize)> {
     let line = words.join(" ");
     let mut secrets = secrets(line.as_bytes()).peekable();
@@ -58,7 +58,7 @@ pub fn redact_words(words: &[String]) -> Option<(Vec<String>, usize)> {
     let redacted = words.iter().map(|word| {
         let end = start + word.len();
         let mut redacted = String::with_capacity(word.len());
-        // A secret may go on into the next word.
+        // A secret may extend into the next argument.
         copied = copied.max(start);
         while let Some(secret) = secrets.next_if(|secret| secret.range.start < end) {
             redacted.push_str(line.get(copied..secret.range.start).unwrap_or_default());
@@ -74,13 +74,13 @@ pub fn redact_words(words: &[String]) -> Option<(Vec<String>, usize)> {
     Some((redacted, count))
 }
 
-/// Begins and ends at ASCII bytes, so that it can be cut out of a text.
-struct Secret {
+/// Starts and ends at ASCII bytes, so that it can be cut out of a UTF-8 text.
+struct SecretSpan {
     kind: &'static str,
     range: Range<usize>,
 }
 
-impl Secret {
+impl SecretSpan {
     fn write_label(&self, text: &mut String) {
         text.push_str(LABEL);
         text.push_str(self.kind);
@@ -88,19 +88,19 @@ impl Secret {
     }
 }
 
-/// What the rules look at: the text, and where the part begins that has not been redacted yet.
+/// The input of the rules: the text, and the start of the part that was not redacted yet.
 #[derive(Clone, Copy)]
-struct Scan<'t> {
+struct RedactScan<'t> {
     text: &'t [u8],
     floor: usize,
 }
 
-impl Scan<'_> {
+impl RedactScan<'_> {
     fn byte(self, at: usize) -> u8 {
         self.text.get(at).copied().unwrap_or(0)
     }
 
-    /// Looking back ends at the floor: behind it stands a `]` by now.
+    /// Lookbehind ends at the floor, where the replaced text has a `]` now.
     fn byte_before(self, at: usize) -> u8 {
         if at > self.floor { self.text[at - 1] } else { b']' }
     }
@@ -120,7 +120,7 @@ impl Scan<'_> {
         self.begins_after(at, |before| !is_word(before))
     }
 
-    /// A newline that JSON wrote as `\n` ends a word, too.
+    /// A newline that JSON escaped as `\n` ends a word, too.
     fn begins_after(self, at: usize, ends: impl Fn(u8) -> bool) -> bool {
         let before = self.byte_before(at);
         ends(before) || (matches!(before, b'n' | b'r' | b't') && self.byte_before(at - 1) == b'\\')
@@ -131,28 +131,29 @@ const fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-')
 }
 
-/// Looks around a place for a secret. Gets the place of the second byte of a pair.
-type Detector = fn(Scan<'_>, usize) -> Option<Secret>;
+/// Looks for a secret around a position, which is that of the second byte of a pair.
+type Detector = fn(RedactScan<'_>, usize) -> Option<SecretSpan>;
 
-/// For every two bytes side by side, what is looked for around them. For nearly all pairs of ordinary text that is
-/// nothing; finding out is all that such text costs, and the scan runs on everything reported.
-struct Pairs {
-    /// By the first byte times 256 plus the second: an index into `looks`, zero for nothing.
+/// The detectors for each pair of adjacent bytes. Nearly all pairs of ordinary text have none, so that such text costs
+/// only this lookup. The scan runs on everything that is reported.
+struct PairTable {
+    /// Maps the first byte times 256 plus the second to an index into `looks`. Zero is none.
     group: Box<[u8; 1 << 16]>,
-    looks: Vec<Group>,
+    looks: Vec<DetectorGroup>,
 }
 
 #[derive(Default)]
-struct Group {
+struct DetectorGroup {
     functions: Vec<Detector>,
-    shapes: Vec<&'static Shape>,
+    shapes: Vec<&'static TokenShape>,
 }
 
-static PAIRS: LazyLock<Pairs> = LazyLock::new(Pairs::new);
+static PAIRS: LazyLock<PairTable> = LazyLock::new(PairTable::new);
 
-impl Pairs {
+impl PairTable {
     fn new() -> Self {
-        let mut pairs = Self { group: Box::new([0; 1 << 16]), looks: vec![Group::default()] };
+        let mut pairs =
+            Self { group: Box::new([0; 1 << 16]), looks: vec![DetectorGroup::default()] };
         for (first, second, look) in shapes::LOOKS.iter().chain(&assigned::LOOKS) {
             for first in first.bytes() {
                 for second in second.bytes() {
@@ -168,13 +169,13 @@ impl Pairs {
         pairs
     }
 
-    fn group(&mut self, first: u8, second: u8) -> &mut Group {
+    fn group(&mut self, first: u8, second: u8) -> &mut DetectorGroup {
         let at = index(first, second);
         if self.group[at] == 0 {
-            // More pairs than a byte can count share the last group: each look tells what it looks at.
+            // Indexes that do not fit a byte share the last group: each detector checks its pair itself.
             self.group[at] = u8::try_from(self.looks.len()).unwrap_or(u8::MAX);
             if self.looks.len() <= usize::from(u8::MAX) {
-                self.looks.push(Group::default());
+                self.looks.push(DetectorGroup::default());
             }
         }
         &mut self.looks[usize::from(self.group[at])]
@@ -185,7 +186,7 @@ const fn index(first: u8, second: u8) -> usize {
     (first as usize) << 8 | second as usize
 }
 
-fn secrets(text: &[u8]) -> impl Iterator<Item = Secret> {
+fn secrets(text: &[u8]) -> impl Iterator<Item = SecretSpan> {
     let mut floor = 0;
     std::iter::from_fn(move || {
         let secret = next_secret(text, floor)?;
@@ -194,9 +195,9 @@ fn secrets(text: &[u8]) -> impl Iterator<Item = Secret> {
     })
 }
 
-fn next_secret(text: &[u8], floor: usize) -> Option<Secret> {
+fn next_secret(text: &[u8], floor: usize) -> Option<SecretSpan> {
     let pairs = &*PAIRS;
-    let scan = Scan { text, floor };
+    let scan = RedactScan { text, floor };
     let mut before = 0;
     for (at, byte) in text.iter().enumerate().skip(floor) {
         let group = pairs.group[index(before, *byte)];
@@ -212,7 +213,7 @@ fn next_secret(text: &[u8], floor: usize) -> Option<Secret> {
 }
 
 #[inline(never)]
-fn look(scan: Scan<'_>, at: usize, group: &Group) -> Option<Secret> {
+fn look(scan: RedactScan<'_>, at: usize, group: &DetectorGroup) -> Option<SecretSpan> {
     steps::add(1);
     let by_function = group.functions.iter().find_map(|look| look(scan, at));
     by_function.or_else(|| {

@@ -1,5 +1,5 @@
-//! The threads that are open in this process: what the core decides about them is stored, then performed and told. It
-//! knows no wire and no client. Everything here is synchronous and has one owner; what may wait is handed out.
+//! The threads that are open in this process. The core's decisions are stored first, then performed and reported. Knows
+//! no wire format and no client. Everything here is synchronous and has one owner; what may block is handed to workers.
 
 mod capsules;
 mod clean;
@@ -23,17 +23,17 @@ pub use opening::Opening;
 
 use clean::redacted;
 use configuration::scope_of;
-use follow::{Watching, fold_news};
-use notice::{publish, tell_damage};
+use follow::{WatchState, fold_news};
+use notice::{publish, report_damage};
 
 use crate::capsule::Capsule;
 use crate::config::Config;
 use crate::jobs::Job;
 use crate::notes::AgentNotes;
 use crate::problem::Problem;
-use crate::store::archive::Wanted;
+use crate::store::archive::OpenMode;
 use crate::store::{DecisionFile, OwnerLock, Store, StoreError, ThreadLog};
-use crate::workers::{Opened, Task};
+use crate::workers::{OpenedThread, WorkerTask};
 use crate::workspace::{ConfigScope, Workspace};
 use rawr_core::assess::Decision;
 use rawr_core::event::ThreadOpened;
@@ -44,12 +44,12 @@ use rawr_core::{Effect, Input, Machine, Record, Rules, Thread};
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 
-/// What one input led to.
+/// The result of one input.
 #[derive(Debug, Default)]
 pub struct HandledInput {
-    /// To be stored with the next commit.
+    /// Stored with the next commit.
     pub records: Vec<Record>,
-    /// The assessment that it led to, if any.
+    /// The assessment that the input led to, if any.
     pub decision: Option<Decision>,
 }
 
@@ -68,27 +68,28 @@ pub(crate) struct OpenThread {
     last_decision: Option<Decision>,
     /// A write failed: memory may be ahead of the disk, and the disk is right.
     stale: bool,
-    /// A client has opened it; otherwise it is here because it is watched.
+    /// A client has opened it. Otherwise it is here because it is watched.
     by_client: bool,
-    /// The client wants to hear what others record.
+    /// The client wants to be notified of what other processes record.
     watched: bool,
-    /// It is new, and the client has not heard of it yet.
+    /// The thread is new and the client has not been notified of it.
     unheard_of: bool,
-    /// Removed with the next commit.
+    /// To be removed with the next commit.
     closing: bool,
-    /// This batch recorded something that the thread's owner must read.
+    /// This batch holds records that the thread's owner must read.
     calls_owner: bool,
-    /// The requests of this batch that concern it.
+    /// The requests of this batch that concern the thread.
     tickets: Vec<Ticket>,
-    /// Requests that have read what the batch holds: they are answered with it, because storing it may still fail.
+    /// Requests that have read what this batch would store. They are answered with it, because storing it may still
+    /// fail.
     readers: RefCell<Vec<Ticket>>,
     /// Effects of this batch.
-    staged: Vec<Staged>,
-    /// To be kept before this batch is stored.
+    staged: Vec<StagedEffects>,
+    /// Written before the records of this batch.
     capsules: Vec<Capsule>,
-    originals: held::Originals,
+    originals: held::HeldOriginals,
     look: outside::RepoLook,
-    health: disk::Health,
+    health: disk::ThreadHealth,
 }
 
 impl OpenThread {
@@ -119,9 +120,9 @@ impl OpenThread {
             readers: RefCell::default(),
             staged: Vec::new(),
             capsules: Vec::new(),
-            originals: held::Originals::default(),
+            originals: held::HeldOriginals::default(),
             look: outside::RepoLook::default(),
-            health: disk::Health::default(),
+            health: disk::ThreadHealth::default(),
         }
     }
 }
@@ -152,12 +153,12 @@ impl OpenThread {
         self.last_decision.as_ref()
     }
 
-    /// Its agent's scratch file.
+    /// The scratch file of its agent.
     pub(crate) fn notes(&self) -> AgentNotes {
         AgentNotes::of(self.thread(), self.policy())
     }
 
-    /// The banner that stands now. A thread that no process runs has none: no one could act on an answer.
+    /// The current banner. A thread that no process runs has none, because there is no owner to act on an answer.
     pub(crate) fn heads_up(&self) -> Option<HeadsUp> {
         let heads_up = self.machine.heads_up(self.policy())?;
         let is_run = self.is_owned()
@@ -167,20 +168,20 @@ impl OpenThread {
     }
 }
 
-/// The number that the connection gives to a request. 0 is no request.
+/// The number of a request on its connection. 0 is reserved for work without a request.
 pub type Ticket = u64;
 
-/// What follows from no request.
-const NOBODYS: Ticket = 0;
+/// The ticket of work that no request asked for.
+const NO_REQUEST: Ticket = 0;
 
-/// Effects that leave once their records are stored.
+/// Effects that are sent once their records are stored.
 #[derive(Debug)]
-struct Staged {
+struct StagedEffects {
     effects: Vec<Effect>,
     now: Timestamp,
 }
 
-type Listener = Box<dyn FnMut(Notice<'_>) + Send>;
+type NoticeListener = Box<dyn FnMut(Notice<'_>) + Send>;
 
 /// The threads that are open in this process.
 ///
@@ -194,7 +195,7 @@ type Listener = Box<dyn FnMut(Notice<'_>) + Send>;
 ///   requests that failed. Answer no other request before its ticket has left [`unsettled`](Self::unsettled).
 /// - **Work.** [`take_works`](Self::take_works) returns what may wait for the disk: run it on any thread and give the result
 ///   to [`worked`](Self::worked). When the requests that waited have been repeated, call
-///   [`requests_went_on`](Self::requests_went_on). `take_jobs` and `done` do the same for work outside of this process.
+///   [`requests_resumed`](Self::requests_resumed). `take_jobs` and `done` do the same for work outside of this process.
 /// - **Time.** Call [`tick`](Self::tick) at [`next_deadline`](Self::next_deadline), which may change with every other call.
 ///   `now` is the wall clock in milliseconds; it may be set back.
 /// - **The end.** [`leave`](Self::leave) stores everything and caches the state. No worker may be under way.
@@ -204,18 +205,18 @@ type Listener = Box<dyn FnMut(Notice<'_>) + Send>;
 pub struct ThreadRegistry {
     workspace: Workspace,
     store: Store,
-    watching: Watching,
-    threads: threads::Threads,
-    tell: Listener,
+    watching: WatchState,
+    threads: threads::OpenThreads,
+    tell: NoticeListener,
     ticket: Ticket,
-    /// Threads that the next commit has something to do for.
+    /// Threads with records or effects for the next commit.
     batch: Vec<ThreadId>,
-    work: work::Progress,
-    /// To be done outside of this process, once its records are stored.
+    work: work::WorkerProgress,
+    /// Jobs that start once their records are stored.
     jobs: Vec<Job>,
-    /// The newest thread that is not open, as an editor asked for it last.
-    newest: lists::Newest,
-    /// Of this batch, found before its commit.
+    /// The newest thread that is not open, as an editor last asked for it.
+    newest: lists::NewestThread,
+    /// Failures of this batch from before its commit.
     failures: Vec<(Vec<Ticket>, RegistryError)>,
 }
 
@@ -228,19 +229,19 @@ impl std::fmt::Debug for ThreadRegistry {
 }
 
 impl ThreadRegistry {
-    /// No thread is open at first. `tell` hears every notice once its records are stored.
-    pub fn new(store: Store, workspace: Workspace, tell: Listener) -> Self {
+    /// Starts without open threads. `tell` receives every notice after its records are stored.
+    pub fn new(store: Store, workspace: Workspace, tell: NoticeListener) -> Self {
         Self {
             workspace,
             store,
-            watching: Watching::default(),
-            threads: threads::Threads::default(),
+            watching: WatchState::default(),
+            threads: threads::OpenThreads::default(),
             tell,
             ticket: 0,
             batch: Vec::new(),
-            work: work::Progress::default(),
+            work: work::WorkerProgress::default(),
             jobs: Vec::new(),
-            newest: lists::Newest::default(),
+            newest: lists::NewestThread::default(),
             failures: Vec::new(),
         }
     }
@@ -250,25 +251,25 @@ impl ThreadRegistry {
         &self.workspace
     }
 
-    /// For what changes no thread: reading edited prompts, and resetting them.
+    /// For operations that change no thread, such as reading and resetting prompts.
     pub(crate) const fn workspace_mut(&mut self) -> &mut Workspace {
         &mut self.workspace
     }
 
-    /// Where threads are stored, open or not.
+    /// The store of all threads, open or not.
     pub(crate) const fn store(&self) -> &Store {
         &self.store
     }
 
-    /// Opens a thread, or changes the role of an open one. Actions that were pending when it was closed are pending again,
-    /// under the same ids. Fails with `Busy` until a worker has read it.
+    /// Opens a thread, or changes the role of an open one. Actions that were pending when it was closed are pending
+    /// again, under the same ids. Fails with `Busy` until a worker has read it.
     pub fn open(&mut self, opening: Opening, now: Timestamp) -> Result<&Thread, RegistryError> {
         let id = opening.thread.clone();
         let had = self.threads.get(&id).map(|open| open.by_client);
         match self.threads.get(&id) {
             Some(open) => {
                 let scope = scope_of(&opening, open.machine.thread());
-                self.configure_again(&id, scope);
+                self.reload_config_for(&id, scope);
             }
             None => {
                 let mut open = self.load(&id, &opening)?;
@@ -279,7 +280,7 @@ impl ThreadRegistry {
         if opening.role == Role::Owner
             && let Err(error) = self.own(&id, &opening)
         {
-            // It is as it was before.
+            // Restore the previous state.
             if had.is_none() {
                 self.threads.remove(&id);
             }
@@ -313,7 +314,7 @@ impl ThreadRegistry {
             let log = open.log.as_ref().ok_or_else(|| RegistryError::Busy(id.clone()))?;
             open.owner = Some(log.own(id, &opening.holder)?);
             self.workspace.watcher_mut().watch_one(&self.store.wake_file(id));
-            // Asked before and not answered: by a process that is gone.
+            // Actions that an earlier process was asked for and did not report.
             let pending = open.machine.thread().pending_actions();
             self.jobs.extend(outside::questions(open, id, pending));
         }
@@ -322,29 +323,29 @@ impl ThreadRegistry {
 
     fn load(&mut self, id: &ThreadId, opening: &Opening) -> Result<OpenThread, RegistryError> {
         let wanted = match opening.role {
-            Role::Owner => Wanted::StoredOrNew,
-            Role::Observer => Wanted::Stored,
+            Role::Owner => OpenMode::StoredOrNew,
+            Role::Observer => OpenMode::Stored,
         };
         let opened = match (self.work.opened.remove(id), wanted) {
-            (Some(Err(StoreError::NoThread { thread })), Wanted::Stored) => {
+            (Some(Err(StoreError::NoThread { thread })), OpenMode::Stored) => {
                 return Err(RegistryError::UnknownThread(thread));
             }
-            // It was looked for on behalf of an observer that has gone since.
+            // It was read for an observer that has gone since.
             (None | Some(Err(StoreError::NoThread { .. })), _) => {
-                return Err(self.hand_over(id, Task::Open(self.store.clone(), wanted)));
+                return Err(self.hand_over(id, WorkerTask::Open(self.store.clone(), wanted)));
             }
             (Some(opened), _) => opened?,
         };
-        let Opened { log, state: thread, replay } = opened;
-        tell_damage(&mut self.tell, id, &replay.damage);
+        let OpenedThread { log, state: thread, replay } = opened;
+        report_damage(&mut self.tell, id, &replay.damage);
         self.workspace.refresh_prompts();
         let scope = scope_of(opening, &thread);
         let settings = self.workspace.configured(&scope);
         Ok(OpenThread::new(Machine::new(thread), log, self.store.decisions(id), scope, settings))
     }
 
-    /// Call after a panic: the state of threads in memory may be incomplete, so that they are read from disk again.
-    pub fn distrust_memory(&mut self) {
+    /// Marks all threads in memory as stale after a panic, so that they are read from disk again.
+    pub fn mark_threads_stale(&mut self) {
         self.threads.values_mut().for_each(|open| open.stale = true);
     }
 
@@ -358,14 +359,14 @@ impl ThreadRegistry {
         self.threads.get(id).is_some_and(|open| open.owner.is_some())
     }
 
-    /// A thread that is open here. What the current request reads of it is answered only once it is stored.
+    /// A thread that is open here. The current request is answered only once what it reads is stored.
     pub(crate) fn open_thread(&self, id: &ThreadId) -> Result<&OpenThread, RegistryError> {
         let open = self.threads.get(id).ok_or_else(|| RegistryError::UnknownThread(id.clone()))?;
         open.is_seen_by(self.ticket);
         Ok(open)
     }
 
-    /// The same, if this process owns it.
+    /// The same, if this process owns the thread.
     pub(crate) fn owned_thread(&self, id: &ThreadId) -> Result<&OpenThread, RegistryError> {
         let open = self.open_thread(id)?;
         open.is_owned().then_some(open).ok_or_else(|| RegistryError::NotOwner(id.clone()))
@@ -382,9 +383,10 @@ impl ThreadRegistry {
         self.handle(id, input, now)
     }
 
-    /// Says which request the next calls belong to, and the thread that it names. The request sees that thread as the disk
-    /// has it: with what other processes wrote, and without what could not be written. If its files cannot be read or
-    /// locked, the request sees it as it was last known here, which may be ahead of the disk: reading is not delayed.
+    /// Sets the request that the next calls belong to, and the thread that it names. The request sees that thread as
+    /// the disk has it: with the records of other processes and without what could not be written. If its files cannot
+    /// be read or locked, the request sees the last known state, which may be ahead of the disk, so that reading never
+    /// waits.
     pub fn begins(&mut self, ticket: Ticket, thread: Option<&ThreadId>, now: Timestamp) {
         self.ticket = ticket;
         self.work.waits_for.clear();
@@ -405,8 +407,8 @@ impl ThreadRegistry {
         self.threads.is_any_behind(now)
     }
 
-    /// Decides on one input. The records that follow are stored with the next [`Self::commit`]; actions and notices leave
-    /// after that. An error means that nothing was recorded.
+    /// Decides on one input. Its records are stored with the next [`Self::commit`]; actions and notices follow. On an
+    /// error nothing was recorded.
     pub fn handle(
         &mut self,
         id: &ThreadId,
@@ -424,7 +426,7 @@ impl ThreadRegistry {
         open.tickets.push(self.ticket);
         self.batch.push(id.clone());
         let (damage, told) = fold_news(id, open)?;
-        tell_damage(&mut self.tell, id, &damage);
+        report_damage(&mut self.tell, id, &damage);
         publish(open, &mut self.tell, told, now);
         self.follow_host(id);
         let open =
@@ -468,7 +470,7 @@ impl ThreadRegistry {
         open.keep_originals(written, &handled.records);
         self.jobs.extend(outside::look(open, id, &handled.records, now));
         if !staged.is_empty() {
-            open.staged.push(Staged { effects: staged, now });
+            open.staged.push(StagedEffects { effects: staged, now });
         }
         let open =
             self.threads.get_mut(id).ok_or_else(|| RegistryError::UnknownThread(id.clone()))?;
@@ -476,7 +478,7 @@ impl ThreadRegistry {
         Ok(handled)
     }
 
-    /// The decision with this id, also from the disk; `None` if it was never stored.
+    /// The decision with this id, from memory or disk. `None` if it was never stored.
     pub(crate) fn decision(
         &self,
         id: &ThreadId,

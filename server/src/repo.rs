@@ -1,10 +1,10 @@
-//! What a repository looks like now: branch, commit, changed files, Graphite's stack. It only looks: it takes no lock of
-//! git's, writes nothing, fetches nothing, and runs no program but `git` and, where the user wants it, `gt`.
+//! Reads the state of a repository: branch, commit, changed files, Graphite's stack. Takes no git locks, writes
+//! nothing, fetches nothing, and runs only `git` and, if configured, `gt`.
 
 mod program;
 
 use crate::config::RepoObservation;
-use program::{Output, Program};
+use program::{Program, ProgramOutput};
 use rawr_core::event::{Repo, RepoObserved};
 use rustix::fs::Access;
 use std::env;
@@ -14,18 +14,18 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// So many paths are named; the rest is counted.
+/// The most paths that are listed. Others are only counted.
 const MOST_FILES: usize = 50;
-/// A list of changed files is read to this length. Whoever has more learns of at least these.
+/// The most bytes that are read of a list of changed files. If there are more, the numbers are lower bounds.
 const LIST_LIMIT: usize = 4 << 20;
 const SHORT_LIMIT: usize = 64 << 10;
 
-/// Looks at the work tree that `cwd` lies in; `None` where there is none, or where git cannot or does not tell in time.
+/// Inspects the work tree that contains `cwd`. `None` if there is none, or if git fails or times out.
 ///
-/// Paths start at its root. Each is one line: control characters are escaped, and what is not UTF-8 is replaced. Of what
-/// is dirty, a renamed file counts twice, an untracked folder once, and what lies inside a submodule not at all.
+/// Paths are relative to its root. Each is one line: control characters are escaped, and invalid UTF-8 is replaced.
+/// Among dirty files, a renamed file counts twice, an untracked folder once, and files inside a submodule not at all.
 ///
-/// Changed files are told `since` a commit, and commits since the `last` look.
+/// Changed files are those since the commit `since`; commits are those since the `last` inspection.
 pub async fn observe(
     cwd: &Path,
     settings: &RepoObservation,
@@ -39,15 +39,15 @@ pub async fn observe(
     RepoProbe { git, gt, cwd, settings }.observe(since, last).await
 }
 
-/// The folder itself, if it or one above it looks like a work tree. Costs no process.
+/// The folder itself, if it or a parent looks like a work tree. Starts no process.
 fn work_tree(cwd: &Path) -> Option<PathBuf> {
-    // A relative path would mean something else here than where the agent runs.
+    // A relative path would have another meaning here than for the agent.
     let cwd = cwd.is_absolute().then(|| cwd.canonicalize().ok())??;
     let is_tree = |folder: &Path| folder.join(".git").symlink_metadata().is_ok();
     cwd.ancestors().any(is_tree).then_some(cwd)
 }
 
-/// A relative folder in `PATH` would let a repository bring its own git.
+/// Ignores relative folders in `PATH`, with which a repository could supply its own git.
 fn find(name: &str, path: &OsStr) -> Option<PathBuf> {
     env::split_paths(path)
         .filter(|folder| folder.is_absolute())
@@ -55,7 +55,7 @@ fn find(name: &str, path: &OsStr) -> Option<PathBuf> {
         .find(|file| file.is_file() && rustix::fs::access(file, Access::EXEC_OK).is_ok())
 }
 
-/// One look at one repository.
+/// One inspection of one repository.
 struct RepoProbe<'s> {
     git: PathBuf,
     gt: Option<PathBuf>,
@@ -63,7 +63,7 @@ struct RepoProbe<'s> {
     settings: &'s RepoObservation,
 }
 
-/// Nothing that the user or the repository configured may run here, or write.
+/// Options that keep configured programs from running, and git from writing.
 const HARMLESS: &[&str] = &[
     "--no-pager",
     "--no-optional-locks",
@@ -77,7 +77,7 @@ const HARMLESS: &[&str] = &[
 
 const FILTERS: &[&str] = &["config", "-z", "--name-only", "--get-regexp", r"^filter\."];
 
-/// Without renames, which would make git read files, and without a look into submodules, which would be another git.
+/// Without renames, for which git would read files, and without submodules, for which it would start another git.
 const STATUS: &[&str] = &[
     "status",
     "--porcelain=v2",
@@ -92,7 +92,7 @@ const STATUS: &[&str] = &[
 
 const DIFF: &[&str] = &["diff-tree", "-r", "-z", "--name-only", "--no-renames", "--no-ext-diff"];
 
-/// Where HEAD was, the newest first: the commit, and what moved it there.
+/// The reflog of HEAD, newest first: the commit and the operation.
 const MOVES: &[&str] = &[
     "log",
     "--walk-reflogs",
@@ -111,7 +111,7 @@ impl RepoProbe<'_> {
         let quiet = self.without_filters(deadline).await?;
         let status = self.git(&quiet, STATUS, &[], LIST_LIMIT, deadline).await?;
         let mut state = read_status(&status)?;
-        // What comes too late from here on is left out.
+        // From here on, what takes too long is left out.
         if let (Some(since), Some(head)) = (since.filter(|hash| is_hash(hash)), &state.head)
             && since != head
         {
@@ -126,8 +126,9 @@ impl RepoProbe<'_> {
         Some(RepoObserved { repo: state, committed })
     }
 
-    /// The subject of the newest commit since HEAD was there. Git's own record of HEAD tells a commit, by whatever hand,
-    /// from a switched branch, a pull, a merge, a rebase and a reset, which end no work. Without that record, none is told.
+    /// The subject of the newest commit since the last inspection. The reflog of HEAD tells commits, by whatever
+    /// program, from switches, pulls, merges, rebases and resets, which do not complete any work. Without a reflog, no
+    /// commit is reported.
     async fn committed(
         &self,
         quiet: &[String],
@@ -140,19 +141,19 @@ impl RepoProbe<'_> {
         moves.take_while(|(head, _)| Some(*head) != last).find_map(|(_, what)| made(what))
     }
 
-    /// Git would pass changed files through the programs that are configured as filters: they are all taken away.
+    /// Disables all configured filters, because git would run these programs on changed files.
     async fn without_filters(&self, deadline: Instant) -> Option<Vec<String>> {
         let mut program = Program::new(&self.git, &self.cwd, deadline);
         program.arguments(HARMLESS).arguments(FILTERS);
         let output = program.run(SHORT_LIMIT).await?;
-        // Git fails where there are none.
+        // Git also fails if there are no filters.
         if output.cut {
             return None;
         }
         let mut taken_away: Vec<String> = Vec::new();
         for key in output.parts() {
             let key = std::str::from_utf8(key).ok()?;
-            // Git would read the key as ending at the sign.
+            // Git would end the key at the `=`.
             if key.contains('=') {
                 return None;
             }
@@ -169,7 +170,7 @@ impl RepoProbe<'_> {
         rest: &[&str],
         limit: usize,
         deadline: Instant,
-    ) -> Option<Output> {
+    ) -> Option<ProgramOutput> {
         let mut program = Program::new(&self.git, &self.cwd, deadline);
         program.arguments(HARMLESS).arguments(quiet).arguments(command).arguments(rest);
         program.run(limit).await.filter(|output| output.success || output.cut)
@@ -177,7 +178,7 @@ impl RepoProbe<'_> {
 
     async fn stack(&self, quiet: &[String], deadline: Instant) -> Option<String> {
         let gt = self.gt.as_ref().filter(|_| self.settings.graphite_max_chars > 0)?;
-        // In a repository that it does not know yet, Graphite would set itself up.
+        // In a repository that it does not manage, Graphite would initialize itself.
         let common = &["rev-parse", "--git-common-dir"];
         let common = self.git(quiet, common, &[], SHORT_LIMIT, deadline).await?;
         let folder = self.cwd.join(OsStr::from_bytes(common.bytes.trim_ascii_end()));
@@ -192,20 +193,20 @@ impl RepoProbe<'_> {
     }
 }
 
-/// The subject of a commit that was made here, out of a line of HEAD's record.
+/// The subject of a commit, from a line of the reflog of HEAD.
 fn made(what: &str) -> Option<String> {
     let (how, subject) = what.split_once(": ")?;
     let verb = how.split(' ').next().unwrap_or_default();
     matches!(verb, "commit" | "cherry-pick" | "revert" | "am").then(|| subject.to_owned())
 }
 
-/// A full hash, so that it can be nothing else to git: no option, no branch, no range.
+/// A full hash, which git cannot interpret as an option, a branch or a range.
 fn is_hash(text: &str) -> bool {
     matches!(text.len(), 40 | 64) && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
-/// What `git status --porcelain=v2 --branch -z` says. `None` where it is something else.
-fn read_status(output: &Output) -> Option<Repo> {
+/// Parses the output of `git status --porcelain=v2 --branch -z`. `None` if it is something else.
+fn read_status(output: &ProgramOutput) -> Option<Repo> {
     let mut state = Repo::default();
     let mut is_status = false;
     let mut parts = output.parts();
@@ -237,7 +238,7 @@ fn read_status(output: &Output) -> Option<Repo> {
         if state.files.len() < MOST_FILES {
             state.files.push(name(path));
         }
-        // Of a rename, the old name follows.
+        // The old name of a renamed file follows.
         if part.starts_with(b"2") {
             parts.next();
         }
@@ -245,7 +246,7 @@ fn read_status(output: &Output) -> Option<Repo> {
     is_status.then_some(state)
 }
 
-fn names(output: &Output) -> impl Iterator<Item = String> {
+fn names(output: &ProgramOutput) -> impl Iterator<Item = String> {
     output.parts().map(name)
 }
 
@@ -253,7 +254,7 @@ fn name(path: &[u8]) -> String {
     one_line(&String::from_utf8_lossy(path))
 }
 
-/// Names end up in lists that a model reads: none may pretend to be two lines.
+/// Names are listed in texts that a model reads, so that a name must not span several lines.
 fn one_line(text: &str) -> String {
     let mut line = String::with_capacity(text.len());
     for c in text.chars() {
@@ -265,7 +266,7 @@ fn one_line(text: &str) -> String {
     line
 }
 
-/// Lines without colours, blanks at their ends, and empty lines at the end.
+/// Lines without colors and trailing blanks, and without empty lines at the end.
 fn plain(text: &str) -> String {
     let mut lines = String::new();
     for line in text.lines() {

@@ -1,5 +1,5 @@
-//! Standard input and output as what they really are. A pipe and a socket are read without a helper thread, which
-//! costs a sixth of the processor time; Node hands its children sockets, terminals and files are neither.
+//! Opens standard input and output by their real type. A pipe or a socket is read without a helper thread, which would
+//! cost a sixth of the processor time. Node gives its child processes sockets; terminals and files are neither.
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -11,48 +11,48 @@ use tokio::net::UnixStream;
 use tokio::net::unix::pipe;
 
 #[derive(Debug)]
-pub enum Input {
+pub enum InputStream {
     Pipe(pipe::Receiver),
     Socket(UnixStream),
     Other(Stdin),
 }
 
 #[derive(Debug)]
-pub enum Output {
+pub enum OutputStream {
     Pipe(pipe::Sender),
     Socket(UnixStream),
     Other(Stdout),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum StreamKind {
     Pipe,
     Socket,
     Other,
 }
 
-/// Must be called inside a runtime.
-pub fn open() -> io::Result<(Input, Output)> {
+/// Must be called inside a tokio runtime.
+pub fn open() -> io::Result<(InputStream, OutputStream)> {
     let (stdin, stdout) = (io::stdin(), io::stdout());
     let input = match kind(&stdin)? {
-        Kind::Pipe => Input::Pipe(pipe::Receiver::from_owned_fd(duplicate(&stdin)?)?),
-        Kind::Socket => Input::Socket(socket(duplicate(&stdin)?)?),
-        Kind::Other => Input::Other(tokio::io::stdin()),
+        StreamKind::Pipe => InputStream::Pipe(pipe::Receiver::from_owned_fd(duplicate(&stdin)?)?),
+        StreamKind::Socket => InputStream::Socket(socket(duplicate(&stdin)?)?),
+        StreamKind::Other => InputStream::Other(tokio::io::stdin()),
     };
     let output = match kind(&stdout)? {
-        Kind::Pipe => Output::Pipe(pipe::Sender::from_owned_fd(duplicate(&stdout)?)?),
-        Kind::Socket => Output::Socket(socket(duplicate(&stdout)?)?),
-        Kind::Other => Output::Other(tokio::io::stdout()),
+        StreamKind::Pipe => OutputStream::Pipe(pipe::Sender::from_owned_fd(duplicate(&stdout)?)?),
+        StreamKind::Socket => OutputStream::Socket(socket(duplicate(&stdout)?)?),
+        StreamKind::Other => OutputStream::Other(tokio::io::stdout()),
     };
     Ok((input, output))
 }
 
-fn kind(fd: &impl AsFd) -> io::Result<Kind> {
+fn kind(fd: &impl AsFd) -> io::Result<StreamKind> {
     let stat = rustix::fs::fstat(fd)?;
     Ok(match rustix::fs::FileType::from_raw_mode(stat.st_mode) {
-        rustix::fs::FileType::Fifo => Kind::Pipe,
-        rustix::fs::FileType::Socket => Kind::Socket,
-        _ => Kind::Other,
+        rustix::fs::FileType::Fifo => StreamKind::Pipe,
+        rustix::fs::FileType::Socket => StreamKind::Socket,
+        _ => StreamKind::Other,
     })
 }
 
@@ -66,7 +66,7 @@ fn socket(fd: OwnedFd) -> io::Result<UnixStream> {
     UnixStream::from_std(stream)
 }
 
-impl AsyncRead for Input {
+impl AsyncRead for InputStream {
     fn poll_read(
         self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -80,7 +80,7 @@ impl AsyncRead for Input {
     }
 }
 
-impl AsyncWrite for Output {
+impl AsyncWrite for OutputStream {
     fn poll_write(
         self: Pin<&mut Self>,
         cx: &mut Context<'_>,

@@ -1,9 +1,9 @@
-//! Threads on disk: `events.jsonl` is the truth, everything beside it but `held/` can be rebuilt. This room reads and
-//! writes lines; what they mean is the core's business.
+//! Threads on disk. `events.jsonl` is the truth; everything but `held/` can be rebuilt from it. This module reads and
+//! writes lines; the core interprets them.
 //!
-//! Layout: `<home>/rawr/auto_compaction/threads/<thread>/` with `events.jsonl`, `decisions.jsonl`,
-//! `state.json` (a cache), `owner.lock`, `held/` with the texts of messages that wait and hold secrets, and
-//! `quarantine.jsonl` where lines were unreadable. A thread that rests lies in `archive/<thread>/` beside `threads/`.
+//! Layout: `<home>/rawr/auto_compaction/threads/<thread>/` with `events.jsonl`, `decisions.jsonl`, `state.json` (a
+//! cache), `owner.lock`, `held/` (the original texts of held messages that contain secrets) and `quarantine.jsonl`
+//! (copies of unreadable lines). Idle threads are moved to `archive/<thread>/`, next to `threads/`.
 
 pub mod archive;
 mod backwards;
@@ -24,14 +24,14 @@ mod reader;
 mod unsynced;
 
 pub use decision::{BadDecision, DECISION_FORMAT, DecisionFile, StoredDecision, read_decision};
-pub use disk::{Disk, Fate, Faults, Operation};
+pub use disk::{Disk, DiskFaults, DiskOperation, OperationOutcome};
 pub(crate) use disk::{LockPatience, is_unfinished, unfinished};
 pub use log::ThreadLog;
 pub use owner::OwnerLock;
-pub use reader::{Damage, Reader, Replay, replay};
-pub(crate) use reader::{Unreadable, parse};
+pub(crate) use reader::{LineError, parse};
+pub use reader::{LogDamage, RecordReader, Replay, replay};
 
-use archive::Wanted;
+use archive::OpenMode;
 use rawr_core::Thread;
 use rawr_core::units::ThreadId;
 use std::fs::{self, File};
@@ -39,22 +39,55 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+/// Why the store cannot read or write a thread.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
+    /// An I/O error.
     #[error("cannot {verb} {path}: {source}", path = path.display())]
-    Io { verb: &'static str, path: PathBuf, source: io::Error },
+    Io {
+        /// What was being done, such as `write`.
+        verb: &'static str,
+        /// The file or folder.
+        path: PathBuf,
+        /// The error of the OS.
+        source: io::Error,
+    },
+    /// A line has a newer format than this release reads.
     #[error("line {line} of {path} has format {found}, this release reads up to {known}", path = path.display())]
-    NewerFormat { path: PathBuf, line: u64, found: u16, known: u16 },
+    NewerFormat {
+        /// The file or folder.
+        path: PathBuf,
+        /// The number of the line, from 1.
+        line: u64,
+        /// The format of the line.
+        found: u16,
+        /// The newest format that this release reads.
+        known: u16,
+    },
+    /// Another process holds a lock for too long.
     #[error("cannot lock {path}: another process holds it", path = path.display())]
-    Locked { path: PathBuf },
+    Locked {
+        /// The file or folder.
+        path: PathBuf,
+    },
+    /// Another process owns the thread.
     #[error("thread {thread} is owned by {holder}")]
-    OwnedElsewhere { thread: ThreadId, holder: String },
+    OwnedElsewhere {
+        /// The thread.
+        thread: ThreadId,
+        /// The name of the owner.
+        holder: String,
+    },
+    /// The thread does not exist.
     #[error("no thread {thread} is stored")]
-    NoThread { thread: ThreadId },
+    NoThread {
+        /// The thread.
+        thread: ThreadId,
+    },
 }
 
 impl StoreError {
-    /// The same error for another request that it concerns.
+    /// A copy of the error for another request.
     pub fn told_again(&self) -> Self {
         match self {
             Self::Io { verb, path, source } => {
@@ -72,6 +105,7 @@ impl StoreError {
         }
     }
 
+    /// The file or folder of the error, if it concerns one.
     pub fn path(&self) -> Option<&Path> {
         match self {
             Self::Io { path, .. } | Self::Locked { path } | Self::NewerFormat { path, .. } => {
@@ -82,7 +116,7 @@ impl StoreError {
     }
 }
 
-/// Turns an I/O error into ours, with what was being done to which file.
+/// Converts an I/O error, with the operation and the file.
 pub(crate) fn failed<'p>(
     verb: &'static str,
     path: &'p Path,
@@ -90,6 +124,7 @@ pub(crate) fn failed<'p>(
     move |source| StoreError::Io { verb, path: path.to_owned(), source }
 }
 
+/// The threads of one home.
 #[derive(Debug, Clone)]
 pub struct Store {
     threads: PathBuf,
@@ -97,20 +132,22 @@ pub struct Store {
 }
 
 impl Store {
-    /// Nothing is created before a thread is opened: looking at an empty home leaves no trace.
+    /// Creates nothing before a thread is opened.
     pub fn new(home: &Path) -> Self {
         Self::on(Disk::default(), home)
     }
 
+    /// The same on the given disk.
     pub fn on(disk: Disk, home: &Path) -> Self {
         Self { threads: home.join("rawr").join("auto_compaction").join("threads"), disk }
     }
 
-    /// Where all threads are.
+    /// The folder of all threads.
     pub fn root(&self) -> &Path {
         &self.threads
     }
 
+    /// The folder of a thread that is not archived.
     pub fn folder(&self, thread: &ThreadId) -> PathBuf {
         self.threads.join(thread.as_str())
     }
@@ -132,18 +169,18 @@ impl Store {
         Ok(ids)
     }
 
-    /// Archived or not. While it is being moved, it may seem not to be there.
+    /// Whether the thread exists, archived or not. While it is being moved, it may seem to be missing.
     pub fn exists(&self, thread: &ThreadId) -> bool {
         let folders = [self.folder(thread), self.archived(thread)];
         folders.iter().any(|folder| folder.join(EVENTS).is_file())
     }
 
-    /// So that it can be watched before the first thread is there.
+    /// Creates the folder of threads, so that it can be watched before the first thread exists.
     pub fn create(&self) -> Result<(), StoreError> {
         folders::create(&self.disk, &self.threads).map(drop)
     }
 
-    /// The threads in which something was recorded last, the newest first, and behind them all others that are owned.
+    /// The `most` threads that were last recorded in, newest first, followed by all others that are owned.
     pub fn newest(&self, most: usize) -> Result<Vec<ThreadId>, StoreError> {
         let changed = |id: &ThreadId| {
             let file = fs::metadata(self.folder(id).join(EVENTS));
@@ -156,65 +193,68 @@ impl Store {
         Ok(ids)
     }
 
-    /// The file whose modification tells the owner of a thread that another process has recorded something.
+    /// The file that another process touches to tell the owner of a thread about new records.
     pub fn wake_file(&self, thread: &ThreadId) -> PathBuf {
         self.folder(thread).join(OWNER)
     }
 
-    /// Who holds the thread's owner lock, this process included.
+    /// The holder of the thread's owner lock, this process included.
     pub fn owner(&self, thread: &ThreadId) -> Option<String> {
         OwnerLock::holder(&self.folder(thread))
     }
 
-    /// The same of a thread that may be archived.
+    /// The same for a thread that may be archived.
     pub fn owner_in(&self, place: &archive::ThreadFolder) -> Option<String> {
         OwnerLock::holder(&place.folder)
     }
 
-    /// Beside the thread's log, there or not.
+    /// The thread's file of decisions, whether it exists or not.
     pub fn decisions(&self, thread: &ThreadId) -> DecisionFile {
         DecisionFile::of(&self.disk, &self.folder(thread))
     }
 
-    /// What is kept beside a log goes to the same disk.
+    /// The disk of this store, for files next to a log.
     pub const fn disk(&self) -> &Disk {
         &self.disk
     }
 
-    /// A thread that is not open here, as its log has it now. Takes no lock and changes nothing: for lists, which may be
-    /// outdated as soon as they are read. After a long replay the state is cached.
+    /// The current state of a thread that is not open here. Takes no lock and changes no record: for lists, which may
+    /// be outdated as soon as they are read. After a long replay the state is cached.
     pub fn glance(&self, thread: &ThreadId) -> Result<Thread, StoreError> {
         glance::glance(&self.disk, &self.folder(thread), thread)
     }
 
-    /// Opens or creates a thread's log and replays what is in it. One that was archived is brought back.
+    /// Opens or creates a thread's log and replays it. An archived thread is moved back.
     pub fn open(&self, thread: &ThreadId) -> Result<(ThreadLog, (Thread, Replay)), StoreError> {
         let mut state = Thread::new(thread.clone());
         let (log, replay) =
-            disk::patiently(|| self.try_open_into(thread, Wanted::StoredOrNew, &mut state))?;
+            disk::patiently(|| self.try_open_into(thread, OpenMode::StoredOrNew, &mut state))?;
         Ok((log, (state, replay)))
     }
 
-    /// Opens a thread's log, or creates it where that is wanted, and replays it into `reader`. Where another process holds one of the locks, it fails
-    /// with [`StoreError::Locked`] before anything is read.
+    /// Opens a thread's log, or creates it if `wanted` allows, and replays it into `reader`. Fails with
+    /// [`StoreError::Locked`] before anything is read if another process holds one of the locks.
     pub fn try_open_into(
         &self,
         thread: &ThreadId,
-        wanted: Wanted,
-        reader: &mut impl Reader,
+        wanted: OpenMode,
+        reader: &mut impl RecordReader,
     ) -> Result<(ThreadLog, Replay), StoreError> {
         let in_use = self.take_in_use(thread, wanted)?;
         ThreadLog::open(&self.disk, self.folder(thread), thread, in_use, reader)
     }
 }
 
+/// The name of a thread's log.
 pub const EVENTS: &str = "events.jsonl";
+/// The name of a thread's file of decisions.
 pub const DECISIONS: &str = "decisions.jsonl";
 pub(crate) const STATE: &str = "state.json";
+/// The name of a thread's owner lock.
 pub const OWNER: &str = "owner.lock";
 pub(crate) const QUARANTINE: &str = "quarantine.jsonl";
 
-/// A new file is only safe once its folder knows it.
+/// A new file survives a crash only after its folder is synced.
 pub(crate) fn sync_folder(path: &Path) -> Result<(), StoreError> {
     File::open(path).and_then(|folder| folder.sync_all()).map_err(failed("sync", path))
 }

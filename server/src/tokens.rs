@@ -1,56 +1,61 @@
-//! Counting tokens: which encoding a name or a model stands for, and the thread that counts by it. It must not know the
-//! wire or the registry, and whoever asks must not make others wait.
+//! Counts tokens: the encodings of models, and the thread that counts. Must not know the wire format or the registry,
+//! and counting must not block other requests.
 
 mod counter;
 mod engine;
 mod memory;
 mod worker;
 
-pub use counter::Counter;
+pub use counter::TokenCounter;
 
-use memory::Memory;
+use memory::CountMemory;
 use rawr_core::rewrite::estimate;
 use std::io;
-use worker::Worker;
+use worker::WorkerThread;
 
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum TokensError {
-    #[error("the counting thread could not be started: {0}")]
+pub(crate) enum TokenCountError {
+    #[error("failed to start the counting thread: {0}")]
     Start(io::Error),
-    #[error("the counting failed inside the sidecar")]
+    #[error("counting panicked; this is a bug in rawr")]
     Failed,
 }
 
-/// An encoding of OpenAI's, whose vocabulary may be built in.
+/// An encoding of OpenAI. Its vocabulary is built in with the feature `exact-tokens`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Encoding {
+pub enum TokenEncoding {
+    /// Of GPT-4o and later models.
     O200kBase,
+    /// Of gpt-oss models.
     O200kHarmony,
+    /// Of GPT-4 and GPT-3.5.
     Cl100kBase,
 }
 
-/// The first row that fits a model's name up to a `-`, a `:` or its end; a row that ends in a dot fits all that begin
-/// with it.
-const MODELS: [(&str, Encoding); 14] = [
-    ("gpt-oss", Encoding::O200kHarmony),
-    ("gpt-5", Encoding::O200kBase),
-    ("gpt-5.", Encoding::O200kBase),
-    ("gpt-4.5", Encoding::O200kBase),
-    ("gpt-4.1", Encoding::O200kBase),
-    ("gpt-4o", Encoding::O200kBase),
-    ("chatgpt-4o", Encoding::O200kBase),
-    ("codex", Encoding::O200kBase),
-    ("o4", Encoding::O200kBase),
-    ("o3", Encoding::O200kBase),
-    ("o1", Encoding::O200kBase),
-    ("gpt-4", Encoding::Cl100kBase),
-    ("gpt-3.5", Encoding::Cl100kBase),
-    ("gpt-35", Encoding::Cl100kBase),
+/// The first row that matches the start of a model's name, up to a `-`, a `:` or the end. A row that ends in a dot
+/// matches every continuation.
+const MODELS: [(&str, TokenEncoding); 14] = [
+    ("gpt-oss", TokenEncoding::O200kHarmony),
+    ("gpt-5", TokenEncoding::O200kBase),
+    ("gpt-5.", TokenEncoding::O200kBase),
+    ("gpt-4.5", TokenEncoding::O200kBase),
+    ("gpt-4.1", TokenEncoding::O200kBase),
+    ("gpt-4o", TokenEncoding::O200kBase),
+    ("chatgpt-4o", TokenEncoding::O200kBase),
+    ("codex", TokenEncoding::O200kBase),
+    ("o4", TokenEncoding::O200kBase),
+    ("o3", TokenEncoding::O200kBase),
+    ("o1", TokenEncoding::O200kBase),
+    ("gpt-4", TokenEncoding::Cl100kBase),
+    ("gpt-3.5", TokenEncoding::Cl100kBase),
+    ("gpt-35", TokenEncoding::Cl100kBase),
 ];
 
-impl Encoding {
+impl TokenEncoding {
+    /// All encodings.
     pub const ALL: [Self; 3] = [Self::O200kBase, Self::O200kHarmony, Self::Cl100kBase];
 
+    /// The name that OpenAI uses.
     pub const fn name(self) -> &'static str {
         match self {
             Self::O200kBase => "o200k_base",
@@ -63,7 +68,7 @@ impl Encoding {
         Self::ALL.into_iter().find(|encoding| encoding.name() == name)
     }
 
-    /// A provider's name before the model's and the mark of a fine-tuned one change nothing.
+    /// Ignores a provider's prefix and the prefix of a fine-tuned model.
     fn of_model(model: &str) -> Option<Self> {
         let model = model.rsplit('/').next().unwrap_or(model).to_ascii_lowercase();
         let model = model.strip_prefix("ft:").unwrap_or(&model);
@@ -77,23 +82,27 @@ impl Encoding {
     }
 }
 
+/// How a text is counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Method {
+pub enum CountMethod {
+    /// Four bytes per token.
     Estimate,
-    Exact(Encoding),
+    /// With this encoding.
+    Exact(TokenEncoding),
 }
 
-impl Method {
-    /// An encoding that is named goes before the model's, even where it is not known: a count by another encoding than
-    /// the one that was asked for would be taken for exact.
+impl CountMethod {
+    /// A given encoding takes precedence over the model, even if it is unknown: a count by another encoding would be
+    /// mistaken for an exact one.
     pub fn choose(encoding: Option<&str>, model: Option<&str>) -> Self {
         let encoding = match encoding {
-            Some(name) => Encoding::from_name(name),
-            None => model.and_then(Encoding::of_model),
+            Some(name) => TokenEncoding::from_name(name),
+            None => model.and_then(TokenEncoding::of_model),
         };
         encoding.filter(|_| engine::BUILT_IN).map_or(Self::Estimate, Self::Exact)
     }
 
+    /// The name for clients.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Estimate => "bytes/4",
@@ -102,39 +111,40 @@ impl Method {
     }
 }
 
-/// Counts by estimate at once, and exactly on a thread of its own.
+/// Estimates at once, and counts exactly on a thread of its own.
 #[derive(Debug)]
-pub(crate) struct Tokens {
-    worker: Worker<Memory>,
+pub(crate) struct TokenService {
+    worker: WorkerThread<CountMemory>,
 }
 
-impl Default for Tokens {
+impl Default for TokenService {
     fn default() -> Self {
-        Self { worker: Worker::new("tokens") }
+        Self { worker: WorkerThread::new("tokens") }
     }
 }
 
-impl Tokens {
-    /// Of one text. A long one that begins with one that was counted lately costs no more than what was added.
-    pub async fn count(&self, method: Method, text: String) -> Result<u64, TokensError> {
+impl TokenService {
+    /// The tokens of one text. A long text that extends one that was counted recently costs only the new part.
+    pub async fn count(&self, method: CountMethod, text: String) -> Result<u64, TokenCountError> {
         match method {
-            Method::Estimate => Ok(estimate(&text)),
-            Method::Exact(encoding) => {
+            CountMethod::Estimate => Ok(estimate(&text)),
+            CountMethod::Exact(encoding) => {
                 self.worker.run(move |memory| memory.count(encoding, text)).await
             }
         }
     }
 
-    /// Does work that counts many texts.
+    /// Runs work that counts many texts.
     pub async fn with<T: Send + 'static>(
         &self,
-        method: Method,
+        method: CountMethod,
         work: impl FnOnce(&mut dyn FnMut(&str) -> u64) -> T + Send + 'static,
-    ) -> Result<T, TokensError> {
+    ) -> Result<T, TokenCountError> {
         match method {
-            Method::Estimate => Ok(work(&mut estimate)),
-            Method::Exact(encoding) => {
-                let work = move |_: &mut Memory| work(&mut |text| engine::count(encoding, text));
+            CountMethod::Estimate => Ok(work(&mut estimate)),
+            CountMethod::Exact(encoding) => {
+                let work =
+                    move |_: &mut CountMemory| work(&mut |text| engine::count(encoding, text));
                 self.worker.run(work).await
             }
         }

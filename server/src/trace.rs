@@ -1,5 +1,5 @@
-//! What the sidecar tells of its work to a client that asked for it: one `$/logTrace` for each request and each deadline,
-//! and what was done in it. It is made of the same spans as the log, and quotes no text. Nothing is decided here.
+//! Traces of the sidecar's work for a client that turns them on: one `$/logTrace` for each request and each deadline,
+//! with what was done in it. Built from the spans of the log; contains no user text.
 
 use rawr_protocol::LogTraceParams;
 use std::fmt::{Debug, Write};
@@ -14,25 +14,25 @@ use tracing_subscriber::layer::{Context, Layer};
 use tracing_subscriber::registry::{LookupSpan, Registry, SpanRef};
 use tracing_subscriber::reload;
 
-/// Only what rawr itself says.
+/// Only spans of rawr's own crates.
 const OURS: &str = "rawr";
-/// More than that is not kept of one request, nor of requests that are not told yet.
+/// The most lines of one request, and the most requests that wait to be sent.
 const MOST_LINES: usize = 256;
 
-type Switch = Box<dyn Fn(LevelFilter) + Send + Sync>;
+type LevelSwitch = Box<dyn Fn(LevelFilter) + Send + Sync>;
 
-/// What was done since it was told last, and how much of that is wanted.
+/// The work since the last notification, and the level of detail.
 #[derive(Clone, Default)]
 pub struct Trace {
-    shared: Arc<Shared>,
+    shared: Arc<TraceState>,
 }
 
 #[derive(Default)]
-struct Shared {
+struct TraceState {
     told: Mutex<Vec<LogTraceParams>>,
     is_verbose: AtomicBool,
-    /// Where nothing is set, nothing is ever heard.
-    switch: OnceLock<Switch>,
+    /// Until it is set, no spans are recorded.
+    switch: OnceLock<LevelSwitch>,
 }
 
 impl Debug for Trace {
@@ -42,17 +42,17 @@ impl Debug for Trace {
 }
 
 impl Trace {
-    /// The half that hears. Until [`Self::set`] it hears nothing, and costs nothing.
+    /// The tracing layer. Records nothing and costs nothing until [`Self::set`] is called.
     pub fn layer(&self) -> impl Layer<Registry> + use<> {
         let (filter, handle) = reload::Layer::<LevelFilter, Registry>::new(LevelFilter::OFF);
         let switch = move |level| {
             if let Err(error) = handle.modify(|filter| *filter = level) {
-                tracing::warn!(%error, "the trace cannot be switched");
+                tracing::warn!(%error, "failed to change the trace level");
             }
         };
-        // A second layer on the same trace would leave the first one off.
+        // A second layer on the same trace would disable the first one.
         let _ = self.shared.switch.set(Box::new(switch));
-        Hears { trace: self.clone() }.with_filter(filter)
+        TraceLayer { trace: self.clone() }.with_filter(filter)
     }
 
     pub fn set(&self, wanted: rawr_protocol::Trace) {
@@ -71,7 +71,7 @@ impl Trace {
         }
     }
 
-    /// What there is to tell.
+    /// The recorded work that has not been sent.
     pub fn take(&self) -> Vec<LogTraceParams> {
         std::mem::take(&mut *self.told())
     }
@@ -90,18 +90,18 @@ impl Trace {
     }
 }
 
-struct Hears {
+struct TraceLayer {
     trace: Trace,
 }
 
-/// Kept with a span that has none above it.
-struct Work {
+/// Stored in a root span.
+struct TracedWork {
     what: String,
     began: Instant,
     lines: Vec<String>,
 }
 
-impl<S: Subscriber + for<'s> LookupSpan<'s>> Layer<S> for Hears {
+impl<S: Subscriber + for<'s> LookupSpan<'s>> Layer<S> for TraceLayer {
     fn on_new_span(&self, attributes: &Attributes<'_>, id: &Id, context: Context<'_, S>) {
         let Some(span) = context.span(id).filter(|span| is_ours(span.metadata())) else { return };
         let mut said = TraceLine::of(attributes.metadata().name());
@@ -109,7 +109,7 @@ impl<S: Subscriber + for<'s> LookupSpan<'s>> Layer<S> for Hears {
         let depth = span.scope().skip(1).count();
         match root(&span).filter(|_| depth > 0) {
             Some(root) => note(&root, depth, said.text),
-            None => span.extensions_mut().insert(Work {
+            None => span.extensions_mut().insert(TracedWork {
                 what: said.text,
                 began: Instant::now(),
                 lines: Vec::new(),
@@ -135,8 +135,8 @@ impl<S: Subscriber + for<'s> LookupSpan<'s>> Layer<S> for Hears {
     }
 
     fn on_close(&self, id: Id, context: Context<'_, S>) {
-        let work = context.span(&id).and_then(|span| span.extensions_mut().remove::<Work>());
-        if let Some(Work { what, began, lines }) = work {
+        let work = context.span(&id).and_then(|span| span.extensions_mut().remove::<TracedWork>());
+        if let Some(TracedWork { what, began, lines }) = work {
             let took = began.elapsed().as_secs_f64() * 1000.0;
             self.trace.tell(format!("{what} took {took:.1} ms"), &lines);
         }
@@ -152,7 +152,7 @@ fn root<'s, S: Subscriber + LookupSpan<'s>>(span: &SpanRef<'s, S>) -> Option<Spa
 }
 
 fn note<'s, S: Subscriber + LookupSpan<'s>>(root: &SpanRef<'s, S>, depth: usize, text: String) {
-    if let Some(work) = root.extensions_mut().get_mut::<Work>()
+    if let Some(work) = root.extensions_mut().get_mut::<TracedWork>()
         && work.lines.len() < MOST_LINES
     {
         work.lines.push(format!("{}{text}", "  ".repeat(depth.saturating_sub(1))));
@@ -173,7 +173,7 @@ impl TraceLine {
 impl Visit for TraceLine {
     fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
         let space = if self.text.is_empty() { "" } else { " " };
-        // A text cannot fail to grow.
+        // Writing to a string cannot fail.
         let _ = match field.name() {
             "message" => write!(self.text, "{space}{value:?}"),
             name => write!(self.text, "{space}{name}={value:?}"),

@@ -1,14 +1,14 @@
-//! What others write, as it happens: which thread's files to look at again, and which of the files that people edit. What
-//! is in them is not read here.
+//! Watches files that other processes and people write: which threads and which edited files to read again. Does not
+//! read them.
 //!
-//! The system tells of changes where it can. Where it cannot (no watches left, a network file system), everything that is
-//! watched is looked at from time to time instead; `RAWR_WATCH=poll` asks for that.
+//! Uses notifications of the operating system if possible. Otherwise (no watches left, a network file system),
+//! everything is polled; `RAWR_WATCH=poll` forces that.
 
 mod files;
 
-pub use files::{Edited, TELLS_OF_CLOSING};
+pub use files::{EditedFiles, TELLS_OF_CLOSING};
 
-use files::Files;
+use files::FileWatches;
 use notify::event::{AccessKind, AccessMode, CreateKind, EventKind, ModifyKind, RenameMode};
 use notify::{RecommendedWatcher, RecursiveMode, Watcher as _};
 use std::collections::BTreeSet;
@@ -17,22 +17,22 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::Notify;
 
-/// How often everything is looked at where nobody tells of changes.
+/// The polling interval.
 pub const POLL_EVERY: Duration = Duration::from_millis(500);
-/// More threads than that at once are looked at like all.
+/// With more changed threads than that, all threads are read.
 const MOST_NAMES: usize = 4096;
 
 /// Collects changes on the watcher's thread and wakes the connection, which takes them all at once.
 #[derive(Debug, Clone, Default)]
-pub struct ChangeNotifier(Arc<Shared>);
+pub struct ChangeNotifier(Arc<NotifierState>);
 
 #[derive(Debug, Default)]
-struct Shared {
+struct NotifierState {
     changes: Mutex<ChangeSet>,
     heard: Notify,
 }
 
-/// What to look at again.
+/// What to read again.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ChangeSet {
     /// Names of thread folders.
@@ -41,10 +41,10 @@ pub struct ChangeSet {
     pub closed: BTreeSet<String>,
     /// Names of thread folders that were removed.
     pub removed: BTreeSet<String>,
-    /// Some changes were missed: look at every thread and every file.
+    /// Some changes were missed: read every thread and every file.
     pub all: bool,
     /// Prompt and configuration files.
-    pub edited: Edited,
+    pub edited: EditedFiles,
 }
 
 impl ChangeNotifier {
@@ -71,7 +71,7 @@ impl ChangeNotifier {
         self.0.heard.notify_one();
     }
 
-    fn edited(&self, note: impl FnOnce(&mut Edited)) {
+    fn edited(&self, note: impl FnOnce(&mut EditedFiles)) {
         note(&mut self.state().edited);
         self.0.heard.notify_one();
     }
@@ -95,18 +95,18 @@ impl ChangeNotifier {
     }
 }
 
-/// Watches under one folder, in which each thread has a folder of its own; and files anywhere.
+/// Watches one folder with a sub-folder for each thread, and files anywhere.
 #[derive(Debug)]
 pub struct Watcher {
     root: PathBuf,
     notifier: ChangeNotifier,
-    source: Source,
+    source: WatchBackend,
     watched: BTreeSet<PathBuf>,
-    files: Files,
+    files: FileWatches,
 }
 
 #[derive(Debug)]
-enum Source {
+enum WatchBackend {
     /// Nothing is watched yet.
     Idle,
     System(RecommendedWatcher),
@@ -115,30 +115,31 @@ enum Source {
 
 impl Watcher {
     pub fn new(root: PathBuf, notifier: ChangeNotifier) -> Self {
-        let (source, watched, files) = (Source::Idle, BTreeSet::new(), Files::default());
+        let (source, watched, files) =
+            (WatchBackend::Idle, BTreeSet::new(), FileWatches::default());
         Self { root, notifier, source, watched, files }
     }
 
-    /// Whether changes must be looked for, because nobody tells of them.
+    /// Whether threads are polled, because notifications are not available.
     pub const fn polls(&self) -> bool {
-        matches!(self.source, Source::Polling)
+        matches!(self.source, WatchBackend::Polling)
     }
 
-    /// Every thread, also those to come. The folder must be there.
+    /// Watches every thread, including future ones. The folder must exist.
     pub fn watch_all(&mut self) {
         self.watch(self.root.clone(), RecursiveMode::Recursive);
     }
 
-    /// Everything in one folder or file under the root.
+    /// Watches one folder or file below the root, recursively.
     pub fn watch_one(&mut self, path: &Path) {
         self.watch(path.to_owned(), RecursiveMode::NonRecursive);
     }
 
     fn watch(&mut self, path: PathBuf, mode: RecursiveMode) {
-        if matches!(self.source, Source::Idle) {
+        if matches!(self.source, WatchBackend::Idle) {
             self.source = self.start();
         }
-        let Source::System(system) = &mut self.source else { return };
+        let WatchBackend::System(system) = &mut self.source else { return };
         if !self.watched.contains(&path) {
             match system.watch(&path, mode) {
                 Ok(()) => drop(self.watched.insert(path)),
@@ -148,12 +149,12 @@ impl Watcher {
     }
 
     pub fn unwatch(&mut self, path: &Path) {
-        if let Source::System(system) = &mut self.source
+        if let WatchBackend::System(system) = &mut self.source
             && self.watched.remove(path)
-            // It may be gone already, and its watch with it.
+            // It may have been removed already, and its watch with it.
             && let Err(error) = system.unwatch(path)
         {
-            tracing::debug!(%error, path = %path.display(), "a watch was gone already");
+            tracing::debug!(%error, path = %path.display(), "the watch was already gone");
         }
     }
 
@@ -161,51 +162,50 @@ impl Watcher {
         self.unwatch(&self.root.clone());
     }
 
-    /// From now on these files are listened for, and no others. Where the system tells of them is found out anew: links
-    /// may lead elsewhere than they did.
+    /// Watches exactly these files from now on. Resolves symbolic links again, because they may have changed.
     pub fn watch_files<'f>(&mut self, files: impl IntoIterator<Item = &'f Path>) {
-        if matches!(self.source, Source::Idle) {
+        if matches!(self.source, WatchBackend::Idle) {
             self.source = self.start();
         }
-        let Source::System(system) = &mut self.source else { return };
+        let WatchBackend::System(system) = &mut self.source else { return };
         self.files.listen(system, &self.watched, files);
     }
 
-    /// What came of these folders is no longer known: they are watched anew with the next [`Self::watch_files`].
-    pub fn distrust_folders(&mut self, edited: &Edited) {
-        if let Source::System(system) = &mut self.source {
+    /// Forgets the state of these folders, so that the next [`Self::watch_files`] watches them again.
+    pub fn forget_folders(&mut self, edited: &EditedFiles) {
+        if let WatchBackend::System(system) = &mut self.source {
             self.files.distrust(system, &self.watched, edited);
         }
     }
 
-    /// Changes were missed: the folders that are others than they were are watched anew with the next
+    /// Called after changes were missed: folders that were replaced are watched again with the next
     /// [`Self::watch_files`].
-    pub fn distrust_replaced_folders(&mut self) {
-        if let Source::System(system) = &mut self.source {
-            self.files.distrust_replaced(system, &self.watched);
+    pub fn forget_replaced_folders(&mut self) {
+        if let WatchBackend::System(system) = &mut self.source {
+            self.files.forget_replaced(system, &self.watched);
         }
     }
 
-    /// Whether some of the files must be looked at from time to time, because nobody tells of them.
+    /// Whether some of the files are polled, because notifications are not available.
     pub const fn polls_files(&self) -> bool {
         self.polls() || self.files.are_polled()
     }
 
-    /// Somebody has it open and has written to it: mostly, the end is told.
+    /// Whether a process has written to it and not closed it. Usually, the end is reported.
     pub fn is_being_written(&self, file: &Path) -> bool {
         self.files.is_being_written(file)
     }
 
-    /// Until it is written to once more.
-    pub fn waits_for_no_end(&self, file: &Path) {
-        self.files.waits_for_no_end(file);
+    /// Treats the file as complete until it is written to again.
+    pub fn treat_as_complete(&self, file: &Path) {
+        self.files.treat_as_complete(file);
     }
 
-    fn start(&self) -> Source {
+    fn start(&self) -> WatchBackend {
         if is_remote(&self.root) || std::env::var_os("RAWR_WATCH").is_some_and(|how| how == "poll")
         {
-            tracing::info!("changes are not told by the file system: it is polled");
-            return Source::Polling;
+            tracing::info!("the file system does not report changes; polling");
+            return WatchBackend::Polling;
         }
         let (root, notifier, files) =
             (self.root.clone(), self.notifier.clone(), self.files.interest());
@@ -216,33 +216,33 @@ impl Watcher {
             }
         };
         match notify::recommended_watcher(heard) {
-            Ok(system) => Source::System(system),
+            Ok(system) => WatchBackend::System(system),
             Err(error) => {
-                tracing::warn!(%error, "changes are not told by the system: it is polled");
-                Source::Polling
+                tracing::warn!(%error, "the operating system does not report changes; polling");
+                WatchBackend::Polling
             }
         }
     }
 
     fn poll(&mut self, why: &str) {
-        tracing::warn!(why, "changes are not told by the system: it is polled");
-        self.source = Source::Polling;
+        tracing::warn!(why, "the operating system does not report changes; polling");
+        self.source = WatchBackend::Polling;
         self.notifier.everything();
     }
 }
 
-/// An event that says what happened, and where.
+/// The event, if it is complete. Otherwise, everything is marked as changed.
 fn whole(notifier: &ChangeNotifier, event: notify::Result<notify::Event>) -> Option<notify::Event> {
     match event {
         Ok(event) if !event.need_rescan() => return Some(event),
-        Ok(_) => tracing::info!("changes were missed: everything is looked at"),
+        Ok(_) => tracing::info!("missed changes; reading all files"),
         Err(error) => tracing::warn!(%error, "changes may have been missed"),
     }
     notifier.everything();
     None
 }
 
-/// On the watcher's own thread: nothing here may take long.
+/// Runs on the watcher's own thread and must be fast.
 fn hear(root: &Path, notifier: &ChangeNotifier, event: &notify::Event) {
     let written = matches!(
         event.kind,
@@ -250,7 +250,7 @@ fn hear(root: &Path, notifier: &ChangeNotifier, event: &notify::Event) {
             | EventKind::Modify(ModifyKind::Any | ModifyKind::Data(_) | ModifyKind::Name(_))
             | EventKind::Modify(ModifyKind::Metadata(_))
     );
-    // A process that ends, however it ends, closes the lock of the threads that it ran.
+    // When a process ends in any way, the locks of its threads are closed.
     let closed = matches!(event.kind, EventKind::Access(AccessKind::Close(AccessMode::Write)));
     let removed = matches!(
         event.kind,
@@ -261,7 +261,7 @@ fn hear(root: &Path, notifier: &ChangeNotifier, event: &notify::Event) {
         let Some(thread) = names.next().and_then(|name| name.to_str()) else { continue };
         match names.next().and_then(|file| file.to_str()) {
             None if removed => notifier.removed(thread),
-            // The thread's folder itself has come.
+            // The thread's folder was created.
             None if written => notifier.thread(thread),
             Some(file) if written && FILES.contains(&file) => notifier.thread(thread),
             Some(crate::store::OWNER) if closed => notifier.closed(thread),
@@ -272,7 +272,7 @@ fn hear(root: &Path, notifier: &ChangeNotifier, event: &notify::Event) {
 
 const FILES: [&str; 3] = [crate::store::EVENTS, crate::store::DECISIONS, crate::store::OWNER];
 
-/// Network file systems tell only of what this machine writes.
+/// Network file systems report only changes by this machine.
 #[cfg(target_os = "linux")]
 fn is_remote(path: &Path) -> bool {
     const REMOTE: [u64; 9] = [

@@ -1,4 +1,4 @@
-//! Between the protocol and the core: names, ids and payloads, converted in one place. Nothing is decided here.
+//! Conversions between the protocol and the core: names, ids and payloads. Contains no rules.
 
 mod banner;
 mod rpc_error;
@@ -19,8 +19,8 @@ use rawr_core::signal::plan::PlanStep;
 use rawr_core::units::{ActionId, CallId, InputId, SequenceId, SignalId, ThreadId, Tokens, TurnId};
 use rawr_protocol as wire;
 
-/// From the core to the protocol. The enums of both have the same names, and a change of the core that would change the wire
-/// does not compile: what is on disk and what is on the wire may develop apart.
+/// From the core to the protocol. The enums of both have the same names, and a change of the core that would change the
+/// wire format does not compile. So the disk format and the wire format can evolve independently.
 pub trait ToWire {
     type Wire;
     fn to_wire(self) -> Self::Wire;
@@ -82,7 +82,7 @@ mirror_enums! {
     InputKind = wire::InputKind { Message, LocalCommand }
 }
 
-/// Ids from outside become names of folders: each is checked where it comes in.
+/// Ids become folder names, so that each one from outside is validated.
 pub fn thread_id(id: &str) -> Result<ThreadId, RpcError> {
     checked("threadId", id).map(ThreadId::new)
 }
@@ -103,7 +103,7 @@ pub fn action_id(id: &str) -> Result<ActionId, RpcError> {
     checked("actionId", id).map(ActionId::new)
 }
 
-/// Capsules are files that bear their ids.
+/// Ids of capsules become file names.
 pub fn capsule_id(id: &str) -> Result<&str, RpcError> {
     checked("capsuleId", id)
 }

@@ -1,9 +1,9 @@
-//! What may wait for the disk or for another process's lock. It is done on threads of its own, so that one thread's
-//! trouble holds up no other; what came of it goes back to the registry. Nothing is decided here.
+//! Work that may wait for the disk or for another process's lock. Runs on separate threads, so that one thread's files
+//! cannot block the others. The registry gets the results.
 
-use crate::capsule::{Capsule, Capsules};
-use crate::store::archive::Wanted;
-use crate::store::{Disk, LockPatience, Reader, Replay, Store, StoreError, ThreadLog};
+use crate::capsule::{Capsule, CapsuleStore};
+use crate::store::archive::OpenMode;
+use crate::store::{Disk, LockPatience, RecordReader, Replay, Store, StoreError, ThreadLog};
 use futures::future::BoxFuture;
 use futures::stream::FuturesUnordered;
 use futures::{FutureExt, StreamExt};
@@ -13,68 +13,88 @@ use rawr_core::{Record, Thread};
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// Work on one thread's files. They are not in the registry until it is done.
+/// Work on one thread's files, which are not in the registry until it is done.
 #[derive(Debug)]
-pub struct Work {
+pub struct ThreadWork {
+    /// The thread.
     pub thread: ThreadId,
-    pub task: Task,
+    /// What to do.
+    pub task: WorkerTask,
 }
 
+/// What a worker does.
 #[derive(Debug)]
-pub enum Task {
-    /// Open the log, or create it where that is wanted, and replay it.
-    Open(Store, Wanted),
-    /// The same for a stored thread that is only watched: what was recorded since then is kept apart.
+pub enum WorkerTask {
+    /// Open the log, or create it if allowed, and replay it.
+    Open(Store, OpenMode),
+    /// The same for a stored thread that is only watched: keeps the records since that time separately.
     Follow(Store, Timestamp),
     /// Wait for the append lock, which another process holds.
     Lock(Box<ThreadLog>),
-    /// Write the batch, and sync it where it asks for that.
+    /// Write the batch, and sync it if it contains durable events.
     Commit {
+        /// The log with the batch.
         log: Box<ThreadLog>,
-        /// Written before it, so that no order to compact stands in the log without its capsule.
+        /// Written first, so that the log never contains a compaction without its capsule.
         capsules: Vec<Capsule>,
-        /// The state behind it, where it is worth caching.
+        /// The state after the batch, if it is worth caching.
         cache: Option<Box<Thread>>,
     },
     /// Read the log again.
     Reread(Box<ThreadLog>),
-    /// The same, and try whether the disk takes what is written.
+    /// The same, after testing that the disk accepts writes.
     Recover(Box<ThreadLog>),
 }
 
-/// What came of it, with the files.
+/// The result, with the thread's files.
 #[derive(Debug)]
-pub struct Worked {
+pub struct FinishedWork {
+    /// The thread.
     pub thread: ThreadId,
-    pub outcome: Outcome,
+    /// The result.
+    pub outcome: WorkOutcome,
 }
 
+/// The result of a [`WorkerTask`].
 #[derive(Debug)]
-pub enum Outcome {
-    Opened(Result<Opened<Thread>, StoreError>),
-    Followed(Result<Opened<Followed>, StoreError>),
+pub enum WorkOutcome {
+    /// Of `Open`.
+    Opened(Result<OpenedThread<Thread>, StoreError>),
+    /// Of `Follow`.
+    Followed(Result<OpenedThread<FollowedThread>, StoreError>),
+    /// Of `Lock`.
     Locked(Box<ThreadLog>, Result<(), StoreError>),
+    /// Of `Commit`.
     Committed(Box<ThreadLog>, Result<(), StoreError>),
+    /// Of `Reread`.
     Reread(Box<ThreadLog>, Result<(Thread, Replay), StoreError>),
+    /// Of `Recover`.
     Recovered(Box<ThreadLog>, Result<(Thread, Replay), StoreError>),
 }
 
+/// A thread that was read from disk.
 #[derive(Debug)]
-pub struct Opened<State> {
+pub struct OpenedThread<State> {
+    /// Its log.
     pub log: Box<ThreadLog>,
+    /// Its state.
     pub state: State,
+    /// What the replay found.
     pub replay: Replay,
 }
 
-/// A thread as it was at some time, and what was recorded since.
+/// The state of a thread at some time, and the records since then.
 #[derive(Debug)]
-pub struct Followed {
+pub struct FollowedThread {
+    /// The state at that time.
     pub before: Machine,
+    /// The records since then.
     pub news: Vec<Record>,
+    /// That time.
     pub since: Timestamp,
 }
 
-impl Reader for Followed {
+impl RecordReader for FollowedThread {
     fn resume(&mut self, cached: Thread) -> bool {
         let known = cached.updated_at < self.since;
         if known {
@@ -84,7 +104,7 @@ impl Reader for Followed {
     }
 
     fn record(&mut self, record: Record) {
-        // Clocks may jump back; what follows news is news.
+        // The clock may have been set back: records after a new one are new, too.
         if record.at < self.since && self.news.is_empty() {
             self.before.apply(&record);
         } else {
@@ -93,35 +113,36 @@ impl Reader for Followed {
     }
 }
 
-/// One try at a task: what came of it, or the task once more and the error, where another process holds a lock.
-type Attempt = Result<Outcome, (Task, StoreError)>;
+/// One attempt: the outcome, or the task and the error if another process holds a lock.
+type TaskAttempt = Result<WorkOutcome, (WorkerTask, StoreError)>;
 
-impl Task {
-    /// Waits for the disk, and for no lock.
-    fn attempt(self, thread: &ThreadId) -> Attempt {
+impl WorkerTask {
+    /// Blocks on the disk, but not on locks.
+    fn attempt(self, thread: &ThreadId) -> TaskAttempt {
         match self {
             Self::Open(store, wanted) => {
                 let opened = unless_it_panics(|| {
                     let mut state = Thread::new(thread.clone());
                     let (log, replay) = store.try_open_into(thread, wanted, &mut state)?;
-                    Ok(Opened { log: Box::new(log), state, replay })
+                    Ok(OpenedThread { log: Box::new(log), state, replay })
                 });
-                let outcome = |_, opened| Outcome::Opened(opened);
+                let outcome = |_, opened| WorkOutcome::Opened(opened);
                 unless_locked(store, opened, outcome, |store| Self::Open(store, wanted))
             }
             Self::Follow(store, since) => {
                 let followed = unless_it_panics(|| {
                     let before = Machine::new(Thread::new(thread.clone()));
-                    let mut state = Followed { before, news: Vec::new(), since };
-                    let (log, replay) = store.try_open_into(thread, Wanted::Stored, &mut state)?;
-                    Ok(Opened { log: Box::new(log), state, replay })
+                    let mut state = FollowedThread { before, news: Vec::new(), since };
+                    let (log, replay) =
+                        store.try_open_into(thread, OpenMode::Stored, &mut state)?;
+                    Ok(OpenedThread { log: Box::new(log), state, replay })
                 });
-                let outcome = |_, followed| Outcome::Followed(followed);
+                let outcome = |_, followed| WorkOutcome::Followed(followed);
                 unless_locked(store, followed, outcome, |store| Self::Follow(store, since))
             }
             Self::Lock(mut log) => {
                 let locked = unless_it_panics(|| log.take_lock());
-                unless_locked(log, locked, Outcome::Locked, Self::Lock)
+                unless_locked(log, locked, WorkOutcome::Locked, Self::Lock)
             }
             Self::Commit { mut log, capsules, cache } => {
                 let committed = unless_it_panics(|| {
@@ -132,38 +153,38 @@ impl Task {
                     }
                     Ok(())
                 });
-                Ok(Outcome::Committed(log, committed))
+                Ok(WorkOutcome::Committed(log, committed))
             }
             Self::Reread(mut log) => {
                 let read = unless_it_panics(|| {
                     log.take_lock()?;
                     log.reread(thread)
                 });
-                unless_locked(log, read, Outcome::Reread, Self::Reread)
+                unless_locked(log, read, WorkOutcome::Reread, Self::Reread)
             }
             Self::Recover(mut log) => {
                 let read = unless_it_panics(|| {
                     log.take_lock()?;
                     log.recover(thread)
                 });
-                unless_locked(log, read, Outcome::Recovered, Self::Recover)
+                unless_locked(log, read, WorkOutcome::Recovered, Self::Recover)
             }
         }
     }
 
-    /// No request waits for a recovery: the registry tries one every second.
+    /// Recoveries do not wait, because the registry retries every second.
     const fn waits_for_locks(&self) -> bool {
         !matches!(self, Self::Recover(_))
     }
 
-    fn refused(self, error: StoreError) -> Outcome {
+    fn refused(self, error: StoreError) -> WorkOutcome {
         match self {
-            Self::Open(..) => Outcome::Opened(Err(error)),
-            Self::Follow(..) => Outcome::Followed(Err(error)),
-            Self::Lock(log) => Outcome::Locked(log, Err(error)),
-            Self::Commit { log, .. } => Outcome::Committed(log, Err(error)),
-            Self::Reread(log) => Outcome::Reread(log, Err(error)),
-            Self::Recover(log) => Outcome::Recovered(log, Err(error)),
+            Self::Open(..) => WorkOutcome::Opened(Err(error)),
+            Self::Follow(..) => WorkOutcome::Followed(Err(error)),
+            Self::Lock(log) => WorkOutcome::Locked(log, Err(error)),
+            Self::Commit { log, .. } => WorkOutcome::Committed(log, Err(error)),
+            Self::Reread(log) => WorkOutcome::Reread(log, Err(error)),
+            Self::Recover(log) => WorkOutcome::Recovered(log, Err(error)),
         }
     }
 }
@@ -171,100 +192,104 @@ impl Task {
 fn unless_locked<Files, T>(
     files: Files,
     result: Result<T, StoreError>,
-    outcome: impl FnOnce(Files, Result<T, StoreError>) -> Outcome,
-    again: impl FnOnce(Files) -> Task,
-) -> Attempt {
+    outcome: impl FnOnce(Files, Result<T, StoreError>) -> WorkOutcome,
+    again: impl FnOnce(Files) -> WorkerTask,
+) -> TaskAttempt {
     match result {
         Err(error @ StoreError::Locked { .. }) => Err((again(files), error)),
         result => Ok(outcome(files, result)),
     }
 }
 
-impl Work {
-    /// Here and now, for whoever has nothing else to do meanwhile.
-    pub fn run(self) -> Worked {
+impl ThreadWork {
+    /// Runs synchronously, for callers with nothing else to do.
+    pub fn run(self) -> FinishedWork {
         let Self { thread, mut task } = self;
         let mut patience = LockPatience::default();
         loop {
             let (again, error) = match task.attempt(&thread) {
-                Ok(outcome) => return Worked { thread, outcome },
+                Ok(outcome) => return FinishedWork { thread, outcome },
                 Err(locked) => locked,
             };
             match patience.next_pause().filter(|_| again.waits_for_locks()) {
                 Some(pause) => std::thread::sleep(pause),
-                None => return Worked { thread, outcome: again.refused(error) },
+                None => return FinishedWork { thread, outcome: again.refused(error) },
             }
             task = again;
         }
     }
 
-    /// The same on the system's threads, of which it holds none while it waits for a lock: however many threads are locked
-    /// elsewhere, the disk is free for the others. `None` where the runtime is on its way down.
-    async fn finish(self) -> Option<Box<Worked>> {
+    /// Runs on the blocking threads of the runtime, and uses none of them while it waits for a lock, so that locked
+    /// threads do not block the others. `None` if the runtime is shutting down.
+    async fn finish(self) -> Option<Box<FinishedWork>> {
         let Self { thread, mut task } = self;
         let mut patience = LockPatience::default();
         loop {
             let of = thread.clone();
             let attempt = tokio::task::spawn_blocking(move || task.attempt(&of)).await.ok()?;
             let (again, error) = match attempt {
-                Ok(outcome) => return Some(Box::new(Worked { thread, outcome })),
+                Ok(outcome) => return Some(Box::new(FinishedWork { thread, outcome })),
                 Err(locked) => locked,
             };
             match patience.next_pause().filter(|_| again.waits_for_locks()) {
                 Some(pause) => tokio::time::sleep(pause).await,
-                None => return Some(Box::new(Worked { thread, outcome: again.refused(error) })),
+                None => {
+                    return Some(Box::new(FinishedWork { thread, outcome: again.refused(error) }));
+                }
             }
             task = again;
         }
     }
 }
 
-/// That something cannot be kept stops nothing.
+/// Failures are only logged.
 fn keep(thread: &ThreadId, log: &ThreadLog, kept: &[Capsule]) {
-    let capsules = Capsules::on(Disk::clone(log.disk()), log.folder());
+    let capsules = CapsuleStore::on(Disk::clone(log.disk()), log.folder());
     for capsule in kept {
         if let Err(error) = capsules.write(capsule) {
-            tracing::error!(%thread, %error, "what there is before this compaction could not be kept");
+            tracing::error!(%thread, %error, "failed to write the capsule of this compaction");
         } else if let Err(error) = capsules.prune(&capsule.id) {
-            tracing::warn!(%thread, %error, "old capsules could not be removed");
+            tracing::warn!(%thread, %error, "failed to remove old capsules");
         }
     }
 }
 
 fn save(log: &mut ThreadLog, state: &Thread) {
     if let Err(error) = log.save_cache(state) {
-        tracing::warn!(%error, "the state could not be cached; the next start replays the log");
+        tracing::warn!(%error, "failed to cache the state; the next start replays the log");
     }
 }
 
 fn unless_it_panics<T>(work: impl FnOnce() -> Result<T, StoreError>) -> Result<T, StoreError> {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| {
-        let source = io::Error::other("the work failed inside the sidecar; this is a defect");
+        let source = io::Error::other("a worker panicked; this is a bug in rawr");
         Err(StoreError::Io { verb: "use", path: "the thread's files".into(), source })
     })
 }
 
-/// What is under way. The system's threads are spawned on first need, and end when they have had nothing to do for a while.
+/// Running work. Blocking threads are started when they are needed and end after some idle time.
 #[derive(Default)]
 pub struct Workers {
-    running: FuturesUnordered<BoxFuture<'static, Option<Box<Worked>>>>,
+    running: FuturesUnordered<BoxFuture<'static, Option<Box<FinishedWork>>>>,
 }
 
 impl Workers {
-    pub fn start(&mut self, works: Vec<Work>) {
+    /// Starts this work.
+    pub fn start(&mut self, works: Vec<ThreadWork>) {
         self.running.extend(works.into_iter().map(|work| work.finish().boxed()));
     }
 
+    /// Whether nothing is running.
     pub fn is_idle(&self) -> bool {
         self.running.is_empty()
     }
 
-    /// The next result; for ever in coming while nothing is under way. May be dropped while it waits.
-    pub async fn next(&mut self) -> Box<Worked> {
+    /// The next result. Pending forever while nothing is running. Cancel safe.
+    pub async fn next(&mut self) -> Box<FinishedWork> {
         loop {
             match self.running.next().await {
                 Some(Some(worked)) => return worked,
-                // The runtime is on its way down.
+                // The runtime is shutting down.
                 Some(None) => {}
                 None => std::future::pending().await,
             }

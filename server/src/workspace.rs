@@ -1,11 +1,11 @@
-//! What all threads share: the user's configuration, prompts, and the watcher of their files. It knows no thread; the
-//! registry, which owns it, says which projects matter and applies what changes.
+//! What all threads share: the user's configuration, prompts, and the watcher of their files. Knows no threads; the
+//! registry, which owns it, passes in the relevant projects and applies changes.
 
 mod edits;
 
 pub(crate) use edits::EditNews;
 
-use crate::config::{Config, ConfigSources, Home, Unsaved, UserSources, project_toml};
+use crate::config::{Config, ConfigSources, Home, UnsavedTexts, UserSources, project_toml};
 use crate::problem::Problem;
 use crate::prompts::{PacketFrontMatter, PromptStore};
 use crate::watch::{ChangeNotifier, Watcher};
@@ -16,54 +16,54 @@ use rawr_core::units::Timestamp;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Where the user's files are, and what the client sent along.
+/// The user's files and the settings that the client sent.
 #[derive(Debug, Clone)]
 pub struct WorkspaceSetup {
     /// The folder that holds `rawr.toml` and the threads.
     pub home: Home,
     /// The folder of prompt files, if it is not the one in `home`.
     pub prompt_folder: Option<PathBuf>,
-    /// The client's own configuration, as JSON in the shape of `[rawr_auto_compaction]`.
+    /// The client's own configuration, as JSON with the structure of `[rawr_auto_compaction]`.
     pub overrides: Option<serde_json::Value>,
 }
 
-/// What a client hears of configuration and prompts.
+/// A notification about configuration and prompts.
 #[derive(Debug)]
 pub enum WorkspaceNotice<'n> {
-    /// What is wrong with configuration and prompts.
+    /// Problems of configuration and prompts.
     Problems {
-        /// Those that were not reported before.
+        /// Problems that were not reported before.
         problems: &'n [Problem],
     },
     /// A prompt file was edited.
     PromptChanged {
         /// Of a decision prompt: its path, as a tier names it.
         name: &'n str,
-        /// The version of the text that is in force now.
+        /// The version of the current text.
         version: &'n str,
-        /// What is wrong with the file; the last good text stays in force.
+        /// Problems of the file. If it is invalid, the last valid text is used.
         problems: &'n [Problem],
     },
     /// A configuration file was edited.
     ConfigChanged {
-        /// The one that applies without a project and a model.
+        /// The configuration without a project and a model.
         config: &'n Config,
-        /// Those of every open thread, too.
+        /// Including those of every open thread.
         problems: &'n [Problem],
     },
 }
 
 type WorkspaceListener = Box<dyn FnMut(WorkspaceNotice<'_>) + Send>;
 
-/// The user's configuration and prompts, as the files had them when they were last complete.
+/// The user's configuration and prompts, as of the last time their files were complete.
 ///
-/// Create it with [`Workspace::open`] and hand it to the registry of threads, which drives it.
+/// Create it with [`Workspace::open`] and pass it to the registry of threads, which drives it.
 pub struct Workspace {
     setup: WorkspaceSetup,
     prompts: PromptStore,
     watcher: Watcher,
     edits: EditTracker,
-    /// The configuration without a project and a model, and its problems, which clients know.
+    /// The configuration without a project and a model, and its problems, which were already reported.
     base: (Config, Vec<Problem>),
     tell: WorkspaceListener,
 }
@@ -86,7 +86,7 @@ impl ConfigScope {
         Self { cwd, model }
     }
 
-    /// As the thread's host named its folder and model last.
+    /// The folder and model that the thread's host last reported.
     pub(crate) fn recorded(thread: &Thread) -> Self {
         Self { cwd: thread.cwd.clone(), model: thread.model.clone() }
     }
@@ -111,16 +111,16 @@ impl ConfigScope {
     }
 }
 
-/// Reads configurations, also on another thread.
+/// Reads configurations. Can be used on another thread.
 #[derive(Debug, Clone)]
 pub(crate) struct ConfigReader {
     setup: WorkspaceSetup,
     front_matter: PacketFrontMatter,
-    last_good: Unsaved,
+    last_good: UnsavedTexts,
 }
 
 impl ConfigReader {
-    /// As the files have it now. A file that cannot be read as a whole counts as it was when it could.
+    /// The current configuration. For a file that cannot be parsed at all, its last valid text is used.
     pub(crate) fn read(&self, scope: &ConfigScope) -> (Config, Vec<Problem>) {
         const UNUSABLE: [&str; 4] = ["syntax", "unreadable-file", "not-utf-8", "file-too-large"];
         let sources = ConfigSources {
@@ -136,12 +136,12 @@ impl ConfigReader {
             let text = self.last_good.get(file).filter(|_| UNUSABLE.contains(&problem.code))?;
             Some((file.clone(), text.clone()))
         };
-        let instead: Unsaved = problems.iter().filter_map(unusable).collect();
+        let instead: UnsavedTexts = problems.iter().filter_map(unusable).collect();
         if instead.is_empty() {
             return (config, problems);
         }
         let (config, also) = ConfigSources { unsaved: Some(&instead), ..sources }.load();
-        // Problems of a text that is not in the file any more would only confuse.
+        // Problems of the last valid text would be confusing, because the file has another text now.
         let others = also.into_iter().filter(|problem| {
             !problems.contains(problem)
                 && problem.file.as_ref().is_none_or(|file| !instead.contains_key(file))
@@ -153,8 +153,8 @@ impl ConfigReader {
 }
 
 impl Workspace {
-    /// Reads configuration and prompts, and reports their problems to `tell`. Watching starts with the first tick of the
-    /// registry.
+    /// Reads configuration and prompts, and reports their problems to `tell`. Watching starts with the first tick of
+    /// the registry.
     pub fn open(
         setup: WorkspaceSetup,
         root: PathBuf,
@@ -171,7 +171,7 @@ impl Workspace {
         let reader = ConfigReader {
             setup: setup.clone(),
             front_matter: prompts.set().packet_front_matter().clone(),
-            last_good: Unsaved::new(),
+            last_good: UnsavedTexts::new(),
         };
         let base = reader.read(&ConfigScope::default());
         let watcher = Watcher::new(root, notifier);
@@ -184,12 +184,12 @@ impl Workspace {
         workspace
     }
 
-    /// The prompt files, and the texts in force.
+    /// The prompt files and the current texts.
     pub(crate) const fn prompts(&self) -> &PromptStore {
         &self.prompts
     }
 
-    /// The configuration without a project and a model, and what is wrong with it.
+    /// The configuration without a project and a model, and its problems.
     pub(crate) const fn base(&self) -> &(Config, Vec<Problem>) {
         &self.base
     }
@@ -202,7 +202,7 @@ impl Workspace {
         &mut self.watcher
     }
 
-    /// Where the user's files are, for an editor.
+    /// The paths of the user's files, for language features.
     pub(crate) fn user_sources(&self) -> UserSources {
         let (config, _) = &self.base;
         let folder = self.prompts.folder().to_owned();
@@ -216,7 +216,7 @@ impl Workspace {
         }
     }
 
-    /// Reads configurations later, as this workspace would now.
+    /// A reader with the current settings of this workspace.
     pub(crate) fn config_reader(&self) -> ConfigReader {
         ConfigReader {
             setup: self.setup.clone(),
@@ -225,7 +225,7 @@ impl Workspace {
         }
     }
 
-    /// The configuration of a thread that is opened now. Problems that were not known before are reported.
+    /// The configuration of a thread that is opened now. New problems are reported.
     pub(crate) fn configured(&mut self, scope: &ConfigScope) -> (Config, Vec<Problem>) {
         self.edits.takes_up(scope.project_toml().as_ref());
         let (config, problems) = self.config_reader().read(scope);
@@ -247,7 +247,7 @@ impl Workspace {
     }
 }
 
-/// Limits a deadline that was set by a clock which may have been set back since: nothing waits longer than intended.
+/// Limits a deadline in case the clock was set back: nothing waits longer than intended.
 pub(crate) fn within(at: Timestamp, milliseconds: u64, now: Timestamp) -> Timestamp {
     at.min(now.plus_millis(milliseconds))
 }

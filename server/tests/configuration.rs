@@ -1,6 +1,6 @@
 //! The table of keys in the documentation is made from the keys themselves. `UPDATE=1` rewrites it.
 
-use rawr_server::config::{Key, keys};
+use rawr_server::config::{ConfigKey, keys};
 use std::path::Path;
 
 const OPEN: &str = "<!-- generated: configuration -->\n";
@@ -26,7 +26,7 @@ fn the_documentation_lists_every_key_with_its_default() {
     );
 }
 
-fn row(key: &'static Key) -> String {
+fn row(key: &'static ConfigKey) -> String {
     let default = match key.default_value() {
         None => "–".to_owned(),
         Some(value) if value.to_string().len() > 60 => "a list; `rawr init` shows it".to_owned(),

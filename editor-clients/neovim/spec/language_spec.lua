@@ -168,7 +168,7 @@ describe('on the screen', function()
     local path = home.path .. '/auto-compact/handoff.md'
     lab.write(path, BROKEN)
     local terminal = lab.terminal(home, { '-c', 'lua vim.diagnostic.config({ virtual_text = true })', path })
-    local screen = terminal.wait_for('no placeholder `{autor}`')
+    local screen = terminal.wait_for('unknown placeholder `{autor}`')
     assert.truthy(screen:find('{autor}', 1, true), screen)
     terminal.type(':lua vim.diagnostic.goto_next({ float = false })\n')
     terminal.type(':lua print("at " .. vim.inspect(vim.api.nvim_win_get_cursor(0)))\n')

@@ -1,6 +1,6 @@
-//! What is odd about a configuration as a whole, though each of its values is fine.
+//! Problems of a configuration as a whole, although each value is valid.
 
-use super::{Config, Origin, threshold};
+use super::{Config, KeyOrigin, threshold};
 use crate::problem::Problem;
 use rawr_core::policy::{JudgeBackend, Tier};
 
@@ -14,7 +14,7 @@ impl Config {
         problems
     }
 
-    /// A tier is only ever picked where the next more urgent one begins lower.
+    /// A tier can only be selected if the next more urgent one starts lower.
     fn odd_thresholds(&self) -> Vec<Problem> {
         let on = |tier: &Tier| self.policy.tiers.rule(*tier).percent_remaining_lt > 0;
         let tiers: Vec<_> = Tier::ALL.into_iter().filter(on).collect();
@@ -23,7 +23,7 @@ impl Config {
             let percent = |tier: &Tier| self.policy.tiers.rule(*tier).percent_remaining_lt;
             let written = |tier: &Tier| self.origin(&threshold(*tier));
             let origins = [written(mild), written(urgent)];
-            let of_model = |origin: &&Origin| origin.model.is_some();
+            let of_model = |origin: &&KeyOrigin| origin.model.is_some();
             let origin = origins
                 .into_iter()
                 .flatten()
@@ -31,13 +31,16 @@ impl Config {
                 .or_else(|| origins.into_iter().flatten().next());
             let model = origin.and_then(|origin| origin.model.as_deref());
             let message = format!(
-                "{mild} (below {}%) never comes before {urgent} (below {}%){}",
+                "{mild} (below {}%) is never reached before {urgent} (below {}%){}",
                 percent(mild),
                 percent(urgent),
                 model.map(|model| format!(", for model {model}")).unwrap_or_default()
             );
             let problem = Problem::warning("threshold-order", message)
-                .help("thresholds fall from early over ready and asap to emergency".to_owned())
+                .help(
+                    "set the thresholds in descending order: early, ready, asap, emergency"
+                        .to_owned(),
+                )
                 .in_file(origin.and_then(|origin| origin.file.as_deref()))
                 .at(origin.and_then(|origin| origin.span.clone()));
             (percent(mild) <= percent(urgent)).then_some(problem)
@@ -45,7 +48,7 @@ impl Config {
         odd.collect()
     }
 
-    /// What an emergency passes over is meant for when nothing else helps.
+    /// Emergencies override so much because nothing else helps then.
     fn eager_emergency(&self) -> Option<Problem> {
         const HIGHEST: u8 = 40;
         let origin = self.origin(&threshold(Tier::Emergency))?;
@@ -53,7 +56,7 @@ impl Config {
         let model = origin.model.as_deref().map(|model| format!(", for model {model}"));
         (percent > HIGHEST).then(|| {
             let message = format!(
-                "an emergency below {percent}% interrupts work that has room left{}: it waits for no boundary, asks no judge and passes guards",
+                "an emergency below {percent}% interrupts work while there is room left{}: it ignores boundaries, the judge and guards",
                 model.unwrap_or_default()
             );
             Problem::warning("early-emergency", message)
@@ -66,10 +69,13 @@ impl Config {
     fn idle_inline(&self) -> Option<Problem> {
         let origin = self.origin("auto_compact.enabled")?;
         (self.policy.inline.enabled && self.policy.enabled).then(|| {
-            Problem::hint("no-effect", "`[auto_compact]` rests while rawr decides itself")
-                .help("set `features.rawr_auto_compaction = false` to use it".to_owned())
-                .in_file(origin.file.as_deref())
-                .at(origin.span.clone())
+            Problem::hint(
+                "no-effect",
+                "`[auto_compact]` has no effect while `features.rawr_auto_compaction` is true",
+            )
+            .help("set `features.rawr_auto_compaction = false` to use it".to_owned())
+            .in_file(origin.file.as_deref())
+            .at(origin.span.clone())
         })
     }
 
@@ -77,7 +83,7 @@ impl Config {
         let asked = matches!(self.judgment.backend, JudgeBackend::Responses | JudgeBackend::Chat);
         let origin = self.origin("rawr_auto_compaction.judgment.backend")?;
         (asked && self.judgment.model.is_none()).then(|| {
-            Problem::warning("no-model", "a judge behind an endpoint needs a model")
+            Problem::warning("no-model", "a judge that uses an endpoint needs a model")
                 .help("set `rawr_auto_compaction.judgment.model`".to_owned())
                 .in_file(origin.file.as_deref())
                 .at(origin.span.clone())
@@ -86,14 +92,15 @@ impl Config {
 
     fn hurried_judge(&self) -> Option<Problem> {
         let (limit, deadline) = (self.judgment.timeout.as_secs(), self.policy.deadlines.judgment);
-        // A shorter deadline alone is a wish like any other: it cuts the judge off.
+        // A shorter deadline alone may be intended: it cancels the judgment.
         let origin = self.origin("rawr_auto_compaction.judgment.timeout_seconds")?;
         (limit > deadline).then(|| {
             let message =
-                format!("a judge may take {limit} s, but is waited for only {deadline} s");
+                format!("the judge's timeout is {limit} s, but rawr waits only {deadline} s");
             Problem::warning("never-in-time", message)
                 .help(
-                    "`judgment.timeout_seconds` is at most `deadlines.judgment_seconds`".to_owned(),
+                    "set `judgment.timeout_seconds` to at most `deadlines.judgment_seconds`"
+                        .to_owned(),
                 )
                 .in_file(origin.file.as_deref())
                 .at(origin.span.clone())

@@ -1,7 +1,6 @@
-//! The `rawr.toml` that a new user gets: every key with its default, all commented out. Generated from the table of
-//! keys; where it is written to is somebody else's business.
+//! The `rawr.toml` of a new user: every key with its default, commented out. Generated from the table of keys.
 
-use super::keys::{Key, Kind};
+use super::keys::{ConfigKey, KeyKind};
 use super::table::TABLES;
 use std::collections::HashSet;
 use std::fmt::Write;
@@ -13,7 +12,7 @@ const HEAD: &str = "\
 # A project's `.rawr.toml` has the same keys and may only narrow what stands here.
 ";
 
-/// Taking away the `#` of every line that has no blank after it changes nothing.
+/// Uncommenting all keys (lines that start with `#` and no space) changes nothing.
 pub fn commented_default_toml() -> String {
     let mut text = HEAD.to_owned();
     let mut explained = HashSet::new();
@@ -22,7 +21,7 @@ pub fn commented_default_toml() -> String {
         comment(&mut text, table.doc);
         let _ = writeln!(text, "[{}]", table.path);
         for key in table.keys {
-            // The tiers have the same keys: once explained is enough.
+            // The tiers have the same keys, which are explained once.
             if explained.insert(key.doc) {
                 comment(&mut text, key.doc);
             }
@@ -46,14 +45,14 @@ fn comment(text: &mut String, doc: &str) {
     }
 }
 
-/// JSON's notation of these values is TOML's as well.
-fn setting(text: &mut String, key: &'static Key) {
+/// JSON literals of these values are valid TOML, too.
+fn setting(text: &mut String, key: &'static ConfigKey) {
     let name = key.name();
     match key.default_value() {
         None => {
             let _ = writeln!(text, "# Not set. For example: {name} = {}", key.example);
         }
-        Some(value) if matches!(key.kind, Kind::Phrases) => {
+        Some(value) if matches!(key.kind, KeyKind::Phrases) => {
             let _ = writeln!(text, "#{name} = [");
             for phrase in value.as_array().into_iter().flatten() {
                 let _ = writeln!(text, "#{phrase},");

@@ -1,8 +1,9 @@
-//! Whether a thread works in a folder. Both may be named through links, and on some systems in other cases of letters.
+//! Whether a thread works in a folder. Compares real paths, because of symbolic links and case-insensitive file
+//! systems.
 
 use std::path::Path;
 
-/// Whether `path` is the folder or below it. What is not there is compared by its name.
+/// Whether `path` is the folder or inside it. Missing files are compared by name.
 pub fn is_within(folder: &Path, path: &Path) -> bool {
     let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
     path.starts_with(folder) || real(path).starts_with(real(folder))
@@ -13,7 +14,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_folder_is_known_by_any_of_its_names() {
+    fn links_to_a_folder_count_as_the_folder() {
         let root = tempfile::tempdir().unwrap();
         let (real, link) = (root.path().join("real"), root.path().join("link"));
         std::fs::create_dir_all(real.join("below")).unwrap();

@@ -1,31 +1,32 @@
-//! Where the user's files lie. Nothing is read or made here.
+//! The paths of the user's files. Reads and creates nothing.
 
 use crate::problem::Problem;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// The folder with rawr's configuration, prompts and state. It may be Codex's own folder.
+/// The folder of rawr's configuration, prompts and state. It may be Codex's own folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Home {
     /// Absolute.
     pub dir: PathBuf,
-    /// Stands in for `rawr.toml`.
+    /// Replaces `rawr.toml`.
     config_file: Option<PathBuf>,
 }
 
 impl Home {
+    /// A home in this folder.
     pub fn at(dir: impl Into<PathBuf>) -> Self {
         Self { dir: dir.into(), config_file: None }
     }
 
     /// An explicit folder takes precedence, then `$RAWR_HOME`, `$CODEX_HOME`, `~/.rawr` if it exists, `~/.codex` if it
-    /// exists. Without any of them it is `~/.rawr`.
+    /// exists, and `~/.rawr`.
     pub fn resolve(
         explicit: Option<&Path>,
         config_file: Option<impl AsRef<Path>>,
     ) -> Result<Self, Problem> {
         let dir = find(explicit, |name| std::env::var_os(name), std::env::home_dir(), Path::is_dir)
-            .ok_or_else(|| Problem::error("no-home", "there is no home folder to work in"))?;
+            .ok_or_else(|| Problem::error("no-home", "cannot find the home folder"))?;
         let absolute = |path: &Path| {
             std::path::absolute(path)
                 .map_err(|error| Problem::error("no-home", error.to_string()).in_file(Some(path)))
@@ -34,6 +35,7 @@ impl Home {
         Ok(Self { dir: absolute(&dir)?, config_file })
     }
 
+    /// The main configuration file.
     pub fn rawr_toml(&self) -> PathBuf {
         self.config_file.clone().unwrap_or_else(|| self.dir.join("rawr.toml"))
     }
@@ -43,6 +45,7 @@ impl Home {
         self.dir.join("config.toml")
     }
 
+    /// The folder of prompt files.
     pub fn prompt_folder(&self) -> PathBuf {
         self.dir.join("auto-compact")
     }
@@ -64,7 +67,7 @@ fn find(
         || {
             let user = user?;
             let (own, codex) = (user.join(".rawr"), user.join(".codex"));
-            // A Codex that is installed later must not move the state of those who have `~/.rawr` already.
+            // If `~/.rawr` exists, installing Codex later must not move the state.
             Some(if !exists(&own) && exists(&codex) { codex } else { own })
         },
     )
@@ -94,20 +97,20 @@ mod tests {
     }
 
     #[test]
-    fn the_most_explicit_place_wins() {
+    fn the_most_explicit_folder_wins() {
         check(Some("/x"), &[("RAWR_HOME", "/r"), ("CODEX_HOME", "/c")], Some("/x"));
         check(None, &[("RAWR_HOME", "/r"), ("CODEX_HOME", "/c")], Some("/r"));
         check(None, &[("CODEX_HOME", "/c")], Some("/c"));
     }
 
     #[test]
-    fn without_codex_nothing_is_put_in_a_folder_of_its_name() {
+    fn without_codex_its_folder_is_not_used() {
         check(None, &[], Some("/u/.rawr"));
         check_with(&["/u/.codex"], None, &[], Some("/u/.codex"));
     }
 
     #[test]
-    fn a_codex_that_is_installed_later_moves_nothing() {
+    fn installing_codex_later_keeps_the_home() {
         check_with(&["/u/.codex", "/u/.rawr"], None, &[], Some("/u/.rawr"));
     }
 
@@ -117,12 +120,12 @@ mod tests {
     }
 
     #[test]
-    fn without_any_place_there_is_no_home() {
+    fn without_any_folder_there_is_no_home() {
         check(None, &[("RAWR_HOME", "")], None);
     }
 
     #[test]
-    fn files_lie_where_the_design_says() {
+    fn the_paths_of_configuration_prompts_and_state() {
         let home = Home::at("/h");
         assert_eq!(home.rawr_toml(), Path::new("/h/rawr.toml"));
         assert_eq!(home.codex_toml(), Path::new("/h/config.toml"));

@@ -1,5 +1,5 @@
-//! What a configuration key is: its type, its place in `Config`, and how far a project may change it. The keys
-//! themselves stand in `table`.
+//! Configuration keys: types, how they are stored in `Config`, and how far a project may change them. The keys
+//! themselves are in `table`.
 
 use super::Config;
 use super::table::TABLES;
@@ -10,47 +10,57 @@ use std::ops::RangeInclusive;
 
 /// One `[table]` of the file.
 #[derive(Debug)]
-pub struct Table {
+pub struct KeyTable {
+    /// The name of the table.
     pub path: &'static str,
+    /// What the table is for, as a sentence for users.
     pub doc: &'static str,
-    pub keys: &'static [Key],
+    /// Its keys, in the order of the file.
+    pub keys: &'static [ConfigKey],
 }
 
+/// A configuration key.
 #[derive(Debug)]
-pub struct Key {
+pub struct ConfigKey {
     /// With its table: `rawr_auto_compaction.mode`.
     pub path: &'static str,
-    pub kind: Kind,
+    /// The type of its value.
+    pub kind: KeyKind,
+    /// What the key does, as sentences for users.
     pub doc: &'static str,
-    /// Where there is no default to show, a value in the file's own notation.
+    /// An example value as TOML, for keys without a default.
     pub example: &'static str,
-    pub(super) narrow: Narrow,
+    pub(super) narrow: ProjectRule,
     pub(super) place: KeyStorage,
 }
 
+/// The type of a key's value.
 #[derive(Debug)]
-pub enum Kind {
+pub enum KeyKind {
+    /// A boolean.
     Switch,
+    /// A whole number in this range.
     Number(RangeInclusive<u64>),
-    /// A number, which may also be written as a text with `%` behind it.
+    /// A number, or a string with a number and `%`.
     Percent(RangeInclusive<u64>),
-    /// From the strictest to the widest.
+    /// From strictest to most permissive.
     Word(&'static [&'static str]),
-    /// An empty text is the same as none.
+    /// An empty string means not set.
     Text,
-    /// Of an HTTP endpoint, without a user or a password. An empty text is the same as none.
+    /// The address of an HTTP endpoint without user and password. An empty string means not set.
     Url,
-    /// The name of an environment variable. An empty text is the same as none.
+    /// The name of an environment variable. An empty string means not set.
     Variable,
-    /// A path relative to the thread's folder that does not leave it.
+    /// A path relative to the thread's folder that stays inside it.
     ScratchTemplate,
-    /// With the tier that it is about, unless it is about all of them.
+    /// With the tier that it belongs to, or `None` for all tiers.
     Boundaries(Option<Tier>),
+    /// A list of strings.
     Phrases,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Value {
+pub(super) enum KeyValue {
     Switch(bool),
     Number(u64),
     Word(&'static str),
@@ -59,9 +69,9 @@ pub(super) enum Value {
     Phrases(Vec<String>),
 }
 
-/// What a project's file may do to the value of the user's files.
+/// How a project's file may change the value of the user's files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Narrow {
+pub(super) enum ProjectRule {
     Never,
     ToFalse,
     ToTrue,
@@ -75,19 +85,21 @@ pub(super) enum Narrow {
 #[derive(Debug)]
 pub(super) enum KeyStorage {
     Own {
-        /// `None`: not set, and the built-in rule is no single value.
-        get: fn(&Config) -> Option<Value>,
-        set: fn(&mut Config, Value),
+        /// `None` if the key is not set and its default is not a single value.
+        get: fn(&Config) -> Option<KeyValue>,
+        set: fn(&mut Config, KeyValue),
     },
-    /// A short form: sets these keys wherever they are not set themselves.
+    /// A short form: sets each of these keys that the file does not set itself.
     Short(&'static [&'static str]),
 }
 
-impl Key {
+impl ConfigKey {
+    /// The last segment of its path.
     pub fn name(&self) -> &'static str {
         self.path.rsplit_once('.').map_or(self.path, |(_, name)| name)
     }
 
+    /// The path of its table.
     pub fn table(&self) -> &'static str {
         self.path.rsplit_once('.').map_or("", |(table, _)| table)
     }
@@ -101,27 +113,27 @@ impl Key {
         own.into_iter().chain(short.iter().filter_map(|path| key(path)))
     }
 
-    pub(super) fn get(&self, config: &Config) -> Option<Value> {
+    pub(super) fn get(&self, config: &Config) -> Option<KeyValue> {
         match self.place {
             KeyStorage::Own { get, .. } => get(config),
             KeyStorage::Short(_) => None,
         }
     }
 
-    pub(super) fn set(&self, config: &mut Config, value: Value) {
+    pub(super) fn set(&self, config: &mut Config, value: KeyValue) {
         if let KeyStorage::Own { set, .. } = self.place {
             set(config, value);
         }
     }
 
-    /// As in the file; `None` where it is not set unless somebody sets it.
+    /// As in the file. `None` if the key has no default.
     pub fn default_value(&'static self) -> Option<serde_json::Value> {
         let defaults = Config::default();
         self.targets().last().and_then(|target| target.get(&defaults)).map(|value| value.to_json())
     }
 }
 
-impl Value {
+impl KeyValue {
     pub(super) fn to_json(&self) -> serde_json::Value {
         match self {
             Self::Switch(on) => json!(on),
@@ -137,20 +149,21 @@ impl Value {
 }
 
 /// Every table, in the order of the file.
-pub fn tables() -> impl Iterator<Item = &'static Table> {
+pub fn tables() -> impl Iterator<Item = &'static KeyTable> {
     TABLES.iter()
 }
 
 /// Every key, in the order of the file.
-pub fn keys() -> impl Iterator<Item = &'static Key> {
+pub fn keys() -> impl Iterator<Item = &'static ConfigKey> {
     TABLES.iter().flat_map(|table| table.keys)
 }
 
-pub fn key(path: &str) -> Option<&'static Key> {
+/// The key with this path.
+pub fn key(path: &str) -> Option<&'static ConfigKey> {
     keys().find(|key| key.path == path)
 }
 
-/// A table of the file, or one that only holds other tables.
+/// Whether this is a table of the file, or the parent of one.
 pub fn is_table(path: &str) -> bool {
     TABLES.iter().any(|table| {
         let rest = table.path.strip_prefix(path);
@@ -158,7 +171,7 @@ pub fn is_table(path: &str) -> bool {
     })
 }
 
-/// What may stand directly in a table: its keys and its sub-tables.
+/// The keys and sub-tables of a table.
 pub fn names_in(path: &str) -> impl Iterator<Item = &'static str> {
     let below = move |of: &'static str| {
         let rest = if path.is_empty() { of } else { of.strip_prefix(path)?.strip_prefix('.')? };
@@ -168,14 +181,14 @@ pub fn names_in(path: &str) -> impl Iterator<Item = &'static str> {
     tables.chain(keys().filter_map(move |key| below(key.path)))
 }
 
-/// An enum with the words for it, from the strictest to the widest.
-pub(super) trait Words: Copy + PartialEq + 'static {
+/// An enum and its words in the file, from strictest to most permissive.
+pub(super) trait WordEnum: Copy + PartialEq + 'static {
     const WORDS: &'static [&'static str];
     const VALUES: &'static [Self];
 
-    fn word(self) -> Value {
+    fn word(self) -> KeyValue {
         let at = Self::VALUES.iter().position(|value| *value == self).unwrap_or(0);
-        Value::Word(Self::WORDS[at])
+        KeyValue::Word(Self::WORDS[at])
     }
 
     fn from_word(word: &str) -> Option<Self> {
@@ -184,29 +197,29 @@ pub(super) trait Words: Copy + PartialEq + 'static {
     }
 }
 
-impl Words for Mode {
+impl WordEnum for Mode {
     const WORDS: &'static [&'static str] = &["tag", "suggest", "ask", "auto"];
     const VALUES: &'static [Self] = &[Self::Tag, Self::Suggest, Self::Ask, Self::Auto];
 }
 
-impl Words for PacketAuthor {
+impl WordEnum for PacketAuthor {
     const WORDS: &'static [&'static str] = &["agent", "watcher"];
     const VALUES: &'static [Self] = &[Self::Agent, Self::Watcher];
 }
 
-impl Words for PacketChannel {
+impl WordEnum for PacketChannel {
     const WORDS: &'static [&'static str] = &["transcript", "sample"];
     const VALUES: &'static [Self] = &[Self::Transcript, Self::Sample];
 }
 
-impl Words for JudgeBackend {
+impl WordEnum for JudgeBackend {
     const WORDS: &'static [&'static str] =
         &["auto", "host", "responses", "chat", "heuristic", "off"];
     const VALUES: &'static [Self] =
         &[Self::Auto, Self::Host, Self::Responses, Self::Chat, Self::Heuristic, Self::Off];
 }
 
-impl Words for MidTurn {
+impl WordEnum for MidTurn {
     const WORDS: &'static [&'static str] = &["off", "emergency", "policy"];
     const VALUES: &'static [Self] = &[Self::Off, Self::Emergency, Self::Policy];
 }

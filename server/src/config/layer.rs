@@ -1,10 +1,10 @@
-//! One source of configuration, read into settings of known keys. What it says of unknown keys and wrong values goes
-//! to the problems; which setting wins is decided elsewhere.
+//! Reads one source of configuration into settings of known keys. Unknown keys and wrong values become problems;
+//! precedence is decided elsewhere.
 
-use super::Unsaved;
-use super::keys::{Key, Kind, Value, is_table, key, keys, names_in};
-use super::models::{self, Pattern};
-use crate::problem::written::{Name, Reader, What, Written};
+use super::UnsavedTexts;
+use super::keys::{ConfigKey, KeyKind, KeyValue, is_table, key, keys, names_in};
+use super::models::{self, ModelPattern};
+use crate::problem::written::{SpannedName, ValueReader, WrittenKind, WrittenValue};
 use crate::problem::{Problem, read_text};
 use rawr_core::boundary::{Boundaries, Boundary};
 use rawr_core::policy::Tier;
@@ -16,12 +16,12 @@ use std::rc::Rc;
 use toml::de::{DeTable, DeValue};
 use url::Url;
 
-/// Where settings come from, the weakest first.
+/// The source of settings, weakest first.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Source {
+pub(super) enum LayerSource {
     /// The front matter of the packet request.
     Prompt(Option<PathBuf>),
-    /// Codex's file, most of which is none of our business.
+    /// Codex's file. Most of its keys are not ours.
     Codex(PathBuf),
     Rawr(PathBuf),
     /// The client that started this process.
@@ -29,7 +29,7 @@ pub(super) enum Source {
     Project(PathBuf),
 }
 
-impl Source {
+impl LayerSource {
     pub(super) fn file(&self) -> Option<&Path> {
         match self {
             Self::Prompt(file) => file.as_deref(),
@@ -45,23 +45,23 @@ impl Source {
 }
 
 #[derive(Debug, Clone)]
-pub(super) struct Setting {
-    pub key: &'static Key,
-    /// The short form that it was written as.
-    pub short: Option<&'static Key>,
-    pub value: Value,
-    pub source: Rc<Source>,
+pub(super) struct LayerSetting {
+    pub key: &'static ConfigKey,
+    /// The short form that the file used.
+    pub short: Option<&'static ConfigKey>,
+    pub value: KeyValue,
+    pub source: Rc<LayerSource>,
     pub span: Option<Range<usize>>,
-    /// The models that it is for; `None`: all.
-    pub model: Option<Rc<Pattern>>,
+    /// The models that it applies to. `None`: all.
+    pub model: Option<Rc<ModelPattern>>,
 }
 
-impl Setting {
+impl LayerSetting {
     /// A short form sets several keys at once.
     pub(super) fn of(
-        key: &'static Key,
-        value: &Value,
-        source: &Rc<Source>,
+        key: &'static ConfigKey,
+        value: &KeyValue,
+        source: &Rc<LayerSource>,
         span: Option<&Range<usize>>,
     ) -> impl Iterator<Item = Self> {
         key.targets().map(move |target| Self {
@@ -74,12 +74,12 @@ impl Setting {
         })
     }
 
-    /// The key as it was written.
+    /// The key as the file has it.
     pub(super) fn name(&self) -> String {
         models::written(self.short.unwrap_or(self.key).path, self.model.as_deref())
     }
 
-    /// For people.
+    /// The display name of its source.
     pub(super) fn layer(&self) -> String {
         let source = self.source.name();
         match &self.model {
@@ -89,12 +89,12 @@ impl Setting {
     }
 }
 
-/// An absent file sets nothing and is no problem.
+/// A missing file sets nothing and is not a problem.
 pub(super) fn read_file(
-    source: Source,
-    unsaved: &Unsaved,
+    source: LayerSource,
+    unsaved: &UnsavedTexts,
     problems: &mut Vec<Problem>,
-) -> Vec<Setting> {
+) -> Vec<LayerSetting> {
     let Some(file) = source.file() else { return Vec::new() };
     let text = match unsaved.get(file) {
         Some(text) => Ok(Some(text.clone())),
@@ -110,8 +110,8 @@ pub(super) fn read_file(
     };
     match written {
         Ok(written) => read(&written, source, problems),
-        // Codex says itself what is wrong with its file.
-        Err((_, false)) if matches!(source, Source::Codex(_)) => Vec::new(),
+        // Codex reports problems of its own file itself.
+        Err((_, false)) if matches!(source, LayerSource::Codex(_)) => Vec::new(),
         Err((problem, _)) => {
             problems.push(problem);
             Vec::new()
@@ -119,11 +119,15 @@ pub(super) fn read_file(
     }
 }
 
-pub(super) fn read(written: &Written, source: Source, problems: &mut Vec<Problem>) -> Vec<Setting> {
+pub(super) fn read(
+    written: &WrittenValue,
+    source: LayerSource,
+    problems: &mut Vec<Problem>,
+) -> Vec<LayerSetting> {
     let source = Rc::new(source);
     let mut found = Vec::new();
-    let reader = Reader { file: source.file(), problems: &mut found };
-    let mut layer = Layer { reader, source: &source, model: None, settings: Vec::new() };
+    let reader = ValueReader { file: source.file(), problems: &mut found };
+    let mut layer = LayerReader { reader, source: &source, model: None, settings: Vec::new() };
     if let Some(root) = layer.reader.table("config", written) {
         layer.table("", root);
     }
@@ -133,29 +137,31 @@ pub(super) fn read(written: &Written, source: Source, problems: &mut Vec<Problem
     settings
 }
 
-struct Layer<'l> {
-    reader: Reader<'l>,
-    source: &'l Rc<Source>,
-    /// The models whose table is being read.
-    model: Option<Rc<Pattern>>,
-    settings: Vec<Setting>,
+struct LayerReader<'l> {
+    reader: ValueReader<'l>,
+    source: &'l Rc<LayerSource>,
+    /// The models of the table that is being read.
+    model: Option<Rc<ModelPattern>>,
+    settings: Vec<LayerSetting>,
 }
 
-impl Layer<'_> {
-    fn table(&mut self, path: &str, table: &[(Name, Written)]) {
-        for (name, written) in table.iter().filter(|(_, written)| written.what != What::Nothing) {
+impl LayerReader<'_> {
+    fn table(&mut self, path: &str, table: &[(SpannedName, WrittenValue)]) {
+        for (name, written) in
+            table.iter().filter(|(_, written)| written.what != WrittenKind::Nothing)
+        {
             let full =
                 if path.is_empty() { name.text.clone() } else { format!("{path}.{}", name.text) };
-            if matches!(**self.source, Source::Codex(_)) && !is_ours(&full) {
+            if matches!(**self.source, LayerSource::Codex(_)) && !is_ours(&full) {
                 continue;
             }
             if let Some(key) = key(&full).filter(|key| self.may_set(key.path)) {
                 if let Some(value) = self.value(key, written) {
                     let span = written.span.as_ref();
                     let model = self.model.clone();
-                    let settings = Setting::of(key, &value, self.source, span);
+                    let settings = LayerSetting::of(key, &value, self.source, span);
                     let settings =
-                        settings.map(|setting| Setting { model: model.clone(), ..setting });
+                        settings.map(|setting| LayerSetting { model: model.clone(), ..setting });
                     self.settings.extend(settings);
                 }
             } else if full == models::TABLE && self.model.is_none() {
@@ -170,11 +176,12 @@ impl Layer<'_> {
         }
     }
 
-    fn models(&mut self, written: &Written) {
+    fn models(&mut self, written: &WrittenValue) {
         let Some(patterns) = self.reader.table(models::TABLE, written) else { return };
-        for (name, written) in patterns.iter().filter(|(_, written)| written.what != What::Nothing)
+        for (name, written) in
+            patterns.iter().filter(|(_, written)| written.what != WrittenKind::Nothing)
         {
-            let pattern = Pattern::of(&name.text);
+            let pattern = ModelPattern::of(&name.text);
             if let Some(table) = self.reader.table(&pattern.table(), written) {
                 self.model = Some(Rc::new(pattern));
                 self.table(models::OURS, table);
@@ -187,12 +194,12 @@ impl Layer<'_> {
         self.model.is_none() || models::may_set(path)
     }
 
-    /// A key or a table as the file has it.
+    /// A key or table as the file has it.
     fn written(&self, path: &str) -> String {
         models::written(path, self.model.as_deref())
     }
 
-    fn unknown(&mut self, path: &str, name: &Name, what: &What) {
+    fn unknown(&mut self, path: &str, name: &SpannedName, what: &WrittenKind) {
         let place = match path {
             "" => "the file".to_owned(),
             path => format!("`[{}]`", self.written(path)),
@@ -204,8 +211,13 @@ impl Layer<'_> {
         self.reader.unknown_key(name, &place, help, meant);
     }
 
-    fn where_it_belongs(&self, path: &str, name: &Name, what: &What) -> Option<String> {
-        /// Keys of earlier versions, and what does their work now.
+    fn where_it_belongs(
+        &self,
+        path: &str,
+        name: &SpannedName,
+        what: &WrittenKind,
+    ) -> Option<String> {
+        /// Retired keys and their replacements.
         const RETIRED: [(&str, &str); 1] = [("percent_remaining_lt", "ready_percent_remaining_lt")];
         let retired = RETIRED.iter().find(|(old, _)| path == models::OURS && *old == name.text);
         if let Some((_, new)) = retired {
@@ -215,8 +227,8 @@ impl Layer<'_> {
         if self.model.is_some() && (key(&full).is_some() || is_table(&full)) {
             return Some(format!("it is the same for all models, in `[{path}]`"));
         }
-        if let (Some(pattern), What::Table(_), models::OURS) = (&self.model, what, path) {
-            let both = Pattern::of(&format!("{}.{}", pattern.text(), name.text));
+        if let (Some(pattern), WrittenKind::Table(_), models::OURS) = (&self.model, what, path) {
+            let both = ModelPattern::of(&format!("{}.{}", pattern.text(), name.text));
             return Some(format!("a name with a dot needs quotes: `[{}]`", both.table()));
         }
         let namesake = keys().find(|key| key.name() == name.text)?;
@@ -226,63 +238,63 @@ impl Layer<'_> {
         Some(format!("it belongs in `[{shown}]`"))
     }
 
-    fn value(&mut self, key: &Key, written: &Written) -> Option<Value> {
+    fn value(&mut self, key: &ConfigKey, written: &WrittenValue) -> Option<KeyValue> {
         let name = &self.written(key.path);
         let reader = &mut self.reader;
         match &key.kind {
-            Kind::Switch => reader.switch(name, written).map(Value::Switch),
-            Kind::Number(range) => reader.number(name, range, written).map(Value::Number),
-            Kind::Percent(range) => {
-                reader.number(name, range, &without_sign(written)).map(Value::Number)
+            KeyKind::Switch => reader.switch(name, written).map(KeyValue::Switch),
+            KeyKind::Number(range) => reader.number(name, range, written).map(KeyValue::Number),
+            KeyKind::Percent(range) => {
+                reader.number(name, range, &without_sign(written)).map(KeyValue::Number)
             }
-            Kind::Word(words) => reader.word(name, words, written).map(Value::Word),
-            Kind::Text => reader.text(name, written).map(Value::Text),
-            Kind::Url => self.url(name, written),
-            Kind::Variable => self.variable(name, written),
-            Kind::ScratchTemplate => self.scratch_template(name, written),
-            Kind::Boundaries(tier) => self.boundaries(name, *tier, written),
-            Kind::Phrases => self.phrases(name, written),
+            KeyKind::Word(words) => reader.word(name, words, written).map(KeyValue::Word),
+            KeyKind::Text => reader.text(name, written).map(KeyValue::Text),
+            KeyKind::Url => self.url(name, written),
+            KeyKind::Variable => self.variable(name, written),
+            KeyKind::ScratchTemplate => self.scratch_template(name, written),
+            KeyKind::Boundaries(tier) => self.boundaries(name, *tier, written),
+            KeyKind::Phrases => self.phrases(name, written),
         }
     }
 
-    fn scratch_template(&mut self, name: &str, written: &Written) -> Option<Value> {
+    fn scratch_template(&mut self, name: &str, written: &WrittenValue) -> Option<KeyValue> {
         let template = self.reader.text(name, written)?;
         if scratch::stays_inside(&template) {
-            return Some(Value::Text(template));
+            return Some(KeyValue::Text(template));
         }
-        let message = format!("`{name}` must be a path that stays in the thread's folder");
+        let message = format!("`{name}` must be a path inside the thread's folder");
         self.reader.tell(Problem::error("unsafe-path", message).at(written.span.clone()));
         None
     }
 
-    /// What the file says is not quoted: it may hold a password.
-    fn url(&mut self, name: &str, written: &Written) -> Option<Value> {
+    /// The value is not quoted in messages: it may hold a password.
+    fn url(&mut self, name: &str, written: &WrittenValue) -> Option<KeyValue> {
         let text = self.reader.text(name, written)?;
         let told = match Url::parse(&text) {
-            _ if text.is_empty() => return Some(Value::Text(text)),
+            _ if text.is_empty() => return Some(KeyValue::Text(text)),
             Ok(url) if !matches!(url.scheme(), "http" | "https") => {
                 format!("`{name}` must begin with `https://` or `http://`")
             }
             Ok(url) if !url.username().is_empty() || url.password().is_some() => {
-                format!("`{name}` must not hold a user or a password; name a variable instead")
+                format!("`{name}` must not contain a user or a password; use `api_key_env` instead")
             }
-            Ok(url) if url.fragment().is_some() => format!("`{name}` must not hold a `#`"),
-            Ok(_) => return Some(Value::Text(text)),
+            Ok(url) if url.fragment().is_some() => format!("`{name}` must not contain a `#`"),
+            Ok(_) => return Some(KeyValue::Text(text)),
             Err(error) => format!("`{name}` must be the address of an endpoint: {error}"),
         };
         self.reader.tell(Problem::error("wrong-url", told).at(written.span.clone()));
         None
     }
 
-    /// Whoever puts the key itself here should not find it in a message.
-    fn variable(&mut self, name: &str, written: &Written) -> Option<Value> {
+    /// The value is not quoted in messages: it may be the API key itself.
+    fn variable(&mut self, name: &str, written: &WrittenValue) -> Option<KeyValue> {
         let text = self.reader.text(name, written)?;
         let is_name = |text: &str| {
             let word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
             text.bytes().all(word) && !text.starts_with(|first: char| first.is_ascii_digit())
         };
         if is_name(&text) {
-            return Some(Value::Text(text));
+            return Some(KeyValue::Text(text));
         }
         let message = format!("`{name}` must be the name of an environment variable");
         let problem = Problem::error("not-a-variable", message)
@@ -291,7 +303,12 @@ impl Layer<'_> {
         None
     }
 
-    fn boundaries(&mut self, name: &str, tier: Option<Tier>, written: &Written) -> Option<Value> {
+    fn boundaries(
+        &mut self,
+        name: &str,
+        tier: Option<Tier>,
+        written: &WrittenValue,
+    ) -> Option<KeyValue> {
         let words = self.reader.words(name, &Boundary::ALL.map(Boundary::name), written)?;
         let list: Vec<_> = words.iter().filter_map(|word| Boundary::from_name(word)).collect();
         if list.is_empty() {
@@ -299,10 +316,10 @@ impl Layer<'_> {
                 "never-fires",
                 format!("no boundary can satisfy an empty `{name}`"),
             )
-            .help("leave the key out to let every boundary of the tier count".to_owned());
+            .help("remove the key to allow every boundary of the tier".to_owned());
             self.reader.tell(problem.at(written.span.clone()));
         }
-        if let (Some(tier), What::List(entries)) = (tier, &written.what) {
+        if let (Some(tier), WrittenKind::List(entries)) = (tier, &written.what) {
             let counts =
                 |boundary| tier.allowed().has(boundary) || boundary == Boundary::TurnComplete;
             for (boundary, entry) in list.iter().zip(entries).filter(|(of, _)| !counts(**of)) {
@@ -310,32 +327,32 @@ impl Layer<'_> {
                 self.reader.tell(Problem::warning("no-effect", message).at(entry.span.clone()));
             }
         }
-        Some(Value::Boundaries(list.into_iter().collect::<Boundaries>()))
+        Some(KeyValue::Boundaries(list.into_iter().collect::<Boundaries>()))
     }
 
-    fn phrases(&mut self, name: &str, written: &Written) -> Option<Value> {
+    fn phrases(&mut self, name: &str, written: &WrittenValue) -> Option<KeyValue> {
         let phrases = self.reader.texts(name, written)?;
         let phrases: Vec<_> = phrases.iter().map(|text| text.trim().to_lowercase()).collect();
         if phrases.iter().any(String::is_empty) {
-            let message = format!("`{name}` holds an empty phrase");
+            let message = format!("`{name}` contains an empty phrase");
             self.reader.tell(Problem::error("wrong-value", message).at(written.span.clone()));
             return None;
         }
-        Some(Value::Phrases(phrases))
+        Some(KeyValue::Phrases(phrases))
     }
 }
 
-/// `"80%"` says the same as 80.
-fn without_sign(written: &Written) -> Written {
+/// `"80%"` means 80.
+fn without_sign(written: &WrittenValue) -> WrittenValue {
     let number = match &written.what {
-        What::Text(text) => text.strip_suffix('%').and_then(|text| text.trim().parse().ok()),
+        WrittenKind::Text(text) => text.strip_suffix('%').and_then(|text| text.trim().parse().ok()),
         _ => None,
     };
-    let what = number.map_or_else(|| written.what.clone(), What::Number);
-    Written { what, span: written.span.clone() }
+    let what = number.map_or_else(|| written.what.clone(), WrittenKind::Number);
+    WrittenValue { what, span: written.span.clone() }
 }
 
-/// Of Codex's file: our feature among its features, and our tables.
+/// In Codex's file only our feature and our tables are read.
 fn is_ours(path: &str) -> bool {
     let table = path.split('.').next().unwrap_or_default();
     path == "features"
@@ -343,31 +360,33 @@ fn is_ours(path: &str) -> bool {
         || matches!(table, "rawr_auto_compaction" | "auto_compact")
 }
 
-pub(super) fn from_toml(text: &str) -> Result<Written, Problem> {
+pub(super) fn from_toml(text: &str) -> Result<WrittenValue, Problem> {
     match DeTable::parse(text) {
         Ok(table) => Ok(table_of(table.get_ref(), table.span())),
         Err(error) => Err(Problem::error("syntax", error.message()).at(error.span())),
     }
 }
 
-fn table_of(table: &DeTable<'_>, span: Range<usize>) -> Written {
+fn table_of(table: &DeTable<'_>, span: Range<usize>) -> WrittenValue {
     let entry = |(name, value): (&Spanned<_>, &Spanned<DeValue<'_>>)| {
         let text = String::from(AsRef::<str>::as_ref(name.get_ref()));
-        (Name { text, span: Some(name.span()) }, written(value))
+        (SpannedName { text, span: Some(name.span()) }, written(value))
     };
-    Written { what: What::Table(table.iter().map(entry).collect()), span: Some(span) }
+    WrittenValue { what: WrittenKind::Table(table.iter().map(entry).collect()), span: Some(span) }
 }
 
-fn written(value: &Spanned<DeValue<'_>>) -> Written {
+fn written(value: &Spanned<DeValue<'_>>) -> WrittenValue {
     let what = match value.get_ref() {
-        DeValue::String(text) => What::Text(text.to_string()),
+        DeValue::String(text) => WrittenKind::Text(text.to_string()),
         DeValue::Integer(number) => i128::from_str_radix(number.as_str(), number.radix())
-            .map_or(What::Other("a number too large"), What::Number),
-        DeValue::Float(fraction) => What::Fraction(fraction.as_str().parse().unwrap_or(f64::NAN)),
-        DeValue::Boolean(on) => What::Switch(*on),
-        DeValue::Datetime(_) => What::Other("a date"),
-        DeValue::Array(list) => What::List(list.iter().map(written).collect()),
+            .map_or(WrittenKind::Other("a number too large"), WrittenKind::Number),
+        DeValue::Float(fraction) => {
+            WrittenKind::Fraction(fraction.as_str().parse().unwrap_or(f64::NAN))
+        }
+        DeValue::Boolean(on) => WrittenKind::Switch(*on),
+        DeValue::Datetime(_) => WrittenKind::Other("a date"),
+        DeValue::Array(list) => WrittenKind::List(list.iter().map(written).collect()),
         DeValue::Table(table) => return table_of(table, value.span()),
     };
-    Written { what, span: Some(value.span()) }
+    WrittenValue { what, span: Some(value.span()) }
 }

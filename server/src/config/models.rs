@@ -1,16 +1,16 @@
-//! `[rawr_auto_compaction.models."…"]`: which threads such a table is for, and which keys it may hold. No value is read
-//! here.
+//! `[rawr_auto_compaction.models."…"]`: which threads such a table applies to, and which keys it may hold. Reads no
+//! values.
 
-use super::layer::Setting;
+use super::layer::LayerSetting;
 use std::cmp::Ordering;
 use std::rc::Rc;
 
 pub(super) const TABLE: &str = "rawr_auto_compaction.models";
 
-/// What such a table stands in for.
+/// The table whose keys it overrides.
 pub(super) const OURS: &str = "rawr_auto_compaction";
 
-/// What is asked of any model in the same words, said by any in the same phrases, and sent nowhere on its account.
+/// Keys that cannot depend on the model: prompts, phrases and endpoints.
 const SAME_FOR_ALL: [&str; 7] = [
     "models",
     "prompts",
@@ -21,7 +21,7 @@ const SAME_FOR_ALL: [&str; 7] = [
     "judgment.api_key_env",
 ];
 
-/// Of a key or a table, by its path outside of such a table.
+/// Whether a table of models may set this key or table, given by its general path.
 pub(super) fn may_set(path: &str) -> bool {
     let below = |path: &str, of: &str| {
         path.strip_prefix(of).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
@@ -30,7 +30,7 @@ pub(super) fn may_set(path: &str) -> bool {
     ours.is_some_and(|ours| !SAME_FOR_ALL.iter().any(|same| below(ours, same)))
 }
 
-/// The path that such a table's keys have elsewhere, and the pattern of its models.
+/// The general path of a key in such a table, and the pattern of the table.
 pub fn path_in(segments: &[String]) -> (String, Option<&str>) {
     match segments {
         [ours, models, pattern, rest @ ..] if ours == OURS && models == "models" => {
@@ -41,24 +41,24 @@ pub fn path_in(segments: &[String]) -> (String, Option<&str>) {
     }
 }
 
-/// Whether a key or a table may stand in such a table.
+/// Whether a key or a table may be in such a table.
 pub fn of_models(path: &str) -> bool {
     path == OURS || may_set(path)
 }
 
-/// A key or a table as the file has it, in the table of these models.
-pub(super) fn written(path: &str, model: Option<&Pattern>) -> String {
+/// A key or table as the file has it, in the table of these models.
+pub(super) fn written(path: &str, model: Option<&ModelPattern>) -> String {
     match (model, path.strip_prefix(OURS)) {
         (Some(pattern), Some(rest)) => format!("{}{rest}", pattern.table()),
         _ => path.to_owned(),
     }
 }
 
-/// A model's name, or one with `*` for any text. The greater the more specific.
+/// A model's name, or a pattern with `*` for any text. Ordered by specificity, least specific first.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Pattern(String);
+pub(super) struct ModelPattern(String);
 
-impl Pattern {
+impl ModelPattern {
     pub(super) fn of(text: &str) -> Self {
         Self(text.to_owned())
     }
@@ -76,7 +76,7 @@ impl Pattern {
         let Some((first, rest)) = self.0.split_once('*') else { return self.0 == model };
         let Some(mut model) = model.strip_prefix(first) else { return false };
         let (middle, last) = rest.rsplit_once('*').unwrap_or(("", rest));
-        // The earliest place for each part leaves the most for those that follow.
+        // Matching each part as early as possible leaves the most for the parts that follow.
         for part in middle.split('*') {
             let Some(at) = model.find(part) else { return false };
             model = &model[at + part.len()..];
@@ -89,21 +89,23 @@ impl Pattern {
     }
 }
 
-impl Ord for Pattern {
+impl Ord for ModelPattern {
     fn cmp(&self, other: &Self) -> Ordering {
         let rank = |pattern: &Self| (pattern.is_name(), pattern.0.chars().count());
         rank(self).cmp(&rank(other)).then_with(|| self.0.cmp(&other.0))
     }
 }
 
-impl PartialOrd for Pattern {
+impl PartialOrd for ModelPattern {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-/// The patterns of these settings, the least specific first.
-pub(super) fn patterns<'s>(settings: impl IntoIterator<Item = &'s Setting>) -> Vec<Rc<Pattern>> {
+/// The patterns of these settings, least specific first.
+pub(super) fn patterns<'s>(
+    settings: impl IntoIterator<Item = &'s LayerSetting>,
+) -> Vec<Rc<ModelPattern>> {
     let mut patterns: Vec<_> =
         settings.into_iter().filter_map(|setting| setting.model.clone()).collect();
     patterns.sort();
@@ -111,8 +113,11 @@ pub(super) fn patterns<'s>(settings: impl IntoIterator<Item = &'s Setting>) -> V
     patterns
 }
 
-/// Those of one pattern, or, without one, those for all models.
-pub(super) fn settings_of(settings: &[Setting], pattern: Option<&Pattern>) -> Vec<Setting> {
+/// The settings of one pattern, or without a pattern those for all models.
+pub(super) fn settings_of(
+    settings: &[LayerSetting],
+    pattern: Option<&ModelPattern>,
+) -> Vec<LayerSetting> {
     settings.iter().filter(|setting| setting.model.as_deref() == pattern).cloned().collect()
 }
 
@@ -121,7 +126,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_star_stands_for_any_text() {
+    fn a_star_matches_any_text() {
         for (pattern, matching, others) in [
             ("gpt-5", &["gpt-5"][..], &["gpt-5.2", "gpt", ""][..]),
             ("gpt-5*", &["gpt-5", "gpt-5.2-codex"], &["a-gpt-5", "gpt-4"]),
@@ -133,7 +138,7 @@ mod tests {
             ("**", &["", "x"], &[]),
             ("ü*ß", &["üß", "über Spaß"], &["ü"]),
         ] {
-            let pattern = Pattern::of(pattern);
+            let pattern = ModelPattern::of(pattern);
             assert_eq!(matching.iter().find(|model| !pattern.matches(model)), None, "{pattern:?}");
             assert_eq!(others.iter().find(|model| pattern.matches(model)), None, "{pattern:?}");
         }
@@ -141,13 +146,13 @@ mod tests {
 
     #[test]
     fn a_name_is_more_specific_than_a_pattern_and_a_longer_pattern_than_a_shorter() {
-        let mut patterns = ["gpt-5", "*", "gpt-5*", "a", "gpt*"].map(Pattern::of);
+        let mut patterns = ["gpt-5", "*", "gpt-5*", "a", "gpt*"].map(ModelPattern::of);
         patterns.sort();
         assert_eq!(patterns.map(|pattern| pattern.0), ["*", "gpt*", "gpt-5*", "a", "gpt-5"]);
     }
 
     #[test]
-    fn what_is_policy_may_differ_from_model_to_model() {
+    fn policy_keys_may_differ_by_model() {
         for (path, expected) in [
             ("rawr_auto_compaction.mode", true),
             ("rawr_auto_compaction.policy", true),

@@ -1,28 +1,29 @@
-//! What a project's file may change: only towards less. It comes with a clone of somebody's repository, so it must
-//! not be able to make rawr do more than the user's own files allow.
+//! How a project's file may change the configuration: only to make rawr do less. Such a file comes with a cloned
+//! repository, which must not be able to make rawr do more than the user's own files allow.
 
 use super::Config;
-use super::keys::{Kind, Narrow, Value};
-use super::layer::Setting;
+use super::keys::{KeyKind, KeyValue, ProjectRule};
+use super::layer::LayerSetting;
 use crate::problem::Problem;
 
-/// While the user left it to the window's size, only more than a fiftieth of a very large window is surely more.
+/// If the user did not set the value, its default depends on the window. More than a fiftieth of a very large window is
+/// certainly stricter.
 const SURELY_MORE_TOKENS: u64 = 20_000;
 
-/// The configuration with the setting in force, or why it is not.
-pub(super) fn narrowed(config: &Config, setting: &Setting) -> Result<Config, Problem> {
+/// The configuration with the setting applied, or the reason why it is not allowed.
+pub(super) fn narrowed(config: &Config, setting: &LayerSetting) -> Result<Config, Problem> {
     let before = setting.key.get(config);
     let mut changed = config.clone();
     setting.key.set(&mut changed, setting.value.clone());
     let after = setting.key.get(&changed);
-    let words = if let Kind::Word(words) = setting.key.kind { words } else { &[] };
+    let words = if let KeyKind::Word(words) = setting.key.kind { words } else { &[] };
     if before == after || is_narrower(setting.key.narrow, words, before.as_ref(), after.as_ref()) {
         return Ok(changed);
     }
     let name = setting.name();
     let stands = before.map_or_else(
-        || "not set by you".to_owned(),
-        |value| format!("{} by your own files", value.to_json()),
+        || "not set in your own files".to_owned(),
+        |value| format!("{} in your own files", value.to_json()),
     );
     let message = match may(setting.key.narrow) {
         None => format!("a project may not set `{name}`"),
@@ -34,38 +35,44 @@ pub(super) fn narrowed(config: &Config, setting: &Setting) -> Result<Config, Pro
         .help("set it in your own `rawr.toml`".to_owned()))
 }
 
-const fn may(narrow: Narrow) -> Option<&'static str> {
+const fn may(narrow: ProjectRule) -> Option<&'static str> {
     match narrow {
-        Narrow::Never => None,
-        Narrow::ToFalse => Some("switch off"),
-        Narrow::ToTrue => Some("switch on"),
-        Narrow::Down => Some("lower"),
-        Narrow::Up => Some("raise"),
-        Narrow::Earlier => Some("turn down"),
-        Narrow::Subset => Some("shorten"),
+        ProjectRule::Never => None,
+        ProjectRule::ToFalse => Some("switch off"),
+        ProjectRule::ToTrue => Some("switch on"),
+        ProjectRule::Down => Some("lower"),
+        ProjectRule::Up => Some("raise"),
+        ProjectRule::Earlier => Some("turn down"),
+        ProjectRule::Subset => Some("shorten"),
     }
 }
 
 fn is_narrower(
-    narrow: Narrow,
+    narrow: ProjectRule,
     words: &[&str],
-    before: Option<&Value>,
-    after: Option<&Value>,
+    before: Option<&KeyValue>,
+    after: Option<&KeyValue>,
 ) -> bool {
     let place = |word: &str| words.iter().position(|known| *known == word);
     match (narrow, before, after) {
-        (Narrow::ToFalse, _, Some(Value::Switch(on))) => !on,
-        (Narrow::ToTrue, _, Some(Value::Switch(on))) => *on,
-        (Narrow::Down, Some(Value::Number(before)), Some(Value::Number(after))) => after <= before,
-        (Narrow::Up, Some(Value::Number(before)), Some(Value::Number(after))) => after >= before,
-        (Narrow::Up, None, Some(Value::Number(after))) => *after >= SURELY_MORE_TOKENS,
-        (Narrow::Earlier, Some(Value::Word(before)), Some(Value::Word(after))) => {
+        (ProjectRule::ToFalse, _, Some(KeyValue::Switch(on))) => !on,
+        (ProjectRule::ToTrue, _, Some(KeyValue::Switch(on))) => *on,
+        (ProjectRule::Down, Some(KeyValue::Number(before)), Some(KeyValue::Number(after))) => {
+            after <= before
+        }
+        (ProjectRule::Up, Some(KeyValue::Number(before)), Some(KeyValue::Number(after))) => {
+            after >= before
+        }
+        (ProjectRule::Up, None, Some(KeyValue::Number(after))) => *after >= SURELY_MORE_TOKENS,
+        (ProjectRule::Earlier, Some(KeyValue::Word(before)), Some(KeyValue::Word(after))) => {
             place(after) <= place(before)
         }
-        (Narrow::Subset, Some(Value::Boundaries(before)), Some(Value::Boundaries(after))) => {
-            after.without(*before).is_empty()
-        }
-        (Narrow::Subset, Some(Value::Phrases(before)), Some(Value::Phrases(after))) => {
+        (
+            ProjectRule::Subset,
+            Some(KeyValue::Boundaries(before)),
+            Some(KeyValue::Boundaries(after)),
+        ) => after.without(*before).is_empty(),
+        (ProjectRule::Subset, Some(KeyValue::Phrases(before)), Some(KeyValue::Phrases(after))) => {
             after.iter().all(|phrase| before.contains(phrase))
         }
         _ => false,

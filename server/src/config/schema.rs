@@ -1,12 +1,12 @@
-//! `rawr.toml` as JSON Schema, for editors that complete and check TOML by one. Generated from the table of keys.
+//! `rawr.toml` as JSON Schema, for editors that complete and check TOML with one. Generated from the table of keys.
 
-use super::keys::{Key, Kind};
+use super::keys::{ConfigKey, KeyKind};
 use super::models::{self, may_set};
 use super::table::TABLES;
 use rawr_core::boundary::Boundary;
 use serde_json::{Map, Value, json};
 
-/// Draft 7, which editors know.
+/// Draft 7, which editors support.
 pub fn json_schema() -> Value {
     let mut root =
         object("What rawr does with your context. A project's `.rawr.toml` has the same keys.");
@@ -17,7 +17,7 @@ pub fn json_schema() -> Value {
             put(&mut root, &path, of_key(key));
             if may_set(key.path) {
                 let mut for_it = of_key(key);
-                // What holds unless it is set here stands elsewhere.
+                // The default of such a key is the general value.
                 for_it.as_object_mut().map(|schema| schema.remove("default"));
                 put(&mut of_a_model, &path[1..], for_it);
             }
@@ -38,7 +38,7 @@ pub fn json_schema() -> Value {
     root
 }
 
-/// What is not declared is an error there, as it is a problem here.
+/// Undeclared keys are errors in the schema, as they are problems here.
 fn object(doc: &str) -> Value {
     let mut object = json!({ "type": "object", "properties": {}, "additionalProperties": false });
     if !doc.is_empty() {
@@ -69,7 +69,7 @@ fn describe(object_at: &mut Value, path: &[&str], doc: &str) {
     }
 }
 
-fn of_key(key: &'static Key) -> Value {
+fn of_key(key: &'static ConfigKey) -> Value {
     let mut schema = Map::new();
     schema.insert("description".to_owned(), json!(key.doc));
     if let Some(default) = key.default_value() {
@@ -81,32 +81,32 @@ fn of_key(key: &'static Key) -> Value {
     Value::Object(schema)
 }
 
-fn rules(kind: &Kind) -> Vec<(&'static str, Value)> {
+fn rules(kind: &KeyKind) -> Vec<(&'static str, Value)> {
     let text = || ("type", json!("string"));
     match kind {
-        Kind::Switch => vec![("type", json!("boolean"))],
-        Kind::Number(range) => vec![
+        KeyKind::Switch => vec![("type", json!("boolean"))],
+        KeyKind::Number(range) => vec![
             ("type", json!("integer")),
             ("minimum", json!(range.start())),
             ("maximum", json!(range.end())),
         ],
-        Kind::Percent(range) => {
+        KeyKind::Percent(range) => {
             let number =
                 json!({ "type": "integer", "minimum": range.start(), "maximum": range.end() });
             let sign = json!({ "type": "string", "pattern": "^ *[0-9]{1,3} *%$" });
             vec![("anyOf", json!([number, sign]))]
         }
-        Kind::Word(words) => vec![("enum", json!(words))],
-        Kind::Text | Kind::ScratchTemplate => vec![text()],
-        Kind::Url => vec![text(), ("pattern", json!("^([hH][tT][tT][pP][sS]?://[^#]*)?$"))],
-        Kind::Variable => vec![text(), ("pattern", json!("^([A-Za-z_][A-Za-z0-9_]*)?$"))],
-        Kind::Boundaries(_) => {
+        KeyKind::Word(words) => vec![("enum", json!(words))],
+        KeyKind::Text | KeyKind::ScratchTemplate => vec![text()],
+        KeyKind::Url => vec![text(), ("pattern", json!("^([hH][tT][tT][pP][sS]?://[^#]*)?$"))],
+        KeyKind::Variable => vec![text(), ("pattern", json!("^([A-Za-z_][A-Za-z0-9_]*)?$"))],
+        KeyKind::Boundaries(_) => {
             vec![
                 ("type", json!("array")),
                 ("items", json!({ "enum": Boundary::ALL.map(Boundary::name) })),
             ]
         }
-        Kind::Phrases => {
+        KeyKind::Phrases => {
             vec![("type", json!("array")), ("items", json!({ "type": "string", "minLength": 1 }))]
         }
     }

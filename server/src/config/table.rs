@@ -1,20 +1,20 @@
-//! The one table of all configuration keys. Reading, unknown-key detection, the commented default file and the
-//! documentation follow from it; nothing here is about how a value is read.
+//! The table of all configuration keys. Parsing, unknown-key detection, the commented default file and the
+//! documentation are derived from it.
 
-use super::keys::{Key, KeyStorage, Kind, Narrow, Table, Value};
+use super::keys::{ConfigKey, KeyKind, KeyStorage, KeyTable, KeyValue, ProjectRule};
 use super::models;
 
 macro_rules! switch {
     ($path:expr, $narrow:ident, $($field:ident).+, $doc:expr) => {
-        Key {
+        ConfigKey {
             path: $path,
-            kind: Kind::Switch,
+            kind: KeyKind::Switch,
             doc: $doc,
             example: "",
-            narrow: Narrow::$narrow,
+            narrow: ProjectRule::$narrow,
             place: KeyStorage::Own {
-                get: |config| Some(Value::Switch(config.$($field).+)),
-                set: |config, value| if let Value::Switch(on) = value { config.$($field).+ = on },
+                get: |config| Some(KeyValue::Switch(config.$($field).+)),
+                set: |config, value| if let KeyValue::Switch(on) = value { config.$($field).+ = on },
             },
         }
     };
@@ -25,15 +25,15 @@ macro_rules! number {
         number!($path, Number, $narrow, $range, $($field).+, $doc)
     };
     ($path:expr, $kind:ident, $narrow:ident, $range:expr, $($field:ident).+, $doc:expr) => {
-        Key {
+        ConfigKey {
             path: $path,
-            kind: Kind::$kind($range),
+            kind: KeyKind::$kind($range),
             doc: $doc,
             example: "",
-            narrow: Narrow::$narrow,
+            narrow: ProjectRule::$narrow,
             place: KeyStorage::Own {
-                get: |config| Some(Value::Number(config.$($field).+ as u64)),
-                set: |config, value| if let Value::Number(number) = value {
+                get: |config| Some(KeyValue::Number(config.$($field).+ as u64)),
+                set: |config, value| if let KeyValue::Number(number) = value {
                     config.$($field).+ = number as _;
                 },
             },
@@ -43,15 +43,15 @@ macro_rules! number {
 
 macro_rules! text {
     ($path:expr, $example:expr, $($field:ident).+, $doc:expr) => {
-        Key {
+        ConfigKey {
             path: $path,
-            kind: Kind::Text,
+            kind: KeyKind::Text,
             doc: $doc,
             example: $example,
-            narrow: Narrow::Never,
+            narrow: ProjectRule::Never,
             place: KeyStorage::Own {
-                get: |config| config.$($field).+.clone().map(Value::Text),
-                set: |config, value| if let Value::Text(text) = value {
+                get: |config| config.$($field).+.clone().map(KeyValue::Text),
+                set: |config, value| if let KeyValue::Text(text) = value {
                     config.$($field).+ = (!text.is_empty()).then_some(text);
                 },
             },
@@ -59,7 +59,7 @@ macro_rules! text {
     };
 }
 
-// Below the macros, which they use.
+// Below the macros that they use.
 mod deadlines;
 mod general;
 mod judgment;
@@ -67,15 +67,15 @@ mod prompts;
 mod signals;
 mod tiers;
 
-pub(super) static TABLES: [Table; 13] = [
-    Table {
+pub(super) static TABLES: [KeyTable; 13] = [
+    KeyTable {
         path: "features",
         doc: "",
         keys: &[switch!(
             "features.rawr_auto_compaction",
             ToFalse,
             policy.enabled,
-            "Whether rawr decides about compaction at all. False leaves it to `[auto_compact]`, or to the host."
+            "Whether rawr decides about compaction. If false, `[auto_compact]` or the host does."
         )],
     },
     general::TABLE,
@@ -86,28 +86,28 @@ pub(super) static TABLES: [Table; 13] = [
     deadlines::TABLE,
     judgment::TABLE,
     signals::TABLE,
-    Table {
+    KeyTable {
         path: "rawr_auto_compaction.repo_observation",
-        doc: "What is looked up in the repository for the record.",
+        doc: "What rawr records about the repository.",
         keys: &[
             switch!(
                 "rawr_auto_compaction.repo_observation.enabled",
                 ToFalse,
                 repo_observation.enabled,
-                "Whether branch, commit and changed files are looked up where a phase of work may have ended."
+                "Whether rawr reads branch, commit and changed files when a phase of work may have ended."
             ),
             number!(
                 "rawr_auto_compaction.repo_observation.timeout_seconds",
                 Down,
                 1..=60,
                 repo_observation.timeout_seconds,
-                "How many seconds all of it may take. What is not known by then is left out."
+                "How many seconds reading the repository may take. What takes longer is left out."
             ),
             switch!(
                 "rawr_auto_compaction.repo_observation.graphite_enabled",
                 ToFalse,
                 repo_observation.graphite_enabled,
-                "Whether the stack of Graphite branches is looked up, too."
+                "Whether rawr also reads the stack of Graphite branches."
             ),
             number!(
                 "rawr_auto_compaction.repo_observation.graphite_max_chars",
@@ -119,20 +119,20 @@ pub(super) static TABLES: [Table; 13] = [
         ],
     },
     prompts::TABLE,
-    Table {
+    KeyTable {
         path: models::TABLE,
         doc: "For threads with one model: `[rawr_auto_compaction.models.\"gpt-5.2\"]`, or `\"gpt-5*\"`, where `*` is any text, holds keys of [rawr_auto_compaction], policy, deadlines and judgment. For each key the model's own name goes before a pattern, a longer pattern before a shorter, and all of them before the tables above.",
         keys: &[],
     },
-    Table {
+    KeyTable {
         path: "auto_compact",
-        doc: "The built-in compaction inside a turn. It works only where features.rawr_auto_compaction is false.",
+        doc: "The built-in compaction inside a turn. Only used if features.rawr_auto_compaction is false.",
         keys: &[
             switch!(
                 "auto_compact.enabled",
                 ToFalse,
                 policy.inline.enabled,
-                "Whether the host compacts by itself below the threshold: no packet, no handoff, the agent goes on."
+                "Whether the host compacts below the threshold, without a packet or a handoff; the agent continues."
             ),
             number!(
                 "auto_compact.threshold_percent",
@@ -140,13 +140,13 @@ pub(super) static TABLES: [Table; 13] = [
                 Down,
                 0..=100,
                 policy.inline.threshold_percent,
-                "It compacts strictly below this percentage of the context window remaining. 0: never."
+                "Compacts when less than this percentage of the context window is left. 0: never."
             ),
             switch!(
                 "auto_compact.interrupt_mid_turn",
                 ToFalse,
                 policy.inline.interrupt_mid_turn,
-                "Whether a running request may be interrupted for it, on a host that can (see the page on hosts)."
+                "Whether a running request may be interrupted for it, if the host supports that (see the page on hosts)."
             ),
         ],
     },

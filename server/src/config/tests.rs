@@ -1,4 +1,4 @@
-//! Files in, values and problems out. Each case is named after the rule that it holds.
+//! From files to values and problems. The name of each case is the rule that it tests.
 
 mod judgment;
 mod models;
@@ -10,7 +10,7 @@ use crate::problem::Severity;
 use expect_test::{Expect, expect};
 use rawr_core::boundary::{Boundaries, Boundary};
 
-/// What lies on disk and what the client sent.
+/// The files on disk and the settings of the client.
 #[derive(Default)]
 struct Files {
     codex: &'static str,
@@ -69,7 +69,7 @@ fn check_problems(files: &Files, expected: Expect) -> Config {
     config
 }
 
-/// The value in force and the name of its layer, with the folder taken off.
+/// The current value and the name of its layer, without the folder.
 fn value(config: &Config, key: &str) -> (Value, String) {
     let effective = config.effective();
     let entry = &effective[key];
@@ -95,7 +95,7 @@ const EARLY: &str = "rawr_auto_compaction.policy.early.percent_remaining_lt";
 const EARLY_BOUNDARIES: &str = "rawr_auto_compaction.policy.early.requires_any_boundary";
 
 #[test]
-fn absent_files_are_no_problem_and_leave_the_built_in_values() {
+fn missing_files_leave_the_built_in_values() {
     let config = check_problems(&Files::default(), expect![[""]]);
     assert_eq!(values(config), values(Config::default()));
 }
@@ -208,7 +208,7 @@ interrupt_mid_turn = true
 }
 
 #[test]
-fn rawr_toml_goes_before_codex_and_the_client_before_both() {
+fn rawr_toml_overrides_codex_and_the_client_overrides_both() {
     let mut files = Files {
         codex: "[rawr_auto_compaction]\nmode = \"tag\"\ncooldown_turns = 3",
         ..Files::default()
@@ -226,7 +226,7 @@ fn rawr_toml_goes_before_codex_and_the_client_before_both() {
 }
 
 #[test]
-fn a_tiers_own_key_goes_before_the_short_form_and_that_before_the_prompt() {
+fn a_tiers_own_key_overrides_the_short_form_and_that_overrides_the_prompt() {
     let mut files = Files {
         front_matter: PacketFrontMatter { early: Some(81), ..PacketFrontMatter::default() },
         ..Files::default()
@@ -254,7 +254,7 @@ fn the_front_matter_reaches_boundaries_and_packet_rules() {
 }
 
 #[test]
-fn a_syntax_error_leaves_its_layer_out_and_the_others_in() {
+fn a_syntax_error_disables_only_its_layer() {
     let files = Files {
         codex: "[rawr_auto_compaction]\nmode = \"tag\"",
         rawr: "[rawr_auto_compaction]\nmode = ask\npacket_author = \"watcher\"",
@@ -271,7 +271,7 @@ fn a_syntax_error_leaves_its_layer_out_and_the_others_in() {
 }
 
 #[test]
-fn a_key_given_twice_is_a_syntax_error() {
+fn a_duplicate_key_is_a_syntax_error() {
     check_problems(
         &rawr("[features]\nrawr_auto_compaction = true\nrawr_auto_compaction = false"),
         expect![[r#"
@@ -281,7 +281,7 @@ fn a_key_given_twice_is_a_syntax_error() {
 }
 
 #[test]
-fn an_unknown_key_is_told_with_the_nearest_known_one() {
+fn an_unknown_key_is_reported_with_a_suggestion() {
     check_problems(
         &rawr(
             r#"
@@ -299,19 +299,19 @@ percent_remaining_lt = 80
 "#,
         ),
         expect![[r#"
-            warning[unknown-key] rawr.toml at "mode": no key `mode` in the file; it belongs in `[rawr_auto_compaction]`
-            warning[unknown-key] rawr.toml at "colour": no key `colour` in the file
-            warning[unknown-key] rawr.toml at "feature": no key `feature` in the file; did you mean `features`?
-            warning[unknown-key] rawr.toml at "rawr_auto_compact": no key `rawr_auto_compact` in `[features]`; did you mean `rawr_auto_compaction`?
-            warning[unknown-key] rawr.toml at "packet_autor": no key `packet_autor` in `[rawr_auto_compaction]`; did you mean `packet_author`?
-            warning[unknown-key] rawr.toml at "percent_remaining_lt": no key `percent_remaining_lt` in `[rawr_auto_compaction]`; use `ready_percent_remaining_lt`
-            warning[unknown-key] rawr.toml at "eary": no key `eary` in `[rawr_auto_compaction.policy]`; did you mean `early`?
+            warning[unknown-key] rawr.toml at "mode": unknown key `mode` in the file; it belongs in `[rawr_auto_compaction]`
+            warning[unknown-key] rawr.toml at "colour": unknown key `colour` in the file
+            warning[unknown-key] rawr.toml at "feature": unknown key `feature` in the file; did you mean `features`?
+            warning[unknown-key] rawr.toml at "rawr_auto_compact": unknown key `rawr_auto_compact` in `[features]`; did you mean `rawr_auto_compaction`?
+            warning[unknown-key] rawr.toml at "packet_autor": unknown key `packet_autor` in `[rawr_auto_compaction]`; did you mean `packet_author`?
+            warning[unknown-key] rawr.toml at "percent_remaining_lt": unknown key `percent_remaining_lt` in `[rawr_auto_compaction]`; use `ready_percent_remaining_lt`
+            warning[unknown-key] rawr.toml at "eary": unknown key `eary` in `[rawr_auto_compaction.policy]`; did you mean `early`?
         "#]],
     );
 }
 
 #[test]
-fn a_wrong_value_is_told_and_the_lower_layer_holds() {
+fn a_wrong_value_is_reported_and_the_lower_layer_is_used() {
     let files = Files {
         codex: "[rawr_auto_compaction]\ncooldown_turns = 4\nmode = \"ask\"",
         rawr: r#"
@@ -336,17 +336,17 @@ agent_done = ["done", " "]
     let config = check_problems(
         &files,
         expect![[r#"
-            error[wrong-type] rawr.toml at "\"yes\"": `features.rawr_auto_compaction` must be true or false, and is a text
+            error[wrong-type] rawr.toml at "\"yes\"": `features.rawr_auto_compaction` must be true or false, but is a string
             error[unknown-value] rawr.toml at "\"autp\"": `rawr_auto_compaction.mode` cannot be `autp`; did you mean `auto`?
-            error[out-of-range] rawr.toml at "-1": `rawr_auto_compaction.cooldown_turns` must be from 0 to 10000, and is -1
-            error[wrong-type] rawr.toml at "1.5": `rawr_auto_compaction.cooldown_seconds` must be a whole number, and is a fraction
-            error[wrong-type] rawr.toml at "2026-01-01": `rawr_auto_compaction.packet_max_tail_chars` must be a whole number, and is a date
-            error[unsafe-path] rawr.toml at "\"../up.md\"": `rawr_auto_compaction.scratch_file_template` must be a path that stays in the thread's folder
+            error[out-of-range] rawr.toml at "-1": `rawr_auto_compaction.cooldown_turns` must be from 0 to 10000, but is -1
+            error[wrong-type] rawr.toml at "1.5": `rawr_auto_compaction.cooldown_seconds` must be a whole number, but is a fraction
+            error[wrong-type] rawr.toml at "2026-01-01": `rawr_auto_compaction.packet_max_tail_chars` must be a whole number, but is a date
+            error[unsafe-path] rawr.toml at "\"../up.md\"": `rawr_auto_compaction.scratch_file_template` must be a path inside the thread's folder
             error[unknown-value] rawr.toml at "\"comit\"": `rawr_auto_compaction.auto_requires_any_boundary` cannot be `comit`; did you mean `commit`?
-            error[wrong-type] rawr.toml at "3": `rawr_auto_compaction.deadlines` must be a table, and is a whole number
-            error[out-of-range] rawr.toml at "101": `rawr_auto_compaction.policy.early.percent_remaining_lt` must be from 0 to 100, and is 101
-            error[wrong-type] rawr.toml at "\"commit\"": `rawr_auto_compaction.policy.early.requires_any_boundary` must be a list, and is a text
-            error[wrong-value] rawr.toml at "[\"done\", \" \"]": `rawr_auto_compaction.semantic_signals.agent_done` holds an empty phrase
+            error[wrong-type] rawr.toml at "3": `rawr_auto_compaction.deadlines` must be a table, but is a whole number
+            error[out-of-range] rawr.toml at "101": `rawr_auto_compaction.policy.early.percent_remaining_lt` must be from 0 to 100, but is 101
+            error[wrong-type] rawr.toml at "\"commit\"": `rawr_auto_compaction.policy.early.requires_any_boundary` must be a list, but is a string
+            error[wrong-value] rawr.toml at "[\"done\", \" \"]": `rawr_auto_compaction.semantic_signals.agent_done` contains an empty phrase
         "#]],
     );
     let expected =
@@ -355,7 +355,7 @@ agent_done = ["done", " "]
 }
 
 #[test]
-fn a_boundary_without_effect_is_told_and_stays() {
+fn a_boundary_without_effect_is_reported_and_kept() {
     let files = rawr(
         "[rawr_auto_compaction.policy.early]\nrequires_any_boundary = [\"commit\", \"topic_shift\", \"turn_complete\"]\n\
          [rawr_auto_compaction.policy.asap]\nrequires_any_boundary = []",
@@ -364,7 +364,7 @@ fn a_boundary_without_effect_is_told_and_stays() {
         &files,
         expect![[r#"
             warning[no-effect] rawr.toml at "\"commit\"": `commit` does not count in early
-            warning[never-fires] rawr.toml at "[]": no boundary can satisfy an empty `rawr_auto_compaction.policy.asap.requires_any_boundary`; leave the key out to let every boundary of the tier count
+            warning[never-fires] rawr.toml at "[]": no boundary can satisfy an empty `rawr_auto_compaction.policy.asap.requires_any_boundary`; remove the key to allow every boundary of the tier
         "#]],
     );
     assert_eq!(value(&config, EARLY_BOUNDARIES).0, json!(["topic_shift", "turn_complete"]));
@@ -375,25 +375,25 @@ fn thresholds_must_fall_from_tier_to_tier() {
     check_problems(
         &rawr("[rawr_auto_compaction]\nready_percent_remaining_lt = 90"),
         expect![[r#"
-        warning[threshold-order] rawr.toml at "90": early (below 85%) never comes before ready (below 90%); thresholds fall from early over ready and asap to emergency
+        warning[threshold-order] rawr.toml at "90": early (below 85%) is never reached before ready (below 90%); set the thresholds in descending order: early, ready, asap, emergency
     "#]],
     );
     check_problems(
         &rawr("[rawr_auto_compaction.policy.emergency]\npercent_remaining_lt = 65"),
         expect![[r#"
-            warning[threshold-order] rawr.toml at "65": asap (below 65%) never comes before emergency (below 65%); thresholds fall from early over ready and asap to emergency
-            warning[early-emergency] rawr.toml at "65": an emergency below 65% interrupts work that has room left: it waits for no boundary, asks no judge and passes guards; use at most 40; to compact earlier, raise `asap`
+            warning[threshold-order] rawr.toml at "65": asap (below 65%) is never reached before emergency (below 65%); set the thresholds in descending order: early, ready, asap, emergency
+            warning[early-emergency] rawr.toml at "65": an emergency below 65% interrupts work while there is room left: it ignores boundaries, the judge and guards; use at most 40; to compact earlier, raise `asap`
         "#]],
     );
     check_problems(&rawr("[rawr_auto_compaction]\nearly_percent_remaining_lt = 0"), expect![[""]]);
 }
 
 #[test]
-fn an_emergency_that_comes_early_is_told_where_it_is_written() {
+fn a_high_emergency_threshold_is_reported_with_its_position() {
     check_problems(
         &rawr("[rawr_auto_compaction.policy.emergency]\npercent_remaining_lt = 60"),
         expect![[r#"
-            warning[early-emergency] rawr.toml at "60": an emergency below 60% interrupts work that has room left: it waits for no boundary, asks no judge and passes guards; use at most 40; to compact earlier, raise `asap`
+            warning[early-emergency] rawr.toml at "60": an emergency below 60% interrupts work while there is room left: it ignores boundaries, the judge and guards; use at most 40; to compact earlier, raise `asap`
         "#]],
     );
     check_problems(
@@ -405,13 +405,13 @@ fn an_emergency_that_comes_early_is_told_where_it_is_written() {
             "[rawr_auto_compaction]\nready_percent_remaining_lt = 20\nasap_percent_remaining_lt = 0\nemergency_percent_remaining_lt = 30",
         ),
         expect![[r#"
-            warning[threshold-order] rawr.toml at "20": ready (below 20%) never comes before emergency (below 30%); thresholds fall from early over ready and asap to emergency
+            warning[threshold-order] rawr.toml at "20": ready (below 20%) is never reached before emergency (below 30%); set the thresholds in descending order: early, ready, asap, emergency
         "#]],
     );
 }
 
 #[test]
-fn the_rest_of_codex_own_file_is_none_of_our_business() {
+fn other_keys_of_codexs_file_are_ignored() {
     let files = Files {
         codex: "model = 5\n[features]\nweb = 1\nrawr_auto_compaction = false\n[tui]\nx = []\n[rawr_auto_compaction]\nmod = 1",
         ..Files::default()
@@ -419,7 +419,7 @@ fn the_rest_of_codex_own_file_is_none_of_our_business() {
     let config = check_problems(
         &files,
         expect![[r#"
-        warning[unknown-key] config.toml at "mod": no key `mod` in `[rawr_auto_compaction]`; did you mean `mode`?
+        warning[unknown-key] config.toml at "mod": unknown key `mod` in `[rawr_auto_compaction]`; did you mean `mode`?
     "#]],
     );
     assert!(!config.policy.enabled);
@@ -427,7 +427,7 @@ fn the_rest_of_codex_own_file_is_none_of_our_business() {
 }
 
 #[test]
-fn an_unreadable_file_is_told() {
+fn an_unreadable_file_is_reported() {
     let home = tempfile::tempdir().unwrap();
     std::fs::create_dir(home.path().join("rawr.toml")).unwrap();
     let (_, problems) = ConfigSources::at(&Home::at(home.path())).load();
@@ -438,20 +438,20 @@ fn an_unreadable_file_is_told() {
 }
 
 #[test]
-fn what_the_client_sends_is_checked_like_a_file() {
+fn client_settings_are_checked_like_a_file() {
     let client = json!({"rawr_auto_compaction": {"mode": 1, "mid-turn": "off"}, "rawr_auto_compaction.cooldown_turns": 2});
     let config = check_problems(
         &Files { client: Some(client), ..Files::default() },
         expect![[r#"
-            warning[unknown-key] client: no key `mid-turn` in `[rawr_auto_compaction]`; did you mean `mid_turn`?
-            error[wrong-type] client: `rawr_auto_compaction.mode` must be one of `tag`, `suggest`, `ask`, `auto`, and is a whole number
+            warning[unknown-key] client: unknown key `mid-turn` in `[rawr_auto_compaction]`; did you mean `mid_turn`?
+            error[wrong-type] client: `rawr_auto_compaction.mode` must be one of `tag`, `suggest`, `ask`, `auto`, but is a whole number
         "#]],
     );
-    assert_eq!(config.policy.cooldown_turns, 2, "a key may be spelled out");
+    assert_eq!(config.policy.cooldown_turns, 2, "dotted keys are accepted");
     check_problems(
         &Files { client: Some(json!([1])), ..Files::default() },
         expect![[r#"
-        error[wrong-type] client: `config` must be a table, and is a list
+        error[wrong-type] client: `config` must be a table, but is a list
     "#]],
     );
 }
@@ -467,7 +467,7 @@ fn mid_turn_follows_the_golden_path_unless_set() {
 }
 
 #[test]
-fn an_empty_text_takes_back_what_a_lower_layer_set() {
+fn an_empty_string_unsets_the_value_of_a_lower_layer() {
     let files = Files {
         codex: "[rawr_auto_compaction]\ncompaction_model = \"a\"",
         rawr: "[rawr_auto_compaction]\ncompaction_model = \"\"",
@@ -477,11 +477,11 @@ fn an_empty_text_takes_back_what_a_lower_layer_set() {
 }
 
 #[test]
-fn inline_compaction_beside_rawr_is_told_to_rest() {
+fn built_in_compaction_without_effect_is_reported() {
     check_problems(
         &rawr("[auto_compact]\nenabled = true"),
         expect![[r#"
-        hint[no-effect] rawr.toml at "true": `[auto_compact]` rests while rawr decides itself; set `features.rawr_auto_compaction = false` to use it
+        hint[no-effect] rawr.toml at "true": `[auto_compact]` has no effect while `features.rawr_auto_compaction` is true; set `features.rawr_auto_compaction = false` to use it
     "#]],
     );
     check_problems(

@@ -1,4 +1,4 @@
-//! The outside of a JSON-RPC message: is it one, of which kind, under which id. Params are left unread.
+//! The envelope of a JSON-RPC message: whether it is valid, its kind and its id. Params are not parsed.
 
 use jsonrpsee::types::Id;
 use rawr_protocol::{ErrorCode, ErrorData};
@@ -6,7 +6,7 @@ use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 
-/// An id as JSON-RPC libraries agree on it: a number from 0 on, or a string.
+/// An id that JSON-RPC libraries agree on: a non-negative integer or a string.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum RequestId {
     Number(u64),
@@ -44,17 +44,17 @@ pub enum Envelope<'b> {
         method: Cow<'b, str>,
         params: Option<&'b str>,
     },
-    /// To something that was asked of the client.
+    /// An answer to a request that the sidecar sent.
     Response {
         id: Option<RequestId>,
         outcome: Result<&'b str, &'b str>,
     },
 }
 
-/// No message that could be served, with what can be said of it.
+/// A message that cannot be served, with as much of it as could be read.
 #[derive(Debug)]
-pub struct Malformed {
-    /// As it was sent, or `null`.
+pub struct MalformedMessage {
+    /// The id as it was sent, or `null`.
     pub id: String,
     pub code: ErrorCode,
     pub message: String,
@@ -63,17 +63,17 @@ pub struct Malformed {
 
 #[derive(Deserialize)]
 #[serde(expecting = "a JSON-RPC message, which is an object")]
-struct Raw<'b> {
+struct RawMessage<'b> {
     #[serde(borrow)]
     jsonrpc: Option<Cow<'b, str>>,
-    /// `null` is an id that is none, and not the absence of one: its sender waits for an answer.
+    /// An id of `null` still is an id: its sender waits for an answer.
     #[serde(borrow, default, deserialize_with = "even_null")]
     id: Option<&'b RawValue>,
     #[serde(borrow)]
     method: Option<Cow<'b, str>>,
     #[serde(borrow)]
     params: Option<&'b RawValue>,
-    /// `null` is an answer.
+    /// `null` is a valid result.
     #[serde(borrow, default, deserialize_with = "even_null")]
     result: Option<&'b RawValue>,
     #[serde(borrow)]
@@ -84,15 +84,15 @@ fn even_null<'de: 'b, 'b, D: Deserializer<'de>>(json: D) -> Result<Option<&'b Ra
     <&RawValue>::deserialize(json).map(Some)
 }
 
-pub fn parse(body: &[u8]) -> Result<Envelope<'_>, Malformed> {
-    let malformed = |id: &str, code, message: String, hint| Malformed {
+pub fn parse(body: &[u8]) -> Result<Envelope<'_>, MalformedMessage> {
+    let malformed = |id: &str, code, message: String, hint| MalformedMessage {
         id: id.to_owned(),
         code,
         message,
         hint,
     };
     if body.trim_ascii_start().first() == Some(&b'[') {
-        let message = "batches are not supported".to_owned();
+        let message = "batch requests are not supported".to_owned();
         return Err(malformed(
             "null",
             ErrorCode::InvalidRequest,
@@ -100,15 +100,16 @@ pub fn parse(body: &[u8]) -> Result<Envelope<'_>, Malformed> {
             "send one message at a time",
         ));
     }
-    let raw: Raw<'_> = serde_json::from_slice(body).map_err(|error| match error.classify() {
-        serde_json::error::Category::Data => malformed(
-            "null",
-            ErrorCode::InvalidRequest,
-            error.to_string(),
-            "send a JSON-RPC 2.0 object",
-        ),
-        _ => malformed("null", ErrorCode::ParseError, error.to_string(), "send JSON in UTF-8"),
-    })?;
+    let raw: RawMessage<'_> =
+        serde_json::from_slice(body).map_err(|error| match error.classify() {
+            serde_json::error::Category::Data => malformed(
+                "null",
+                ErrorCode::InvalidRequest,
+                error.to_string(),
+                "send a JSON-RPC 2.0 object",
+            ),
+            _ => malformed("null", ErrorCode::ParseError, error.to_string(), "send JSON in UTF-8"),
+        })?;
     let id = raw.id.map(RawValue::get).filter(|id| can_be_repeated(id)).unwrap_or("null");
     if raw.jsonrpc.as_deref() != Some("2.0") {
         let message = "`jsonrpc` is not \"2.0\"".to_owned();
@@ -129,21 +130,26 @@ pub fn parse(body: &[u8]) -> Result<Envelope<'_>, Malformed> {
             Ok(Envelope::Response { id: id.and_then(request_id), outcome })
         }
         (_, None) => {
-            let message = "`method` is missing".to_owned();
+            let message = "missing `method`".to_owned();
             Err(malformed(id, ErrorCode::InvalidRequest, message, "name the method"))
         }
         (None, Some(method)) => Ok(Envelope::Notification { method, params }),
         (Some(raw_id), Some(method)) => match request_id(raw_id) {
             Some(id) => Ok(Envelope::Request { id, method, params }),
             None => {
-                let message = "`id` is neither a whole number from 0 on nor a string".to_owned();
-                Err(malformed(id, ErrorCode::InvalidRequest, message, "count ids up from 0 or 1"))
+                let message = "`id` is neither a non-negative integer nor a string".to_owned();
+                Err(malformed(
+                    id,
+                    ErrorCode::InvalidRequest,
+                    message,
+                    "number requests from 0 or 1",
+                ))
             }
         },
     }
 }
 
-/// What is no number and no string would make our answer as malformed as its request.
+/// Anything but a number, a string or `null` would make our answer as malformed as the request.
 fn can_be_repeated(id: &str) -> bool {
     id.starts_with(|first: char| first == '"' || first == '-' || first.is_ascii_digit())
 }
@@ -157,7 +163,7 @@ fn request_id(raw: &RawValue) -> Option<RequestId> {
     }
 }
 
-/// An error answer under an id that no library would repeat for us.
+/// An error answer with an id that jsonrpsee cannot represent.
 pub fn error(id: &str, code: ErrorCode, message: &str, hint: &str) -> Box<[u8]> {
     let data = ErrorData { hint: hint.to_owned(), ..ErrorData::default() };
     let error = serde_json::json!({ "code": code.code(), "message": message, "data": data });
@@ -169,10 +175,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_answer_of_nothing_is_an_answer() {
+    fn a_null_result_is_a_response() {
         let parsed = parse(br#"{"jsonrpc":"2.0","id":"rawr/2","result":null}"#);
         let Ok(Envelope::Response { id: Some(RequestId::Text(id)), outcome }) = parsed else {
-            panic!("it is taken for something else");
+            panic!("not parsed as a response");
         };
         assert_eq!((id.as_str(), outcome), ("rawr/2", Ok("null")));
     }

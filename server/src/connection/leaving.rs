@@ -1,7 +1,7 @@
-//! The end of a connection: what was begun comes to its end or is answered with an error, and what is left is written.
+//! The end of a connection: requests in progress are finished or answered with an error, and what is left is written.
 
 use super::router::error;
-use super::{Answer, Connection, bytes, envelope};
+use super::{Connection, PendingAnswer, bytes, envelope};
 use envelope::Envelope;
 use futures::StreamExt;
 use rawr_protocol::ErrorCode;
@@ -9,16 +9,16 @@ use std::time::Duration;
 use tokio::io::{AsyncWrite, AsyncWriteExt};
 use tokio::time::{Instant, timeout};
 
-/// How long the last words may take when the end has come.
+/// How long the last writes to the client may take.
 const FLUSH_LIMIT: Duration = Duration::from_secs(2);
-/// How long nothing may come of what was begun when the end has come: a disk that hangs must not keep the process. More than
-/// any lock is waited for.
+/// How long the sidecar waits without any progress before it gives up on a disk that hangs. Longer than any lock is
+/// waited for.
 pub(super) const LEAVE_LIMIT: Duration = Duration::from_secs(10);
 
 impl Connection {
-    /// The client sends nothing more. What it has sent is stored, and answered in case the client still reads. False where
-    /// some of it does not finish.
-    pub(super) async fn finish_what_was_begun(&mut self) -> bool {
+    /// Stores and answers what the client has sent, in case it still reads. Returns false if some of it did not finish
+    /// in time.
+    pub(super) async fn finish_pending(&mut self) -> bool {
         loop {
             self.settle();
             let is_reading = self.session.is_reading();
@@ -33,17 +33,17 @@ impl Connection {
         }
     }
 
-    /// Exactly one answer, also for what may or may not be stored.
+    /// Answers every open request with an error, also those that may have been stored.
     pub(super) fn leave_unfinished(&mut self) {
         tracing::error!(
             waited = ?LEAVE_LIMIT,
-            "the disk does not answer; leaving without what was not stored, of which nothing was acknowledged"
+            "the disk does not answer; exiting without storing unacknowledged records"
         );
         let mut open = Vec::new();
         for answer in std::mem::take(&mut self.answers) {
             match answer {
-                Answer::Anyway(message) => self.outbox.send(message),
-                Answer::IfStored(_, id, _) => open.push(id),
+                PendingAnswer::Anyway(message) => self.outbox.send(message),
+                PendingAnswer::IfStored(_, id, _) => open.push(id),
             }
         }
         open.extend(self.table.drain().map(|(id, _)| id));
@@ -54,13 +54,13 @@ impl Connection {
         }
         for id in open {
             let message = "the disk did not answer before the sidecar left".to_owned();
-            let hint = "it may not have been recorded: look at the disk, then repeat";
+            let hint = "it may not have been recorded: check the disk, then retry";
             let answer = error(id.into(), ErrorCode::StoreFailed, message, hint);
             self.outbox.send(bytes(answer));
         }
     }
 
-    /// Writes what is left for the client, as far as it still reads.
+    /// Writes what is left for the client, as long as it reads.
     pub(super) async fn flush(&mut self, writer: &mut (impl AsyncWrite + Unpin)) {
         let deadline = Instant::now() + FLUSH_LIMIT;
         loop {

@@ -1,5 +1,5 @@
-//! Messages that wait for their thread, because a worker has its files. They keep their order; what they have asked for has
-//! not begun, so that they can be cancelled, and are dispatched like new ones when the thread is back.
+//! Messages that wait because a worker has the files of their thread. They keep their order and can be cancelled,
+//! because their work has not begun. When the thread is back, they are dispatched like new ones.
 
 use super::RequestId;
 use rawr_core::units::ThreadId;
@@ -7,20 +7,20 @@ use serde::Deserialize;
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
-/// Beyond this nothing more is read until some of it is done.
+/// Above this size, nothing more is read until some messages are handled.
 const MOST_BYTES: usize = 16 << 20;
 
 #[derive(Debug, Default)]
 pub(super) struct Parked {
-    messages: Vec<Message>,
+    messages: Vec<ParkedMessage>,
     ids: HashSet<RequestId>,
     bytes: usize,
-    /// How many messages wait for each.
+    /// The number of waiting messages of each thread.
     threads: HashMap<ThreadId, usize>,
 }
 
 #[derive(Debug)]
-struct Message {
+struct ParkedMessage {
     body: Box<[u8]>,
     id: RequestId,
     threads: Vec<ThreadId>,
@@ -33,21 +33,21 @@ impl Parked {
             *self.threads.entry(thread.clone()).or_default() += 1;
         }
         self.ids.insert(id.clone());
-        self.messages.push(Message { body, id, threads });
+        self.messages.push(ParkedMessage { body, id, threads });
     }
 
-    /// Those that wait for this thread, in their order, for a new try.
+    /// Removes and returns the messages that wait for this thread, in order.
     pub(super) fn take(&mut self, thread: &ThreadId) -> Vec<Box<[u8]>> {
         if !self.holds(thread) {
             return Vec::new();
         }
-        let waits = |message: &mut Message| message.threads.contains(thread);
+        let waits = |message: &mut ParkedMessage| message.threads.contains(thread);
         let taken: Vec<_> = self.messages.extract_if(.., waits).collect();
         taken.iter().for_each(|message| self.forget(message));
         taken.into_iter().map(|message| message.body).collect()
     }
 
-    fn forget(&mut self, message: &Message) {
+    fn forget(&mut self, message: &ParkedMessage) {
         self.bytes -= message.body.len();
         self.ids.remove(&message.id);
         for thread in &message.threads {
@@ -60,7 +60,7 @@ impl Parked {
         }
     }
 
-    /// Whether there was such a request.
+    /// Removes a request. Returns whether it was there.
     pub(super) fn remove(&mut self, id: &RequestId) -> bool {
         if !self.contains(id) {
             return false;
@@ -73,7 +73,7 @@ impl Parked {
         true
     }
 
-    /// Of all messages, in their order.
+    /// The ids of all messages, in order.
     pub(super) fn ids(&self) -> impl Iterator<Item = RequestId> {
         self.messages.iter().map(|message| message.id.clone())
     }
@@ -82,7 +82,7 @@ impl Parked {
         self.ids.contains(id)
     }
 
-    /// Whoever names this thread waits behind others.
+    /// Whether messages wait for this thread, so that new ones must wait behind them.
     pub(super) fn holds(&self, thread: &ThreadId) -> bool {
         self.threads.contains_key(thread)
     }
@@ -99,10 +99,10 @@ impl Parked {
 /// The thread that a request names.
 pub(super) fn thread_in(params: Option<&str>) -> Option<ThreadId> {
     #[derive(Deserialize)]
-    struct Named<'p> {
+    struct ThreadParam<'p> {
         #[serde(borrow, rename = "threadId")]
         thread: Option<Cow<'p, str>>,
     }
-    let named: Named<'_> = serde_json::from_str(params?).ok()?;
+    let named: ThreadParam<'_> = serde_json::from_str(params?).ok()?;
     named.thread.map(|thread| ThreadId::new(thread.into_owned()))
 }

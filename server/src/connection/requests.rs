@@ -1,9 +1,9 @@
-//! What one message of the client leads to. Every request gets exactly one answer.
+//! Handles one message of the client. Every request gets exactly one answer.
 
-use super::envelope::{self, Envelope, Malformed, RequestId};
+use super::envelope::{self, Envelope, MalformedMessage, RequestId};
 use super::parked::thread_in;
 use super::router::{Dispatched, error};
-use super::{Answer, Closed, Connection, Stage};
+use super::{CloseReason, Connection, ConnectionStage, PendingAnswer};
 use futures::future::{AbortHandle, Abortable};
 use futures::{FutureExt, StreamExt};
 use rawr_core::units::ThreadId;
@@ -13,21 +13,21 @@ use tracing::Instrument;
 
 pub(super) const MAX_IN_FLIGHT: usize = 256;
 
-enum Dispatch {
-    /// Answered now or later.
+enum DispatchResult {
+    /// Answered, now or later.
     Answered,
-    /// Nothing was done yet: these threads are busy.
+    /// Not started: these threads are busy.
     Waits(Vec<ThreadId>),
 }
 
 impl Connection {
-    pub(super) fn handle(&mut self, body: &[u8]) -> Option<Closed> {
+    pub(super) fn handle(&mut self, body: &[u8]) -> Option<CloseReason> {
         match envelope::parse(body) {
             Ok(Envelope::Request { id, method, params }) => {
-                let is_last = method == "shutdown" && self.stage == Stage::Running;
+                let is_last = method == "shutdown" && self.stage == ConnectionStage::Running;
                 if is_last && !self.is_settled() {
                     self.shutdown = Some(body.into());
-                } else if let Dispatch::Waits(threads) = self.request(&id, &method, params) {
+                } else if let DispatchResult::Waits(threads) = self.request(&id, &method, params) {
                     if is_last {
                         self.shutdown = Some(body.into());
                     } else {
@@ -40,29 +40,32 @@ impl Connection {
             Ok(Envelope::Response { id, outcome }) => {
                 match id {
                     Some(RequestId::Text(id)) => self.session.answered(&id, outcome),
-                    _ => tracing::warn!("an answer to nothing that was asked was ignored"),
+                    _ => tracing::warn!("ignored an answer without a matching request"),
                 }
                 None
             }
-            Err(Malformed { id, code, message, hint }) => {
-                self.answers.push(Answer::Anyway(envelope::error(&id, code, &message, hint)));
+            Err(MalformedMessage { id, code, message, hint }) => {
+                self.answers
+                    .push(PendingAnswer::Anyway(envelope::error(&id, code, &message, hint)));
                 None
             }
         }
     }
 
-    fn request(&mut self, id: &RequestId, method: &str, params: Option<&str>) -> Dispatch {
+    fn request(&mut self, id: &RequestId, method: &str, params: Option<&str>) -> DispatchResult {
         let refusal = match (self.stage, method) {
-            (Stage::Fresh, "initialize") => None,
-            (Stage::Fresh, _) => Some((ErrorCode::ServerNotInitialized, "send initialize first")),
-            (Stage::Running, "initialize") => {
-                Some((ErrorCode::InvalidRequest, "initialize is sent once"))
+            (ConnectionStage::Fresh, "initialize") => None,
+            (ConnectionStage::Fresh, _) => {
+                Some((ErrorCode::ServerNotInitialized, "send initialize first"))
             }
-            (Stage::ShutDown, _) => {
-                Some((ErrorCode::InvalidRequest, "only exit may follow shutdown"))
+            (ConnectionStage::Running, "initialize") => {
+                Some((ErrorCode::InvalidRequest, "send initialize only once"))
+            }
+            (ConnectionStage::ShutDown, _) => {
+                Some((ErrorCode::InvalidRequest, "send only exit after shutdown"))
             }
             _ if self.table.contains_key(id) || self.parked.contains(id) => {
-                Some((ErrorCode::InvalidRequest, "this id is in use"))
+                Some((ErrorCode::InvalidRequest, "use an id that is not in use"))
             }
             _ if self.table.len() >= MAX_IN_FLIGHT => {
                 Some((ErrorCode::Busy, "wait for some answers first"))
@@ -71,7 +74,7 @@ impl Connection {
         };
         if let Some((code, hint)) = refusal {
             self.send(error(id.clone().into(), code, code.message().to_owned(), hint));
-            return Dispatch::Answered;
+            return DispatchResult::Answered;
         }
         let span = tracing::info_span!("request", method = self.router.name_of(method), ?id);
         let entered = span.enter();
@@ -81,21 +84,21 @@ impl Connection {
         self.session.begins(self.tickets, thread.as_ref());
         let waits = |thread: &ThreadId| self.parked.holds(thread) || self.session.is_busy(thread);
         if thread.as_ref().is_some_and(waits) {
-            return Dispatch::Waits(thread.into_iter().collect());
+            return DispatchResult::Waits(thread.into_iter().collect());
         }
         let dispatched = self.router.dispatch(method, id.clone().into(), params);
         let waits_for = self.session.waits_for();
         if !waits_for.is_empty() {
-            return Dispatch::Waits(waits_for);
+            return DispatchResult::Waits(waits_for);
         }
         match dispatched {
             Dispatched::Done(response) => {
                 match method {
-                    "initialize" if response.is_success() => self.stage = Stage::Running,
-                    "shutdown" => self.stage = Stage::ShutDown,
+                    "initialize" if response.is_success() => self.stage = ConnectionStage::Running,
+                    "shutdown" => self.stage = ConnectionStage::ShutDown,
                     _ => {}
                 }
-                self.answers.push(Answer::IfStored(self.tickets, id.clone(), response));
+                self.answers.push(PendingAnswer::IfStored(self.tickets, id.clone(), response));
             }
             Dispatched::Working(work) => {
                 drop(entered);
@@ -107,35 +110,42 @@ impl Connection {
                     .push(Box::pin(async move { work.await.ok().map(|response| (id, response)) }));
             }
         }
-        Dispatch::Answered
+        DispatchResult::Answered
     }
 
-    fn notification(&mut self, method: &str, params: Option<&str>) -> Option<Closed> {
+    fn notification(&mut self, method: &str, params: Option<&str>) -> Option<CloseReason> {
         match method {
             "exit" => {
-                let orderly = self.stage == Stage::ShutDown;
-                return Some(if orderly { Closed::Normally } else { Closed::WithoutShutdown });
+                let orderly = self.stage == ConnectionStage::ShutDown;
+                return Some(if orderly {
+                    CloseReason::Normally
+                } else {
+                    CloseReason::WithoutShutdown
+                });
             }
             "$/cancelRequest" => match read_params::<CancelParams>(params) {
                 Ok(CancelParams { id }) => self.cancel(&RequestId::from(id)),
-                Err(error) => tracing::warn!(%error, "a cancellation names no request"),
+                Err(error) => tracing::warn!(%error, "ignored a cancellation without a valid id"),
             },
             "$/setTrace" => match read_params::<SetTraceParams>(params) {
                 Ok(SetTraceParams { value }) => self.trace.set(value),
-                Err(error) => tracing::warn!(%error, "what is to be traced is not said"),
+                Err(error) => tracing::warn!(%error, "ignored an invalid $/setTrace"),
             },
             "initialized" => {}
             other if other.starts_with("$/") => {}
-            // Before its first request and after its last a client has nothing to tell.
-            other if self.stage != Stage::Running => {
-                tracing::warn!(method = other, "a notification out of turn was ignored");
+            // Before `initialize` and after `shutdown`, other notifications are not expected.
+            other if self.stage != ConnectionStage::Running => {
+                tracing::warn!(
+                    method = other,
+                    "ignored a notification outside of initialize and shutdown"
+                );
             }
             other => {
                 let told = AssertUnwindSafe(|| self.session.notified(other, params));
                 match catch_unwind(told) {
                     Ok(true) => {}
                     Ok(false) => {
-                        tracing::warn!(method = other, "an unknown notification was ignored")
+                        tracing::warn!(method = other, "ignored an unknown notification")
                     }
                     Err(_) => self.router.panicked(),
                 }
@@ -144,8 +154,8 @@ impl Connection {
         None
     }
 
-    /// Answered at once; what its work still comes to falls on the floor, and what it held is given up before the next
-    /// message is read.
+    /// Answers at once. The result of the running work is dropped, and its locks are released before the next message
+    /// is read.
     fn cancel(&mut self, id: &RequestId) {
         if self.parked.remove(id) {
             let code = ErrorCode::RequestCancelled;

@@ -1,4 +1,4 @@
-//! From a method's name to its handler, through jsonrpsee's method table. A panic ends the request that caused it.
+//! From a method's name to its handler, through jsonrpsee's method table. A panic ends only the request that caused it.
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
@@ -9,10 +9,11 @@ use rawr_protocol::{ErrorCode, ErrorData};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
+/// The table of methods.
 #[derive(Clone)]
 pub struct Router {
     methods: Methods,
-    /// Told after a panic, before anything else is handled.
+    /// Called after a panic, before anything else is handled.
     panicked: Arc<dyn Fn() + Send + Sync>,
 }
 
@@ -22,22 +23,26 @@ impl std::fmt::Debug for Router {
     }
 }
 
-/// An answer, or the work that leads to one. Work that need not wait is done at once and answered in order.
+/// An answer, or the work that leads to one. Work that does not wait is done at once and answered in order.
 pub enum Dispatched {
+    /// The answer.
     Done(MethodResponse),
+    /// The work. It may be dropped to cancel the request.
     Working(BoxFuture<'static, MethodResponse>),
 }
 
 impl Router {
+    /// `panicked` is called after a panic.
     pub fn new(methods: impl Into<Methods>, panicked: impl Fn() + Send + Sync + 'static) -> Self {
         Self { methods: methods.into(), panicked: Arc::new(panicked) }
     }
 
-    /// A method's name as it was registered, so that a log quotes no stranger.
+    /// The name of a method as it was registered, so that logs never contain text of the client.
     pub fn name_of(&self, method: &str) -> &'static str {
         self.methods.method_with_name(method).map_or("unknown", |(name, _)| name)
     }
 
+    /// Calls a method. `params` is JSON. Unknown methods are answered with an error.
     pub fn dispatch(&self, method: &str, id: Id<'static>, params: Option<&str>) -> Dispatched {
         let params = Params::new(params);
         match self.methods.method(method) {
@@ -78,20 +83,15 @@ impl Router {
         }
     }
 
-    /// For what panicked without a request.
+    /// Reports a panic outside of any request.
     pub fn panicked(&self) {
         (self.panicked)();
     }
 
     fn panic_answer(&self, id: Id<'_>) -> MethodResponse {
         self.panicked();
-        let hint = "this is a defect; the log has more. Other requests are not affected";
-        error(
-            id,
-            ErrorCode::InternalError,
-            "the request failed inside the sidecar".to_owned(),
-            hint,
-        )
+        let hint = "this is a bug in rawr; see the log. Other requests are not affected";
+        error(id, ErrorCode::InternalError, "internal error".to_owned(), hint)
     }
 }
 

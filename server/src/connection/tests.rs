@@ -1,4 +1,5 @@
-//! The loop alone, on a pipe in memory, with methods that no real sidecar has: slow ones, and one that panics.
+//! The connection alone, on an in-memory pipe, with methods that the real sidecar does not have: slow ones, and one
+//! that panics.
 
 use super::requests::MAX_IN_FLIGHT;
 use super::*;
@@ -37,12 +38,12 @@ fn router(panics: &Arc<AtomicU32>) -> Router {
     })
 }
 
-/// Of methods that need no registry.
-fn session(outbox: &Outbox, changes: &ChangeNotifier) -> Arc<Session> {
-    Arc::new(Session::new(outbox.clone(), Trace::default(), changes.clone(), None))
+/// A session for methods that need no registry.
+fn session(outbox: &Outbox, changes: &ChangeNotifier) -> Arc<ClientSession> {
+    Arc::new(ClientSession::new(outbox.clone(), Trace::default(), changes.clone(), None))
 }
 
-/// Sends the messages after `initialize`, waits for `answers` of them, ends the input, and shows what came.
+/// Sends the messages after `initialize`, waits for `answers` of them, ends the input, and prints what came.
 async fn check(messages: &[&str], answers: usize, expected: Expect) -> u32 {
     let panics = Arc::new(AtomicU32::new(0));
     let (outbox, changes) = Default::default();
@@ -66,7 +67,7 @@ async fn check(messages: &[&str], answers: usize, expected: Expect) -> u32 {
         shown
     };
     let (closed, shown) = tokio::join!(run, talk);
-    assert_eq!(closed, Closed::Normally);
+    assert_eq!(closed, CloseReason::Normally);
     expected.assert_eq(
         shown.strip_prefix("{\"jsonrpc\":\"2.0\",\"id\":\"i\",\"result\":\"ready\"}\n").unwrap(),
     );
@@ -93,16 +94,16 @@ async fn a_panic_ends_its_own_request_only() {
         r#"{"jsonrpc":"2.0","id":3,"method":"echo","params":{"a":1}}"#,
     ];
     let panics = check(&messages, 3, expect![[r#"
-        {"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"the request failed inside the sidecar","data":{"hint":"this is a defect; the log has more. Other requests are not affected"}}}
+        {"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"internal error","data":{"hint":"this is a bug in rawr; see the log. Other requests are not affected"}}}
         {"jsonrpc":"2.0","id":3,"result":"{\"a\":1}"}
-        {"jsonrpc":"2.0","id":2,"error":{"code":-32603,"message":"the request failed inside the sidecar","data":{"hint":"this is a defect; the log has more. Other requests are not affected"}}}
+        {"jsonrpc":"2.0","id":2,"error":{"code":-32603,"message":"internal error","data":{"hint":"this is a bug in rawr; see the log. Other requests are not affected"}}}
     "#]])
     .await;
-    assert_eq!(panics, 2, "the registry is told of each");
+    assert_eq!(panics, 2, "each panic is reported to the registry");
 }
 
 #[tokio::test]
-async fn a_cancelled_request_is_answered_once_and_at_once() {
+async fn a_cancelled_request_is_answered_once_and_immediately() {
     let messages = [
         r#"{"jsonrpc":"2.0","id":1,"method":"never"}"#,
         r#"{"jsonrpc":"2.0","method":"$/cancelRequest","params":{"id":1}}"#,
@@ -118,7 +119,7 @@ async fn a_cancelled_request_is_answered_once_and_at_once() {
 }
 
 #[tokio::test]
-async fn an_answer_at_hand_waits_for_nobody_and_takes_no_place_among_those_in_flight() {
+async fn a_ready_answer_does_not_wait_and_does_not_count_as_in_flight() {
     let many = MAX_IN_FLIGHT + 1;
     let at_hand = |id| format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"at-hand"}}"#);
     let messages: Vec<_> = (0..many).map(at_hand).collect();
@@ -138,14 +139,14 @@ async fn an_id_in_flight_cannot_be_used_twice() {
         r#"{"jsonrpc":"2.0","id":2,"method":"echo"}"#,
     ];
     check(&messages, 2, expect![[r#"
-        {"jsonrpc":"2.0","id":1,"error":{"code":-32600,"message":"the message is not a request that can be served now","data":{"hint":"this id is in use"}}}
+        {"jsonrpc":"2.0","id":1,"error":{"code":-32600,"message":"the message is not a request that can be served now","data":{"hint":"use an id that is not in use"}}}
         {"jsonrpc":"2.0","id":2,"result":"nothing"}
     "#]])
     .await;
 }
 
 #[tokio::test]
-async fn too_many_requests_in_flight_are_told_to_wait() {
+async fn requests_over_the_limit_are_refused() {
     let flood: Vec<_> = (0..=MAX_IN_FLIGHT)
         .map(|id| format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"never"}}"#))
         .collect();
@@ -156,7 +157,8 @@ async fn too_many_requests_in_flight_are_told_to_wait() {
     .await;
 }
 
-/// A client that never pauses. It opens a thread, writes to the thread's notes, and floods until it is told of them.
+/// A client that never pauses. It opens a thread, writes the thread's notes, and sends messages until it receives the
+/// notification.
 struct Flood {
     opening: VecDeque<String>,
     notes: PathBuf,
@@ -184,7 +186,7 @@ impl AsyncRead for Flood {
     }
 }
 
-/// Looks for one word in what the client is sent.
+/// Searches the client's output for one word.
 struct Listener {
     sent: Vec<u8>,
     word: &'static str,
@@ -214,13 +216,13 @@ impl AsyncWrite for Listener {
 }
 
 #[tokio::test]
-async fn what_is_due_does_not_wait_for_a_client_to_pause() {
+async fn deadlines_fire_while_a_client_floods_the_input() {
     let home = tempfile::tempdir().unwrap();
     let config = "[rawr_auto_compaction]\nscratch_file_template = \"notes.md\"\n";
     std::fs::write(home.path().join("rawr.toml"), config).unwrap();
     let told = Arc::new(AtomicBool::new(false));
     let (outbox, changes) = <(Outbox, ChangeNotifier)>::default();
-    let session = Arc::new(Session::new(
+    let session = Arc::new(ClientSession::new(
         outbox.clone(),
         Trace::default(),
         changes.clone(),
@@ -243,6 +245,6 @@ async fn what_is_due_does_not_wait_for_a_client_to_pause() {
     let (sent, word) = (Vec::new(), "rawr/scratch/changed");
     let listener = Listener { sent, word, told: Arc::clone(&told) };
     let connection = Connection::new(router, outbox, changes, session);
-    assert_eq!(connection.run(flood, listener).await, Closed::Normally);
-    assert!(told.load(Ordering::Relaxed), "the notes were never looked at");
+    assert_eq!(connection.run(flood, listener).await, CloseReason::Normally);
+    assert!(told.load(Ordering::Relaxed), "no notification of the changed notes");
 }

@@ -1,8 +1,8 @@
-//! Who is let go first, who waits, and who is forgotten: with work that does as its folder says.
+//! The order in which jobs run, wait and are dropped. The work is simulated: a job's folder name says what it does.
 
 use super::*;
 
-fn do_as_told(job: Job) -> BoxFuture<'static, Done> {
+fn simulate(job: Job) -> BoxFuture<'static, JobResult> {
     async fn obey(told: &str) {
         match told {
             "panic" => panic!("on purpose"),
@@ -15,16 +15,16 @@ fn do_as_told(job: Job) -> BoxFuture<'static, Done> {
         match job {
             Job::Observe { thread, cwd, since, .. } => {
                 obey(cwd.to_str().unwrap()).await;
-                // What ran is told by its commit.
+                // The job that ran is identified by its commit.
                 let seen = since.map(|since| RepoObserved {
                     repo: Repo { head: Some(since), ..Repo::default() },
                     committed: None,
                 });
-                Done::Observed { thread, seen }
+                JobResult::Observed { thread, seen }
             }
             Job::Judge { thread, request, source, question, .. } => {
                 obey(&question.context).await;
-                Done::Judged { thread, request, source, answer: Err(JudgeError::Empty) }
+                JobResult::Judged { thread, request, source, answer: Err(JudgeError::Empty) }
             }
         }
     }
@@ -46,24 +46,25 @@ fn job(told: &str) -> Job {
             thread,
             request: RequestId::new(request),
             source: JudgeSource::Chat,
-            question: Question { instructions: String::new(), context: does.to_owned() },
+            question: JudgeQuestion { instructions: String::new(), context: does.to_owned() },
             settings: JudgeSettings::default(),
         },
     }
 }
 
-fn shown(done: Done) -> String {
+fn shown(done: JobResult) -> String {
     match done {
-        Done::Observed { thread, seen } => {
+        JobResult::Observed { thread, seen } => {
             format!("{thread} {}", seen.and_then(|seen| seen.repo.head).unwrap_or_default())
         }
-        Done::Judged { thread, request, .. } => format!("{thread} ?{request}"),
+        JobResult::Judged { thread, request, .. } => format!("{thread} ?{request}"),
     }
 }
 
-/// Jobs as `thread folder commit`, or `thread case ?request`, and what comes of them until nothing more does.
+/// Starts jobs given as `thread folder commit`, or `thread case ?request`, and collects results until there are no
+/// more.
 fn check(jobs: &[&str], expected: &[&str]) {
-    let mut under_way = Jobs { work: do_as_told, ..Jobs::default() };
+    let mut under_way = Jobs { work: simulate, ..Jobs::default() };
     under_way.start(jobs.iter().map(|told| job(told)).collect());
     let mut came = Vec::new();
     for _ in 0..10 {
@@ -73,7 +74,7 @@ fn check(jobs: &[&str], expected: &[&str]) {
 }
 
 #[test]
-fn nothing_comes_of_nothing() {
+fn without_jobs_there_is_no_result() {
     check(&[], &[]);
 }
 
@@ -83,13 +84,13 @@ fn threads_do_not_wait_for_each_other() {
 }
 
 #[test]
-fn of_those_that_wait_only_the_newest_counts() {
+fn of_waiting_jobs_only_the_newest_runs() {
     check(&["a later 1", "a now 2", "a now 3", "a now 4"], &["a 1", "a 4"]);
     check(&["a never 1", "a now 2"], &[]);
 }
 
 #[test]
-fn a_newer_question_ends_the_older_one_of_its_thread() {
+fn a_newer_judgment_cancels_the_older_one_of_its_thread() {
     check(&["a later ?1", "a now ?2"], &["a ?2"]);
     check(&["a later ?1", "b now ?1"], &["b ?1", "a ?1"]);
     check(&["a later ?1", "a now 1"], &["a 1", "a ?1"]);
@@ -97,8 +98,8 @@ fn a_newer_question_ends_the_older_one_of_its_thread() {
 }
 
 #[test]
-fn an_answered_question_ends_nothing() {
-    let mut jobs = Jobs { work: do_as_told, ..Jobs::default() };
+fn an_answered_judgment_cancels_nothing() {
+    let mut jobs = Jobs { work: simulate, ..Jobs::default() };
     for question in ["a now ?1", "a now ?2"] {
         jobs.start(vec![job(question)]);
         let told = jobs.next().now_or_never().map(shown).unwrap();
@@ -107,14 +108,14 @@ fn an_answered_question_ends_nothing() {
 }
 
 #[test]
-fn a_panic_ends_its_job_and_lets_the_next_one_go() {
+fn a_panic_ends_its_job_and_starts_the_next() {
     check(&["a panic 1", "b now 1"], &["b 1"]);
     check(&["a panic 1", "a now 2"], &["a 2"]);
 }
 
 #[test]
-fn after_an_end_the_thread_is_free_again() {
-    let mut jobs = Jobs { work: do_as_told, ..Jobs::default() };
+fn a_thread_can_start_a_job_after_one_ends() {
+    let mut jobs = Jobs { work: simulate, ..Jobs::default() };
     for commit in ["a now 1", "a now 2"] {
         jobs.start(vec![job(commit)]);
         assert_eq!(jobs.next().now_or_never().map(shown).unwrap(), commit.replace("now ", ""));
@@ -122,7 +123,7 @@ fn after_an_end_the_thread_is_free_again() {
     assert!(jobs.alone.is_empty());
 }
 
-/// Leaves word where it ends.
+/// Writes a file when it is dropped.
 struct Last(PathBuf);
 
 impl Drop for Last {
@@ -132,8 +133,8 @@ impl Drop for Last {
 }
 
 #[test]
-fn work_ends_with_whom_it_was_done_for() {
-    fn go_on(job: Job) -> BoxFuture<'static, Done> {
+fn dropping_jobs_ends_their_work() {
+    fn go_on(job: Job) -> BoxFuture<'static, JobResult> {
         let Job::Observe { cwd, .. } = job else { panic!("{job:?}") };
         async move {
             let _last = Last(cwd);

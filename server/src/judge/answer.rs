@@ -1,7 +1,7 @@
-//! What the model may say, and reading it: strictly, because a half-understood answer must not pass for a judgment.
+//! Parses the model's answer. Strict, because a half-understood answer must not count as a judgment.
 
 use super::JudgeError;
-use super::foreign::Foreign;
+use super::foreign::ForeignText;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
@@ -11,25 +11,25 @@ const MAX_REASON_CHARS: usize = 500;
 
 #[derive(Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Verdict {
+pub(super) struct JudgeVerdict {
     pub should_compact: bool,
     pub reason: String,
 }
 
-pub(super) fn parse(text: &str, foreign: Foreign<'_>) -> Result<Verdict, JudgeError> {
+pub(super) fn parse(text: &str, foreign: ForeignText<'_>) -> Result<JudgeVerdict, JudgeError> {
     if text.trim().is_empty() {
         return Err(JudgeError::Empty);
     }
     let is_json = serde_json::from_str::<IgnoredAny>(text).is_ok();
-    // A list of both values would pass for the object to serde.
+    // serde accepts an array of both values in place of the object.
     if is_json && !text.trim_start().starts_with('{') {
-        return Err(JudgeError::AgainstSchema { detail: "it is no object".to_owned() });
+        return Err(JudgeError::AgainstSchema { detail: "not an object".to_owned() });
     }
-    let read: Result<Verdict, _> = serde_json::from_str(text);
+    let read: Result<JudgeVerdict, _> = serde_json::from_str(text);
     let mut verdict = read.map_err(|error| {
         let detail = foreign.told(&error.to_string());
         if is_json { JudgeError::AgainstSchema { detail } } else { JudgeError::NotJson { detail } }
     })?;
-    verdict.reason = foreign.told_within(&verdict.reason, MAX_REASON_CHARS);
+    verdict.reason = foreign.sanitized(&verdict.reason, MAX_REASON_CHARS);
     Ok(verdict)
 }

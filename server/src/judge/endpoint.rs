@@ -1,8 +1,8 @@
-//! One request to the endpoint and its reply, as HTTP has it. It must not repeat a request, nor read what a reply says.
+//! One HTTP request to the endpoint and its reply. It must not retry, and must not interpret the reply.
 
-use super::foreign::Foreign;
+use super::foreign::ForeignText;
 use super::key::ApiKey;
-use super::{JudgeError, RateLimit, retry, wire};
+use super::{JudgeError, RateLimitHeader, retry, wire};
 use bytes::Bytes;
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, LOCATION};
 use reqwest::{Client, ClientBuilder, Response, Url, redirect};
@@ -13,38 +13,38 @@ use std::sync::OnceLock;
 use std::time::{Duration, SystemTime};
 
 const CONNECT_LIMIT: Duration = Duration::from_secs(10);
-/// An answer has a few hundred bytes; whatever sends this much is no judge.
+/// An answer has a few hundred bytes. A reply of this size is not a judgment.
 const MAX_REPLY_BYTES: usize = 1 << 20;
 const MAX_RATE_LIMITS: usize = 16;
 
-pub(super) struct Call<'k> {
+pub(super) struct EndpointCall<'k> {
     client: Client,
     url: Url,
     body: Bytes,
     key: Option<&'k ApiKey>,
-    foreign: Foreign<'k>,
+    foreign: ForeignText<'k>,
 }
 
 #[derive(Debug)]
-pub(super) struct Reply {
+pub(super) struct EndpointReply {
     pub body: String,
-    pub rate_limits: Vec<RateLimit>,
+    pub rate_limits: Vec<RateLimitHeader>,
 }
 
-impl<'k> Call<'k> {
+impl<'k> EndpointCall<'k> {
     pub(super) fn new(
         base: &str,
         path: &[&str],
         body: &Value,
         key: Option<&'k ApiKey>,
-        foreign: Foreign<'k>,
+        foreign: ForeignText<'k>,
     ) -> Result<Self, JudgeError> {
         let url = below(base, path)?;
         let client = client(&url, foreign)?;
         Ok(Self { client, url, body: body.to_string().into(), key, foreign })
     }
 
-    pub(super) async fn send(&self) -> Result<Reply, JudgeError> {
+    pub(super) async fn send(&self) -> Result<EndpointReply, JudgeError> {
         let request = self
             .client
             .post(self.url.clone())
@@ -62,10 +62,10 @@ impl<'k> Call<'k> {
         }
         if status.is_success() {
             let rate_limits = self.rate_limits(response.headers());
-            return Ok(Reply { body: self.read(&mut response).await?, rate_limits });
+            return Ok(EndpointReply { body: self.read(&mut response).await?, rate_limits });
         }
         let retry_after = retry::retry_after(response.headers(), SystemTime::now());
-        // A refusal that breaks off in its explanation is still one.
+        // An error status is reported even if its explanation cannot be read completely.
         let explanation = self.read(&mut response).await.unwrap_or_default();
         let (code, message) = wire::complaint(&explanation, self.foreign);
         Err(JudgeError::Status { status: status.as_u16(), code, message, retry_after })
@@ -100,28 +100,28 @@ impl<'k> Call<'k> {
         to.map_or_else(|| "nowhere".to_owned(), |to| self.foreign.told(&place(&to)))
     }
 
-    fn rate_limits(&self, headers: &HeaderMap) -> Vec<RateLimit> {
+    fn rate_limits(&self, headers: &HeaderMap) -> Vec<RateLimitHeader> {
         let ours = headers.iter().filter(|(name, _)| name.as_str().starts_with("x-ratelimit-"));
         ours.filter_map(|(name, value)| {
             let value = self.foreign.told(value.to_str().ok()?);
-            Some(RateLimit { name: self.foreign.told(name.as_str()), value })
+            Some(RateLimitHeader { name: self.foreign.told(name.as_str()), value })
         })
         .take(MAX_RATE_LIMITS)
         .collect()
     }
 }
 
-/// Made for the first judgment: its certificates take longer to read than the sidecar takes to start.
-fn client(url: &Url, foreign: Foreign<'_>) -> Result<Client, JudgeError> {
+/// Created for the first judgment, because loading certificates takes longer than starting the sidecar.
+fn client(url: &Url, foreign: ForeignText<'_>) -> Result<Client, JudgeError> {
     static CLIENT: OnceLock<Client> = OnceLock::new();
     if let Some(client) = CLIENT.get() {
         return Ok(client.clone());
     }
-    // Fails where the process has a provider: any will do.
+    // Fails if the process already has a provider, which is fine.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let made = match client_builder().build() {
         Ok(client) => return Ok(CLIENT.get_or_init(|| client).clone()),
-        // A machine that trusts nobody may still run a model of its own.
+        // A machine without root certificates may still run a local model.
         Err(_) if url.scheme() == "http" => client_builder().tls_certs_only([]).build(),
         Err(error) => Err(error),
     };
@@ -136,22 +136,22 @@ fn client_builder() -> ClientBuilder {
         .connect_timeout(CONNECT_LIMIT)
         .redirect(redirect::Policy::none())
         .retry(reqwest::retry::never())
-        // Judgments are minutes apart: an idle connection would be closed by the other side before the next one.
+        // Judgments are minutes apart, so an idle connection would be closed by then.
         .pool_max_idle_per_host(0)
 }
 
-/// A query of the base address stays: some endpoints want their version there.
+/// Keeps the query of the base address: some endpoints expect their API version there.
 fn below(base: &str, path: &[&str]) -> Result<Url, JudgeError> {
     let bad = |detail: String| JudgeError::BadAddress { detail };
     let mut url = Url::parse(base).map_err(|error| bad(error.to_string()))?;
     url.path_segments_mut()
-        .map_err(|()| bad("it has no path".to_owned()))?
+        .map_err(|()| bad("it cannot have a path".to_owned()))?
         .pop_if_empty()
         .extend(path);
     Ok(url)
 }
 
-/// Without a user, a password or a query, each of which may hold a secret.
+/// Without user, password and query, each of which may hold a secret.
 fn place(url: &Url) -> String {
     format!("{}{}", url.origin().ascii_serialization(), url.path())
 }
@@ -161,7 +161,7 @@ fn chain(error: &reqwest::Error) -> impl Iterator<Item = &(dyn Error + 'static)>
     std::iter::successors(Some(first), |error| (*error).source())
 }
 
-/// The cause; what is wrapped around it names the address with its query.
+/// The innermost cause. The outer errors contain the address with its query.
 fn innermost(error: &reqwest::Error) -> &(dyn Error + 'static) {
     chain(error).last().unwrap_or(error)
 }

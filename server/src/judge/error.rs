@@ -1,55 +1,131 @@
-//! Why there is no judgment. What the error of each means for the compaction is decided elsewhere; nothing in here may
-//! hold a key.
+//! Why a judgment failed. No error may hold an API key.
 
 use rawr_core::policy::JudgeBackend;
 use std::time::Duration;
 
-/// Texts of the endpoint and of the model are redacted and cut.
+/// Texts of the endpoint and of the model are redacted and truncated.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum JudgeError {
-    #[error("the judgment backend {backend:?} is no endpoint")]
-    NoEndpoint { backend: JudgeBackend },
-    #[error("no model is set: `rawr_auto_compaction.judgment.model`")]
+    /// The backend does not use an endpoint.
+    #[error("the judgment backend {backend:?} is not an endpoint")]
+    NoEndpoint {
+        /// The configured backend.
+        backend: JudgeBackend,
+    },
+    /// No model is configured.
+    #[error("no model is configured: set `rawr_auto_compaction.judgment.model`")]
     NoModel,
-    #[error("the environment variable `{variable}`, which should hold the API key, is not set")]
-    NoKey { variable: String },
-    #[error("the key in the environment variable `{variable}` cannot be sent in a header")]
-    UnusableKey { variable: String },
-    #[error("`rawr_auto_compaction.judgment.base_url` is no address of an endpoint: {detail}")]
-    BadAddress { detail: String },
-    #[error("no HTTP client could be made: {detail}")]
-    NoClient { detail: String },
-    #[error("`{endpoint}` cannot be reached: {detail}")]
-    Unreachable { endpoint: String, detail: String },
-    #[error("the connection to `{endpoint}` broke off: {detail}")]
-    BrokenOff { endpoint: String, detail: String },
+    /// The environment variable of the API key is not set.
+    #[error("the environment variable `{variable}` is not set: set it to the API key")]
+    NoKey {
+        /// The name of the variable.
+        variable: String,
+    },
+    /// The API key cannot be sent in a header.
+    #[error("the API key in `{variable}` contains characters that a header cannot hold")]
+    UnusableKey {
+        /// The name of the variable.
+        variable: String,
+    },
+    /// The configured address is not valid.
+    #[error("`rawr_auto_compaction.judgment.base_url` is not a valid address: {detail}")]
+    BadAddress {
+        /// The cause.
+        detail: String,
+    },
+    /// No HTTP client could be created.
+    #[error("failed to create the HTTP client: {detail}")]
+    NoClient {
+        /// The cause.
+        detail: String,
+    },
+    /// The endpoint could not be reached.
+    #[error("failed to connect to `{endpoint}`: {detail}")]
+    Unreachable {
+        /// The address, without query and credentials.
+        endpoint: String,
+        /// The cause.
+        detail: String,
+    },
+    /// The connection ended before the reply did.
+    #[error("lost the connection to `{endpoint}`: {detail}")]
+    BrokenOff {
+        /// The address, without query and credentials.
+        endpoint: String,
+        /// The cause.
+        detail: String,
+    },
+    /// The time limit was reached.
     #[error("no answer within {limit:?}, in {requests} request(s)")]
-    TimedOut { limit: Duration, requests: u32 },
-    /// The transcript and the key go where the user said, and nowhere else.
-    #[error("the endpoint answers {status} and points to `{to}`, which is not followed")]
-    Redirected { status: u16, to: String },
-    #[error("the endpoint answers {status}: {message}")]
-    Status {
+    TimedOut {
+        /// The time limit of the judgment.
+        limit: Duration,
+        /// The number of requests until then.
+        requests: u32,
+    },
+    /// Never followed: the transcript and the key go only to the configured endpoint.
+    #[error("the endpoint answered {status} with a redirect to `{to}`, which rawr does not follow")]
+    Redirected {
+        /// The HTTP status.
         status: u16,
-        /// As the endpoint names it, such as `rate_limit_exceeded`.
+        /// The target of the redirect, without query and credentials.
+        to: String,
+    },
+    /// The endpoint answered with an error status.
+    #[error("the endpoint answered {status}: {message}")]
+    Status {
+        /// The HTTP status.
+        status: u16,
+        /// The endpoint's error code, such as `rate_limit_exceeded`.
         code: Option<String>,
+        /// The endpoint's explanation.
         message: String,
+        /// How long the endpoint asks to wait.
         retry_after: Option<Duration>,
     },
+    /// The reply is too long.
     #[error("the endpoint's answer is longer than {max_bytes} bytes")]
-    TooLong { max_bytes: usize },
-    #[error("the endpoint's answer is not of its API: {detail}")]
-    NotOfTheApi { detail: String },
+    TooLong {
+        /// The limit.
+        max_bytes: usize,
+    },
+    /// The reply does not have the format of the API.
+    #[error("the endpoint's answer does not match its API: {detail}")]
+    NotOfTheApi {
+        /// The cause.
+        detail: String,
+    },
+    /// The endpoint reports an error with a success status.
     #[error("the endpoint failed: {message}")]
-    Failed { message: String },
+    Failed {
+        /// The endpoint's error message.
+        message: String,
+    },
+    /// The model stopped early, for example at a token limit.
     #[error("the model did not finish: {reason}")]
-    Unfinished { reason: String },
+    Unfinished {
+        /// The reason that the API reports.
+        reason: String,
+    },
+    /// The model refused to answer.
     #[error("the model refused: {text}")]
-    Refused { text: String },
-    #[error("the model said nothing")]
+    Refused {
+        /// The model's text.
+        text: String,
+    },
+    /// The model answered with an empty text.
+    #[error("the model's answer is empty")]
     Empty,
+    /// The model's answer is not JSON.
     #[error("the model's answer is not JSON: {detail}")]
-    NotJson { detail: String },
-    #[error("the model's answer is against the schema: {detail}")]
-    AgainstSchema { detail: String },
+    NotJson {
+        /// The cause.
+        detail: String,
+    },
+    /// The model's answer does not match the schema.
+    #[error("the model's answer does not match the schema: {detail}")]
+    AgainstSchema {
+        /// The cause.
+        detail: String,
+    },
 }

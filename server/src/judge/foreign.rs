@@ -1,28 +1,28 @@
-//! Text that came from outside, made fit to be stored and shown. It must not know what the text is about.
+//! Makes text from outside safe to store and show: redacted, on one line, truncated.
 
 use super::key::ApiKey;
 use crate::redact::redact;
 
-/// Enough to see what an endpoint complains of.
+/// Enough to understand an endpoint's error message.
 const MAX_CHARS: usize = 300;
 
-/// An endpoint may repeat the key it got, and the key need not look like one.
+/// Redacts the endpoint's key, too: an endpoint may repeat it, and it need not look like a key.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Foreign<'k> {
+pub(super) struct ForeignText<'k> {
     key: Option<&'k ApiKey>,
 }
 
-impl<'k> Foreign<'k> {
+impl<'k> ForeignText<'k> {
     pub(super) const fn beside(key: Option<&'k ApiKey>) -> Self {
         Self { key }
     }
 
     pub(super) fn told(self, text: &str) -> String {
-        self.told_within(text, MAX_CHARS)
+        self.sanitized(text, MAX_CHARS)
     }
 
-    /// One line without control characters, which could steer a terminal.
-    pub(super) fn told_within(self, text: &str, max_chars: usize) -> String {
+    /// One line without control characters, which could control a terminal.
+    pub(super) fn sanitized(self, text: &str, max_chars: usize) -> String {
         let masked = self.key.map(|key| key.masked_in(text));
         let redacted = redact(masked.as_deref().unwrap_or(text));
         let words: Vec<_> = redacted.split_whitespace().collect();
@@ -45,25 +45,25 @@ mod tests {
     use super::*;
 
     fn check(text: &str, max_chars: usize, expected: &str) {
-        let told = Foreign::beside(None).told_within(text, max_chars);
+        let told = ForeignText::beside(None).sanitized(text, max_chars);
         assert_eq!(told, expected, "{text:?}");
         assert!(told.chars().count() <= max_chars, "{told:?}");
     }
 
     #[test]
-    fn it_is_one_line_of_so_many_characters() {
+    fn text_is_truncated_to_one_line() {
         check(" a\n\tb  c ", 5, "a b c");
         check("äöüß", 4, "äöüß");
         check("äöüßa", 4, "äöü…");
     }
 
     #[test]
-    fn nothing_in_it_steers_a_terminal() {
+    fn control_characters_are_removed() {
         check("a\u{1b}[2Jb\u{7f}\u{9b}c", 99, "a[2Jbc");
     }
 
     #[test]
-    fn what_looks_like_a_secret_is_taken_out_before_the_cut() {
+    fn secrets_are_redacted_before_truncation() {
         check(
             "https://me:hunter2hunter2@example.org",
             99,

@@ -1,4 +1,4 @@
-//! The API key: read where it is used, sent in one header, shown nowhere.
+//! The API key: read for each judgment, sent in one header, never shown.
 
 use super::JudgeError;
 use reqwest::header::HeaderValue;
@@ -10,11 +10,11 @@ pub(super) struct ApiKey {
 }
 
 impl ApiKey {
-    /// Read anew for each judgment: no copy of it stays in memory in between.
+    /// Reads the variable. Called for each judgment, so that no copy stays in memory in between.
     pub(super) fn from_env(variable: &str) -> Result<Self, JudgeError> {
         let unusable = || JudgeError::UnusableKey { variable: variable.to_owned() };
         let secret = std::env::var_os(variable).unwrap_or_default();
-        // A key read from a file often brings the end of its line along.
+        // A key that was read from a file often ends with a newline.
         let secret = secret.to_str().ok_or_else(unusable)?.trim().to_owned();
         if secret.is_empty() {
             return Err(JudgeError::NoKey { variable: variable.to_owned() });

@@ -1,4 +1,4 @@
-//! Which errors may pass by themselves, and how long to wait for it. It neither waits nor counts.
+//! Which errors are worth a retry, and how long to pause before it. It neither waits nor counts.
 
 use super::JudgeError;
 use reqwest::header::{DATE, HeaderMap, RETRY_AFTER};
@@ -7,11 +7,11 @@ use std::time::{Duration, SystemTime};
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
 const LONGEST_PAUSE: Duration = Duration::from_secs(8);
 
-/// `None`: the same request would only fail again. Sidecars ask so rarely that they need not be spread by chance.
+/// `None` if the same request would fail again. Pauses have no jitter, because sidecars ask rarely.
 pub(super) fn pause(error: &JudgeError, requests_so_far: u32) -> Option<Duration> {
     let asked_for = match error {
         JudgeError::BrokenOff { .. } => None,
-        // Answered with 429 as well, but no pause pays the bill.
+        // Also answered with 429, but waiting does not help.
         JudgeError::Status { code: Some(code), .. } if code == "insufficient_quota" => return None,
         JudgeError::Status { status: 429 | 500..=599, retry_after, .. } => *retry_after,
         _ => return None,
@@ -19,13 +19,13 @@ pub(super) fn pause(error: &JudgeError, requests_so_far: u32) -> Option<Duration
     Some(asked_for.unwrap_or_else(|| by_schedule(requests_so_far)))
 }
 
-/// Half a second, then twice as long each time.
+/// Half a second, doubled with each request.
 fn by_schedule(requests_so_far: u32) -> Duration {
     let doubled = 2_u32.saturating_pow(requests_so_far.saturating_sub(1));
     FIRST_PAUSE.saturating_mul(doubled).min(LONGEST_PAUSE)
 }
 
-/// `Retry-After` as seconds or as a date, which counts from the endpoint's own clock where it tells the time.
+/// Parses `Retry-After` as seconds or as a date. A date is relative to the endpoint's own clock if it sends a `Date`.
 pub(super) fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
     let text = |name| headers.get(name)?.to_str().ok().map(str::trim);
     let date = |text| httpdate::parse_http_date(text).ok();
@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn a_date_counts_from_the_clock_that_wrote_it() {
+    fn a_date_is_relative_to_the_endpoints_clock() {
         let date = ("date", "Mon, 01 Jan 2035 00:00:00 GMT");
         check_header(&[date, ("retry-after", "Mon, 01 Jan 2035 00:00:05 GMT")], Some(5));
     }
@@ -91,13 +91,13 @@ mod tests {
     }
 
     #[test]
-    fn what_the_endpoint_asks_for_goes_before_the_schedule() {
+    fn retry_after_overrides_the_schedule() {
         check_pause(&status(429, None, Some(0)), 3, Some(0));
         check_pause(&status(500, None, Some(20)), 1, Some(20_000));
     }
 
     #[test]
-    fn only_what_may_pass_is_tried_again() {
+    fn only_temporary_errors_are_retried() {
         let broken = JudgeError::BrokenOff { endpoint: String::new(), detail: String::new() };
         check_pause(&broken, 1, Some(500));
         check_pause(&status(429, Some("rate_limit_exceeded"), None), 1, Some(500));

@@ -1,18 +1,18 @@
-//! What a question looks like on each wire, and how strictly an answer is read. Nothing here reaches a network.
+//! The request of each wire format, and strict parsing of answers. No network.
 
 use super::*;
 use expect_test::{Expect, expect};
 use rawr_core::judgment::OUTPUT_SCHEMA;
 use rawr_core::policy::JudgeBackend;
 use serde_json::{Value, json};
-use wire::Spoken;
+use wire::ModelOutput;
 
-fn foreign() -> Foreign<'static> {
-    Foreign::beside(None)
+fn foreign() -> ForeignText<'static> {
+    ForeignText::beside(None)
 }
 
-fn check_body(wire: Wire, effort: Option<&str>, expected: Expect) {
-    let question = Question {
+fn check_body(wire: JudgeApi, effort: Option<&str>, expected: Expect) {
+    let question = JudgeQuestion {
         instructions: "Judge.".to_owned(),
         context: "ghp_0123456789abcdefghijABCDEFGHIJ456789".to_owned(),
     };
@@ -21,9 +21,9 @@ fn check_body(wire: Wire, effort: Option<&str>, expected: Expect) {
 }
 
 #[test]
-fn a_question_on_the_responses_wire() {
+fn the_request_of_the_responses_api() {
     check_body(
-        Wire::Responses,
+        JudgeApi::Responses,
         Some("low"),
         expect![[r#"
             {
@@ -72,9 +72,9 @@ fn a_question_on_the_responses_wire() {
 }
 
 #[test]
-fn a_question_on_the_chat_wire() {
+fn the_request_of_the_chat_api() {
     check_body(
-        Wire::Chat,
+        JudgeApi::Chat,
         Some("low"),
         expect![[r#"
             {
@@ -118,25 +118,25 @@ fn a_question_on_the_chat_wire() {
 }
 
 #[test]
-fn without_an_effort_none_is_sent() {
-    let question = Question { instructions: String::new(), context: String::new() };
-    for (wire, name) in [(Wire::Responses, "reasoning"), (Wire::Chat, "reasoning_effort")] {
+fn an_unset_effort_is_not_sent() {
+    let question = JudgeQuestion { instructions: String::new(), context: String::new() };
+    for (wire, name) in [(JudgeApi::Responses, "reasoning"), (JudgeApi::Chat, "reasoning_effort")] {
         assert!(wire.body("m", None, &question).get(name).is_none(), "{wire:?}");
     }
 }
 
 #[test]
-fn only_endpoints_have_a_wire() {
+fn only_endpoints_have_a_wire_format() {
     use JudgeBackend::{Auto, Chat, Heuristic, Host, Off, Responses};
     for (backend, expected) in [
-        (Responses, Some(Wire::Responses)),
-        (Chat, Some(Wire::Chat)),
+        (Responses, Some(JudgeApi::Responses)),
+        (Chat, Some(JudgeApi::Chat)),
         (Auto, None),
         (Host, None),
         (Heuristic, None),
         (Off, None),
     ] {
-        assert_eq!(Wire::of(backend), expected, "{backend:?}");
+        assert_eq!(JudgeApi::of(backend), expected, "{backend:?}");
     }
 }
 
@@ -149,7 +149,7 @@ fn check_verdict(text: &str, expected: &str) {
 }
 
 #[test]
-fn an_answer_is_exactly_what_the_schema_says() {
+fn an_answer_must_match_the_schema() {
     check_verdict(r#" {"reason": "committed", "should_compact": true}"#, "true committed");
     check_verdict(r#"{"should_compact": false, "reason": ""}"#, "false ");
     for (text, detail) in [
@@ -172,15 +172,15 @@ fn an_answer_is_exactly_what_the_schema_says() {
             r#"{"should_compact": true, "should_compact": false, "reason": "x"}"#,
             "duplicate field `should_compact`",
         ),
-        ("true", "it is no object"),
-        (r#"[true, "in the order of the schema"]"#, "it is no object"),
+        ("true", "not an object"),
+        (r#"[true, "in the order of the schema"]"#, "not an object"),
     ] {
-        check_refused(text, "the model's answer is against the schema: ", detail);
+        check_refused(text, "the model's answer does not match the schema: ", detail);
     }
 }
 
 #[test]
-fn text_that_is_no_json_is_no_answer() {
+fn an_answer_must_be_json() {
     for (text, detail) in [
         ("Yes, compact.", "expected value"),
         (r#"{"should_compact": true, "reason": "x""#, "EOF while parsing an object"),
@@ -189,7 +189,7 @@ fn text_that_is_no_json_is_no_answer() {
     ] {
         check_refused(text, "the model's answer is not JSON: ", detail);
     }
-    check_verdict(" \n", "the model said nothing");
+    check_verdict(" \n", "the model's answer is empty");
 }
 
 #[track_caller]
@@ -214,10 +214,10 @@ fn the_schema_is_a_strict_one() {
     expect![[r#"{"additionalProperties":false,"properties":{"reason":{"type":"string"},"should_compact":{"type":"boolean"}},"required":["should_compact","reason"],"type":"object"}"#]].assert_eq(&json!(*OUTPUT_SCHEMA).to_string());
 }
 
-fn check_spoken(wire: Wire, body: &Value, expected: &str) {
+fn check_spoken(wire: JudgeApi, body: &Value, expected: &str) {
     let found = match wire.read(&body.to_string(), foreign()) {
-        Ok(Spoken { text, usage: None }) => text,
-        Ok(Spoken { text, usage: Some(usage) }) => {
+        Ok(ModelOutput { text, usage: None }) => text,
+        Ok(ModelOutput { text, usage: Some(usage) }) => {
             format!("{text} ({} in, {} out)", usage.input, usage.output)
         }
         Err(error) => error.to_string(),
@@ -234,18 +234,22 @@ fn the_text_of_a_response_is_in_its_messages() {
     let usage = json!({"input_tokens": 7, "output_tokens": 2, "total_tokens": 9});
     let answered =
         json!({"status": "completed", "error": null, "output": [thought, message], "usage": usage});
-    check_spoken(Wire::Responses, &answered, "ab (7 in, 2 out)");
-    check_spoken(Wire::Responses, &json!({"output": [message]}), "ab");
+    check_spoken(JudgeApi::Responses, &answered, "ab (7 in, 2 out)");
+    check_spoken(JudgeApi::Responses, &json!({"output": [message]}), "ab");
     check_spoken(
-        Wire::Responses,
+        JudgeApi::Responses,
         &json!({"output": [message], "usage": {"input_tokens": "7"}}),
         "ab",
     );
-    check_spoken(Wire::Responses, &json!({"output": [{"type": "reasoning", "content": null}]}), "");
+    check_spoken(
+        JudgeApi::Responses,
+        &json!({"output": [{"type": "reasoning", "content": null}]}),
+        "",
+    );
 }
 
 #[test]
-fn a_response_without_an_answer_says_why() {
+fn a_response_without_an_answer_is_an_error_with_its_cause() {
     let refused =
         json!({"type": "message", "content": [{"type": "refusal", "refusal": "I will not."}]});
     for (body, expected) in [
@@ -260,9 +264,9 @@ fn a_response_without_an_answer_says_why() {
             "the endpoint failed: oh no",
         ),
         (json!({"error": "oh no"}), "the endpoint failed: oh no"),
-        (json!({}), "the endpoint's answer is not of its API: there is no `output`"),
+        (json!({}), "the endpoint's answer does not match its API: missing `output`"),
     ] {
-        check_spoken(Wire::Responses, &body, expected);
+        check_spoken(JudgeApi::Responses, &body, expected);
     }
 }
 
@@ -274,14 +278,14 @@ fn choice(message: Value, finish_reason: Value) -> Value {
 fn the_text_of_a_chat_is_in_its_first_choice() {
     let mut answered =
         choice(json!({"role": "assistant", "content": "a", "refusal": null}), json!("stop"));
-    check_spoken(Wire::Chat, &answered, "a");
+    check_spoken(JudgeApi::Chat, &answered, "a");
     answered["usage"] = json!({"prompt_tokens": 7, "completion_tokens": 2});
-    check_spoken(Wire::Chat, &answered, "a (7 in, 2 out)");
-    check_spoken(Wire::Chat, &choice(json!({"content": "a", "refusal": ""}), Value::Null), "a");
+    check_spoken(JudgeApi::Chat, &answered, "a (7 in, 2 out)");
+    check_spoken(JudgeApi::Chat, &choice(json!({"content": "a", "refusal": ""}), Value::Null), "a");
 }
 
 #[test]
-fn a_fence_around_the_whole_of_a_chats_answer_is_taken_off() {
+fn a_fence_around_a_whole_answer_is_removed() {
     for (said, expected) in [
         ("```json\n{}\n```", "{}\n"),
         ("\n```\n{}\n```\n", "{}\n"),
@@ -293,12 +297,12 @@ fn a_fence_around_the_whole_of_a_chats_answer_is_taken_off() {
         ("```jsonc\n{}\n```", "```jsonc\n{}\n```"),
         ("```", "```"),
     ] {
-        check_spoken(Wire::Chat, &choice(json!({"content": said}), json!("stop")), expected);
+        check_spoken(JudgeApi::Chat, &choice(json!({"content": said}), json!("stop")), expected);
     }
 }
 
 #[test]
-fn a_chat_without_an_answer_says_why() {
+fn a_chat_without_an_answer_is_an_error_with_its_cause() {
     for (body, expected) in [
         (
             choice(json!({"content": null, "refusal": "I will not."}), json!("stop")),
@@ -309,16 +313,16 @@ fn a_chat_without_an_answer_says_why() {
             choice(json!({"content": null}), json!("content_filter")),
             "the model did not finish: content_filter",
         ),
-        (json!({"choices": []}), "the model said nothing"),
+        (json!({"choices": []}), "the model's answer is empty"),
         (json!({"error": {"message": "oh no"}}), "the endpoint failed: oh no"),
-        (json!({"output": []}), "the endpoint's answer is not of its API: there are no `choices`"),
+        (json!({"output": []}), "the endpoint's answer does not match its API: missing `choices`"),
     ] {
-        check_spoken(Wire::Chat, &body, expected);
+        check_spoken(JudgeApi::Chat, &body, expected);
     }
 }
 
 #[test]
-fn a_complaint_is_found_where_endpoints_put_it() {
+fn error_messages_are_found_in_every_known_layout() {
     for (body, code, message) in [
         (
             r#"{"error": {"message": "slow down", "type": "requests", "code": "rate_limit_exceeded"}}"#,

@@ -1,9 +1,9 @@
-//! The two APIs that a judge may speak: what a question looks like and where the answer is in a reply. It must not
-//! send anything, nor know what an answer says.
+//! The two APIs of judges: how a request is written and where a reply holds the model's text. It must not send anything
+//! or interpret the text.
 
 use super::answer::SCHEMA_NAME;
-use super::foreign::Foreign;
-use super::{JudgeError, JudgeUsage, Question};
+use super::foreign::ForeignText;
+use super::{JudgeError, JudgeQuestion, JudgeUsage};
 use crate::redact::redact;
 use rawr_core::judgment::OUTPUT_SCHEMA;
 use rawr_core::policy::JudgeBackend;
@@ -11,19 +11,19 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Wire {
+pub(super) enum JudgeApi {
     Responses,
     Chat,
 }
 
-/// What the model said, before anybody reads it.
+/// The model's text, unparsed.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Spoken {
+pub(super) struct ModelOutput {
     pub text: String,
     pub usage: Option<JudgeUsage>,
 }
 
-impl Wire {
+impl JudgeApi {
     pub(super) const fn of(backend: JudgeBackend) -> Option<Self> {
         match backend {
             JudgeBackend::Responses => Some(Self::Responses),
@@ -35,7 +35,7 @@ impl Wire {
         }
     }
 
-    /// Below the base address.
+    /// The path below the base address.
     pub(super) const fn path(self) -> &'static [&'static str] {
         match self {
             Self::Responses => &["responses"],
@@ -43,7 +43,7 @@ impl Wire {
         }
     }
 
-    pub(super) fn body(self, model: &str, effort: Option<&str>, question: &Question) -> Value {
+    pub(super) fn body(self, model: &str, effort: Option<&str>, question: &JudgeQuestion) -> Value {
         let (instructions, context) = (redact(&question.instructions), redact(&question.context));
         let schema = &*OUTPUT_SCHEMA;
         let (mut body, effort) = match self {
@@ -80,7 +80,11 @@ impl Wire {
         body
     }
 
-    pub(super) fn read(self, body: &str, foreign: Foreign<'_>) -> Result<Spoken, JudgeError> {
+    pub(super) fn read(
+        self,
+        body: &str,
+        foreign: ForeignText<'_>,
+    ) -> Result<ModelOutput, JudgeError> {
         match self {
             Self::Responses => decode::<ResponsesReply>(body, foreign)?.spoken(foreign),
             Self::Chat => decode::<ChatReply>(body, foreign)?.spoken(foreign),
@@ -88,7 +92,10 @@ impl Wire {
     }
 }
 
-fn decode<'b, T: Deserialize<'b>>(body: &'b str, foreign: Foreign<'_>) -> Result<T, JudgeError> {
+fn decode<'b, T: Deserialize<'b>>(
+    body: &'b str,
+    foreign: ForeignText<'_>,
+) -> Result<T, JudgeError> {
     serde_json::from_str(body)
         .map_err(|error| JudgeError::NotOfTheApi { detail: foreign.told(&error.to_string()) })
 }
@@ -97,8 +104,8 @@ fn not_of_the_api<T>(detail: &str) -> Result<T, JudgeError> {
     Err(JudgeError::NotOfTheApi { detail: detail.to_owned() })
 }
 
-/// An endpoint's word for what went wrong, and its sentence. Some wrap it, some do not, some send a page.
-pub(super) fn complaint(body: &str, foreign: Foreign<'_>) -> (Option<String>, String) {
+/// The endpoint's error code and message. Some endpoints wrap them, some do not, some send an HTML page.
+pub(super) fn complaint(body: &str, foreign: ForeignText<'_>) -> (Option<String>, String) {
     let Ok(value) = serde_json::from_str::<Value>(body) else {
         return (None, foreign.told(body));
     };
@@ -109,12 +116,12 @@ pub(super) fn complaint(body: &str, foreign: Foreign<'_>) -> (Option<String>, St
     (code, message.unwrap_or_else(|| foreign.told(body)))
 }
 
-/// Gateways answer 200 to tell of an error, too.
-fn failed(error: &Value, foreign: Foreign<'_>) -> JudgeError {
+/// Some gateways report errors with status 200.
+fn failed(error: &Value, foreign: ForeignText<'_>) -> JudgeError {
     JudgeError::Failed { message: complaint(&error.to_string(), foreign).1 }
 }
 
-/// A count that cannot be read makes no judgment worthless.
+/// A usage that cannot be parsed must not fail the judgment.
 fn usage(usage: Option<&Value>) -> Option<JudgeUsage> {
     let count = |names: [&str; 2]| names.iter().find_map(|name| usage?.get(name)?.as_u64());
     let input = count(["input_tokens", "prompt_tokens"])?;
@@ -125,40 +132,40 @@ fn usage(usage: Option<&Value>) -> Option<JudgeUsage> {
 struct ResponsesReply {
     status: Option<String>,
     error: Option<Value>,
-    incomplete_details: Option<Incomplete>,
-    output: Option<Vec<Item>>,
+    incomplete_details: Option<IncompleteDetails>,
+    output: Option<Vec<OutputItem>>,
     usage: Option<Value>,
 }
 
 #[derive(Deserialize)]
-struct Incomplete {
+struct IncompleteDetails {
     reason: Option<String>,
 }
 
 #[derive(Deserialize)]
-struct Item {
+struct OutputItem {
     #[serde(rename = "type")]
     kind: String,
-    content: Option<Vec<Part>>,
+    content: Option<Vec<ContentPart>>,
 }
 
 #[derive(Deserialize)]
-struct Part {
+struct ContentPart {
     text: Option<String>,
     refusal: Option<String>,
 }
 
 impl ResponsesReply {
-    fn spoken(self, foreign: Foreign<'_>) -> Result<Spoken, JudgeError> {
+    fn spoken(self, foreign: ForeignText<'_>) -> Result<ModelOutput, JudgeError> {
         if let Some(error) = &self.error {
             return Err(failed(error, foreign));
         }
-        let Some(output) = self.output else { return not_of_the_api("there is no `output`") };
+        let Some(output) = self.output else { return not_of_the_api("missing `output`") };
         if let Some(status) = self.status.filter(|status| status != "completed") {
             let reason = self.incomplete_details.and_then(|details| details.reason);
             return Err(JudgeError::Unfinished { reason: foreign.told(&reason.unwrap_or(status)) });
         }
-        // Reasoning is an item of its own and no part of the answer.
+        // Reasoning is a separate item and not part of the answer.
         let said = output.into_iter().filter(|item| item.kind == "message");
         let mut text = String::new();
         for part in said.flat_map(|item| item.content.unwrap_or_default()) {
@@ -167,37 +174,37 @@ impl ResponsesReply {
             }
             text.push_str(&part.text.unwrap_or_default());
         }
-        Ok(Spoken { text, usage: usage(self.usage.as_ref()) })
+        Ok(ModelOutput { text, usage: usage(self.usage.as_ref()) })
     }
 }
 
 #[derive(Deserialize)]
 struct ChatReply {
     error: Option<Value>,
-    choices: Option<Vec<Choice>>,
+    choices: Option<Vec<ChatChoice>>,
     usage: Option<Value>,
 }
 
 #[derive(Deserialize)]
-struct Choice {
-    message: Message,
+struct ChatChoice {
+    message: ChatMessage,
     finish_reason: Option<String>,
 }
 
 #[derive(Deserialize)]
-struct Message {
+struct ChatMessage {
     content: Option<String>,
     refusal: Option<String>,
 }
 
 impl ChatReply {
-    fn spoken(self, foreign: Foreign<'_>) -> Result<Spoken, JudgeError> {
+    fn spoken(self, foreign: ForeignText<'_>) -> Result<ModelOutput, JudgeError> {
         if let Some(error) = &self.error {
             return Err(failed(error, foreign));
         }
-        let Some(choices) = self.choices else { return not_of_the_api("there are no `choices`") };
+        let Some(choices) = self.choices else { return not_of_the_api("missing `choices`") };
         let choice = choices.into_iter().next().ok_or(JudgeError::Empty)?;
-        // Some endpoints send an empty refusal along with every answer.
+        // Some endpoints send an empty refusal with every answer.
         if let Some(refusal) = choice.message.refusal.filter(|refusal| !refusal.is_empty()) {
             return Err(JudgeError::Refused { text: foreign.told(&refusal) });
         }
@@ -205,11 +212,11 @@ impl ChatReply {
             return Err(JudgeError::Unfinished { reason: foreign.told(&reason) });
         }
         let content = choice.message.content.unwrap_or_default();
-        Ok(Spoken { text: unfenced(&content).to_owned(), usage: usage(self.usage.as_ref()) })
+        Ok(ModelOutput { text: unfenced(&content).to_owned(), usage: usage(self.usage.as_ref()) })
     }
 }
 
-/// Endpoints that pass over the schema get JSON in a Markdown fence from many models. Prose around it is not undone.
+/// Endpoints that ignore the schema often return JSON in a Markdown fence. Prose around it is not removed.
 fn unfenced(text: &str) -> &str {
     let inside = || {
         let rest = text.trim().strip_prefix("```")?.strip_suffix("```")?;

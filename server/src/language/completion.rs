@@ -1,19 +1,21 @@
-//! What may be typed at a place: placeholders in prompts, keys, tables and values elsewhere. Broken and half-typed texts
-//! are the rule here, so that nothing is parsed in earnest.
+//! Completion: placeholders in prompts, and keys, tables and values in configuration files. Incomplete texts are the
+//! normal case, so that no strict parser is used.
 
 use super::front_matter::FrontMatter;
 use super::hover::{about, config_key, type_of};
 use super::settings::key_of;
-use super::toml::{Entry, Header, Outline, Segment, Value, What};
-use super::world::{Doc, File, Kind};
-use crate::config::{Key, Kind as Type, is_table, key, names_in, of_models, path_in, tables};
+use super::toml::{Segment, TomlEntry, TomlHeader, TomlOutline, TomlValue, TomlValueKind};
+use super::world::{ConfigFile, Doc, DocumentKind};
+use crate::config::{
+    ConfigKey, KeyKind as Type, is_table, key, names_in, of_models, path_in, tables,
+};
 use crate::prompts::FRONT_MATTER_KEYS;
 use rawr_core::boundary::Boundary;
 use rawr_core::prompt::{Placeholder, PromptName, scan};
 use std::ops::Range;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Sort {
+pub enum ProposalKind {
     Placeholder,
     Table,
     Key,
@@ -23,18 +25,18 @@ pub enum Sort {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Proposal {
     pub label: String,
-    /// Takes the place of the span.
+    /// Replaces the span.
     pub text: String,
     pub span: Range<usize>,
-    pub sort: Sort,
-    /// Markdown; may be empty.
+    pub sort: ProposalKind,
+    /// Markdown, may be empty.
     pub about: String,
 }
 
 pub fn complete(doc: &Doc<'_>, at: usize) -> Vec<Proposal> {
     match doc.kind {
-        Kind::Config(file) => in_toml(doc.text, at, file),
-        Kind::Prompt(PromptName::AutoCompact) if FrontMatter::of(doc.text).holds(at) => {
+        DocumentKind::Config(file) => in_toml(doc.text, at, file),
+        DocumentKind::Prompt(PromptName::AutoCompact) if FrontMatter::of(doc.text).holds(at) => {
             in_front_matter(doc.text, at)
         }
         kind => kind.prompt().map_or_else(Vec::new, |name| placeholders(name, doc.text, at)),
@@ -45,7 +47,7 @@ fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_'
 }
 
-/// The word around a place.
+/// The word around a position.
 fn word_at(text: &str, at: usize, is_part: impl Fn(u8) -> bool) -> Range<usize> {
     let bytes = text.as_bytes();
     let before = bytes[..at].iter().rev().take_while(|byte| is_part(**byte)).count();
@@ -68,14 +70,14 @@ fn placeholders(name: PromptName, text: &str, at: usize) -> Vec<Proposal> {
             label: format!("{{{spelled}}}"),
             text: format!("{{{spelled}}}"),
             span: span.clone(),
-            sort: Sort::Placeholder,
+            sort: ProposalKind::Placeholder,
             about: format!("{}.{required}", known.meaning),
         }
     };
     name.placeholders().iter().map(proposal).collect()
 }
 
-/// As the rest of the file is spelled.
+/// Whether the rest of the file uses snake_case.
 fn prefers_snake(name: PromptName, text: &str) -> bool {
     let differs = || name.placeholders().iter().filter(|known| known.camel != known.snake);
     let is = |spelling: fn(&Placeholder) -> &'static str| {
@@ -84,18 +86,18 @@ fn prefers_snake(name: PromptName, text: &str) -> bool {
     is(|known| known.snake) > is(|known| known.camel)
 }
 
-fn in_toml(text: &str, at: usize, file: File) -> Vec<Proposal> {
-    let outline = Outline::of(text);
+fn in_toml(text: &str, at: usize, file: ConfigFile) -> Vec<Proposal> {
+    let outline = TomlOutline::of(text);
     if outline.comments.iter().any(|comment| comment.start < at && at <= comment.end) {
         return Vec::new();
     }
-    let inside = |header: &&Header| header.span.start < at && at <= header.span.end;
+    let inside = |header: &&TomlHeader| header.span.start < at && at <= header.span.end;
     if let Some(header) = outline.headers().find(inside) {
         return if text[..at].ends_with(']') { Vec::new() } else { in_header(header, text, at) };
     }
     let line_end =
         |from: usize| from + text[from..].find(['\n', '\r']).unwrap_or(text.len() - from);
-    let here = |entry: &&Entry| {
+    let here = |entry: &&TomlEntry| {
         entry.span.start <= at && (at <= entry.span.end || at <= line_end(entry.span.end))
     };
     match outline.entries().filter(here).last() {
@@ -123,18 +125,18 @@ fn split_at(path: &[Segment], at: usize) -> (Vec<String>, Range<usize>) {
     (before, if span.start <= at { span } else { at..at })
 }
 
-fn in_key(entry: &Entry, text: &str, at: usize, file: File) -> Vec<Proposal> {
+fn in_key(entry: &TomlEntry, text: &str, at: usize, file: ConfigFile) -> Vec<Proposal> {
     let (before, span) = split_at(&entry.key, at);
     let table: Vec<_> = entry.table.iter().cloned().chain(before).collect();
     let mut all = names(&table, span.clone(), file);
     if entry.key.len() == 1 && entry.after_sign.is_none() && text[span.clone()].is_empty() {
-        all.extend(headers(&Outline::of(text), span));
+        all.extend(headers(&TomlOutline::of(text), span));
     }
     all
 }
 
-/// What may stand in a table: its keys, and tables below it with a dot behind.
-fn names(table: &[String], span: Range<usize>, file: File) -> Vec<Proposal> {
+/// The completions inside a table: its keys, and sub-tables followed by a dot.
+fn names(table: &[String], span: Range<usize>, file: ConfigFile) -> Vec<Proposal> {
     let (path, model) = path_in(table);
     let full =
         |name: &str| if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") };
@@ -148,21 +150,21 @@ fn names(table: &[String], span: Range<usize>, file: File) -> Vec<Proposal> {
     let proposal = |name: &str| {
         let path = full(name);
         let of_key = key(&path);
-        // Codex's own tables hold more than ours: only what is below ours is known.
-        let ours = file != File::Codex || path.contains('.') || is_table(&path);
+        // Codex's own tables hold other keys, too. Only tables below ours are completed.
+        let ours = file != ConfigFile::Codex || path.contains('.') || is_table(&path);
         ours.then(|| match of_key {
             Some(key) => Proposal {
                 label: name.to_owned(),
                 text: name.to_owned(),
                 span: span.clone(),
-                sort: Sort::Key,
+                sort: ProposalKind::Key,
                 about: about(key),
             },
             None => Proposal {
                 label: name.to_owned(),
                 text: name.to_owned(),
                 span: span.clone(),
-                sort: Sort::Table,
+                sort: ProposalKind::Table,
                 about: doc_of(&path).to_owned(),
             },
         })
@@ -174,7 +176,7 @@ fn doc_of(path: &str) -> &'static str {
     tables().find(|table| table.path == path).map_or("", |table| table.doc)
 }
 
-fn in_header(header: &Header, text: &str, at: usize) -> Vec<Proposal> {
+fn in_header(header: &TomlHeader, text: &str, at: usize) -> Vec<Proposal> {
     let (before, span) = split_at(&header.path, at);
     let (path, model) = path_in(&before);
     let closed = text[header.span.clone()].ends_with(']');
@@ -185,25 +187,25 @@ fn in_header(header: &Header, text: &str, at: usize) -> Vec<Proposal> {
         table.strip_prefix(&path)?.strip_prefix('.').map(str::to_owned)
     };
     let known = tables().filter(|table| model.is_none() || of_models(table.path));
-    let proposal = |table: &crate::config::Table| {
+    let proposal = |table: &crate::config::KeyTable| {
         let rest = below(table.path)?;
-        // All that is typed behind the place is part of the same path.
+        // The rest of the path behind the cursor is replaced, too.
         let end = header.path.last().map_or(span.end, |last| last.span.end.max(span.end));
         let bracket = if closed { "" } else { "]" };
         Some(Proposal {
             label: rest.clone(),
             text: format!("{rest}{bracket}"),
             span: span.start..end,
-            sort: Sort::Table,
+            sort: ProposalKind::Table,
             about: table.doc.to_owned(),
         })
     };
     known.filter_map(proposal).collect()
 }
 
-/// Whole headers, for the start of a line.
-fn headers(outline: &Outline, span: Range<usize>) -> Vec<Proposal> {
-    let path = |header: &Header| {
+/// Complete headers, at the start of a line.
+fn headers(outline: &TomlOutline, span: Range<usize>) -> Vec<Proposal> {
+    let path = |header: &TomlHeader| {
         header.path.iter().map(|of| of.text.as_str()).collect::<Vec<_>>().join(".")
     };
     let there: Vec<_> = outline.headers().map(path).collect();
@@ -213,25 +215,26 @@ fn headers(outline: &Outline, span: Range<usize>) -> Vec<Proposal> {
             label: format!("[{}]", table.path),
             text: format!("[{}]", table.path),
             span: span.clone(),
-            sort: Sort::Table,
+            sort: ProposalKind::Table,
             about: table.doc.to_owned(),
         })
         .collect()
 }
 
-fn in_value(entry: &Entry, text: &str, at: usize, file: File) -> Vec<Proposal> {
+fn in_value(entry: &TomlEntry, text: &str, at: usize, file: ConfigFile) -> Vec<Proposal> {
     let closed = |span: &Range<usize>| text[span.clone()].ends_with('}') && at >= span.end;
-    if let Some(Value { span, what: What::Table }) = &entry.value
+    if let Some(TomlValue { span, what: TomlValueKind::Table }) = &entry.value
         && span.start < at
     {
         let names = || names(&entry.path(), at..at, file);
         return if closed(span) { Vec::new() } else { names() };
     }
     let Some(found) = key_of(entry) else { return Vec::new() };
-    let inner =
-        |list: &[Value]| list.iter().find(|of| of.span.start <= at && at <= of.span.end).cloned();
+    let inner = |list: &[TomlValue]| {
+        list.iter().find(|of| of.span.start <= at && at <= of.span.end).cloned()
+    };
     match &entry.value {
-        Some(Value { span, what: What::List(list) }) if span.start < at => {
+        Some(TomlValue { span, what: TomlValueKind::List(list) }) if span.start < at => {
             let closed = text[span.clone()].ends_with(']') && at >= span.end;
             if closed { Vec::new() } else { values(found.key, inner(list).as_ref(), at, true) }
         }
@@ -243,17 +246,24 @@ fn in_value(entry: &Entry, text: &str, at: usize, file: File) -> Vec<Proposal> {
     }
 }
 
-/// Words that may stand at a place, with quotes where there are none yet.
-fn values(key: &'static Key, there: Option<&Value>, at: usize, in_list: bool) -> Vec<Proposal> {
+/// The valid words at a position, with quotes unless there are some.
+fn values(
+    key: &'static ConfigKey,
+    there: Option<&TomlValue>,
+    at: usize,
+    in_list: bool,
+) -> Vec<Proposal> {
     let (span, bare) = match there {
-        Some(Value { what: What::Text { inside, closed: true }, .. }) => (inside.clone(), true),
+        Some(TomlValue { what: TomlValueKind::Text { inside, closed: true }, .. }) => {
+            (inside.clone(), true)
+        }
         Some(value) => (value.span.clone(), false),
         None => (at..at, false),
     };
     let quoted = |word: &str| if bare { word.to_owned() } else { format!("\"{word}\"") };
     let proposal = |label: String, text: String| {
         let about = about(key);
-        Proposal { label, text, span: span.clone(), sort: Sort::Value, about }
+        Proposal { label, text, span: span.clone(), sort: ProposalKind::Value, about }
     };
     match &key.kind {
         Type::Switch => {
@@ -326,7 +336,7 @@ fn in_front_matter(text: &str, at: usize) -> Vec<Proposal> {
             label: name.to_owned(),
             text: format!("{name}{sign}"),
             span: word.clone(),
-            sort: if is_table { Sort::Table } else { Sort::Key },
+            sort: if is_table { ProposalKind::Table } else { ProposalKind::Key },
             about: if is_table { String::new() } else { about_field(known.path, known.doc) },
         });
     }
@@ -335,7 +345,7 @@ fn in_front_matter(text: &str, at: usize) -> Vec<Proposal> {
 
 fn about_field(path: &str, doc: &str) -> String {
     match config_key(path) {
-        Some(key) => format!("{doc}\n\n{}. `{}` goes before it.", type_of(&key.kind), key.path),
+        Some(key) => format!("{doc}\n\n{}. `{}` takes precedence.", type_of(&key.kind), key.path),
         None => doc.to_owned(),
     }
 }
@@ -346,7 +356,7 @@ fn field_values(path: &str, text: &str, at: usize, in_list: bool) -> Vec<Proposa
         label: word,
         text,
         span: span.clone(),
-        sort: Sort::Value,
+        sort: ProposalKind::Value,
         about: String::new(),
     };
     match config_key(path) {

@@ -1,28 +1,28 @@
-//! The front matter of a prompt file as far as it can be made out while it is being written: keys and values with their
-//! places. It never refuses a text, and what a value means is not known here.
+//! A tolerant parser of front matter: keys and values with their positions, also while they are being typed. Never
+//! fails, and does not interpret values.
 
 use std::ops::Range;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Field {
-    /// From the root, with dots.
+pub struct FrontMatterField {
+    /// The full path, with dots.
     pub path: String,
     /// Of the key itself.
     pub span: Range<usize>,
     /// Behind the `:`, if there is one.
     pub after_sign: Option<usize>,
-    /// To the end of the line, blanks and comments left out, or to the last entry of a list below.
+    /// To the end of the line without spaces and comments, or to the last item of a list below.
     pub value: Range<usize>,
 }
 
 #[derive(Debug, Default)]
 pub struct FrontMatter {
-    /// Between the two marks; empty where there is none.
+    /// Between the two markers. Empty if there is no front matter.
     pub span: Range<usize>,
-    pub fields: Vec<Field>,
+    pub fields: Vec<FrontMatterField>,
 }
 
-/// The start of each line, and the line without its end.
+/// The start of each line, and the line without its line ending.
 fn lines(text: &str, from: usize) -> impl Iterator<Item = (usize, &str)> {
     let mut at = from;
     text[from..].split_inclusive('\n').map(move |line| {
@@ -41,7 +41,7 @@ impl FrontMatter {
         }
         let begin = all.peek().map_or(text.len(), |(at, _)| *at);
         let mut found = Self { span: begin..text.len(), fields: Vec::new() };
-        // Where keys of each depth begin, and the path down to there.
+        // The indentation of each level, and the path of its parent.
         let mut above: Vec<(usize, String)> = Vec::new();
         for (at, line) in all {
             if matches!(line.trim_end(), "---" | "...") {
@@ -72,12 +72,12 @@ impl FrontMatter {
 
     pub fn holds(&self, at: usize) -> bool {
         self.span.start <= at && at <= self.span.end && self.span.start > 0 && {
-            // The mark that ends it begins where the span ends.
+            // The closing marker begins at the end of the span.
             at < self.span.end || self.fields.last().is_some_and(|last| at <= last.value.end)
         }
     }
 
-    /// The path that keys of a line have before them, by how far in it begins.
+    /// The path of the parent of a line's key, given its indentation.
     pub fn parent_at(&self, text: &str, at: usize) -> String {
         let indent_of = |at: usize| {
             let start = text[..at].rfind('\n').map_or(0, |end| end + 1);
@@ -95,7 +95,7 @@ impl FrontMatter {
     }
 }
 
-fn field(at: usize, content: &str, parent: Option<&str>) -> Field {
+fn field(at: usize, content: &str, parent: Option<&str>) -> FrontMatterField {
     let sign = content.find(':');
     let name = content[..sign.unwrap_or(content.len())].trim_end();
     let plain = name.trim_matches(['"', '\'']);
@@ -103,7 +103,7 @@ fn field(at: usize, content: &str, parent: Option<&str>) -> Field {
     let rest = rest.find(" #").map_or(rest, |comment| &rest[..comment]);
     let blank = rest.len() - rest.trim_start().len();
     let value = at + sign.map_or(content.len(), |sign| sign + 1 + blank);
-    Field {
+    FrontMatterField {
         path: parent.map_or_else(|| plain.to_owned(), |parent| format!("{parent}.{plain}")),
         span: at..at + name.len(),
         after_sign: sign.map(|sign| at + sign + 1),
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_are_found_by_how_far_in_they_stand() {
+    fn keys_are_nested_by_indentation() {
         check(
             "---\nversion: 1 # c\ntrigger:\n  early_percent: 80\n  list: [a, b]\npacket:\n    max: 3\n---\nx: y",
             &[
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn half_typed_front_matter_is_understood() {
+    fn incomplete_front_matter_is_parsed() {
         check("---\ntrigger:\n  ear", &["trigger = ", "trigger.ear = "]);
         check("---\n", &[]);
         check("text\n---\na: 1", &[]);
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_line_belongs_where_it_begins() {
+    fn an_empty_line_is_nested_by_its_indentation() {
         for (text, expected) in [
             ("---\ntrigger:\n  |\n---\n", "trigger"),
             ("---\ntrigger:\n  a: 1\n  |\n---\n", "trigger"),

@@ -1,14 +1,15 @@
-//! How often each tier would have fired under a configuration that is being edited. The core decides what counts.
+//! How often each tier would have fired under a configuration that is being edited. The core evaluates it.
 
 use rawr_core::assess::Decision;
 use rawr_core::policy::{Policy, Tier};
 use rawr_core::units::{Timestamp, TurnId};
 use std::collections::BTreeSet;
 
-/// How far back is looked.
+/// The number of days that are evaluated.
 pub const DAYS: u64 = 7;
 
-/// Every tier with the turns that it would have compacted after. Of each turn the most urgent tier counts.
+/// Every tier with the number of turns after which it would have compacted. Only the most urgent tier of each turn
+/// counts.
 pub fn would_have_fired(
     threads: &[Vec<Decision>],
     policy: &Policy,
@@ -19,7 +20,7 @@ pub fn would_have_fired(
         let mut turns: BTreeSet<(Tier, Option<&TurnId>, Timestamp)> = BTreeSet::new();
         for decision in decisions.iter().filter(|decision| decision.at >= since) {
             if let Some(tier) = decision.under(policy) {
-                // Without a turn, each decision is one of its own.
+                // A decision without a turn counts on its own.
                 let at = decision.turn.as_ref().map_or(decision.at, |_| Timestamp::default());
                 turns.insert((tier, decision.turn.as_ref(), at));
             }
@@ -31,7 +32,7 @@ pub fn would_have_fired(
     counts
 }
 
-/// As an editor shows it beside the tier.
+/// The text that an editor shows next to the tier.
 pub fn told(tier: Tier, count: usize) -> String {
     let times = match count {
         0 => "not have fired".to_owned(),
@@ -49,7 +50,7 @@ mod tests {
     use rawr_core::units::{DecisionId, Percent};
 
     #[test]
-    fn one_turn_counts_once_and_what_is_older_not_at_all() {
+    fn one_turn_counts_once_and_older_turns_do_not_count() {
         let of_turn = |at| Decision {
             id: DecisionId::new("d"),
             at: Timestamp(at),

@@ -1,11 +1,10 @@
-//! What stands under the cursor, in words: a placeholder with its value now, a key with its default and the value in
-//! force. The words are Markdown.
+//! Hover texts in Markdown: a placeholder with its current value, a key with its default and current value.
 
-use super::front_matter::{Field, FrontMatter};
-use super::settings::{Found, key_at};
-use super::toml::{Header, Outline};
-use super::world::{Doc, Kind, Values, World};
-use crate::config::{Config, Key, Kind as Type, key, path_in, tables};
+use super::front_matter::{FrontMatter, FrontMatterField};
+use super::settings::{ConfigKeyAt, key_at};
+use super::toml::{TomlHeader, TomlOutline};
+use super::world::{Doc, DocumentKind, LanguageContext, PlaceholderValues};
+use crate::config::{Config, ConfigKey, KeyKind as Type, key, path_in, tables};
 use crate::prompts::FRONT_MATTER_KEYS;
 use rawr_core::boundary::Boundary;
 use rawr_core::prompt::{Placeholder, PlaceholderUse, PromptName, scan};
@@ -18,20 +17,25 @@ pub struct Hover {
     pub span: Range<usize>,
 }
 
-/// A value in a hover is for a glance.
+/// Longer values are truncated.
 const MAX_CHARS: usize = 400;
 
-/// `values`: those of the prompt that the document is.
-pub fn hover(doc: &Doc<'_>, world: &World, values: Option<&Values>, at: usize) -> Option<Hover> {
+/// `values` are those of the prompt in this document.
+pub fn hover(
+    doc: &Doc<'_>,
+    world: &LanguageContext,
+    values: Option<&PlaceholderValues>,
+    at: usize,
+) -> Option<Hover> {
     match doc.kind {
-        Kind::Config(_) => {
-            let outline = Outline::of(doc.text);
+        DocumentKind::Config(_) => {
+            let outline = TomlOutline::of(doc.text);
             match key_at(&outline, at) {
                 Some(found) => Some(of_key(doc, world, &found)),
                 None => of_table(&outline, at),
             }
         }
-        Kind::Prompt(PromptName::AutoCompact) if FrontMatter::of(doc.text).holds(at) => {
+        DocumentKind::Prompt(PromptName::AutoCompact) if FrontMatter::of(doc.text).holds(at) => {
             of_field(doc, world, at)
         }
         kind => {
@@ -56,30 +60,30 @@ fn placeholder_at(
     Some((found, known))
 }
 
-fn of_placeholder(placeholder: &Placeholder, values: Option<&Values>) -> String {
+fn of_placeholder(placeholder: &Placeholder, values: Option<&PlaceholderValues>) -> String {
     let required = if placeholder.required { " (required)" } else { "" };
     let now = match values {
-        None => "There is no thread to take its value from.".to_owned(),
-        Some(Values { thread, values, .. }) => match values.get(placeholder.camel) {
-            None => format!("In thread `{thread}` it has no value now."),
-            Some(value) => format!("Now, in thread `{thread}`:\n\n{}", fenced(value)),
+        None => "No thread to read its value from.".to_owned(),
+        Some(PlaceholderValues { thread, values, .. }) => match values.get(placeholder.camel) {
+            None => format!("No value in thread `{thread}` now."),
+            Some(value) => format!("Value in thread `{thread}`:\n\n{}", fenced(value)),
         },
     };
     format!("`{{{}}}`{required}: {}\n\n{now}", placeholder.camel, placeholder.meaning)
 }
 
-/// Between fences that are longer than any inside: a value is text that a stranger may have written.
+/// With a longer fence than any in the value, because the value is untrusted text.
 fn fenced(value: &str) -> String {
     let longest = value.split(|of| of != '`').map(str::len).max().unwrap_or(0);
     let fence = "`".repeat(longest.max(2) + 1);
     let cut = value.char_indices().nth(MAX_CHARS).map(|(at, _)| at);
     let shown = &value[..cut.unwrap_or(value.len())];
     let rest = value.chars().count().saturating_sub(MAX_CHARS);
-    let more = cut.map(|_| format!("\n\n… and {rest} characters more")).unwrap_or_default();
+    let more = cut.map(|_| format!("\n\n… and {rest} more characters")).unwrap_or_default();
     format!("{fence}text\n{shown}\n{fence}{more}")
 }
 
-fn of_key(doc: &Doc<'_>, world: &World, found: &Found) -> Hover {
+fn of_key(doc: &Doc<'_>, world: &LanguageContext, found: &ConfigKeyAt) -> Hover {
     let config = world.config(doc, found.model.as_deref()).0;
     let mut text = about(found.key);
     text.push_str("\n\n");
@@ -87,11 +91,11 @@ fn of_key(doc: &Doc<'_>, world: &World, found: &Found) -> Hover {
     Hover { markdown: text, span: found.span.clone() }
 }
 
-fn of_table(outline: &Outline, at: usize) -> Option<Hover> {
-    let on = |header: &&Header| header.span.start <= at && at <= header.span.end;
+fn of_table(outline: &TomlOutline, at: usize) -> Option<Hover> {
+    let on = |header: &&TomlHeader| header.span.start <= at && at <= header.span.end;
     let header = outline.headers().find(on)?;
     let path: Vec<_> = header.path.iter().map(|segment| segment.text.clone()).collect();
-    // A model's own table is told of as the one that holds them all.
+    // The table of a single model is documented as `models`.
     let (path, model) = path_in(&path);
     let path = if model.is_some() { "rawr_auto_compaction.models" } else { path.as_str() };
     let table = tables().find(|table| table.path == path && !table.doc.is_empty())?;
@@ -99,18 +103,18 @@ fn of_table(outline: &Outline, at: usize) -> Option<Hover> {
     Some(Hover { markdown, span: header.span.clone() })
 }
 
-/// A key in words, without a configuration.
-pub fn about(key: &'static Key) -> String {
+/// The description of a key, without a configuration.
+pub fn about(key: &'static ConfigKey) -> String {
     format!("`{}`: {}\n\n{}", key.path, type_of(&key.kind), key.doc)
 }
 
-fn standing(key: &'static Key, config: &Config, model: Option<&str>) -> String {
+fn standing(key: &'static ConfigKey, config: &Config, model: Option<&str>) -> String {
     let default = key.default_value();
     let default = default.map_or_else(|| "none".to_owned(), |value| format!("`{value}`"));
     let of_model = model.map(|model| format!(" for `{model}`")).unwrap_or_default();
     let in_force = config.standing(key).map(|standing| {
         let value = standing.value.map_or_else(|| "none".to_owned(), |value| format!("`{value}`"));
-        format!("In force{of_model}: {value}, set by {}.", standing.layer)
+        format!("Current value{of_model}: {value}, set by {}.", standing.layer)
     });
     format!("Default: {default}. {}", in_force.unwrap_or_default())
 }
@@ -124,17 +128,17 @@ pub fn type_of(kind: &Type) -> String {
         Type::Number(range) => format!("a number from {} to {}", range.start(), range.end()),
         Type::Percent(range) => format!("a percentage from {} to {}", range.start(), range.end()),
         Type::Word(list) => format!("one of {}", words(list)),
-        Type::Text => "a text".to_owned(),
+        Type::Text => "a string".to_owned(),
         Type::Url => "the address of an endpoint".to_owned(),
         Type::Variable => "the name of an environment variable".to_owned(),
         Type::ScratchTemplate => "a path inside the thread's folder".to_owned(),
         Type::Boundaries(_) => format!("a list of {}", words(&Boundary::ALL.map(Boundary::name))),
-        Type::Phrases => "a list of texts".to_owned(),
+        Type::Phrases => "a list of strings".to_owned(),
     }
 }
 
-/// The configuration's key that says the same as one of the front matter's.
-pub fn config_key(path: &str) -> Option<&'static Key> {
+/// The configuration key that corresponds to a key of the front matter.
+pub fn config_key(path: &str) -> Option<&'static ConfigKey> {
     let (table, name) = path.split_once('.')?;
     match table {
         "trigger" => key(&format!("rawr_auto_compaction.{name}")),
@@ -143,13 +147,15 @@ pub fn config_key(path: &str) -> Option<&'static Key> {
     }
 }
 
-/// The key of the front matter whose name or value is at this place.
-pub fn field_at(text: &str, at: usize) -> Option<Field> {
-    let on = |field: &Field| field.span.start <= at && at <= field.value.end.max(field.span.end);
+/// The front matter key whose name or value is at this position.
+pub fn field_at(text: &str, at: usize) -> Option<FrontMatterField> {
+    let on = |field: &FrontMatterField| {
+        field.span.start <= at && at <= field.value.end.max(field.span.end)
+    };
     FrontMatter::of(text).fields.into_iter().find(on)
 }
 
-fn of_field(doc: &Doc<'_>, world: &World, at: usize) -> Option<Hover> {
+fn of_field(doc: &Doc<'_>, world: &LanguageContext, at: usize) -> Option<Hover> {
     let field = field_at(doc.text, at)?;
     let known = FRONT_MATTER_KEYS.iter().find(|known| known.path == field.path)?;
     let mut text = format!("`{}`: {}", known.path, known.doc);
@@ -157,7 +163,7 @@ fn of_field(doc: &Doc<'_>, world: &World, at: usize) -> Option<Hover> {
         let config = world.config(doc, None).0;
         let standing = standing(key, &config, None);
         let _ =
-            write!(text, "\n\n{}. `{}` goes before it. {standing}", type_of(&key.kind), key.path);
+            write!(text, "\n\n{}. `{}` takes precedence. {standing}", type_of(&key.kind), key.path);
     }
     Some(Hover { markdown: text, span: field.span })
 }

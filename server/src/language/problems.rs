@@ -1,34 +1,34 @@
-//! What is wrong with a text, each problem at its place, and what would put it right. Found by those that read such files
-//! in earnest.
+//! Diagnostics: the problems of a text with their positions, and quick fixes. Found by the parsers that the sidecar
+//! itself uses.
 
 use super::settings::paths_in;
-use super::world::{Doc, File, Kind, World};
-use crate::problem::{Help, Problem};
+use super::world::{ConfigFile, Doc, DocumentKind, LanguageContext};
+use crate::problem::{Problem, ProblemHelp};
 use crate::prompts::parse;
 use rawr_core::prompt::PromptName;
 use std::ops::Range;
 use std::path::Path;
 
-/// A change that puts a problem right.
+/// A text edit that fixes a problem.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Fix {
+pub struct QuickFix {
     pub title: String,
     pub span: Range<usize>,
     pub text: String,
 }
 
-/// Every one has a place in the text.
-pub fn problems(doc: &Doc<'_>, world: &World) -> Vec<Problem> {
+/// Every problem has a position in the text.
+pub fn problems(doc: &Doc<'_>, world: &LanguageContext) -> Vec<Problem> {
     let mut found = match doc.kind {
-        Kind::Prompt(name) => of_prompt(name, doc),
-        Kind::Decision => of_prompt(PromptName::Judgment, doc),
-        Kind::Config(_) => Vec::new(),
+        DocumentKind::Prompt(name) => of_prompt(name, doc),
+        DocumentKind::Decision => of_prompt(PromptName::Judgment, doc),
+        DocumentKind::Config(_) => Vec::new(),
     };
-    if matches!(doc.kind, Kind::Config(_) | Kind::Prompt(PromptName::AutoCompact)) {
+    if matches!(doc.kind, DocumentKind::Config(_) | DocumentKind::Prompt(PromptName::AutoCompact)) {
         let of_this = |problem: &Problem| problem.file.as_deref() == Some(doc.path);
         found.extend(world.config(doc, None).1.into_iter().filter(of_this));
     }
-    if let Kind::Config(File::Rawr | File::Codex) = doc.kind {
+    if let DocumentKind::Config(ConfigFile::Rawr | ConfigFile::Codex) = doc.kind {
         found.extend(lost_prompts(doc, world));
     }
     for problem in &mut found {
@@ -46,7 +46,7 @@ fn of_prompt(name: PromptName, doc: &Doc<'_>) -> Vec<Problem> {
     }
 }
 
-/// What is wrong with the whole of a text is told at its first line.
+/// Problems of the whole text are reported at its first line.
 fn place(text: &str, span: Option<Range<usize>>) -> Range<usize> {
     match span {
         Some(span) => span.start.min(text.len())..span.end.min(text.len()),
@@ -54,8 +54,8 @@ fn place(text: &str, span: Option<Range<usize>>) -> Range<usize> {
     }
 }
 
-/// Prompts that are named and not there.
-fn lost_prompts(doc: &Doc<'_>, world: &World) -> Vec<Problem> {
+/// Prompt files that are named and do not exist.
+fn lost_prompts(doc: &Doc<'_>, world: &LanguageContext) -> Vec<Problem> {
     let lost = |path: &Path| world.text_of(path).is_none() && !path.exists();
     paths_in(doc.text)
         .into_iter()
@@ -66,18 +66,19 @@ fn lost_prompts(doc: &Doc<'_>, world: &World) -> Vec<Problem> {
                 None => ("decision prompt", "`judgment.md`"),
                 Some(_) => ("prompt", "the shipped text"),
             };
-            let message = format!("there is no such {what}: {}", path.display());
+            let message = format!("{what} not found: {}", path.display());
             Problem::warning("no-file", message)
-                .help(format!("{instead} is used instead"))
+                .help(format!("rawr uses {instead} instead"))
                 .in_file(Some(doc.path))
                 .at(named.span)
         })
         .collect()
 }
 
-/// The name that was meant, in the notation that stands there.
-pub fn fix(text: &str, problem: &Problem) -> Option<Fix> {
-    let (Some(Help::Meant(meant)), Some(span)) = (&problem.help, problem.span.clone()) else {
+/// The suggested name, in the spelling of the text.
+pub fn fix(text: &str, problem: &Problem) -> Option<QuickFix> {
+    let (Some(ProblemHelp::Meant(meant)), Some(span)) = (&problem.help, problem.span.clone())
+    else {
         return None;
     };
     let written = text.get(span.clone())?;
@@ -86,5 +87,5 @@ pub fn fix(text: &str, problem: &Problem) -> Option<Fix> {
         quote @ ('"' | '\'') => format!("{quote}{meant}{quote}"),
         _ => (*meant).to_owned(),
     };
-    Some(Fix { title: format!("Write `{meant}`"), span, text: new })
+    Some(QuickFix { title: format!("Write `{meant}`"), span, text: new })
 }

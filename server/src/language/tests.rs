@@ -1,20 +1,20 @@
-//! Cases are small texts with marks: `⟦` and `⟧` around a place, `|` at the cursor. Each is tried with both line ends, with
-//! a byte order mark and without, and its places in both encodings.
+//! Cases are small texts with marks: `⟦` and `⟧` around a range, `|` at the cursor. Each is tried with both line
+//! endings, with and without a byte order mark, and in both position encodings.
 
 mod places;
 mod typing;
 
-use super::world::File;
+use super::world::ConfigFile;
 use super::*;
-use crate::config::{Home, Unsaved, UserSources};
+use crate::config::{Home, UnsavedTexts, UserSources};
 use crate::prompts::PacketFrontMatter;
 use rawr_core::prompt::PromptName;
 use std::path::Path;
 
-pub const RAWR: Kind = Kind::Config(File::Rawr);
+pub const RAWR: DocumentKind = DocumentKind::Config(ConfigFile::Rawr);
 
-/// A home that holds nothing but what the test puts there.
-pub fn world(home: &Path) -> World {
+/// A home that contains only what the test adds.
+pub fn world(home: &Path) -> LanguageContext {
     let folder = home.join("auto-compact");
     let path = |name: PromptName| (name, folder.join(format!("{}.md", name.name())));
     let files = UserSources {
@@ -25,21 +25,27 @@ pub fn world(home: &Path) -> World {
         front_matter: PacketFrontMatter::default(),
         prompt_folder: folder,
     };
-    World { files, unsaved: Unsaved::new() }
+    LanguageContext { files, unsaved: UnsavedTexts::new() }
 }
 
-pub fn path_of(kind: Kind, world: &World) -> PathBuf {
+pub fn path_of(kind: DocumentKind, world: &LanguageContext) -> PathBuf {
     match kind {
-        Kind::Prompt(name) => world.files.prompts[name as usize].1.clone(),
-        Kind::Decision => world.files.prompt_folder.join("mine.md"),
-        Kind::Config(File::Rawr) => world.files.home.rawr_toml(),
-        Kind::Config(File::Codex) => world.files.home.codex_toml(),
-        Kind::Config(File::Project) => world.files.home.dir.join("project/.rawr.toml"),
+        DocumentKind::Prompt(name) => world.files.prompts[name as usize].1.clone(),
+        DocumentKind::Decision => world.files.prompt_folder.join("mine.md"),
+        DocumentKind::Config(ConfigFile::Rawr) => world.files.home.rawr_toml(),
+        DocumentKind::Config(ConfigFile::Codex) => world.files.home.codex_toml(),
+        DocumentKind::Config(ConfigFile::Project) => {
+            world.files.home.dir.join("project/.rawr.toml")
+        }
     }
 }
 
-/// Puts the text into the world as an editor does, and works on it.
-pub fn with<T>(kind: Kind, text: &str, work: impl FnOnce(&Doc<'_>, &World) -> T) -> T {
+/// Opens the text as an editor does, and runs `work` on it.
+pub fn with<T>(
+    kind: DocumentKind,
+    text: &str,
+    work: impl FnOnce(&Doc<'_>, &LanguageContext) -> T,
+) -> T {
     let home = tempfile::tempdir().unwrap();
     let mut world = world(home.path());
     std::fs::create_dir(&world.files.prompt_folder).unwrap();
@@ -48,7 +54,7 @@ pub fn with<T>(kind: Kind, text: &str, work: impl FnOnce(&Doc<'_>, &World) -> T)
     }
     let path = path_of(kind, &world);
     world.unsaved.insert(path.clone(), text.to_owned());
-    if kind == Kind::Prompt(PromptName::AutoCompact)
+    if kind == DocumentKind::Prompt(PromptName::AutoCompact)
         && let Ok(parsed) = crate::prompts::parse(PromptName::AutoCompact, text, Some(&path))
     {
         world.files.front_matter = parsed.packet;
@@ -56,13 +62,13 @@ pub fn with<T>(kind: Kind, text: &str, work: impl FnOnce(&Doc<'_>, &World) -> T)
     work(&Doc { kind, path: &path, text }, &world)
 }
 
-/// The text in all the ways in which an editor may hold it.
+/// The text in all variants that an editor may hold.
 pub fn variants(marked: &str) -> impl Iterator<Item = String> {
     let windows = marked.replace('\n', "\r\n");
     [marked.to_owned(), windows].into_iter().flat_map(|text| [format!("\u{feff}{text}"), text])
 }
 
-/// Takes the marks out. Inner places come after the outer ones that begin where they do.
+/// Removes the marks. Nested ranges follow outer ones that begin at the same position.
 pub fn unmarked(marked: &str) -> (String, Vec<Range<usize>>) {
     let (mut text, mut open, mut spans) = (String::new(), Vec::new(), Vec::new());
     for character in marked.chars() {
@@ -79,7 +85,7 @@ pub fn unmarked(marked: &str) -> (String, Vec<Range<usize>>) {
     (text, spans)
 }
 
-/// What stands at the cursor's place, without the cursor.
+/// The text without the cursor mark, and the cursor's position.
 pub fn cursor(text: &str) -> (String, usize) {
     let at = text.find('|').unwrap();
     (text.replacen('|', "", 1), at)

@@ -1,50 +1,50 @@
-//! A text that is being edited: its lines, and positions in it as editors count them. What it says is not known here.
+//! A text that is being edited: its lines, and positions in it as editors count them.
 
 use std::ops::Range;
 
-/// What a column counts.
+/// The unit of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Encoding {
+pub enum PositionEncoding {
     Utf8,
     #[default]
     Utf16,
 }
 
-/// Lines from 0, and units of the encoding from the start of the line.
+/// Lines from 0, columns from 0 in units of the encoding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Position {
+pub struct EditorPosition {
     pub line: u32,
     pub character: u32,
 }
 
-/// One change of a text; without a place, the whole of it.
+/// One change of a text. Without a range, it replaces the whole text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Change {
-    pub at: Option<Range<Position>>,
+pub struct TextChange {
+    pub at: Option<Range<EditorPosition>>,
     pub text: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Text {
+pub struct EditorText {
     text: String,
-    /// Where each line begins: behind `\n`, `\r\n` and a lone `\r`.
+    /// The start of each line, after `\n`, `\r\n` or a lone `\r`.
     lines: Vec<usize>,
 }
 
-impl From<String> for Text {
+impl From<String> for EditorText {
     fn from(text: String) -> Self {
         let lines = line_starts(&text);
         Self { text, lines }
     }
 }
 
-impl Text {
+impl EditorText {
     pub fn as_str(&self) -> &str {
         &self.text
     }
 
-    /// Places outside of the text are taken for the nearest inside.
-    pub fn change(&mut self, change: &Change, encoding: Encoding) {
+    /// Positions outside of the text are clamped.
+    pub fn change(&mut self, change: &TextChange, encoding: PositionEncoding) {
         match &change.at {
             None => self.text.clone_from(&change.text),
             Some(at) => {
@@ -56,7 +56,7 @@ impl Text {
     }
 
     /// A column behind the end of its line is the end of the line; one inside a character, the start of the character.
-    pub fn offset(&self, position: Position, encoding: Encoding) -> usize {
+    pub fn offset(&self, position: EditorPosition, encoding: PositionEncoding) -> usize {
         let Some(start) = usize::try_from(position.line).ok().and_then(|line| self.lines.get(line))
         else {
             return self.text.len();
@@ -73,31 +73,35 @@ impl Text {
         start + line.len()
     }
 
-    pub fn position(&self, offset: usize, encoding: Encoding) -> Position {
+    pub fn position(&self, offset: usize, encoding: PositionEncoding) -> EditorPosition {
         let offset = floor(&self.text, offset);
         let line = self.lines.partition_point(|start| *start <= offset).saturating_sub(1);
         let start = self.lines.get(line).copied().unwrap_or(0);
         let units = self.text[start..offset].chars().map(|of| width(of, encoding)).sum();
-        Position { line: u32::try_from(line).unwrap_or(u32::MAX), character: units }
+        EditorPosition { line: u32::try_from(line).unwrap_or(u32::MAX), character: units }
     }
 
-    pub fn positions(&self, span: &Range<usize>, encoding: Encoding) -> Range<Position> {
+    pub fn positions(
+        &self,
+        span: &Range<usize>,
+        encoding: PositionEncoding,
+    ) -> Range<EditorPosition> {
         self.position(span.start, encoding)..self.position(span.end.max(span.start), encoding)
     }
 
-    /// The line that begins there, without its end.
+    /// The line that begins here, without its line ending.
     fn line_at(&self, start: usize) -> &str {
         let rest = &self.text[start..];
         &rest[..rest.find(['\n', '\r']).unwrap_or(rest.len())]
     }
 }
 
-fn width(character: char, encoding: Encoding) -> u32 {
+fn width(character: char, encoding: PositionEncoding) -> u32 {
     let width = match encoding {
-        Encoding::Utf8 => character.len_utf8(),
-        Encoding::Utf16 => character.len_utf16(),
+        PositionEncoding::Utf8 => character.len_utf8(),
+        PositionEncoding::Utf16 => character.len_utf16(),
     };
-    // One to four.
+    // 1 to 4.
     width as u32
 }
 
@@ -121,12 +125,12 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    const BOTH: [Encoding; 2] = [Encoding::Utf8, Encoding::Utf16];
+    const BOTH: [PositionEncoding; 2] = [PositionEncoding::Utf8, PositionEncoding::Utf16];
 
     fn check(text: &str, offset: usize, utf8: (u32, u32), utf16: (u32, u32)) {
-        let text = Text::from(text.to_owned());
+        let text = EditorText::from(text.to_owned());
         for (encoding, (line, character)) in BOTH.into_iter().zip([utf8, utf16]) {
-            let position = Position { line, character };
+            let position = EditorPosition { line, character };
             assert_eq!(text.position(offset, encoding), position, "{text:?} {encoding:?}");
             assert_eq!(text.offset(position, encoding), offset, "{text:?} {encoding:?}");
         }
@@ -150,17 +154,20 @@ mod tests {
     }
 
     #[test]
-    fn what_is_outside_is_clamped() {
-        let text = Text::from("é\u{1f980}\r\nb".to_owned());
+    fn positions_outside_are_clamped() {
+        let text = EditorText::from("é\u{1f980}\r\nb".to_owned());
         for encoding in BOTH {
-            let at = |line, character| text.offset(Position { line, character }, encoding);
+            let at = |line, character| text.offset(EditorPosition { line, character }, encoding);
             assert_eq!(at(0, 900), 6, "the end of the line is before its line end");
             assert_eq!(at(9, 0), text.as_str().len());
             assert_eq!(at(u32::MAX, u32::MAX), text.as_str().len());
         }
-        let inside = Position { line: 0, character: 2 };
-        assert_eq!(text.offset(inside, Encoding::Utf16), 2, "inside a surrogate pair");
-        assert_eq!(text.position(900, Encoding::Utf8), Position { line: 1, character: 1 });
+        let inside = EditorPosition { line: 0, character: 2 };
+        assert_eq!(text.offset(inside, PositionEncoding::Utf16), 2, "inside a surrogate pair");
+        assert_eq!(
+            text.position(900, PositionEncoding::Utf8),
+            EditorPosition { line: 1, character: 1 }
+        );
     }
 
     fn texts() -> impl Strategy<Value = String> {
@@ -179,26 +186,26 @@ mod tests {
 
     proptest! {
         #[test]
-        fn edits_in_places_come_to_the_same_as_a_whole_replace(
+        fn incremental_edits_equal_a_full_replace(
             before in texts(),
             edits in proptest::collection::vec((any::<u16>(), any::<u16>(), texts()), 1..6),
-            encoding in prop_oneof![Just(Encoding::Utf8), Just(Encoding::Utf16)],
+            encoding in prop_oneof![Just(PositionEncoding::Utf8), Just(PositionEncoding::Utf16)],
         ) {
-            let mut edited = Text::from(before.clone());
+            let mut edited = EditorText::from(before.clone());
             let mut whole = before;
             for (from, to, with) in edits {
                 let place = |at: u16| {
                     let at = floor(&whole, usize::from(at) % (whole.len() + 1));
-                    // Between `\r` and `\n` there is no place that a position can name.
+                    // No position can address the byte between `\r` and `\n`.
                     if whole[..at].ends_with('\r') && whole[at..].starts_with('\n') { at - 1 } else { at }
                 };
                 let (a, b) = (place(from), place(to));
                 let span = a.min(b)..a.max(b);
                 let at = edited.positions(&span, encoding);
-                edited.change(&Change { at: Some(at), text: with.clone() }, encoding);
+                edited.change(&TextChange { at: Some(at), text: with.clone() }, encoding);
                 whole.replace_range(span, &with);
                 prop_assert_eq!(edited.as_str(), &whole);
-                prop_assert_eq!(&edited, &Text::from(whole.clone()));
+                prop_assert_eq!(&edited, &EditorText::from(whole.clone()));
             }
         }
     }

@@ -1,5 +1,5 @@
-//! A TOML file as far as it can be made out while it is being written: headers, keys and values with their places. It
-//! never refuses a text, and what a value means is not known here.
+//! A tolerant parser of TOML: headers, keys and values with their positions, also while they are being typed. Never
+//! fails, and does not interpret values.
 
 use std::ops::Range;
 
@@ -11,14 +11,14 @@ pub struct Segment {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Part {
-    Header(Header),
-    Entry(Entry),
+pub enum TomlPart {
+    Header(TomlHeader),
+    Entry(TomlEntry),
 }
 
 /// `[a.b]`, closed or not.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Header {
+pub struct TomlHeader {
     pub path: Vec<Segment>,
     /// Brackets included.
     pub span: Range<usize>,
@@ -26,38 +26,38 @@ pub struct Header {
 
 /// `key = value`, or the beginning of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Entry {
-    /// The table that it stands in.
+pub struct TomlEntry {
+    /// The table that contains it.
     pub table: Vec<String>,
     pub key: Vec<Segment>,
     /// Behind the `=`, if there is one.
     pub after_sign: Option<usize>,
-    pub value: Option<Value>,
-    /// All of it, to the end of what belongs to it.
+    pub value: Option<TomlValue>,
+    /// The whole entry.
     pub span: Range<usize>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Value {
+pub struct TomlValue {
     pub span: Range<usize>,
-    pub what: What,
+    pub what: TomlValueKind,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum What {
-    /// A text, and where it stands between its quotes. The second is missing where the line ends first.
+pub enum TomlValueKind {
+    /// A string, and its range between the quotes. `closed` is false if the line ends first.
     Text {
         inside: Range<usize>,
         closed: bool,
     },
-    List(Vec<Value>),
-    /// Its entries are parts of their own.
+    List(Vec<TomlValue>),
+    /// Its entries are separate parts.
     Table,
     Bare,
 }
 
-impl Entry {
-    /// From the root, models' tables included.
+impl TomlEntry {
+    /// The full path, including tables of models.
     pub fn path(&self) -> Vec<String> {
         self.table.iter().cloned().chain(self.key.iter().map(|of| of.text.clone())).collect()
     }
@@ -68,17 +68,17 @@ impl Entry {
     }
 }
 
-/// All parts in their order, and the comments.
+/// All parts in order, and the comments.
 #[derive(Debug, Default)]
-pub struct Outline {
-    pub parts: Vec<Part>,
+pub struct TomlOutline {
+    pub parts: Vec<TomlPart>,
     pub comments: Vec<Range<usize>>,
 }
 
-impl Outline {
+impl TomlOutline {
     pub fn of(text: &str) -> Self {
         let start = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
-        let mut scan = Scan { text, at: start, depth: 0, outline: Self::default() };
+        let mut scan = TomlScanner { text, at: start, depth: 0, outline: Self::default() };
         let mut table = Vec::new();
         while scan.skip_to_statement() {
             if scan.peek() == Some('[') {
@@ -90,21 +90,21 @@ impl Outline {
         scan.outline
     }
 
-    pub fn entries(&self) -> impl Iterator<Item = &Entry> {
+    pub fn entries(&self) -> impl Iterator<Item = &TomlEntry> {
         self.parts.iter().filter_map(|part| match part {
-            Part::Entry(entry) => Some(entry),
-            Part::Header(_) => None,
+            TomlPart::Entry(entry) => Some(entry),
+            TomlPart::Header(_) => None,
         })
     }
 
-    pub fn headers(&self) -> impl Iterator<Item = &Header> {
+    pub fn headers(&self) -> impl Iterator<Item = &TomlHeader> {
         self.parts.iter().filter_map(|part| match part {
-            Part::Header(header) => Some(header),
-            Part::Entry(_) => None,
+            TomlPart::Header(header) => Some(header),
+            TomlPart::Entry(_) => None,
         })
     }
 
-    /// The table that a line at this place stands in.
+    /// The table that contains a line at this position.
     pub fn table_at(&self, at: usize) -> Vec<String> {
         let before = self.headers().take_while(|header| header.span.end <= at).last();
         before.map_or_else(Vec::new, |header| {
@@ -113,17 +113,17 @@ impl Outline {
     }
 }
 
-/// Deeper is nothing of ours.
+/// No known key is deeper.
 const MAX_DEPTH: u8 = 16;
 
-struct Scan<'t> {
+struct TomlScanner<'t> {
     text: &'t str,
     at: usize,
     depth: u8,
-    outline: Outline,
+    outline: TomlOutline,
 }
 
-impl Scan<'_> {
+impl TomlScanner<'_> {
     fn peek(&self) -> Option<char> {
         self.text[self.at..].chars().next()
     }
@@ -143,7 +143,7 @@ impl Scan<'_> {
         self.at + rest.find(['\n', '\r']).unwrap_or(rest.len())
     }
 
-    /// False at the end of the text.
+    /// Returns false at the end of the text.
     fn skip_to_statement(&mut self) -> bool {
         loop {
             match self.peek() {
@@ -161,7 +161,7 @@ impl Scan<'_> {
         self.at = end;
     }
 
-    /// The rest of a line that nothing more is known of.
+    /// Skips the rest of a line that cannot be parsed.
     fn end_line(&mut self) {
         self.skip_blanks();
         if self.peek() == Some('#') {
@@ -181,12 +181,12 @@ impl Scan<'_> {
             self.bump();
         }
         let names = path.iter().map(|segment| segment.text.clone()).collect();
-        self.outline.parts.push(Part::Header(Header { path, span: start..self.at }));
+        self.outline.parts.push(TomlPart::Header(TomlHeader { path, span: start..self.at }));
         self.end_line();
         names
     }
 
-    /// Names with dots between them; the last may be empty, as while it is being typed.
+    /// Names with dots between them. The last may be empty while it is being typed.
     fn path(&mut self) -> Vec<Segment> {
         let mut path = Vec::new();
         loop {
@@ -204,7 +204,7 @@ impl Scan<'_> {
         let start = self.at;
         if let Some(quote @ ('"' | '\'')) = self.peek() {
             let value = self.quoted(quote);
-            let What::Text { inside, .. } = value.what else {
+            let TomlValueKind::Text { inside, .. } = value.what else {
                 return Segment { text: String::new(), span: value.span };
             };
             return Segment { text: self.text[inside].to_owned(), span: value.span };
@@ -221,10 +221,15 @@ impl Scan<'_> {
         let key = self.path();
         self.skip_blanks();
         let index = self.outline.parts.len();
-        let mut entry =
-            Entry { table: table.to_vec(), key, after_sign: None, value: None, span: start..start };
+        let mut entry = TomlEntry {
+            table: table.to_vec(),
+            key,
+            after_sign: None,
+            value: None,
+            span: start..start,
+        };
         entry.span.end = self.at;
-        self.outline.parts.push(Part::Entry(entry.clone()));
+        self.outline.parts.push(TomlPart::Entry(entry.clone()));
         if self.peek() == Some('=') {
             self.bump();
             entry.after_sign = Some(self.at);
@@ -235,14 +240,14 @@ impl Scan<'_> {
         if ends == ['\n'] {
             self.end_line();
         }
-        // Something that is no key and no sign must not be looked at for ever.
+        // Always advance, even at an unexpected character.
         if self.at == start {
             self.bump();
         }
-        self.outline.parts[index] = Part::Entry(entry);
+        self.outline.parts[index] = TomlPart::Entry(entry);
     }
 
-    fn value(&mut self, path: &[String], ends: &[char]) -> Option<Value> {
+    fn value(&mut self, path: &[String], ends: &[char]) -> Option<TomlValue> {
         match self.peek()? {
             '\n' | '\r' | '#' => None,
             quote @ ('"' | '\'') => Some(self.quoted(quote)),
@@ -256,20 +261,21 @@ impl Scan<'_> {
                 }
                 let length = self.text[start..self.at].trim_end().len();
                 self.at = start + length;
-                (length > 0).then_some(Value { span: start..self.at, what: What::Bare })
+                (length > 0)
+                    .then_some(TomlValue { span: start..self.at, what: TomlValueKind::Bare })
             }
         }
     }
 
-    fn deeper(&mut self, scan: impl FnOnce(&mut Self) -> Value) -> Value {
+    fn deeper(&mut self, scan: impl FnOnce(&mut Self) -> TomlValue) -> TomlValue {
         self.depth += 1;
         let value = scan(self);
         self.depth -= 1;
         value
     }
 
-    /// One quote ends with its line at the latest; three may cross lines.
-    fn quoted(&mut self, quote: char) -> Value {
+    /// A single quote ends at the end of its line at the latest; triple quotes may span lines.
+    fn quoted(&mut self, quote: char) -> TomlValue {
         let start = self.at;
         let three = quote.to_string().repeat(3);
         let (mark, limit) = if self.text[start..].starts_with(&three) {
@@ -283,8 +289,8 @@ impl Scan<'_> {
             if self.text[self.at..].starts_with(&mark) {
                 let end = self.at;
                 self.at += mark.len();
-                let what = What::Text { inside: inside..end, closed: true };
-                return Value { span: start..self.at, what };
+                let what = TomlValueKind::Text { inside: inside..end, closed: true };
+                return TomlValue { span: start..self.at, what };
             }
             if quote == '"' && self.peek() == Some('\\') {
                 self.bump();
@@ -292,12 +298,12 @@ impl Scan<'_> {
             self.bump();
         }
         self.at = limit.max(inside);
-        let what = What::Text { inside: inside..self.at, closed: false };
-        Value { span: start..self.at, what }
+        let what = TomlValueKind::Text { inside: inside..self.at, closed: false };
+        TomlValue { span: start..self.at, what }
     }
 
-    /// A list that is not closed ends where a line looks like the next statement.
-    fn list(&mut self, path: &[String]) -> Value {
+    /// An unclosed list ends where a line looks like the next statement.
+    fn list(&mut self, path: &[String]) -> TomlValue {
         let start = self.at;
         self.bump();
         let mut entries = Vec::new();
@@ -327,7 +333,7 @@ impl Scan<'_> {
                 },
             }
         }
-        Value { span: start..self.at, what: What::List(entries) }
+        TomlValue { span: start..self.at, what: TomlValueKind::List(entries) }
     }
 
     fn is_statement(&self, first: char) -> bool {
@@ -336,7 +342,7 @@ impl Scan<'_> {
         first.is_ascii_alphabetic() && key.is_some_and(|key| !key.contains(['"', '\'', ',']))
     }
 
-    fn inline_table(&mut self, path: &[String]) -> Value {
+    fn inline_table(&mut self, path: &[String]) -> TomlValue {
         let start = self.at;
         self.bump();
         loop {
@@ -352,7 +358,7 @@ impl Scan<'_> {
                 Some(_) => self.entry(path, &[',', '}']),
             }
         }
-        Value { span: start..self.at, what: What::Table }
+        TomlValue { span: start..self.at, what: TomlValueKind::Table }
     }
 }
 
@@ -361,13 +367,13 @@ mod tests {
     use super::*;
 
     fn check(text: &str, expected: &[&str]) {
-        let outline = Outline::of(text);
+        let outline = TomlOutline::of(text);
         let shown: Vec<_> = outline
             .parts
             .iter()
             .map(|part| match part {
-                Part::Header(header) => format!("[{}]", &text[header.span.clone()]),
-                Part::Entry(entry) => {
+                TomlPart::Header(header) => format!("[{}]", &text[header.span.clone()]),
+                TomlPart::Entry(entry) => {
                     let value = entry.value.as_ref().map(|value| &text[value.span.clone()]);
                     let sign = if entry.after_sign.is_some() { "=" } else { "" };
                     format!("{}{sign}{}", entry.path().join("/"), value.unwrap_or_default())
@@ -378,7 +384,7 @@ mod tests {
     }
 
     #[test]
-    fn whole_files_are_understood() {
+    fn complete_files_are_parsed() {
         check("a = 1 # c\n[t.\"x.y\"]\nb.c = 'd'\n", &["a=1", "[[t.\"x.y\"]]", "t/x.y/b/c='d'"]);
         check(
             "a = [\n \"x\", # c\n \"y\",\n]\nb = true\r\n",
@@ -392,7 +398,7 @@ mod tests {
     }
 
     #[test]
-    fn half_typed_files_lose_nothing_that_follows() {
+    fn incomplete_statements_do_not_hide_what_follows() {
         check("mo\n[t", &["mo", "[[t]"]);
         check("a =\nb = \"x\n[t]\nc = 1", &["a=", "b=\"x", "[[t]]", "t/c=1"]);
         check("a = [\"x\", \nb = 1", &["a=[\"x\"", "b=1"]);
@@ -403,12 +409,12 @@ mod tests {
     }
 
     #[test]
-    fn any_text_comes_to_an_end() {
+    fn parsing_always_terminates() {
         for text in ["[", "[[[", "\"", "'''", "{", "a={", "a=[[[", "=", ",", "}", "a = [}", "é = ["]
         {
-            Outline::of(text);
+            TomlOutline::of(text);
         }
-        Outline::of(&"a = [".repeat(40_000));
-        Outline::of(&format!("a = {}", "[{".repeat(40_000)));
+        TomlOutline::of(&"a = [".repeat(40_000));
+        TomlOutline::of(&format!("a = {}", "[{".repeat(40_000)));
     }
 }

@@ -1,6 +1,6 @@
-//! What the placeholders of a prompt would say of a thread. The core renders them.
+//! The current values of a prompt's placeholders for a thread. The core renders them.
 
-use super::Values;
+use super::PlaceholderValues;
 use rawr_core::event::{Packet, Resume};
 use rawr_core::judgment::{self, JudgmentCase};
 use rawr_core::policy::{PacketAuthor, Policy, Tier};
@@ -8,8 +8,8 @@ use rawr_core::prompt::{Placeholder, PromptName, render};
 use rawr_core::units::Percent;
 use rawr_core::{Thread, compose};
 
-/// Each placeholder is rendered as the prompt itself would be.
-pub(crate) fn values_of(thread: &Thread, policy: &Policy, name: PromptName) -> Values {
+/// Each placeholder is rendered as in the prompt itself.
+pub(crate) fn values_of(thread: &Thread, policy: &Policy, name: PromptName) -> PlaceholderValues {
     let scratch_file = thread.scratch_file(policy);
     let value = |placeholder: &Placeholder| {
         let template = format!("{{{}}}", placeholder.camel);
@@ -34,10 +34,10 @@ pub(crate) fn values_of(thread: &Thread, policy: &Policy, name: PromptName) -> V
     };
     let placeholders = name.placeholders().iter();
     let values = placeholders.filter_map(|known| Some((known.camel, value(known)?))).collect();
-    Values { thread: thread.id.to_string(), model: thread.model.clone(), values }
+    PlaceholderValues { thread: thread.id.to_string(), model: thread.model.clone(), values }
 }
 
-/// Above every tier the judge is not asked, and there is no tier to name.
+/// Without a tier the judge is not asked, so that there is no value for the tier.
 fn judged(thread: &Thread, policy: &Policy, camel: &str, template: &str) -> Option<String> {
     let percent = thread.percent_remaining(policy);
     let tier = thread.tier(policy);
@@ -58,7 +58,7 @@ fn judged(thread: &Thread, policy: &Policy, camel: &str, template: &str) -> Opti
     Some(judgment::context(&case, template))
 }
 
-/// The packet of the running sequence, or of the last one that had any.
+/// The packet of the running sequence, or of the last one that had a packet.
 fn handed_off(thread: &Thread, camel: &str, template: &str, scratch_file: &str) -> Option<String> {
     let running = thread.sequence.as_ref().and_then(|running| running.packet.as_ref());
     let packet = running.or_else(|| thread.last_packet.as_ref().map(|last| &last.packet));

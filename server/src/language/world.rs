@@ -1,24 +1,24 @@
-//! What answers depend on beside the text that they are about: the user's files, those of them that are being edited
-//! and not saved, and what a thread knows. Which document is what is decided here.
+//! The context of language features: the user's files, unsaved texts, and the state of a thread. Determines the kind of
+//! each document.
 
-use crate::config::{Config, ConfigSources, Unsaved, UserSources};
+use crate::config::{Config, ConfigSources, UnsavedTexts, UserSources};
 use crate::problem::{Problem, read_text};
 use rawr_core::prompt::PromptName;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum DocumentKind {
     Prompt(PromptName),
     /// A prompt that a tier names for its judge.
     Decision,
-    Config(File),
+    Config(ConfigFile),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum File {
+pub enum ConfigFile {
     Rawr,
-    /// Most of it is none of our business.
+    /// Most of its keys are not ours.
     Codex,
     Project,
 }
@@ -26,14 +26,14 @@ pub enum File {
 /// A text that is being edited.
 #[derive(Debug, Clone, Copy)]
 pub struct Doc<'d> {
-    pub kind: Kind,
-    /// As the configuration knows it.
+    pub kind: DocumentKind,
+    /// The path by which the configuration names it.
     pub path: &'d Path,
     pub text: &'d str,
 }
 
-impl Kind {
-    /// The prompt whose placeholders it may hold.
+impl DocumentKind {
+    /// The prompt whose placeholders it may contain.
     pub const fn prompt(self) -> Option<PromptName> {
         match self {
             Self::Prompt(name) => Some(name),
@@ -43,51 +43,55 @@ impl Kind {
     }
 }
 
-/// What the placeholders of one prompt would say now.
+/// The current values of one prompt's placeholders.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Values {
+pub struct PlaceholderValues {
     pub thread: String,
     pub model: Option<String>,
-    /// By the camelCase name.
+    /// By camelCase name.
     pub values: BTreeMap<&'static str, String>,
 }
 
-/// What answers depend on.
+/// What answers depend on besides the document.
 #[derive(Debug, Clone)]
-pub struct World {
+pub struct LanguageContext {
     pub files: UserSources,
-    /// The texts of open documents, which stand in for their files.
-    pub unsaved: Unsaved,
+    /// The texts of open documents, which replace their files.
+    pub unsaved: UnsavedTexts,
 }
 
-impl World {
-    /// What a file is, under the name that the configuration knows it by. `None`: nothing of ours.
-    pub fn kind_of(&self, path: &Path) -> Option<(Kind, PathBuf)> {
-        let known =
-            self.files.prompts.iter().map(|(name, path)| (Kind::Prompt(*name), path.clone()));
-        let decisions = self.files.decisions.iter().map(|path| (Kind::Decision, path.clone()));
+impl LanguageContext {
+    /// The kind of a file, and the path by which the configuration names it. `None`: not one of ours.
+    pub fn kind_of(&self, path: &Path) -> Option<(DocumentKind, PathBuf)> {
+        let known = self
+            .files
+            .prompts
+            .iter()
+            .map(|(name, path)| (DocumentKind::Prompt(*name), path.clone()));
+        let decisions =
+            self.files.decisions.iter().map(|path| (DocumentKind::Decision, path.clone()));
         let files = [
-            (Kind::Config(File::Rawr), self.files.home.rawr_toml()),
-            (Kind::Config(File::Codex), self.files.home.codex_toml()),
+            (DocumentKind::Config(ConfigFile::Rawr), self.files.home.rawr_toml()),
+            (DocumentKind::Config(ConfigFile::Codex), self.files.home.codex_toml()),
         ];
         let known: Vec<_> = known.chain(decisions).chain(files).collect();
-        let same = |(_, of): &&(Kind, PathBuf)| of == path;
+        let same = |(_, of): &&(DocumentKind, PathBuf)| of == path;
         if let Some(found) = known.iter().find(same) {
             return Some(found.clone());
         }
         let real = real_path(path);
-        let same = |(_, of): &&(Kind, PathBuf)| real.is_some() && real_path(of) == real;
+        let same = |(_, of): &&(DocumentKind, PathBuf)| real.is_some() && real_path(of) == real;
         if let Some(found) = known.iter().find(same) {
             return Some(found.clone());
         }
         let project = path.file_name().is_some_and(|name| name == ".rawr.toml");
-        project.then(|| (Kind::Config(File::Project), path.to_owned()))
+        project.then(|| (DocumentKind::Config(ConfigFile::Project), path.to_owned()))
     }
 
-    /// The configuration as these texts have it, and what is wrong with them.
+    /// The configuration with the unsaved texts, and its problems.
     pub fn config(&self, doc: &Doc<'_>, model: Option<&str>) -> (Config, Vec<Problem>) {
         let project = match doc.kind {
-            Kind::Config(File::Project) => doc.path.parent(),
+            DocumentKind::Config(ConfigFile::Project) => doc.path.parent(),
             _ => None,
         };
         let UserSources { home, overrides, front_matter, .. } = &self.files;
@@ -96,18 +100,18 @@ impl World {
         ConfigSources { home, project, model, overrides, front_matter, unsaved }.load()
     }
 
-    /// A path as a configuration names prompts.
+    /// Resolves a path of a prompt in a configuration.
     pub fn prompt_path(&self, written: &str) -> PathBuf {
         self.files.prompt_folder.join(written)
     }
 
-    /// What a file says now, saved or not.
+    /// The current text of a file, saved or not.
     pub fn text_of(&self, path: &Path) -> Option<String> {
         self.unsaved.get(path).cloned().or_else(|| read_text(path).ok().flatten())
     }
 }
 
-/// Also of a file that is not there yet: that of its folder.
+/// For a missing file, the real path of its folder is used.
 fn real_path(path: &Path) -> Option<PathBuf> {
     path.canonicalize()
         .ok()

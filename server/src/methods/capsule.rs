@@ -1,8 +1,8 @@
-//! `rawr/capsule/*`: what was kept before a compaction, beside what the work tree looks like now.
+//! `rawr/capsule/*`: capsules, compared with the current state of the work tree.
 
 use super::errors::unknown_name;
-use super::{Module, Session, aside, directive, on_async};
-use crate::capsule::{Capsule, Capsules, Item, Kept};
+use super::{ClientSession, Module, aside, directive, on_async};
+use crate::capsule::{Capsule, CapsuleHistoryItem, CapsuleState, CapsuleStore};
 use crate::redact::redact_counting;
 use crate::registry::{OpenThread, RegistryError};
 use crate::repo;
@@ -29,7 +29,7 @@ pub fn register(module: &mut Module) -> Result<(), RegisterMethodError> {
 }
 
 async fn list(
-    session: Arc<Session>,
+    session: Arc<ClientSession>,
     params: CapsuleListParams,
 ) -> Result<CapsuleListResult, RpcError> {
     let id = wire::thread_id(&params.thread_id)?;
@@ -50,9 +50,9 @@ async fn list(
     })
 }
 
-/// Not longer than the user allows for a look at a repository.
+/// Reading the repository takes no longer than the user allows.
 async fn get(
-    session: Arc<Session>,
+    session: Arc<ClientSession>,
     params: CapsuleGetParams,
 ) -> Result<CapsuleGetResult, RpcError> {
     let id = wire::thread_id(&params.thread_id)?;
@@ -84,7 +84,7 @@ async fn get(
 }
 
 async fn attach(
-    session: Arc<Session>,
+    session: Arc<ClientSession>,
     params: CapsuleAttachParams,
 ) -> Result<CapsuleAttachResult, RpcError> {
     let id = wire::thread_id(&params.thread_id)?;
@@ -98,7 +98,7 @@ async fn attach(
     }
     let (name, mut history) = (name.to_owned(), params.history);
     let attach = move || {
-        let fields = history.iter_mut().flat_map(Item::values_mut);
+        let fields = history.iter_mut().flat_map(CapsuleHistoryItem::values_mut);
         let secrets: usize = fields.map(without_secrets).sum();
         capsules.attach(&name, &history).map(|()| secrets)
     };
@@ -106,11 +106,11 @@ async fn attach(
     Ok(CapsuleAttachResult { redactions: secrets as u64 })
 }
 
-fn capsules_of(store: &Store, open: &OpenThread) -> Capsules {
-    Capsules::on(store.disk().clone(), open.folder())
+fn capsules_of(store: &Store, open: &OpenThread) -> CapsuleStore {
+    CapsuleStore::on(store.disk().clone(), open.folder())
 }
 
-/// Returns how many were removed.
+/// Redacts all strings and returns the number of secrets.
 fn without_secrets(value: &mut Value) -> usize {
     match value {
         Value::String(text) => {
@@ -127,7 +127,7 @@ fn without_secrets(value: &mut Value) -> usize {
 }
 
 fn summary(capsule: &Capsule, has_history: bool) -> CapsuleSummary {
-    let Kept { trigger, sequence, packet, context, .. } = &capsule.kept;
+    let CapsuleState { trigger, sequence, packet, context, .. } = &capsule.kept;
     let author = packet.as_ref().map(|packet| packet.author);
     let sequence = sequence.clone().unwrap_or_else(|| SequenceId::new(capsule.id.as_str()));
     CapsuleSummary {

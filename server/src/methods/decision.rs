@@ -1,7 +1,7 @@
-//! `rawr/decision/*`: why, and why not.
+//! `rawr/decision/*`: decisions and their explanations.
 
 use super::errors::unknown_name;
-use super::{Module, Session, aside, on_async};
+use super::{ClientSession, Module, aside, on_async};
 use crate::registry::RegistryError;
 use crate::store::{DecisionFile, StoreError};
 use crate::wire::{self, RpcError};
@@ -20,7 +20,7 @@ pub fn register(module: &mut Module) -> Result<(), RegisterMethodError> {
 }
 
 async fn explain(
-    session: Arc<Session>,
+    session: Arc<ClientSession>,
     params: DecisionExplainParams,
 ) -> Result<DecisionExplainResult, RpcError> {
     let id = wire::thread_id(&params.thread_id)?;
@@ -44,11 +44,9 @@ async fn explain(
     };
     let unknown = || match &wanted {
         Some(id) => unknown_name("stored decision", id.as_str()),
-        None => RpcError::new(
-            ErrorCode::UnknownName,
-            "nothing was decided yet",
-            "wait for the end of a turn",
-        ),
+        None => {
+            RpcError::new(ErrorCode::UnknownName, "no decision yet", "wait for the end of a turn")
+        }
     };
     let decision = decision.ok_or_else(unknown)?;
     Ok(DecisionExplainResult {
@@ -56,9 +54,9 @@ async fn explain(
     })
 }
 
-/// The newest last.
+/// Oldest first.
 async fn list(
-    session: Arc<Session>,
+    session: Arc<ClientSession>,
     params: DecisionListParams,
 ) -> Result<DecisionListResult, RpcError> {
     let id = wire::thread_id(&params.thread_id)?;
@@ -76,7 +74,7 @@ async fn list(
     Ok(DecisionListResult { decisions: shown.collect() })
 }
 
-/// The newest first. Where no decision is named `before`, the newest of all.
+/// Newest first. If no decision has the id `before`, starts from the newest.
 fn newest(
     file: &DecisionFile,
     before: Option<&str>,
@@ -102,7 +100,7 @@ mod tests {
     use rawr_core::units::{ThreadId, Timestamp};
 
     #[test]
-    fn the_newest_decision_costs_the_same_however_many_there_are() {
+    fn reading_the_newest_decision_takes_constant_time() {
         let cost = |decisions: usize| {
             let home = tempfile::TempDir::new().unwrap();
             let store = Store::new(home.path());

@@ -1,7 +1,7 @@
-//! `rawr/directive/*`: the instructions that survive a compaction word for word. They are given by
-//! `rawr/signal/report`; how long each holds is the core's business.
+//! `rawr/directive/*`: instructions that survive a compaction word for word. They are added by `rawr/signal/report`;
+//! the core decides how long each is kept.
 
-use super::{Module, Session, now, on};
+use super::{ClientSession, Module, now, on};
 use crate::registry::HandledInput;
 use crate::wire::{self, RpcError};
 use jsonrpsee::core::RegisterMethodError;
@@ -18,9 +18,9 @@ pub fn register(module: &mut Module) -> Result<(), RegisterMethodError> {
     on::<DirectiveClear>(module, clear)
 }
 
-/// A person gives directives, and says where a phase ends, from whichever client.
+/// Records directives and boundaries that a person gives, from any client.
 pub(super) fn give(
-    session: &Session,
+    session: &ClientSession,
     thread: &str,
     mut input: Input,
 ) -> Result<HandledInput, RpcError> {
@@ -31,7 +31,7 @@ pub(super) fn give(
 }
 
 fn clear(
-    session: &Session,
+    session: &ClientSession,
     params: DirectiveClearParams,
 ) -> Result<DirectiveClearResult, RpcError> {
     let id = wire::thread_id(&params.thread_id)?;
@@ -44,7 +44,10 @@ fn clear(
     Ok(DirectiveClearResult { cleared: known })
 }
 
-fn list(session: &Session, params: DirectiveListParams) -> Result<DirectiveListResult, RpcError> {
+fn list(
+    session: &ClientSession,
+    params: DirectiveListParams,
+) -> Result<DirectiveListResult, RpcError> {
     let registry = session.registry()?;
     let thread = registry.thread(&wire::thread_id(&params.thread_id)?)?;
     Ok(DirectiveListResult { directives: in_force(thread) })

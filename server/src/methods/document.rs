@@ -1,5 +1,5 @@
-//! `textDocument/*`: prompts and configuration while they are edited. What an answer says is found in the room `language`;
-//! here documents are kept, files and the newest thread are looked up, and answers are put into the client's words.
+//! `textDocument/*`: language features for prompts and configuration. The module `language` computes the answers; this
+//! one stores open documents, reads files and the newest thread, and converts answers to LSP types.
 
 mod actions;
 mod answers;
@@ -9,19 +9,19 @@ mod open;
 mod past;
 mod uri;
 
-pub use lsp::Can;
-pub use open::Editor;
+pub use lsp::DocumentCapabilities;
+pub use open::OpenDocuments;
 pub use past::PastDecisions;
 
-use super::{Module, Session};
-use crate::language::{self, Doc, Encoding, Kind, World};
+use super::{ClientSession, Module};
+use crate::language::{self, Doc, DocumentKind, LanguageContext, PositionEncoding};
 use crate::problem::{MAX_BYTES, Problem};
 use crate::prompts::parse;
 use crate::wire::RpcError;
 use jsonrpsee::core::RegisterMethodError;
 use jsonrpsee::types::ErrorObjectOwned;
 use lsp::Diagnostic;
-use open::{Asked, Open};
+use open::{ClientRequest, OpenDocument};
 use rawr_core::prompt::PromptName;
 use rawr_protocol::methods::{LogMessage, PromptPreviewChanged};
 use rawr_protocol::{
@@ -32,9 +32,9 @@ use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, MutexGuard, PoisonError};
-use uri::Served;
+use uri::ServedText;
 
-/// Of one document. Nobody reads more, and more take their time while somebody types.
+/// Of one document. More problems help no reader and slow down typing.
 const MOST_PROBLEMS: usize = 100;
 
 pub fn register(module: &mut Module) -> Result<(), RegisterMethodError> {
@@ -43,10 +43,10 @@ pub fn register(module: &mut Module) -> Result<(), RegisterMethodError> {
     actions::register(module)
 }
 
-/// A request of the language server protocol.
+/// Registers a request of the language server protocol.
 fn on<M: lsp::Request + 'static>(
     module: &mut Module,
-    handler: fn(&Session, M::Params) -> Result<M::Result, RpcError>,
+    handler: fn(&ClientSession, M::Params) -> Result<M::Result, RpcError>,
 ) -> Result<(), RegisterMethodError>
 where
     M::Result: Clone,
@@ -58,10 +58,10 @@ where
     Ok(())
 }
 
-/// The same for one that waits for something.
+/// The same for a request that waits.
 fn on_async<M: lsp::Request + 'static, Work>(
     module: &mut Module,
-    handler: fn(Arc<Session>, M::Params) -> Work,
+    handler: fn(Arc<ClientSession>, M::Params) -> Work,
 ) -> Result<(), RegisterMethodError>
 where
     M::Result: Clone,
@@ -78,15 +78,15 @@ fn read<P: DeserializeOwned>(params: Option<&str>) -> Result<P, RpcError> {
     read_params(params).map_err(|error| RpcError::bad_params(".", &error))
 }
 
-/// Questions that a client may leave open before they are forgotten.
+/// The number of unanswered requests to the client that are remembered.
 const MOST_ASKED: usize = 256;
 
-/// What `initialize` says of documents; nothing to a client that edits none.
-pub fn greet(session: &Session, capabilities: &Map<String, Value>) -> Map<String, Value> {
-    let can = Can::of(capabilities);
+/// The document capabilities for `initialize`. Empty for a client that edits no documents.
+pub fn greet(session: &ClientSession, capabilities: &Map<String, Value>) -> Map<String, Value> {
+    let can = DocumentCapabilities::of(capabilities);
     let mut editor = session.editor();
     editor.can = can;
-    editor.encoding = if can.utf8 { Encoding::Utf8 } else { Encoding::Utf16 };
+    editor.encoding = if can.utf8 { PositionEncoding::Utf8 } else { PositionEncoding::Utf16 };
     if can.edit {
         lsp::capabilities(editor.encoding, &actions::COMMANDS, uri::SCHEME)
     } else {
@@ -94,18 +94,18 @@ pub fn greet(session: &Session, capabilities: &Map<String, Value>) -> Map<String
     }
 }
 
-type Told = fn(&Session, Option<&str>) -> Result<(), RpcError>;
+type NotificationHandler = fn(&ClientSession, Option<&str>) -> Result<(), RpcError>;
 
-/// What a client tells of documents.
-pub const TOLD: [(&str, Told); 4] = [
+/// Notifications about documents.
+pub const TOLD: [(&str, NotificationHandler); 4] = [
     ("textDocument/didOpen", |session, params| opened(session, read(params)?)),
     ("textDocument/didChange", |session, params| changed(session, read(params)?)),
     ("textDocument/didSave", |session, params| saved(session, &read(params)?)),
     ("textDocument/didClose", |session, params| closed(session, &read(params)?)),
 ];
 
-/// False for what is none of the language server's.
-pub fn notified(session: &Session, method: &str, params: Option<&str>) -> bool {
+/// Returns false if the notification is not one about documents.
+pub fn notified(session: &ClientSession, method: &str, params: Option<&str>) -> bool {
     let Some((_, told)) = TOLD.iter().find(|(name, _)| *name == method) else { return false };
     if let Err(error) = told(session, params) {
         log(session, format!("{method}: {}; {}", error.message, error.data.hint));
@@ -113,8 +113,8 @@ pub fn notified(session: &Session, method: &str, params: Option<&str>) -> bool {
     true
 }
 
-/// Files were saved or replaced, by whomever: what was said of open documents may be otherwise now.
-pub fn files_changed(session: &Session) {
+/// Files have changed on disk, so that diagnostics of open documents may have changed, too.
+pub fn files_changed(session: &ClientSession) {
     if !session.edited.swap(false, Ordering::Relaxed) {
         return;
     }
@@ -123,9 +123,9 @@ pub fn files_changed(session: &Session) {
         return;
     }
     match world(session, &editor) {
-        Ok(world) => tell_others(session, &mut editor, "", &world),
+        Ok(world) => publish_others(session, &mut editor, "", &world),
         Err(error) => {
-            log(session, format!("open documents cannot be looked at again: {}", error.message))
+            log(session, format!("failed to check open documents again: {}", error.message))
         }
     }
     for (can, method) in [
@@ -133,53 +133,64 @@ pub fn files_changed(session: &Session) {
         (editor.can.refresh_hints, "workspace/inlayHint/refresh"),
     ] {
         if can {
-            session.ask_for(&mut editor, Asked::Other(method), method, &Value::Null);
+            session.ask_for(&mut editor, ClientRequest::Other(method), method, &Value::Null);
         }
     }
 }
 
-/// The client's answer to what it was asked.
-pub fn answered(session: &Session, id: &str, outcome: Result<&str, &str>) {
+/// The client's answer to a request of ours.
+pub fn answered(session: &ClientSession, id: &str, outcome: Result<&str, &str>) {
     let Some(asked) = session.editor().asked.remove(id) else {
-        tracing::warn!(id, "an answer to nothing that was asked was ignored");
+        tracing::warn!(id, "ignored an answer without a matching request");
         return;
     };
     match (asked, outcome) {
-        (Asked::Reset(name), outcome) => actions::reset_answered(session, name, outcome),
-        (Asked::Other(method), Err(error)) => {
-            tracing::warn!(method, error, "the client could not do what it was asked")
+        (ClientRequest::Reset(name), outcome) => actions::reset_answered(session, name, outcome),
+        (ClientRequest::Other(method), Err(error)) => {
+            tracing::warn!(method, error, "the client failed to handle a request")
         }
-        (Asked::Other(_), Ok(_)) => {}
+        (ClientRequest::Other(_), Ok(_)) => {}
     }
 }
 
-fn log(session: &Session, message: String) {
+fn log(session: &ClientSession, message: String) {
     let level = MessageType::Warning;
     session.outbox.notify::<LogMessage>(&LogMessageParams { level, message });
 }
 
-/// A message that does not fit the documents as they are known here.
+/// The message does not match the documents as they are known here.
 fn out_of_step(message: String) -> RpcError {
     RpcError::new(ErrorCode::InvalidParams, message, "close the document and open it again")
 }
 
-impl Session {
-    pub(super) fn editor(&self) -> MutexGuard<'_, Editor> {
+impl ClientSession {
+    pub(super) fn editor(&self) -> MutexGuard<'_, OpenDocuments> {
         self.editor.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Asks the client for something.
-    fn ask<M: lsp::Request>(&self, editor: &mut Editor, asked: Asked, params: &M::Params) {
+    /// Sends a request to the client.
+    fn ask<M: lsp::Request>(
+        &self,
+        editor: &mut OpenDocuments,
+        asked: ClientRequest,
+        params: &M::Params,
+    ) {
         let params = serde_json::to_value(params).unwrap_or_default();
         self.ask_for(editor, asked, M::METHOD.as_str(), &params);
     }
 
-    fn ask_for(&self, editor: &mut Editor, asked: Asked, method: &str, params: &Value) {
+    fn ask_for(
+        &self,
+        editor: &mut OpenDocuments,
+        asked: ClientRequest,
+        method: &str,
+        params: &Value,
+    ) {
         editor.questions += 1;
         let id = format!("rawr/{}", editor.questions);
         self.outbox.ask(&id, method, params);
         if editor.asked.len() >= MOST_ASKED {
-            tracing::warn!("the client answers nothing that it is asked");
+            tracing::warn!("the client leaves too many requests unanswered");
             editor.asked.clear();
         }
         editor.asked.insert(id, asked);
@@ -187,12 +198,12 @@ impl Session {
 }
 
 /// What answers depend on now, with the texts of all open documents.
-fn world(session: &Session, editor: &Editor) -> Result<World, RpcError> {
+fn world(session: &ClientSession, editor: &OpenDocuments) -> Result<LanguageContext, RpcError> {
     let files = session.registry()?.workspace().user_sources();
-    let mut world = World { files, unsaved: BTreeMap::new() };
+    let mut world = LanguageContext { files, unsaved: BTreeMap::new() };
     for doc in editor.iter().filter_map(|(_, open)| open.doc()) {
         world.unsaved.insert(doc.path.to_owned(), doc.text.to_owned());
-        if doc.kind == Kind::Prompt(PromptName::AutoCompact)
+        if doc.kind == DocumentKind::Prompt(PromptName::AutoCompact)
             && let Ok(parsed) = parse(PromptName::AutoCompact, doc.text, Some(doc.path))
         {
             world.files.front_matter = parsed.packet;
@@ -201,7 +212,7 @@ fn world(session: &Session, editor: &Editor) -> Result<World, RpcError> {
     Ok(world)
 }
 
-fn opened(session: &Session, params: lsp::DidOpenTextDocumentParams) -> Result<(), RpcError> {
+fn opened(session: &ClientSession, params: lsp::DidOpenTextDocumentParams) -> Result<(), RpcError> {
     let document = params.text_document;
     let mut editor = session.editor();
     let world = world(session, &editor)?;
@@ -213,7 +224,10 @@ fn opened(session: &Session, params: lsp::DidOpenTextDocumentParams) -> Result<(
     tell_problems(session, &mut editor, &uri)
 }
 
-fn changed(session: &Session, params: lsp::DidChangeTextDocumentParams) -> Result<(), RpcError> {
+fn changed(
+    session: &ClientSession,
+    params: lsp::DidChangeTextDocumentParams,
+) -> Result<(), RpcError> {
     let uri = params.text_document.text_document_identifier.uri.0;
     let mut editor = session.editor();
     if !is_ours(session, &editor, &uri)? {
@@ -222,17 +236,20 @@ fn changed(session: &Session, params: lsp::DidChangeTextDocumentParams) -> Resul
     let changes = lsp::changes(params.content_changes);
     editor.change(&uri, params.text_document.version, &changes).map_err(out_of_step)?;
     tell_problems(session, &mut editor, &uri)?;
-    tell_preview(session, &mut editor, &uri)
+    notify_preview(session, &mut editor, &uri)
 }
 
-fn saved(session: &Session, params: &lsp::DidSaveTextDocumentParams) -> Result<(), RpcError> {
+fn saved(session: &ClientSession, params: &lsp::DidSaveTextDocumentParams) -> Result<(), RpcError> {
     let uri = &params.text_document.uri.0;
     session.registry()?.workspace_mut().refresh_prompts();
     let mut editor = session.editor();
     if editor.get(uri).is_some() { tell_problems(session, &mut editor, uri) } else { Ok(()) }
 }
 
-fn closed(session: &Session, params: &lsp::DidCloseTextDocumentParams) -> Result<(), RpcError> {
+fn closed(
+    session: &ClientSession,
+    params: &lsp::DidCloseTextDocumentParams,
+) -> Result<(), RpcError> {
     let uri = &params.text_document.uri.0;
     let mut editor = session.editor();
     if !is_ours(session, &editor, uri)? {
@@ -242,13 +259,13 @@ fn closed(session: &Session, params: &lsp::DidCloseTextDocumentParams) -> Result
     publish(session, uri, None, Vec::new());
     if open.is_shared() {
         let world = world(session, &editor)?;
-        tell_others(session, &mut editor, uri, &world);
+        publish_others(session, &mut editor, uri, &world);
     }
     Ok(())
 }
 
-/// Open here, or a file that would be.
-fn is_ours(session: &Session, editor: &Editor, uri: &str) -> Result<bool, RpcError> {
+/// Whether the document is open here, or is a file that would be.
+fn is_ours(session: &ClientSession, editor: &OpenDocuments, uri: &str) -> Result<bool, RpcError> {
     if editor.get(uri).is_some() {
         return Ok(true);
     }
@@ -256,7 +273,11 @@ fn is_ours(session: &Session, editor: &Editor, uri: &str) -> Result<bool, RpcErr
     Ok(world(session, editor)?.kind_of(&path).is_some())
 }
 
-fn tell_problems(session: &Session, editor: &mut Editor, uri: &str) -> Result<(), RpcError> {
+fn tell_problems(
+    session: &ClientSession,
+    editor: &mut OpenDocuments,
+    uri: &str,
+) -> Result<(), RpcError> {
     let world = world(session, editor)?;
     let Some(open) = editor.get(uri) else { return Ok(()) };
     let (version, shared) = (open.version, open.is_shared());
@@ -266,13 +287,18 @@ fn tell_problems(session: &Session, editor: &mut Editor, uri: &str) -> Result<()
         open.told = Some(found);
     }
     if shared {
-        tell_others(session, editor, uri, &world);
+        publish_others(session, editor, uri, &world);
     }
     Ok(())
 }
 
-/// Of documents whose problems depend on the one that changed, those that have others now.
-fn tell_others(session: &Session, editor: &mut Editor, uri: &str, world: &World) {
+/// Publishes diagnostics of other documents that depend on the changed one, if they are different now.
+fn publish_others(
+    session: &ClientSession,
+    editor: &mut OpenDocuments,
+    uri: &str,
+    world: &LanguageContext,
+) {
     let others = editor.iter().filter(|(other, open)| *other != uri && open.is_shared());
     let found = others.map(|(uri, open)| (uri.to_owned(), diagnostics(editor, open, world)));
     for (uri, found) in found.collect::<Vec<_>>() {
@@ -285,7 +311,11 @@ fn tell_others(session: &Session, editor: &mut Editor, uri: &str, world: &World)
     }
 }
 
-fn diagnostics(editor: &Editor, open: &Open, world: &World) -> Vec<Diagnostic> {
+fn diagnostics(
+    editor: &OpenDocuments,
+    open: &OpenDocument,
+    world: &LanguageContext,
+) -> Vec<Diagnostic> {
     match (&open.text, open.doc()) {
         (Some(text), Some(doc)) => {
             let place = editor.place(text);
@@ -293,29 +323,35 @@ fn diagnostics(editor: &Editor, open: &Open, world: &World) -> Vec<Diagnostic> {
             found.iter().take(MOST_PROBLEMS).map(|of| place.diagnostic(of)).collect()
         }
         _ => {
-            let message = format!("larger than {} KiB: it is not looked at", MAX_BYTES / 1024);
+            let message = format!("larger than {} KiB: not checked", MAX_BYTES / 1024);
             let problem = Problem::error("file-too-large", message);
-            vec![editor.place(&language::Text::default()).diagnostic(&problem)]
+            vec![editor.place(&language::EditorText::default()).diagnostic(&problem)]
         }
     }
 }
 
-fn publish(session: &Session, uri: &str, version: Option<i32>, diagnostics: Vec<Diagnostic>) {
+fn publish(session: &ClientSession, uri: &str, version: Option<i32>, diagnostics: Vec<Diagnostic>) {
     let uri = lsp::Uri(uri.to_owned());
     let params = lsp::PublishDiagnosticsParams { uri, version, diagnostics };
     session.outbox.tell("textDocument/publishDiagnostics", &json!(params));
 }
 
-/// To whoever looks at the prompt as it would be sent.
-fn tell_preview(session: &Session, editor: &mut Editor, uri: &str) -> Result<(), RpcError> {
-    let Some(Kind::Prompt(name)) = editor.get(uri).map(|open| open.kind) else { return Ok(()) };
+/// Notifies clients that show the preview of this prompt.
+fn notify_preview(
+    session: &ClientSession,
+    editor: &mut OpenDocuments,
+    uri: &str,
+) -> Result<(), RpcError> {
+    let Some(DocumentKind::Prompt(name)) = editor.get(uri).map(|open| open.kind) else {
+        return Ok(());
+    };
     if !editor.previews.contains(&name) {
         return Ok(());
     }
-    let uri = Served::Preview(name).uri();
+    let uri = ServedText::Preview(name).uri();
     if editor.can.ask_for_texts {
         let params = lsp::TextDocumentContentRefreshParams { uri: lsp::Uri(uri) };
-        let asked = Asked::Other("workspace/textDocumentContent/refresh");
+        let asked = ClientRequest::Other("workspace/textDocumentContent/refresh");
         session.ask::<lsp::TextDocumentContentRefreshRequest>(editor, asked, &params);
         return Ok(());
     }
@@ -328,11 +364,11 @@ fn tell_preview(session: &Session, editor: &mut Editor, uri: &str) -> Result<(),
     Ok(())
 }
 
-/// Works on an open document. Nothing is known of one that is not ours.
+/// Runs `work` on an open document. Returns `None` for a document that is not ours.
 fn with_doc<T>(
-    session: &Session,
+    session: &ClientSession,
     uri: &str,
-    answer: impl FnOnce(&Editor, &Open, Doc<'_>, &World) -> Result<T, RpcError>,
+    answer: impl FnOnce(&OpenDocuments, &OpenDocument, Doc<'_>, &LanguageContext) -> Result<T, RpcError>,
 ) -> Result<Option<T>, RpcError> {
     let editor = session.editor();
     let Some(open) = editor.get(uri) else {

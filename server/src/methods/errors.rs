@@ -1,4 +1,4 @@
-//! Errors of the registry and of scratch files as JSON-RPC errors: a code, and what the client can do.
+//! Errors of the registry and of scratch files as JSON-RPC errors: a code and a hint for the client.
 
 use crate::notes::NotesError;
 use crate::registry::RegistryError;
@@ -37,22 +37,22 @@ const fn advice(error: &RegistryError) -> (ErrorCode, &'static str) {
         }
         RegistryError::Busy(_) => (ErrorCode::Busy, "try again in a moment"),
         RegistryError::NotOwner(_) => {
-            (ErrorCode::NotOwner, "open the thread with role `owner`, in the host that runs it")
+            (ErrorCode::NotOwner, "open the thread with role `owner` in the host that runs it")
         }
         RegistryError::Store(StoreError::OwnedElsewhere { .. }) => (
             ErrorCode::OwnedElsewhere,
-            "end the other host, or open the thread with role `observer`",
+            "stop the other host, or open the thread with role `observer`",
         ),
         RegistryError::Store(StoreError::NewerFormat { .. }) => {
-            (ErrorCode::StoreFailed, "a newer rawr wrote this thread: update this one")
+            (ErrorCode::StoreFailed, "this thread was written by a newer rawr: update this one")
         }
         RegistryError::Store(StoreError::Locked { .. }) => (
             ErrorCode::StoreFailed,
-            "nothing was recorded; end the process that holds the lock, then repeat",
+            "nothing was recorded; stop the process that holds the lock, then retry",
         ),
         RegistryError::Store(StoreError::Io { .. }) => (
             ErrorCode::StoreFailed,
-            "nothing was recorded; make the folder writable or free some space, then repeat",
+            "nothing was recorded; make the folder writable or free some space, then retry",
         ),
         RegistryError::Refused(_, refusal) => match refusal {
             Refusal::UnknownAction(_) => {
@@ -65,20 +65,20 @@ const fn advice(error: &RegistryError) -> (ErrorCode, &'static str) {
                 (ErrorCode::UnknownName, "rawr/input/queued shows the held messages")
             }
             Refusal::UnknownDirective(_) => {
-                (ErrorCode::UnknownName, "rawr/directive/list shows what is in force")
+                (ErrorCode::UnknownName, "rawr/directive/list shows the active directives")
             }
             Refusal::NoSequence | Refusal::OtherSequence(_) => {
                 (ErrorCode::NoSequence, "rawr/thread/get shows what is running")
             }
             Refusal::NotNow(_) => (ErrorCode::NotNow, "wait for rawr/thread/changed"),
             Refusal::Answered(_) => {
-                (ErrorCode::NotNow, "rawr/sequence/responded tells of answers given elsewhere")
+                (ErrorCode::NotNow, "watch rawr/sequence/responded for answers of other clients")
             }
             Refusal::Full(Bound::Guards) => {
-                (ErrorCode::NotNow, "clear some with rawr/guard/clear, then repeat")
+                (ErrorCode::NotNow, "clear some with rawr/guard/clear, then retry")
             }
             Refusal::Full(Bound::Directives) => {
-                (ErrorCode::NotNow, "clear some with rawr/directive/clear, then repeat")
+                (ErrorCode::NotNow, "clear some with rawr/directive/clear, then retry")
             }
             Refusal::Full(Bound::HeldMessages) => (
                 ErrorCode::NotNow,
@@ -91,15 +91,15 @@ const fn advice(error: &RegistryError) -> (ErrorCode, &'static str) {
     }
 }
 
-/// Where a name was asked for that is not there.
+/// The error for a name that does not exist.
 pub fn unknown_name(what: &str, name: &str) -> RpcError {
-    let message = format!("there is no {what} `{name}`");
-    RpcError::new(ErrorCode::UnknownName, message, "list what there is first")
+    let message = format!("unknown {what} `{name}`");
+    RpcError::new(ErrorCode::UnknownName, message, "list the existing ones first")
 }
 
 impl From<NotesError> for RpcError {
     fn from(error: NotesError) -> Self {
-        let hint = "look at the file and its folder";
+        let hint = "check the permissions of the file and its folder";
         let mut answer = Self::new(ErrorCode::StoreFailed, error.to_string(), hint);
         answer.data.file = Some(error.path.display().to_string());
         answer

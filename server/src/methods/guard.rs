@@ -1,6 +1,7 @@
-//! A person's word: `rawr/guard/*` and `rawr/sequence/respond`. Any client may give it, whoever owns the thread.
+//! What people control: `rawr/guard/*` and `rawr/sequence/respond`. Any client may call them, whichever process owns
+//! the thread.
 
-use super::{Module, Session, now, on};
+use super::{ClientSession, Module, now, on};
 use crate::registry::HandledInput;
 use crate::wire::{self, RpcError, ToWire};
 use jsonrpsee::core::RegisterMethodError;
@@ -20,7 +21,7 @@ pub fn register(module: &mut Module) -> Result<(), RegisterMethodError> {
     on::<SequenceRespond>(module, respond)
 }
 
-fn set(session: &Session, params: GuardSetParams) -> Result<GuardSetResult, RpcError> {
+fn set(session: &ClientSession, params: GuardSetParams) -> Result<GuardSetResult, RpcError> {
     let id = wire::thread_id(&params.thread_id)?;
     let by = Some(session.client().to_owned());
     let input = Input::SetGuard { until: wire::until(&params.until), note: params.note, by };
@@ -29,7 +30,7 @@ fn set(session: &Session, params: GuardSetParams) -> Result<GuardSetResult, RpcE
         RpcError::new(
             ErrorCode::InternalError,
             "the guard was not recorded",
-            "this is a defect; the log has more",
+            "this is a bug in rawr; see the log",
         )
     })?;
     Ok(GuardSetResult { guard_id: guard.to_string() })
@@ -42,7 +43,7 @@ fn guard_set(handled: &HandledInput) -> Option<GuardId> {
     })
 }
 
-fn clear(session: &Session, params: GuardClearParams) -> Result<GuardClearResult, RpcError> {
+fn clear(session: &ClientSession, params: GuardClearParams) -> Result<GuardClearResult, RpcError> {
     let id = wire::thread_id(&params.thread_id)?;
     let mut registry = session.registry()?;
     let guards = match params.guard_id {
@@ -56,14 +57,14 @@ fn clear(session: &Session, params: GuardClearParams) -> Result<GuardClearResult
     Ok(GuardClearResult { cleared })
 }
 
-fn list(session: &Session, params: GuardListParams) -> Result<GuardListResult, RpcError> {
+fn list(session: &ClientSession, params: GuardListParams) -> Result<GuardListResult, RpcError> {
     let registry = session.registry()?;
     let thread = registry.thread(&wire::thread_id(&params.thread_id)?)?;
     Ok(GuardListResult { guards: wire::guards(thread, now()) })
 }
 
 fn respond(
-    session: &Session,
+    session: &ClientSession,
     params: SequenceRespondParams,
 ) -> Result<SequenceRespondResult, RpcError> {
     let id = wire::thread_id(&params.thread_id)?;

@@ -1,7 +1,7 @@
-//! What a host reports: `rawr/turn/*`, `rawr/signal/report`, `rawr/input/*`, `rawr/action/report`,
+//! Reports of a host: `rawr/turn/*`, `rawr/signal/report`, `rawr/input/*`, `rawr/action/report`,
 //! `rawr/compaction/report`.
 
-use super::{Module, Session, directive, now, on};
+use super::{ClientSession, Module, directive, now, on};
 use crate::registry::HandledInput;
 use crate::wire::{self, RpcError, ToCore};
 use jsonrpsee::core::RegisterMethodError;
@@ -30,9 +30,9 @@ pub fn register(module: &mut Module) -> Result<(), RegisterMethodError> {
     on::<CompactionReport>(module, compaction_report)
 }
 
-/// One report of the thread's owner.
+/// Handles one report of the thread's owner.
 fn report(
-    session: &Session,
+    session: &ClientSession,
     thread: &str,
     input: Result<Input, RpcError>,
 ) -> Result<HandledInput, RpcError> {
@@ -40,19 +40,22 @@ fn report(
     Ok(session.registry()?.handle_as_owner(&id, input?, now())?)
 }
 
-fn turn_started(session: &Session, params: TurnStartedParams) -> Result<Empty, RpcError> {
+fn turn_started(session: &ClientSession, params: TurnStartedParams) -> Result<Empty, RpcError> {
     let thread = params.thread_id.clone();
     report(session, &thread, wire::turn_started(params)).map(|_| Empty {})
 }
 
-fn turn_usage(session: &Session, params: TurnUsageParams) -> Result<TurnUsageResult, RpcError> {
+fn turn_usage(
+    session: &ClientSession,
+    params: TurnUsageParams,
+) -> Result<TurnUsageResult, RpcError> {
     let handled = report(session, &params.thread_id, wire::turn_usage(&params))?;
     Ok(TurnUsageResult { verdict: handled.decision.as_ref().map(wire::verdict) })
 }
 
-/// A turn's end that is reported again gets the verdict that it got.
+/// A turn end that is reported twice gets the same verdict again.
 fn turn_completed(
-    session: &Session,
+    session: &ClientSession,
     params: TurnCompletedParams,
 ) -> Result<TurnCompletedResult, RpcError> {
     let thread = params.thread_id.clone();
@@ -65,7 +68,7 @@ fn turn_completed(
     Ok(TurnCompletedResult { verdict })
 }
 
-fn verdict_of(session: &Session, thread: &str, turn: &str) -> Result<Verdict, RpcError> {
+fn verdict_of(session: &ClientSession, thread: &str, turn: &str) -> Result<Verdict, RpcError> {
     let registry = session.registry()?;
     let id = wire::thread_id(thread)?;
     let open = registry.open_thread(&id)?;
@@ -80,13 +83,13 @@ fn verdict_of(session: &Session, thread: &str, turn: &str) -> Result<Verdict, Rp
         outcome: rawr_protocol::Outcome::Nothing,
         tier: None,
         percent_remaining: percent,
-        reason: "this turn's end was reported and assessed before".to_owned(),
+        reason: "the end of this turn was already assessed".to_owned(),
         sequence_id: None,
     })
 }
 
 fn signal_report(
-    session: &Session,
+    session: &ClientSession,
     params: SignalReportParams,
 ) -> Result<SignalReportResult, RpcError> {
     let thread_id = params.thread_id.clone();
@@ -114,7 +117,7 @@ fn signal_report(
 }
 
 fn input_submit(
-    session: &Session,
+    session: &ClientSession,
     params: InputSubmitParams,
 ) -> Result<InputSubmitResult, RpcError> {
     let input = wire::input_id(&params.input_id)?;
@@ -131,7 +134,7 @@ fn input_submit(
 }
 
 fn input_queued(
-    session: &Session,
+    session: &ClientSession,
     params: InputQueuedParams,
 ) -> Result<InputQueuedResult, RpcError> {
     let registry = session.registry()?;
@@ -142,7 +145,7 @@ fn input_queued(
 }
 
 fn input_cancel(
-    session: &Session,
+    session: &ClientSession,
     params: InputCancelParams,
 ) -> Result<InputCancelResult, RpcError> {
     let id = wire::thread_id(&params.thread_id)?;
@@ -156,7 +159,7 @@ fn input_cancel(
     Ok(InputCancelResult { cancelled: waits })
 }
 
-fn action_report(session: &Session, params: ActionReportParams) -> Result<Empty, RpcError> {
+fn action_report(session: &ClientSession, params: ActionReportParams) -> Result<Empty, RpcError> {
     let thread = params.thread_id.clone();
     if params.status == ActionStatus::Failed {
         let why = params.error.clone().unwrap_or_else(|| "the host gave no reason".to_owned());
@@ -168,7 +171,10 @@ fn action_report(session: &Session, params: ActionReportParams) -> Result<Empty,
     report(session, &thread, wire::action_report(params)).map(|_| Empty {})
 }
 
-fn compaction_report(session: &Session, params: CompactionReportParams) -> Result<Empty, RpcError> {
+fn compaction_report(
+    session: &ClientSession,
+    params: CompactionReportParams,
+) -> Result<Empty, RpcError> {
     let thread = params.thread_id.clone();
     report(session, &thread, wire::compaction_report(params)).map(|_| Empty {})
 }

@@ -1,6 +1,6 @@
-//! `rawr/judgment/*`: asking the judge about a given case, and the host's answers to what it was asked.
+//! `rawr/judgment/*`: asking the judge about a given case, and the host's answers to judgments.
 
-use super::{Module, Session, now, on, on_async};
+use super::{ClientSession, Module, now, on, on_async};
 use crate::judge;
 use crate::query::{self, Inquiry, JudgeCase};
 use crate::wire::{self, RpcError, ToCore, ToWire};
@@ -24,35 +24,35 @@ pub fn register(module: &mut Module) -> Result<(), RegisterMethodError> {
     on::<JudgmentAnswer>(module, answer)
 }
 
-/// The questions that clients asked, one a thread. They concern no sequence and leave no record.
+/// Judgments that clients requested, one per thread. They belong to no sequence and are not recorded.
 #[derive(Debug, Default)]
 pub(super) struct Evaluations {
-    open: Mutex<HashMap<ThreadId, Open>>,
+    open: Mutex<HashMap<ThreadId, OpenEvaluation>>,
     asked: Mutex<u64>,
 }
 
 #[derive(Debug)]
-struct Open {
+struct OpenEvaluation {
     request: String,
     /// Taken by the first answer.
     waiter: Option<oneshot::Sender<Answer>>,
 }
 
-/// Ends with the request that it belongs to, also where that is cancelled.
-struct Alone<'e> {
+/// Frees the thread for the next judgment when the request ends or is cancelled.
+struct EvaluationGuard<'e> {
     evaluations: &'e Evaluations,
     thread: ThreadId,
     answer: oneshot::Receiver<Answer>,
 }
 
-impl Drop for Alone<'_> {
+impl Drop for EvaluationGuard<'_> {
     fn drop(&mut self) {
         self.evaluations.open().remove(&self.thread);
     }
 }
 
 impl Evaluations {
-    fn open(&self) -> MutexGuard<'_, HashMap<ThreadId, Open>> {
+    fn open(&self) -> MutexGuard<'_, HashMap<ThreadId, OpenEvaluation>> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -62,17 +62,20 @@ impl Evaluations {
         wanted.unwrap_or_else(|| format!("e{asked}"))
     }
 
-    fn begin(&self, thread: &ThreadId, request: &str) -> Result<Alone<'_>, RpcError> {
+    fn begin(&self, thread: &ThreadId, request: &str) -> Result<EvaluationGuard<'_>, RpcError> {
         let mut open = self.open();
         if open.contains_key(thread) {
             return Err(busy());
         }
         let (waiter, answer) = oneshot::channel();
-        open.insert(thread.clone(), Open { request: request.to_owned(), waiter: Some(waiter) });
-        Ok(Alone { evaluations: self, thread: thread.clone(), answer })
+        open.insert(
+            thread.clone(),
+            OpenEvaluation { request: request.to_owned(), waiter: Some(waiter) },
+        );
+        Ok(EvaluationGuard { evaluations: self, thread: thread.clone(), answer })
     }
 
-    /// Whether an answer was waited for.
+    /// Returns whether the answer was waited for.
     pub(super) fn answered(&self, thread: &ThreadId, request: &str, answer: Answer) -> bool {
         let mut open = self.open();
         let question = open.get_mut(thread).filter(|open| open.request == request);
@@ -82,17 +85,17 @@ impl Evaluations {
 }
 
 fn busy() -> RpcError {
-    let hint = "one judgment a thread at a time: wait for its answer";
-    RpcError::new(ErrorCode::NotNow, "a judgment of this thread is under way", hint)
+    let hint = "wait for its answer: one judgment per thread at a time";
+    RpcError::new(ErrorCode::NotNow, "a judgment of this thread is in progress", hint)
 }
 
 fn unavailable(why: impl Into<String>) -> RpcError {
-    let hint = "rawr_auto_compaction.judgment in rawr.toml says who judges";
+    let hint = "configure a judge in rawr_auto_compaction.judgment of rawr.toml";
     RpcError::new(ErrorCode::JudgmentUnavailable, why, hint)
 }
 
 async fn evaluate(
-    session: Arc<Session>,
+    session: Arc<ClientSession>,
     params: JudgmentEvaluateParams,
 ) -> Result<JudgmentEvaluateResult, RpcError> {
     let id = wire::thread_id(&params.thread_id)?;
@@ -126,7 +129,7 @@ async fn evaluate(
 }
 
 fn inquire(
-    session: &Session,
+    session: &ClientSession,
     id: &ThreadId,
     params: JudgmentEvaluateParams,
 ) -> Result<Inquiry, RpcError> {
@@ -149,14 +152,14 @@ fn inquire(
     let asked = asked.ok_or_else(|| unavailable("judgment.backend is `off`"))?;
     let hosts = asked.source == JudgeSource::Host;
     if hosts && !(registry.is_owner(id) && registry.thread(id)?.host.can.judge) {
-        return Err(unavailable("the thread's host is not here, or cannot judge"));
+        return Err(unavailable("the thread's host is not connected or cannot judge"));
     }
     Ok(asked)
 }
 
 async fn by_host(
-    session: &Session,
-    mut alone: Alone<'_>,
+    session: &ClientSession,
+    mut alone: EvaluationGuard<'_>,
     request: &str,
     asked: &Inquiry,
 ) -> Answer {
@@ -180,9 +183,9 @@ async fn by_host(
     }
 }
 
-/// A late one, or one to a question that nobody asked, leaves no trace.
+/// An answer that is late or was not requested is ignored.
 fn answer(
-    session: &Session,
+    session: &ClientSession,
     params: JudgmentAnswerParams,
 ) -> Result<JudgmentAnswerResult, RpcError> {
     let id = wire::thread_id(&params.thread_id)?;

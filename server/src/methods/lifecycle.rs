@@ -1,6 +1,6 @@
-//! The beginning and the end of a connection.
+//! `initialize` and `shutdown`.
 
-use super::{Module, Session, document, on};
+use super::{ClientSession, Module, document, on};
 use crate::config::Home;
 use crate::publish::{publish, publish_workspace};
 use crate::redact::redact;
@@ -20,7 +20,10 @@ pub fn register(module: &mut Module) -> Result<(), RegisterMethodError> {
     on::<Shutdown>(module, shutdown)
 }
 
-fn initialize(session: &Session, params: InitializeParams) -> Result<InitializeResult, RpcError> {
+fn initialize(
+    session: &ClientSession,
+    params: InitializeParams,
+) -> Result<InitializeResult, RpcError> {
     if let Some(wanted) = params.trace {
         session.trace.set(wanted);
     }
@@ -31,7 +34,7 @@ fn initialize(session: &Session, params: InitializeParams) -> Result<InitializeR
             RpcError::new(
                 ErrorCode::InvalidParams,
                 problem.message,
-                "set RAWR_HOME, or give `home` in initializationOptions",
+                "set RAWR_HOME, or send `home` in initializationOptions",
             )
         })?;
     let setup = WorkspaceSetup {
@@ -55,8 +58,8 @@ fn initialize(session: &Session, params: InitializeParams) -> Result<InitializeR
     if !session.set_registry(ThreadRegistry::new(store, workspace, tell)) {
         return Err(RpcError::new(
             ErrorCode::InvalidRequest,
-            "initialize is sent once",
-            "go on with this connection",
+            "send initialize only once",
+            "continue with this connection",
         ));
     }
     if let Some(client) = params.client_info {
@@ -66,7 +69,7 @@ fn initialize(session: &Session, params: InitializeParams) -> Result<InitializeR
     Ok(InitializeResult::new(env!("CARGO_PKG_VERSION")).with(documents))
 }
 
-fn shutdown(session: &Session, _: Empty) -> Result<(), RpcError> {
+fn shutdown(session: &ClientSession, _: Empty) -> Result<(), RpcError> {
     session.leave();
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! `rawr/packet/*` and `rawr/handoff/build`.
 
-use super::{Module, Session, now, on};
+use super::{ClientSession, Module, now, on};
 use crate::query;
 use crate::redact::redact_counting;
 use crate::wire::{self, RpcError, ToWire};
@@ -26,7 +26,7 @@ pub fn register(module: &mut Module) -> Result<(), RegisterMethodError> {
     on::<HandoffBuild>(module, handoff)
 }
 
-/// A packet that nobody has taken yet, held against what is known of the thread.
+/// A packet that no sequence has taken yet, checked against the state of the thread.
 fn checked(thread: &Thread, text: &str) -> PacketCheck {
     check_of(text, &coverage::missing(text, &coverage::facts(thread)))
 }
@@ -42,7 +42,10 @@ fn check_of(text: &str, facts: &[Fact]) -> PacketCheck {
     }
 }
 
-fn build(session: &Session, params: PacketBuildParams) -> Result<PacketBuildResult, RpcError> {
+fn build(
+    session: &ClientSession,
+    params: PacketBuildParams,
+) -> Result<PacketBuildResult, RpcError> {
     if params.author != rawr_protocol::PacketAuthor::Watcher {
         return Err(RpcError::bad_field(
             "author",
@@ -61,13 +64,19 @@ fn build(session: &Session, params: PacketBuildParams) -> Result<PacketBuildResu
     })
 }
 
-fn check(session: &Session, params: PacketCheckParams) -> Result<PacketCheckResult, RpcError> {
+fn check(
+    session: &ClientSession,
+    params: PacketCheckParams,
+) -> Result<PacketCheckResult, RpcError> {
     let registry = session.registry()?;
     let thread = registry.thread(&wire::thread_id(&params.thread_id)?)?;
     Ok(PacketCheckResult { checked: checked(thread, &params.packet) })
 }
 
-fn submit(session: &Session, params: PacketSubmitParams) -> Result<PacketSubmitResult, RpcError> {
+fn submit(
+    session: &ClientSession,
+    params: PacketSubmitParams,
+) -> Result<PacketSubmitResult, RpcError> {
     let id = wire::thread_id(&params.thread_id)?;
     let checked = checked(session.registry()?.thread(&id)?, &params.packet);
     let response = Response {
@@ -83,14 +92,14 @@ fn submit(session: &Session, params: PacketSubmitParams) -> Result<PacketSubmitR
     Ok(PacketSubmitResult { checked, phase: registry.thread(&id)?.phase().to_wire() })
 }
 
-fn get(session: &Session, params: PacketGetParams) -> Result<PacketGetResult, RpcError> {
+fn get(session: &ClientSession, params: PacketGetParams) -> Result<PacketGetResult, RpcError> {
     let id = wire::thread_id(&params.thread_id)?;
     let wanted = params.sequence_id.map(SequenceId::new);
     let view =
         query::packet(session.registry()?.thread(&id)?, wanted.as_ref()).ok_or_else(|| {
-            let hint = "a packet exists once a sequence has taken one";
+            let hint = "wait until a sequence has taken a packet";
             let mut error =
-                RpcError::new(ErrorCode::NoSequence, format!("no packet is known of {id}"), hint);
+                RpcError::new(ErrorCode::NoSequence, format!("no packet of {id}"), hint);
             error.data.thread_id = Some(id.to_string());
             error
         })?;
@@ -103,7 +112,10 @@ fn get(session: &Session, params: PacketGetParams) -> Result<PacketGetResult, Rp
     })
 }
 
-fn handoff(session: &Session, params: HandoffBuildParams) -> Result<HandoffBuildResult, RpcError> {
+fn handoff(
+    session: &ClientSession,
+    params: HandoffBuildParams,
+) -> Result<HandoffBuildResult, RpcError> {
     let id = wire::thread_id(&params.thread_id)?;
     let registry = session.registry()?;
     let resume = packet::resume_state(&params.packet);
@@ -111,7 +123,7 @@ fn handoff(session: &Session, params: HandoffBuildParams) -> Result<HandoffBuild
         Packet { author: PacketAuthor::Agent, resume, text: params.packet, added: Vec::new() };
     let open = registry.open_thread(&id)?;
     let thread = open.thread();
-    // The running sequence knows who wrote its packet.
+    // The running sequence knows the author of its packet.
     let taken = thread.sequence.as_ref().and_then(|running| running.packet.clone());
     let packet = taken.filter(|taken| taken.text == given.text).unwrap_or(given);
     let running = thread

@@ -1,7 +1,7 @@
-//! What people edit: `rawr/prompt/*` and `rawr/config/get`.
+//! What people configure: `rawr/prompt/*` and `rawr/config/get`.
 
-use super::{Module, Session, now, on};
-use crate::prompts::{Origin, Prompt, parse};
+use super::{ClientSession, Module, now, on};
+use crate::prompts::{Prompt, PromptSource, parse};
 use crate::query::placeholder_values;
 use crate::registry::ThreadRegistry;
 use crate::wire::{self, RpcError};
@@ -29,7 +29,7 @@ fn named(name: &str) -> Result<PromptName, RpcError> {
     PromptName::from_name(name).ok_or_else(|| {
         let all = PromptName::ALL.map(PromptName::name).join(", ");
         let mut error =
-            RpcError::new(ErrorCode::UnknownName, format!("there is no prompt `{name}`"), all);
+            RpcError::new(ErrorCode::UnknownName, format!("unknown prompt `{name}`"), all);
         error.data.field = Some("name".to_owned());
         error
     })
@@ -41,8 +41,8 @@ fn path(path: Option<&Path>) -> Option<String> {
 
 const fn origin(prompt: &Prompt) -> PromptOrigin {
     match prompt.origin {
-        Origin::Shipped => PromptOrigin::Shipped,
-        Origin::User => PromptOrigin::User,
+        PromptSource::Shipped => PromptOrigin::Shipped,
+        PromptSource::User => PromptOrigin::User,
     }
 }
 
@@ -50,7 +50,7 @@ fn problems(problems: &[crate::problem::Problem]) -> Vec<rawr_protocol::Problem>
     wire::problems(problems)
 }
 
-fn list(session: &Session, _: PromptListParams) -> Result<PromptListResult, RpcError> {
+fn list(session: &ClientSession, _: PromptListParams) -> Result<PromptListResult, RpcError> {
     let mut registry = session.registry()?;
     registry.workspace_mut().refresh_prompts();
     let summary = |prompt: &Prompt| PromptSummary {
@@ -65,7 +65,7 @@ fn list(session: &Session, _: PromptListParams) -> Result<PromptListResult, RpcE
     })
 }
 
-fn get(session: &Session, params: PromptGetParams) -> Result<PromptGetResult, RpcError> {
+fn get(session: &ClientSession, params: PromptGetParams) -> Result<PromptGetResult, RpcError> {
     let name = named(&params.name)?;
     let mut registry = session.registry()?;
     registry.workspace_mut().refresh_prompts();
@@ -86,7 +86,7 @@ fn get(session: &Session, params: PromptGetParams) -> Result<PromptGetResult, Rp
     })
 }
 
-/// What the caller gives goes first, then what the thread knows; the rest shows its own name.
+/// The caller's values override those of the thread. Other placeholders show their own name.
 fn fill(
     registry: &ThreadRegistry,
     name: PromptName,
@@ -113,7 +113,7 @@ fn fill(
 }
 
 fn render_in_force(
-    session: &Session,
+    session: &ClientSession,
     params: PromptRenderParams,
 ) -> Result<PromptRenderResult, RpcError> {
     let name = named(&params.name)?;
@@ -125,7 +125,7 @@ fn render_in_force(
 }
 
 fn preview(
-    session: &Session,
+    session: &ClientSession,
     params: PromptPreviewParams,
 ) -> Result<PromptPreviewResult, RpcError> {
     let name = named(&params.name)?;
@@ -138,7 +138,7 @@ fn preview(
     Ok(PromptPreviewResult { tokens: rewrite::estimate(&text), text, problems: problems(&found) })
 }
 
-fn config(session: &Session, params: ConfigGetParams) -> Result<ConfigGetResult, RpcError> {
+fn config(session: &ClientSession, params: ConfigGetParams) -> Result<ConfigGetResult, RpcError> {
     let thread = params.thread_id.as_deref().map(wire::thread_id).transpose()?;
     let mut registry = session.registry()?;
     registry.refresh_config(now());

@@ -1,7 +1,7 @@
-//! `rawr/recall/search`. It takes its time on a thread of its own, and is given up with its request.
+//! `rawr/recall/search`. Runs on a thread of its own and stops when its request is cancelled.
 
-use super::{Module, Session, on_async};
-use crate::recall::{self, Found, Kind, RecallHit, Words};
+use super::{ClientSession, Module, on_async};
+use crate::recall::{self, HitKind, RecallHit, RecallResult, SearchWords};
 use crate::wire::{self, RpcError};
 use jsonrpsee::core::RegisterMethodError;
 use rawr_protocol::methods::RecallSearch;
@@ -11,7 +11,7 @@ use rawr_protocol::{
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// How many places are named unless it is said, and at most.
+/// The default and the maximum of results.
 const LIMIT: u64 = 50;
 const MOST: u64 = 1000;
 
@@ -19,35 +19,35 @@ pub fn register(module: &mut Module) -> Result<(), RegisterMethodError> {
     on_async::<RecallSearch, _>(module, search)
 }
 
-/// Says that nobody waits any more.
-struct Waits(Arc<AtomicBool>);
+/// Stops the search when it is dropped.
+struct CancelOnDrop(Arc<AtomicBool>);
 
-impl Drop for Waits {
+impl Drop for CancelOnDrop {
     fn drop(&mut self) {
         self.0.store(true, Ordering::Relaxed);
     }
 }
 
 async fn search(
-    session: Arc<Session>,
+    session: Arc<ClientSession>,
     params: RecallSearchParams,
 ) -> Result<RecallSearchResult, RpcError> {
-    let Some(words) = Words::new(params.words.iter().map(String::as_str)) else {
-        return Err(RpcError::bad_field("words", "there is no word to look for"));
+    let Some(words) = SearchWords::new(params.words.iter().map(String::as_str)) else {
+        return Err(RpcError::bad_field("words", "no word to search for"));
     };
     let id = params.thread_id.as_deref().map(wire::thread_id).transpose()?;
     let sources = session.registry()?.sources(id.as_ref())?;
     let limit = params.limit.unwrap_or(LIMIT).clamp(1, MOST) as usize;
     let is_cancelled = Arc::new(AtomicBool::new(false));
-    let _waits = Waits(Arc::clone(&is_cancelled));
+    let _waits = CancelOnDrop(Arc::clone(&is_cancelled));
     let work = move || recall::search(&sources(), &words, limit, &is_cancelled);
     let found = tokio::task::spawn_blocking(work).await.map_err(|error| {
-        RpcError::new(ErrorCode::InternalError, error.to_string(), "try again with other words")
+        RpcError::new(ErrorCode::InternalError, error.to_string(), "retry with other words")
     })?;
     Ok(shown(found))
 }
 
-fn shown(found: Found) -> RecallSearchResult {
+fn shown(found: RecallResult) -> RecallSearchResult {
     let place = |place: RecallHit| RecallPlace {
         thread_id: place.thread.to_string(),
         kind: kind(place.kind),
@@ -67,16 +67,16 @@ fn shown(found: Found) -> RecallSearchResult {
     }
 }
 
-const fn kind(kind: Kind) -> RecallKind {
+const fn kind(kind: HitKind) -> RecallKind {
     match kind {
-        Kind::Packet => RecallKind::Packet,
-        Kind::Handoff => RecallKind::Handoff,
-        Kind::Directive => RecallKind::Directive,
-        Kind::Scratch => RecallKind::Scratch,
-        Kind::UserMessage => RecallKind::UserMessage,
-        Kind::AgentMessage => RecallKind::AgentMessage,
-        Kind::ToolCall => RecallKind::ToolCall,
-        Kind::ToolOutput => RecallKind::ToolOutput,
-        Kind::Summary => RecallKind::Summary,
+        HitKind::Packet => RecallKind::Packet,
+        HitKind::Handoff => RecallKind::Handoff,
+        HitKind::Directive => RecallKind::Directive,
+        HitKind::Scratch => RecallKind::Scratch,
+        HitKind::UserMessage => RecallKind::UserMessage,
+        HitKind::AgentMessage => RecallKind::AgentMessage,
+        HitKind::ToolCall => RecallKind::ToolCall,
+        HitKind::ToolOutput => RecallKind::ToolOutput,
+        HitKind::Summary => RecallKind::Summary,
     }
 }

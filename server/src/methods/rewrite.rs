@@ -1,8 +1,9 @@
-//! `rawr/compaction/rewrite`: the history of a host that has no compaction of its own. The rules are the core's.
+//! `rawr/compaction/rewrite`: rewrites the history for a host without a compaction of its own. The rules are in the
+//! core.
 
 use super::tokens::error;
-use super::{Module, Session, on_async};
-use crate::tokens::Method;
+use super::{ClientSession, Module, on_async};
+use crate::tokens::CountMethod;
 use crate::wire::RpcError;
 use jsonrpsee::core::RegisterMethodError;
 use rawr_core::prompt::PromptName;
@@ -20,11 +21,11 @@ pub fn register(module: &mut Module) -> Result<(), RegisterMethodError> {
 }
 
 async fn compaction_rewrite(
-    session: Arc<Session>,
+    session: Arc<ClientSession>,
     params: CompactionRewriteParams,
 ) -> Result<CompactionRewriteResult, RpcError> {
     let summary = summary(&session, &params.summary)?;
-    let method = Method::choose(params.encoding.as_deref(), params.model.as_deref());
+    let method = CountMethod::choose(params.encoding.as_deref(), params.model.as_deref());
     let budget = params.recent_user_tokens.unwrap_or(RECENT_USER_TOKENS);
     let items: Vec<_> = params.items.into_iter().map(from_wire).collect();
     let work = move |count: &mut dyn FnMut(&str) -> u64| rewrite(items, summary, budget, count);
@@ -37,8 +38,8 @@ async fn compaction_rewrite(
     })
 }
 
-/// Under the prefix that is in force now.
-fn summary(session: &Session, text: &str) -> Result<Summary, RpcError> {
+/// With the current summary prefix.
+fn summary(session: &ClientSession, text: &str) -> Result<Summary, RpcError> {
     let mut registry = session.registry()?;
     registry.workspace_mut().refresh_prompts();
     let prefix = registry.workspace().prompts().set().prompts().text(PromptName::SummaryPrefix);

@@ -1,6 +1,6 @@
 //! `rawr/scratch/*`: the agent's own notes.
 
-use super::{Module, Session, now, on};
+use super::{ClientSession, Module, now, on};
 use crate::notes::MAX_NOTE;
 use crate::wire::{self, RpcError};
 use jsonrpsee::core::RegisterMethodError;
@@ -17,21 +17,24 @@ pub fn register(module: &mut Module) -> Result<(), RegisterMethodError> {
     on::<ScratchList>(module, list)
 }
 
-fn path(session: &Session, params: ScratchPathParams) -> Result<ScratchPathResult, RpcError> {
+fn path(session: &ClientSession, params: ScratchPathParams) -> Result<ScratchPathResult, RpcError> {
     let id = wire::thread_id(&params.thread_id)?;
     let notes = session.registry()?.open_thread(&id)?.notes();
     let path = notes.path().display().to_string();
     Ok(ScratchPathResult { exists: notes.exists(), path, scratch_file: notes.file })
 }
 
-fn append(session: &Session, params: ScratchAppendParams) -> Result<ScratchAppendResult, RpcError> {
+fn append(
+    session: &ClientSession,
+    params: ScratchAppendParams,
+) -> Result<ScratchAppendResult, RpcError> {
     let id = wire::thread_id(&params.thread_id)?;
     let length = params.text.len();
     if params.text.trim().is_empty() {
-        return Err(RpcError::bad_field("text", "there is nothing to add"));
+        return Err(RpcError::bad_field("text", "the text is empty"));
     }
     if length > MAX_NOTE {
-        let message = format!("a note of {length} bytes is too long, {MAX_NOTE} are allowed");
+        let message = format!("a note of {length} bytes is too long; {MAX_NOTE} are allowed");
         return Err(RpcError::bad_field("text", message));
     }
     let mut registry = session.registry()?;
@@ -45,7 +48,7 @@ fn append(session: &Session, params: ScratchAppendParams) -> Result<ScratchAppen
     })
 }
 
-fn read(session: &Session, params: ScratchReadParams) -> Result<ScratchReadResult, RpcError> {
+fn read(session: &ClientSession, params: ScratchReadParams) -> Result<ScratchReadResult, RpcError> {
     let id = wire::thread_id(&params.thread_id)?;
     let notes = session.registry()?.open_thread(&id)?.notes().read(params.max_bytes)?;
     Ok(ScratchReadResult {
@@ -56,7 +59,7 @@ fn read(session: &Session, params: ScratchReadParams) -> Result<ScratchReadResul
     })
 }
 
-fn list(session: &Session, params: ScratchListParams) -> Result<ScratchListResult, RpcError> {
+fn list(session: &ClientSession, params: ScratchListParams) -> Result<ScratchListResult, RpcError> {
     let notes =
         session.registry()?.open_thread(&wire::thread_id(&params.thread_id)?)?.notes().list()?;
     let files = notes.into_iter().map(|note| ScratchFile {

@@ -1,6 +1,6 @@
-//! The document of the methods names every method that is served, and none that is not; of what is sent, none that never is.
+//! The protocol's document names exactly the methods that are served and the notifications that are sent.
 
-use super::{Session, document, module};
+use super::{ClientSession, document, module};
 use crate::connection::NOTIFICATIONS;
 use rawr_protocol::lsp::LSP_METHODS;
 use rawr_protocol::methods::{Direction, METHODS, MethodKind};
@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
-/// As `openrpc.json` has them, which is generated from the same tables.
+/// As in `openrpc.json`, which is generated from the same tables.
 fn documented(direction: Direction, kind: Option<MethodKind>) -> BTreeSet<&'static str> {
     let ours = METHODS.iter().map(|method| (method.name, method.direction, method.kind));
     let lsp = LSP_METHODS.iter().map(|method| (method.name, method.direction, method.kind));
@@ -19,15 +19,16 @@ fn documented(direction: Direction, kind: Option<MethodKind>) -> BTreeSet<&'stat
 }
 
 #[test]
-fn every_request_that_is_served_is_documented_and_no_other() {
-    let session = Session::new(Default::default(), Default::default(), Default::default(), None);
+fn exactly_the_served_requests_are_documented() {
+    let session =
+        ClientSession::new(Default::default(), Default::default(), Default::default(), None);
     let module = module(Arc::new(session)).unwrap();
     let served: BTreeSet<_> = module.method_names().collect();
     assert_eq!(served, documented(Direction::ToServer, Some(MethodKind::Request)));
 }
 
 #[test]
-fn every_notification_that_is_taken_is_documented_and_no_other() {
+fn exactly_the_accepted_notifications_are_documented() {
     let taken = NOTIFICATIONS.into_iter().chain(document::TOLD.iter().map(|(name, _)| *name));
     let taken: BTreeSet<_> = taken.collect();
     assert_eq!(taken, documented(Direction::ToServer, Some(MethodKind::Notification)));
@@ -50,14 +51,14 @@ fn capitalized(word: &str) -> String {
 }
 
 #[test]
-fn nothing_is_documented_that_is_never_sent() {
+fn every_documented_notification_is_sent() {
     let mut source = String::new();
     sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), &mut source);
     for name in documented(Direction::ToClient, None) {
-        // Sent by a marker type that is named like the method, or by the name itself.
+        // Sent by a marker type that is named like the method, or by the method's name.
         let words = name.split('/').filter(|word| !["rawr", "window", "$"].contains(word));
         let marker: String = words.map(capitalized).collect();
-        // There, the marker of one is not named like its method.
+        // This one has a marker type with another name.
         let last = if name == "workspace/applyEdit" { "applyWorkspaceEdit" } else { name };
         let lsp = last.rsplit('/').next().map(capitalized);
         let sent = |how: &str, marker: &str| source.contains(&format!("{how}::<{marker}>"));

@@ -1,6 +1,6 @@
 //! `rawr/thread/*`.
 
-use super::{Module, Session, aside, directive, now, on, on_async};
+use super::{ClientSession, Module, aside, directive, now, on, on_async};
 use crate::publish::thread_summary;
 use crate::registry::{Opening, RegistryError, WatchFilter};
 use crate::wire::{self, RpcError, ToWire};
@@ -28,7 +28,7 @@ pub fn register(module: &mut Module) -> Result<(), RegisterMethodError> {
     on::<ThreadGet>(module, get)
 }
 
-fn open(session: &Session, params: ThreadOpenParams) -> Result<ThreadOpenResult, RpcError> {
+fn open(session: &ClientSession, params: ThreadOpenParams) -> Result<ThreadOpenResult, RpcError> {
     let opening = opening(params, session.client())?;
     let id = opening.thread.clone();
     let mut registry = session.registry()?;
@@ -45,30 +45,36 @@ fn open(session: &Session, params: ThreadOpenParams) -> Result<ThreadOpenResult,
     })
 }
 
-fn close(session: &Session, params: ThreadCloseParams) -> Result<Empty, RpcError> {
+fn close(session: &ClientSession, params: ThreadCloseParams) -> Result<Empty, RpcError> {
     session.registry()?.close(&wire::thread_id(&params.thread_id)?, now())?;
     Ok(Empty {})
 }
 
-async fn list(session: Arc<Session>, _: ThreadListParams) -> Result<ThreadListResult, RpcError> {
+async fn list(
+    session: Arc<ClientSession>,
+    _: ThreadListParams,
+) -> Result<ThreadListResult, RpcError> {
     let read = session.registry()?.list(now());
     let threads = aside(&session, read).await?.map_err(RegistryError::from)?;
     Ok(ThreadListResult { threads: threads.iter().map(thread_summary).collect() })
 }
 
-fn watch(session: &Session, params: ThreadWatchParams) -> Result<ThreadWatchResult, RpcError> {
+fn watch(
+    session: &ClientSession,
+    params: ThreadWatchParams,
+) -> Result<ThreadWatchResult, RpcError> {
     let filter = watch_filter(params.thread_id.as_deref(), params.workspace_folder)?;
     let threads = session.registry()?.watch(filter, now())?;
     Ok(ThreadWatchResult { threads: threads.iter().map(thread_summary).collect() })
 }
 
-fn unwatch(session: &Session, params: ThreadUnwatchParams) -> Result<Empty, RpcError> {
+fn unwatch(session: &ClientSession, params: ThreadUnwatchParams) -> Result<Empty, RpcError> {
     let filter = watch_filter(params.thread_id.as_deref(), params.workspace_folder)?;
     session.registry()?.unwatch(&filter);
     Ok(Empty {})
 }
 
-fn get(session: &Session, params: ThreadGetParams) -> Result<ThreadGetResult, RpcError> {
+fn get(session: &ClientSession, params: ThreadGetParams) -> Result<ThreadGetResult, RpcError> {
     let id = wire::thread_id(&params.thread_id)?;
     let registry = session.registry()?;
     let open = registry.open_thread(&id)?;

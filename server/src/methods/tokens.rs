@@ -1,7 +1,7 @@
-//! `rawr/tokens/count`. Counts itself nothing.
+//! `rawr/tokens/count`. The module `tokens` counts.
 
-use super::{Module, Session, on_async};
-use crate::tokens::{Method, TokensError};
+use super::{ClientSession, Module, on_async};
+use crate::tokens::{CountMethod, TokenCountError};
 use crate::wire::RpcError;
 use jsonrpsee::core::RegisterMethodError;
 use rawr_protocol::methods::TokensCount;
@@ -13,15 +13,15 @@ pub fn register(module: &mut Module) -> Result<(), RegisterMethodError> {
 }
 
 async fn count(
-    session: Arc<Session>,
+    session: Arc<ClientSession>,
     params: TokensCountParams,
 ) -> Result<TokensCountResult, RpcError> {
-    let method = Method::choose(params.encoding.as_deref(), params.model.as_deref());
+    let method = CountMethod::choose(params.encoding.as_deref(), params.model.as_deref());
     let tokens = session.tokens.count(method, params.text).await.map_err(error)?;
     Ok(TokensCountResult { tokens, method: method.name().to_owned() })
 }
 
-pub fn error(error: TokensError) -> RpcError {
-    let hint = "leave out `encoding` and `model` to get an estimate";
+pub fn error(error: TokenCountError) -> RpcError {
+    let hint = "omit `encoding` and `model` to get an estimate";
     RpcError::new(ErrorCode::InternalError, error.to_string(), hint)
 }

@@ -1,5 +1,5 @@
-//! The folder that a file of notes lies in, reached from the thread's folder step by step: no step is a link, and none
-//! can become one behind our back. It knows nothing of what notes say.
+//! Opens the folder of a scratch file, step by step from the thread's folder. No step is a symbolic link, and none can
+//! be replaced by one in the meantime. Does not interpret notes.
 
 use rawr_core::units::Timestamp;
 use rustix::fs::{
@@ -13,9 +13,9 @@ use std::os::fd::OwnedFd;
 use std::os::unix::fs::FileExt;
 use std::path::{Component, Path};
 
-/// What to do about a folder that is not there.
+/// What to do about a missing folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Missing {
+pub(super) enum MissingFolder {
     Stays,
     IsMade,
 }
@@ -25,20 +25,24 @@ pub(super) struct NotesFile {
     name: OsString,
 }
 
-/// Where a file ends.
+/// How a file ends.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct End {
+pub(super) struct FileEnd {
     pub length: u64,
     pub last: Option<u8>,
 }
 
 const FOLDER: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
-/// Without blocking: what poses as a file may be a pipe.
+/// Without blocking, because the file may be a named pipe.
 const FILE: OFlags = OFlags::NOFOLLOW.union(OFlags::NONBLOCK).union(OFlags::CLOEXEC);
 
 impl NotesFile {
-    /// `None` where the folder is missing and stays so. The thread's own folder is never made.
-    pub(super) fn find(cwd: &Path, file: &Path, missing: Missing) -> io::Result<Option<Self>> {
+    /// `None` if the folder is missing and not to be created. The thread's own folder is never created.
+    pub(super) fn find(
+        cwd: &Path,
+        file: &Path,
+        missing: MissingFolder,
+    ) -> io::Result<Option<Self>> {
         if !cwd.is_absolute() {
             return Err(refused("the thread's folder is not an absolute path"));
         }
@@ -52,12 +56,12 @@ impl NotesFile {
         }
         let Some(name) = steps.pop() else { return Err(refused("the notes have no name")) };
         let mut folder = match open(cwd, FOLDER, Mode::empty()) {
-            Err(Errno::NOENT) if missing == Missing::Stays => return Ok(None),
+            Err(Errno::NOENT) if missing == MissingFolder::Stays => return Ok(None),
             folder => folder?,
         };
         for step in steps {
             folder = match enter(&folder, step) {
-                Err(Errno::NOENT) if missing == Missing::Stays => return Ok(None),
+                Err(Errno::NOENT) if missing == MissingFolder::Stays => return Ok(None),
                 Err(Errno::NOENT) => made(&folder, step)?,
                 Err(error) => return Err(why_not(&folder, step, error)),
                 Ok(folder) => folder,
@@ -66,7 +70,7 @@ impl NotesFile {
         Ok(Some(Self { folder, name: name.to_owned() }))
     }
 
-    /// `None` where there is no such file.
+    /// `None` if there is no such file.
     pub(super) fn open_to_read(&self) -> io::Result<Option<File>> {
         match self.open_file(OFlags::RDONLY) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
@@ -74,14 +78,14 @@ impl NotesFile {
         }
     }
 
-    /// Adds what is made for where the file ends; all of it by one write, so that nothing else gets in between. Returns
-    /// the file's length.
-    pub(super) fn append(&self, made_for: impl FnOnce(End) -> String) -> io::Result<u64> {
+    /// Appends the text that `made_for` returns for the end of the file, with a single write, so that other writers
+    /// cannot get in between. Returns the file's new length.
+    pub(super) fn append(&self, made_for: impl FnOnce(FileEnd) -> String) -> io::Result<u64> {
         let file = self.open_file(OFlags::RDWR | OFlags::CREATE | OFlags::APPEND)?;
         let length = file.metadata()?.len();
         let mut last = [0];
         let known = length > 0 && file.read_at(&mut last, length - 1)? == 1;
-        let text = made_for(End { length, last: known.then_some(last[0]) });
+        let text = made_for(FileEnd { length, last: known.then_some(last[0]) });
         let written = rustix::io::write(&file, text.as_bytes())?;
         if written < text.len() {
             let message = format!("only {written} of {} bytes were written", text.len());
@@ -94,12 +98,12 @@ impl NotesFile {
         let file = openat(&self.folder, &self.name, how | FILE, Mode::RUSR | Mode::WUSR)
             .map_err(|error| why_not(&self.folder, &self.name, error))?;
         if file_type(&fstat(&file)?) != FileType::RegularFile {
-            return Err(refused(format!("`{}` is no file", self.name.display())));
+            return Err(refused(format!("`{}` is not a regular file", self.name.display())));
         }
         Ok(file.into())
     }
 
-    /// Name, length and time of last change of the files whose name is `wanted`.
+    /// Name, length and modification time of the files whose name is `wanted`.
     pub(super) fn list(
         &self,
         wanted: impl Fn(&str) -> bool,
@@ -112,7 +116,7 @@ impl NotesFile {
             };
             let stat = match statat(&self.folder, name, AtFlags::SYMLINK_NOFOLLOW) {
                 Ok(stat) if file_type(&stat) == FileType::RegularFile => stat,
-                // A link, or gone since.
+                // A symbolic link, or removed since.
                 _ => continue,
             };
             let bytes = u64::try_from(stat.st_size).unwrap_or(0);
@@ -126,23 +130,23 @@ fn enter(folder: &OwnedFd, step: &OsStr) -> rustix::io::Result<OwnedFd> {
     openat(folder, step, FOLDER | OFlags::NOFOLLOW, Mode::empty())
 }
 
-/// With the rights that the user's other folders get: what lies in it is private by itself.
+/// With the default permissions of the user, because the files in it are private themselves.
 fn made(folder: &OwnedFd, step: &OsStr) -> io::Result<OwnedFd> {
     match mkdirat(folder, step, Mode::RWXU | Mode::RWXG | Mode::RWXO) {
-        // Somebody else made it at the same moment.
+        // Another process created it at the same moment.
         Ok(()) | Err(Errno::EXIST) => {}
         Err(error) => return Err(error.into()),
     }
     enter(folder, step).map_err(|error| why_not(folder, step, error))
 }
 
-/// The system's word for a link in the way differs, and says little.
+/// The OS error for a symbolic link differs between systems and is unclear.
 fn why_not(folder: &OwnedFd, step: &OsStr, error: Errno) -> io::Error {
     let is_link = statat(folder, step, AtFlags::SYMLINK_NOFOLLOW)
         .is_ok_and(|stat| file_type(&stat) == FileType::Symlink);
     match is_link {
         true => refused(format!(
-            "`{}` is a link, and notes are not written through links",
+            "`{}` is a symbolic link; rawr does not write notes through links",
             step.display()
         )),
         false => error.into(),

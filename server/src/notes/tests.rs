@@ -1,17 +1,17 @@
-//! What notes look like, and whose file is whose.
+//! The format of notes, and the names of scratch files.
 
-use super::place::End;
+use super::place::FileEnd;
 use super::*;
 use std::fs;
 
 fn check_section(before: &str, text: &str, expected: &str) {
-    let end = End { length: before.len() as u64, last: before.bytes().last() };
+    let end = FileEnd { length: before.len() as u64, last: before.bytes().last() };
     let section = text::section(end, text, Timestamp(1_795_269_780_000));
     assert_eq!(format!("{before}{section}"), expected);
 }
 
 #[test]
-fn a_section_has_its_time_in_a_heading_and_ends_its_last_line() {
+fn a_section_has_a_heading_with_the_time_and_a_final_newline() {
     check_section("", "one\ntwo", "## 2026-11-21 14:03 UTC\n\none\ntwo\n");
     check_section("", "\n\n  - one \n\n", "## 2026-11-21 14:03 UTC\n\n  - one\n");
 }
@@ -23,7 +23,7 @@ fn a_section_begins_after_an_empty_line() {
 }
 
 fn check_time(at: i64, expected: &str) {
-    let end = End { length: 0, last: None };
+    let end = FileEnd { length: 0, last: None };
     let section = text::section(end, "", Timestamp(at));
     assert_eq!(section.lines().next(), Some(expected), "{at}");
 }
@@ -63,7 +63,7 @@ fn the_newest_part_is_whole_lines() {
 }
 
 #[test]
-fn of_a_line_that_is_too_long_alone_the_end_is_kept() {
+fn of_a_single_line_that_is_too_long_the_end_is_kept() {
     check_newest("one\ntwo\n", 3, "wo\n", true);
     check_newest("one\nüüü", 3, "ü", true);
     check_newest("one\n", 0, "", true);
@@ -79,7 +79,7 @@ fn check_names(template: &str, names: &[&str], others: &[&str]) {
 }
 
 #[test]
-fn notes_are_known_by_the_templates_name() {
+fn scratch_files_are_recognized_by_the_template() {
     let others = ["agent-.scratch.md", "agent-scratch.md", "README.md", "agent-a.scratch.md.bak"];
     for template in ["agent-{agentName}.scratch.md", "agent-{agent_name}.scratch.md"] {
         check_names(template, &["agent-a.scratch.md", "agent-b-c.scratch.md"], &others);

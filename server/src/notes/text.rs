@@ -1,18 +1,17 @@
-//! What notes look like: a section for each time that something was added, and the newest part of them. It opens
-//! nothing.
+//! The format of notes: one section per entry, and the newest part of a file. Opens no files.
 
-use super::place::End;
+use super::place::FileEnd;
 use rawr_core::units::Timestamp;
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 
-/// One section, from its heading to the end of its last line, with what must stand before it.
-pub(super) fn section(end: End, text: &str, now: Timestamp) -> String {
+/// One section with its heading and a final newline, preceded by the necessary line breaks.
+pub(super) fn section(end: FileEnd, text: &str, now: Timestamp) -> String {
     let before = match end {
-        End { length: 0, .. } => "",
-        End { last: Some(b'\n'), .. } => "\n",
-        // Somebody else's last line has no end.
+        FileEnd { length: 0, .. } => "",
+        FileEnd { last: Some(b'\n'), .. } => "\n",
+        // The last line of another writer has no newline.
         _ => "\n\n",
     };
     let text = text.trim_start_matches(['\r', '\n']).trim_end();
@@ -43,12 +42,12 @@ fn leap_day(year: i64) -> i64 {
     i64::from(year % 4 == 0 && (year % 100 != 0 || year % 400 == 0))
 }
 
-/// The last lines that take up at most so many bytes, and whether there is more. Where not even the last line fits, it
-/// is its end.
+/// The last lines with at most `most` bytes, and whether there are more. If even the last line does not fit, its end is
+/// returned.
 pub(super) fn newest(file: File, most: u64) -> io::Result<(String, bool)> {
     let length = file.metadata()?.len();
     let start = length.saturating_sub(most);
-    // With the byte before, which tells whether a line begins here.
+    // With the byte before, to know whether a line begins here.
     let from = start.saturating_sub(1);
     let mut bytes = vec![0; usize::try_from(length - from).unwrap_or(usize::MAX)];
     file.read_exact_at(&mut bytes, from)?;
@@ -58,7 +57,7 @@ pub(super) fn newest(file: File, most: u64) -> io::Result<(String, bool)> {
     Ok((String::from_utf8_lossy(whole_lines(&bytes)).into_owned(), true))
 }
 
-/// Without the first byte, and without the rest of the line that it is in, if anything follows.
+/// Drops the first byte and the rest of its line, if anything follows.
 fn whole_lines(bytes: &[u8]) -> &[u8] {
     let line = bytes.iter().position(|byte| *byte == b'\n').map_or(bytes.len(), |at| at + 1);
     if line < bytes.len() {

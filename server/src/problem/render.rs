@@ -1,24 +1,27 @@
-//! Problems as a terminal shows them: with the line that they are about. Nothing is printed here.
+//! Renders problems for a terminal, with the lines of the file. Prints nothing.
 
 use super::{Problem, Severity, floor_boundary};
 use annotate_snippets::{
     AnnotationKind, Group, Level, Origin, Renderer, Snippet, normalize_untrusted_str,
 };
 
+/// Whether to use colors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RenderMode {
+    /// Without colors.
     Plain,
+    /// With ANSI colors.
     Coloured,
 }
 
-/// `source` is the text that the span counts in; without it the place is left out.
+/// `source` is the text that the span refers to. Without it, the position is omitted.
 pub fn render(problem: &Problem, source: Option<&str>, look: RenderMode) -> String {
     let level = match problem.severity {
         Severity::Error => Level::ERROR,
         Severity::Warning => Level::WARNING,
         Severity::Hint => Level::NOTE.with_name("hint"),
     };
-    // Messages quote what stands in the file: a terminal must not be steered by it.
+    // Messages quote the file, which must not be able to control the terminal.
     let message = normalize_untrusted_str(&problem.message);
     let file =
         problem.file.as_ref().map(|file| normalize_untrusted_str(&file.display().to_string()));
@@ -43,7 +46,7 @@ pub fn render(problem: &Problem, source: Option<&str>, look: RenderMode) -> Stri
         RenderMode::Plain => Renderer::plain(),
         RenderMode::Coloured => Renderer::styled(),
     };
-    // The renderer leaves these be, and there are terminals that obey them.
+    // The renderer keeps these control characters, and some terminals interpret them.
     renderer.render(&[group]).replace(|letter| matches!(letter, '\u{7f}'..='\u{9f}'), "\u{fffd}")
 }
 
@@ -65,9 +68,9 @@ mod tests {
     }
 
     #[test]
-    fn the_line_is_shown_with_its_place_and_the_help() {
+    fn the_line_is_shown_with_its_position_and_the_help() {
         let source = "[features]\nrawr = true\n";
-        let problem = Problem::warning("unknown-key", "no key `rawr` in `[features]`")
+        let problem = Problem::warning("unknown-key", "unknown key `rawr` in `[features]`")
             .in_file(Some(Path::new("rawr.toml")))
             .at(11..15)
             .help("did you mean `rawr_auto_compaction`?".to_owned());
@@ -75,7 +78,7 @@ mod tests {
             &problem,
             Some(source),
             expect![[r#"
-            warning[unknown-key]: no key `rawr` in `[features]`
+            warning[unknown-key]: unknown key `rawr` in `[features]`
              --> rawr.toml:2:1
               |
             2 | rawr = true
@@ -86,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn a_problem_without_a_place_names_its_file() {
+    fn a_problem_without_a_position_names_its_file() {
         let problem = Problem::error("unreadable-file", "permission denied")
             .in_file(Some(Path::new("rawr.toml")));
         check(
@@ -99,9 +102,9 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_in_a_file_cannot_steer_the_terminal() {
+    fn file_contents_cannot_control_the_terminal() {
         let source = "\u{1b}[2J = 1";
-        let problem = Problem::error("unknown-key", "no key `\u{1b}[2J`").at(0..4);
+        let problem = Problem::error("unknown-key", "unknown key `\u{1b}[2J`").at(0..4);
         for look in [RenderMode::Plain, RenderMode::Coloured] {
             let text = render(&problem, Some(source), look);
             assert!(!text.contains("\u{1b}[2J"), "{text:?}");

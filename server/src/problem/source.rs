@@ -1,5 +1,5 @@
-//! Reading a file that a person wrote, and telling whether it was changed. Anything but a small text file is a problem,
-//! never an error that stops somebody.
+//! Reads a file that a person wrote, and detects changes. Anything but a small text file is a reported problem, never a
+//! fatal error.
 
 use super::Problem;
 use std::fs::{File, Metadata};
@@ -7,14 +7,14 @@ use std::io::{ErrorKind, Read, Seek, SeekFrom};
 use std::path::Path;
 use std::time::SystemTime;
 
-/// More than anybody writes by hand.
+/// More than people write by hand.
 pub const MAX_BYTES: usize = 256 * 1024;
 
-/// The text, or `None` for a file that is not there.
+/// The text, or `None` if the file does not exist.
 pub fn read_text(path: &Path) -> Result<Option<String>, Problem> {
     let problem = |code, message: String| Problem::error(code, message).in_file(Some(path));
     let unreadable = |error: std::io::Error| problem("unreadable-file", error.to_string());
-    // A pipe or a device in a project's folder must not make the service wait: looked at before it is opened.
+    // Opening a pipe or a device in a project's folder would block, so check the type first.
     let length = match std::fs::metadata(path) {
         Ok(found) if found.is_file() => found.len(),
         Ok(_) => return Err(problem("unreadable-file", "not a file".to_owned())),
@@ -24,7 +24,7 @@ pub fn read_text(path: &Path) -> Result<Option<String>, Problem> {
         Err(error) => return Err(unreadable(error)),
     };
     let limit = MAX_BYTES as u64 + 1;
-    // Room for one byte more: the end is then found without another look.
+    // One byte more than the length, so that the end is found without another read.
     let mut bytes = Vec::with_capacity(usize::try_from(length.min(limit)).unwrap_or(0) + 1);
     File::open(path)
         .and_then(|file| file.take(limit).read_to_end(&mut bytes))
@@ -39,16 +39,16 @@ pub fn read_text(path: &Path) -> Result<Option<String>, Problem> {
     })
 }
 
-/// Enough to tell that a file was written to or replaced.
+/// Enough metadata to notice that a file was written or replaced.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Stamp {
+pub struct FileStamp {
     length: u64,
     modified: Option<SystemTime>,
     inode: u64,
 }
 
-impl Stamp {
-    /// `None` where there is no file.
+impl FileStamp {
+    /// `None` if the file does not exist.
     pub fn of(path: &Path) -> Option<Self> {
         let found = std::fs::metadata(path).ok()?;
         Some(Self { length: found.len(), modified: found.modified().ok(), inode: inode(&found) })
@@ -59,9 +59,9 @@ impl Stamp {
         self.length
     }
 
-    /// Whether the last line is written to its end. A text that is being written seldom looks like that.
+    /// Whether the file ends with a newline. A file that is being written seldom does.
     pub fn ends_in_a_line(path: &Path) -> bool {
-        // A pipe must not make the service wait.
+        // Opening a pipe would block.
         let is_file = std::fs::metadata(path).is_ok_and(|found| found.is_file());
         let last = || {
             let mut byte = [0];
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn text_of_a_sane_size_is_read() {
+    fn text_of_a_normal_size_is_read() {
         check("é\r\n".as_bytes(), Ok("é\r\n"));
         check(b"", Ok(""));
     }
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn an_absent_file_is_no_problem_and_a_folder_is_one() {
+    fn a_missing_file_is_fine_and_a_folder_is_a_problem() {
         let folder = tempfile::tempdir().unwrap();
         assert_eq!(read_text(&folder.path().join("absent")), Ok(None));
         assert_eq!(read_text(&folder.path().join("absent/deeper")), Ok(None));

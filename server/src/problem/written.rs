@@ -1,45 +1,45 @@
-//! What a person wrote, as a tree with spans: the common form of TOML, YAML and JSON. Typed reading happens here;
-//! which keys there are is the business of the rooms that ask.
+//! A parsed file as a tree with spans: the common form of TOML, YAML and JSON. Reads typed values; the callers know the
+//! keys.
 
 use super::Problem;
 use std::ops::{Range, RangeInclusive};
 use std::path::Path;
 
 #[derive(Debug, Clone, PartialEq)]
-pub struct Written {
-    pub what: What,
-    /// `None` where the text is not to be had, as for JSON over the wire.
+pub struct WrittenValue {
+    pub what: WrittenKind,
+    /// `None` if there is no text, as for JSON over the wire.
     pub span: Option<Range<usize>>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub enum What {
-    /// YAML and JSON only. It says the same as leaving the key out.
+pub enum WrittenKind {
+    /// YAML and JSON only. Equivalent to omitting the key.
     Nothing,
     Switch(bool),
     Number(i128),
     Fraction(f64),
     Text(String),
-    List(Vec<Written>),
-    Table(Vec<(Name, Written)>),
-    /// A date, for instance.
+    List(Vec<WrittenValue>),
+    Table(Vec<(SpannedName, WrittenValue)>),
+    /// For example a date.
     Other(&'static str),
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Name {
+pub struct SpannedName {
     pub text: String,
     pub span: Option<Range<usize>>,
 }
 
-impl What {
+impl WrittenKind {
     const fn describe(&self) -> &'static str {
         match self {
             Self::Nothing => "nothing",
-            Self::Switch(_) => "true or false",
+            Self::Switch(_) => "a boolean",
             Self::Number(_) => "a whole number",
             Self::Fraction(_) => "a fraction",
-            Self::Text(_) => "a text",
+            Self::Text(_) => "a string",
             Self::List(_) => "a list",
             Self::Table(_) => "a table",
             Self::Other(name) => name,
@@ -47,22 +47,24 @@ impl What {
     }
 }
 
-impl From<&serde_json::Value> for Written {
+impl From<&serde_json::Value> for WrittenValue {
     fn from(json: &serde_json::Value) -> Self {
         use serde_json::Value;
         let what = match json {
-            Value::Null => What::Nothing,
-            Value::Bool(on) => What::Switch(*on),
+            Value::Null => WrittenKind::Nothing,
+            Value::Bool(on) => WrittenKind::Switch(*on),
             Value::Number(number) => match (number.as_i128(), number.as_f64()) {
-                (Some(whole), _) => What::Number(whole),
-                (None, fraction) => What::Fraction(fraction.unwrap_or(f64::NAN)),
+                (Some(whole), _) => WrittenKind::Number(whole),
+                (None, fraction) => WrittenKind::Fraction(fraction.unwrap_or(f64::NAN)),
             },
-            Value::String(text) => What::Text(text.clone()),
-            Value::Array(list) => What::List(list.iter().map(Self::from).collect()),
-            Value::Object(table) => What::Table(
+            Value::String(text) => WrittenKind::Text(text.clone()),
+            Value::Array(list) => WrittenKind::List(list.iter().map(Self::from).collect()),
+            Value::Object(table) => WrittenKind::Table(
                 table
                     .iter()
-                    .map(|(name, value)| (Name { text: name.clone(), span: None }, value.into()))
+                    .map(|(name, value)| {
+                        (SpannedName { text: name.clone(), span: None }, value.into())
+                    })
                     .collect(),
             ),
         };
@@ -70,47 +72,51 @@ impl From<&serde_json::Value> for Written {
     }
 }
 
-impl From<&Written> for serde_json::Value {
-    fn from(written: &Written) -> Self {
+impl From<&WrittenValue> for serde_json::Value {
+    fn from(written: &WrittenValue) -> Self {
         match &written.what {
-            What::Nothing => Self::Null,
-            What::Switch(on) => (*on).into(),
-            What::Number(number) => {
+            WrittenKind::Nothing => Self::Null,
+            WrittenKind::Switch(on) => (*on).into(),
+            WrittenKind::Number(number) => {
                 i64::try_from(*number).map_or_else(|_| Self::from(number.to_string()), Self::from)
             }
-            What::Fraction(fraction) => (*fraction).into(),
-            What::Text(text) => text.as_str().into(),
-            What::List(list) => list.iter().map(Self::from).collect(),
-            What::Table(table) => {
+            WrittenKind::Fraction(fraction) => (*fraction).into(),
+            WrittenKind::Text(text) => text.as_str().into(),
+            WrittenKind::List(list) => list.iter().map(Self::from).collect(),
+            WrittenKind::Table(table) => {
                 table.iter().map(|(name, value)| (name.text.clone(), Self::from(value))).collect()
             }
-            What::Other(name) => (*name).into(),
+            WrittenKind::Other(name) => (*name).into(),
         }
     }
 }
 
-/// Reads typed values of one file and keeps what is wrong with them. Everything that it refuses is `None`.
+/// Reads typed values of one file and collects problems. Invalid values are `None`.
 #[derive(Debug)]
-pub struct Reader<'r> {
+pub struct ValueReader<'r> {
     pub file: Option<&'r Path>,
     pub problems: &'r mut Vec<Problem>,
 }
 
-impl Reader<'_> {
+impl ValueReader<'_> {
     pub fn tell(&mut self, problem: Problem) {
         self.problems.push(problem.in_file(self.file));
     }
 
-    pub fn table<'w>(&mut self, key: &str, written: &'w Written) -> Option<&'w [(Name, Written)]> {
+    pub fn table<'w>(
+        &mut self,
+        key: &str,
+        written: &'w WrittenValue,
+    ) -> Option<&'w [(SpannedName, WrittenValue)]> {
         match &written.what {
-            What::Table(table) => Some(table),
+            WrittenKind::Table(table) => Some(table),
             _ => self.wrong_type(key, "a table", written),
         }
     }
 
-    pub fn switch(&mut self, key: &str, written: &Written) -> Option<bool> {
+    pub fn switch(&mut self, key: &str, written: &WrittenValue) -> Option<bool> {
         match written.what {
-            What::Switch(on) => Some(on),
+            WrittenKind::Switch(on) => Some(on),
             _ => self.wrong_type(key, "true or false", written),
         }
     }
@@ -119,24 +125,24 @@ impl Reader<'_> {
         &mut self,
         key: &str,
         range: &RangeInclusive<u64>,
-        written: &Written,
+        written: &WrittenValue,
     ) -> Option<u64> {
-        let What::Number(number) = written.what else {
+        let WrittenKind::Number(number) = written.what else {
             return self.wrong_type(key, "a whole number", written);
         };
         let fits = u64::try_from(number).ok().filter(|number| range.contains(number));
         if fits.is_none() {
             let (low, high) = (range.start(), range.end());
-            let message = format!("`{key}` must be from {low} to {high}, and is {number}");
+            let message = format!("`{key}` must be from {low} to {high}, but is {number}");
             self.tell(Problem::error("out-of-range", message).at(written.span.clone()));
         }
         fits
     }
 
-    pub fn text(&mut self, key: &str, written: &Written) -> Option<String> {
+    pub fn text(&mut self, key: &str, written: &WrittenValue) -> Option<String> {
         match &written.what {
-            What::Text(text) => Some(text.clone()),
-            _ => self.wrong_type(key, "a text in quotes", written),
+            WrittenKind::Text(text) => Some(text.clone()),
+            _ => self.wrong_type(key, "a string", written),
         }
     }
 
@@ -144,14 +150,14 @@ impl Reader<'_> {
         &mut self,
         key: &str,
         words: &[&'static str],
-        written: &Written,
+        written: &WrittenValue,
     ) -> Option<&'static str> {
-        let What::Text(text) = &written.what else {
+        let WrittenKind::Text(text) = &written.what else {
             return self.wrong_type(key, &format!("one of {}", listed(words)), written);
         };
         let found = words.iter().find(|word| *word == text).copied();
         if found.is_none() {
-            let help = format!("it may be one of {}", listed(words));
+            let help = format!("use one of {}", listed(words));
             let meant = self.meant(text, words.iter().copied());
             let message = format!("`{key}` cannot be `{}`", short(text));
             let problem = Problem::error("unknown-value", message).at(written.span.clone());
@@ -160,39 +166,39 @@ impl Reader<'_> {
         found
     }
 
-    /// One bad entry makes the whole list bad: half of what was meant is not what was meant.
+    /// One invalid entry makes the whole list invalid, because half of a list is not what the user meant.
     pub fn words(
         &mut self,
         key: &str,
         words: &[&'static str],
-        written: &Written,
+        written: &WrittenValue,
     ) -> Option<Vec<&'static str>> {
         let list = self.list(key, written)?;
         let found: Vec<_> = list.iter().map(|entry| self.word(key, words, entry)).collect();
         found.into_iter().collect()
     }
 
-    pub fn texts(&mut self, key: &str, written: &Written) -> Option<Vec<String>> {
+    pub fn texts(&mut self, key: &str, written: &WrittenValue) -> Option<Vec<String>> {
         let list = self.list(key, written)?;
         let found: Vec<_> = list.iter().map(|entry| self.text(key, entry)).collect();
         found.into_iter().collect()
     }
 
-    fn list<'w>(&mut self, key: &str, written: &'w Written) -> Option<&'w [Written]> {
+    fn list<'w>(&mut self, key: &str, written: &'w WrittenValue) -> Option<&'w [WrittenValue]> {
         match &written.what {
-            What::List(list) => Some(list),
+            WrittenKind::List(list) => Some(list),
             _ => self.wrong_type(key, "a list", written),
         }
     }
 
-    fn wrong_type<T>(&mut self, key: &str, wanted: &str, written: &Written) -> Option<T> {
-        let message = format!("`{key}` must be {wanted}, and is {}", written.what.describe());
+    fn wrong_type<T>(&mut self, key: &str, wanted: &str, written: &WrittenValue) -> Option<T> {
+        let message = format!("`{key}` must be {wanted}, but is {}", written.what.describe());
         self.tell(Problem::error("wrong-type", message).at(written.span.clone()));
         None
     }
 
-    /// The known name that was likely meant. In a text with so much that is unknown nothing was a slip of the pen, and
-    /// looking for it would take its time.
+    /// The known name that was probably intended. If a text has many unknown names, they are not typos, and guessing
+    /// would be slow.
     pub fn meant(
         &self,
         written: &str,
@@ -202,21 +208,21 @@ impl Reader<'_> {
         if self.problems.len() < MOST_GUESSED { nearest(written, known) } else { None }
     }
 
-    /// `place` is where the key was looked for, in words.
+    /// `place` describes where the key was expected.
     pub fn unknown_key(
         &mut self,
-        name: &Name,
+        name: &SpannedName,
         place: &str,
         help: Option<String>,
         meant: Option<&'static str>,
     ) {
-        let message = format!("no key `{}` in {place}", short(&name.text));
+        let message = format!("unknown key `{}` in {place}", short(&name.text));
         let problem = Problem::warning("unknown-key", message).at(name.span.clone());
         self.tell(problem.help(help).meant(meant));
     }
 }
 
-/// A message quotes what somebody wrote, but not a whole page of it.
+/// Messages quote the file's text only up to a limit.
 fn short(text: &str) -> String {
     const MAX_CHARS: usize = 60;
     let cut = text.char_indices().nth(MAX_CHARS).map(|(at, _)| format!("{}…", &text[..at]));
@@ -227,9 +233,9 @@ fn listed(words: &[&str]) -> String {
     words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ")
 }
 
-/// The nearest of the known names, if any is near enough to be a slip of the pen.
+/// The most similar known name, if it is similar enough for a typo.
 pub fn nearest<'k>(written: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
-    /// Longer names are nobody's slip, and the measure is quadratic.
+    /// Longer names are not typos, and the comparison is quadratic.
     const MAX_CHARS: usize = 80;
     if written.chars().count() > MAX_CHARS {
         return None;
@@ -251,12 +257,12 @@ mod tests {
 
     fn check<T: PartialEq + std::fmt::Debug>(
         json: Value,
-        read: impl FnOnce(&mut Reader<'_>, &Written) -> Option<T>,
+        read: impl FnOnce(&mut ValueReader<'_>, &WrittenValue) -> Option<T>,
         expected: Result<T, &str>,
     ) {
         let mut problems = Vec::new();
-        let mut reader = Reader { file: None, problems: &mut problems };
-        let found = read(&mut reader, &Written::from(&json));
+        let mut reader = ValueReader { file: None, problems: &mut problems };
+        let found = read(&mut reader, &WrittenValue::from(&json));
         let told: Vec<_> = problems.iter().map(|problem| problem.message.as_str()).collect();
         assert_eq!(found.ok_or(told.join("; ")), expected.map_err(str::to_owned), "{json}");
     }
@@ -266,19 +272,15 @@ mod tests {
         check(
             json!("yes"),
             |r, w| r.switch("k", w),
-            Err("`k` must be true or false, and is a text"),
+            Err("`k` must be true or false, but is a string"),
         );
         check(
             json!(1.5),
             |r, w| r.number("k", &(0..=9), w),
-            Err("`k` must be a whole number, and is a fraction"),
+            Err("`k` must be a whole number, but is a fraction"),
         );
-        check(
-            json!(true),
-            |r, w| r.text("k", w),
-            Err("`k` must be a text in quotes, and is true or false"),
-        );
-        check(json!("a"), |r, w| r.texts("k", w), Err("`k` must be a list, and is a text"));
+        check(json!(true), |r, w| r.text("k", w), Err("`k` must be a string, but is a boolean"));
+        check(json!("a"), |r, w| r.texts("k", w), Err("`k` must be a list, but is a string"));
     }
 
     #[test]
@@ -287,17 +289,17 @@ mod tests {
         check(
             json!(-1),
             |r, w| r.number("k", &(0..=9), w),
-            Err("`k` must be from 0 to 9, and is -1"),
+            Err("`k` must be from 0 to 9, but is -1"),
         );
         check(
             json!(10),
             |r, w| r.number("k", &(0..=9), w),
-            Err("`k` must be from 0 to 9, and is 10"),
+            Err("`k` must be from 0 to 9, but is 10"),
         );
     }
 
     #[test]
-    fn one_bad_entry_makes_a_list_bad() {
+    fn one_invalid_entry_makes_a_list_invalid() {
         let words = &["commit", "topic_shift"];
         check(json!(["commit"]), |r, w| r.words("k", words, w), Ok(vec!["commit"]));
         check(
@@ -308,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_near_name_is_suggested() {
+    fn only_a_similar_name_is_suggested() {
         let known = ["rawr_auto_compaction", "mode", "packet_author"];
         for (written, expected) in [
             ("rawr_autocompaction", Some("rawr_auto_compaction")),

@@ -1,28 +1,28 @@
-//! Decision prompts: what the judge is told to be, by the path that a tier names. One that cannot be read leaves its last
-//! good text in force, or `judgment.md`. Nothing is asked here.
+//! Decision prompts: instructions for the judge, by the path that a tier names. If one cannot be read, its last valid
+//! text is used, or else `judgment.md`.
 
 use super::parse;
-use crate::problem::{Problem, Stamp, read_text};
+use crate::problem::{FileStamp, Problem, read_text};
 use rawr_core::prompt::PromptName;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 #[derive(Debug, Default)]
-pub(super) struct Decisions {
-    /// By the path as it is configured.
-    files: BTreeMap<String, Decision>,
+pub(super) struct DecisionPrompts {
+    /// By the configured path.
+    files: BTreeMap<String, DecisionPrompt>,
 }
 
 #[derive(Debug, Default)]
-struct Decision {
-    stamp: Option<Stamp>,
+struct DecisionPrompt {
+    stamp: Option<FileStamp>,
     read: bool,
     text: Option<String>,
     problems: Vec<Problem>,
 }
 
-impl Decisions {
-    /// From now on these, and no others.
+impl DecisionPrompts {
+    /// Uses exactly these from now on.
     pub(super) fn use_paths(&mut self, paths: impl IntoIterator<Item = String>) {
         let mut before = std::mem::take(&mut self.files);
         self.files = paths
@@ -43,20 +43,20 @@ impl Decisions {
         Some((decision.text.as_deref(), &decision.problems))
     }
 
-    /// Those that look otherwise than when they were read.
+    /// Those that have changed since they were read.
     pub(super) fn changed(&self, folder: &Path) -> BTreeSet<String> {
-        let looks_changed = |path: &str, decision: &Decision| {
-            !decision.read || Stamp::of(&folder.join(path)) != decision.stamp
+        let looks_changed = |path: &str, decision: &DecisionPrompt| {
+            !decision.read || FileStamp::of(&folder.join(path)) != decision.stamp
         };
         let changed = self.files.iter().filter(|(path, decision)| looks_changed(path, decision));
         changed.map(|(path, _)| path.clone()).collect()
     }
 
-    /// Reads these, and names those that are not what they were, or whose problems are not.
+    /// Reads these and returns those whose text or problems have changed.
     pub(super) fn read(
         &mut self,
         folder: &Path,
-        paths: &BTreeMap<String, Option<Stamp>>,
+        paths: &BTreeMap<String, Option<FileStamp>>,
     ) -> Vec<String> {
         let mut changed = Vec::new();
         for (path, decision) in &mut self.files {
@@ -65,13 +65,13 @@ impl Decisions {
             let parsed = match read_text(&file) {
                 Ok(Some(source)) => parse(PromptName::Judgment, &source, Some(&file)),
                 Ok(None) => Err(vec![
-                    Problem::warning("no-file", "there is no such decision prompt")
-                        .help("`judgment.md` is used instead".to_owned())
+                    Problem::warning("no-file", "decision prompt not found")
+                        .help("rawr uses `judgment.md` instead".to_owned())
                         .in_file(Some(&file)),
                 ]),
                 Err(problem) => Err(vec![problem]),
             };
-            if Stamp::of(&file) != *stamp {
+            if FileStamp::of(&file) != *stamp {
                 continue;
             }
             (decision.stamp, decision.read) = (stamp.clone(), true);

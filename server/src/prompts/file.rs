@@ -1,8 +1,8 @@
-//! One prompt file: front matter, text, placeholders. It turns a source into what is in force and what is wrong with
-//! it; where the source comes from is not known here. YAML is known here alone.
+//! Parses one prompt file: front matter, text, placeholders. Returns a usable prompt and its problems; does not read
+//! files. The only module that parses YAML.
 
 use super::shipped;
-use crate::problem::written::{Name, Reader, What, Written};
+use crate::problem::written::{SpannedName, ValueReader, WrittenKind, WrittenValue};
 use crate::problem::{Problem, capped};
 use rawr_core::boundary::{Boundaries, Boundary};
 use rawr_core::policy::Tier;
@@ -16,32 +16,43 @@ use std::fmt;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-/// What a prompt file says, front matter taken off.
+/// The contents of a prompt file without the front matter.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Parsed {
+pub struct ParsedPrompt {
+    /// The text, trimmed.
     pub text: String,
+    /// The front matter as JSON, if there is any.
     pub front_matter: Option<Map<String, Value>>,
+    /// The front matter of the packet request; empty for other prompts.
     pub packet: PacketFrontMatter,
+    /// Problems that do not prevent its use.
     pub problems: Vec<Problem>,
 }
 
-/// What the packet request's front matter says about when to compact and about packets. The configuration's own
-/// keys go before all of it.
+/// The front matter of the packet request, which configures when to compact and the packets. The configuration's own
+/// keys override it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct PacketFrontMatter {
-    /// Where it was read, for messages.
+    /// The file, for messages.
     pub file: Option<PathBuf>,
-    /// Where each value stands there, by its key.
+    /// The span of each value, by its key.
     pub spans: BTreeMap<&'static str, Range<usize>>,
+    /// The threshold of tier early, in percent.
     pub early: Option<u8>,
+    /// The threshold of tier ready, in percent.
     pub ready: Option<u8>,
+    /// The threshold of tier asap, in percent.
     pub asap: Option<u8>,
+    /// The threshold of tier emergency, in percent.
     pub emergency: Option<u8>,
+    /// One of these boundaries must be present.
     pub requires_any_boundary: Option<Boundaries>,
+    /// How many characters of the agent's last message a packet by rawr quotes.
     pub max_tail_chars: Option<usize>,
 }
 
 impl PacketFrontMatter {
+    /// The threshold of this tier, in percent.
     pub const fn threshold(&self, tier: Tier) -> Option<u8> {
         match tier {
             Tier::Early => self.early,
@@ -52,19 +63,21 @@ impl PacketFrontMatter {
     }
 }
 
-/// A key that the packet request's front matter may hold.
+/// A key of the packet request's front matter.
 #[derive(Debug, Clone, Copy)]
 pub struct FrontMatterKey {
+    /// The path, with dots.
     pub path: &'static str,
+    /// What it means, as a fragment for users.
     pub doc: &'static str,
-    read: fn(&mut PacketFrontMatter, &mut Reader<'_>, &Written),
+    read: fn(&mut PacketFrontMatter, &mut ValueReader<'_>, &WrittenValue),
 }
 
 macro_rules! threshold {
     ($path:expr, $field:ident) => {
         FrontMatterKey {
             path: $path,
-            doc: concat!("percent of the window below which ", stringify!($field), " holds"),
+            doc: concat!("percentage of the window below which ", stringify!($field), " starts"),
             read: |packet, reader, written| {
                 let percent = reader.number($path, &(0..=100), written);
                 packet.$field = percent.and_then(|percent| u8::try_from(percent).ok());
@@ -73,11 +86,11 @@ macro_rules! threshold {
     };
 }
 
-/// No other prompt's front matter means anything.
+/// Front matter of other prompts is ignored.
 pub const FRONT_MATTER_KEYS: [FrontMatterKey; 7] = [
     FrontMatterKey {
         path: "version",
-        doc: "of this form of front matter; 0 and 1 are the same",
+        doc: "of the format of the front matter; 0 and 1 are the same",
         read: |_, reader, written| {
             reader.number("version", &(0..=1), written);
         },
@@ -99,7 +112,7 @@ pub const FRONT_MATTER_KEYS: [FrontMatterKey; 7] = [
     },
     FrontMatterKey {
         path: "packet.max_tail_chars",
-        doc: "a packet built by rawr quotes at most so much of the agent's last message",
+        doc: "how much of the agent's last message a packet built by rawr quotes",
         read: |packet, reader, written| {
             let chars = reader.number("packet.max_tail_chars", &(0..=100_000), written);
             packet.max_tail_chars = chars.and_then(|chars| usize::try_from(chars).ok());
@@ -107,10 +120,14 @@ pub const FRONT_MATTER_KEYS: [FrontMatterKey; 7] = [
     },
 ];
 
-/// `Err` where the file cannot be in force, with everything that is wrong with it.
-pub fn parse(name: PromptName, source: &str, file: Option<&Path>) -> Result<Parsed, Vec<Problem>> {
+/// `Err` with all problems if the file cannot be used.
+pub fn parse(
+    name: PromptName,
+    source: &str,
+    file: Option<&Path>,
+) -> Result<ParsedPrompt, Vec<Problem>> {
     let mut problems = Vec::new();
-    let mut reader = Reader { file, problems: &mut problems };
+    let mut reader = ValueReader { file, problems: &mut problems };
     let parts = match split(source) {
         Ok(parts) => parts,
         Err(problem) => {
@@ -131,14 +148,14 @@ pub fn parse(name: PromptName, source: &str, file: Option<&Path>) -> Result<Pars
     }
     let body = parts.body.start..parts.body.start + source[parts.body.clone()].trim_end().len();
     check_text(name, source, body.clone(), &mut reader);
-    // Wrong values keep what they were to replace; anything else that is an error leaves no prompt to use.
+    // An invalid value of front matter keeps the default. After any other error the prompt cannot be used.
     let usable = |problem: &Problem| {
         problem.severity != crate::problem::Severity::Error || VALUE_ERRORS.contains(&problem.code)
     };
     let is_usable = problems.iter().all(usable);
     let problems = capped(problems);
     if is_usable {
-        Ok(Parsed { text: source[body].to_owned(), front_matter, packet, problems })
+        Ok(ParsedPrompt { text: source[body].to_owned(), front_matter, packet, problems })
     } else {
         Err(problems)
     }
@@ -146,13 +163,13 @@ pub fn parse(name: PromptName, source: &str, file: Option<&Path>) -> Result<Pars
 
 const VALUE_ERRORS: [&str; 3] = ["wrong-type", "out-of-range", "unknown-value"];
 
-struct Parts {
+struct PromptParts {
     front_matter: Option<Range<usize>>,
     body: Range<usize>,
 }
 
-/// Front matter stands between a first line `---` and the next such line.
-fn split(source: &str) -> Result<Parts, Problem> {
+/// Front matter is enclosed by a first line `---` and the next such line.
+fn split(source: &str) -> Result<PromptParts, Problem> {
     let start = if source.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
     let mut lines = source[start..].split_inclusive('\n');
     let first = lines.next().unwrap_or_default();
@@ -169,25 +186,25 @@ fn split(source: &str) -> Result<Parts, Problem> {
         let unclosed = || {
             Problem::error("front-matter", "the front matter is not closed")
                 .at(start..start + 3)
-                .help("end it with a line `---`".to_owned())
+                .help("close it with a line `---`".to_owned())
         };
         front_matter = Some(yaml..end.ok_or_else(unclosed)?);
         body = at;
     }
     let blank = source[body..].len() - source[body..].trim_start_matches(['\n', '\r']).len();
-    Ok(Parts { front_matter, body: body + blank..source.len() })
+    Ok(PromptParts { front_matter, body: body + blank..source.len() })
 }
 
 fn read_front_matter(
     name: PromptName,
     packet: &mut PacketFrontMatter,
-    reader: &mut Reader<'_>,
+    reader: &mut ValueReader<'_>,
     path: &str,
-    table: &[(Name, Written)],
+    table: &[(SpannedName, WrittenValue)],
 ) {
     let keys: &[FrontMatterKey] =
         if name == PromptName::AutoCompact { &FRONT_MATTER_KEYS } else { &[] };
-    for (key, written) in table.iter().filter(|(_, written)| written.what != What::Nothing) {
+    for (key, written) in table.iter().filter(|(_, written)| written.what != WrittenKind::Nothing) {
         let full = if path.is_empty() { key.text.clone() } else { format!("{path}.{}", key.text) };
         let below = format!("{full}.");
         if let Some(known) = keys.iter().find(|known| known.path == full) {
@@ -206,11 +223,11 @@ fn read_front_matter(
     }
 }
 
-fn check_text(name: PromptName, source: &str, body: Range<usize>, reader: &mut Reader<'_>) {
+fn check_text(name: PromptName, source: &str, body: Range<usize>, reader: &mut ValueReader<'_>) {
     let text = &source[body.clone()];
     if text.trim().is_empty() {
         let help = "delete the file to use the shipped text".to_owned();
-        reader.tell(Problem::error("empty-prompt", "there is no text").at(body).help(help));
+        reader.tell(Problem::error("empty-prompt", "the prompt is empty").at(body).help(help));
         return;
     }
     let first_line = body.start..body.start + text.lines().next().unwrap_or_default().len();
@@ -221,7 +238,7 @@ fn check_text(name: PromptName, source: &str, body: Range<usize>, reader: &mut R
         } else {
             let names = name.placeholders().iter().map(|known| known.camel);
             let meant = reader.meant(found.name, names);
-            let message = format!("no placeholder `{{{}}}` in {}", found.name, name.name());
+            let message = format!("unknown placeholder `{{{}}}` in {}", found.name, name.name());
             let span = body.start + found.span.start..body.start + found.span.end;
             let problem = Problem::warning("unknown-placeholder", message).at(span);
             reader.tell(problem.help(known_names(name)).meant(meant));
@@ -229,8 +246,8 @@ fn check_text(name: PromptName, source: &str, body: Range<usize>, reader: &mut R
     }
     let missing = || name.placeholders().iter().filter(|known| !used.contains(known));
     for needed in missing().filter(|known| known.required) {
-        let message = format!("`{{{}}}` is nowhere in the text", needed.camel);
-        let help = format!("it stands for {}", needed.meaning);
+        let message = format!("missing placeholder `{{{}}}`", needed.camel);
+        let help = format!("it is replaced with {}", needed.meaning);
         let problem = Problem::error("missing-placeholder", message).at(first_line.clone());
         reader.tell(problem.help(help));
     }
@@ -246,8 +263,8 @@ fn check_text(name: PromptName, source: &str, body: Range<usize>, reader: &mut R
     check_length(name, source, body, reader);
 }
 
-/// By the estimate that needs no model. What is beyond the budget is marked.
-fn check_length(name: PromptName, source: &str, body: Range<usize>, reader: &mut Reader<'_>) {
+/// By the estimate that needs no tokenizer. Marks the part over the budget.
+fn check_length(name: PromptName, source: &str, body: Range<usize>, reader: &mut ValueReader<'_>) {
     let (tokens, budget) = (estimate(&source[body.clone()]), name.token_budget());
     if tokens <= budget {
         return;
@@ -255,10 +272,10 @@ fn check_length(name: PromptName, source: &str, body: Range<usize>, reader: &mut
     let limit = usize::try_from(budget).unwrap_or(usize::MAX).saturating_mul(BYTES_PER_TOKEN);
     let beyond = (body.start + limit..body.end).find(|at| source.is_char_boundary(*at));
     let message =
-        format!("about {} tokens, {budget} are enough for {}", Tokens(tokens), name.name());
+        format!("about {} tokens, but {budget} are enough for {}", Tokens(tokens), name.name());
     let problem = Problem::warning("over-budget", message).at(beyond.map(|at| at..body.end));
     reader.tell(
-        problem.help("shorten it: every token of it stands in the agent's context".to_owned()),
+        problem.help("shorten it: every token of it takes up the agent's context".to_owned()),
     );
 }
 
@@ -274,41 +291,47 @@ fn declared(name: PromptName, written: &str) -> Option<&'static Placeholder> {
 fn known_names(name: PromptName) -> String {
     match name.placeholders() {
         [] => "this prompt has no placeholders".to_owned(),
-        known => format!("it may hold {}", in_braces(known)),
+        known => format!("use one of {}", in_braces(known)),
     }
 }
 
-fn as_json(table: &[(Name, Written)]) -> Map<String, Value> {
+fn as_json(table: &[(SpannedName, WrittenValue)]) -> Map<String, Value> {
     table.iter().map(|(name, written)| (name.text.clone(), Value::from(written))).collect()
 }
 
-fn from_yaml(source: &str, yaml: &Range<usize>) -> Result<Vec<(Name, Written)>, Problem> {
+fn from_yaml(
+    source: &str,
+    yaml: &Range<usize>,
+) -> Result<Vec<(SpannedName, WrittenValue)>, Problem> {
     let text = &source[yaml.clone()];
     if text.trim().is_empty() {
         return Ok(Vec::new());
     }
-    // Far more than anybody writes there, and little enough that no file can keep the service busy.
+    // A limit that no real front matter reaches, so that no file can keep the sidecar busy.
     let options = serde_saphyr::options! {
         with_snippet: false,
-        // Two are enough. Each level of a reader's takes room on the stack.
+        // Two levels are enough. Each level takes stack space.
         budget: serde_saphyr::budget! { max_depth: 16 },
         alias_limits: serde_saphyr::alias_limits! { max_total_replayed_events: 1000 },
     };
-    let parsed: Yaml = serde_saphyr::from_str_with_options(text, options).map_err(|error| {
-        let span = error.location().map(|at| span_of(at).unwrap_or_else(|| in_chars(at, text)));
-        // What has no place is wrong with all of it: told at its first line.
-        let span = span.map_or(yaml.start - 1..yaml.start, |span| shifted(span, yaml.start));
-        let message = error.render_with_formatter(&serde_saphyr::UserMessageFormatter);
-        let message = message.split(" at line ").next().unwrap_or_default().to_owned();
-        Problem::error("front-matter", message).at(span)
-    })?;
+    let parsed: YamlValue =
+        serde_saphyr::from_str_with_options(text, options).map_err(|error| {
+            let span = error.location().map(|at| span_of(at).unwrap_or_else(|| in_chars(at, text)));
+            // An error without a position is reported at the first line.
+            let span = span.map_or(yaml.start - 1..yaml.start, |span| shifted(span, yaml.start));
+            let message = error.render_with_formatter(&serde_saphyr::UserMessageFormatter);
+            let message = message.split(" at line ").next().unwrap_or_default().to_owned();
+            Problem::error("front-matter", message).at(span)
+        })?;
     let mut written = parsed.0;
     shift(&mut written, yaml.start);
     widen(&mut written, &source[..yaml.end]);
     match written.what {
-        What::Table(table) => Ok(table),
-        _ => Err(Problem::error("front-matter", "the front matter is no list of `key: value`")
-            .at(yaml.start..yaml.start + text.trim_end().len())),
+        WrittenKind::Table(table) => Ok(table),
+        _ => {
+            Err(Problem::error("front-matter", "the front matter is not a mapping of `key: value`")
+                .at(yaml.start..yaml.start + text.trim_end().len()))
+        }
     }
 }
 
@@ -318,7 +341,7 @@ fn span_of(location: serde_saphyr::Location) -> Option<Range<usize>> {
     Some(start..start + length)
 }
 
-/// For the few errors that only know characters.
+/// For the few errors that report only characters.
 fn in_chars(location: serde_saphyr::Location, text: &str) -> Range<usize> {
     let byte_of = |chars: u64| {
         let chars = usize::try_from(chars).unwrap_or(usize::MAX);
@@ -332,15 +355,15 @@ const fn shifted(span: Range<usize>, by: usize) -> Range<usize> {
     span.start + by..span.end + by
 }
 
-/// Spans count from the start of the file, not of the front matter.
-fn shift(written: &mut Written, by: usize) {
+/// Shifts spans from the start of the front matter to the start of the file.
+fn shift(written: &mut WrittenValue, by: usize) {
     let moved = |span: &mut Option<Range<usize>>| {
         *span = span.take().map(|span| shifted(span, by));
     };
     moved(&mut written.span);
     match &mut written.what {
-        What::List(list) => list.iter_mut().for_each(|entry| shift(entry, by)),
-        What::Table(table) => {
+        WrittenKind::List(list) => list.iter_mut().for_each(|entry| shift(entry, by)),
+        WrittenKind::Table(table) => {
             for (name, value) in table {
                 moved(&mut name.span);
                 shift(value, by);
@@ -350,14 +373,14 @@ fn shift(written: &mut Written, by: usize) {
     }
 }
 
-/// A list and a table are told by their first sign alone: they end with the last thing in them.
-fn widen(written: &mut Written, source: &str) {
+/// The parser reports only the first character of lists and mappings. Extends them to their last entry.
+fn widen(written: &mut WrittenValue, source: &str) {
     let (last, closes) = match &mut written.what {
-        What::List(list) => {
+        WrittenKind::List(list) => {
             list.iter_mut().for_each(|entry| widen(entry, source));
             (list.last().and_then(|entry| entry.span.clone()), ']')
         }
-        What::Table(table) => {
+        WrittenKind::Table(table) => {
             table.iter_mut().for_each(|(_, value)| widen(value, source));
             (table.last().and_then(|(_, value)| value.span.clone()), '}')
         }
@@ -374,78 +397,78 @@ fn widen(written: &mut Written, source: &str) {
 }
 
 /// A YAML value of any kind.
-struct Yaml(Written);
+struct YamlValue(WrittenValue);
 
-impl<'de> Deserialize<'de> for Yaml {
+impl<'de> Deserialize<'de> for YamlValue {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let what = deserializer.deserialize_any(WhatVisitor)?;
-        Ok(Self(Written { what, span: None }))
+        let what = deserializer.deserialize_any(KindVisitor)?;
+        Ok(Self(WrittenValue { what, span: None }))
     }
 }
 
-struct WhatVisitor;
+struct KindVisitor;
 
-impl<'de> Visitor<'de> for WhatVisitor {
-    type Value = What;
+impl<'de> Visitor<'de> for KindVisitor {
+    type Value = WrittenKind;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a value")
     }
 
-    fn visit_bool<E>(self, on: bool) -> Result<What, E> {
-        Ok(What::Switch(on))
+    fn visit_bool<E>(self, on: bool) -> Result<WrittenKind, E> {
+        Ok(WrittenKind::Switch(on))
     }
 
-    fn visit_i64<E>(self, number: i64) -> Result<What, E> {
-        Ok(What::Number(number.into()))
+    fn visit_i64<E>(self, number: i64) -> Result<WrittenKind, E> {
+        Ok(WrittenKind::Number(number.into()))
     }
 
-    fn visit_u64<E>(self, number: u64) -> Result<What, E> {
-        Ok(What::Number(number.into()))
+    fn visit_u64<E>(self, number: u64) -> Result<WrittenKind, E> {
+        Ok(WrittenKind::Number(number.into()))
     }
 
-    fn visit_f64<E>(self, fraction: f64) -> Result<What, E> {
-        Ok(What::Fraction(fraction))
+    fn visit_f64<E>(self, fraction: f64) -> Result<WrittenKind, E> {
+        Ok(WrittenKind::Fraction(fraction))
     }
 
-    fn visit_str<E>(self, text: &str) -> Result<What, E> {
-        Ok(What::Text(text.to_owned()))
+    fn visit_str<E>(self, text: &str) -> Result<WrittenKind, E> {
+        Ok(WrittenKind::Text(text.to_owned()))
     }
 
-    fn visit_unit<E>(self) -> Result<What, E> {
-        Ok(What::Nothing)
+    fn visit_unit<E>(self) -> Result<WrittenKind, E> {
+        Ok(WrittenKind::Nothing)
     }
 
-    fn visit_none<E>(self) -> Result<What, E> {
-        Ok(What::Nothing)
+    fn visit_none<E>(self) -> Result<WrittenKind, E> {
+        Ok(WrittenKind::Nothing)
     }
 
-    fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<What, D::Error> {
+    fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<WrittenKind, D::Error> {
         deserializer.deserialize_any(self)
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<What, A::Error> {
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<WrittenKind, A::Error> {
         let mut entries = Vec::new();
-        while let Some(entry) = list.next_element::<serde_saphyr::Spanned<Yaml>>()? {
+        while let Some(entry) = list.next_element::<serde_saphyr::Spanned<YamlValue>>()? {
             entries.push(with_span(entry));
         }
-        Ok(What::List(entries))
+        Ok(WrittenKind::List(entries))
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<What, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<WrittenKind, A::Error> {
         let mut entries = Vec::new();
-        while let Some(key) = map.next_key::<serde_saphyr::Spanned<Yaml>>()? {
+        while let Some(key) = map.next_key::<serde_saphyr::Spanned<YamlValue>>()? {
             let key = with_span(key);
-            let What::Text(text) = key.what else {
-                return Err(A::Error::custom("a key is no text"));
+            let WrittenKind::Text(text) = key.what else {
+                return Err(A::Error::custom("a key must be a string"));
             };
-            let value = with_span(map.next_value::<serde_saphyr::Spanned<Yaml>>()?);
-            entries.push((Name { text, span: key.span }, value));
+            let value = with_span(map.next_value::<serde_saphyr::Spanned<YamlValue>>()?);
+            entries.push((SpannedName { text, span: key.span }, value));
         }
-        Ok(What::Table(entries))
+        Ok(WrittenKind::Table(entries))
     }
 }
 
-fn with_span(spanned: serde_saphyr::Spanned<Yaml>) -> Written {
-    Written { what: spanned.value.0.what, span: span_of(spanned.referenced) }
+fn with_span(spanned: serde_saphyr::Spanned<YamlValue>) -> WrittenValue {
+    WrittenValue { what: spanned.value.0.what, span: span_of(spanned.referenced) }
 }

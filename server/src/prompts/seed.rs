@@ -1,5 +1,5 @@
-//! Puts the shipped prompts where people can edit them, each once: a file that somebody deleted stays deleted, and
-//! one that is there is never touched.
+//! Writes each shipped prompt once to the folder where people edit them. A deleted file stays deleted, and an existing
+//! file is never changed.
 
 use super::{shipped, version};
 use crate::problem::Problem;
@@ -9,28 +9,28 @@ use std::fs::{DirBuilder, OpenOptions};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-/// In the prompt folder: a line for each prompt that was put there, with the version of its text.
+/// In the prompt folder: one line for each prompt that was written, with the version of its text.
 const LIST: &str = ".seeded";
-/// Somebody else's file was there already.
+/// The file already existed.
 const NOT_OURS: &str = "-";
 
-/// Which prompts were put there, now or earlier, and in which version.
-pub(super) type Seeded = BTreeMap<PromptName, String>;
+/// The prompts that were written, now or earlier, and their versions.
+pub(super) type SeededPrompts = BTreeMap<PromptName, String>;
 
 pub(super) fn path_of(folder: &Path, name: PromptName) -> PathBuf {
     folder.join(format!("{}.md", name.name()))
 }
 
-pub(super) fn seed(folder: &Path) -> (Seeded, Option<Problem>) {
+pub(super) fn seed(folder: &Path) -> (SeededPrompts, Option<Problem>) {
     let problem = |error: io::Error| {
-        let message = format!("the shipped prompts cannot be put here: {error}");
+        let message = format!("failed to write the shipped prompts: {error}");
         Problem::warning("prompt-folder", message)
             .in_file(Some(folder))
-            .help("they are used all the same, and cannot be edited".to_owned())
+            .help("rawr uses the built-in texts, which cannot be edited".to_owned())
     };
     let mut seeded = match seeded(folder) {
         Ok(seeded) => seeded,
-        Err(error) => return (Seeded::new(), Some(problem(error))),
+        Err(error) => return (SeededPrompts::new(), Some(problem(error))),
     };
     let missing: Vec<_> =
         PromptName::ALL.into_iter().filter(|name| !seeded.contains_key(name)).collect();
@@ -46,18 +46,18 @@ pub(super) fn seed(folder: &Path) -> (Seeded, Option<Problem>) {
     }
 }
 
-fn seeded(folder: &Path) -> io::Result<Seeded> {
+fn seeded(folder: &Path) -> io::Result<SeededPrompts> {
     let text = match std::fs::read_to_string(folder.join(LIST)) {
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Seeded::new()),
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(SeededPrompts::new()),
         read => read?,
     };
     let entry = |line: &str| {
         let (file, version) = line.split_once(' ')?;
         Some((PromptName::from_name(file.strip_suffix(".md")?)?, version.trim().to_owned()))
     };
-    let mut seeded = Seeded::new();
+    let mut seeded = SeededPrompts::new();
     for (name, version) in text.lines().filter_map(entry) {
-        // Two processes may have started at once; one of them put the file there and knows its version.
+        // Two processes may have started at once. The one that wrote the file knows its version.
         let known = seeded.entry(name).or_insert_with(|| version.clone());
         if known == NOT_OURS {
             *known = version;
@@ -66,9 +66,9 @@ fn seeded(folder: &Path) -> io::Result<Seeded> {
     Ok(seeded)
 }
 
-fn put(folder: &Path, missing: &[PromptName]) -> io::Result<Seeded> {
+fn put(folder: &Path, missing: &[PromptName]) -> io::Result<SeededPrompts> {
     make_folder(folder)?;
-    let mut put = Seeded::new();
+    let mut put = SeededPrompts::new();
     for name in missing {
         let text = shipped(*name);
         let version =
@@ -84,7 +84,7 @@ fn put(folder: &Path, missing: &[PromptName]) -> io::Result<Seeded> {
     Ok(put)
 }
 
-/// Whole or not at all, and never over a file that is there. A temporary file is readable by its owner alone.
+/// Atomic, and never replaces an existing file. A temporary file is readable only by its owner.
 fn put_one(folder: &Path, name: PromptName, text: &str) -> io::Result<bool> {
     let path = path_of(folder, name);
     if path.symlink_metadata().is_ok() {
@@ -99,7 +99,7 @@ fn put_one(folder: &Path, name: PromptName, text: &str) -> io::Result<bool> {
     }
 }
 
-/// Over what is there, whole or not at all. What a link leads to is replaced, and not the link.
+/// Replaces the file atomically. If it is a symbolic link, the target of the link is replaced.
 pub(super) fn put_back(path: &Path, text: &str) -> io::Result<()> {
     let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let folder = path.parent().unwrap_or(Path::new("."));

@@ -1,4 +1,4 @@
-//! Each case is named after the rule that it holds.
+//! The name of each case is the rule that it tests.
 
 mod folder;
 mod rendered;

@@ -1,38 +1,43 @@
-//! rawr's own log of a thread: packets, handoffs and directives, and what was said where nobody else has it.
+//! Searches rawr's own log of a thread: packets, handoffs and directives, and messages that no other source has.
 
-use super::lines::{Lines, Problem};
-use super::{Kind, RecalledText, Search, Seen, Source, Spot};
+use super::lines::{FileLines, SearchError};
+use super::{HitKind, RecallSearch, RecallSource, RecalledText, SearchPosition, SeenTexts};
 use rawr_core::event::{Action, ItemRole, Origin, Purpose};
 use rawr_core::units::{SequenceId, Timestamp};
 use rawr_core::{Event, Record};
 use std::path::Path;
 
-/// How an agent's packet begins. The packet that was taken of it is a place of its own.
+/// The start of an agent's packet. The packet that a sequence took is a separate hit.
 const PACKET: &str = "<continuation_packet>";
 
-/// What has been met, so that a text is named once.
-struct Met<'m> {
-    /// What was said stands in the host's own record.
+/// What was already read, so that each text is reported once.
+struct LogSearch<'m> {
+    /// The host's own transcript has the messages.
     has_transcript: bool,
-    /// In the histories that were kept.
-    seen: &'m Seen,
-    /// The sequence whose packet was the last that fitted: its handoff says the same.
+    /// Texts of the stored histories.
+    seen: &'m SeenTexts,
+    /// The sequence whose packet was the last hit: its handoff contains the same text.
     packet_of: Option<SequenceId>,
-    /// The agent's last words that fitted: the end of its turn repeats them.
+    /// The agent's last message that was a hit: the end of its turn repeats it.
     last_words: Option<String>,
 }
 
-impl Search<'_> {
-    pub(super) fn events(&mut self, source: &Source, has_transcript: bool, seen: &Seen) {
+impl RecallSearch<'_> {
+    pub(super) fn events(&mut self, source: &RecallSource, has_transcript: bool, seen: &SeenTexts) {
         let file = source.folder.join("events.jsonl");
-        let met = Met { has_transcript, seen, packet_of: None, last_words: None };
+        let met = LogSearch { has_transcript, seen, packet_of: None, last_words: None };
         if let Err(problem) = self.records(source, &file, met) {
-            self.could_not(&file, &problem);
+            self.mark_failed(&file, &problem);
         }
     }
 
-    fn records(&mut self, source: &Source, file: &Path, mut met: Met<'_>) -> Result<(), Problem> {
-        let Some(mut lines) = Lines::of(file)? else { return Ok(()) };
+    fn records(
+        &mut self,
+        source: &RecallSource,
+        file: &Path,
+        mut met: LogSearch<'_>,
+    ) -> Result<(), SearchError> {
+        let Some(mut lines) = FileLines::of(file)? else { return Ok(()) };
         let (mut room, mut unreadable) = (Vec::new(), 0);
         while let Some((line, text)) = lines.next()?.filter(|_| !self.is_over()) {
             if !self.words.may_be_in(text, &mut room) {
@@ -40,7 +45,7 @@ impl Search<'_> {
             }
             match serde_json::from_slice::<Record>(text) {
                 Ok(record) => {
-                    let spot = Spot { thread: &source.thread, file, line };
+                    let spot = SearchPosition { thread: &source.thread, file, line };
                     self.event(&spot, &record.event, Some(record.at), &mut met);
                 }
                 Err(_) => unreadable += u64::from(!lines.is_torn()),
@@ -48,25 +53,31 @@ impl Search<'_> {
         }
         match unreadable + lines.skipped {
             0 => Ok(()),
-            many => Err(Problem::Lines(many)),
+            many => Err(SearchError::Lines(many)),
         }
     }
 
-    fn event(&mut self, spot: &Spot<'_>, event: &Event, at: Option<Timestamp>, met: &mut Met<'_>) {
+    fn event(
+        &mut self,
+        spot: &SearchPosition<'_>,
+        event: &Event,
+        at: Option<Timestamp>,
+        met: &mut LogSearch<'_>,
+    ) {
         match event {
             Event::PacketTaken(taken) => {
-                let said = RecalledText { kind: Kind::Packet, at, text: &taken.packet.text };
+                let said = RecalledText { kind: HitKind::Packet, at, text: &taken.packet.text };
                 if self.met(spot, &said) {
                     met.packet_of = Some(taken.sequence.clone());
                 }
             }
             Event::ActionIssued(issued) if met.packet_of.as_ref() != Some(&issued.sequence) => {
                 if let Some(text) = handoff(&issued.kind) {
-                    self.met(spot, &RecalledText { kind: Kind::Handoff, at, text });
+                    self.met(spot, &RecalledText { kind: HitKind::Handoff, at, text });
                 }
             }
             Event::DirectiveGiven(given) => {
-                self.met(spot, &RecalledText { kind: Kind::Directive, at, text: &given.text });
+                self.met(spot, &RecalledText { kind: HitKind::Directive, at, text: &given.text });
             }
             Event::TurnStarted(started) => {
                 let message = started.text.as_deref().filter(|_| started.origin == Origin::User);
@@ -87,42 +98,42 @@ impl Search<'_> {
 
     fn person_said(
         &mut self,
-        spot: &Spot<'_>,
+        spot: &SearchPosition<'_>,
         text: Option<&str>,
         directives: &[String],
         at: Option<Timestamp>,
-        met: &Met<'_>,
+        met: &LogSearch<'_>,
     ) {
         let text = text.filter(|text| met.is_news(text));
         let message = text.is_some_and(|text| {
-            self.met(spot, &RecalledText { kind: Kind::UserMessage, at, text })
+            self.met(spot, &RecalledText { kind: HitKind::UserMessage, at, text })
         });
-        // Where the whole message is a place, its sentences are none.
+        // If the whole message is a hit, its sentences are not reported again.
         for text in directives.iter().filter(|_| !message) {
-            self.met(spot, &RecalledText { kind: Kind::Directive, at, text });
+            self.met(spot, &RecalledText { kind: HitKind::Directive, at, text });
         }
     }
 
     fn agent_said(
         &mut self,
-        spot: &Spot<'_>,
+        spot: &SearchPosition<'_>,
         text: Option<&str>,
         at: Option<Timestamp>,
-        met: &mut Met<'_>,
+        met: &mut LogSearch<'_>,
     ) {
         let is_news = |text: &&str| {
             let is_packet = text.trim_start().starts_with(PACKET);
             met.is_news(text) && !is_packet && met.last_words.as_deref() != Some(*text)
         };
         let Some(text) = text.filter(is_news) else { return };
-        if self.met(spot, &RecalledText { kind: Kind::AgentMessage, at, text }) {
+        if self.met(spot, &RecalledText { kind: HitKind::AgentMessage, at, text }) {
             met.last_words = Some(text.to_owned());
         }
     }
 }
 
-impl Met<'_> {
-    /// Nobody but this log has it.
+impl LogSearch<'_> {
+    /// Whether only this log has the text.
     fn is_news(&self, text: &str) -> bool {
         !self.has_transcript && !self.seen.has(text)
     }

@@ -1,37 +1,37 @@
-//! What a host has written down of a conversation, one JSON object a line: Codex's rollouts, and items of any shape that
-//! say in a field who speaks. Lines that repeat others, or that the host wrote for itself, are left out.
+//! Searches the conversations that hosts store as JSON lines: Codex's rollouts, and items of any format that name the
+//! speaker in a field. Skips duplicates and lines that the host generated.
 
-use super::lines::{Lines, Problem};
-use super::{Kind, RecalledText, Search, Seen, Source, Spot, time};
+use super::lines::{FileLines, SearchError};
+use super::{HitKind, RecallSearch, RecallSource, RecalledText, SearchPosition, SeenTexts, time};
 use rawr_core::units::Timestamp;
 use serde_json::Value;
 use std::path::Path;
 
-/// What every text of rawr's ends with. They stand in rawr's own log.
+/// The end of every text of rawr, which rawr's own log has.
 const MARK: &str = "[rawr:";
 
-/// User-role texts that Codex writes by itself.
+/// Texts with the role `user` that Codex generates.
 const FRAGMENTS: [&str; 4] =
     ["<environment_context>", "<turn_aborted>", "<user_instructions>", "# AGENTS.md instructions"];
 
-impl Search<'_> {
-    /// Whether there is such a file and it can be read. `at`: when its lines were written, where they do not say it.
-    /// `seen`: texts that are not named again.
+impl RecallSearch<'_> {
+    /// Returns whether the file exists and could be read. `at`: the time of lines without one. `seen`: texts that are
+    /// not reported again.
     pub(super) fn items(
         &mut self,
-        source: &Source,
+        source: &RecallSource,
         file: &Path,
         at: Option<Timestamp>,
-        seen: Option<&mut Seen>,
+        seen: Option<&mut SeenTexts>,
     ) -> bool {
         match self.read_items(source, file, at, seen) {
             Ok(()) => true,
-            Err(problem @ Problem::Lines(_)) => {
-                self.could_not(file, &problem);
+            Err(problem @ SearchError::Lines(_)) => {
+                self.mark_failed(file, &problem);
                 true
             }
             Err(problem) => {
-                self.could_not(file, &problem);
+                self.mark_failed(file, &problem);
                 false
             }
         }
@@ -39,13 +39,13 @@ impl Search<'_> {
 
     fn read_items(
         &mut self,
-        source: &Source,
+        source: &RecallSource,
         file: &Path,
         at: Option<Timestamp>,
-        mut seen: Option<&mut Seen>,
-    ) -> Result<(), Problem> {
-        let gone = || Problem::Io(std::io::ErrorKind::NotFound.into());
-        let mut lines = Lines::of(file)?.ok_or_else(gone)?;
+        mut seen: Option<&mut SeenTexts>,
+    ) -> Result<(), SearchError> {
+        let gone = || SearchError::Io(std::io::ErrorKind::NotFound.into());
+        let mut lines = FileLines::of(file)?.ok_or_else(gone)?;
         let (mut room, mut unreadable) = (Vec::new(), 0);
         while let Some((line, text)) = lines.next()?.filter(|_| !self.is_over()) {
             if !self.words.may_be_in(text, &mut room) {
@@ -60,7 +60,7 @@ impl Search<'_> {
             if seen.as_ref().is_some_and(|seen| seen.has(&text)) {
                 continue;
             }
-            let spot = Spot { thread: &source.thread, file, line };
+            let spot = SearchPosition { thread: &source.thread, file, line };
             let is_named = self.met(&spot, &RecalledText { kind, at, text: &text });
             if let Some(seen) = seen.as_mut().filter(|_| is_named) {
                 seen.note(&text);
@@ -68,32 +68,32 @@ impl Search<'_> {
         }
         match unreadable + lines.skipped {
             0 => Ok(()),
-            many => Err(Problem::Lines(many)),
+            many => Err(SearchError::Lines(many)),
         }
     }
 }
 
-fn said(item: &Value) -> Option<(Kind, String)> {
+fn said(item: &Value) -> Option<(HitKind, String)> {
     let (kind, text) = match item.get("payload") {
         Some(payload) => rollout(item["type"].as_str()?, payload)?,
         None => (spoken_by(item)?, texts(item)),
     };
     let is_rawrs = text.trim_end().lines().last().is_some_and(|line| line.starts_with(MARK));
     let is_hosts = FRAGMENTS.iter().any(|fragment| text.trim_start().starts_with(fragment));
-    let is_anybodys = !(is_rawrs || is_hosts && kind == Kind::UserMessage);
-    is_anybodys.then_some((kind, text))
+    let is_relevant = !(is_rawrs || is_hosts && kind == HitKind::UserMessage);
+    is_relevant.then_some((kind, text))
 }
 
-/// Codex writes every message twice, raw and for people to see: the raw one counts.
-fn rollout(line: &str, payload: &Value) -> Option<(Kind, String)> {
+/// Codex writes every message twice, raw and for display. The raw one counts.
+fn rollout(line: &str, payload: &Value) -> Option<(HitKind, String)> {
     match (line, payload["type"].as_str()) {
-        ("compacted", _) => Some((Kind::Summary, payload["message"].as_str()?.to_owned())),
+        ("compacted", _) => Some((HitKind::Summary, payload["message"].as_str()?.to_owned())),
         ("response_item", Some(kind)) => {
             let kind = match kind {
                 "message" => spoken_by(payload)?,
-                "reasoning" => Kind::AgentMessage,
-                kind if kind.ends_with("_output") => Kind::ToolOutput,
-                kind if kind.ends_with("_call") => Kind::ToolCall,
+                "reasoning" => HitKind::AgentMessage,
+                kind if kind.ends_with("_output") => HitKind::ToolOutput,
+                kind if kind.ends_with("_call") => HitKind::ToolCall,
                 _ => return None,
             };
             Some((kind, texts(payload)))
@@ -102,21 +102,21 @@ fn rollout(line: &str, payload: &Value) -> Option<(Kind, String)> {
     }
 }
 
-fn spoken_by(item: &Value) -> Option<Kind> {
+fn spoken_by(item: &Value) -> Option<HitKind> {
     let who = ["role", "kind", "type"].into_iter().find_map(|field| item[field].as_str())?;
     match who {
-        "user" => Some(Kind::UserMessage),
-        "assistant" => Some(Kind::AgentMessage),
-        "summary" => Some(Kind::Summary),
-        "tool" | "result" => Some(Kind::ToolOutput),
+        "user" => Some(HitKind::UserMessage),
+        "assistant" => Some(HitKind::AgentMessage),
+        "summary" => Some(HitKind::Summary),
+        "tool" | "result" => Some(HitKind::ToolOutput),
         _ => None,
     }
 }
 
-/// Fields that hold what was said or done.
+/// Fields that contain messages or actions.
 const SAID: [&str; 9] =
     ["text", "content", "message", "summary", "arguments", "input", "output", "calls", "action"];
-/// Below those, every text counts but these.
+/// Inside those, every string counts except in these fields.
 const NOT_SAID: [&str; 6] = ["type", "id", "call_id", "role", "status", "annotations"];
 
 fn texts(item: &Value) -> String {

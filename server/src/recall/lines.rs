@@ -1,46 +1,46 @@
-//! A file line by line, without ever holding more of it than one line of bounded length. Knows nothing of what lines say.
+//! Reads a file line by line, with one line of bounded length in memory. Does not interpret lines.
 
 use ruzstd::decoding::StreamingDecoder;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
-/// A line longer than this is an image, not something that was said.
+/// Longer lines are images, not messages.
 const LONGEST: u64 = 8 << 20;
 const BLOCK: usize = 256 << 10;
 
 /// Why a file, or a part of it, was not searched.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum Problem {
+pub(super) enum SearchError {
     #[error("{0}")]
     Io(#[from] io::Error),
-    #[error("it cannot be unpacked: {0}")]
+    #[error("failed to decompress: {0}")]
     Packed(String),
-    #[error("it is no regular file")]
+    #[error("not a regular file")]
     NoFile,
-    #[error("it lies outside of the thread's folder")]
+    #[error("outside of the thread's folder")]
     Outside,
-    #[error("{0} of its lines could not be read")]
+    #[error("{0} lines could not be read")]
     Lines(u64),
 }
 
 /// The lines of one file.
-pub(super) struct Lines {
+pub(super) struct FileLines {
     reader: BufReader<Box<dyn Read>>,
     line: Vec<u8>,
     number: u64,
-    /// Lines that were too long.
+    /// The number of lines that were too long.
     pub skipped: u64,
 }
 
-impl Lines {
-    /// `None` where there is no such file.
-    pub(super) fn of(path: &Path) -> Result<Option<Self>, Problem> {
-        // A pipe would never end, and opening one would wait.
+impl FileLines {
+    /// `None` if there is no such file.
+    pub(super) fn of(path: &Path) -> Result<Option<Self>, SearchError> {
+        // Opening a pipe would block, and reading one would never end.
         match path.metadata() {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(error.into()),
-            Ok(about) if !about.is_file() => return Err(Problem::NoFile),
+            Ok(about) if !about.is_file() => return Err(SearchError::NoFile),
             Ok(_) => {}
         }
         let file = File::open(path)?;
@@ -49,12 +49,12 @@ impl Lines {
         Ok(Some(Self { reader, line: Vec::new(), number: 0, skipped: 0 }))
     }
 
-    /// Whether the last one has no end yet: somebody may be at it.
+    /// Whether the last line is incomplete and may be being written.
     pub(super) fn is_torn(&self) -> bool {
         self.line.last() != Some(&b'\n')
     }
 
-    /// The next one with its number, from 1, and without its end.
+    /// The next line with its number, from 1, and without its newline.
     pub(super) fn next(&mut self) -> io::Result<Option<(u64, &[u8])>> {
         loop {
             self.line.clear();
@@ -77,8 +77,8 @@ fn is_packed(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "zst")
 }
 
-/// As it is read: however much comes of it, no more than a window of it is held.
-fn unpacked(file: File) -> Result<Box<dyn Read>, Problem> {
+/// Decompresses while reading, in a bounded window.
+fn unpacked(file: File) -> Result<Box<dyn Read>, SearchError> {
     let decoder = StreamingDecoder::new(BufReader::new(file));
-    Ok(Box::new(decoder.map_err(|error| Problem::Packed(error.to_string()))?))
+    Ok(Box::new(decoder.map_err(|error| SearchError::Packed(error.to_string()))?))
 }

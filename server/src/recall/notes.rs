@@ -1,24 +1,24 @@
-//! An agent's notes, paragraph by paragraph.
+//! Searches an agent's notes, paragraph by paragraph.
 
-use super::lines::{Lines, Problem};
-use super::{Kind, RecalledText, Search, Source, Spot, time};
+use super::lines::{FileLines, SearchError};
+use super::{HitKind, RecallSearch, RecallSource, RecalledText, SearchPosition, time};
 use std::path::Path;
 
-impl Search<'_> {
-    pub(super) fn notes(&mut self, source: &Source) {
+impl RecallSearch<'_> {
+    pub(super) fn notes(&mut self, source: &RecallSource) {
         let file = source.cwd.join(&source.scratch_file);
         if let Err(problem) = self.paragraphs(source, &file) {
-            self.could_not(&file, &problem);
+            self.mark_failed(&file, &problem);
         }
     }
 
-    fn paragraphs(&mut self, source: &Source, file: &Path) -> Result<(), Problem> {
-        // A link could lead anywhere.
+    fn paragraphs(&mut self, source: &RecallSource, file: &Path) -> Result<(), SearchError> {
+        // A symbolic link could lead anywhere.
         match (file.canonicalize(), source.cwd.canonicalize()) {
-            (Ok(file), Ok(cwd)) if !file.starts_with(&cwd) => return Err(Problem::Outside),
+            (Ok(file), Ok(cwd)) if !file.starts_with(&cwd) => return Err(SearchError::Outside),
             _ => {}
         }
-        let Some(mut lines) = Lines::of(file)? else { return Ok(()) };
+        let Some(mut lines) = FileLines::of(file)? else { return Ok(()) };
         let (at, mut begins, mut paragraph) = (time::of_file(file), 1, String::new());
         loop {
             let next = lines.next()?.filter(|_| !self.is_over());
@@ -36,8 +36,8 @@ impl Search<'_> {
                 }
                 _ => {}
             }
-            let said = RecalledText { kind: Kind::Scratch, at, text: &paragraph };
-            self.met(&Spot { thread: &source.thread, file, line: begins }, &said);
+            let said = RecalledText { kind: HitKind::Scratch, at, text: &paragraph };
+            self.met(&SearchPosition { thread: &source.thread, file, line: begins }, &said);
             paragraph.clear();
             if line.is_none() {
                 return Ok(());
@@ -46,5 +46,5 @@ impl Search<'_> {
     }
 }
 
-/// A paragraph that goes on for longer is taken for several.
+/// Longer paragraphs are split.
 const LONGEST: usize = 64 << 10;

@@ -1,16 +1,16 @@
-//! Times as files tell them. Pure, but for a look at when a file was changed.
+//! Parses times, and reads the modification time of files.
 
 use rawr_core::units::Timestamp;
 use std::path::Path;
 use std::time::UNIX_EPOCH;
 
-/// When it was changed last.
+/// The modification time.
 pub(super) fn of_file(path: &Path) -> Option<Timestamp> {
     let since = path.metadata().ok()?.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
     Some(Timestamp(i64::try_from(since.as_millis()).ok()?))
 }
 
-/// `2026-11-21T22:01:30.123Z`; a time without its zone's letter is taken for the same.
+/// `2026-11-21T22:01:30.123Z`. Without a time zone, UTC is assumed.
 pub(super) fn parse(text: &str) -> Option<Timestamp> {
     let number = |from: usize, to: usize| text.get(from..to)?.parse::<i64>().ok();
     let marks = [(4, '-'), (7, '-'), (10, 'T'), (13, ':'), (16, ':')];
@@ -25,9 +25,9 @@ pub(super) fn parse(text: &str) -> Option<Timestamp> {
     Some(Timestamp((days * 86_400 + seconds) * 1000 + milliseconds))
 }
 
-/// Since 1970, of a date of the calendar that is in use.
+/// Days since 1970-01-01 of a date of the Gregorian calendar.
 fn days(year: i64, month: i64, day: i64) -> i64 {
-    // The year begins in March, so that the day that some years have more is its last.
+    // Years start in March, so that a leap day is the last day of a year.
     let year = if month <= 2 { year - 1 } else { year };
     let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
     year * 365 + year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400) + day_of_year

@@ -1,4 +1,4 @@
-//! Where a host's transcript is now: Codex packs old ones, and moves those of archived threads to another folder.
+//! Finds a host's transcript: Codex compresses old ones and moves those of archived threads to another folder.
 
 use std::path::{Path, PathBuf};
 
@@ -6,7 +6,7 @@ const PACKED: &str = ".zst";
 const KEPT: &str = "sessions";
 const ARCHIVED: &str = "archived_sessions";
 
-/// The file itself where it is nowhere, so that it can be named.
+/// If it is found nowhere, returns `path`, so that it can be reported.
 pub(super) fn find(path: &Path) -> PathBuf {
     let places = [Some(path.to_owned()), archived(path)];
     let forms = places.into_iter().flatten().flat_map(|place| {
@@ -41,7 +41,7 @@ mod tests {
     }
 
     #[test]
-    fn a_transcript_is_found_where_codex_may_have_put_it() {
+    fn compressed_and_archived_transcripts_are_found() {
         check(&[FILE, "archived_sessions/rollout-1.jsonl"], FILE);
         check(
             &["sessions/2026/11/22/rollout-1.jsonl.zst"],

@@ -1,22 +1,23 @@
-//! The words that are looked for, and the piece of a text around them. Case does not count. Pure.
+//! Search words, and snippets of the texts around them. Case-insensitive.
 
 use crate::redact::redact;
 use memchr::memmem::Finder;
 
-/// So much of a text is shown before the first word, and in all, in characters.
+/// The length of a snippet before the first word, and in total, in characters.
 const BEFORE: usize = 60;
 const SHOWN: usize = 240;
 
+/// The words of a search, all of which a text must contain.
 #[derive(Debug, Clone)]
-pub struct Words {
+pub struct SearchWords {
     /// In lower case.
     words: Vec<String>,
-    /// Those that no escape of JSON can hide: a line without them needs no reading.
+    /// Words that JSON never escapes: a line without one of them need not be parsed.
     plain: Vec<Finder<'static>>,
 }
 
-impl Words {
-    /// `None` where there is no word.
+impl SearchWords {
+    /// `None` if there is no word.
     pub fn new<'w>(words: impl IntoIterator<Item = &'w str>) -> Option<Self> {
         let words: Vec<_> =
             words.into_iter().flat_map(str::split_whitespace).map(str::to_lowercase).collect();
@@ -28,20 +29,20 @@ impl Words {
         (!words.is_empty()).then_some(Self { words, plain })
     }
 
-    /// Whether a line of JSON may hold them all. `lowered` is room to work in.
+    /// Whether a line of JSON may contain them all. `lowered` is a buffer.
     pub(super) fn may_be_in(&self, line: &[u8], lowered: &mut Vec<u8>) -> bool {
         lowered.clear();
         lowered.extend(line.iter().map(u8::to_ascii_lowercase));
         self.plain.iter().all(|word| word.find(lowered).is_some())
     }
 
-    /// The text around the first word, on one line and without secrets, if all words occur in it.
+    /// The redacted text around the first word, on one line, if it contains all words.
     pub(super) fn snippet(&self, text: &str) -> Option<String> {
         let lowered = text.to_lowercase();
         if !self.words.iter().all(|word| lowered.contains(word.as_str())) {
             return None;
         }
-        // A secret that is cut in two would not be known for one.
+        // Redact first: half of a secret would not be recognized.
         let text = redact(text);
         let first = self.words.iter().filter_map(|word| position(&text, word)).min().unwrap_or(0);
         let skipped = text[..first].chars().count().saturating_sub(BEFORE);
@@ -58,7 +59,7 @@ impl Words {
     }
 }
 
-/// Where a word in lower case begins in a text in any case.
+/// The position of a lower-case word in a text of any case.
 fn position(text: &str, word: &str) -> Option<usize> {
     let begins = |at: &usize| {
         let mut letters = text[*at..].chars().flat_map(char::to_lowercase);
@@ -72,23 +73,23 @@ mod tests {
     use super::*;
 
     fn check(words: &[&str], text: &str, expected: Option<&str>) {
-        let words = Words::new(words.iter().copied()).unwrap();
+        let words = SearchWords::new(words.iter().copied()).unwrap();
         assert_eq!(words.snippet(text).as_deref(), expected, "{text}");
     }
 
     #[test]
-    fn all_words_must_occur_whatever_their_case_and_order() {
+    fn all_words_must_occur_in_any_case_and_order() {
         check(&["Budget", "retry"], "The RETRY budget.", Some("The RETRY budget."));
         check(&["budget retry"], "The RETRY budget.", Some("The RETRY budget."));
         check(&["budget", "retries"], "The RETRY budget.", None);
         check(&["größe"], "DIE GRÖSSE, die Größe", Some("DIE GRÖSSE, die Größe"));
-        assert!(Words::new(["", " \n"]).is_none());
+        assert!(SearchWords::new(["", " \n"]).is_none());
     }
 
     #[test]
     fn a_snippet_is_one_line_around_the_first_word() {
         let text = format!("{}\n\tthe  needle\n{}", "x ".repeat(300), "y ".repeat(300));
-        let words = Words::new(["needle"]).unwrap();
+        let words = SearchWords::new(["needle"]).unwrap();
         let snippet = words.snippet(&text).unwrap();
         assert!(snippet.starts_with("… x x") && snippet.ends_with("y …"), "{snippet}");
         assert!(snippet.contains("x the needle y"), "{snippet}");
@@ -96,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn a_secret_is_not_shown_and_can_be_asked_for_all_the_same() {
+    fn a_secret_is_redacted_but_can_be_searched_for() {
         let secret = format!("ghp_{}", "a1B2".repeat(9));
         check(
             &["token"],
@@ -106,8 +107,8 @@ mod tests {
     }
 
     #[test]
-    fn a_line_is_left_unread_only_where_a_word_cannot_be_in_it() {
-        let words = Words::new(["retry", "a\"b", "größe"]).unwrap();
+    fn a_line_is_skipped_only_if_it_cannot_contain_a_word() {
+        let words = SearchWords::new(["retry", "a\"b", "größe"]).unwrap();
         let mut room = Vec::new();
         assert!(words.may_be_in(br#"{"text":"ReTRY"}"#, &mut room));
         assert!(!words.may_be_in(br#"{"text":"again"}"#, &mut room));

@@ -1,14 +1,14 @@
-//! Secrets that can be told by the name that they are given to: `password = …`, `"api_key": "…"`, `TOKEN=…`,
-//! `Authorization: …`, `?sig=…`.
+//! Detects secrets by the name that they are assigned to: `password = …`, `"api_key": "…"`, `TOKEN=…`, `Authorization:
+//! …`, `?sig=…`.
 
 mod options;
 
-use super::value::{Named, bare, is_bare, is_secret, quote_at, skip_blanks, value_at};
-use super::{Detector, Scan, Secret};
+use super::value::{SecretOrigin, bare, is_bare, is_secret, quote_at, skip_blanks, value_at};
+use super::{Detector, RedactScan, SecretSpan};
 use options::{password_option, user_option, value_of_option};
 use rawr_core::steps;
 
-/// Two bytes that are in a name, in any case, and what looks for the names that have them.
+/// Two bytes of a name, in any case, and the detector of names that contain them.
 pub(super) const LOOKS: [(&str, &str, Detector); 13] = [
     ("sS", "wWpP", named),
     ("wW", "dD", named),
@@ -25,30 +25,35 @@ pub(super) const LOOKS: [(&str, &str, Detector); 13] = [
     ("-", "a", password_option),
 ];
 
-/// What must stand before a name.
+/// What must precede a name.
 #[derive(Clone, Copy)]
-enum Before {
+enum NamePrefix {
     Anything,
-    /// The word is too ordinary to be a name on its own.
+    /// The word is too common to be a name on its own.
     Joined,
     NoLetter,
-    /// One of these, joined or not: `key = …` alone is a map's.
+    /// One of these, joined or not: `key = …` alone is an ordinary map entry.
     One(&'static [&'static [u8]]),
 }
 
-struct Name {
+struct SecretName {
     name: &'static [u8],
-    /// The place of the second byte of the pair that leads here.
+    /// The index of the second byte of the detected pair in the name.
     place: usize,
-    named: Named,
-    before: Before,
+    named: SecretOrigin,
+    before: NamePrefix,
 }
 
-const fn name(name: &'static [u8], place: usize, named: Named, before: Before) -> Name {
-    Name { name, place, named, before }
+const fn name(
+    name: &'static [u8],
+    place: usize,
+    named: SecretOrigin,
+    before: NamePrefix,
+) -> SecretName {
+    SecretName { name, place, named, before }
 }
 
-/// Those who ask for a key.
+/// Products whose keys are called `key`.
 const KEEPERS: &[&[u8]] = &[
     b"api",
     b"access",
@@ -64,26 +69,26 @@ const KEEPERS: &[&[u8]] = &[
     b"license",
 ];
 
-const NAMES: [Name; 13] = [
-    name(b"password", 4, Named::Password, Before::Anything),
-    name(b"passwd", 4, Named::Password, Before::Anything),
-    name(b"passphrase", 4, Named::Password, Before::Anything),
-    name(b"pwd", 2, Named::Password, Before::NoLetter),
-    name(b"pass", 0, Named::Password, Before::Joined),
-    name(b"token", 2, Named::Key, Before::Anything),
-    name(b"secret", 3, Named::Key, Before::Anything),
-    name(b"credential", 1, Named::Key, Before::Anything),
-    name(b"credentials", 1, Named::Key, Before::Anything),
-    name(b"key", 2, Named::Key, Before::One(KEEPERS)),
-    name(b"api key", 6, Named::Key, Before::NoLetter),
-    name(b"access key", 9, Named::Key, Before::NoLetter),
-    name(b"secret key", 9, Named::Key, Before::NoLetter),
+const NAMES: [SecretName; 13] = [
+    name(b"password", 4, SecretOrigin::Password, NamePrefix::Anything),
+    name(b"passwd", 4, SecretOrigin::Password, NamePrefix::Anything),
+    name(b"passphrase", 4, SecretOrigin::Password, NamePrefix::Anything),
+    name(b"pwd", 2, SecretOrigin::Password, NamePrefix::NoLetter),
+    name(b"pass", 0, SecretOrigin::Password, NamePrefix::Joined),
+    name(b"token", 2, SecretOrigin::Key, NamePrefix::Anything),
+    name(b"secret", 3, SecretOrigin::Key, NamePrefix::Anything),
+    name(b"credential", 1, SecretOrigin::Key, NamePrefix::Anything),
+    name(b"credentials", 1, SecretOrigin::Key, NamePrefix::Anything),
+    name(b"key", 2, SecretOrigin::Key, NamePrefix::One(KEEPERS)),
+    name(b"api key", 6, SecretOrigin::Key, NamePrefix::NoLetter),
+    name(b"access key", 9, SecretOrigin::Key, NamePrefix::NoLetter),
+    name(b"secret key", 9, SecretOrigin::Key, NamePrefix::NoLetter),
 ];
 
-/// What may follow a name and leave it one.
+/// Suffixes of a name.
 const ENDINGS: [&[u8]; 6] = [b"_base", b"-data", b"_data", b"_value", b"_prod", b"_dev"];
 
-fn named(scan: Scan<'_>, at: usize) -> Option<Secret> {
+fn named(scan: RedactScan<'_>, at: usize) -> Option<SecretSpan> {
     let there = scan.byte(at).to_ascii_lowercase();
     NAMES.iter().filter(|name| name.name[name.place] == there).find_map(|name| {
         let end = name_end(scan, at, name.name, name.place)?;
@@ -97,8 +102,8 @@ fn named(scan: Scan<'_>, at: usize) -> Option<Secret> {
     })
 }
 
-impl Before {
-    fn allows(self, scan: Scan<'_>, start: usize) -> bool {
+impl NamePrefix {
+    fn allows(self, scan: RedactScan<'_>, start: usize) -> bool {
         let before = scan.byte_before(start);
         let joined = usize::from(matches!(before, b'_' | b'-'));
         match self {
@@ -113,34 +118,39 @@ impl Before {
     }
 }
 
-/// In any case.
-fn is_at(scan: Scan<'_>, start: usize, word: &[u8]) -> bool {
+/// Case-insensitive.
+fn is_at(scan: RedactScan<'_>, start: usize, word: &[u8]) -> bool {
     let there = scan.text.get(start..start + word.len());
     there.is_some_and(|there| there.eq_ignore_ascii_case(word))
 }
 
-/// The end of the name that has the byte at `at` in this place. Whatever stands before it belongs to it.
-fn name_end(scan: Scan<'_>, at: usize, name: &[u8], place: usize) -> Option<usize> {
+/// The end of the name whose byte with index `place` is at `at`. Any prefix belongs to the name.
+fn name_end(scan: RedactScan<'_>, at: usize, name: &[u8], place: usize) -> Option<usize> {
     let start = at.checked_sub(place).filter(|start| *start >= scan.floor)?;
     is_at(scan, start, name).then_some(start + name.len())
 }
 
-fn assigned(scan: Scan<'_>, name_start: usize, name_end: usize, named: Named) -> Option<Secret> {
+fn assigned(
+    scan: RedactScan<'_>,
+    name_start: usize,
+    name_end: usize,
+    named: SecretOrigin,
+) -> Option<SecretSpan> {
     let start = match sign_end(scan, name_end) {
         Some(end) => value_start(scan, end),
         None => value_of_option(scan, name_start, name_end)?,
     };
     let range = value_at(scan, start, named)?;
-    let kind = if named == Named::Password { "password" } else { "secret" };
-    Some(Secret { kind, range })
+    let kind = if named == SecretOrigin::Password { "password" } else { "secret" };
+    Some(SecretSpan { kind, range })
 }
 
-/// Behind the sign that gives a name its value.
-fn sign_end(scan: Scan<'_>, name_end: usize) -> Option<usize> {
+/// The position after the sign that assigns a value to a name.
+fn sign_end(scan: RedactScan<'_>, name_end: usize) -> Option<usize> {
     let closed = quote_at(scan, name_end).map_or(name_end, |(_, quote_end)| quote_end);
     let sign = skip_blanks(scan, skip_bold(scan, closed));
     let quote_follows = |from| quote_at(scan, skip_blanks(scan, from)).is_some();
-    // Comparisons, paths and arrows of code assign nothing; `:=`, the arrow of a map and an element of XML do.
+    // Comparisons, paths and arrows of code are no assignments; `:=`, the arrow of a map and an XML element are.
     match (scan.byte(sign), scan.byte(sign + 1)) {
         (b':', b'=') => Some(sign + 2),
         (b'=', b'>') if quote_follows(sign + 2) => Some(sign + 2),
@@ -151,25 +161,25 @@ fn sign_end(scan: Scan<'_>, name_end: usize) -> Option<usize> {
     }
 }
 
-/// `<password>…</password>`, from behind the first tag.
-fn is_element(scan: Scan<'_>, start: usize) -> bool {
+/// `<password>…</password>`, starting after the opening tag.
+fn is_element(scan: RedactScan<'_>, start: usize) -> bool {
     let text = scan.run(start, |byte| is_bare(byte) || byte == b'=');
     scan.starts_with(text.end, b"</")
 }
 
-/// Markdown's, as in `**Token:** …`.
-fn skip_bold(scan: Scan<'_>, at: usize) -> usize {
+/// Skips Markdown bold, as in `**Token:** …`.
+fn skip_bold(scan: RedactScan<'_>, at: usize) -> usize {
     if scan.starts_with(at, b"**") { at + 2 } else { at }
 }
 
-/// The value may be the next item of a list: `"X-Api-Key:", "…"`. It may stand on the next line.
-fn value_start(scan: Scan<'_>, sign_end: usize) -> usize {
+/// The value may be the next item of a list, as in `"X-Api-Key:", "…"`, or be on the next line.
+fn value_start(scan: RedactScan<'_>, sign_end: usize) -> usize {
     let start = skip_blanks(scan, skip_bold(scan, sign_end));
     next_item(scan, start).or_else(|| next_line(scan, start)).unwrap_or(start)
 }
 
-/// The first text of the next line, if that is indented. YAML may announce it by `|` or `>-`.
-fn next_line(scan: Scan<'_>, line_end: usize) -> Option<usize> {
+/// The first text of the next line, if it is indented. In YAML, `|` or `>-` may precede it.
+fn next_line(scan: RedactScan<'_>, line_end: usize) -> Option<usize> {
     const INDENT: usize = 64;
     let announced = scan.run(line_end, |byte| matches!(byte, b'|' | b'>' | b'-' | b'+'));
     let end = if announced.len() <= 2 { announced.end } else { return None };
@@ -183,7 +193,7 @@ fn next_line(scan: Scan<'_>, line_end: usize) -> Option<usize> {
     (indent > 0).then_some(end + 1 + indent)
 }
 
-fn next_item(scan: Scan<'_>, closing_quote: usize) -> Option<usize> {
+fn next_item(scan: RedactScan<'_>, closing_quote: usize) -> Option<usize> {
     let (quote, closed) = quote_at(scan, closing_quote)?;
     let open = skip_blanks(scan, closed + 1);
     let is_next = scan.byte(closed) == b','
@@ -192,13 +202,13 @@ fn next_item(scan: Scan<'_>, closing_quote: usize) -> Option<usize> {
 }
 
 /// `Authorization: <scheme> …`, `_auth=…` of an `.npmrc`, `"auth": "…"` of Docker.
-fn authorization(scan: Scan<'_>, at: usize) -> Option<Secret> {
+fn authorization(scan: RedactScan<'_>, at: usize) -> Option<SecretSpan> {
     const SCHEMES: [&[u8]; 6] = [b"basic", b"bearer", b"token", b"apikey", b"digest", b"key"];
     const AT_LEAST: usize = 12;
     let end = name_end(scan, at, b"auth", 1)?;
     let is_header = is_at(scan, end, b"orization");
     let is_quoted = || quote_at(scan, end).is_some();
-    if !is_header && !is_quoted() && !Before::Joined.allows(scan, end - 4) {
+    if !is_header && !is_quoted() && !NamePrefix::Joined.allows(scan, end - 4) {
         return None;
     }
     let end = if is_header { end + b"orization".len() } else { end };
@@ -208,18 +218,19 @@ fn authorization(scan: Scan<'_>, at: usize) -> Option<Secret> {
         is_at(scan, open, scheme) && matches!(scan.byte(open + scheme.len()), b' ' | b'\t')
     });
     let start = scheme.map_or(start, |scheme| skip_blanks(scan, open + scheme.len()));
-    let range = bare(scan, start, Named::Key).filter(|range| range.len() >= AT_LEAST)?;
+    let range = bare(scan, start, SecretOrigin::Key).filter(|range| range.len() >= AT_LEAST)?;
     let kind = match scheme {
         Some(scheme) if scheme.eq_ignore_ascii_case(b"bearer") => "bearer-token",
         _ => "secret",
     };
-    Some(Secret { kind, range })
+    Some(SecretSpan { kind, range })
 }
 
-/// All of a `Cookie:` or `Set-Cookie:` line that holds a random value: other secrets may stand before that.
-fn cookie(scan: Scan<'_>, at: usize) -> Option<Secret> {
+/// The whole line of a `Cookie:` or `Set-Cookie:` header that contains a random value, because there may be other
+/// secrets before it.
+fn cookie(scan: RedactScan<'_>, at: usize) -> Option<SecretSpan> {
     const AT_LEAST: usize = 16;
-    /// A line may hold the name again and again.
+    /// A line may repeat the name many times.
     const FIRST_PART: usize = 1024;
     let end = name_end(scan, at, b"cookie", 4)?;
     if scan.byte(end) != b':' {
@@ -230,28 +241,28 @@ fn cookie(scan: Scan<'_>, at: usize) -> Option<Secret> {
     let line = line.get(..FIRST_PART).unwrap_or(line);
     let line = line.split(|byte| !is_cookie(*byte)).next().unwrap_or_default();
     steps::add(line.len());
-    // A value that goes on behind what was replaced in it is not known whole.
+    // A value that continues after a redacted part is incomplete.
     let is_cut = scan.byte(start + line.len()) == b'[';
     let whole = if is_cut { memchr::memrchr(b';', line).unwrap_or(0) } else { line.len() };
     let is_random = |pair: &[u8]| {
         let sign = pair.iter().position(|byte| *byte == b'=').unwrap_or(pair.len());
         let value = pair.get(sign + 1..).unwrap_or_default();
-        value.len() >= AT_LEAST && !value.contains(&b' ') && is_secret(value, Named::Key)
+        value.len() >= AT_LEAST && !value.contains(&b' ') && is_secret(value, SecretOrigin::Key)
     };
     line[..whole]
         .split(|byte| *byte == b';')
         .any(is_random)
-        .then(|| Secret { kind: "cookie", range: scan.run(start, is_cookie) })
+        .then(|| SecretSpan { kind: "cookie", range: scan.run(start, is_cookie) })
 }
 
 const fn is_cookie(byte: u8) -> bool {
     matches!(byte, b' '..=b'~') && !matches!(byte, b'"' | b'\'' | b'\\' | b'[')
 }
 
-/// `?sig=…` and `?key=…`: the address alone gives access.
-fn parameter(scan: Scan<'_>, at: usize) -> Option<Secret> {
+/// `?sig=…` and `?key=…`: the URL alone grants access.
+fn parameter(scan: RedactScan<'_>, at: usize) -> Option<SecretSpan> {
     const NAMES: [&[u8]; 2] = [b"sig=", b"key="];
     let name = NAMES.iter().find(|name| scan.starts_with(at, name))?;
-    let range = bare(scan, at + name.len(), Named::Key)?;
-    Some(Secret { kind: "secret", range })
+    let range = bare(scan, at + name.len(), SecretOrigin::Key)?;
+    Some(SecretSpan { kind: "secret", range })
 }

@@ -1,7 +1,7 @@
-//! Whether a text reads like words or was drawn at random. It must not know what the text is for.
+//! Whether a text looks like words or like random characters, independent of its purpose.
 
-/// The letters that follow each letter, from `a` on, in ninety-seven of a hundred pairs of English prose and of names in
-/// code. Two letters drawn at random make such a pair in one case of three.
+/// For each letter, from `a` on, the letters that follow it in 97% of the pairs in English prose and in names of code.
+/// Two random letters form such a pair in one of three cases.
 const FOLLOWERS: [&str; 26] = [
     "bcdfgiklmnprstuvwy",
     "aeloruy",
@@ -31,7 +31,7 @@ const FOLLOWERS: [&str; 26] = [
     "e",
 ];
 
-/// One bit a follower.
+/// One bit per following letter.
 const FOLLOWS: [u32; 26] = {
     let mut follows = [0; 26];
     let mut letter = 0;
@@ -47,8 +47,8 @@ const FOLLOWS: [u32; 26] = {
     follows
 };
 
-/// Reads like a name that a person gave: `next_token_v2`, `Sha256Hash`, `my-secret-name`, `src/token.rs`. Random text
-/// changes between cases and digits far more often, and its letters pair as no language's do.
+/// Whether a person may have chosen it as a name: `next_token_v2`, `Sha256Hash`, `my-secret-name`, `src/token.rs`.
+/// Random text changes between cases and digits much more often, and has letter pairs of no language.
 pub(super) fn is_wordy(text: &[u8]) -> bool {
     const LONGEST_WORD: usize = 22;
     let (mut words, mut letters, mut digits, mut length) = (0, 0, 0, 0);

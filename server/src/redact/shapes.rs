@@ -1,8 +1,8 @@
-//! Secrets that can be told by their shape alone: tokens with a known prefix, private key blocks, passwords in URLs.
+//! Detects secrets by their shape alone: tokens with a known prefix, private key blocks, passwords in URLs.
 
 use super::random::is_wordy;
 use super::rules::PUBLIC;
-use super::{Detector, Scan, Secret, is_word};
+use super::{Detector, RedactScan, SecretSpan, is_word};
 use memchr::memmem;
 use rawr_core::steps;
 use regex::bytes::{Regex, RegexBuilder};
@@ -16,12 +16,12 @@ pub(super) const LOOKS: [(&str, &str, Detector); 5] = [
     (":", "A", telegram),
 ];
 
-/// A token that begins in a way of its own.
-pub(super) struct Rule {
+/// A token with a known prefix.
+pub(super) struct TokenRule {
     pub kind: &'static str,
-    /// The ways in which it begins.
+    /// The possible prefixes.
     pub prefixes: &'static [&'static str],
-    /// The whole token, prefix included, as a regular expression of ASCII.
+    /// An ASCII regular expression for the whole token, prefix included.
     pub pattern: &'static str,
 }
 
@@ -29,12 +29,12 @@ const fn rule(
     kind: &'static str,
     prefixes: &'static [&'static str],
     pattern: &'static str,
-) -> Rule {
-    Rule { kind, prefixes, pattern }
+) -> TokenRule {
+    TokenRule { kind, prefixes, pattern }
 }
 
-/// What the public rules lack, or want longer than it often is.
-const OWN: [Rule; 20] = [
+/// Rules that the public list lacks, or whose length it overestimates.
+const OWN: [TokenRule; 20] = [
     rule("anthropic-key", &["sk-ant-"], r"sk-ant-[\w-]{16,}"),
     rule("api-key", &["sk-"], r"sk-[\w-]{20,}"),
     rule("gitlab-token", &["glpat-"], r"glpat-[\w-]{18,}"),
@@ -61,19 +61,19 @@ const OWN: [Rule; 20] = [
     ),
 ];
 
-/// A rule, made ready when its beginning is first seen.
-pub(super) struct Shape {
-    rule: &'static Rule,
+/// A rule that is compiled when its prefix is first seen.
+pub(super) struct TokenShape {
+    rule: &'static TokenRule,
     pattern: OnceLock<Option<Regex>>,
 }
 
-/// Our own first: a token has one name, however many rules find it.
-pub(super) static ALL: LazyLock<Vec<Shape>> = LazyLock::new(|| {
-    let shape = |rule| Shape { rule, pattern: OnceLock::new() };
+/// Our own rules come first, so that a token has one kind even if several rules match.
+pub(super) static ALL: LazyLock<Vec<TokenShape>> = LazyLock::new(|| {
+    let shape = |rule| TokenShape { rule, pattern: OnceLock::new() };
     OWN.iter().chain(&PUBLIC).map(shape).collect()
 });
 
-impl Shape {
+impl TokenShape {
     pub(super) fn first_pairs(&self) -> impl Iterator<Item = (u8, u8)> {
         self.rule.prefixes.iter().filter_map(|prefix| match *prefix.as_bytes() {
             [first, second, ..] => Some((first, second)),
@@ -81,9 +81,9 @@ impl Shape {
         })
     }
 
-    /// The token that begins here, to the end of its word.
-    pub(super) fn find(&self, scan: Scan<'_>, start: usize) -> Option<Secret> {
-        /// No rule needs more to tell a token.
+    /// The token that begins here, up to the end of its word.
+    pub(super) fn find(&self, scan: RedactScan<'_>, start: usize) -> Option<SecretSpan> {
+        /// No rule needs more bytes to match.
         const ENOUGH: usize = 1024;
         if !self.rule.prefixes.iter().any(|prefix| scan.starts_with(start, prefix.as_bytes())) {
             return None;
@@ -94,7 +94,7 @@ impl Shape {
         steps::add(token.len());
         let end = scan.run(start + token.len(), is_word).end;
         is_drawn(scan.text.get(start..end)?)
-            .then_some(Secret { kind: self.rule.kind, range: start..end })
+            .then_some(SecretSpan { kind: self.rule.kind, range: start..end })
     }
 
     #[cfg(test)]
@@ -111,8 +111,8 @@ impl Shape {
     }
 }
 
-/// `Bearer …`; the word stays, because it says what was there.
-fn bearer(scan: Scan<'_>, at: usize) -> Option<Secret> {
+/// `Bearer …`. The word is kept, because it tells what was redacted.
+fn bearer(scan: RedactScan<'_>, at: usize) -> Option<SecretSpan> {
     const WORD: &[u8] = b"bearer ";
     const AT_LEAST: usize = 16;
     let start = at - 1;
@@ -123,10 +123,10 @@ fn bearer(scan: Scan<'_>, at: usize) -> Option<Secret> {
     let token = scan.run(start + WORD.len(), is_bearer);
     let bytes = scan.text.get(token.clone())?;
     (token.len() >= AT_LEAST && is_drawn(bytes))
-        .then_some(Secret { kind: "bearer-token", range: token })
+        .then_some(SecretSpan { kind: "bearer-token", range: token })
 }
 
-/// Names of packages and of styles are words; tokens are not, and nearly all of them have a digit.
+/// Package names and CSS classes are words. Tokens are not, and nearly all contain a digit.
 fn is_drawn(token: &[u8]) -> bool {
     token.iter().any(u8::is_ascii_digit) || !is_wordy(token)
 }
@@ -136,7 +136,7 @@ const fn is_bearer(byte: u8) -> bool {
 }
 
 /// The number of a bot, a colon, and a key that begins with `AA`.
-fn telegram(scan: Scan<'_>, at: usize) -> Option<Secret> {
+fn telegram(scan: RedactScan<'_>, at: usize) -> Option<SecretSpan> {
     const KEY: usize = 33;
     const NUMBER: usize = 10;
     let colon = at - 1;
@@ -147,11 +147,11 @@ fn telegram(scan: Scan<'_>, at: usize) -> Option<Secret> {
     let key = scan.run(at, is_word);
     let is_token = colon - start >= 8 && key.len() >= KEY && scan.starts_with(at, b"AA");
     (is_token && scan.at_word_start(start))
-        .then_some(Secret { kind: "telegram-token", range: start..key.end })
+        .then_some(SecretSpan { kind: "telegram-token", range: start..key.end })
 }
 
-/// Header, payload and signature, joined by full stops; the header is a JSON object and so begins with `eyJ`.
-fn json_web_token(scan: Scan<'_>, at: usize) -> Option<Secret> {
+/// Header, payload and signature, separated by dots. The header is a JSON object, so that it begins with `eyJ`.
+fn json_web_token(scan: RedactScan<'_>, at: usize) -> Option<SecretSpan> {
     const AT_LEAST: usize = 8;
     let start = at.checked_sub(2).filter(|start| *start >= scan.floor)?;
     if !scan.text[start..].starts_with(b"eyJ") || !scan.at_word_start(start) {
@@ -168,13 +168,13 @@ fn json_web_token(scan: Scan<'_>, at: usize) -> Option<Secret> {
         }
         end = run.end;
     }
-    Some(Secret { kind: "json-web-token", range: start..end })
+    Some(SecretSpan { kind: "json-web-token", range: start..end })
 }
 
 const MARK: &[u8] = b"-----";
 
-/// A PEM block, also one that was cut off or stands in a string with `\n` for its newlines.
-fn private_key(scan: Scan<'_>, at: usize) -> Option<Secret> {
+/// A PEM block, even if truncated or in a string with `\n` for its newlines.
+fn private_key(scan: RedactScan<'_>, at: usize) -> Option<SecretSpan> {
     const KEY_MATERIAL: usize = 24;
     let at = at.checked_sub(MARK.len()).filter(|at| *at >= scan.floor)?;
     let label = scan.run(at + MARK.len(), |byte| byte.is_ascii_uppercase() || byte == b' ');
@@ -188,7 +188,7 @@ fn private_key(scan: Scan<'_>, at: usize) -> Option<Secret> {
         let block = scan.text.get(body..end)?;
         let is_material = |run: &[u8]| run.len() >= KEY_MATERIAL && !is_wordy(run);
         let holds_key = block.split(|byte| !is_base64(*byte)).any(is_material);
-        return holds_key.then_some(Secret { kind: "private-key", range: at..end });
+        return holds_key.then_some(SecretSpan { kind: "private-key", range: at..end });
     }
     let mut end = body;
     let (mut run, mut longest) = (0_usize, 0_usize);
@@ -199,14 +199,14 @@ fn private_key(scan: Scan<'_>, at: usize) -> Option<Secret> {
     }
     steps::add(end - body);
     if !scan.starts_with(end, MARK) {
-        // Behind a block that was cut off another secret may stand, whose beginning looks like base64.
+        // A truncated block may be followed by another secret whose beginning looks like base64.
         end = scan.run(end, is_glued).end;
     }
-    (longest >= KEY_MATERIAL).then_some(Secret { kind: "private-key", range: at..end })
+    (longest >= KEY_MATERIAL).then_some(SecretSpan { kind: "private-key", range: at..end })
 }
 
-/// Where the next mark is the one that closes a block: behind it. The lines between may be quoted in any way.
-fn end_of_block(scan: Scan<'_>, body: usize) -> Option<usize> {
+/// The position after the end marker of a block. The lines in between may be quoted in any way.
+fn end_of_block(scan: RedactScan<'_>, body: usize) -> Option<usize> {
     let rest = scan.text.get(body..)?;
     let mark = memmem::find(rest, MARK).unwrap_or(rest.len());
     steps::add(mark);
@@ -222,20 +222,20 @@ const fn is_base64(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=')
 }
 
-/// Base64, its headers (`Proc-Type: 4,ENCRYPTED`), line ends in any notation. A quote ends a string of code.
+/// Base64, PEM headers (`Proc-Type: 4,ENCRYPTED`) and escaped newlines. A quote ends a string of code.
 const fn is_key_block(byte: u8) -> bool {
     is_base64(byte) || matches!(byte, b'\n' | b'\r' | b' ' | b'\t' | b'\\' | b':' | b',' | b'-')
 }
 
-/// What goes on with a word that a block ran into: neither a quote nor a bracket, which end it.
+/// Continues the word that a block ends in. Quotes and brackets end it.
 const fn is_glued(byte: u8) -> bool {
     is_user_info(byte) && !matches!(byte, b'(' | b')' | b';') || matches!(byte, b'@' | b'/')
 }
 
-/// `scheme://user:password@host`. The user goes as well: often it is the token, and nothing between the place that
-/// led here and the secret may be left unlooked at.
-fn url_credentials(scan: Scan<'_>, at: usize) -> Option<Secret> {
-    /// A token in the user's place.
+/// `scheme://user:password@host`. The user is redacted, too: it is often the token, and nothing between the detected
+/// position and the secret may be skipped.
+fn url_credentials(scan: RedactScan<'_>, at: usize) -> Option<SecretSpan> {
+    /// A token instead of the user.
     const AT_LEAST: usize = 16;
     let at = at - 1;
     if !scan.starts_with(at, b"://") || !scan.byte_before(at).is_ascii_alphanumeric() {
@@ -244,16 +244,16 @@ fn url_credentials(scan: Scan<'_>, at: usize) -> Option<Secret> {
     let user = scan.run(at + 3, |byte| is_user_info(byte) && byte != b':');
     let password = scan.run(user.end + 1, is_user_info);
     let whole = scan.byte(user.end) == b':' && scan.byte(password.end) == b'@';
-    // `$PASSWORD` stands for one and is none.
+    // `$PASSWORD` is a variable and not a secret.
     if whole && !password.is_empty() && scan.byte(password.start) != b'$' {
-        return Some(Secret { kind: "url-credentials", range: user.start..password.end });
+        return Some(SecretSpan { kind: "url-credentials", range: user.start..password.end });
     }
     let bytes = scan.text.get(user.clone())?;
     let is_token = scan.byte(user.end) == b'@'
         && bytes.len() >= AT_LEAST
         && bytes.iter().any(u8::is_ascii_digit)
         && !is_wordy(bytes);
-    is_token.then_some(Secret { kind: "url-credentials", range: user })
+    is_token.then_some(SecretSpan { kind: "url-credentials", range: user })
 }
 
 const fn is_user_info(byte: u8) -> bool {

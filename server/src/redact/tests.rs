@@ -1,4 +1,4 @@
-//! Both ways: what must go, what must stay, and that a second pass finds nothing.
+//! What is redacted, what is kept, and that redacting is idempotent.
 
 mod draws;
 mod rules;
@@ -10,7 +10,7 @@ use proptest::prelude::*;
 #[track_caller]
 fn goes(text: &str, expected: &str) {
     assert_eq!(redact(text), expected, "{text}");
-    assert_eq!(redact(expected), expected, "twice is the same as once");
+    assert_eq!(redact(expected), expected, "redacting is idempotent");
 }
 
 #[track_caller]
@@ -19,7 +19,7 @@ fn stays(text: &str) {
 }
 
 #[test]
-fn tokens_with_a_known_prefix_go() {
+fn tokens_with_a_known_prefix_are_redacted() {
     for (token, kind) in [
         (key("sk-", 48), "api-key"),
         (key("sk-proj-", 60), "api-key"),
@@ -45,7 +45,7 @@ fn tokens_with_a_known_prefix_go() {
 }
 
 #[test]
-fn bearer_tokens_go_and_the_word_stays() {
+fn bearer_tokens_are_redacted_and_the_word_stays() {
     let token = key("", 32);
     goes(
         &format!("Authorization: Bearer {token}"),
@@ -54,7 +54,7 @@ fn bearer_tokens_go_and_the_word_stays() {
 }
 
 #[test]
-fn private_key_blocks_go_whole_cut_off_or_in_a_string() {
+fn private_key_blocks_are_redacted_whole_truncated_or_in_a_string() {
     let body = key("MII", 64);
     let (begin, end) = ("-----BEGIN RSA PRIVATE KEY-----", "-----END RSA PRIVATE KEY-----");
     goes(&format!("a\n{begin}\n{body}\n{body}==\n{end}\nb"), "a\n[redacted:private-key]\nb");
@@ -67,7 +67,7 @@ fn private_key_blocks_go_whole_cut_off_or_in_a_string() {
 }
 
 #[test]
-fn what_follows_a_key_block_that_was_cut_off_goes_with_it() {
+fn text_after_a_truncated_key_block_is_redacted_with_it() {
     let block = format!("-----BEGIN PRIVATE KEY-----\n{}\n", key("", 40));
     for secret in [key("ghp_", 36), key("npm_", 36), format!("a.{}~b@c", key("", 20))] {
         goes(&format!("{block}{secret} x"), "[redacted:private-key] x");
@@ -76,7 +76,7 @@ fn what_follows_a_key_block_that_was_cut_off_goes_with_it() {
 }
 
 #[test]
-fn credentials_in_urls_go_and_the_rest_of_the_url_stays() {
+fn credentials_in_urls_are_redacted_and_the_rest_stays() {
     goes(
         "postgres://app:hunter2@db.internal:5432/app",
         "postgres://[redacted:url-credentials]@db.internal:5432/app",
@@ -85,7 +85,7 @@ fn credentials_in_urls_go_and_the_rest_of_the_url_stays() {
 }
 
 #[test]
-fn values_assigned_to_secret_names_go() {
+fn values_assigned_to_secret_names_are_redacted() {
     let secret = key("", 64);
     for before in [
         "api_key = ",
@@ -108,7 +108,7 @@ fn values_assigned_to_secret_names_go() {
 }
 
 #[test]
-fn secrets_go_in_whatever_form_they_are_handed_over() {
+fn secrets_are_redacted_in_every_form() {
     let secret = key("", 64);
     for around in [
         "Authorization: Basic {secret}",
@@ -156,13 +156,13 @@ fn secrets_go_in_whatever_form_they_are_handed_over() {
         let text = around.replace("{secret}", &secret).replace("{password}", "hunter2hunter3");
         let left = redact(&text);
         assert!(!left.contains(&secret) && !left.contains("hunter2"), "{text} is left: {left}");
-        assert_eq!(redact(&left), left, "twice is the same as once");
+        assert_eq!(redact(&left), left, "redacting is idempotent");
     }
 }
 
-/// A secret before the value that gives a line away must not be passed over, to be found the next time.
+/// A secret before the detected value must not be skipped and found in a second pass.
 #[test]
-fn a_line_of_cookies_goes_whole() {
+fn a_line_of_cookies_is_redacted_whole() {
     let (one, other) = (key("", 40), key("", 40));
     for before in
         ["theme=dark; ", &format!("Bearer {one}; "), &format!("x=1; u=https://a:{one}@h; ")]
@@ -172,7 +172,7 @@ fn a_line_of_cookies_goes_whole() {
 }
 
 #[test]
-fn private_keys_go_also_in_quotes_of_mail_and_in_code() {
+fn private_keys_are_redacted_in_quoted_mail_and_in_code() {
     let (begin, end) = ("-----BEGIN PRIVATE KEY-----", "-----END PRIVATE KEY-----");
     let body = key("MII", 64);
     goes(&format!("> {begin}\n> {body}\n> {end}\n"), "> [redacted:private-key]\n");
@@ -184,12 +184,12 @@ fn private_keys_go_also_in_quotes_of_mail_and_in_code() {
 }
 
 #[test]
-fn an_argument_list_is_redacted_as_the_line_that_it_makes() {
+fn an_argument_list_is_redacted_as_a_command_line() {
     let secret = key("", 64);
     let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
     let check = |list: &[&str], expected: &[&str]| {
         assert_eq!(redact_words(&words(list)), Some((words(expected), 1)), "{list:?}");
-        assert_eq!(redact_words(&words(expected)), None, "twice is the same as once");
+        assert_eq!(redact_words(&words(expected)), None, "redacting is idempotent");
     };
     check(
         &["curl", "-H", "X-Api-Key:", &secret, "https://h/"],
@@ -202,7 +202,7 @@ fn an_argument_list_is_redacted_as_the_line_that_it_makes() {
 }
 
 #[test]
-fn long_text_costs_linear_work() {
+fn long_text_takes_linear_time() {
     for piece in [
         "eyJ.",
         "token=",
@@ -246,7 +246,7 @@ fn long_text_costs_linear_work() {
 }
 
 #[test]
-fn passwords_go_when_they_look_like_one() {
+fn passwords_are_redacted_if_they_look_like_one() {
     for (text, expected) in [
         ("password = \"hunter2\"", "password = \"[redacted:password]\""),
         ("DB_PASSWORD=hunter2", "DB_PASSWORD=[redacted:password]"),
@@ -260,7 +260,7 @@ fn passwords_go_when_they_look_like_one() {
 }
 
 #[test]
-fn the_more_telling_kind_wins_inside_an_assignment() {
+fn the_more_specific_kind_wins_inside_an_assignment() {
     let token = key("ghp_", 36);
     goes(&format!("see {token} there"), "see [redacted:github-token] there");
     goes(&format!("url = https://u:{token}@h"), "url = https://[redacted:url-credentials]@h");
@@ -277,11 +277,11 @@ fn all_secrets_of_a_text_are_counted() {
 }
 
 #[test]
-fn ordinary_text_and_code_stay() {
+fn ordinary_text_and_code_are_kept() {
     for text in [
         "tokens: 5",
         "max_tokens: 4096, token: 128",
-        "the token = the smallest unit; a secret: nobody knows",
+        "the token = the smallest unit; a secret: no one knows",
         "commit 3f2504e04f8911d39a0c0305e82c3301aabbccdd",
         "id: 123e4567-e89b-12d3-a456-426614174000",
         "let token = parser.next_token();",
@@ -327,7 +327,7 @@ fn ordinary_text_and_code_stay() {
 }
 
 #[test]
-fn any_bytes_at_the_edges_are_survived() {
+fn any_bytes_at_the_edges_do_not_panic() {
     for text in [
         "",
         ":",
@@ -427,14 +427,14 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 4000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn redacting_twice_is_the_same_as_once(text in fragments()) {
+    fn redacting_is_idempotent(text in fragments()) {
         let once = redact(&text).into_owned();
         let (twice, count) = redact_counting(&once);
         prop_assert_eq!((twice.as_ref(), count), (once.as_str(), 0), "{}", text);
     }
 
     #[test]
-    fn any_text_is_survived(text in "\\PC*") {
+    fn any_text_does_not_panic(text in "\\PC*") {
         let _ = redact(&text);
     }
 }

@@ -1,25 +1,25 @@
-//! What may stand where a secret is expected, and whether it is one.
+//! Finds the value in a place where a secret is expected, and decides whether it is one.
 
 use super::random::is_wordy;
-use super::{LABEL, Scan};
+use super::{LABEL, RedactScan};
 use rawr_core::steps;
 use std::ops::Range;
 
-/// Blanks between name, sign and value. More than that is a table, where the next column is something else.
+/// The most blanks between name, sign and value. More of them are a table with other columns.
 const MAX_BLANKS: usize = 8;
 const MAX_QUOTED: usize = 512;
-/// As long as this, letters alone can be told from words.
+/// From this length on, letters alone can be distinguished from words.
 const LONG: usize = 20;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Named {
-    /// Chosen by people: words with a digit will do.
+pub(super) enum SecretOrigin {
+    /// Chosen by people: words with a digit qualify.
     Password,
-    /// Made by machines: these look random.
+    /// Generated: must look random.
     Key,
 }
 
-impl Named {
+impl SecretOrigin {
     const fn at_least(self) -> usize {
         match self {
             Self::Password => 6,
@@ -29,26 +29,30 @@ impl Named {
 }
 
 /// The value that begins here, if it is a secret.
-pub(super) fn value_at(scan: Scan<'_>, start: usize, named: Named) -> Option<Range<usize>> {
+pub(super) fn value_at(
+    scan: RedactScan<'_>,
+    start: usize,
+    named: SecretOrigin,
+) -> Option<Range<usize>> {
     quoted(scan, start, named)
         .or_else(|| bare(scan, start, named))
         .or_else(|| generated(scan, start, named))
 }
 
-pub(super) fn skip_blanks(scan: Scan<'_>, from: usize) -> usize {
+pub(super) fn skip_blanks(scan: RedactScan<'_>, from: usize) -> usize {
     (from..from + MAX_BLANKS)
         .find(|at| !matches!(scan.byte(*at), b' ' | b'\t'))
         .unwrap_or(from + MAX_BLANKS)
 }
 
-/// Also the quotes of JSON inside a JSON string. They stay.
-pub(super) fn quote_at(scan: Scan<'_>, start: usize) -> Option<(u8, usize)> {
+/// Also the quotes of JSON inside a JSON string, which are kept.
+pub(super) fn quote_at(scan: RedactScan<'_>, start: usize) -> Option<(u8, usize)> {
     let at = start + usize::from(scan.byte(start) == b'\\');
     let quote = scan.byte(at);
     matches!(quote, b'"' | b'\'' | b'`').then_some((quote, at + 1))
 }
 
-fn quoted(scan: Scan<'_>, start: usize, named: Named) -> Option<Range<usize>> {
+fn quoted(scan: RedactScan<'_>, start: usize, named: SecretOrigin) -> Option<Range<usize>> {
     let (quote, open) = quote_at(scan, start)?;
     let length = scan.text[open..]
         .iter()
@@ -61,31 +65,35 @@ fn quoted(scan: Scan<'_>, start: usize, named: Named) -> Option<Range<usize>> {
         .then_some(value)
 }
 
-/// Without quotes, where code would stand just as well; or in quotes that hold more than it, or were cut off.
-pub(super) fn bare(scan: Scan<'_>, start: usize, named: Named) -> Option<Range<usize>> {
+/// Without quotes, where it could be code; or in quotes that contain more or are unclosed.
+pub(super) fn bare(
+    scan: RedactScan<'_>,
+    start: usize,
+    named: SecretOrigin,
+) -> Option<Range<usize>> {
     let start = quote_at(scan, start).map_or(start, |(_, open)| open);
     let run = scan.run(start, is_bare);
     let padding = scan.run(run.end, |byte| byte == b'=').len();
     let value = run.start..run.end + padding;
     let bytes = scan.text.get(value.clone())?;
     let begins = match bytes.first() {
-        // Base64 does, and so does much else that is short.
+        // Base64 contains these, but so does much other short text.
         Some(b'+' | b'/' | b'-' | b'_') => bytes.len() >= LONG,
         first => first.is_some_and(u8::is_ascii_alphanumeric),
     };
     let ends = ends_a_value(scan.byte(value.end)) || scan.starts_with(value.end, b"</");
-    // A name of code with a digit in it is far more frequent than such a password.
-    let is_name = is_wordy(bytes) && (named == Named::Key || bytes.contains(&b'_'));
+    // An identifier with a digit is much more common than such a password.
+    let is_name = is_wordy(bytes) && (named == SecretOrigin::Key || bytes.contains(&b'_'));
     (value.len() >= named.at_least() && begins && ends && !is_name && is_secret(bytes, named))
         .then_some(value)
 }
 
-/// A password that a program made, with marks that would be code elsewhere: cases, digits and marks change all the time.
-fn generated(scan: Scan<'_>, start: usize, named: Named) -> Option<Range<usize>> {
+/// A generated password with punctuation: cases, digits and punctuation alternate.
+fn generated(scan: RedactScan<'_>, start: usize, named: SecretOrigin) -> Option<Range<usize>> {
     const AT_LEAST: usize = 10;
     const AT_MOST: usize = 128;
     let is_part = |byte: &u8| is_bare(*byte) || matches!(byte, b'(' | b')' | b'=' | b'?' | b':');
-    if named == Named::Key {
+    if named == SecretOrigin::Key {
         return None;
     }
     let start = quote_at(scan, start).map_or(start, |(_, open)| open);
@@ -96,28 +104,28 @@ fn generated(scan: Scan<'_>, start: usize, named: Named) -> Option<Range<usize>>
     let whole = length >= AT_LEAST && ends_a_value(scan.byte(value.end));
     let changes = bytes.windows(2).filter(|pair| class(pair[0]) != class(pair[1])).count();
     let has = |wanted| bytes.iter().any(|byte| class(*byte) == wanted);
-    let is_mixed = has(Class::Upper) && has(Class::Lower) && has(Class::Digit);
+    let is_mixed = has(CharClass::Upper) && has(CharClass::Lower) && has(CharClass::Digit);
     (whole && is_mixed && changes * 2 >= length && is_secret(bytes, named)).then_some(value)
 }
 
 #[derive(PartialEq, Eq)]
-enum Class {
+enum CharClass {
     Upper,
     Lower,
     Digit,
     Mark,
 }
 
-const fn class(byte: u8) -> Class {
+const fn class(byte: u8) -> CharClass {
     match byte {
-        b'A'..=b'Z' => Class::Upper,
-        b'a'..=b'z' => Class::Lower,
-        b'0'..=b'9' => Class::Digit,
-        _ => Class::Mark,
+        b'A'..=b'Z' => CharClass::Upper,
+        b'a'..=b'z' => CharClass::Lower,
+        b'0'..=b'9' => CharClass::Digit,
+        _ => CharClass::Mark,
     }
 }
 
-/// The end of the text counts as zero.
+/// Zero is the end of the text.
 const fn ends_a_value(byte: u8) -> bool {
     byte.is_ascii_whitespace()
         || matches!(
@@ -145,8 +153,8 @@ pub(super) const fn is_bare(byte: u8) -> bool {
         )
 }
 
-pub(super) fn is_secret(value: &[u8], named: Named) -> bool {
-    /// A password without one is no shorter than this.
+pub(super) fn is_secret(value: &[u8], named: SecretOrigin) -> bool {
+    /// The minimum length of a password without a digit.
     const NO_DIGIT: usize = 8;
     let any = |test: fn(&u8) -> bool| value.iter().any(test);
     let holds = |part: &[u8]| value.windows(part.len()).any(|window| window == part);
@@ -159,18 +167,18 @@ pub(super) fn is_secret(value: &[u8], named: Named) -> bool {
         return false;
     }
     match named {
-        Named::Password => {
+        SecretOrigin::Password => {
             let is_odd = value.len() >= NO_DIGIT && !is_wordy(without_marks(value));
             any(u8::is_ascii_digit) || value.is_ascii() && is_odd
         }
-        Named::Key => {
+        SecretOrigin::Key => {
             let drawn = any(u8::is_ascii_digit) || value.len() >= LONG;
             value.is_ascii() && any(u8::is_ascii_alphabetic) && drawn && !is_wordy(value)
         }
     }
 }
 
-/// `/run/secrets/db_password1`. Base64 may begin with a slash, but seldom has another one soon.
+/// `/run/secrets/db_password1`. Base64 may start with a slash, but rarely has a second one soon.
 fn is_path(value: &[u8]) -> bool {
     const SHORT: usize = 8;
     let Some(rest) = value.strip_prefix(b"/") else {
@@ -180,7 +188,7 @@ fn is_path(value: &[u8]) -> bool {
     folder.len() <= SHORT || is_wordy(folder)
 }
 
-/// `Password:` and `password?` are words of a form.
+/// `Password:` and `password?` are labels of a form.
 fn without_marks(value: &[u8]) -> &[u8] {
     let end = value.iter().rposition(u8::is_ascii_alphanumeric).map_or(0, |last| last + 1);
     &value[..end]

@@ -1,8 +1,9 @@
-//! When a capsule of an open thread is written, and what goes into it. If part of it cannot be kept, that is logged and stops
-//! nothing.
+//! When a capsule of an open thread is written, and what it holds. A part that cannot be kept is logged and left out.
 
 use super::OpenThread;
-use crate::capsule::{Capsule, Capsules, Held, Kept, Scratch, Transcript};
+use crate::capsule::{
+    Capsule, CapsuleMessage, CapsuleNotes, CapsuleState, CapsuleStore, CapsuleTranscript,
+};
 use crate::redact::redact_counting;
 use crate::store::Disk;
 use rawr_core::event::{
@@ -13,22 +14,22 @@ use rawr_core::units::{SequenceId, Timestamp, Tokens, stable_hash};
 use rawr_core::{Event, Record};
 use std::path::Path;
 
-/// Notes longer than this are known by their hash only.
+/// Of longer notes, only the hash is kept.
 const SCRATCH_KEPT: usize = 64 << 10;
 
-/// What a capsule is to be written for.
+/// The reason for a capsule.
 struct PendingCapsule {
     id: String,
     trigger: Trigger,
     sequence: Option<SequenceId>,
     at: Timestamp,
-    /// Tokens in the context before.
+    /// Tokens in the context before the compaction.
     context: Option<Tokens>,
 }
 
 impl OpenThread {
-    /// Keeps the state before these records are stored: with them an order to compact leaves, or a compaction of the host's
-    /// own begins.
+    /// Captures the state before these records are stored, if they order a compaction or report that the host began
+    /// one.
     pub(super) fn keep_capsules(&mut self, disk: &Disk, records: &[Record]) {
         if !self.is_owned() {
             return;
@@ -42,7 +43,7 @@ impl OpenThread {
         self.capsules.extend(capsules);
     }
 
-    fn kept(&self, owed: PendingCapsule) -> Kept {
+    fn kept(&self, owed: PendingCapsule) -> CapsuleState {
         let PendingCapsule { trigger, sequence, context, .. } = owed;
         let thread = self.thread();
         let running =
@@ -51,7 +52,7 @@ impl OpenThread {
             Some(running) => running.packet.clone(),
             None => thread.fresh_packet().cloned(),
         };
-        let mut kept = Kept {
+        let mut kept = CapsuleState {
             trigger,
             sequence,
             host: thread.host.clone(),
@@ -76,25 +77,25 @@ impl OpenThread {
                 .held
                 .iter()
                 .filter(|held| held.action.is_none())
-                .map(|held| Held { id: held.id.clone(), text: held.text.clone() })
+                .map(|held| CapsuleMessage { id: held.id.clone(), text: held.text.clone() })
                 .collect(),
         };
         cleaned(&mut kept);
         kept
     }
 
-    fn notes_kept(&self) -> Option<Scratch> {
+    fn notes_kept(&self) -> Option<CapsuleNotes> {
         let thread = &self.thread().id;
         let notes = self
             .notes()
             .read(None)
             .inspect_err(
-                |error| tracing::warn!(%thread, %error, "notes are left out of the capsule"),
+                |error| tracing::warn!(%thread, %error, "left the notes out of the capsule"),
             )
             .ok()
             .filter(|notes| !notes.text.is_empty())?;
         let content = (notes.text.len() <= SCRATCH_KEPT).then(|| notes.text.clone());
-        Some(Scratch {
+        Some(CapsuleNotes {
             file: notes.file,
             hash: format!("{:016x}", stable_hash(&notes.text)),
             content,
@@ -102,8 +103,8 @@ impl OpenThread {
     }
 }
 
-/// A compaction that is asked for, of the host or of a person, unless it is the second try of one; or one that the host
-/// begins, or tells of too late.
+/// The compaction that needs a capsule: one that the host or a person is asked for, unless it is a retry, or one that
+/// the host begins or reports late.
 fn owed(open: &OpenThread, disk: &Disk, record: &Record) -> Option<PendingCapsule> {
     let thread = open.machine.thread();
     match &record.event {
@@ -117,7 +118,7 @@ fn owed(open: &OpenThread, disk: &Disk, record: &Record) -> Option<PendingCapsul
             }),
             _ => None,
         },
-        // No order comes before a person's compaction.
+        // A manual compaction is preceded by no action.
         Event::PacketTaken(taken) if thread.phase() == Phase::AwaitingCompaction => {
             Some(PendingCapsule {
                 id: taken.sequence.to_string(),
@@ -152,14 +153,15 @@ fn hosts_own(
         }
         CompactionStatus::Failed => return None,
     };
-    // Named after the compaction before it: the same at its start and at its end, and after a restart.
+    // The id contains the time of the previous compaction, so that it is the same at the start, at the end and after a
+    // restart.
     let before = before.map_or(0, |compaction| compaction.at.0);
     let id = format!("h{:08x}", stable_hash(&format!("{}/{before}", thread.id)) as u32);
-    let is_kept = is_too_late && Capsules::on(disk.clone(), &open.folder).has(&id);
+    let is_kept = is_too_late && CapsuleStore::on(disk.clone(), &open.folder).has(&id);
     (!is_kept).then_some(PendingCapsule { id, trigger, sequence: None, at, context })
 }
 
-/// The newest first, without those of compactions.
+/// Newest first, without the turns of compactions.
 fn turns(thread: &Thread) -> impl Iterator<Item = &Turn> {
     let compacts = |turn: &Turn| {
         let action = turn.action.as_ref().and_then(|action| thread.action(action));
@@ -168,13 +170,13 @@ fn turns(thread: &Thread) -> impl Iterator<Item = &Turn> {
     thread.turns.iter().rev().filter(move |turn| !compacts(turn))
 }
 
-fn position(path: &str) -> Transcript {
+fn position(path: &str) -> CapsuleTranscript {
     let bytes = Path::new(path).metadata().ok().map(|about| about.len());
-    Transcript { path: path.to_owned(), bytes }
+    CapsuleTranscript { path: path.to_owned(), bytes }
 }
 
-/// Most of it was cleaned when it was reported; messages that wait and older releases' records were not.
-fn cleaned(kept: &mut Kept) {
+/// Most texts were redacted when they were reported. Held messages and the records of older releases were not.
+fn cleaned(kept: &mut CapsuleState) {
     let clean = |text: &mut String| {
         let (cleaned, secrets) = redact_counting(text);
         if secrets > 0 {

@@ -1,4 +1,4 @@
-//! What comes from outside is cleaned of secrets here, once, before anything else sees it.
+//! Redacts secrets in everything that comes from outside, once, before anything else reads it.
 
 use crate::redact::{redact_counting, redact_words};
 use rawr_core::event::Answer;
@@ -6,7 +6,7 @@ use rawr_core::machine::ShellCommand;
 use rawr_core::{Event, Input};
 use std::cell::Cell;
 
-/// Texts that came from outside lose their secrets before they touch disk or a model. Also says how many there were.
+/// Redacts all texts of an input before they reach the disk or a model. Also returns the number of secrets.
 pub(super) fn redacted(mut input: Input) -> (Input, usize) {
     let found = Cell::new(0);
     let clean = |text: &mut String| {
@@ -64,7 +64,7 @@ pub(super) fn redacted(mut input: Input) -> (Input, usize) {
         },
         Input::Respond(response) => maybe(&mut response.packet),
         Input::SetGuard { note, .. } => maybe(note),
-        // Where it waits, it is delivered as it was written all the same.
+        // If the message is held, its original text is delivered nevertheless.
         Input::Submitted { text, .. } => clean(text),
         Input::Tick => {}
     }

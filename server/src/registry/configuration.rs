@@ -1,9 +1,9 @@
-//! Which configuration each open thread goes by, and what follows when its files are edited.
+//! Which configuration each open thread uses, and what an edit of its files changes.
 
-use super::{NOBODYS, OpenThread, Opening, RegistryError, Staged, ThreadRegistry};
+use super::{NO_REQUEST, OpenThread, Opening, RegistryError, StagedEffects, ThreadRegistry};
 use crate::config::Config;
 use crate::problem::Problem;
-use crate::prompts::Stamps;
+use crate::prompts::FileStamps;
 use crate::watch::ChangeSet;
 use crate::workspace::{ConfigScope, EditNews};
 use rawr_core::event::{Event, UsageReported};
@@ -11,7 +11,7 @@ use rawr_core::machine::{self, Role};
 use rawr_core::units::{ThreadId, Timestamp};
 use rawr_core::{Effect, Input, Thread};
 
-/// The host names folder and model. An observer gets what the host named last.
+/// The host names folder and model. For an observer, the host's last report counts.
 pub(super) fn scope_of(opening: &Opening, thread: &Thread) -> ConfigScope {
     match opening.role {
         Role::Observer if !thread.cwd.is_empty() => ConfigScope::recorded(thread),
@@ -20,7 +20,7 @@ pub(super) fn scope_of(opening: &Opening, thread: &Thread) -> ConfigScope {
 }
 
 impl ThreadRegistry {
-    /// The configuration of an open thread, or the one without a project and a model, each with its problems.
+    /// The configuration of an open thread, or without an id the one without a project and a model. With its problems.
     pub fn config(&self, id: Option<&ThreadId>) -> Result<(Config, Vec<Problem>), RegistryError> {
         match id {
             Some(id) => {
@@ -31,15 +31,15 @@ impl ThreadRegistry {
         }
     }
 
-    /// For a thread that is only watched: as one of the same folder and model has it, where there is one.
-    pub(super) fn configured_like_others(&mut self, scope: &ConfigScope) -> (Config, Vec<Problem>) {
+    /// For a thread that is only watched: reuses the configuration of a thread with the same folder and model.
+    pub(super) fn shared_config(&mut self, scope: &ConfigScope) -> (Config, Vec<Problem>) {
         let same = self.threads.values().find(|open| open.scope == *scope);
         let known = same.map(|open| (open.config.clone(), open.problems.clone()));
         known.unwrap_or_else(|| self.workspace.configured(scope))
     }
 
-    /// Takes up the configuration of what the host says of the thread now.
-    pub(super) fn configure_again(&mut self, id: &ThreadId, scope: ConfigScope) {
+    /// Loads the configuration again after the host reported another folder or model.
+    pub(super) fn reload_config_for(&mut self, id: &ThreadId, scope: ConfigScope) {
         if self.threads.get(id).is_none_or(|open| open.scope == scope) {
             return;
         }
@@ -47,11 +47,11 @@ impl ThreadRegistry {
         let Some(open) = self.threads.get_mut(id) else { return };
         open.scope = scope;
         let now = open.machine.thread().updated_at;
-        self.go_by(id, settings, now);
+        self.use_config(id, settings, now);
     }
 
-    /// From now on the thread goes by this configuration.
-    pub(super) fn go_by(
+    /// Makes this the thread's configuration from now on.
+    pub(super) fn use_config(
         &mut self,
         id: &ThreadId,
         (config, problems): (Config, Vec<Problem>),
@@ -63,34 +63,34 @@ impl ThreadRegistry {
         (open.config, open.problems) = (config, problems);
         if tier(open) != before {
             let effects = vec![Effect::Tell(machine::Notice::Changed)];
-            open.staged.push(Staged { effects, now });
+            open.staged.push(StagedEffects { effects, now });
             self.batch.push(id.clone());
         }
     }
 
-    /// What follows from a report is decided by the rules for the model that it names.
+    /// A report that names a model is decided by the rules for that model.
     pub(super) fn follow_model(&mut self, id: &ThreadId, input: &Input) {
         if let Input::Saw(Event::UsageReported(UsageReported { model: Some(model), .. })) = input
             && let Some(open) = self.threads.get(id)
         {
             let scope = open.scope.with_model(model);
-            self.configure_again(id, scope);
+            self.reload_config_for(id, scope);
         }
     }
 
-    /// Where another process owns the thread, its host may have named another model since.
+    /// If another process owns the thread, its host may have reported another model since.
     pub(super) fn follow_host(&mut self, id: &ThreadId) {
         let Some(open) = self.threads.get(id).filter(|open| open.owner.is_none()) else { return };
         let thread = open.machine.thread();
         if !thread.cwd.is_empty() && !open.scope.is_of(thread) {
-            self.configure_again(id, ConfigScope::recorded(thread));
+            self.reload_config_for(id, ConfigScope::recorded(thread));
         }
     }
 
-    /// Handles what the watcher has reported about edited files.
-    pub(crate) fn heard_of_edits(&mut self, changes: &ChangeSet, now: Timestamp) {
+    /// Handles changes of edited files that the watcher reported.
+    pub(crate) fn record_edits(&mut self, changes: &ChangeSet, now: Timestamp) {
         let projects = self.threads.values().filter_map(|open| open.scope.project_toml());
-        self.workspace.heard_of_edits(changes, projects, now);
+        self.workspace.record_edits(changes, projects, now);
         self.take_up_edits(now);
     }
 
@@ -98,10 +98,10 @@ impl ThreadRegistry {
         if self.workspace.next_edit(now).is_none_or(|at| at > now) {
             return;
         }
-        self.ticket = NOBODYS;
+        self.ticket = NO_REQUEST;
         let notes = self.threads.values().map(|open| open.notes().path());
         for notes in self.workspace.changed_notes(notes.filter(|path| path.is_absolute()), now) {
-            self.tell_of_notes(&notes, None);
+            self.report_notes(&notes, None);
         }
         let projects = self.threads.values().filter_map(|open| open.scope.project_toml());
         let settled = self.workspace.look_at_files(projects, now);
@@ -118,23 +118,23 @@ impl ThreadRegistry {
         }
     }
 
-    fn reload(&mut self, files: &Stamps, now: Timestamp) {
+    fn reload(&mut self, files: &FileStamps, now: Timestamp) {
         let (configs, mut news) = self.workspace.begin_reload(files);
         self.reconfigure(&configs, &mut news, now);
         self.workspace.reload_prompts(files, &mut news);
-        self.reconfigure(&Stamps::new(), &mut news, now);
+        self.reconfigure(&FileStamps::new(), &mut news, now);
         let problems = self.threads.values().flat_map(|open| &open.problems);
         self.workspace.end_reload(files, &news, problems, now);
     }
 
-    fn reconfigure(&mut self, whole: &Stamps, news: &mut EditNews, now: Timestamp) {
+    fn reconfigure(&mut self, whole: &FileStamps, news: &mut EditNews, now: Timestamp) {
         let scopes = self.threads.iter().map(|(id, open)| (id.clone(), open.scope.clone()));
         let Some(mut read) = self.workspace.read_again(whole, scopes, now) else { return };
         let threads = std::mem::take(&mut read.threads);
         news.config |= threads.iter().any(|(id, settings)| self.is_news(id, settings));
         self.workspace.use_base(read, news);
         for (id, settings) in threads {
-            self.go_by_edited(&id, settings, now);
+            self.use_edited_config(&id, settings, now);
         }
     }
 
@@ -144,12 +144,17 @@ impl ThreadRegistry {
         })
     }
 
-    fn go_by_edited(&mut self, id: &ThreadId, settings: (Config, Vec<Problem>), now: Timestamp) {
+    fn use_edited_config(
+        &mut self,
+        id: &ThreadId,
+        settings: (Config, Vec<Problem>),
+        now: Timestamp,
+    ) {
         let Some(open) = self.threads.get(id) else { return };
         let is_news = open.config.policy != settings.0.policy;
         let owned = open.owner.is_some();
-        self.go_by(id, settings, now);
-        // A deadline may have passed by now, and what waited may go on.
+        self.use_config(id, settings, now);
+        // The deadlines of the new configuration may have passed already.
         if is_news
             && owned
             && let Err(error) = self.handle_in_time(id, Input::Tick, now)

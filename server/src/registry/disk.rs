@@ -1,88 +1,90 @@
-//! Where the registry meets the disk: batches are stored and told, and where a thread's files fail it stops acting, gives the
-//! messages that wait back to its host, tries again, and goes on from what the disk has. Nothing is decided here.
+//! How the registry uses the disk: it stores batches and then sends their effects. If a thread's files fail, the thread
+//! stops acting and releases held messages to its host. The registry retries and continues from what the disk holds.
 
 use super::held::with_original;
 use super::notice::publish;
 use super::{
-    NOBODYS, Notice, OpenThread, RegistryError, ThreadRegistry, Ticket, outside, tell_damage,
+    NO_REQUEST, Notice, OpenThread, RegistryError, ThreadRegistry, Ticket, outside, report_damage,
 };
-use crate::store::{Damage, OwnerLock, Replay, StoreError};
+use crate::store::{LogDamage, OwnerLock, Replay, StoreError};
 use crate::workspace::within;
 use rawr_core::event::ThreadClosed;
 use rawr_core::units::{InputId, ThreadId, Timestamp};
 use rawr_core::{Effect, Input, Machine, Thread};
 
-/// How long a disk that failed is left alone.
+/// How long to wait before a disk that failed is tried again, in milliseconds.
 const TRY_AGAIN_AFTER_MS: u64 = 1000;
-/// How long a host may take to say which messages it delivered itself. Then they count as still waiting.
+/// How long a host may take to report which released messages it delivered, in milliseconds. Then they count as held.
 const HOST_MAY_TAKE_MS: u64 = 5000;
-/// Due before every clock.
+/// Due whatever the clock says.
 const AT_ONCE: Timestamp = Timestamp(0);
 
-/// How a thread's files fare.
+/// The state of a thread's files.
 #[derive(Debug)]
-pub(super) struct Health {
-    course: Course,
-    /// When the thread was last worked at.
+pub(super) struct ThreadHealth {
+    course: DiskRecovery,
+    /// When the thread was last used.
     pub(super) at: Timestamp,
-    refused: Option<Refused>,
-    /// A failure that came before its commit, which tells of it.
+    refused: Option<DiskRefusal>,
+    /// A failure from before the commit. The commit reports it.
     error: Option<String>,
-    /// The messages that wait and were not sent off, as the last commit left them.
+    /// The held messages that were not sent, as of the last commit.
     waiting: Vec<InputId>,
 }
 
-/// Its files could not be had: who asks for them hears so at once.
+/// The thread's files cannot be used. Requests for them fail at once.
 #[derive(Debug)]
-struct Refused {
+struct DiskRefusal {
     error: StoreError,
-    /// Before that nothing is tried again. `None`: the next request tries.
+    /// No retry before this time. `None`: the next request retries.
     until: Option<Timestamp>,
 }
 
-/// Messages that are `released` are the host's: it delivers them, and says so by `input/cancel` once that can be stored.
+/// What follows from a failed disk. The host delivers `released` messages, and reports it with `input/cancel` once that
+/// can be stored.
 #[derive(Debug, Default)]
-enum Course {
+enum DiskRecovery {
     #[default]
     Good,
     Failing {
         released: Vec<InputId>,
         retry_at: Timestamp,
     },
-    /// The disk is back; until the host has had its say, inputs are only taken note of.
+    /// The disk works again. Until the host has reported its deliveries, inputs are recorded without decisions.
     Returning {
         released: Vec<InputId>,
         until: Timestamp,
     },
 }
 
-impl Default for Health {
+impl Default for ThreadHealth {
     fn default() -> Self {
         let (course, waiting) = Default::default();
         Self { course, at: AT_ONCE, refused: None, error: None, waiting }
     }
 }
 
-impl Health {
-    /// Only then what follows from an input is decided.
+impl ThreadHealth {
+    /// Whether inputs are decided on.
     pub(super) const fn is_good(&self) -> bool {
-        matches!(self.course, Course::Good)
+        matches!(self.course, DiskRecovery::Good)
     }
 
-    /// The thread could not be read or locked: the next commit tells of it, and memory may be ahead of the disk.
-    pub(super) fn could_not(&mut self, error: &StoreError, stale: &mut bool) {
+    /// Notes that the thread could not be read or locked. The next commit reports it, and memory may be ahead of the
+    /// disk.
+    pub(super) fn mark_failed(&mut self, error: &StoreError, stale: &mut bool) {
         *stale = true;
         self.error = Some(error.to_string());
     }
 
     pub(super) fn refuse(&mut self, error: &StoreError) {
-        self.refused = Some(Refused { error: error.told_again(), until: None });
+        self.refused = Some(DiskRefusal { error: error.told_again(), until: None });
     }
 
-    /// Another process holds the lock, for longer than anything is waited for.
-    pub(super) fn leave_alone(&mut self, error: &StoreError, now: Timestamp) {
+    /// Another process holds the lock for longer than is worth waiting.
+    pub(super) fn back_off(&mut self, error: &StoreError, now: Timestamp) {
         let until = Some(now.plus_millis(TRY_AGAIN_AFTER_MS));
-        self.refused = Some(Refused { error: error.told_again(), until });
+        self.refused = Some(DiskRefusal { error: error.told_again(), until });
     }
 
     pub(super) fn try_once_more(&mut self) {
@@ -103,7 +105,7 @@ impl Health {
 }
 
 impl ThreadRegistry {
-    /// The last word of a thread's host. Its state is kept; the owner's lock is given back, whatever becomes of the word.
+    /// Closes a thread for its host. The state is stored if possible; the owner lock is released in any case.
     pub fn close(&mut self, id: &ThreadId, now: Timestamp) -> Result<(), RegistryError> {
         let said = match self.open_thread(id)?.owner {
             Some(_) => self.handle(id, Input::Saw(ThreadClosed {}.into()), now).map(drop),
@@ -115,18 +117,18 @@ impl ThreadRegistry {
         if let Some(open) = self.threads.get_mut(id) {
             open.closing = true;
         }
-        // At once: a request that follows finds it closed, or waits until it is.
+        // Immediately, so that a request that follows finds it closed or waits until it is.
         self.store_batch(id);
         said
     }
 
-    /// At the end of the process, when no worker is under way.
+    /// Stores everything at the end of the process. No worker may be running.
     pub fn leave(&mut self, now: Timestamp) {
         self.settle(now);
         self.threads.values_mut().for_each(save_cache);
     }
 
-    /// Stores everything here and now, for whoever has nothing else to do meanwhile.
+    /// Stores everything synchronously, for callers with nothing else to do.
     pub fn settle(&mut self, now: Timestamp) {
         loop {
             self.store_batches();
@@ -138,8 +140,8 @@ impl ThreadRegistry {
         }
     }
 
-    /// Begins to store what was decided since the last commit: a write and at most one sync a thread. The world hears of
-    /// it when it is stored. Names the requests of which nothing has happened, because their thread's files failed.
+    /// Begins to store what was decided since the last commit: one write and at most one sync per thread. Effects are
+    /// sent when their records are stored. Returns the requests that had no effect because their thread's files failed.
     pub fn commit(&mut self) -> Vec<(Vec<Ticket>, RegistryError)> {
         self.store_batches();
         std::mem::take(&mut self.failures)
@@ -166,8 +168,8 @@ impl ThreadRegistry {
             Err(error) => {
                 open.staged.clear();
                 failed(id, open, &error.to_string(), &mut self.tell);
-                if tickets.contains(&NOBODYS) {
-                    tracing::error!(thread = %id, %error, "what no request asked for could not be recorded");
+                if tickets.contains(&NO_REQUEST) {
+                    tracing::error!(thread = %id, %error, "failed to record an event without a request");
                 }
                 self.failures.push((tickets, error.into()));
             }
@@ -183,24 +185,24 @@ impl ThreadRegistry {
         }
         let is_wanted = open.by_client || open.watched;
         if open.closing || !is_wanted {
-            self.let_go(id);
+            self.release(id);
         }
     }
 
-    /// Its client has closed it, or watches it no longer; it stays where it is watched.
-    fn let_go(&mut self, id: &ThreadId) {
+    /// Called when the client closed or no longer watches the thread. It stays open while it is watched.
+    fn release(&mut self, id: &ThreadId) {
         let Some(open) = self.threads.get_mut(id) else { return };
         if open.owner.take().is_some() {
             self.workspace.watcher_mut().unwatch(&self.store.wake_file(id));
         }
-        (open.by_client, open.closing, open.health) = (false, false, Health::default());
+        (open.by_client, open.closing, open.health) = (false, false, ThreadHealth::default());
         if !open.watched {
             self.threads.remove(id);
             self.workspace.forget_files();
         }
     }
 
-    /// When some thread wants to be looked at again.
+    /// When [`Self::tick`] must be called next.
     pub fn next_deadline(&mut self, now: Timestamp) -> Option<Timestamp> {
         let due = self.threads.next_due(now);
         due.into_iter().chain(self.next_look(now)).chain(self.workspace.next_edit(now)).min()
@@ -210,13 +212,14 @@ impl ThreadRegistry {
         self.threads.values().any(|open| open.owner.is_some())
     }
 
+    /// Handles every deadline that has passed at `now`.
     pub fn tick(&mut self, now: Timestamp) {
         self.look_around(now);
         self.take_up_edits(now);
         let due = self.threads.due(now);
         for id in due {
             if let Err(error) = self.look_after(&id, now) {
-                tracing::error!(thread = %id, %error, "a deadline could not be dealt with");
+                tracing::error!(thread = %id, %error, "failed to handle a deadline");
             }
         }
     }
@@ -224,17 +227,17 @@ impl ThreadRegistry {
     fn look_after(&mut self, id: &ThreadId, now: Timestamp) -> Result<(), RegistryError> {
         let open =
             self.threads.get_mut(id).ok_or_else(|| RegistryError::UnknownThread(id.clone()))?;
-        if open.stale || matches!(open.health.course, Course::Failing { .. }) {
+        if open.stale || matches!(open.health.course, DiskRecovery::Failing { .. }) {
             open.health.at = now;
             self.recover(id);
             return Ok(());
         }
-        open.health.course = Course::Good;
+        open.health.course = DiskRecovery::Good;
         self.handle_in_time(id, Input::Tick, now)
     }
 
-    /// What the host was asked for and has not reported is asked for again: its report may have come while nothing
-    /// could be stored. True where the sidecar's own questions are to be put again, too.
+    /// Repeats the actions that the host has not reported, because a report may have been lost while nothing could be
+    /// stored. Returns whether the sidecar must repeat its own questions, too.
     pub(super) fn recovered(
         &mut self,
         id: &ThreadId,
@@ -249,11 +252,11 @@ impl ThreadRegistry {
                 return false;
             }
         };
-        tell_damage(&mut self.tell, id, &damage);
+        report_damage(&mut self.tell, id, &damage);
         let course = std::mem::take(&mut open.health.course);
-        let Course::Failing { released, .. } = course else { return false };
+        let DiskRecovery::Failing { released, .. } = course else { return false };
         open.health.course =
-            Course::Returning { released, until: now.plus_millis(HOST_MAY_TAKE_MS) };
+            DiskRecovery::Returning { released, until: now.plus_millis(HOST_MAY_TAKE_MS) };
         (self.tell)(Notice::StoreRecovered { thread: id });
         let thread = open.machine.thread();
         for issued in thread.pending_actions() {
@@ -271,40 +274,40 @@ impl ThreadRegistry {
     }
 }
 
-/// Somebody else's thread: its owner is to hear of what was recorded in it.
+/// Wakes the owner of the thread in another process if this batch holds records for it.
 fn call_owner(id: &ThreadId, open: &mut OpenThread) {
     if std::mem::take(&mut open.calls_owner)
         && !open.stale
         && let Err(error) = OwnerLock::ring(&open.folder)
     {
-        tracing::warn!(thread = %id, %error, "the owner hears of it at its next input only");
+        tracing::warn!(thread = %id, %error, "failed to wake the owner; it reads this at its next input");
     }
 }
 
 pub(super) fn due(open: &OpenThread, now: Timestamp) -> Option<Timestamp> {
-    // One whose files are with a worker goes on when they are back.
+    // If a worker has its files, it continues when they are back.
     open.owner.as_ref().and(open.log.as_ref())?;
     let waits = |input: &InputId| {
         open.machine.thread().held.iter().any(|held| held.id == *input && held.action.is_none())
     };
     match &open.health.course {
-        Course::Failing { retry_at, .. } => Some(within(*retry_at, TRY_AGAIN_AFTER_MS, now)),
+        DiskRecovery::Failing { retry_at, .. } => Some(within(*retry_at, TRY_AGAIN_AFTER_MS, now)),
         _ if open.stale => Some(AT_ONCE),
-        Course::Returning { released, until } => {
+        DiskRecovery::Returning { released, until } => {
             let until = within(*until, HOST_MAY_TAKE_MS, now);
             Some(if released.iter().any(waits) { until } else { AT_ONCE })
         }
-        Course::Good => open.machine.wakes_at(&open.config.policy, now),
+        DiskRecovery::Good => open.machine.wakes_at(&open.config.policy, now),
     }
 }
 
-/// Memory is ahead of the disk, and the disk is right. The owner's host hears of it once a streak, and again only where
-/// more messages wait: one came through in between.
+/// Memory is ahead of the disk, and the disk is right. The host is notified once per streak of failures, and again only
+/// if more messages are held.
 pub(super) fn failed(
     id: &ThreadId,
     open: &mut OpenThread,
     error: &str,
-    tell: &mut super::Listener,
+    tell: &mut super::NoticeListener,
 ) {
     open.stale = true;
     if open.owner.is_none() {
@@ -312,33 +315,33 @@ pub(super) fn failed(
     }
     let retry_at = open.health.at.plus_millis(TRY_AGAIN_AFTER_MS);
     let (mut released, is_told) = match std::mem::take(&mut open.health.course) {
-        Course::Failing { released, .. } => (released, true),
-        Course::Returning { released, .. } => (released, false),
-        Course::Good => (Vec::new(), false),
+        DiskRecovery::Failing { released, .. } => (released, true),
+        DiskRecovery::Returning { released, .. } => (released, false),
+        DiskRecovery::Good => (Vec::new(), false),
     };
     let held = &open.machine.thread().held;
     let mut news = open.health.waiting.clone();
-    // Somebody may have taken one back since.
+    // A message may have been cancelled since.
     news.retain(|input| held.iter().any(|held| held.id == *input) && !released.contains(input));
     if !is_told || !news.is_empty() {
         tell(Notice::StoreFailed { thread: id, error, held: &news });
     }
     released.append(&mut news);
-    open.health.course = Course::Failing { released, retry_at };
+    open.health.course = DiskRecovery::Failing { released, retry_at };
 }
 
-/// What is unreadable was told when it was first met.
+/// Takes the state from the disk. Unreadable lines were reported when they were first read.
 pub(super) fn take_up(
     open: &mut OpenThread,
     (thread, mut replay): (Thread, Replay),
-) -> Vec<Damage> {
+) -> Vec<LogDamage> {
     open.machine = Machine::new(thread);
     open.last_decision = None;
     open.stale = false;
     open.originals.forget();
     open.health.refused = None;
     open.health.stored(open.machine.thread());
-    replay.damage.retain(|damage| matches!(damage, Damage::TornTail { .. }));
+    replay.damage.retain(|damage| matches!(damage, LogDamage::TornTail { .. }));
     replay.damage
 }
 

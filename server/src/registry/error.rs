@@ -1,43 +1,43 @@
-//! Why the registry cannot do something with a thread.
+//! Errors of the registry.
 
 use crate::store::StoreError;
 use rawr_core::Refusal;
 use rawr_core::thread::Answered;
 use rawr_core::units::ThreadId;
 
-/// Why the registry cannot do something with a thread.
+/// Why the registry cannot perform a request.
 #[derive(Debug, thiserror::Error)]
 pub enum RegistryError {
-    /// No client has opened it, or it does not exist.
+    /// The thread does not exist, or no client has opened it.
     #[error("thread {0} is not open here")]
     UnknownThread(ThreadId),
-    /// Only its owner may do this.
+    /// Only the thread's owner may do this.
     #[error("thread {0} is open read-only (role `observer`)")]
     NotOwner(ThreadId),
-    /// A worker has its files. Nothing was done; repeat the call when they are back.
+    /// A worker has the thread's files. Nothing was done; repeat the call when they are back.
     #[error("thread {0} is being read or written")]
     Busy(ThreadId),
-    /// Its files could not be read or written.
+    /// The thread's files could not be read or written.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The core does not allow it now.
+    /// The core does not allow it in the thread's current state.
     #[error("{}", refusal(.1))]
     Refused(ThreadId, Refusal),
 }
 
 fn refusal(refusal: &Refusal) -> String {
     match refusal {
-        Refusal::UnknownAction(action) => format!("no action {action} was asked for"),
-        Refusal::UnknownGuard(guard) => format!("there is no guard {guard}"),
-        Refusal::UnknownInput(input) => format!("no message {input} is held"),
-        Refusal::UnknownDirective(directive) => format!("there is no directive {directive}"),
+        Refusal::UnknownAction(action) => format!("unknown action {action}"),
+        Refusal::UnknownGuard(guard) => format!("unknown guard {guard}"),
+        Refusal::UnknownInput(input) => format!("message {input} is not held"),
+        Refusal::UnknownDirective(directive) => format!("unknown directive {directive}"),
         Refusal::NoSequence => "no sequence is running".to_owned(),
         Refusal::NotNow(phase) => {
             format!("the thread is {}, which does not allow it", phase.name())
         }
         Refusal::Answered(Answered { sequence, choice, by }) => {
             let by = by.as_deref().unwrap_or("another client");
-            format!("{sequence} was answered already: {}, by {by}", choice.name())
+            format!("{sequence} was already answered: {}, by {by}", choice.name())
         }
         Refusal::OtherSequence(running) => format!("another sequence is running: {running}"),
         Refusal::PacketMissing => "the edited packet is empty".to_owned(),

@@ -1,13 +1,14 @@
-//! What other processes record: a thread that is owned here goes on from it, a thread that is watched here is told of.
+//! What other processes record. A thread that is owned here continues from it; of a thread that is watched here,
+//! clients are notified.
 
 use super::notice::publish;
-use super::work::Later;
-use super::{NOBODYS, Notice, OpenThread, RegistryError, ThreadRegistry, tell_damage};
+use super::work::DeferredInput;
+use super::{NO_REQUEST, Notice, OpenThread, RegistryError, ThreadRegistry, report_damage};
 use crate::config::is_within;
 use crate::query::ThreadOverview;
-use crate::store::{Damage, StoreError, StoredDecision};
+use crate::store::{LogDamage, StoreError, StoredDecision};
 use crate::watch::{ChangeSet, POLL_EVERY, TELLS_OF_CLOSING};
-use crate::workers::{Followed, Opened, Task};
+use crate::workers::{FollowedThread, OpenedThread, WorkerTask};
 use crate::workspace::{ConfigScope, within};
 use rawr_core::machine;
 use rawr_core::units::{ThreadId, Timestamp};
@@ -15,23 +16,23 @@ use rawr_core::{Effect, Input, Thread};
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
-/// So many threads are mentioned when a watch begins, beside those that somebody runs.
+/// The number of idle threads that the answer of a watch lists, besides the running ones.
 const NEWEST: usize = 32;
-/// A folder that has just come is looked at once more: what was written in it meanwhile may have been told to nobody.
+/// A new folder is read once more, because files that were written before it was watched raise no event.
 const LOOK_AGAIN_AFTER_MS: u64 = 100;
-/// More threads than that are not kept in memory for nothing but being watched.
+/// The most threads that are kept in memory only because they are watched.
 const MOST_KEPT: usize = 256;
 
-/// What a client wants to hear of; with neither, everything.
+/// What a client wants to be notified of. Without a thread or a folder: everything.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct WatchFilter {
     pub thread: Option<ThreadId>,
-    /// Threads that work in this folder or below it.
+    /// Threads whose working folder is this one or below it.
     pub folder: Option<PathBuf>,
 }
 
 impl WatchFilter {
-    /// Of a thread of which nothing but its id is known any more.
+    /// For a thread of which only the id is known any more.
     fn may_be_for(&self, id: &ThreadId) -> bool {
         self.thread.as_ref().is_none_or(|wanted| wanted == id)
     }
@@ -43,21 +44,21 @@ impl WatchFilter {
 }
 
 #[derive(Debug, Default)]
-pub(super) struct Watching {
+pub(super) struct WatchState {
     filters: Vec<WatchFilter>,
-    /// What was recorded before is no news.
+    /// Earlier records are not reported.
     since: Timestamp,
-    /// Read, and not wanted for.
+    /// Threads that were read and do not match.
     passed_over: HashSet<ThreadId>,
-    /// Looked for at the beginning of a watch: its answer tells of them.
+    /// Threads that are read at the start of a watch and listed in its answer.
     asked_for: HashSet<ThreadId>,
-    /// Who runs each thread, as it was told last.
+    /// The owner of each thread as it was last reported.
     runners: HashMap<ThreadId, Option<String>>,
     again: Vec<(Timestamp, ThreadId)>,
     polled_at: Timestamp,
 }
 
-impl Watching {
+impl WatchState {
     fn wants(&self, thread: &Thread) -> bool {
         self.filters.iter().any(|filter| filter.is_for(thread))
     }
@@ -67,13 +68,13 @@ impl Watching {
         if open.watched
             && let Err(error) = open.decisions.look()
         {
-            tracing::warn!(%error, "what is decided elsewhere cannot be followed");
+            tracing::warn!(%error, "failed to watch the decisions of other processes");
         }
     }
 }
 
 impl ThreadRegistry {
-    /// From now on this client hears of what others record in such threads. Gives those that are of interest now.
+    /// Starts to notify this client of what others record in matching threads. Returns the matching threads of now.
     pub(crate) fn watch(
         &mut self,
         filter: WatchFilter,
@@ -95,7 +96,7 @@ impl ThreadRegistry {
             Some(id) => vec![id.clone()],
             None => self.store.newest(NEWEST)?,
         };
-        // All that must be read is read side by side.
+        // All threads are read in parallel.
         let mut reads = None;
         for id in ids {
             match self.summary_of_watched(&id, &filter, now) {
@@ -141,7 +142,7 @@ impl ThreadRegistry {
         }
         self.watching.passed_over.clear();
         self.choose_watched();
-        // The others go when what was asked of them is stored.
+        // The others are removed when the records that requests caused are stored.
         self.threads.retain(|open| open.by_client || open.watched || !open.is_at_rest());
     }
 
@@ -149,9 +150,9 @@ impl ThreadRegistry {
         self.threads.values_mut().for_each(|open| self.watching.choose(open));
     }
 
-    /// Something was written. What is owned here goes on from it, what is watched is told of.
+    /// Handles changed files of threads: owned threads continue from them, watched threads are reported.
     pub(crate) fn follow(&mut self, changes: ChangeSet, now: Timestamp) {
-        self.ticket = NOBODYS;
+        self.ticket = NO_REQUEST;
         for id in changes.removed.into_iter().map(ThreadId::new) {
             if !self.store.exists(&id) {
                 self.watching.runners.remove(&id);
@@ -163,7 +164,7 @@ impl ThreadRegistry {
                 }
             }
         }
-        // The lock itself is given back a moment after its file is closed.
+        // The operating system releases the lock a moment after its file is closed.
         let again = now.plus_millis(LOOK_AGAIN_AFTER_MS);
         let closed = changes.closed.into_iter().map(ThreadId::new);
         let closed = closed.filter(|id| self.store.exists(id)).map(|id| (again, id));
@@ -177,17 +178,17 @@ impl ThreadRegistry {
         for id in ids {
             match self.catch_up(&id, now) {
                 Ok(()) => {}
-                Err(RegistryError::Busy(_)) => self.do_later(&id, Later::CatchUp),
+                Err(RegistryError::Busy(_)) => self.do_later(&id, DeferredInput::CatchUp),
                 Err(error) => {
-                    tracing::warn!(thread = %id, %error, "what others recorded cannot be followed");
+                    tracing::warn!(thread = %id, %error, "failed to read the records of another process");
                 }
             }
         }
     }
 
-    /// Tells of a watched thread that is new here, or that another process runs than before.
-    pub(super) fn tell_runner(&mut self, id: &ThreadId, now: Timestamp) {
-        // Before its first event, nothing is known of a thread.
+    /// Reports a watched thread that is new or has another owner than before.
+    pub(super) fn report_owner(&mut self, id: &ThreadId, now: Timestamp) {
+        // Without its first event, nothing is known of a thread.
         let is_known = |open: &OpenThread| open.machine.thread().updated_at > Timestamp::default();
         let wanted = |open: &&mut OpenThread| open.watched && is_known(open);
         let Some(open) = self.threads.get_mut(id).filter(wanted) else { return };
@@ -217,7 +218,7 @@ impl ThreadRegistry {
 
     pub(super) fn catch_up(&mut self, id: &ThreadId, now: Timestamp) -> Result<(), RegistryError> {
         self.catch_up_with_files(id, now)?;
-        self.tell_runner(id, now);
+        self.report_owner(id, now);
         Ok(())
     }
 
@@ -232,10 +233,10 @@ impl ThreadRegistry {
             };
         }
         self.look(id, now)?;
-        self.tell_decisions(id)
+        self.report_decisions(id)
     }
 
-    /// For a thread that is open here and not owned.
+    /// Reads new records of a thread that is open here and not owned.
     pub(super) fn look(&mut self, id: &ThreadId, now: Timestamp) -> Result<(), RegistryError> {
         let Some(open) = self.threads.get_mut(id) else { return Ok(()) };
         let is_news = open.log.as_ref().map(|log| log.has_news()).transpose()?;
@@ -245,16 +246,16 @@ impl ThreadRegistry {
         self.ready(id, now)?;
         let Some(open) = self.threads.get_mut(id) else { return Ok(()) };
         let (damage, told) = fold_news(id, open)?;
-        tell_damage(&mut self.tell, id, &damage);
+        report_damage(&mut self.tell, id, &damage);
         publish(open, &mut self.tell, told, now);
         self.follow_host(id);
-        // The lock is given back.
+        // Releases the lock.
         self.store_batch(id);
         Ok(())
     }
 
-    /// Others decide in their own process, and store it beside the events.
-    fn tell_decisions(&mut self, id: &ThreadId) -> Result<(), RegistryError> {
+    /// Other processes decide on their own and store decisions in the thread's folder.
+    fn report_decisions(&mut self, id: &ThreadId) -> Result<(), RegistryError> {
         let Some(open) = self.threads.get_mut(id).filter(|open| open.watched) else {
             return Ok(());
         };
@@ -266,7 +267,7 @@ impl ThreadRegistry {
         Ok(())
     }
 
-    /// A thread that is not open here yet: what was recorded since the watch began is told.
+    /// Opens a thread that is not open here, and reports what was recorded since the watch began.
     fn take_up(&mut self, id: &ThreadId, now: Timestamp) -> Result<(), RegistryError> {
         let wanted = !self.watching.filters.is_empty() && !self.watching.passed_over.contains(id);
         if !wanted {
@@ -276,18 +277,18 @@ impl ThreadRegistry {
             self.watching.again.push((now.plus_millis(LOOK_AGAIN_AFTER_MS), id.clone()));
             return Ok(());
         }
-        Err(self.hand_over(id, Task::Follow(self.store.clone(), self.watching.since)))
+        Err(self.hand_over(id, WorkerTask::Follow(self.store.clone(), self.watching.since)))
     }
 
-    /// It was read: from now on it is followed, where somebody here wants it.
-    pub(super) fn took_up(
+    /// Takes a thread that a worker has read, and follows it if a client watches it.
+    pub(super) fn finish_follow(
         &mut self,
         id: &ThreadId,
-        read: Result<Opened<Followed>, StoreError>,
+        read: Result<OpenedThread<FollowedThread>, StoreError>,
         now: Timestamp,
     ) {
         let known = match read {
-            // Removed since it was seen: it may come back.
+            // It was removed in the meantime and may come back.
             Err(StoreError::NoThread { .. }) => {
                 self.watching.again.push((now.plus_millis(LOOK_AGAIN_AFTER_MS), id.clone()));
                 return;
@@ -295,7 +296,7 @@ impl ThreadRegistry {
             read => read.map_err(RegistryError::from).and_then(|read| self.show(id, read, now)),
         };
         if let Err(error) = known {
-            tracing::warn!(thread = %id, %error, "what others recorded cannot be followed");
+            tracing::warn!(thread = %id, %error, "failed to read the records of another process");
             self.watching.passed_over.insert(id.clone());
         }
     }
@@ -303,22 +304,23 @@ impl ThreadRegistry {
     fn show(
         &mut self,
         id: &ThreadId,
-        read: Opened<Followed>,
+        read: OpenedThread<FollowedThread>,
         now: Timestamp,
     ) -> Result<(), RegistryError> {
-        let Opened { log, state: Followed { before: machine, news, since }, replay } = read;
+        let OpenedThread { log, state: FollowedThread { before: machine, news, since }, replay } =
+            read;
         let mut now_there = machine.clone();
         news.iter().for_each(|record| now_there.apply(record));
         if !self.watching.wants(now_there.thread()) {
-            // Its first event, which names its folder, may be still to come.
+            // The first event, which names the folder, may not be written yet.
             if now_there.thread().updated_at > Timestamp::default() {
                 self.watching.passed_over.insert(id.clone());
             }
             return Ok(());
         }
-        tell_damage(&mut self.tell, id, &replay.damage);
+        report_damage(&mut self.tell, id, &replay.damage);
         let scope = ConfigScope::recorded(now_there.thread());
-        let settings = self.configured_like_others(&scope);
+        let settings = self.shared_config(&scope);
         let mut decisions = self.store.decisions(id);
         decisions.look()?;
         let mut open = OpenThread {
@@ -343,7 +345,7 @@ impl ThreadRegistry {
         self.watching.again.push((now.plus_millis(LOOK_AGAIN_AFTER_MS), id.clone()));
         self.make_room();
         self.threads.insert(id.clone(), open);
-        self.tell_runner(id, now);
+        self.report_owner(id, now);
         self.follow_notes(id);
         Ok(())
     }
@@ -366,7 +368,7 @@ impl ThreadRegistry {
         }
     }
 
-    /// When files are to be looked at though nobody rang.
+    /// When files must be read although no change was reported.
     pub(super) fn next_look(&self, now: Timestamp) -> Option<Timestamp> {
         let again =
             self.watching.again.iter().map(|(at, _)| within(*at, LOOK_AGAIN_AFTER_MS, now)).min();
@@ -400,18 +402,18 @@ impl ThreadRegistry {
     }
 }
 
-/// Takes the append lock and folds what others appended. What is to be told of it comes back, where somebody here listens.
+/// Takes the append lock and folds the records of other processes. Returns what to report if a client watches.
 pub(super) fn fold_news(
     id: &ThreadId,
     open: &mut OpenThread,
-) -> Result<(Vec<Damage>, Vec<Effect>), RegistryError> {
+) -> Result<(Vec<LogDamage>, Vec<Effect>), RegistryError> {
     let OpenThread { machine, log, config, .. } = open;
     let log = log.as_mut().ok_or_else(|| RegistryError::Busy(id.clone()))?;
     let policy = &config.policy;
     let before = machine.visible_state(policy);
     let mut told = Vec::new();
     let begun = log.begin(|record| told.extend(machine.follow(&record, policy)));
-    let damage = begun.inspect_err(|error| open.health.could_not(error, &mut open.stale))?;
+    let damage = begun.inspect_err(|error| open.health.mark_failed(error, &mut open.stale))?;
     let news = machine.visible_state(policy) != before;
     if news || std::mem::take(&mut open.unheard_of) {
         told.push(machine::Notice::Changed);

@@ -1,46 +1,47 @@
-//! Messages that wait and hold secrets: the log has them redacted, and until they are delivered their
-//! text lies in a file beside it, from which the host gets it back.
+//! Held messages that contain secrets. The log has them redacted; until they are delivered, their original text is in a
+//! separate file, from which the host gets it back.
 
 use super::{OpenThread, RegistryError, ThreadRegistry};
 use crate::redact::{is_redacted, redact};
-use crate::store::held::{self, Original};
+use crate::store::held::{self, OriginalText};
 use rawr_core::event::{Action, ItemRole};
 use rawr_core::thread::Issued;
 use rawr_core::units::{InputId, ThreadId};
 use rawr_core::{Event, Input, Record};
 use std::path::{Path, PathBuf};
 
-/// The files of this thread.
+/// The original texts of one thread.
 #[derive(Debug, Default)]
-pub(super) struct Originals {
+pub(super) struct HeldOriginals {
     files: Vec<PathBuf>,
     are_known: bool,
 }
 
-impl Originals {
-    /// What the disk has is right.
+impl HeldOriginals {
+    /// Discards what is known here, because the disk is right.
     pub(super) fn forget(&mut self) {
         *self = Self::default();
     }
 }
 
-/// A message before anything was taken out of it.
+/// The text of a message before redaction.
 pub(super) fn written(input: &Input) -> Option<String> {
     let Input::Submitted { text, .. } = input else { return None };
     Some(text.clone())
 }
 
 impl OpenThread {
-    /// Keeps what was `written` if it waits from now on, and removes what waits no longer, both with this batch.
+    /// With this batch, keeps the original text of a message that is held from now on, and removes those of messages
+    /// that are no longer held.
     pub(super) fn keep_originals(&mut self, mut written: Option<String>, records: &[Record]) {
         let Self { machine, log, folder, originals, owner, .. } = self;
         let Some(log) = log.as_mut() else { return };
-        // Only the owner knows of every message that comes to wait.
+        // Only the owner sees every message that is held.
         if !originals.are_known || owner.is_none() {
             match held::files(folder) {
-                Ok(files) => *originals = Originals { files, are_known: true },
+                Ok(files) => *originals = HeldOriginals { files, are_known: true },
                 Err(error) => {
-                    tracing::warn!(%error, "texts of messages that wait no longer may stay")
+                    tracing::warn!(%error, "failed to remove the texts of messages that are no longer held")
                 }
             }
         }
@@ -49,7 +50,7 @@ impl OpenThread {
             if is_redacted(&held.text)
                 && let Some(text) = written.take()
             {
-                let original = Original::new(held.input.clone(), held.text.clone(), text);
+                let original = OriginalText::new(held.input.clone(), held.text.clone(), text);
                 originals.files.push(original.file(folder));
                 log.keep(original);
             }
@@ -63,7 +64,7 @@ impl OpenThread {
     }
 }
 
-/// The action with the person's message as it was written.
+/// The action with the original text of the message.
 pub(super) fn with_original(folder: &Path, mut issued: Issued) -> Issued {
     if let Action::DeliverInput { input, items } = &mut issued.kind {
         let of_person = items.iter_mut().filter(|item| item.role == ItemRole::Input);
@@ -71,7 +72,7 @@ pub(super) fn with_original(folder: &Path, mut issued: Issued) -> Issued {
             match held::read(folder, input, &item.text) {
                 Ok(text) => item.text = text,
                 Err(error) => {
-                    tracing::warn!(%input, %error, "a message is delivered without its secrets");
+                    tracing::warn!(%input, %error, "failed to read the original message; delivering it redacted");
                 }
             }
         }
@@ -80,7 +81,7 @@ pub(super) fn with_original(folder: &Path, mut issued: Issued) -> Issued {
 }
 
 impl ThreadRegistry {
-    /// The actions that the host was asked for and has not reported, as it must perform them.
+    /// The pending actions with original texts, as the host must perform them.
     pub fn pending(&self, id: &ThreadId) -> Result<Vec<Issued>, RegistryError> {
         let open = self.open_thread(id)?;
         let pending = open.machine.thread().pending_actions();
@@ -94,7 +95,7 @@ impl ThreadRegistry {
         input: &InputId,
         text: &str,
     ) -> Result<bool, RegistryError> {
-        // Compared as it is stored.
+        // The log has the redacted text.
         Ok(self.thread(id)?.takes_care_of(input, &redact(text)))
     }
 }

@@ -1,9 +1,10 @@
-//! What spans several threads, open or not: lists, sources of a search, the newest thread, and reports of scratch files.
+//! Operations on several threads, open or not: lists, the sources of a search, the newest thread, and reports of
+//! scratch files.
 
 use super::{Notice, OpenThread, RegistryError, ThreadRegistry};
-use crate::problem::Stamp;
+use crate::problem::FileStamp;
 use crate::query::{ThreadOverview, overview};
-use crate::recall::Source;
+use crate::recall::RecallSource;
 use crate::store::{EVENTS, StoreError};
 use crate::workspace::ConfigScope;
 use rawr_core::Thread;
@@ -12,25 +13,25 @@ use rawr_core::units::{ThreadId, Timestamp};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-/// The newest thread as it was when its log was read last.
+/// The newest thread as of the last read of its log.
 #[derive(Debug, Default)]
-pub(super) struct Newest {
-    known: Option<(Option<Stamp>, Box<Thread>)>,
+pub(super) struct NewestThread {
+    known: Option<(Option<FileStamp>, Box<Thread>)>,
 }
 
 impl OpenThread {
-    /// Without its owner, which the disk knows.
+    /// The overview without the owner, which only the disk knows.
     pub(super) fn overview(&self, now: Timestamp) -> ThreadOverview {
         ThreadOverview { open: self.by_client, ..overview(self.thread(), self.policy(), now) }
     }
 
-    fn source(&self) -> Source {
+    fn source(&self) -> RecallSource {
         source(self.thread(), self.folder(), self.policy())
     }
 }
 
-fn source(thread: &Thread, folder: &Path, policy: &Policy) -> Source {
-    Source {
+fn source(thread: &Thread, folder: &Path, policy: &Policy) -> RecallSource {
+    RecallSource {
         thread: thread.id.clone(),
         folder: folder.to_owned(),
         cwd: PathBuf::from(&thread.cwd),
@@ -40,8 +41,8 @@ fn source(thread: &Thread, folder: &Path, policy: &Policy) -> Source {
 }
 
 impl ThreadRegistry {
-    /// All threads of this home, the most recently used first. A thread that cannot be read is left out and logged. Threads
-    /// that are not open are read when the result is called, which may take long: call it on another thread.
+    /// All threads of this home, the most recently used first. A thread that cannot be read is left out and logged.
+    /// Threads that are not open are read when the result is called, which may take long: call it on another thread.
     pub(crate) fn list(
         &self,
         now: Timestamp,
@@ -76,7 +77,7 @@ impl ThreadRegistry {
         }
     }
 
-    /// An open thread, with its owner.
+    /// An open thread and its owner.
     pub(crate) fn overview_of_open(
         &self,
         id: &ThreadId,
@@ -91,7 +92,7 @@ impl ThreadRegistry {
     pub(crate) fn sources(
         &self,
         id: Option<&ThreadId>,
-    ) -> Result<impl FnOnce() -> Vec<Source> + Send + use<>, RegistryError> {
+    ) -> Result<impl FnOnce() -> Vec<RecallSource> + Send + use<>, RegistryError> {
         let open = match id {
             Some(id) => vec![self.open_thread(id)?.source()],
             None => self.threads.values().map(OpenThread::source).collect(),
@@ -100,7 +101,7 @@ impl ThreadRegistry {
         rest.retain(|id| !self.threads.contains_key(id));
         let (store, reader) = (self.store.clone(), self.workspace.config_reader());
         let at_rest = move |id: &ThreadId| {
-            // A thread that cannot be read does not hide the others.
+            // A thread that cannot be read does not fail the search.
             let read = store.glance(id).inspect_err(|error| {
                 tracing::warn!(thread = %id, %error, "left out of the search");
             });
@@ -111,7 +112,7 @@ impl ThreadRegistry {
         Ok(move || open.into_iter().chain(rest.iter().filter_map(at_rest)).collect())
     }
 
-    /// Reads the thread in which something was recorded last; `None` if there is none.
+    /// Reads the thread that was last recorded in. `None` if there is none.
     pub(crate) fn with_newest<T>(
         &mut self,
         read: impl FnOnce(&Thread, &Policy) -> T,
@@ -120,7 +121,7 @@ impl ThreadRegistry {
         if let Some(open) = self.threads.get(&id) {
             return Ok(Some(read(open.thread(), open.policy())));
         }
-        let stamp = Stamp::of(&self.store.folder(&id).join(EVENTS));
+        let stamp = FileStamp::of(&self.store.folder(&id).join(EVENTS));
         let known = self.newest.known.as_ref();
         if known.is_none_or(|(known, thread)| *known != stamp || thread.id != id) {
             let thread = self.store.glance(&id)?;
@@ -134,21 +135,21 @@ impl ThreadRegistry {
         }))
     }
 
-    /// From now on clients hear when the thread's scratch file changes.
+    /// Starts to notify clients of changes of the thread's scratch file.
     pub(super) fn follow_notes(&mut self, id: &ThreadId) {
         if let Some(open) = self.threads.get(id) {
-            self.workspace.look_at_notes(open.notes().path());
+            self.workspace.watch_notes(open.notes().path());
         }
     }
 
-    /// Reports what this client has added to a scratch file.
+    /// Reports what this client has appended to a scratch file.
     pub(crate) fn notes_appended(&mut self, path: &Path, by: &str) {
-        self.workspace.has_heard_of_notes(path);
-        self.tell_of_notes(path, Some(by));
+        self.workspace.ignore_own_notes(path);
+        self.report_notes(path, Some(by));
     }
 
-    /// Reports a changed scratch file for every thread that uses it. A file behind a link counts as no scratch file.
-    pub(super) fn tell_of_notes(&mut self, path: &Path, by: Option<&str>) {
+    /// Reports a changed scratch file for every thread that uses it. A symbolic link counts as no scratch file.
+    pub(super) fn report_notes(&mut self, path: &Path, by: Option<&str>) {
         for (id, open) in self.threads.iter() {
             let notes = open.notes();
             if notes.path() != path {

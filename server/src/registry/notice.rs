@@ -1,10 +1,10 @@
-//! What leaves the registry for clients, once it is stored. It knows no client and no wire.
+//! What the registry sends to clients once it is stored. Knows no client and no wire format.
 
 use super::held::with_original;
-use super::{Listener, OpenThread, spans};
+use super::{NoticeListener, OpenThread, spans};
 use crate::config::Config;
 use crate::query::ThreadOverview;
-use crate::store::{Damage, DecisionFile, StoredDecision};
+use crate::store::{DecisionFile, LogDamage, StoredDecision};
 use rawr_core::assess::Decision;
 use rawr_core::machine::{self, HeadsUp};
 use rawr_core::thread::Issued;
@@ -12,49 +12,86 @@ use rawr_core::units::{InputId, ThreadId, Timestamp};
 use rawr_core::{Effect, Thread};
 use std::path::Path;
 
-/// What a client may hear, in the order in which it happened.
+/// A notification, in the order in which things happened.
 #[derive(Debug)]
 pub enum Notice<'n> {
-    /// The core has something to tell about an open thread.
+    /// A notice of the core about an open thread.
     Thread {
+        /// The thread, after the notice.
         thread: &'n Thread,
+        /// Its configuration.
         config: &'n Config,
+        /// The time of the notice.
         now: Timestamp,
+        /// What the core reports.
         notice: &'n machine::Notice,
-        /// The banner that stands now, where the notice is that something changed.
+        /// The current banner, if the notice is that something changed.
         heads_up: Option<HeadsUp>,
     },
-    /// A watched thread has come, or another process runs it than before.
-    Listed { overview: &'n ThreadOverview },
-    /// A watched thread's files are gone.
-    Gone { thread: &'n ThreadId },
+    /// A watched thread is new, or another process runs it than before.
+    Listed {
+        /// The thread's overview.
+        overview: &'n ThreadOverview,
+    },
+    /// The files of a watched thread are gone.
+    Gone {
+        /// The thread.
+        thread: &'n ThreadId,
+    },
     /// A decision was stored.
-    Decided { thread: &'n Thread, decision: &'n Decision },
-    /// The thread's host has an action to carry out.
-    Perform { thread: &'n Thread, issued: &'n Issued },
-    /// An agent's notes were written to.
+    Decided {
+        /// The thread.
+        thread: &'n Thread,
+        /// The decision.
+        decision: &'n Decision,
+    },
+    /// The thread's host has to perform an action.
+    Perform {
+        /// The thread.
+        thread: &'n Thread,
+        /// The action.
+        issued: &'n Issued,
+    },
+    /// An agent's notes have changed.
     Notes {
+        /// A thread of this agent.
         thread: &'n ThreadId,
         /// Relative to the thread's folder.
         file: &'n str,
+        /// The absolute path.
         path: &'n Path,
-        /// `None` where they are gone.
+        /// Size in bytes. `None` if the file is gone.
         bytes: Option<u64>,
-        /// The client that added to them; `None` for the agent, and for every other process.
+        /// The client that appended to them. `None` for the agent and for other processes.
         by: Option<&'n str>,
     },
-    /// Something on disk was damaged, and was dealt with.
-    Damaged { thread: &'n ThreadId, damage: &'n Damage },
-    /// A thread's files cannot be written. Its sequence stops, and its host is to deliver the `held` messages.
-    StoreFailed { thread: &'n ThreadId, error: &'n str, held: &'n [InputId] },
-    /// They can be written again.
-    StoreRecovered { thread: &'n ThreadId },
+    /// A file was damaged, and rawr has worked around it.
+    Damaged {
+        /// The thread.
+        thread: &'n ThreadId,
+        /// What is damaged.
+        damage: &'n LogDamage,
+    },
+    /// A thread's files cannot be written. Its sequence stops, and its host has to deliver the `held` messages.
+    StoreFailed {
+        /// The thread.
+        thread: &'n ThreadId,
+        /// The error, for people.
+        error: &'n str,
+        /// The messages that the host must deliver.
+        held: &'n [InputId],
+    },
+    /// The files can be written again.
+    StoreRecovered {
+        /// The thread.
+        thread: &'n ThreadId,
+    },
 }
 
-/// Tells what the effects say. Their records are stored.
+/// Sends the notices of effects whose records are stored.
 pub(super) fn publish(
     open: &mut OpenThread,
-    tell: &mut Listener,
+    tell: &mut NoticeListener,
     effects: Vec<Effect>,
     now: Timestamp,
 ) {
@@ -82,16 +119,16 @@ pub(super) fn publish(
     }
 }
 
-/// A record of why; the events carry the truth, so that a disk that is full here stops nothing.
+/// Failures are only logged: decisions are explanations, and the events hold the truth.
 fn store_decision(decisions: &mut DecisionFile, decision: &Decision) {
     let mut line = serde_json::to_vec(&StoredDecision::of(decision)).unwrap_or_default();
     line.push(b'\n');
     if let Err(error) = decisions.append(&line) {
-        tracing::error!(%error, "a decision could not be stored");
+        tracing::error!(%error, "failed to store a decision");
     }
 }
 
-pub(super) fn tell_damage(tell: &mut Listener, thread: &ThreadId, damage: &[Damage]) {
+pub(super) fn report_damage(tell: &mut NoticeListener, thread: &ThreadId, damage: &[LogDamage]) {
     for damage in damage {
         tell(Notice::Damaged { thread, damage });
     }

@@ -1,30 +1,40 @@
-//! What a client says of a thread when it takes it up.
+//! The parameters of opening a thread.
 
 use rawr_core::event::HostInfo;
 use rawr_core::machine::Role;
 use rawr_core::units::{ThreadId, Tokens, TurnId};
 
-/// Who takes a thread up, and as what.
+/// Who opens a thread, and as what.
 #[derive(Debug, Clone)]
 pub struct Opening {
+    /// The id that the host gave to the thread.
     pub thread: ThreadId,
+    /// The thread's working folder.
     pub cwd: String,
+    /// Owner or observer.
     pub role: Role,
+    /// The host and its capabilities.
     pub host: HostInfo,
+    /// The model, if known.
     pub model: Option<String>,
+    /// The size of the context window in tokens, if known.
     pub window: Option<Tokens>,
+    /// Whether the host only assumes this size.
     pub window_is_assumed: bool,
+    /// Tokens that no compaction can free.
     pub baseline: Tokens,
+    /// The agent's name, for its scratch file.
     pub agent: Option<String>,
-    /// Where the host keeps its own record of the conversation.
+    /// Where the host keeps its own transcript of the conversation.
     pub transcript: Option<String>,
+    /// The turn that is running, if any.
     pub running_turn: Option<TurnId>,
-    /// Who to name where another asks for the thread.
+    /// The name of the owner that other clients are shown.
     pub holder: String,
 }
 
 impl Opening {
-    /// Only what a client must say.
+    /// Only the required parameters.
     pub fn new(thread: ThreadId, cwd: String, role: Role, host: HostInfo) -> Self {
         Self {
             thread,

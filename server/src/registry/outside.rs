@@ -1,10 +1,9 @@
-//! Work outside of this process: when it is asked for, and what becomes of its result. Nothing
-//! here waits.
+//! When slow work is started, and what becomes of its result. Nothing here blocks.
 
 use super::clean::redacted;
 use super::{OpenThread, ThreadRegistry};
-use crate::jobs::{Done, Job};
-use crate::judge::{self, JudgeError, Question};
+use crate::jobs::{Job, JobResult};
+use crate::judge::{self, JudgeError, JudgeQuestion};
 use rawr_core::event::{
     Action, Answer, JudgeSource, JudgeUsage, JudgmentAnswered, RateLimit, RepoObserved,
 };
@@ -14,18 +13,18 @@ use rawr_core::units::{RequestId, ThreadId, Timestamp, Tokens};
 use rawr_core::{Event, Input, Record, Thread};
 use std::path::PathBuf;
 
-/// A repository is looked at again after so many seconds, even where nothing speaks for it.
+/// Seconds after which a repository is inspected again without another reason.
 const LOOK_AGAIN_AFTER: u64 = 60;
 
-/// When a thread's repository was last looked at.
+/// When a thread's repository was last inspected.
 #[derive(Debug, Default)]
 pub(super) struct RepoLook {
     asked_at: Option<Timestamp>,
-    /// There is none, or it is too slow: it is left alone for a while, whatever happens.
+    /// There is no repository, or it is too slow: no retry for a while.
     in_vain: bool,
 }
 
-/// Asks for a look at the repository where these records make it worth one.
+/// Requests an inspection of the repository if these records are a reason for it.
 pub(super) fn look(
     open: &mut OpenThread,
     id: &ThreadId,
@@ -61,11 +60,11 @@ fn at_boundary(open: &OpenThread) -> bool {
 }
 
 fn is_due(open: &OpenThread, now: Timestamp) -> bool {
-    // A clock that was set back since says nothing: it is looked at once more.
+    // If the clock was set back, the last time means nothing, so that the repository is inspected again.
     open.look.asked_at.is_none_or(|at| now < at || now >= at.plus_seconds(LOOK_AGAIN_AFTER))
 }
 
-/// The questions among these actions that the sidecar puts itself.
+/// The judgments among these actions that the sidecar asks for itself.
 pub(super) fn questions<'i>(
     open: &OpenThread,
     id: &ThreadId,
@@ -77,7 +76,10 @@ pub(super) fn questions<'i>(
                 thread: id.clone(),
                 request: request.clone(),
                 source: *by,
-                question: Question { instructions: instructions.clone(), context: context.clone() },
+                question: JudgeQuestion {
+                    instructions: instructions.clone(),
+                    context: context.clone(),
+                },
                 settings: open.config.judgment.clone(),
             })
         }
@@ -86,11 +88,11 @@ pub(super) fn questions<'i>(
     issued.into_iter().filter_map(job).collect()
 }
 
-/// What an endpoint said, as the core takes it.
+/// Converts an endpoint's answer to an input of the core.
 fn answered(
     request: RequestId,
     source: JudgeSource,
-    answer: Result<judge::Answer, JudgeError>,
+    answer: Result<judge::EndpointJudgment, JudgeError>,
 ) -> JudgmentAnswered {
     match answer {
         Ok(said) => JudgmentAnswered {
@@ -118,16 +120,16 @@ fn answered(
 }
 
 impl ThreadRegistry {
-    /// What is to be done outside, since the last time it was asked.
+    /// The jobs that were requested since the last call.
     pub(crate) fn take_jobs(&mut self) -> Vec<Job> {
         std::mem::take(&mut self.jobs)
     }
 
-    /// A job came to its end.
-    pub(crate) fn done(&mut self, done: Done, now: Timestamp) {
+    /// Handles the result of a job.
+    pub(crate) fn done(&mut self, done: JobResult, now: Timestamp) {
         match done {
-            Done::Observed { thread, seen } => {
-                // Closed, or lost to another owner, while somebody looked.
+            JobResult::Observed { thread, seen } => {
+                // The thread may have been closed or lost to another owner in the meantime.
                 let Some(open) = self.threads.get_mut(&thread).filter(|open| open.owner.is_some())
                 else {
                     return;
@@ -137,7 +139,7 @@ impl ThreadRegistry {
                     self.observed(&thread, seen, now);
                 }
             }
-            Done::Judged { thread, request, source, answer } => {
+            JobResult::Judged { thread, request, source, answer } => {
                 if self.is_owner(&thread) {
                     let answered = answered(request, source, answer);
                     self.record(&thread, Input::Judged(answered), now);
@@ -147,7 +149,7 @@ impl ThreadRegistry {
     }
 
     fn observed(&mut self, id: &ThreadId, seen: RepoObserved, now: Timestamp) {
-        // Compared as it is stored.
+        // The stored state is redacted.
         let (seen, _) = redacted(Input::Saw(seen.into()));
         if self.thread(id).is_ok_and(|thread| is_known(thread, &seen)) {
             return;
@@ -157,19 +159,19 @@ impl ThreadRegistry {
 
     fn record(&mut self, id: &ThreadId, found: Input, now: Timestamp) {
         if let Err(error) = self.handle_in_time(id, found, now) {
-            tracing::error!(thread = %id, %error, "what was found out could not be recorded");
+            tracing::error!(thread = %id, %error, "failed to record the result of a job");
         }
     }
 }
 
-/// What has not changed is not written again, unless a compaction has made it news.
+/// Unchanged results are not recorded again, unless there was a compaction since.
 fn is_known(thread: &Thread, seen: &Input) -> bool {
     let Input::Saw(Event::RepoObserved(seen)) = seen else { return false };
     let compacted_at = thread.last_compaction.as_ref().map(|compaction| compaction.at);
     thread.known.repo.as_ref() == Some(&seen.repo) && thread.known.repo_seen_at >= compacted_at
 }
 
-/// Where a sequence may start, or the judge be asked, the prompts are read as they are on the disk.
+/// Before a sequence may start or the judge is asked, the prompts are read from disk.
 pub(super) fn may_start_a_sequence(input: &Input, open: &OpenThread) -> bool {
     let (thread, policy) = (open.machine.thread(), &open.config.policy);
     match input {

@@ -1,4 +1,4 @@
-//! The log's spans below a request: the thread, its sequence, the action. They name ids and quote no text.
+//! Log spans below a request: the thread, its sequence, the action. They contain ids and no texts.
 
 use rawr_core::Event;
 use rawr_core::event::ActionStatus;
@@ -14,12 +14,12 @@ fn of_sequence(id: &SequenceId) -> Span {
     tracing::info_span!("sequence", %id)
 }
 
-/// `what`: what it is, or what became of it.
+/// `what`: the kind of the action, or its outcome.
 fn of_action(id: &ActionId, what: &str) -> Span {
     tracing::info_span!("action", %id, what)
 }
 
-/// Tells of an event, in the spans of what it concerns.
+/// Logs an event within the spans of its thread, sequence and action.
 pub(super) fn recorded(event: &Event) {
     let sequence = match event {
         Event::SequenceStarted(started) => Some(&started.sequence),
@@ -46,7 +46,7 @@ pub(super) fn recorded(event: &Event) {
     tracing::debug!(event = event.name(), "recorded");
 }
 
-/// Around the order to carry an action out.
+/// The span around an order to perform an action.
 pub(super) fn performing<T>(issued: &Issued, tell: impl FnOnce() -> T) -> T {
     let action = || of_action(&issued.id, issued.kind.name());
     of_sequence(&issued.sequence).in_scope(|| action().in_scope(tell))

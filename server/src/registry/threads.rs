@@ -1,5 +1,5 @@
-//! The threads that are open here, and which of them want to be looked at when. What a request costs does not grow with
-//! their number: only those that were touched since are asked again.
+//! The open threads and their deadlines. The cost of a request does not grow with their number: only threads that
+//! changed are asked again.
 
 use super::OpenThread;
 use super::disk::due;
@@ -8,19 +8,19 @@ use rawr_core::units::{ThreadId, Timestamp};
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 #[derive(Debug, Default)]
-pub(super) struct Threads {
+pub(super) struct OpenThreads {
     open: HashMap<ThreadId, OpenThread>,
-    /// May have changed since they were asked last.
+    /// Threads that may have changed since their deadline was computed.
     touched: HashSet<ThreadId>,
     due: BTreeSet<(Timestamp, ThreadId)>,
-    /// The same by thread.
+    /// The deadline of each thread.
     due_at: HashMap<ThreadId, Timestamp>,
-    /// To be read before a request that names them.
+    /// Threads that must be read before a request that names them.
     behind: HashSet<ThreadId>,
     asked_at: Timestamp,
 }
 
-impl Threads {
+impl OpenThreads {
     pub(super) fn get(&self, id: &ThreadId) -> Option<&OpenThread> {
         self.open.get(id)
     }
@@ -72,7 +72,7 @@ impl Threads {
         });
     }
 
-    /// When the first of them wants to be looked at.
+    /// The earliest deadline.
     pub(super) fn next_due(&mut self, now: Timestamp) -> Option<Timestamp> {
         self.ask_again(now);
         self.due.first().map(|(at, _)| *at)
@@ -90,7 +90,7 @@ impl Threads {
     }
 
     fn ask_again(&mut self, now: Timestamp) {
-        // What waits is measured by the clock, which may have been set back.
+        // Deadlines are relative to the clock, which may have been set back.
         if now < self.asked_at {
             self.touched.extend(self.open.keys().cloned());
         }
@@ -115,7 +115,7 @@ impl Threads {
     }
 }
 
-/// Every look at one of them is a step, so that a test can tell what grows with their number.
+/// Counts each visit of a thread, so that a test can measure what grows with their number.
 fn counted<T>(threads: impl Iterator<Item = T>) -> impl Iterator<Item = T> {
     threads.inspect(|_| steps::add(1))
 }

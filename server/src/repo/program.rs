@@ -1,5 +1,5 @@
-//! One program, run for what it prints: no shell, no input, a limit on time and on output. When it is given up, it and
-//! everything that it started are killed.
+//! Runs one program and captures its output: no shell, no input, a time-out and a limit of output. When it is
+//! cancelled, it and all its child processes are killed.
 
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::path::Path;
@@ -8,7 +8,7 @@ use tokio::io::AsyncReadExt;
 use tokio::process::{Child, Command};
 use tokio::time::{Instant, timeout_at};
 
-/// They would lead git to another repository than the folder's, as they do for whoever is started by a hook.
+/// Git sets these variables for hooks. They would redirect git to another repository.
 const OF_ANOTHER_REPOSITORY: [&str; 15] = [
     "GIT_ALTERNATE_OBJECT_DIRECTORIES",
     "GIT_COMMON_DIR",
@@ -29,7 +29,7 @@ const OF_ANOTHER_REPOSITORY: [&str; 15] = [
 
 const ENVIRONMENT: [(&str, &str); 6] = [
     ("GIT_OPTIONAL_LOCKS", "0"),
-    // A partial clone would fetch what it lacks. Older releases of git know only the second.
+    // A partial clone would fetch missing objects. Older git versions know only the second variable.
     ("GIT_NO_LAZY_FETCH", "1"),
     ("GIT_ALLOW_PROTOCOL", "none"),
     ("GIT_TERMINAL_PROMPT", "0"),
@@ -43,10 +43,10 @@ pub(super) struct Program {
 }
 
 #[derive(Debug)]
-pub(super) struct Output {
+pub(super) struct ProgramOutput {
     pub bytes: Vec<u8>,
     pub success: bool,
-    /// There was more than the limit allows.
+    /// The output exceeded the limit.
     pub cut: bool,
 }
 
@@ -82,49 +82,49 @@ impl Program {
             .collect()
     }
 
-    /// `None` where it cannot be started, or is not done in time.
-    pub(super) async fn run(mut self, limit: usize) -> Option<Output> {
+    /// `None` if it cannot be started or times out.
+    pub(super) async fn run(mut self, limit: usize) -> Option<ProgramOutput> {
         let program = self.command.as_std().get_program().to_owned();
         let started = self.command.spawn().inspect_err(|error| {
-            tracing::debug!(?program, %error, "a program could not be started");
+            tracing::debug!(?program, %error, "failed to start a program");
         });
-        let mut group = Group(started.ok()?);
+        let mut group = ProcessGroup(started.ok()?);
         let result = timeout_at(self.deadline, group.output(limit)).await;
         match result {
             Ok(output) => {
                 let success = output.as_ref().is_some_and(|output| output.success);
-                tracing::trace!(?program, success, "a program has run");
+                tracing::trace!(?program, success, "a program ended");
                 output
             }
             Err(_) => {
-                tracing::debug!(?program, "a program took too long");
+                tracing::debug!(?program, "a program timed out");
                 None
             }
         }
     }
 }
 
-/// A child that leads a process group of its own.
-struct Group(Child);
+/// A child process that leads its own process group.
+struct ProcessGroup(Child);
 
-impl Group {
-    async fn output(&mut self, limit: usize) -> Option<Output> {
+impl ProcessGroup {
+    async fn output(&mut self, limit: usize) -> Option<ProgramOutput> {
         let mut bytes = Vec::new();
         let stdout = self.0.stdout.take()?;
         let most = u64::try_from(limit).unwrap_or(u64::MAX).saturating_add(1);
         stdout.take(most).read_to_end(&mut bytes).await.ok()?;
         if bytes.len() > limit {
             bytes.truncate(limit);
-            return Some(Output { bytes, success: false, cut: true });
+            return Some(ProgramOutput { bytes, success: false, cut: true });
         }
         let status = self.0.wait().await.ok()?;
-        Some(Output { bytes, success: status.success(), cut: false })
+        Some(ProgramOutput { bytes, success: status.success(), cut: false })
     }
 }
 
-impl Drop for Group {
+impl Drop for ProcessGroup {
     fn drop(&mut self) {
-        // It has an id until it has been waited for: only so long is it certain whose id that is.
+        // The id is valid only until the process has been waited for.
         let leader = self.0.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
         if let Some(leader) = leader {
             let _ = kill_process_group(leader, Signal::KILL);
@@ -132,8 +132,8 @@ impl Drop for Group {
     }
 }
 
-impl Output {
-    /// What is ended by a NUL; of what was cut off, nothing.
+impl ProgramOutput {
+    /// The parts that are terminated by NUL. A truncated last part is skipped.
     pub(super) fn parts(&self) -> impl Iterator<Item = &[u8]> {
         let whole = self.bytes.iter().rposition(|byte| *byte == 0).unwrap_or(0);
         self.bytes[..whole].split(|byte| *byte == 0).filter(|part| !part.is_empty())

@@ -1,4 +1,4 @@
-//! Real repositories in throw-away folders, odd ones among them, and stand-ins for programs that misbehave.
+//! Real repositories in temporary folders, including unusual ones, and fake programs that misbehave.
 
 use super::*;
 use expect_test::{Expect, expect};
@@ -51,7 +51,7 @@ impl Lab {
         fs::write(path, text).unwrap();
     }
 
-    /// A program of the test's own.
+    /// Writes an executable script.
     fn script(&self, path: &str, text: &str) -> PathBuf {
         self.write(path, &format!("#!/bin/sh\n{text}\n"));
         fs::set_permissions(self.path(path), fs::Permissions::from_mode(0o755)).unwrap();
@@ -73,7 +73,7 @@ impl Lab {
         String::from_utf8(output.stdout).unwrap().trim_end().to_owned()
     }
 
-    /// The new commit's hash.
+    /// Returns the hash of the new commit.
     fn commit(&self, folder: &str, subject: &str) -> String {
         self.git(folder, &["add", "--all"]);
         self.git(folder, &["commit", "--quiet", "--allow-empty", "--no-verify", "-m", subject]);
@@ -85,7 +85,7 @@ impl Lab {
         expected.assert_eq(&self.shown(folder, seen.map(|seen| seen.repo)));
     }
 
-    /// With the commit named by its place, not by its hash.
+    /// Prints the state with symbolic names of commits instead of hashes.
     fn shown(&self, folder: &str, seen: Option<Repo>) -> String {
         let Some(mut state) = seen else { return "nothing".to_owned() };
         if let Some(head) = &mut state.head {
@@ -112,7 +112,7 @@ async fn a_clean_work_tree_has_a_branch_and_a_commit() {
 }
 
 #[tokio::test]
-async fn everything_that_is_not_as_in_the_commit_is_dirty() {
+async fn everything_that_differs_from_the_commit_is_dirty() {
     let lab = Lab::with_commit();
     lab.write("r/a", "two\n");
     lab.write("r/staged", "new\n");
@@ -151,7 +151,7 @@ async fn a_conflict_is_dirty_once() {
 }
 
 #[tokio::test]
-async fn what_commits_changed_since_is_told_beside_what_is_dirty() {
+async fn files_of_commits_since_are_listed_besides_dirty_ones() {
     let lab = Lab::with_commit();
     let since = lab.git("r", &["rev-parse", "HEAD"]);
     lab.write("r/a", "two\n");
@@ -180,7 +180,7 @@ async fn what_commits_changed_since_is_told_beside_what_is_dirty() {
 }
 
 #[tokio::test]
-async fn a_commit_that_says_nothing_is_left_out() {
+async fn an_invalid_commit_is_ignored() {
     let lab = Lab::with_commit();
     let head = lab.git("r", &["rev-parse", "HEAD"]);
     let unknown = "0123456789abcdef0123456789abcdef01234567";
@@ -194,7 +194,7 @@ async fn a_commit_that_says_nothing_is_left_out() {
 }
 
 #[tokio::test]
-async fn many_paths_are_counted_and_the_first_fifty_named() {
+async fn many_paths_are_counted_and_the_first_fifty_listed() {
     let lab = Lab::with_commit();
     let since = lab.git("r", &["rev-parse", "HEAD"]);
     for at in 0..120 {

@@ -1,9 +1,9 @@
-//! Threads at rest: `archive/<thread>/` holds what `threads/<thread>/` held, moved whole and back. A thread is never moved
-//! or changed behind the back of a process that has it open.
+//! Idle threads. `archive/<thread>/` holds what `threads/<thread>/` held, moved as a whole. A thread is never moved or
+//! changed while a process has it open.
 //!
-//! Two locks see to that, both on folders, so that they leave no trace. The gate (`threads/`) is held shared while a
-//! thread is being opened, and alone while one is moved. A thread's folder is held shared by every process that has it
-//! open, and alone by who repairs, shortens or moves it.
+//! Two locks guarantee that, both on folders, so that they leave no files. The gate (`threads/`) is locked shared while
+//! a thread is opened, and exclusively while one is moved. A thread's folder is locked shared by every process that has
+//! it open, and exclusively to repair, shorten or move it.
 
 use super::disk::locked;
 use super::{EVENTS, OWNER, OwnerLock, Store, StoreError, failed, folders, sync_folder};
@@ -16,52 +16,62 @@ use std::time::{Duration, SystemTime};
 const STAMP: &str = "retention.stamp";
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// Where a thread lies.
+/// The folder of a thread, and whether it is archived.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ThreadFolder {
+    /// The thread, by the name of its folder.
     pub thread: ThreadId,
+    /// The folder.
     pub folder: PathBuf,
+    /// Whether it is in the archive.
     pub archived: bool,
 }
 
-/// Somebody has the thread open. The system gives it back with the process.
+/// The shared lock of an open thread. The operating system releases it with the process.
 #[derive(Debug)]
-pub(super) struct InUse {
+pub(super) struct UseLock {
     _folder: File,
-    /// How many folders had to be made for it.
+    /// The number of folders that were created for it.
     pub(super) created: usize,
 }
 
-/// What is to be opened.
+/// Which threads may be opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Wanted {
-    /// A thread that has been recorded, archived or not.
+pub enum OpenMode {
+    /// A thread that exists, archived or not.
     Stored,
     /// The same, or a new one.
     StoredOrNew,
 }
 
-/// What came of the wish to have a thread for oneself.
+/// The result of trying to lock a thread exclusively.
 #[derive(Debug)]
-pub enum Hold {
-    Alone(Alone),
-    Taken { by: String },
+pub enum ExclusiveAccess {
+    /// Locked by this process.
+    Alone(ExclusiveThread),
+    /// Another process has the thread open.
+    Taken {
+        /// The name of that process.
+        by: String,
+    },
 }
 
-/// Nobody else has the thread open, and nobody can open it for as long as this lives.
+/// An exclusive lock: no other process has the thread open or can open it until this is dropped.
 #[derive(Debug)]
-pub struct Alone {
+pub struct ExclusiveThread {
     _folder: File,
     _owner: Option<File>,
     _append: Option<File>,
 }
 
-/// What became of a thread that was to be archived.
+/// What happened to a thread that was due for archiving.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Retired {
+pub enum ArchiveOutcome {
+    /// It was archived.
     Moved,
-    /// Somebody has it open, or has used it in between.
+    /// It is open in some process or was used in the meantime.
     Left {
+        /// The reason, for people.
         why: String,
     },
 }
@@ -75,7 +85,7 @@ impl Store {
         self.archive_folder().join(thread.as_str())
     }
 
-    /// Everything that lies in the home as a thread, archived or not, whole or not, by name.
+    /// Every folder in the home that has the name of a thread, archived or not, complete or not.
     pub fn places(&self) -> Result<Vec<ThreadFolder>, StoreError> {
         let mut places = Vec::new();
         for (root, archived) in [(self.threads.clone(), false), (self.archive_folder(), true)] {
@@ -97,15 +107,15 @@ impl Store {
         Ok(places)
     }
 
-    /// What belongs to no single thread, where it is there: the folders above the threads, the stamp, and the logs of
-    /// commands and sidecars (`codex.log` and its like).
+    /// The existing files that belong to no single thread: the folders above the threads, the stamp, and the logs of
+    /// commands and sidecars (such as `codex.log`).
     pub fn shared(&self) -> Vec<PathBuf> {
         let above = self.threads.ancestors().skip(1).take(2).map(Path::to_owned);
         let beside = [self.threads.clone(), self.archive_folder(), self.stamp()];
         above.chain(beside).filter(|path| path.exists()).chain(self.logs()).collect()
     }
 
-    /// All files of the topmost folder. One that cannot be listed is reported where the folder itself is looked at.
+    /// All files of the topmost folder. Errors of listing it are reported by the check of the folder.
     fn logs(&self) -> Vec<PathBuf> {
         let entries = self.threads.ancestors().nth(2).and_then(|top| fs::read_dir(top).ok());
         let files = entries.into_iter().flatten().flatten();
@@ -115,9 +125,9 @@ impl Store {
             .collect()
     }
 
-    /// What lies among the threads and can be none.
-    pub fn strangers(&self) -> Result<Vec<PathBuf>, StoreError> {
-        let mut strangers = Vec::new();
+    /// Files among the threads that cannot be threads.
+    pub fn unexpected_files(&self) -> Result<Vec<PathBuf>, StoreError> {
+        let mut unexpected_files = Vec::new();
         for root in [self.threads.clone(), self.archive_folder()] {
             let entries = match fs::read_dir(&root) {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
@@ -126,49 +136,50 @@ impl Store {
             for entry in entries {
                 let path = entry.map_err(failed("list", &root))?.path();
                 if !path.is_dir() || path.file_name().and_then(|name| name.to_str()).is_none() {
-                    strangers.push(path);
+                    unexpected_files.push(path);
                 }
             }
         }
-        Ok(strangers)
+        Ok(unexpected_files)
     }
 
     fn stamp(&self) -> PathBuf {
         self.threads.with_file_name(STAMP)
     }
 
-    /// The thread is where it can be worked on, and stays there while the result lives. An archived one comes back. No lock
-    /// is waited for.
+    /// Locks the thread in its folder while the result lives. An archived thread is moved back. Does not wait for
+    /// locks.
     pub(super) fn take_in_use(
         &self,
         thread: &ThreadId,
-        wanted: Wanted,
-    ) -> Result<InUse, StoreError> {
+        wanted: OpenMode,
+    ) -> Result<UseLock, StoreError> {
         let path = self.folder(thread);
-        // The thread's own folder is made behind the gate: before it, others would find an empty one.
+        // The thread's own folder is created while the gate is locked, or else others would see an empty one.
         let above = match wanted {
-            Wanted::StoredOrNew => folders::create(&self.disk, &self.threads)?,
-            Wanted::Stored if !self.threads.is_dir() => return Err(no_thread(thread)),
-            Wanted::Stored => 0,
+            OpenMode::StoredOrNew => folders::create(&self.disk, &self.threads)?,
+            OpenMode::Stored if !self.threads.is_dir() => return Err(no_thread(thread)),
+            OpenMode::Stored => 0,
         };
-        let _gate = self.pass_gate(thread)?;
-        // Only behind the gate: a thread that is moved between a look at one place and a look at the other seems to be in neither.
-        if wanted == Wanted::Stored && !self.exists(thread) {
+        let _gate = self.lock_gate(thread)?;
+        // Only while the gate is locked: otherwise a thread that is being moved may seem to be in neither folder.
+        if wanted == OpenMode::Stored && !self.exists(thread) {
             return Err(no_thread(thread));
         }
         self.bring_back(thread)?;
         let created = above + folders::create(&self.disk, &path)?;
         let folder = open_folder(&path)?;
         locked(folder.try_lock_shared(), &path)?;
-        Ok(InUse { _folder: folder, created })
+        Ok(UseLock { _folder: folder, created })
     }
 
-    /// Nobody moves this thread while the result lives. Held alone where it must be brought back.
-    fn pass_gate(&self, thread: &ThreadId) -> Result<File, StoreError> {
+    /// Prevents the thread from being moved while the result lives. The lock is exclusive if the thread must be moved
+    /// back.
+    fn lock_gate(&self, thread: &ThreadId) -> Result<File, StoreError> {
         let gate = open_folder(&self.threads)?;
         if !self.archived(thread).is_dir() {
             locked(gate.try_lock_shared(), &self.threads)?;
-            // It may have been moved between the look and the lock.
+            // It may have been moved before the lock was taken.
             if !self.archived(thread).is_dir() {
                 return Ok(gate);
             }
@@ -177,40 +188,41 @@ impl Store {
         Ok(gate)
     }
 
-    /// The gate is closed. Where a thread of that name lives, the archived one stays where it is.
+    /// Called with the gate locked. If a thread of that name is in use, the archived one stays where it is.
     fn bring_back(&self, thread: &ThreadId) -> Result<(), StoreError> {
         let (from, to) = (self.archived(thread), self.folder(thread));
         if !from.is_dir() || to.join(EVENTS).is_file() {
             return Ok(());
         }
-        // Who works on it in the archive knows it by that name, and is waited for.
+        // Processes that repair it in the archive lock it there, and are waited for.
         let folder = open_folder(&from)?;
         locked(folder.try_lock_shared(), &from)?;
         fs::rename(&from, &to).map_err(failed("bring back", &from))?;
-        tracing::info!(%thread, "the thread was brought back from the archive");
+        tracing::info!(%thread, "moved the thread back from the archive");
         sync_folder(&self.threads)?;
         sync_folder(&self.archive_folder())
     }
 
-    /// Removes a thread's folder where it is empty; whether it was. Nothing is removed while somebody opens a thread.
+    /// Removes a thread's folder if it is empty. Returns whether it was. Never removes one while a thread is being
+    /// opened.
     pub fn remove_empty(&self, place: &ThreadFolder) -> Result<bool, StoreError> {
         let gate = open_folder(&self.threads)?;
         Ok(try_alone(&gate, &self.threads)? && fs::remove_dir(&place.folder).is_ok())
     }
 
-    /// Whether anybody has the thread open, without a wish to change it.
+    /// Whether any process has the thread open. For callers that only read.
     pub fn is_in_use(&self, place: &ThreadFolder) -> Result<bool, StoreError> {
         let folder = open_folder(&place.folder)?;
         Ok(!try_alone(&folder, &place.folder)?)
     }
 
-    /// To change what lies on the disk.
-    pub fn alone(&self, place: &ThreadFolder) -> Result<Hold, StoreError> {
+    /// Locks a thread exclusively, to change its files.
+    pub fn alone(&self, place: &ThreadFolder) -> Result<ExclusiveAccess, StoreError> {
         let by =
             || OwnerLock::holder(&place.folder).unwrap_or_else(|| "another process".to_owned());
         let folder = open_folder(&place.folder)?;
         if !try_alone(&folder, &place.folder)? {
-            return Ok(Hold::Taken { by: by() });
+            return Ok(ExclusiveAccess::Taken { by: by() });
         }
         let mut locks = [None, None];
         for (lock, name) in locks.iter_mut().zip([OWNER, EVENTS]) {
@@ -220,21 +232,25 @@ impl Store {
                 file => file.map_err(failed("open", &path))?,
             };
             if !try_alone(&file, &path)? {
-                return Ok(Hold::Taken { by: by() });
+                return Ok(ExclusiveAccess::Taken { by: by() });
             }
             *lock = Some(file);
         }
         let [owner, append] = locks;
-        Ok(Hold::Alone(Alone { _folder: folder, _owner: owner, _append: append }))
+        Ok(ExclusiveAccess::Alone(ExclusiveThread {
+            _folder: folder,
+            _owner: owner,
+            _append: append,
+        }))
     }
 
-    /// Archives every thread that nobody has touched for so many days, and tells what became of each that was due.
-    /// Where it is no number of days, none ever is.
+    /// Archives every thread that was not used for `days` days, and returns what happened to each that was due. If
+    /// `days` is not a valid number of days, none is due.
     pub fn retire(
         &self,
         now: SystemTime,
         days: u64,
-        mut each: impl FnMut(&ThreadId, Result<Retired, StoreError>),
+        mut each: impl FnMut(&ThreadId, Result<ArchiveOutcome, StoreError>),
     ) -> Result<(), StoreError> {
         let length = Duration::from_secs(days.saturating_mul(DAY.as_secs()));
         let Some(untouched_since) = now.checked_sub(length).filter(|_| days > 0) else {
@@ -250,12 +266,11 @@ impl Store {
         Ok(())
     }
 
-    /// Once a day: archives every thread that was not used for so many days. What becomes of each is logged. Slow; call it
-    /// when nothing waits for it.
+    /// Archives idle threads, once a day, and logs what happened to each. Slow: call it when nothing waits for it.
     pub fn archive_idle(&self, days: u64, now: Timestamp) {
-        let tell = |thread: &ThreadId, retired: Result<Retired, StoreError>| match retired {
-            Ok(Retired::Moved) => tracing::info!(%thread, "archived"),
-            Ok(Retired::Left { why }) => tracing::info!(%thread, why, "not archived"),
+        let tell = |thread: &ThreadId, retired: Result<ArchiveOutcome, StoreError>| match retired {
+            Ok(ArchiveOutcome::Moved) => tracing::info!(%thread, "archived"),
+            Ok(ArchiveOutcome::Left { why }) => tracing::info!(%thread, why, "not archived"),
             Err(error) => tracing::warn!(%thread, %error, "not archived"),
         };
         let now = SystemTime::UNIX_EPOCH + Duration::from_millis(now.0.max(0).unsigned_abs());
@@ -267,31 +282,35 @@ impl Store {
         }
     }
 
-    fn archive(&self, place: &ThreadFolder, since: SystemTime) -> Result<Retired, StoreError> {
-        let left = |why: &str| Ok(Retired::Left { why: why.to_owned() });
+    fn archive(
+        &self,
+        place: &ThreadFolder,
+        since: SystemTime,
+    ) -> Result<ArchiveOutcome, StoreError> {
+        let left = |why: &str| Ok(ArchiveOutcome::Left { why: why.to_owned() });
         let gate = open_folder(&self.threads)?;
         if !try_alone(&gate, &self.threads)? {
             return left("another thread is being opened");
         }
         let _alone = match self.alone(place)? {
-            Hold::Alone(alone) => alone,
-            Hold::Taken { by } => return left(&format!("{by} has it open")),
+            ExclusiveAccess::Alone(alone) => alone,
+            ExclusiveAccess::Taken { by } => return left(&format!("it is open in {by}")),
         };
         if !is_idle(place, since)? {
             return left("it was used just now");
         }
         let to = self.archived(&place.thread);
         if to.exists() {
-            return left("a thread of that name is archived already");
+            return left("a thread of that name is already archived");
         }
         folders::create(&self.disk, &self.archive_folder())?;
         fs::rename(&place.folder, &to).map_err(failed("archive", &place.folder))?;
         sync_folder(&self.archive_folder())?;
         sync_folder(&self.threads)?;
-        Ok(Retired::Moved)
+        Ok(ArchiveOutcome::Moved)
     }
 
-    /// Whether a day has passed since this last said yes. It costs nothing where no thread was ever opened.
+    /// Whether a day has passed since this last returned true. Costs nothing in an empty home.
     pub fn is_new_day(&self, now: SystemTime) -> Result<bool, StoreError> {
         if !self.threads.is_dir() {
             return Ok(false);
@@ -303,7 +322,7 @@ impl Store {
                 Some(metadata.and_then(|it| it.modified()).map_err(failed("read", &stamp))?)
             }
         };
-        // A stamp from the future is a clock's error, and must not hold everything up.
+        // A stamp in the future is a clock error and must not block archiving forever.
         let apart =
             |last: SystemTime| now.duration_since(last).unwrap_or_else(|ahead| ahead.duration());
         if last.is_some_and(|last| apart(last) < DAY) {
@@ -315,7 +334,7 @@ impl Store {
     }
 }
 
-/// When something was last written to a thread's log. A folder without a log is no thread yet.
+/// When a thread's log was last written. `None` if the folder has no log yet.
 pub fn last_touched(place: &ThreadFolder) -> Result<Option<SystemTime>, StoreError> {
     let path = place.folder.join(EVENTS);
     match fs::metadata(&path).and_then(|metadata| metadata.modified()) {
@@ -336,7 +355,7 @@ fn open_folder(path: &Path) -> Result<File, StoreError> {
     File::open(path).map_err(failed("open", path))
 }
 
-/// Whoever only looks, or opens something, holds a lock for a moment.
+/// Retries briefly, because readers and openers hold the lock for a moment.
 fn try_alone(file: &File, path: &Path) -> Result<bool, StoreError> {
     const LOOKS: u32 = 5;
     const ONE_LOOK: Duration = Duration::from_millis(2);

@@ -1,4 +1,4 @@
-//! The lines of a file from its end, so that the newest cost the same however long the file is.
+//! Reads the lines of a file from its end, so that the newest cost the same however long the file is.
 
 use rawr_core::steps;
 use std::fs::File;
@@ -7,21 +7,21 @@ use std::os::unix::fs::FileExt;
 
 const BLOCK: u64 = 64 << 10;
 
-/// Whole lines without their ends, the last one first. What stands behind the last newline is left out.
+/// Whole lines without their newlines, last one first. Bytes after the last newline are left out.
 #[derive(Debug)]
-pub(super) struct Backwards {
+pub(super) struct ReverseLines {
     file: File,
     /// Everything from this byte on has been read.
     from: u64,
-    /// Read, and not given yet. Ends with a newline as soon as one was met.
+    /// Bytes that were read and not returned yet. Ends with a newline as soon as one was read.
     pending: Vec<u8>,
 }
 
-impl Backwards {
+impl ReverseLines {
     pub(super) fn new(file: File) -> io::Result<Self> {
         let from = file.metadata()?.len();
         let mut lines = Self { file, from, pending: Vec::new() };
-        // A line that is being written is none yet.
+        // Skip a line that is still being written.
         while lines.fill()? {
             if let Some(last) = memchr::memrchr(b'\n', &lines.pending) {
                 lines.pending.truncate(last + 1);
@@ -32,7 +32,7 @@ impl Backwards {
         Ok(lines)
     }
 
-    /// One more block before what is there; false at the file's start.
+    /// Reads one more block in front. Returns false at the start of the file.
     fn fill(&mut self) -> io::Result<bool> {
         if self.from == 0 {
             return Ok(false);
@@ -55,7 +55,7 @@ impl Backwards {
                 }
                 return Ok(None);
             };
-            // The newline at the end is this line's own.
+            // The last byte is this line's own newline.
             if let Some(before) = memchr::memrchr(b'\n', &self.pending[..whole]) {
                 let line = self.pending[before + 1..whole].to_vec();
                 self.pending.truncate(before + 1);
@@ -70,7 +70,7 @@ impl Backwards {
     }
 }
 
-impl Iterator for Backwards {
+impl Iterator for ReverseLines {
     type Item = io::Result<Vec<u8>>;
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -85,12 +85,12 @@ mod tests {
     fn backwards(text: &str) -> Vec<String> {
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), text).unwrap();
-        let lines = Backwards::new(file.reopen().unwrap()).unwrap();
+        let lines = ReverseLines::new(file.reopen().unwrap()).unwrap();
         lines.map(|line| String::from_utf8(line.unwrap()).unwrap()).collect()
     }
 
     #[test]
-    fn whole_lines_come_from_the_last_to_the_first() {
+    fn whole_lines_come_last_to_first() {
         assert_eq!(backwards(""), [""; 0]);
         assert_eq!(backwards("torn"), [""; 0]);
         assert_eq!(backwards("1\n"), ["1"]);

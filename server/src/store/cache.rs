@@ -1,5 +1,5 @@
-//! `state.json`: the folded state up to a byte of the log. It saves time and carries no truth: whatever does not fit
-//! the log exactly is thrown away.
+//! `state.json`: the folded state up to a byte of the log. It only saves time: a cache that does not match the log
+//! exactly is discarded.
 
 use super::disk::Disk;
 use super::{STATE, StoreError, failed};
@@ -14,8 +14,8 @@ use std::path::Path;
 
 const TAIL: u64 = 512;
 
-/// What made the state out of the log. Another build may read the same lines as another state, whatever its version
-/// says: it starts from the log.
+/// The versions of the code that folded the state. Another build may fold the same lines differently, so that it starts
+/// from the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FoldedBy {
     format: u16,
@@ -27,25 +27,25 @@ impl FoldedBy {
 }
 
 #[derive(Serialize, Deserialize)]
-pub struct Cache {
+pub struct StateCache {
     folded_by: FoldedBy,
     /// The state covers the log up to this byte.
     pub bytes: u64,
     pub lines: u64,
-    /// Of the last bytes before it.
+    /// Hash of the last bytes before that.
     tail: u64,
     pub thread: Thread,
 }
 
-pub fn load(folder: &Path, log: &mut File) -> Option<Cache> {
+pub fn load(folder: &Path, log: &mut File) -> Option<StateCache> {
     let text = std::fs::read(folder.join(STATE)).ok()?;
-    let cache: Cache = serde_json::from_slice(&text).ok()?;
+    let cache: StateCache = serde_json::from_slice(&text).ok()?;
     let fits = cache.folded_by == FoldedBy::PRESENT
         && tail_hash(log, cache.bytes).ok()? == Some(cache.tail);
     fits.then_some(cache)
 }
 
-/// Neither the file nor its folder is synced: what a crash makes of it does not fit the log, or is the older one.
+/// Not synced: after a crash the file either does not match the log or is the older one.
 pub fn save(
     disk: &Disk,
     folder: &Path,
@@ -57,12 +57,12 @@ pub fn save(
     let path = folder.join(STATE);
     let Some(tail) = tail_hash(log, bytes).map_err(failed("read", &path))? else { return Ok(()) };
     let folded_by = FoldedBy::PRESENT;
-    let cache = Cache { folded_by, bytes, lines, tail, thread: thread.clone() };
+    let cache = StateCache { folded_by, bytes, lines, tail, thread: thread.clone() };
     let text = serde_json::to_vec(&cache).map_err(|error| failed("write", &path)(error.into()))?;
     disk.replace(folder, &path, &text).map_err(failed("write", &path))
 }
 
-/// `None` where the log is shorter than that.
+/// `None` if the log is shorter than that.
 fn tail_hash(log: &mut File, end: u64) -> std::io::Result<Option<u64>> {
     if log.metadata()?.len() < end {
         return Ok(None);

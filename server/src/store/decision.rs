@@ -1,7 +1,7 @@
-//! `decisions.jsonl` and its lines: why, for people. The events carry the truth, so that a line that cannot be read here
-//! is left out and told, and stops nothing.
+//! `decisions.jsonl`: explanations for people. The events hold the truth, so that an unreadable line is logged and left
+//! out.
 
-use super::backwards::Backwards;
+use super::backwards::ReverseLines;
 use super::disk::Disk;
 use super::{DECISIONS, StoreError, failed};
 use rawr_core::assess::Decision;
@@ -12,9 +12,10 @@ use std::io::{ErrorKind, Read, Seek, SeekFrom};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-/// Raised by the same rule as that of the events.
+/// Incremented by the same rule as the format of events.
 pub const DECISION_FORMAT: u16 = 1;
 
+/// A decision with its format, as it is stored.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct StoredDecision<'d> {
     v: u16,
@@ -22,11 +23,12 @@ pub struct StoredDecision<'d> {
 }
 
 impl<'d> StoredDecision<'d> {
+    /// A decision of the current format.
     pub const fn of(decision: &'d Decision) -> Self {
         Self { v: DECISION_FORMAT, decision: Cow::Borrowed(decision) }
     }
 
-    /// Oldest first. They are a record of why, and no truth hangs on them.
+    /// Parses decisions, oldest first. Unreadable ones are logged and left out.
     pub fn read(bytes: &[u8]) -> Vec<Decision> {
         let lines = bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
         lines.filter_map(readable).collect()
@@ -35,41 +37,45 @@ impl<'d> StoredDecision<'d> {
 
 fn readable(line: &[u8]) -> Option<Decision> {
     read_decision(line)
-        .inspect_err(|error| tracing::warn!(%error, "an unreadable decision is left out"))
+        .inspect_err(|error| tracing::warn!(%error, "left out an unreadable decision"))
         .ok()
 }
 
+/// Why a line is not a decision.
 #[derive(Debug, thiserror::Error)]
 pub enum BadDecision {
+    /// It has this newer format.
     #[error("it has format {0}, this release reads up to {DECISION_FORMAT}: update rawr")]
     Newer(u16),
+    /// It cannot be parsed.
     #[error("{0}")]
     Broken(serde_json::Error),
 }
 
+/// Parses one line. Checks its format first.
 pub fn read_decision(line: &[u8]) -> Result<Decision, BadDecision> {
     #[derive(Deserialize)]
-    struct Version {
+    struct FormatVersion {
         v: u16,
     }
-    // A newer line may well look like one of ours, and mean something else.
-    match serde_json::from_slice::<Version>(line) {
-        Ok(Version { v }) if v > DECISION_FORMAT => Err(BadDecision::Newer(v)),
+    // A line of a newer format may parse as ours and mean something else.
+    match serde_json::from_slice::<FormatVersion>(line) {
+        Ok(FormatVersion { v }) if v > DECISION_FORMAT => Err(BadDecision::Newer(v)),
         _ => serde_json::from_slice::<StoredDecision<'_>>(line)
             .map(|stored| stored.decision.into_owned())
             .map_err(BadDecision::Broken),
     }
 }
 
-/// One thread's file of decisions. It grows until `rawr state compact` drops old ones. Never synced, and no failure of
-/// its own stops anything.
+/// The file of decisions of one thread. It grows until `rawr state compact` drops old ones. Never synced, and its
+/// failures are not fatal.
 #[derive(Debug)]
 pub struct DecisionFile {
     disk: Disk,
     path: PathBuf,
-    /// Open once something was appended, until that fails.
+    /// Open once something was appended, until an append fails.
     file: Option<File>,
-    /// How far it was looked at.
+    /// How far the file was read.
     looked_at: Option<u64>,
 }
 
@@ -78,6 +84,7 @@ impl DecisionFile {
         Self { disk: disk.clone(), path: folder.join(DECISIONS), file: None, looked_at: None }
     }
 
+    /// Appends one line. `line` ends with a newline.
     pub fn append(&mut self, line: &[u8]) -> Result<(), StoreError> {
         let file = match self.file.take() {
             Some(file) => file,
@@ -91,8 +98,7 @@ impl DecisionFile {
         Ok(())
     }
 
-    /// Whole lines that were appended since the last look, by whichever process. The first look finds none of those that
-    /// were there before.
+    /// Whole lines that any process appended since the last call. The first call skips the existing ones.
     pub fn look(&mut self) -> Result<Vec<u8>, StoreError> {
         let mut file = match File::open(&self.path) {
             Err(error) if error.kind() == ErrorKind::NotFound => {
@@ -113,17 +119,17 @@ impl DecisionFile {
         Ok(lines)
     }
 
-    /// Those that are readable, and no more of the file than is asked for.
+    /// Readable decisions, newest first. Reads no more of the file than the caller consumes.
     pub fn newest_first(&self) -> Result<impl Iterator<Item = Decision> + use<>, StoreError> {
         let lines = match File::open(&self.path) {
             Err(error) if error.kind() == ErrorKind::NotFound => None,
-            file => Some(file.and_then(Backwards::new).map_err(failed("read", &self.path))?),
+            file => Some(file.and_then(ReverseLines::new).map_err(failed("read", &self.path))?),
         };
         let path = self.path.clone();
         let line = move |line: std::io::Result<Vec<u8>>| match line {
             Ok(line) => Some(line),
             Err(error) => {
-                tracing::warn!(path = %path.display(), %error, "older decisions are left out");
+                tracing::warn!(path = %path.display(), %error, "left out older decisions");
                 None
             }
         };
@@ -131,7 +137,7 @@ impl DecisionFile {
         Ok(lines.filter(|line| !line.is_empty()).filter_map(|line| readable(&line)))
     }
 
-    /// Where a line was not written to its end, the next begins on a line of its own.
+    /// If the last line is incomplete, the next one starts on a new line.
     fn open(&self) -> Result<File, StoreError> {
         let (disk, path) = (&self.disk, &self.path);
         let file = disk.open_to_append(path).map_err(failed("open", path))?;

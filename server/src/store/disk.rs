@@ -1,5 +1,5 @@
-//! Whatever the store changes on the disk, it changes through here, so that a test can let any of it fail. What is in
-//! the files is nobody's business here.
+//! All changes that the store makes on disk go through here, so that tests can make any of them fail. Does not
+//! interpret file contents.
 
 use super::{StoreError, failed};
 use std::fmt::Debug;
@@ -11,61 +11,76 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tempfile::NamedTempFile;
 
-/// The disk as it is; in tests, with faults.
+/// The file system; in tests, with simulated faults.
 #[derive(Debug, Clone)]
 pub struct Disk {
-    faults: Option<Arc<dyn Faults>>,
+    faults: Option<Arc<dyn DiskFaults>>,
 }
 
-/// What is about to be done to a file or a folder.
+/// An operation on a file or a folder that is about to happen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Operation<'o> {
+pub enum DiskOperation<'o> {
+    /// Create a folder.
     CreateFolder,
+    /// Open or create a file.
     Open,
+    /// Lock a file.
     Lock,
+    /// Unlock a file.
     Unlock,
-    /// At the end of the file.
+    /// Append to the end of the file.
     Append(&'o [u8]),
-    /// Bytes in their old place.
+    /// Overwrite bytes in place.
     Rewrite {
+        /// The offset in the file.
         at: u64,
+        /// The new bytes.
         bytes: &'o [u8],
     },
+    /// Truncate or extend the file to this length.
     SetLength(u64),
+    /// Sync the file.
     Sync,
+    /// Sync the folder.
     SyncFolder,
-    /// A whole file, under another name first.
+    /// Write a whole file under a temporary name.
     Prepare(&'o [u8]),
-    /// What was prepared takes the file's place.
+    /// Rename the prepared file to its final name.
     Rename,
+    /// Delete the file.
     Remove,
 }
 
-/// What becomes of an operation.
+/// The simulated outcome of an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fate {
+pub enum OperationOutcome {
+    /// It is performed.
     Passes,
-    /// It counts as done, and the disk has not been asked.
+    /// Reports success without doing anything.
     Pretended,
-    /// So many bytes get down, then the system's error of this number comes.
+    /// Writes that many bytes, then fails with this OS error.
     Fails {
+        /// How many bytes are written before that.
         after: usize,
+        /// The OS error number.
         errno: i32,
     },
-    /// So many bytes get down, then the process is no more.
+    /// Writes that many bytes, then the process dies.
     Kills {
+        /// How many bytes are written before that.
         after: usize,
     },
 }
 
-/// Decides what becomes of every operation. It may also take its time.
-pub trait Faults: Debug + Send + Sync {
-    fn meet(&self, operation: &Operation<'_>, path: &Path) -> Fate;
+/// Decides the outcome of every operation. It may also block.
+pub trait DiskFaults: Debug + Send + Sync {
+    /// The outcome of this operation on this file or folder.
+    fn meet(&self, operation: &DiskOperation<'_>, path: &Path) -> OperationOutcome;
 }
 
-/// How the name of a file begins that is not complete yet, or that a crash left so.
+/// The prefix of temporary files, which a crash may leave.
 const UNFINISHED: &str = ".unfinished-";
-/// A process that holds a lock for longer hangs, or waits for one that we hold.
+/// A process that holds a lock for longer hangs, or is deadlocked with us.
 const LOCK_PATIENCE: Duration = Duration::from_secs(5);
 /// A lock is usually held for one sync.
 const SHORTEST_PAUSE: Duration = Duration::from_micros(200);
@@ -81,7 +96,8 @@ impl Default for Disk {
     }
 }
 
-impl Operation<'_> {
+impl DiskOperation<'_> {
+    /// The bytes that it writes. Empty for other operations.
     pub const fn bytes(&self) -> &[u8] {
         match self {
             Self::Append(bytes) | Self::Rewrite { bytes, .. } | Self::Prepare(bytes) => bytes,
@@ -91,13 +107,14 @@ impl Operation<'_> {
 }
 
 impl Disk {
-    pub fn with_faults(faults: Arc<dyn Faults>) -> Self {
+    /// A disk whose operations fail as `faults` decides.
+    pub fn with_faults(faults: Arc<dyn DiskFaults>) -> Self {
         Self { faults: Some(faults) }
     }
 
     fn run(
         &self,
-        operation: Operation<'_>,
+        operation: DiskOperation<'_>,
         path: &Path,
         mut act: impl FnMut(&[u8]) -> io::Result<()>,
     ) -> io::Result<()> {
@@ -108,13 +125,13 @@ impl Disk {
             part => act(part),
         };
         match faults.meet(&operation, path) {
-            Fate::Passes => act(bytes),
-            Fate::Pretended => Ok(()),
-            Fate::Fails { after, errno } => {
+            OperationOutcome::Passes => act(bytes),
+            OperationOutcome::Pretended => Ok(()),
+            OperationOutcome::Fails { after, errno } => {
                 part(after)?;
                 Err(io::Error::from_raw_os_error(errno))
             }
-            Fate::Kills { after } => {
+            OperationOutcome::Kills { after } => {
                 part(after)?;
                 rustix::process::kill_process(
                     rustix::process::getpid(),
@@ -126,45 +143,45 @@ impl Disk {
     }
 
     pub(crate) fn create_folder(&self, path: &Path) -> io::Result<()> {
-        self.run(Operation::CreateFolder, path, |_| {
+        self.run(DiskOperation::CreateFolder, path, |_| {
             fs::DirBuilder::new().recursive(true).mode(0o700).create(path)
         })
     }
 
-    /// For reading, and for adding at the end.
+    /// Opens a file to read and append.
     pub(super) fn open_to_append(&self, path: &Path) -> io::Result<File> {
         self.open(path, OpenOptions::new().append(true).create(true))
     }
 
-    /// For reading, and for writing from its beginning.
+    /// Opens a file to read and write from its start.
     pub(super) fn open_to_write(&self, path: &Path) -> io::Result<File> {
         self.open(path, OpenOptions::new().write(true).create(true))
     }
 
-    /// For writing in place what is there.
+    /// Opens an existing file to overwrite parts of it.
     pub(super) fn open_to_rewrite(&self, path: &Path) -> io::Result<File> {
         self.open(path, OpenOptions::new().write(true))
     }
 
     fn open(&self, path: &Path, options: &mut OpenOptions) -> io::Result<File> {
-        self.run(Operation::Open, path, |_| Ok(()))?;
+        self.run(DiskOperation::Open, path, |_| Ok(()))?;
         options.read(true).mode(0o600).open(path)
     }
 
     pub(super) fn try_lock(&self, file: &File, path: &Path) -> Result<(), TryLockError> {
-        self.run(Operation::Lock, path, |_| Ok(())).map_err(TryLockError::Error)?;
+        self.run(DiskOperation::Lock, path, |_| Ok(())).map_err(TryLockError::Error)?;
         file.try_lock()
     }
 
     pub(super) fn unlock(&self, file: &File, path: &Path) -> io::Result<()> {
-        self.run(Operation::Unlock, path, |_| file.unlock())
+        self.run(DiskOperation::Unlock, path, |_| file.unlock())
     }
 
     pub(super) fn append(&self, mut file: &File, path: &Path, bytes: &[u8]) -> io::Result<()> {
-        self.run(Operation::Append(bytes), path, |bytes| file.write_all(bytes))
+        self.run(DiskOperation::Append(bytes), path, |bytes| file.write_all(bytes))
     }
 
-    /// The file must not be open for appending: then everything goes to its end.
+    /// The file must not be open for appending, or else all writes go to its end.
     pub(super) fn rewrite(
         &self,
         file: &File,
@@ -172,29 +189,29 @@ impl Disk {
         at: u64,
         bytes: &[u8],
     ) -> io::Result<()> {
-        self.run(Operation::Rewrite { at, bytes }, path, |bytes| file.write_all_at(bytes, at))
+        self.run(DiskOperation::Rewrite { at, bytes }, path, |bytes| file.write_all_at(bytes, at))
     }
 
     pub(super) fn set_length(&self, file: &File, path: &Path, length: u64) -> io::Result<()> {
-        self.run(Operation::SetLength(length), path, |_| file.set_len(length))
+        self.run(DiskOperation::SetLength(length), path, |_| file.set_len(length))
     }
 
     pub(super) fn sync(&self, file: &File, path: &Path) -> io::Result<()> {
-        self.run(Operation::Sync, path, |_| file.sync_data())
+        self.run(DiskOperation::Sync, path, |_| file.sync_data())
     }
 
-    /// What is new in a folder is only safe once the folder knows it.
+    /// New entries of a folder survive a crash only after the folder is synced.
     pub(crate) fn sync_folder(&self, path: &Path) -> io::Result<()> {
-        self.run(Operation::SyncFolder, path, |_| File::open(path)?.sync_all())
+        self.run(DiskOperation::SyncFolder, path, |_| File::open(path)?.sync_all())
     }
 
-    /// The file is the old one or the new one, also for whoever reads it meanwhile. It is not synced.
+    /// Replaces the file atomically, also for concurrent readers. Not synced.
     pub(super) fn replace(&self, folder: &Path, path: &Path, bytes: &[u8]) -> io::Result<()> {
         let file = self.prepare(folder, path, bytes)?;
         self.put_in_place(file, path)
     }
 
-    /// The same, and it is on the disk itself when this returns.
+    /// The same, and durable when this returns.
     pub(crate) fn replace_durably(
         &self,
         folder: &Path,
@@ -209,24 +226,24 @@ impl Disk {
 
     fn prepare(&self, folder: &Path, path: &Path, bytes: &[u8]) -> io::Result<NamedTempFile> {
         let mut file = unfinished(folder)?;
-        self.run(Operation::Prepare(bytes), path, |bytes| file.write_all(bytes))?;
+        self.run(DiskOperation::Prepare(bytes), path, |bytes| file.write_all(bytes))?;
         Ok(file)
     }
 
     fn put_in_place(&self, file: NamedTempFile, path: &Path) -> io::Result<()> {
         let mut file = Some(file);
-        self.run(Operation::Rename, path, |_| match file.take() {
+        self.run(DiskOperation::Rename, path, |_| match file.take() {
             Some(file) => file.persist(path).map(drop).map_err(|error| error.error),
             None => Ok(()),
         })
     }
 
     pub(crate) fn remove(&self, path: &Path) -> io::Result<()> {
-        self.run(Operation::Remove, path, |_| fs::remove_file(path))
+        self.run(DiskOperation::Remove, path, |_| fs::remove_file(path))
     }
 }
 
-/// A file that gets its name once it is complete.
+/// A temporary file that is renamed once it is complete.
 pub(crate) fn unfinished(folder: &Path) -> io::Result<NamedTempFile> {
     tempfile::Builder::new().prefix(UNFINISHED).tempfile_in(folder)
 }
@@ -236,8 +253,7 @@ pub(crate) fn is_unfinished(path: &Path) -> bool {
     name.is_some_and(|name| name.starts_with(UNFINISHED))
 }
 
-/// How long a lock that another process holds is waited for, and in which steps: not forever, because two processes that
-/// wait for each other must get out again.
+/// How long to wait for a lock that another process holds, and how often to retry. Not forever, to resolve deadlocks.
 #[derive(Debug)]
 pub(crate) struct LockPatience {
     ends_at: Instant,
@@ -251,7 +267,7 @@ impl Default for LockPatience {
 }
 
 impl LockPatience {
-    /// Before the next try; `None` when there shall be none.
+    /// The pause before the next attempt, or `None` to give up.
     pub(crate) fn next_pause(&mut self) -> Option<Duration> {
         let pause = self.pause;
         self.pause = (pause * 2).min(LONGEST_PAUSE);
@@ -259,7 +275,7 @@ impl LockPatience {
     }
 }
 
-/// For callers with nothing else to do. The sidecar's workers pause without holding a thread of the system.
+/// Retries by blocking. For callers with nothing else to do; the sidecar's workers wait without blocking an OS thread.
 pub(super) fn patiently<T>(
     mut attempt: impl FnMut() -> Result<T, StoreError>,
 ) -> Result<T, StoreError> {
@@ -275,7 +291,7 @@ pub(super) fn patiently<T>(
     }
 }
 
-/// The outcome of a try to lock, where another holder is an error like any other.
+/// Converts the result of a lock attempt to an error.
 pub(super) fn locked(tried: Result<(), TryLockError>, path: &Path) -> Result<(), StoreError> {
     tried.map_err(|error| match error {
         TryLockError::WouldBlock => StoreError::Locked { path: path.to_owned() },

@@ -1,14 +1,14 @@
-//! The folders that lead to a thread. A crash of the machine must not take away the way to what was acknowledged.
+//! The folders above a thread. A crash must not lose the path to acknowledged records.
 
 use super::disk::Disk;
 use super::{StoreError, failed};
 use std::path::Path;
 
-/// A thread's folder, `threads`, `auto_compaction`, `rawr` and home: an earlier process may have made any of them and
-/// not have lived to sync it.
+/// A thread's folder, `threads`, `auto_compaction`, `rawr` and home: an earlier process may have created any of them
+/// and died before it synced them.
 const OURS: usize = 5;
 
-/// Returns how many folders had to be made.
+/// Returns the number of folders that were created.
 pub(super) fn create(disk: &Disk, folder: &Path) -> Result<usize, StoreError> {
     let missing = folder.ancestors().take_while(|folder| !folder.exists()).count();
     if missing > 0 {
@@ -17,7 +17,7 @@ pub(super) fn create(disk: &Disk, folder: &Path) -> Result<usize, StoreError> {
     Ok(missing)
 }
 
-/// Every folder knows the next one, and the last one its files.
+/// Syncs each of the folders, so that the path to the thread's files survives a crash.
 pub(super) fn sync_way_to(disk: &Disk, folder: &Path, created: usize) -> Result<(), StoreError> {
     let way = folder.ancestors().filter(|folder| !folder.as_os_str().is_empty());
     for folder in way.take(OURS.max(created + 1)) {

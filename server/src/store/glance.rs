@@ -1,4 +1,4 @@
-//! A thread's state for a list: read beside whoever writes, without a lock and without a repair.
+//! A thread's state for a list. Read without a lock and without a repair, possibly while another process writes.
 
 use super::disk::Disk;
 use super::log::CACHE_EVERY;
@@ -11,7 +11,7 @@ use std::path::Path;
 pub(super) fn glance(disk: &Disk, folder: &Path, thread: &ThreadId) -> Result<Thread, StoreError> {
     let path = folder.join(EVENTS);
     let mut log = File::open(&path).map_err(failed("open", &path))?;
-    // A folder that was copied holds the state of another thread.
+    // A copied folder holds the state of another thread.
     let cached = cache::load(folder, &mut log).filter(|cache| cache.thread.id == *thread);
     let (start, lines, mut state) = match cached {
         Some(cache) => (cache.bytes, cache.lines, cache.thread),
@@ -21,7 +21,7 @@ pub(super) fn glance(disk: &Disk, folder: &Path, thread: &ThreadId) -> Result<Th
     if replay.records >= CACHE_EVERY {
         let lines = lines + replay.lines();
         if let Err(error) = cache::save(disk, folder, &mut log, replay.bytes, lines, &state) {
-            tracing::warn!(%thread, %error, "the state could not be cached; the next list replays the log");
+            tracing::warn!(%thread, %error, "failed to cache the state; the next list replays the log");
         }
     }
     Ok(state)

@@ -1,5 +1,5 @@
-//! Messages of a person's that wait, word for word. The log has them without their secrets, and they must be delivered
-//! unchanged, also by another process: until then the text lies in a file of its own beside the log.
+//! The original texts of held messages. The log has them redacted, but they must be delivered unchanged, also by
+//! another process. Until then, each text is in a file of its own.
 
 use super::disk::Disk;
 use super::{StoreError, failed};
@@ -13,26 +13,28 @@ use std::path::{Path, PathBuf};
 const FOLDER: &str = "held";
 const FORMAT: u16 = 1;
 
-/// A message as it was written.
+/// The original text of a message.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct Original {
+pub struct OriginalText {
     v: u16,
     input: InputId,
-    /// As the log has it: an id may name another message later.
+    /// The redacted text, because an id may be reused for another message.
     logged: String,
     text: String,
 }
 
-impl Original {
+impl OriginalText {
+    /// `logged` is the redacted form of `text`.
     pub fn new(input: InputId, logged: String, text: String) -> Self {
         Self { v: FORMAT, input, logged, text }
     }
 
+    /// The path of its file in the thread's folder.
     pub fn file(&self, thread_folder: &Path) -> PathBuf {
         file(thread_folder, &self.input, &self.logged)
     }
 
-    /// On the disk itself when this returns.
+    /// Durable when this returns.
     fn write(&self, disk: &Disk, thread_folder: &Path) -> Result<(), StoreError> {
         let path = self.file(thread_folder);
         let put = || {
@@ -48,7 +50,8 @@ impl Original {
     }
 }
 
-/// Where the text of a message lies, there or not. Ids may be reused, and are too long for a name.
+/// The file of a message's text, whether it exists or not. Its name is a hash, because ids may be reused and may be too
+/// long.
 pub fn file(thread_folder: &Path, input: &InputId, logged: &str) -> PathBuf {
     let name = format!("{:016x}.json", stable_hash(&format!("{input}\n{logged}")));
     thread_folder.join(FOLDER).join(name)
@@ -59,7 +62,7 @@ pub(crate) fn is_original(path: &Path) -> bool {
         && path.extension().is_some_and(|extension| extension == "json")
 }
 
-/// The files that there must be: of messages that wait and lost their secrets in the log.
+/// The files that must exist: one for each held message that was redacted in the log.
 pub fn of_waiting(
     thread: &Thread,
     thread_folder: &Path,
@@ -69,17 +72,19 @@ pub fn of_waiting(
     redacted.map(move |(input, text)| file(thread_folder, input, text))
 }
 
-/// The text of a message that the log has as `logged`.
+/// The original text of a message whose redacted text is `logged`.
 pub fn read(thread_folder: &Path, input: &InputId, logged: &str) -> Result<String, StoreError> {
     let path = file(thread_folder, input, logged);
     let read = || {
-        let original: Original = serde_json::from_slice(&fs::read(&path)?)?;
+        let original: OriginalText = serde_json::from_slice(&fs::read(&path)?)?;
         let fits = original.v <= FORMAT && original.input == *input && original.logged == *logged;
-        fits.then_some(original.text).ok_or_else(|| io::Error::other("it is of another message"))
+        fits.then_some(original.text)
+            .ok_or_else(|| io::Error::other("it belongs to another message"))
     };
     read().map_err(failed("read", &path))
 }
 
+/// All such files of a thread.
 pub fn files(thread_folder: &Path) -> Result<Vec<PathBuf>, StoreError> {
     let folder = thread_folder.join(FOLDER);
     let entries = match fs::read_dir(&folder) {
@@ -96,22 +101,22 @@ pub fn files(thread_folder: &Path) -> Result<Vec<PathBuf>, StoreError> {
     Ok(files)
 }
 
-/// What a batch changes of them.
+/// What a batch changes in these files.
 #[derive(Debug, Default)]
-pub(super) struct Changes {
-    kept: Vec<Original>,
-    /// Of messages that do not wait any more.
+pub(super) struct HeldChanges {
+    kept: Vec<OriginalText>,
+    /// Files of messages that are no longer held.
     settled: Vec<PathBuf>,
-    /// The same of earlier batches, where removing failed: tried again with the next one, and no reason for one.
+    /// Such files of earlier batches that could not be removed. Retried with the next batch.
     stuck: Vec<PathBuf>,
 }
 
-impl Changes {
+impl HeldChanges {
     pub(super) const fn is_empty(&self) -> bool {
         self.kept.is_empty() && self.settled.is_empty()
     }
 
-    pub(super) fn keep(&mut self, original: Original, thread_folder: &Path) {
+    pub(super) fn keep(&mut self, original: OriginalText, thread_folder: &Path) {
         let file = original.file(thread_folder);
         self.settled.retain(|settled| *settled != file);
         self.stuck.retain(|stuck| *stuck != file);
@@ -122,19 +127,19 @@ impl Changes {
         self.settled.push(file);
     }
 
-    /// Before the log says that the messages wait: none stands in it that could not be delivered as it was written.
+    /// Called before the log says that the messages are held, so that each can be delivered unchanged.
     pub(super) fn write(&self, disk: &Disk, thread_folder: &Path) -> Result<(), StoreError> {
         self.kept.iter().try_for_each(|original| original.write(disk, thread_folder))
     }
 
-    /// After the log says that they do not.
+    /// Called after the log says that they are no longer held.
     pub(super) fn stored(&mut self, disk: &Disk) {
         self.kept.clear();
         self.stuck.append(&mut self.settled);
         self.stuck.retain(|path| match disk.remove(path) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
                 let path = path.display();
-                tracing::warn!(%error, %path, "the text of a message stays, though it waits no longer");
+                tracing::warn!(%error, %path, "failed to remove the text of a message that is no longer held");
                 true
             }
             _ => false,

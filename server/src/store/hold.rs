@@ -1,29 +1,29 @@
-//! Syncs that do not return, on demand, for tests of a disk that hangs below a real process. Debug builds only.
+//! Makes syncs block on demand, for tests of a hanging disk below a real process. Debug builds only.
 
-use super::disk::{Fate, Faults, Operation};
+use super::disk::{DiskFaults, DiskOperation, OperationOutcome};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 const LOOK_EVERY: Duration = Duration::from_millis(1);
 
-/// Every sync of a file beside this one waits for as long as this one is there.
+/// Each sync of a file blocks while this file exists in the same folder.
 #[derive(Debug)]
 struct HoldSyncs {
     while_there: PathBuf,
 }
 
-pub(super) fn from_environment() -> Option<Arc<dyn Faults>> {
+pub(super) fn from_environment() -> Option<Arc<dyn DiskFaults>> {
     let while_there = std::env::var_os("RAWR_DEBUG_HOLD_SYNCS")?.into();
     Some(Arc::new(HoldSyncs { while_there }))
 }
 
-impl Faults for HoldSyncs {
-    fn meet(&self, operation: &Operation<'_>, path: &Path) -> Fate {
+impl DiskFaults for HoldSyncs {
+    fn meet(&self, operation: &DiskOperation<'_>, path: &Path) -> OperationOutcome {
         let is_beside = path.parent() == self.while_there.parent();
-        while *operation == Operation::Sync && is_beside && self.while_there.exists() {
+        while *operation == DiskOperation::Sync && is_beside && self.while_there.exists() {
             std::thread::sleep(LOOK_EVERY);
         }
-        Fate::Passes
+        OperationOutcome::Passes
     }
 }

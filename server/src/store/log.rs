@@ -1,16 +1,16 @@
-//! One thread's files, open: appending under the lock, catching up with what others appended.
+//! The open files of one thread: appending under the lock, and reading what other processes appended.
 //!
-//! What a commit with a durable event acknowledges is on the disk itself, and so are the folders that lead to it. What a
-//! commit without one acknowledges is in the page cache: it outlives this process, not the machine. `decisions.jsonl`,
-//! `quarantine.jsonl` and `state.json` are never synced, because the log does without them.
+//! A commit with a durable event is synced when it returns, and so are the folders above it. A commit without one is in
+//! the page cache: it survives this process, but not the machine. `decisions.jsonl`, `quarantine.jsonl` and
+//! `state.json` are never synced, because the log can restore them.
 
-use super::archive::InUse;
+use super::archive::UseLock;
 use super::disk::{Disk, locked, patiently};
-use super::held::{self, Original};
+use super::held::{self, OriginalText};
 use super::owner::OwnerLock;
-use super::reader::{Reader, Unreadable, newer, parse, replay_until};
+use super::reader::{LineError, RecordReader, newer, parse, replay_until};
 use super::unsynced::UnsyncedWrites;
-use super::{Damage, EVENTS, QUARANTINE, Replay, StoreError, cache, failed, folders, replay};
+use super::{EVENTS, LogDamage, QUARANTINE, Replay, StoreError, cache, failed, folders, replay};
 use rawr_core::Thread;
 use rawr_core::event::Record;
 use rawr_core::steps;
@@ -20,11 +20,12 @@ use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
-/// The state is cached again after so many events, so that a crash costs little on the next start.
+/// The state is cached after so many events, so that the start after a crash replays little.
 pub(super) const CACHE_EVERY: u64 = 4096;
-/// The disk is only taken for well again if it has room for so many bytes.
+/// The disk counts as working again only if it has room for so many bytes.
 const ROOM: usize = 4096;
 
+/// The open files of one thread.
 #[derive(Debug)]
 pub struct ThreadLog {
     disk: Disk,
@@ -35,27 +36,27 @@ pub struct ThreadLog {
     bytes: u64,
     lines: u64,
     cached_at: u64,
-    /// The batch: lines that wait for the commit.
+    /// Lines of the current batch.
     buffer: Vec<u8>,
-    held: held::Changes,
+    held: held::HeldChanges,
     pushed: u64,
     durable: bool,
     locked: bool,
-    /// The lock is new: what others appended has not been looked at since.
+    /// The lock was just taken and what others appended has not been read.
     is_behind: bool,
     unsynced: UnsyncedWrites,
-    /// A batch failed and could not be cut off again: up to here the file holds what nobody was told of.
+    /// A failed batch could not be cut off: the file up to here holds records that were never reported.
     leftover: Option<u64>,
-    /// How long the last batch was that failed.
+    /// The length of the last batch that failed.
     refused: usize,
-    _in_use: InUse,
+    _in_use: UseLock,
 }
 
 /// How far a batch has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum LogWrite {
     Enough,
-    /// It counts once it is synced.
+    /// Written; counts once it is synced.
     ToSync,
 }
 
@@ -64,12 +65,12 @@ impl ThreadLog {
         disk: &Disk,
         folder: PathBuf,
         thread: &ThreadId,
-        in_use: InUse,
-        reader: &mut impl Reader,
+        in_use: UseLock,
+        reader: &mut impl RecordReader,
     ) -> Result<(Self, Replay), StoreError> {
         let path = folder.join(EVENTS);
         let events = disk.open_to_append(&path).map_err(failed("open", &path))?;
-        // Also where somebody made it and did not live to sync it: so far nothing in it was acknowledged.
+        // Also if an earlier process created the file and died before it synced: nothing in it was acknowledged.
         if events.metadata().map_err(failed("read", &path))?.len() == 0 {
             folders::sync_way_to(disk, &folder, in_use.created)?;
         }
@@ -82,7 +83,7 @@ impl ThreadLog {
             lines: 0,
             cached_at: 0,
             buffer: Vec::new(),
-            held: held::Changes::default(),
+            held: held::HeldChanges::default(),
             pushed: 0,
             durable: false,
             locked: false,
@@ -97,30 +98,29 @@ impl ThreadLog {
         Ok((log, replay))
     }
 
-    /// What is kept beside the log goes to the same disk.
+    /// The disk for files next to the log.
     pub(crate) const fn disk(&self) -> &Disk {
         &self.disk
     }
 
-    /// Takes the thread for itself, as long as the result lives.
+    /// Makes this process the thread's owner while the result lives.
     pub fn own(&self, thread: &ThreadId, holder: &str) -> Result<OwnerLock, StoreError> {
         OwnerLock::take(&self.disk, &self.folder, thread, holder)
     }
 
-    /// The thread as the disk has it, for whoever cannot believe his memory. A batch that has not been committed is
-    /// forgotten.
+    /// The thread as the disk has it, for a caller whose memory may be wrong. An uncommitted batch is discarded.
     pub fn reread(&mut self, thread: &ThreadId) -> Result<(Thread, Replay), StoreError> {
         self.forget_batch();
-        self.held = held::Changes::default();
+        self.held = held::HeldChanges::default();
         let mut state = Thread::new(thread.clone());
         let replay = self.with_lock(|log| log.read_all(thread, &mut state))?;
         Ok((state, replay))
     }
 
-    /// The same, and shows that the disk takes what is written: what is in doubt, and as much as failed last.
+    /// The same, after testing that the disk accepts writes: the doubtful bytes, and as much as failed last.
     pub fn recover(&mut self, thread: &ThreadId) -> Result<(Thread, Replay), StoreError> {
         self.forget_batch();
-        self.held = held::Changes::default();
+        self.held = held::HeldChanges::default();
         let mut state = Thread::new(thread.clone());
         let replay = self.with_lock(|log| {
             let replay = log.read_all(thread, &mut state)?;
@@ -130,21 +130,21 @@ impl ThreadLog {
         Ok((state, replay))
     }
 
-    /// Nobody may be in the middle of a line while its end is looked for.
+    /// Replays the log. Called with the lock, because no process may be writing while the last line is examined.
     fn read_all(
         &mut self,
         thread: &ThreadId,
-        reader: &mut impl Reader,
+        reader: &mut impl RecordReader,
     ) -> Result<Replay, StoreError> {
         let end = match self.cut_leftover() {
             Ok(()) => u64::MAX,
-            // Known to be good so far, whatever stands behind it.
+            // The part before the failure is valid, whatever follows it.
             Err(error) => {
-                tracing::warn!(%error, "the log is read without what failed");
+                tracing::warn!(%error, "read the log without the batch that failed");
                 self.bytes
             }
         };
-        // A folder that was copied holds the state of another thread.
+        // A copied folder holds the state of another thread.
         let cached = cache::load(&self.folder, &mut self.events)
             .filter(|cache| cache.thread.id == *thread && cache.bytes <= end);
         let cached = cached
@@ -158,15 +158,15 @@ impl ThreadLog {
         Ok(replay)
     }
 
-    /// Cuts a torn tail. A last line that only lacks its newline is whole, and is kept.
+    /// Cuts off an incomplete last line. One that only lacks its newline is complete and kept.
     fn repair(
         &mut self,
         mut replay: Replay,
-        reader: &mut impl Reader,
+        reader: &mut impl RecordReader,
     ) -> Result<Replay, StoreError> {
         self.bytes = replay.bytes;
         self.lines += replay.lines();
-        let Some(Damage::TornTail { .. }) = replay.damage.last() else { return Ok(replay) };
+        let Some(LogDamage::TornTail { .. }) = replay.damage.last() else { return Ok(replay) };
         let tail = self.tail()?;
         let (disk, events, path) = (&self.disk, &self.events, &self.path);
         match parse(&tail) {
@@ -178,8 +178,8 @@ impl ThreadLog {
                 self.bytes += tail.len() as u64 + 1;
                 self.lines += 1;
             }
-            Err(Unreadable::Newer(found)) => return Err(newer(path, self.lines + 1, found)),
-            Err(Unreadable::Broken(_)) => {
+            Err(LineError::Newer(found)) => return Err(newer(path, self.lines + 1, found)),
+            Err(LineError::Broken(_)) => {
                 disk.set_length(events, path, self.bytes).map_err(failed("repair", path))?;
             }
         }
@@ -187,7 +187,7 @@ impl ThreadLog {
         Ok(replay)
     }
 
-    /// What a failed batch left is only ours to cut while nobody has written behind it: else others have read it.
+    /// A failed batch may be cut off only while no process has appended behind it, because others have read it then.
     fn cut_leftover(&mut self) -> Result<(), StoreError> {
         let Some(end) = self.leftover else { return Ok(()) };
         if self.length()? == end {
@@ -197,7 +197,7 @@ impl ThreadLog {
         Ok(())
     }
 
-    /// Written, synced and cut off again. A crash in the middle leaves a torn line.
+    /// Writes, syncs and removes test bytes. A crash in between leaves an incomplete line.
     fn try_disk(&mut self) -> Result<(), StoreError> {
         let room = vec![b' '; self.refused.max(ROOM)];
         let (disk, path) = (&self.disk, &self.path);
@@ -215,7 +215,7 @@ impl ThreadLog {
         tried.and(cut)
     }
 
-    /// What stands behind the last whole line.
+    /// The bytes after the last newline.
     fn tail(&mut self) -> Result<Vec<u8>, StoreError> {
         let mut tail = Vec::new();
         self.events.seek(SeekFrom::Start(self.bytes)).map_err(failed("read", &self.path))?;
@@ -223,13 +223,13 @@ impl ThreadLog {
         Ok(tail)
     }
 
-    /// What could not be read is listed beside the log, once, under its line number; the log itself is left as it is.
+    /// Copies unreadable lines to a separate file, once each, by line number. The log is not changed.
     pub(crate) fn quarantine(
         disk: &Disk,
         folder: &Path,
-        damage: &[Damage],
+        damage: &[LogDamage],
     ) -> Result<(), StoreError> {
-        if !damage.iter().any(|damage| matches!(damage, Damage::Unreadable { .. })) {
+        if !damage.iter().any(|damage| matches!(damage, LogDamage::Unreadable { .. })) {
             return Ok(());
         }
         let path = folder.join(QUARANTINE);
@@ -239,7 +239,7 @@ impl ThreadLog {
         let known: HashSet<_> = known.lines().inspect(|_| steps::add(1)).collect();
         let mut news = String::new();
         for damage in damage {
-            if let Damage::Unreadable { line, reason, text } = damage {
+            if let LogDamage::Unreadable { line, reason, text } = damage {
                 let entry =
                     serde_json::json!({ "v": 1, "line": line, "reason": reason, "text": text });
                 let entry = entry.to_string();
@@ -252,6 +252,7 @@ impl ThreadLog {
         disk.append(&file, &path, news.as_bytes()).map_err(failed("write", &path))
     }
 
+    /// The thread's folder.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
@@ -273,7 +274,7 @@ impl ThreadLog {
         Ok(())
     }
 
-    /// The same, and waits for another process that holds it.
+    /// The same, but waits if another process holds it.
     fn wait_for_lock(&mut self) -> Result<(), StoreError> {
         patiently(|| self.take_lock())
     }
@@ -296,11 +297,11 @@ impl ThreadLog {
         result
     }
 
-    /// Takes the append lock and hands over what others appended since, to be folded before anything is decided.
-    /// The lock is held until [`Self::commit`]: many events share it, one write and one sync.
+    /// Takes the append lock and passes on what others appended since, to be folded before anything is decided. The
+    /// lock is held until [`Self::commit`]: many events share it, one write and one sync.
     ///
-    /// Where it fails, the lock is given back: what cannot be folded must not be written behind.
-    pub fn begin(&mut self, foreign: impl FnMut(Record)) -> Result<Vec<Damage>, StoreError> {
+    /// On an error the lock is released, because nothing may be appended after records that cannot be folded.
+    pub fn begin(&mut self, foreign: impl FnMut(Record)) -> Result<Vec<LogDamage>, StoreError> {
         self.wait_for_lock()?;
         if !self.is_behind {
             return Ok(Vec::new());
@@ -313,27 +314,27 @@ impl ThreadLog {
         caught_up
     }
 
-    /// Whether others appended something since.
+    /// Whether other processes have appended something.
     pub fn has_news(&self) -> Result<bool, StoreError> {
         Ok((!self.locked || self.is_behind)
             && self.length()? != self.leftover.unwrap_or(self.bytes))
     }
 
-    fn catch_up(&mut self, foreign: impl FnMut(Record)) -> Result<Vec<Damage>, StoreError> {
+    fn catch_up(&mut self, foreign: impl FnMut(Record)) -> Result<Vec<LogDamage>, StoreError> {
         let length = self.length()?;
         if length == self.bytes {
             return Ok(Vec::new());
         }
-        // All of it or nothing: what was folded once is not folded again.
+        // All of it or nothing: no record may be folded twice.
         let (start, mut records) = (self.bytes, Vec::new());
         let each = |record| records.push(record);
         let replay = replay(&mut self.events, &self.path, start, self.lines + 1, each)?;
         records.into_iter().for_each(foreign);
         self.bytes = replay.bytes;
         self.lines += replay.lines();
-        // Somebody died in the middle of a line: it was never acknowledged.
+        // A process died while it wrote this line, so that it was never acknowledged.
         if length > self.bytes {
-            if let Err(Unreadable::Newer(found)) = parse(&self.tail()?) {
+            if let Err(LineError::Newer(found)) = parse(&self.tail()?) {
                 return Err(newer(&self.path, self.lines + 1, found));
             }
             self.set_length(self.bytes)?;
@@ -342,7 +343,7 @@ impl ThreadLog {
         Ok(replay.damage)
     }
 
-    /// One more event of this batch. With `durable`, the batch is on the disk itself when its commit returns.
+    /// Adds one event to the batch. If any event is `durable`, the commit syncs.
     pub fn push(&mut self, record: &Record, durable: bool) -> Result<(), StoreError> {
         let whole = self.buffer.len();
         if let Err(error) = serde_json::to_writer(&mut self.buffer, record) {
@@ -355,17 +356,17 @@ impl ThreadLog {
         Ok(())
     }
 
-    /// The text of a message that waits as soon as this batch is stored.
-    pub fn keep(&mut self, original: Original) {
+    /// Stores the text of a message that is held from this batch on.
+    pub fn keep(&mut self, original: OriginalText) {
         self.held.keep(original, &self.folder);
     }
 
-    /// The file of one that does not wait any more then.
+    /// Removes the file of a message that is no longer held after this batch.
     pub fn settle(&mut self, file: PathBuf) {
         self.held.settle(file);
     }
 
-    /// Writes the whole batch or nothing of it, and gives the lock back.
+    /// Writes the whole batch or nothing of it, and releases the lock.
     pub fn commit(&mut self) -> Result<(), StoreError> {
         let written = self.held.write(&self.disk, &self.folder).and_then(|()| self.write());
         let synced = match &written {
@@ -375,7 +376,7 @@ impl ThreadLog {
         self.finish(written, synced)
     }
 
-    /// Whether the next commit waits for the disk itself.
+    /// Whether the next commit syncs.
     pub fn wants_sync(&self) -> bool {
         let wants = self.durable || self.unsynced.is_too_much_with(self.buffer.len());
         !self.held.is_empty() || !self.buffer.is_empty() && wants
@@ -421,15 +422,15 @@ impl ThreadLog {
             }
             Err(_) => {
                 self.refused = self.buffer.len();
-                // What is left of it was never acknowledged, and is dealt with before anything else is read or written.
+                // The rest of the batch was never acknowledged, and is removed before anything else is read or written.
                 if let Err(error) = self.take_back() {
-                    tracing::warn!(%error, "what failed cannot be cut off for now");
+                    tracing::warn!(%error, "failed to remove a failed batch; will retry");
                 }
             }
         }
         match result {
             Ok(_) => self.held.stored(&self.disk),
-            Err(_) => self.held = held::Changes::default(),
+            Err(_) => self.held = held::HeldChanges::default(),
         }
         self.forget_batch();
         self.unlock();
@@ -448,7 +449,7 @@ impl ThreadLog {
         (self.pushed, self.durable) = (0, false);
     }
 
-    /// Nothing is written where nothing has come since, and nothing while a batch waits: the state is ahead of the log then.
+    /// Writes the cache if the log has grown. Never while a batch is open, because the state is ahead of the log then.
     pub fn save_cache(&mut self, thread: &Thread) -> Result<(), StoreError> {
         if self.cached_at == self.lines || !self.buffer.is_empty() {
             return Ok(());
@@ -457,11 +458,12 @@ impl ThreadLog {
         cache::save(&self.disk, &self.folder, &mut self.events, self.bytes, self.lines, thread)
     }
 
-    /// Whether the log has more than its cache, or will have with this batch.
+    /// Whether the log is longer than its cache, or will be with this batch.
     pub const fn is_uncached(&self) -> bool {
         self.cached_at != self.lines || !self.buffer.is_empty()
     }
 
+    /// Whether the log has grown enough to write the cache.
     pub const fn wants_caching(&self) -> bool {
         self.lines >= self.cached_at + CACHE_EVERY
     }
@@ -472,10 +474,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn very_many_unreadable_lines_cost_linear_work() {
+    fn many_unreadable_lines_take_linear_time() {
         let cost = |lines: u64| {
             let folder = tempfile::TempDir::new().unwrap();
-            let damage = (1..=lines).map(|line| Damage::Unreadable {
+            let damage = (1..=lines).map(|line| LogDamage::Unreadable {
                 line,
                 reason: "not JSON".to_owned(),
                 text: "{".to_owned(),

@@ -1,5 +1,5 @@
-//! A home's threads at rest: looked through, put right, shortened, exported. What a thread's events mean is the core's
-//! business, and no thread is changed here that anybody has open.
+//! Maintenance of a home's threads: check, repair, shorten, export. The core interprets events, and no thread that a
+//! process has open is changed here.
 
 mod check;
 mod compact;
@@ -8,18 +8,18 @@ mod finding;
 mod lines;
 mod repair;
 
-pub use check::Checked;
-pub use compact::{Compacted, KEPT_DECISIONS};
-pub use finding::{Finding, Kind, Weight};
-pub use repair::{Done, Repaired};
+pub use check::CheckedThread;
+pub use compact::{CompactOutcome, KEPT_DECISIONS};
+pub use finding::{Finding, FindingKind, FindingSeverity};
+pub use repair::{RepairAction, RepairReport};
 
-use super::archive::{Retired, ThreadFolder, last_touched};
+use super::archive::{ArchiveOutcome, ThreadFolder, last_touched};
 use super::{Store, StoreError};
 use rawr_core::units::ThreadId;
 use std::path::Path;
 use std::time::SystemTime;
 
-/// Everything that is stored of the threads of one home.
+/// All stored threads of one home.
 #[derive(Debug)]
 pub struct StoredThreads {
     store: Store,
@@ -27,34 +27,39 @@ pub struct StoredThreads {
 
 /// A thread as a list shows it.
 #[derive(Debug, Clone)]
-pub struct Resting {
+pub struct StoredThreadInfo {
+    /// The thread and its folder.
     pub place: ThreadFolder,
+    /// The size of all files, in bytes.
     pub bytes: u64,
-    /// `None` where there is no log.
+    /// `None` if there is no log.
     pub touched: Option<SystemTime>,
 }
 
 impl StoredThreads {
+    /// The threads of this home.
     pub fn new(home: &Path) -> Self {
         Self { store: Store::new(home) }
     }
 
+    /// All threads, archived or not, by name.
     pub fn places(&self) -> Result<Vec<ThreadFolder>, StoreError> {
         self.store.places()
     }
 
-    pub fn resting(&self, place: ThreadFolder) -> Result<Resting, StoreError> {
+    /// The size and the age of a thread.
+    pub fn resting(&self, place: ThreadFolder) -> Result<StoredThreadInfo, StoreError> {
         let bytes = lines::bytes_in(&place.folder)?;
         let touched = last_touched(&place)?;
-        Ok(Resting { place, bytes, touched })
+        Ok(StoredThreadInfo { place, bytes, touched })
     }
 
-    /// Archives the threads that have rested for this many days, and reports each.
+    /// Archives the threads that were idle for this many days, and reports each.
     pub fn retire(
         &self,
         now: SystemTime,
         retention_days: u64,
-        each: impl FnMut(&ThreadId, Result<Retired, StoreError>),
+        each: impl FnMut(&ThreadId, Result<ArchiveOutcome, StoreError>),
     ) -> Result<(), StoreError> {
         self.store.retire(now, retention_days, each)
     }

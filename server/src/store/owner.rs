@@ -1,4 +1,5 @@
-//! Who may act on a thread: the holder of its `owner.lock`. The system gives it back when the process dies.
+//! Which process may act on a thread: the holder of its `owner.lock`. The operating system releases it when the process
+//! dies.
 
 use super::disk::Disk;
 use super::{OWNER, StoreError, failed};
@@ -8,14 +9,14 @@ use std::io::{self, Read};
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-/// Held for as long as this process may act on the thread.
+/// Held while this process may act on the thread.
 #[derive(Debug)]
 pub struct OwnerLock {
     _file: File,
 }
 
 impl OwnerLock {
-    /// Calls the owner's attention to what somebody else appended. Without an owner there is nobody to call.
+    /// Wakes the owner after another process appended. Does nothing without an owner.
     pub fn ring(folder: &Path) -> io::Result<()> {
         match File::options().append(true).open(folder.join(OWNER)) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
@@ -46,15 +47,15 @@ impl OwnerLock {
         Ok(Self { _file: file })
     }
 
-    /// Who holds a thread's lock, if anybody does. Looking creates nothing.
+    /// The holder of a thread's lock, if there is one. Creates no file.
     pub fn holder(folder: &Path) -> Option<String> {
         let mut file = File::open(folder.join(OWNER)).ok()?;
-        // Shared, so that two who look see no owner in each other.
+        // Shared, so that two readers do not take each other for the owner.
         matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)).then(|| name_in(&mut file))
     }
 }
 
-/// Whoever looks for an owner holds the lock for a moment, and is none.
+/// Retries briefly, because readers hold the lock for a moment.
 fn lock_patiently(disk: &Disk, file: &File, path: &Path) -> Result<(), TryLockError> {
     const LOOKS: u32 = 5;
     const ONE_LOOK: Duration = Duration::from_millis(1);
@@ -67,7 +68,7 @@ fn lock_patiently(disk: &Disk, file: &File, path: &Path) -> Result<(), TryLockEr
     disk.try_lock(file, path)
 }
 
-/// Empty while its holder is about to write it.
+/// Empty while the holder is about to write it.
 fn name_in(file: &mut File) -> String {
     let mut holder = String::new();
     let _ = file.read_to_string(&mut holder);

@@ -1,4 +1,4 @@
-//! From lines to records: a torn tail and unreadable lines are found and told, never silently skipped.
+//! From lines to records. Incomplete and unreadable lines are reported, never silently skipped.
 
 use super::{StoreError, failed};
 use rawr_core::Thread;
@@ -10,14 +10,15 @@ use std::path::Path;
 
 const BLOCK: usize = 1 << 18;
 
-/// Takes in what a log says, from its start or from where a cached state ends.
-pub trait Reader {
-    /// Offered before the first record; where it is not taken, the log is read from its start.
+/// Receives the records of a log, from its start or from where a cached state ends.
+pub trait RecordReader {
+    /// Offered before the first record. On false, the log is read from its start.
     fn resume(&mut self, cached: Thread) -> bool;
+    /// The next record.
     fn record(&mut self, record: Record);
 }
 
-impl Reader for Thread {
+impl RecordReader for Thread {
     fn resume(&mut self, cached: Thread) -> bool {
         *self = cached;
         true
@@ -28,34 +29,52 @@ impl Reader for Thread {
     }
 }
 
-/// What a replay met.
+/// The result of a replay.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Replay {
+    /// The number of records.
     pub records: u64,
-    /// Where the last whole line ends.
+    /// The end of the last complete line.
     pub bytes: u64,
-    pub damage: Vec<Damage>,
+    /// What is wrong with the lines.
+    pub damage: Vec<LogDamage>,
 }
 
 impl Replay {
-    /// Whole lines, readable or not.
+    /// Complete lines, readable or not.
     pub fn lines(&self) -> u64 {
-        let unreadable =
-            self.damage.iter().filter(|damage| matches!(damage, Damage::Unreadable { .. })).count();
+        let unreadable = self
+            .damage
+            .iter()
+            .filter(|damage| matches!(damage, LogDamage::Unreadable { .. }))
+            .count();
         self.records + unreadable as u64
     }
 }
 
+/// Something wrong with a line of a log.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Damage {
-    /// The last line was not written to its end; it was cut off.
-    TornTail { line: u64, bytes: u64 },
-    /// A line in the middle cannot be read; it stays in the file and was set aside.
-    Unreadable { line: u64, reason: String, text: String },
+pub enum LogDamage {
+    /// The last line was incomplete and was cut off.
+    TornTail {
+        /// The number of the line, from 1.
+        line: u64,
+        /// The length that was cut off.
+        bytes: u64,
+    },
+    /// A line in the middle cannot be read. It stays in the file and was copied to the quarantine.
+    Unreadable {
+        /// The number of the line, from 1.
+        line: u64,
+        /// Why it cannot be read.
+        reason: String,
+        /// The line, with invalid UTF-8 replaced.
+        text: String,
+    },
 }
 
-/// Reads records from `start` on and hands each to `each`. Constant memory, whatever the length of the log.
-/// `first_line` is the number of the line at `start`, for messages.
+/// Reads records from `start` on and passes each to `each`, in constant memory. `first_line` is the number of the line
+/// at `start`, for messages.
 pub fn replay(
     file: &mut File,
     path: &Path,
@@ -66,7 +85,7 @@ pub fn replay(
     replay_until(u64::MAX, file, path, start, first_line, each)
 }
 
-/// The same for a log of which what stands behind `end` is not to be believed.
+/// The same for a log whose bytes after `end` are not valid.
 pub(super) fn replay_until(
     end: u64,
     file: &mut File,
@@ -78,7 +97,7 @@ pub(super) fn replay_until(
     let mut replay = Replay { bytes: start, ..Replay::default() };
     let mut line_number = first_line;
     let length = file.metadata().map_err(failed("read", path))?.len();
-    // Mostly there are a few lines to catch up with.
+    // Usually there are only a few lines to read.
     let block = usize::try_from(length.saturating_sub(start) + 1).map_or(BLOCK, |l| l.min(BLOCK));
     let mut pending: Vec<u8> = Vec::with_capacity(block * 2);
     file.seek(SeekFrom::Start(start)).map_err(failed("read", path))?;
@@ -86,16 +105,16 @@ pub(super) fn replay_until(
     loop {
         let read = fill(&mut file, &mut pending, block).map_err(failed("read", path))?;
         let whole = memchr::memrchr(b'\n', &pending).map_or(0, |last| last + 1);
-        for line in Lines(&pending[..whole]) {
+        for line in WholeLines(&pending[..whole]) {
             match parse(line) {
                 Ok(record) => {
                     replay.records += 1;
                     each(record);
                 }
-                Err(Unreadable::Newer(found)) => return Err(newer(path, line_number, found)),
-                Err(Unreadable::Broken(reason)) => {
+                Err(LineError::Newer(found)) => return Err(newer(path, line_number, found)),
+                Err(LineError::Broken(reason)) => {
                     let text = String::from_utf8_lossy(line).into_owned();
-                    replay.damage.push(Damage::Unreadable { line: line_number, reason, text });
+                    replay.damage.push(LogDamage::Unreadable { line: line_number, reason, text });
                 }
             }
             line_number += 1;
@@ -107,7 +126,7 @@ pub(super) fn replay_until(
         }
     }
     if !pending.is_empty() {
-        replay.damage.push(Damage::TornTail { line: line_number, bytes: pending.len() as u64 });
+        replay.damage.push(LogDamage::TornTail { line: line_number, bytes: pending.len() as u64 });
     }
     Ok(replay)
 }
@@ -125,10 +144,10 @@ fn fill(file: &mut impl Read, pending: &mut Vec<u8>, block: usize) -> std::io::R
     read
 }
 
-/// Whole lines, without their ends.
-struct Lines<'b>(&'b [u8]);
+/// Complete lines, without their newlines.
+struct WholeLines<'b>(&'b [u8]);
 
-impl<'b> Iterator for Lines<'b> {
+impl<'b> Iterator for WholeLines<'b> {
     type Item = &'b [u8];
 
     fn next(&mut self) -> Option<&'b [u8]> {
@@ -143,24 +162,24 @@ pub(super) fn newer(path: &Path, line: u64, found: u16) -> StoreError {
     StoreError::NewerFormat { path: path.to_owned(), line, found, known: FORMAT }
 }
 
-pub(crate) enum Unreadable {
+pub(crate) enum LineError {
     Newer(u16),
     Broken(String),
 }
 
-pub(crate) fn parse(line: &[u8]) -> Result<Record, Unreadable> {
+pub(crate) fn parse(line: &[u8]) -> Result<Record, LineError> {
     #[derive(Deserialize)]
-    struct Version {
+    struct RecordVersion {
         v: u16,
     }
-    // One look at the whole line is cheaper than one at each of its strings.
-    let text = std::str::from_utf8(line).map_err(|error| Unreadable::Broken(error.to_string()))?;
+    // Checking the whole line once is cheaper than checking each of its strings.
+    let text = std::str::from_utf8(line).map_err(|error| LineError::Broken(error.to_string()))?;
     match serde_json::from_str::<Record>(text) {
         Ok(record) if record.v <= FORMAT => Ok(record),
-        Ok(record) => Err(Unreadable::Newer(record.v)),
-        Err(error) => Err(match serde_json::from_str::<Version>(text) {
-            Ok(Version { v }) if v > FORMAT => Unreadable::Newer(v),
-            _ => Unreadable::Broken(error.to_string()),
+        Ok(record) => Err(LineError::Newer(record.v)),
+        Err(error) => Err(match serde_json::from_str::<RecordVersion>(text) {
+            Ok(RecordVersion { v }) if v > FORMAT => LineError::Newer(v),
+            _ => LineError::Broken(error.to_string()),
         }),
     }
 }

@@ -1,5 +1,5 @@
-//! What was written and no good sync is known to cover. After a sync that failed, the system may have thrown it away and
-//! shows it all the same: only these bytes, written again, are to be trusted.
+//! Written bytes that no successful sync covers. After a failed sync, the OS may have dropped them although reads still
+//! return them: they must be written again.
 
 use super::disk::Disk;
 use std::fs::File;
@@ -7,23 +7,23 @@ use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
-/// Beyond it a commit is synced although nothing asks for it, so that little has to be kept.
+/// Above this size a commit is synced in any case, so that little has to be kept.
 const MOST: usize = 1 << 20;
-/// So much at the end of a log may be what an earlier process could not sync before it died.
+/// How much of the end of a log an earlier process may have failed to sync before it died.
 const INHERITED: u64 = 64 << 10;
 
 #[derive(Debug)]
 pub(super) struct UnsyncedWrites {
-    /// With gaps where others wrote: they answer for theirs.
-    pieces: Vec<Piece>,
-    /// A sync has failed since the last good one.
+    /// With gaps where other processes wrote: those sync their own writes.
+    pieces: Vec<WrittenPiece>,
+    /// A sync has failed since the last successful one.
     doubted: bool,
-    /// There has been no good one yet.
+    /// There was no successful sync yet.
     inherits: bool,
 }
 
 #[derive(Debug)]
-struct Piece {
+struct WrittenPiece {
     at: u64,
     bytes: Vec<u8>,
 }
@@ -38,7 +38,7 @@ impl UnsyncedWrites {
     pub(super) fn add(&mut self, at: u64, bytes: &[u8]) {
         match self.pieces.last_mut() {
             Some(last) if last.at + last.bytes.len() as u64 == at => last.bytes.extend(bytes),
-            _ => self.pieces.push(Piece { at, bytes: bytes.to_owned() }),
+            _ => self.pieces.push(WrittenPiece { at, bytes: bytes.to_owned() }),
         }
     }
 
@@ -50,8 +50,8 @@ impl UnsyncedWrites {
         self.doubted = true;
     }
 
-    /// Before the next sync that is to count, of a log that ends at `end`. It takes a descriptor of its own: one that
-    /// appends cannot write in place.
+    /// Called before the next sync that must succeed, of a log that ends at `end`. Needs its own descriptor, because
+    /// one that appends cannot write in place.
     pub(super) fn write_again(
         &self,
         disk: &Disk,

@@ -1,25 +1,29 @@
-//! An exact count of a text that grows: what cannot change any more is counted once. It must come out as if the whole
-//! text had been counted at once, however it is split.
+//! Exact counts of a growing text: the part that can no longer change is counted once. The result must equal the count
+//! of the whole text, however it is split.
 
-use super::{Encoding, engine};
+use super::{TokenEncoding, engine};
 
+/// Counts the tokens of a growing text.
 #[derive(Debug, Clone)]
-pub struct Counter {
-    encoding: Encoding,
+pub struct TokenCounter {
+    encoding: TokenEncoding,
     settled: u64,
-    /// The end of the text since the last seam: its tokens depend on what follows.
+    /// The text since the last seam. Its tokens depend on what follows.
     tail: String,
 }
 
-impl Counter {
-    pub const fn new(encoding: Encoding) -> Self {
+impl TokenCounter {
+    /// Starts with an empty text.
+    pub const fn new(encoding: TokenEncoding) -> Self {
         Self { encoding, settled: 0, tail: String::new() }
     }
 
-    pub const fn encoding(&self) -> Encoding {
+    /// The encoding of the count.
+    pub const fn encoding(&self) -> TokenEncoding {
         self.encoding
     }
 
+    /// Appends to the text.
     pub fn push(&mut self, text: &str) {
         let old = self.tail.len();
         self.tail.push_str(text);
@@ -29,16 +33,18 @@ impl Counter {
         }
     }
 
-    /// The tail is mostly one word; it is long where a text has neither spaces nor signs between its letters.
+    /// The tail is usually one word. It is long only if the text has no spaces or punctuation.
     pub fn tokens(&self) -> u64 {
         self.settled + engine::count(self.encoding, &self.tail)
     }
 }
 
-/// The last place, from `old` on, where the text may be cut without changing its tokens. All encodings here first split
-/// a text by a pattern, and no piece of it goes on past these two places, whatever comes before or after:
-/// - an ASCII letter or digit and then any other ASCII character but the apostrophe (of `it's`);
-/// - the end of a line and then a character that is neither white space nor the slash that may follow `*\n`.
+/// The last position, from `old` on, where the text can be split without changing its tokens. All supported encodings
+/// first split a text with a pattern, and no piece spans these two positions, whatever comes before or after:
+///
+/// - between an ASCII letter or digit and any other ASCII character except the apostrophe (of `it's`);
+///
+/// - between the end of a line and a character that is neither white space nor the slash that may follow `*\n`.
 fn last_seam(text: &str, old: usize) -> Option<usize> {
     let mut after: Option<char> = None;
     for (at, letter) in text.char_indices().rev() {

@@ -1,13 +1,13 @@
-//! Names and models, and counts that must not depend on how a text is counted.
+//! Names of encodings and models, and counts that do not depend on how a text is split.
 
 use super::*;
 
 fn chosen(encoding: Option<&str>, model: Option<&str>) -> &'static str {
-    Method::choose(encoding, model).name()
+    CountMethod::choose(encoding, model).name()
 }
 
 #[test]
-fn an_encoding_is_known_by_its_name_or_by_a_model() {
+fn an_encoding_is_chosen_by_its_name_or_by_a_model() {
     let cases = [
         ("gpt-5", "o200k_base"),
         ("gpt-5.3-codex", "o200k_base"),
@@ -39,7 +39,7 @@ fn an_encoding_is_known_by_its_name_or_by_a_model() {
 }
 
 #[test]
-fn a_named_encoding_goes_before_the_model_and_nothing_known_is_an_estimate() {
+fn an_encoding_overrides_the_model_and_an_unknown_one_is_estimated() {
     let exact = |name| if engine::BUILT_IN { name } else { "bytes/4" };
     assert_eq!(chosen(Some("cl100k_base"), Some("gpt-5")), exact("cl100k_base"));
     assert_eq!(chosen(Some("p50k_base"), Some("gpt-5")), "bytes/4");
@@ -47,21 +47,21 @@ fn a_named_encoding_goes_before_the_model_and_nothing_known_is_an_estimate() {
 }
 
 #[tokio::test]
-async fn an_estimate_is_four_bytes_a_token() {
-    let tokens = Tokens::default();
-    let count = tokens.count(Method::Estimate, "hello".to_owned()).await;
+async fn an_estimate_is_four_bytes_per_token() {
+    let tokens = TokenService::default();
+    let count = tokens.count(CountMethod::Estimate, "hello".to_owned()).await;
     assert_eq!(count.unwrap(), 2);
-    let both = tokens.with(Method::Estimate, |count| count("hello") + count("")).await;
+    let both = tokens.with(CountMethod::Estimate, |count| count("hello") + count("")).await;
     assert_eq!(both.unwrap(), 2);
 }
 
 #[tokio::test]
 async fn a_panic_fails_its_own_work_only() {
-    let worker = Worker::<Memory>::new("tokens");
+    let worker = WorkerThread::<CountMemory>::new("tokens");
     let failed = worker.run(|_| -> u64 { panic!("on purpose") });
     let next = worker.run(|_| 7);
     let (failed, next) = futures::join!(failed, next);
-    assert!(matches!(failed, Err(TokensError::Failed)));
+    assert!(matches!(failed, Err(TokenCountError::Failed)));
     assert_eq!(next.unwrap(), 7);
 }
 

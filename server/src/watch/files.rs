@@ -1,5 +1,5 @@
-//! The files that people edit: in which folders to listen for them, and what an event says of them. Folders are watched and
-//! not files, because editors rename over files; links are followed, and their own folders are watched, too.
+//! Watches the files that people edit. Watches their folders instead of the files, because editors replace files by
+//! renaming; follows symbolic links and watches the folders of their targets, too.
 
 use super::{ChangeNotifier, is_remote};
 use notify::event::{AccessKind, AccessMode, EventKind, ModifyKind, RenameMode};
@@ -10,40 +10,40 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
-/// Whether the system says that a file was closed after it was written to. A file is whole then, and not before.
+/// Whether the OS reports that a written file was closed. Only then is the file complete.
 pub const TELLS_OF_CLOSING: bool = cfg!(any(target_os = "linux", target_os = "android"));
 /// As many links as Linux follows.
 const MOST_LINKS: usize = 40;
 
-/// What was heard of files since it was last asked for.
+/// The changes of files since they were last taken.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Edited {
-    /// As they were asked for.
+pub struct EditedFiles {
+    /// By the paths that were passed in.
     pub files: BTreeSet<PathBuf>,
-    /// Folders and links on the way to files that came, went or were replaced.
+    /// Folders and links on the paths of files that were created, removed or replaced.
     pub ways: BTreeSet<PathBuf>,
 }
 
-/// Read by the system's thread, written by the connection's.
+/// Read by the watcher's thread, written by the connection's.
 #[derive(Debug, Default)]
-pub(super) struct Interest {
-    places: Places,
-    /// Files that somebody has written to and not closed.
+pub(super) struct WatchInterest {
+    places: WatchedPaths,
+    /// Files that were written to and not closed.
     written: HashSet<PathBuf>,
 }
 
-/// Where the system will tell of files, with every link on the way followed.
+/// The paths for which the OS reports events, with all links resolved.
 #[derive(Debug, Default, PartialEq, Eq)]
-struct Places {
-    /// Which files a place is the place of, as they were asked for.
+struct WatchedPaths {
+    /// The requested files, by resolved path.
     files: HashMap<PathBuf, BTreeSet<PathBuf>>,
-    /// Folders that lead to files, and links: what becomes of them changes where to listen.
+    /// Parent folders and links: if they change, files must be resolved again.
     ways: HashSet<PathBuf>,
-    /// To be watched. `false`: only for what leads to files.
+    /// Folders to watch. `false`: only because they lead to files.
     folders: BTreeMap<PathBuf, bool>,
 }
 
-impl Places {
+impl WatchedPaths {
     fn of<'f>(files: impl IntoIterator<Item = &'f Path>) -> Self {
         let mut places = Self::default();
         for file in files.into_iter().filter(|file| file.is_absolute()) {
@@ -55,11 +55,11 @@ impl Places {
         places
     }
 
-    /// `file`: whose place it is; `None` for a folder on the way to one.
+    /// `file`: the requested file that this path belongs to, or `None` for a parent folder.
     fn follow(&mut self, path: &Path, file: Option<&Path>, links: usize) {
         let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else { return };
         let Ok(folder) = folder.canonicalize() else {
-            // The nearest folder that is there tells when the next one comes.
+            // The nearest existing folder reports when the next one is created.
             return self.follow(folder, None, links);
         };
         let place = folder.join(name);
@@ -81,33 +81,33 @@ impl Places {
     }
 }
 
-/// Tells a folder from another of its name.
+/// Distinguishes a folder from another one of the same name.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Identity {
+struct FolderIdentity {
     inode: u64,
-    /// A number is used again once its folder is gone.
+    /// Inode numbers are reused.
     created: SystemTime,
 }
 
-impl Identity {
-    /// `None` where it cannot be told.
+impl FolderIdentity {
+    /// `None` if it is not available.
     fn of(folder: &Path) -> Option<Self> {
         let found = folder.metadata().ok()?;
         Some(Self { inode: found.ino(), created: found.created().ok()? })
     }
 }
 
-/// The registry's side.
+/// The registry's part.
 #[derive(Debug, Default)]
-pub(super) struct Files {
-    interest: Arc<Mutex<Interest>>,
-    /// With what each folder was when it began to be watched.
-    watched: BTreeMap<PathBuf, Option<Identity>>,
+pub(super) struct FileWatches {
+    interest: Arc<Mutex<WatchInterest>>,
+    /// Each watched folder with its identity at that time.
+    watched: BTreeMap<PathBuf, Option<FolderIdentity>>,
     polled: bool,
 }
 
-impl Files {
-    pub(super) fn interest(&self) -> Arc<Mutex<Interest>> {
+impl FileWatches {
+    pub(super) fn interest(&self) -> Arc<Mutex<WatchInterest>> {
         Arc::clone(&self.interest)
     }
 
@@ -119,18 +119,18 @@ impl Files {
         lock(&self.interest).written.contains(file)
     }
 
-    pub(super) fn waits_for_no_end(&self, file: &Path) {
+    pub(super) fn treat_as_complete(&self, file: &Path) {
         lock(&self.interest).written.remove(file);
     }
 
-    /// Folders that are watched for another reason as well, `others`, are left to that.
+    /// Folders in `others` are watched for another reason and are skipped.
     pub(super) fn listen<'f>(
         &mut self,
         system: &mut RecommendedWatcher,
         others: &BTreeSet<PathBuf>,
         files: impl IntoIterator<Item = &'f Path>,
     ) {
-        let places = Places::of(files);
+        let places = WatchedPaths::of(files);
         let gone = self.watched.keys().filter(|folder| !places.folders.contains_key(*folder));
         for folder in gone.cloned().collect::<Vec<_>>() {
             self.unwatch(system, others, &folder);
@@ -141,18 +141,18 @@ impl Files {
             if self.watched.contains_key(folder) || others.contains(folder) {
                 continue;
             }
-            let identity = Identity::of(folder);
+            let identity = FolderIdentity::of(folder);
             match system.watch(folder, RecursiveMode::NonRecursive) {
                 Ok(()) => drop(self.watched.insert(folder.clone(), identity)),
-                // Whoever made it go is heard of by its own folder.
+                // The event of its parent folder reports its removal.
                 Err(_) if !folder.exists() => {}
                 Err(error) if *holds_files => {
                     let folder = folder.display();
-                    tracing::warn!(%error, %folder, "changes are not told here: files are polled");
+                    tracing::warn!(%error, %folder, "cannot watch this folder; polling its files");
                     self.polled = true;
                 }
                 Err(error) => {
-                    tracing::debug!(%error, folder = %folder.display(), "not watched");
+                    tracing::debug!(%error, folder = %folder.display(), "cannot watch this folder");
                 }
             }
         }
@@ -165,7 +165,7 @@ impl Files {
         &mut self,
         system: &mut RecommendedWatcher,
         others: &BTreeSet<PathBuf>,
-        edited: &Edited,
+        edited: &EditedFiles,
     ) {
         let concerned = |folder: &&PathBuf| edited.ways.iter().any(|way| folder.starts_with(way));
         for folder in self.watched.keys().filter(concerned).cloned().collect::<Vec<_>>() {
@@ -174,9 +174,8 @@ impl Files {
         lock(&self.interest).written.clear();
     }
 
-    /// After changes were missed. Those that are what they were go on being watched: whoever has too much to tell makes
-    /// us wait for each that is not.
-    pub(super) fn distrust_replaced(
+    /// Called after changes were missed. Watches that are still valid are kept, because changing many of them is slow.
+    pub(super) fn forget_replaced(
         &mut self,
         system: &mut RecommendedWatcher,
         others: &BTreeSet<PathBuf>,
@@ -184,7 +183,7 @@ impl Files {
         let replaced = self
             .watched
             .iter()
-            .filter(|(folder, was)| was.is_none() || Identity::of(folder) != **was);
+            .filter(|(folder, was)| was.is_none() || FolderIdentity::of(folder) != **was);
         for folder in replaced.map(|(folder, _)| folder.clone()).collect::<Vec<_>>() {
             self.unwatch(system, others, &folder);
         }
@@ -199,38 +198,42 @@ impl Files {
     ) {
         self.watched.remove(folder);
         if !others.contains(folder)
-            // It may be gone already, and its watch with it.
+            // It may have been removed already, and its watch with it.
             && let Err(error) = system.unwatch(folder)
         {
-            tracing::debug!(%error, path = %folder.display(), "a watch was gone already");
+            tracing::debug!(%error, path = %folder.display(), "the watch was already gone");
         }
     }
 }
 
-fn lock(interest: &Mutex<Interest>) -> MutexGuard<'_, Interest> {
+fn lock(interest: &Mutex<WatchInterest>) -> MutexGuard<'_, WatchInterest> {
     interest.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What an event says of a file.
-enum Heard {
+/// What an event means for a file.
+enum FileEvent {
     /// It is being written to.
     Begun,
-    /// It is what it is to be, or gone.
+    /// It is complete or removed.
     Done,
-    /// It may be what it was, unless somebody is at it.
+    /// It may be unchanged, unless it is being written to.
     Touched,
     Nothing,
 }
 
-/// On the watcher's own thread: nothing here may take long.
-pub(super) fn hear(interest: &Mutex<Interest>, notifier: &ChangeNotifier, event: &notify::Event) {
+/// Runs on the watcher's own thread and must be fast.
+pub(super) fn hear(
+    interest: &Mutex<WatchInterest>,
+    notifier: &ChangeNotifier,
+    event: &notify::Event,
+) {
     let mut interest = lock(interest);
     for path in &event.paths {
         let moved = !matches!(
             event.kind,
             EventKind::Access(_) | EventKind::Modify(ModifyKind::Data(_) | ModifyKind::Metadata(_))
         );
-        let Interest { places, written } = &mut *interest;
+        let WatchInterest { places, written } = &mut *interest;
         let files = places.files.get(path);
         let became_link = || files.is_some() && path.is_symlink();
         let leads = || places.ways.contains(path) || places.folders.contains_key(path);
@@ -239,15 +242,15 @@ pub(super) fn hear(interest: &Mutex<Interest>, notifier: &ChangeNotifier, event:
         }
         let Some(files) = files else { continue };
         let news = match heard(event.kind, path) {
-            Heard::Nothing => false,
-            // Its end may never be told, as where a file is cut off by its name.
-            Heard::Begun => {
+            FileEvent::Nothing => false,
+            // The end of writing may not be reported, for example after a truncation by path.
+            FileEvent::Begun => {
                 let before = written.len();
                 written.extend(files.iter().cloned());
                 written.len() > before
             }
-            Heard::Touched => !files.iter().any(|file| written.contains(file)),
-            Heard::Done => {
+            FileEvent::Touched => !files.iter().any(|file| written.contains(file)),
+            FileEvent::Done => {
                 written.retain(|file| !files.contains(file));
                 true
             }
@@ -258,25 +261,25 @@ pub(super) fn hear(interest: &Mutex<Interest>, notifier: &ChangeNotifier, event:
     }
 }
 
-fn heard(kind: EventKind, path: &Path) -> Heard {
+fn heard(kind: EventKind, path: &Path) -> FileEvent {
     match kind {
         _ if !TELLS_OF_CLOSING => match kind {
-            EventKind::Access(_) => Heard::Nothing,
-            _ => Heard::Done,
+            EventKind::Access(_) => FileEvent::Nothing,
+            _ => FileEvent::Done,
         },
         EventKind::Access(AccessKind::Close(AccessMode::Write)) | EventKind::Remove(_) => {
-            Heard::Done
+            FileEvent::Done
         }
-        EventKind::Modify(ModifyKind::Name(RenameMode::To | RenameMode::From)) => Heard::Done,
-        EventKind::Modify(ModifyKind::Metadata(_)) => Heard::Touched,
-        EventKind::Modify(ModifyKind::Data(_)) => Heard::Begun,
-        // Whoever made a file of its own goes on to write to it and to close it.
-        EventKind::Create(_) if is_linked(path) => Heard::Done,
-        _ => Heard::Nothing,
+        EventKind::Modify(ModifyKind::Name(RenameMode::To | RenameMode::From)) => FileEvent::Done,
+        EventKind::Modify(ModifyKind::Metadata(_)) => FileEvent::Touched,
+        EventKind::Modify(ModifyKind::Data(_)) => FileEvent::Begun,
+        // A newly created file will be written and closed.
+        EventKind::Create(_) if is_linked(path) => FileEvent::Done,
+        _ => FileEvent::Nothing,
     }
 }
 
-/// A link, or a further name of a file that is whole.
+/// A symbolic link, or a further hard link to a complete file.
 fn is_linked(path: &Path) -> bool {
     let Ok(found) = path.symlink_metadata() else { return false };
     found.is_symlink() || found.is_file() && found.nlink() > 1
@@ -286,12 +289,12 @@ fn is_linked(path: &Path) -> bool {
 mod tests {
     use super::*;
 
-    /// Which places lead to `rules/a.md` in a folder that `prepare` has filled.
+    /// Checks which paths are watched for `rules/a.md` in a folder that `prepare` has filled.
     fn check(prepare: fn(&Path), files: &[&str], ways: &[&str], folders: &[&str]) {
         let root = tempfile::tempdir().unwrap();
         let root = root.path().canonicalize().unwrap();
         prepare(&root);
-        let found = Places::of([root.join("rules/a.md").as_path()]);
+        let found = WatchedPaths::of([root.join("rules/a.md").as_path()]);
         let below = |paths: Vec<&PathBuf>| {
             let mut names: Vec<_> = paths
                 .into_iter()
@@ -311,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_listened_for_in_its_folder_which_may_be_replaced() {
+    fn a_file_is_watched_in_its_folder_which_may_be_replaced() {
         check(
             |root| std::fs::create_dir(root.join("rules")).unwrap(),
             &["rules/a.md"],
@@ -321,12 +324,12 @@ mod tests {
     }
 
     #[test]
-    fn where_the_folder_is_missing_the_nearest_one_tells_of_it() {
+    fn if_the_folder_is_missing_the_nearest_parent_is_watched() {
         check(|_| {}, &[], &["rules"], &[""]);
     }
 
     #[test]
-    fn a_link_is_listened_for_and_what_it_leads_to() {
+    fn a_link_and_its_target_are_watched() {
         let prepare = |root: &Path| {
             std::fs::create_dir_all(root.join("dot/files")).unwrap();
             std::fs::create_dir(root.join("rules")).unwrap();
@@ -341,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_that_is_a_link_is_watched_where_it_leads_to() {
+    fn a_linked_folder_is_watched_at_its_target() {
         let prepare = |root: &Path| {
             std::fs::create_dir_all(root.join("dot/files")).unwrap();
             link(root, "dot/files", "rules");
@@ -350,7 +353,7 @@ mod tests {
     }
 
     #[test]
-    fn links_in_a_circle_come_to_an_end() {
+    fn link_cycles_terminate() {
         let prepare = |root: &Path| link(root, "rules", "rules");
         check(prepare, &[], &["rules"], &[""]);
     }

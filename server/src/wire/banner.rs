@@ -1,4 +1,4 @@
-//! The banner in words. Every client draws these, so that the same thing reads the same everywhere.
+//! The texts of the banner. Every client shows these, so that they are the same everywhere.
 
 use super::{ToWire, boundaries, percent};
 use rawr_core::event::Phase;
@@ -8,7 +8,7 @@ use rawr_core::thread::Thread;
 use rawr_core::units::SequenceId;
 use rawr_protocol as wire;
 
-/// The event: a banner has come up.
+/// The notification that a banner is shown.
 pub fn heads_up_notification(
     thread: &Thread,
     heads_up: &HeadsUp,
@@ -30,7 +30,7 @@ pub fn heads_up_notification(
     }
 }
 
-/// The banner as it stands.
+/// The current banner.
 pub fn heads_up(thread: &Thread, heads_up: &HeadsUp) -> wire::HeadsUp {
     let offer = |choice: &wire::Choice| wire::OfferedChoice {
         choice: *choice,
@@ -56,7 +56,7 @@ pub fn heads_up(thread: &Thread, heads_up: &HeadsUp) -> wire::HeadsUp {
     }
 }
 
-/// A recommendation names the sequence that would be.
+/// For a recommendation, the sequence that would start.
 fn sequence_id(thread: &Thread, heads_up: &HeadsUp) -> SequenceId {
     heads_up.sequence.clone().unwrap_or_else(|| thread.next_sequence_id())
 }
@@ -91,9 +91,7 @@ fn message(heads_up: &HeadsUp) -> String {
             path[..1].make_ascii_uppercase();
             path
         }
-        (Stage::Recommended, _) => {
-            "Nothing happens unless you compact now (`mode = \"suggest\"`).".to_owned()
-        }
+        (Stage::Recommended, _) => "Waiting for you to compact (`mode = \"suggest\"`).".to_owned(),
         (Stage::Tagged, _) => "Logged only (`mode = \"tag\"`).".to_owned(),
         (Stage::Deferred, _) => {
             "Your next message waits until the history is compacted and the packet is handed back."
@@ -102,7 +100,7 @@ fn message(heads_up: &HeadsUp) -> String {
     }
 }
 
-/// What a person may answer, the default first.
+/// The possible answers, the default first.
 const fn choices(heads_up: &HeadsUp) -> &'static [wire::Choice] {
     use wire::Choice::{Approve, Cancel, CompactNow, EditPacket, Snooze};
     match heads_up.stage {

@@ -1,5 +1,4 @@
-//! Errors as the wire has them: a code, a sentence, and `data` that names the field, the thread or the file, and what
-//! to do.
+//! Errors of the wire format: a code, a message, and `data` with the field, the thread or the file, and a hint.
 
 use jsonrpsee::types::ErrorObjectOwned;
 use rawr_protocol::{ErrorCode, ErrorData};
@@ -8,7 +7,7 @@ use rawr_protocol::{ErrorCode, ErrorData};
 pub struct RpcError {
     pub code: ErrorCode,
     pub message: String,
-    /// Boxed: an error is rare, and every answer has room for one.
+    /// Boxed to keep results small, because errors are rare.
     pub data: Box<ErrorData>,
 }
 
@@ -27,7 +26,7 @@ impl RpcError {
         answer
     }
 
-    /// Params that do not fit. A field that is missing is named by the sentence only.
+    /// Invalid params. A missing field is named only in the message.
     pub fn bad_params(path: &str, error: &serde_json::Error) -> Self {
         let message = error.to_string();
         let missing =

@@ -1,4 +1,4 @@
-//! From the core to the payloads.
+//! Conversions from the core to payloads.
 
 use super::ToWire;
 use crate::problem::{self, Severity};
@@ -38,7 +38,7 @@ pub fn verdict(decision: &Decision) -> wire::Verdict {
     }
 }
 
-/// With what came of it, as far as that is known by now.
+/// With its outcome, as far as it is known.
 pub fn decision(thread: &Thread, decision: &Decision) -> wire::Decision {
     let verdict = verdict(decision);
     let sequence = decision.sequence.as_ref();
@@ -152,7 +152,7 @@ pub fn judgment_usage(thread: &Thread) -> Option<wire::JudgmentTotals> {
     })
 }
 
-/// In words for people.
+/// The fact as text.
 pub fn fact(fact: &Fact) -> String {
     let what = match fact.kind {
         FactKind::OpenStep => "open step",
@@ -249,7 +249,7 @@ pub fn plan(thread: &Thread) -> Vec<wire::PlanStep> {
         .collect()
 }
 
-/// Those that hold now.
+/// The guards that are active now.
 pub fn guards(thread: &Thread, now: Timestamp) -> Vec<wire::Guard> {
     thread.active_guards(now).map(guard).collect()
 }
@@ -274,7 +274,7 @@ pub fn fate(known: &DecisionFate) -> wire::DecisionFate {
     use wire::FateStatus::{CalledOff, CarriedOut, Dropped, Failed, Overtaken, Running, Waiting};
     let (status, text) = match &known.fate {
         Fate::Waiting => (Waiting, "not started yet".to_owned()),
-        Fate::Running => (Running, "under way".to_owned()),
+        Fate::Running => (Running, "in progress".to_owned()),
         Fate::CarriedOut => (CarriedOut, "carried out".to_owned()),
         Fate::Dropped { why } => (Dropped, format!("dropped: {why}")),
         Fate::CalledOff { by: Some(by), why } => (CalledOff, format!("called off by {by} ({why})")),
@@ -368,14 +368,14 @@ pub fn compaction_update(
     }
 }
 
-/// A span in bytes becomes lines and columns where the file can still be read. Each file is read once.
+/// Converts spans in bytes to lines and columns if the file can still be read. Each file is read once.
 pub fn problems<'p>(
     problems: impl IntoIterator<Item = &'p problem::Problem>,
 ) -> Vec<wire::Problem> {
     let mut texts: BTreeMap<&Path, Option<String>> = BTreeMap::new();
     let to_wire = |problem: &'p problem::Problem| {
         let text = problem.file.as_deref().and_then(|file| {
-            // Also what is wrong with a file that must not be read: a pipe or a device has no place.
+            // A file that must not be read, such as a pipe or a device, has no positions.
             let read = || problem::read_text(file).ok().flatten();
             texts.entry(file).or_insert_with(read).as_deref()
         });
@@ -385,7 +385,7 @@ pub fn problems<'p>(
 }
 
 fn placed(problem: &problem::Problem, text: Option<&str>) -> wire::Problem {
-    let place = |at: problem::Position| wire::Position {
+    let place = |at: problem::Utf16Position| wire::Position {
         line: at.line.into(),
         character: at.character.into(),
     };

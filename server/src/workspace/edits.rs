@@ -1,11 +1,11 @@
-//! Files that people edit while the sidecar runs: when a saved prompt or configuration file is complete, and what a reload
-//! changed. A file is taken up whole or not at all.
+//! Files that people edit while the sidecar runs: when a saved prompt or configuration file is complete, and what a
+//! reload changed. A file is reloaded as a whole or not at all.
 
 use super::{ConfigScope, Workspace, WorkspaceNotice, within};
-use crate::config::{Config, Unsaved, is_toml};
-use crate::problem::{Problem, Stamp, read_text};
-use crate::prompts::{PromptSet, Stamps};
-use crate::watch::{ChangeSet, Edited, POLL_EVERY, TELLS_OF_CLOSING};
+use crate::config::{Config, UnsavedTexts, is_toml};
+use crate::problem::{FileStamp, Problem, read_text};
+use crate::prompts::{FileStamps, PromptSet};
+use crate::watch::{ChangeSet, EditedFiles, POLL_EVERY, TELLS_OF_CLOSING};
 use rawr_core::prompt::PromptName;
 use rawr_core::units::{ThreadId, Timestamp};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -13,59 +13,60 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A text that may be half written is looked at again after so long, and taken if it is still the same.
+/// How long until a possibly incomplete file is read again. If it is unchanged then, it counts as complete.
 const SETTLED_AFTER_MS: u64 = 10;
-/// The same where nobody tells of changes.
+/// The same if files are polled.
 const POLLED_SETTLED_AFTER_MS: u64 = 50;
-/// Agents' notes are looked at this often and not listened for: their folder is the agent's, and whoever replaces it without
-/// end must not keep the sidecar busy.
+/// The polling interval of scratch files, in milliseconds. Their folder is not watched, because an agent that keeps
+/// replacing it must not keep the sidecar busy.
 const NOTES_EVERY_MS: u64 = 1000;
-/// Editors move a file away before they write it anew: one that stays away for so long is gone.
+/// Editors rename a file away before they write it again. A file that is missing for so long is deleted.
 const GONE_AFTER_MS: u64 = 100;
 
-/// The end of writing is not always told, and some writers keep a file open. What stays the same for so long is taken as it is.
+/// The end of writing is not always reported, and some writers keep a file open. A file that is unchanged for so long
+/// counts as complete.
 const LEFT_OPEN_AFTER_MS: u64 = 1000;
 
 #[derive(Debug, Default)]
 pub(in crate::workspace) struct EditTracker {
-    /// Files are listened for.
+    /// Files are watched.
     on: bool,
-    /// Other files than those that are listened for may be meant by now.
+    /// The set of files to watch may have changed.
     moved: bool,
-    /// The front matter that it begins with has changed.
+    /// The front matter, a layer of the configuration, has changed.
     config_is_old: bool,
-    /// Files that somebody saved, and that are not taken up yet.
-    waiting: BTreeMap<PathBuf, Waiting>,
-    /// What each file of configuration looked like before it was read.
-    stamps: Stamps,
-    /// The notes of open threads, as clients were told of them last.
-    notes: Stamps,
+    /// Files that were saved and are not reloaded yet.
+    waiting: BTreeMap<PathBuf, WaitingFile>,
+    /// The stamp of each configuration file before it was read.
+    stamps: FileStamps,
+    /// The scratch files of open threads, as of the last notification.
+    notes: FileStamps,
     notes_seen_at: Timestamp,
-    /// The text of each of them when it could be read last.
-    last_good: Unsaved,
+    /// The last valid text of each.
+    last_good: UnsavedTexts,
     polled_at: Timestamp,
 }
 
 #[derive(Debug)]
-struct Waiting {
+struct WaitingFile {
     due: Timestamp,
-    /// As it was found when it could not be taken up at once.
+    /// The state of the file when it was found incomplete.
     seen: Option<FileSnapshot>,
 }
 
-/// A file from outside.
+/// The state of a file on disk.
 #[derive(Debug, PartialEq, Eq)]
 struct FileSnapshot {
-    stamp: Option<Stamp>,
+    stamp: Option<FileStamp>,
     ends_in_a_line: bool,
 }
 
 impl FileSnapshot {
     fn at(path: &Path) -> Self {
-        Self { stamp: Stamp::of(path), ends_in_a_line: Stamp::ends_in_a_line(path) }
+        Self { stamp: FileStamp::of(path), ends_in_a_line: FileStamp::ends_in_a_line(path) }
     }
 
-    /// How long to wait for a second look that must find the same; `None`: it is whole.
+    /// How long to wait for a second read that must find the same. `None`: it is complete.
     fn doubtful_for(&self, polled: bool) -> Option<u64> {
         match self.stamp {
             None => Some(GONE_AFTER_MS),
@@ -77,13 +78,13 @@ impl FileSnapshot {
 }
 
 impl EditTracker {
-    /// These files of configuration are about to be read.
+    /// These configuration files are about to be read.
     pub(in crate::workspace) fn takes_up<'f>(
         &mut self,
         files: impl IntoIterator<Item = &'f PathBuf>,
     ) {
         for file in files {
-            let before = self.stamps.insert(file.clone(), Stamp::of(file));
+            let before = self.stamps.insert(file.clone(), FileStamp::of(file));
             self.moved |= before.is_none();
             match read_text(file) {
                 Ok(Some(text)) if is_toml(&text) => drop(self.last_good.insert(file.clone(), text)),
@@ -95,23 +96,23 @@ impl EditTracker {
 
     pub(in crate::workspace) fn looks_at_notes(&mut self, file: PathBuf) {
         if file.is_absolute() && !self.notes.contains_key(&file) {
-            let found = Stamp::of(&file);
+            let found = FileStamp::of(&file);
             self.notes.insert(file, found);
         }
     }
 
-    /// What was added to them here is no news.
-    pub(in crate::workspace) fn has_heard_of_notes(&mut self, file: &Path) {
+    /// Changes by this process are not reported.
+    pub(in crate::workspace) fn ignore_own_notes(&mut self, file: &Path) {
         if let Some(known) = self.notes.get_mut(file) {
-            *known = Stamp::of(file);
+            *known = FileStamp::of(file);
         }
     }
 
-    /// Those that are others than they were.
+    /// The scratch files that have changed.
     fn changed_notes(&mut self) -> Vec<PathBuf> {
         let mut changed = Vec::new();
         for (file, known) in &mut self.notes {
-            let found = Stamp::of(file);
+            let found = FileStamp::of(file);
             if *known != found {
                 *known = found;
                 changed.push(file.clone());
@@ -120,17 +121,17 @@ impl EditTracker {
         changed
     }
 
-    pub(in crate::workspace) const fn last_good(&self) -> &Unsaved {
+    pub(in crate::workspace) const fn last_good(&self) -> &UnsavedTexts {
         &self.last_good
     }
 
-    /// The configuration is to be read again, and nobody is in the middle of writing it.
+    /// Whether the configuration must be read again and none of its files is being written.
     fn can_reconfigure(&self) -> bool {
         self.config_is_old && !self.waiting.keys().any(|file| self.stamps.contains_key(file))
     }
 
     fn wait_for(&mut self, files: impl IntoIterator<Item = PathBuf>, now: Timestamp) {
-        let waiting = |file| (file, Waiting { due: now, seen: None });
+        let waiting = |file| (file, WaitingFile { due: now, seen: None });
         self.waiting.extend(files.into_iter().map(waiting));
     }
 
@@ -140,7 +141,7 @@ impl EditTracker {
     }
 
     fn changed_configs(&self) -> impl Iterator<Item = PathBuf> {
-        let changed = self.stamps.iter().filter(|(file, stamp)| Stamp::of(file) != **stamp);
+        let changed = self.stamps.iter().filter(|(file, stamp)| FileStamp::of(file) != **stamp);
         changed.map(|(file, _)| file.clone())
     }
 }
@@ -150,7 +151,7 @@ impl EditTracker {
 pub(crate) struct EditNews {
     before: Arc<PromptSet>,
     prompts: BTreeSet<PromptName>,
-    /// By their path, as a tier names it.
+    /// By the path that a tier names.
     decisions: Vec<String>,
     /// The configuration of some thread, or the one without a project and a model, has changed.
     pub(crate) config: bool,
@@ -163,40 +164,40 @@ impl EditNews {
     }
 }
 
-/// The configuration as edited files have it.
-pub(crate) struct ReadAgain {
+/// The configuration of the edited files.
+pub(crate) struct ReloadedConfig {
     base: (Config, Vec<Problem>),
-    /// Of each thread that was asked for.
+    /// The configuration of each thread that was asked for.
     pub(crate) threads: Vec<(ThreadId, (Config, Vec<Problem>))>,
 }
 
-/// Edited files. The registry drives this, because what changes concerns its threads: [`Self::look_at_files`] returns the
+/// Edited files. The registry drives this, because changes concern its threads: [`Self::look_at_files`] returns the
 /// files that are complete, [`Self::begin_reload`] starts a reload of them, [`Self::read_again`] and [`Self::use_base`]
 /// reload the configuration, [`Self::reload_prompts`] the prompts, and [`Self::end_reload`] reports what changed.
 impl Workspace {
-    /// Whether edited files are taken up as they are saved.
+    /// Whether edited files are reloaded as they are saved.
     pub(crate) const fn is_live(&self) -> bool {
         self.edits.on
     }
 
-    /// From now on edited files are taken up as they are saved.
+    /// Starts to reload edited files as they are saved.
     pub(crate) const fn go_live(&mut self) {
         self.edits.moved |= !self.edits.on;
         self.edits.on = true;
     }
 
-    /// Notes what the watcher has reported. `projects`: the project files of open threads.
-    pub(crate) fn heard_of_edits(
+    /// Records what the watcher has reported. `projects`: the project files of open threads.
+    pub(crate) fn record_edits(
         &mut self,
         changes: &ChangeSet,
         projects: impl Iterator<Item = PathBuf>,
         now: Timestamp,
     ) {
-        let Edited { files, ways } = &changes.edited;
+        let EditedFiles { files, ways } = &changes.edited;
         if changes.all {
-            self.watcher.distrust_replaced_folders();
+            self.watcher.forget_replaced_folders();
         } else if !ways.is_empty() {
-            self.watcher.distrust_folders(&changes.edited);
+            self.watcher.forget_folders(&changes.edited);
         }
         if changes.all || !ways.is_empty() {
             self.edits.moved = true;
@@ -211,7 +212,7 @@ impl Workspace {
         self.edits.moved = true;
     }
 
-    /// When edited files must be looked at.
+    /// When edited files must be checked.
     pub(crate) fn next_edit(&self, now: Timestamp) -> Option<Timestamp> {
         let EditTracker { on: true, moved, waiting, polled_at, .. } = &self.edits else {
             return None;
@@ -224,7 +225,7 @@ impl Workspace {
         waiting.chain(at_once).chain(poll).chain(self.edits.next_look_at_notes(now)).min()
     }
 
-    /// The scratch files that were written since the last look, if a look is due. `open` lists those of open threads.
+    /// The scratch files that were written since the last check, if a check is due. `open` lists those of open threads.
     pub(crate) fn changed_notes(
         &mut self,
         open: impl Iterator<Item = PathBuf>,
@@ -239,22 +240,22 @@ impl Workspace {
         self.edits.changed_notes()
     }
 
-    /// From now on changes of this scratch file are reported.
-    pub(crate) fn look_at_notes(&mut self, file: PathBuf) {
+    /// Starts to report changes of this scratch file.
+    pub(crate) fn watch_notes(&mut self, file: PathBuf) {
         self.edits.looks_at_notes(file);
     }
 
-    /// What was added to this scratch file here is no news.
-    pub(crate) fn has_heard_of_notes(&mut self, file: &Path) {
-        self.edits.has_heard_of_notes(file);
+    /// Does not report the latest change of this scratch file, which was made here.
+    pub(crate) fn ignore_own_notes(&mut self, file: &Path) {
+        self.edits.ignore_own_notes(file);
     }
 
-    /// The edited files that are complete, as they were found.
+    /// The edited files that are complete, with their stamps.
     pub(crate) fn look_at_files(
         &mut self,
         projects: impl Iterator<Item = PathBuf>,
         now: Timestamp,
-    ) -> Stamps {
+    ) -> FileStamps {
         if std::mem::take(&mut self.edits.moved) {
             let files = self.edited_files(projects);
             self.watcher.watch_files(files.iter().map(PathBuf::as_path));
@@ -288,11 +289,11 @@ impl Workspace {
         self.edits.wait_for(changed, now);
     }
 
-    /// Of the files that wait, those that are complete.
-    fn settled(&mut self, now: Timestamp) -> Stamps {
+    /// The waiting files that are complete.
+    fn settled(&mut self, now: Timestamp) -> FileStamps {
         let (watcher, polled) = (&self.watcher, self.watcher.polls_files());
-        let mut stamps = Stamps::new();
-        let still_waits = |file: &PathBuf, waiting: &mut Waiting| {
+        let mut stamps = FileStamps::new();
+        let still_waits = |file: &PathBuf, waiting: &mut WaitingFile| {
             if within(waiting.due, LEFT_OPEN_AFTER_MS, now) > now {
                 return true;
             }
@@ -300,14 +301,14 @@ impl Workspace {
             if watcher.is_being_written(file) {
                 if waiting.seen.as_ref() != Some(&look) {
                     let due = now.plus_millis(LEFT_OPEN_AFTER_MS);
-                    *waiting = Waiting { due, seen: Some(look) };
+                    *waiting = WaitingFile { due, seen: Some(look) };
                     return true;
                 }
-                watcher.waits_for_no_end(file);
+                watcher.treat_as_complete(file);
             }
             match look.doubtful_for(polled) {
                 Some(wait) if waiting.seen.as_ref() != Some(&look) => {
-                    *waiting = Waiting { due: now.plus_millis(wait), seen: Some(look) };
+                    *waiting = WaitingFile { due: now.plus_millis(wait), seen: Some(look) };
                     true
                 }
                 _ => {
@@ -320,15 +321,16 @@ impl Workspace {
         stamps
     }
 
-    /// Starts a reload of these files. Returns those of configuration among them.
-    pub(crate) fn begin_reload(&mut self, files: &Stamps) -> (Stamps, EditNews) {
+    /// Starts a reload of these files. Returns the configuration files among them.
+    pub(crate) fn begin_reload(&mut self, files: &FileStamps) -> (FileStamps, EditNews) {
         let configs = files.iter().filter(|(file, _)| self.edits.stamps.contains_key(*file));
-        let configs: Stamps = configs.map(|(file, stamp)| (file.clone(), stamp.clone())).collect();
+        let configs: FileStamps =
+            configs.map(|(file, stamp)| (file.clone(), stamp.clone())).collect();
         self.edits.config_is_old |= !configs.is_empty();
         (configs, EditNews::since(self.prompts.set()))
     }
 
-    pub(crate) fn reload_prompts(&mut self, files: &Stamps, news: &mut EditNews) {
+    pub(crate) fn reload_prompts(&mut self, files: &FileStamps, news: &mut EditNews) {
         let before = Arc::clone(self.prompts.set());
         let (names, decisions) = self.prompts.reload_files(files);
         news.prompts.extend(names);
@@ -337,14 +339,14 @@ impl Workspace {
             self.prompts.set().packet_front_matter() != before.packet_front_matter();
     }
 
-    /// Reads the files of home and of these threads' projects again, if one of them has changed; `None` if none has, or if
-    /// one is being written meanwhile. `whole`: what some files looked like when they were complete.
+    /// Reads the files of home and of these threads' projects again, if one of them has changed; `None` if none has, or
+    /// if one is being written meanwhile. `whole`: the stamps of files that were complete.
     pub(crate) fn read_again(
         &mut self,
-        whole: &Stamps,
+        whole: &FileStamps,
         threads: impl Iterator<Item = (ThreadId, ConfigScope)>,
         now: Timestamp,
-    ) -> Option<ReadAgain> {
+    ) -> Option<ReloadedConfig> {
         if !self.edits.can_reconfigure() {
             return None;
         }
@@ -361,18 +363,18 @@ impl Workspace {
         if whole.iter().any(|(file, stamp)| self.edits.stamps.get(file) != Some(stamp))
             || self.edits.changed_configs().next().is_some()
         {
-            // A file is being written: what was read may be half of it.
+            // A file is being written, so that only a part may have been read.
             self.edits.config_is_old = true;
             let changed: Vec<_> =
                 self.edits.changed_configs().chain(whole.keys().cloned()).collect();
             self.edits.wait_for(changed, now.plus_millis(SETTLED_AFTER_MS));
             return None;
         }
-        Some(ReadAgain { base, threads })
+        Some(ReloadedConfig { base, threads })
     }
 
     /// Uses the configuration without a project and a model, and the prompt files that it names.
-    pub(crate) fn use_base(&mut self, read: ReadAgain, news: &mut EditNews) {
+    pub(crate) fn use_base(&mut self, read: ReloadedConfig, news: &mut EditNews) {
         let (config, problems) = read.base;
         news.config |= config.effective() != self.base.0.effective() || problems != self.base.1;
         let decisions = |config: &Config| config.decision_prompts().collect();
@@ -389,11 +391,11 @@ impl Workspace {
         self.base = (config, problems);
     }
 
-    /// Reports what a reload changed, and looks again at files that were written meanwhile. `threads`: the problems of open
-    /// threads' configurations.
+    /// Reports what a reload changed, and marks files that were written meanwhile to be checked again. `threads`: the
+    /// problems of open threads' configurations.
     pub(crate) fn end_reload<'p>(
         &mut self,
-        files: &Stamps,
+        files: &FileStamps,
         news: &EditNews,
         threads: impl Iterator<Item = &'p Problem>,
         now: Timestamp,
@@ -408,7 +410,7 @@ impl Workspace {
             }
             (self.tell)(WorkspaceNotice::ConfigChanged { config, problems: &problems });
         }
-        let missed = |(file, stamp): (&PathBuf, &Option<Stamp>)| Stamp::of(file) != *stamp;
+        let missed = |(file, stamp): (&PathBuf, &Option<FileStamp>)| FileStamp::of(file) != *stamp;
         let missed = files.iter().filter(|entry| missed(*entry)).map(|(file, _)| file.clone());
         self.edits.wait_for(missed.collect::<Vec<_>>(), now.plus_millis(SETTLED_AFTER_MS));
     }
@@ -441,13 +443,13 @@ impl Workspace {
     }
 
     /// Changed configuration files, except those that are being saved at this moment.
-    pub(crate) fn changed_configs(&self) -> Stamps {
+    pub(crate) fn changed_configs(&self) -> FileStamps {
         self.without_unsettled(self.edits.changed_configs().collect())
     }
 
-    /// Without files that are being written: the watcher reports them once they are saved. This blocks for the second look
-    /// at a text that may be incomplete, because the caller wants the file as it is now.
-    fn without_unsettled(&self, files: BTreeSet<PathBuf>) -> Stamps {
+    /// Removes files that are being written, which the watcher reports once they are saved. Blocks for the second read
+    /// of a text that may be incomplete, because the caller wants the current file.
+    fn without_unsettled(&self, files: BTreeSet<PathBuf>) -> FileStamps {
         let free = |file: &PathBuf| !self.edits.on || !self.watcher.is_being_written(file);
         let found = files.into_iter().filter(free).map(|file| {
             let look = FileSnapshot::at(&file);

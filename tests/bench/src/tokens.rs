@@ -4,7 +4,7 @@
 use std::{thread, time::Instant};
 
 use anyhow::{Result, anyhow, ensure};
-use rawr_server::tokens::{Counter, Encoding};
+use rawr_server::tokens::{TokenCounter, TokenEncoding};
 
 use crate::report::{Cells, EXACT, OTHER_TOKENIZER, PIECES};
 
@@ -20,7 +20,7 @@ const TEXT: [&str; 9] = [
     include_str!("../../../editor-clients/host/src/drive.rs"),
     include_str!("../../../Cargo.lock"),
 ];
-const ENCODING: Encoding = Encoding::O200kBase;
+const ENCODING: TokenEncoding = TokenEncoding::O200kBase;
 /// A sentence or a few lines.
 const APPENDED: usize = 400;
 
@@ -51,7 +51,7 @@ pub fn grow(texts: usize) -> Result<Vec<Cells>> {
     exact("hello");
     let (_, alone) = on_a_new_thread(|| bits.iter().map(|bit| exact(bit)).sum::<u64>())?;
     let (found, growing) = on_a_new_thread(|| {
-        let mut counter = Counter::new(ENCODING);
+        let mut counter = TokenCounter::new(ENCODING);
         bits.iter().fold(0, |_, bit| {
             counter.push(bit);
             counter.tokens()
@@ -64,7 +64,7 @@ pub fn grow(texts: usize) -> Result<Vec<Cells>> {
 }
 
 fn exact(text: &str) -> u64 {
-    let mut counter = Counter::new(ENCODING);
+    let mut counter = TokenCounter::new(ENCODING);
     counter.push(text);
     counter.tokens()
 }

@@ -4,7 +4,7 @@
 use rawr_core::Thread;
 use rawr_core::event::Record;
 use rawr_core::units::ThreadId;
-use rawr_server::store::{Damage, StoreError, replay};
+use rawr_server::store::{LogDamage, StoreError, replay};
 use std::io::Write;
 use std::path::Path;
 
@@ -43,7 +43,7 @@ fn read(data: &[u8], whole: usize) -> Option<Vec<Record>> {
     assert_eq!(found.lines(), lines, "a line was passed over");
     assert_eq!(found.records, records.len() as u64);
     assert_eq!(found.bytes, whole as u64);
-    let torn = found.damage.iter().any(|damage| matches!(damage, Damage::TornTail { .. }));
+    let torn = found.damage.iter().any(|damage| matches!(damage, LogDamage::TornTail { .. }));
     assert_eq!(torn, whole < data.len(), "the torn end");
     Some(records)
 }

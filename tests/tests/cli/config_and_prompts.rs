@@ -116,7 +116,7 @@ fn a_check_shows_all_problems_and_fails_only_for_errors() {
         &["config", "check"],
         0,
         expect![[r#"
-        warning[unknown-key]: no key `modus` in `[rawr_auto_compaction]`
+        warning[unknown-key]: unknown key `modus` in `[rawr_auto_compaction]`
          --> HOME/rawr.toml:2:1
           |
         2 | modus = "ask"
@@ -139,15 +139,15 @@ fn a_check_shows_all_problems_and_fails_only_for_errors() {
         2 | mode = "loud"
           |        ^^^^^^
           |
-          = help: it may be one of `tag`, `suggest`, `ask`, `auto`
+          = help: use one of `tag`, `suggest`, `ask`, `auto`
 
-        error[missing-placeholder]: `{packet}` is nowhere in the text
+        error[missing-placeholder]: missing placeholder `{packet}`
          --> HOME/auto-compact/handoff.md:1:1
           |
         1 | Go on.
           | ^^^^^^
           |
-          = help: it stands for the continuation packet, word for word
+          = help: it is replaced with the continuation packet, word for word
 
         hint[unused-placeholder]: the shipped text also uses `{author}`, `{resume}`, `{scratchFile}`
          --> HOME/auto-compact/handoff.md:1:1
@@ -155,9 +155,9 @@ fn a_check_shows_all_problems_and_fails_only_for_errors() {
         1 | Go on.
           | ^^^^^^
 
-        warning[no-file]: there is no such decision prompt
+        warning[no-file]: decision prompt not found
         --> HOME/auto-compact/gone.md
-         = help: `judgment.md` is used instead
+         = help: rawr uses `judgment.md` instead
 
         2 errors, 1 warning, 1 hint: HOME/rawr.toml and 1 prompt files
     "#]],
@@ -257,13 +257,13 @@ fn an_edit_opens_the_editor_and_checks_the_prompt() {
         &["prompts", "edit", "heads-up"],
         0,
         expect![[r#"
-        warning[unknown-placeholder]: no placeholder `{when}` in heads-up
+        warning[unknown-placeholder]: unknown placeholder `{when}` in heads-up
          --> HOME/auto-compact/heads-up.md:1:7
           |
         1 | Soon, {when}; $(touch x)
           |       ^^^^^^
           |
-          = help: it may hold `{reason}`, `{finished}`, `{threadId}`
+          = help: use one of `{reason}`, `{finished}`, `{threadId}`
 
         hint[unused-placeholder]: the shipped text also uses `{reason}`
          --> HOME/auto-compact/heads-up.md:1:1
@@ -280,7 +280,7 @@ fn an_edit_opens_the_editor_and_checks_the_prompt() {
         &["prompts", "edit", "handoff"],
         1,
         expect![[r#"
-            error[empty-prompt]: there is no text
+            error[empty-prompt]: the prompt is empty
              --> HOME/auto-compact/handoff.md:1:2
               |
             1 |

@@ -1,5 +1,5 @@
-//! What a conversation hangs on: its own history and nothing else. Neither another conversation in the same sidecar nor
-//! the name of the program that reports it changes what is decided. Rules of a decision are shown by the scripts.
+//! A decision depends only on the conversation's own history, not on other conversations in the same sidecar or on the
+//! name of the client. Rules of decisions are tested by the scripts.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking, its helpers too")]
 
@@ -8,36 +8,36 @@ use rawr_tests::{Home, Launch, Sidecar};
 use serde_json::{Value, json};
 use std::collections::VecDeque;
 
-/// Of a window of 100,000, in which a turn ends at a commit.
+/// Usage of a window of 100,000, at the end of a turn with a commit.
 const READY: u64 = 30_000;
 const EMERGENCY: u64 = 92_000;
 const RELAXED: u64 = 5_000;
 
-/// What a conversation is about.
+/// The plan of one conversation.
 #[derive(Debug, Clone, Copy)]
-struct Part {
+struct ConversationPlan {
     thread: &'static str,
-    /// Stands in all that is said in it, and is said nowhere else.
+    /// Contained in all of its texts, and in no text of others.
     word: &'static str,
-    /// How full the window is at the end of each turn, and the answer to the banner then.
+    /// The usage at the end of each turn, and the answer to the banner then.
     turns: [(u64, &'static str); 3],
 }
 
-/// The one is snoozed and compacted later; the other is compacted at once.
-const NEAR: Part = Part {
+/// This one is snoozed and compacted later; the other one is compacted at once.
+const NEAR: ConversationPlan = ConversationPlan {
     thread: "near",
     word: "magenta",
     turns: [(READY, "snooze"), (RELAXED, ""), (EMERGENCY, "approve")],
 };
-const FAR: Part = Part {
+const FAR: ConversationPlan = ConversationPlan {
     thread: "far",
     word: "cobalt",
     turns: [(READY, "approve"), (READY, "approve"), (RELAXED, "")],
 };
 
-/// A conversation, what its host reports, and everything that is told of it.
+/// A conversation, its host, and its notifications.
 struct Conversation {
-    part: Part,
+    part: ConversationPlan,
     to_say: VecDeque<(&'static str, Value)>,
     told: String,
     turns: u32,
@@ -45,7 +45,7 @@ struct Conversation {
 }
 
 impl Conversation {
-    fn new(part: Part, host: &str, home: &Home) -> Self {
+    fn new(part: ConversationPlan, host: &str, home: &Home) -> Self {
         let mut conversation = Self {
             part,
             to_say: VecDeque::new(),
@@ -71,7 +71,7 @@ impl Conversation {
         self.to_say.push_back((method, params));
     }
 
-    /// A person pins something, and the agent commits at the end of a turn.
+    /// A person pins an instruction, and the agent commits at the end of a turn.
     fn works(&mut self, context_tokens: u64) {
         let word = self.part.word;
         let turn = self.next_turn();
@@ -102,7 +102,7 @@ impl Conversation {
         );
     }
 
-    /// A person looks at everything that there is to see of it.
+    /// A person requests everything that can be shown of it.
     fn is_looked_at(&mut self) {
         for method in [
             "rawr/thread/get",
@@ -152,7 +152,7 @@ impl Conversation {
         self.ends(&turn, &packet, RELAXED);
     }
 
-    /// Says the next thing. False: there was none.
+    /// Performs the next step. Returns false if there was none.
     fn speaks(&mut self, sidecar: &mut Sidecar) -> bool {
         let Some((method, params)) = self.to_say.pop_front() else { return false };
         let answer = sidecar.say(method, &params).unwrap();
@@ -172,7 +172,7 @@ impl Conversation {
     }
 }
 
-/// Time passes by itself.
+/// Times depend on the clock, not on the conversation.
 fn without_times(value: &mut Value) {
     match value {
         Value::Object(fields) => {
@@ -184,7 +184,7 @@ fn without_times(value: &mut Value) {
     }
 }
 
-/// Lets them speak by turns until all is said.
+/// Runs the conversations in alternation until all have ended.
 fn play(sidecar: &mut Sidecar, conversations: &mut [Conversation]) {
     loop {
         let mut is_over = true;
@@ -194,7 +194,7 @@ fn play(sidecar: &mut Sidecar, conversations: &mut [Conversation]) {
                 let thread = note.params["threadId"].as_str();
                 let of_it =
                     conversations.iter_mut().find(|known| Some(known.part.thread) == thread);
-                of_it.unwrap_or_else(|| panic!("of no conversation: {note:?}")).hears(&note);
+                of_it.unwrap_or_else(|| panic!("no conversation of {note:?}")).hears(&note);
             }
         }
         if is_over && conversations.iter().all(|conversation| conversation.to_say.is_empty()) {
@@ -203,13 +203,13 @@ fn play(sidecar: &mut Sidecar, conversations: &mut [Conversation]) {
     }
 }
 
-/// What is told of each of them, in a home of their own.
-fn told(client: &str, host: &str, cast: &[Part]) -> Vec<Conversation> {
+/// The notifications of each conversation, in a new home.
+fn told(client: &str, host: &str, cast: &[ConversationPlan]) -> Vec<Conversation> {
     let home = Home::new();
     home.configure("[rawr_auto_compaction]\nmode = \"ask\"\n");
     let mut sidecar = Sidecar::spawn(&home, &Launch::default());
     sidecar.greet(client);
-    let open = |part: &Part| Conversation::new(*part, host, &home);
+    let open = |part: &ConversationPlan| Conversation::new(*part, host, &home);
     let mut conversations: Vec<_> = cast.iter().map(open).collect();
     for turn in 0..3 {
         for conversation in &mut conversations {
@@ -237,14 +237,14 @@ fn first_difference<'t>(one: &'t str, other: &'t str) -> Option<(&'t str, &'t st
 }
 
 #[test]
-fn a_conversation_is_beside_another_what_it_is_alone() {
+fn a_conversation_is_not_affected_by_another() {
     let both = told("client-1", "host-1", &[NEAR, FAR]);
     for (beside, part) in both.iter().zip([NEAR, FAR]) {
         let alone = told("client-1", "host-1", &[part]);
         let difference = first_difference(&alone[0].told, &beside.told);
-        assert_eq!(difference, None, "{}: alone, and beside the other", beside.part.thread);
+        assert_eq!(difference, None, "{}: alone and with the other", beside.part.thread);
     }
-    // Each has something of its own that could have reached the other.
+    // Each has texts that could have leaked into the other.
     let [near, far] = &both[..] else { panic!("two conversations") };
     for (one, other) in [(near, far), (far, near)] {
         assert_eq!(one.count(other.part.word), 0, "{} in {}", other.part.word, one.told);
@@ -256,7 +256,7 @@ fn a_conversation_is_beside_another_what_it_is_alone() {
 }
 
 #[test]
-fn the_same_reports_lead_to_the_same_actions_whichever_client_sends_them() {
+fn the_same_reports_lead_to_the_same_actions_for_any_client() {
     let [first, others @ ..] =
         [("rawr-cli", "codex"), ("vscode", "claude-code"), ("nvim", "embedded"), ("x-1", "y-1")]
             .map(|(client, host)| told(client, host, &[NEAR, FAR]));

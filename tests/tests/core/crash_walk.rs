@@ -1,61 +1,61 @@
-//! The sidecar is killed after its first, second, third … event of a whole sequence, and another takes the thread up: with the
-//! driver that lives on, or with a new one that knows what the host's record says. Whatever the point: the host has done
-//! everything once, and then it is quiet.
+//! The sidecar is killed after its first, second, third … event of a whole sequence, and another one continues the
+//! thread: with the same driver, or with a new one that only knows the host's transcript. After a crash at any event,
+//! the host has done everything once and the thread is idle.
 
 use rawr_protocol::methods::{InputSubmit, ThreadGet, ThreadOpen};
 use rawr_protocol::{Phase, Request, Role, ThreadGetParams};
 use rawr_tests::{Home, Launch, Sidecar, StandIn};
 
 const THREAD: &str = "walked";
-/// No sequence here writes so many events: beyond it the walk would never end.
+/// More events than any sequence here records.
 const MOST_EVENTS: u64 = 100;
 
 #[test]
-#[cfg_attr(not(debug_assertions), ignore = "only debug builds can be told to die")]
+#[cfg_attr(not(debug_assertions), ignore = "only debug builds can be killed on demand")]
 fn a_sequence_with_the_agents_packet_survives_a_crash_at_any_event() {
-    walk("", Dies::Sidecar, &["packet_request", "compact", "handoff"]);
+    walk("", Killed::Sidecar, &["packet_request", "compact", "handoff"]);
 }
 
 #[test]
-#[cfg_attr(not(debug_assertions), ignore = "only debug builds can be told to die")]
-fn a_host_does_nothing_twice_when_driver_and_sidecar_die_at_any_event() {
-    walk("", Dies::Both, &["packet_request", "compact", "handoff"]);
+#[cfg_attr(not(debug_assertions), ignore = "only debug builds can be killed on demand")]
+fn a_host_repeats_nothing_when_driver_and_sidecar_die_at_any_event() {
+    walk("", Killed::Both, &["packet_request", "compact", "handoff"]);
 }
 
 #[test]
-#[cfg_attr(not(debug_assertions), ignore = "only debug builds can be told to die")]
-fn a_message_that_waits_is_delivered_once_when_driver_and_sidecar_die_at_any_event() {
-    walk("", Dies::BothWithAMessage, &["packet_request", "compact", "handoff", "input"]);
+#[cfg_attr(not(debug_assertions), ignore = "only debug builds can be killed on demand")]
+fn a_held_message_is_delivered_once_when_driver_and_sidecar_die_at_any_event() {
+    walk("", Killed::BothWithAMessage, &["packet_request", "compact", "handoff", "input"]);
 }
 
 #[test]
-#[cfg_attr(not(debug_assertions), ignore = "only debug builds can be told to die")]
+#[cfg_attr(not(debug_assertions), ignore = "only debug builds can be killed on demand")]
 fn a_sequence_with_rawrs_packet_and_scratch_survives_a_crash_at_any_event() {
     let config =
         "[rawr_auto_compaction]\npacket_author = \"watcher\"\nscratch_write_enabled = true\n";
-    walk(config, Dies::Sidecar, &["heads_up", "scratch_write", "compact", "handoff"]);
+    walk(config, Killed::Sidecar, &["heads_up", "scratch_write", "compact", "handoff"]);
 }
 
 #[test]
-#[cfg_attr(not(debug_assertions), ignore = "only debug builds can be told to die")]
+#[cfg_attr(not(debug_assertions), ignore = "only debug builds can be killed on demand")]
 fn a_host_writes_no_scratch_twice_when_driver_and_sidecar_die_at_any_event() {
     let config =
         "[rawr_auto_compaction]\npacket_author = \"watcher\"\nscratch_write_enabled = true\n";
-    walk(config, Dies::Both, &["heads_up", "scratch_write", "compact", "handoff"]);
+    walk(config, Killed::Both, &["heads_up", "scratch_write", "compact", "handoff"]);
 }
 
-/// What dies, once in each story.
+/// What is killed, once in each run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Dies {
+enum Killed {
     Sidecar,
-    /// With its driver.
+    /// The sidecar with its driver.
     Both,
-    /// While a message waits.
+    /// Both, while a message is held.
     BothWithAMessage,
 }
 
-/// Until the sidecar outlives the whole story.
-fn walk(config: &str, dies: Dies, expected: &[&str]) {
+/// Repeats with one more event until the sidecar survives the whole sequence.
+fn walk(config: &str, dies: Killed, expected: &[&str]) {
     for events in 1..MOST_EVENTS {
         let home = Home::new();
         home.configure(config);
@@ -64,16 +64,16 @@ fn walk(config: &str, dies: Dies, expected: &[&str]) {
             return;
         }
     }
-    panic!("it never outlived the story");
+    panic!("it never reached the end of the session");
 }
 
-fn crashes_after(events: u64, home: &Home, dies: Dies, expected: &[&str]) -> bool {
+fn crashes_after(events: u64, home: &Home, dies: Killed, expected: &[&str]) -> bool {
     let limit = ("RAWR_DEBUG_KILL_AFTER_EVENTS", events.to_string().into());
     let mut sidecar =
         Sidecar::launch(home, &Launch { environment: vec![limit], ..Launch::default() });
     let mut host = StandIn::new(THREAD);
     host.user_turn_with_boundaries();
-    if dies == Dies::BothWithAMessage {
+    if dies == Killed::BothWithAMessage {
         host.writes_during = Some("packet_request");
     }
     let mut crashes = 0;
@@ -85,13 +85,13 @@ fn crashes_after(events: u64, home: &Home, dies: Dies, expected: &[&str]) -> boo
         crashes += 1;
         restart(home, &mut sidecar, &mut host, dies);
     }
-    // Events that a driver had not reported when it died are lost, so there is more work.
+    // Unsent reports of a killed driver are lost, so that more work is needed.
     if host.count("compact") == 0 {
         host.user_turn_with_boundaries();
-        assert!(host.run(&mut sidecar), "it died without being killed");
+        assert!(host.run(&mut sidecar), "it ended without a kill");
     }
     let died = format!("killed after event {events}");
-    // One that was not taken went with those who died.
+    // A message that was not accepted is lost with the driver.
     let taken = host.acknowledged.iter().any(|(method, _)| *method == InputSubmit::METHOD);
     let waits = |what: &&&str| **what != "input" || taken || host.count("input") > 0;
     let expected: Vec<_> = expected.iter().filter(waits).copied().collect();
@@ -99,7 +99,7 @@ fn crashes_after(events: u64, home: &Home, dies: Dies, expected: &[&str]) -> boo
     assert_at_rest(&mut sidecar, &died);
 
     host.user_turn();
-    assert!(host.run(&mut sidecar) || crashes == 0, "{died}: it died again");
+    assert!(host.run(&mut sidecar) || crashes == 0, "{died}: it ended again");
     if !host.run(&mut sidecar) {
         crashes += 1;
         restart(home, &mut sidecar, &mut host, dies);
@@ -109,7 +109,7 @@ fn crashes_after(events: u64, home: &Home, dies: Dies, expected: &[&str]) -> boo
     let last = host.verdicts.last().unwrap_or_else(|| panic!("{died}: no verdict"));
     assert_eq!(last["outcome"], "nothing", "{died}: {last}");
     assert_at_rest(&mut sidecar, &died);
-    // An observer reads the same from the disk.
+    // An observer reads the same state from disk.
     let mut observer = Sidecar::start(home);
     let seen = observer.call::<ThreadOpen>(&host.opening(home, Role::Observer));
     assert_eq!((seen.phase, seen.pending_actions), (Phase::Idle, Vec::new()), "{died}");
@@ -118,14 +118,14 @@ fn crashes_after(events: u64, home: &Home, dies: Dies, expected: &[&str]) -> boo
     crashes > 0
 }
 
-fn restart(home: &Home, sidecar: &mut Sidecar, host: &mut StandIn, dies: Dies) {
-    if dies != Dies::Sidecar {
+fn restart(home: &Home, sidecar: &mut Sidecar, host: &mut StandIn, dies: Killed) {
+    if dies != Killed::Sidecar {
         host.driver_dies();
     }
     sidecar.wait();
     sidecar.take_notes();
     *sidecar = Sidecar::start(home);
-    assert!(host.open(home, sidecar), "it died without being killed\n{}", sidecar.told());
+    assert!(host.open(home, sidecar), "it ended without a kill\n{}", sidecar.told());
 }
 
 fn assert_at_rest(sidecar: &mut Sidecar, died: &str) {

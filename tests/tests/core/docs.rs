@@ -1,4 +1,4 @@
-//! The documentation against the repository: its links lead somewhere, the files and commands that it names exist.
+//! Checks the documentation against the repository: links, files and commands must exist.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
 
@@ -26,7 +26,7 @@ fn markdown(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// The pages by their path from the root: the book, and what stands at the top level.
+/// The pages by their path from the root: the book and the top-level pages.
 fn pages() -> Vec<(String, String)> {
     let mut files = Vec::new();
     markdown(&root().join("docs"), &mut files);
@@ -47,7 +47,7 @@ fn prose(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// What stands between `open` and `close` in each line, one after the other.
+/// All texts between `open` and `close` of each line.
 fn between(text: &str, open: &str, close: &str) -> Vec<String> {
     let mut found = Vec::new();
     for mut line in prose(text) {
@@ -61,7 +61,7 @@ fn between(text: &str, open: &str, close: &str) -> Vec<String> {
     found
 }
 
-/// A heading's anchor, as GitHub and mdBook name it.
+/// The anchor of a heading, as GitHub and mdBook generate it.
 fn anchors(text: &str) -> BTreeSet<String> {
     let headings = prose(text).filter(|line| line.starts_with('#'));
     headings
@@ -77,7 +77,7 @@ fn anchors(text: &str) -> BTreeSet<String> {
         .collect()
 }
 
-/// A path without its `..`.
+/// The path with `..` resolved.
 fn plain(path: &Path) -> PathBuf {
     path.components().fold(PathBuf::new(), |mut plain, part| {
         if part == Component::ParentDir {
@@ -100,10 +100,10 @@ fn every_page_of_the_book_is_in_its_summary_and_exists() {
 }
 
 #[test]
-fn every_relative_link_leads_to_a_file_and_a_heading() {
+fn every_relative_link_resolves() {
     let mut broken = Vec::new();
     let pages = pages();
-    assert!(pages.len() > 20, "the book is gone");
+    assert!(pages.len() > 20, "the book is missing");
     for (page, text) in &pages {
         for link in between(text, "](", ")").iter().filter(|link| !link.contains("://")) {
             let (path, anchor) = link.split_once('#').unwrap_or((link, ""));
@@ -122,7 +122,7 @@ fn every_relative_link_leads_to_a_file_and_a_heading() {
     assert!(broken.is_empty(), "broken links: {broken:#?}");
 }
 
-/// A file that moves takes the pages along that name it.
+/// A file that moves must be updated on the pages that name it.
 #[test]
 fn every_file_that_a_page_names_exists() {
     const TOP: [&str; 7] =
@@ -138,14 +138,14 @@ fn every_file_that_a_page_names_exists() {
             }
         }
     }
-    assert!(missing.is_empty(), "named and not there: {missing:#?}");
+    assert!(missing.is_empty(), "not found: {missing:#?}");
 }
 
 /// The commands that `rawr ARGUMENTS… --help` lists.
 fn commands(arguments: &[&str]) -> Vec<String> {
     let output = Command::new(rawr()).args(arguments).arg("--help").output().unwrap();
     let help = String::from_utf8(output.stdout).unwrap();
-    // A line of the list begins with two blanks and has the command's purpose some blanks behind its name.
+    // A command's line starts with two spaces and has a description.
     let name = |line: &str| {
         let (name, _) = line.strip_prefix("  ")?.split_once("  ")?;
         let is_name = name.chars().all(|letter| letter.is_ascii_lowercase()) && name != "help";
@@ -171,14 +171,14 @@ fn pages_have_american_spelling() {
     const DENIED: [&str; 5] = ["behaviour", "honour", "licence", "colour", "organis"];
     let mut found = Vec::new();
     for (page, text) in pages() {
-        // Made of other files, which have tests of their own.
+        // Generated parts have tests of their own.
         let text = text.split("<!-- generated").enumerate().map(|(at, part)| match at {
             0 => part,
             _ => part.split_once("<!-- end -->").map_or("", |(_, rest)| rest),
         });
         let text = text.collect::<String>().to_lowercase();
         for (number, line) in text.lines().enumerate() {
-            // Names in code are not prose.
+            // Code is not prose.
             let line = line.split('`').step_by(2).collect::<Vec<_>>().join("`");
             for word in DENIED.iter().filter(|word| line.contains(*word)) {
                 found.push(format!("{page}, line {}: {word}", number + 1));
@@ -188,7 +188,7 @@ fn pages_have_american_spelling() {
     assert!(found.is_empty(), "{found:#?}");
 }
 
-/// The ids of the rules in `tests/scripts/rules.md`, but for the keys: their rule is the row in the table of keys.
+/// The ids of the rules in `tests/scripts/rules.md`, except for keys, whose rule is a row in the table of keys.
 fn rules() -> BTreeSet<String> {
     let index = read("tests/scripts/rules.md");
     let rows = index.lines().filter(|line| !line.contains("| not a rule:"));
@@ -196,28 +196,28 @@ fn rules() -> BTreeSet<String> {
     ids.filter(|id| is_rule(id)).map(str::to_owned).collect()
 }
 
-/// `1-7.g1`: keys begin with a letter.
+/// `1-7.g1`. Ids of keys begin with a letter.
 fn is_rule(id: &str) -> bool {
     let mut letters = id.chars();
     letters.next().is_some_and(|group| group.is_ascii_digit()) && letters.next() == Some('-')
 }
 
 #[test]
-fn every_rule_of_the_index_is_on_one_page_of_the_specification() {
+fn every_rule_is_on_one_page_of_the_specification() {
     let mut stated = BTreeSet::new();
     for (page, text) in pages() {
         let is_topic = page.starts_with("docs/spec/") && page != "docs/spec/README.md";
         for id in between(&text, "`", "`").into_iter().filter(|id| is_topic && is_rule(id)) {
-            assert!(stated.insert(id.clone()), "{page} states {id} a second time");
+            assert!(stated.insert(id.clone()), "{page} repeats {id}");
         }
     }
     let rules = rules();
-    assert!(rules.len() > 400, "the index is gone");
+    assert!(rules.len() > 400, "the index is missing");
     let missing: Vec<_> = rules.difference(&stated).collect();
     let unknown: Vec<_> = stated.difference(&rules).collect();
     assert!(
         missing.is_empty() && unknown.is_empty(),
-        "on no page of docs/spec: {missing:?}; not in tests/scripts/rules.md: {unknown:?}"
+        "not in docs/spec: {missing:?}; not in tests/scripts/rules.md: {unknown:?}"
     );
 }
 
@@ -233,14 +233,14 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// Behind each place where `mark` stands, what follows up to the first of these letters.
+/// For each occurrence of `mark`, the text after it up to one of these characters.
 fn behind(text: &str, mark: &str, ends: &[char]) -> Vec<String> {
     let rests = text.split(mark).skip(1);
     rests.map(|rest| rest.split(ends).next().unwrap_or_default().to_owned()).collect()
 }
 
 #[test]
-fn what_comments_cite_of_the_specification_exists() {
+fn citations_of_the_specification_in_comments_exist() {
     const ENDS: &[char] = &[' ', '\n', '"', '`', ')', ';', ',', ':', '\\'];
     let (mut files, mut broken, mut cited) = (Vec::new(), Vec::new(), 0);
     for folder in ["protocol-schema", "server", "editor-clients"] {
@@ -260,7 +260,7 @@ fn what_comments_cite_of_the_specification_exists() {
                 broken.push(format!("{name}: docs/spec/{place}"));
             }
         }
-        // A comment may break between the two.
+        // A comment may break the line in between.
         let joined =
             text.replace("\n/// ", " ").replace("\n    /// ", " ").replace("\n        // ", " ");
         for id in behind(&joined, "(rule `", &['`']) {
@@ -271,5 +271,5 @@ fn what_comments_cite_of_the_specification_exists() {
         }
     }
     assert!(cited > 100, "only {cited} citations found");
-    assert!(broken.is_empty(), "cited and not there: {broken:#?}");
+    assert!(broken.is_empty(), "not found: {broken:#?}");
 }

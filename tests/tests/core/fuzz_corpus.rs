@@ -1,5 +1,5 @@
-//! The fuzz targets without a fuzzer: every file of their corpora, and a counted number of mutations drawn from a fixed
-//! seed. `cargo fuzz` runs the same targets for longer (ARCHITECTURE.md).
+//! Runs the fuzz targets without a fuzzer: every file of their corpora, and mutations from a fixed seed. `cargo fuzz`
+//! runs the same targets for longer.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
 
@@ -9,7 +9,7 @@ mod targets;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
-/// A longer run: as many times the usual number of mutations.
+/// The factor by which the number of mutations is increased.
 fn times() -> usize {
     std::env::var("RAWR_FUZZ_TIMES").ok().and_then(|times| times.parse().ok()).unwrap_or(1)
 }
@@ -21,7 +21,7 @@ fn check(target: &str, run: fn(&[u8]), mutations: usize) {
         attempt(run, bytes, &format!("{target}/{name}"));
     }
     let seeds: Vec<_> = corpus.into_iter().map(|(_, bytes)| bytes).collect();
-    let mut dice = Dice(0x5eed);
+    let mut dice = SeededDice(0x5eed);
     for number in 0..mutations * times() {
         let bytes = dice.mutated(&seeds);
         attempt(run, &bytes, &format!("mutation {number} of {target}"));
@@ -30,7 +30,7 @@ fn check(target: &str, run: fn(&[u8]), mutations: usize) {
 
 fn attempt(run: fn(&[u8]), bytes: &[u8], what: &str) {
     if catch_unwind(AssertUnwindSafe(|| run(bytes))).is_err() {
-        panic!("{what} breaks a promise: b\"{}\"", bytes.escape_ascii());
+        panic!("{what} violates a property: b\"{}\"", bytes.escape_ascii());
     }
 }
 
@@ -42,15 +42,15 @@ fn corpus(target: &str) -> Vec<(String, Vec<u8>)> {
         (name, std::fs::read(entry.path()).unwrap())
     };
     let mut files: Vec<_> = entries.map(read).collect();
-    // Folders are listed in no order, and the mutations must be the same everywhere.
+    // Folders are listed in no order, but the mutations must be reproducible.
     files.sort();
     files
 }
 
-/// The same draws on every machine.
-struct Dice(u64);
+/// The same sequence on every machine.
+struct SeededDice(u64);
 
-impl Dice {
+impl SeededDice {
     fn below(&mut self, end: usize) -> usize {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;

@@ -1,4 +1,4 @@
-//! Which crate and module may use which others. ARCHITECTURE.md's list of modules is made from the one here.
+//! Which crates and modules may use which others. The list in ARCHITECTURE.md is generated from this file.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
 
@@ -28,7 +28,7 @@ fn rust_files(folder: &Path, found: &mut Vec<PathBuf>) {
 fn sources(folder: &str) -> Vec<(String, String)> {
     let mut files = Vec::new();
     rust_files(&root().join(folder), &mut files);
-    assert!(!files.is_empty(), "{folder} is gone");
+    assert!(!files.is_empty(), "{folder} is missing");
     let named = |path: PathBuf| {
         let name = path.strip_prefix(root()).unwrap().display().to_string();
         (name, std::fs::read_to_string(path).unwrap())
@@ -36,12 +36,12 @@ fn sources(folder: &str) -> Vec<(String, String)> {
     files.into_iter().map(named).collect()
 }
 
-/// Every crate that `package` is built with, itself left out.
+/// All dependencies of `package`, itself excluded.
 fn dependencies(package: &str) -> BTreeSet<String> {
     tree(&["--package", package])
 }
 
-/// Those that it names itself, and itself.
+/// Its direct dependencies, and itself.
 fn direct_dependencies(package: &str) -> BTreeSet<String> {
     tree(&["--package", package, "--depth", "1"])
 }
@@ -76,7 +76,7 @@ fn the_core_depends_on_nothing_but_serde_and_data_crates() {
         "zmij",
         "ryu",
     ];
-    // What a derive is compiled with does not end up in the core.
+    // Dependencies of proc macros are not linked into the core.
     const AT_COMPILE_TIME: [&str; 4] = ["proc_macro2", "quote", "syn", "unicode_ident"];
     let others: Vec<_> = dependencies("rawr-core")
         .into_iter()
@@ -105,14 +105,14 @@ fn the_core_reads_no_clock_no_file_and_writes_no_log() {
     }
 }
 
-/// A module's own tests may reach further than the module.
+/// Unit tests may use more than their module.
 fn shipped(folder: &str) -> Vec<(String, String)> {
     let tests = |file: &str| file.contains("/tests/") || file.ends_with("/tests.rs");
     sources(folder).into_iter().filter(|(file, _)| !tests(file)).collect()
 }
 
-/// The modules of the server, each with those that it uses, from the top down: none uses one that is above it. A new arrow
-/// is a line here; ARCHITECTURE.md repeats the list, and `UPDATE=1` rewrites it.
+/// The modules of the server with the modules that they use, from top to bottom: none uses one above it. A new arrow is
+/// a new line here; `UPDATE=1` copies the list to ARCHITECTURE.md.
 const ARROWS: [(&str, &[&str]); 25] = [
     ("connection", &["jobs", "methods", "outbox", "registry", "trace", "watch", "workers"]),
     (
@@ -185,7 +185,7 @@ const ARROWS: [(&str, &[&str]); 25] = [
     ("trace", &[]),
 ];
 
-/// The same of the core.
+/// The same for the core.
 const CORE_ARROWS: [(&str, &[&str]); 19] = [
     (
         "machine",
@@ -220,7 +220,7 @@ const CORE_ARROWS: [(&str, &[&str]); 19] = [
     ("units", &[]),
 ];
 
-/// The same of the hosts' crate.
+/// The same for the hosts' crate.
 const HOST_ARROWS: [(&str, &[&str]); 12] = [
     ("drive", &["event", "host", "sidecar", "stop"]),
     ("event", &["host", "session_files"]),
@@ -236,7 +236,7 @@ const HOST_ARROWS: [(&str, &[&str]); 12] = [
     ("transport", &[]),
 ];
 
-/// The same of the CLI.
+/// The same for the CLI.
 const CLI_ARROWS: [(&str, &[&str]); 3] =
     [("commands", &["args", "render"]), ("args", &[]), ("render", &[])];
 
@@ -245,7 +245,7 @@ fn module_of(file: &str) -> &str {
     inside.split(['/', '.']).next().unwrap_or_default()
 }
 
-/// The modules of its own crate that a file names, its unit tests left out.
+/// The modules of its own crate that a file uses, without its unit tests.
 fn used_modules(text: &str) -> BTreeSet<&str> {
     let shipped = text.split("\n#[cfg(test)]\nmod ").next().unwrap_or_default();
     let is_of_name = |letter: char| letter.is_alphanumeric() || letter == '_';
@@ -277,9 +277,9 @@ fn check_arrows(folder: &str, arrows: &[(&str, &[&str])]) {
     });
     let drawn: BTreeMap<String, BTreeSet<String>> = drawn.collect();
     for (module, uses) in &found {
-        assert_eq!(drawn.get(module), Some(uses), "{folder}/{module} against its arrows");
+        assert_eq!(drawn.get(module), Some(uses), "{folder}/{module} must match its arrows");
     }
-    assert_eq!(found.len(), drawn.len(), "{folder} lacks a module that has arrows");
+    assert_eq!(found.len(), drawn.len(), "{folder} lacks a module of the list");
     for (at, (module, uses)) in arrows.iter().enumerate() {
         let below = |used: &&str| arrows[at + 1..].iter().any(|(other, _)| *other == *used);
         assert!(uses.iter().all(below), "{module} uses a module above it");
@@ -320,7 +320,7 @@ fn architecture_md_lists_the_modules_and_what_they_may_use() {
 }
 
 #[test]
-fn the_modules_of_the_server_use_what_the_drawing_shows() {
+fn server_modules_use_only_what_the_list_allows() {
     check_arrows("server/src", &ARROWS);
     for (file, text) in &shipped("server/src") {
         let speaks = ["wire", "methods", "connection", "publish", "outbox", "trace", "lib"];
@@ -330,12 +330,12 @@ fn the_modules_of_the_server_use_what_the_drawing_shows() {
 }
 
 #[test]
-fn the_modules_of_the_core_use_what_the_drawing_shows() {
+fn core_modules_use_only_what_the_list_allows() {
     check_arrows("server/core/src", &CORE_ARROWS);
 }
 
-/// What the commands use of the server's crate without a sidecar, by file: what people wrote and what lies at rest is read,
-/// checked and printed, and `rawr serve` is the sidecar itself. A new use is a line here.
+/// What the commands use of the server crate without a sidecar, by file: they read, check and print user files and
+/// stored threads, and `rawr serve` runs the sidecar. A new use is a new line here.
 const OF_THE_SERVER: [(&str, &[&str]); 11] = [
     ("commands.rs", &["config", "log_if_asked", "serve", "ServeOptions", "store"]),
     ("commands/attach/log.rs", &["redact"]),
@@ -350,7 +350,7 @@ const OF_THE_SERVER: [(&str, &[&str]); 11] = [
     ("commands/user_files.rs", &["config", "problem", "prompts"]),
 ];
 
-/// What stands behind `start` up to the end of the path's first segment.
+/// For each occurrence of `start`, the path segment after it.
 fn segments_behind<'t>(text: &'t str, start: &str) -> BTreeSet<&'t str> {
     let is_of_name = |letter: char| letter.is_alphanumeric() || letter == '_';
     let segment = |rest: &'t str| rest.split(|letter| !is_of_name(letter)).next();
@@ -358,7 +358,7 @@ fn segments_behind<'t>(text: &'t str, start: &str) -> BTreeSet<&'t str> {
 }
 
 #[test]
-fn the_modules_of_the_hosts_and_of_the_cli_use_what_the_drawing_shows() {
+fn host_and_cli_modules_use_only_what_the_list_allows() {
     check_arrows("editor-clients/host/src", &HOST_ARROWS);
     check_arrows("editor-clients/cli/src", &CLI_ARROWS);
 }
@@ -387,13 +387,13 @@ fn the_cli_and_the_hosts_reach_the_core_over_the_protocol_only() {
     }
     let new: Vec<_> = used.difference(&allowed).collect();
     let gone: Vec<_> = allowed.difference(&used).collect();
-    assert!(new.is_empty() && gone.is_empty(), "not allowed: {new:?}; no longer so: {gone:?}");
+    assert!(new.is_empty() && gone.is_empty(), "not allowed: {new:?}; no longer used: {gone:?}");
 }
 
-/// What decides is the core's machine, which only the registry runs; a worker reads a log into one for it. What the
-/// commands use without a sidecar reaches neither.
+/// Only the registry and the workers run the core's machine. The commands use neither without a sidecar, directly or
+/// indirectly.
 #[test]
-fn the_commands_cannot_ask_for_a_decision_without_a_sidecar() {
+fn commands_cannot_decide_without_a_sidecar() {
     const RUN_A_MACHINE: [&str; 2] = ["registry", "workers"];
     let machines: BTreeSet<_> = shipped("server/src")
         .into_iter()
@@ -410,19 +410,16 @@ fn the_commands_cannot_ask_for_a_decision_without_a_sidecar() {
         }
     }
     for room in RUN_A_MACHINE {
-        assert!(
-            !reached.contains(room),
-            "a command reaches {room} by what it may use: {reached:?}"
-        );
+        assert!(!reached.contains(room), "a command reaches {room} through {reached:?}");
     }
 }
 
-/// It hands on what it does not understand, and can only be trusted with that while it is small.
+/// The relay forwards what it does not understand, so it must stay small to be trusted with that.
 #[test]
-fn the_relay_uses_nothing_else_of_its_crate() {
+fn the_relay_is_independent_of_its_crate() {
     let files = shipped("editor-clients/host/src");
     let mut of_relay = files.iter().filter(|(file, _)| file.contains("/host/src/relay")).peekable();
-    assert!(of_relay.peek().is_some(), "the relay is gone");
+    assert!(of_relay.peek().is_some(), "the relay is missing");
     for (file, text) in of_relay {
         for word in ["crate::", "rawr_protocol", "tungstenite"] {
             assert!(!text.contains(word), "{file} must not use {word}");
@@ -431,7 +428,7 @@ fn the_relay_uses_nothing_else_of_its_crate() {
 }
 
 #[test]
-fn every_file_begins_by_saying_what_it_is_for() {
+fn every_file_starts_with_module_docs() {
     for folder in ["protocol-schema", "server", "editor-clients", "tests"] {
         for (file, text) in sources(folder) {
             let first = text.lines().next().unwrap_or_default();

@@ -1,5 +1,6 @@
-//! Every state of small worlds: events in any order, twice, lost and late, two messages that wait, and a process that
-//! dies at any point. No world is drawn by lot: what is said here holds for all that can happen in them.
+//! Visits every state of small worlds: events in any order, duplicated, lost and late, two held messages, and a process
+//! that dies at any point. Exhaustive, so that a property that holds here holds for everything that can happen in these
+//! worlds.
 
 mod defects;
 mod explore;
@@ -12,18 +13,18 @@ mod task;
 mod world;
 mod worlds;
 
-use defects::{Defect, Rawr};
+use defects::{Defect, TestedMachine};
 use explore::{Explored, explore};
 use process::Played;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use worlds::{World, worlds};
+use worlds::{SmallWorld, worlds};
 
-/// A world with more states than that is not small: it would hold the tests up.
+/// A larger world would make the tests too slow.
 const MOST_STATES: usize = 5_000_000;
 const FEWEST_STATES: usize = 2_000_000;
 
-fn told(world: &World, explored: &Explored) -> String {
+fn told(world: &SmallWorld, explored: &Explored) -> String {
     let Explored { states, steps, depth, to_rest, is_cut, violation } = explored;
     let mut told = format!(
         "{:<38}{states:>8} states{steps:>8} steps, {depth:>3} deep, at most {to_rest:>2} to rest",
@@ -38,9 +39,9 @@ fn told(world: &World, explored: &Explored) -> String {
     told
 }
 
-/// `MODEL_CHECK_ONLY` looks at one world.
+/// `MODEL_CHECK_ONLY` selects one world.
 #[test]
-fn nothing_that_can_happen_breaks_a_promise() {
+fn every_reachable_state_satisfies_the_properties() {
     let only = std::env::var("MODEL_CHECK_ONLY").ok();
     let mut worlds = worlds();
     worlds.retain(|world| only.as_deref().is_none_or(|only| only == world.name));
@@ -50,7 +51,7 @@ fn nothing_that_can_happen_breaks_a_promise() {
     let next_world = || next.lock().unwrap().next();
     let explore_worlds = || {
         for world in std::iter::from_fn(next_world) {
-            let explored = explore(&Played::new(world, Rawr(None)), MOST_STATES);
+            let explored = explore(&Played::new(world, TestedMachine(None)), MOST_STATES);
             println!("{}", told(world, &explored));
             sum.fetch_add(explored.states, Ordering::Relaxed);
             if explored.violation.is_some() || explored.is_cut {
@@ -69,9 +70,9 @@ fn nothing_that_can_happen_breaks_a_promise() {
     assert!(only.is_some() || sum > FEWEST_STATES, "{sum}");
 }
 
-/// Every promise is broken by some machine, and the world that finds it out is one of those above.
+/// Each property is violated by some defective machine, and one of the worlds above detects it.
 #[test]
-fn a_machine_that_is_broken_on_purpose_is_caught() {
+fn every_deliberate_defect_is_detected() {
     use properties::{EMERGENCY, ENDED, LATE, SPENT, SYNTHETIC};
     let worlds = worlds();
     for (defect, world, promise) in [
@@ -86,7 +87,7 @@ fn a_machine_that_is_broken_on_purpose_is_caught() {
         (Defect::OwesNothing, "handed over late", LATE),
     ] {
         let world = worlds.iter().find(|other| other.name == world).unwrap();
-        let explored = explore(&Played::new(world, Rawr(Some(defect))), MOST_STATES);
+        let explored = explore(&Played::new(world, TestedMachine(Some(defect))), MOST_STATES);
         let found = explored.violation.as_ref().map(|(violation, _)| violation.property);
         println!("{defect:?}: found after {} states", explored.states);
         assert_eq!(found, Some(promise), "{defect:?}: {}", told(world, &explored));

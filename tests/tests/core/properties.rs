@@ -1,5 +1,5 @@
-//! What must hold of the machine whatever happens: random inputs in nonsensical orders, and a host that loses, repeats
-//! and reorders its reports while the machine is killed. No file and no process is used here.
+//! Properties of the machine for random inputs in any order, and for a host that loses, repeats and reorders its
+//! reports while the machine is killed. In memory only.
 
 mod any_input;
 mod session;
@@ -16,7 +16,7 @@ use rawr_core::policy::{
 use rawr_core::prompt::Prompts;
 use rawr_core::units::{ActionId, InputId, ThreadId, Timestamp};
 use rawr_core::{Effect, Input, Machine, Record, Refusal, Rules, Thread};
-use session::{Act, Done, Manner, Session};
+use session::{Act, PerformedAction, ReportOrder, SimulatedSession};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// `PROPTEST_CASES` raises the number of cases.
@@ -24,9 +24,9 @@ fn config() -> ProptestConfig {
     ProptestConfig { failure_persistence: None, ..ProptestConfig::default() }
 }
 
-/// What of a policy matters here; a whole one would hide the rest of a failure's report.
+/// The relevant parts of a policy. A whole policy would make failure reports unreadable.
 #[derive(Debug, Clone)]
-struct Setting {
+struct TestPolicy {
     mode: Mode,
     author: PacketAuthor,
     channel: PacketChannel,
@@ -34,12 +34,12 @@ struct Setting {
     cooldown_turns: u32,
     heads_up: bool,
     mid_turn: MidTurn,
-    /// In place of everything else.
+    /// Instead of everything else.
     inline: Option<InlineCompact>,
     judge: JudgeBackend,
 }
 
-impl Setting {
+impl TestPolicy {
     fn policy(&self) -> Policy {
         let mut policy = Policy {
             enabled: self.inline.is_none(),
@@ -62,7 +62,7 @@ impl Setting {
     }
 }
 
-fn setting() -> impl Strategy<Value = Setting> {
+fn setting() -> impl Strategy<Value = TestPolicy> {
     const AUTO: Mode = Mode::Auto;
     const OFF: JudgeBackend = JudgeBackend::Off;
     let mode = select(&[AUTO, AUTO, AUTO, AUTO, Mode::Ask, Mode::Suggest, Mode::Tag][..]);
@@ -73,7 +73,7 @@ fn setting() -> impl Strategy<Value = Setting> {
     let scratch = (any::<bool>(), 0..2_u32);
     let packet = (author, channel);
     (mode, packet, scratch, any::<bool>(), mid_turn, inline(), judge).prop_map(
-        |(mode, packet, (scratch, cooldown_turns), heads_up, mid_turn, inline, judge)| Setting {
+        |(mode, packet, (scratch, cooldown_turns), heads_up, mid_turn, inline, judge)| TestPolicy {
             mode,
             author: packet.0,
             channel: packet.1,
@@ -94,7 +94,7 @@ fn inline() -> impl Strategy<Value = Option<InlineCompact>> {
     proptest::option::weighted(0.15, inline)
 }
 
-/// A live machine, and everything that it stored, by input.
+/// A running machine and everything that it stored, by input.
 struct Live {
     machine: Machine,
     prompts: Prompts,
@@ -102,7 +102,7 @@ struct Live {
     batches: Vec<Batch>,
 }
 
-/// What one input led to.
+/// The result of one input.
 struct Batch {
     policy: Policy,
     role: Role,
@@ -111,19 +111,19 @@ struct Batch {
 }
 
 #[derive(Debug, Clone)]
-struct Moment {
+struct TimedStep {
     step: Step,
-    /// Since the last one. A clock may be set back.
+    /// Since the last step. The clock may be set back.
     seconds: i64,
-    /// Which of two policies is in force: a person may edit it at any time.
+    /// Which of two policies applies: a person may edit it at any time.
     setting: usize,
-    /// Whose process hears of it, where it is something that a person says.
+    /// Which process receives the input, if it is a person's.
     role: Role,
 }
 
 impl Live {
-    fn run(settings: &[Setting; 2], moments: &[Moment]) -> Self {
-        let policies = settings.each_ref().map(Setting::policy);
+    fn run(settings: &[TestPolicy; 2], moments: &[TimedStep]) -> Self {
+        let policies = settings.each_ref().map(TestPolicy::policy);
         let mut live = Self {
             machine: Machine::new(Thread::new(ThreadId::new("t"))),
             prompts: Prompts::new(|name| format!("{} {{packet}}", name.name())),
@@ -168,8 +168,8 @@ fn stored(effects: Result<Vec<Effect>, Refusal>) -> Vec<Record> {
     effects.unwrap_or_default().into_iter().filter_map(record).collect()
 }
 
-/// A handoff's turn is the agent's own work once its sequence is over: between its requests it may trigger. The built-in
-/// compaction looks at the context alone.
+/// After its sequence has ended, a handoff's turn is the agent's own work: between its requests it may trigger. The
+/// built-in compaction depends only on the context.
 fn assert_no_synthetic_turn_triggers(before: &Thread, record: &Record) {
     if let Event::Assessed(assessed) = &record.event
         && matches!(assessed.outcome, Outcome::Compact | Outcome::Ask)
@@ -181,7 +181,7 @@ fn assert_no_synthetic_turn_triggers(before: &Thread, record: &Record) {
     }
 }
 
-/// Follows from the state alone: after a crash it is derived again, not remembered.
+/// Follows from the state alone, so that a restart records it again.
 const fn is_derived(event: &Event) -> bool {
     matches!(
         event,
@@ -196,7 +196,7 @@ const fn is_derived(event: &Event) -> bool {
 /// In seconds.
 const YEAR: i64 = 366 * 24 * 60 * 60;
 
-fn moments() -> impl Strategy<Value = Vec<Moment>> {
+fn moments() -> impl Strategy<Value = Vec<TimedStep>> {
     let seconds = prop_oneof![
         12 => Just(0),
         6 => 1..30_i64,
@@ -207,7 +207,7 @@ fn moments() -> impl Strategy<Value = Vec<Moment>> {
     ];
     let role = select(&[Role::Owner, Role::Observer][..]);
     let moment = (any_input::step(), seconds, 0..2_usize, role)
-        .prop_map(|(step, seconds, setting, role)| Moment { step, seconds, setting, role });
+        .prop_map(|(step, seconds, setting, role)| TimedStep { step, seconds, setting, role });
     proptest::collection::vec(moment, 0..80)
 }
 
@@ -232,7 +232,7 @@ proptest! {
     }
 
     #[test]
-    fn a_restart_at_any_prefix_adds_only_what_was_to_follow(
+    fn a_restart_at_any_prefix_adds_only_derived_events(
         settings in [setting(), setting()],
         moments in moments(),
     ) {
@@ -246,7 +246,7 @@ proptest! {
                 }
                 let mut woken = restored.clone();
                 let due = woken.wakes_at(policy, *now).is_some_and(|due| due <= *now);
-                // An observer leaves what follows to the owner's next input, which is in the next batch.
+                // An observer leaves derived events to the owner's next input, which is in the next batch.
                 if at < observed || due || *role == Role::Observer {
                     continue;
                 }
@@ -284,33 +284,34 @@ fn act(lossy: bool, longest_wait: u64) -> impl Strategy<Value = Act> {
     ]
 }
 
-/// A session as data, so that a failure prints as the shortest one that fails.
+/// A session as data, so that proptest can shrink it.
 #[derive(Debug, Clone)]
-struct Script {
-    manner: Manner,
+struct RandomScript {
+    manner: ReportOrder,
     lands_at: u64,
-    setting: Setting,
+    setting: TestPolicy,
     acts: Vec<Act>,
 }
 
-impl Script {
-    fn play(&self) -> Session {
-        let mut session = Session::new(self.manner, self.lands_at, self.setting.policy());
+impl RandomScript {
+    fn play(&self) -> SimulatedSession {
+        let mut session = SimulatedSession::new(self.manner, self.lands_at, self.setting.policy());
         self.acts.iter().for_each(|act| session.act(act));
         session
     }
 }
 
-fn script(lossy: bool, longest_wait: u64) -> impl Strategy<Value = Script> {
-    use Manner::{AcceptsThenStarts, BindsLate, BindsMidway, Marks, StartsThenAccepts};
+fn script(lossy: bool, longest_wait: u64) -> impl Strategy<Value = RandomScript> {
+    use ReportOrder::{AcceptsThenStarts, BindsLate, BindsMidway, Marks, StartsThenAccepts};
     let manner = select(&[AcceptsThenStarts, StartsThenAccepts, Marks, BindsLate, BindsMidway][..]);
     let acts = proptest::collection::vec(act(lossy, longest_wait), 5..80);
-    (manner, select(&[500, 9000][..]), setting(), acts)
-        .prop_map(|(manner, lands_at, setting, acts)| Script { manner, lands_at, setting, acts })
+    (manner, select(&[500, 9000][..]), setting(), acts).prop_map(
+        |(manner, lands_at, setting, acts)| RandomScript { manner, lands_at, setting, acts },
+    )
 }
 
-/// What a session that does not come to rest is waiting for.
-fn unsettled(session: &Session) -> String {
+/// What a session that does not become idle is waiting for.
+fn unsettled(session: &SimulatedSession) -> String {
     let thread = session.machine.thread();
     let running: Vec<_> = thread.turns.iter().filter(|turn| turn.end.is_none()).collect();
     let open: Vec<_> =
@@ -319,7 +320,10 @@ fn unsettled(session: &Session) -> String {
     format!("still {phase:?}; running {running:?}; open {open:?}; held {held:?}")
 }
 
-fn most_for_one_sequence(session: &Session, what: impl Fn(&Done) -> bool) -> usize {
+fn most_for_one_sequence(
+    session: &SimulatedSession,
+    what: impl Fn(&PerformedAction) -> bool,
+) -> usize {
     let mut counts = BTreeMap::new();
     for done in session.done.iter().filter(|done| what(done)) {
         *counts.entry(&done.sequence).or_insert(0) += 1;
@@ -342,15 +346,15 @@ proptest! {
     fn one_action_once_and_every_sequence_ends(script in script(true, 1000)) {
         let mut session = script.play();
         prop_assert!(session.settle(), "{}", unsettled(&session));
-        // The built-in compaction may try the host's own where the provider's freed too little.
+        // The built-in compaction may use the host's own after the provider's freed too little.
         for local in [false, true] {
-            let compacts = |done: &Done| done.compacts() == Some(local);
+            let compacts = |done: &PerformedAction| done.compacts() == Some(local);
             prop_assert!(most_for_one_sequence(&session, compacts) <= 1);
         }
-        prop_assert!(most_for_one_sequence(&session, Done::hands_over) <= 1);
+        prop_assert!(most_for_one_sequence(&session, PerformedAction::hands_over) <= 1);
         let issued = issued_ids(&session.log);
         let distinct: BTreeSet<_> = issued.iter().collect();
-        prop_assert_eq!(distinct.len(), issued.len(), "an id was given twice: {:?}", issued);
+        prop_assert_eq!(distinct.len(), issued.len(), "duplicate id: {:?}", issued);
         let mut owed = 0;
         for done in &session.done {
             owed += i32::from(done.compacts().is_some()) - i32::from(done.hands_over());
@@ -359,12 +363,12 @@ proptest! {
     }
 
     #[test]
-    fn a_compaction_that_is_reported_is_handed_over(script in script(false, 20)) {
+    fn a_reported_compaction_gets_a_handoff(script in script(false, 20)) {
         let mut session = script.play();
         prop_assert!(session.settle(), "{}", unsettled(&session));
         for done in session.done.iter().filter(|done| done.compacts().is_some()) {
-            let of_it = |other: &&Done| other.hands_over() && other.sequence == done.sequence;
-            // The built-in compaction goes on by itself.
+            let of_it = |other: &&PerformedAction| other.hands_over() && other.sequence == done.sequence;
+            // The built-in compaction continues without a handoff.
             let owed = usize::from(script.setting.inline.is_none());
             prop_assert_eq!(session.done.iter().filter(of_it).count(), owed, "{}", done.sequence);
         }

@@ -1,9 +1,9 @@
-//! Conversations as data: every script in `tests/scripts` is a list of inputs with what the core answered under each. It must
-//! not look at the core other than through its one entrance. `UPDATE=1 cargo test -p rawr-tests --test core scripts` rewrites
-//! the answers and the index.
+//! Conversations as data: every script in `tests/scripts` is a list of inputs, each followed by the core's answers.
+//! Must use the core only through its public entry point. `UPDATE=1 cargo test -p rawr-tests --test core scripts`
+//! rewrites the answers and the index.
 //!
-//! A script's folder is its topic, its name the rule in short. A comment `# <id>: …` names a rule of the specification
-//! that it shows; the rules are in `scripts/rules.md`.
+//! A script's folder is its topic, its name is the rule in short. A comment `# <id>: …` names a rule of the
+//! specification that it tests; the rules are in `scripts/rules.md`.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
 
@@ -22,7 +22,7 @@ fn tests() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// All scripts of a folder and of the folders in it.
+/// All scripts of a folder, recursively.
 fn scripts(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder).unwrap() {
@@ -38,9 +38,9 @@ fn scripts(folder: &Path) -> Vec<PathBuf> {
 }
 
 #[test]
-fn every_script_says_what_the_core_does() {
+fn every_script_matches_the_core() {
     let scripts = scripts(&tests().join("scripts"));
-    assert!(scripts.len() >= 380, "scripts are gone: {}", scripts.len());
+    assert!(scripts.len() >= 380, "scripts are missing: {}", scripts.len());
     let mut different = String::new();
     for script in scripts {
         let stored = std::fs::read_to_string(&script).unwrap();
@@ -52,7 +52,7 @@ fn every_script_says_what_the_core_does() {
             }
         }
     }
-    assert!(different.is_empty(), "run with UPDATE=1 and look at the difference:\n{different}");
+    assert!(different.is_empty(), "run with UPDATE=1 and review the difference:\n{different}");
 }
 
 fn difference(stored: &str, played: &str) -> String {

@@ -1,4 +1,4 @@
-//! `tests/run` itself, in a tree where every program is a script that notes its call, and fails where it is told to.
+//! Tests `tests/run` in a folder where every program is a script that records its call and fails on demand.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
 
@@ -15,7 +15,7 @@ case $call in "node -p"*) echo 22 ;; esac
 case $call in "$FAILS"*) exit 1 ;; esac
 "#;
 
-/// Installed already, or not needed to see what is run.
+/// Installed already, or not relevant for what is run.
 const PROGRAMS: [&str; 13] = [
     "cargo", "cc", "chromium", "cmp", "g++", "git", "make", "node", "npm", "nvim", "patchelf",
     "pip3", "python3",
@@ -44,7 +44,7 @@ const SUITES: [(&str, &str); 5] = [
     ),
 ];
 
-/// The calls that it makes where those that begin like this fail, what it prints, and whether it passes.
+/// The calls when those with this prefix fail, the output, and whether it passes.
 fn run(fails: &str) -> (String, String, bool) {
     let folder = TempDir::new().unwrap();
     let place = |path: &str| {
@@ -75,7 +75,7 @@ fn run(fails: &str) -> (String, String, bool) {
 }
 
 #[test]
-fn every_suite_runs_behind_one_that_fails_which_is_named_at_the_end() {
+fn after_a_failed_suite_the_others_run_and_it_is_named_at_the_end() {
     for (fails, name) in SUITES {
         let (calls, said, has_passed) = run(fails);
         for (call, _) in SUITES {
@@ -95,11 +95,11 @@ fn suites_that_pass_are_not_named() {
 }
 
 #[test]
-fn no_suite_but_the_journeys_is_made_again() {
+fn only_the_journeys_are_retried() {
     for (fails, _) in SUITES {
         let (calls, _, _) = run(fails);
         let made = calls.lines().filter(|line| line.starts_with(fails));
-        // The journeys' call begins like that of the unit tests.
+        // The call of the journeys has the same prefix as that of the unit tests.
         let times = match fails {
             _ if fails.ends_with(" test") => 3,
             _ if fails.ends_with(":editor") => 2,
@@ -113,7 +113,7 @@ fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()
 }
 
-/// What is said of the pinned packages where the registry's answer to every question is this.
+/// The report of pinned packages if the registry answers every request like this.
 fn newer(answer: &str) -> String {
     let folder = TempDir::new().unwrap();
     let script = folder.path().join("tests/newer");
@@ -135,7 +135,7 @@ fn newer(answer: &str) -> String {
 }
 
 #[test]
-fn newer_versions_of_what_is_pinned_are_named_and_fail_nothing() {
+fn newer_versions_of_pinned_packages_are_named_and_not_an_error() {
     let said = newer("echo 99.0.0");
     assert!(said.contains("== newer versions published\n"), "{said}");
     for name in ["@openai/codex", "@anthropic-ai/claude-code", "vscode-languageclient"] {
@@ -146,7 +146,7 @@ fn newer_versions_of_what_is_pinned_are_named_and_fail_nothing() {
 }
 
 #[test]
-fn lints_that_fail_end_it_at_once() {
+fn failed_lints_stop_the_run() {
     let (calls, said, has_passed) = run("cargo clippy");
     assert!(!has_passed && !calls.contains("nextest"), "{said}");
 }

@@ -1,5 +1,5 @@
-//! Counting tokens and rewriting a history with the real sidecar: which counts are exact, which are estimates, and that a
-//! count blocks no other request.
+//! Counting tokens and rewriting a history with the real sidecar: exact counts, estimates, and that counting does not
+//! block other requests.
 
 use expect_test::expect;
 use rawr_protocol::methods::{CompactionRewrite, TokensCount};
@@ -26,7 +26,7 @@ fn counted(
 }
 
 #[test]
-fn a_count_is_exact_with_a_known_encoding_and_marked_as_an_estimate_otherwise() {
+fn a_count_is_exact_with_a_known_encoding_and_otherwise_marked_as_an_estimate() {
     let home = Home::new();
     let mut sidecar = Sidecar::start(&home);
     let text = "let answer = compute(\"上下文\", 42);";
@@ -60,7 +60,7 @@ fn a_count_is_exact_with_a_known_encoding_and_marked_as_an_estimate_otherwise() 
 }
 
 #[test]
-fn a_text_that_grows_counts_as_if_it_were_new() {
+fn a_growing_text_is_counted_like_a_new_one() {
     let home = Home::new();
     let mut sidecar = Sidecar::start(&home);
     let mut text = String::new();
@@ -68,7 +68,7 @@ fn a_text_that_grows_counts_as_if_it_were_new() {
         let _ =
             write!(text, "{n}. The agent's step, in one word or two:\n{}", "go on ".repeat(n * 10));
         let grown = counted(&mut sidecar, &text, Some("o200k_base"), None);
-        // A text that begins otherwise is not known; its first line ends where a count may be cut.
+        // A text with another beginning is not cached; its first line ends at a seam.
         let whole = counted(&mut sidecar, &format!("new\n{text}"), Some("o200k_base"), None);
         let tokens = |count: &str| count.split(' ').next().unwrap().parse::<u64>().unwrap();
         assert_eq!(tokens(&grown) + 2, tokens(&whole), "{n}");
@@ -77,7 +77,7 @@ fn a_text_that_grows_counts_as_if_it_were_new() {
 }
 
 #[test]
-fn a_count_does_not_block_other_requests() {
+fn counting_does_not_block_other_requests() {
     let home = Home::new();
     let mut sidecar = Sidecar::start(&home);
     let request = |id: u64, method: &str, params: Value| {
@@ -85,7 +85,7 @@ fn a_count_does_not_block_other_requests() {
             json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }).to_string();
         format!("Content-Length: {}\r\n\r\n{body}", body.len())
     };
-    // In one write, so that both are read before the vocabulary could be.
+    // In one write, so that both are read before the vocabulary is loaded.
     let count = request(1001, "rawr/tokens/count", json!({ "text": "hello", "model": "gpt-5" }));
     let estimate = request(1002, "rawr/tokens/count", json!({ "text": "hello" }));
     let list = request(1003, "rawr/thread/list", json!({}));
@@ -96,7 +96,7 @@ fn a_count_does_not_block_other_requests() {
 }
 
 #[test]
-fn a_count_that_is_cancelled_is_answered_once() {
+fn a_cancelled_count_is_answered_once() {
     let home = Home::new();
     let mut sidecar = Sidecar::start(&home);
     let count = json!({ "jsonrpc": "2.0", "id": 1001, "method": "rawr/tokens/count",
@@ -146,7 +146,7 @@ fn rewrite(items: Vec<HistoryItem>, encoding: Option<&str>) -> CompactionRewrite
 }
 
 #[test]
-fn a_history_is_rewritten_by_the_count_that_is_asked_for() {
+fn a_history_is_rewritten_with_the_requested_count() {
     let home = Home::new();
     let mut sidecar = Sidecar::start(&home);
     let mut shown = String::new();
@@ -181,7 +181,7 @@ fn a_history_is_rewritten_by_the_count_that_is_asked_for() {
 }
 
 #[test]
-fn the_prefix_of_the_summary_is_the_users_file_as_it_is_now() {
+fn the_prefix_of_the_summary_is_the_current_file() {
     let home = Home::new();
     let mut sidecar = Sidecar::start(&home);
     let folder = home.path().join("auto-compact");
@@ -194,7 +194,7 @@ fn the_prefix_of_the_summary_is_the_users_file_as_it_is_now() {
 }
 
 #[test]
-fn a_history_is_not_given_up_for_a_blank_summary() {
+fn a_history_is_not_replaced_by_a_blank_summary() {
     let home = Home::new();
     let mut sidecar = Sidecar::start(&home);
     let blank = CompactionRewriteParams { summary: " \n".to_owned(), ..rewrite(history(), None) };

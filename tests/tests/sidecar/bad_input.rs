@@ -1,5 +1,5 @@
-//! What a sidecar answers to what it should never have been sent: the exact error, and life going on. Every case ends
-//! with a call that works, unless the connection is over by then.
+//! Invalid input and the exact error that the sidecar answers. Every case ends with a call that works, unless the
+//! connection is closed by then.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
 
@@ -16,7 +16,7 @@ use rawr_tests::{Home, Sidecar};
 use serde_json::Value;
 use std::fmt::Write;
 
-/// Each body after the greeting, with its answer under it, and a call to see that nothing is broken.
+/// Sends each body after `initialize`, prints it with its answer, and checks that the sidecar still works.
 fn check(bodies: &[&[u8]], answers: &Expect) {
     let home = Home::new();
     let mut sidecar = Sidecar::start(&home);

@@ -1,4 +1,4 @@
-//! What is kept before a compaction, the way back to it, and what was said found again: on a sidecar, on the embedded agent and on the real Codex.
+//! Capsules, restoring them, and recall: with a sidecar alone, the embedded agent and the real Codex.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
 
@@ -28,7 +28,7 @@ fn get(sidecar: &mut Sidecar, thread: &str, capsule: &str) -> CapsuleGetResult {
     })
 }
 
-/// A command on a home, with its world and nothing of the developer's.
+/// A command on a home, with a clean environment.
 fn command(home: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(rawr());
     command.args(arguments).env("RAWR_HOME", home).env_remove("CODEX_HOME");
@@ -47,7 +47,7 @@ fn err(output: &Output) -> String {
     String::from_utf8(output.stderr.clone()).unwrap()
 }
 
-/// What a program reads of a command that succeeds.
+/// The machine-readable output of a command that succeeds.
 fn events(output: &Output) -> Vec<Value> {
     assert!(output.status.success(), "{}{}", err(output), out(output));
     out(output).lines().map(|line| serde_json::from_str(line).unwrap()).collect()

@@ -1,5 +1,5 @@
-//! Every key of the configuration, through the real binary: the same script is played without the key and with it, and
-//! what the sidecar does must differ in exactly what the case shows. No key may be without a case.
+//! Every configuration key through the real binary: the same script runs without the key and with it, and the outputs
+//! must differ exactly as the case shows. Every key must have a case.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
 
@@ -14,48 +14,56 @@ use expect_test::Expect;
 use fixture::ConfigEffectsFixture;
 use rawr_server::config::keys;
 use rawr_tests::mock_endpoint::Reply;
-use script::Step;
+use script::CaseStep;
 
-/// One key, and what it does.
-struct Case {
+/// One key and its effect.
+struct KeyCase {
     key: &'static str,
-    /// In the file's notation. `{endpoint}` is where the world's endpoint is.
+    /// As TOML. `{endpoint}` is replaced by the address of the mock endpoint.
     value: &'static str,
-    /// What it is otherwise; nothing: left out.
+    /// The value of the run without the key. `None`: omitted.
     otherwise: Option<&'static str>,
-    /// Other keys, spelled out.
+    /// Other keys, with their values.
     also: &'static [&'static str],
-    world: World,
-    script: Vec<Step>,
-    /// `-` what it does without the key, `+` with it.
+    world: CaseEnvironment,
+    script: Vec<CaseStep>,
+    /// Lines without the key after `-`, with it after `+`.
     differs: Expect,
 }
 
-/// What the thread lives in.
+/// The environment of the thread.
 #[derive(Debug, Clone, Default)]
-struct World {
-    /// What the host can do beside taking turns and compacting.
-    can: &'static [Can],
-    /// The thread's folder is a repository, with a `gt` that is this script.
+struct CaseEnvironment {
+    /// The host's capabilities besides turns and compactions.
+    can: &'static [HostAbility],
+    /// The thread's folder is a repository, and `gt` is this script.
     gt: Option<&'static str>,
-    /// What a judge's endpoint replies.
+    /// The replies of a judge's endpoint.
     endpoint: Vec<Reply>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Can {
+enum HostAbility {
     Steer,
     MidTurnCompact,
     Judge,
     Sample,
 }
 
-/// A case of a key in an ordinary world.
-fn case(key: &'static str, value: &'static str, script: Vec<Step>, differs: Expect) -> Case {
-    Case { key, value, otherwise: None, also: &[], world: World::default(), script, differs }
+/// A case in the default environment.
+fn case(key: &'static str, value: &'static str, script: Vec<CaseStep>, differs: Expect) -> KeyCase {
+    KeyCase {
+        key,
+        value,
+        otherwise: None,
+        also: &[],
+        world: CaseEnvironment::default(),
+        script,
+        differs,
+    }
 }
 
-impl Case {
+impl KeyCase {
     fn also(self, also: &'static [&'static str]) -> Self {
         Self { also, ..self }
     }
@@ -74,12 +82,12 @@ impl Case {
         self
     }
 
-    fn can(mut self, can: &'static [Can]) -> Self {
+    fn can(mut self, can: &'static [HostAbility]) -> Self {
         self.world.can = can;
         self
     }
 
-    /// With or without the key.
+    /// The configuration with or without the key.
     fn config(&self, with: bool) -> String {
         let value = if with { Some(self.value) } else { self.otherwise };
         let line = value.map(|value| format!("{} = {value}", self.key));
@@ -96,8 +104,8 @@ impl Case {
     }
 }
 
-fn check(cases: &[Case]) {
-    cases.iter().for_each(Case::check);
+fn check(cases: &[KeyCase]) {
+    cases.iter().for_each(KeyCase::check);
 }
 
 #[test]

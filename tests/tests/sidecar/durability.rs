@@ -1,5 +1,4 @@
-//! What is on the disk, and what becomes of it when something is wrong there: nothing that was acknowledged is lost, and
-//! nothing is lost in silence.
+//! Files on disk, and their failures: nothing that was acknowledged is lost, and no loss is silent.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
 
@@ -16,7 +15,7 @@ use serde_json::{Value, json};
 
 const THREAD: &str = "t";
 
-/// A thread with something of everything in it. Its last line is a guard.
+/// A thread with records of every kind. The last record is a guard.
 fn lived_in() -> Home {
     let home = Home::new();
     let mut sidecar = Sidecar::start(&home);
@@ -50,7 +49,7 @@ fn get(sidecar: &mut Sidecar, thread: &str) -> Value {
     sidecar.say("rawr/thread/get", &json!({ "threadId": thread })).unwrap().unwrap()
 }
 
-/// A thread as a sidecar that has never seen it finds it, and what it says to that.
+/// The state that a new sidecar reads, and the notifications that it sends.
 fn look(home: &Home, thread: &str) -> (Value, Vec<String>) {
     let mut sidecar = Sidecar::start(home);
     sidecar.call::<ThreadOpen>(&StandIn::new(thread).opening(home, Role::Observer));

@@ -1,11 +1,11 @@
-//! The judge's endpoints over real sockets: what is sent, what is repeated, what is told. Nothing here asserts how long
-//! anything took: requests are counted instead.
+//! The judge's endpoints over real sockets: requests, retries and results. No test asserts durations; requests are
+//! counted instead.
 
 mod secrets;
 
 use rawr_core::policy::JudgeBackend;
 use rawr_server::config::JudgeSettings;
-use rawr_server::judge::{Answer, JudgeError, Question, judge};
+use rawr_server::judge::{EndpointJudgment, JudgeError, JudgeQuestion, judge};
 use rawr_tests::mock_endpoint::{Mock, Reply, by_chat, by_responses, reply};
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -23,11 +23,11 @@ fn settings(backend: JudgeBackend, mock: &Mock) -> JudgeSettings {
     }
 }
 
-fn question() -> Question {
-    Question { instructions: "Judge.".to_owned(), context: "Tier: ready".to_owned() }
+fn question() -> JudgeQuestion {
+    JudgeQuestion { instructions: "Judge.".to_owned(), context: "Tier: ready".to_owned() }
 }
 
-/// What the endpoint sends when the model said `text`.
+/// The reply of an endpoint whose model answered `text`.
 fn said(backend: JudgeBackend, text: &str) -> Reply {
     match backend {
         JudgeBackend::Chat => by_chat(text),
@@ -48,14 +48,16 @@ fn refused(backend: JudgeBackend, text: &str) -> Reply {
 }
 
 /// The mock's port differs from run to run.
-fn told(outcome: Result<Answer, JudgeError>, mock: &Mock) -> String {
+fn told(outcome: Result<EndpointJudgment, JudgeError>, mock: &Mock) -> String {
     match outcome {
-        Ok(Answer { should_compact, reason, .. }) => format!("{should_compact}: {reason}"),
+        Ok(EndpointJudgment { should_compact, reason, .. }) => {
+            format!("{should_compact}: {reason}")
+        }
         Err(error) => error.to_string().replace(mock.origin(), "<mock>"),
     }
 }
 
-/// On both wires: the replies that the endpoint gives, what comes out of them, and after how many requests.
+/// On both APIs: the endpoint's replies, the result, and the number of requests.
 async fn check(
     script: impl Fn(JudgeBackend) -> Vec<Reply>,
     change: impl Fn(&mut JudgeSettings),
@@ -78,14 +80,14 @@ async fn check(
 const AS_IT_IS: fn(&mut JudgeSettings) = |_| {};
 
 #[tokio::test]
-async fn the_models_word_is_the_judgment() {
+async fn the_models_answer_is_the_judgment() {
     check(|wire| vec![said(wire, YES)], AS_IT_IS, "true: committed", 1).await;
     let no = r#"{"should_compact": false, "reason": "a test is being repaired"}"#;
     check(|wire| vec![said(wire, no)], AS_IT_IS, "false: a test is being repaired", 1).await;
 }
 
 #[tokio::test]
-async fn the_question_goes_to_the_place_of_its_wire() {
+async fn the_request_goes_to_the_path_of_its_api() {
     for (backend, path, instructions) in [
         (JudgeBackend::Responses, "responses", "/instructions"),
         (JudgeBackend::Chat, "chat/completions", "/messages/0/content"),
@@ -112,7 +114,7 @@ async fn the_question_goes_to_the_place_of_its_wire() {
 }
 
 #[tokio::test]
-async fn tokens_and_limits_are_told_with_the_answer() {
+async fn the_answer_includes_tokens_and_rate_limits() {
     for backend in BOTH {
         let limited = said(backend, YES)
             .with("x-ratelimit-remaining-requests", "9")
@@ -135,31 +137,31 @@ async fn tokens_and_limits_are_told_with_the_answer() {
 }
 
 #[tokio::test]
-async fn what_is_no_judgment_is_not_taken_for_one_and_not_asked_for_again() {
+async fn an_invalid_judgment_is_an_error_without_a_retry() {
     for (text, expected) in [
         ("Sure!", "the model's answer is not JSON: expected value at line 1 column 1"),
-        ("", "the model said nothing"),
+        ("", "the model's answer is empty"),
         (
             r#"{"should_compact": "yes", "reason": "x"}"#,
-            "the model's answer is against the schema: invalid type: string \"yes\", expected a boolean at line 1 column 24",
+            "the model's answer does not match the schema: invalid type: string \"yes\", expected a boolean at line 1 column 24",
         ),
         (
             r#"{"should_compact": true}"#,
-            "the model's answer is against the schema: missing field `reason` at line 1 column 24",
+            "the model's answer does not match the schema: missing field `reason` at line 1 column 24",
         ),
     ] {
         check(|wire| vec![said(wire, text)], AS_IT_IS, expected, 1).await;
     }
     check(|wire| vec![refused(wire, "I cannot.")], AS_IT_IS, "the model refused: I cannot.", 1)
         .await;
-    let page = "the endpoint's answer is not of its API: expected value at line 1 column 1";
+    let page = "the endpoint's answer does not match its API: expected value at line 1 column 1";
     check(|_| vec![reply(200, "<html>")], AS_IT_IS, page, 1).await;
     let long = "the endpoint's answer is longer than 1048576 bytes";
     check(|_| vec![reply(200, " ".repeat(2 << 20))], AS_IT_IS, long, 1).await;
 }
 
 #[tokio::test]
-async fn a_fence_passes_on_the_chat_wire_alone() {
+async fn a_fence_is_accepted_only_with_the_chat_api() {
     let fenced = format!("```json\n{YES}\n```");
     for (backend, passes) in [(JudgeBackend::Chat, true), (JudgeBackend::Responses, false)] {
         let mock = Mock::start([said(backend, &fenced)]).await;
@@ -169,7 +171,7 @@ async fn a_fence_passes_on_the_chat_wire_alone() {
 }
 
 #[tokio::test]
-async fn a_busy_endpoint_is_asked_again_when_it_says() {
+async fn a_busy_endpoint_is_retried_after_its_retry_after() {
     for retry_after in ["0", "Sun, 06 Nov 1994 08:49:37 GMT"] {
         let busy =
             reply(429, r#"{"error": {"message": "slow down"}}"#).with("retry-after", retry_after);
@@ -178,16 +180,16 @@ async fn a_busy_endpoint_is_asked_again_when_it_says() {
 }
 
 #[tokio::test]
-async fn a_pause_that_takes_all_the_time_is_not_begun() {
+async fn a_pause_longer_than_the_limit_is_skipped() {
     for retry_after in ["3600", "18446744073709551615", "Tue, 31 Dec 2999 23:59:59 GMT"] {
         let busy =
             reply(429, r#"{"error": {"message": "slow down"}}"#).with("retry-after", retry_after);
-        check(|_| vec![busy.clone()], AS_IT_IS, "the endpoint answers 429: slow down", 1).await;
+        check(|_| vec![busy.clone()], AS_IT_IS, "the endpoint answered 429: slow down", 1).await;
     }
 }
 
 #[tokio::test]
-async fn an_endpoint_that_fails_or_hangs_up_is_asked_again() {
+async fn an_endpoint_that_fails_or_disconnects_is_retried() {
     let down = reply(503, "down").with("retry-after", "0");
     check(|wire| vec![down.clone(), down.clone(), said(wire, YES)], AS_IT_IS, "true: committed", 3)
         .await;
@@ -195,41 +197,41 @@ async fn an_endpoint_that_fails_or_hangs_up_is_asked_again() {
 }
 
 #[tokio::test]
-async fn it_is_asked_again_so_often_and_not_more() {
+async fn retries_are_limited() {
     let down = reply(500, "down").with("retry-after", "0");
     for (max_retries, requests) in [(0, 1), (2, 3), (4, 5)] {
         let change = |settings: &mut JudgeSettings| settings.max_retries = max_retries;
-        check(|_| vec![down.clone(); 9], change, "the endpoint answers 500: down", requests).await;
+        check(|_| vec![down.clone(); 9], change, "the endpoint answered 500: down", requests).await;
     }
     let change = |settings: &mut JudgeSettings| settings.max_retries = 0;
-    let broken = "the connection to `<mock>/v1/";
+    let broken = "lost the connection to `<mock>/v1/";
     for backend in BOTH {
         let mock = Mock::start([Reply::HangUp]).await;
         let mut settings = settings(backend, &mock);
         change(&mut settings);
         let outcome = told(judge(&settings, &question()).await, &mock);
-        assert!(outcome.starts_with(broken) && outcome.contains("broke off"), "{outcome}");
+        assert!(outcome.starts_with(broken), "{outcome}");
     }
 }
 
 #[tokio::test]
-async fn what_would_only_fail_again_is_not_repeated() {
+async fn permanent_errors_are_not_retried() {
     for (status, body, expected) in [
         (
             400,
             r#"{"error": {"message": "unknown model"}}"#,
-            "the endpoint answers 400: unknown model",
+            "the endpoint answered 400: unknown model",
         ),
         (
             401,
             r#"{"error": {"message": "who are you?"}}"#,
-            "the endpoint answers 401: who are you?",
+            "the endpoint answered 401: who are you?",
         ),
-        (404, "<h1>Not\nhere</h1>", "the endpoint answers 404: <h1>Not here</h1>"),
+        (404, "<h1>Not\nhere</h1>", "the endpoint answered 404: <h1>Not here</h1>"),
         (
             429,
             r#"{"error": {"message": "pay", "code": "insufficient_quota"}}"#,
-            "the endpoint answers 429: pay",
+            "the endpoint answered 429: pay",
         ),
     ] {
         check(|_| vec![reply(status, body).with("retry-after", "0")], AS_IT_IS, expected, 1).await;
@@ -237,7 +239,7 @@ async fn what_would_only_fail_again_is_not_repeated() {
 }
 
 #[tokio::test]
-async fn the_facts_of_a_refusal_are_its_fields() {
+async fn an_error_has_its_facts_as_fields() {
     let body = r#"{"error": {"message": "slow down", "code": "rate_limit_exceeded"}}"#;
     let mock = Mock::start([reply(429, body).with("retry-after", "3600")]).await;
     let error = judge(&settings(JudgeBackend::Chat, &mock), &question()).await.unwrap_err();
@@ -250,9 +252,9 @@ async fn the_facts_of_a_refusal_are_its_fields() {
     assert_eq!(error, expected);
 }
 
-/// How many requests reach the mock in time is up to the machine.
+/// How many requests reach the mock in time depends on the machine.
 #[tokio::test]
-async fn the_limit_holds_for_all_requests_together() {
+async fn the_time_limit_covers_all_requests_together() {
     let limit = Duration::from_millis(300);
     let down = reply(503, "down").with("retry-after", "0");
     for script in [vec![Reply::Stall], vec![down, Reply::Stall]] {
@@ -267,7 +269,7 @@ async fn the_limit_holds_for_all_requests_together() {
 }
 
 #[tokio::test]
-async fn a_judgment_that_nobody_waits_for_ends_its_request() {
+async fn dropping_a_judgment_cancels_its_request() {
     let mock = Mock::start([Reply::Stall]).await;
     let settings = settings(JudgeBackend::Responses, &mock);
     let asked = tokio::spawn(async move { judge(&settings, &question()).await });
@@ -277,7 +279,7 @@ async fn a_judgment_that_nobody_waits_for_ends_its_request() {
 }
 
 #[tokio::test]
-async fn an_endpoint_that_is_not_there_is_named() {
+async fn an_unreachable_endpoint_is_named() {
     let mock = Mock::start([]).await;
     let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let base_url = format!("http://{free}/v1");
@@ -292,7 +294,7 @@ async fn an_endpoint_that_is_not_there_is_named() {
 }
 
 #[tokio::test]
-async fn an_endpoint_that_does_not_encrypt_gets_nothing_meant_to_be_encrypted() {
+async fn an_https_request_is_not_sent_to_an_unencrypted_endpoint() {
     let mock = Mock::start([said(JudgeBackend::Chat, YES)]).await;
     let base_url = mock.origin().replace("http://", "https://");
     let settings = JudgeSettings { base_url, ..settings(JudgeBackend::Chat, &mock) };
@@ -316,7 +318,7 @@ async fn a_redirect_is_not_followed_wherever_it_points() {
                 assert_eq!(
                     outcome,
                     format!(
-                        "the endpoint answers {status} and points to `{expected}`, which is not followed"
+                        "the endpoint answered {status} with a redirect to `{expected}`, which rawr does not follow"
                     )
                 );
                 assert_eq!((mock.seen().len(), elsewhere.seen().len()), (1, 0));
@@ -326,7 +328,7 @@ async fn a_redirect_is_not_followed_wherever_it_points() {
 }
 
 #[tokio::test]
-async fn where_no_endpoint_is_configured_none_is_asked() {
+async fn without_a_configured_endpoint_none_is_asked() {
     let mock = Mock::start([]).await;
     for backend in
         [JudgeBackend::Auto, JudgeBackend::Host, JudgeBackend::Heuristic, JudgeBackend::Off]
@@ -335,13 +337,18 @@ async fn where_no_endpoint_is_configured_none_is_asked() {
         assert_eq!(error, JudgeError::NoEndpoint { backend });
     }
     let change = |settings: &mut JudgeSettings| settings.model = None;
-    check(|_| Vec::new(), change, "no model is set: `rawr_auto_compaction.judgment.model`", 0)
-        .await;
+    check(
+        |_| Vec::new(),
+        change,
+        "no model is configured: set `rawr_auto_compaction.judgment.model`",
+        0,
+    )
+    .await;
     assert_eq!(mock.seen().len(), 0);
 }
 
 #[tokio::test]
-async fn an_effort_is_handed_on_where_one_is_set() {
+async fn a_configured_effort_is_sent() {
     for (backend, place) in
         [(JudgeBackend::Responses, "/reasoning/effort"), (JudgeBackend::Chat, "/reasoning_effort")]
     {

@@ -1,5 +1,5 @@
 //! Judgments through the real sidecar and the real hosts: who is asked, what follows from the answer or from none, and
-//! that nothing of it stays in a transcript. What an endpoint may send is tested with `judge`.
+//! that the transcript contains nothing of it. Replies of endpoints are tested in `judge_endpoint`.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
 

@@ -1,7 +1,7 @@
-//! Three real sidecars on one home, a host and two people at editors, and SIGKILL at any moment to any of the three, again
-//! and again: what was answered is in the log, nothing is done twice, every message arrives once and in order.
+//! Three real sidecars on one home, a host and two editors, and SIGKILL to any of the three at random times: every
+//! answered request is in the log, nothing is done twice, every message is delivered once and in order.
 //!
-//! `RAWR_KILLS` says how many kills (a few hundred by default), `RAWR_KILLS_SEED` where the dice begin.
+//! `RAWR_KILLS` sets the number of kills (a few hundred by default), `RAWR_KILLS_SEED` the random seed.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking, its helpers too")]
 
@@ -9,10 +9,10 @@ mod log;
 mod random;
 mod session;
 
-use session::Session;
+use session::KillSession;
 
 const KILLS: u64 = 300;
-/// A log that grows for ever shows nothing new.
+/// A longer log shows nothing new.
 const KILLS_OF_A_SESSION: u64 = 30;
 
 fn number(name: &str) -> Option<u64> {
@@ -20,12 +20,12 @@ fn number(name: &str) -> Option<u64> {
 }
 
 #[test]
-fn nothing_is_lost_and_nothing_done_twice_whenever_a_process_dies() {
+fn kills_at_any_time_lose_nothing_and_repeat_nothing() {
     let kills = number("RAWR_KILLS").unwrap_or(KILLS);
     let first = number("RAWR_KILLS_SEED").unwrap_or(1);
-    let mut told = session::Told::default();
+    let mut told = session::SessionReport::default();
     for seed in first..first + kills.div_ceil(KILLS_OF_A_SESSION) {
-        let mut session = Session::new(seed);
+        let mut session = KillSession::new(seed);
         for _ in 0..KILLS_OF_A_SESSION {
             session.round();
         }

@@ -1,4 +1,5 @@
-//! What people edit, saved in every way that editors have, under a real sidecar: it is taken up once a save, whole, and told.
+//! Edited files, saved in every way that editors do, with a real sidecar: each save is one complete reload and one
+//! notification.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking, its helpers too")]
 
@@ -20,9 +21,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-/// The prompt that tests edit; it needs no placeholder.
+/// The prompt that tests edit. It needs no placeholder.
 const NAME: &str = "compact";
-/// Longer than a file may be away before it counts as gone.
+/// Longer than a file may be missing before it counts as deleted.
 const ANY_LATE_NEWS: Duration = Duration::from_millis(300);
 
 fn folder(home: &Home) -> PathBuf {
@@ -41,7 +42,7 @@ fn text(sidecar: &mut Sidecar) -> String {
     prompt(sidecar).text
 }
 
-/// Started, and listening: what is saved from now on is heard of, and not found.
+/// Started and watching, so that later saves are reported as changes.
 fn start(home: &Home) -> Sidecar {
     let mut sidecar = Sidecar::start(home);
     write(&folder(home).join("summary-prefix.md"), "Another prompt.\n");
@@ -49,7 +50,7 @@ fn start(home: &Home) -> Sidecar {
     sidecar
 }
 
-/// The next thing that is told is that the prompt says this now.
+/// The next notification must be that the prompt has this text.
 fn expect_text(sidecar: &mut Sidecar, wanted: &str) {
     let changed = sidecar.expect::<PromptChanged>();
     assert_eq!(changed.name, NAME);
@@ -59,14 +60,14 @@ fn expect_text(sidecar: &mut Sidecar, wanted: &str) {
     assert_eq!(changed.problems, []);
 }
 
-/// Nothing more is told, also after a while.
+/// There must be no more notifications, even after a while.
 fn expect_silence(sidecar: &mut Sidecar) {
     std::thread::sleep(ANY_LATE_NEWS);
     text(sidecar);
     assert_eq!(sidecar.take_notes(), [], "{}", sidecar.told());
 }
 
-/// The value of a key in force, without any thread.
+/// The current value of a key, without any thread.
 fn effective(sidecar: &mut Sidecar, key: &str) -> Value {
     let found = sidecar.call::<ConfigGet>(&ConfigGetParams { thread_id: None });
     found.effective[key]["value"].clone()
@@ -76,7 +77,7 @@ fn polling() -> Launch {
     Launch { environment: vec![("RAWR_WATCH", OsString::from("poll"))], ..Launch::default() }
 }
 
-/// In a folder of the test's own.
+/// Runs a script in the folder.
 fn shell(folder: &Path, script: &str) {
     let mut command = Command::new("sh");
     command.args(["-ec", script]).current_dir(folder);

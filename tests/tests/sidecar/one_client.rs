@@ -1,5 +1,5 @@
-//! One client and one sidecar in the ordinary case: what is told, in which order, and that it is on the disk by then.
-//! Also that the test client itself lets nothing pass unread.
+//! One client and one sidecar: notifications, their order, and that records are stored first. Also that the test client
+//! fails on unread notifications.
 
 use expect_test::expect;
 use rawr_protocol::methods::{
@@ -39,7 +39,7 @@ fn a_notification_that_is_read_or_allowed_is_not_missed() {
 }
 
 #[test]
-fn a_guard_that_has_ended_is_listed_nowhere() {
+fn an_ended_guard_is_not_listed() {
     let home = Home::new();
     let (mut sidecar, mut host) = (Sidecar::start(&home), StandIn::new(THREAD));
     host.open(&home, &mut sidecar);
@@ -69,7 +69,7 @@ fn get(sidecar: &mut Sidecar) {
 }
 
 #[test]
-fn a_client_hears_of_as_much_work_as_it_asks_to_trace() {
+fn a_client_chooses_the_level_of_traces() {
     let home = Home::new();
     let (mut sidecar, mut host) = (Sidecar::start(&home), StandIn::new(THREAD));
     host.open(&home, &mut sidecar);
@@ -110,7 +110,7 @@ fn a_client_hears_of_as_much_work_as_it_asks_to_trace() {
 }
 
 #[test]
-fn a_client_may_ask_for_a_trace_when_it_begins() {
+fn initialize_can_turn_on_traces() {
     let home = Home::new();
     let mut sidecar = Sidecar::spawn(&home, &Launch::default());
     let trace = Some(Trace::Messages);
@@ -122,7 +122,7 @@ fn a_client_may_ask_for_a_trace_when_it_begins() {
 }
 
 #[test]
-fn a_log_tells_which_request_thread_sequence_and_action_it_is_about() {
+fn the_log_names_request_thread_sequence_and_action() {
     let home = Home::new();
     let launch = Launch { environment: vec![("RAWR_LOG", "debug".into())], ..Launch::default() };
     let (mut sidecar, mut host) = (Sidecar::launch(&home, &launch), StandIn::new(THREAD));
@@ -144,7 +144,7 @@ fn a_log_tells_which_request_thread_sequence_and_action_it_is_about() {
 }
 
 #[test]
-fn a_sequence_is_told_in_the_order_in_which_it_happens() {
+fn a_sequence_is_reported_in_order() {
     let home = Home::new();
     let (mut sidecar, mut host) = (Sidecar::start(&home), StandIn::new(THREAD));
     host.open(&home, &mut sidecar);
@@ -170,7 +170,7 @@ fn a_sequence_is_told_in_the_order_in_which_it_happens() {
 }
 
 #[test]
-fn what_is_asked_of_the_host_is_on_the_disk_before_it_is_asked() {
+fn actions_are_stored_before_the_host_gets_them() {
     let home = Home::new();
     let (mut sidecar, mut host) = (Sidecar::start(&home), StandIn::new(THREAD));
     host.open(&home, &mut sidecar);

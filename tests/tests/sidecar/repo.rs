@@ -1,4 +1,4 @@
-//! The repository beside the decisions: what a sidecar records of it, and that nobody waits for git.
+//! The repository state that a sidecar records, and that git never blocks requests.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
 
@@ -17,7 +17,7 @@ use std::thread::sleep;
 use std::time::Duration;
 
 const THREAD: &str = "t";
-/// A file's name that must not be kept.
+/// A file name that must be redacted.
 const SECRET: &str = "ghp_16C7e42F292c6912E7710c838347Ae178B4a";
 
 fn open(home: &Home, sidecar: &mut Sidecar, cwd: &Path) {
@@ -26,7 +26,7 @@ fn open(home: &Home, sidecar: &mut Sidecar, cwd: &Path) {
     sidecar.call::<ThreadOpen>(&opening);
 }
 
-/// A turn of the user's that uses so many tokens.
+/// A turn of the user with this usage.
 fn turn(sidecar: &mut Sidecar, turn: &str, context_tokens: u64) {
     let (thread_id, turn_id) = (THREAD.to_owned(), turn.to_owned());
     sidecar.call::<TurnStarted>(&TurnStartedParams {
@@ -58,7 +58,7 @@ fn end(mut sidecar: Sidecar) {
     sidecar.leave();
 }
 
-/// What was recorded of the repository, oldest first.
+/// The recorded states of the repository, oldest first.
 fn seen(home: &Home) -> Vec<Value> {
     let record = |line: &String| serde_json::from_str::<Value>(line).unwrap();
     let repo = |record: Value| record.get("event")?.get("repo_observed")?.get("repo").cloned();
@@ -73,7 +73,7 @@ fn until(what: &str, happened: impl Fn() -> bool) {
         }
         sleep(Duration::from_millis(10));
     }
-    panic!("it never came to this: {what}");
+    panic!("timed out: {what}");
 }
 
 fn wait_for(home: &Home, many: usize) -> Vec<Value> {
@@ -82,7 +82,7 @@ fn wait_for(home: &Home, many: usize) -> Vec<Value> {
 }
 
 #[test]
-fn what_commits_changed_and_what_is_dirty_stands_in_the_log() {
+fn files_of_commits_and_dirty_files_are_recorded() {
     let (home, repository) = (Home::new(), Repository::new());
     let mut sidecar = Sidecar::start(&home);
     open(&home, &mut sidecar, repository.path());
@@ -102,7 +102,7 @@ fn what_commits_changed_and_what_is_dirty_stands_in_the_log() {
 }
 
 #[test]
-fn what_is_as_it_was_is_not_written_again() {
+fn an_unchanged_state_is_not_recorded_again() {
     let (home, repository) = (Home::new(), Repository::new());
     let looks = home.work().join("looks");
     let script = format!(
@@ -112,12 +112,14 @@ fn what_is_as_it_was_is_not_written_again() {
     let mut sidecar = with_program(&home, "git", &script);
     open(&home, &mut sidecar, repository.path());
     wait_for(&home, 1);
-    // It is compared as it is stored, without what is taken out.
+    // Compared with the stored state, which is redacted.
     fs::write(repository.path().join(SECRET), "").unwrap();
     for (id, many) in [("t1", 2), ("t2", 3), ("t3", 4)] {
         turn(&mut sidecar, id, PRESSURE);
-        // A look begins once the one before it is over and written.
-        until("another look began", || fs::read_to_string(&looks).unwrap().lines().count() >= many);
+        // An inspection starts after the previous one was recorded.
+        until("another inspection started", || {
+            fs::read_to_string(&looks).unwrap().lines().count() >= many
+        });
     }
     fs::write(repository.path().join("new"), "").unwrap();
     turn(&mut sidecar, "t4", PRESSURE);
@@ -129,7 +131,7 @@ fn what_is_as_it_was_is_not_written_again() {
 }
 
 #[test]
-fn a_boundary_is_reason_enough_to_look() {
+fn a_boundary_triggers_an_inspection() {
     let (home, repository) = (Home::new(), Repository::new());
     let mut sidecar = Sidecar::start(&home);
     open(&home, &mut sidecar, repository.path());
@@ -162,7 +164,7 @@ fn commits(repository: &Repository, message: &str) -> String {
 }
 
 #[test]
-fn an_unreported_commit_is_observed_once_and_one_that_was_is_not_told_again() {
+fn an_unreported_commit_is_recorded_once_and_a_reported_one_not_again() {
     const KINDS: [&str; 2] = ["commit_made", "command_finished"];
     let (home, repository) = (Home::new(), Repository::new());
     let mut sidecar = Sidecar::start(&home);
@@ -190,7 +192,7 @@ fn an_unreported_commit_is_observed_once_and_one_that_was_is_not_told_again() {
 }
 
 #[test]
-fn an_unreported_branch_is_observed_and_is_no_commit() {
+fn an_unreported_branch_is_recorded_and_is_no_commit() {
     let (home, repository) = (Home::new(), Repository::new());
     let mut sidecar = Sidecar::start(&home);
     open(&home, &mut sidecar, repository.path());
@@ -203,7 +205,7 @@ fn an_unreported_branch_is_observed_and_is_no_commit() {
     end(sidecar);
 }
 
-/// A sidecar with a program of the test's own before all others.
+/// A sidecar with a program of the test first in `PATH`.
 fn with_program(home: &Home, name: &str, script: &str) -> Sidecar {
     let folder = home.path().join("bin");
     fs::create_dir(&folder).unwrap();
@@ -216,7 +218,7 @@ fn with_program(home: &Home, name: &str, script: &str) -> Sidecar {
 }
 
 #[test]
-fn where_it_is_not_wanted_or_there_is_none_git_is_not_started() {
+fn git_is_not_started_if_disabled_or_without_a_repository() {
     let off = "[rawr_auto_compaction.repo_observation]\nenabled = false\n";
     let (repository, plain) = (Repository::new(), Home::new());
     for (config, cwd) in [(off, repository.path()), ("", plain.work().as_path())] {
@@ -234,7 +236,7 @@ fn where_it_is_not_wanted_or_there_is_none_git_is_not_started() {
 }
 
 #[test]
-fn graphite_is_asked_only_where_it_is_wanted() {
+fn graphite_is_run_only_if_enabled() {
     let repository = Repository::new();
     fs::write(repository.path().join(".git/.graphite_repo_config"), "{}").unwrap();
     for (wanted, stack) in [(true, Value::from("side\nmain")), (false, Value::Null)] {
@@ -264,7 +266,7 @@ fn git_blocks_no_request_and_ends_with_the_sidecar() {
         turn(&mut sidecar, id, PRESSURE);
     }
     sidecar.call::<ThreadGet>(&ThreadGetParams { thread_id: THREAD.to_owned() });
-    assert_eq!(runs().lines().count(), 1, "one look at a time");
+    assert_eq!(runs().lines().count(), 1, "one inspection at a time");
     end(sidecar);
     let process = format!("/proc/{}/stat", runs().trim());
     until("git has ended", || {

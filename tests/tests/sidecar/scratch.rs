@@ -1,5 +1,5 @@
-//! Scratch files through the real sidecar: what is added stays, nothing leaves the thread's folder, and no two notes get
-//! into each other.
+//! Scratch files through the real sidecar: appended notes stay, nothing is written outside of the thread's folder, and
+//! concurrent notes do not mix.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
 
@@ -21,7 +21,7 @@ use std::thread;
 const FILE: &str = ".scratch/agent-ada.scratch.md";
 const SECRET: &str = "ghp_16C7e42F292c6912E7710c838347Ae178B4a";
 
-/// One agent's thread in a home of its own.
+/// One agent's thread with its own home.
 struct Lab {
     home: Home,
     sidecar: Sidecar,
@@ -42,7 +42,7 @@ impl Lab {
         lab
     }
 
-    /// An agent's thread has the agent's name.
+    /// The thread of an agent has the agent's name.
     fn open(&mut self, agent: &str, cwd: &Path) {
         open(&self.home, &mut self.sidecar, agent, cwd);
     }
@@ -87,7 +87,7 @@ fn mode(path: &Path) -> u32 {
     fs::metadata(path).unwrap().permissions().mode() & 0o777
 }
 
-/// The text with every heading's time replaced.
+/// The text without the times in headings.
 fn timeless(text: &str) -> String {
     let line = |line: &str| match line.strip_prefix("## ") {
         Some(time) => {
@@ -102,7 +102,7 @@ fn timeless(text: &str) -> String {
 }
 
 #[test]
-fn each_note_is_a_section_and_what_is_there_stays() {
+fn each_note_is_appended_as_a_section() {
     let mut lab = Lab::new();
     assert!(!lab.exists());
     assert_eq!((lab.read(None).text.as_str(), lab.list().len()), ("", 0));
@@ -123,7 +123,7 @@ fn each_note_is_a_section_and_what_is_there_stays() {
 }
 
 #[test]
-fn whoever_has_the_thread_open_hears_of_notes_the_agents_own_too() {
+fn clients_of_the_thread_are_notified_of_notes_also_of_the_agents_own() {
     let mut lab = Lab::new();
     let mut other = Sidecar::start(&lab.home);
     let opening = StandIn::new("ada").opening(&lab.home, Role::Observer);
@@ -148,7 +148,7 @@ fn whoever_has_the_thread_open_hears_of_notes_the_agents_own_too() {
 }
 
 #[test]
-fn the_file_is_private_and_the_folder_is_like_the_users_others() {
+fn the_file_is_private_and_its_folder_has_default_permissions() {
     let home = Home::new();
     let launch = Launch { prelude: Some("umask 027"), ..Launch::default() };
     let mut sidecar = Sidecar::launch(&home, &launch);
@@ -160,22 +160,22 @@ fn the_file_is_private_and_the_folder_is_like_the_users_others() {
 }
 
 #[test]
-fn secrets_are_taken_out_and_counted_on_the_way_in_and_out() {
+fn secrets_are_redacted_and_counted_on_write_and_read() {
     let mut lab = Lab::new();
     let appended = lab.append(&format!("use {SECRET}, then {SECRET}"));
     assert_eq!(appended.redactions, 2);
     assert!(!lab.text().contains(SECRET));
-    assert_eq!(lab.read(None).redactions, 0, "those are gone");
+    assert_eq!(lab.read(None).redactions, 0, "already redacted");
     let by_the_agent = format!("{}and {SECRET}\n", lab.text());
     fs::write(lab.path(FILE), &by_the_agent).unwrap();
     let read = lab.read(None);
     assert_eq!((read.redactions, read.text.contains(SECRET)), (1, false));
-    assert_eq!(lab.text(), by_the_agent, "the file is the agent's");
+    assert_eq!(lab.text(), by_the_agent, "the file is unchanged");
     lab.sidecar.leave();
 }
 
 #[test]
-fn the_newest_lines_are_read_to_the_limit() {
+fn the_newest_lines_are_read_up_to_the_limit() {
     let mut lab = Lab::new();
     fs::create_dir(lab.path(".scratch")).unwrap();
     let lines: String = (0..200_000).map(|at| format!("line {at:06}\n")).collect();
@@ -189,13 +189,13 @@ fn the_newest_lines_are_read_to_the_limit() {
 }
 
 #[test]
-fn notes_that_are_none_or_too_much_are_refused() {
+fn empty_and_too_long_notes_are_refused() {
     let mut lab = Lab::new();
     let most = 64 << 10;
     for (text, problem) in [
-        (String::new(), "there is nothing to add"),
-        (" \n\t\n".to_owned(), "there is nothing to add"),
-        ("x".repeat(most + 1), "a note of 65537 bytes is too long, 65536 are allowed"),
+        (String::new(), "the text is empty"),
+        (" \n\t\n".to_owned(), "the text is empty"),
+        ("x".repeat(most + 1), "a note of 65537 bytes is too long; 65536 are allowed"),
     ] {
         let failure = lab.sidecar.failure::<ScratchAppend>(&appending("ada", &text));
         assert_eq!((failure.code, failure.message.as_str()), (ErrorCode::InvalidParams, problem));
@@ -207,7 +207,7 @@ fn notes_that_are_none_or_too_much_are_refused() {
 }
 
 #[test]
-fn the_latest_notes_of_all_agents_come_first_in_the_list() {
+fn the_list_of_all_agents_notes_starts_with_the_latest() {
     let mut lab = Lab::new();
     lab.append("one");
     let work = lab.home.work();
@@ -227,7 +227,7 @@ fn the_latest_notes_of_all_agents_come_first_in_the_list() {
 }
 
 #[test]
-fn a_template_may_do_without_a_folder_and_without_a_name() {
+fn a_template_needs_no_folder_and_no_name() {
     let toml = "[rawr_auto_compaction]\nscratch_file_template = \"NOTES.md\"\n";
     let mut lab = Lab::configured(toml);
     fs::write(lab.path("README.md"), "").unwrap();
@@ -242,7 +242,7 @@ fn a_template_may_do_without_a_folder_and_without_a_name() {
     lab.sidecar.leave();
 }
 
-/// Where something stands in the way, nothing is written, read or listed, and whatever lies behind it is as it was.
+/// With an obstacle in the way, nothing is written, read or listed, and what it leads to is unchanged.
 fn check_refused(spoil: impl Fn(&Path, &Path), problem: &str, lists: bool) {
     let outside = tempfile::tempdir().unwrap();
     fs::write(outside.path().join("agent-ada.scratch.md"), "not yours").unwrap();
@@ -272,12 +272,13 @@ fn check_refused(spoil: impl Fn(&Path, &Path), problem: &str, lists: bool) {
     lab.sidecar.leave();
 }
 
-const FOLDER_IS_LINK: &str = "`.scratch` is a link, and notes are not written through links";
+const FOLDER_IS_LINK: &str =
+    "`.scratch` is a symbolic link; rawr does not write notes through links";
 const FILE_IS_LINK: &str =
-    "`agent-ada.scratch.md` is a link, and notes are not written through links";
+    "`agent-ada.scratch.md` is a symbolic link; rawr does not write notes through links";
 
 #[test]
-fn a_folder_that_is_a_link_is_not_entered() {
+fn a_linked_folder_is_refused() {
     check_refused(|work, out| symlink(out, work.join(".scratch")).unwrap(), FOLDER_IS_LINK, false);
     let inside = |work: &Path, _: &Path| {
         fs::create_dir(work.join("notes")).unwrap();
@@ -287,7 +288,7 @@ fn a_folder_that_is_a_link_is_not_entered() {
 }
 
 #[test]
-fn nothing_is_made_where_a_link_leads_nowhere() {
+fn a_dangling_link_is_refused() {
     let dangling =
         |work: &Path, out: &Path| symlink(out.join("gone"), work.join(".scratch")).unwrap();
     check_refused(dangling, FOLDER_IS_LINK, false);
@@ -299,7 +300,7 @@ fn nothing_is_made_where_a_link_leads_nowhere() {
 }
 
 #[test]
-fn a_file_that_is_a_link_is_not_opened() {
+fn a_linked_file_is_refused() {
     let link = |work: &Path, out: &Path| {
         fs::create_dir(work.join(".scratch")).unwrap();
         symlink(out.join("agent-ada.scratch.md"), work.join(FILE)).unwrap();
@@ -308,7 +309,7 @@ fn a_file_that_is_a_link_is_not_opened() {
 }
 
 #[test]
-fn what_is_no_folder_or_no_file_is_told() {
+fn other_file_types_are_refused() {
     let file = |work: &Path, _: &Path| fs::write(work.join(".scratch"), "").unwrap();
     check_refused(file, "Not a directory (os error 20)", false);
     let pipe = |work: &Path, _: &Path| {
@@ -316,11 +317,11 @@ fn what_is_no_folder_or_no_file_is_told() {
         let made = std::process::Command::new("mkfifo").arg(work.join(FILE)).status();
         assert!(made.unwrap().success());
     };
-    check_refused(pipe, "`agent-ada.scratch.md` is no file", true);
+    check_refused(pipe, "`agent-ada.scratch.md` is not a regular file", true);
 }
 
 #[test]
-fn a_thread_whose_folder_is_nowhere_gets_no_other() {
+fn a_missing_thread_folder_is_not_created() {
     let mut lab = Lab::new();
     let gone = lab.home.work().join("gone");
     for (cwd, problem) in [
@@ -338,7 +339,7 @@ fn a_thread_whose_folder_is_nowhere_gets_no_other() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_folder_that_becomes_a_link_meanwhile_leads_nobody_out() {
+fn a_folder_replaced_by_a_link_during_a_write_is_not_followed() {
     use rustix::fs::{CWD, RenameFlags, renameat_with};
     let mut lab = Lab::new();
     let outside = tempfile::tempdir().unwrap();
@@ -362,7 +363,7 @@ fn a_folder_that_becomes_a_link_meanwhile_leads_nobody_out() {
 }
 
 #[test]
-fn the_notes_of_two_sidecars_do_not_get_into_each_other() {
+fn notes_of_two_sidecars_do_not_mix() {
     let home = Home::new();
     let note = |of: &str, at: usize| format!("{of} {at}\n{}", format!("{of}\n").repeat(4000));
     thread::scope(|scope| {

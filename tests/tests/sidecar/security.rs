@@ -1,5 +1,5 @@
-//! What a stranger's repository, prompt file, packet, transcript or model answer may try. ARCHITECTURE.md lists it under
-//! "Threats"; what is held elsewhere is named there.
+//! Attacks by an untrusted repository, prompt file, packet, transcript or model answer. SECURITY.md lists the threats
+//! and their tests.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking, its helpers too")]
 

@@ -1,5 +1,5 @@
-//! One thread's trouble is its own: while another process holds a thread's locks, requests that concern other threads are
-//! answered. Told by the order of the answers, not by time.
+//! A blocked thread does not block others: while another process holds a thread's locks, requests for other threads are
+//! answered. Tested by the order of the answers, not by time.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking, its helpers too")]
 
@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-/// Another process's, which is stopped in the middle of its work.
+/// A lock of another process that is stopped.
 fn held(path: &Path) -> File {
     let file = File::options().read(true).open(path).unwrap();
     file.lock().unwrap();
@@ -33,7 +33,7 @@ fn started(thread: &str, turn: &str) -> TurnStartedParams {
     }
 }
 
-/// What is on the disk itself before it is answered.
+/// Durable before it is answered.
 fn directive(thread: &str, text: &str) -> SignalReportParams {
     SignalReportParams {
         thread_id: thread.to_owned(),
@@ -68,7 +68,7 @@ fn leave(mut sidecar: Sidecar) {
 }
 
 #[test]
-fn a_log_that_another_process_has_locked_holds_up_no_other_thread() {
+fn a_locked_log_does_not_block_other_threads() {
     let home = Home::new();
     let mut sidecar = two_threads(&home);
     let lock = held(&home.events("a"));
@@ -90,7 +90,7 @@ fn a_log_that_another_process_has_locked_holds_up_no_other_thread() {
 
 /// More than the sidecar has workers.
 #[test]
-fn many_logs_that_are_locked_elsewhere_hold_up_no_other_thread() {
+fn many_locked_logs_do_not_block_other_threads() {
     const LOCKED: usize = 40;
     let home = Home::new();
     let mut sidecar = two_threads(&home);
@@ -101,7 +101,7 @@ fn many_logs_that_are_locked_elsewhere_hold_up_no_other_thread() {
     let locks: Vec<_> = names.iter().map(|name| held(&home.events(name))).collect();
     let waits: Vec<_> =
         names.iter().map(|name| sidecar.ask::<TurnStarted>(&started(name, "t1"))).collect();
-    // Stored before it is answered, which is a worker's.
+    // Stored by a worker before it is answered.
     for text in ["one", "two", "three"] {
         let id = sidecar.ask::<SignalReport>(&directive("b", text));
         next_is(&mut sidecar, id);
@@ -114,7 +114,7 @@ fn many_logs_that_are_locked_elsewhere_hold_up_no_other_thread() {
     leave(sidecar);
 }
 
-/// Its syncs wait for as long as the file is there.
+/// Syncs block while the file exists.
 fn held_syncs(home: &Home, thread: &str) -> (Launch, PathBuf) {
     let hold = home.thread(thread).join("hold");
     let launch = Launch {
@@ -124,7 +124,7 @@ fn held_syncs(home: &Home, thread: &str) -> (Launch, PathBuf) {
     (launch, hold)
 }
 
-/// A sidecar with the threads `a` and `b` open, and the file for whose life the syncs of `a` hang.
+/// A sidecar with the open threads `a` and `b`, and the file that blocks the syncs of `a` while it exists.
 fn beside_held_syncs(home: &Home) -> (Sidecar, PathBuf) {
     leave(two_threads(home));
     let (launch, hold) = held_syncs(home, "a");
@@ -137,7 +137,7 @@ fn beside_held_syncs(home: &Home) -> (Sidecar, PathBuf) {
 }
 
 #[test]
-fn a_sync_that_hangs_holds_up_no_other_thread() {
+fn a_hanging_sync_does_not_block_other_threads() {
     let home = Home::new();
     let (mut sidecar, hold) = beside_held_syncs(&home);
     let waits = sidecar.ask::<SignalReport>(&directive("a", "keep the API"));
@@ -152,9 +152,9 @@ fn a_sync_that_hangs_holds_up_no_other_thread() {
     leave(sidecar);
 }
 
-/// They come in one piece, so that they make one batch, whose last request has to wait for the disk.
+/// Sent at once, so that they form one batch, whose last request has to wait for the disk.
 #[test]
-fn what_has_seen_a_batch_is_answered_with_it() {
+fn requests_that_read_a_batch_are_answered_with_it() {
     let home = Home::new();
     let (mut sidecar, hold) = beside_held_syncs(&home);
     let request = |id: u32, method: &str, params: Value| json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
@@ -178,7 +178,7 @@ fn what_has_seen_a_batch_is_answered_with_it() {
 }
 
 #[test]
-fn a_sync_that_never_returns_does_not_keep_the_sidecar() {
+fn a_hanging_sync_does_not_keep_the_sidecar_running() {
     for shuts_down in [false, true] {
         let home = Home::new();
         leave(two_threads(&home));
@@ -212,7 +212,7 @@ fn a_sync_that_never_returns_does_not_keep_the_sidecar() {
 }
 
 #[test]
-fn what_waits_for_a_lock_can_be_cancelled_and_is_answered_once() {
+fn a_request_that_waits_for_a_lock_can_be_cancelled() {
     let home = Home::new();
     let mut sidecar = two_threads(&home);
     let lock = held(&home.events("a"));
@@ -230,7 +230,7 @@ fn what_waits_for_a_lock_can_be_cancelled_and_is_answered_once() {
 }
 
 #[test]
-fn what_was_asked_before_the_end_of_input_is_stored_when_the_lock_is_free() {
+fn requests_before_the_end_of_input_are_stored_when_the_lock_is_free() {
     let home = Home::new();
     let mut sidecar = two_threads(&home);
     let lock = held(&home.events("a"));
@@ -246,7 +246,7 @@ fn what_was_asked_before_the_end_of_input_is_stored_when_the_lock_is_free() {
 }
 
 #[test]
-fn a_thread_that_is_being_repaired_holds_up_no_other() {
+fn a_thread_under_repair_does_not_block_other_threads() {
     let home = Home::new();
     leave(two_threads(&home));
     let lock = held(&home.thread("a"));
@@ -263,9 +263,9 @@ fn a_thread_that_is_being_repaired_holds_up_no_other() {
     leave(sidecar);
 }
 
-/// A second sidecar watches everything, and somebody has locked one of the logs.
+/// A second sidecar watches everything, and another process has locked one of the logs.
 #[test]
-fn a_watch_goes_on_beside_a_thread_that_is_locked() {
+fn a_locked_thread_does_not_block_a_watch() {
     let home = Home::new();
     leave(two_threads(&home));
     let lock = held(&home.events("a"));
@@ -284,7 +284,7 @@ fn a_watch_goes_on_beside_a_thread_that_is_locked() {
 }
 
 #[test]
-fn an_owner_that_is_refused_has_not_opened_the_thread() {
+fn a_refused_owner_has_not_opened_the_thread() {
     let home = Home::new();
     let owner = two_threads(&home);
     let mut other = Sidecar::start(&home);

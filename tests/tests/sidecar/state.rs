@@ -1,4 +1,4 @@
-//! What is stored: as this release writes it, as it reads what other releases wrote, and the commands that look after it.
+//! Stored files: as this release writes them, as it reads those of other releases, and the maintenance commands.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
 
@@ -21,7 +21,7 @@ use std::process::{Command, Output};
 
 const THREAD: &str = "t";
 
-/// A thread that was compacted once, left in good order.
+/// A thread that was compacted once, without problems.
 fn lived_in() -> Home {
     let home = Home::new();
     live_in(&home, THREAD);
@@ -46,14 +46,14 @@ fn run(home: &Home, arguments: &[&str]) -> Output {
     command.current_dir(home.work()).output().unwrap()
 }
 
-/// What it prints, and its exit code.
+/// The output and the exit code.
 fn said(home: &Home, arguments: &[&str]) -> (String, i32) {
     let output = run(home, arguments);
     let text = String::from_utf8(output.stdout).unwrap();
     (text + &String::from_utf8(output.stderr).unwrap(), output.status.code().unwrap())
 }
 
-/// What a program reads, and the exit code.
+/// The machine-readable output and the exit code.
 fn events(home: &Home, arguments: &[&str]) -> (Vec<Value>, i32) {
     let output = run(home, &[arguments, &["--json"]].concat());
     let text = String::from_utf8(output.stdout).unwrap();
@@ -61,7 +61,7 @@ fn events(home: &Home, arguments: &[&str]) -> (Vec<Value>, i32) {
     (events, output.status.code().unwrap())
 }
 
-/// What a check finds, each as its weight, kind, file and line.
+/// The findings of a check as severity, kind, file and line.
 fn findings(home: &Home) -> Vec<String> {
     let (events, code) = events(home, &["check"]);
     let mut found = Vec::new();
@@ -79,7 +79,7 @@ fn findings(home: &Home) -> Vec<String> {
     found
 }
 
-/// Every file below a folder, with its mode and its bytes.
+/// Every file below a folder, with its mode and contents.
 fn files(folder: &Path) -> BTreeMap<String, (u32, Vec<u8>)> {
     let mut found = BTreeMap::new();
     for entry in fs::read_dir(folder).into_iter().flatten() {
@@ -99,7 +99,7 @@ fn stored(home: &Home) -> BTreeMap<String, (u32, Vec<u8>)> {
     files(&home.path().join("rawr"))
 }
 
-/// What a sidecar that has never seen the thread finds.
+/// The state that a new sidecar reads.
 fn look(home: &Home, thread: &str) -> Value {
     let mut sidecar = Sidecar::start(home);
     let opening = StandIn::new(thread).opening(home, rawr_protocol::Role::Observer);

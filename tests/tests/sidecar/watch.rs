@@ -1,5 +1,5 @@
-//! Several real sidecars on one home: what one of them records, the others hear of, and whoever answers first is obeyed
-//! by the one that runs the thread.
+//! Several real sidecars on one home: each is notified of what the others record, and the first answer from any of them
+//! is carried out by the owner of the thread.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking, its helpers too")]
 
@@ -33,13 +33,13 @@ fn watcher(home: &Home, name: &str) -> Sidecar {
     sidecar
 }
 
-/// A host in a sidecar of its own.
-struct Running {
+/// A host with its own sidecar.
+struct RunningHost {
     sidecar: Sidecar,
     host: StandIn,
 }
 
-impl Running {
+impl RunningHost {
     fn on(home: &Home, thread: &str) -> Self {
         let (mut sidecar, mut host) = (client(home, "cli"), StandIn::new(thread));
         assert!(host.open(home, &mut sidecar));
@@ -52,7 +52,7 @@ impl Running {
     }
 }
 
-/// What others still record meanwhile is told to it, and looked at by nobody.
+/// Later records of other processes may still be reported and are ignored.
 fn leave(mut client: Sidecar) {
     client.allow::<ActionPerform>();
     client.allow::<CompactionUpdate>();
@@ -64,7 +64,7 @@ fn leave(mut client: Sidecar) {
     client.leave();
 }
 
-/// The first change that shows the thread in this phase. Whatever else is told meanwhile is not looked at.
+/// The first notification of the thread in this phase. Skips other notifications.
 fn wait_for_phase(sidecar: &mut Sidecar, phase: Phase) -> ThreadChangedNotification {
     loop {
         let note = sidecar.next_note();

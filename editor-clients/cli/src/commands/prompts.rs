@@ -43,7 +43,7 @@ fn prompts(common: &CommonOptions) -> anyhow::Result<Vec<PromptFile>> {
 
 fn named(common: &CommonOptions, name: &str) -> anyhow::Result<PromptFile> {
     let found = prompts(common)?.into_iter().find(|prompt| prompt.name == name);
-    found.with_context(|| format!("there is no prompt `{name}`"))
+    found.with_context(|| format!("unknown prompt `{name}`"))
 }
 
 fn state(prompt: &PromptFile) -> (&'static str, &'static str) {

@@ -13,8 +13,8 @@ use std::time::SystemTime;
 
 use anyhow::{Context, bail};
 use rawr_server::config::{ConfigSources, Home};
-use rawr_server::store::archive::{Retired, ThreadFolder};
-use rawr_server::store::maintenance::{Compacted, Finding, KEPT_DECISIONS, StoredThreads};
+use rawr_server::store::archive::{ArchiveOutcome, ThreadFolder};
+use rawr_server::store::maintenance::{CompactOutcome, Finding, KEPT_DECISIONS, StoredThreads};
 use serde_json::json;
 
 use self::show::{ProblemPrinter, StateEvent};
@@ -174,7 +174,7 @@ impl MaintenanceWork {
         let seen =
             self.each(args.thread.id.as_deref(), "compacting", &mut teller, |teller, place| {
                 let compacted = match self.threads.compact(place, kept) {
-                    Ok(Compacted::Damaged) | Err(_) if is_gone(place) => return Ok(()),
+                    Ok(CompactOutcome::Damaged) | Err(_) if is_gone(place) => return Ok(()),
                     Ok(compacted) => compacted,
                     Err(error) => {
                         failed += 1;
@@ -182,11 +182,11 @@ impl MaintenanceWork {
                     }
                 };
                 match &compacted {
-                    Compacted::Done { bytes_before, bytes_after, .. } => {
+                    CompactOutcome::Done { bytes_before, bytes_after, .. } => {
                         saved += bytes_before.saturating_sub(*bytes_after);
                     }
-                    Compacted::Damaged => failed += 1,
-                    Compacted::Taken { .. } => {}
+                    CompactOutcome::Damaged => failed += 1,
+                    CompactOutcome::Taken { .. } => {}
                 }
                 let is_silent = show::changed_nothing(&compacted) && args.thread.id.is_none();
                 if args.output.json || !is_silent {
@@ -201,8 +201,8 @@ impl MaintenanceWork {
             let days = ConfigSources::at(&self.home).load().0.retention_days;
             self.threads.retire(SystemTime::now(), days, |thread, retired| {
                 match &retired {
-                    Ok(Retired::Moved) => archived += 1,
-                    Ok(Retired::Left { .. }) => {}
+                    Ok(ArchiveOutcome::Moved) => archived += 1,
+                    Ok(ArchiveOutcome::Left { .. }) => {}
                     Err(_) => failed += 1,
                 }
                 let shown = show::retired(thread.as_str(), &retired);

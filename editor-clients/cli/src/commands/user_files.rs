@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use rawr_server::config::{Config, ConfigSources, Home};
-use rawr_server::problem::{Position, Problem, RenderMode, Severity, positions, read_text, render};
+use rawr_server::problem::{
+    Problem, RenderMode, Severity, Utf16Position, positions, read_text, render,
+};
 use rawr_server::prompts::{PacketFrontMatter, PromptSet, parse, shipped};
 
 pub(super) struct UserFiles {
@@ -63,7 +65,7 @@ impl UserFiles {
                     source = Some(text);
                 }
                 Ok(None) if is_named => {
-                    let problem = Problem::error("no-file", "there is no such file");
+                    let problem = Problem::error("no-file", "file not found");
                     problems.push(problem.in_file(Some(&path)));
                 }
                 Ok(None) => {}
@@ -100,8 +102,8 @@ fn decisions(config: &Config, folder: &Path) -> Vec<Problem> {
         match read_text(&path) {
             Ok(Some(_)) => {}
             Ok(None) => problems.push(
-                Problem::warning("no-file", "there is no such decision prompt")
-                    .help("`judgment.md` is used instead".to_owned())
+                Problem::warning("no-file", "decision prompt not found")
+                    .help("rawr uses `judgment.md` instead".to_owned())
                     .in_file(Some(&path)),
             ),
             Err(problem) => problems.push(problem),
@@ -135,7 +137,7 @@ pub(super) fn show<'p>(
 }
 
 fn on_the_wire(problem: &Problem, source: Option<&str>) -> rawr_protocol::Problem {
-    let place = |at: Position| rawr_protocol::Position {
+    let place = |at: Utf16Position| rawr_protocol::Position {
         line: at.line.into(),
         character: at.character.into(),
     };

@@ -1,6 +1,6 @@
 //! The keys of `[rawr_auto_compaction.deadlines]`.
 
-use crate::config::keys::{Key, KeyStorage, Kind, Narrow, Table, Value};
+use crate::config::keys::{ConfigKey, KeyKind, KeyStorage, KeyTable, KeyValue, ProjectRule};
 
 const DAY: u64 = 24 * 60 * 60;
 
@@ -16,44 +16,44 @@ macro_rules! deadline {
     };
 }
 
-pub(super) const TABLE: Table = Table {
+pub(super) const TABLE: KeyTable = KeyTable {
     path: "rawr_auto_compaction.deadlines",
-    doc: "How many seconds each phase may take before rawr helps itself.",
+    doc: "How many seconds each phase may take before rawr continues without it.",
     keys: &[
         deadline!(
             "judgment_seconds",
             judgment,
-            "How many seconds the judge may take. Then it counts as having failed: early and ready wait, asap goes on."
+            "How many seconds the judge may take. After that, early and ready do not compact, and asap does."
         ),
         deadline!(
             "approval_seconds",
             approval,
-            "How many seconds you may take to answer in mode `ask`. Then the compaction is called off."
+            "How many seconds you have to answer in mode `ask`. After that, the compaction is canceled."
         ),
         deadline!(
             "heads_up_seconds",
             heads_up,
-            "How many seconds the turn of the heads-up may take, where rawr writes the packet. Then it goes on without."
+            "How many seconds the agent's turn after the heads-up may take, if rawr writes the packet. After that, rawr continues."
         ),
         deadline!(
             "scratch_write_seconds",
             scratch_write,
-            "How many seconds the turn of the working notes may take, where rawr writes the packet. Then it goes on without."
+            "How many seconds the agent may take to write its working notes, if rawr writes the packet. After that, rawr continues."
         ),
         deadline!(
             "packet_seconds",
             packet,
-            "How many seconds the agent may take for its packet. Then one built by rawr stands in."
+            "How many seconds the agent may take to write its packet. After that, rawr builds one."
         ),
         deadline!(
             "compaction_seconds",
             compaction,
-            "How many seconds the host may take to compact. Then the compaction has failed, and messages that waited are delivered."
+            "How many seconds the host may take to compact. After that, the compaction has failed and held messages are delivered."
         ),
         deadline!(
             "handoff_seconds",
             handoff,
-            "How many seconds the host may take to accept the handoff. Then the sequence has failed, and messages that waited are delivered."
+            "How many seconds the host may take to accept the handoff. After that, the sequence has failed and held messages are delivered."
         ),
     ],
 };

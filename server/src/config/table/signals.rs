@@ -1,19 +1,19 @@
 //! The keys of `[rawr_auto_compaction.semantic_signals]`.
 
-use crate::config::keys::{Key, KeyStorage, Kind, Narrow, Table, Value};
+use crate::config::keys::{ConfigKey, KeyKind, KeyStorage, KeyTable, KeyValue, ProjectRule};
 
 macro_rules! phrases {
     ($name:literal, $field:ident, $doc:expr) => {
-        Key {
+        ConfigKey {
             path: concat!("rawr_auto_compaction.semantic_signals.", $name),
-            kind: Kind::Phrases,
+            kind: KeyKind::Phrases,
             doc: $doc,
             example: "",
-            narrow: Narrow::Subset,
+            narrow: ProjectRule::Subset,
             place: KeyStorage::Own {
-                get: |config| Some(Value::Phrases(config.policy.phrases.$field.clone())),
+                get: |config| Some(KeyValue::Phrases(config.policy.phrases.$field.clone())),
                 set: |config, value| {
-                    if let Value::Phrases(phrases) = value {
+                    if let KeyValue::Phrases(phrases) = value {
                         config.policy.phrases.$field = phrases;
                     }
                 },
@@ -22,29 +22,29 @@ macro_rules! phrases {
     };
 }
 
-pub(super) const TABLE: Table = Table {
+pub(super) const TABLE: KeyTable = KeyTable {
     path: "rawr_auto_compaction.semantic_signals",
     doc: "Phrases of the agent's last message that count as a boundary. Case does not matter; a list replaces the built-in one.",
     keys: &[
         phrases!(
             "agent_done",
             agent_done,
-            "Phrases that say that the work is done: boundary `agent_done`."
+            "Phrases that mean that the work is done: boundary `agent_done`."
         ),
         phrases!(
             "topic_shift",
             topic_shift,
-            "Phrases that say that the agent turns to something else: boundary `topic_shift`."
+            "Phrases that mean that the agent changes the topic: boundary `topic_shift`."
         ),
         phrases!(
             "concluding_thought",
             concluding_thought,
-            "Phrases that say that the agent sums up: boundary `concluding_thought`."
+            "Phrases that mean that the agent sums up: boundary `concluding_thought`."
         ),
         phrases!(
             "directive",
             directive,
-            "Phrases by which a sentence of yours begins that every compaction carries over word for word, as long as it is among the newest 20. What you pin stays without a limit."
+            "If a sentence of yours begins with one of these phrases, every compaction carries it over word for word, as long as it is among the newest 20. Pinned sentences stay without a limit."
         ),
     ],
 };

@@ -1,12 +1,12 @@
 //! The keys of `[rawr_auto_compaction.policy.<tier>]`, which are the same for every tier.
 
-use crate::config::keys::{Key, KeyStorage, Kind, Narrow, Table, Value};
+use crate::config::keys::{ConfigKey, KeyKind, KeyStorage, KeyTable, KeyValue, ProjectRule};
 use rawr_core::boundary::Boundaries;
 use rawr_core::policy::{Tier, TierRule};
 
 macro_rules! tier {
     ($field:ident, $tier:expr, $path:expr, $doc:expr, $keys:expr) => {
-        Table {
+        KeyTable {
             path: $path,
             doc: $doc,
             keys: &[
@@ -18,33 +18,33 @@ macro_rules! tier {
                     policy.tiers.$field.percent_remaining_lt,
                     $keys.threshold
                 ),
-                Key {
+                ConfigKey {
                     path: concat!($path, ".requires_any_boundary"),
-                    kind: Kind::Boundaries(Some($tier)),
+                    kind: KeyKind::Boundaries(Some($tier)),
                     doc: $keys.boundaries,
                     example: "",
-                    narrow: Narrow::Subset,
+                    narrow: ProjectRule::Subset,
                     place: KeyStorage::Own {
                         get: |config| {
-                            Some(Value::Boundaries(config.policy.tiers.$field.counting($tier)))
+                            Some(KeyValue::Boundaries(config.policy.tiers.$field.counting($tier)))
                         },
                         set: |config, value| {
-                            if let Value::Boundaries(list) = value {
+                            if let KeyValue::Boundaries(list) = value {
                                 require(&mut config.policy.tiers.$field, $tier, list);
                             }
                         },
                     },
                 },
-                Key {
+                ConfigKey {
                     path: concat!($path, ".plan_boundaries_require_semantic_break"),
-                    kind: Kind::Switch,
+                    kind: KeyKind::Switch,
                     doc: $keys.semantic_break,
                     example: "false",
-                    narrow: Narrow::ToTrue,
+                    narrow: ProjectRule::ToTrue,
                     place: KeyStorage::Own {
                         get: |config| plan_needs_break(&config.policy.tiers.$field, $tier),
                         set: |config, value| {
-                            if let Value::Switch(on) = value {
+                            if let KeyValue::Switch(on) = value {
                                 set_plan_needs_break(&mut config.policy.tiers.$field, $tier, on);
                             }
                         },
@@ -61,50 +61,50 @@ macro_rules! tier {
     };
 }
 
-/// What the keys say of themselves.
-struct Docs {
+/// The descriptions of the keys.
+struct TierDocs {
     threshold: &'static str,
     boundaries: &'static str,
     semantic_break: &'static str,
     decision_prompt: &'static str,
 }
 
-const DOCS: Docs = Docs {
-    threshold: "The tier holds strictly below this percentage of the context window remaining. 0 switches it off.",
-    boundaries: "One of these boundaries must be present. Those that the tier does not allow never count; `turn_complete` counts where it is named, and the compaction waits for your next message.",
+const DOCS: TierDocs = TierDocs {
+    threshold: "The tier starts when less than this percentage of the context window is left. 0 turns it off.",
+    boundaries: "One of these boundaries must be present. Those that the tier does not allow never count; `turn_complete` counts only if it is listed, and the compaction waits for your next message.",
     semantic_break: "Whether a plan boundary alone is not enough, and the agent's last message must end, conclude or change the subject. False also lets a bare `plan_update` count.",
-    decision_prompt: "A prompt file, relative to the prompt folder. With it a judge is asked first, outside of the transcript, and may say no. Unless set, no judge is asked.",
+    decision_prompt: "A prompt file, relative to the prompt folder. With it, a judge is asked first, outside of the transcript, and may say no. Unless set, no judge is asked.",
 };
 
-const ASAP_DOCS: Docs = Docs {
+const ASAP_DOCS: TierDocs = TierDocs {
     semantic_break: "Whether a plan boundary alone is not enough, and the agent's last message must end, conclude or change the subject. False also lets a bare `plan_update` count. Unless set, only a bare `plan_update` is not enough.",
     ..DOCS
 };
 
-const EMERGENCY_DOCS: Docs = Docs {
-    boundaries: "Which boundaries the record names. An emergency waits for none of them.",
-    semantic_break: "What the record says of a plan boundary alone. An emergency waits for nothing more.",
+const EMERGENCY_DOCS: TierDocs = TierDocs {
+    boundaries: "The boundaries that the record names. An emergency does not wait for them.",
+    semantic_break: "How the record rates a plan boundary alone. An emergency does not wait for more.",
     decision_prompt: "A prompt file, as in the other tiers. No judge is asked in an emergency, and the record notes that.",
     ..DOCS
 };
 
-pub(super) const EARLY: Table = tier!(
+pub(super) const EARLY: KeyTable = tier!(
     early,
     Tier::Early,
     "rawr_auto_compaction.policy.early",
-    "Compact only where a large step has clearly ended.",
+    "Compact only when a large step has clearly ended.",
     DOCS
 );
 
-pub(super) const READY: Table = tier!(
+pub(super) const READY: KeyTable = tier!(
     ready,
     Tier::Ready,
     "rawr_auto_compaction.policy.ready",
-    "Compact where a step has ended.",
+    "Compact when a step has ended.",
     DOCS
 );
 
-pub(super) const ASAP: Table = tier!(
+pub(super) const ASAP: KeyTable = tier!(
     asap,
     Tier::Asap,
     "rawr_auto_compaction.policy.asap",
@@ -112,15 +112,15 @@ pub(super) const ASAP: Table = tier!(
     ASAP_DOCS
 );
 
-pub(super) const EMERGENCY: Table = tier!(
+pub(super) const EMERGENCY: KeyTable = tier!(
     emergency,
     Tier::Emergency,
     "rawr_auto_compaction.policy.emergency",
-    "Compact now. Boundaries and judgment are not asked; only the threshold changes what happens.",
+    "Compact now, without boundaries or a judge. Only the threshold has an effect.",
     EMERGENCY_DOCS
 );
 
-/// A list that counts the same as the built-in one is not kept apart from it.
+/// A list with the same members as the built-in one counts as the built-in one.
 fn require(rule: &mut TierRule, tier: Tier, list: Boundaries) {
     rule.required = Some(list);
     if rule.counting(tier) == tier.allowed() {
@@ -133,9 +133,9 @@ fn asks_by_itself(tier: Tier) -> bool {
 }
 
 /// In asap and emergency, unset is neither true nor false: a bare `plan_update` is still not enough.
-fn plan_needs_break(rule: &TierRule, tier: Tier) -> Option<Value> {
+fn plan_needs_break(rule: &TierRule, tier: Tier) -> Option<KeyValue> {
     let by_itself = asks_by_itself(tier).then_some(true);
-    rule.plan_needs_semantic_break.or(by_itself).map(Value::Switch)
+    rule.plan_needs_semantic_break.or(by_itself).map(KeyValue::Switch)
 }
 
 fn set_plan_needs_break(rule: &mut TierRule, tier: Tier, on: bool) {

@@ -1,4 +1,4 @@
-//! Whom the judgment is asked of: what a file may say, and that a project says nothing.
+//! The keys of the judge, which a project's file must not set.
 
 use super::*;
 use rawr_core::policy::JudgeBackend;
@@ -32,7 +32,7 @@ fn every_key_of_the_judge_works() {
 }
 
 #[test]
-fn unless_set_nothing_is_sent_anywhere() {
+fn by_default_no_endpoint_is_used() {
     let config = Config::default();
     assert_eq!(
         (config.judgment.backend, config.policy.judge),
@@ -52,7 +52,7 @@ fn an_empty_address_is_the_default_one() {
 }
 
 #[test]
-fn a_project_says_nothing_about_the_judge() {
+fn a_project_cannot_configure_the_judge() {
     let project = r#"
 [rawr_auto_compaction.judgment]
 backend = "responses"
@@ -82,18 +82,18 @@ for_advice = false
 }
 
 #[test]
-fn an_endpoint_without_a_model_is_told() {
+fn an_endpoint_without_a_model_is_reported() {
     check_problems(
         &rawr("[rawr_auto_compaction.judgment]\nbackend = \"responses\""),
         expect![[r#"
-            warning[no-model] rawr.toml at "\"responses\"": a judge behind an endpoint needs a model; set `rawr_auto_compaction.judgment.model`
+            warning[no-model] rawr.toml at "\"responses\"": a judge that uses an endpoint needs a model; set `rawr_auto_compaction.judgment.model`
         "#]],
     );
     check_problems(&rawr("[rawr_auto_compaction.judgment]\nbackend = \"host\""), expect![[""]]);
 }
 
 #[test]
-fn a_judge_that_may_take_longer_than_it_is_waited_for_is_told() {
+fn a_timeout_longer_than_the_deadline_is_reported() {
     const LONGER: &str = "rawr_auto_compaction.deadlines.judgment_seconds = 20
 rawr_auto_compaction.judgment.timeout_seconds = 21";
     const AS_LONG: &str = "rawr_auto_compaction.deadlines.judgment_seconds = 20
@@ -101,14 +101,14 @@ rawr_auto_compaction.judgment.timeout_seconds = 20";
     check_problems(
         &rawr(LONGER),
         expect![[r#"
-        warning[never-in-time] rawr.toml at "21": a judge may take 21 s, but is waited for only 20 s; `judgment.timeout_seconds` is at most `deadlines.judgment_seconds`
+        warning[never-in-time] rawr.toml at "21": the judge's timeout is 21 s, but rawr waits only 20 s; set `judgment.timeout_seconds` to at most `deadlines.judgment_seconds`
     "#]],
     );
     check_problems(&rawr(AS_LONG), expect![[""]]);
 }
 
 #[test]
-fn an_address_is_one_of_http_and_holds_no_password() {
+fn an_address_must_be_http_without_a_password() {
     for (url, expected) in [
         ("https://example.org/v1", ""),
         ("http://[::1]:8080", ""),
@@ -118,9 +118,9 @@ fn an_address_is_one_of_http_and_holds_no_password() {
         ("file:///etc/passwd", "must begin with `https://` or `http://`"),
         (
             "https://me:hunter2@example.org",
-            "must not hold a user or a password; name a variable instead",
+            "must not contain a user or a password; use `api_key_env` instead",
         ),
-        ("https://example.org/#v1", "must not hold a `#`"),
+        ("https://example.org/#v1", "must not contain a `#`"),
     ] {
         let text = format!("[rawr_auto_compaction.judgment]\nbase_url = \"{url}\"");
         check_message(text, expected);
@@ -128,7 +128,7 @@ fn an_address_is_one_of_http_and_holds_no_password() {
 }
 
 #[test]
-fn a_key_in_the_place_of_its_name_is_refused_and_not_repeated() {
+fn an_api_key_instead_of_a_variable_is_refused_and_not_quoted() {
     for (name, expected) in [
         ("MY_KEY_2", ""),
         ("sk-proj-abcdefghijklmnop", "must be the name of an environment variable"),
@@ -142,7 +142,7 @@ fn a_key_in_the_place_of_its_name_is_refused_and_not_repeated() {
     }
 }
 
-/// `expected` follows the key's name; nothing expected, nothing wrong.
+/// `expected` follows the key's name. If empty, there must be no problem.
 #[track_caller]
 fn check_message(text: String, expected: &str) {
     let home = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! What `[rawr_auto_compaction.models."…"]` does for threads with such a model, and for no others.
+//! `[rawr_auto_compaction.models."…"]` applies to threads with such a model, and to no others.
 
 use super::*;
 use rawr_core::policy::{MidTurn, PacketAuthor};
@@ -29,7 +29,7 @@ fn of_model(rawr: &'static str, model: &'static str) -> Files {
 }
 
 #[test]
-fn a_models_table_is_for_threads_with_that_model() {
+fn a_models_table_applies_to_threads_with_that_model() {
     for (model, cooldown, mode, early) in [
         (None, (2, "rawr.toml"), ("ask", "rawr.toml"), (82, "rawr.toml")),
         (Some("o3"), (3, "rawr.toml, model *"), ("ask", "rawr.toml"), (82, "rawr.toml")),
@@ -96,7 +96,7 @@ emergency_percent_remaining_lt = 10
 }
 
 #[test]
-fn the_more_specific_table_wins_whichever_file_it_stands_in() {
+fn the_more_specific_table_wins_in_any_file() {
     let files = Files {
         codex: "[rawr_auto_compaction.models.o3]\ncooldown_turns = 7",
         client: Some(json!({"rawr_auto_compaction": {
@@ -110,7 +110,7 @@ fn the_more_specific_table_wins_whichever_file_it_stands_in() {
 }
 
 #[test]
-fn the_front_matter_and_mid_turn_know_of_the_model() {
+fn front_matter_and_mid_turn_depend_on_the_model() {
     let front_matter = PacketFrontMatter { early: Some(81), ..PacketFrontMatter::default() };
     let text = "[rawr_auto_compaction.models.a]\nturn_based_handoff = false\nearly_percent_remaining_lt = 80";
     let files = Files { front_matter, ..of_model(text, "a") };
@@ -123,7 +123,7 @@ fn the_front_matter_and_mid_turn_know_of_the_model() {
 }
 
 #[test]
-fn every_key_of_the_policy_can_be_a_models() {
+fn every_policy_key_can_be_set_per_model() {
     let text = r#"
 [rawr_auto_compaction.models.a]
 mode = "tag"
@@ -154,12 +154,12 @@ policy.asap.decision_prompt_path = "asap.md"
     assert_eq!(config.judgment.model.as_deref(), Some("c"));
     let (other, _) = of_model(text, "b").load();
     let prompts: Vec<_> = other.decision_prompts().collect();
-    assert_eq!(prompts, ["asap.md"], "they are at hand before such a thread is opened");
+    assert_eq!(prompts, ["asap.md"], "they are loaded before such a thread is opened");
     assert_eq!(other.policy, Policy::default());
 }
 
 #[test]
-fn what_a_models_table_cannot_hold_is_told_with_its_place() {
+fn invalid_keys_of_a_models_table_are_reported_with_their_position() {
     check_problems(
         &rawr(
             r#"
@@ -183,25 +183,25 @@ mode = "tag"
 "#,
         ),
         expect![[r#"
-            error[wrong-type] rawr.toml at "1": `rawr_auto_compaction.models."gpt*"` must be a table, and is a whole number
-            warning[unknown-key] rawr.toml at "mdoe": no key `mdoe` in `[rawr_auto_compaction.models."a"]`; did you mean `mode`?
+            error[wrong-type] rawr.toml at "1": `rawr_auto_compaction.models."gpt*"` must be a table, but is a whole number
+            warning[unknown-key] rawr.toml at "mdoe": unknown key `mdoe` in `[rawr_auto_compaction.models."a"]`; did you mean `mode`?
             error[unknown-value] rawr.toml at "\"autp\"": `rawr_auto_compaction.models."a".mode` cannot be `autp`; did you mean `auto`?
-            warning[unknown-key] rawr.toml at "percent_remaining_lt": no key `percent_remaining_lt` in `[rawr_auto_compaction.models."a"]`; use `ready_percent_remaining_lt`
-            warning[unknown-key] rawr.toml at "prompts": no key `prompts` in `[rawr_auto_compaction.models."a"]`; it is the same for all models, in `[rawr_auto_compaction]`
-            warning[unknown-key] rawr.toml at "semantic_signals": no key `semantic_signals` in `[rawr_auto_compaction.models."a"]`; it is the same for all models, in `[rawr_auto_compaction]`
-            warning[unknown-key] rawr.toml at "base_url": no key `base_url` in `[rawr_auto_compaction.models."a".judgment]`; it is the same for all models, in `[rawr_auto_compaction.judgment]`
-            warning[unknown-key] rawr.toml at "requires_any_boundary": no key `requires_any_boundary` in `[rawr_auto_compaction.models."a"]`; it belongs in `[rawr_auto_compaction.models."a".policy.early]`
-            warning[unknown-key] rawr.toml at "threshold_percent": no key `threshold_percent` in `[rawr_auto_compaction.models."a"]`; it belongs in `[auto_compact]`
-            warning[unknown-key] rawr.toml at "eary": no key `eary` in `[rawr_auto_compaction.models."a".policy]`; did you mean `early`?
-            error[out-of-range] rawr.toml at "101": `rawr_auto_compaction.models."a".policy.early.percent_remaining_lt` must be from 0 to 100, and is 101
-            warning[unknown-key] rawr.toml at "models": no key `models` in `[rawr_auto_compaction.models."a"]`; it is the same for all models, in `[rawr_auto_compaction]`
-            warning[unknown-key] rawr.toml at "2": no key `2` in `[rawr_auto_compaction.models."gpt-5"]`; a name with a dot needs quotes: `[rawr_auto_compaction.models."gpt-5.2"]`
+            warning[unknown-key] rawr.toml at "percent_remaining_lt": unknown key `percent_remaining_lt` in `[rawr_auto_compaction.models."a"]`; use `ready_percent_remaining_lt`
+            warning[unknown-key] rawr.toml at "prompts": unknown key `prompts` in `[rawr_auto_compaction.models."a"]`; it is the same for all models, in `[rawr_auto_compaction]`
+            warning[unknown-key] rawr.toml at "semantic_signals": unknown key `semantic_signals` in `[rawr_auto_compaction.models."a"]`; it is the same for all models, in `[rawr_auto_compaction]`
+            warning[unknown-key] rawr.toml at "base_url": unknown key `base_url` in `[rawr_auto_compaction.models."a".judgment]`; it is the same for all models, in `[rawr_auto_compaction.judgment]`
+            warning[unknown-key] rawr.toml at "requires_any_boundary": unknown key `requires_any_boundary` in `[rawr_auto_compaction.models."a"]`; it belongs in `[rawr_auto_compaction.models."a".policy.early]`
+            warning[unknown-key] rawr.toml at "threshold_percent": unknown key `threshold_percent` in `[rawr_auto_compaction.models."a"]`; it belongs in `[auto_compact]`
+            warning[unknown-key] rawr.toml at "eary": unknown key `eary` in `[rawr_auto_compaction.models."a".policy]`; did you mean `early`?
+            error[out-of-range] rawr.toml at "101": `rawr_auto_compaction.models."a".policy.early.percent_remaining_lt` must be from 0 to 100, but is 101
+            warning[unknown-key] rawr.toml at "models": unknown key `models` in `[rawr_auto_compaction.models."a"]`; it is the same for all models, in `[rawr_auto_compaction]`
+            warning[unknown-key] rawr.toml at "2": unknown key `2` in `[rawr_auto_compaction.models."gpt-5"]`; a name with a dot needs quotes: `[rawr_auto_compaction.models."gpt-5.2"]`
         "#]],
     );
 }
 
 #[test]
-fn thresholds_must_fall_for_every_model_whether_or_not_a_thread_has_it() {
+fn thresholds_must_fall_for_every_model_even_without_a_thread() {
     let text = r#"
 [rawr_auto_compaction]
 asap_percent_remaining_lt = 60
@@ -215,31 +215,31 @@ early_percent_remaining_lt = 55
     check_problems(
         &rawr(text),
         expect![[r#"
-        warning[threshold-order] rawr.toml at "55": ready (below 55%) never comes before asap (below 60%), for model gpt*; thresholds fall from early over ready and asap to emergency
-        warning[threshold-order] rawr.toml at "55": early (below 55%) never comes before ready (below 75%), for model o3; thresholds fall from early over ready and asap to emergency
+        warning[threshold-order] rawr.toml at "55": ready (below 55%) is never reached before asap (below 60%), for model gpt*; set the thresholds in descending order: early, ready, asap, emergency
+        warning[threshold-order] rawr.toml at "55": early (below 55%) is never reached before ready (below 75%), for model o3; set the thresholds in descending order: early, ready, asap, emergency
     "#]],
     );
     check_problems(
         &of_model(text, "gpt-5"),
         expect![[r#"
-        warning[threshold-order] rawr.toml at "55": ready (below 55%) never comes before asap (below 60%), for model gpt*; thresholds fall from early over ready and asap to emergency
-        warning[threshold-order] rawr.toml at "55": early (below 55%) never comes before ready (below 75%), for model o3; thresholds fall from early over ready and asap to emergency
+        warning[threshold-order] rawr.toml at "55": ready (below 55%) is never reached before asap (below 60%), for model gpt*; set the thresholds in descending order: early, ready, asap, emergency
+        warning[threshold-order] rawr.toml at "55": early (below 55%) is never reached before ready (below 75%), for model o3; set the thresholds in descending order: early, ready, asap, emergency
     "#]],
     );
 }
 
 #[test]
-fn a_models_judge_behind_an_endpoint_needs_a_model() {
+fn a_judge_endpoint_set_per_model_needs_a_model() {
     check_problems(
         &rawr("[rawr_auto_compaction.models.a.judgment]\nbackend = \"chat\""),
         expect![[r#"
-            warning[no-model] rawr.toml at "\"chat\"": a judge behind an endpoint needs a model; set `rawr_auto_compaction.judgment.model`
+            warning[no-model] rawr.toml at "\"chat\"": a judge that uses an endpoint needs a model; set `rawr_auto_compaction.judgment.model`
         "#]],
     );
 }
 
 #[test]
-fn a_project_narrows_by_model_too_and_never_widens() {
+fn a_project_may_narrow_per_model_and_never_widen() {
     let files = Files {
         project: r#"
 [rawr_auto_compaction.models."gpt*"]
@@ -256,8 +256,8 @@ mode = "auto"
     let config = check_problems(
         &files,
         expect![[r#"
-        error[project-may-only-narrow] .rawr.toml at "1": a project may only raise `rawr_auto_compaction.models."gpt*".cooldown_turns`, which is 5 by your own files; set it in your own `rawr.toml`
-        error[project-may-only-narrow] .rawr.toml at "71": a project may only lower `rawr_auto_compaction.models."gpt*".early_percent_remaining_lt`, which is 60 by your own files; set it in your own `rawr.toml`
+        error[project-may-only-narrow] .rawr.toml at "1": a project may only raise `rawr_auto_compaction.models."gpt*".cooldown_turns`, which is 5 in your own files; set it in your own `rawr.toml`
+        error[project-may-only-narrow] .rawr.toml at "71": a project may only lower `rawr_auto_compaction.models."gpt*".early_percent_remaining_lt`, which is 60 in your own files; set it in your own `rawr.toml`
         error[project-may-only-narrow] .rawr.toml at "\"watcher\"": a project may not set `rawr_auto_compaction.models."gpt*".packet_author`; set it in your own `rawr.toml`
     "#]],
     );
@@ -268,7 +268,7 @@ mode = "auto"
 }
 
 #[test]
-fn a_threshold_may_be_written_as_a_text_with_a_sign() {
+fn a_threshold_may_be_a_string_with_a_percent_sign() {
     let text = r#"
 [rawr_auto_compaction]
 early_percent_remaining_lt = "82%"
@@ -284,10 +284,10 @@ threshold_percent = "-1%"
     let config = check_problems(
         &rawr(text),
         expect![[r#"
-        error[wrong-type] rawr.toml at "\"2%\"": `rawr_auto_compaction.cooldown_turns` must be a whole number, and is a text
-        error[out-of-range] rawr.toml at "\"101%\"": `rawr_auto_compaction.policy.ready.percent_remaining_lt` must be from 0 to 100, and is 101
-        error[wrong-type] rawr.toml at "\"60\"": `rawr_auto_compaction.policy.asap.percent_remaining_lt` must be a whole number, and is a text
-        error[out-of-range] rawr.toml at "\"-1%\"": `auto_compact.threshold_percent` must be from 0 to 100, and is -1
+        error[wrong-type] rawr.toml at "\"2%\"": `rawr_auto_compaction.cooldown_turns` must be a whole number, but is a string
+        error[out-of-range] rawr.toml at "\"101%\"": `rawr_auto_compaction.policy.ready.percent_remaining_lt` must be from 0 to 100, but is 101
+        error[wrong-type] rawr.toml at "\"60\"": `rawr_auto_compaction.policy.asap.percent_remaining_lt` must be a whole number, but is a string
+        error[out-of-range] rawr.toml at "\"-1%\"": `auto_compact.threshold_percent` must be from 0 to 100, but is -1
     "#]],
     );
     assert_eq!(config.policy.tiers.early.percent_remaining_lt, 82);

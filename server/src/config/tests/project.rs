@@ -1,4 +1,4 @@
-//! What a project's `.rawr.toml` may do to the user's own configuration, and what not.
+//! What a project's `.rawr.toml` may change in the user's own configuration.
 
 use super::*;
 
@@ -89,32 +89,32 @@ threshold_percent = 16
     let config = check_problems(
         &files,
         expect![[r#"
-            error[project-may-only-narrow] .rawr.toml at "true": a project may only switch off `auto_compact.enabled`, which is false by your own files; set it in your own `rawr.toml`
-            error[project-may-only-narrow] .rawr.toml at "16": a project may only lower `auto_compact.threshold_percent`, which is 15 by your own files; set it in your own `rawr.toml`
-            error[project-may-only-narrow] .rawr.toml at "true": a project may only switch off `features.rawr_auto_compaction`, which is false by your own files; set it in your own `rawr.toml`
-            error[project-may-only-narrow] .rawr.toml at "[\"turn_complete\"]": a project may only shorten `rawr_auto_compaction.auto_requires_any_boundary`, which is ["commit","plan_checkpoint","plan_update","pr_checkpoint","topic_shift"] by your own files; set it in your own `rawr.toml`
+            error[project-may-only-narrow] .rawr.toml at "true": a project may only switch off `auto_compact.enabled`, which is false in your own files; set it in your own `rawr.toml`
+            error[project-may-only-narrow] .rawr.toml at "16": a project may only lower `auto_compact.threshold_percent`, which is 15 in your own files; set it in your own `rawr.toml`
+            error[project-may-only-narrow] .rawr.toml at "true": a project may only switch off `features.rawr_auto_compaction`, which is false in your own files; set it in your own `rawr.toml`
+            error[project-may-only-narrow] .rawr.toml at "[\"turn_complete\"]": a project may only shorten `rawr_auto_compaction.auto_requires_any_boundary`, which is ["commit","plan_checkpoint","plan_update","pr_checkpoint","topic_shift"] in your own files; set it in your own `rawr.toml`
             error[project-may-only-narrow] .rawr.toml at "\"other\"": a project may not set `rawr_auto_compaction.compaction_model`; set it in your own `rawr.toml`
-            error[project-may-only-narrow] .rawr.toml at "1": a project may only raise `rawr_auto_compaction.cooldown_turns`, which is 3 by your own files; set it in your own `rawr.toml`
-            error[project-may-only-narrow] .rawr.toml at "90": a project may only lower `rawr_auto_compaction.early_percent_remaining_lt`, which is 85 by your own files; set it in your own `rawr.toml`
-            error[project-may-only-narrow] .rawr.toml at "\"policy\"": a project may only turn down `rawr_auto_compaction.mid_turn`, which is "emergency" by your own files; set it in your own `rawr.toml`
-            error[project-may-only-narrow] .rawr.toml at "\"auto\"": a project may only turn down `rawr_auto_compaction.mode`, which is "ask" by your own files; set it in your own `rawr.toml`
+            error[project-may-only-narrow] .rawr.toml at "1": a project may only raise `rawr_auto_compaction.cooldown_turns`, which is 3 in your own files; set it in your own `rawr.toml`
+            error[project-may-only-narrow] .rawr.toml at "90": a project may only lower `rawr_auto_compaction.early_percent_remaining_lt`, which is 85 in your own files; set it in your own `rawr.toml`
+            error[project-may-only-narrow] .rawr.toml at "\"policy\"": a project may only turn down `rawr_auto_compaction.mid_turn`, which is "emergency" in your own files; set it in your own `rawr.toml`
+            error[project-may-only-narrow] .rawr.toml at "\"auto\"": a project may only turn down `rawr_auto_compaction.mode`, which is "ask" in your own files; set it in your own `rawr.toml`
             error[project-may-only-narrow] .rawr.toml at "\"watcher\"": a project may not set `rawr_auto_compaction.packet_author`; set it in your own `rawr.toml`
-            error[project-may-only-narrow] .rawr.toml at "false": a project may only switch on `rawr_auto_compaction.policy.asap.plan_boundaries_require_semantic_break`, which is not set by you; set it in your own `rawr.toml`
+            error[project-may-only-narrow] .rawr.toml at "false": a project may only switch on `rawr_auto_compaction.policy.asap.plan_boundaries_require_semantic_break`, which is not set in your own files; set it in your own `rawr.toml`
             error[project-may-only-narrow] .rawr.toml at "\"x.md\"": a project may not set `rawr_auto_compaction.policy.early.decision_prompt_path`; set it in your own `rawr.toml`
-            error[project-may-only-narrow] .rawr.toml at "false": a project may only switch on `rawr_auto_compaction.policy.early.plan_boundaries_require_semantic_break`, which is true by your own files; set it in your own `rawr.toml`
-            error[project-may-only-narrow] .rawr.toml at "[\"topic_shift\", \"pr_checkpoint\"]": a project may only shorten `rawr_auto_compaction.policy.early.requires_any_boundary`, which is ["topic_shift"] by your own files; set it in your own `rawr.toml`
+            error[project-may-only-narrow] .rawr.toml at "false": a project may only switch on `rawr_auto_compaction.policy.early.plan_boundaries_require_semantic_break`, which is true in your own files; set it in your own `rawr.toml`
+            error[project-may-only-narrow] .rawr.toml at "[\"topic_shift\", \"pr_checkpoint\"]": a project may only shorten `rawr_auto_compaction.policy.early.requires_any_boundary`, which is ["topic_shift"] in your own files; set it in your own `rawr.toml`
             error[project-may-only-narrow] .rawr.toml at "\"/etc/passwd\"": a project may not set `rawr_auto_compaction.prompts.handoff`; set it in your own `rawr.toml`
-            error[project-may-only-narrow] .rawr.toml at "300": a project may only raise `rawr_auto_compaction.rearm_tokens`, which is not set by you; set it in your own `rawr.toml`
+            error[project-may-only-narrow] .rawr.toml at "300": a project may only raise `rawr_auto_compaction.rearm_tokens`, which is not set in your own files; set it in your own `rawr.toml`
             error[project-may-only-narrow] .rawr.toml at "\"x.md\"": a project may not set `rawr_auto_compaction.scratch_file_template`; set it in your own `rawr.toml`
-            error[project-may-only-narrow] .rawr.toml at "true": a project may only switch off `rawr_auto_compaction.scratch_write_enabled`, which is false by your own files; set it in your own `rawr.toml`
-            error[project-may-only-narrow] .rawr.toml at "[\"next\"]": a project may only shorten `rawr_auto_compaction.semantic_signals.topic_shift`, which is ["moving on to","move on to","next i will","next, i will","next i'll","next, i'll","turning to","switching to","on to the next","next phase","next step is"] by your own files; set it in your own `rawr.toml`
+            error[project-may-only-narrow] .rawr.toml at "true": a project may only switch off `rawr_auto_compaction.scratch_write_enabled`, which is false in your own files; set it in your own `rawr.toml`
+            error[project-may-only-narrow] .rawr.toml at "[\"next\"]": a project may only shorten `rawr_auto_compaction.semantic_signals.topic_shift`, which is ["moving on to","move on to","next i will","next, i will","next i'll","next, i'll","turning to","switching to","on to the next","next phase","next step is"] in your own files; set it in your own `rawr.toml`
         "#]],
     );
     assert_eq!(values(config), values(before));
 }
 
 #[test]
-fn a_projects_short_form_narrows_what_the_user_spelled_out() {
+fn a_projects_short_form_narrows_the_users_long_form() {
     let files = Files {
         rawr: "[rawr_auto_compaction.policy.early]\npercent_remaining_lt = 80",
         project: "[rawr_auto_compaction]\nearly_percent_remaining_lt = 78",
@@ -124,7 +124,7 @@ fn a_projects_short_form_narrows_what_the_user_spelled_out() {
 }
 
 #[test]
-fn a_file_full_of_mistakes_tells_the_first_and_how_many_more() {
+fn many_problems_of_one_file_are_truncated_with_a_count() {
     let unknown: String = (0..5_000).map(|number| format!("x{number} = 1\n")).collect();
     let project = format!("[rawr_auto_compaction]\n{unknown}");
     let files = Files { project: project.leak(), ..Files::default() };

@@ -1,4 +1,4 @@
-//! The table of keys against what is generated from it.
+//! Compares the table of keys with what is generated from it.
 
 use super::*;
 use crate::config::keys::names_in;
@@ -13,7 +13,7 @@ fn uncommented() -> String {
 }
 
 #[test]
-fn the_commented_default_file_sets_nothing_and_uncommented_sets_the_defaults() {
+fn the_default_file_sets_nothing_and_uncommented_the_defaults() {
     for text in [commented_default_toml(), uncommented()] {
         let files = rawr(String::leak(text));
         let config = check_problems(&files, expect![[""]]);
@@ -22,10 +22,10 @@ fn the_commented_default_file_sets_nothing_and_uncommented_sets_the_defaults() {
     let (config, _) = rawr(String::leak(uncommented())).load();
     let unset: Vec<_> = keys()
         .filter(|key| key.targets().any(|target| config.origin(target.path).is_none()))
-        .map(Key::name)
+        .map(ConfigKey::name)
         .collect();
     let without_default: Vec<_> =
-        keys().filter(|key| key.default_value().is_none()).map(Key::name).collect();
+        keys().filter(|key| key.default_value().is_none()).map(ConfigKey::name).collect();
     assert_eq!(unset, without_default, "every default is in the file");
 }
 
@@ -54,16 +54,16 @@ fn every_key_can_be_read_back_as_it_was_set() {
 }
 
 #[test]
-fn every_key_says_what_it_does_in_which_unit_and_what_holds_unless_it_is_set() {
+fn every_key_documents_its_unit_and_its_default() {
     const UNITS: [&str; 6] = ["percent", "seconds", "tokens", "turns", "characters", "many"];
     for key in keys() {
         let says = |word: &str| key.doc.contains(word);
         assert!(key.doc.ends_with('.'), "{}", key.path);
-        if let Kind::Number(_) | Kind::Percent(_) = key.kind {
+        if let KeyKind::Number(_) | KeyKind::Percent(_) = key.kind {
             assert!(UNITS.into_iter().any(says), "{} has no unit", key.path);
         }
         let told = ["Unless set", "Needed by", "in the other tiers", "the record"];
         let has_default = key.default_value().is_some() || told.into_iter().any(says);
-        assert!(has_default, "{}: what holds unless it is set?", key.path);
+        assert!(has_default, "{}: no default documented", key.path);
     }
 }

@@ -1,18 +1,18 @@
-//! What is wrong, and exactly where.
+//! Diagnostics with their exact ranges.
 
 use super::*;
 
-/// By counting, as the protocol's own words have it.
-fn place(text: &str, at: usize, encoding: Encoding) -> Position {
+/// Counts columns independently, by the definition in the protocol.
+fn place(text: &str, at: usize, encoding: PositionEncoding) -> EditorPosition {
     let line = text[..at].rsplit('\n').next().unwrap();
     let character = match encoding {
-        Encoding::Utf8 => line.len(),
-        Encoding::Utf16 => line.encode_utf16().count(),
+        PositionEncoding::Utf8 => line.len(),
+        PositionEncoding::Utf16 => line.encode_utf16().count(),
     };
-    Position { line: text[..at].matches('\n').count() as u32, character: character as u32 }
+    EditorPosition { line: text[..at].matches('\n').count() as u32, character: character as u32 }
 }
 
-fn check(kind: Kind, marked: &str, codes: &[&str]) {
+fn check(kind: DocumentKind, marked: &str, codes: &[&str]) {
     for variant in variants(marked) {
         let (text, spans) = unmarked(&variant);
         let found = with(kind, &text, problems);
@@ -23,10 +23,10 @@ fn check(kind: Kind, marked: &str, codes: &[&str]) {
         let places = codes.iter().copied().zip(spans.iter().map(|span| &text[span.clone()]));
         assert_eq!(told, places.collect::<Vec<_>>(), "{text:?}");
         assert_eq!(codes.len(), spans.len(), "{text:?}");
-        let lines = Text::from(text.clone());
+        let lines = EditorText::from(text.clone());
         for (problem, span) in found.iter().zip(&spans) {
             assert_eq!(problem.span.as_ref(), Some(span), "{text:?} {problem:?}");
-            for encoding in [Encoding::Utf8, Encoding::Utf16] {
+            for encoding in [PositionEncoding::Utf8, PositionEncoding::Utf16] {
                 let expected = place(&text, span.start, encoding)..place(&text, span.end, encoding);
                 assert_eq!(lines.positions(span, encoding), expected, "{text:?} {problem:?}");
             }
@@ -35,11 +35,11 @@ fn check(kind: Kind, marked: &str, codes: &[&str]) {
 }
 
 fn handoff(marked: &str, codes: &[&str]) {
-    check(Kind::Prompt(PromptName::Handoff), marked, codes);
+    check(DocumentKind::Prompt(PromptName::Handoff), marked, codes);
 }
 
 fn packet_request(marked: &str, codes: &[&str]) {
-    check(Kind::Prompt(PromptName::AutoCompact), marked, codes);
+    check(DocumentKind::Prompt(PromptName::AutoCompact), marked, codes);
 }
 
 fn rawr(marked: &str, codes: &[&str]) {
@@ -70,7 +70,7 @@ fn an_unused_placeholder_marks_the_first_line_of_the_text() {
 
 #[test]
 fn an_empty_prompt_is_marked_where_its_text_would_be() {
-    check(Kind::Prompt(PromptName::HeadsUp), "⟦⟧", &["empty-prompt"]);
+    check(DocumentKind::Prompt(PromptName::HeadsUp), "⟦⟧", &["empty-prompt"]);
     packet_request("---\nversion: 1\n---\n⟦⟧", &["empty-prompt"]);
 }
 
@@ -104,9 +104,9 @@ fn thresholds_of_the_front_matter_that_do_not_fall_are_marked_there() {
 }
 
 #[test]
-fn what_is_beyond_the_budget_is_marked() {
+fn text_beyond_the_budget_is_marked() {
     let full = "é".repeat(50 * 4);
-    let name = Kind::Prompt(PromptName::SummaryPrefix);
+    let name = DocumentKind::Prompt(PromptName::SummaryPrefix);
     check(name, &full, &[]);
     check(name, &format!("{full}⟦ \u{1f980} and more⟧\n"), &["over-budget"]);
 }
@@ -156,7 +156,7 @@ fn a_boundary_that_a_tier_never_allows_is_marked_alone() {
 }
 
 #[test]
-fn a_prompt_that_is_not_there_is_marked_by_its_path() {
+fn a_missing_prompt_is_marked_by_its_path() {
     rawr(
         "[rawr_auto_compaction.policy.early]\ndecision_prompt_path = ⟦\"gone \u{1f980}.md\"⟧\n",
         &["no-file"],
@@ -166,14 +166,14 @@ fn a_prompt_that_is_not_there_is_marked_by_its_path() {
 }
 
 #[test]
-fn what_cannot_be_read_at_all_is_marked_where_reading_ends() {
+fn a_syntax_error_is_marked_where_parsing_ends() {
     rawr("[rawr_auto_compaction]\nmode = ⟦⟧\n", &["syntax"]);
     rawr("a = 1\n⟦a⟧ = 2\n", &["syntax"]);
 }
 
 #[test]
-fn a_project_is_told_what_it_may_not_do() {
-    let kind = Kind::Config(File::Project);
+fn settings_that_a_project_may_not_change_are_marked() {
+    let kind = DocumentKind::Config(ConfigFile::Project);
     check(
         kind,
         "[rawr_auto_compaction]\nretention_days = ⟦1⟧ # \u{1f980}\n",
@@ -182,8 +182,8 @@ fn a_project_is_told_what_it_may_not_do() {
 }
 
 #[test]
-fn in_codexs_file_only_what_is_ours_is_looked_at() {
-    let kind = Kind::Config(File::Codex);
+fn in_codexs_file_only_our_keys_are_checked() {
+    let kind = DocumentKind::Config(ConfigFile::Codex);
     check(kind, "modle = 1\n[features]\nother = 1\n", &[]);
     check(kind, "= 1\n", &[]);
     check(kind, "modle = 1\n[auto_compact]\n⟦enabld⟧ = true\n", &["unknown-key"]);
@@ -192,16 +192,16 @@ fn in_codexs_file_only_what_is_ours_is_looked_at() {
 #[test]
 fn the_shipped_prompts_have_no_problem() {
     for name in PromptName::ALL {
-        check(Kind::Prompt(name), crate::prompts::shipped(name), &[]);
+        check(DocumentKind::Prompt(name), crate::prompts::shipped(name), &[]);
     }
     check(RAWR, &crate::config::commented_default_toml(), &[]);
 }
 
-fn fixed(kind: Kind, text: &str) -> Vec<String> {
+fn fixed(kind: DocumentKind, text: &str) -> Vec<String> {
     with(kind, text, |doc, world| {
         let all = problems(doc, world);
         let fixes = all.iter().filter_map(|problem| fix(text, problem));
-        let apply = |fix: Fix| {
+        let apply = |fix: QuickFix| {
             let mut text = text.to_owned();
             text.replace_range(fix.span, &fix.text);
             text
@@ -211,8 +211,8 @@ fn fixed(kind: Kind, text: &str) -> Vec<String> {
 }
 
 #[test]
-fn a_slip_of_the_pen_is_put_right_in_the_notation_that_stands_there() {
-    let kind = Kind::Prompt(PromptName::HeadsUp);
+fn a_typo_is_fixed_in_the_spelling_of_the_text() {
+    let kind = DocumentKind::Prompt(PromptName::HeadsUp);
     assert_eq!(fixed(kind, "\u{1f980} {reson}"), ["\u{1f980} {reason}"]);
     for (text, expected) in [
         ("[rawr_auto_compaction]\nmdoe = \"auto\"", "[rawr_auto_compaction]\nmode = \"auto\""),
@@ -244,10 +244,10 @@ fn paths_lead_to_files_and_files_back_to_paths() {
 }
 
 #[test]
-fn a_value_of_the_front_matter_leads_to_the_one_that_goes_before_it() {
+fn a_front_matter_value_leads_to_the_key_that_overrides_it() {
     let config = "[rawr_auto_compaction]\nearly_percent_remaining_lt = 80\n";
     let text = "---\ntrigger:\n  early_percent_remaining_lt: 90\n---\nText";
-    with(Kind::Prompt(PromptName::AutoCompact), text, |doc, world| {
+    with(DocumentKind::Prompt(PromptName::AutoCompact), text, |doc, world| {
         let mut world = world.clone();
         world.unsaved.insert(world.files.home.rawr_toml(), config.to_owned());
         let at = text.find("early").unwrap();
@@ -257,7 +257,7 @@ fn a_value_of_the_front_matter_leads_to_the_one_that_goes_before_it() {
 }
 
 #[test]
-fn a_tier_is_shown_behind_its_threshold() {
+fn a_tier_is_shown_after_its_threshold() {
     let text = "[rawr_auto_compaction]\nready_percent_remaining_lt = 70\n[rawr_auto_compaction.policy.early]\n[rawr_auto_compaction.policy.asap]\npercent_remaining_lt = 60 # x\n[rawr_auto_compaction.models.m]\nemergency_percent_remaining_lt = 3\n";
     let found = with(RAWR, text, |doc, _| tiers(doc));
     let shown: Vec<_> =

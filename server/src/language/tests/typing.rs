@@ -1,11 +1,11 @@
-//! What is told at the cursor, and what is proposed there, in texts that are whole and in texts that are not.
+//! Hover and completion, in complete and incomplete texts.
 
 use super::*;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
-/// The label of each proposal with the text that would come of it, the cursor's line alone.
-fn check(kind: Kind, marked: &str, expected: &[&str]) {
+/// The label of each proposal and the resulting line at the cursor.
+fn check(kind: DocumentKind, marked: &str, expected: &[&str]) {
     for variant in variants(marked) {
         let (text, at) = cursor(&variant);
         let proposals = with(kind, &text, |doc, _| complete(doc, at));
@@ -28,15 +28,15 @@ fn check(kind: Kind, marked: &str, expected: &[&str]) {
     }
 }
 
-fn only(kind: Kind, marked: &str, expected: &[&str]) {
+fn only(kind: DocumentKind, marked: &str, expected: &[&str]) {
     check(kind, marked, expected);
     let (text, at) = cursor(marked);
     let found = with(kind, &text, |doc, _| complete(doc, at).len());
     assert_eq!(found, expected.len(), "{text:?}");
 }
 
-const HEADS_UP: Kind = Kind::Prompt(PromptName::HeadsUp);
-const PACKET: Kind = Kind::Prompt(PromptName::AutoCompact);
+const HEADS_UP: DocumentKind = DocumentKind::Prompt(PromptName::HeadsUp);
+const PACKET: DocumentKind = DocumentKind::Prompt(PromptName::AutoCompact);
 
 #[test]
 fn placeholders_are_proposed_behind_a_brace() {
@@ -48,11 +48,11 @@ fn placeholders_are_proposed_behind_a_brace() {
     only(HEADS_UP, "a {rea|} b", &["a {reason} b", "a {finished} b", "a {threadId} b"]);
     only(HEADS_UP, "a { |", &[]);
     only(HEADS_UP, "reason|", &[]);
-    only(Kind::Decision, "{|", &[]);
+    only(DocumentKind::Decision, "{|", &[]);
 }
 
 #[test]
-fn placeholders_are_spelled_as_the_file_spells_them() {
+fn placeholders_follow_the_spelling_of_the_file() {
     only(PACKET, "{scratch_file}\n{|", &["{scratch_file}", "{thread_id}"]);
     only(PACKET, "{scratchFile}\n{|", &["{scratchFile}", "{threadId}"]);
     only(PACKET, "{thread_|", &["{scratch_file}", "{thread_id}"]);
@@ -80,7 +80,7 @@ fn keys_of_the_table_are_proposed() {
 }
 
 #[test]
-fn what_is_the_same_for_all_models_is_not_proposed_for_one() {
+fn keys_for_all_models_are_not_proposed_for_one() {
     let text = "[rawr_auto_compaction.models.x]\n|";
     let (text, at) = cursor(text);
     let labels = with(RAWR, &text, |doc, _| {
@@ -151,14 +151,14 @@ fn boundaries_are_proposed_inside_and_instead_of_a_list() {
 }
 
 #[test]
-fn of_codexs_file_only_ours_is_proposed() {
-    let kind = Kind::Config(File::Codex);
+fn in_codexs_file_only_our_keys_are_proposed() {
+    let kind = DocumentKind::Config(ConfigFile::Codex);
     check(kind, "[features]\n|", &["rawr_auto_compaction"]);
     only(kind, "[tools]\n|x", &[]);
 }
 
 #[test]
-fn front_matter_is_proposed_by_how_far_in_it_stands() {
+fn front_matter_is_proposed_by_indentation() {
     only(PACKET, "---\n|\n---\nText", &["version: ", "trigger:", "packet:"]);
     check(PACKET, "---\ntrigger:\n  |\n---\nText", &["  early_percent_remaining_lt: "]);
     check(PACKET, "---\ntrigger:\n  ea|: 3\n---\nText", &["  early_percent_remaining_lt: 3"]);
@@ -181,20 +181,20 @@ fn front_matter_is_proposed_by_how_far_in_it_stands() {
     only(HEADS_UP, "---\n|\n---\nText", &[]);
 }
 
-/// The words that must be in what is told, and the place that it is told of.
-fn told(kind: Kind, marked: &str, expected: &[&str]) {
+/// Checks that the hover text contains these words, and its range.
+fn told(kind: DocumentKind, marked: &str, expected: &[&str]) {
     for variant in variants(marked) {
         let (text, at) = cursor(&variant);
         let at = at - text_marks(&variant, at);
         let (text, spans) = unmarked(&text);
-        let values = Values {
+        let values = PlaceholderValues {
             thread: "t-1".to_owned(),
             model: None,
             values: BTreeMap::from([("threadId", "t-1".to_owned()), ("goal", "`".repeat(3))]),
         };
         let found = with(kind, &text, |doc, world| hover(doc, world, Some(&values), at));
         let Some(found) = found else {
-            assert!(expected.is_empty(), "nothing is told in {text:?}");
+            assert!(expected.is_empty(), "no hover in {text:?}");
             continue;
         };
         assert_eq!(Some(&found.span), spans.first(), "{text:?}");
@@ -210,68 +210,64 @@ fn text_marks(text: &str, at: usize) -> usize {
 }
 
 #[test]
-fn a_placeholder_says_what_it_means_and_says_now() {
+fn a_placeholder_shows_its_meaning_and_its_value() {
     told(
         HEADS_UP,
         "\u{1f980} ⟦{thr|ead_id}⟧",
         &["the host's id of the thread", "```text\nt-1\n```"],
     );
-    told(HEADS_UP, "⟦|{reason}⟧", &["In thread `t-1` it has no value now"]);
+    told(HEADS_UP, "⟦|{reason}⟧", &["No value in thread `t-1` now"]);
     told(HEADS_UP, "{nothing|}", &[]);
-    told(Kind::Prompt(PromptName::WatcherPacket), "⟦{goal|}⟧", &["````text\n```\n````"]);
+    told(DocumentKind::Prompt(PromptName::WatcherPacket), "⟦{goal|}⟧", &["````text\n```\n````"]);
 }
 
 #[test]
-fn without_a_thread_there_is_no_value() {
+fn without_a_thread_a_placeholder_has_no_value() {
     let found = with(HEADS_UP, "{reason}", |doc, world| hover(doc, world, None, 2)).unwrap();
-    assert!(
-        found.markdown.contains("There is no thread to take its value from."),
-        "{}",
-        found.markdown
-    );
+    assert!(found.markdown.contains("No thread to read its value from."), "{}", found.markdown);
 }
 
 #[test]
-fn a_long_value_is_cut() {
+fn a_long_value_is_truncated() {
     let value = "é".repeat(1000);
     let values = BTreeMap::from([("reason", value)]);
-    let values = Values { thread: "t".to_owned(), model: None, values };
+    let values = PlaceholderValues { thread: "t".to_owned(), model: None, values };
     let found =
         with(HEADS_UP, "{reason}", |doc, world| hover(doc, world, Some(&values), 2)).unwrap();
-    assert!(found.markdown.ends_with("… and 600 characters more"), "{}", found.markdown);
+    assert!(found.markdown.ends_with("… and 600 more characters"), "{}", found.markdown);
 }
 
 #[test]
-fn a_key_says_its_type_its_default_and_what_is_in_force() {
+fn a_key_shows_its_type_default_and_value() {
     told(
         RAWR,
         "# \u{1f980}\n[rawr_auto_compaction]\n⟦mo|de⟧ = \"tag\"\n",
         &[
             "`rawr_auto_compaction.mode`: one of `\"tag\"`, `\"suggest\"`",
-            "What happens when everything speaks for a compaction",
-            "Default: `\"auto\"`. In force: `\"tag\"`, set by ",
+            "What happens when rawr decides to compact",
+            "Default: `\"auto\"`. Current value: `\"tag\"`, set by ",
             "rawr.toml.",
         ],
     );
     told(
         RAWR,
         "[rawr_auto_compaction.policy]\nearly.percent_remaining_lt = ⟦\"80|%\"⟧",
-        &["In force: `80`"],
+        &["Current value: `80`"],
     );
     told(
         RAWR,
         "[rawr_auto_compaction]\n⟦early_percent_remaining_|lt⟧ = 70",
-        &["Default: `85`. In force: `70`"],
+        &["Default: `85`. Current value: `70`"],
     );
     told(
         RAWR,
         "[rawr_auto_compaction.models.\"m*\"]\n⟦mo|de⟧ = \"ask\"",
-        &["In force for `m*`: `\"ask\"`, set by ", ", model m*."],
+        &["Current value for `m*`: `\"ask\"`, set by ", ", model m*."],
     );
     told(
         RAWR,
         "[rawr_auto_compaction]\n⟦mo|de⟧ = \"tag",
-        &["In force: `\"auto\"`, set by built-in"],
+        &["Current value: `\"auto\"`, set by built-in"],
     );
     told(RAWR, "[rawr_auto_compaction]\nmode = \"tag\" |", &[]);
     told(RAWR, "[rawr_auto|_compaction]", &[]);
@@ -284,21 +280,21 @@ fn a_key_says_its_type_its_default_and_what_is_in_force() {
 }
 
 #[test]
-fn a_key_of_the_front_matter_says_what_goes_before_it() {
+fn a_front_matter_key_shows_what_overrides_it() {
     told(
         PACKET,
         "---\ntrigger:\n  ⟦early_percent|_remaining_lt⟧: 90\n---\nText",
         &[
-            "percent of the window below which early holds",
-            "`rawr_auto_compaction.early_percent_remaining_lt` goes before it",
-            "In force: `90`",
+            "percentage of the window below which early starts",
+            "`rawr_auto_compaction.early_percent_remaining_lt` takes precedence",
+            "Current value: `90`",
         ],
     );
-    told(PACKET, "---\n⟦version|⟧: 1\n---\nText", &["of this form of front matter"]);
+    told(PACKET, "---\n⟦version|⟧: 1\n---\nText", &["of the format of the front matter"]);
     told(PACKET, "---\ntrigger|:\n---\nText", &[]);
 }
 
-/// Pieces that texts of ours are made of, and that break them.
+/// Fragments that our texts consist of, or that break them.
 fn pieces() -> impl Strategy<Value = String> {
     const ALL: [&str; 30] = [
         "---\n",
@@ -343,9 +339,9 @@ fn inside(text: &str, span: &Range<usize>) -> bool {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
     #[test]
-    fn whatever_is_typed_is_answered_with_places_of_the_text(text in pieces(), at in any::<u16>()) {
+    fn any_text_is_answered_with_ranges_inside_it(text in pieces(), at in any::<u16>()) {
         let at = (0..=usize::from(at) % (text.len() + 1)).rev().find(|at| text.is_char_boundary(*at));
-        for kind in [RAWR, Kind::Config(File::Codex), Kind::Config(File::Project), PACKET, HEADS_UP] {
+        for kind in [RAWR, DocumentKind::Config(ConfigFile::Codex), DocumentKind::Config(ConfigFile::Project), PACKET, HEADS_UP] {
             with(kind, &text, |doc, world| {
                 let at = at.unwrap();
                 for problem in problems(doc, world) {

@@ -1,11 +1,11 @@
-//! What can be done with a document: fixes, the shipped text, and the texts that rawr itself serves.
+//! Code actions and commands: quick fixes, resetting to the shipped text, and the texts that rawr serves.
 
 use super::answers::{place, values};
-use super::open::{Asked, Editor};
-use super::uri::{self, Served};
+use super::open::{ClientRequest, OpenDocuments};
+use super::uri::{self, ServedText};
 use super::{MOST_PROBLEMS, is_ours, log, lsp, on, out_of_step, with_doc, world};
-use crate::language::{self, Kind, Values};
-use crate::methods::{Module, Session};
+use crate::language::{self, DocumentKind, PlaceholderValues};
+use crate::methods::{ClientSession, Module};
 use crate::prompts::{parse, shipped};
 use crate::wire::RpcError;
 use jsonrpsee::core::RegisterMethodError;
@@ -27,7 +27,7 @@ pub fn register(module: &mut Module) -> Result<(), RegisterMethodError> {
 }
 
 fn actions(
-    session: &Session,
+    session: &ClientSession,
     params: lsp::CodeActionParams,
 ) -> Result<Option<Vec<lsp::CodeActionResponse>>, RpcError> {
     let uri = params.text_document.uri.0;
@@ -48,7 +48,7 @@ fn actions(
                 }
             }
         }
-        if let Kind::Prompt(name) = doc.kind
+        if let DocumentKind::Prompt(name) = doc.kind
             && wanted(&lsp::CodeActionKind::Source)
             && doc.text != shipped(name)
         {
@@ -71,10 +71,10 @@ fn actions(
     })
 }
 
-/// By the document's name or the prompt's own.
+/// By the document's URI or the prompt's name.
 fn prompt_of(
-    session: &Session,
-    editor: &Editor,
+    session: &ClientSession,
+    editor: &OpenDocuments,
     arguments: Option<&[Value]>,
 ) -> Result<PromptName, RpcError> {
     let named = arguments.and_then(|all| all.first()).and_then(Value::as_str).unwrap_or_default();
@@ -88,13 +88,13 @@ fn prompt_of(
             None => None,
         },
     };
-    kind.and_then(Kind::prompt).ok_or_else(|| {
+    kind.and_then(DocumentKind::prompt).ok_or_else(|| {
         RpcError::bad_field("arguments", format!("{named:?} is neither a prompt nor its document"))
     })
 }
 
 fn execute(
-    session: &Session,
+    session: &ClientSession,
     params: lsp::ExecuteCommandParams,
 ) -> Result<Option<Value>, RpcError> {
     let mut editor = session.editor();
@@ -104,18 +104,18 @@ fn execute(
             let name = prompt_of(session, &editor, arguments)?;
             let text = preview(session, &editor, name)?;
             editor.previews.insert(name);
-            let uri = Served::Preview(name).uri();
+            let uri = ServedText::Preview(name).uri();
             show(session, &mut editor, &uri);
             json!({ "name": name.name(), "uri": uri, "text": text })
         }
         DIFF => {
             let name = prompt_of(session, &editor, arguments)?;
-            let uri = Served::Diff(name).uri();
+            let uri = ServedText::Diff(name).uri();
             show(session, &mut editor, &uri);
             json!({
                 "name": name.name(),
                 "uri": uri,
-                "shippedUri": Served::Shipped(name).uri(),
+                "shippedUri": ServedText::Shipped(name).uri(),
                 "diff": diff(session, &editor, name)?,
             })
         }
@@ -125,15 +125,15 @@ fn execute(
             json!({ "name": name.name(), "applied": way })
         }
         other => {
-            let message = format!("there is no command `{other}`");
+            let message = format!("unknown command `{other}`");
             return Err(RpcError::new(ErrorCode::UnknownName, message, COMMANDS.join(", ")));
         }
     };
     Ok(Some(done))
 }
 
-/// Where the client opens such texts itself.
-fn show(session: &Session, editor: &mut Editor, uri: &str) {
+/// Opens a text of ours in the client, if it supports that.
+fn show(session: &ClientSession, editor: &mut OpenDocuments, uri: &str) {
     if editor.can.show_documents && editor.can.ask_for_texts {
         let params = lsp::ShowDocumentParams {
             uri: lsp::Uri(uri.to_owned()),
@@ -141,15 +141,15 @@ fn show(session: &Session, editor: &mut Editor, uri: &str) {
             take_focus: Some(false),
             selection: None,
         };
-        let asked = Asked::Other("window/showDocument");
+        let asked = ClientRequest::Other("window/showDocument");
         session.ask::<lsp::ShowDocumentRequest>(editor, asked, &params);
     }
 }
 
-/// In the editor, where the prompt is open there; else in the file.
+/// Resets the document in the editor if it is open there, or else the file.
 fn reset(
-    session: &Session,
-    editor: &mut Editor,
+    session: &ClientSession,
+    editor: &mut OpenDocuments,
     name: PromptName,
 ) -> Result<&'static str, RpcError> {
     let open = editor.prompt(name).filter(|_| editor.can.apply_edits);
@@ -161,7 +161,11 @@ fn reset(
         Some(edit) => {
             let label = Some(format!("Reset {} to the shipped text", name.name()));
             let params = lsp::ApplyWorkspaceEditParams { label, edit, metadata: None };
-            session.ask::<lsp::ApplyWorkspaceEditRequest>(editor, Asked::Reset(name), &params);
+            session.ask::<lsp::ApplyWorkspaceEditRequest>(
+                editor,
+                ClientRequest::Reset(name),
+                &params,
+            );
             Ok("edit")
         }
         None => {
@@ -173,17 +177,20 @@ fn reset(
 
 fn not_written((path, error): (PathBuf, std::io::Error)) -> RpcError {
     let message = format!("cannot write {}: {error}", path.display());
-    let mut answer =
-        RpcError::new(ErrorCode::StoreFailed, message, "look at the file and its folder");
+    let mut answer = RpcError::new(
+        ErrorCode::StoreFailed,
+        message,
+        "check the permissions of the file and its folder",
+    );
     answer.data.file = Some(path.display().to_string());
     answer
 }
 
-/// Where the editor would not, nothing is written behind its back.
-pub fn reset_answered(session: &Session, name: PromptName, outcome: Result<&str, &str>) {
+/// If the editor did not apply the edit, the file is left unchanged, too.
+pub fn reset_answered(session: &ClientSession, name: PromptName, outcome: Result<&str, &str>) {
     let why = match outcome.map(serde_json::from_str::<lsp::ApplyWorkspaceEditResult>) {
         Ok(Ok(result)) if result.applied => return,
-        Ok(Ok(result)) => result.failure_reason.unwrap_or_else(|| "it gave no reason".to_owned()),
+        Ok(Ok(result)) => result.failure_reason.unwrap_or_else(|| "no reason given".to_owned()),
         Ok(Err(error)) => error.to_string(),
         Err(error) => error.to_owned(),
     };
@@ -194,40 +201,50 @@ pub fn reset_answered(session: &Session, name: PromptName, outcome: Result<&str,
 }
 
 fn content(
-    session: &Session,
+    session: &ClientSession,
     params: lsp::TextDocumentContentParams,
 ) -> Result<lsp::TextDocumentContentResult, RpcError> {
     let uri = params.uri.0;
     let mut editor = session.editor();
-    let text = match Served::of(&uri) {
-        Some(Served::Shipped(name)) => shipped(name).to_owned(),
-        Some(Served::Diff(name)) => diff(session, &editor, name)?,
-        Some(Served::Preview(name)) => {
+    let text = match ServedText::of(&uri) {
+        Some(ServedText::Shipped(name)) => shipped(name).to_owned(),
+        Some(ServedText::Diff(name)) => diff(session, &editor, name)?,
+        Some(ServedText::Preview(name)) => {
             editor.previews.insert(name);
             preview(session, &editor, name)?
         }
         None if is_ours(session, &editor, &uri)? => {
-            return Err(out_of_step(format!("{uri} is a file of its own")));
+            return Err(out_of_step(format!("{uri} is a file")));
         }
         None => {
             let names = PromptName::ALL.map(PromptName::name).join(", ");
-            let message = format!("there is no text {uri}");
-            let hint = format!("rawr://preview/<name>, shipped/ and diff/, of {names}");
+            let message = format!("unknown document {uri}");
+            let hint = format!(
+                "use rawr://preview/<name>, rawr://shipped/<name> or rawr://diff/<name> with one of {names}"
+            );
             return Err(RpcError::new(ErrorCode::UnknownName, message, hint));
         }
     };
     Ok(lsp::TextDocumentContentResult { text })
 }
 
-/// As `diff -u` writes it; empty where both are the same.
-fn diff(session: &Session, editor: &Editor, name: PromptName) -> Result<String, RpcError> {
+/// In the format of `diff -u`. Empty if both are the same.
+fn diff(
+    session: &ClientSession,
+    editor: &OpenDocuments,
+    name: PromptName,
+) -> Result<String, RpcError> {
     let (shipped, text) = (shipped(name), source(session, editor, name)?);
     let diff = TextDiff::from_lines(shipped, text.as_str());
     Ok(diff.unified_diff().header("shipped", name.name()).to_string())
 }
 
-/// A prompt's whole file, as it stands in the editor where it is open there.
-fn source(session: &Session, editor: &Editor, name: PromptName) -> Result<String, RpcError> {
+/// The whole file of a prompt, with unsaved changes if it is open.
+fn source(
+    session: &ClientSession,
+    editor: &OpenDocuments,
+    name: PromptName,
+) -> Result<String, RpcError> {
     if let Some(text) = editor.prompt(name).and_then(|(_, open)| open.text.as_ref()) {
         return Ok(text.as_str().to_owned());
     }
@@ -237,13 +254,17 @@ fn source(session: &Session, editor: &Editor, name: PromptName) -> Result<String
     Ok(text.unwrap_or_else(|| shipped(name).to_owned()))
 }
 
-pub fn preview(session: &Session, editor: &Editor, name: PromptName) -> Result<String, RpcError> {
+pub fn preview(
+    session: &ClientSession,
+    editor: &OpenDocuments,
+    name: PromptName,
+) -> Result<String, RpcError> {
     let values = values(session, name)?;
     Ok(rendered(name, &source(session, editor, name)?, values.as_ref()))
 }
 
-/// What has no value shows its own name.
-pub fn rendered(name: PromptName, source: &str, values: Option<&Values>) -> String {
+/// Placeholders without a value show their own name.
+pub fn rendered(name: PromptName, source: &str, values: Option<&PlaceholderValues>) -> String {
     let text = match parse(name, source, None) {
         Ok(parsed) => parsed.text,
         Err(_) => source.to_owned(),

@@ -1,10 +1,10 @@
 //! Hover, completion, links, definitions and references.
 
 use super::lsp::{self, DocumentText};
-use super::open::{Editor, Open};
+use super::open::{OpenDocument, OpenDocuments};
 use super::{on, uri, with_doc};
-use crate::language::{self, Text, Values};
-use crate::methods::{Module, Session};
+use crate::language::{self, EditorText, PlaceholderValues};
+use crate::methods::{ClientSession, Module};
 use crate::wire::RpcError;
 use jsonrpsee::core::RegisterMethodError;
 use rawr_core::Thread;
@@ -21,12 +21,15 @@ pub fn register(module: &mut Module) -> Result<(), RegisterMethodError> {
     on::<lsp::ReferencesRequest>(module, references)
 }
 
-pub fn place<'o>(editor: &Editor, open: &'o Open) -> Option<DocumentText<'o>> {
+pub fn place<'o>(editor: &OpenDocuments, open: &'o OpenDocument) -> Option<DocumentText<'o>> {
     open.text.as_ref().map(|text| editor.place(text))
 }
 
-/// What a prompt's placeholders would say of the newest thread. One that cannot be read leaves a prompt to be edited.
-pub fn values(session: &Session, name: PromptName) -> Result<Option<Values>, RpcError> {
+/// The values of a prompt's placeholders in the newest thread. If it cannot be read, there are none.
+pub fn values(
+    session: &ClientSession,
+    name: PromptName,
+) -> Result<Option<PlaceholderValues>, RpcError> {
     let read = |thread: &Thread, policy: &Policy| language::values_of(thread, policy, name);
     Ok(session.registry()?.with_newest(read).unwrap_or_else(|error| {
         tracing::warn!(%error, "failed to read the newest thread; placeholders have no values");
@@ -34,7 +37,10 @@ pub fn values(session: &Session, name: PromptName) -> Result<Option<Values>, Rpc
     }))
 }
 
-fn hover(session: &Session, params: lsp::HoverParams) -> Result<Option<lsp::Hover>, RpcError> {
+fn hover(
+    session: &ClientSession,
+    params: lsp::HoverParams,
+) -> Result<Option<lsp::Hover>, RpcError> {
     let params = params.text_document_position_params;
     let found = with_doc(session, &params.text_document.uri.0, |editor, open, doc, world| {
         let Some(place) = place(editor, open) else { return Ok(None) };
@@ -53,7 +59,7 @@ fn hover(session: &Session, params: lsp::HoverParams) -> Result<Option<lsp::Hove
 }
 
 fn complete(
-    session: &Session,
+    session: &ClientSession,
     params: lsp::CompletionParams,
 ) -> Result<Option<lsp::CompletionResponse>, RpcError> {
     let params = params.text_document_position_params;
@@ -67,7 +73,7 @@ fn complete(
 }
 
 fn links(
-    session: &Session,
+    session: &ClientSession,
     params: lsp::DocumentLinkParams,
 ) -> Result<Option<Vec<lsp::DocumentLink>>, RpcError> {
     with_doc(session, &params.text_document.uri.0, |editor, open, doc, world| {
@@ -83,7 +89,7 @@ fn links(
 }
 
 fn definition(
-    session: &Session,
+    session: &ClientSession,
     params: lsp::DefinitionParams,
 ) -> Result<Option<lsp::DefinitionResponse>, RpcError> {
     let params = params.text_document_position_params;
@@ -96,9 +102,10 @@ fn definition(
     Ok(found.map(lsp::DefinitionResponse::Definition))
 }
 
-/// Of a prompt: where the configuration names it. Of a path in the configuration: all places that name the same.
+/// For a prompt: where the configuration names it. For a path in the configuration: all positions that name the same
+/// file.
 fn references(
-    session: &Session,
+    session: &ClientSession,
     params: lsp::ReferenceParams,
 ) -> Result<Option<Vec<lsp::Location>>, RpcError> {
     let params = params.text_document_position_params;
@@ -118,15 +125,15 @@ fn references(
     })
 }
 
-/// A place in another document, under the name that the client has for it.
+/// A position in another document, under the client's URI for it.
 fn location(
-    editor: &Editor,
-    world: &language::World,
+    editor: &OpenDocuments,
+    world: &language::LanguageContext,
     path: PathBuf,
     span: &Range<usize>,
 ) -> lsp::Location {
     let known = editor.iter().find(|(_, open)| open.path == path);
     let uri = known.map_or_else(|| uri::uri_of(&path), |(uri, _)| uri.to_owned());
-    let text = Text::from(world.text_of(&path).unwrap_or_default());
+    let text = EditorText::from(world.text_of(&path).unwrap_or_default());
     lsp::Location { uri: lsp::Uri(uri), range: editor.place(&text).range(span) }
 }

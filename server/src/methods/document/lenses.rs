@@ -1,16 +1,16 @@
-//! Lenses and inlay hints: how long a prompt is once it is rendered, and when a tier would have fired. Both take their
-//! time elsewhere, while others are served.
+//! Lenses and inlay hints: the length of a prompt once it is rendered, and how often a tier would have fired. Both are
+//! computed in the background, while other requests are served.
 
 use super::answers::{place, values};
 use super::past::{MOST_THREADS, read_past};
 use super::{actions, lsp, on_async, with_doc};
-use crate::language::{self, Kind};
+use crate::language::{self, DocumentKind};
 use crate::methods::tokens::error;
-use crate::methods::{Module, Session, now};
+use crate::methods::{ClientSession, Module, now};
 use crate::prompts::shipped;
 use crate::registry::RegistryError;
 use crate::store::DECISIONS;
-use crate::tokens::Method;
+use crate::tokens::CountMethod;
 use crate::wire::RpcError;
 use jsonrpsee::core::RegisterMethodError;
 use rawr_core::policy::Policy;
@@ -24,8 +24,8 @@ pub fn register(module: &mut Module) -> Result<(), RegisterMethodError> {
     on_async::<lsp::InlayHintRequest, _>(module, hints)
 }
 
-/// What has to be counted for the lens of a prompt.
-struct Counted {
+/// What must be counted for the lens of a prompt.
+struct PromptToCount {
     text: String,
     model: Option<String>,
     span: Range<usize>,
@@ -33,7 +33,7 @@ struct Counted {
 }
 
 async fn lenses(
-    session: Arc<Session>,
+    session: Arc<ClientSession>,
     params: lsp::CodeLensParams,
 ) -> Result<Option<Vec<lsp::CodeLens>>, RpcError> {
     let uri = params.text_document.uri.0;
@@ -43,10 +43,10 @@ async fn lenses(
             return Ok(Err(in_lenses.then(|| tiers(doc, world)).filter(|(at, _)| !at.is_empty())));
         };
         let now = values(&session, name)?;
-        let edited = doc.kind == Kind::Prompt(name) && doc.text != shipped(name);
+        let edited = doc.kind == DocumentKind::Prompt(name) && doc.text != shipped(name);
         let text = actions::rendered(name, doc.text, now.as_ref());
         let model = now.and_then(|now| now.model);
-        Ok(Ok(Counted { text, model, span: language::first_line(doc.text), edited }))
+        Ok(Ok(PromptToCount { text, model, span: language::first_line(doc.text), edited }))
     })?;
     match found {
         None => Ok(None),
@@ -57,7 +57,7 @@ async fn lenses(
             with_doc(&session, &uri, |editor, open, _, _| {
                 let Some(place) = place(editor, open) else { return Ok(Vec::new()) };
                 let lens = |(at, label, _): (usize, String, String)| {
-                    // A title without a command is a lens that does nothing.
+                    // A command without a name is a lens that does nothing.
                     place.lens(&(at..at), lsp::Command { title: label, ..lsp::Command::default() })
                 };
                 Ok(told.into_iter().map(lens).collect())
@@ -67,14 +67,14 @@ async fn lenses(
 }
 
 async fn of_prompt(
-    session: &Session,
+    session: &ClientSession,
     uri: &str,
-    counted: Counted,
+    counted: PromptToCount,
 ) -> Result<Vec<lsp::CodeLens>, RpcError> {
-    let Counted { text, model, span, edited } = counted;
-    let method = Method::choose(None, model.as_deref());
+    let PromptToCount { text, model, span, edited } = counted;
+    let method = CountMethod::choose(None, model.as_deref());
     let tokens = session.tokens.count(method, text).await.map_err(error)?;
-    let about = if matches!(method, Method::Estimate) { "about " } else { "" };
+    let about = if matches!(method, CountMethod::Estimate) { "about " } else { "" };
     let title = format!("renders to {about}{} tokens", Tokens(tokens));
     let lenses = with_doc(session, uri, |editor, open, _, _| {
         let Some(place) = place(editor, open) else { return Ok(Vec::new()) };
@@ -86,15 +86,15 @@ async fn of_prompt(
     Ok(lenses.unwrap_or_default())
 }
 
-/// The places of tiers, and the policy that the text would make.
-type Tiers = (Vec<(rawr_core::policy::Tier, usize)>, Box<Policy>);
+/// The positions of tiers, and the policy that the text results in.
+type TierHints = (Vec<(rawr_core::policy::Tier, usize)>, Box<Policy>);
 
-fn tiers(doc: language::Doc<'_>, world: &language::World) -> Tiers {
+fn tiers(doc: language::Doc<'_>, world: &language::LanguageContext) -> TierHints {
     (language::tiers(&doc), Box::new(world.config(&doc, None).0.policy))
 }
 
 async fn hints(
-    session: Arc<Session>,
+    session: Arc<ClientSession>,
     params: lsp::InlayHintParams,
 ) -> Result<Option<Vec<lsp::InlayHint>>, RpcError> {
     let uri = params.text_document.uri.0;
@@ -114,9 +114,9 @@ async fn hints(
     })
 }
 
-/// What stored decisions would have come to, beside each tier.
+/// How often each tier would have fired, given the stored decisions.
 async fn told(
-    session: &Session,
+    session: &ClientSession,
     at: Vec<(rawr_core::policy::Tier, usize)>,
     policy: Box<Policy>,
 ) -> Result<Vec<(usize, String, String)>, RpcError> {
@@ -135,11 +135,11 @@ async fn told(
         (language::would_have_fired(&threads, &policy, since), stored, partly)
     };
     let (counts, stored, partly) = tokio::task::spawn_blocking(work).await.map_err(|error| {
-        RpcError::new(ErrorCode::InternalError, error.to_string(), "the log has more")
+        RpcError::new(ErrorCode::InternalError, error.to_string(), "see the log")
     })?;
-    let rest = if partly { "; not all could be read" } else { "" };
+    let rest = if partly { "; some could not be read" } else { "" };
     let tooltip =
-        format!("From {stored} stored decisions, under the thresholds of this text{rest}.");
+        format!("From {stored} stored decisions, with the thresholds of this text{rest}.");
     let told = |(tier, at): (rawr_core::policy::Tier, usize)| {
         (at, language::told(tier, counts[tier as usize]), tooltip.clone())
     };

@@ -1,4 +1,4 @@
-//! The language server protocol's own types, and rawr's answers in them. The only file that names the crate they come from.
+//! LSP types, and conversions of rawr's answers to them. The only file that uses the crate of these types.
 
 pub use gen_lsp_types::{
     ApplyWorkspaceEditParams, ApplyWorkspaceEditRequest, ApplyWorkspaceEditResult, CodeAction,
@@ -16,17 +16,23 @@ pub use gen_lsp_types::{
     TextDocumentContentRequest, TextDocumentContentResult, TextEdit, Uri, WorkspaceEdit,
 };
 
-use crate::language::{Change, Encoding, Fix, Position, Proposal, Sort, Text};
-use crate::problem::{Help, Problem, Severity};
+use crate::language::{
+    EditorPosition, EditorText, PositionEncoding, Proposal, ProposalKind, QuickFix, TextChange,
+};
+use crate::problem::{Problem, ProblemHelp, Severity};
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
 use std::ops::Range;
 
-/// What rawr can do with documents, as the answer to `initialize` says it.
-pub fn capabilities(encoding: Encoding, commands: &[&str], scheme: &str) -> Map<String, Value> {
+/// The server capabilities for the answer to `initialize`.
+pub fn capabilities(
+    encoding: PositionEncoding,
+    commands: &[&str],
+    scheme: &str,
+) -> Map<String, Value> {
     let encoding = match encoding {
-        Encoding::Utf8 => "utf-8",
-        Encoding::Utf16 => "utf-16",
+        PositionEncoding::Utf8 => "utf-8",
+        PositionEncoding::Utf16 => "utf-16",
     };
     let incremental = 2;
     let all = json!({
@@ -49,14 +55,14 @@ pub fn capabilities(encoding: Encoding, commands: &[&str], scheme: &str) -> Map<
     }
 }
 
-/// What a client says of itself that matters here.
+/// The client capabilities that matter here.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Can {
-    /// It edits texts at all.
+pub struct DocumentCapabilities {
+    /// It applies edits at all.
     pub edit: bool,
     pub apply_edits: bool,
     pub show_documents: bool,
-    /// It asks for `rawr://` texts, and again when told to.
+    /// It requests `rawr://` documents, and again when notified.
     pub ask_for_texts: bool,
     pub show_inlay_hints: bool,
     pub refresh_lenses: bool,
@@ -64,7 +70,7 @@ pub struct Can {
     pub utf8: bool,
 }
 
-impl Can {
+impl DocumentCapabilities {
     pub fn of(capabilities: &Map<String, Value>) -> Self {
         let at = |path: &[&str]| {
             let mut value = capabilities.get(*path.first()?)?;
@@ -88,19 +94,19 @@ impl Can {
     }
 }
 
-/// A text, and how its client counts.
+/// A text and its client's position encoding.
 #[derive(Debug, Clone, Copy)]
 pub struct DocumentText<'t> {
-    pub text: &'t Text,
-    pub encoding: Encoding,
+    pub text: &'t EditorText,
+    pub encoding: PositionEncoding,
 }
 
-const fn position(at: Position) -> gen_lsp_types::Position {
+const fn position(at: EditorPosition) -> gen_lsp_types::Position {
     gen_lsp_types::Position { line: at.line, character: at.character }
 }
 
-const fn from_position(at: gen_lsp_types::Position) -> Position {
-    Position { line: at.line, character: at.character }
+const fn from_position(at: gen_lsp_types::Position) -> EditorPosition {
+    EditorPosition { line: at.line, character: at.character }
 }
 
 impl DocumentText<'_> {
@@ -128,7 +134,7 @@ impl DocumentText<'_> {
             Severity::Hint => DiagnosticSeverity::Hint,
         };
         let data = match problem.help {
-            Some(Help::Meant(name)) => Some(json!({ "meant": name })),
+            Some(ProblemHelp::Meant(name)) => Some(json!({ "meant": name })),
             _ => None,
         };
         let help = problem.help.as_ref().map(|help| format!("\n{help}")).unwrap_or_default();
@@ -145,24 +151,24 @@ impl DocumentText<'_> {
 
     pub fn proposal(&self, proposal: Proposal, rank: usize) -> CompletionItem {
         let kind = match proposal.sort {
-            Sort::Placeholder => CompletionItemKind::Variable,
-            Sort::Table => CompletionItemKind::Module,
-            Sort::Key => CompletionItemKind::Property,
-            Sort::Value => CompletionItemKind::Value,
+            ProposalKind::Placeholder => CompletionItemKind::Variable,
+            ProposalKind::Table => CompletionItemKind::Module,
+            ProposalKind::Key => CompletionItemKind::Property,
+            ProposalKind::Value => CompletionItemKind::Value,
         };
         let edit = self.edit(&proposal.span, proposal.text);
         CompletionItem {
             label: proposal.label,
             kind: Some(kind),
             documentation: (!proposal.about.is_empty()).then(|| markdown(proposal.about).into()),
-            // In the order of the file, not of the alphabet.
+            // Sorted by the order of the file, not alphabetically.
             sort_text: Some(format!("{rank:03}")),
             text_edit: Some(CompletionItemTextEdit::TextEdit(edit)),
             ..CompletionItem::default()
         }
     }
 
-    pub fn fix(&self, uri: &str, fix: Fix, told: Vec<Diagnostic>) -> CodeAction {
+    pub fn fix(&self, uri: &str, fix: QuickFix, told: Vec<Diagnostic>) -> CodeAction {
         CodeAction {
             title: fix.title,
             kind: Some(CodeActionKind::QuickFix),
@@ -191,7 +197,7 @@ impl DocumentText<'_> {
     }
 
     pub fn lens(&self, span: &Range<usize>, command: Command) -> CodeLens {
-        // A lens stands on one line.
+        // A lens covers a single line.
         let range = self.range(&(span.start..span.start));
         CodeLens { range, command: Some(command), data: None }
     }
@@ -215,14 +221,14 @@ pub fn markdown(value: String) -> MarkupContent {
     MarkupContent { kind: MarkupKind::Markdown, value }
 }
 
-pub fn changes(events: Vec<TextDocumentContentChangeEvent>) -> Vec<Change> {
+pub fn changes(events: Vec<TextDocumentContentChangeEvent>) -> Vec<TextChange> {
     let change = |event| match event {
         TextDocumentContentChangeEvent::TextDocumentContentChangePartial(part) => {
             let at = from_position(part.range.start)..from_position(part.range.end);
-            Change { at: Some(at), text: part.text }
+            TextChange { at: Some(at), text: part.text }
         }
         TextDocumentContentChangeEvent::TextDocumentContentChangeWholeDocument(whole) => {
-            Change { at: None, text: whole.text }
+            TextChange { at: None, text: whole.text }
         }
     };
     events.into_iter().map(change).collect()

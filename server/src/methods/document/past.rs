@@ -1,6 +1,6 @@
 //! Stored decisions, for an editor that shows how often a tier would have fired.
 
-use crate::problem::Stamp;
+use crate::problem::FileStamp;
 use crate::store::StoredDecision;
 use rawr_core::assess::Decision;
 use rawr_core::units::Timestamp;
@@ -10,19 +10,19 @@ use std::io::{Read, Seek, SeekFrom};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-/// So many threads, the newest ones, are looked at.
+/// Only the newest threads are read.
 pub const MOST_THREADS: usize = 64;
-/// Of all files together, in bytes; of each file, its end is read.
+/// Of all files together, in bytes. Only the end of each file is read.
 const MOST_BYTES: u64 = 16 << 20;
 const MOST_TIME: Duration = Duration::from_millis(500);
 
-/// Decisions that were read before, by their file.
+/// Decisions that were read before, by file.
 #[derive(Debug, Default)]
 pub struct PastDecisions {
-    files: HashMap<PathBuf, (Stamp, Vec<Decision>)>,
+    files: HashMap<PathBuf, (FileStamp, Vec<Decision>)>,
 }
 
-/// Reads what was decided since, thread by thread. Says whether something was left out because it is too much.
+/// Reads new decisions, thread by thread. Returns whether some were left out because of the limits.
 pub fn read_past(
     files: &[PathBuf],
     since: Timestamp,
@@ -32,7 +32,7 @@ pub fn read_past(
     let (mut bytes, mut all, mut partly) = (0, Vec::new(), false);
     past.files.retain(|path, _| files.contains(path));
     for path in files {
-        let Some(stamp) = Stamp::of(path) else { continue };
+        let Some(stamp) = FileStamp::of(path) else { continue };
         if past.files.get(path).is_none_or(|(known, _)| *known != stamp) {
             let length = stamp.length();
             let left = MOST_BYTES.saturating_sub(bytes);
@@ -48,7 +48,7 @@ pub fn read_past(
                     past.files.insert(path.clone(), (stamp, recent));
                 }
                 Err(error) => {
-                    tracing::warn!(file = %path.display(), %error, "decisions are left out");
+                    tracing::warn!(file = %path.display(), %error, "left out decisions");
                     partly = true;
                 }
             }
@@ -63,7 +63,7 @@ fn read_end(path: &PathBuf, from: u64) -> std::io::Result<Vec<Decision>> {
     file.seek(SeekFrom::Start(from))?;
     let mut bytes = Vec::new();
     file.take(MOST_BYTES).read_to_end(&mut bytes)?;
-    // The first line may be cut.
+    // The first line may be incomplete.
     let begin = match from {
         0 => 0,
         _ => bytes.iter().position(|byte| *byte == b'\n').map_or(bytes.len(), |at| at + 1),
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn decisions_are_read_again_only_where_their_file_has_changed() {
+    fn unchanged_files_are_not_read_again() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("decisions.jsonl");
         std::fs::write(&file, line("old", 1) + &line("a", 9)).unwrap();
@@ -110,7 +110,7 @@ mod tests {
         let mut past = PastDecisions::default();
         let (threads, partly) = read_past(&files, Timestamp(5), &mut past);
         assert_eq!((ids(&threads), partly), (vec!["a"], false));
-        // What is known of a file is believed while it looks the same.
+        // Unchanged files are answered from memory.
         past.files.get_mut(&file).unwrap().1.clear();
         assert_eq!(ids(&read_past(&files, Timestamp(5), &mut past).0), [""; 0]);
         std::fs::write(&file, line("a", 9) + &line("b", 9) + &line("c", 9)).unwrap();
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_file_that_is_too_long_the_end_is_read_from_its_next_line_on() {
+    fn a_long_file_is_read_from_the_first_whole_line_near_its_end() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("decisions.jsonl");
         std::fs::write(&file, line("a", 9) + &line("b", 9)).unwrap();

@@ -1,4 +1,4 @@
-//! Names of documents as clients write them: files, and the texts that rawr itself serves.
+//! URIs of documents: files, and the texts that rawr serves.
 
 use rawr_core::prompt::PromptName;
 use std::path::{Path, PathBuf};
@@ -6,18 +6,18 @@ use url::Url;
 
 pub const SCHEME: &str = "rawr";
 
-/// A text that is in no file.
+/// A text without a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Served {
-    /// A prompt as it would be sent now, as it stands in the editor.
+pub enum ServedText {
+    /// A prompt as it would be sent now, with unsaved changes.
     Preview(PromptName),
-    /// A prompt as it came with rawr.
+    /// A prompt as shipped with rawr.
     Shipped(PromptName),
-    /// What the prompt in the editor has otherwise than the shipped one.
+    /// The diff between the shipped prompt and the edited one.
     Diff(PromptName),
 }
 
-impl Served {
+impl ServedText {
     pub fn uri(self) -> String {
         match self {
             Self::Preview(name) => format!("{SCHEME}://preview/{}", name.name()),
@@ -38,7 +38,7 @@ impl Served {
     }
 }
 
-/// `None`: no file of this machine.
+/// `None`: not a local file.
 pub fn path_of(uri: &str) -> Option<PathBuf> {
     Url::parse(uri).ok().filter(|uri| uri.scheme() == "file")?.to_file_path().ok()
 }
@@ -69,12 +69,12 @@ mod tests {
 
     #[test]
     fn served_texts_have_names() {
-        for of in [Served::Preview, Served::Shipped, Served::Diff] {
+        for of in [ServedText::Preview, ServedText::Shipped, ServedText::Diff] {
             let served = of(PromptName::HeadsUp);
-            assert_eq!(Served::of(&served.uri()), Some(served));
+            assert_eq!(ServedText::of(&served.uri()), Some(served));
         }
         for uri in ["rawr://preview/none", "rawr://other/heads-up", "file:///heads-up", "rawr:x"] {
-            assert_eq!(Served::of(uri), None, "{uri}");
+            assert_eq!(ServedText::of(uri), None, "{uri}");
         }
     }
 }

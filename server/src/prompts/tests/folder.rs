@@ -1,10 +1,10 @@
-//! Folders and files in, the prompts in force out.
+//! From folders and files to the current prompts.
 
 use super::*;
 use std::fs;
 use tempfile::TempDir;
 
-/// A prompt folder that nobody has used yet.
+/// An empty prompt folder.
 struct Lab {
     root: TempDir,
 }
@@ -31,7 +31,7 @@ impl Lab {
     }
 }
 
-fn heads_up(store: &PromptStore) -> (&str, Origin) {
+fn heads_up(store: &PromptStore) -> (&str, PromptSource) {
     let prompt = store.set().get(PromptName::HeadsUp);
     (&prompt.text, prompt.origin)
 }
@@ -41,7 +41,7 @@ fn codes(store: &PromptStore) -> Vec<&'static str> {
 }
 
 #[test]
-fn the_shipped_files_are_put_there_for_their_owner_alone() {
+fn the_shipped_files_are_written_for_their_owner_only() {
     let lab = Lab::new();
     let store = lab.open();
     assert_eq!(codes(&store), [""; 0]);
@@ -49,7 +49,7 @@ fn the_shipped_files_are_put_there_for_their_owner_alone() {
         let path = lab.file(&format!("{}.md", name.name()));
         assert_eq!(fs::read_to_string(&path).unwrap(), shipped(name));
         assert_eq!(store.set().get(name).path, Some(path));
-        assert_eq!(store.set().get(name).origin, Origin::Shipped);
+        assert_eq!(store.set().get(name).origin, PromptSource::Shipped);
     }
     for (name, expected) in [("", 0o700), ("heads-up.md", 0o600), (".seeded", 0o600)] {
         use std::os::unix::fs::PermissionsExt;
@@ -67,13 +67,13 @@ fn edits_are_never_overwritten() {
     lab.write("heads-up.md", "Mine, because {reason}.");
     for _ in 0..2 {
         let store = lab.open();
-        assert_eq!(heads_up(&store), ("Mine, because {reason}.", Origin::User));
+        assert_eq!(heads_up(&store), ("Mine, because {reason}.", PromptSource::User));
         assert_eq!(codes(&store), [""; 0]);
     }
 }
 
 #[test]
-fn a_deleted_file_stays_deleted_and_the_shipped_text_holds() {
+fn a_deleted_file_stays_deleted_and_the_shipped_text_is_used() {
     let lab = Lab::new();
     lab.open();
     fs::remove_file(lab.file("heads-up.md")).unwrap();
@@ -83,7 +83,7 @@ fn a_deleted_file_stays_deleted_and_the_shipped_text_holds() {
 }
 
 #[test]
-fn processes_that_start_at_once_do_not_hinder_each_other() {
+fn processes_that_start_at_once_do_not_conflict() {
     let lab = Lab::new();
     std::thread::scope(|scope| {
         let starts = [(); 8].map(|()| scope.spawn(|| lab.open()));
@@ -98,7 +98,7 @@ fn processes_that_start_at_once_do_not_hinder_each_other() {
 }
 
 #[test]
-fn a_prompt_that_a_later_release_adds_is_put_there_once() {
+fn a_prompt_of_a_later_release_is_written_once() {
     let lab = Lab::new();
     lab.open();
     let list = fs::read_to_string(lab.file(".seeded")).unwrap();
@@ -127,7 +127,7 @@ fn an_untouched_copy_of_an_older_shipped_text_is_a_hint() {
 }
 
 #[test]
-fn a_folder_that_cannot_be_made_is_told_once_and_the_embedded_texts_hold() {
+fn a_folder_that_cannot_be_created_is_reported_once() {
     let lab = Lab::new();
     fs::write(lab.root.path().join("home"), "a file").unwrap();
     let store = lab.open();
@@ -136,7 +136,7 @@ fn a_folder_that_cannot_be_made_is_told_once_and_the_embedded_texts_hold() {
 }
 
 #[test]
-fn a_changed_file_is_taken_up_and_named() {
+fn a_changed_file_is_reloaded_and_named() {
     let lab = Lab::new();
     let mut store = lab.open();
     let before = store.set().clone();
@@ -144,23 +144,23 @@ fn a_changed_file_is_taken_up_and_named() {
     lab.write("heads-up.md", "Mine, because {reason}.");
     assert_eq!(store.refresh_if_changed(), [PromptName::HeadsUp]);
     assert_eq!(store.refresh_if_changed(), []);
-    assert_eq!(heads_up(&store), ("Mine, because {reason}.", Origin::User));
+    assert_eq!(heads_up(&store), ("Mine, because {reason}.", PromptSource::User));
     assert_ne!(
         store.set().get(PromptName::HeadsUp).version,
         before.get(PromptName::HeadsUp).version
     );
     assert_eq!(
         before.get(PromptName::HeadsUp).origin,
-        Origin::Shipped,
+        PromptSource::Shipped,
         "a snapshot does not change"
     );
     fs::remove_file(lab.file("heads-up.md")).unwrap();
     assert_eq!(store.reload(), [PromptName::HeadsUp]);
-    assert_eq!(heads_up(&store).1, Origin::Shipped);
+    assert_eq!(heads_up(&store).1, PromptSource::Shipped);
 }
 
 #[test]
-fn the_last_good_text_stays_when_a_file_goes_bad() {
+fn the_last_valid_text_stays_when_a_file_becomes_invalid() {
     let lab = Lab::new();
     let mut store = lab.open();
     lab.write("heads-up.md", "Good, because {reason}.");
@@ -181,7 +181,7 @@ fn the_last_good_text_stays_when_a_file_goes_bad() {
 }
 
 #[test]
-fn a_file_that_is_bad_at_start_leaves_the_embedded_text() {
+fn a_file_that_is_invalid_at_start_leaves_the_embedded_text() {
     let lab = Lab::new();
     lab.open();
     lab.write("handoff.md", "No packet.");
@@ -190,13 +190,13 @@ fn a_file_that_is_bad_at_start_leaves_the_embedded_text() {
     assert_eq!(handoff.text, PromptSet::shipped().get(PromptName::Handoff).text);
     assert_eq!(
         (handoff.origin, codes(&store)),
-        (Origin::Shipped, vec!["missing-placeholder", "unused-placeholder"])
+        (PromptSource::Shipped, vec!["missing-placeholder", "unused-placeholder"])
     );
     assert_eq!(handoff.path, Some(lab.file("handoff.md")), "the file to repair is named");
 }
 
 #[test]
-fn a_prompt_may_lie_elsewhere() {
+fn a_prompt_may_be_in_another_folder() {
     let lab = Lab::new();
     let mut store = lab.open();
     let other = lab.root.path().join("other.md");
@@ -210,11 +210,11 @@ fn a_prompt_may_lie_elsewhere() {
     }
     let absent = BTreeMap::from([(PromptName::HeadsUp, "absent.md".into())]);
     let store = PromptStore::open(&lab.folder(), &absent);
-    assert_eq!((heads_up(&store).1, codes(&store)), (Origin::Shipped, vec!["no-file"]));
+    assert_eq!((heads_up(&store).1, codes(&store)), (PromptSource::Shipped, vec!["no-file"]));
 }
 
 #[test]
-fn a_version_follows_the_text_and_nothing_else() {
+fn a_version_depends_only_on_the_text() {
     assert_eq!(version("a"), "af63dc4c8601ec8c");
     let lab = Lab::new();
     let store = lab.open();
@@ -224,7 +224,7 @@ fn a_version_follows_the_text_and_nothing_else() {
 }
 
 #[test]
-fn a_decision_prompt_is_found_by_its_path_and_gives_way_to_the_judgment_prompt() {
+fn a_missing_decision_prompt_falls_back_to_the_judgment_prompt() {
     let lab = Lab::new();
     let mut store = lab.open();
     lab.write("strict.md", "Say no.");
@@ -240,6 +240,6 @@ fn a_decision_prompt_is_found_by_its_path_and_gives_way_to_the_judgment_prompt()
     lab.write("strict.md", "");
     store.refresh_if_changed();
     assert_eq!(text(&store, "gone.md"), "Say yes, or no.");
-    assert_eq!(text(&store, "strict.md"), "Say no.", "the last good text stays");
+    assert_eq!(text(&store, "strict.md"), "Say no.", "the last valid text stays");
     assert_eq!(codes(&store), ["empty-prompt"]);
 }

@@ -1,4 +1,4 @@
-//! What the shipped prompts say in one and the same thread, as the agent and the judge would read it.
+//! The shipped prompts rendered for one example thread, as the agent and the judge read them.
 
 use super::*;
 use expect_test::expect_file;
@@ -48,24 +48,24 @@ pub(super) fn rendered(prompt: &Prompt) -> String {
     rawr_core::prompt::render(prompt.name, &prompt.text, value)
 }
 
-/// Exactly, by the encoding of the models that are at work today.
+/// Exactly, with the encoding of current models.
 pub(super) fn tokens(text: &str) -> usize {
     tiktoken_rs::o200k_base_singleton().encode_ordinary(text).len()
 }
 
 #[test]
-fn shipped_prompts_say_this() {
+fn shipped_prompts_render_to_this() {
     let mut said = String::new();
     for prompt in PromptSet::shipped().iter() {
         let text = rendered(prompt);
         let name = prompt.name.name();
         write!(said, "======== {name}: {} tokens\n{text}\n", tokens(&text)).unwrap();
     }
-    // To rewrite it: UPDATE_EXPECT=1 cargo nextest run -p rawr-server shipped_prompts_say_this
+    // To rewrite it: UPDATE_EXPECT=1 cargo nextest run -p rawr-server shipped_prompts_render_to_this
     expect_file!["rendered.txt"].assert_eq(&said);
 }
 
-/// Every one of them is paid for in every compaction.
+/// Each of these tokens is paid for in every compaction.
 #[test]
 fn shipped_prompts_stay_within_their_tokens() {
     for (name, most) in [
@@ -85,7 +85,7 @@ fn shipped_prompts_stay_within_their_tokens() {
 }
 
 #[test]
-fn the_packet_request_asks_for_all_that_work_goes_on_from() {
+fn the_packet_request_asks_for_everything_needed_to_continue() {
     let set = PromptSet::shipped();
     let text = &set.get(PromptName::AutoCompact).text;
     let form = text.split(['<', '>']).nth(2).unwrap().lines();

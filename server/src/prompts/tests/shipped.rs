@@ -1,4 +1,4 @@
-//! What the shipped prompts must hold, and that their README says what there is.
+//! The shipped prompts are valid, and their README lists all placeholders and keys.
 
 use super::*;
 use crate::config::{ConfigSources, Home};
@@ -13,13 +13,13 @@ fn shipped_prompts_have_no_problem() {
     let set = PromptSet::shipped();
     assert_eq!(set.problems().collect::<Vec<_>>(), []);
     for prompt in set.iter() {
-        assert_eq!((prompt.origin, &prompt.path), (Origin::Shipped, &None));
+        assert_eq!((prompt.origin, &prompt.path), (PromptSource::Shipped, &None));
         assert!(!prompt.text.contains("---"), "front matter is taken off {:?}", prompt.name);
     }
 }
 
 #[test]
-fn shipped_prompts_leave_the_built_in_policy_as_it_is() {
+fn shipped_prompts_do_not_change_the_built_in_policy() {
     let home = Home::at("/nowhere");
     let front_matter = PromptSet::shipped();
     let front_matter = Some(front_matter.packet_front_matter());
@@ -46,13 +46,13 @@ fn shipped_prompts_are_short() {
 }
 
 #[test]
-fn the_packet_request_asks_for_every_part_that_a_packet_is_checked_for() {
+fn the_packet_request_asks_for_every_part_of_the_packet_check() {
     let text = &PromptSet::shipped().get(PromptName::AutoCompact).text.clone();
     assert_eq!(packet::missing_parts(text), [""; 0]);
 }
 
 #[test]
-fn a_packet_built_by_rawr_names_its_author_and_comes_back_whole() {
+fn a_packet_built_by_rawr_names_its_author_and_is_parsed_whole() {
     let set = PromptSet::shipped();
     let mut thread = Thread::new(ThreadId::new("t"));
     thread.known.first_message = Some("Ship the parser.".to_owned());
@@ -66,7 +66,7 @@ fn a_packet_built_by_rawr_names_its_author_and_comes_back_whole() {
     assert!(handoff.contains(&built.text) && !handoff.contains(['{', '}']), "{handoff}");
 }
 
-/// Puts generated lines between the two comments that are there for them.
+/// Replaces the lines between the two comments of this name.
 fn with_generated(readme: &str, name: &str, lines: &str) -> String {
     let (before, rest) = readme.split_once(&format!("<!-- generated: {name} -->\n")).unwrap();
     let (_, after) = rest.split_once("<!-- end -->").unwrap();
@@ -100,7 +100,7 @@ fn the_readme_names_every_placeholder_and_key() {
 }
 
 #[test]
-fn the_heads_up_says_no_percentages_and_names_what_closes_it() {
+fn the_heads_up_has_no_percentages_and_names_how_to_end_it() {
     let set = PromptSet::shipped();
     let text = &set.get(PromptName::HeadsUp).text;
     assert!(!text.contains('%') && !text.contains("percent") && text.contains("handoff"), "{text}");

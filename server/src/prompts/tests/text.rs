@@ -1,4 +1,4 @@
-//! One source in, the text in force and what is wrong with it out.
+//! From one source to the text that is used and its problems.
 
 use super::*;
 use expect_test::{Expect, expect};
@@ -14,11 +14,11 @@ fn told<'p>(source: &str, problems: impl IntoIterator<Item = &'p Problem>) -> St
     problems.into_iter().map(line).collect()
 }
 
-/// `Ok` where the source may be in force.
-fn check(name: PromptName, source: &str, expected: Expect) -> Option<Parsed> {
+/// `Ok` if the source can be used.
+fn check(name: PromptName, source: &str, expected: Expect) -> Option<ParsedPrompt> {
     let parsed = parse(name, source, None);
     let (verdict, problems) = match &parsed {
-        Ok(parsed) => ("in force", &parsed.problems),
+        Ok(parsed) => ("used", &parsed.problems),
         Err(problems) => ("refused", problems),
     };
     expected.assert_eq(&format!("{verdict}\n{}", told(source, problems)));
@@ -26,14 +26,14 @@ fn check(name: PromptName, source: &str, expected: Expect) -> Option<Parsed> {
 }
 
 #[test]
-fn front_matter_is_taken_off_and_read() {
+fn front_matter_is_removed_and_parsed() {
     let source = "\u{feff}---\nversion: 1\ntrigger:\n  early_percent_remaining_lt: 80\n  auto_requires_any_boundary: [commit, topic_shift]\npacket:\n  max_tail_chars: 500\n---\n\nWrite it.\n\n";
     let parsed = check(
         PromptName::AutoCompact,
         source,
         expect![[r#"
-        in force
-    "#]],
+            used
+        "#]],
     )
     .unwrap();
     assert_eq!(parsed.text, "Write it.");
@@ -56,34 +56,34 @@ fn front_matter_is_taken_off_and_read() {
 }
 
 #[test]
-fn windows_line_ends_are_taken_as_they_are() {
+fn windows_line_endings_are_kept() {
     let source = "---\r\npacket:\r\n  max_tail_chars: 5\r\n---\r\n\r\nWrite\r\nit.\r\n";
     let parsed = check(
         PromptName::AutoCompact,
         source,
         expect![[r#"
-        in force
-    "#]],
+            used
+        "#]],
     )
     .unwrap();
     assert_eq!((parsed.text.as_str(), parsed.packet.max_tail_chars), ("Write\r\nit.", Some(5)));
 }
 
 #[test]
-fn empty_front_matter_says_nothing() {
+fn empty_front_matter_sets_nothing() {
     check(
         PromptName::AutoCompact,
         "---\n---\nText",
         expect![[r#"
-        in force
-    "#]],
+            used
+        "#]],
     );
     check(
         PromptName::AutoCompact,
         "---\npacket:\ntrigger: ~\n---\nText",
         expect![[r#"
-        in force
-    "#]],
+            used
+        "#]],
     );
 }
 
@@ -110,7 +110,7 @@ fn front_matter_that_does_not_parse_refuses_the_file() {
         "---\n- a\n---\nText",
         expect![[r#"
             refused
-            Error[front-matter] at "- a": the front matter is no list of `key: value`
+            Error[front-matter] at "- a": the front matter is not a mapping of `key: value`
         "#]],
     );
     check(
@@ -118,41 +118,41 @@ fn front_matter_that_does_not_parse_refuses_the_file() {
         "---\nversion: 1\nText",
         expect![[r#"
         refused
-        Error[front-matter] at "---": the front matter is not closed; end it with a line `---`
+        Error[front-matter] at "---": the front matter is not closed; close it with a line `---`
     "#]],
     );
 }
 
 #[test]
-fn unknown_keys_of_the_front_matter_are_told() {
+fn unknown_keys_of_the_front_matter_are_reported() {
     check(
         PromptName::AutoCompact,
         "---\ntriger: {}\npacket:\n  max_tail_char: 5\n---\nText",
         expect![[r#"
-            in force
-            Warning[unknown-key] at "triger": no key `triger` in the front matter of auto-compact; did you mean `trigger`?
-            Warning[unknown-key] at "max_tail_char": no key `max_tail_char` in the front matter of auto-compact; did you mean `max_tail_chars`?
+            used
+            Warning[unknown-key] at "triger": unknown key `triger` in the front matter of auto-compact; did you mean `trigger`?
+            Warning[unknown-key] at "max_tail_char": unknown key `max_tail_char` in the front matter of auto-compact; did you mean `max_tail_chars`?
         "#]],
     );
     check(
         PromptName::HeadsUp,
         "---\ntitle: é\n---\nText {reason}",
         expect![[r#"
-        in force
-        Warning[unknown-key] at "title": no key `title` in the front matter of heads-up
-    "#]],
+            used
+            Warning[unknown-key] at "title": unknown key `title` in the front matter of heads-up
+        "#]],
     );
 }
 
 #[test]
-fn wrong_values_of_the_front_matter_count_for_nothing() {
+fn wrong_values_of_the_front_matter_are_ignored() {
     let source = "---\ntrigger:\n  early_percent_remaining_lt: 101\n  ready_percent_remaining_lt: high\n  auto_requires_any_boundary: [comit]\npacket: 5\n---\nText";
     let parsed = check(PromptName::AutoCompact, source, expect![[r#"
-        in force
-        Error[out-of-range] at "101": `trigger.early_percent_remaining_lt` must be from 0 to 100, and is 101
-        Error[wrong-type] at "high": `trigger.ready_percent_remaining_lt` must be a whole number, and is a text
+        used
+        Error[out-of-range] at "101": `trigger.early_percent_remaining_lt` must be from 0 to 100, but is 101
+        Error[wrong-type] at "high": `trigger.ready_percent_remaining_lt` must be a whole number, but is a string
         Error[unknown-value] at "comit": `trigger.auto_requires_any_boundary` cannot be `comit`; did you mean `commit`?
-        Error[wrong-type] at "5": `packet` must be a table, and is a whole number
+        Error[wrong-type] at "5": `packet` must be a table, but is a whole number
     "#]]).unwrap();
     let spans = parsed.packet.spans.clone();
     assert_eq!(parsed.packet, PacketFrontMatter { spans, ..PacketFrontMatter::default() });
@@ -169,21 +169,21 @@ fn an_alias_bomb_in_front_matter_is_refused() {
 }
 
 #[test]
-fn unknown_placeholders_are_told_and_stay_in_the_text() {
+fn unknown_placeholders_are_reported_and_stay_in_the_text() {
     let source = "{scratchFle} {packet} and { json } {\"a\": 1} {scratchFile} {thread_id}";
     let parsed = check(PromptName::ScratchWrite, source, expect![[r#"
-        in force
-        Warning[unknown-placeholder] at "{scratchFle}": no placeholder `{scratchFle}` in scratch-write; did you mean `scratchFile`?
-        Warning[unknown-placeholder] at "{packet}": no placeholder `{packet}` in scratch-write; it may hold `{scratchFile}`, `{threadId}`
+        used
+        Warning[unknown-placeholder] at "{scratchFle}": unknown placeholder `{scratchFle}` in scratch-write; did you mean `scratchFile`?
+        Warning[unknown-placeholder] at "{packet}": unknown placeholder `{packet}` in scratch-write; use one of `{scratchFile}`, `{threadId}`
     "#]]).unwrap();
     assert_eq!(parsed.text, source);
     check(
         PromptName::Compact,
         "Sum up {it}.",
         expect![[r#"
-        in force
-        Warning[unknown-placeholder] at "{it}": no placeholder `{it}` in compact; this prompt has no placeholders
-    "#]],
+            used
+            Warning[unknown-placeholder] at "{it}": unknown placeholder `{it}` in compact; this prompt has no placeholders
+        "#]],
     );
 }
 
@@ -194,7 +194,7 @@ fn a_prompt_without_its_required_placeholder_is_refused() {
         "Go on.",
         expect![[r#"
             refused
-            Error[missing-placeholder] at "Go on.": `{packet}` is nowhere in the text; it stands for the continuation packet, word for word
+            Error[missing-placeholder] at "Go on.": missing placeholder `{packet}`; it is replaced with the continuation packet, word for word
             Hint[unused-placeholder] at "Go on.": the shipped text also uses `{author}`, `{resume}`, `{scratchFile}`
         "#]],
     );
@@ -202,8 +202,8 @@ fn a_prompt_without_its_required_placeholder_is_refused() {
         PromptName::ScratchWrite,
         "Write to {scratch_file}.",
         expect![[r#"
-        in force
-    "#]],
+            used
+        "#]],
     );
 }
 
@@ -213,7 +213,7 @@ fn a_placeholder_of_the_shipped_text_that_is_not_used_is_a_hint() {
         PromptName::HeadsUp,
         "We compact now.",
         expect![[r#"
-            in force
+            used
             Hint[unused-placeholder] at "We compact now.": the shipped text also uses `{reason}`
         "#]],
     );
@@ -226,7 +226,7 @@ fn an_empty_file_is_refused() {
         " \n",
         expect![[r#"
         refused
-        Error[empty-prompt] at "": there is no text; delete the file to use the shipped text
+        Error[empty-prompt] at "": the prompt is empty; delete the file to use the shipped text
     "#]],
     );
     check(
@@ -234,7 +234,7 @@ fn an_empty_file_is_refused() {
         "---\nversion: 1\n---\n",
         expect![[r#"
         refused
-        Error[empty-prompt] at "": there is no text; delete the file to use the shipped text
+        Error[empty-prompt] at "": the prompt is empty; delete the file to use the shipped text
     "#]],
     );
 }

@@ -1,15 +1,19 @@
-//! Secrets that a command line gives to an option: `--token …`, `curl -u user:…`, `mysql -p…`.
+//! Detects secrets in options of a command line: `--token …`, `curl -u user:…`, `mysql -p…`.
 
-use super::super::value::{Named, is_bare, is_secret, quote_at, skip_blanks};
-use super::super::{Scan, Secret, is_word};
+use super::super::value::{SecretOrigin, is_bare, is_secret, quote_at, skip_blanks};
+use super::super::{RedactScan, SecretSpan, is_word};
 use super::next_item;
 use rawr_core::steps;
 
-/// How far back a line is read for the command or the option that a value belongs to.
+/// How many bytes of a line before a value are searched for its command or option.
 const LOOK_BACK: usize = 200;
 
 /// `--token …` and `"--token", "…"`; also `login … password …` of a `.netrc`, and `ENV TOKEN …` of a Dockerfile.
-pub(super) fn value_of_option(scan: Scan<'_>, name_start: usize, name_end: usize) -> Option<usize> {
+pub(super) fn value_of_option(
+    scan: RedactScan<'_>,
+    name_start: usize,
+    name_end: usize,
+) -> Option<usize> {
     let start = skip_blanks(scan, name_end);
     let value = if start > name_end { start } else { next_item(scan, name_end)? };
     let before = line_before(scan, name_start);
@@ -25,8 +29,8 @@ pub(super) fn value_of_option(scan: Scan<'_>, name_start: usize, name_end: usize
     (word.starts_with(b"--") || of_netrc() || is_variable()).then_some(value)
 }
 
-/// `curl -u user:password`; a user and a group, as of containers, are numbers or words.
-pub(super) fn user_option(scan: Scan<'_>, at: usize) -> Option<Secret> {
+/// `curl -u user:password`. The user and group of a container are numbers or words instead.
+pub(super) fn user_option(scan: RedactScan<'_>, at: usize) -> Option<SecretSpan> {
     let start = skip_blanks(scan, at + 1);
     if start == at + 1 || !matches!(scan.byte_before(at - 1), b' ' | b'\t') {
         return None;
@@ -37,17 +41,17 @@ pub(super) fn user_option(scan: Scan<'_>, at: usize) -> Option<Secret> {
     let value = scan.text.get(password.clone())?;
     let is_number = value.iter().all(u8::is_ascii_digit);
     let whole = scan.byte(user.end) == b':' && !user.is_empty() && value.len() >= 6;
-    (whole && !is_number && is_secret(value, Named::Password))
-        .then_some(Secret { kind: "password", range: user.start..password.end })
+    (whole && !is_number && is_secret(value, SecretOrigin::Password))
+        .then_some(SecretSpan { kind: "password", range: user.start..password.end })
 }
 
-/// An option of one letter whose value is a password.
+/// A one-letter option with a password as its value.
 struct PasswordOption {
     letter: u8,
     programs: &'static [&'static [u8]],
-    /// Of several commands, the one that takes it.
+    /// The command that takes it, if only one of several does.
     command: Option<&'static [u8]>,
-    /// `-p …`, as well as `-p…`.
+    /// Accepts `-p …` in addition to `-p…`.
     may_be_apart: bool,
 }
 
@@ -69,7 +73,7 @@ const PASSWORD_OPTIONS: [PasswordOption; 4] = [
 ];
 
 /// `mysql -p…`, `sshpass -p …`, `redis-cli -a …`.
-pub(super) fn password_option(scan: Scan<'_>, at: usize) -> Option<Secret> {
+pub(super) fn password_option(scan: RedactScan<'_>, at: usize) -> Option<SecretSpan> {
     if !matches!(scan.byte_before(at - 1), b' ' | b'\t') {
         return None;
     }
@@ -85,18 +89,18 @@ pub(super) fn password_option(scan: Scan<'_>, at: usize) -> Option<Secret> {
             && option.command.is_none_or(|command| runs(scan, at, &[command]))
     };
     (is_value && PASSWORD_OPTIONS.iter().any(takes_it))
-        .then_some(Secret { kind: "password", range })
+        .then_some(SecretSpan { kind: "password", range })
 }
 
-/// Whether one of these is a word of the command so far.
-fn runs(scan: Scan<'_>, at: usize, programs: &[&[u8]]) -> bool {
+/// Whether one of these is a word of the command before `at`.
+fn runs(scan: RedactScan<'_>, at: usize, programs: &[&[u8]]) -> bool {
     let line = line_before(scan, at);
     let command = line.rsplit(|byte| matches!(byte, b';' | b'|' | b'&')).next().unwrap_or_default();
     command.split(|byte| !is_word(*byte)).any(|word| programs.contains(&word))
 }
 
-/// The end of the line before a place, from behind what was replaced in it: there stands a `]`, now and next time.
-fn line_before<'t>(scan: Scan<'t>, at: usize) -> &'t [u8] {
+/// The line before a position, without redacted parts, which end with a `]` in every pass.
+fn line_before<'t>(scan: RedactScan<'t>, at: usize) -> &'t [u8] {
     let from = at.saturating_sub(LOOK_BACK).max(scan.floor);
     let before = scan.text.get(from..at).unwrap_or_default();
     steps::add(before.len());

@@ -1,4 +1,4 @@
-//! Secrets as machines make them: drawn anew in every run. The rules may not be made for one sample.
+//! Secrets that are generated randomly in every run, so that the rules cannot be fitted to one sample.
 
 use super::*;
 use std::hash::{BuildHasher, RandomState};
@@ -67,7 +67,7 @@ const FORMS: [&str; 13] = [
 ];
 
 #[test]
-fn nearly_every_random_value_behind_an_ordinary_name_goes() {
+fn nearly_every_random_value_of_an_ordinary_name_is_redacted() {
     const DRAWS: usize = 2000;
     let alphabets = [
         ("hex", "0123456789abcdef".to_owned()),
@@ -101,9 +101,9 @@ fn nearly_every_random_value_behind_an_ordinary_name_goes() {
     }
 }
 
-/// As a password manager makes them. Some have no digit, or change too seldom to be told from code.
+/// As password managers generate them. Some have no digit, or look too much like code.
 #[test]
-fn most_generated_passwords_with_marks_go() {
+fn most_generated_passwords_with_punctuation_are_redacted() {
     const DRAWS: usize = 2000;
     let alphabet = [UPPER, LOWER, DIGITS, "!@#$%^*()_+-=?:"].concat();
     let mut draw = Draw::new();
@@ -120,9 +120,9 @@ fn most_generated_passwords_with_marks_go() {
     }
 }
 
-/// This repository's own prose and code. Tests hold secrets on purpose, and so do the rules.
+/// This repository's own prose and code, except for tests and rules, which contain secrets.
 #[test]
-fn ordinary_prose_and_code_stay() {
+fn the_repositorys_own_text_is_kept() {
     const WITH_SECRETS: [&str; 2] = ["server/src/redact/", "server/src/judge/foreign.rs"];
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
     let mut files = Vec::new();
@@ -160,9 +160,9 @@ fn texts(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// What looks drawn, and is no secret.
+/// Text that looks random and is not a secret.
 #[test]
-fn hashes_identifiers_paths_and_pictures_stay() {
+fn hashes_identifiers_paths_and_images_are_kept() {
     let mut draw = Draw::new();
     for _ in 0..1000 {
         let hex = draw.text(b"0123456789abcdef", 64);

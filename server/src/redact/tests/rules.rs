@@ -1,4 +1,4 @@
-//! The public rules: generated from the file that their scanner ships, and all of them usable.
+//! The public rules are generated from the file of their scanner, and all of them compile.
 
 use super::super::shapes::ALL;
 use regex_syntax::ParserBuilder;
@@ -6,7 +6,7 @@ use regex_syntax::hir::literal::Extractor;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// What ends a token in the public rules. Here its word ends it.
+/// What ends a token in the public rules. Here, the end of the word ends it.
 const TAILS: [&str; 4] = [
     r#"(?:[\x60'"\s;]|\\[nr]|$)"#,
     r#"(?:[\x60'"\s;]|\\[nr]|$|\b)"#,
@@ -14,21 +14,21 @@ const TAILS: [&str; 4] = [
     r"(?:[^\w-]|\z)",
 ];
 
-/// The rules of tokens that begin in a way of their own. Those that need the name of a product near by, or text without
-/// end, are left out: names are read by the rules of assignments.
+/// The rules of tokens with a known prefix. Rules that need a product's name nearby, or text of unlimited length, are
+/// omitted, because the rules of assignments cover names.
 fn generated(source: &str) -> String {
     let file: toml::Table = source.parse().unwrap();
     let rules: Vec<_> = file["rules"].as_array().unwrap().iter().filter_map(rule).collect();
     let lines = rules.iter().map(|(kind, prefixes, pattern)| {
         format!(
-            "    Rule {{ kind: {kind:?}, prefixes: &{prefixes:?}, pattern: r##\"{pattern}\"## }},\n"
+            "    TokenRule {{ kind: {kind:?}, prefixes: &{prefixes:?}, pattern: r##\"{pattern}\"## }},\n"
         )
     });
     format!(
         "//! Generated from `gitleaks.toml` (see `gitleaks.LICENSE`) by `UPDATE=1 cargo test -p rawr-server redact`.\n\n\
-         use super::shapes::Rule;\n\n\
+         use super::shapes::TokenRule;\n\n\
          #[rustfmt::skip]\n\
-         pub(super) const PUBLIC: [Rule; {}] = [\n{}];\n",
+         pub(super) const PUBLIC: [TokenRule; {}] = [\n{}];\n",
         rules.len(),
         lines.collect::<String>()
     )
@@ -63,7 +63,7 @@ fn rule(rule: &toml::Value) -> Option<(&str, Vec<String>, String)> {
 }
 
 #[test]
-fn the_table_is_the_public_file() {
+fn the_table_matches_the_public_file() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/redact");
     let expected = generated(&std::fs::read_to_string(folder.join("gitleaks.toml")).unwrap());
     let table = folder.join("rules.rs");
@@ -75,7 +75,7 @@ fn the_table_is_the_public_file() {
 }
 
 #[test]
-fn every_rule_can_be_used() {
+fn every_rule_compiles() {
     assert!(ALL.len() > 100);
     for shape in ALL.iter() {
         assert!(shape.pattern().is_some(), "{}", shape.kind());

@@ -1,6 +1,6 @@
-//! When a look at the repository is asked for.
+//! When the repository is inspected.
 
-use crate::jobs::{Done, Job};
+use crate::jobs::{Job, JobResult};
 use crate::registry::work::tests::{NOW, opening, registry};
 use crate::registry::{Opening, RegistryError, ThreadRegistry};
 use rawr_core::Input;
@@ -10,7 +10,7 @@ use serde_json::json;
 use tempfile::TempDir;
 
 const CALM: u64 = 100;
-/// Of a window of 190,000: less than any tier leaves.
+/// In a window of 190,000 tokens, this leaves less than any tier.
 const PRESSURE: u64 = 180_000;
 
 struct Lab {
@@ -44,7 +44,7 @@ impl Lab {
         self.registry.settle(at);
     }
 
-    /// The looks that the end of the next turn leads to.
+    /// The number of inspections after the next turn.
     fn turn(&mut self, context: u64, at: Timestamp) -> usize {
         self.turns += 1;
         let turn = format!("t{}", self.turns);
@@ -57,7 +57,7 @@ impl Lab {
 }
 
 #[test]
-fn an_ordinary_turn_is_no_reason_to_look_and_pressure_a_boundary_or_a_minute_is() {
+fn the_repository_is_inspected_under_pressure_at_a_boundary_and_after_a_minute() {
     let home = TempDir::new().unwrap();
     let mut lab = Lab::open(&home, Role::Owner);
     assert_eq!(lab.looks(), 1, "at the opening");
@@ -72,17 +72,17 @@ fn an_ordinary_turn_is_no_reason_to_look_and_pressure_a_boundary_or_a_minute_is(
 }
 
 #[test]
-fn a_repository_that_cannot_be_looked_at_is_left_alone_for_a_minute() {
+fn a_repository_that_cannot_be_inspected_is_retried_after_a_minute() {
     let home = TempDir::new().unwrap();
     let mut lab = Lab::open(&home, Role::Owner);
     assert_eq!(lab.looks(), 1);
-    lab.registry.done(Done::Observed { thread: id(), seen: None }, NOW);
+    lab.registry.done(JobResult::Observed { thread: id(), seen: None }, NOW);
     assert_eq!(lab.turn(PRESSURE, NOW.plus_seconds(59)), 0);
     assert_eq!(lab.turn(PRESSURE, NOW.plus_seconds(60)), 1);
 }
 
 #[test]
-fn only_the_owner_looks() {
+fn only_the_owner_inspects_the_repository() {
     let home = TempDir::new().unwrap();
     let mut owner = Lab::open(&home, Role::Owner);
     let mut observer = Lab::open(&home, Role::Observer);

@@ -1,4 +1,4 @@
-//! What a request costs beside other open threads, counted in steps.
+//! The cost of a request besides other open threads, counted in visits.
 
 use crate::registry::work::tests::{NOW, opening, registry};
 use crate::registry::{Opening, RegistryError, ThreadRegistry};
@@ -13,11 +13,11 @@ fn open(registry: &mut ThreadRegistry, thread: &str, role: Role) {
     assert!(matches!(registry.open(opening(), NOW), Err(RegistryError::Busy(_))));
     registry.settle(NOW);
     registry.open(opening(), NOW).unwrap();
-    registry.requests_went_on(NOW);
+    registry.requests_resumed(NOW);
     registry.settle(NOW);
 }
 
-/// The steps of one request beside so many other threads.
+/// The visits of one request besides so many other threads.
 fn cost(role: Role, others: usize) -> usize {
     let home = TempDir::new().unwrap();
     let (mut owner, _) = registry(&home);
@@ -40,7 +40,7 @@ fn cost(role: Role, others: usize) -> usize {
     asked.begins(1, Some(&id), NOW);
     asked.handle(&id, Input::Saw(started.into()), NOW).unwrap();
     asked.settle(NOW);
-    asked.requests_went_on(NOW);
+    asked.requests_resumed(NOW);
     asked.tick(NOW);
     asked.next_deadline(NOW);
     steps::take()

@@ -1,4 +1,4 @@
-//! What waits for a thread's files beside requests.
+//! What waits for a thread's files without a request.
 
 use crate::config::Home;
 use crate::registry::{Notice, Opening, RegistryError, ThreadRegistry, WatchFilter};
@@ -41,7 +41,7 @@ pub(crate) fn opening(role: Role) -> Opening {
 }
 
 #[test]
-fn what_is_recorded_while_a_thread_is_opened_is_told() {
+fn records_written_while_a_thread_is_opened_are_reported() {
     let home = TempDir::new().unwrap();
     let (mut watcher, told) = registry(&home);
     assert!(watcher.watch(WatchFilter::default(), NOW).unwrap().is_empty());
@@ -61,14 +61,14 @@ fn what_is_recorded_while_a_thread_is_opened_is_told() {
     owner.handle(&ThreadId::new("a"), Input::Saw(given.into()), NOW).unwrap();
     owner.settle(NOW);
     watcher.open(opening(Role::Observer), NOW).unwrap();
-    watcher.requests_went_on(NOW);
+    watcher.requests_resumed(NOW);
     watcher.settle(NOW);
     assert_eq!(*told.lock().unwrap(), ["a changed"]);
 }
 
-/// Nobody keeps the thread, so that it goes with what was stored of it: a request behind that waits for nothing.
+/// Nothing keeps the thread open, so that storing its batch removes it. A request for it must not wait.
 #[test]
-fn a_thread_that_goes_behind_a_panic_keeps_no_request_waiting() {
+fn a_thread_removed_after_a_panic_blocks_no_request() {
     let home = TempDir::new().unwrap();
     let (mut owner, _) = registry(&home);
     assert!(owner.open(opening(Role::Owner), NOW).is_err());
@@ -85,7 +85,7 @@ fn a_thread_that_goes_behind_a_panic_keeps_no_request_waiting() {
     watcher.begins(1, Some(&id), NOW);
     watcher.handle(&id, started(), NOW).unwrap();
     watcher.unwatch(&filter);
-    watcher.distrust_memory();
+    watcher.mark_threads_stale();
     watcher.begins(2, Some(&id), NOW);
     let asked = watcher.handle(&id, started(), NOW).map(drop);
     assert_eq!(watcher.waits_for(), [], "{asked:?}");

@@ -1,4 +1,4 @@
-//! Which moves of HEAD are commits, whoever made them, and which are not.
+//! Which moves of HEAD count as commits.
 
 use super::*;
 
@@ -6,7 +6,7 @@ async fn look_after(lab: &Lab, folder: &str, last: Option<&Repo>) -> RepoObserve
     observe(&lab.path(folder), &SETTINGS, None, last).await.unwrap()
 }
 
-/// What a look tells of a commit that comes after all of these moves, and after the look before them.
+/// The commit that is reported after these moves of HEAD since the last inspection.
 async fn check(moves: &[&[&str]], expected: Option<&str>) {
     let lab = Lab::with_commit();
     lab.git("r", &["config", "user.name", "T"]);
@@ -28,7 +28,7 @@ async fn check(moves: &[&[&str]], expected: Option<&str>) {
 const COMMIT: &[&str] = &["commit", "--quiet", "--allow-empty", "--message", "by a script"];
 
 #[tokio::test]
-async fn a_commit_by_any_hand_is_one() {
+async fn commits_cherry_picks_and_reverts_count_as_commits() {
     check(&[COMMIT], Some("by a script")).await;
     check(&[&["commit", "--quiet", "--amend", "--message", "again"]], Some("again")).await;
     check(&[&["cherry-pick", "ahead"]], Some("of the other branch")).await;
@@ -38,7 +38,7 @@ async fn a_commit_by_any_hand_is_one() {
 }
 
 #[tokio::test]
-async fn what_else_moves_head_is_none() {
+async fn other_moves_of_head_are_not_commits() {
     check(&[], None).await;
     check(&[&["switch", "--quiet", "ahead"]], None).await;
     check(&[&["merge", "--quiet", "ahead"]], None).await;
@@ -48,7 +48,7 @@ async fn what_else_moves_head_is_none() {
 }
 
 #[tokio::test]
-async fn a_commit_behind_or_before_another_move_is_still_told() {
+async fn a_commit_before_or_after_another_move_is_reported() {
     let back: &[&str] = &["reset", "--quiet", "--hard", "HEAD~1"];
     check(&[&["switch", "--quiet", "ahead"], COMMIT], Some("by a script")).await;
     check(&[COMMIT, &["merge", "--quiet", "--no-edit", "ahead"]], Some("by a script")).await;
@@ -56,7 +56,7 @@ async fn a_commit_behind_or_before_another_move_is_still_told() {
 }
 
 #[tokio::test]
-async fn the_first_commit_of_a_repository_is_told() {
+async fn the_first_commit_of_a_repository_is_reported() {
     let lab = Lab::new();
     let before = look_after(&lab, "r", None).await;
     lab.write("r/a", "one\n");
@@ -66,7 +66,7 @@ async fn the_first_commit_of_a_repository_is_told() {
 }
 
 #[tokio::test]
-async fn where_head_is_not_recorded_no_commit_is_told() {
+async fn without_a_reflog_no_commit_is_reported() {
     let lab = Lab::with_commit();
     lab.git("r", &["config", "core.logAllRefUpdates", "false"]);
     fs::remove_dir_all(lab.path("r/.git/logs")).unwrap();

@@ -1,11 +1,11 @@
-//! Repositories and names that are not as most are.
+//! Unusual repositories and file names.
 
 use super::*;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 
 #[tokio::test]
-async fn where_there_is_no_work_tree_nothing_is_seen() {
+async fn without_a_work_tree_there_is_no_state() {
     let lab = Lab::with_commit();
     fs::create_dir(lab.path("plain")).unwrap();
     lab.git("plain", &["clone", "--quiet", "--bare", "../r", "bare.git"]);
@@ -20,7 +20,7 @@ async fn where_there_is_no_work_tree_nothing_is_seen() {
 }
 
 #[tokio::test]
-async fn before_the_first_commit_there_is_a_branch_only() {
+async fn before_the_first_commit_there_is_only_a_branch() {
     let lab = Lab::new();
     lab.write("r/a", "new\n");
     lab.check(
@@ -32,7 +32,7 @@ async fn before_the_first_commit_there_is_a_branch_only() {
 }
 
 #[tokio::test]
-async fn without_a_branch_there_is_a_commit_only() {
+async fn without_a_branch_there_is_only_a_commit() {
     let lab = Lab::with_commit();
     lab.git("r", &["checkout", "--quiet", "--detach"]);
     lab.check("r", None, expect![[r#"None at Some("HEAD"), 0 dirty: []"#]]).await;
@@ -48,7 +48,7 @@ async fn a_linked_work_tree_is_its_own() {
 }
 
 #[tokio::test]
-async fn a_work_tree_may_hang_on_a_bare_repository() {
+async fn a_work_tree_may_belong_to_a_bare_repository() {
     let lab = Lab::with_commit();
     lab.git("r", &["clone", "--quiet", "--bare", ".", "../hub.git"]);
     lab.git("hub.git", &["worktree", "add", "--quiet", "../spoke", "main"]);
@@ -56,7 +56,7 @@ async fn a_work_tree_may_hang_on_a_bare_repository() {
 }
 
 #[tokio::test]
-async fn a_submodule_is_looked_at_from_outside_only() {
+async fn files_inside_a_submodule_are_not_inspected() {
     let lab = Lab::with_commit();
     fs::create_dir(lab.path("inner")).unwrap();
     lab.git("inner", &["init", "--quiet", "--initial-branch", "trunk"]);
@@ -96,7 +96,7 @@ async fn every_name_is_one_line_of_text() {
 }
 
 #[tokio::test]
-async fn hashes_may_be_of_the_long_kind() {
+async fn hashes_may_be_sha_256() {
     let lab = Lab { folder: TempDir::new().unwrap() };
     fs::create_dir(lab.path("r")).unwrap();
     lab.git("r", &["init", "--quiet", "--initial-branch", "main", "--object-format", "sha256"]);

@@ -1,4 +1,4 @@
-//! A look leaves no trace, waits for nobody and runs nothing of the repository's own.
+//! An inspection writes nothing, waits for no lock and runs no program that the repository configures.
 
 use super::*;
 
@@ -9,16 +9,16 @@ fn look<'s>(lab: &Lab, git: PathBuf, settings: &'s RepoObservation) -> RepoProbe
 #[tokio::test]
 async fn the_index_is_not_written_and_its_lock_is_not_needed() {
     let lab = Lab::with_commit();
-    // Git would like to write down that this file is as it was.
+    // Git would refresh the index, because the time of this file has changed.
     let touched = fs::File::options().write(true).open(lab.path("r/a")).unwrap();
     touched.set_modified(std::time::UNIX_EPOCH + Duration::from_secs(1)).unwrap();
     let index = lab.path("r/.git/index");
     let read = || (fs::read(&index).unwrap(), fs::metadata(&index).unwrap().modified().unwrap());
     let before = read();
     lab.check("r", None, expect![[r#"Some("main") at Some("HEAD"), 0 dirty: []"#]]).await;
-    lab.write("r/.git/index.lock", "somebody's");
+    lab.write("r/.git/index.lock", "another process's");
     lab.check("r", None, expect![[r#"Some("main") at Some("HEAD"), 0 dirty: []"#]]).await;
-    assert_eq!(fs::read(lab.path("r/.git/index.lock")).unwrap(), b"somebody's");
+    assert_eq!(fs::read(lab.path("r/.git/index.lock")).unwrap(), b"another process's");
     assert_eq!(read(), before);
     fs::remove_file(lab.path("r/.git/index.lock")).unwrap();
     lab.git("r", &["status"]);
@@ -26,7 +26,7 @@ async fn the_index_is_not_written_and_its_lock_is_not_needed() {
 }
 
 #[tokio::test]
-async fn nothing_that_is_configured_runs() {
+async fn configured_programs_do_not_run() {
     let lab = Lab::with_commit();
     let ran = lab.path("ran");
     let evil = lab.script("evil", &format!("echo \"$0 $*\" >> '{}'; cat", ran.display()));
@@ -63,18 +63,18 @@ async fn nothing_that_is_configured_runs() {
         "r",
         &["-c", "filter.e.v.i.l.process=", "-c", "filter.e.v.i.l.required=false", "diff", "--stat"],
     );
-    assert!(ran.exists(), "another command of git's runs them");
+    assert!(ran.exists(), "another git command runs them");
 }
 
 #[tokio::test]
-async fn a_filter_that_cannot_be_taken_away_is_not_met() {
+async fn a_filter_that_cannot_be_disabled_prevents_the_inspection() {
     let lab = Lab::with_commit();
     lab.git("r", &["config", "filter.a=b.clean", "cat"]);
     lab.check("r", None, expect!["nothing"]).await;
 }
 
 #[test]
-fn the_environment_of_another_repository_is_not_handed_on() {
+fn git_variables_of_another_repository_are_removed() {
     let program = Program::new(Path::new("/git"), Path::new("/"), Instant::now());
     let shown = program.environment();
     for name in ["GIT_DIR", "GIT_INDEX_FILE", "GIT_WORK_TREE", "GIT_CONFIG_PARAMETERS"] {
@@ -84,7 +84,7 @@ fn the_environment_of_another_repository_is_not_handed_on() {
     assert!(shown.contains(&locks), "{shown:?}");
 }
 
-/// Whether a process runs. One that nobody has waited for does not.
+/// Whether a process runs. A zombie does not.
 fn runs(id: &str) -> bool {
     let stat = fs::read_to_string(format!("/proc/{}/stat", id.trim())).unwrap_or_default();
     stat.rsplit_once(") ").is_some_and(|(_, state)| !state.starts_with(['Z', 'X']))
@@ -107,19 +107,19 @@ async fn check_killed(what: &str) {
     assert_eq!(look(&lab, git, &settings).observe(None, None).await, None);
     let ids = fs::read_to_string(lab.path("r/ids")).unwrap();
     for id in ids.split_whitespace() {
-        assert!(ends(id).await, "{what}: {id} of {ids} goes on");
+        assert!(ends(id).await, "{what}: {id} of {ids} still runs");
     }
 }
 
 #[tokio::test]
-async fn a_program_that_takes_too_long_is_killed_with_all_that_it_started() {
+async fn a_program_that_times_out_is_killed_with_its_children() {
     let waits = check_killed("sleep 600 & echo $$ $! > ids; wait");
     let leaves = check_killed("sleep 600 & echo $$ $! > ids");
     tokio::join!(waits, leaves);
 }
 
 #[tokio::test]
-async fn a_look_that_is_given_up_ends_its_program() {
+async fn a_cancelled_inspection_ends_its_program() {
     let lab = Lab::with_commit();
     let git = lab.script("git", "echo $$ > ids; exec sleep 600");
     let look = look(&lab, git, &SETTINGS);
@@ -137,7 +137,7 @@ async fn a_look_that_is_given_up_ends_its_program() {
 }
 
 #[tokio::test]
-async fn an_endless_list_is_read_to_the_limit() {
+async fn an_endless_list_is_read_up_to_the_limit() {
     let lab = Lab::with_commit();
     let entry = format!("? {}", "a".repeat(61));
     let endless = format!(
@@ -152,7 +152,7 @@ async fn an_endless_list_is_read_to_the_limit() {
 }
 
 #[tokio::test]
-async fn what_is_no_git_is_not_believed() {
+async fn invalid_output_of_git_is_ignored() {
     let lab = Lab::with_commit();
     for says in ["echo hello", "exit 0", "exit 1", "printf '1 x\\0u\\0?\\0'"] {
         let git = lab.script("git", says);

@@ -1,4 +1,4 @@
-//! Graphite's part, with a stand-in for it.
+//! Graphite's stack, with a fake `gt`.
 
 use super::*;
 
@@ -9,7 +9,7 @@ fn look<'s>(lab: &Lab, folder: &str, gt: PathBuf, settings: &'s RepoObservation)
     RepoProbe { git, gt: Some(gt), cwd: lab.path(folder), settings }
 }
 
-/// What Graphite is asked where it says this, and what is seen.
+/// The arguments of `gt` and the resulting state, if `gt` prints this.
 async fn check_with(lab: &Lab, says: &str, settings: RepoObservation, expected: Expect) {
     let asked = lab.path("asked");
     let gt = lab.script("gt", &format!("echo \"gt $*\" > '{}'\n{says}", asked.display()));
@@ -30,7 +30,7 @@ async fn check(says: &str, graphite_max_chars: usize, expected: Expect) {
 }
 
 #[tokio::test]
-async fn the_stack_is_told_without_colours() {
+async fn the_stack_has_no_colors() {
     check(
         STACK,
         100,
@@ -42,7 +42,7 @@ async fn the_stack_is_told_without_colours() {
 }
 
 #[tokio::test]
-async fn a_long_stack_is_cut_at_a_character() {
+async fn a_long_stack_is_truncated_at_a_character() {
     check(
         STACK,
         12,
@@ -62,7 +62,7 @@ async fn a_long_stack_is_cut_at_a_character() {
 }
 
 #[tokio::test]
-async fn no_characters_are_no_question() {
+async fn with_a_limit_of_zero_graphite_is_not_run() {
     check(
         STACK,
         0,
@@ -74,7 +74,7 @@ async fn no_characters_are_no_question() {
 }
 
 #[tokio::test]
-async fn a_repository_that_graphite_does_not_know_is_left_alone() {
+async fn graphite_is_not_run_in_a_repository_without_it() {
     check_with(
         &Lab::with_commit(),
         STACK,
@@ -87,7 +87,7 @@ async fn a_repository_that_graphite_does_not_know_is_left_alone() {
 }
 
 #[tokio::test]
-async fn what_graphite_says_when_it_fails_is_no_stack() {
+async fn error_messages_of_graphite_are_not_a_stack() {
     check(
         "echo 'ERROR: untracked branch'; exit 1",
         100,

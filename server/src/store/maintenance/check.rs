@@ -1,14 +1,14 @@
-//! Reads everything of a thread and says what is wrong with it. Changes nothing, and may look at a thread that is running.
+//! Reads all files of a thread and reports what is wrong. Changes nothing, and may check a running thread.
 
 use super::StoredThreads;
-use super::finding::{Finding, Kind};
+use super::finding::{Finding, FindingKind};
 use super::lines::{everything_in, lines};
 use crate::redact::is_redacted;
 use crate::store::archive::ThreadFolder;
 use crate::store::cache::{self, FoldedBy};
 use crate::store::held;
 use crate::store::{
-    BadDecision, DECISIONS, Damage, EVENTS, QUARANTINE, Replay, STATE, StoreError, Unreadable,
+    BadDecision, DECISIONS, EVENTS, LineError, LogDamage, QUARANTINE, Replay, STATE, StoreError,
     failed, is_unfinished, parse, read_decision, replay,
 };
 use rawr_core::{Event, Record, Thread};
@@ -20,26 +20,32 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::time::Duration;
 
-/// One thread, looked through.
+/// The result of checking one thread.
 #[derive(Debug)]
-pub struct Checked {
+pub struct CheckedThread {
+    /// The thread and its folder.
     pub place: ThreadFolder,
+    /// The number of readable events.
     pub events: u64,
+    /// The number of readable decisions.
     pub decisions: u64,
+    /// The size of all files, in bytes.
     pub bytes: u64,
+    /// What was found, in the order of the checks.
     pub findings: Vec<Finding>,
-    /// What the events come to, where all of them could be read.
+    /// The folded state, if all events could be read.
     pub(super) thread: Option<Thread>,
 }
 
-impl Checked {
+impl CheckedThread {
+    /// Whether any finding means that something is wrong.
     pub fn is_wrong(&self) -> bool {
         self.findings.iter().any(Finding::is_wrong)
     }
 }
 
 impl StoredThreads {
-    /// What all threads share: the folders above them.
+    /// Checks the folders that all threads share.
     pub fn check_folders(&self) -> Vec<Finding> {
         let mut findings = Vec::new();
         for path in self.store.shared() {
@@ -48,16 +54,21 @@ impl StoredThreads {
                 Err(error) => findings.push(unreachable(&failed("look at", &path)(error))),
             }
         }
-        match self.store.strangers() {
-            Ok(strangers) => findings.extend(strangers.iter().map(|path| {
-                Finding::new(Kind::OddFile, path, "no thread; rawr makes none, and leaves it alone")
+        match self.store.unexpected_files() {
+            Ok(unexpected_files) => findings.extend(unexpected_files.iter().map(|path| {
+                Finding::new(
+                    FindingKind::OddFile,
+                    path,
+                    "not a thread; rawr does not create such files and ignores it",
+                )
             })),
             Err(error) => findings.push(unreachable(&error)),
         }
         findings
     }
 
-    pub fn check(&self, place: &ThreadFolder) -> Checked {
+    /// Checks all files of a thread.
+    pub fn check(&self, place: &ThreadFolder) -> CheckedThread {
         self.look_through(
             place,
             &[
@@ -70,15 +81,15 @@ impl StoredThreads {
         )
     }
 
-    /// For who holds the thread alone, and would only find himself.
-    pub(super) fn check_alone(&self, place: &ThreadFolder) -> Checked {
+    /// For a caller that holds the exclusive lock, which would find its own lock otherwise.
+    pub(super) fn check_alone(&self, place: &ThreadFolder) -> CheckedThread {
         self.look_through(place, &[ThreadCheck::files, ThreadCheck::events, ThreadCheck::decisions])
     }
 
-    fn look_through(&self, place: &ThreadFolder, steps: &[Step]) -> Checked {
+    fn look_through(&self, place: &ThreadFolder, steps: &[CheckStep]) -> CheckedThread {
         let mut look = ThreadCheck {
             place: place.clone(),
-            checked: Checked {
+            checked: CheckedThread {
                 place: place.clone(),
                 events: 0,
                 decisions: 0,
@@ -97,11 +108,11 @@ impl StoredThreads {
 }
 
 /// One part of a check.
-type Step = fn(&mut ThreadCheck, &StoredThreads) -> Result<(), StoreError>;
+type CheckStep = fn(&mut ThreadCheck, &StoredThreads) -> Result<(), StoreError>;
 
 struct ThreadCheck {
     place: ThreadFolder,
-    checked: Checked,
+    checked: CheckedThread,
 }
 
 impl ThreadCheck {
@@ -116,9 +127,9 @@ impl ThreadCheck {
             }
             if metadata.is_symlink() {
                 self.tell(Finding::new(
-                    Kind::OddFile,
+                    FindingKind::OddFile,
                     &path,
-                    "a link; rawr makes none, and does not follow it",
+                    "a symbolic link; rawr does not create or follow links",
                 ));
                 continue;
             }
@@ -131,15 +142,15 @@ impl ThreadCheck {
             }
             if is_temporary {
                 self.tell(Finding::new(
-                    Kind::Leftover,
+                    FindingKind::Leftover,
                     &path,
-                    "left behind by a process that died",
+                    "left by a process that died",
                 ));
             } else if path.extension().is_some_and(|extension| extension == "bak") {
                 self.tell(Finding::new(
-                    Kind::Backup,
+                    FindingKind::Backup,
                     &path,
-                    "kept by an earlier repair; delete it when you like",
+                    "kept by an earlier repair; it can be deleted",
                 ));
             }
         }
@@ -149,19 +160,19 @@ impl ThreadCheck {
     fn neighbours(&mut self, state: &StoredThreads) -> Result<(), StoreError> {
         if let Some(holder) = state.store.owner_in(&self.place) {
             let message = format!("owned by {holder}");
-            self.tell(Finding::new(Kind::Owned, &self.place.folder, message));
+            self.tell(Finding::new(FindingKind::Owned, &self.place.folder, message));
         } else if state.store.is_in_use(&self.place)? {
             self.tell(Finding::new(
-                Kind::Owned,
+                FindingKind::Owned,
                 &self.place.folder,
-                "open in another process, to look on",
+                "open for reading in another process",
             ));
         }
         let twice = self.place.archived && state.store.folder(&self.place.thread).is_dir();
         if twice {
             let message =
-                "archived, and a thread of the same name is in use: this one cannot come back";
-            self.tell(Finding::new(Kind::ThereTwice, &self.place.folder, message));
+                "archived, but a thread of the same name is in use, so this one cannot be restored";
+            self.tell(Finding::new(FindingKind::ThereTwice, &self.place.folder, message));
         }
         Ok(())
     }
@@ -171,17 +182,17 @@ impl ThreadCheck {
         let mut file = match File::open(&path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 self.tell(Finding::new(
-                    Kind::NoEvents,
+                    FindingKind::NoEvents,
                     &path,
-                    "there is no log, so this is no thread",
+                    "there is no log, so this is not a thread",
                 ));
                 return Ok(());
             }
             file => file.map_err(failed("open", &path))?,
         };
-        // The cache first: it may cover a part of the log that comes to be while the log is read.
+        // Load the cache first, because it may cover lines that are appended while the log is read.
         let cached = cache::load(&self.place.folder, &mut file);
-        let (mut thread, mut ids) = (Thread::new(self.place.thread.clone()), Ids::default());
+        let (mut thread, mut ids) = (Thread::new(self.place.thread.clone()), SeenIds::default());
         let mut fold = |record: Record| {
             ids.note(&record.event);
             thread.apply(&record);
@@ -191,21 +202,21 @@ impl ThreadCheck {
         let (replay, stuck) = match replayed {
             Err(StoreError::NewerFormat { line, found, known, .. }) => {
                 let message = format!("format {found}; this release reads up to {known}");
-                self.tell(Finding::new(Kind::NewerFormat, &path, message).at(line));
+                self.tell(Finding::new(FindingKind::NewerFormat, &path, message).at(line));
                 return Ok(());
             }
             replayed => replayed?,
         };
         self.checked.events = replay.records;
         if stuck {
-            let message = "another process has held this log's lock for too long, so its end cannot be checked";
-            self.tell(Finding::new(Kind::LockStuck, &path, message));
+            let message = "another process holds this log's lock, so its end cannot be checked";
+            self.tell(Finding::new(FindingKind::LockStuck, &path, message));
         } else {
             self.damage(&path, &mut file, &replay)?;
         }
         for (what, id) in ids.twice {
-            let message = format!("{what} {id} is given twice");
-            self.tell(Finding::new(Kind::IdTwice, &path, message));
+            let message = format!("duplicate {what} {id}");
+            self.tell(Finding::new(FindingKind::IdTwice, &path, message));
         }
         self.open_ends(&path, &thread);
         self.held(state, &thread)?;
@@ -217,27 +228,26 @@ impl ThreadCheck {
     fn damage(&mut self, path: &Path, file: &mut File, replay: &Replay) -> Result<(), StoreError> {
         for damage in &replay.damage {
             let finding = match damage {
-                Damage::Unreadable { line, reason, .. } => {
-                    Finding::new(Kind::UnreadableLine, path, reason.as_str()).at(*line)
+                LogDamage::Unreadable { line, reason, .. } => {
+                    Finding::new(FindingKind::UnreadableLine, path, reason.as_str()).at(*line)
                 }
-                Damage::TornTail { line, bytes } => {
+                LogDamage::TornTail { line, bytes } => {
                     let mut tail = Vec::new();
                     file.seek(SeekFrom::Start(replay.bytes)).map_err(failed("read", path))?;
                     file.read_to_end(&mut tail).map_err(failed("read", path))?;
                     match parse(&tail) {
                         Ok(_) => Finding::new(
-                            Kind::TornTail,
+                            FindingKind::TornTail,
                             path,
-                            "whole, but its end of line is missing",
+                            "complete, but the newline is missing",
                         ),
-                        Err(Unreadable::Newer(found)) => {
-                            Finding::new(Kind::NewerFormat, path, format!("format {found}"))
+                        Err(LineError::Newer(found)) => {
+                            Finding::new(FindingKind::NewerFormat, path, format!("format {found}"))
                         }
-                        Err(Unreadable::Broken(_)) => {
-                            let message = format!(
-                                "not written to its end, never acknowledged: {bytes} bytes"
-                            );
-                            Finding::new(Kind::TornTail, path, message)
+                        Err(LineError::Broken(_)) => {
+                            let message =
+                                format!("incomplete and never acknowledged: {bytes} bytes");
+                            Finding::new(FindingKind::TornTail, path, message)
                         }
                     }
                     .at(*line)
@@ -254,39 +264,40 @@ impl ThreadCheck {
             .map(|issued| format!("{} {}", issued.kind.name(), issued.id))
             .collect();
         if !pending.is_empty() {
-            let message = format!("asked for and not reported as done: {}", pending.join(", "));
-            self.tell(Finding::new(Kind::Pending, path, message));
+            let message =
+                format!("actions that the host has not reported as done: {}", pending.join(", "));
+            self.tell(Finding::new(FindingKind::Pending, path, message));
         }
         if !thread.held.is_empty() {
-            let message = format!("messages that wait for delivery: {}", thread.held.len());
-            self.tell(Finding::new(Kind::Waiting, path, message));
+            let message = format!("messages held for delivery: {}", thread.held.len());
+            self.tell(Finding::new(FindingKind::Waiting, path, message));
         }
     }
 
-    /// A message that lost its secrets has a file with its text for as long as it waits.
+    /// A message that was redacted must have a file with its original text while it is held.
     fn held(&mut self, state: &StoredThreads, thread: &Thread) -> Result<(), StoreError> {
         let folder = &self.place.folder;
         let waiting: HashSet<_> = held::of_waiting(thread, folder, is_redacted).collect();
         let files: HashSet<_> = held::files(folder)?.into_iter().collect();
-        // They come before their messages and go after them.
+        // The files are written before their messages are recorded and removed after.
         if waiting == files || state.store.is_in_use(&self.place)? {
             return Ok(());
         }
         for file in files.difference(&waiting) {
-            let message = "the text of a message that waits no longer";
-            self.tell(Finding::new(Kind::Leftover, file, message));
+            let message = "the text of a message that is no longer held";
+            self.tell(Finding::new(FindingKind::Leftover, file, message));
         }
         for file in waiting.difference(&files) {
-            let message = "gone: the message that waits is delivered without its secrets";
-            self.tell(Finding::new(Kind::Waiting, file, message));
+            let message = "missing: the held message will be delivered redacted";
+            self.tell(Finding::new(FindingKind::Waiting, file, message));
         }
         Ok(())
     }
 
-    /// The cache must lead to the state that the log leads to.
+    /// The cache must lead to the same state as the log.
     fn cache(
         &mut self,
-        cached: Option<cache::Cache>,
+        cached: Option<cache::StateCache>,
         file: &mut File,
         log: &Path,
         thread: &Thread,
@@ -294,8 +305,8 @@ impl ThreadCheck {
         let path = self.place.folder.join(STATE);
         if let Some(cached) = cached {
             if folded_on(&cached, file, log)? != *thread && self.is_unfit(&cached, file, log)? {
-                let message = "it says other than the log, which is right";
-                self.tell(Finding::new(Kind::CacheUnfit, &path, message));
+                let message = "it does not match the log, which is right";
+                self.tell(Finding::new(FindingKind::CacheUnfit, &path, message));
             }
             return Ok(());
         }
@@ -309,24 +320,26 @@ impl ThreadCheck {
         };
         let finding = match serde_json::from_slice::<FileTimes>(&text) {
             Ok(FileTimes { folded_by }) if folded_by != Some(FoldedBy::PRESENT) => {
-                let message = "of another build; it is written again when the thread is opened";
-                Finding::new(Kind::CacheOld, &path, message)
+                let message = "from another build; it is rebuilt when the thread is opened";
+                Finding::new(FindingKind::CacheOld, &path, message)
             }
-            // Written since the log was read.
+            // Written after the log was read.
             Ok(_) if cache::load(&self.place.folder, file).is_some() => return Ok(()),
-            Ok(_) => {
-                Finding::new(Kind::CacheUnfit, &path, "it is of another log, or of a longer one")
-            }
-            Err(error) => Finding::new(Kind::CacheUnfit, &path, error.to_string()),
+            Ok(_) => Finding::new(
+                FindingKind::CacheUnfit,
+                &path,
+                "it belongs to another or a longer log",
+            ),
+            Err(error) => Finding::new(FindingKind::CacheUnfit, &path, error.to_string()),
         };
         self.tell(finding);
         Ok(())
     }
 
-    /// Somebody may have written between two looks: with the lock nobody does.
+    /// Checks again with the lock, because a process may have written between reading the log and the cache.
     fn is_unfit(
         &self,
-        cached: &cache::Cache,
+        cached: &cache::StateCache,
         file: &mut File,
         log: &Path,
     ) -> Result<bool, StoreError> {
@@ -347,27 +360,29 @@ impl ThreadCheck {
         for line in lines(&path)?.into_iter().flatten() {
             let line = line?;
             let finding = match read_decision(&line.bytes) {
-                // Decisions are written without a lock: this one may be under way.
+                // Decisions are written without a lock: this one may be in progress.
                 _ if !line.whole && state.store.is_in_use(&self.place)? => continue,
-                Ok(_) if !line.whole => {
-                    Finding::new(Kind::TornTail, &path, "whole, but its end of line is missing")
-                }
+                Ok(_) if !line.whole => Finding::new(
+                    FindingKind::TornTail,
+                    &path,
+                    "complete, but the newline is missing",
+                ),
                 Ok(decision) => {
                     self.checked.decisions += 1;
                     if known.insert(decision.id.clone()) {
                         continue;
                     }
-                    let message = format!("decision {} is given twice", decision.id);
-                    Finding::new(Kind::IdTwice, &path, message)
+                    let message = format!("duplicate decision {}", decision.id);
+                    Finding::new(FindingKind::IdTwice, &path, message)
                 }
                 Err(BadDecision::Newer(found)) => {
-                    Finding::new(Kind::NewerFormat, &path, format!("format {found}"))
+                    Finding::new(FindingKind::NewerFormat, &path, format!("format {found}"))
                 }
                 Err(BadDecision::Broken(error)) if line.whole => {
-                    Finding::new(Kind::UnreadableLine, &path, error.to_string())
+                    Finding::new(FindingKind::UnreadableLine, &path, error.to_string())
                 }
                 Err(BadDecision::Broken(_)) => {
-                    Finding::new(Kind::TornTail, &path, "not written to its end")
+                    Finding::new(FindingKind::TornTail, &path, "incomplete")
                 }
             };
             self.tell(finding.at(line.number));
@@ -383,28 +398,33 @@ impl ThreadCheck {
             count += 1;
         }
         if count > 0 {
-            let message = format!("unreadable lines that were set aside: {count}");
-            self.tell(Finding::new(Kind::Quarantined, &path, message));
+            let message = format!("unreadable lines in quarantine: {count}");
+            self.tell(Finding::new(FindingKind::Quarantined, &path, message));
         }
         Ok(())
     }
 }
 
-/// The state that the cache leads to.
-fn folded_on(cached: &cache::Cache, file: &mut File, log: &Path) -> Result<Thread, StoreError> {
+/// The state that the cache and the rest of the log lead to.
+fn folded_on(
+    cached: &cache::StateCache,
+    file: &mut File,
+    log: &Path,
+) -> Result<Thread, StoreError> {
     let mut state = cached.thread.clone();
     replay(file, log, cached.bytes, cached.lines + 1, |record| state.apply(&record))?;
     Ok(state)
 }
 
-/// A log that seems torn may be one that somebody is writing. Then its lock tells; true where it cannot be had.
+/// An incomplete last line may be a write in progress, which the lock tells. Returns true if the lock cannot be
+/// obtained.
 fn settled(
     file: &mut File,
     path: &Path,
     seen: Replay,
     fold: impl FnMut(Record),
 ) -> Result<(Replay, bool), StoreError> {
-    if !matches!(seen.damage.last(), Some(Damage::TornTail { .. })) {
+    if !matches!(seen.damage.last(), Some(LogDamage::TornTail { .. })) {
         return Ok((seen, false));
     }
     if !lock_to_read(file, path)? {
@@ -432,14 +452,14 @@ fn lock_to_read(file: &File, path: &Path) -> Result<bool, StoreError> {
     Ok(false)
 }
 
-/// The ids that rawr gives.
+/// The ids that rawr assigns.
 #[derive(Default)]
-struct Ids {
+struct SeenIds {
     known: HashSet<(&'static str, String)>,
     twice: Vec<(&'static str, String)>,
 }
 
-impl Ids {
+impl SeenIds {
     fn note(&mut self, event: &Event) {
         let (what, id) = match event {
             Event::SequenceStarted(started) => ("sequence", started.sequence.to_string()),
@@ -454,7 +474,7 @@ impl Ids {
     }
 }
 
-/// Files and folders are their owner's alone.
+/// Files and folders are accessible only by their owner.
 pub(super) const fn right_mode(is_folder: bool) -> u32 {
     if is_folder { 0o700 } else { 0o600 }
 }
@@ -462,14 +482,14 @@ pub(super) const fn right_mode(is_folder: bool) -> u32 {
 fn permissions(path: &Path, metadata: &fs::Metadata) -> Option<Finding> {
     let (mode, right) = (metadata.permissions().mode() & 0o777, right_mode(metadata.is_dir()));
     let message = format!("mode {mode:04o} instead of {right:04o}");
-    (mode != right).then(|| Finding::new(Kind::Permissions, path, message))
+    (mode != right).then(|| Finding::new(FindingKind::Permissions, path, message))
 }
 
-/// What a crash left that should have taken another file's place.
+/// A temporary file that a crash left.
 pub(super) fn is_leftover(path: &Path) -> bool {
     is_unfinished(path) && path.is_file()
 }
 
 fn unreachable(error: &StoreError) -> Finding {
-    Finding::new(Kind::Unreachable, error.path().unwrap_or(Path::new("")), error.to_string())
+    Finding::new(FindingKind::Unreachable, error.path().unwrap_or(Path::new("")), error.to_string())
 }

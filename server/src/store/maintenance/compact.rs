@@ -1,51 +1,61 @@
-//! Makes what is stored smaller and quicker to read, and changes nothing that a replay comes to. The events stay whole:
-//! they are the truth of a thread, and a snapshot in their place would make every change of the state's form a change of
-//! the format. What grows without being needed are the decisions, and what takes time is a replay without a cache.
+//! Shrinks stored threads and speeds up reading them, without changing what a replay yields. The events are kept whole:
+//! they are the truth of a thread, and a snapshot in their place would make every change of the state a change of the
+//! format. It drops old decisions and writes missing caches.
 
 use super::StoredThreads;
-use super::finding::Kind;
+use super::finding::FindingKind;
 use super::lines::{bytes_in, lines};
-use crate::store::archive::{Hold, ThreadFolder};
+use crate::store::archive::{ExclusiveAccess, ThreadFolder};
 use crate::store::{DECISIONS, Disk, EVENTS, StoreError, cache, failed, sync_folder, unfinished};
 use std::fs::File;
 use std::io::Write;
 use std::path::Path;
 
-/// More than anybody looks back at.
+/// More decisions than people read.
 pub const KEPT_DECISIONS: u64 = 1000;
 
-/// What became of one thread.
+/// The result for one thread.
 #[derive(Debug)]
-pub enum Compacted {
+pub enum CompactOutcome {
+    /// It was compacted.
     Done {
+        /// The size before, in bytes.
         bytes_before: u64,
+        /// The size after, in bytes.
         bytes_after: u64,
+        /// The number of decisions that were dropped.
         decisions_dropped: u64,
+        /// Whether the cache was written.
         cached: bool,
     },
+    /// Another process has it open.
     Taken {
+        /// The name of that process.
         by: String,
     },
-    /// To be repaired, or read by a newer release, first.
+    /// It must be repaired, or read by a newer release, first.
     Damaged,
 }
 
 impl StoredThreads {
+    /// Drops all but the newest `kept` decisions of a thread, and writes its cache.
     pub fn compact(
         &self,
         place: &ThreadFolder,
         kept_decisions: u64,
-    ) -> Result<Compacted, StoreError> {
+    ) -> Result<CompactOutcome, StoreError> {
         let _alone = match self.store.alone(place)? {
-            Hold::Alone(alone) => alone,
-            Hold::Taken { by } => return Ok(Compacted::Taken { by }),
+            ExclusiveAccess::Alone(alone) => alone,
+            ExclusiveAccess::Taken { by } => return Ok(CompactOutcome::Taken { by }),
         };
         let checked = self.check_alone(place);
         let is_damaged = checked.findings.iter().any(|finding| finding.kind.is_damage());
         let bytes_before = checked.bytes;
-        // A folder in which nothing is recorded yet, or never was.
-        if checked.findings.iter().any(|finding| finding.kind == Kind::NoEvents) && !is_damaged {
-            return Ok(Compacted::Done {
+        // An empty folder, or one in which nothing is recorded yet.
+        if checked.findings.iter().any(|finding| finding.kind == FindingKind::NoEvents)
+            && !is_damaged
+        {
+            return Ok(CompactOutcome::Done {
                 bytes_before,
                 bytes_after: bytes_before,
                 decisions_dropped: 0,
@@ -53,7 +63,7 @@ impl StoredThreads {
             });
         }
         let Some(thread) = checked.thread.as_ref().filter(|_| !is_damaged) else {
-            return Ok(Compacted::Damaged);
+            return Ok(CompactOutcome::Damaged);
         };
         let decisions_dropped = shorten(&place.folder, kept_decisions)?;
         let path = place.folder.join(EVENTS);
@@ -65,11 +75,11 @@ impl StoredThreads {
             cache::save(&Disk::default(), &place.folder, &mut log, bytes, checked.events, thread)?;
         }
         let bytes_after = bytes_in(&place.folder)?;
-        Ok(Compacted::Done { bytes_before, bytes_after, decisions_dropped, cached })
+        Ok(CompactOutcome::Done { bytes_before, bytes_after, decisions_dropped, cached })
     }
 }
 
-/// The oldest decisions go. How many went.
+/// Drops the oldest decisions. Returns how many.
 fn shorten(folder: &Path, kept: u64) -> Result<u64, StoreError> {
     let path = folder.join(DECISIONS);
     let mut count = 0;
@@ -81,17 +91,17 @@ fn shorten(folder: &Path, kept: u64) -> Result<u64, StoreError> {
     if dropped == 0 {
         return Ok(0);
     }
-    let mut new = unfinished(folder).map_err(failed("write beside", &path))?;
+    let mut new = unfinished(folder).map_err(failed("write next to", &path))?;
     for line in lines(&path)?.into_iter().flatten() {
         let line = line?;
         if line.number > dropped {
             let end: &[u8] = if line.whole { b"\n" } else { b"" };
             new.write_all(&line.bytes)
                 .and_then(|()| new.write_all(end))
-                .map_err(failed("write beside", &path))?;
+                .map_err(failed("write next to", &path))?;
         }
     }
-    new.as_file().sync_all().map_err(failed("sync beside", &path))?;
+    new.as_file().sync_all().map_err(failed("sync next to", &path))?;
     new.persist(&path).map_err(|error| failed("replace", &path)(error.error))?;
     sync_folder(folder)?;
     Ok(dropped)

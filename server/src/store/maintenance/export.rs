@@ -1,5 +1,5 @@
-//! Everything of one thread as one JSON document, for reports: an entry a line, secrets taken out once more. It reads
-//! lines as they are, so that a thread that this release does not understand can be reported, too.
+//! Exports everything of one thread as one JSON document, for reports: one entry per line, with secrets redacted once
+//! more. Reads raw lines, so that a thread that this release cannot parse can be reported, too.
 
 use super::StoredThreads;
 use super::lines::{everything_in, lines};
@@ -15,7 +15,7 @@ use std::path::Path;
 const FORMAT: u16 = 1;
 
 impl StoredThreads {
-    /// Reads while others write; what they write meanwhile may be left out.
+    /// Writes the export to `out`. Records that other processes write meanwhile may be missing.
     pub fn export(&self, place: &ThreadFolder, out: &mut impl Write) -> Result<(), StoreError> {
         let checked = self.check(place);
         let files: Vec<_> = everything_in(&place.folder)?
@@ -37,7 +37,7 @@ impl StoredThreads {
             ("findings", findings.map_err(|error| failed("write", &place.folder)(error.into()))?),
             ("state", state.map_err(|error| failed("write", &place.folder)(error.into()))?),
         ];
-        let mut document = Document { out, is_first: true };
+        let mut document = ExportWriter { out, is_first: true };
         let write = || -> io::Result<()> {
             document.out.write_all(b"{")?;
             for (name, value) in head {
@@ -55,10 +55,10 @@ impl StoredThreads {
     }
 }
 
-/// Longer files are named, and no more.
+/// Longer files are listed without their contents.
 const MOST: u64 = 1 << 20;
 
-/// What else lies in the folder, as JSON where it is, else as text.
+/// The other files of the folder, as JSON if they parse, or else as text.
 fn other(place: &ThreadFolder) -> Result<Vec<Value>, StoreError> {
     let mut other = Vec::new();
     for (path, metadata) in everything_in(&place.folder)? {
@@ -76,12 +76,12 @@ fn other(place: &ThreadFolder) -> Result<Vec<Value>, StoreError> {
     Ok(other)
 }
 
-struct Document<'o, W> {
+struct ExportWriter<'o, W> {
     out: &'o mut W,
     is_first: bool,
 }
 
-impl<W: Write> Document<'_, W> {
+impl<W: Write> ExportWriter<'_, W> {
     fn field(&mut self, name: &str, value: Value) -> io::Result<()> {
         self.name(name)?;
         let text = serde_json::to_string_pretty(&redacted(value))?;
@@ -93,7 +93,7 @@ impl<W: Write> Document<'_, W> {
         write!(self.out, "{comma}\n  \"{name}\": ")
     }
 
-    /// An entry a line, with what `read` makes of the lines of the file.
+    /// One entry per line of the file, converted by `read`.
     fn list(
         &mut self,
         name: &str,
@@ -130,7 +130,7 @@ fn packet(line: &[u8], _: u64) -> Option<Value> {
     Some(json!({ "at": record["at"], "sequence": taken["sequence"], "packet": taken["packet"] }))
 }
 
-/// Every text that is a value, of whatever depth.
+/// Redacts every string value, at any depth.
 fn redacted(mut value: Value) -> Value {
     match &mut value {
         Value::String(text) => *text = redact(text).into_owned(),

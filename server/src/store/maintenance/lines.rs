@@ -1,4 +1,4 @@
-//! Files as lines, one at a time, with those that are not whole. Knows no format.
+//! Reads files line by line, including incomplete ones. Knows no format.
 
 use crate::store::{StoreError, failed};
 use std::fs::{self, File};
@@ -7,30 +7,30 @@ use std::path::{Path, PathBuf};
 
 pub(super) struct LogLine {
     pub number: u64,
-    /// Without its end.
+    /// Without the newline.
     pub bytes: Vec<u8>,
-    /// False for a last line that lacks its end.
+    /// False for a last line that lacks its newline.
     pub whole: bool,
 }
 
-pub(super) struct Lines {
+pub(super) struct LogLines {
     path: PathBuf,
     reader: BufReader<File>,
     number: u64,
 }
 
-/// `None` where there is no such file.
-pub(super) fn lines(path: &Path) -> Result<Option<Lines>, StoreError> {
+/// `None` if there is no such file.
+pub(super) fn lines(path: &Path) -> Result<Option<LogLines>, StoreError> {
     match File::open(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         file => {
             let reader = BufReader::with_capacity(1 << 18, file.map_err(failed("open", path))?);
-            Ok(Some(Lines { path: path.to_owned(), reader, number: 0 }))
+            Ok(Some(LogLines { path: path.to_owned(), reader, number: 0 }))
         }
     }
 }
 
-impl Iterator for Lines {
+impl Iterator for LogLines {
     type Item = Result<LogLine, StoreError>;
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -46,7 +46,7 @@ impl Iterator for Lines {
     }
 }
 
-/// Files and folders below this one, itself first. A link is not followed.
+/// This folder and all files and folders below it. Links are not followed.
 pub(super) fn everything_in(folder: &Path) -> Result<Vec<(PathBuf, fs::Metadata)>, StoreError> {
     let metadata = folder.symlink_metadata().map_err(failed("look at", folder))?;
     let is_folder = metadata.is_dir();
@@ -55,7 +55,7 @@ pub(super) fn everything_in(folder: &Path) -> Result<Vec<(PathBuf, fs::Metadata)
         for entry in fs::read_dir(folder).map_err(failed("list", folder))? {
             let path = entry.map_err(failed("list", folder))?.path();
             match everything_in(&path) {
-                // Gone since it was listed: somebody works here.
+                // It was removed since it was listed, so a process is working here.
                 Err(StoreError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => {}
                 below => found.extend(below?),
             }

@@ -1,15 +1,15 @@
-//! Puts right what a check found, where that can be done without losing a readable line. A thread that anybody has open
-//! only gets its permissions back, and one of a newer format only those, too.
+//! Fixes the findings of a check, if that loses no readable line. Of a thread that a process has open, and of one with
+//! a newer format, only permissions are fixed.
 
 use super::StoredThreads;
 use super::check::{is_leftover, right_mode};
-use super::finding::{Finding, Kind};
+use super::finding::{Finding, FindingKind};
 use super::lines::{everything_in, lines};
-use crate::store::archive::{Hold, ThreadFolder};
+use crate::store::archive::{ExclusiveAccess, ThreadFolder};
 use crate::store::held;
 use crate::store::{
-    BadDecision, DECISION_FORMAT, DECISIONS, Damage, Disk, EVENTS, STATE, StoreError, ThreadLog,
-    Unreadable, failed, parse, read_decision, sync_folder, unfinished,
+    BadDecision, DECISION_FORMAT, DECISIONS, Disk, EVENTS, LineError, LogDamage, STATE, StoreError,
+    ThreadLog, failed, parse, read_decision, sync_folder, unfinished,
 };
 use rawr_core::event::FORMAT;
 use serde::Serialize;
@@ -20,32 +20,37 @@ use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// What became of one thread.
+/// The result for one thread.
 #[derive(Debug)]
-pub struct Repaired {
-    pub done: Vec<Done>,
-    /// Who has the thread open, where that was in the way.
+pub struct RepairReport {
+    /// What was fixed.
+    pub done: Vec<RepairAction>,
+    /// The process that has the thread open, if that prevented the repair.
     pub taken_by: Option<String>,
-    /// What is still to be said of it.
+    /// The findings that remain.
     pub left: Vec<Finding>,
 }
 
-/// One thing that was put right.
+/// One thing that was fixed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Done {
-    pub kind: Kind,
+pub struct RepairAction {
+    /// The kind of the finding.
+    pub kind: FindingKind,
+    /// The file or folder.
     pub file: PathBuf,
+    /// What was done, for people.
     pub message: String,
 }
 
-impl Done {
-    fn new(kind: Kind, file: &Path, message: impl Into<String>) -> Self {
+impl RepairAction {
+    fn new(kind: FindingKind, file: &Path, message: impl Into<String>) -> Self {
         Self { kind, file: file.to_owned(), message: message.into() }
     }
 }
 
 impl StoredThreads {
-    pub fn repair_folders(&self) -> Result<Vec<Done>, StoreError> {
+    /// Fixes the permissions of the folders that all threads share.
+    pub fn repair_folders(&self) -> Result<Vec<RepairAction>, StoreError> {
         let mut done = Vec::new();
         for folder in self.store.shared() {
             let metadata = folder.symlink_metadata().map_err(failed("look at", &folder))?;
@@ -54,57 +59,72 @@ impl StoredThreads {
         Ok(done)
     }
 
-    pub fn repair(&self, place: &ThreadFolder, now: SystemTime) -> Result<Repaired, StoreError> {
+    /// Fixes what can be fixed of a thread. `now` names the backups.
+    pub fn repair(
+        &self,
+        place: &ThreadFolder,
+        now: SystemTime,
+    ) -> Result<RepairReport, StoreError> {
         let mut done = Vec::new();
         for (path, metadata) in everything_in(&place.folder)? {
             done.extend(make_private(&path, &metadata)?);
         }
         let found = self.check(place);
-        let is_newer = found.findings.iter().any(|finding| finding.kind == Kind::NewerFormat);
+        let is_newer =
+            found.findings.iter().any(|finding| finding.kind == FindingKind::NewerFormat);
         let to_do = |finding: &Finding| finding.kind.is_repairable();
         if is_newer || !found.findings.iter().any(to_do) {
-            return Ok(Repaired { done, taken_by: None, left: found.findings });
+            return Ok(RepairReport { done, taken_by: None, left: found.findings });
         }
         let alone = match self.store.alone(place)? {
-            Hold::Alone(alone) => alone,
-            Hold::Taken { by } => {
-                return Ok(Repaired { done, taken_by: Some(by), left: found.findings });
+            ExclusiveAccess::Alone(alone) => alone,
+            ExclusiveAccess::Taken { by } => {
+                return Ok(RepairReport { done, taken_by: Some(by), left: found.findings });
             }
         };
         done.extend(remove_unfit(place, &found.findings)?);
         done.extend(repair_events(&place.folder, now)?);
         done.extend(repair_decisions(&place.folder, now)?);
-        let is_empty = found.findings.iter().any(|finding| finding.kind == Kind::NoEvents)
+        let is_empty = found.findings.iter().any(|finding| finding.kind == FindingKind::NoEvents)
             && self.store.remove_empty(place)?;
         drop(alone);
         if is_empty {
-            done.push(Done::new(Kind::NoEvents, &place.folder, "removed: it was empty"));
-            return Ok(Repaired { done, taken_by: None, left: Vec::new() });
+            done.push(RepairAction::new(
+                FindingKind::NoEvents,
+                &place.folder,
+                "removed because it was empty",
+            ));
+            return Ok(RepairReport { done, taken_by: None, left: Vec::new() });
         }
-        Ok(Repaired { done, taken_by: None, left: self.check(place).findings })
+        Ok(RepairReport { done, taken_by: None, left: self.check(place).findings })
     }
 }
 
-fn make_private(path: &Path, metadata: &fs::Metadata) -> Result<Option<Done>, StoreError> {
+fn make_private(path: &Path, metadata: &fs::Metadata) -> Result<Option<RepairAction>, StoreError> {
     let (mode, right) = (metadata.permissions().mode() & 0o777, right_mode(metadata.is_dir()));
-    // What a link leads to is not ours.
+    // The target of a link is not ours to change.
     if metadata.is_symlink() || mode == right {
         return Ok(None);
     }
     fs::set_permissions(path, Permissions::from_mode(right)).map_err(failed("protect", path))?;
     let message = format!("mode {mode:04o} is {right:04o} now");
-    Ok(Some(Done::new(Kind::Permissions, path, message)))
+    Ok(Some(RepairAction::new(FindingKind::Permissions, path, message)))
 }
 
-/// Caches that do not fit, and what dead processes left behind.
-fn remove_unfit(place: &ThreadFolder, findings: &[Finding]) -> Result<Vec<Done>, StoreError> {
+/// Removes caches that do not match and files that dead processes left.
+fn remove_unfit(
+    place: &ThreadFolder,
+    findings: &[Finding],
+) -> Result<Vec<RepairAction>, StoreError> {
     let mut done = Vec::new();
     for finding in findings {
         let path = &finding.file;
         let is_left = || is_leftover(path) || held::is_original(path);
-        if finding.kind == Kind::CacheUnfit || (finding.kind == Kind::Leftover && is_left()) {
+        if finding.kind == FindingKind::CacheUnfit
+            || (finding.kind == FindingKind::Leftover && is_left())
+        {
             remove(path)?;
-            done.push(Done::new(finding.kind, path, "removed"));
+            done.push(RepairAction::new(finding.kind, path, "removed"));
         }
     }
     if !done.is_empty() {
@@ -120,10 +140,10 @@ fn remove(path: &Path) -> Result<(), StoreError> {
     }
 }
 
-/// What is to become of one line.
-enum Fate {
+/// What to do with one line.
+enum LineFate {
     Keep,
-    /// It is the last one, and was never written to its end.
+    /// It is the last line and incomplete.
     Cut,
     SetAside(String),
     Newer {
@@ -132,16 +152,16 @@ enum Fate {
     },
 }
 
-fn repair_events(folder: &Path, now: SystemTime) -> Result<Vec<Done>, StoreError> {
+fn repair_events(folder: &Path, now: SystemTime) -> Result<Vec<RepairAction>, StoreError> {
     let path = folder.join(EVENTS);
     let fate = |bytes: &[u8], whole: bool| match parse(bytes) {
-        Ok(_) => Fate::Keep,
-        Err(Unreadable::Newer(found)) => Fate::Newer { found, known: FORMAT },
-        Err(Unreadable::Broken(_)) if !whole => Fate::Cut,
-        Err(Unreadable::Broken(reason)) => Fate::SetAside(reason),
+        Ok(_) => LineFate::Keep,
+        Err(LineError::Newer(found)) => LineFate::Newer { found, known: FORMAT },
+        Err(LineError::Broken(_)) if !whole => LineFate::Cut,
+        Err(LineError::Broken(reason)) => LineFate::SetAside(reason),
     };
-    let Some(sorted) = Sorted::of(&path, fate)? else { return Ok(Vec::new()) };
-    // Whatever becomes of the log, its cache may not outlive it.
+    let Some(sorted) = SortedLines::of(&path, fate)? else { return Ok(Vec::new()) };
+    // The cache must not outlive a change of the log.
     if !sorted.aside.is_empty() {
         ThreadLog::quarantine(&Disk::default(), folder, &sorted.aside)?;
         remove(&folder.join(STATE))?;
@@ -149,28 +169,28 @@ fn repair_events(folder: &Path, now: SystemTime) -> Result<Vec<Done>, StoreError
     sorted.repair(now)
 }
 
-fn repair_decisions(folder: &Path, now: SystemTime) -> Result<Vec<Done>, StoreError> {
+fn repair_decisions(folder: &Path, now: SystemTime) -> Result<Vec<RepairAction>, StoreError> {
     let path = folder.join(DECISIONS);
     let fate = |bytes: &[u8], whole: bool| match read_decision(bytes) {
-        Ok(_) => Fate::Keep,
-        Err(BadDecision::Newer(found)) => Fate::Newer { found, known: DECISION_FORMAT },
-        Err(BadDecision::Broken(_)) if !whole => Fate::Cut,
-        Err(BadDecision::Broken(error)) => Fate::SetAside(error.to_string()),
+        Ok(_) => LineFate::Keep,
+        Err(BadDecision::Newer(found)) => LineFate::Newer { found, known: DECISION_FORMAT },
+        Err(BadDecision::Broken(_)) if !whole => LineFate::Cut,
+        Err(BadDecision::Broken(error)) => LineFate::SetAside(error.to_string()),
     };
-    Sorted::of(&path, fate)?.map_or_else(|| Ok(Vec::new()), |sorted| sorted.repair(now))
+    SortedLines::of(&path, fate)?.map_or_else(|| Ok(Vec::new()), |sorted| sorted.repair(now))
 }
 
-/// A file of lines, with what is to become of them.
-struct Sorted {
+/// The lines of a file, sorted by what to do with them.
+struct SortedLines {
     path: PathBuf,
     kept: u64,
-    aside: Vec<Damage>,
-    /// The last line, where it lacks its end: how many bytes before it, and whether it is kept.
+    aside: Vec<LogDamage>,
+    /// The last line, if it lacks its newline: the number of bytes before it, and whether it is kept.
     tail: Option<(u64, bool)>,
 }
 
-impl Sorted {
-    fn of(path: &Path, fate: impl Fn(&[u8], bool) -> Fate) -> Result<Option<Self>, StoreError> {
+impl SortedLines {
+    fn of(path: &Path, fate: impl Fn(&[u8], bool) -> LineFate) -> Result<Option<Self>, StoreError> {
         let Some(lines) = lines(path)? else { return Ok(None) };
         let mut sorted = Self { path: path.to_owned(), kept: 0, aside: Vec::new(), tail: None };
         let mut before = 0;
@@ -178,19 +198,19 @@ impl Sorted {
             let line = line?;
             let fate = fate(&line.bytes, line.whole);
             if !line.whole {
-                sorted.tail = Some((before, matches!(fate, Fate::Keep)));
+                sorted.tail = Some((before, matches!(fate, LineFate::Keep)));
             }
             before += line.bytes.len() as u64 + 1;
             match fate {
-                Fate::Keep => sorted.kept += 1,
-                Fate::Cut => {}
-                Fate::SetAside(reason) => sorted.aside.push(Damage::Unreadable {
+                LineFate::Keep => sorted.kept += 1,
+                LineFate::Cut => {}
+                LineFate::SetAside(reason) => sorted.aside.push(LogDamage::Unreadable {
                     line: line.number,
                     reason,
                     text: String::from_utf8_lossy(&line.bytes).into_owned(),
                 }),
-                // Whoever checked has seen none: somebody wrote it since.
-                Fate::Newer { found, known } => {
+                // Written after the check, which has seen no such line.
+                LineFate::Newer { found, known } => {
                     let (path, line) = (path.to_owned(), line.number);
                     return Err(StoreError::NewerFormat { path, line, found, known });
                 }
@@ -199,29 +219,29 @@ impl Sorted {
         Ok(Some(sorted))
     }
 
-    fn repair(&self, now: SystemTime) -> Result<Vec<Done>, StoreError> {
+    fn repair(&self, now: SystemTime) -> Result<Vec<RepairAction>, StoreError> {
         let mut done = Vec::new();
         if !self.aside.is_empty() {
             let kept = self.without_unreadable(now)?;
             let message = format!(
-                "{} unreadable lines were taken out, {} kept; as it was, it is {}",
+                "removed {} unreadable lines, kept {}; the original is {}",
                 self.aside.len(),
                 self.kept,
                 kept.file_name().unwrap_or_default().display()
             );
-            done.push(Done::new(Kind::UnreadableLine, &self.path, message));
+            done.push(RepairAction::new(FindingKind::UnreadableLine, &self.path, message));
         } else if let Some((before, is_kept)) = self.tail {
-            self.mend_tail(before, is_kept)?;
+            self.fix_tail(before, is_kept)?;
         }
         done.extend(self.tail.map(|(_, is_kept)| {
-            let what = if is_kept { "its end of line was added" } else { "cut off" };
-            Done::new(Kind::TornTail, &self.path, format!("the last line: {what}"))
+            let what = if is_kept { "added the newline" } else { "cut off" };
+            RepairAction::new(FindingKind::TornTail, &self.path, format!("last line: {what}"))
         }));
         Ok(done)
     }
 
-    /// As opening the thread would.
-    fn mend_tail(&self, before: u64, is_kept: bool) -> Result<(), StoreError> {
+    /// Does what opening the thread would do.
+    fn fix_tail(&self, before: u64, is_kept: bool) -> Result<(), StoreError> {
         let mend = || {
             let mut file = OpenOptions::new().write(true).open(&self.path)?;
             if is_kept {
@@ -235,16 +255,16 @@ impl Sorted {
         mend().map_err(failed("repair", &self.path))
     }
 
-    /// The new file is whole and synced before it takes the place of the old one, of which a copy is kept. A crash leaves
-    /// the one or the other.
+    /// The new file is complete and synced before it replaces the old one, of which a copy is kept. A crash leaves one
+    /// or the other.
     fn without_unreadable(&self, now: SystemTime) -> Result<PathBuf, StoreError> {
         let folder = self.path.parent().unwrap_or(Path::new("."));
         let unreadable: HashSet<u64> = self
             .aside
             .iter()
             .filter_map(|damage| match damage {
-                Damage::Unreadable { line, .. } => Some(*line),
-                Damage::TornTail { .. } => None,
+                LogDamage::Unreadable { line, .. } => Some(*line),
+                LogDamage::TornTail { .. } => None,
             })
             .collect();
         let mut new = unfinished(folder).map_err(failed("write beside", &self.path))?;
@@ -260,7 +280,7 @@ impl Sorted {
             }
         }
         if written != self.kept {
-            let error = io::Error::other("it changed while it was being read");
+            let error = io::Error::other("it changed during the repair");
             return Err(failed("repair", &self.path)(error));
         }
         new.as_file().sync_all().map_err(failed("sync beside", &self.path))?;
@@ -271,7 +291,7 @@ impl Sorted {
     }
 }
 
-/// `events.jsonl.<Unix milliseconds>.bak`, never over another.
+/// Copies to `events.jsonl.<Unix milliseconds>.bak` and never overwrites a copy.
 fn keep_copy(path: &Path, now: SystemTime) -> Result<PathBuf, StoreError> {
     let time = now.duration_since(UNIX_EPOCH).unwrap_or_default().as_millis();
     let mut name = path.as_os_str().to_owned();

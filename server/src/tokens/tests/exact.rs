@@ -1,19 +1,19 @@
-//! Exact counts beside another implementation, and in pieces beside whole. Needs the vocabularies.
+//! Compares exact counts with another implementation, and split texts with whole ones. Needs the vocabularies.
 
 use super::*;
 use proptest::prelude::*;
 use tiktoken_rs::CoreBPE;
 
-fn other(encoding: Encoding) -> &'static CoreBPE {
+fn other(encoding: TokenEncoding) -> &'static CoreBPE {
     match encoding {
-        Encoding::O200kBase => tiktoken_rs::o200k_base_singleton(),
-        Encoding::O200kHarmony => tiktoken_rs::o200k_harmony_singleton(),
-        Encoding::Cl100kBase => tiktoken_rs::cl100k_base_singleton(),
+        TokenEncoding::O200kBase => tiktoken_rs::o200k_base_singleton(),
+        TokenEncoding::O200kHarmony => tiktoken_rs::o200k_harmony_singleton(),
+        TokenEncoding::Cl100kBase => tiktoken_rs::cl100k_base_singleton(),
     }
 }
 
 fn check(text: &str) {
-    for encoding in Encoding::ALL {
+    for encoding in TokenEncoding::ALL {
         let expected = other(encoding).count_ordinary(text) as u64;
         let shown: String = text.chars().take(60).collect();
         assert_eq!(engine::count(encoding, text), expected, "{} of {shown:?}", encoding.name());
@@ -32,7 +32,7 @@ const SCRIPTS: &str = "Straße İstanbul naïve Ελληνικά Русский 
 const SPECIAL: &str = "<|endoftext|><|im_start|>system<|im_end|><|fim_prefix|> <|start|>assistant<|channel|>final<|message|>";
 
 #[test]
-fn text_of_every_kind_counts_as_elsewhere() {
+fn counts_match_another_implementation() {
     for text in ["", " ", "\n", "a", PROSE, CODE, CJK, SCRIPTS, SPECIAL] {
         check(text);
     }
@@ -44,12 +44,12 @@ fn text_of_every_kind_counts_as_elsewhere() {
 }
 
 #[test]
-fn what_looks_like_a_special_token_is_text() {
-    assert!(engine::count(Encoding::O200kBase, "<|endoftext|>") > 1);
-    assert!(engine::count(Encoding::O200kHarmony, "<|channel|>") > 1);
+fn special_tokens_are_counted_as_text() {
+    assert!(engine::count(TokenEncoding::O200kBase, "<|endoftext|>") > 1);
+    assert!(engine::count(TokenEncoding::O200kHarmony, "<|channel|>") > 1);
 }
 
-/// They meet in all the ways that a pattern could stumble over.
+/// Combined in all ways in which a pattern could fail.
 const PARTS: &[&str] = &[
     "a",
     "Z",
@@ -113,7 +113,7 @@ fn any_text() -> impl Strategy<Value = String> {
     prop::collection::vec(prop::sample::select(PARTS), 0..40).prop_map(|parts| parts.concat())
 }
 
-/// Where to split it, as parts of its length.
+/// Split positions as fractions of the length.
 fn any_split() -> impl Strategy<Value = Vec<f64>> {
     prop::collection::vec(0.0..1.0, 0..8)
 }
@@ -133,14 +133,14 @@ fn pieces<'t>(text: &'t str, at: &[f64]) -> Vec<&'t str> {
 
 proptest! {
     #[test]
-    fn any_text_counts_as_elsewhere(text in any_text()) {
+    fn any_text_matches_another_implementation(text in any_text()) {
         check(&text);
     }
 
     #[test]
-    fn any_split_of_any_text_counts_the_same_as_the_whole(text in any_text(), at in any_split()) {
-        for encoding in [Encoding::O200kBase, Encoding::Cl100kBase] {
-            let mut counter = Counter::new(encoding);
+    fn any_split_of_any_text_counts_like_the_whole(text in any_text(), at in any_split()) {
+        for encoding in [TokenEncoding::O200kBase, TokenEncoding::Cl100kBase] {
+            let mut counter = TokenCounter::new(encoding);
             let mut so_far = String::new();
             for piece in pieces(&text, &at) {
                 counter.push(piece);
@@ -151,14 +151,14 @@ proptest! {
     }
 
     #[test]
-    fn any_conversation_that_grows_is_counted_as_if_it_were_new(
+    fn a_growing_conversation_counts_like_a_new_one(
         first in any_text(), more in prop::collection::vec((any_text(), 0usize..3), 1..4)
     ) {
-        let mut memory = Memory::default();
+        let mut memory = CountMemory::default();
         let mut texts = [first.repeat(40), "other ".repeat(1000), String::new()];
         for (added, which) in more {
             texts[which].push_str(&added);
-            for encoding in [Encoding::O200kBase, Encoding::Cl100kBase] {
+            for encoding in [TokenEncoding::O200kBase, TokenEncoding::Cl100kBase] {
                 let expected = engine::count(encoding, &texts[which]);
                 prop_assert_eq!(memory.count(encoding, texts[which].clone()), expected);
             }
@@ -167,9 +167,9 @@ proptest! {
 }
 
 #[tokio::test]
-async fn the_thread_counts_what_it_is_given() {
-    let tokens = Tokens::default();
-    let method = Method::Exact(Encoding::O200kBase);
+async fn the_counting_thread_counts_exactly() {
+    let tokens = TokenService::default();
+    let method = CountMethod::Exact(TokenEncoding::O200kBase);
     assert_eq!(tokens.count(method, "hello world".to_owned()).await.unwrap(), 2);
     let each = tokens.with(method, |count| ["hello", " world", ""].map(count)).await;
     assert_eq!(each.unwrap(), [1, 1, 0]);

@@ -88,7 +88,7 @@ fn a_cancellation_is_confirmed_and_an_earlier_answer_is_reported() {
     terminal.wait_for(&["t: answered by vscode: Skip this one"]);
     terminal.wait_until_gone("Waiting for your approval: t");
     terminal.press("y");
-    terminal.wait_for(&["Refused: ", "was answered already: cancel, by vscode"]);
+    terminal.wait_for(&["Refused: ", "was already answered: cancel, by vscode"]);
     terminal.press("q");
     assert!(terminal.wait_for_a_clean_end().success());
     vscode.allow::<ThreadChanged>();

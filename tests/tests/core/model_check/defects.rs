@@ -1,8 +1,8 @@
-//! Machines that are broken on purpose: the sound one, with something wrong done to what it remembers or is told. They
-//! show that a defect of their kind would be found.
+//! Machines with deliberate defects: the real one, whose state or input is tampered with. They show that such a defect
+//! would be detected.
 
 use crate::model_check::same::NOW;
-use crate::model_check::worlds::World;
+use crate::model_check::worlds::SmallWorld;
 use rawr_core::event::Origin;
 use rawr_core::policy::Policy;
 use rawr_core::thread::{HeldInput, Progress};
@@ -11,34 +11,34 @@ use rawr_core::{Effect, Event, Input, Machine, Rules, Thread};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Defect {
-    /// After a restart it asks for what it owes under new names.
+    /// After a restart it requests pending actions under new ids.
     NewNamesAfterARestart,
     KeepsBoundaries,
-    /// A message that was delivered is given out once more.
+    /// It delivers a message twice.
     DeliversTwice,
-    /// It knows no emergencies, so that the judge has the last word.
+    /// It ignores emergencies, so that it waits for the judge.
     AsksInAnEmergency,
     NoDeadlines,
-    /// A turn that belongs to a sequence is a turn like any other.
+    /// It treats a turn of a sequence like any other turn.
     ForgetsWhoseTurn,
-    /// What its sequence ended without is asked for again after a restart.
+    /// After a restart it requests actions of a sequence that has ended.
     ActsAfterTheEnd,
     /// Its handoff does not wait for the compaction.
     HandsOffAtOnce,
-    /// What it owes after a compaction that it did not ask for is forgotten.
+    /// It forgets the handoff after a compaction that it did not request.
     OwesNothing,
 }
 
-/// The machine of a world: the sound one, or a broken copy of it.
+/// The machine of a world: the real one, or one with a defect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Rawr(pub Option<Defect>);
+pub struct TestedMachine(pub Option<Defect>);
 
-impl Rawr {
+impl TestedMachine {
     pub fn handle(
         self,
         machine: &Machine,
         input: Input,
-        world: &World,
+        world: &SmallWorld,
         now: Timestamp,
     ) -> (Machine, Vec<Effect>) {
         let restarts = matches!(input, Input::Saw(Event::ThreadOpened(_)));
@@ -48,21 +48,21 @@ impl Rawr {
         };
         let policy = self.policy(world);
         let rules = Rules { policy: &policy, prompts: &world.prompts };
-        // A refusal leaves the machine as it was.
+        // A refusal leaves the machine unchanged.
         let effects = handling.handle(input, &rules, now).unwrap_or_default();
         let Some(defect) = self.0 else { return (handling, effects) };
         let broken = defect.after(machine.thread(), handling.thread());
         let mut broken = Machine::new(broken);
-        // It goes on from what it remembers now.
+        // It continues with the tampered state.
         let more = broken.handle(Input::Tick, &rules, NOW).unwrap_or_default();
         (broken, effects.into_iter().chain(more).collect())
     }
 
-    pub fn next_deadline(self, machine: &Machine, world: &World) -> Option<Timestamp> {
+    pub fn next_deadline(self, machine: &Machine, world: &SmallWorld) -> Option<Timestamp> {
         machine.next_deadline(&world.policy).filter(|_| self.0 != Some(Defect::NoDeadlines))
     }
 
-    fn policy(self, world: &World) -> Policy {
+    fn policy(self, world: &SmallWorld) -> Policy {
         let mut policy = world.policy.clone();
         if self.0 == Some(Defect::AsksInAnEmergency) {
             policy.tiers.emergency.percent_remaining_lt = 0;

@@ -1,5 +1,5 @@
-//! Visits every state of a model once, nearest first, so that what is found wrong comes with the shortest way to it. It
-//! knows nothing of the model and keeps no state longer than it is needed: what it has seen is remembered by its hash.
+//! Visits every state of a model once, in breadth-first order, so that a violation comes with the shortest path to it.
+//! Knows nothing of the model, and remembers visited states only by their hash.
 
 use foldhash::quality::FixedState;
 use std::collections::HashMap;
@@ -8,26 +8,26 @@ use std::fmt::Debug;
 use std::hash::{BuildHasher, Hash, Hasher};
 use std::ops::Deref;
 
-/// A step, with what it leads to.
+/// A step and its result.
 pub type Taken<M> = (<M as Model>::Step, Result<<M as Model>::State, Violation>);
 
-/// Everything that can happen, one step at a time.
+/// A model: everything that can happen, one step at a time.
 pub trait Model: Sized {
     type State: Hash;
     type Step: Copy + Debug + PartialEq;
 
-    /// The name of the property that every state's ending comes to rest.
+    /// The name of the property that every state finally becomes idle.
     const RESTS: &'static str;
 
     fn start(&self) -> Self::State;
 
-    /// Every step that is possible here.
+    /// All possible steps in this state.
     fn steps(&self, state: &Self::State) -> Vec<Taken<Self>>;
 
-    /// How the world goes on from here if nothing disturbs it any more. It must be one of the possible steps.
+    /// The next step if nothing disturbs the world any more. Must be one of the possible steps.
     fn ending(&self, state: &Self::State) -> Ending<Self::Step>;
 
-    /// A step for people: what was said and done in it.
+    /// A description of the step.
     fn tell(&self, state: &Self::State, step: Self::Step) -> String;
 }
 
@@ -35,11 +35,11 @@ pub trait Model: Sized {
 pub enum Ending<S> {
     Rests,
     Goes(S),
-    /// Nothing will happen here any more, and it is not what rest looks like.
+    /// Nothing more will happen, but the state is not idle.
     Stuck(&'static str),
 }
 
-/// A property that does not hold.
+/// A violated property.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Violation {
     pub property: &'static str,
@@ -56,50 +56,50 @@ impl Violation {
 pub struct Explored {
     pub states: usize,
     pub steps: usize,
-    /// How far the farthest state is from the start.
+    /// The distance of the farthest state from the start.
     pub depth: usize,
-    /// The longest way to rest.
+    /// The longest path to an idle state.
     pub to_rest: usize,
-    /// There were more states than it was to visit.
+    /// The limit of states was reached.
     pub is_cut: bool,
     pub violation: Option<(Violation, Vec<String>)>,
 }
 
-/// The name of a state. With a million states, two share one by a chance of one in thirty million.
-type Seen = u64;
-const RESTS: Seen = 0;
+/// The hash of a state. With a million states, the probability of a collision is one in thirty million.
+type StateHash = u64;
+const RESTS: StateHash = 0;
 
 struct Visit<S> {
-    from: Option<(Seen, S)>,
-    /// Where the ending leads.
-    ending: Seen,
+    from: Option<(StateHash, S)>,
+    /// The state that the ending leads to.
+    ending: StateHash,
 }
 
 struct Explorer<'m, M: Model> {
     model: &'m M,
-    seen: HashMap<Seen, Visit<M::Step>, FixedState>,
+    seen: HashMap<StateHash, Visit<M::Step>, FixedState>,
     explored: Explored,
 }
 
-/// A value that is hashed over and over, and whose hash is taken once.
+/// A value with a precomputed hash.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Named<T> {
+pub struct Hashed<T> {
     value: T,
-    name: Seen,
+    name: StateHash,
 }
 
-impl<T: Hash> Named<T> {
+impl<T: Hash> Hashed<T> {
     pub fn new(value: T) -> Self {
         let name = name(&value);
         Self { value, name }
     }
 
-    pub const fn name(&self) -> Seen {
+    pub const fn name(&self) -> StateHash {
         self.name
     }
 }
 
-impl<T> Deref for Named<T> {
+impl<T> Deref for Hashed<T> {
     type Target = T;
 
     fn deref(&self) -> &T {
@@ -107,17 +107,17 @@ impl<T> Deref for Named<T> {
     }
 }
 
-impl<T> Hash for Named<T> {
+impl<T> Hash for Hashed<T> {
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.name.hash(state);
     }
 }
 
-pub fn name(state: &impl Hash) -> Seen {
+pub fn name(state: &impl Hash) -> StateHash {
     FixedState::default().hash_one(state).max(RESTS + 1)
 }
 
-/// Stops at the first violation, or where there are more states than that.
+/// Stops at the first violation, or at the limit of states.
 pub fn explore<M: Model>(model: &M, most_states: usize) -> Explored {
     let explored =
         Explored { states: 0, steps: 0, depth: 0, to_rest: 0, is_cut: false, violation: None };
@@ -141,7 +141,7 @@ pub fn explore<M: Model>(model: &M, most_states: usize) -> Explored {
 }
 
 impl<M: Model> Explorer<'_, M> {
-    fn next_layer(&mut self, layer: Vec<(Seen, M::State)>) -> Vec<(Seen, M::State)> {
+    fn next_layer(&mut self, layer: Vec<(StateHash, M::State)>) -> Vec<(StateHash, M::State)> {
         let mut next = Vec::new();
         for (here, state) in layer {
             let ending = self.model.ending(&state);
@@ -180,10 +180,10 @@ impl<M: Model> Explorer<'_, M> {
         next
     }
 
-    /// Every state has one way to rest, so that it is enough to walk each part of it once.
+    /// Every state has one path to an idle state, so that each part of it is walked once.
     fn follow_to_rest(&mut self) {
         const ON_THE_WAY: usize = usize::MAX;
-        let mut lengths: HashMap<Seen, usize, FixedState> = HashMap::default();
+        let mut lengths: HashMap<StateHash, usize, FixedState> = HashMap::default();
         lengths.reserve(self.seen.len());
         for start in self.seen.keys().copied().collect::<Vec<_>>() {
             let (mut way, mut at) = (Vec::new(), start);
@@ -211,8 +211,8 @@ impl<M: Model> Explorer<'_, M> {
         self.explored.to_rest = lengths.into_values().max().unwrap_or(0);
     }
 
-    /// The way there is walked again from the start, to tell of it.
-    fn violated(&mut self, violation: Violation, at: Seen, last: Option<M::Step>) {
+    /// Repeats the path from the start, to describe it.
+    fn violated(&mut self, violation: Violation, at: StateHash, last: Option<M::Step>) {
         let mut way: Vec<_> = last.into_iter().collect();
         let mut back = at;
         while let Some((from, step)) = self.seen[&back].from {
@@ -237,26 +237,26 @@ impl<M: Model> Explorer<'_, M> {
 mod tests {
     use super::*;
 
-    /// Two counters up to three, and what is wrong with them.
+    /// Two counters up to three, with a flaw.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-    enum Wrong {
+    enum Flaw {
         Nothing,
         At(u8, u8),
-        /// The ending goes back where it came from.
+        /// The ending leads back to an earlier state.
         Circle,
         StuckAt(u8, u8),
     }
 
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-    enum Count {
+    enum CounterStep {
         First,
         Second,
         Back,
     }
 
-    impl Model for Wrong {
+    impl Model for Flaw {
         type State = (u8, u8);
-        type Step = Count;
+        type Step = CounterStep;
 
         const RESTS: &'static str = "rests";
 
@@ -264,34 +264,35 @@ mod tests {
             (0, 0)
         }
 
-        fn steps(&self, &(a, b): &(u8, u8)) -> Vec<(Count, Result<(u8, u8), Violation>)> {
+        fn steps(&self, &(a, b): &(u8, u8)) -> Vec<(CounterStep, Result<(u8, u8), Violation>)> {
             let to = |to: (u8, u8)| match self {
                 Self::At(a, b) if to == (*a, *b) => Err(Violation::of("never", "there")),
                 _ => Ok(to),
             };
             let mut steps = Vec::new();
-            steps.extend((a < 3).then(|| (Count::First, to((a + 1, b)))));
-            steps.extend((b < 3).then(|| (Count::Second, to((a, b + 1)))));
-            steps.extend((*self == Self::Circle && a == 3).then(|| (Count::Back, to((0, b)))));
+            steps.extend((a < 3).then(|| (CounterStep::First, to((a + 1, b)))));
+            steps.extend((b < 3).then(|| (CounterStep::Second, to((a, b + 1)))));
+            steps
+                .extend((*self == Self::Circle && a == 3).then(|| (CounterStep::Back, to((0, b)))));
             steps
         }
 
-        fn ending(&self, &(a, b): &(u8, u8)) -> Ending<Count> {
+        fn ending(&self, &(a, b): &(u8, u8)) -> Ending<CounterStep> {
             match self {
                 Self::StuckAt(x, y) if (a, b) == (*x, *y) => Ending::Stuck("stuck"),
-                Self::Circle if a == 3 => Ending::Goes(Count::Back),
-                _ if a < 3 => Ending::Goes(Count::First),
-                _ if b < 3 => Ending::Goes(Count::Second),
+                Self::Circle if a == 3 => Ending::Goes(CounterStep::Back),
+                _ if a < 3 => Ending::Goes(CounterStep::First),
+                _ if b < 3 => Ending::Goes(CounterStep::Second),
                 _ => Ending::Rests,
             }
         }
 
-        fn tell(&self, state: &(u8, u8), step: Count) -> String {
+        fn tell(&self, state: &(u8, u8), step: CounterStep) -> String {
             format!("{state:?} {step:?}")
         }
     }
 
-    fn check(wrong: Wrong, expected: Option<(&str, &str, usize)>) -> Explored {
+    fn check(wrong: Flaw, expected: Option<(&str, &str, usize)>) -> Explored {
         let explored = explore(&wrong, 1000);
         let found = explored.violation.as_ref();
         let found = found.map(|(found, way)| (found.property, found.what.as_str(), way.len()));
@@ -301,16 +302,16 @@ mod tests {
 
     #[test]
     fn every_state_is_visited_once_and_every_step_taken() {
-        let all = check(Wrong::Nothing, None);
+        let all = check(Flaw::Nothing, None);
         assert_eq!((all.states, all.steps, all.depth, all.to_rest), (16, 24, 6, 6));
-        assert!(explore(&Wrong::Nothing, 10).is_cut);
+        assert!(explore(&Flaw::Nothing, 10).is_cut);
     }
 
     #[test]
-    fn what_is_wrong_comes_with_the_shortest_way_to_it() {
-        check(Wrong::At(2, 1), Some(("never", "there", 3)));
-        check(Wrong::StuckAt(1, 3), Some(("rests", "stuck", 4)));
-        let circle = explore(&Wrong::Circle, 1000).violation;
+    fn a_violation_comes_with_the_shortest_path() {
+        check(Flaw::At(2, 1), Some(("never", "there", 3)));
+        check(Flaw::StuckAt(1, 3), Some(("rests", "stuck", 4)));
+        let circle = explore(&Flaw::Circle, 1000).violation;
         assert_eq!(
             circle.map(|(found, _)| found.what).as_deref(),
             Some("it goes round in circles")

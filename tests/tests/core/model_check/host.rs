@@ -1,9 +1,11 @@
-//! The host of a small world: one turn at a time, every action id carried out once, and a line of reports to rawr that
-//! the world may disturb. It says what happens; it decides nothing and does not know rawr's state.
+//! The host of a small world: one turn at a time, every action id performed once, and a queue of reports to rawr that
+//! the world may disturb. Knows nothing of rawr's state.
 
-use crate::model_check::explore::{Named, Violation};
-use crate::model_check::task::{Begun, INPUT, ONCE, OWED, Report, Said, Task, What};
-use crate::model_check::worlds::{Manner, World};
+use crate::model_check::explore::{Hashed, Violation};
+use crate::model_check::task::{
+    BegunAction, HostReport, HostTask, INPUT, ONCE, OWED, ReportKind, TaskKind,
+};
+use crate::model_check::worlds::{Manner, SmallWorld};
 use rawr_core::boundary::Boundaries;
 use rawr_core::event::{
     Action, ActionReported, ActionStatus, Answer, CommitMade, CompactionOrigin, CompactionReported,
@@ -16,52 +18,52 @@ use rawr_core::units::{ActionId, RequestId, Tokens, TurnId};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::rc::Rc;
 
-/// Both would be semantic breaks in a turn of the user's; the first is a packet as well.
+/// Both would be semantic breaks in a user's turn; the first one is also a packet.
 pub const PACKET: &str =
     "<continuation_packet>\nState: working. All done but the docs.\n</continuation_packet>";
 const SAID: &str = "All done: the parser is written.";
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Host {
-    pub todo: VecDeque<Todo>,
-    pub turn: Option<Turn>,
-    pub compacting: Option<Task>,
-    /// What rawr has not heard yet.
-    pub said: VecDeque<Rc<Named<Report>>>,
-    /// Actions that were begun, and what there is to say of them when they are asked for again.
-    pub begun: BTreeMap<ActionId, Rc<Named<Begun>>>,
-    /// Questions that have no answer yet, this host's or the sidecar's own judge's.
+pub struct SmallHost {
+    pub todo: VecDeque<HostStep>,
+    pub turn: Option<HostTurn>,
+    pub compacting: Option<HostTask>,
+    /// Reports that rawr has not received.
+    pub said: VecDeque<Rc<Hashed<HostReport>>>,
+    /// Actions that were started, and the reports to repeat when they are requested again.
+    pub begun: BTreeMap<ActionId, Rc<Hashed<BegunAction>>>,
+    /// Unanswered questions to this host or to the sidecar's own judge.
     pub judging: Vec<(RequestId, ActionId)>,
     pub turns: u8,
     pub context: u64,
-    /// The user's messages that the agent has got, in this order.
+    /// The user's messages that the agent has received, in order.
     pub got: Vec<u8>,
-    /// Those that the host would not take.
+    /// The messages that the host refused.
     pub refused: BTreeSet<u8>,
     pub compactions: u8,
     pub handoffs: u8,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub enum Todo {
+pub enum HostStep {
     Prompt(u8),
-    Perform(Task),
+    Perform(HostTask),
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Turn {
+pub struct HostTurn {
     pub id: TurnId,
-    /// `None`: a prompt of the user's.
-    pub of: Option<Task>,
-    /// Sampling requests to come that are not the last.
+    /// `None`: a prompt of the user.
+    pub of: Option<HostTask>,
+    /// The number of sampling requests before the last one.
     requests: u8,
-    /// Requests for a packet that went into it and have no answer.
-    asked: Vec<Task>,
+    /// Unanswered packet requests in this turn.
+    asked: Vec<HostTask>,
 }
 
-impl Host {
-    /// A user's turn has just begun, below every tier's threshold.
-    pub fn new(world: &World) -> Self {
+impl SmallHost {
+    /// A user's turn has just started, below the thresholds of all tiers.
+    pub fn new(world: &SmallWorld) -> Self {
         let mut host = Self {
             todo: VecDeque::new(),
             turn: None,
@@ -80,7 +82,7 @@ impl Host {
         host
     }
 
-    /// rawr asks for something, for the first time or again.
+    /// rawr requests an action, for the first time or again.
     pub fn take(&mut self, issued: &Issued) -> Result<(), Violation> {
         if let Action::Judge { request, .. } = &issued.kind {
             if !self.judging.iter().any(|(known, _)| known == request) {
@@ -88,12 +90,12 @@ impl Host {
             }
             return Ok(());
         }
-        let task = Task::of(issued)?;
+        let task = HostTask::of(issued)?;
         if let Some(begun) = self.begun.get(&task.action) {
             let report = begun.report();
             self.says_that(report);
-        } else if !self.todo.contains(&Todo::Perform(task.clone())) {
-            self.todo.push_back(Todo::Perform(task));
+        } else if !self.todo.contains(&HostStep::Perform(task.clone())) {
+            self.todo.push_back(HostStep::Perform(task));
         }
         Ok(())
     }
@@ -102,60 +104,60 @@ impl Host {
         self.turn.is_some() || self.compacting.is_some()
     }
 
-    /// Every message up to this one was given to the agent, or refused in so many words.
+    /// Whether every message up to this one was delivered to the agent or explicitly refused.
     pub fn has_all_of(&self, newest: u8) -> bool {
         (1..=newest).all(|input| self.got.contains(&input) || self.refused.contains(&input))
     }
 
-    /// The first thing that there is room for.
-    pub fn next(&self, world: &World) -> Option<usize> {
+    /// The first action that can start now.
+    pub fn next(&self, world: &SmallWorld) -> Option<usize> {
         let idle = self.turn.is_none() && self.compacting.is_none();
         let inside = self.turn.is_some() && self.compacting.is_none();
         self.todo.iter().position(|todo| match todo {
-            Todo::Prompt(_) => idle,
-            Todo::Perform(Task { what, .. }) => match what {
-                What::Inject { steers: true, .. } => idle || inside,
-                What::Compact { .. } => idle || inside && world.can.mid_turn_compact,
-                What::Inject { .. } | What::Deliver { .. } => idle,
-                What::Sample => true,
+            HostStep::Prompt(_) => idle,
+            HostStep::Perform(HostTask { what, .. }) => match what {
+                TaskKind::Inject { steers: true, .. } => idle || inside,
+                TaskKind::Compact { .. } => idle || inside && world.can.mid_turn_compact,
+                TaskKind::Inject { .. } | TaskKind::Deliver { .. } => idle,
+                TaskKind::Sample => true,
             },
         })
     }
 
-    pub fn take_up(&mut self, at: usize, world: &World) -> Result<(), Violation> {
+    pub fn take_up(&mut self, at: usize, world: &SmallWorld) -> Result<(), Violation> {
         match self.todo.remove(at) {
             None => Ok(()),
-            Some(Todo::Prompt(input)) => {
+            Some(HostStep::Prompt(input)) => {
                 self.gets(input)?;
                 self.begin(None, world);
                 Ok(())
             }
-            Some(Todo::Perform(task)) => self.perform(task, world),
+            Some(HostStep::Perform(task)) => self.perform(task, world),
         }
     }
 
-    fn perform(&mut self, task: Task, world: &World) -> Result<(), Violation> {
+    fn perform(&mut self, task: HostTask, world: &SmallWorld) -> Result<(), Violation> {
         self.done_once(&task)?;
         match task.what {
-            What::Compact { .. } => {
+            TaskKind::Compact { .. } => {
                 self.compactions += 1;
                 self.acted(&task, ActionStatus::Accepted, None, None, true);
                 self.compaction(Some(&task), CompactionStatus::Started, None, world);
                 self.compacting = Some(task);
             }
-            What::Inject { purpose, steers: true } if self.turn.is_some() => {
+            TaskKind::Inject { purpose, steers: true } if self.turn.is_some() => {
                 let turn = self.turn.as_ref().map(|turn| turn.id.clone());
                 self.acted(&task, ActionStatus::Accepted, turn, None, true);
                 if let Some(turn) = self.turn.as_mut().filter(|_| purpose != Purpose::Handoff) {
                     turn.asked.push(task);
                 }
             }
-            What::Deliver { input, .. } => {
+            TaskKind::Deliver { input, .. } => {
                 self.gets(input)?;
                 self.begin(Some(task), world);
             }
-            What::Inject { .. } => self.begin(Some(task), world),
-            What::Sample => {
+            TaskKind::Inject { .. } => self.begin(Some(task), world),
+            TaskKind::Sample => {
                 let text = Some(PACKET.to_owned());
                 self.acted(&task, ActionStatus::Completed, None, text, true);
             }
@@ -163,12 +165,12 @@ impl Host {
         Ok(())
     }
 
-    fn done_once(&mut self, task: &Task) -> Result<(), Violation> {
-        let same = |begun: &&Rc<Named<Begun>>| begun.task.sequence == task.sequence;
+    fn done_once(&mut self, task: &HostTask) -> Result<(), Violation> {
+        let same = |begun: &&Rc<Hashed<BegunAction>>| begun.task.sequence == task.sequence;
         let mut others = self.begun.values().filter(same).map(|begun| &begun.task);
         let repeats = match task.what {
-            What::Compact { .. } => others.any(|other| other.what == task.what),
-            _ => task.hands_off() && others.any(Task::hands_off),
+            TaskKind::Compact { .. } => others.any(|other| other.what == task.what),
+            _ => task.hands_off() && others.any(HostTask::hands_off),
         };
         if repeats {
             return Err(Violation::of(ONCE, format!("{task:?}, and {:?}", self.begun)));
@@ -188,26 +190,28 @@ impl Host {
         Ok(())
     }
 
-    /// What ran is gone, and so is what was not said yet. Its record holds what it was given and what it has done: a
-    /// message is not asked for again, and anything else that was not finished is begun again when it is asked for.
+    /// The running turn and unsent reports are lost. The transcript contains delivered messages and finished actions: a
+    /// message is not delivered again, and other unfinished actions start again when they are requested.
     pub fn dies(&mut self) {
         let turn = self.turn.take();
         let asked = turn.iter().flat_map(|turn| turn.asked.iter().chain(&turn.of)).cloned();
-        let cut_off: Vec<Task> = asked.chain(self.compacting.take()).collect();
+        let cut_off: Vec<HostTask> = asked.chain(self.compacting.take()).collect();
         for task in cut_off {
             match task.what {
-                What::Deliver { .. } => continue,
-                What::Compact { .. } => self.compactions -= 1,
-                What::Inject { .. } | What::Sample => self.handoffs -= u8::from(task.hands_off()),
+                TaskKind::Deliver { .. } => continue,
+                TaskKind::Compact { .. } => self.compactions -= 1,
+                TaskKind::Inject { .. } | TaskKind::Sample => {
+                    self.handoffs -= u8::from(task.hands_off())
+                }
             }
             self.begun.remove(&task.action);
         }
         self.said.clear();
         self.judging.clear();
-        self.todo.retain(|todo| matches!(todo, Todo::Prompt(_)));
+        self.todo.retain(|todo| matches!(todo, HostStep::Prompt(_)));
     }
 
-    fn begin(&mut self, of: Option<Task>, world: &World) {
+    fn begin(&mut self, of: Option<HostTask>, world: &SmallWorld) {
         self.turns += 1;
         let id = TurnId::new(format!("t{}", self.turns));
         let goes_on = of.as_ref().is_none_or(|task| task.makes().is_none() || task.hands_off());
@@ -216,30 +220,30 @@ impl Host {
             None => self.says(started(&id, Origin::User, None, None), None),
             Some(task) => self.announce(task, &id, world),
         }
-        self.turn = Some(Turn { id, of, requests, asked: Vec::new() });
+        self.turn = Some(HostTurn { id, of, requests, asked: Vec::new() });
     }
 
-    fn announce(&mut self, task: &Task, turn: &TurnId, world: &World) {
+    fn announce(&mut self, task: &HostTask, turn: &TurnId, world: &SmallWorld) {
         let loud = world.manner == Manner::Full;
         self.acted(task, ActionStatus::Accepted, Some(turn.clone()), None, loud);
         let (action, tells) = (Some(task.action.clone()), task.makes());
         let tells = tells.map(|makes| (turn.clone(), makes));
         let announced = match (world.manner, task.what) {
             (Manner::Late, _) => return,
-            (Manner::Marks, What::Inject { purpose, .. }) => {
+            (Manner::Marks, TaskKind::Inject { purpose, .. }) => {
                 let mark = marker(&task.sequence, purpose);
                 started(turn, Origin::User, None, Some(mark))
             }
-            (_, What::Inject { .. }) => started(turn, Origin::Synthetic, action, None),
-            (_, What::Deliver { .. } | What::Compact { .. } | What::Sample) => {
+            (_, TaskKind::Inject { .. }) => started(turn, Origin::Synthetic, action, None),
+            (_, TaskKind::Deliver { .. } | TaskKind::Compact { .. } | TaskKind::Sample) => {
                 started(turn, Origin::User, action, None)
             }
         };
         self.says(announced, tells);
     }
 
-    /// The compaction or the turn that runs, one step further.
-    pub fn go_on(&mut self, ends: TurnStatus, world: &World) {
+    /// Advances the running compaction or turn by one step.
+    pub fn go_on(&mut self, ends: TurnStatus, world: &SmallWorld) {
         if let Some(task) = self.compacting.take() {
             self.compacted(&task, ends, world);
             return;
@@ -282,8 +286,8 @@ impl Host {
         Usage { context, input: None, cached: None, output: None, reasoning: None }
     }
 
-    fn turn_ends(&mut self, turn: &Turn, status: TurnStatus, world: &World) {
-        let makes = turn.of.as_ref().and_then(Task::makes);
+    fn turn_ends(&mut self, turn: &HostTurn, status: TurnStatus, world: &SmallWorld) {
+        let makes = turn.of.as_ref().and_then(HostTask::makes);
         let users_own = makes.is_none();
         let grows = if users_own { world.turn_grows } else { world.answer_grows };
         self.context = (self.context + grows).min(100);
@@ -310,8 +314,8 @@ impl Host {
         }
     }
 
-    fn compacted(&mut self, task: &Task, ends: TurnStatus, world: &World) {
-        let What::Compact { local, .. } = task.what else { return };
+    fn compacted(&mut self, task: &HostTask, ends: TurnStatus, world: &SmallWorld) {
+        let TaskKind::Compact { local, .. } = task.what else { return };
         let (seen, status) = if ends == TurnStatus::Completed {
             self.context = if local { world.lands_at } else { world.provider_lands_at };
             (CompactionStatus::Completed, ActionStatus::Completed)
@@ -328,8 +332,8 @@ impl Host {
         }
     }
 
-    /// A compaction that rawr did not ask for.
-    pub fn compacts_by_itself(&mut self, world: &World) {
+    /// A compaction that rawr did not request.
+    pub fn compacts_by_itself(&mut self, world: &SmallWorld) {
         self.compactions += 1;
         self.context = world.lands_at;
         self.compaction(None, CompactionStatus::Started, None, world);
@@ -338,10 +342,10 @@ impl Host {
 
     fn compaction(
         &mut self,
-        task: Option<&Task>,
+        task: Option<&HostTask>,
         status: CompactionStatus,
         after: Option<u64>,
-        world: &World,
+        world: &SmallWorld,
     ) {
         let origin = if task.is_some() { CompactionOrigin::Rawr } else { world.compacts_for };
         let (action, tokens_after) = (task.map(|task| task.action.clone()), after.map(Tokens));
@@ -353,26 +357,26 @@ impl Host {
     }
 
     pub fn refuse(&mut self, at: usize) {
-        if let Some(Todo::Perform(task)) = self.todo.remove(at) {
-            if let What::Deliver { input, .. } = task.what {
+        if let Some(HostStep::Perform(task)) = self.todo.remove(at) {
+            if let TaskKind::Deliver { input, .. } = task.what {
                 self.refused.insert(input);
             }
             self.acted(&task, ActionStatus::Failed, None, None, true);
         }
     }
 
-    /// The oldest question is answered; `None`: the judge cannot.
-    pub fn judged(&mut self, says: Option<bool>, by: JudgeSource) -> Option<Report> {
+    /// Answers the oldest question. `None`: the judge cannot.
+    pub fn judged(&mut self, says: Option<bool>, by: JudgeSource) -> Option<HostReport> {
         let (request, action) = (!self.judging.is_empty()).then(|| self.judging.remove(0))?;
         let said = match says {
-            Some(should_compact) => Said::Judged(JudgmentAnswered {
+            Some(should_compact) => ReportKind::Judged(JudgmentAnswered {
                 request,
                 source: by,
                 answer: Answer::Says { should_compact, reason: String::new() },
                 usage: None,
                 rate_limits: Vec::new(),
             }),
-            None => Said::Event(
+            None => ReportKind::Event(
                 ActionReported {
                     action,
                     status: ActionStatus::Failed,
@@ -383,31 +387,31 @@ impl Host {
                 .into(),
             ),
         };
-        Some(Report { said, tells: None })
+        Some(HostReport { said, tells: None })
     }
 
     /// Records the outcome of an action, and reports it if the host does.
     fn acted(
         &mut self,
-        task: &Task,
+        task: &HostTask,
         status: ActionStatus,
         turn: Option<TurnId>,
         text: Option<String>,
         loud: bool,
     ) {
-        let begun = Begun { task: task.clone(), status, turn, text };
+        let begun = BegunAction { task: task.clone(), status, turn, text };
         if loud {
             self.says_that(begun.report());
         }
-        self.begun.insert(task.action.clone(), Rc::new(Named::new(begun)));
+        self.begun.insert(task.action.clone(), Rc::new(Hashed::new(begun)));
     }
 
     fn says(&mut self, event: impl Into<Event>, tells: Option<(TurnId, Purpose)>) {
-        self.says_that(Report { said: Said::Event(event.into()), tells });
+        self.says_that(HostReport { said: ReportKind::Event(event.into()), tells });
     }
 
-    pub fn says_that(&mut self, report: Report) {
-        self.said.push_back(Rc::new(Named::new(report)));
+    pub fn says_that(&mut self, report: HostReport) {
+        self.said.push_back(Rc::new(Hashed::new(report)));
     }
 }
 

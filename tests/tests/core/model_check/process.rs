@@ -1,13 +1,13 @@
-//! rawr as a process: it hears, writes, syncs and speaks, it dies, and another takes up what it wrote. What may be said
-//! to it, and when, is not known here.
+//! rawr as a process: it handles inputs, writes, syncs and requests actions; it dies, and another process continues
+//! from what was written. The world decides which inputs come when.
 
-use crate::model_check::defects::Rawr;
-use crate::model_check::explore::{Named, Violation, name};
+use crate::model_check::defects::TestedMachine;
+use crate::model_check::explore::{Hashed, Violation, name};
 use crate::model_check::properties;
-use crate::model_check::same::{Known, NOW, normalised};
+use crate::model_check::same::{KnownMachine, NOW, normalised};
 use crate::model_check::state::State;
-use crate::model_check::task::{Report, Said, input_id, input_text};
-use crate::model_check::worlds::{WINDOW, World};
+use crate::model_check::task::{HostReport, ReportKind, input_id, input_text};
+use crate::model_check::worlds::{SmallWorld, WINDOW};
 use rawr_core::event::{Choice, HostInfo, JudgeSource, Phase, ThreadOpened};
 use rawr_core::machine::{InputKind, Response, must_be_durable};
 use rawr_core::policy::JudgeBackend;
@@ -20,53 +20,53 @@ use std::rc::Rc;
 
 pub const IDLE: &str = "always back to idle";
 
-/// How many answers are kept in memory. States that are near each other ask the same.
+/// The number of cached reactions. Neighboring states need the same ones.
 const MOST_HEARD: usize = 20_000;
 
-/// A world with rawr in it, sound or not.
+/// A world with the machine, real or defective.
 #[derive(Debug)]
 pub struct Played<'w> {
-    pub world: &'w World,
-    pub rawr: Rawr,
-    /// Machines that are known to come to rest by themselves.
+    pub world: &'w SmallWorld,
+    pub rawr: TestedMachine,
+    /// Machines that are known to become idle on their own.
     resting: RefCell<HashSet<u64>>,
-    /// What a machine makes of an input, by the names of both: in most states only the host is another.
-    heard: RefCell<HashMap<(u64, u64), Rc<Heard>>>,
+    /// The cached reactions, by the hashes of machine and input: in most states only the host differs.
+    heard: RefCell<HashMap<(u64, u64), Rc<Reaction>>>,
 }
 
-/// What rawr is told.
+/// An input to rawr.
 #[derive(Debug, Clone, Hash)]
-pub enum Told {
+pub enum RawrInput {
     Message(u8),
-    Report(Rc<Named<Report>>),
+    Report(Rc<Hashed<HostReport>>),
     /// The next deadline has passed.
     Tick,
     Word(Choice),
-    /// A new process takes the thread up; this turn runs.
+    /// A new process opens the thread while this turn runs.
     Opened(Option<TurnId>),
 }
 
-/// What rawr made of an input.
+/// The reaction of rawr to an input.
 #[derive(Debug)]
-pub struct Heard {
+pub struct Reaction {
     pub records: Vec<Record>,
     effects: Vec<Effect>,
-    machine: Rc<Known>,
-    /// The machine with so many of the records written.
-    written: OnceCell<Vec<Rc<Known>>>,
+    machine: Rc<KnownMachine>,
+    /// The machine for each number of records that were written.
+    written: OnceCell<Vec<Rc<KnownMachine>>>,
 }
 
-impl Report {
+impl HostReport {
     pub fn input(&self) -> Input {
         match &self.said {
-            Said::Event(event) => Input::Saw(event.clone()),
-            Said::Judged(answered) => Input::Judged(answered.clone()),
+            ReportKind::Event(event) => Input::Saw(event.clone()),
+            ReportKind::Judged(answered) => Input::Judged(answered.clone()),
         }
     }
 }
 
-impl Told {
-    pub fn report(&self) -> Option<&Report> {
+impl RawrInput {
+    pub fn report(&self) -> Option<&HostReport> {
         match self {
             Self::Report(report) => Some(report),
             _ => None,
@@ -74,32 +74,32 @@ impl Told {
     }
 }
 
-/// A compaction that was put off rests too: it waits for a message.
+/// A deferred compaction is idle, too: it waits for a message.
 pub fn is_idle(thread: &Thread) -> bool {
     matches!(thread.phase(), Phase::Idle | Phase::Deferred)
 }
 
 impl<'w> Played<'w> {
-    pub fn new(world: &'w World, rawr: Rawr) -> Self {
+    pub fn new(world: &'w SmallWorld, rawr: TestedMachine) -> Self {
         Self { world, rawr, resting: RefCell::default(), heard: RefCell::default() }
     }
 }
 
 impl Played<'_> {
-    pub fn input(&self, told: &Told) -> Input {
+    pub fn input(&self, told: &RawrInput) -> Input {
         match told {
-            Told::Message(nth) => Input::Submitted {
+            RawrInput::Message(nth) => Input::Submitted {
                 input: input_id(*nth),
                 text: input_text(*nth),
                 kind: InputKind::Message,
             },
-            Told::Report(report) => report.input(),
-            Told::Tick => Input::Tick,
-            Told::Word(choice) => {
+            RawrInput::Report(report) => report.input(),
+            RawrInput::Tick => Input::Tick,
+            RawrInput::Word(choice) => {
                 let (sequence, turns, minutes, packet, by) = (None, Some(1), None, None, None);
                 Input::Respond(Response { choice: *choice, sequence, turns, minutes, packet, by })
             }
-            Told::Opened(running_turn) => self.opened(running_turn.clone()),
+            RawrInput::Opened(running_turn) => self.opened(running_turn.clone()),
         }
     }
 
@@ -134,23 +134,23 @@ impl Played<'_> {
         }
     }
 
-    pub fn same(&self, machine: &Machine) -> Rc<Known> {
+    pub fn same(&self, machine: &Machine) -> Rc<KnownMachine> {
         normalised(machine, &self.world.policy)
     }
 
-    pub fn hears(&self, machine: &Known, told: &Told) -> Rc<Heard> {
+    pub fn hears(&self, machine: &KnownMachine, told: &RawrInput) -> Rc<Reaction> {
         let of = (machine.name(), name(told));
         if let Some(heard) = self.heard.borrow().get(&of) {
             return Rc::clone(heard);
         }
         let due = || self.due(machine).unwrap_or(NOW);
-        let now = if matches!(told, Told::Tick) { due() } else { NOW };
+        let now = if matches!(told, RawrInput::Tick) { due() } else { NOW };
         let (after, effects) = self.rawr.handle(machine, self.input(told), self.world, now);
         let record = |effect: &Effect| match effect {
             Effect::Record(record) => Some(record.clone()),
             _ => None,
         };
-        let heard = Rc::new(Heard {
+        let heard = Rc::new(Reaction {
             records: effects.iter().filter_map(record).collect(),
             effects,
             machine: self.same(&after),
@@ -164,12 +164,12 @@ impl Played<'_> {
         heard
     }
 
-    /// Everything was written, and the host hears of it. `report`: where the input was one.
+    /// All records were written, and the host gets the actions. `report`: the input, if it was one.
     pub fn lands(
         &self,
         mut state: State,
-        heard: &Heard,
-        report: Option<&Report>,
+        heard: &Reaction,
+        report: Option<&HostReport>,
     ) -> Result<State, Violation> {
         self.check(&mut state, heard, heard.records.len())?;
         state.past.told(report.filter(|_| !heard.records.is_empty()));
@@ -185,8 +185,8 @@ impl Played<'_> {
         Ok(state)
     }
 
-    /// Looks at so many of the records.
-    fn check(&self, state: &mut State, heard: &Heard, written: usize) -> Result<(), Violation> {
+    /// Checks the first records.
+    fn check(&self, state: &mut State, heard: &Reaction, written: usize) -> Result<(), Violation> {
         for (nth, record) in heard.records[..written].iter().enumerate() {
             if properties::is_looked_at(record) {
                 let machines = self.written(&state.rawr, heard);
@@ -203,8 +203,8 @@ impl Played<'_> {
         Ok(())
     }
 
-    /// One sync brings everything before it to the disk as well.
-    fn sync(&self, state: &mut State, heard: &Heard) {
+    /// A sync also covers everything before it.
+    fn sync(&self, state: &mut State, heard: &Reaction) {
         if !state.left.allows_power_cut() {
             state.synced = None;
             return;
@@ -221,7 +221,11 @@ impl Played<'_> {
         });
     }
 
-    fn written<'h>(&self, before: &Rc<Known>, heard: &'h Heard) -> &'h [Rc<Known>] {
+    fn written<'h>(
+        &self,
+        before: &Rc<KnownMachine>,
+        heard: &'h Reaction,
+    ) -> &'h [Rc<KnownMachine>] {
         heard.written.get_or_init(|| {
             let mut machines = vec![Rc::clone(before)];
             let mut machine = Machine::clone(before);
@@ -233,7 +237,7 @@ impl Played<'_> {
         })
     }
 
-    /// A new process takes the thread up from what was written, and what it owed is asked for again.
+    /// A new process opens the thread from what was written, and pending actions are requested again.
     pub fn reopens(&self, mut state: State) -> Result<State, Violation> {
         state.synced = None;
         // The sidecar's own judge dies with it.
@@ -241,7 +245,7 @@ impl Played<'_> {
             state.host.judging.clear();
         }
         let running_turn = state.host.turn.as_ref().map(|turn| turn.id.clone());
-        let heard = self.hears(&state.rawr, &Told::Opened(running_turn));
+        let heard = self.hears(&state.rawr, &RawrInput::Opened(running_turn));
         let mut state = self.lands(state, &heard, None)?;
         let pending: Vec<Issued> = state.rawr.thread().pending_actions().cloned().collect();
         for issued in pending {
@@ -251,11 +255,11 @@ impl Played<'_> {
         Ok(state)
     }
 
-    /// It dies over an input of which only so many records were written. `again`: it is said once more.
+    /// Dies while handling an input, with only so many records written. `again`: the input is repeated.
     pub fn dies_over(
         &self,
         mut state: State,
-        told: &Told,
+        told: &RawrInput,
         written: usize,
         again: bool,
     ) -> Result<State, Violation> {
@@ -272,16 +276,16 @@ impl Played<'_> {
         self.lands(state, &heard, report)
     }
 
-    /// What was written and not synced is gone as well. That a part of it may stay is what a death over an input shows.
+    /// Unsynced records are lost, too. Deaths while handling an input cover partial losses.
     pub fn loses_power(&self, mut state: State) -> Option<Result<State, Violation>> {
         let synced = state.synced.take()?;
         (state.rawr, state.past) = (Rc::clone(&synced.0), synced.1.clone());
         Some(self.reopens(state))
     }
 
-    /// No further input arrives: every deadline passes, and the process becomes idle. A message that
-    /// was given to the host is the host's then.
-    fn check_silence(&self, machine: &Rc<Known>) -> Result<(), Violation> {
+    /// Without further inputs, deadlines pass one after the other, and the thread becomes idle. A message that was
+    /// delivered is the host's responsibility.
+    fn check_silence(&self, machine: &Rc<KnownMachine>) -> Result<(), Violation> {
         const MOST_DEADLINES: usize = 8;
         let broken = |why: &str| Err(Violation::of(IDLE, format!("nothing arrives, and {why}")));
         let (mut machine, mut passed) = (Rc::clone(machine), Vec::new());
@@ -292,7 +296,7 @@ impl Played<'_> {
                     return broken("deadlines follow each other for good");
                 }
                 Some(_) => {
-                    let heard = self.hears(&machine, &Told::Tick);
+                    let heard = self.hears(&machine, &RawrInput::Tick);
                     machine = Rc::clone(&heard.machine);
                 }
                 None if !is_idle(machine.thread()) => return broken("a sequence has no deadline"),

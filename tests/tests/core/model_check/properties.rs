@@ -1,10 +1,10 @@
-//! What must hold whatever happens, and what has to be remembered of the past to say so. The host keeps the rest: what
-//! was done once, and which messages came in which order.
+//! The properties that must always hold, and the history that is needed to check them. The host records what was done
+//! and which messages it received.
 
 use crate::model_check::explore::Violation;
 use crate::model_check::same::NOW;
-use crate::model_check::task::Report;
-use crate::model_check::worlds::World;
+use crate::model_check::task::HostReport;
+use crate::model_check::worlds::SmallWorld;
 use rawr_core::assess::{Decision, Gate, GateOutcome, Question, assess};
 use rawr_core::boundary::Boundary;
 use rawr_core::event::{
@@ -25,22 +25,22 @@ pub const LATE: &str = "a compaction is handed over before the next message";
 pub const IDS: &str = "an action id is given once";
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
-pub struct Past {
-    /// Boundaries that a sequence has spent, or that were left behind with their turn.
+pub struct CheckedHistory {
+    /// Boundaries that a sequence has used, or whose turn is over.
     counted: BTreeSet<(TurnId, Boundary)>,
-    /// Turns of which rawr was told that they belong to a sequence, and to what part of it.
+    /// The turns that were reported to belong to a sequence, and their purpose.
     told: BTreeMap<TurnId, Purpose>,
-    /// rawr knows of a compaction that it did not ask for and that has no handoff yet.
+    /// rawr knows of a compaction that it did not request and that has no handoff yet.
     owes: bool,
 }
 
-impl Past {
-    /// A report has been taken note of.
-    pub fn told(&mut self, report: Option<&Report>) {
+impl CheckedHistory {
+    /// A report was recorded.
+    pub fn told(&mut self, report: Option<&HostReport>) {
         self.told.extend(report.and_then(|report| report.tells.clone()));
     }
 
-    /// `before`: the thread without the record. A running sequence hands over itself, unless it waits for an answer.
+    /// `before`: the thread without the record. A running sequence hands off itself, unless it waits for an answer.
     pub fn recorded(&mut self, before: &Thread, record: &Record) {
         match &record.event {
             Event::CompactionReported(reported) => {
@@ -53,7 +53,7 @@ impl Past {
         }
     }
 
-    /// A boundary that was looked at once is never to start anything again.
+    /// A boundary that was assessed once must never start anything again.
     pub fn counted(&mut self, thread: &Thread) {
         let counted = |mark: &&Mark| mark.assessed || mark.spent_by.is_some();
         self.counted.extend(thread.boundaries.iter().filter(counted).filter_map(named));
@@ -70,8 +70,12 @@ fn hands_off(action: &Action) -> bool {
     }
 }
 
-/// A message goes out at once. The built-in compaction hands nothing over, nor can a host that refuses it.
-pub fn check_owed(world: &World, thread: &Thread, past: &Past) -> Result<(), Violation> {
+/// A message is delivered now. The built-in compaction has no handoff, and neither does a host that refuses it.
+pub fn check_owed(
+    world: &SmallWorld,
+    thread: &Thread,
+    past: &CheckedHistory,
+) -> Result<(), Violation> {
     let owes = past.owes && thread.is_idle() && thread.has_packet_material();
     if !owes || !world.policy.enabled || world.may.refusals > 0 {
         return Ok(());
@@ -79,7 +83,7 @@ pub fn check_owed(world: &World, thread: &Thread, past: &Past) -> Result<(), Vio
     Err(Violation::of(LATE, format!("{:?}", thread.last_compaction)))
 }
 
-/// Records of other events break no promise here.
+/// Records of other events cannot violate a property.
 pub fn is_looked_at(record: &Record) -> bool {
     matches!(
         record.event,
@@ -90,8 +94,12 @@ pub fn is_looked_at(record: &Record) -> bool {
     )
 }
 
-/// Looks at what rawr did. `before`: the thread without the record.
-pub fn check_record(before: &Thread, record: &Record, past: &Past) -> Result<(), Violation> {
+/// Checks a record of rawr. `before`: the thread without the record.
+pub fn check_record(
+    before: &Thread,
+    record: &Record,
+    past: &CheckedHistory,
+) -> Result<(), Violation> {
     match &record.event {
         Event::ActionIssued(issued) => {
             if before.action(&issued.action).is_some() {
@@ -115,7 +123,7 @@ fn check_issued(thread: &Thread, issued: &ActionIssued) -> Result<(), Violation>
     if belongs { Ok(()) } else { Err(Violation::of(ENDED, format!("{issued:?}"))) }
 }
 
-/// What is asked for again. A message that was on its way when its sequence ended is still the user's.
+/// Checks a repeated action. A message in delivery when its sequence ended is still the user's.
 pub fn check_pending(thread: &Thread, issued: &Issued) -> Result<(), Violation> {
     let belongs = match &issued.kind {
         Action::Judge { request, .. } => is_asked(thread, request),
@@ -135,8 +143,12 @@ fn is_asked(thread: &Thread, request: &RequestId) -> bool {
     thread.judging.as_ref().is_some_and(|judging| judging.request == *request)
 }
 
-/// The turn of a handoff is the agent's own work once its sequence is over: between its requests it may trigger.
-fn check_origin(before: &Thread, assessed: &Assessed, past: &Past) -> Result<(), Violation> {
+/// After its sequence has ended, the turn of a handoff is the agent's own work: between its requests it may trigger.
+fn check_origin(
+    before: &Thread,
+    assessed: &Assessed,
+    past: &CheckedHistory,
+) -> Result<(), Violation> {
     let triggers = match assessed.outcome {
         Outcome::Compact | Outcome::Ask | Outcome::Judge => true,
         Outcome::Defer => assessed.entrance == Entrance::Preflight,
@@ -154,7 +166,7 @@ fn check_origin(before: &Thread, assessed: &Assessed, past: &Past) -> Result<(),
 fn check_boundary(
     before: &Thread,
     started: &SequenceStarted,
-    past: &Past,
+    past: &CheckedHistory,
 ) -> Result<(), Violation> {
     if let Trigger::Rawr { tier, boundaries, .. } = &started.trigger
         && *tier != Tier::Emergency
@@ -174,8 +186,8 @@ fn named(mark: &Mark) -> Option<(TurnId, Boundary)> {
     Some((mark.turn.clone()?, mark.boundary))
 }
 
-/// By the world's own policy, whatever rawr thinks of it.
-pub fn check_emergency(world: &World, decision: &Decision) -> Result<(), Violation> {
+/// By the world's own policy, independent of rawr's view.
+pub fn check_emergency(world: &SmallWorld, decision: &Decision) -> Result<(), Violation> {
     let threshold = world.policy.tiers.emergency.percent_remaining_lt;
     let is_emergency = decision.percent.is_some_and(|percent| percent.0 < threshold);
     let fails = |gate: Gate| {
@@ -193,8 +205,8 @@ pub fn check_emergency(world: &World, decision: &Decision) -> Result<(), Violati
     Ok(())
 }
 
-/// In a state in which rawr waits: a question that is open does not stand where an emergency would go on.
-pub fn check_rest(world: &World, thread: &Thread) -> Result<(), Violation> {
+/// In a state in which rawr waits: there must be no open question in an emergency.
+pub fn check_rest(world: &SmallWorld, thread: &Thread) -> Result<(), Violation> {
     let (Some(turn), Some(_)) = (&thread.between_requests, &thread.judging) else { return Ok(()) };
     if !thread.is_in_turn(turn) {
         return Ok(());

@@ -1,7 +1,7 @@
-//! When two threads are the same to a model: what only counts, only looks back or is only shown is left out, so that a
-//! small world is a small number of states. Everything else is kept, so that a new field of a thread can only add states.
+//! When two threads count as the same state: counters, history and display data are ignored, so that a small world has
+//! few states. Everything else is kept, so that a new field of a thread can only add states.
 
-use crate::model_check::explore::Named;
+use crate::model_check::explore::Hashed;
 use rawr_core::Machine;
 use rawr_core::event::Until;
 use rawr_core::policy::{JudgeBackend, Policy};
@@ -9,19 +9,19 @@ use rawr_core::thread::Judged;
 use rawr_core::units::Timestamp;
 use std::rc::Rc;
 
-/// A world has no clock: it is always now, and waiting means that the next deadline is now. That is sound because the
-/// core asks of a time only whether the next deadline has passed, and there is one at a time; the other two uses of time
-/// are ruled out by [`is_timeless`].
+/// A world has no clock: the time is constant, and waiting means that the next deadline is now. That is sound because
+/// the core only asks whether the next deadline has passed, and there is one at a time; [`is_timeless`] excludes the
+/// other two uses of time.
 pub const NOW: Timestamp = Timestamp(0);
 
 pub fn is_timeless(policy: &Policy) -> bool {
     policy.cooldown_seconds == 0
 }
 
-/// A machine that stands for all that are the same to a model.
-pub type Known = Named<Machine>;
+/// A machine that represents all equivalent ones.
+pub type KnownMachine = Hashed<Machine>;
 
-pub fn normalised(machine: &Machine, policy: &Policy) -> Rc<Known> {
+pub fn normalised(machine: &Machine, policy: &Policy) -> Rc<KnownMachine> {
     let mut thread = machine.thread().clone();
     thread.updated_at = NOW;
     thread.sequence.iter_mut().for_each(|sequence| sequence.since = NOW);
@@ -34,7 +34,7 @@ pub fn normalised(machine: &Machine, policy: &Policy) -> Rc<Known> {
         assert!(!matches!(guard.until, Until::Minutes(_)), "a world has no clock");
         guard.set_at = NOW;
     }
-    // Shown to people, read by nothing that decides.
+    // Only displayed; no decision depends on it.
     thread.last_assessed = None;
     thread.answered = None;
     thread.judged = Judged::default();
@@ -43,15 +43,15 @@ pub fn normalised(machine: &Machine, policy: &Policy) -> Rc<Known> {
     if thread.fresh_packet().is_none() {
         thread.last_packet = None;
     }
-    // Quoted in prompts; a world's prompts quote nothing. Whether there is one counts.
+    // Quoted in prompts, which are empty here. Only its presence matters.
     thread.known.milestones.truncate(1);
     thread.known.said.clear();
     thread.known.moves.clear();
-    // The number in a judgment's id, which matters only if a judge is asked.
+    // Part of the id of a question to the judge; without a judge it does not matter.
     if !asks(policy) {
         thread.decisions = 0;
     }
-    Rc::new(Named::new(Machine::new(thread)))
+    Rc::new(Hashed::new(Machine::new(thread)))
 }
 
 fn asks(policy: &Policy) -> bool {

@@ -1,72 +1,72 @@
-//! A small world at one moment, and the steps that lead from one to the next. It does not know what a step does.
+//! The state of a small world, and its steps. Does not implement the steps.
 
-use crate::model_check::host::Host;
-use crate::model_check::properties::Past;
-use crate::model_check::same::Known;
-use crate::model_check::worlds::{Budget, World};
+use crate::model_check::host::SmallHost;
+use crate::model_check::properties::CheckedHistory;
+use crate::model_check::same::KnownMachine;
+use crate::model_check::worlds::{Budget, SmallWorld};
 use rawr_core::event::Choice;
 use std::rc::Rc;
 
 #[derive(Debug, Clone, Hash)]
 pub struct State {
     /// Shared by all states in which only the host differs.
-    pub rawr: Rc<Known>,
-    /// What is on the disk for certain, where that is less.
-    pub synced: Option<Rc<(Rc<Known>, Past)>>,
-    pub host: Host,
+    pub rawr: Rc<KnownMachine>,
+    /// The synced state, if it is behind.
+    pub synced: Option<Rc<(Rc<KnownMachine>, CheckedHistory)>>,
+    pub host: SmallHost,
     pub left: Budget,
-    pub past: Past,
+    pub past: CheckedHistory,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
-    Said(Spoken),
-    /// A report arrives although others were said before it, or will come once more after all others.
+    Said(PendingInput),
+    /// A report arrives before earlier ones, or will be repeated after all others.
     Arrives {
         nth: usize,
         comes_again: bool,
     },
     Lost,
-    /// The host begins with what it was asked.
+    /// The host starts a requested action.
     TakesUp,
     Refuses,
-    /// The host's turn or compaction goes one step further.
+    /// The host's turn or compaction advances by one step.
     GoesOn,
     Fails,
     Interrupted,
     CompactsByItself,
     /// `None`: the judge cannot.
     Judged(Option<bool>),
-    /// rawr's process is killed between two inputs, or over one, of which so many records are written.
+    /// rawr's process is killed between two inputs, or during one with so many records written.
     Dies,
     DiesOver {
-        what: Spoken,
+        what: PendingInput,
         written: usize,
         again: bool,
     },
     PowerCut,
-    /// The host is killed, and rawr with it.
+    /// The host and rawr are killed.
     HostDies,
 }
 
 /// An input to rawr.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Spoken {
+pub enum PendingInput {
     /// The user's next message.
     Message,
     /// The host's oldest report.
     Report,
-    /// Time has gone by to rawr's next deadline.
+    /// rawr's next deadline passes.
     Tick,
     Word(Choice),
 }
 
 impl State {
-    pub fn submitted(&self, world: &World) -> u8 {
+    pub fn submitted(&self, world: &SmallWorld) -> u8 {
         world.may.inputs - self.left.inputs
     }
 
-    /// As it is with one of these less; `None` where there is none left. Nothing is copied for nothing.
+    /// The state with one less in this budget. `None` if there is none left. Avoids copies.
     pub fn spend(&self, of: fn(&mut Budget) -> &mut u8) -> Option<Self> {
         let mut left = self.left;
         *of(&mut left) = of(&mut left).checked_sub(1)?;

@@ -1,4 +1,4 @@
-//! What rawr asks of the host of a small world, without the texts, and what the host says of it. Nothing happens here.
+//! What rawr requests of the host of a small world, without texts, and the host's reports.
 
 use crate::model_check::explore::Violation;
 use rawr_core::event::{
@@ -7,16 +7,16 @@ use rawr_core::event::{
 use rawr_core::thread::Issued;
 use rawr_core::units::{ActionId, InputId, SequenceId, TurnId};
 
-/// An action, without its texts.
+/// An action without its texts.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Task {
+pub struct HostTask {
     pub action: ActionId,
     pub sequence: SequenceId,
-    pub what: What,
+    pub what: TaskKind,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum What {
+pub enum TaskKind {
     Inject { purpose: Purpose, steers: bool },
     Compact { local: bool, inline: bool },
     Deliver { input: u8, hands_off: bool },
@@ -24,22 +24,22 @@ pub enum What {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Begun {
-    pub task: Task,
+pub struct BegunAction {
+    pub task: HostTask,
     pub status: ActionStatus,
     pub turn: Option<TurnId>,
     pub text: Option<String>,
 }
 
-/// One thing that the host says. `tells`: of which turn it says that it belongs to a sequence.
+/// A report of the host. `tells`: the turn that it assigns to a sequence.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Report {
-    pub said: Said,
+pub struct HostReport {
+    pub said: ReportKind,
     pub tells: Option<(TurnId, Purpose)>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub enum Said {
+pub enum ReportKind {
     Event(Event),
     Judged(JudgmentAnswered),
 }
@@ -52,16 +52,16 @@ pub fn input_text(input: u8) -> String {
     format!("message {input}")
 }
 
-impl Task {
-    /// A message must be what the user wrote, as an item of its own.
+impl HostTask {
+    /// A message must have the user's text, as an item of its own.
     pub fn of(issued: &Issued) -> Result<Self, Violation> {
         let what = match &issued.kind {
             Action::InjectTurn { purpose, via_steer, .. } => {
-                What::Inject { purpose: *purpose, steers: *via_steer }
+                TaskKind::Inject { purpose: *purpose, steers: *via_steer }
             }
             Action::Compact { local, trigger, .. } => {
                 let inline = matches!(trigger, rawr_core::event::Trigger::Inline { .. });
-                What::Compact { local: *local, inline }
+                TaskKind::Compact { local: *local, inline }
             }
             Action::DeliverInput { input, items } => {
                 let number = input.as_str().trim_start_matches('i').parse().unwrap_or(0);
@@ -73,9 +73,9 @@ impl Task {
                 if item.text != input_text(number) {
                     return Err(Violation::of(INPUT, format!("{:?} was changed", item.text)));
                 }
-                What::Deliver { input: number, hands_off: items.len() > 1 }
+                TaskKind::Deliver { input: number, hands_off: items.len() > 1 }
             }
-            Action::SamplePacket { .. } => What::Sample,
+            Action::SamplePacket { .. } => TaskKind::Sample,
             Action::Judge { .. } => {
                 return Err(Violation::of("a judge's question is no task", issued.id.as_str()));
             }
@@ -86,15 +86,16 @@ impl Task {
     pub const fn hands_off(&self) -> bool {
         matches!(
             self.what,
-            What::Inject { purpose: Purpose::Handoff, .. } | What::Deliver { hands_off: true, .. }
+            TaskKind::Inject { purpose: Purpose::Handoff, .. }
+                | TaskKind::Deliver { hands_off: true, .. }
         )
     }
 
-    /// What a turn of it is to a sequence; `None`: the user's own.
+    /// The purpose of its turn in a sequence. `None`: the user's own.
     pub const fn makes(&self) -> Option<Purpose> {
         match self.what {
-            What::Inject { purpose, .. } => Some(purpose),
-            What::Deliver { .. } | What::Compact { .. } | What::Sample => None,
+            TaskKind::Inject { purpose, .. } => Some(purpose),
+            TaskKind::Deliver { .. } | TaskKind::Compact { .. } | TaskKind::Sample => None,
         }
     }
 }
@@ -103,15 +104,16 @@ pub const INPUT: &str = "input delivered once, in order, unchanged";
 pub const ONCE: &str = "every action done once";
 pub const OWED: &str = "a handoff follows a compaction";
 
-impl Begun {
-    pub fn report(&self) -> Report {
+impl BegunAction {
+    pub fn report(&self) -> HostReport {
         let Self { task, status, turn, text } = self.clone();
-        let steered = matches!(task.what, What::Inject { steers: true, .. });
+        let steered = matches!(task.what, TaskKind::Inject { steers: true, .. });
         let makes = task.makes().filter(|_| !steered);
         let tells = turn.clone().zip(makes);
         let error = None;
-        let said =
-            Said::Event(ActionReported { action: task.action, status, turn, text, error }.into());
-        Report { said, tells }
+        let said = ReportKind::Event(
+            ActionReported { action: task.action, status, turn, text, error }.into(),
+        );
+        HostReport { said, tells }
     }
 }

@@ -1,11 +1,11 @@
-//! What can happen in a small world, one step at a time: rawr, a host, the line between them, a person with messages, a
-//! judge. It checks nothing itself.
+//! Everything that can happen in a small world, one step at a time: rawr, a host, the connection between them, a person
+//! with messages, a judge. The properties are checked elsewhere.
 
-use crate::model_check::explore::{Ending, Model, Named, Violation};
-use crate::model_check::host::{Host, Todo};
-use crate::model_check::process::{IDLE, Played, Told, is_idle};
-use crate::model_check::properties::{self, Past};
-use crate::model_check::state::{Spoken, State, Step};
+use crate::model_check::explore::{Ending, Hashed, Model, Violation};
+use crate::model_check::host::{HostStep, SmallHost};
+use crate::model_check::process::{IDLE, Played, RawrInput, is_idle};
+use crate::model_check::properties::{self, CheckedHistory};
+use crate::model_check::state::{PendingInput, State, Step};
 use crate::model_check::task::input_id;
 use rawr_core::event::{Choice, JudgeSource, TurnStatus};
 use rawr_core::units::ThreadId;
@@ -27,17 +27,20 @@ impl Model for Played<'_> {
         let state = State {
             rawr: self.same(&machine),
             synced: None,
-            host: Host::new(self.world),
+            host: SmallHost::new(self.world),
             left: self.world.may,
-            past: Past::default(),
+            past: CheckedHistory::default(),
         };
         self.reopens(state.clone()).unwrap_or(state)
     }
 
     fn steps(&self, state: &State) -> Vec<Taken> {
         let mut taken = Vec::new();
-        let words = CHOICES.into_iter().map(Spoken::Word);
-        for what in [Spoken::Message, Spoken::Report, Spoken::Tick].into_iter().chain(words) {
+        let words = CHOICES.into_iter().map(PendingInput::Word);
+        for what in [PendingInput::Message, PendingInput::Report, PendingInput::Tick]
+            .into_iter()
+            .chain(words)
+        {
             self.said(state, what, &mut taken);
         }
         self.host_goes_on(state, &mut taken);
@@ -48,17 +51,17 @@ impl Model for Played<'_> {
         taken
     }
 
-    /// Everything arrives, the host does what it is asked, and where that is all, time goes by.
+    /// Everything arrives, the host performs its actions, and then deadlines pass.
     fn ending(&self, state: &State) -> Ending<Step> {
         let (host, rawr) = (&state.host, state.rawr.thread());
         if !host.said.is_empty() {
-            Ending::Goes(Step::Said(Spoken::Report))
+            Ending::Goes(Step::Said(PendingInput::Report))
         } else if host.next(self.world).is_some() {
             Ending::Goes(Step::TakesUp)
         } else if host.is_busy() {
             Ending::Goes(Step::GoesOn)
         } else if self.due(&state.rawr).is_some() {
-            Ending::Goes(Step::Said(Spoken::Tick))
+            Ending::Goes(Step::Said(PendingInput::Tick))
         } else if !is_idle(rawr) {
             Ending::Stuck("a sequence waits, and has no deadline")
         } else if !rawr.held.is_empty() {
@@ -75,7 +78,7 @@ impl Model for Played<'_> {
             Step::Said(what) | Step::DiesOver { what, .. } => {
                 self.told(state, what).map(|(told, _)| told)
             }
-            Step::Arrives { nth, .. } => state.host.said.get(nth).cloned().map(Told::Report),
+            Step::Arrives { nth, .. } => state.host.said.get(nth).cloned().map(RawrInput::Report),
             _ => None,
         };
         let Some(told) = told else { return format!("{step:?}") };
@@ -86,36 +89,36 @@ impl Model for Played<'_> {
 }
 
 impl Played<'_> {
-    /// What is said, and the world without it.
-    fn told(&self, state: &State, what: Spoken) -> Option<(Told, State)> {
+    /// The input, and the state without it.
+    fn told(&self, state: &State, what: PendingInput) -> Option<(RawrInput, State)> {
         match what {
-            Spoken::Message => {
+            PendingInput::Message => {
                 let state = state.spend(|left| &mut left.inputs)?;
-                Some((Told::Message(state.submitted(self.world)), state))
+                Some((RawrInput::Message(state.submitted(self.world)), state))
             }
-            Spoken::Report => {
+            PendingInput::Report => {
                 let mut state = state.clone();
                 let report = state.host.said.pop_front()?;
-                Some((Told::Report(report), state))
+                Some((RawrInput::Report(report), state))
             }
-            Spoken::Tick => {
+            PendingInput::Tick => {
                 self.due(&state.rawr)?;
-                // Where nothing else is to come, a deadline is no lateness.
+                // If nothing else can happen, a deadline is not late.
                 let silent = !state.host.is_busy()
                     && state.host.said.is_empty()
                     && state.host.next(self.world).is_none();
                 let late = || state.disturb(|left| &mut left.late);
-                Some((Told::Tick, if silent { state.clone() } else { late()? }))
+                Some((RawrInput::Tick, if silent { state.clone() } else { late()? }))
             }
-            Spoken::Word(choice) => {
+            PendingInput::Word(choice) => {
                 let state = state.spend(|left| &mut left.words)?;
-                Some((Told::Word(choice), state))
+                Some((RawrInput::Word(choice), state))
             }
         }
     }
 
-    /// It comes through, or rawr dies over it.
-    fn said(&self, before: &State, what: Spoken, taken: &mut Vec<Taken>) {
+    /// It arrives, or rawr dies during it.
+    fn said(&self, before: &State, what: PendingInput, taken: &mut Vec<Taken>) {
         let Some((told, state)) = self.told(before, what) else { return };
         let heard = self.hears(&before.rawr, &told);
         for (again, died) in deaths(&state, what) {
@@ -129,13 +132,13 @@ impl Played<'_> {
         taken.push((Step::Said(what), led.and_then(|state| self.answered(state, what))));
     }
 
-    /// A message that need not wait goes to the host at once.
-    fn answered(&self, mut state: State, what: Spoken) -> Result<State, Violation> {
+    /// A message that is not held goes to the host at once.
+    fn answered(&self, mut state: State, what: PendingInput) -> Result<State, Violation> {
         let newest = state.submitted(self.world);
         let waits = state.rawr.thread().held.iter().any(|held| held.id == input_id(newest));
-        if what == Spoken::Message && !waits {
+        if what == PendingInput::Message && !waits {
             properties::check_owed(self.world, state.rawr.thread(), &state.past)?;
-            state.host.todo.push_back(Todo::Prompt(newest));
+            state.host.todo.push_back(HostStep::Prompt(newest));
         }
         Ok(state)
     }
@@ -163,7 +166,7 @@ impl Played<'_> {
 
     fn host_fails(&self, before: &State, taken: &mut Vec<Taken>) {
         if let Some(at) = before.host.next(self.world)
-            && matches!(before.host.todo[at], Todo::Perform(_))
+            && matches!(before.host.todo[at], HostStep::Perform(_))
             && let Some(mut state) = before.disturb(|left| &mut left.refusals)
         {
             state.host.refuse(at);
@@ -183,7 +186,7 @@ impl Played<'_> {
         }
     }
 
-    /// The host's judge answers over the line, the sidecar's own at once. It need not answer.
+    /// The host's judge answers with a report, the sidecar's own at once. It may never answer.
     fn judge_answers(&self, before: &State, taken: &mut Vec<Taken>) {
         for says in [Some(true), Some(false), None] {
             if before.host.judging.is_empty() {
@@ -195,7 +198,8 @@ impl Played<'_> {
                 state.host.says_that(report);
                 Ok(state)
             } else {
-                let heard = self.hears(&state.rawr, &Told::Report(Rc::new(Named::new(report))));
+                let heard =
+                    self.hears(&state.rawr, &RawrInput::Report(Rc::new(Hashed::new(report))));
                 self.lands(state, &heard, None)
             };
             taken.push((Step::Judged(says), led));
@@ -209,7 +213,7 @@ impl Played<'_> {
             if comes_again {
                 state.host.said.push_back(Rc::clone(&report));
             }
-            let heard = self.hears(&state.rawr, &Told::Report(Rc::clone(&report)));
+            let heard = self.hears(&state.rawr, &RawrInput::Report(Rc::clone(&report)));
             let led = self.lands(state, &heard, Some(&report));
             taken.push((Step::Arrives { nth, comes_again }, led));
         };
@@ -239,16 +243,18 @@ impl Played<'_> {
     }
 }
 
-/// Whether it is said again, and the world in which it is: a person's client that got no answer asks again, a host that
-/// does may give up, and a deadline that passed passes again.
-fn deaths(state: &State, what: Spoken) -> Vec<(bool, State)> {
+/// Whether the input is repeated, and the state for that: a person's client retries, a host that dies may not, and a
+/// deadline passes again.
+fn deaths(state: &State, what: PendingInput) -> Vec<(bool, State)> {
     let dies = |state: &State| state.disturb(|left| &mut left.crashes);
     let again = dies(state).map(|state| (true, state));
     let gives_up = || state.spend(|left| &mut left.losses).as_ref().and_then(dies);
     match what {
-        Spoken::Message => again.into_iter().collect(),
-        Spoken::Report => gives_up().map(|state| (false, state)).into_iter().chain(again).collect(),
-        Spoken::Tick => again.map(|(_, state)| (false, state)).into_iter().collect(),
-        Spoken::Word(_) => Vec::new(),
+        PendingInput::Message => again.into_iter().collect(),
+        PendingInput::Report => {
+            gives_up().map(|state| (false, state)).into_iter().chain(again).collect()
+        }
+        PendingInput::Tick => again.map(|(_, state)| (false, state)).into_iter().collect(),
+        PendingInput::Word(_) => Vec::new(),
     }
 }

@@ -1,4 +1,4 @@
-//! The small worlds: one for each entrance and each kind of host, as a table. Nothing happens here.
+//! The small worlds as a table: one for each entrance and each kind of host.
 
 use crate::model_check::same;
 use rawr_core::boundary::{Boundaries, Boundary};
@@ -9,73 +9,73 @@ use rawr_core::policy::{
 use rawr_core::prompt::Prompts;
 use rawr_core::units::Tokens;
 
-/// In tokens, and so in percent.
+/// In tokens, and therefore in percent.
 pub const WINDOW: u64 = 100;
 
 #[derive(Debug)]
-pub struct World {
+pub struct SmallWorld {
     pub name: &'static str,
     pub policy: Policy,
     pub prompts: Prompts,
     pub can: Capabilities,
     pub manner: Manner,
-    /// The user's turns commit.
+    /// The user's turns contain commits.
     pub commits: bool,
-    /// Sampling requests of a user's turn before its last.
+    /// The sampling requests of a user's turn before its last one.
     pub requests: u8,
     pub starts_at: u64,
     pub request_grows: u64,
     pub answer_grows: u64,
     pub turn_grows: u64,
-    /// Where a compaction leaves the context: the provider's, and the host's own.
+    /// The size of the context after a compaction: by the provider, and by the host.
     pub provider_lands_at: u64,
     pub lands_at: u64,
-    /// On whose behalf the host compacts where rawr did not ask for it.
+    /// The origin of compactions that rawr did not request.
     pub compacts_for: CompactionOrigin,
-    /// It may do so while a turn runs.
+    /// Such a compaction may happen during a turn.
     pub compacts_inside: bool,
     pub may: Budget,
 }
 
-/// How a host tells of the turns that were asked of it.
+/// How a host reports the turns that rawr requested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Manner {
-    /// It accepts the action, names it at the turn's start, and completes it after the turn's end.
+    /// Accepts the action, names it at the turn's start, and completes it after the turn's end.
     Full,
-    /// The turn's start names its action, and nothing else does.
+    /// Only the turn's start names the action.
     Terse,
-    /// The turn is known by its marker alone.
+    /// The turn is identified only by its marker.
     Marks,
-    /// The turn is reported at its end, without a report of its start.
+    /// The turn is reported after its end, without an announcement.
     Late,
 }
 
 /// How often each of these may happen in a world.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Budget {
-    /// Messages of the user's.
+    /// Messages of the user.
     pub inputs: u8,
-    /// Of all that follows together, but for words.
+    /// The limit of all that follow together, except for answers of a person.
     pub disturbances: u8,
-    /// Deadlines that pass while something is still to come.
+    /// Deadlines that pass while something else could still happen.
     pub late: u8,
-    /// Reports that come twice, the second time after all others.
+    /// Reports that are repeated after all others.
     pub repeats: u8,
     pub losses: u8,
-    /// Reports that come before others that were said earlier.
+    /// Reports that arrive before earlier ones.
     pub overtakes: u8,
     /// Deaths of rawr's process: between two inputs, or with so many of an input's records written.
     pub crashes: u8,
-    /// Deaths of the host, and rawr's process with it.
+    /// Deaths of the host and of rawr's process.
     pub host_crashes: u8,
-    /// Deaths that take with them what was written and not synced.
+    /// Deaths that lose what was written and not synced.
     pub power_cuts: u8,
-    /// Actions that the host will not do, and compactions that fail.
+    /// Actions that the host refuses, and compactions that fail.
     pub refusals: u8,
     pub interrupts: u8,
-    /// Compactions that the host was not asked for.
+    /// Compactions that rawr did not request.
     pub own_compactions: u8,
-    /// Times that a person steps in.
+    /// Answers of a person.
     pub words: u8,
 }
 
@@ -84,7 +84,7 @@ impl Budget {
         self.power_cuts > 0 && self.disturbances > 0
     }
 
-    /// What is left of each kind beyond that can happen no more, so that worlds in which it differs are the same.
+    /// Caps each kind, so that states that differ only in an unusable budget are the same.
     pub fn at_most(self, most: u8) -> Self {
         Self {
             inputs: self.inputs,
@@ -116,14 +116,14 @@ const EVERYTHING: Capabilities = Capabilities {
     judge: true,
 };
 
-/// A turn of the user's brings the context from 30 to 60 of 100: asap, where the agent's word that it is done counts.
-fn turn_end() -> World {
+/// A user's turn grows the context from 30 to 60 of 100: tier asap, where `agent_done` counts.
+fn turn_end() -> SmallWorld {
     let policy = Policy {
         rearm_tokens: Some(Tokens(10)),
         breaker: Breaker { strikes: 3, land_at_percent: 80, reset_seconds: 1800 },
         ..Policy::default()
     };
-    World {
+    SmallWorld {
         name: "turn end, the agent's packet",
         policy,
         prompts: Prompts::new(|_| "p".to_owned()),
@@ -144,7 +144,7 @@ fn turn_end() -> World {
 }
 
 /// The first request of the user's turn leaves less than 15 percent.
-fn mid_turn(can: bool) -> World {
+fn mid_turn(can: bool) -> SmallWorld {
     let mut world = turn_end();
     world.can.mid_turn_compact = can;
     world.requests = 1;
@@ -153,8 +153,8 @@ fn mid_turn(can: bool) -> World {
     world
 }
 
-/// The tiers that matter here have a decision prompt, emergency as well.
-fn judged(judge: JudgeBackend) -> World {
+/// The relevant tiers have a decision prompt, including emergency.
+fn judged(judge: JudgeBackend) -> SmallWorld {
     let mut world = turn_end();
     world.policy.judge = judge;
     world.policy.tiers.asap.decision_prompt_path = Some("j".to_owned());
@@ -163,8 +163,8 @@ fn judged(judge: JudgeBackend) -> World {
     world
 }
 
-/// The first request of a turn leaves it in asap, the second in an emergency.
-fn judged_inside(judge: JudgeBackend) -> World {
+/// The first request of a turn leaves it in asap, the second one in an emergency.
+fn judged_inside(judge: JudgeBackend) -> SmallWorld {
     let mut world = judged(judge);
     world.policy.mid_turn = MidTurn::Policy;
     world.policy.tiers.asap.required = None;
@@ -177,7 +177,7 @@ fn judged_inside(judge: JudgeBackend) -> World {
 }
 
 /// The provider's compaction frees nothing.
-fn inline() -> World {
+fn inline() -> SmallWorld {
     let mut world = turn_end();
     world.policy.enabled = false;
     world.policy.inline =
@@ -189,39 +189,39 @@ fn inline() -> World {
     world
 }
 
-fn preflight() -> World {
+fn preflight() -> SmallWorld {
     let mut world = turn_end();
     let required = Boundaries::of(&[Boundary::TurnComplete, Boundary::AgentDone]);
     world.policy.tiers.asap.required = Some(required);
     world
 }
 
-fn watcher() -> World {
+fn watcher() -> SmallWorld {
     let mut world = turn_end();
     world.policy.packet_author = PacketAuthor::Watcher;
     world.policy.scratch_write_enabled = true;
     world
 }
 
-fn sampled() -> World {
+fn sampled() -> SmallWorld {
     let mut world = turn_end();
     world.policy.packet_channel = PacketChannel::Sample;
     world.policy.scratch_write_enabled = true;
     world
 }
 
-/// A handoff's turn ends under pressure, with what would be a boundary.
-fn long_answers() -> World {
-    let grows = World { requests: 1, answer_grows: 15, turn_grows: 40, ..turn_end() };
-    World { lands_at: 40, provider_lands_at: 40, request_grows: 1, ..grows }
+/// A handoff's turn ends under pressure, with a potential boundary.
+fn long_answers() -> SmallWorld {
+    let grows = SmallWorld { requests: 1, answer_grows: 15, turn_grows: 40, ..turn_end() };
+    SmallWorld { lands_at: 40, provider_lands_at: 40, request_grows: 1, ..grows }
 }
 
-fn judged_emergency() -> World {
-    World { turn_grows: 60, ..judged(JudgeBackend::Host) }
+fn judged_emergency() -> SmallWorld {
+    SmallWorld { turn_grows: 60, ..judged(JudgeBackend::Host) }
 }
 
-/// The turn goes on after the host's compaction, and takes no handoff: it ends in asap, with one still owed.
-fn compacts_inside() -> World {
+/// The turn continues after the host's compaction and takes no handoff: it ends in asap, with a handoff pending.
+fn compacts_inside() -> SmallWorld {
     let mut world = turn_end();
     world.can.steer = false;
     world.requests = 1;
@@ -230,7 +230,7 @@ fn compacts_inside() -> World {
     world
 }
 
-fn asked_first() -> World {
+fn asked_first() -> SmallWorld {
     let mut world = turn_end();
     world.policy.mode = Mode::Ask;
     world
@@ -252,8 +252,8 @@ const NOTHING: Budget = Budget {
     words: 0,
 };
 
-/// The line between host and rawr, and the processes at its ends: each may be disturbed so often, and all together once
-/// more. One report is lost: a delivery is asked for once more, and again only when a client speaks.
+/// Disturbances of the connection and of both processes: each so often, and all together once more. One report is lost:
+/// a delivery is requested once more, and again only after a client's request.
 const fn line(times: u8) -> Budget {
     Budget {
         disturbances: times + 1,
@@ -267,13 +267,13 @@ const fn line(times: u8) -> Budget {
     }
 }
 
-/// Small enough to be visited whole, each disturbed twice, some three times; the largest two only once. Two messages wait in
-/// the plainest worlds alone; what else may happen is left out where a world is the largest.
-pub fn worlds() -> Vec<World> {
-    let full = World { manner: Manner::Full, ..turn_end() };
-    let marks = World { manner: Manner::Marks, ..turn_end() };
-    let late = World { manner: Manner::Late, ..turn_end() };
-    let commits = World { commits: true, ..turn_end() };
+/// Small enough to be visited completely, with two disturbances each, some with three, the largest two with one. Only
+/// the simplest worlds hold two messages; other events are excluded in the largest ones.
+pub fn worlds() -> Vec<SmallWorld> {
+    let full = SmallWorld { manner: Manner::Full, ..turn_end() };
+    let marks = SmallWorld { manner: Manner::Marks, ..turn_end() };
+    let late = SmallWorld { manner: Manner::Late, ..turn_end() };
+    let commits = SmallWorld { commits: true, ..turn_end() };
     let once = Budget { inputs: 1, ..line(1) };
     let twice = Budget { inputs: 1, ..line(2) };
     let people = Budget { words: 2, ..line(0) };
@@ -282,7 +282,7 @@ pub fn worlds() -> Vec<World> {
     let judged_once = Budget { inputs: 0, disturbances: 1, overtakes: 0, ..once };
     let own = Budget { own_compactions: 1, ..once };
     let own_inside = Budget { interrupts: 1, repeats: 0, overtakes: 0, ..own };
-    let by_person = World { compacts_for: CompactionOrigin::User, ..turn_end() };
+    let by_person = SmallWorld { compacts_for: CompactionOrigin::User, ..turn_end() };
     let by_host = judged(JudgeBackend::Host);
     let by_sidecar = judged(JudgeBackend::Responses);
     let by_host_inside = judged_inside(JudgeBackend::Host);
@@ -319,7 +319,7 @@ pub fn worlds() -> Vec<World> {
     table.map(|(name, may, world)| named(name, may, world)).into()
 }
 
-fn named(name: &'static str, may: Budget, world: World) -> World {
-    assert!(same::is_timeless(&world.policy), "{name} looks at the clock");
-    World { name, may, ..world }
+fn named(name: &'static str, may: Budget, world: SmallWorld) -> SmallWorld {
+    assert!(same::is_timeless(&world.policy), "{name} depends on the clock");
+    SmallWorld { name, may, ..world }
 }

@@ -1,5 +1,5 @@
-//! Any input to the machine, sensible or not, in any order. Ids come from small sets, so that reports meet one another.
-//! No host is played here.
+//! Random inputs to the machine in any order. Ids are from small sets, so that reports refer to each other. No host is
+//! simulated.
 
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -21,7 +21,7 @@ use rawr_core::{Input, Thread};
 
 pub const WINDOW: u64 = 1000;
 
-/// An input as far as it can be known before the thread is.
+/// An input, as far as it does not depend on the thread.
 #[derive(Debug, Clone)]
 #[expect(clippy::large_enum_variant, reason = "a list of a few dozen steps")]
 pub enum Step {
@@ -64,7 +64,7 @@ pub enum Step {
     },
     Guard(Until),
     Unguard(usize),
-    /// `asked`: about the question that is open; else about none that ever was. `says`: nothing where it failed.
+    /// `asked`: answers the open question, or else an unknown one. `says`: `None` if the judge failed.
     Judged {
         asked: bool,
         says: Option<bool>,
@@ -73,7 +73,7 @@ pub enum Step {
 }
 
 impl Step {
-    /// Any client may send it, not only the owner of the thread.
+    /// Whether any client may send it, whoever owns the thread.
     pub const fn is_a_persons(&self) -> bool {
         matches!(
             self,
@@ -88,7 +88,7 @@ impl Step {
         )
     }
 
-    /// The input itself: which action or guard is meant follows from those that there are.
+    /// The input itself. The actions and guards of the thread determine which one is meant.
     pub fn input(&self, thread: &Thread) -> Input {
         let action = |nth: usize| {
             let known = thread.actions.len();
@@ -144,7 +144,7 @@ impl Step {
     }
 }
 
-/// A host that does no more than carry out turns and compactions.
+/// A host that only supports turns and compactions.
 pub const fn plain() -> Capabilities {
     Capabilities {
         inject_turn: true,
@@ -235,7 +235,7 @@ fn context() -> impl Strategy<Value = u64> {
     prop_oneof![4 => 0..WINDOW + 200, 1 => select(&[0, u64::MAX, WINDOW][..])]
 }
 
-/// What a person or a host may say, in the proportions in which it makes something happen.
+/// Inputs of persons and hosts, weighted so that much of it has an effect.
 pub fn step() -> impl Strategy<Value = Step> {
     prop_oneof![
         10 => turn_step(),

@@ -1,5 +1,5 @@
-//! A host and a person played against the machine. The host carries out every action id once and survives the machine,
-//! which may be killed between any two records; reports get lost, come twice or in another order. Decides nothing.
+//! Simulates a host and a person. The host performs every action id once and survives the machine, which may be killed
+//! between any two records; reports get lost, are repeated or reordered.
 
 use crate::properties::any_input::{judged, opened, plain, reported, started, usage};
 use rawr_core::boundary::Boundaries;
@@ -17,24 +17,24 @@ use rawr_core::{Effect, Input, Machine, Record, Rules, Thread};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 const WINDOW: u64 = 10_000;
-/// In seconds: no deadline is longer.
+/// In seconds. No deadline is longer.
 const LONGEST_WAIT: u64 = 600;
 const PACKET: &str =
     "State: working\nGoal: the parser. Decisions: none. Next: all done, then the docs.";
 
-/// Texts go in as turns of their own, never into one that runs.
+/// Texts are injected as separate turns, never into a running one.
 const CAN: Capabilities = Capabilities { judge: true, sample: true, ..plain() };
 
-/// How a host tells of the turns that were asked of it.
+/// How a host reports the turns that rawr requested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Manner {
+pub enum ReportOrder {
     AcceptsThenStarts,
     StartsThenAccepts,
-    /// The turn is known by its marker alone.
+    /// The turn is identified only by its marker.
     Marks,
-    /// The turn is reported at its end, without a report of its start.
+    /// The turn is reported after its end, without an announcement.
     BindsLate,
-    /// The turn starts like a user's, its signals name no turn, and the report comes in its middle.
+    /// The turn starts like a user's, its signals name no turn, and it is reported in its middle.
     BindsMidway,
 }
 
@@ -50,59 +50,60 @@ pub enum Act {
     Arrive(usize),
     Lose,
     Repeat,
-    /// The next two reports change places.
+    /// The next two reports swap places.
     Swap,
     Wait(u64),
-    /// The clock jumps forward or back, without a notification.
+    /// Forward or back, without a notification.
     SetClock(i64),
     Reopen,
-    /// The process dies after the first `written` records of the next input. The sender repeats the input or gives up.
+    /// The process dies after the first records of the next input reached the disk. The sender repeats the input or
+    /// gives up.
     Crash {
         written: usize,
         again: bool,
     },
 }
 
-/// One thing done for good.
+/// An action that was performed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Done {
+pub struct PerformedAction {
     pub action: ActionId,
     pub sequence: SequenceId,
     pub kind: Action,
 }
 
 #[derive(Debug)]
-struct Host {
-    manner: Manner,
+struct RandomHost {
+    manner: ReportOrder,
     context: u64,
     lands_at: u64,
     turns: u32,
     reports: VecDeque<Input>,
-    /// What each action led to, to be said again when it is asked again.
+    /// The reports of each action, to be repeated when it is requested again.
     told: BTreeMap<ActionId, Vec<Input>>,
 }
 
-pub struct Session {
+pub struct SimulatedSession {
     pub machine: Machine,
     pub log: Vec<Record>,
     /// In the order in which the host did it.
-    pub done: Vec<Done>,
+    pub done: Vec<PerformedAction>,
     /// Turns that the host knows to be rawr's.
     pub synthetic: BTreeSet<TurnId>,
     pub submitted: Vec<(InputId, String)>,
     pub taken_back: BTreeSet<InputId>,
-    /// In the order in which the host got them.
+    /// In the order in which the host received them.
     pub delivered: Vec<(InputId, String)>,
-    host: Host,
+    host: RandomHost,
     policy: Policy,
     prompts: Prompts,
     now: Timestamp,
     crash: Option<(usize, bool)>,
 }
 
-impl Session {
-    pub fn new(manner: Manner, lands_at: u64, policy: Policy) -> Self {
-        let host = Host {
+impl SimulatedSession {
+    pub fn new(manner: ReportOrder, lands_at: u64, policy: Policy) -> Self {
+        let host = RandomHost {
             manner,
             context: 2000,
             lands_at,
@@ -133,9 +134,9 @@ impl Session {
             Act::Message => self.message(InputKind::Message),
             Act::LocalCommand => self.message(InputKind::LocalCommand),
             Act::TakeBack(nth) => self.take_back(*nth),
-            // Once its sequence is gone, nothing tells such a host's turn from a user's until its report.
+            // Without its sequence, such a host's turn looks like a user's until it is reported.
             Act::Respond(Choice::Cancel | Choice::Snooze)
-                if self.host.manner == Manner::BindsLate => {}
+                if self.host.manner == ReportOrder::BindsLate => {}
             Act::Respond(choice) => {
                 let packet = (*choice == Choice::EditPacket).then(|| PACKET.to_owned());
                 let (turns, minutes, by) = (Some(1), None, None);
@@ -179,7 +180,7 @@ impl Session {
         }
     }
 
-    /// From here on everything arrives, and time goes by, until nothing is left to do.
+    /// From here on everything arrives, and time passes until nothing is left to do.
     pub fn settle(&mut self) -> bool {
         self.crash = None;
         self.restart();
@@ -215,11 +216,11 @@ impl Session {
         if kind == InputKind::LocalCommand {
             self.say(submitted);
             let waits = self.machine.thread().held.iter().any(|held| held.id == input);
-            assert!(!waits, "a local command waits");
+            assert!(!waits, "a local command is held");
             return;
         }
         self.submitted.push((input.clone(), text.clone()));
-        // A person's client that got no answer asks again.
+        // A person's client retries without an answer.
         while !self.handle(submitted.clone()) {}
         if !self.machine.thread().held.iter().any(|held| held.id == input) {
             self.delivered.push((input, text));
@@ -240,7 +241,7 @@ impl Session {
         }
     }
 
-    /// What a host says, again if the process died over it and the host does not give up.
+    /// A report of the host, repeated if the process died during it and the host does not give up.
     fn say(&mut self, input: Input) {
         let again = self.crash.is_some_and(|(_, again)| again);
         if !self.handle(input.clone()) && again {
@@ -248,7 +249,7 @@ impl Session {
         }
     }
 
-    /// False where the process died before it answered.
+    /// Returns false if the process died before it answered.
     fn handle(&mut self, input: Input) -> bool {
         let late = self.machine.wakes_at(&self.policy, self.now).is_some_and(|at| at <= self.now);
         if late && !matches!(input, Input::Tick) {
@@ -280,7 +281,7 @@ impl Session {
         true
     }
 
-    /// A new process, the thread taken up from what was written, and what it owed asked for again.
+    /// A new process opens the thread from what was stored, and pending actions are requested again.
     fn restart(&mut self) {
         let mut thread = Thread::new(ThreadId::new("t"));
         self.log.iter().for_each(|record| thread.apply(record));
@@ -293,7 +294,7 @@ impl Session {
 
     fn perform(&mut self, issued: &Issued) {
         if let Some(told) = self.host.told.get(&issued.id) {
-            // What is still on its way is not said twice, and a signal that names no turn cannot be said later.
+            // A pending report is not repeated, and a signal without a turn cannot be reported late.
             if self.host.reports.is_empty() {
                 let timeless = |report: &&Input| {
                     !matches!(
@@ -319,12 +320,12 @@ impl Session {
         if issued.kind.delivered_text().is_none() {
             self.synthetic.insert(turn);
         }
-        self.done.push(Done { action: id, sequence, kind });
+        self.done.push(PerformedAction { action: id, sequence, kind });
     }
 }
 
-impl Done {
-    /// Whether by the host itself, where it is a compaction.
+impl PerformedAction {
+    /// For a compaction, whether the host itself compacts.
     pub const fn compacts(&self) -> Option<bool> {
         match self.kind {
             Action::Compact { local, .. } => Some(local),
@@ -337,8 +338,8 @@ impl Done {
     }
 }
 
-impl Host {
-    /// The one whose end rawr has yet to hear of.
+impl RandomHost {
+    /// The turn whose end rawr has not received.
     fn running_turn(&self, known: &Thread) -> Option<TurnId> {
         self.reports.iter().find_map(|report| match report {
             Input::Saw(Event::TurnCompleted(completed)) => {
@@ -364,8 +365,8 @@ impl Host {
         self.reports.extend(work);
     }
 
-    /// What happens inside a turn, and its end: full of what would be boundaries. A user's turn commits, rawr's opens a
-    /// pull request, so that a boundary tells where it came from.
+    /// The contents and the end of a turn, with potential boundaries. A user's turn commits, rawr's opens a pull
+    /// request, so that a boundary shows where it is from.
     fn work(&mut self, turn: &TurnId, boundary: Event, grows: u64) -> Vec<Input> {
         self.context = (self.context + grows).min(WINDOW);
         let usage = usage(self.context);
@@ -384,7 +385,7 @@ impl Host {
 
     fn perform(&mut self, issued: &Issued) -> TurnId {
         let turn = self.next_turn();
-        let named = Some(turn.clone()).filter(|_| self.manner != Manner::BindsMidway);
+        let named = Some(turn.clone()).filter(|_| self.manner != ReportOrder::BindsMidway);
         let boundary = if issued.kind.delivered_text().is_some() {
             CommitMade { turn: named, signal: None, hash: None, subject: None }.into()
         } else {
@@ -410,7 +411,7 @@ impl Host {
                 let completed =
                     compaction(&issued.id, CompactionStatus::Completed, Some(self.lands_at));
                 let closed = report(ActionStatus::Completed, true);
-                told.extend(if self.manner == Manner::BindsLate {
+                told.extend(if self.manner == ReportOrder::BindsLate {
                     [closed, completed]
                 } else {
                     [completed, closed]
@@ -431,22 +432,21 @@ impl Host {
                 let report = ActionReported { action, status, turn, text, error };
                 vec![Input::Saw(report.into())]
             }
-            // A user's message is announced by every host.
-            (Action::DeliverInput { .. }, Manner::BindsLate) | (_, Manner::AcceptsThenStarts) => {
-                [vec![accepted, start], work].concat()
-            }
-            (_, Manner::StartsThenAccepts) => [vec![start, accepted], work].concat(),
-            (Action::InjectTurn { text, .. }, Manner::Marks) => {
+            // Every host announces a user's message.
+            (Action::DeliverInput { .. }, ReportOrder::BindsLate)
+            | (_, ReportOrder::AcceptsThenStarts) => [vec![accepted, start], work].concat(),
+            (_, ReportOrder::StartsThenAccepts) => [vec![start, accepted], work].concat(),
+            (Action::InjectTurn { text, .. }, ReportOrder::Marks) => {
                 let start = started(turn.clone(), Origin::User, None, Some(text.clone()));
                 [vec![Input::Saw(start)], work].concat()
             }
-            (Action::DeliverInput { .. }, Manner::Marks) => [vec![accepted], work].concat(),
-            (_, Manner::BindsMidway) => {
+            (Action::DeliverInput { .. }, ReportOrder::Marks) => [vec![accepted], work].concat(),
+            (_, ReportOrder::BindsMidway) => {
                 let start = Input::Saw(started(turn.clone(), Origin::User, None, None));
                 let (before, after) = work.split_at(2);
                 [&[start], before, &[accepted], after].concat()
             }
-            (_, Manner::BindsLate) => [work, vec![accepted]].concat(),
+            (_, ReportOrder::BindsLate) => [work, vec![accepted]].concat(),
         };
         self.told.insert(issued.id.clone(), told.clone());
         self.reports.extend(told);

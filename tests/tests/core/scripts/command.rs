@@ -1,5 +1,5 @@
-//! What a line of a script tells the core. Events are written in the form in which they are stored, so that a field
-//! that the core gains later is simply absent from the older scripts.
+//! Parses a line of a script into an input of the core. Events are written in their stored form, so that older scripts
+//! need no change when the core adds a field.
 
 use crate::scripts::player::Player;
 use rawr_core::Input;
@@ -8,21 +8,22 @@ use rawr_core::machine::{InputKind, Response, ShellCommand};
 use rawr_core::units::{ActionId, InputId, RequestId, SequenceId, SignalId, Tokens, TurnId};
 use serde_json::{Value, json};
 
-/// A line, taken apart: words, `name=value` options, and the text behind the first quotation mark.
-pub struct Line<'l> {
+/// A parsed line: words, `name=value` options, and the text after the first quotation mark.
+pub struct ParsedLine<'l> {
     words: Vec<&'l str>,
     text: Option<String>,
 }
 
-impl<'l> Line<'l> {
+impl<'l> ParsedLine<'l> {
     fn read(line: &'l str) -> Self {
         let (head, text) = match line.split_once('"') {
             Some((head, rest)) => (head, Some(rest)),
             None => (line, None),
         };
         let text = text.map(|text| {
-            let text =
-                text.strip_suffix('"').unwrap_or_else(|| panic!("a text ends its line: {line}"));
+            let text = text
+                .strip_suffix('"')
+                .unwrap_or_else(|| panic!("a text must end its line: {line}"));
             text.replace("\\n", "\n")
         });
         Self { words: head.split_whitespace().collect(), text }
@@ -40,7 +41,7 @@ impl<'l> Line<'l> {
         self.option(name).map(|value| value.parse().unwrap())
     }
 
-    /// `t1`, `t2` and so on name turns, wherever they stand.
+    /// `t1`, `t2` and so on name turns, at any position.
     fn turn(&self) -> Option<&'l str> {
         let named = |word: &&str| word.strip_prefix('t').is_some_and(|n| n.parse::<u32>().is_ok());
         self.words[1..].iter().copied().find(|word| named(word))
@@ -70,7 +71,7 @@ fn saw(kind: &str, body: &Value) -> Input {
 
 impl Player {
     pub fn input(&self, line: &str) -> Input {
-        let line = Line::read(line);
+        let line = ParsedLine::read(line);
         match line.words[0] {
             "command" => Input::Command {
                 turn: line.turn().map(TurnId::new),
@@ -99,13 +100,13 @@ impl Player {
                     .of_a_turn(word, &line)
                     .or_else(|| of_the_work(word, &line))
                     .or_else(|| self.of_the_host(word, &line))
-                    .unwrap_or_else(|| panic!("no command {word:?}"));
+                    .unwrap_or_else(|| panic!("unknown command {word:?}"));
                 saw(kind, &body)
             }
         }
     }
 
-    fn of_a_turn(&self, word: &str, line: &Line<'_>) -> Option<(&'static str, Value)> {
+    fn of_a_turn(&self, word: &str, line: &ParsedLine<'_>) -> Option<(&'static str, Value)> {
         Some(match word {
             "start" => (
                 "turn_started",
@@ -143,7 +144,7 @@ impl Player {
         })
     }
 
-    fn of_the_host(&self, word: &str, line: &Line<'_>) -> Option<(&'static str, Value)> {
+    fn of_the_host(&self, word: &str, line: &ParsedLine<'_>) -> Option<(&'static str, Value)> {
         let failed = line.has("failed");
         let (text, error) =
             if failed { (None, line.text.as_ref()) } else { (line.text.as_ref(), None) };
@@ -177,8 +178,8 @@ impl Player {
         })
     }
 
-    /// To the question that is open, or to another by name.
-    fn judged(&self, line: &Line<'_>) -> JudgmentAnswered {
+    /// Answers the open question, or another one by id.
+    fn judged(&self, line: &ParsedLine<'_>) -> JudgmentAnswered {
         let open = self.machine.thread().judging.as_ref().map(|open| open.request.clone());
         let named = line.option("request").map(RequestId::new);
         let text = line.text().to_owned();
@@ -189,7 +190,7 @@ impl Player {
                 "yes" => Answer::Says { should_compact: true, reason: text },
                 "no" => Answer::Says { should_compact: false, reason: text },
                 "failed" => Answer::Failed { error: text },
-                other => panic!("no judgment {other:?}"),
+                other => panic!("unknown judgment {other:?}"),
             },
             usage: line.number("input").map(|input| JudgeUsage {
                 input: Tokens(input),
@@ -204,7 +205,7 @@ impl Player {
         }
     }
 
-    /// By its number, the newest first; any other name stands for itself.
+    /// By number, newest first. Any other name is an id.
     fn action(&self, number: &str) -> ActionId {
         let thread = self.machine.thread();
         let found = thread
@@ -216,7 +217,7 @@ impl Player {
     }
 }
 
-fn opened(line: &Line<'_>) -> Value {
+fn opened(line: &ParsedLine<'_>) -> Value {
     let mut can = json!({ "inject_turn": !line.has("cannot-inject"), "compact": !line.has("cannot-compact") });
     for able in line.option("can").into_iter().flat_map(|list| list.split(',')) {
         can[able] = json!(true);
@@ -233,7 +234,7 @@ fn opened(line: &Line<'_>) -> Value {
     })
 }
 
-fn of_the_work(word: &str, line: &Line<'_>) -> Option<(&'static str, Value)> {
+fn of_the_work(word: &str, line: &ParsedLine<'_>) -> Option<(&'static str, Value)> {
     let turn = line.turn();
     Some(match word {
         "plan" => (
@@ -292,7 +293,7 @@ fn until(kind: &str, n: Option<u64>) -> Value {
     }
 }
 
-fn response(line: &Line<'_>) -> Response {
+fn response(line: &ParsedLine<'_>) -> Response {
     Response {
         choice: match line.words[1] {
             "compact_now" => Choice::CompactNow,
@@ -300,7 +301,7 @@ fn response(line: &Line<'_>) -> Response {
             "snooze" => Choice::Snooze,
             "cancel" => Choice::Cancel,
             "edit_packet" => Choice::EditPacket,
-            other => panic!("no choice {other:?}"),
+            other => panic!("unknown choice {other:?}"),
         },
         sequence: line.option("sequence").map(SequenceId::new),
         turns: line.option("turns").map(|n| n.parse().unwrap()),

@@ -1,5 +1,5 @@
-//! `scripts/rules.md` has a row for each rule of the specification; a script names the rules that it shows. `INDEX.md` joins
-//! both. These tests check that nothing is missing or unknown, and not what a script says.
+//! `scripts/rules.md` has a row for each rule of the specification, and a script names the rules that it tests.
+//! `INDEX.md` joins both. These tests check that nothing is missing or unknown.
 
 use crate::scripts::{scripts, tests};
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,12 +16,12 @@ the rule; a test is named by its file and name. `configuration/keys/` has a scri
 
 ";
 
-struct Row {
+struct RuleRow {
     rule: String,
     words: String,
-    /// `file::name`, the file from the root.
+    /// `file::name`, with the path of the file from the root.
     tests: Vec<String>,
-    /// Why the text is no rule.
+    /// Why the text is not a rule.
     no_rule: Option<String>,
 }
 
@@ -34,13 +34,13 @@ fn rules() -> String {
 }
 
 /// Table rows begin with a rule's id in backquotes; everything else is prose.
-fn row(line: &str) -> Option<Row> {
+fn row(line: &str) -> Option<RuleRow> {
     let cells = line.strip_prefix("| `")?.strip_suffix('|').unwrap();
     let cells: Vec<_> = cells.split(" | ").map(str::trim).collect();
     let [rule, words, shown_by] = cells[..] else { panic!("three columns: {line}") };
     let no_rule = shown_by.starts_with("not a rule: ").then(|| shown_by.to_owned());
     let tests = shown_by.split('`').skip(1).step_by(2).filter(|_| no_rule.is_none());
-    Some(Row {
+    Some(RuleRow {
         rule: rule.trim_end_matches('`').to_owned(),
         words: words.to_owned(),
         tests: tests.map(str::to_owned).collect(),
@@ -48,17 +48,17 @@ fn row(line: &str) -> Option<Row> {
     })
 }
 
-fn rows() -> Vec<Row> {
+fn rows() -> Vec<RuleRow> {
     rules().lines().filter_map(row).collect()
 }
 
-/// What a script's comment lines begin with: `# <id>: …`. Other comments may look like it.
+/// The ids in comment lines of a script: `# <id>: …`. Other comments may look similar.
 fn ids(script: &str) -> impl Iterator<Item = &str> {
     let comments = script.lines().filter_map(|line| line.strip_prefix("# "));
     comments.filter_map(|line| line.split_once(": ")).map(|(id, _)| id)
 }
 
-/// The scripts that name each id, by their path in `scripts`.
+/// The scripts of each id, by their path in `scripts`.
 fn shown_by() -> BTreeMap<String, BTreeSet<String>> {
     let folder = tests().join("scripts");
     let mut shown_by: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
@@ -76,7 +76,7 @@ fn index() -> String {
     let (_, tables) = rules.split_once("\n## ").unwrap();
     let mut index = format!("{GENERATED}## ");
     for line in tables.lines() {
-        let Some(Row { rule, words, tests, no_rule }) = row(line) else {
+        let Some(RuleRow { rule, words, tests, no_rule }) = row(line) else {
             let _ = writeln!(index, "{}", line.replace("| tests |", "| shown by |"));
             continue;
         };
@@ -89,7 +89,7 @@ fn index() -> String {
 }
 
 #[test]
-fn the_index_is_what_rules_and_scripts_say() {
+fn the_index_matches_rules_and_scripts() {
     let path = tests().join("scripts/INDEX.md");
     let (stored, made) = (std::fs::read_to_string(&path).unwrap_or_default(), index());
     if stored != made {
@@ -103,15 +103,15 @@ fn the_index_is_what_rules_and_scripts_say() {
 }
 
 #[test]
-fn every_rule_has_one_row_and_something_that_shows_it() {
+fn every_rule_has_one_row_and_a_test() {
     let (mut seen, scripts) = (BTreeSet::new(), shown_by());
     for row in rows() {
-        assert!(!row.words.is_empty(), "{} says nothing", row.rule);
+        assert!(!row.words.is_empty(), "{} has no text", row.rule);
         let is_shown = !row.tests.is_empty() || scripts.contains_key(&row.rule);
-        assert_eq!(row.no_rule.is_none(), is_shown, "what shows {}?", row.rule);
+        assert_eq!(row.no_rule.is_none(), is_shown, "no test of {}", row.rule);
         assert!(seen.insert(row.rule.clone()), "{} has two rows", row.rule);
     }
-    assert!(seen.len() > 500, "the rules are gone");
+    assert!(seen.len() > 500, "the rules are missing");
 }
 
 #[test]
@@ -127,7 +127,7 @@ fn every_rule_that_a_script_names_exists() {
     assert!(unknown.is_empty(), "not in tests/scripts/rules.md: {unknown:#?}");
 }
 
-/// The name of such a script is the key, so that it must say so.
+/// The name of such a script is the key, so that its comment must name it, too.
 #[test]
 fn every_script_of_a_key_names_the_key() {
     let named = shown_by();
@@ -138,19 +138,19 @@ fn every_script_of_a_key_names_the_key() {
 }
 
 #[test]
-fn every_test_that_is_named_elsewhere_exists() {
+fn every_test_named_in_the_rules_exists() {
     for row in rows() {
         for place in &row.tests {
             let Some((file, name)) = place.split_once("::") else {
                 panic!("{}: {place} is not a test", row.rule)
             };
             let text = std::fs::read_to_string(root().join(file)).unwrap_or_default();
-            assert!(text.contains(&format!("fn {name}(")), "{}: there is no {place}", row.rule);
+            assert!(text.contains(&format!("fn {name}(")), "{}: {place} not found", row.rule);
         }
     }
 }
 
-/// The table of the documentation is made from the one table of keys.
+/// The documentation's table of keys is generated from the server's table.
 #[test]
 fn every_key_of_the_configuration_is_a_rule() {
     let page = std::fs::read_to_string(root().join("docs/src/configuration.md")).unwrap();

@@ -1,5 +1,5 @@
-//! Plays one script against the core and writes the answers under its lines. What a line means is said in `command`,
-//! what an answer looks like in `print`.
+//! Plays one script against the core and writes the answers below its lines. `command` parses lines, `print` formats
+//! answers.
 
 use crate::scripts::{print, show};
 use rawr_core::assess::Decision;
@@ -10,17 +10,17 @@ use rawr_core::{Effect, Input, Machine, Record, Rules, Thread};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-/// A line is a command; indented lines are answers and are written again; `#` and blank lines stay.
+/// A line is a command; indented lines are answers and are rewritten; `#` and blank lines are kept.
 pub struct Player {
     pub machine: Machine,
     pub policy: Policy,
-    /// Prompts that the script brings itself, by name.
+    /// Prompts that the script defines, by name.
     pub prompts: BTreeMap<&'static str, String>,
-    /// Decision prompts of its own, by the path that a tier names.
+    /// Decision prompts of the script, by the path that a tier names.
     pub decisions: BTreeMap<String, String>,
     pub now: Timestamp,
     pub log: Vec<Record>,
-    /// The newest decision, and whether it belongs into the record of decisions.
+    /// The newest decision, and whether it is recorded.
     pub decision: Option<(Decision, bool)>,
 }
 
@@ -42,7 +42,7 @@ fn thread() -> Thread {
     Thread::new(ThreadId::new("t"))
 }
 
-/// Short texts in place of the shipped ones: a script shows what is sent, not how it is worded.
+/// Short texts in place of the shipped ones, so that scripts do not depend on their wording.
 fn built_in_prompt(name: PromptName) -> &'static str {
     match name {
         PromptName::Handoff => "HANDOFF by {author}: {packet} / {resume}",
@@ -110,7 +110,8 @@ impl Player {
         }
     }
 
-    /// `{s2}` is the id of the second sequence, `{d3}` of the third decision: a script need not know how ids are made.
+    /// `{s2}` is the id of the second sequence, `{d3}` of the third decision, so that scripts do not contain generated
+    /// ids.
     fn with_names(&self, line: &str) -> String {
         let next = self.machine.thread().next_sequence_id();
         let suffix = next.as_str().split_once('-').unwrap().1;
@@ -151,7 +152,7 @@ impl Player {
         }
     }
 
-    /// The process dies and another takes the thread up from what was stored.
+    /// The process dies and another one opens the thread from what was stored.
     fn crash(&mut self) -> Vec<String> {
         self.machine = Machine::new(self.replayed());
         let mut told = self.handle(Input::Tick);

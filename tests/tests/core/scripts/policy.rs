@@ -1,4 +1,4 @@
-//! The words of a `policy` line: one for every field of the core's policy. No rule stands here.
+//! Parses a `policy` line: one word for every field of the core's policy.
 
 use crate::scripts::player::Player;
 use rawr_core::boundary::Boundary;
@@ -6,7 +6,7 @@ use rawr_core::policy::{MidTurn, Mode, PacketAuthor, PacketChannel, Tier, TierRu
 use rawr_core::units::Tokens;
 
 impl Player {
-    /// `key=value`; a phrase's blanks are written as underscores.
+    /// `key=value`; underscores in a phrase are spaces.
     pub fn set_policy(&mut self, word: &str) {
         let (key, value) = word.split_once('=').unwrap();
         let number = || value.parse().unwrap();
@@ -21,7 +21,7 @@ impl Player {
                 policy.packet_channel = match value {
                     "transcript" => PacketChannel::Transcript,
                     "sample" => PacketChannel::Sample,
-                    other => panic!("no channel {other:?}"),
+                    other => panic!("unknown channel {other:?}"),
                 }
             }
             "turn_based_handoff" => policy.turn_based_handoff = value == "true",
@@ -30,7 +30,7 @@ impl Player {
                     "off" => MidTurn::Off,
                     "emergency" => MidTurn::Emergency,
                     "policy" => MidTurn::Policy,
-                    other => panic!("no mid_turn {other:?}"),
+                    other => panic!("unknown mid_turn {other:?}"),
                 }
             }
             "judge" => policy.judge = serde_json::from_value(value.into()).unwrap(),
@@ -80,7 +80,7 @@ fn set_tier(rule: &mut TierRule, field: &str, value: &str) {
             rule.required =
                 Some(value.split(',').map(|b| Boundary::from_name(b).unwrap()).collect());
         }
-        other => panic!("no field {other:?} of a tier"),
+        other => panic!("unknown field {other:?} of a tier"),
     }
 }
 
@@ -90,7 +90,7 @@ fn mode(word: &str) -> Mode {
         "suggest" => Mode::Suggest,
         "ask" => Mode::Ask,
         "auto" => Mode::Auto,
-        other => panic!("no mode {other:?}"),
+        other => panic!("unknown mode {other:?}"),
     }
 }
 
@@ -98,6 +98,6 @@ fn author(word: &str) -> PacketAuthor {
     match word {
         "watcher" => PacketAuthor::Watcher,
         "agent" => PacketAuthor::Agent,
-        other => panic!("no author {other:?}"),
+        other => panic!("unknown author {other:?}"),
     }
 }

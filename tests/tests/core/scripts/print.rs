@@ -1,4 +1,4 @@
-//! How an effect reads under a line of a script: one line each, nothing that a rule does not speak of.
+//! Formats effects below a line of a script: one line each, with only what rules refer to.
 
 use rawr_core::Effect;
 use rawr_core::assess::{Decision, GateOutcome};
@@ -40,7 +40,7 @@ fn notice(notice: &Notice) -> Option<String> {
         Notice::Packet { change: PacketChange::Outdated, sequence, .. } => {
             format!("the packet of {sequence} is outdated")
         }
-        // Its event is printed.
+        // Its event is printed instead.
         Notice::Packet { .. } => return None,
         Notice::HeadsUp(heads_up) => {
             let tier = heads_up.tier.map(|tier| format!(" {tier}")).unwrap_or_default();

@@ -1,11 +1,11 @@
-//! What a script may ask to see beyond the answers: the thread's state, the newest decision in full, the stored events.
+//! Queries of scripts: the thread's state, the newest decision in full, the stored events.
 
 use crate::scripts::player::Player;
 use rawr_core::units::ThreadId;
 use serde_json::Value;
 use std::fmt::Write as _;
 
-/// `phase`, `percent`, `deadline`, or a place in the thread's stored form such as `last_compaction/trigger`.
+/// `phase`, `percent`, `deadline`, or a path in the thread's stored form such as `last_compaction/trigger`.
 pub fn state(player: &Player, what: &str) -> String {
     let thread = player.machine.thread();
     match what {
@@ -44,7 +44,7 @@ fn without_prompts(mut value: Value) -> Value {
     value
 }
 
-/// Without what says nothing: a field that the core gains is absent from the scripts that it does not concern.
+/// Without default values, so that a new field of the core changes only the scripts that it concerns.
 fn telling(value: &Value) -> Value {
     match value {
         Value::Object(fields) => {
@@ -65,7 +65,7 @@ fn is_empty(value: &Value) -> bool {
     }
 }
 
-/// Every gate with its evidence, as the record of decisions keeps it.
+/// Every gate with its evidence, as recorded.
 pub fn decision(player: &Player) -> Vec<String> {
     let Some((decision, stored)) = &player.decision else { return vec!["no decision".to_owned()] };
     let mut head = format!("{} {:?} {:?}", decision.id, decision.entrance, decision.outcome);
@@ -89,7 +89,7 @@ pub fn decision(player: &Player) -> Vec<String> {
     lines
 }
 
-/// The names of all stored events, or the newest one of each kind that is named.
+/// The names of all stored events, or the newest one of each of these kinds.
 pub fn log(player: &Player, kinds: &[&str]) -> Vec<String> {
     let stored: Vec<(String, String, Value)> = player
         .log

@@ -1,4 +1,5 @@
-//! What others may add to a thread is bounded, and what is too much is refused, never dropped in silence.
+//! What clients may add to a thread is limited. Anything over the limit is refused with an error and never dropped
+//! silently.
 
 use rawr_protocol::methods::{InputSubmit, ThreadOpen};
 use rawr_protocol::{Disposition, ErrorCode, InputKind, InputSubmitParams, Role};
@@ -12,7 +13,7 @@ fn opened(home: &Home) -> Sidecar {
     sidecar
 }
 
-/// Until it is refused: how many were taken.
+/// Repeats a request until it is refused, and returns how many were accepted.
 fn fill(sidecar: &mut Sidecar, method: &str, params: impl Fn(usize) -> Value) -> (usize, Failure) {
     for taken in 0..10_000 {
         if let Err(failure) = sidecar.say(method, &params(taken)).unwrap() {
@@ -23,7 +24,7 @@ fn fill(sidecar: &mut Sidecar, method: &str, params: impl Fn(usize) -> Value) ->
 }
 
 #[test]
-fn guards_are_bounded_and_those_that_expired_do_not_count() {
+fn guards_are_limited_and_expired_ones_do_not_count() {
     let home = Home::new();
     let mut sidecar = opened(&home);
     let guard = |until: Value| json!({ "threadId": "t", "until": until });
@@ -43,7 +44,7 @@ fn guards_are_bounded_and_those_that_expired_do_not_count() {
 }
 
 #[test]
-fn directives_are_bounded_and_one_that_is_known_may_be_given_again() {
+fn directives_are_limited_and_a_known_one_may_be_repeated() {
     let home = Home::new();
     let mut sidecar = opened(&home);
     let directive = |number: usize| json!({ "threadId": "t", "signal": { "kind": "directive", "text": format!("rule {number}"), "pinned": true } });
@@ -56,7 +57,7 @@ fn directives_are_bounded_and_one_that_is_known_may_be_given_again() {
 }
 
 #[test]
-fn held_messages_are_bounded_and_none_that_was_taken_is_lost() {
+fn held_messages_are_limited_and_no_accepted_one_is_lost() {
     let home = Home::new();
     let mut sidecar = opened(&home);
     let turn = |fields: Value| {

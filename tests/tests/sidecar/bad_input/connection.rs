@@ -1,4 +1,4 @@
-//! Frames, the life cycle, and the streams themselves.
+//! Framing, the life cycle, and the kinds of streams.
 
 use super::{beginning, shown};
 use expect_test::expect;
@@ -12,7 +12,7 @@ use std::io::Write as _;
 use std::time::{Duration, Instant};
 
 #[test]
-fn what_is_no_frame_ends_the_connection_with_one_parse_error() {
+fn invalid_framing_ends_the_connection_with_one_parse_error() {
     let mut lines = String::new();
     for bytes in [
         &b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"shutdown\"}\n"[..],
@@ -32,26 +32,26 @@ fn what_is_no_frame_ends_the_connection_with_one_parse_error() {
     }
     expect![[r#"
         {"jsonrpc":"2.0","id":1,"method":"shutdown"}\n
-          null -32700 expected a header such as `Content-Length: 42`, found `{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"shutdown\"}` → every message begins with `Content-Length: N` and an empty line
+          null -32700 expected a header such as `Content-Length: 42`, found `{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"shutdown\"}` → start every message with `Content-Length: N` and an empty line
         Content-Length: many\r\n\r\n{}
-          null -32700 the value of Content-Length is not a number of bytes: `many` → every message begins with `Content-Length: N` and an empty line
+          null -32700 the value of Content-Length is not a number of bytes: `many` → start every message with `Content-Length: N` and an empty line
         Content-Length: -5\r\n\r\n{}
-          null -32700 the value of Content-Length is not a number of bytes: `-5` → every message begins with `Content-Length: N` and an empty line
+          null -32700 the value of Content-Length is not a number of bytes: `-5` → start every message with `Content-Length: N` and an empty line
         Content-Length: 99999999999999999999\r\n\r\n{}
-          null -32700 the value of Content-Length is not a number of bytes: `99999999999999999999` → every message begins with `Content-Length: N` and an empty line
+          null -32700 the value of Content-Length is not a number of bytes: `99999999999999999999` → start every message with `Content-Length: N` and an empty line
         Content-Length: 2\r\nContent-Length: 3\r\n\r\n{}
-          null -32700 the header gives two lengths, 2 and 3 → every message begins with `Content-Length: N` and an empty line
+          null -32700 the header gives two lengths, 2 and 3 → start every message with `Content-Length: N` and an empty line
         Content-Type: text/plain\r\n\r\n{}
-          null -32700 the header has no Content-Length → every message begins with `Content-Length: N` and an empty line
+          null -32700 the header has no Content-Length → start every message with `Content-Length: N` and an empty line
         X-Long: xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx
-          null -32700 the header is longer than 4096 bytes → every message begins with `Content-Length: N` and an empty line
+          null -32700 the header is longer than 4096 bytes → start every message with `Content-Length: N` and an empty line
         \xff\xfe\x00
-          null -32700 expected a header such as `Content-Length: 42`, found `��\0` → every message begins with `Content-Length: N` and an empty line
+          null -32700 expected a header such as `Content-Length: 42`, found `��\0` → start every message with `Content-Length: N` and an empty line
     "#]].assert_eq(&lines);
 }
 
 #[test]
-fn a_frame_cut_by_the_end_of_input_is_a_normal_end() {
+fn an_incomplete_frame_at_the_end_of_input_is_a_normal_end() {
     for cut in [&b"Content-Le"[..], b"Content-Length: 40\r\n", b"Content-Length: 40\r\n\r\n{\"json"]
     {
         let home = Home::new();
@@ -59,7 +59,7 @@ fn a_frame_cut_by_the_end_of_input_is_a_normal_end() {
         sidecar.send_raw(cut);
         sidecar.end_input();
         assert_eq!(sidecar.wait().code(), Some(0));
-        assert!(sidecar.log().contains("the input ended in"), "{}", sidecar.log());
+        assert!(sidecar.log().contains("the input ended inside"), "{}", sidecar.log());
     }
 }
 
@@ -79,7 +79,7 @@ fn a_message_that_is_too_large_is_refused_and_skipped() {
     let home = Home::new();
     let mut sidecar = Sidecar::start(&home);
     sidecar.send_body(&vec![b' '; 100_000_000]);
-    expect!["null -32600 a message of 100000000 bytes is too large → send less at once"]
+    expect!["null -32600 a message of 100000000 bytes is too large → split the request"]
         .assert_eq(&shown(&sidecar.next_answer()));
     sidecar.call::<ThreadList>(&ThreadListParams {});
     let peak = sidecar.peak_memory();
@@ -88,7 +88,7 @@ fn a_message_that_is_too_large_is_refused_and_skipped() {
 }
 
 #[test]
-fn the_life_cycle_is_held_to() {
+fn requests_outside_of_the_life_cycle_are_refused() {
     let home = Home::new();
     let mut sidecar = Sidecar::spawn(&home, &Launch::default());
     let mut lines = String::new();
@@ -113,22 +113,22 @@ fn the_life_cycle_is_held_to() {
         initialize
           1 null no error
         initialize
-          1 -32600 the message is not a request that can be served now → initialize is sent once
+          1 -32600 the message is not a request that can be served now → send initialize only once
         shutdown
           1 null no error
         rawr/thread/list
-          1 -32600 the message is not a request that can be served now → only exit may follow shutdown
+          1 -32600 the message is not a request that can be served now → send only exit after shutdown
         initialize
-          1 -32600 the message is not a request that can be served now → only exit may follow shutdown
+          1 -32600 the message is not a request that can be served now → send only exit after shutdown
         shutdown
-          1 -32600 the message is not a request that can be served now → only exit may follow shutdown
+          1 -32600 the message is not a request that can be served now → send only exit after shutdown
     "#]].assert_eq(&lines);
     sidecar.send(&json!({ "jsonrpc": "2.0", "method": "exit" }));
     assert_eq!(sidecar.wait().code(), Some(0));
 }
 
 #[test]
-fn the_exit_code_says_whether_the_end_was_in_order() {
+fn the_exit_code_tells_whether_the_client_shut_down_properly() {
     let exit = json!({ "jsonrpc": "2.0", "method": "exit" });
     let end = |greeted: bool, exits: bool, code: i32| {
         let home = Home::new();
@@ -150,7 +150,7 @@ fn the_exit_code_says_whether_the_end_was_in_order() {
 }
 
 #[test]
-fn a_client_that_never_reads_costs_little_memory_and_ends_with_its_input() {
+fn a_client_that_never_reads_takes_little_memory_and_ends_with_its_input() {
     let launch = Launch { streams: Streams::Unread, ..Launch::default() };
     let home = Home::new();
     let mut sidecar = Sidecar::spawn(&home, &launch);
@@ -163,18 +163,18 @@ fn a_client_that_never_reads_costs_little_memory_and_ends_with_its_input() {
         sidecar.send_raw(&message(id, "rawr/no/such"));
     }
     let peak = sidecar.peak_memory();
-    assert!(peak < 200 << 20, "{peak} bytes for answers that nobody reads");
+    assert!(peak < 200 << 20, "{peak} bytes for unread answers");
     sidecar.end_input();
     assert_eq!(sidecar.wait().code(), Some(0));
 }
 
 #[test]
-fn a_client_that_lets_too_much_pile_up_is_given_up() {
+fn a_client_with_too_many_unread_answers_is_disconnected() {
     let launch = Launch { streams: Streams::Unread, ..Launch::default() };
     let home = Home::new();
     let mut sidecar = Sidecar::spawn(&home, &launch);
     sidecar.send(&json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {} }));
-    // An answer repeats its request's id, however long.
+    // An answer repeats the id of its request, however long.
     let long = format!(r#"{{"jsonrpc":"2.0","id":"{}"}}"#, "x".repeat(4 << 20));
     for _ in 0..20 {
         sidecar.send_body(long.as_bytes());
@@ -186,21 +186,21 @@ fn a_client_that_lets_too_much_pile_up_is_given_up() {
 fn wait_until(mut is_so: impl FnMut() -> bool) {
     let give_up = Instant::now() + Duration::from_secs(30);
     while !is_so() {
-        assert!(Instant::now() < give_up, "it never comes to it");
+        assert!(Instant::now() < give_up, "timed out");
         std::thread::sleep(Duration::from_millis(5));
     }
 }
 
-/// What it has to act on is not told again: it waits as long as answers do.
+/// Orders are not repeated, so they are kept as long as answers are.
 #[test]
-fn a_client_that_reads_late_still_gets_its_orders() {
+fn a_client_that_reads_late_gets_its_orders() {
     let launch = Launch { streams: Streams::Unread, ..Launch::default() };
     let home = Home::new();
     let mut sidecar = Sidecar::spawn(&home, &launch);
     sidecar.send(&json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {} }));
     let mut host = StandIn::new("t");
     let opens = sidecar.ask::<ThreadOpen>(&host.opening(&home, Role::Owner));
-    // More than notifications may pile up to.
+    // Over the limit of unread notifications.
     let item = json!({ "role": "user", "text": "x".repeat(9 << 20) });
     let history = json!({ "items": [item], "summary": "x", "recentUserTokens": 1 << 30 });
     for id in [1001, 1002, 1003, 1004] {
@@ -209,7 +209,7 @@ fn a_client_that_reads_late_still_gets_its_orders() {
     }
     host.user_turn_with_boundaries();
     let said = host.ask_all(&mut sidecar);
-    // Everything lies in the backlog once the order is stored.
+    // Once the order is stored, everything is in the backlog.
     wait_until(|| {
         std::fs::read_to_string(home.events("t")).is_ok_and(|log| log.contains("action_issued"))
     });
@@ -224,7 +224,7 @@ fn a_client_that_reads_late_still_gets_its_orders() {
 }
 
 #[test]
-fn a_socket_serves_as_well_as_pipes() {
+fn a_socket_works_like_pipes() {
     let home = Home::new();
     let mut sidecar =
         Sidecar::launch(&home, &Launch { streams: Streams::Socket, ..Launch::default() });
@@ -234,7 +234,7 @@ fn a_socket_serves_as_well_as_pipes() {
 }
 
 #[test]
-fn input_from_a_file_is_served_to_its_end() {
+fn input_from_a_file_is_handled_to_its_end() {
     let home = Home::new();
     let script = home.work().join("input");
     let mut file = std::fs::File::create(&script).unwrap();

@@ -1,4 +1,4 @@
-//! Files that a person broke: configuration, front matter, folders.
+//! Broken user files: configuration, front matter, folders.
 
 use expect_test::{Expect, expect};
 use rawr_protocol::ThreadListParams;
@@ -6,7 +6,7 @@ use rawr_protocol::methods::{LogMessage, ThreadList};
 use rawr_tests::{Home, Launch, Sidecar};
 use std::os::unix::fs::PermissionsExt;
 
-/// The service goes on with what it had, and says what is wrong.
+/// The sidecar keeps the last valid state and reports the problem.
 fn check_broken_file(launch: &Launch, break_it: impl Fn(&Home), told: &Expect) {
     let home = Home::new();
     break_it(&home);
@@ -27,7 +27,7 @@ fn file(name: &'static str, text: &'static str) -> impl Fn(&Home) {
 }
 
 #[test]
-fn a_broken_configuration_is_told_and_the_service_goes_on() {
+fn a_broken_configuration_is_reported_and_not_fatal() {
     let check = |text, told| check_broken_file(&Launch::default(), file("rawr.toml", text), told);
     check(
         "[rawr_auto_compaction\nmode = 5",
@@ -36,15 +36,15 @@ fn a_broken_configuration_is_told_and_the_service_goes_on() {
     check(
         "[rawr_auto_compaction]\nmoed = \"ask\"\nmode = \"sometimes\"\n[unheard_of]\n",
         &expect![[r#"
-            HOME/rawr.toml:2:1: no key `moed` in `[rawr_auto_compaction]`; did you mean `mode`?
-            HOME/rawr.toml:3:8: `rawr_auto_compaction.mode` cannot be `sometimes`; it may be one of `tag`, `suggest`, `ask`, `auto`
-            HOME/rawr.toml:4:2: no key `unheard_of` in the file"#]],
+            HOME/rawr.toml:2:1: unknown key `moed` in `[rawr_auto_compaction]`; did you mean `mode`?
+            HOME/rawr.toml:3:8: `rawr_auto_compaction.mode` cannot be `sometimes`; use one of `tag`, `suggest`, `ask`, `auto`
+            HOME/rawr.toml:4:2: unknown key `unheard_of` in the file"#]],
     );
     check("\u{0}", &expect!["HOME/rawr.toml:1:2: key with no value, expected `=`"]);
 }
 
 #[test]
-fn broken_front_matter_is_told_and_the_service_goes_on() {
+fn broken_front_matter_is_reported_and_not_fatal() {
     let check = |text, told| {
         let file = file("auto-compact/auto-compact.md", text);
         check_broken_file(&Launch::default(), file, told);
@@ -56,25 +56,25 @@ fn broken_front_matter_is_told_and_the_service_goes_on() {
     check(
         "---\nmode: auto\nWrite the packet.",
         &expect![
-            "HOME/auto-compact/auto-compact.md:1:1: the front matter is not closed; end it with a line `---`"
+            "HOME/auto-compact/auto-compact.md:1:1: the front matter is not closed; close it with a line `---`"
         ],
     );
     check(
         "",
         &expect![
-            "HOME/auto-compact/auto-compact.md:1:1: there is no text; delete the file to use the shipped text"
+            "HOME/auto-compact/auto-compact.md:1:1: the prompt is empty; delete the file to use the shipped text"
         ],
     );
     check(
         "Write {nonsense}.",
         &expect![
-            "HOME/auto-compact/auto-compact.md:1:7: no placeholder `{nonsense}` in auto-compact; it may hold `{scratchFile}`, `{threadId}`"
+            "HOME/auto-compact/auto-compact.md:1:7: unknown placeholder `{nonsense}` in auto-compact; use one of `{scratchFile}`, `{threadId}`"
         ],
     );
 }
 
 #[test]
-fn an_unreadable_prompt_folder_is_told_and_the_service_goes_on() {
+fn an_unreadable_prompt_folder_is_reported_and_not_fatal() {
     let launch = Launch { unprivileged: true, ..Launch::default() };
     let locked = |home: &Home| {
         let folder = home.path().join("auto-compact");
@@ -85,7 +85,7 @@ fn an_unreadable_prompt_folder_is_told_and_the_service_goes_on() {
         &launch,
         locked,
         &expect![[r#"
-        HOME/auto-compact: the shipped prompts cannot be put here: Permission denied (os error 13); they are used all the same, and cannot be edited
+        HOME/auto-compact: failed to write the shipped prompts: Permission denied (os error 13); rawr uses the built-in texts, which cannot be edited
         HOME/auto-compact/auto-compact.md: Permission denied (os error 13)
         HOME/auto-compact/heads-up.md: Permission denied (os error 13)
         HOME/auto-compact/scratch-write.md: Permission denied (os error 13)
@@ -101,7 +101,7 @@ fn an_unreadable_prompt_folder_is_told_and_the_service_goes_on() {
         &launch,
         a_file,
         &expect![
-            "HOME/auto-compact: the shipped prompts cannot be put here: Not a directory (os error 20); they are used all the same, and cannot be edited"
+            "HOME/auto-compact: failed to write the shipped prompts: Not a directory (os error 20); rawr uses the built-in texts, which cannot be edited"
         ],
     );
 }

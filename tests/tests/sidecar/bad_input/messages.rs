@@ -1,4 +1,4 @@
-//! Well framed, and wrong inside: no JSON, no message, no such method, params that do not fit.
+//! Valid frames with invalid contents: not JSON, not a message, an unknown method, wrong params.
 
 use super::{check, check_params};
 use expect_test::expect;
@@ -7,7 +7,7 @@ use rawr_protocol::methods::ThreadList;
 use rawr_tests::{Home, Sidecar};
 
 #[test]
-fn what_is_no_json_is_a_parse_error() {
+fn invalid_json_is_a_parse_error() {
     check(
         &[
             b"hello",
@@ -35,7 +35,7 @@ fn what_is_no_json_is_a_parse_error() {
 }
 
 #[test]
-fn what_is_no_message_is_an_invalid_request() {
+fn json_that_is_not_a_message_is_an_invalid_request() {
     check(
         &[
             b"[]",
@@ -51,9 +51,9 @@ fn what_is_no_message_is_an_invalid_request() {
         ],
         &expect![[r#"
             []
-              null -32600 batches are not supported → send one message at a time
+              null -32600 batch requests are not supported → send one message at a time
             [{"jsonrpc":"2.0","id":1,"method":"rawr/thread/list"}]
-              null -32600 batches are not supported → send one message at a time
+              null -32600 batch requests are not supported → send one message at a time
             7
               null -32600 invalid type: integer `7`, expected a JSON-RPC message, which is an object at line 1 column 1 → send a JSON-RPC 2.0 object
             null
@@ -65,7 +65,7 @@ fn what_is_no_message_is_an_invalid_request() {
             {"jsonrpc":"1.0","id":1,"method":"rawr/thread/list"}
               1 -32600 `jsonrpc` is not "2.0" → send a JSON-RPC 2.0 object
             {"jsonrpc":"2.0","id":1}
-              1 -32600 `method` is missing → name the method
+              1 -32600 missing `method` → name the method
             {"jsonrpc":"2.0","id":1,"method":5}
               null -32600 invalid type: integer `5`, expected a string at line 1 column 34 → send a JSON-RPC 2.0 object
             {"jsonrpc":"2.0","id":1,"id":2,"method":"rawr/thread/list"}
@@ -75,7 +75,7 @@ fn what_is_no_message_is_an_invalid_request() {
 }
 
 #[test]
-fn ids_are_numbers_from_0_on_or_strings() {
+fn ids_are_non_negative_integers_or_strings() {
     check(
         &[
             br#"{"jsonrpc":"2.0","id":0,"method":"no/such"}"#,
@@ -96,17 +96,17 @@ fn ids_are_numbers_from_0_on_or_strings() {
             {"jsonrpc":"2.0","id":18446744073709551615,"method":"no/such"}
               18446744073709551615 -32601 there is no method `no/such` → rawr --help and openrpc.json name all methods
             {"jsonrpc":"2.0","id":-1,"method":"no/such"}
-              -1 -32600 `id` is neither a whole number from 0 on nor a string → count ids up from 0 or 1
+              -1 -32600 `id` is neither a non-negative integer nor a string → number requests from 0 or 1
             {"jsonrpc":"2.0","id":1.5,"method":"no/such"}
-              1.5 -32600 `id` is neither a whole number from 0 on nor a string → count ids up from 0 or 1
+              1.5 -32600 `id` is neither a non-negative integer nor a string → number requests from 0 or 1
             {"jsonrpc":"2.0","id":18446744073709551616,"method":"no/such"}
-              1.8446744073709552e+19 -32600 `id` is neither a whole number from 0 on nor a string → count ids up from 0 or 1
+              1.8446744073709552e+19 -32600 `id` is neither a non-negative integer nor a string → number requests from 0 or 1
             {"jsonrpc":"2.0","id":null,"method":"no/such"}
-              null -32600 `id` is neither a whole number from 0 on nor a string → count ids up from 0 or 1
+              null -32600 `id` is neither a non-negative integer nor a string → number requests from 0 or 1
             {"jsonrpc":"2.0","id":true,"method":"no/such"}
-              null -32600 `id` is neither a whole number from 0 on nor a string → count ids up from 0 or 1
+              null -32600 `id` is neither a non-negative integer nor a string → number requests from 0 or 1
             {"jsonrpc":"2.0","id":{"a":1},"method":"no/such"}
-              null -32600 `id` is neither a whole number from 0 on nor a string → count ids up from 0 or 1
+              null -32600 `id` is neither a non-negative integer nor a string → number requests from 0 or 1
         "#]],
     );
 }
@@ -134,7 +134,7 @@ fn unknown_methods_are_named() {
 }
 
 #[test]
-fn params_that_do_not_fit_name_the_field() {
+fn errors_of_invalid_params_name_the_field() {
     check_params(
         "rawr/thread/get",
         &[
@@ -212,7 +212,7 @@ fn params_that_do_not_fit_name_the_field() {
 }
 
 #[test]
-fn what_was_never_opened_is_an_unknown_thread() {
+fn a_thread_that_was_not_opened_is_unknown() {
     check_params(
         "rawr/thread/get",
         &[r#"{"threadId":"t"}"#],
@@ -251,7 +251,7 @@ fn deep_nesting_is_refused_or_skipped_and_never_a_stack_overflow() {
         &[id.as_bytes()],
         &expect![[r#"
         {"jsonrpc":"2.0","id":[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[
-          null -32600 `id` is neither a whole number from 0 on nor a string → count ids up from 0 or 1
+          null -32600 `id` is neither a non-negative integer nor a string → number requests from 0 or 1
     "#]],
     );
 }

@@ -1,10 +1,10 @@
-//! Numbers at the ends of their types.
+//! Numbers at the limits of their types.
 
 use rawr_tests::{Home, Sidecar};
 use serde_json::{Value, json};
 
 #[test]
-fn the_largest_numbers_are_taken_as_they_are() {
+fn the_largest_numbers_are_accepted_unchanged() {
     let home = Home::new();
     let mut sidecar = Sidecar::start(&home);
     let max = u64::MAX;

@@ -1,4 +1,4 @@
-//! The real Codex, its model played by a script: gone back to before a compaction, in whichever way it offers.
+//! Restoring the state before a compaction in the real Codex, in each way that it supports. The model is scripted.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -64,7 +64,7 @@ impl Lab {
         command.output().unwrap()
     }
 
-    /// What there was to sum up: without the request for it.
+    /// The history that was summarized, without the request for the summary.
     fn before_the_compaction(&self) -> Vec<String> {
         let requests = self.model.requests();
         let compaction =
@@ -109,7 +109,7 @@ fn a_fork_has_the_history_from_before_the_compaction() {
     assert_eq!((&restored["way"], &restored["tried"]), (&json!("fork"), &json!([])));
     assert_ne!(restored["threadId"], old);
     assert!(Path::new(restored["transcript"].as_str().unwrap()).is_file(), "{restored}");
-    // No model was asked, and the old thread is as it was.
+    // No model was asked, and the old thread is unchanged.
     assert_eq!(lab.model.requests().len(), requests);
     assert_eq!(std::fs::read(&old_rollout).unwrap(), before);
 
@@ -121,7 +121,7 @@ fn a_fork_has_the_history_from_before_the_compaction() {
     assert_eq!(lab.last_request().transcript(), expected);
 }
 
-/// A Codex that does not know the field yet.
+/// A Codex that does not support the field yet.
 fn older(folder: &Path) -> PathBuf {
     let wrapper = folder.join("older-codex");
     let script = format!(
@@ -134,7 +134,7 @@ fn older(folder: &Path) -> PathBuf {
 }
 
 #[test]
-fn a_codex_that_forks_whole_threads_only_has_the_rest_taken_back_from_its_fork() {
+fn a_fork_of_a_whole_thread_is_rolled_back_to_the_compaction() {
     let (lab, _) = Lab::compacted();
     let older = older(lab.home.path());
     let done = Session::of(lab.output(&older, &["restore", "last", "--prompt", "WHERE-ARE-WE"]));
@@ -146,7 +146,7 @@ fn a_codex_that_forks_whole_threads_only_has_the_rest_taken_back_from_its_fork()
 }
 
 #[test]
-fn without_its_transcript_a_new_thread_is_given_the_packet() {
+fn without_a_transcript_a_new_thread_gets_the_packet() {
     let (lab, _) = Lab::compacted();
     for rollout in lab.rollouts() {
         std::fs::remove_file(rollout).unwrap();
@@ -160,7 +160,7 @@ fn without_its_transcript_a_new_thread_is_given_the_packet() {
     assert_eq!(messages.len(), 2, "{messages:?}");
     assert!(messages[0].contains("Next: write the docs of parser.txt"), "{messages:?}");
     assert_eq!(messages[1], "WHERE-ARE-WE");
-    // Codex's own transcript is gone, and it is said so.
+    // Codex's own transcript is gone, which is reported.
     let recalled = lab.output(&binary(), &["capsules"]);
     assert!(!recalled.status.success());
 }

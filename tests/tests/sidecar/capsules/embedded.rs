@@ -1,4 +1,5 @@
-//! The embedded agent, compacted and gone back with: its model is sent exactly what it would have been sent before the compaction.
+//! Restoring the state before a compaction in the embedded agent: its model gets exactly the history from before the
+//! compaction.
 
 use std::process::{Command, Output, Stdio};
 
@@ -83,7 +84,7 @@ fn messages(request: &Request) -> Vec<Value> {
     request.body["messages"].as_array().unwrap().clone()
 }
 
-/// The history that a compaction was asked to sum up: without the request for it.
+/// The history that a compaction had to summarize, without the request for the summary.
 fn before_the_compaction(lab: &Lab) -> Vec<Value> {
     let requests = lab.model.requests();
     let summary = requests.iter().find(|request| request.purpose == Purpose::Summary).unwrap();
@@ -104,7 +105,7 @@ fn check(prompt: &str) {
     expected.push(json!({ "role": "user", "content": "where are we" }));
     assert_eq!(messages(&lab.model.requests()[seen]), expected);
 
-    // A standing instruction holds in the new thread as it did in the old.
+    // A standing instruction applies to the new thread as it did to the old one.
     let pins = run(lab.home.path(), &["pin", "last", "--list"]);
     assert!(out(&pins).contains("Never use tabs in this repository."), "{}", out(&pins));
 
@@ -116,17 +117,17 @@ fn check(prompt: &str) {
 }
 
 #[test]
-fn an_agent_that_was_compacted_between_turns_is_gone_back_with_exactly() {
+fn a_compaction_between_turns_is_restored_exactly() {
     check("Never use tabs in this repository. Now the parser.");
 }
 
 #[test]
-fn an_agent_that_was_compacted_inside_a_turn_is_gone_back_with_exactly() {
+fn a_compaction_inside_a_turn_is_restored_exactly() {
     check("Never use tabs in this repository. Now fill the window.");
 }
 
 #[test]
-fn a_dry_run_says_what_differs_and_neither_it_nor_a_restore_touches_the_files() {
+fn a_dry_run_shows_differences_and_files_are_never_changed() {
     let lab = Lab::new();
     lab.exec("the parser");
     lab.repository.git(&["commit", "-q", "--allow-empty", "-m", "later"]);
@@ -156,7 +157,7 @@ fn a_dry_run_says_what_differs_and_neither_it_nor_a_restore_touches_the_files() 
 }
 
 #[test]
-fn capsules_are_listed_and_what_cannot_be_restored_is_told() {
+fn capsules_are_listed_and_failures_to_restore_are_reported() {
     let lab = Lab::new();
     let home = lab.home.path();
     let none = run(home, &["capsules"]);
@@ -180,7 +181,7 @@ fn capsules_are_listed_and_what_cannot_be_restored_is_told() {
 }
 
 #[test]
-fn what_was_said_before_the_compaction_is_found_again() {
+fn messages_before_the_compaction_are_found() {
     let lab = Lab::new();
     lab.exec("the parser");
     let home = lab.home.path();
@@ -191,7 +192,7 @@ fn what_was_said_before_the_compaction_is_found_again() {
         (&json!("recalled"), &json!(0), &json!([]))
     );
     let kinds: Vec<_> = places.iter().map(|place| place["kind"].as_str().unwrap()).collect();
-    // Once, although the log has it and the history that was kept.
+    // Once, although it is in both the log and the stored history.
     assert_eq!(kinds.iter().filter(|kind| **kind == "agent_message").count(), 1, "{places:?}");
     for place in places {
         let (file, line) = (place["file"].as_str().unwrap(), place["line"].as_u64().unwrap());

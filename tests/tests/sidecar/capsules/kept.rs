@@ -1,4 +1,4 @@
-//! What a capsule holds, for whom it is, how many there are, and that a sequence does without one where it must.
+//! The contents, permissions and number of capsules. A sequence continues if a capsule cannot be written.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -28,7 +28,7 @@ fn folder(home: &Home) -> PathBuf {
     home.thread(THREAD).join("capsules")
 }
 
-/// A thread at work, whose host keeps a transcript.
+/// An active thread whose host stores a transcript.
 fn begin(home: &Home, launch: &Launch) -> (Sidecar, StandIn) {
     let (mut sidecar, host) = (Sidecar::launch(home, launch), StandIn::new(THREAD));
     let transcript = home.work().join("transcript.jsonl");
@@ -56,7 +56,7 @@ fn compaction(status: CompactionReportStatus) -> CompactionReportParams {
 }
 
 #[test]
-fn a_capsule_holds_what_there_was_before_the_compaction() {
+fn a_capsule_holds_the_state_before_the_compaction() {
     let home = Home::new();
     let (mut sidecar, mut host) = begin(&home, &Launch::default());
     let text = format!("Retries are three. token={SECRET}");
@@ -88,7 +88,7 @@ fn a_capsule_holds_what_there_was_before_the_compaction() {
     assert_eq!(capsule.summary.tokens_before, Some(PRESSURE));
     assert_eq!((capsule.host.name.as_str(), capsule.model.as_deref()), ("stand-in", Some("m")));
     assert_eq!(capsule.cwd, home.work().display().to_string());
-    // The user's turn is t1, that of the packet t2.
+    // The user's turn is t1, the packet's turn is t2.
     assert_eq!(
         (capsule.last_turn_id.as_deref(), capsule.inside_turn_id.as_ref()),
         (Some("t2"), None)
@@ -110,7 +110,7 @@ fn a_capsule_holds_what_there_was_before_the_compaction() {
 }
 
 #[test]
-fn capsules_are_the_users_alone_and_hold_no_secret() {
+fn capsules_are_private_and_contain_no_secret() {
     let home = Home::new();
     home.configure(
         "[rawr_auto_compaction]\nauto_requires_any_boundary = [\"turn_complete\"]\n\
@@ -154,7 +154,7 @@ fn capsules_are_the_users_alone_and_hold_no_secret() {
 }
 
 #[test]
-fn a_compaction_of_the_hosts_own_is_kept_too_once() {
+fn a_compaction_by_the_host_gets_one_capsule() {
     let home = Home::new();
     let (mut sidecar, mut host) = begin(&home, &Launch::default());
     for round in 1..=2_u64 {
@@ -170,7 +170,7 @@ fn a_compaction_of_the_hosts_own_is_kept_too_once() {
         let newest = host.acknowledged.iter().rfind(|told| told.0 == TurnCompleted::METHOD);
         assert_eq!(last, newest.map(|told| told.1.clone()));
     }
-    // A host that says only afterwards that it has compacted.
+    // A host that reports its compaction only after it.
     sidecar.call::<CompactionReport>(&compaction(CompactionReportStatus::Completed));
     assert_eq!(list(&mut sidecar, THREAD).capsules.len(), 3);
     sidecar.take_notes();
@@ -196,26 +196,26 @@ fn the_newest_twenty_stay() {
     let kept: Vec<_> =
         list(&mut sidecar, THREAD).capsules.into_iter().map(|kept| kept.capsule_id).collect();
     assert_eq!(kept, ids.iter().rev().take(20).cloned().collect::<Vec<_>>());
-    // With their histories.
+    // Including their histories.
     assert_eq!(folder(&home).read_dir().unwrap().count(), 40);
     sidecar.take_notes();
 }
 
 #[test]
-fn a_sequence_goes_on_where_nothing_can_be_kept() {
+fn a_sequence_continues_without_a_capsule() {
     let home = Home::new();
     let (mut sidecar, mut host) = begin(&home, &Launch::default());
-    // A file where the folder would be.
+    // A file in place of the folder.
     fs::write(folder(&home), "").unwrap();
     host.user_turn_with_boundaries();
     assert!(host.run(&mut sidecar));
     assert_eq!(host.performed, ["packet_request", "compact", "handoff"]);
-    assert!(sidecar.told().contains("could not be kept"), "{}", sidecar.told());
+    assert!(sidecar.told().contains("failed to write the capsule"), "{}", sidecar.told());
     sidecar.take_notes();
 }
 
 #[test]
-fn what_is_not_there_or_is_too_new_is_told_and_nothing_leaves_the_folder() {
+fn missing_and_newer_capsules_are_reported_and_ids_are_no_paths() {
     let home = Home::new();
     let (mut sidecar, mut host) = begin(&home, &Launch::default());
     host.user_turn_with_boundaries();
@@ -241,7 +241,7 @@ fn what_is_not_there_or_is_too_new_is_told_and_nothing_leaves_the_folder() {
     assert!(newer.message.contains("has format 9"), "{}", newer.message);
     let listed = list(&mut sidecar, THREAD);
     assert_eq!((listed.capsules.len(), listed.unread.len()), (1, 1), "{listed:?}");
-    // An observer may look and not add.
+    // An observer may read, but not attach.
     let mut observer = Sidecar::start(&home);
     observer.call::<ThreadOpen>(&host.opening(&home, Role::Observer));
     let capsule = listed.capsules[0].capsule_id.clone();

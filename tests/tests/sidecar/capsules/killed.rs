@@ -1,4 +1,5 @@
-//! The sidecar is killed after its first, second, third … event of a sequence: an order to compact never stands in the log without its capsule, and the next sidecar comes to the same one.
+//! Kills the sidecar after its first, second, third … event of a sequence: the log never contains a compaction without
+//! its capsule, and the next sidecar uses the same one.
 
 use std::fs;
 
@@ -13,30 +14,30 @@ const THREAD: &str = "walked";
 const MOST_EVENTS: u64 = 100;
 
 #[test]
-#[cfg_attr(not(debug_assertions), ignore = "only debug builds can be told to die")]
-fn a_capsule_is_there_before_its_compaction_wherever_the_sidecar_dies() {
+#[cfg_attr(not(debug_assertions), ignore = "only debug builds can be killed on demand")]
+fn a_capsule_exists_before_its_compaction_after_any_crash() {
     let mut with_capsule = 0;
     for events in 1..MOST_EVENTS {
         let home = Home::new();
         match dies_after(events, &home) {
-            Died::Not => {
+            DeathPoint::Not => {
                 assert!(with_capsule > 2, "it never died with a capsule on the disk");
                 return;
             }
-            Died::WithCapsule => with_capsule += 1,
-            Died::Without => {}
+            DeathPoint::WithCapsule => with_capsule += 1,
+            DeathPoint::Without => {}
         }
     }
-    panic!("it never outlived the story");
+    panic!("it never reached the end of the session");
 }
 
-enum Died {
+enum DeathPoint {
     Not,
     Without,
     WithCapsule,
 }
 
-fn dies_after(events: u64, home: &Home) -> Died {
+fn dies_after(events: u64, home: &Home) -> DeathPoint {
     let limit = ("RAWR_DEBUG_KILL_AFTER_EVENTS", events.to_string().into());
     let mut sidecar =
         Sidecar::launch(home, &Launch { environment: vec![limit], ..Launch::default() });
@@ -44,7 +45,7 @@ fn dies_after(events: u64, home: &Home) -> Died {
     host.user_turn_with_boundaries();
     if host.open(home, &mut sidecar) && host.run(&mut sidecar) {
         sidecar.take_notes();
-        return Died::Not;
+        return DeathPoint::Not;
     }
     sidecar.wait();
     sidecar.take_notes();
@@ -65,15 +66,15 @@ fn dies_after(events: u64, home: &Home) -> Died {
     let capsule = get(&mut sidecar, THREAD, &listed[0].capsule_id).capsule;
     assert!(capsule.packet.is_some() && capsule.last_turn_id.is_some(), "{events}: {capsule:?}");
     sidecar.take_notes();
-    let Some(before) = before else { return Died::Without };
+    let Some(before) = before else { return DeathPoint::Without };
     assert_eq!(before["id"], listed[0].capsule_id.as_str(), "{events}");
     assert_eq!(before["packet"]["text"], capsule.packet.unwrap().text.as_str(), "{events}");
     assert_eq!(before["last_turn"], capsule.last_turn_id.unwrap().as_str(), "{events}");
-    Died::WithCapsule
+    DeathPoint::WithCapsule
 }
 
 #[test]
-fn what_a_crash_left_half_written_is_removed() {
+fn incomplete_files_of_a_crash_are_removed() {
     let home = Home::new();
     let (mut sidecar, mut host) = (Sidecar::start(&home), StandIn::new(THREAD));
     sidecar.call::<ThreadOpen>(&host.opening(&home, Role::Owner));

@@ -1,4 +1,4 @@
-//! Recall over stored rollouts of both kinds, and over what is in the way.
+//! Recall in stored rollouts of both formats, and in unreadable files.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -20,7 +20,7 @@ fn sample(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("samples/rollouts").join(name)
 }
 
-/// A thread whose host keeps this transcript.
+/// A thread whose host stores this transcript.
 fn on(home: &Home, thread: &str, transcript: &Path) -> (Sidecar, StandIn) {
     let (mut sidecar, host) = (Sidecar::start(home), StandIn::new(thread));
     let transcript = Some(Transcript { path: transcript.display().to_string() });
@@ -49,7 +49,7 @@ fn check(rollout: &str, words: &[&str], expected: &[(RecallKind, u64, &str)]) {
 }
 
 #[test]
-fn rollouts_of_both_kinds_are_read_each_text_once_the_latest_first() {
+fn rollouts_of_both_formats_are_searched_without_duplicates_newest_first() {
     use RecallKind::{AgentMessage, ToolCall, UserMessage};
     for (rollout, user, agent) in [("paginated.jsonl", 8, 37), ("legacy.jsonl", 8, 33)] {
         check(rollout, &["do-work"], &[(UserMessage, user, "DO-WORK please")]);
@@ -68,7 +68,7 @@ fn rollouts_of_both_kinds_are_read_each_text_once_the_latest_first() {
             r#"{"cmd": "git add -A && git commit -q -m 'lab: add a.txt' && git log --oneline | head -1"}"#,
         )],
     );
-    // What Codex writes for itself, and what it repeats for people to see.
+    // Texts that Codex generates, and repeats of messages for display.
     check("paginated.jsonl", &["environment_context"], &[]);
     check("paginated.jsonl", &["task_started"], &[]);
     check("paginated.jsonl", &["personality", "vivid"], &[]);
@@ -92,18 +92,18 @@ fn packets_summaries_notes_and_instructions_are_found_with_their_lines() {
     assert_eq!(place.snippet, "The retry budget is three.");
     let found = search(&mut sidecar, &["expressions"], None);
     let kinds: Vec<_> = found.places.iter().map(|place| place.kind).collect();
-    // Its handoff says the same again.
+    // The handoff with the same text is not listed again.
     assert_eq!(kinds, [RecallKind::Packet]);
     let found = search(&mut sidecar, &["another", "language", "model"], None);
     let kinds: Vec<_> = found.places.iter().map(|place| (place.kind, place.line)).collect();
     assert_eq!(kinds, [(RecallKind::Summary, 55)]);
-    // What was said to the stand-in stands in the transcript, if anywhere.
+    // Messages to the stand-in are in the transcript, if anywhere.
     assert_eq!(search(&mut sidecar, &["Understood", "going"], None).places, []);
     sidecar.take_notes();
 }
 
 #[test]
-fn only_so_many_places_are_named_and_the_rest_is_counted() {
+fn hits_over_the_limit_are_only_counted() {
     let home = Home::new();
     let transcript = home.work().join("transcript.jsonl");
     let line = |number: u32| {
@@ -111,7 +111,7 @@ fn only_so_many_places_are_named_and_the_rest_is_counted() {
             "{{\"timestamp\":\"2026-11-21T22:00:{number:02}.000Z\",\"role\":\"user\",\"content\":\"needle {number}\"}}\n"
         )
     };
-    // Not in the order of time.
+    // Not in chronological order.
     fs::write(&transcript, [30, 10, 50, 20, 40].map(line).concat()).unwrap();
     let (mut sidecar, _) = on(&home, THREAD, &transcript);
     let found = search(&mut sidecar, &["needle"], Some(2));
@@ -123,7 +123,7 @@ fn only_so_many_places_are_named_and_the_rest_is_counted() {
 }
 
 #[test]
-fn a_transcript_that_its_host_has_packed_away_is_found() {
+fn a_compressed_transcript_is_found() {
     let home = Home::new();
     let line =
         "{\"timestamp\":\"2026-11-21T22:00:00Z\",\"role\":\"user\",\"content\":\"needle\"}\n";
@@ -145,7 +145,7 @@ fn a_transcript_that_its_host_has_packed_away_is_found() {
 }
 
 #[test]
-fn what_cannot_be_searched_is_told_and_hides_nothing_else() {
+fn unreadable_files_are_reported_and_the_rest_is_searched() {
     let home = Home::new();
     let transcript = home.work().join("transcript.jsonl");
     let long = format!("{{\"role\":\"user\",\"content\":\"needle {}\"}}\n", "x".repeat(9 << 20));
@@ -157,9 +157,9 @@ fn what_cannot_be_searched_is_told_and_hides_nothing_else() {
     let found = search(&mut sidecar, &["needle"], None);
     assert_eq!(found.places.iter().map(|place| place.line).collect::<Vec<_>>(), [3]);
     assert_eq!(found.unread.len(), 1, "{found:?}");
-    assert!(found.unread[0].error.contains("2 of its lines"), "{found:?}");
+    assert!(found.unread[0].error.contains("2 lines"), "{found:?}");
 
-    // A pipe would never end; a link could lead anywhere.
+    // A pipe would never end, and a link could lead anywhere.
     fs::remove_file(&transcript).unwrap();
     rustix::fs::mknodat(
         rustix::fs::CWD,
@@ -170,7 +170,7 @@ fn what_cannot_be_searched_is_told_and_hides_nothing_else() {
     )
     .unwrap();
     let outside = home.path().join("outside.md");
-    fs::write(&outside, "the needle of somebody else").unwrap();
+    fs::write(&outside, "the needle of another user").unwrap();
     let notes = ScratchAppendParams { thread_id: THREAD.to_owned(), text: "a note".to_owned() };
     let file = sidecar.call::<ScratchAppend>(&notes).scratch_file;
     fs::remove_file(home.work().join(&file)).unwrap();
@@ -178,14 +178,14 @@ fn what_cannot_be_searched_is_told_and_hides_nothing_else() {
     let found = search(&mut sidecar, &["needle"], None);
     assert_eq!(found.places, []);
     let errors: Vec<_> = found.unread.iter().map(|unread| unread.error.as_str()).collect();
-    assert_eq!(errors, ["it is no regular file", "it lies outside of the thread's folder"]);
+    assert_eq!(errors, ["not a regular file", "outside of the thread's folder"]);
     let words = RecallSearchParams { words: vec![" ".to_owned()], thread_id: None, limit: None };
     assert_eq!(sidecar.failure::<RecallSearch>(&words).code, ErrorCode::InvalidParams);
     sidecar.take_notes();
 }
 
 #[test]
-fn every_thread_is_searched_where_that_is_wanted() {
+fn all_threads_are_searched_on_request() {
     let home = Home::new();
     for thread in [THREAD, "another"] {
         let (mut sidecar, mut host) =

@@ -1,4 +1,4 @@
-//! The cases, in the order of the tables of the file. They are data: what is played and how is said elsewhere.
+//! The cases as data, in the order of the tables of the file.
 
 mod deadlines;
 mod general;
@@ -7,9 +7,9 @@ mod outside;
 mod prompts;
 mod tiers;
 
-use super::Case;
+use super::KeyCase;
 
-pub fn all() -> Vec<Case> {
+pub fn all() -> Vec<KeyCase> {
     [
         general::cases(),
         tiers::cases(),

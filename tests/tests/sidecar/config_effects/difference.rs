@@ -1,10 +1,10 @@
-//! What two stories do not have in common, line by line.
+//! A line-by-line diff of two stories.
 
 use std::fmt::Write;
 
-/// Lines of the first alone after `-`, of the second alone after `+`.
+/// Lines of only the first after `-`, of only the second after `+`.
 pub fn of(first: &[String], second: &[String]) -> String {
-    // How many lines two tails have in common at most.
+    // The length of the longest common subsequence of two tails.
     let mut common = vec![vec![0_usize; second.len() + 1]; first.len() + 1];
     for (i, a) in first.iter().enumerate().rev() {
         for (j, b) in second.iter().enumerate().rev() {
@@ -34,7 +34,7 @@ pub fn of(first: &[String], second: &[String]) -> String {
 }
 
 #[test]
-fn only_what_differs_is_shown() {
+fn only_differences_are_shown() {
     let lines = |text: &str| text.chars().map(String::from).collect::<Vec<_>>();
     assert_eq!(of(&lines("abcd"), &lines("abcd")), "");
     assert_eq!(of(&lines("abcd"), &lines("axcde")), "- b\n+ x\n+ e\n");

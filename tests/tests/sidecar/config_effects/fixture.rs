@@ -1,8 +1,8 @@
-//! The fixture: a sidecar, a home, and a scripted host that records notifications.
+//! A sidecar, a home and a host that plays a script and records what it receives.
 
-use super::script::{AFTER_COMPACTION, Runs, Show, Step};
-use super::story::{Sign, Story, one_line};
-use super::{Can, World};
+use super::script::{AFTER_COMPACTION, CaseStep, Runs, ShownState};
+use super::story::{AwaitedSign, Story, one_line};
+use super::{CaseEnvironment, HostAbility};
 use rawr_protocol::methods::{
     ActionPerform, ActionReport, CompactionReport, CompactionRewrite, Initialize, Initialized,
     JudgmentAnswer, JudgmentEvaluate, PacketGet, PromptGet, SignalReport, ThreadChanged, ThreadGet,
@@ -27,8 +27,8 @@ const WINDOW: u64 = 100_000;
 const PACKET: &str =
     "<continuation_packet>\nState: working\nGoal: parser\nNext: docs\n</continuation_packet>";
 
-/// Short texts in place of the shipped ones, and others that keys may name: what is shown is what is sent, not how it
-/// is worded.
+/// Short texts in place of the shipped prompts, and others that keys name, so that the output does not depend on their
+/// wording.
 const PROMPTS: [(&str, &str); 9] = [
     ("auto-compact", "WRITE-PACKET"),
     ("heads-up", "HEADS-UP {reason}"),
@@ -46,7 +46,7 @@ pub struct ConfigEffectsFixture {
     repository: Option<Repository>,
     endpoint: Option<Mock>,
     sidecar: Sidecar,
-    /// This run has the key.
+    /// Whether this run has the key.
     with: bool,
     turns: u32,
     asked: VecDeque<ActionPerformNotification>,
@@ -55,7 +55,7 @@ pub struct ConfigEffectsFixture {
 }
 
 impl ConfigEffectsFixture {
-    pub fn open(config: &str, world: &World, with: bool) -> Self {
+    pub fn open(config: &str, world: &CaseEnvironment, with: bool) -> Self {
         let home = Home::new();
         let endpoint =
             (!world.endpoint.is_empty()).then(|| Mock::start_apart(world.endpoint.clone()));
@@ -66,7 +66,7 @@ impl ConfigEffectsFixture {
         let environment = environment(&home, world.gt);
         let launch = Launch { environment, ..Launch::default() };
         let mut sidecar = Sidecar::spawn(&home, &launch);
-        // Where the story has ended, what others have written may still be told.
+        // At the end of the story, changes by other processes may still be reported.
         sidecar.allow::<ThreadChanged>();
         let mut lab = Self {
             sidecar,
@@ -87,7 +87,7 @@ impl ConfigEffectsFixture {
         lab
     }
 
-    /// Of the configuration; what is odd about the short prompts is no matter here.
+    /// Problems of the configuration; those of the short prompts are skipped.
     fn problems(&mut self) {
         for note in self.sidecar.take_notes() {
             let message = note.params["message"].as_str().unwrap_or_default();
@@ -97,12 +97,12 @@ impl ConfigEffectsFixture {
         }
     }
 
-    fn open_thread(&mut self, can: &[Can]) {
+    fn open_thread(&mut self, can: &[HostAbility]) {
         let cwd = self
             .repository
             .as_ref()
             .map_or_else(|| self.home.work(), |repository| repository.path().to_owned());
-        let can = |wanted: Can| can.contains(&wanted);
+        let can = |wanted: HostAbility| can.contains(&wanted);
         let opened = self.call::<ThreadOpen>(json!({
             "threadId": THREAD,
             "cwd": cwd,
@@ -110,17 +110,17 @@ impl ConfigEffectsFixture {
             "host": {"name": "lab", "capabilities": {
                 "injectTurn": true,
                 "compact": true,
-                "steer": can(Can::Steer),
-                "midTurnCompact": can(Can::MidTurnCompact),
-                "judge": can(Can::Judge),
-                "sample": can(Can::Sample),
+                "steer": can(HostAbility::Steer),
+                "midTurnCompact": can(HostAbility::MidTurnCompact),
+                "judge": can(HostAbility::Judge),
+                "sample": can(HostAbility::Sample),
             }},
             "contextWindow": WINDOW,
         }));
         self.story.tell(format!("opened with notes in {}", opened.scratch_file));
     }
 
-    pub fn play(mut self, script: &[Step]) -> Vec<String> {
+    pub fn play(mut self, script: &[CaseStep]) -> Vec<String> {
         for step in script {
             self.step(*step);
             self.listen();
@@ -147,13 +147,15 @@ impl ConfigEffectsFixture {
         format!("t{}", self.turns)
     }
 
-    fn step(&mut self, step: Step) {
+    fn step(&mut self, step: CaseStep) {
         match step {
-            Step::User(text) => self.start("user", None, text),
-            Step::Commit => self.signal(json!({"kind": "commit", "subject": "parser"})),
-            Step::PullRequest => self.signal(json!({"kind": "pr_checkpoint", "action": "opened"})),
-            Step::Plan(first, second) => self.plan(first, second),
-            Step::Usage(context) => {
+            CaseStep::User(text) => self.start("user", None, text),
+            CaseStep::Commit => self.signal(json!({"kind": "commit", "subject": "parser"})),
+            CaseStep::PullRequest => {
+                self.signal(json!({"kind": "pr_checkpoint", "action": "opened"}))
+            }
+            CaseStep::Plan(first, second) => self.plan(first, second),
+            CaseStep::Usage(context) => {
                 let usage = json!({
                     "threadId": THREAD,
                     "turnId": self.turn(),
@@ -164,31 +166,31 @@ impl ConfigEffectsFixture {
                 let verdict = self.call::<TurnUsage>(usage).verdict;
                 self.verdict(verdict);
             }
-            Step::Says(context, message) => self.end(context, message),
-            Step::DoTo(tokens) => self.perform_next(tokens),
-            Step::DoAll => {
+            CaseStep::Says(context, message) => self.end(context, message),
+            CaseStep::DoTo(tokens) => self.perform_next(tokens),
+            CaseStep::DoAll => {
                 while !self.asked.is_empty() {
                     self.perform_next(AFTER_COMPACTION);
                     self.listen();
                 }
             }
-            Step::Accept => {
+            CaseStep::Accept => {
                 let id = self.next_action().action_id;
                 self.report(&id, json!({"status": "accepted"}));
             }
-            Step::Refuse => {
+            CaseStep::Refuse => {
                 let id = self.next_action().action_id;
                 self.report(&id, json!({"status": "failed", "error": "no"}));
             }
-            Step::Ago(seconds) => self.date_back(seconds),
-            Step::Rested(days) => self.rested(days),
-            Step::Await(sign, runs) => {
+            CaseStep::Ago(seconds) => self.date_back(seconds),
+            CaseStep::Rested(days) => self.rested(days),
+            CaseStep::Await(sign, runs) => {
                 let run = if self.with { Runs::With } else { Runs::Without };
                 if runs == run || runs == Runs::Both {
                     self.wait_for(sign);
                 }
             }
-            Step::Show(show) => self.show(show),
+            CaseStep::Show(show) => self.show(show),
         }
     }
 
@@ -237,7 +239,7 @@ impl ConfigEffectsFixture {
     fn next_action(&mut self) -> ActionPerformNotification {
         self.asked
             .pop_front()
-            .unwrap_or_else(|| panic!("nothing was asked for:\n{}", self.story.lines.join("\n")))
+            .unwrap_or_else(|| panic!("no action is pending:\n{}", self.story.lines.join("\n")))
     }
 
     fn report(&mut self, action: &str, mut report: Value) {
@@ -280,11 +282,11 @@ impl ConfigEffectsFixture {
             Action::SamplePacket { .. } => {
                 self.report(id, json!({"status": "completed", "text": PACKET}));
             }
-            other => panic!("nobody asks for {other:?}"),
+            other => panic!("unexpected action {other:?}"),
         }
     }
 
-    /// Of a turn of rawr's; its usage is told only where a compaction has made it news.
+    /// Answers a turn of rawr's; its usage is reported only after a compaction.
     fn answer(&mut self, context: u64, message: &str) {
         let turn = self.turn();
         let usage = (context > 0).then(|| json!({"contextTokens": context}));
@@ -294,7 +296,7 @@ impl ConfigEffectsFixture {
         }));
     }
 
-    /// As another process with a slow clock would write it: the owner takes up what others append.
+    /// Writes as another process with a slow clock would: the owner folds records of others.
     fn date_back(&mut self, seconds: i64) {
         let lines = self.home.lines(THREAD);
         let record = |line: &String| serde_json::from_str::<Value>(line).unwrap();
@@ -303,22 +305,22 @@ impl ConfigEffectsFixture {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_millis();
         record["at"] = json!(i64::try_from(now).unwrap() - seconds * 1000);
         let mut log = fs::OpenOptions::new().append(true).open(self.home.events(THREAD)).unwrap();
-        self.story.forget(Sign::Changed);
+        self.story.forget(AwaitedSign::Changed);
         log.write_all(format!("{record}\n").as_bytes()).unwrap();
-        // As everybody does who has something to say to a thread's owner.
+        // Wakes the owner, as every other process does.
         let bell = self.home.thread(THREAD).join("owner.lock");
         let bell = fs::OpenOptions::new().append(true).open(bell).unwrap();
         bell.set_modified(SystemTime::now()).unwrap();
     }
 
     /// Only a hang takes the whole time.
-    fn wait_for(&mut self, sign: Sign) {
+    fn wait_for(&mut self, sign: AwaitedSign) {
         for _ in 0..6000 {
             self.call::<ThreadGet>(json!({"threadId": THREAD}));
             self.listen();
             let came = match sign {
-                Sign::Repository => !self.repositories_seen().is_empty(),
-                Sign::Changed | Sign::Judged => self.story.has(sign),
+                AwaitedSign::Repository => !self.repositories_seen().is_empty(),
+                AwaitedSign::Changed | AwaitedSign::Judged => self.story.has(sign),
             };
             if came {
                 return;
@@ -335,29 +337,29 @@ impl ConfigEffectsFixture {
         lines.iter().map(record).filter_map(seen).collect()
     }
 
-    fn show(&mut self, show: Show) {
+    fn show(&mut self, show: ShownState) {
         let shown = match show {
-            Show::Directives => {
+            ShownState::Directives => {
                 let thread = self.call::<ThreadGet>(json!({"threadId": THREAD}));
                 thread.directives.into_iter().map(|directive| directive.text).collect()
             }
-            Show::Packet => {
+            ShownState::Packet => {
                 let packet = self.call::<PacketGet>(json!({"threadId": THREAD}));
                 packet.packet.lines().map(str::to_owned).collect()
             }
-            Show::Prompt(name) => vec![self.call::<PromptGet>(json!({"name": name})).text],
-            Show::Rewritten => {
+            ShownState::Prompt(name) => vec![self.call::<PromptGet>(json!({"name": name})).text],
+            ShownState::Rewritten => {
                 let items = json!([{"role": "user", "text": "Write the parser"}]);
                 let history = json!({"items": items, "summary": "The parser is written."});
                 let rewritten = self.call::<CompactionRewrite>(history);
                 rewritten.items.into_iter().map(|item| item.text).collect()
             }
-            Show::Judgment => self.judgment(),
-            Show::Repository => {
+            ShownState::Judgment => self.judgment(),
+            ShownState::Repository => {
                 self.repositories_seen().iter().map(|repo| repo["stack"].to_string()).collect()
             }
-            Show::Endpoint => self.requests(),
-            Show::Threads => self.threads(),
+            ShownState::Endpoint => self.requests(),
+            ShownState::Threads => self.threads(),
         };
         for line in shown {
             self.story.tell(format!("shown {}", one_line(&line)));
@@ -384,7 +386,7 @@ impl ConfigEffectsFixture {
         listed.threads.into_iter().map(|thread| thread.thread_id).collect()
     }
 
-    /// The host answers what it is asked, as it would in a sequence.
+    /// The host answers as it would in a sequence.
     fn judgment(&mut self) -> Vec<String> {
         let case = json!({"threadId": THREAD, "tier": "ready", "percentRemaining": 70});
         let case = serde_json::from_value(case).unwrap();
@@ -423,7 +425,7 @@ fn write_prompts(home: &Home) {
     }
 }
 
-/// Keys for endpoints, and a `gt` before all that the machine has.
+/// API keys for endpoints, and a `gt` that comes first in `PATH`.
 fn environment(home: &Home, gt: Option<&str>) -> Vec<(&'static str, OsString)> {
     let folder = home.path().join("bin");
     fs::create_dir(&folder).unwrap();

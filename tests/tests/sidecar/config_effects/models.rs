@@ -1,5 +1,5 @@
-//! What depends on the model and on the project, through the real binary: which table holds for a thread, that it is
-//! named, and that everybody sees the same.
+//! Settings that depend on the model and the project, through the real binary: the right table applies, records name
+//! it, and all clients see the same.
 
 use rawr_protocol::methods::{
     ActionPerform, ConfigGet, DecisionRecorded, LogMessage, ThreadChanged, ThreadOpen, TurnUsage,
@@ -29,8 +29,8 @@ fn open(home: &Home, sidecar: &mut Sidecar, role: Role, model: Option<&str>) {
     sidecar.call::<ThreadOpen>(&opening);
 }
 
-/// A turn in which a phase ends, under pressure, and all that follows: what was decided, and what the host compacted
-/// with.
+/// A turn under pressure in which a phase ends, and the sequence that follows. Returns the decision and the model of
+/// the compaction.
 fn turn(host: &mut StandIn, sidecar: &mut Sidecar) -> (String, Option<String>) {
     let (mut decided, mut compacted_with) = (None, None);
     host.user_turn_with_boundaries();
@@ -54,7 +54,7 @@ fn turn(host: &mut StandIn, sidecar: &mut Sidecar) -> (String, Option<String>) {
     (decided.unwrap(), compacted_with)
 }
 
-/// The value in force and its layer, with the folder taken off.
+/// The current value and its layer, without the folder.
 fn effective(sidecar: &mut Sidecar, key: &str) -> (Value, String) {
     let config = sidecar.call::<ConfigGet>(&ConfigGetParams { thread_id: Some(THREAD.to_owned()) });
     let entry = &config.effective[key];
@@ -69,7 +69,7 @@ fn of_mode(mode: &str, layer: &str) -> (Value, String) {
 }
 
 #[test]
-fn a_thread_goes_by_the_table_of_its_model_and_the_record_names_it() {
+fn a_thread_uses_the_table_of_its_model_and_the_record_names_it() {
     for (model, expected, compacted_with) in [
         (None, "25% left is below 65% (asap); auto", None),
         (Some("large"), "25% left is below 65% (asap); auto", None),
@@ -95,7 +95,7 @@ fn a_thread_goes_by_the_table_of_its_model_and_the_record_names_it() {
 }
 
 #[test]
-fn a_thread_that_is_opened_again_with_another_model_goes_by_that_ones_table() {
+fn a_thread_that_is_reopened_with_another_model_uses_its_table() {
     let (home, mut host) = (Home::new(), StandIn::new(THREAD));
     home.configure(MODELS);
     let mut sidecar = Sidecar::start(&home);
@@ -111,9 +111,9 @@ fn a_thread_that_is_opened_again_with_another_model_goes_by_that_ones_table() {
     sidecar.leave();
 }
 
-/// The host tells it with a request's usage, and what follows from that very report is decided by the new rules.
+/// The host reports the model with the usage of a request, and the same report is already decided by the new rules.
 #[test]
-fn a_thread_whose_host_reports_another_model_goes_by_that_ones_table() {
+fn a_thread_whose_host_reports_another_model_uses_its_table() {
     let (home, mut host) = (Home::new(), StandIn::new(THREAD));
     home.configure(MODELS);
     let (mut sidecar, mut observer) = (Sidecar::start(&home), Sidecar::start(&home));
@@ -150,7 +150,7 @@ fn a_thread_whose_host_reports_another_model_goes_by_that_ones_table() {
 }
 
 #[test]
-fn whoever_looks_sees_what_the_host_named() {
+fn observers_see_the_model_that_the_host_reported() {
     let home = Home::new();
     home.configure(MODELS);
     let (mut owner, mut observer) = (Sidecar::start(&home), Sidecar::start(&home));
@@ -185,7 +185,7 @@ fn a_projects_threshold_is_named_in_the_record() {
 }
 
 #[test]
-fn what_is_wrong_in_a_models_table_is_told_at_the_start_and_not_again() {
+fn problems_of_a_models_table_are_reported_once_at_the_start() {
     let home = Home::new();
     home.configure(
         "[rawr_auto_compaction.models.small]\nmdoe = \"tag\"\nearly_percent_remaining_lt = 60\n",
@@ -198,9 +198,9 @@ fn what_is_wrong_in_a_models_table_is_told_at_the_start_and_not_again() {
     assert_eq!(
         told.iter().map(after_the_file).collect::<Vec<_>>(),
         [
-            "2:1: no key `mdoe` in `[rawr_auto_compaction.models.\"small\"]`; did you mean `mode`?",
-            "3:30: early (below 60%) never comes before ready (below 75%), for model small; \
-             thresholds fall from early over ready and asap to emergency",
+            "2:1: unknown key `mdoe` in `[rawr_auto_compaction.models.\"small\"]`; did you mean `mode`?",
+            "3:30: early (below 60%) is never reached before ready (below 75%), for model small; \
+             set the thresholds in descending order: early, ready, asap, emergency",
         ]
     );
     sidecar.leave();

@@ -1,4 +1,4 @@
-//! What a sidecar tells, in lines that are the same in every run: no times, no folders.
+//! The notifications of a sidecar as lines that are the same in every run: without times and folders.
 
 use rawr_protocol::Notification;
 use rawr_protocol::methods::{
@@ -10,10 +10,10 @@ use serde_json::Value;
 
 /// What a script may wait for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Sign {
-    /// The thread is told to have changed.
+pub enum AwaitedSign {
+    /// The thread was reported as changed.
     Changed,
-    /// The judge has answered, or failed to.
+    /// The judge has answered or failed.
     Judged,
     /// The repository's state is in the log.
     Repository,
@@ -23,7 +23,7 @@ pub enum Sign {
 pub struct Story {
     pub lines: Vec<String>,
     decided_at: i64,
-    signs: Vec<Sign>,
+    signs: Vec<AwaitedSign>,
 }
 
 fn text<'v>(value: &'v Value, field: &str) -> &'v str {
@@ -34,7 +34,7 @@ pub fn one_line(text: &str) -> String {
     text.lines().filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" / ")
 }
 
-/// How long ago something was depends on the machine.
+/// Removes how long ago something was, which depends on the machine.
 fn timeless(line: &str) -> String {
     if !line.contains(" seconds since") {
         return line.to_owned();
@@ -51,11 +51,11 @@ impl Story {
         self.lines.push(timeless(line.as_ref()));
     }
 
-    pub fn has(&self, sign: Sign) -> bool {
+    pub fn has(&self, sign: AwaitedSign) -> bool {
         self.signs.contains(&sign)
     }
 
-    pub fn forget(&mut self, sign: Sign) {
+    pub fn forget(&mut self, sign: AwaitedSign) {
         self.signs.retain(|had| *had != sign);
     }
 
@@ -74,14 +74,14 @@ impl Story {
                 self.tell(format!("heads-up {stage} {tier}, packet by {author}{deadline}"));
             }
             ThreadChanged::METHOD => {
-                self.signs.push(Sign::Changed);
+                self.signs.push(AwaitedSign::Changed);
                 let (phase, tier) = (text(params, "phase"), text(params, "tier"));
                 self.tell(format!("thread {phase} {tier} {}%", params["percentRemaining"]));
             }
             CompactionUpdate::METHOD => self.tell(format!("compaction {}", text(params, "status"))),
             JudgmentRequested::METHOD => self.tell("the judge is asked"),
             JudgmentResult::METHOD => {
-                self.signs.push(Sign::Judged);
+                self.signs.push(AwaitedSign::Judged);
                 let [source, reason, error] =
                     ["source", "reason", "error"].map(|field| text(params, field));
                 let says = &params["shouldCompact"];

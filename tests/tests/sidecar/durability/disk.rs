@@ -1,4 +1,4 @@
-//! The disk itself: full, read-only, unreadable; and who else may read what is written there.
+//! A full, read-only or unreadable disk, and the permissions of files.
 
 use super::{THREAD, get, lived_in, look, set_guard};
 use rawr_protocol::methods::{
@@ -16,7 +16,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::time::Duration;
 
-const HINT: &str = "nothing was recorded; make the folder writable or free some space, then repeat";
+const HINT: &str = "nothing was recorded; make the folder writable or free some space, then retry";
 
 fn assert_store_failed(failure: &Failure, message: &str, file: &Path) {
     let file = file.display().to_string();
@@ -30,7 +30,7 @@ fn guard(note: &str) -> GuardSetParams {
     GuardSetParams { thread_id, until: Until::Released, note: Some(note.to_owned()) }
 }
 
-/// Only a hang lasts so long.
+/// Only a hang takes so long.
 fn wait_until(sidecar: &mut Sidecar, mut what: impl FnMut(&mut Sidecar) -> bool) {
     for _ in 0..3000 {
         if what(sidecar) {
@@ -39,7 +39,7 @@ fn wait_until(sidecar: &mut Sidecar, mut what: impl FnMut(&mut Sidecar) -> bool)
         std::thread::sleep(Duration::from_millis(10));
         get(sidecar, THREAD);
     }
-    panic!("it never came\n{}", sidecar.told());
+    panic!("timed out\n{}", sidecar.told());
 }
 
 fn permit(path: &Path, mode: u32) {
@@ -55,19 +55,26 @@ fn a_full_disk_fails_the_request_and_loses_nothing() {
     sidecar.call::<ThreadOpen>(&StandIn::new(THREAD).opening(&home, Role::Owner));
     set_guard(&mut sidecar, "kept");
     let before = fs::read(home.events(THREAD)).unwrap();
-    // The last write gets half of its bytes down.
+    // Half of the last write succeeds.
     sidecar.limit_files(Some(before.len() as u64 + 40));
     for _ in 0..3 {
         let failure = sidecar.failure::<GuardSet>(&guard("lost"));
         assert_store_failed(&failure, "cannot write FILE: File too large", &home.events(THREAD));
         assert_eq!(fs::read(home.events(THREAD)).unwrap(), before);
         let seen = get(&mut sidecar, THREAD);
-        assert_eq!(seen["guards"].as_array().map(Vec::len), Some(1), "what failed is not shown");
+        assert_eq!(
+            seen["guards"].as_array().map(Vec::len),
+            Some(1),
+            "failed records are not shown"
+        );
     }
     let told = sidecar.take::<StoreFailed>();
-    assert_eq!(told.len(), 1, "once, not each time: {told:?}");
+    assert_eq!(told.len(), 1, "only once: {told:?}");
     assert!(told[0].error.contains("File too large"), "{told:?}");
-    assert!(told[0].error.contains("free some space, and rawr goes on by itself"), "{told:?}");
+    assert!(
+        told[0].error.contains("free some space, and rawr continues automatically"),
+        "{told:?}"
+    );
     sidecar.limit_files(None);
     set_guard(&mut sidecar, "after");
     let seen = get(&mut sidecar, THREAD);
@@ -76,15 +83,15 @@ fn a_full_disk_fails_the_request_and_loses_nothing() {
     assert_eq!(notes, ["kept", "after"]);
     wait_until(&mut sidecar, |sidecar| !sidecar.take::<StoreRecovered>().is_empty());
     let changed = sidecar.take_notes();
-    assert_eq!(changed.len(), 2, "only what is stored is told: {changed:#?}");
+    assert_eq!(changed.len(), 2, "only stored records are reported: {changed:#?}");
     sidecar.leave();
     assert_eq!(home.lines(THREAD).len(), 3);
 }
 
-/// Nobody asks for anything while the disk is full, nor when it is not any more.
+/// No request arrives while the disk is full or when it works again.
 #[cfg(target_os = "linux")]
 #[test]
-fn a_sequence_stands_still_on_a_full_disk_gives_messages_back_and_goes_on_by_itself() {
+fn on_a_full_disk_a_sequence_stops_releases_messages_and_resumes_automatically() {
     let home = Home::new();
     home.configure("[rawr_auto_compaction]\nmode = \"ask\"\n");
     let launch = Launch { prelude: Some("trap '' XFSZ"), ..Launch::default() };
@@ -129,7 +136,7 @@ fn a_sequence_stands_still_on_a_full_disk_gives_messages_back_and_goes_on_by_its
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_disk_that_is_full_from_the_start_refuses_the_thread_and_takes_it_later() {
+fn a_thread_cannot_be_opened_on_a_full_disk_until_there_is_room() {
     let home = Home::new();
     let launch = Launch { prelude: Some("trap '' XFSZ"), ..Launch::default() };
     let mut sidecar = Sidecar::launch(&home, &launch);
@@ -143,7 +150,7 @@ fn a_disk_that_is_full_from_the_start_refuses_the_thread_and_takes_it_later() {
     sidecar.leave();
 }
 
-/// A home that is spoilt before the sidecar starts, and mended later.
+/// A home that is broken before the sidecar starts, and repaired later.
 fn check_permissions(
     spoilt: impl Fn(&Home) -> (std::path::PathBuf, u32, u32),
     message: &str,
@@ -202,7 +209,7 @@ fn a_home_that_cannot_be_entered_fails_the_request_until_it_can() {
 }
 
 #[test]
-fn nobody_else_may_read_what_is_stored_whatever_the_umask() {
+fn stored_files_are_private_with_any_umask() {
     let home = Home::new();
     let launch = Launch { prelude: Some("umask 0"), ..Launch::default() };
     let mut sidecar = Sidecar::launch(&home, &launch);
@@ -264,6 +271,6 @@ fn an_old_log_with_wide_permissions_still_works() {
     sidecar.leave();
     let after = fs::read(&log).unwrap();
     assert!(after.len() > before.len() && after.starts_with(&before));
-    // Who else may read it is its owner's choice.
+    // Existing permissions are the choice of the file's owner.
     assert_eq!(fs::metadata(&log).unwrap().permissions().mode() & 0o777, 0o644);
 }

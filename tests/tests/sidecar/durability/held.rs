@@ -1,4 +1,5 @@
-//! Messages that wait and hold a secret: delivered as they were written, and in clear nowhere but in one file until then.
+//! Held messages that contain a secret: they are delivered unchanged, and until then exactly one file contains the
+//! secret.
 
 use super::secrets::{SECRETS, said};
 use super::{THREAD, get};
@@ -17,7 +18,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// A sequence that waits for a person's word, and so every message does.
+/// A sequence that waits for approval, so that every message is held.
 fn asked() -> (Home, Sidecar, StandIn) {
     let home = Home::new();
     let (sidecar, host) = StandIn::asked(THREAD, &home);
@@ -51,7 +52,7 @@ fn approve(sidecar: &mut Sidecar) {
     });
 }
 
-/// Every file below the folder that holds a secret.
+/// All files below the folder that contain a secret.
 fn files_with_secrets(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).unwrap() {
@@ -77,7 +78,7 @@ fn mode(path: &Path) -> u32 {
     fs::metadata(path).unwrap().permissions().mode() & 0o777
 }
 
-/// The one file with the text of the message that waits.
+/// The one file with the original text of the held message.
 fn original(home: &Home) -> PathBuf {
     let files = files_with_secrets(&home.path());
     let [file] = files.as_slice() else { panic!("{files:?}") };
@@ -86,7 +87,7 @@ fn original(home: &Home) -> PathBuf {
 }
 
 #[test]
-fn a_message_that_waits_is_in_clear_in_one_file_and_after_its_delivery_in_none() {
+fn a_held_message_is_in_one_file_and_after_its_delivery_in_none() {
     let (home, mut sidecar, mut host) = asked();
     submit(&mut sidecar, "i1");
     submit(&mut sidecar, "i1");
@@ -98,7 +99,11 @@ fn a_message_that_waits_is_in_clear_in_one_file_and_after_its_delivery_in_none()
     no_file_holds_a_secret(&home);
     submit(&mut sidecar, "i1");
     assert!(host.run(&mut sidecar));
-    assert_eq!(host.delivered.len(), 1, "what was delivered is known when it is submitted again");
+    assert_eq!(
+        host.delivered.len(),
+        1,
+        "a delivered message is recognized when it is submitted again"
+    );
     sidecar.leave();
     no_file_holds_a_secret(&home);
 }
@@ -116,7 +121,7 @@ fn a_message_without_a_secret_has_no_file() {
 }
 
 #[test]
-fn a_message_that_waits_is_delivered_as_it_was_written_after_a_crash() {
+fn a_held_message_is_delivered_unchanged_after_a_crash() {
     let (home, mut sidecar, mut host) = asked();
     submit(&mut sidecar, "i1");
     sidecar.kill();
@@ -130,9 +135,9 @@ fn a_message_that_waits_is_delivered_as_it_was_written_after_a_crash() {
     sidecar.leave();
 }
 
-/// A driver that takes the thread up looks for the message in the host's record, which has it as it was written.
+/// A driver that reopens the thread looks for the original message in the host's transcript.
 #[test]
-fn a_delivery_that_is_pending_is_handed_out_with_the_message_as_it_was_written() {
+fn a_pending_delivery_has_the_original_message() {
     let (home, mut sidecar, mut host) = asked();
     submit(&mut sidecar, "i1");
     approve(&mut sidecar);
@@ -156,7 +161,7 @@ fn a_delivery_that_is_pending_is_handed_out_with_the_message_as_it_was_written()
 }
 
 #[test]
-fn a_message_that_is_taken_back_leaves_no_text() {
+fn a_cancelled_message_leaves_no_text() {
     let (home, mut sidecar, _) = asked();
     submit(&mut sidecar, "i1");
     cancel(&mut sidecar, "i1");
@@ -173,7 +178,7 @@ fn a_message_that_is_taken_back_leaves_no_text() {
 }
 
 #[test]
-fn a_text_that_is_lost_or_torn_leaves_the_redacted_one_and_is_told() {
+fn a_lost_or_damaged_text_is_reported_and_delivered_redacted() {
     let spoil: [fn(&Path); 2] = [
         |file| fs::remove_file(file).unwrap(),
         |file| fs::write(file, &fs::read(file).unwrap()[..40]).unwrap(),
@@ -187,14 +192,17 @@ fn a_text_that_is_lost_or_torn_leaves_the_redacted_one_and_is_told() {
         let [delivered] = host.delivered.as_slice() else { panic!("{:?}", host.delivered) };
         assert!(delivered.starts_with("use [redacted:github-token] for it"), "{delivered}");
         let log = sidecar.log();
-        assert!(log.contains("a message is delivered without its secrets"), "{log}");
+        assert!(
+            log.contains("failed to read the original message; delivering it redacted"),
+            "{log}"
+        );
         assert_eq!(fs::read_dir(home.thread(THREAD).join("held")).unwrap().count(), 0);
         sidecar.leave();
     }
 }
 
 #[test]
-fn a_text_whose_message_does_not_wait_goes_when_the_thread_is_taken_up() {
+fn a_text_without_a_held_message_is_removed_when_the_thread_is_opened() {
     let (home, mut sidecar, mut host) = asked();
     submit(&mut sidecar, "i1");
     sidecar.kill();
@@ -209,7 +217,7 @@ fn a_text_whose_message_does_not_wait_goes_when_the_thread_is_taken_up() {
 }
 
 #[test]
-fn a_message_whose_text_cannot_be_kept_does_not_wait() {
+fn a_message_whose_text_cannot_be_stored_is_not_held() {
     let (home, mut sidecar, mut host) = asked();
     let folder = home.thread(THREAD).join("held");
     fs::write(&folder, "in the way").unwrap();

@@ -1,4 +1,4 @@
-//! `events.jsonl` is the truth, `state.json` a cache: cut, broken, newer, foreign.
+//! `events.jsonl` is the truth and `state.json` a cache: truncated, damaged, newer and foreign files.
 
 use super::{THREAD, get, lived_in, look, set_guard};
 use rawr_core::event::FORMAT;
@@ -11,7 +11,7 @@ use std::fs;
 use std::io::Write;
 use std::path::Path;
 
-/// The state that is found with this `state.json` is the one that is found without any.
+/// The state with this `state.json` is the same as without one.
 fn check_cache(home: &Home, expected: &Value, spoil: impl Fn(&Path)) {
     let path = home.thread(THREAD).join("state.json");
     drop(fs::remove_file(&path));
@@ -23,7 +23,7 @@ fn check_cache(home: &Home, expected: &Value, spoil: impl Fn(&Path)) {
 }
 
 #[test]
-fn the_cache_carries_no_truth() {
+fn a_damaged_cache_changes_nothing() {
     let home = lived_in();
     let (expected, told) = look(&home, THREAD);
     assert_eq!(told, Vec::<String>::new());
@@ -41,9 +41,9 @@ fn the_cache_carries_no_truth() {
     check_cache(&home, &expected, |path| fs::create_dir(path).unwrap());
 }
 
-/// A build whose fold differs wrote it, under the same version: what it holds is not what the log folds to.
+/// A cache of a build whose fold differs under the same version.
 #[test]
-fn a_cache_of_another_fold_or_format_is_thrown_away() {
+fn a_cache_of_another_fold_or_format_is_discarded() {
     let home = lived_in();
     let mut sidecar = Sidecar::start(&home);
     sidecar.call::<ThreadOpen>(&StandIn::new(THREAD).opening(&home, Role::Observer));
@@ -64,10 +64,10 @@ fn a_cache_of_another_fold_or_format_is_thrown_away() {
 }
 
 #[test]
-fn a_cache_of_another_log_is_thrown_away() {
+fn a_cache_of_another_log_is_discarded() {
     let (home, other) = (lived_in(), lived_in());
     let (expected, _) = look(&home, THREAD);
-    // An orderly end leaves a cache behind.
+    // A normal exit writes a cache.
     let mut sidecar = Sidecar::start(&other);
     sidecar.call::<ThreadOpen>(&StandIn::new(THREAD).opening(&other, Role::Owner));
     set_guard(&mut sidecar, "another one");
@@ -78,7 +78,7 @@ fn a_cache_of_another_log_is_thrown_away() {
 }
 
 #[test]
-fn a_cache_saves_the_replay_and_a_log_that_grew_is_read_from_there() {
+fn a_log_that_grew_is_replayed_from_its_cache() {
     let home = lived_in();
     let mut sidecar = Sidecar::start(&home);
     sidecar.call::<ThreadOpen>(&StandIn::new(THREAD).opening(&home, Role::Observer));
@@ -95,7 +95,7 @@ fn a_cache_saves_the_replay_and_a_log_that_grew_is_read_from_there() {
 }
 
 #[test]
-fn a_line_cut_at_any_byte_is_all_that_is_lost_and_is_told() {
+fn a_truncated_last_line_is_all_that_is_lost_and_is_reported() {
     let lived = lived_in();
     let log = fs::read(lived.events(THREAD)).unwrap();
     let last = log[..log.len() - 1].iter().rposition(|byte| *byte == b'\n').unwrap() + 1;
@@ -121,14 +121,14 @@ fn a_line_cut_at_any_byte_is_all_that_is_lost_and_is_told() {
     let (whole, told) = state(log.len());
     assert_eq!(told, Vec::<String>::new());
     assert_ne!(without, whole);
-    // Without its newline a line is whole: nothing but its end was lost.
+    // A line that lacks only its newline is complete.
     assert_eq!(state(log.len() - 1), (whole, Vec::new()));
     for bytes in last + 1..log.len() - 1 {
         let (seen, told) = state(bytes);
         assert_eq!(seen, without, "cut at byte {bytes}");
         let cut = bytes - last;
         let expected = format!(
-            "thread cut{bytes}: line {lines} of events.jsonl was not written to its end; {cut} bytes were cut off"
+            "thread cut{bytes}: line {lines} of events.jsonl was incomplete; {cut} bytes were cut off"
         );
         assert_eq!(told, [expected]);
         assert_eq!(fs::read(home.events(&thread(bytes))).unwrap(), log[..last]);
@@ -137,20 +137,20 @@ fn a_line_cut_at_any_byte_is_all_that_is_lost_and_is_told() {
 }
 
 #[test]
-fn what_follows_a_cut_line_is_written_on_a_line_of_its_own() {
+fn records_after_a_truncated_line_start_on_a_new_line() {
     let home = lived_in();
     let log = fs::read(home.events(THREAD)).unwrap();
     fs::write(home.events(THREAD), &log[..log.len() - 20]).unwrap();
     let mut sidecar = Sidecar::start(&home);
     sidecar.call::<ThreadOpen>(&StandIn::new(THREAD).opening(&home, Role::Owner));
-    set_guard(&mut sidecar, "anew");
+    set_guard(&mut sidecar, "again");
     sidecar.take_notes();
     sidecar.kill();
     for line in home.lines(THREAD) {
         serde_json::from_str::<Value>(&line).unwrap();
     }
     let (seen, told) = look(&home, THREAD);
-    assert_eq!((seen["guards"][0]["note"].as_str(), told), (Some("anew"), Vec::new()));
+    assert_eq!((seen["guards"][0]["note"].as_str(), told), (Some("again"), Vec::new()));
 }
 
 /// The log with one line replaced.
@@ -164,7 +164,7 @@ fn with_line(home: &Home, number: usize, text: &[u8]) {
 }
 
 #[test]
-fn an_unreadable_line_in_the_middle_is_told_set_aside_and_left_where_it_is() {
+fn an_unreadable_line_is_reported_quarantined_and_kept() {
     for broken in [
         &b"{\"v\":1,\"at\":5,\"event\":{\"guard_"[..],
         b"not json at all",
@@ -191,12 +191,12 @@ fn an_unreadable_line_in_the_middle_is_told_set_aside_and_left_where_it_is() {
         let aside: Value = serde_json::from_str(&aside).unwrap();
         assert_eq!(aside["line"], number);
         assert_eq!(aside["text"], String::from_utf8_lossy(broken).as_ref());
-        assert_eq!(fs::read(home.events(THREAD)).unwrap(), spoilt, "the log is left as it is");
+        assert_eq!(fs::read(home.events(THREAD)).unwrap(), spoilt, "the log is unchanged");
     }
 }
 
 #[test]
-fn a_newer_format_is_refused_by_its_line_and_left_alone() {
+fn a_newer_format_is_refused_with_its_line_and_not_changed() {
     let newer = |event: &str| format!("{{\"v\":999,\"at\":5,\"event\":{event}}}");
     for event in
         [r#"{"guard_cleared":{"guard":"g1"}}"#, r#"{"from_the_future":{"x":[1,2]}}"#, "null"]
@@ -214,7 +214,10 @@ fn a_newer_format_is_refused_by_its_line_and_left_alone() {
                 format!("line 3 of {path} has format 999, this release reads up to {FORMAT}")
             );
             assert_eq!(failure.data.file, Some(path));
-            assert_eq!(failure.data.hint, "a newer rawr wrote this thread: update this one");
+            assert_eq!(
+                failure.data.hint,
+                "this thread was written by a newer rawr: update this one"
+            );
         }
         sidecar.leave();
         assert_eq!(fs::read(home.events(THREAD)).unwrap(), before);
@@ -222,7 +225,7 @@ fn a_newer_format_is_refused_by_its_line_and_left_alone() {
 }
 
 #[test]
-fn a_newer_line_without_its_end_is_not_taken_for_an_old_one() {
+fn an_incomplete_newer_line_is_not_parsed_as_an_old_one() {
     let home = lived_in();
     let mut log = fs::read(home.events(THREAD)).unwrap();
     log.extend(br#"{"v":999,"at":5,"event":{"guard_cleared":{"guard":"g1"}}}"#);
@@ -237,7 +240,7 @@ fn a_newer_line_without_its_end_is_not_taken_for_an_old_one() {
 }
 
 #[test]
-fn what_a_dying_writer_leaves_behind_is_told_to_whoever_has_the_thread_open() {
+fn an_incomplete_line_of_a_dead_process_is_reported_to_other_clients() {
     let home = lived_in();
     let mut sidecar = Sidecar::start(&home);
     sidecar.call::<ThreadOpen>(&StandIn::new(THREAD).opening(&home, Role::Owner));
@@ -249,12 +252,12 @@ fn what_a_dying_writer_leaves_behind_is_told_to_whoever_has_the_thread_open() {
     let [unreadable, torn] = &told[..] else { panic!("told {told:?}") };
     let start = format!("thread t: line {} of events.jsonl is unreadable (", lines + 1);
     assert!(unreadable.starts_with(&start), "{unreadable}");
-    let start = format!("thread t: line {} of events.jsonl was not written to its end;", lines + 2);
+    let start = format!("thread t: line {} of events.jsonl was incomplete;", lines + 2);
     assert!(torn.starts_with(&start), "{torn}");
     sidecar.take_notes();
     sidecar.leave();
     assert_eq!(home.lines(THREAD).len(), lines + 2);
-    // Who reads it all anew finds the same line broken, and it is set aside once.
+    // A full replay finds the same line, which is quarantined only once.
     fs::remove_file(home.thread(THREAD).join("state.json")).unwrap();
     let (seen, _) = look(&home, THREAD);
     assert_eq!(seen["guards"].as_array().map(Vec::len), Some(2));

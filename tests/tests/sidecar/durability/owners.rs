@@ -1,4 +1,4 @@
-//! Several sidecars over one thread: one owner, any number of observers, and a person's word from any of them.
+//! Several sidecars on one thread: one owner, any number of observers, and answers from any of them.
 
 use super::{THREAD, get, set_guard};
 use rawr_protocol::methods::{
@@ -24,7 +24,7 @@ fn respond(sidecar: &mut Sidecar, choice: Choice) -> Phase {
     sidecar.call::<SequenceRespond>(&params).phase
 }
 
-/// A host that owns the thread, and a person's editor that looks on.
+/// A host that owns the thread, and an editor that observes it.
 fn two(home: &Home) -> (Sidecar, StandIn, Sidecar) {
     let (mut owner, mut host) = (Sidecar::start(home), StandIn::new(THREAD));
     host.open(home, &mut owner);
@@ -35,7 +35,7 @@ fn two(home: &Home) -> (Sidecar, StandIn, Sidecar) {
 }
 
 #[test]
-fn every_client_hears_what_becomes_of_a_packet() {
+fn every_client_is_notified_of_a_packet() {
     let home = Home::new();
     home.configure("[rawr_auto_compaction]\nmode = \"ask\"\n");
     let (mut owner, mut host, mut observer) = two(&home);
@@ -56,7 +56,7 @@ fn every_client_hears_what_becomes_of_a_packet() {
     let told = observer.take::<PacketChanged>();
     let told: Vec<_> = told.into_iter().map(|told| (told.change, told.author, told.by)).collect();
     assert_eq!(told, std::slice::from_ref(&edited));
-    // What another process records is told when the system has told of it.
+    // Records of another process are reported after a notification by the operating system.
     owner.allow::<SequenceResponded>();
     let told = owner.wait_for::<PacketChanged>();
     assert_eq!((told.change, told.author, told.by), edited);
@@ -70,7 +70,7 @@ fn quiet(mut sidecar: Sidecar) {
 }
 
 #[test]
-fn a_second_owner_is_refused_and_told_who_holds_the_thread() {
+fn a_second_owner_is_refused_with_the_name_of_the_first() {
     let home = Home::new();
     let (owner, host, mut observer) = two(&home);
     let failure = observer.failure::<ThreadOpen>(&host.opening(&home, Role::Owner));
@@ -78,14 +78,14 @@ fn a_second_owner_is_refused_and_told_who_holds_the_thread() {
     let holder = format!("test for stand-in (process {})", owner.process_id());
     assert_eq!(failure.message, format!("thread t is owned by {holder}"));
     assert_eq!(failure.data.thread_id.as_deref(), Some(THREAD));
-    assert_eq!(failure.data.hint, "end the other host, or open the thread with role `observer`");
+    assert_eq!(failure.data.hint, "stop the other host, or open the thread with role `observer`");
     assert_eq!(get(&mut observer, THREAD)["thread"]["phase"], "idle");
     quiet(observer);
     quiet(owner);
 }
 
 #[test]
-fn an_owner_that_is_killed_leaves_the_thread_free_at_once() {
+fn killing_an_owner_frees_the_thread() {
     let home = Home::new();
     let (mut owner, mut host, mut observer) = two(&home);
     owner.take_notes();
@@ -95,7 +95,7 @@ fn an_owner_that_is_killed_leaves_the_thread_free_at_once() {
 }
 
 #[test]
-fn an_owner_that_closes_the_thread_leaves_it_free() {
+fn closing_a_thread_frees_it() {
     let home = Home::new();
     let (mut owner, mut host, mut observer) = two(&home);
     owner.say("rawr/thread/close", &json!({ "threadId": THREAD })).unwrap().unwrap();
@@ -104,9 +104,9 @@ fn an_owner_that_closes_the_thread_leaves_it_free() {
     quiet(observer);
 }
 
-/// Nothing waits for an answer between the two.
+/// Without waiting for an answer in between.
 #[test]
-fn a_thread_that_is_opened_right_behind_its_close_stays_open() {
+fn a_thread_that_is_opened_right_after_its_close_stays_open() {
     let home = Home::new();
     let (mut sidecar, mut host) = (Sidecar::start(&home), StandIn::new(THREAD));
     host.open(&home, &mut sidecar);
@@ -122,9 +122,9 @@ fn a_thread_that_is_opened_right_behind_its_close_stays_open() {
     quiet(sidecar);
 }
 
-/// The watch ends before what was asked of the thread is stored.
+/// The watch ends before the request's records are stored.
 #[test]
-fn what_a_watcher_asked_for_is_stored_though_its_watch_ends() {
+fn a_watchers_request_is_stored_although_its_watch_ends() {
     let home = Home::new();
     let (mut owner, mut host) = (Sidecar::start(&home), StandIn::new(THREAD));
     host.open(&home, &mut owner);
@@ -170,18 +170,18 @@ fn only_the_host_may_report_turns() {
 }
 
 #[test]
-fn nobody_looks_at_a_thread_that_is_not_there() {
+fn observing_a_missing_thread_is_refused() {
     let home = Home::new();
     let mut sidecar = Sidecar::start(&home);
     let failure =
         sidecar.failure::<ThreadOpen>(&StandIn::new("none").opening(&home, Role::Observer));
     assert_eq!(failure.code, ErrorCode::UnknownThread);
-    assert!(!home.thread("none").exists(), "looking leaves no trace");
+    assert!(!home.thread("none").exists(), "observing creates no files");
     quiet(sidecar);
 }
 
 #[test]
-fn an_observers_guard_holds_at_the_owners_next_input() {
+fn an_observers_guard_applies_to_the_owners_next_input() {
     let home = Home::new();
     let (mut owner, mut host, mut observer) = two(&home);
     let guard = set_guard(&mut observer, "not before lunch");
@@ -196,7 +196,7 @@ fn an_observers_guard_holds_at_the_owners_next_input() {
 }
 
 #[test]
-fn an_observer_sees_what_the_owner_has_done() {
+fn an_observer_sees_the_owners_records() {
     let home = Home::new();
     let (mut owner, mut host, mut observer) = two(&home);
     host.user_turn_with_boundaries();
@@ -228,7 +228,7 @@ fn an_observer_stops_a_sequence_that_the_owner_runs() {
 }
 
 #[test]
-fn what_an_observer_approves_the_owner_performs() {
+fn the_owner_performs_what_an_observer_approves() {
     let home = Home::new();
     home.configure("[rawr_auto_compaction]\nmode = \"ask\"\n");
     let (mut owner, mut host, mut observer) = two(&home);

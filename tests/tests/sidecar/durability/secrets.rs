@@ -1,4 +1,4 @@
-//! What must not get onto the disk, or out of the home: keys and tokens, and paths that pose as ids.
+//! What must not reach the disk or leave the home: keys and tokens, and ids that are paths.
 
 use super::THREAD;
 use rawr_protocol::methods::{ActionPerform, ThreadOpen};
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
 
-/// Told by their shape, by the name that they are given to, and by an option.
+/// Detected by their shape, by the name that they are assigned to, and by an option.
 pub const SECRETS: [&str; 3] = [
     "ghp_16C7e42F292c6912E7710c838347Ae178B4a",
     "q7Zt3vXk9LpW2mRb8NcY5sHd4JfG6aTe",
@@ -20,7 +20,7 @@ pub fn said() -> String {
     format!("use {shaped} for it, API_KEY={named} and run --password {password} x")
 }
 
-/// Every text that a host or a person can say.
+/// Every text that a host or a person can send.
 fn sayings() -> Vec<(&'static str, Value)> {
     let [shaped, named, password] = SECRETS;
     let text = said();
@@ -117,7 +117,7 @@ fn no_secret_reaches_the_disk() {
 }
 
 #[test]
-fn a_judges_reason_reaches_the_disk_without_its_secrets() {
+fn a_judges_reason_is_stored_redacted() {
     let home = Home::new();
     home.configure(
         "[rawr_auto_compaction]\npolicy.ready.decision_prompt_path = \"judgment.md\"\njudgment.backend = \"host\"\n",
@@ -197,5 +197,5 @@ fn a_thread_id_is_never_a_path() {
         assert_eq!(answer.unwrap_err().code, ErrorCode::InvalidParams, "{id:?}");
     }
     sidecar.leave();
-    assert!(!home.path().join("rawr").exists(), "something was made for an id that was refused");
+    assert!(!home.path().join("rawr").exists(), "a folder was created for a refused id");
 }

@@ -1,5 +1,5 @@
-//! The host of the walk: it carries out every action once, keeps what it has to say until somebody took it, and delivers
-//! messages itself where the registry cannot. It survives registries, and knows nothing of disks.
+//! The host: it performs every action once, keeps its reports until one is accepted, and delivers messages itself if
+//! the registry cannot. It survives registries and knows nothing of disks.
 
 use rawr_core::boundary::Boundaries;
 use rawr_core::event::{
@@ -12,35 +12,35 @@ use rawr_core::thread::Issued;
 use rawr_core::units::{ActionId, InputId, Tokens, TurnId};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// Of a window of 190,000: 25% are left.
+/// In a window of 190,000 tokens, this leaves 25%.
 pub const PRESSURE: u64 = 143_139;
 const AFTER_COMPACTION: u64 = 12_000;
 const PACKET: &str = "<continuation_packet>\nState: working\nGoal: write the parser. \
     Decisions: no regular expressions. Next step: write the docs.\n</continuation_packet>";
 
 #[derive(Debug, Default)]
-pub struct Host {
+pub struct SimulatedHost {
     turns: u32,
     context: u64,
     /// Until it was recorded.
     pub to_say: VecDeque<Event>,
-    /// What each action was, and what there is to say of it when it is asked for again.
+    /// Each action, and the reports to repeat when it is requested again.
     done: BTreeMap<ActionId, (Action, Vec<Event>)>,
-    /// What was carried out, in order.
+    /// The performed actions, in order.
     pub performed: Vec<String>,
-    /// The user's messages as the agent got them.
+    /// The user's messages as the agent received them.
     pub got: Vec<InputId>,
     /// Messages that the registry holds.
     pub held: BTreeMap<InputId, String>,
-    /// Delivered without the registry's word, which is told when it listens again.
+    /// Delivered without the registry, to be reported when it works again.
     delivered_itself: BTreeSet<InputId>,
     pub is_cut_off: bool,
     pub streaks: u32,
-    /// Messages that the registry would have delivered although the host had.
+    /// Messages that the registry delivered although the host already had.
     pub handed_over_again: u32,
 }
 
-impl Host {
+impl SimulatedHost {
     /// Whether a phase of work ends in it.
     pub fn user_turn(&mut self, input: &InputId, ends_phase: bool) {
         self.got.push(input.clone());
@@ -70,7 +70,7 @@ impl Host {
         self.end(&turn, "The parser is written and committed.");
     }
 
-    /// The registry cannot record anything: what it holds is the host's now.
+    /// The registry cannot record anything, so that the host has to deliver what it held.
     pub fn cut_off(&mut self, released: Vec<InputId>) {
         self.is_cut_off = true;
         self.streaks += 1;
@@ -85,7 +85,7 @@ impl Host {
         self.delivered_itself.insert(input);
     }
 
-    /// What was delivered meanwhile is said first.
+    /// Deliveries in the meantime are reported first.
     pub fn heard_again(&mut self) {
         self.is_cut_off = false;
         for input in self.delivered_itself.iter().rev() {
@@ -95,8 +95,8 @@ impl Host {
 
     pub fn perform(&mut self, issued: &Issued) {
         if let Some((was, told)) = self.done.get(&issued.id) {
-            assert_eq!(*was, issued.kind, "{} is not what it was", issued.id);
-            // What is still to be said will be.
+            assert_eq!(*was, issued.kind, "{} has changed", issued.id);
+            // Pending reports are sent anyway.
             if self.to_say.is_empty() {
                 self.to_say.extend(told.clone());
             }
@@ -119,7 +119,7 @@ impl Host {
                 self.report(&issued.id, ActionStatus::Completed, &turn);
             }
             Action::Judge { .. } | Action::SamplePacket { .. } => {
-                panic!("nobody asks for {issued:?}")
+                panic!("unexpected action {issued:?}")
             }
         }
         let told = self.to_say.iter().skip(before).cloned().collect();

@@ -1,7 +1,7 @@
-//! A disk that fails on demand and knows what of its files would outlive the machine: what was synced, and what a folder
-//! that was synced leads to. A sync that fails throws away what it was for, and the files show it all the same.
+//! A simulated disk that fails on demand and tracks what would survive a power cut: synced files in synced folders. A
+//! failed sync discards its data, although reads still return it.
 
-use rawr_server::store::{Fate, Faults, Operation};
+use rawr_server::store::{DiskFaults, DiskOperation, OperationOutcome};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,27 +14,27 @@ pub const EROFS: i32 = 30;
 pub const EIO: i32 = 5;
 pub const EACCES: i32 = 13;
 
-/// Long enough for a visitor whom nothing keeps from it.
+/// Long enough for another client's request.
 const DELAY: Duration = Duration::from_millis(20);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fault {
-    /// It takes its time, which somebody else has something to do in.
+pub enum SimulatedFault {
+    /// The operation is slow, and another client sends a request meanwhile.
     Delay,
-    /// This one operation.
+    /// Only this operation fails.
     Once(i32),
-    /// So much of what was to be written gets down first.
-    Short(Part, i32),
-    /// This one and all that such a disk refuses, until it is healed.
+    /// A part of the data is written before it fails.
+    Short(WrittenPart, i32),
+    /// This and later operations fail, until the disk works again.
     Lasting(i32),
-    /// The process is no more; the machine and its page cache are.
-    Crash(Part),
-    /// The machine is no more.
-    PowerCut(Part),
+    /// The process dies; the machine and its page cache live on.
+    Crash(WrittenPart),
+    /// The machine loses power.
+    PowerCut(WrittenPart),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Part {
+pub enum WrittenPart {
     Nothing,
     OneByte,
     Half,
@@ -42,7 +42,7 @@ pub enum Part {
     All,
 }
 
-impl Part {
+impl WrittenPart {
     const fn of(self, whole: usize) -> usize {
         match self {
             Self::Nothing => 0,
@@ -61,12 +61,12 @@ impl Part {
 }
 
 #[derive(Debug, Default)]
-pub struct PlayedDisk {
-    state: Mutex<State>,
+pub struct SimulatedDisk {
+    state: Mutex<SimulatedDiskState>,
     visitor: Mutex<Option<Visitor>>,
 }
 
-/// Somebody who is called when an operation is delayed, and says when he is done.
+/// A callback for delayed operations, which signals when it is done.
 #[derive(Debug)]
 pub struct Visitor {
     pub call: Sender<()>,
@@ -74,49 +74,52 @@ pub struct Visitor {
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct SimulatedDiskState {
     met: usize,
-    plan: BTreeMap<usize, Fault>,
-    /// What was struck, in order.
+    plan: BTreeMap<usize, SimulatedFault>,
+    /// The operations that were struck, in order.
     struck: Vec<String>,
     lasting: Option<i32>,
     dead: bool,
     power_cut: bool,
-    files: BTreeMap<PathBuf, File>,
-    /// Files and folders that their folder has not been synced with.
+    files: BTreeMap<PathBuf, SimulatedFile>,
+    /// Files and folders whose folder was not synced since they were created.
     loose: BTreeSet<PathBuf>,
-    /// What is to take a file's place, and whether it was synced.
+    /// Prepared files, and whether each was synced.
     prepared: BTreeMap<PathBuf, (Vec<u8>, bool)>,
 }
 
 #[derive(Debug, Default)]
-struct File {
+struct SimulatedFile {
     durable: Vec<u8>,
-    later: Vec<Change>,
+    later: Vec<SimulatedChange>,
 }
 
 #[derive(Debug)]
-enum Change {
+enum SimulatedChange {
     Bytes { at: usize, bytes: Vec<u8> },
     Length(usize),
 }
 
-impl PlayedDisk {
-    /// Strikes at the operations of these numbers, counted from 0.
-    pub fn striking(plan: impl IntoIterator<Item = (usize, Fault)>) -> Self {
+impl SimulatedDisk {
+    /// Strikes at the operations with these numbers, counted from 0.
+    pub fn striking(plan: impl IntoIterator<Item = (usize, SimulatedFault)>) -> Self {
         let plan = plan.into_iter().collect();
-        Self { state: Mutex::new(State { plan, ..State::default() }), ..Self::default() }
+        Self {
+            state: Mutex::new(SimulatedDiskState { plan, ..SimulatedDiskState::default() }),
+            ..Self::default()
+        }
     }
 
     pub fn will_delay(&self) -> bool {
-        self.state().plan.values().any(|fault| *fault == Fault::Delay)
+        self.state().plan.values().any(|fault| *fault == SimulatedFault::Delay)
     }
 
     pub fn expect(&self, visitor: Visitor) {
         *self.visitor.lock().unwrap_or_else(PoisonError::into_inner) = Some(visitor);
     }
 
-    /// He may have to wait for a lock that the delayed operation is done under: then he goes on after it.
+    /// The visitor may wait for a lock that the delayed operation holds, and continues after it.
     fn delay(&self) {
         let visitor = self.visitor.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(Visitor { call, done }) = visitor
@@ -130,8 +133,8 @@ impl PlayedDisk {
         self.state().met
     }
 
-    /// At the operation that comes after so many more.
-    pub fn strike_after(&self, more: usize, fault: Fault) {
+    /// Strikes after this many more operations.
+    pub fn strike_after(&self, more: usize, fault: SimulatedFault) {
         let mut state = self.state();
         let at = state.met + more;
         state.plan.insert(at, fault);
@@ -153,7 +156,7 @@ impl PlayedDisk {
         self.state().dead
     }
 
-    /// After a crash; after a power cut the files are what was durable.
+    /// Starts again after a crash. After a power cut, the files contain only what was durable.
     pub fn revive(&self) {
         let mut state = self.state();
         if std::mem::take(&mut state.power_cut) {
@@ -171,24 +174,24 @@ impl PlayedDisk {
         state.files.get(path).map(|file| file.durable.clone()).unwrap_or_default()
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, SimulatedDiskState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Faults for PlayedDisk {
-    fn meet(&self, operation: &Operation<'_>, path: &Path) -> Fate {
+impl DiskFaults for SimulatedDisk {
+    fn meet(&self, operation: &DiskOperation<'_>, path: &Path) -> OperationOutcome {
         let fault = self.state().count(operation, path);
-        if fault == Some(Fault::Delay) {
+        if fault == Some(SimulatedFault::Delay) {
             self.delay();
         }
         self.state().meet(operation, path, fault)
     }
 }
 
-impl State {
-    /// What strikes the operation that comes now.
-    fn count(&mut self, operation: &Operation<'_>, path: &Path) -> Option<Fault> {
+impl SimulatedDiskState {
+    /// The fault of the next operation.
+    fn count(&mut self, operation: &DiskOperation<'_>, path: &Path) -> Option<SimulatedFault> {
         if self.dead {
             return None;
         }
@@ -203,85 +206,98 @@ impl State {
         fault
     }
 
-    fn meet(&mut self, operation: &Operation<'_>, path: &Path, fault: Option<Fault>) -> Fate {
+    fn meet(
+        &mut self,
+        operation: &DiskOperation<'_>,
+        path: &Path,
+        fault: Option<SimulatedFault>,
+    ) -> OperationOutcome {
         if self.dead {
-            return Fate::Fails { after: 0, errno: EIO };
+            return OperationOutcome::Fails { after: 0, errno: EIO };
         }
         let whole = operation.bytes().len();
         let fate = match fault {
-            Some(Fault::Once(errno)) => Some((0, errno)),
-            Some(Fault::Short(part, errno)) => Some((part.of(whole), errno)),
-            Some(Fault::Crash(part)) => {
+            Some(SimulatedFault::Once(errno)) => Some((0, errno)),
+            Some(SimulatedFault::Short(part, errno)) => Some((part.of(whole), errno)),
+            Some(SimulatedFault::Crash(part)) => {
                 self.dead = true;
                 Some((part.of(whole), EIO))
             }
-            Some(Fault::PowerCut(part)) => {
+            Some(SimulatedFault::PowerCut(part)) => {
                 (self.dead, self.power_cut) = (true, true);
                 Some((part.of(whole), EIO))
             }
-            Some(Fault::Lasting(errno)) => {
+            Some(SimulatedFault::Lasting(errno)) => {
                 self.lasting = Some(errno);
                 refuses(errno, operation, path).then_some((0, errno))
             }
-            Some(Fault::Delay) | None => {
+            Some(SimulatedFault::Delay) | None => {
                 self.lasting.filter(|errno| refuses(*errno, operation, path)).map(|e| (0, e))
             }
         };
         self.take_note(operation, path, fate);
         match (fate, operation) {
-            (Some((after, errno)), _) => Fate::Fails { after, errno },
-            (None, Operation::Sync | Operation::SyncFolder) => Fate::Pretended,
-            (None, _) => Fate::Passes,
+            (Some((after, errno)), _) => OperationOutcome::Fails { after, errno },
+            (None, DiskOperation::Sync | DiskOperation::SyncFolder) => OperationOutcome::Pretended,
+            (None, _) => OperationOutcome::Passes,
         }
     }
 
-    fn take_note(&mut self, operation: &Operation<'_>, path: &Path, failed: Option<(usize, i32)>) {
+    fn take_note(
+        &mut self,
+        operation: &DiskOperation<'_>,
+        path: &Path,
+        failed: Option<(usize, i32)>,
+    ) {
         let whole = operation.bytes().len();
         let got_down = failed.map_or(whole, |(after, _)| after);
         let is_done = failed.is_none();
         match operation {
-            Operation::CreateFolder if is_done => {
+            DiskOperation::CreateFolder if is_done => {
                 let missing = path.ancestors().take_while(|part| !part.exists());
                 self.loose.extend(missing.map(Path::to_owned));
             }
-            Operation::Open if is_done && !path.exists() => {
+            DiskOperation::Open if is_done && !path.exists() => {
                 self.loose.insert(path.to_owned());
             }
-            Operation::Append(bytes) if got_down > 0 => {
+            DiskOperation::Append(bytes) if got_down > 0 => {
                 let at = fs::metadata(path).map_or(0, |file| file.len() as usize);
-                self.change(path, Change::Bytes { at, bytes: bytes[..got_down].to_owned() });
+                self.change(
+                    path,
+                    SimulatedChange::Bytes { at, bytes: bytes[..got_down].to_owned() },
+                );
             }
-            Operation::Rewrite { at, bytes } if got_down > 0 => {
+            DiskOperation::Rewrite { at, bytes } if got_down > 0 => {
                 let bytes = bytes[..got_down].to_owned();
-                self.change(path, Change::Bytes { at: *at as usize, bytes });
+                self.change(path, SimulatedChange::Bytes { at: *at as usize, bytes });
             }
-            Operation::SetLength(length) if is_done => {
-                self.change(path, Change::Length(*length as usize));
+            DiskOperation::SetLength(length) if is_done => {
+                self.change(path, SimulatedChange::Length(*length as usize));
             }
-            Operation::Prepare(bytes) if is_done => {
+            DiskOperation::Prepare(bytes) if is_done => {
                 self.prepared.insert(path.to_owned(), (bytes.to_vec(), false));
             }
-            Operation::Sync if self.prepared.contains_key(path) => {
+            DiskOperation::Sync if self.prepared.contains_key(path) => {
                 self.prepared.entry(path.to_owned()).and_modify(|(_, synced)| *synced = is_done);
             }
-            // One that was never begun throws nothing away.
-            Operation::Sync if !self.dead => {
+            // A sync that was never started discards nothing.
+            DiskOperation::Sync if !self.dead => {
                 self.files.entry(path.to_owned()).or_default().synced(is_done);
             }
-            Operation::SyncFolder if is_done => {
+            DiskOperation::SyncFolder if is_done => {
                 self.loose.retain(|part| part.parent() != Some(path));
             }
-            Operation::Rename if is_done => {
+            DiskOperation::Rename if is_done => {
                 let prepared = self.prepared.remove(path).filter(|(_, synced)| *synced);
                 let durable = prepared.map(|(bytes, _)| bytes).unwrap_or_default();
-                self.files.insert(path.to_owned(), File { durable, later: Vec::new() });
+                self.files.insert(path.to_owned(), SimulatedFile { durable, later: Vec::new() });
             }
-            Operation::Remove if is_done => drop(self.files.remove(path)),
+            DiskOperation::Remove if is_done => drop(self.files.remove(path)),
             _ => {}
         }
     }
 
-    fn change(&mut self, path: &Path, change: Change) {
+    fn change(&mut self, path: &Path, change: SimulatedChange) {
         self.files.entry(path.to_owned()).or_default().later.push(change);
     }
 
@@ -293,7 +309,7 @@ impl State {
             }
         }
         let loose = std::mem::take(&mut self.loose);
-        // The innermost first.
+        // Innermost first.
         for path in loose.iter().rev() {
             if path.is_dir() {
                 fs::remove_dir_all(path).unwrap();
@@ -305,15 +321,15 @@ impl State {
     }
 }
 
-impl File {
+impl SimulatedFile {
     fn synced(&mut self, well: bool) {
         for change in std::mem::take(&mut self.later) {
             match change {
-                Change::Length(length) => self.durable.resize(length, 0),
-                Change::Bytes { at, bytes } => {
+                SimulatedChange::Length(length) => self.durable.resize(length, 0),
+                SimulatedChange::Bytes { at, bytes } => {
                     let end = at + bytes.len();
                     self.durable.resize(self.durable.len().max(end), 0);
-                    // Thrown away, and never tried again.
+                    // Discarded and never written again.
                     if well {
                         self.durable[at..end].copy_from_slice(&bytes);
                     }
@@ -323,9 +339,9 @@ impl File {
     }
 }
 
-/// What a disk in this state refuses.
-fn refuses(errno: i32, operation: &Operation<'_>, path: &Path) -> bool {
-    use Operation::{
+/// Whether a disk in this state refuses the operation.
+fn refuses(errno: i32, operation: &DiskOperation<'_>, path: &Path) -> bool {
+    use DiskOperation::{
         Append, CreateFolder, Lock, Open, Prepare, Remove, Rename, Rewrite, SetLength, Sync,
         SyncFolder, Unlock,
     };
@@ -342,19 +358,19 @@ fn refuses(errno: i32, operation: &Operation<'_>, path: &Path) -> bool {
     }
 }
 
-const fn name(operation: &Operation<'_>) -> &'static str {
+const fn name(operation: &DiskOperation<'_>) -> &'static str {
     match operation {
-        Operation::CreateFolder => "making",
-        Operation::Open => "opening",
-        Operation::Lock => "locking",
-        Operation::Unlock => "unlocking",
-        Operation::Append(_) => "appending to",
-        Operation::Rewrite { .. } => "rewriting",
-        Operation::SetLength(_) => "cutting",
-        Operation::Sync => "syncing",
-        Operation::SyncFolder => "syncing the folder",
-        Operation::Prepare(_) => "preparing",
-        Operation::Rename => "renaming",
-        Operation::Remove => "removing",
+        DiskOperation::CreateFolder => "making",
+        DiskOperation::Open => "opening",
+        DiskOperation::Lock => "locking",
+        DiskOperation::Unlock => "unlocking",
+        DiskOperation::Append(_) => "appending to",
+        DiskOperation::Rewrite { .. } => "rewriting",
+        DiskOperation::SetLength(_) => "cutting",
+        DiskOperation::Sync => "syncing",
+        DiskOperation::SyncFolder => "syncing the folder",
+        DiskOperation::Prepare(_) => "preparing",
+        DiskOperation::Rename => "renaming",
+        DiskOperation::Remove => "removing",
     }
 }

@@ -1,6 +1,6 @@
-//! A registry whose works are done one by one: what is stored of one thread waits for nothing of another.
+//! Runs the registry's work step by step: storing one thread never blocks another.
 
-use crate::faults::played_disk::{EIO, Fault, PlayedDisk};
+use crate::faults::played_disk::{EIO, SimulatedDisk, SimulatedFault};
 use rawr_core::Input;
 use rawr_core::event::{Capabilities, DirectiveGiven, HostInfo, ThreadClosed};
 use rawr_core::machine::Role;
@@ -8,7 +8,7 @@ use rawr_core::units::{ThreadId, Timestamp, Tokens};
 use rawr_server::config::Home;
 use rawr_server::registry::{Notice, Opening, RegistryError, ThreadRegistry};
 use rawr_server::store::{Disk, Store};
-use rawr_server::workers::Work;
+use rawr_server::workers::ThreadWork;
 use rawr_server::workspace::{Workspace, WorkspaceSetup};
 use std::sync::Arc;
 use tempfile::TempDir;
@@ -45,7 +45,7 @@ fn open(registry: &mut ThreadRegistry, home: &TempDir, thread: &str) {
     registry.settle(NOW);
 }
 
-/// As a request that has to last.
+/// A request with a durable record.
 fn give(registry: &mut ThreadRegistry, ticket: u64, thread: &str) -> Result<(), RegistryError> {
     let id = ThreadId::new(thread);
     registry.begins(ticket, Some(&id), NOW);
@@ -53,13 +53,13 @@ fn give(registry: &mut ThreadRegistry, ticket: u64, thread: &str) -> Result<(), 
     registry.handle(&id, Input::Saw(given.into()), NOW).map(drop)
 }
 
-fn works(registry: &mut ThreadRegistry) -> Vec<Work> {
+fn works(registry: &mut ThreadRegistry) -> Vec<ThreadWork> {
     assert!(registry.commit().is_empty());
     registry.take_works()
 }
 
 #[test]
-fn a_sync_that_takes_its_time_holds_up_only_its_own_thread() {
+fn a_slow_sync_blocks_only_its_own_thread() {
     let home = TempDir::new().unwrap();
     let mut registry = registry(&home);
     open(&mut registry, &home, "a");
@@ -67,13 +67,13 @@ fn a_sync_that_takes_its_time_holds_up_only_its_own_thread() {
     give(&mut registry, 1, "a").unwrap();
     let of_a = works(&mut registry);
     assert_eq!((of_a.len(), registry.unsettled()), (1, vec![1]));
-    // Nothing of it has been done, and other threads are served.
+    // It has had no effect, and other threads are served.
     give(&mut registry, 2, "b").unwrap();
     for work in works(&mut registry) {
         registry.worked(work.run(), NOW);
     }
     assert_eq!(registry.unsettled(), [1], "the second request is stored, the first is not");
-    // What concerns the thread waits for its files, and does nothing before.
+    // Requests for the thread wait for its files and have no effect before.
     assert!(matches!(give(&mut registry, 3, "a"), Err(RegistryError::Busy(_))));
     assert_eq!(registry.waits_for(), [ThreadId::new("a")]);
     for work in of_a {
@@ -87,7 +87,7 @@ fn a_sync_that_takes_its_time_holds_up_only_its_own_thread() {
 }
 
 #[test]
-fn many_threads_are_stored_side_by_side() {
+fn many_threads_are_stored_in_parallel() {
     const THREADS: [&str; 4] = ["a", "b", "c", "d"];
     let home = TempDir::new().unwrap();
     let mut registry = registry(&home);
@@ -98,7 +98,7 @@ fn many_threads_are_stored_side_by_side() {
         give(&mut registry, ticket, thread).unwrap();
     }
     let mut works = works(&mut registry);
-    assert_eq!(works.len(), 4, "one piece of work a thread, each free to wait alone");
+    assert_eq!(works.len(), 4, "one piece of work per thread");
     works.reverse();
     for work in works {
         registry.worked(work.run(), NOW);
@@ -106,9 +106,9 @@ fn many_threads_are_stored_side_by_side() {
     assert_eq!(registry.unsettled(), [0; 0]);
 }
 
-/// The last word of a thread's host waits for its disk as well; nothing of it is lost at the end of the process.
+/// Closing a thread also waits for its disk, and nothing is lost at the end of the process.
 #[test]
-fn what_was_begun_is_stored_at_the_end() {
+fn pending_records_are_stored_at_the_end() {
     let home = TempDir::new().unwrap();
     let mut registry = registry(&home);
     open(&mut registry, &home, "a");
@@ -122,13 +122,13 @@ fn what_was_begun_is_stored_at_the_end() {
 }
 
 #[test]
-fn a_clock_that_is_set_back_puts_off_no_new_try() {
+fn setting_the_clock_back_does_not_delay_a_retry() {
     const AN_HOUR_MS: i64 = 3_600_000;
-    let (disk, home) = (Arc::new(PlayedDisk::default()), TempDir::new().unwrap());
-    let faults: Arc<PlayedDisk> = Arc::clone(&disk);
+    let (disk, home) = (Arc::new(SimulatedDisk::default()), TempDir::new().unwrap());
+    let faults: Arc<SimulatedDisk> = Arc::clone(&disk);
     let mut registry = registry_on(Disk::with_faults(faults), &home);
     open(&mut registry, &home, "a");
-    disk.strike_after(0, Fault::Lasting(EIO));
+    disk.strike_after(0, SimulatedFault::Lasting(EIO));
     give(&mut registry, 1, "a").unwrap();
     registry.settle(NOW);
     assert_eq!(registry.commit().len(), 1, "the disk fails");

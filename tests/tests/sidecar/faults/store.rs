@@ -1,6 +1,6 @@
-//! The store alone: what a sync that failed means, and lines that were not written to their end.
+//! The store alone: failed syncs and incomplete lines.
 
-use crate::faults::played_disk::{EIO, ENOSPC, Fault, Part, PlayedDisk};
+use crate::faults::played_disk::{EIO, ENOSPC, SimulatedDisk, SimulatedFault, WrittenPart};
 use rawr_core::Record;
 use rawr_core::event::{BranchChanged, FORMAT};
 use rawr_core::units::{ThreadId, Timestamp};
@@ -37,9 +37,9 @@ fn lines(bytes: &[u8]) -> Vec<String> {
 }
 
 #[test]
-fn what_a_failed_sync_threw_away_is_written_again_before_the_next_is_believed() {
-    let (disk, home) = (Arc::new(PlayedDisk::default()), TempDir::new().unwrap());
-    let faults: Arc<PlayedDisk> = Arc::clone(&disk);
+fn data_of_a_failed_sync_is_written_again_before_the_next_sync() {
+    let (disk, home) = (Arc::new(SimulatedDisk::default()), TempDir::new().unwrap());
+    let faults: Arc<SimulatedDisk> = Arc::clone(&disk);
     let mut log = open(Disk::with_faults(faults), &home, THREAD);
     for seen in ["seen 1", "seen 2"] {
         push(&mut log, seen, false);
@@ -47,11 +47,11 @@ fn what_a_failed_sync_threw_away_is_written_again_before_the_next_is_believed() 
     }
     push(&mut log, "refused", true);
     // The write comes next, then the sync.
-    disk.strike_after(1, Fault::Once(EIO));
+    disk.strike_after(1, SimulatedFault::Once(EIO));
     let error = log.commit().unwrap_err();
     assert!(error.to_string().starts_with("cannot sync"), "{error}");
     let path = log.folder().join("events.jsonl");
-    // Others may have written behind it.
+    // Other processes may have appended behind it.
     let (mut other, _) = Store::new(home.path()).open(&ThreadId::new(THREAD)).unwrap();
     push(&mut other, "another's", false);
     other.commit().unwrap();
@@ -67,33 +67,33 @@ fn what_a_failed_sync_threw_away_is_written_again_before_the_next_is_believed() 
 }
 
 #[test]
-fn a_batch_that_cannot_even_be_cut_off_is_nobodys_truth() {
-    let (disk, home) = (Arc::new(PlayedDisk::default()), TempDir::new().unwrap());
-    let faults: Arc<PlayedDisk> = Arc::clone(&disk);
+fn a_failed_batch_that_cannot_be_removed_is_ignored() {
+    let (disk, home) = (Arc::new(SimulatedDisk::default()), TempDir::new().unwrap());
+    let faults: Arc<SimulatedDisk> = Arc::clone(&disk);
     let mut log = open(Disk::with_faults(faults), &home, THREAD);
     push(&mut log, "refused", true);
-    disk.strike_after(0, Fault::Short(Part::All, ENOSPC));
-    disk.strike_after(1, Fault::Once(EIO));
+    disk.strike_after(0, SimulatedFault::Short(WrittenPart::All, ENOSPC));
+    disk.strike_after(1, SimulatedFault::Once(EIO));
     log.commit().unwrap_err();
     let path = log.folder().join("events.jsonl");
     assert_eq!(lines(&std::fs::read(&path).unwrap()), ["first", "refused"]);
-    disk.strike_after(1, Fault::Once(EIO));
+    disk.strike_after(1, SimulatedFault::Once(EIO));
     let (_, replay) = log.reread(&ThreadId::new(THREAD)).unwrap();
-    assert_eq!(replay.records, 1, "read without what failed");
+    assert_eq!(replay.records, 1, "read without the failed batch");
     push(&mut log, "last", true);
     log.commit().unwrap();
     assert_eq!(lines(&std::fs::read(&path).unwrap()), ["first", "last"]);
 }
 
 #[test]
-fn a_decision_that_was_not_written_to_its_end_spoils_no_other() {
-    let (disk, home) = (Arc::new(PlayedDisk::default()), TempDir::new().unwrap());
-    let faults: Arc<PlayedDisk> = Arc::clone(&disk);
+fn an_incomplete_decision_does_not_affect_others() {
+    let (disk, home) = (Arc::new(SimulatedDisk::default()), TempDir::new().unwrap());
+    let faults: Arc<SimulatedDisk> = Arc::clone(&disk);
     let store = Store::on(Disk::with_faults(faults), home.path());
     store.open(&ThreadId::new(THREAD)).unwrap();
     let mut decisions = store.decisions(&ThreadId::new(THREAD));
     decisions.append(b"1\n").unwrap();
-    disk.strike_after(0, Fault::Short(Part::OneByte, ENOSPC));
+    disk.strike_after(0, SimulatedFault::Short(WrittenPart::OneByte, ENOSPC));
     decisions.append(b"222\n").unwrap_err();
     decisions.append(b"3\n").unwrap();
     decisions.append(b"4\n").unwrap();
@@ -101,9 +101,9 @@ fn a_decision_that_was_not_written_to_its_end_spoils_no_other() {
     assert_eq!(std::fs::read(file).unwrap(), b"1\n2\n3\n4\n");
 }
 
-/// After a crash it would be taken for what the log says.
+/// After a crash, the cache would not match the log.
 #[test]
-fn a_state_that_is_ahead_of_the_log_is_not_cached() {
+fn a_state_ahead_of_the_log_is_not_cached() {
     let home = TempDir::new().unwrap();
     let (mut log, (mut thread, _)) = Store::new(home.path()).open(&ThreadId::new(THREAD)).unwrap();
     push(&mut log, "first", true);
@@ -120,7 +120,7 @@ fn a_state_that_is_ahead_of_the_log_is_not_cached() {
 }
 
 #[test]
-fn a_list_reads_without_a_lock_and_caches_what_took_long() {
+fn a_list_reads_without_a_lock_and_caches_long_replays() {
     let home = TempDir::new().unwrap();
     let store = Store::new(home.path());
     let id = ThreadId::new(THREAD);
@@ -129,7 +129,7 @@ fn a_list_reads_without_a_lock_and_caches_what_took_long() {
         push(&mut log, "again", false);
     }
     log.commit().unwrap();
-    // Somebody else is in the middle of a batch.
+    // Another process is writing a batch.
     log.begin(|_| {}).unwrap();
     let cache = log.folder().join("state.json");
     assert!(!cache.exists());

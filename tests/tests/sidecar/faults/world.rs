@@ -1,8 +1,8 @@
-//! A registry on the played disk, its host and the clock. A registry that dies is followed by another; what it said after its
-//! death was never heard.
+//! A registry on the simulated disk, its host and the clock. A registry that dies is replaced by another one; notices
+//! after its death are lost.
 
-use crate::faults::host::Host;
-use crate::faults::played_disk::{PlayedDisk, Visitor};
+use crate::faults::host::SimulatedHost;
+use crate::faults::played_disk::{SimulatedDisk, Visitor};
 use rawr_core::event::{Capabilities, DirectiveGiven, Event, HostInfo, InputCancelled, Phase};
 use rawr_core::machine::{InputKind, Role, must_be_durable};
 use rawr_core::thread::Issued;
@@ -19,31 +19,31 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 use tempfile::TempDir;
 
-/// How long a disk stays broken, in milliseconds of the world's.
+/// How long a disk stays broken, in milliseconds of simulated time.
 const OUTAGE: i64 = 3000;
-/// Nothing takes so many steps; beyond it something turns in circles.
+/// More steps than that mean an endless loop.
 const MOST_STEPS: u32 = 2000;
 
-/// In one of the messages.
+/// Part of one of the messages.
 const SECRET: &str = "ghp_16C7e42F292c6912E7710c838347Ae178B4a";
 
-pub struct World {
-    pub disk: Arc<PlayedDisk>,
-    pub host: Host,
+pub struct FaultWorld {
+    pub disk: Arc<SimulatedDisk>,
+    pub host: SimulatedHost,
     pub submitted: Vec<InputId>,
     /// Durable events whose request was answered.
     pub acknowledged: Vec<Record>,
     pub issued: Vec<Issued>,
     home: TempDir,
     registry: ThreadRegistry,
-    heard: Arc<Mutex<Vec<Heard>>>,
+    heard: Arc<Mutex<Vec<HeardNotice>>>,
     now: Timestamp,
-    /// The same for whoever visits.
+    /// The same clock, for the visitor.
     clock: Arc<AtomicI64>,
     visitor: Option<JoinHandle<Vec<Record>>>,
-    /// Before so many more inputs the clock jumps by so many milliseconds.
+    /// Before which input the clock jumps, and by how many milliseconds.
     pub jump: Option<(usize, i64)>,
-    /// Inputs so far.
+    /// The number of inputs.
     pub said: usize,
     ticket: u64,
     heal_at: Option<Timestamp>,
@@ -51,13 +51,13 @@ pub struct World {
     steps: u32,
 }
 
-enum Heard {
+enum HeardNotice {
     Perform(Issued),
     Failed(Vec<InputId>),
     Recovered,
 }
 
-enum Answer {
+enum InputResult {
     Recorded,
     Refused,
     Died,
@@ -65,8 +65,8 @@ enum Answer {
 
 fn registry(
     home: &TempDir,
-    disk: &Arc<PlayedDisk>,
-    heard: &Arc<Mutex<Vec<Heard>>>,
+    disk: &Arc<SimulatedDisk>,
+    heard: &Arc<Mutex<Vec<HeardNotice>>>,
 ) -> ThreadRegistry {
     let setup = WorkspaceSetup {
         home: Home::at(home.path().join("home")),
@@ -76,16 +76,16 @@ fn registry(
     let (alive, heard) = (Arc::clone(disk), Arc::clone(heard));
     let tell = move |notice: Notice<'_>| {
         let told = match notice {
-            Notice::Perform { issued, .. } => Heard::Perform(issued.clone()),
-            Notice::StoreFailed { held, .. } => Heard::Failed(held.to_vec()),
-            Notice::StoreRecovered { .. } => Heard::Recovered,
+            Notice::Perform { issued, .. } => HeardNotice::Perform(issued.clone()),
+            Notice::StoreFailed { held, .. } => HeardNotice::Failed(held.to_vec()),
+            Notice::StoreRecovered { .. } => HeardNotice::Recovered,
             _ => return,
         };
         if !alive.is_dead() {
             heard.lock().unwrap_or_else(PoisonError::into_inner).push(told);
         }
     };
-    let faults: Arc<PlayedDisk> = Arc::clone(disk);
+    let faults: Arc<SimulatedDisk> = Arc::clone(disk);
     let store = Store::on(Disk::with_faults(faults), &setup.home.dir);
     let root = store.root().to_owned();
     let workspace = Workspace::open(setup, root, Default::default(), Box::new(|_| {}));
@@ -106,8 +106,8 @@ fn opening(home: &Path, role: Role) -> Opening {
     Opening { window: Some(Tokens(190_000)), ..opening }
 }
 
-/// Another client gives a directive, as soon as there is a thread. Returns what that was acknowledged with.
-fn visit(home: &Path, disk: Arc<PlayedDisk>, clock: &AtomicI64) -> Vec<Record> {
+/// Another client adds a directive once the thread exists. Returns its acknowledged records.
+fn visit(home: &Path, disk: Arc<SimulatedDisk>, clock: &AtomicI64) -> Vec<Record> {
     let setup =
         WorkspaceSetup { home: Home::at(home.join("home")), prompt_folder: None, overrides: None };
     let mut registry = quiet_registry(Disk::with_faults(disk), setup);
@@ -129,11 +129,11 @@ fn visit(home: &Path, disk: Arc<PlayedDisk>, clock: &AtomicI64) -> Vec<Record> {
     })
     .unwrap();
     registry.settle(now());
-    assert!(registry.commit().is_empty(), "what the visitor said could not be stored");
+    assert!(registry.commit().is_empty(), "the visitor's request could not be stored");
     handled.records
 }
 
-/// As a connection asks: again, as soon as the thread's files are back.
+/// Repeats a request as a connection does, once the thread's files are back.
 fn asked<T>(
     registry: &mut ThreadRegistry,
     ticket: u64,
@@ -145,7 +145,7 @@ fn asked<T>(
         let answer =
             if registry.is_busy(&id()) { Err(RegistryError::Busy(id())) } else { ask(registry) };
         let Err(RegistryError::Busy(_)) = answer else {
-            registry.requests_went_on(now);
+            registry.requests_resumed(now);
             return answer;
         };
         for work in registry.take_works() {
@@ -158,15 +158,15 @@ fn id() -> ThreadId {
     ThreadId::new("walked")
 }
 
-impl World {
-    pub fn new(disk: PlayedDisk) -> Self {
+impl FaultWorld {
+    pub fn new(disk: SimulatedDisk) -> Self {
         let (disk, home) = (Arc::new(disk), TempDir::new().unwrap());
         std::fs::create_dir(home.path().join("home")).unwrap();
         let heard = Arc::default();
         let registry = registry(&home, &disk, &heard);
         let mut world = Self {
             disk,
-            host: Host::default(),
+            host: SimulatedHost::default(),
             submitted: Vec::new(),
             acknowledged: Vec::new(),
             issued: Vec::new(),
@@ -203,7 +203,7 @@ impl World {
         }));
     }
 
-    /// Waits for the visitor, if there was one; what was recorded for him was acknowledged.
+    /// Waits for the visitor, if there is one. Its records were acknowledged.
     pub fn see_off(&mut self) {
         if let Some(visitor) = self.visitor.take() {
             self.acknowledged.extend(visitor.join().unwrap());
@@ -223,7 +223,7 @@ impl World {
         self.registry.thread(&id()).unwrap()
     }
 
-    /// A person sends something.
+    /// A person sends a message.
     pub fn submit(&mut self, ends_phase: bool) {
         let input = InputId::new(format!("m{}", self.submitted.len() + 1));
         let mut text = format!("message {input}\nunchanged, ");
@@ -235,28 +235,28 @@ impl World {
             Input::Submitted { input: input.clone(), text: text.clone(), kind: InputKind::Message };
         let answer = loop {
             match self.say(submitted.clone()) {
-                Answer::Died => {}
+                InputResult::Died => {}
                 answer => break answer,
             }
         };
         let is_held = self.thread().held.iter().any(|held| held.id == input);
         match answer {
-            Answer::Recorded if is_held => drop(self.host.held.insert(input, text)),
-            Answer::Recorded => self.host.user_turn(&input, ends_phase),
-            Answer::Refused | Answer::Died => self.host.deliver_itself(input, ends_phase),
+            InputResult::Recorded if is_held => drop(self.host.held.insert(input, text)),
+            InputResult::Recorded => self.host.user_turn(&input, ends_phase),
+            InputResult::Refused | InputResult::Died => self.host.deliver_itself(input, ends_phase),
         }
         self.hear();
     }
 
-    /// The host says what it has to say and does what it is asked for, and time goes by where nothing else helps.
+    /// The host sends its reports and performs its actions; time passes if nothing else can happen.
     pub fn run(&mut self) {
         while self.step() {
             self.steps += 1;
-            assert!(self.steps < MOST_STEPS, "it never comes to rest: {:?}", self.thread());
+            assert!(self.steps < MOST_STEPS, "it never becomes idle: {:?}", self.thread());
         }
     }
 
-    /// One report, or a little time.
+    /// Sends one report, or lets a little time pass.
     pub fn step(&mut self) -> bool {
         self.wait(0);
         if self.host.is_cut_off {
@@ -267,7 +267,7 @@ impl World {
             return true;
         }
         if let Some(event) = self.host.to_say.front().cloned() {
-            if let Answer::Recorded = self.report(event) {
+            if let InputResult::Recorded = self.report(event) {
                 self.host.to_say.pop_front();
             }
             self.hear();
@@ -287,17 +287,17 @@ impl World {
         thread.phase() == Phase::Idle && thread.is_idle() && thread.held.is_empty() && !pending
     }
 
-    fn report(&mut self, event: Event) -> Answer {
+    fn report(&mut self, event: Event) -> InputResult {
         if let Event::InputCancelled(InputCancelled { input }) = &event {
             let held = &self.thread().held;
             if !held.iter().any(|held| held.id == *input && held.action.is_none()) {
-                return Answer::Recorded;
+                return InputResult::Recorded;
             }
         }
         self.say(Input::Saw(event))
     }
 
-    fn say(&mut self, input: Input) -> Answer {
+    fn say(&mut self, input: Input) -> InputResult {
         self.ticket += 1;
         self.said += 1;
         self.pass(10);
@@ -313,25 +313,25 @@ impl World {
         self.take(handled, failed)
     }
 
-    fn take(&mut self, handled: Result<HandledInput, RegistryError>, failed: bool) -> Answer {
+    fn take(&mut self, handled: Result<HandledInput, RegistryError>, failed: bool) -> InputResult {
         if self.disk.is_dead() {
             self.begin_again();
-            return Answer::Died;
+            return InputResult::Died;
         }
         self.hear();
         match handled {
             Ok(handled) if !failed => {
                 let durable = |record: &Record| must_be_durable(&record.event);
                 self.acknowledged.extend(handled.records.into_iter().filter(durable));
-                Answer::Recorded
+                InputResult::Recorded
             }
-            // A sequence that is over has forgotten it.
-            Err(RegistryError::Refused(..)) if !failed => Answer::Recorded,
+            // The sequence has ended and does not know it any more.
+            Err(RegistryError::Refused(..)) if !failed => InputResult::Recorded,
             _ => {
                 if !self.host.is_cut_off {
                     self.wait(500);
                 }
-                Answer::Refused
+                InputResult::Refused
             }
         }
     }
@@ -394,9 +394,9 @@ impl World {
         let heard = std::mem::take(&mut *self.heard.lock().unwrap_or_else(PoisonError::into_inner));
         for heard in heard {
             match heard {
-                Heard::Perform(issued) => self.perform(&issued),
-                Heard::Failed(released) => self.host.cut_off(released),
-                Heard::Recovered => self.host.heard_again(),
+                HeardNotice::Perform(issued) => self.perform(&issued),
+                HeardNotice::Failed(released) => self.host.cut_off(released),
+                HeardNotice::Recovered => self.host.heard_again(),
             }
         }
     }

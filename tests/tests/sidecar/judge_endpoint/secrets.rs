@@ -1,8 +1,8 @@
-//! The key reaches one header and nothing else; what looks like a secret does not leave.
+//! The API key is in one header and nowhere else, and secrets are redacted before they are sent.
 
 use super::*;
 
-/// Cargo sets it for every test. A test cannot set one of its own without racing with the threads that read them.
+/// Cargo sets it for every test. A test cannot set its own without a data race with other threads.
 const VARIABLE: &str = "CARGO_PKG_NAME";
 const KEY: &str = env!("CARGO_PKG_NAME");
 
@@ -31,17 +31,18 @@ async fn without_a_variable_no_key_is_sent() {
 }
 
 #[tokio::test]
-async fn a_variable_that_is_not_set_is_named_and_nothing_is_sent() {
-    let expected = "the environment variable `RAWR_TEST_NO_SUCH_KEY`, which should hold the API key, is not set";
+async fn an_unset_variable_is_named_and_nothing_is_sent() {
+    let expected =
+        "the environment variable `RAWR_TEST_NO_SUCH_KEY` is not set: set it to the API key";
     let change = |settings: &mut JudgeSettings| {
         settings.api_key_env = Some("RAWR_TEST_NO_SUCH_KEY".to_owned());
     };
     check(|_| Vec::new(), change, expected, 0).await;
 }
 
-/// The endpoint repeats the key wherever it can: plainly, and as JSON may write it.
+/// The endpoint repeats the key wherever it can: plain, and with JSON escapes.
 #[tokio::test]
-async fn the_key_is_in_nothing_that_is_told() {
+async fn the_key_is_in_no_error() {
     let escaped = KEY.replace('-', "\\u002d");
     for backend in BOTH {
         let scripts = [
@@ -73,12 +74,12 @@ async fn the_key_is_in_nothing_that_is_told() {
 }
 
 #[tokio::test]
-async fn what_looks_like_a_secret_does_not_leave() {
+async fn secrets_are_redacted_before_they_are_sent() {
     const TOKEN: &str = "ghp_0123456789abcdefghijABCDEFGHIJ456789";
     for backend in BOTH {
         let mock = Mock::start([said(backend, YES)]).await;
         let context = format!("the agent ran `export TOKEN={TOKEN}`");
-        let question = Question { context, ..question() };
+        let question = JudgeQuestion { context, ..question() };
         judge(&settings(backend, &mock), &question).await.unwrap();
         let sent = mock.seen()[0].body.to_string();
         assert!(!sent.contains(TOKEN) && sent.contains("[redacted:"), "{sent}");

@@ -1,5 +1,5 @@
-//! The real Codex as the judge, through `rawr exec`: in an ephemeral thread with an output schema, which leaves nothing
-//! in the user's thread and is none of the threads that Codex keeps.
+//! The real Codex as the judge, through `rawr exec`: in an ephemeral thread with an output schema, which adds nothing
+//! to the user's thread and is not stored by Codex.
 
 use rawr_core::judgment::OUTPUT_SCHEMA;
 use rawr_tests::codex::{CodexHome, Config, binary};
@@ -10,7 +10,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 
-/// Stands in the case that a judge is told, and in nothing that the agent is.
+/// Part of the judge's prompt, and of no prompt of the agent.
 const CASE: &str = "Boundaries present:";
 const PACKET: &str = "<continuation_packet>\nState: waiting_for_user\nGoal: a parser\nNext: the docs\n</continuation_packet>";
 
@@ -32,13 +32,13 @@ fn session(judgment: Reply) -> Script {
         .on_compaction([say("A summary by the model.").input_tokens(146_000)])
 }
 
-struct Done {
+struct CodexRun {
     model: MockModel,
     home: CodexHome,
     events: Vec<Value>,
 }
 
-fn exec(judgment: Reply) -> Done {
+fn exec(judgment: Reply) -> CodexRun {
     let model = MockModel::start(session(judgment));
     let (home, repository) = (CodexHome::new(&model, &Config::default()), Repository::new());
     let policy = "rawr_auto_compaction.policy.asap.decision_prompt_path=judgment.md";
@@ -55,15 +55,15 @@ fn exec(judgment: Reply) -> Done {
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));
     let events = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    Done { model, home, events }
+    CodexRun { model, home, events }
 }
 
-impl Done {
+impl CodexRun {
     fn all(&self, name: &str) -> Vec<&Value> {
         self.events.iter().filter(|event| event["event"] == name).collect()
     }
 
-    /// Of the first turn's end: the question, and what came of it.
+    /// At the end of the first turn: the question and its outcome.
     fn verdicts(&self) -> [&Value; 2] {
         let at_end = |event: &&Value| event["entrance"] == "turn_complete";
         let verdicts: Vec<_> = self.all("verdict").into_iter().filter(at_end).collect();
@@ -74,7 +74,7 @@ impl Done {
         self.verdicts().map(|verdict| verdict["outcome"].as_str().unwrap())
     }
 
-    /// Asked once, alone, by the schema; and nothing of it in any other request.
+    /// Asked once, in its own request with the schema, and no other request contains any of it.
     fn check_judged(&self) {
         let (judged, others): (Vec<Arc<Recorded>>, Vec<_>) = self
             .model
@@ -94,7 +94,7 @@ impl Done {
         }
     }
 
-    /// The ids of the threads that a Codex on this home knows of.
+    /// The ids of the threads that a Codex on this home lists.
     fn threads(&self) -> Vec<String> {
         let mut codex = Command::new(binary())
             .arg("app-server")
@@ -131,7 +131,7 @@ impl Done {
 }
 
 #[test]
-fn after_a_no_the_users_thread_continues_unchanged() {
+fn after_a_no_the_users_thread_contains_nothing_of_the_judgment() {
     let done = exec(say(r#"{"should_compact": false, "reason": "half an edit"}"#));
     done.check_judged();
     assert_eq!(done.outcomes(), ["judge", "nothing"]);
@@ -153,7 +153,7 @@ fn after_a_yes_packet_compaction_and_handoff_follow() {
 }
 
 #[test]
-fn a_model_that_fails_the_judgment_fails_nothing_else() {
+fn a_failed_judgment_fails_nothing_else() {
     let done = exec(http_error(500));
     done.check_judged();
     assert_eq!(done.outcomes(), ["judge", "compact"]);

@@ -1,4 +1,4 @@
-//! The embedded host as the judge, through `rawr exec`: its own model is asked beside the conversation.
+//! The embedded host as the judge, through `rawr exec`: its own model is asked outside of the conversation.
 
 use rawr_tests::mock_chat::{Purpose, Reply, Request, Script, call, say};
 use rawr_tests::{MockChat, Repository, rawr};
@@ -35,12 +35,12 @@ fn session(judgment: Reply) -> Script {
         .on("and the docs", [say("Here they are.").input_tokens(3_300)])
 }
 
-struct Done {
+struct EmbeddedRun {
     model: MockChat,
     events: Vec<Value>,
 }
 
-fn exec(judgment: Reply, policy: &str, prompts: &[&str]) -> Done {
+fn exec(judgment: Reply, policy: &str, prompts: &[&str]) -> EmbeddedRun {
     let model = MockChat::start(session(judgment));
     let (home, repository) = (tempfile::tempdir().unwrap(), Repository::new());
     let prompt = "policy.ready.decision_prompt_path = \"judgment.md\"";
@@ -60,10 +60,10 @@ fn exec(judgment: Reply, policy: &str, prompts: &[&str]) -> Done {
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));
     let events = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    Done { model, events }
+    EmbeddedRun { model, events }
 }
 
-impl Done {
+impl EmbeddedRun {
     fn count(&self, event: &str) -> usize {
         self.events.iter().filter(|found| found["event"] == event).count()
     }
@@ -72,7 +72,7 @@ impl Done {
         self.model.requests().iter().map(|request| request.purpose).collect()
     }
 
-    /// The judge is told what it is and the case, and nothing else.
+    /// The judge gets its instructions and the case, and nothing else.
     fn check_judged(&self, times: usize) {
         let requests = self.model.requests();
         let judged: Vec<_> = of(Purpose::Judgment, &requests).collect();
@@ -96,7 +96,7 @@ fn of(purpose: Purpose, requests: &[Request]) -> impl Iterator<Item = &Request> 
 }
 
 #[test]
-fn after_a_no_the_conversation_continues_unchanged() {
+fn after_a_no_the_conversation_contains_nothing_of_the_judgment() {
     let done = exec(say(NO), "", &["commit it", "and the docs"]);
     done.check_judged(1);
     let (turn, judgment) = (Purpose::Turn, Purpose::Judgment);
@@ -116,7 +116,7 @@ fn after_a_yes_packet_compaction_and_handoff_follow() {
 }
 
 #[test]
-fn a_judge_that_talks_is_no_judge() {
+fn an_answer_in_prose_is_not_a_judgment() {
     let done = exec(say("I would say yes."), "", &["commit it", "and the docs"]);
     done.check_judged(1);
     assert_eq!(done.count("packet"), 0);
@@ -126,7 +126,7 @@ fn a_judge_that_talks_is_no_judge() {
 }
 
 #[test]
-fn inside_a_turn_the_agent_waits_for_the_judge_and_works_on_after_a_no() {
+fn inside_a_turn_the_agent_waits_for_the_judge_and_continues_after_a_no() {
     let done = exec(say(NO), "mid_turn = \"policy\"", &["work on"]);
     done.check_judged(1);
     let (turn, judgment) = (Purpose::Turn, Purpose::Judgment);
@@ -135,7 +135,7 @@ fn inside_a_turn_the_agent_waits_for_the_judge_and_works_on_after_a_no() {
 }
 
 #[test]
-fn where_nothing_may_compact_inside_a_turn_nobody_is_asked_there() {
+fn without_compaction_inside_turns_no_judge_is_asked_there() {
     for policy in ["", "mid_turn = \"off\""] {
         let done = exec(say(NO), policy, &["work on"]);
         done.check_judged(1);

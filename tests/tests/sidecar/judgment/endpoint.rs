@@ -1,9 +1,9 @@
-//! The judge behind an endpoint, at the end of a turn: what follows from a yes, a no and no answer, and who is served
-//! meanwhile.
+//! A judge behind an endpoint at the end of a turn: what follows from a yes, a no and no answer, and that other
+//! requests are served meanwhile.
 
 use super::fixture::{
-    At, JudgmentFixture, KEY, NO, SAID, THREAD, WIRES, Wire, YES, is_judge, on_both_wires,
-    performed, to_endpoint,
+    JudgmentFixture, KEY, NO, SAID, THREAD, TestedApi, TierPressure, WIRES, YES, is_judge,
+    on_both_wires, performed, to_endpoint,
 };
 use expect_test::{Expect, expect};
 use rawr_protocol::methods::{ActionPerform, ThreadList, ThreadOpen, TurnStarted};
@@ -16,12 +16,12 @@ use std::fs::File;
 use std::net::TcpListener;
 use std::time::Duration;
 
-/// What is told of one turn's end at `ready`, and how many requests it takes.
-fn check(replies: impl Fn(Wire) -> Vec<Reply>, requests: usize, expected: Expect) {
-    let told = |wire: Wire| {
+/// The notifications of one turn's end at `ready`, and the number of requests.
+fn check(replies: impl Fn(TestedApi) -> Vec<Reply>, requests: usize, expected: Expect) {
+    let told = |wire: TestedApi| {
         let endpoint = Mock::start_apart(replies(wire));
         let mut lab = JudgmentFixture::on(&endpoint, wire, &[]);
-        assert!(is_judge(&lab.turn(At::Ready)));
+        assert!(is_judge(&lab.turn(TierPressure::Ready)));
         let told = lab.story(wire, endpoint.origin());
         assert_eq!(endpoint.seen().len(), requests, "{wire:?}");
         lab.leave();
@@ -30,9 +30,9 @@ fn check(replies: impl Fn(Wire) -> Vec<Reply>, requests: usize, expected: Expect
     on_both_wires(told, expected);
 }
 
-/// What is told of a turn's end at each tier in which no answer comes.
-fn check_failing(reply: impl Fn(Wire) -> Reply, more: &[&str], expected: Expect) {
-    let told = |wire: Wire| {
+/// The notifications of a turn's end at each tier, if no answer comes.
+fn check_failing(reply: impl Fn(TestedApi) -> Reply, more: &[&str], expected: Expect) {
+    let told = |wire: TestedApi| {
         let endpoint = Mock::start_apart(vec![reply(wire), reply(wire), reply(wire)]);
         let told = each_tier(JudgmentFixture::on(&endpoint, wire, more), wire, endpoint.origin());
         assert_eq!(endpoint.seen().len(), 3, "{wire:?}");
@@ -41,9 +41,9 @@ fn check_failing(reply: impl Fn(Wire) -> Reply, more: &[&str], expected: Expect)
     on_both_wires(told, expected);
 }
 
-fn each_tier(mut lab: JudgmentFixture, wire: Wire, origin: &str) -> String {
+fn each_tier(mut lab: JudgmentFixture, wire: TestedApi, origin: &str) -> String {
     let mut told = String::new();
-    for at in [At::Early, At::Ready, At::Asap] {
+    for at in [TierPressure::Early, TierPressure::Ready, TierPressure::Asap] {
         assert!(is_judge(&lab.turn(at)));
         told.push_str(&lab.story(wire, origin));
     }
@@ -52,7 +52,7 @@ fn each_tier(mut lab: JudgmentFixture, wire: Wire, origin: &str) -> String {
 }
 
 #[test]
-fn a_yes_starts_the_sequence() {
+fn an_endpoints_yes_starts_the_sequence() {
     check(
         |wire| vec![wire.said(YES)],
         1,
@@ -70,7 +70,7 @@ fn a_yes_starts_the_sequence() {
 }
 
 #[test]
-fn a_no_starts_nothing() {
+fn an_endpoints_no_starts_nothing() {
     check(
         |wire| vec![wire.said(NO)],
         1,
@@ -86,7 +86,7 @@ fn a_no_starts_nothing() {
 }
 
 #[test]
-fn a_busy_endpoint_is_asked_again_and_its_answer_counts() {
+fn a_busy_endpoint_is_retried_and_its_answer_counts() {
     let busy = || reply(429, r#"{"error": {"message": "slow down"}}"#).with("retry-after", "0");
     check(
         |wire| vec![busy(), busy(), wire.said(YES)],
@@ -104,13 +104,13 @@ fn a_busy_endpoint_is_asked_again_and_its_answer_counts() {
     );
 }
 
-/// The lock is waited for in vain, so that the thread's files are left alone for a while; then the judge answers.
+/// The lock cannot be obtained, so that the thread's files are not retried for a while. Then the judge answers.
 #[test]
 fn an_answer_is_kept_while_another_process_holds_the_log() {
-    let wire = Wire::Responses;
+    let wire = TestedApi::Responses;
     let endpoint = Mock::start_apart(vec![wire.said(YES).held(), wire.said(NO)]);
     let mut lab = JudgmentFixture::on(&endpoint, wire, &[]);
-    assert!(is_judge(&lab.turn(At::Ready)));
+    assert!(is_judge(&lab.turn(TierPressure::Ready)));
     block_on(endpoint.wait_for_request());
     let log = File::open(lab.home.events(THREAD)).unwrap();
     log.lock().unwrap();
@@ -132,14 +132,14 @@ fn an_answer_is_kept_while_another_process_holds_the_log() {
     drop(log);
     while lab.sidecar.next_note().method != ActionPerform::METHOD {}
     assert_eq!(endpoint.seen().len(), 1, "the judge is not asked again");
-    // What is told with the order comes before this answer.
+    // Notifications of the order come before this answer.
     lab.sidecar.call::<ThreadList>(&ThreadListParams {});
     lab.sidecar.take_notes();
     lab.leave();
 }
 
 #[test]
-fn the_explanation_names_the_judges_words() {
+fn the_explanation_contains_the_judges_reason() {
     for wire in WIRES {
         for (text, outcome, gate, reason) in [
             (YES, Outcome::Compact, GateOutcome::Pass, "the parser is committed"),
@@ -147,7 +147,7 @@ fn the_explanation_names_the_judges_words() {
         ] {
             let endpoint = Mock::start_apart(vec![wire.said(text)]);
             let mut lab = JudgmentFixture::on(&endpoint, wire, &[]);
-            lab.turn(At::Ready);
+            lab.turn(TierPressure::Ready);
             lab.settled();
             let decision = lab.explain();
             assert_eq!(decision.outcome, outcome);
@@ -164,11 +164,11 @@ fn the_explanation_names_the_judges_words() {
 }
 
 #[test]
-fn what_is_sent_is_the_prompt_the_case_and_the_key() {
+fn the_request_contains_the_prompt_the_case_and_the_key() {
     for wire in WIRES {
         let endpoint = Mock::start_apart(vec![wire.said(NO)]);
         let mut lab = JudgmentFixture::on(&endpoint, wire, &[]);
-        lab.turn(At::Ready);
+        lab.turn(TierPressure::Ready);
         assert_eq!(performed(&lab.settled()), []);
         let seen = &endpoint.seen()[0];
         let body = seen.body.to_string();
@@ -189,7 +189,7 @@ fn what_is_sent_is_the_prompt_the_case_and_the_key() {
 }
 
 #[test]
-fn an_answer_that_is_no_json_is_none() {
+fn an_answer_that_is_not_json_does_not_count() {
     check_failing(
         |wire| wire.said("Sure, go on!"),
         &[],
@@ -219,7 +219,7 @@ fn an_answer_that_is_no_json_is_none() {
 }
 
 #[test]
-fn an_answer_against_the_schema_is_none() {
+fn an_answer_that_violates_the_schema_does_not_count() {
     let text = r#"{"should_compact": "yes", "reason": "committed"}"#;
     check_failing(
         |wire| wire.said(text),
@@ -228,19 +228,19 @@ fn an_answer_against_the_schema_is_none() {
         [judge] 80% left (early) at pr_checkpoint; the judge is asked
         asked at early
         phase awaiting_judgment
-        judged by <wire>: no answer: the model's answer is against the schema: invalid type: string "yes", expected a boolean at line 1 column 24
-        [defer] <wire> gave no answer: the model's answer is against the schema: invalid type: string "yes", expected a boolean at line 1 column 24
+        judged by <wire>: no answer: the model's answer does not match the schema: invalid type: string "yes", expected a boolean at line 1 column 24
+        [defer] <wire> gave no answer: the model's answer does not match the schema: invalid type: string "yes", expected a boolean at line 1 column 24
         phase idle
         [judge] 70% left (ready) at commit; the judge is asked
         asked at ready
         phase awaiting_judgment
-        judged by <wire>: no answer: the model's answer is against the schema: invalid type: string "yes", expected a boolean at line 1 column 24
-        [defer] <wire> gave no answer: the model's answer is against the schema: invalid type: string "yes", expected a boolean at line 1 column 24
+        judged by <wire>: no answer: the model's answer does not match the schema: invalid type: string "yes", expected a boolean at line 1 column 24
+        [defer] <wire> gave no answer: the model's answer does not match the schema: invalid type: string "yes", expected a boolean at line 1 column 24
         phase idle
         [judge] 50% left (asap) at commit; the judge is asked
         asked at asap
         phase awaiting_judgment
-        judged by <wire>: no answer: the model's answer is against the schema: invalid type: string "yes", expected a boolean at line 1 column 24
+        judged by <wire>: no answer: the model's answer does not match the schema: invalid type: string "yes", expected a boolean at line 1 column 24
         [compact] 50% left (asap) at commit
         heads-up will_compact
         perform packet_request
@@ -250,7 +250,7 @@ fn an_answer_against_the_schema_is_none() {
 }
 
 #[test]
-fn a_key_that_is_refused_gives_no_answer() {
+fn a_refused_key_is_no_answer() {
     let refused = reply(401, r#"{"error": {"message": "no such key"}}"#);
     check_failing(
         |_| refused.clone(),
@@ -259,19 +259,19 @@ fn a_key_that_is_refused_gives_no_answer() {
         [judge] 80% left (early) at pr_checkpoint; the judge is asked
         asked at early
         phase awaiting_judgment
-        judged by <wire>: no answer: the endpoint answers 401: no such key
-        [defer] <wire> gave no answer: the endpoint answers 401: no such key
+        judged by <wire>: no answer: the endpoint answered 401: no such key
+        [defer] <wire> gave no answer: the endpoint answered 401: no such key
         phase idle
         [judge] 70% left (ready) at commit; the judge is asked
         asked at ready
         phase awaiting_judgment
-        judged by <wire>: no answer: the endpoint answers 401: no such key
-        [defer] <wire> gave no answer: the endpoint answers 401: no such key
+        judged by <wire>: no answer: the endpoint answered 401: no such key
+        [defer] <wire> gave no answer: the endpoint answered 401: no such key
         phase idle
         [judge] 50% left (asap) at commit; the judge is asked
         asked at asap
         phase awaiting_judgment
-        judged by <wire>: no answer: the endpoint answers 401: no such key
+        judged by <wire>: no answer: the endpoint answered 401: no such key
         [compact] 50% left (asap) at commit
         heads-up will_compact
         perform packet_request
@@ -281,8 +281,8 @@ fn a_key_that_is_refused_gives_no_answer() {
 }
 
 #[test]
-fn an_endpoint_that_is_not_there_gives_no_answer() {
-    let told = |wire: Wire| {
+fn an_unreachable_endpoint_is_no_answer() {
+    let told = |wire: TestedApi| {
         let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
         let origin = format!("http://{free}");
         let lab = JudgmentFixture::configured(to_endpoint(wire, &origin, &[]), false);
@@ -294,19 +294,19 @@ fn an_endpoint_that_is_not_there_gives_no_answer() {
         [judge] 80% left (early) at pr_checkpoint; the judge is asked
         asked at early
         phase awaiting_judgment
-        judged by <wire>: no answer: `<endpoint>/v1/<wire>` cannot be reached: Connection refused (os error 111)
-        [defer] <wire> gave no answer: `<endpoint>/v1/<wire>` cannot be reached: Connection refused (os error 111)
+        judged by <wire>: no answer: failed to connect to `<endpoint>/v1/<wire>`: Connection refused (os error 111)
+        [defer] <wire> gave no answer: failed to connect to `<endpoint>/v1/<wire>`: Connection refused (os error 111)
         phase idle
         [judge] 70% left (ready) at commit; the judge is asked
         asked at ready
         phase awaiting_judgment
-        judged by <wire>: no answer: `<endpoint>/v1/<wire>` cannot be reached: Connection refused (os error 111)
-        [defer] <wire> gave no answer: `<endpoint>/v1/<wire>` cannot be reached: Connection refused (os error 111)
+        judged by <wire>: no answer: failed to connect to `<endpoint>/v1/<wire>`: Connection refused (os error 111)
+        [defer] <wire> gave no answer: failed to connect to `<endpoint>/v1/<wire>`: Connection refused (os error 111)
         phase idle
         [judge] 50% left (asap) at commit; the judge is asked
         asked at asap
         phase awaiting_judgment
-        judged by <wire>: no answer: `<endpoint>/v1/<wire>` cannot be reached: Connection refused (os error 111)
+        judged by <wire>: no answer: failed to connect to `<endpoint>/v1/<wire>`: Connection refused (os error 111)
         [compact] 50% left (asap) at commit
         heads-up will_compact
         perform packet_request
@@ -316,7 +316,7 @@ fn an_endpoint_that_is_not_there_gives_no_answer() {
 }
 
 #[test]
-fn an_endpoint_that_is_too_slow_gives_no_answer() {
+fn an_endpoint_that_is_too_slow_is_no_answer() {
     check_failing(
         |_| Reply::Stall,
         &["judgment.timeout_seconds = 1"],
@@ -346,7 +346,7 @@ fn an_endpoint_that_is_too_slow_gives_no_answer() {
 }
 
 #[test]
-fn a_deadline_that_passes_is_no_answer_either() {
+fn a_missed_deadline_is_no_answer() {
     check_failing(
         |_| Reply::Stall,
         &["deadlines.judgment_seconds = 1"],
@@ -376,11 +376,11 @@ fn a_deadline_that_passes_is_no_answer_either() {
 }
 
 #[test]
-fn an_emergency_asks_nobody() {
+fn an_emergency_asks_no_judge() {
     for wire in WIRES {
         let endpoint = Mock::start_apart(vec![]);
         let mut lab = JudgmentFixture::on(&endpoint, wire, &[]);
-        assert_eq!(lab.turn(At::Emergency).outcome, Outcome::Compact);
+        assert_eq!(lab.turn(TierPressure::Emergency).outcome, Outcome::Compact);
         assert_eq!(endpoint.seen().len(), 0);
         assert_eq!(lab.totals(), None);
         lab.leave();
@@ -388,12 +388,12 @@ fn an_emergency_asks_nobody() {
 }
 
 #[test]
-fn while_the_endpoint_thinks_everybody_is_served_and_messages_wait_in_order() {
+fn during_a_judgment_requests_are_served_and_messages_are_held_in_order() {
     for wire in WIRES {
         let endpoint = Mock::start_apart(vec![wire.said(NO).held(), Reply::Stall]);
         let mut lab = JudgmentFixture::on(&endpoint, wire, &[]);
-        // Answered, although nobody has judged so far.
-        assert!(is_judge(&lab.turn(At::Ready)));
+        // Answered although there is no judgment yet.
+        assert!(is_judge(&lab.turn(TierPressure::Ready)));
         block_on(endpoint.wait_for_requests(1));
         assert_eq!(lab.get().thread.phase, Phase::AwaitingJudgment);
         for input in ["i1", "i2"] {
@@ -403,7 +403,7 @@ fn while_the_endpoint_thinks_everybody_is_served_and_messages_wait_in_order() {
         let mut opening = lab.opening(Role::Owner);
         "other".clone_into(&mut opening.thread_id);
         lab.sidecar.call::<ThreadOpen>(&opening);
-        assert!(is_judge(&lab.turn_of("other", At::Ready)));
+        assert!(is_judge(&lab.turn_of("other", TierPressure::Ready)));
         block_on(endpoint.wait_for_requests(2));
         let held = lab.get();
         assert_eq!(held.held_inputs, ["i1", "i2"]);
@@ -423,15 +423,15 @@ fn while_the_endpoint_thinks_everybody_is_served_and_messages_wait_in_order() {
     }
 }
 
-/// The user's next turn began without rawr: the moment that was asked about is over.
+/// The user's next turn began without rawr, so that the question is outdated.
 #[test]
-fn a_newer_question_ends_the_request_of_the_one_before() {
+fn a_newer_question_cancels_the_request_of_the_previous_one() {
     for wire in WIRES {
         let endpoint = Mock::start_apart(vec![Reply::Stall, wire.said(NO)]);
         let mut lab = JudgmentFixture::on(&endpoint, wire, &["judgment.timeout_seconds = 600"]);
-        lab.turn(At::Ready);
+        lab.turn(TierPressure::Ready);
         block_on(endpoint.wait_for_requests(1));
-        assert!(is_judge(&lab.turn(At::Ready)));
+        assert!(is_judge(&lab.turn(TierPressure::Ready)));
         block_on(endpoint.wait_until_given_up());
         assert_eq!(performed(&lab.settled()), []);
         assert_eq!((lab.records_of("judgment_answered").len(), endpoint.seen().len()), (1, 2));

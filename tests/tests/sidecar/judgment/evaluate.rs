@@ -1,7 +1,7 @@
-//! `rawr/judgment/evaluate`: a case that a client puts, judged beside the thread and recorded nowhere.
+//! `rawr/judgment/evaluate`: a client's case, judged outside of the thread and not recorded.
 
 use super::fixture::{
-    At, JudgmentFixture, NO, THREAD, WIRES, Wire, YES, is_judge, launch, performed,
+    JudgmentFixture, NO, THREAD, TestedApi, TierPressure, WIRES, YES, is_judge, launch, performed,
 };
 use rawr_protocol::methods::{
     ActionPerform, ActionReport, CancelRequest, JudgmentAnswer, JudgmentEvaluate, ThreadOpen,
@@ -31,13 +31,13 @@ fn case(request: &str) -> JudgmentEvaluateParams {
     case_of(THREAD, Some(request))
 }
 
-/// The request, its tier, and who said what.
+/// The request id, the tier, the answer and its source.
 fn told(result: &JudgmentEvaluateResult) -> String {
     let JudgmentEvaluateResult { request_id, tier, should_compact, reason, source } = result;
     format!("{request_id} at {tier}: {should_compact} by {source}, {reason}")
 }
 
-/// What a host is asked beside its thread.
+/// The action that asks the host outside of its thread.
 fn asked(sidecar: &mut Sidecar) -> (String, Action) {
     let asked = sidecar.expect::<ActionPerform>();
     (asked.action_id, asked.action)
@@ -53,7 +53,7 @@ fn say(sidecar: &mut Sidecar, request: &str, should_compact: bool) -> bool {
     sidecar.call::<JudgmentAnswer>(&params).accepted
 }
 
-/// It fails like this, and at once.
+/// It fails at once with this error.
 fn check_refused(sidecar: &mut Sidecar, thread: &str, code: ErrorCode, words: &str) {
     let failure = sidecar.failure::<JudgmentEvaluate>(&case_of(thread, None));
     assert_eq!(failure.code, code, "{failure:?}");
@@ -114,7 +114,7 @@ fn the_heuristic_judges_the_clients_case() {
 }
 
 #[test]
-fn a_case_without_a_name_gets_one_of_its_own() {
+fn a_case_without_an_id_gets_one() {
     let mut lab =
         JudgmentFixture::configured(vec!["judgment.backend = \"heuristic\"".to_owned()], false);
     let mut name = || lab.sidecar.call::<JudgmentEvaluate>(&case_of(THREAD, None)).request_id;
@@ -124,9 +124,9 @@ fn a_case_without_a_name_gets_one_of_its_own() {
 }
 
 #[test]
-fn the_prompts_are_as_they_are_on_the_disk() {
-    let endpoint = Mock::start_apart(vec![Wire::Chat.said(YES), Wire::Chat.said(YES)]);
-    let mut lab = JudgmentFixture::on(&endpoint, Wire::Chat, &[]);
+fn the_prompts_are_read_from_disk() {
+    let endpoint = Mock::start_apart(vec![TestedApi::Chat.said(YES), TestedApi::Chat.said(YES)]);
+    let mut lab = JudgmentFixture::on(&endpoint, TestedApi::Chat, &[]);
     let prompt = lab.home.path().join("auto-compact/judgment.md");
     for (at, text) in ["Judge like an owl.", "Judge like a magpie, and gather."].iter().enumerate()
     {
@@ -139,7 +139,7 @@ fn the_prompts_are_as_they_are_on_the_disk() {
 }
 
 #[test]
-fn what_looks_like_a_secret_is_taken_out_of_the_case() {
+fn secrets_in_the_case_are_redacted() {
     const TOKEN: &str = "ghp_0123456789abcdefghijABCDEFGHIJ456789";
     let mut lab = JudgmentFixture::on_host(&[]);
     let mut case = case("r");
@@ -154,7 +154,7 @@ fn what_looks_like_a_secret_is_taken_out_of_the_case() {
 }
 
 #[test]
-fn nothing_of_it_is_recorded_or_told() {
+fn an_evaluation_is_neither_recorded_nor_notified() {
     for wire in WIRES {
         let limited = wire.said(YES).with("x-ratelimit-remaining-requests", "9");
         let endpoint = Mock::start_apart(vec![limited]);
@@ -169,7 +169,7 @@ fn nothing_of_it_is_recorded_or_told() {
 }
 
 #[test]
-fn one_case_a_thread_is_judged_at_a_time() {
+fn one_case_per_thread_is_judged_at_a_time() {
     for wire in WIRES {
         let endpoint =
             Mock::start_apart(vec![wire.said(NO).held(), wire.said(YES), wire.said(YES)]);
@@ -179,8 +179,8 @@ fn one_case_a_thread_is_judged_at_a_time() {
         lab.sidecar.call::<ThreadOpen>(&other);
         let first = lab.sidecar.ask::<JudgmentEvaluate>(&case("first"));
         block_on(endpoint.wait_for_requests(1));
-        check_refused(&mut lab.sidecar, THREAD, ErrorCode::NotNow, "under way");
-        // Another thread's is no matter.
+        check_refused(&mut lab.sidecar, THREAD, ErrorCode::NotNow, "in progress");
+        // Another thread is not affected.
         let result = lab.sidecar.call::<JudgmentEvaluate>(&case_of("other", Some("o")));
         assert!(result.should_compact);
         endpoint.let_go();
@@ -193,17 +193,17 @@ fn one_case_a_thread_is_judged_at_a_time() {
 }
 
 #[test]
-fn while_the_thread_itself_is_judged_no_case_is() {
+fn during_a_judgment_of_the_thread_no_case_is_judged() {
     let endpoint = Mock::start_apart(vec![Reply::Stall]);
-    let mut lab = JudgmentFixture::on(&endpoint, Wire::Chat, &[]);
-    assert!(is_judge(&lab.turn(At::Ready)));
-    check_refused(&mut lab.sidecar, THREAD, ErrorCode::NotNow, "under way");
+    let mut lab = JudgmentFixture::on(&endpoint, TestedApi::Chat, &[]);
+    assert!(is_judge(&lab.turn(TierPressure::Ready)));
+    check_refused(&mut lab.sidecar, THREAD, ErrorCode::NotNow, "in progress");
     assert_eq!(lab.get().thread.phase, Phase::AwaitingJudgment);
     lab.leave();
 }
 
 #[test]
-fn a_case_that_is_cancelled_is_over_at_once_and_the_next_one_is_judged() {
+fn after_a_cancelled_case_the_next_one_is_judged() {
     for wire in WIRES {
         let endpoint = Mock::start_apart(vec![Reply::Stall, wire.said(YES)]);
         let mut lab = JudgmentFixture::on(&endpoint, wire, &[]);
@@ -211,16 +211,16 @@ fn a_case_that_is_cancelled_is_over_at_once_and_the_next_one_is_judged() {
         block_on(endpoint.wait_for_requests(1));
         cancel(&mut lab.sidecar, first);
         assert!(lab.sidecar.call::<JudgmentEvaluate>(&case("next")).should_compact);
-        // The endpoint's request ended with it.
+        // The request to the endpoint was cancelled, too.
         block_on(endpoint.wait_until_given_up());
         lab.leave();
     }
 }
 
 #[test]
-fn a_cancellation_makes_room_for_what_is_asked_in_the_same_breath() {
-    let endpoint = Mock::start_apart(vec![Reply::Stall, Wire::Chat.said(YES)]);
-    let mut lab = JudgmentFixture::on(&endpoint, Wire::Chat, &[]);
+fn a_cancellation_allows_a_request_right_after_it() {
+    let endpoint = Mock::start_apart(vec![Reply::Stall, TestedApi::Chat.said(YES)]);
+    let mut lab = JudgmentFixture::on(&endpoint, TestedApi::Chat, &[]);
     let first = lab.sidecar.ask::<JudgmentEvaluate>(&case("first"));
     block_on(endpoint.wait_for_requests(1));
     let cancelled = json!({"jsonrpc": "2.0", "method": "$/cancelRequest", "params": {"id": first}});
@@ -241,7 +241,7 @@ fn framed(message: &Value) -> Vec<u8> {
 }
 
 #[test]
-fn a_host_that_cannot_judge_a_case_need_not_say_why() {
+fn a_host_may_refuse_a_case_without_a_reason() {
     let mut lab = JudgmentFixture::on_host(&[]);
     let case = lab.sidecar.ask::<JudgmentEvaluate>(&case("first"));
     asked(&mut lab.sidecar);
@@ -266,7 +266,7 @@ fn cancel(sidecar: &mut Sidecar, id: u64) {
 }
 
 #[test]
-fn what_the_host_says_to_a_case_that_was_cancelled_is_dropped() {
+fn the_hosts_answer_to_a_cancelled_case_is_dropped() {
     let mut lab = JudgmentFixture::on_host(&[]);
     let first = lab.sidecar.ask::<JudgmentEvaluate>(&case("first"));
     asked(&mut lab.sidecar);
@@ -280,13 +280,13 @@ fn what_the_host_says_to_a_case_that_was_cancelled_is_dropped() {
 }
 
 #[test]
-fn without_an_answer_the_error_says_why() {
+fn without_an_answer_the_error_names_the_cause() {
     for wire in WIRES {
         let refused = reply(401, r#"{"error": {"message": "no such key"}}"#);
         for (reply, more, words) in [
-            (refused, "", "the endpoint answers 401: no such key"),
+            (refused, "", "the endpoint answered 401: no such key"),
             (wire.said("Sure!"), "", "not JSON"),
-            (wire.said("{}"), "", "against the schema"),
+            (wire.said("{}"), "", "does not match the schema"),
             (Reply::Stall, "judgment.timeout_seconds = 1", "no answer within 1s"),
         ] {
             let endpoint = Mock::start_apart(vec![reply]);
@@ -298,7 +298,7 @@ fn without_an_answer_the_error_says_why() {
 }
 
 #[test]
-fn a_host_that_fails_is_told_of() {
+fn a_hosts_failure_is_reported() {
     let mut lab = JudgmentFixture::on_host(&[]);
     let id = lab.sidecar.ask::<JudgmentEvaluate>(&case("r"));
     asked(&mut lab.sidecar);
@@ -310,7 +310,7 @@ fn a_host_that_fails_is_told_of() {
 }
 
 #[test]
-fn a_host_that_is_silent_is_told_of() {
+fn a_hosts_silence_is_reported() {
     let mut lab = JudgmentFixture::on_host(&["deadlines.judgment_seconds = 1"]);
     check_refused(&mut lab.sidecar, THREAD, ErrorCode::JudgmentUnavailable, "within 1s");
     assert_eq!(performed(&lab.sidecar.take_notes()).len(), 1);
@@ -318,7 +318,7 @@ fn a_host_that_is_silent_is_told_of() {
 }
 
 #[test]
-fn who_cannot_be_asked_is_not() {
+fn an_unavailable_judge_is_not_asked() {
     let unavailable = ErrorCode::JudgmentUnavailable;
     let mut off = JudgmentFixture::configured(vec!["judgment.backend = \"off\"".to_owned()], true);
     check_refused(&mut off.sidecar, THREAD, unavailable, "`off`");
@@ -328,7 +328,7 @@ fn who_cannot_be_asked_is_not() {
     let owner = JudgmentFixture::on_host(&[]);
     let mut observer = Sidecar::start(&owner.home);
     observer.call::<ThreadOpen>(&owner.opening(Role::Observer));
-    check_refused(&mut observer, THREAD, unavailable, "not here");
+    check_refused(&mut observer, THREAD, unavailable, "not connected");
     assert_eq!(observer.take_notes(), []);
     observer.leave();
     owner.leave();
@@ -340,7 +340,7 @@ fn who_cannot_be_asked_is_not() {
 }
 
 #[test]
-fn whoever_looks_on_may_ask_an_endpoint() {
+fn an_observer_may_ask_an_endpoint() {
     for wire in WIRES {
         let endpoint = Mock::start_apart(vec![wire.said(YES)]);
         let owner = JudgmentFixture::on(&endpoint, wire, &[]);

@@ -1,4 +1,4 @@
-//! The fixture: a thread whose tiers all ask a judge, with a real sidecar, and its notifications as text.
+//! A thread whose tiers all ask a judge, in a real sidecar, with its notifications as text.
 
 use expect_test::Expect;
 use rawr_protocol::methods::{
@@ -21,21 +21,21 @@ use serde_json::Value;
 pub const THREAD: &str = "t";
 pub const YES: &str = r#"{"should_compact": true, "reason": "the parser is committed"}"#;
 pub const NO: &str = r#"{"should_compact": false, "reason": "a test is being repaired"}"#;
-/// Nothing that a redactor knows by its looks.
+/// Not detectable as a secret.
 pub const KEY: &str = "correct-horse-battery";
-/// What the agent says at the end of each turn.
+/// The agent's message at the end of each turn.
 pub const SAID: &str = "The parser is written; heliotrope stays out of it.";
 
-/// The APIs that an endpoint may speak.
+/// The APIs of endpoints.
 #[derive(Debug, Clone, Copy)]
-pub enum Wire {
+pub enum TestedApi {
     Responses,
     Chat,
 }
 
-pub const WIRES: [Wire; 2] = [Wire::Responses, Wire::Chat];
+pub const WIRES: [TestedApi; 2] = [TestedApi::Responses, TestedApi::Chat];
 
-impl Wire {
+impl TestedApi {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Responses => "responses",
@@ -43,7 +43,7 @@ impl Wire {
         }
     }
 
-    /// What an endpoint sends when its model said `text`.
+    /// The reply of an endpoint whose model answered `text`.
     pub fn said(self, text: &str) -> Reply {
         match self {
             Self::Responses => by_responses(text),
@@ -52,24 +52,24 @@ impl Wire {
     }
 }
 
-/// What is told is the same on both wires, each named `<wire>`.
-pub fn on_both_wires(told: impl Fn(Wire) -> String, expected: Expect) {
+/// The notifications must be the same with both APIs, each named `<wire>`.
+pub fn on_both_wires(told: impl Fn(TestedApi) -> String, expected: Expect) {
     let [responses, chat] = WIRES.map(told);
     assert_eq!(responses, chat);
     expected.assert_eq(&chat);
 }
 
-/// How full the window is, and what speaks for a compaction at that tier.
+/// The usage of the window, and a boundary of that tier.
 #[derive(Debug, Clone, Copy)]
-pub enum At {
+pub enum TierPressure {
     Early,
     Ready,
     Asap,
     Emergency,
 }
 
-impl At {
-    /// Of 100,000.
+impl TierPressure {
+    /// Of 100,000 tokens.
     const fn tokens(self) -> u64 {
         match self {
             Self::Early => 20_000,
@@ -87,15 +87,15 @@ impl At {
     }
 }
 
-/// Lines of the `rawr_auto_compaction` table, under which every tier asks.
+/// Lines of the `rawr_auto_compaction` table that make every tier ask the judge.
 pub fn policy(lines: &[String]) -> String {
     let prompts = ["early", "ready", "asap", "emergency"]
         .map(|tier| format!("policy.{tier}.decision_prompt_path = \"judgment.md\"\n"));
     format!("[rawr_auto_compaction]\n{}{}\n", prompts.concat(), lines.join("\n"))
 }
 
-/// The lines that send judgments to an endpoint, at once and once unless `more` says otherwise.
-pub fn to_endpoint(wire: Wire, origin: &str, more: &[&str]) -> Vec<String> {
+/// Lines that configure an endpoint, with one request and no pause unless `more` changes that.
+pub fn to_endpoint(wire: TestedApi, origin: &str, more: &[&str]) -> Vec<String> {
     let mut lines = vec![
         format!("judgment.backend = \"{}\"", wire.name()),
         "judgment.model = \"judge-1\"".to_owned(),
@@ -106,7 +106,7 @@ pub fn to_endpoint(wire: Wire, origin: &str, more: &[&str]) -> Vec<String> {
     lines
 }
 
-/// A sidecar on a home, with a host that does nothing unless it is told to.
+/// A sidecar on a home, with a host that only does what the test says.
 pub struct JudgmentFixture {
     pub home: Home,
     pub sidecar: Sidecar,
@@ -115,8 +115,8 @@ pub struct JudgmentFixture {
 }
 
 impl JudgmentFixture {
-    /// The judge is behind an endpoint.
-    pub fn on(endpoint: &Mock, wire: Wire, more: &[&str]) -> Self {
+    /// The judge is an endpoint.
+    pub fn on(endpoint: &Mock, wire: TestedApi, more: &[&str]) -> Self {
         Self::configured(to_endpoint(wire, endpoint.origin(), more), false)
     }
 
@@ -149,7 +149,7 @@ impl JudgmentFixture {
         self.sidecar.call::<ThreadOpen>(&opening)
     }
 
-    /// Another sidecar in place of this one, which dies as it stands.
+    /// Kills this sidecar and starts another one.
     pub fn lose_the_sidecar(&mut self) -> ThreadOpenResult {
         self.sidecar.take_notes();
         self.sidecar.kill();
@@ -158,12 +158,12 @@ impl JudgmentFixture {
         self.open()
     }
 
-    /// A turn of the user's that ends at a boundary.
-    pub fn turn(&mut self, at: At) -> Verdict {
+    /// A turn of the user that ends at a boundary.
+    pub fn turn(&mut self, at: TierPressure) -> Verdict {
         self.turn_of(THREAD, at)
     }
 
-    pub fn turn_of(&mut self, thread: &str, at: At) -> Verdict {
+    pub fn turn_of(&mut self, thread: &str, at: TierPressure) -> Verdict {
         let turn = self.next_turn();
         self.start_turn(thread, &turn, None, "Write the parser");
         self.sidecar.call::<SignalReport>(&SignalReportParams {
@@ -220,14 +220,14 @@ impl JudgmentFixture {
         self.sidecar.call::<InputSubmit>(&params).disposition
     }
 
-    /// A message that waited is taken up as a turn, which ends under the same pressure. Returns what it said.
+    /// A held message is delivered and starts a turn that ends under the same pressure. Returns its texts.
     pub fn deliver(&mut self, asked: &ActionPerformNotification) -> Vec<String> {
         let Action::DeliverInput { items, .. } = &asked.action else { panic!("{asked:?}") };
         let turn = self.next_turn();
         self.report(&asked.action_id, ActionStatus::Accepted, Some(&turn), None);
         let texts: Vec<_> = items.iter().map(|item| item.text.clone()).collect();
         self.start_turn(THREAD, &turn, Some(&asked.action_id), &texts.concat());
-        self.end_turn(THREAD, &turn, At::Ready.tokens());
+        self.end_turn(THREAD, &turn, TierPressure::Ready.tokens());
         texts
     }
 
@@ -261,7 +261,8 @@ impl JudgmentFixture {
         self.sidecar.call::<DecisionExplain>(&params).decision
     }
 
-    /// What is told until the question is settled: it is decided, and the thread is no more with its judge.
+    /// The notifications until the judgment is settled: it is decided, and the thread does not wait for a judge any
+    /// more.
     pub fn settled(&mut self) -> Vec<Note> {
         let (mut notes, mut is_decided) = (Vec::new(), false);
         loop {
@@ -285,12 +286,12 @@ impl JudgmentFixture {
         lines.join("\n") + "\n"
     }
 
-    /// The same, without the name of the wire and the address of the endpoint.
-    pub fn story(&mut self, wire: Wire, origin: &str) -> String {
+    /// The same without the name of the API and the address of the endpoint.
+    pub fn story(&mut self, wire: TestedApi, origin: &str) -> String {
         self.told().replace(origin, "<endpoint>").replace(wire.name(), "<wire>")
     }
 
-    /// The next message that waited and is let go.
+    /// The next held message that is delivered.
     pub fn next_delivery(&mut self) -> ActionPerformNotification {
         loop {
             let note = self.sidecar.next_note();
@@ -302,7 +303,7 @@ impl JudgmentFixture {
         }
     }
 
-    /// How many records the thread's log has.
+    /// The number of records in the thread's log.
     pub fn records(&self) -> usize {
         self.home.lines(THREAD).len()
     }
@@ -320,7 +321,7 @@ impl JudgmentFixture {
     }
 }
 
-/// With the key in its environment.
+/// With the API key in its environment.
 pub fn launch(home: &Home) -> Sidecar {
     let environment = vec![("JUDGE_KEY", KEY.into())];
     Sidecar::launch(home, &Launch { environment, ..Launch::default() })
@@ -330,7 +331,7 @@ pub fn read<N: Notification>(note: &Note) -> N::Params {
     serde_json::from_value(note.params.clone()).unwrap()
 }
 
-/// The actions among these notes.
+/// The actions among these notifications.
 pub fn performed(notes: &[Note]) -> Vec<ActionPerformNotification> {
     let of_it = notes.iter().filter(|note| note.method == ActionPerform::METHOD);
     of_it.map(read::<ActionPerform>).collect()

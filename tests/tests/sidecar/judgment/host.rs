@@ -1,6 +1,6 @@
-//! The judge that the host runs: the action that asks it, which answers count, and what its silence means.
+//! The host as the judge: the action that asks it, which answers count, and what its silence means.
 
-use super::fixture::{At, JudgmentFixture, THREAD, is_judge, performed};
+use super::fixture::{JudgmentFixture, THREAD, TierPressure, is_judge, performed};
 use expect_test::{Expect, expect};
 use rawr_core::judgment::OUTPUT_SCHEMA;
 use rawr_protocol::methods::{JudgmentAnswer, ThreadClose};
@@ -10,7 +10,7 @@ use rawr_protocol::{
 };
 
 /// A turn ends, and the host is asked.
-fn asked(lab: &mut JudgmentFixture, at: At) -> ActionPerformNotification {
+fn asked(lab: &mut JudgmentFixture, at: TierPressure) -> ActionPerformNotification {
     assert!(is_judge(&lab.turn(at)));
     let mut asked = performed(&lab.sidecar.take_notes());
     assert_eq!(asked.len(), 1, "{asked:?}");
@@ -22,7 +22,7 @@ fn request_of(asked: &ActionPerformNotification) -> String {
     request_id.clone()
 }
 
-/// Whether the answer was waited for.
+/// Returns whether the answer was waited for.
 fn answer(lab: &mut JudgmentFixture, request: &str, should_compact: bool) -> bool {
     let params = JudgmentAnswerParams {
         thread_id: THREAD.to_owned(),
@@ -33,7 +33,7 @@ fn answer(lab: &mut JudgmentFixture, request: &str, should_compact: bool) -> boo
     lab.sidecar.call::<JudgmentAnswer>(&params).accepted
 }
 
-/// An answer that nobody waits for changes nothing and is told to nobody.
+/// An answer that was not waited for changes nothing and is not reported.
 fn check_dropped(lab: &mut JudgmentFixture, request: &str) {
     lab.sidecar.take_notes();
     let (before, records) = (lab.get(), lab.records());
@@ -44,16 +44,16 @@ fn check_dropped(lab: &mut JudgmentFixture, request: &str) {
 
 fn check_answered(should_compact: bool, expected: Expect) {
     let mut lab = JudgmentFixture::on_host(&[]);
-    let request = request_of(&asked(&mut lab, At::Ready));
+    let request = request_of(&asked(&mut lab, TierPressure::Ready));
     assert!(answer(&mut lab, &request, should_compact));
     expected.assert_eq(&lab.told());
     lab.leave();
 }
 
 #[test]
-fn the_action_brings_prompt_case_and_schema() {
+fn the_action_contains_prompt_case_and_schema() {
     let mut lab = JudgmentFixture::on_host(&[]);
-    let asked = asked(&mut lab, At::Ready);
+    let asked = asked(&mut lab, TierPressure::Ready);
     let Action::Judge { request_id, instructions, context, output_schema } = &asked.action else {
         panic!("{asked:?}")
     };
@@ -93,7 +93,7 @@ fn the_hosts_no_starts_nothing() {
 #[test]
 fn an_answer_counts_once() {
     let mut lab = JudgmentFixture::on_host(&[]);
-    let request = request_of(&asked(&mut lab, At::Ready));
+    let request = request_of(&asked(&mut lab, TierPressure::Ready));
     assert!(answer(&mut lab, &request, false));
     lab.settled();
     check_dropped(&mut lab, &request);
@@ -103,9 +103,9 @@ fn an_answer_counts_once() {
 #[test]
 fn an_answer_to_another_question_is_dropped() {
     let mut lab = JudgmentFixture::on_host(&[]);
-    let first = request_of(&asked(&mut lab, At::Ready));
+    let first = request_of(&asked(&mut lab, TierPressure::Ready));
     assert!(answer(&mut lab, &first, false));
-    let second = request_of(&asked(&mut lab, At::Ready));
+    let second = request_of(&asked(&mut lab, TierPressure::Ready));
     for other in [first.as_str(), "j-other", ""] {
         check_dropped(&mut lab, other);
     }
@@ -117,7 +117,7 @@ fn an_answer_to_another_question_is_dropped() {
 #[test]
 fn an_answer_after_the_deadline_is_dropped() {
     let mut lab = JudgmentFixture::on_host(&["deadlines.judgment_seconds = 1"]);
-    let request = request_of(&asked(&mut lab, At::Ready));
+    let request = request_of(&asked(&mut lab, TierPressure::Ready));
     expect![[r#"
         judged by host: no answer: the judge did not answer in time
         [defer] host gave no answer: the judge did not answer in time
@@ -131,8 +131,8 @@ fn an_answer_after_the_deadline_is_dropped() {
 #[test]
 fn an_answer_after_the_users_next_turn_is_dropped() {
     let mut lab = JudgmentFixture::on_host(&[]);
-    let first = request_of(&asked(&mut lab, At::Ready));
-    let second = request_of(&asked(&mut lab, At::Ready));
+    let first = request_of(&asked(&mut lab, TierPressure::Ready));
+    let second = request_of(&asked(&mut lab, TierPressure::Ready));
     assert_ne!(first, second);
     check_dropped(&mut lab, &first);
     lab.leave();
@@ -142,7 +142,7 @@ fn an_answer_after_the_users_next_turn_is_dropped() {
 fn a_host_that_fails_to_judge_has_given_no_answer() {
     let mut told = String::new();
     let mut lab = JudgmentFixture::on_host(&[]);
-    for at in [At::Early, At::Ready, At::Asap] {
+    for at in [TierPressure::Early, TierPressure::Ready, TierPressure::Asap] {
         let asked = asked(&mut lab, at);
         lab.report(&asked.action_id, ActionStatus::Failed, None, Some("out of credit"));
         told.push_str(&lab.told());
@@ -166,9 +166,9 @@ fn a_host_that_fails_to_judge_has_given_no_answer() {
 }
 
 #[test]
-fn a_host_that_fails_without_a_reason_has_failed_too() {
+fn a_host_may_fail_without_a_reason() {
     let mut lab = JudgmentFixture::on_host(&[]);
-    let asked = asked(&mut lab, At::Ready);
+    let asked = asked(&mut lab, TierPressure::Ready);
     lab.report(&asked.action_id, ActionStatus::Failed, None, None);
     expect![[r#"
         judged by host: no answer: the host gave no reason
@@ -183,7 +183,7 @@ fn a_host_that_fails_without_a_reason_has_failed_too() {
 fn a_host_that_cannot_judge_is_not_asked() {
     let lines = vec!["judgment.backend = \"host\"".to_owned()];
     let mut lab = JudgmentFixture::configured(lines, false);
-    let verdict = lab.turn(At::Ready);
+    let verdict = lab.turn(TierPressure::Ready);
     assert_eq!(verdict.outcome, Outcome::Defer);
     assert_eq!(verdict.reason, "host gave no answer: the host cannot judge");
     assert_eq!(performed(&lab.sidecar.take_notes()), []);
@@ -191,9 +191,9 @@ fn a_host_that_cannot_judge_is_not_asked() {
 }
 
 #[test]
-fn whoever_takes_the_thread_up_again_is_asked_under_the_same_name() {
+fn a_reopened_thread_is_judged_under_the_same_request_id() {
     let mut lab = JudgmentFixture::on_host(&[]);
-    let asked = asked(&mut lab, At::Ready);
+    let asked = asked(&mut lab, TierPressure::Ready);
     let killed = lab.lose_the_sidecar();
     lab.sidecar.call::<ThreadClose>(&ThreadCloseParams { thread_id: THREAD.to_owned() });
     let left = lab.open();

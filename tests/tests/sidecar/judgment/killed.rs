@@ -1,8 +1,8 @@
-//! A sidecar that goes while the endpoint thinks: the question is put again by whoever takes the thread up, and its
-//! answer counts once.
+//! The sidecar is killed during a judgment: the next owner asks the same question again, and its answer counts once.
 
 use super::fixture::{
-    At, JudgmentFixture, NO, THREAD, WIRES, Wire, YES, is_judge, on_both_wires, performed,
+    JudgmentFixture, NO, THREAD, TestedApi, TierPressure, WIRES, YES, is_judge, on_both_wires,
+    performed,
 };
 use expect_test::expect;
 use rawr_protocol::methods::{ThreadClose, ThreadList};
@@ -10,14 +10,14 @@ use rawr_protocol::{Phase, ThreadCloseParams, ThreadListParams};
 use rawr_tests::mock_endpoint::{Mock, Reply, block_on};
 
 #[test]
-fn after_a_crash_the_same_question_is_put_again_and_answered_once() {
-    let told = |wire: Wire| {
+fn after_a_crash_the_question_is_repeated_and_answered_once() {
+    let told = |wire: TestedApi| {
         let endpoint = Mock::start_apart(vec![Reply::Stall, wire.said(YES).held()]);
         let mut lab = JudgmentFixture::on(&endpoint, wire, &[]);
-        assert!(is_judge(&lab.turn(At::Ready)));
+        assert!(is_judge(&lab.turn(TierPressure::Ready)));
         block_on(endpoint.wait_for_requests(1));
         let opened = lab.lose_the_sidecar();
-        // The host has nothing to do with it.
+        // The host has nothing to do.
         assert_eq!((opened.phase, opened.pending_actions), (Phase::AwaitingJudgment, vec![]));
         block_on(endpoint.wait_for_requests(2));
         let seen = endpoint.seen();
@@ -42,13 +42,13 @@ fn after_a_crash_the_same_question_is_put_again_and_answered_once() {
     );
 }
 
-/// In the same sidecar: the request that was under way is of no more use.
+/// In the same sidecar: the running request is not needed any more.
 #[test]
-fn a_thread_that_is_left_and_taken_up_again_is_judged_once() {
+fn a_thread_that_is_closed_and_reopened_is_judged_once() {
     for wire in WIRES {
         let endpoint = Mock::start_apart(vec![Reply::Stall, wire.said(NO)]);
         let mut lab = JudgmentFixture::on(&endpoint, wire, &["judgment.timeout_seconds = 600"]);
-        lab.turn(At::Ready);
+        lab.turn(TierPressure::Ready);
         block_on(endpoint.wait_for_requests(1));
         lab.sidecar.call::<ThreadClose>(&ThreadCloseParams { thread_id: THREAD.to_owned() });
         assert_eq!(lab.open().phase, Phase::AwaitingJudgment);
@@ -60,17 +60,17 @@ fn a_thread_that_is_left_and_taken_up_again_is_judged_once() {
 }
 
 #[test]
-fn while_nobody_owns_the_thread_an_answer_waits_for_nobody() {
-    let told = |wire: Wire| {
+fn the_answer_for_a_thread_without_an_owner_is_dropped() {
+    let told = |wire: TestedApi| {
         let endpoint = Mock::start_apart(vec![wire.said(YES).held(), wire.said(NO)]);
         let mut lab = JudgmentFixture::on(&endpoint, wire, &[]);
-        lab.turn(At::Ready);
+        lab.turn(TierPressure::Ready);
         block_on(endpoint.wait_for_requests(1));
         lab.sidecar.call::<ThreadClose>(&ThreadCloseParams { thread_id: THREAD.to_owned() });
         lab.sidecar.take_notes();
         let records = lab.records();
         endpoint.let_go();
-        // Answered after the reply was: whatever it led to is done.
+        // Answered after the reply, so that its effects are done.
         lab.sidecar.call::<ThreadList>(&ThreadListParams {});
         assert_eq!(lab.records(), records);
         lab.open();

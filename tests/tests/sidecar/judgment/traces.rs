@@ -1,14 +1,14 @@
-//! What a judgment leaves behind: its costs, kept apart; and what it must not: a trace in the transcript, a key anywhere,
-//! the conversation in a log.
+//! What a judgment records: its own costs. And what it must not: a trace in the transcript, the key anywhere, the
+//! conversation in a log.
 
-use super::fixture::{At, JudgmentFixture, KEY, NO, SAID, WIRES, YES, performed};
+use super::fixture::{JudgmentFixture, KEY, NO, SAID, TierPressure, WIRES, YES, performed};
 use rawr_protocol::JudgmentTotals;
 use rawr_tests::mock_endpoint::{Mock, reply};
 use std::fs;
 use std::path::Path;
 
 #[test]
-fn costs_are_added_up_apart_from_the_threads_own() {
+fn costs_of_judgments_are_separate_from_the_threads() {
     for wire in WIRES {
         let limited = |left: &str| wire.said(NO).with("x-ratelimit-remaining-tokens", left);
         let refused = reply(401, "no such key");
@@ -20,7 +20,7 @@ fn costs_are_added_up_apart_from_the_threads_own() {
             "asked 2, failed 1, tokens 40 and 9, x-ratelimit-remaining-tokens 900",
             "asked 3, failed 1, tokens 80 and 18, x-ratelimit-remaining-tokens 800",
         ] {
-            lab.turn(At::Ready);
+            lab.turn(TierPressure::Ready);
             lab.settled();
             assert_eq!(told(&lab.totals().unwrap()), expected);
             assert_eq!(lab.get().thread.percent_remaining, Some(70));
@@ -45,7 +45,7 @@ fn a_judgment_injects_nothing_and_belongs_to_no_turn() {
         for text in [NO, "no judgment at all"] {
             let endpoint = Mock::start_apart(vec![wire.said(text)]);
             let mut lab = JudgmentFixture::on(&endpoint, wire, &[]);
-            lab.turn(At::Ready);
+            lab.turn(TierPressure::Ready);
             assert_eq!(performed(&lab.settled()), []);
             assert_eq!(lab.get().pending_actions, []);
             for kind in ["turn_started", "turn_completed"] {
@@ -57,7 +57,7 @@ fn a_judgment_injects_nothing_and_belongs_to_no_turn() {
 }
 
 #[test]
-fn neither_key_nor_conversation_is_in_a_log_and_the_key_is_in_no_file() {
+fn the_key_is_in_no_file_and_the_conversation_in_no_log() {
     for wire in WIRES {
         let repeated = format!(r#"{{"error": {{"message": "wrong key {KEY}", "code": "{KEY}"}}}}"#);
         let replies = [
@@ -68,7 +68,7 @@ fn neither_key_nor_conversation_is_in_a_log_and_the_key_is_in_no_file() {
         let endpoint = Mock::start_apart(replies.to_vec());
         let mut lab = JudgmentFixture::on(&endpoint, wire, &[]);
         for _ in 0..3 {
-            lab.turn(At::Ready);
+            lab.turn(TierPressure::Ready);
             lab.settled();
         }
         assert!(

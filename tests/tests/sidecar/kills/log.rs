@@ -1,4 +1,4 @@
-//! What a thread's log says when all is over.
+//! The thread's log at the end.
 
 use rawr_tests::Home;
 use serde_json::Value;
@@ -23,7 +23,7 @@ impl Log {
         self.events(kind).map(field).collect()
     }
 
-    /// No id is given twice, and no sequence asks for the same thing under two.
+    /// No id is used twice, and no sequence requests the same thing under two ids.
     pub fn assert_every_action_once(&self) {
         let ids = self.all("action_issued", "action");
         assert_eq!(ids.iter().collect::<BTreeSet<_>>().len(), ids.len(), "{ids:?}");
@@ -39,7 +39,7 @@ impl Log {
         assert!(twice.is_empty(), "{twice:?}");
     }
 
-    /// How often the host was asked for it, each time under an id of its own.
+    /// How often the host was asked for it, each time with its own id.
     pub fn times_issued(&self, what: &str) -> usize {
         self.events("action_issued").filter(|issued| asked_for(issued) == Some(what)).count()
     }

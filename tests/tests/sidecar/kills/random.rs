@@ -1,4 +1,4 @@
-//! Numbers that look random and are the same for the same seed.
+//! A pseudo-random sequence that depends only on the seed.
 
 /// SplitMix64.
 #[derive(Debug)]

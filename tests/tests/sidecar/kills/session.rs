@@ -1,4 +1,4 @@
-//! One home, its host and its people, and who of them dies when.
+//! One home with its host and editors, and random kills.
 
 use crate::kills::log::Log;
 use crate::kills::random::Dice;
@@ -16,18 +16,18 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 const THREAD: &str = "t";
-/// A whole sequence takes about so long in a debug build.
+/// The approximate time of a whole sequence in a debug build.
 const LONGEST_LIFE_MICROS: u64 = 20_000;
 
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Told {
+pub struct SessionReport {
     pub kills: u64,
     pub compactions: u64,
     pub messages: u64,
     answered: u64,
 }
 
-impl AddAssign for Told {
+impl AddAssign for SessionReport {
     fn add_assign(&mut self, other: Self) {
         self.kills += other.kills;
         self.compactions += other.compactions;
@@ -36,7 +36,7 @@ impl AddAssign for Told {
     }
 }
 
-impl fmt::Display for Told {
+impl fmt::Display for SessionReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { kills, compactions, messages, answered } = self;
         write!(
@@ -46,12 +46,12 @@ impl fmt::Display for Told {
     }
 }
 
-pub struct Session {
+pub struct KillSession {
     home: Home,
     dice: Dice,
     seed: u64,
     host: StandIn,
-    /// The host's, and two editors'.
+    /// The host's sidecar, and those of two editors.
     sidecars: [Sidecar; 3],
     guards: Vec<String>,
     rules: Vec<String>,
@@ -60,7 +60,7 @@ pub struct Session {
 
 const OWNER: usize = 0;
 
-impl Session {
+impl KillSession {
     pub fn new(seed: u64) -> Self {
         let home = Home::new();
         let sidecars = [(); 3].map(|()| start(&home));
@@ -80,7 +80,7 @@ impl Session {
         session
     }
 
-    /// Somebody does something, and somebody dies.
+    /// One client acts, and one sidecar dies.
     pub fn round(&mut self) {
         let victim = self.dice.below(3) as usize;
         let actor = if self.dice.below(2) == 0 { OWNER } else { self.dice.below(3) as usize };
@@ -155,8 +155,8 @@ impl Session {
         }
     }
 
-    /// Nobody dies any more: everything comes to rest, and the log is looked at.
-    pub fn end(mut self) -> Told {
+    /// Waits until the thread is idle, without kills, and checks the log.
+    pub fn end(mut self) -> SessionReport {
         self.settle();
         let log = Log::read(&self.home, THREAD);
         let seed = self.seed;
@@ -175,7 +175,7 @@ impl Session {
         let times = |all: &[String], turn: &str| all.iter().filter(|it| *it == turn).count();
         for (method, turn) in &self.host.acknowledged {
             match *method {
-                // Said again where its answer was lost.
+                // Repeated if its answer was lost.
                 TurnStarted::METHOD => {
                     assert!(times(&started, turn) > 0, "seed {seed}: {turn} never began");
                 }
@@ -191,7 +191,7 @@ impl Session {
         for sidecar in &mut self.sidecars {
             sidecar.take_notes();
         }
-        Told {
+        SessionReport {
             kills: self.kills,
             compactions: self.host.count("compact") as u64,
             messages: self.host.written.len() as u64,
@@ -204,7 +204,7 @@ impl Session {
         const LOOKS: u32 = 2000;
         for _ in 0..LOOKS {
             let owner = &mut self.sidecars[OWNER];
-            assert!(self.host.run(owner), "seed {}: it died by itself", self.seed);
+            assert!(self.host.run(owner), "seed {}: it ended without a kill", self.seed);
             let thread = owner.call::<ThreadGet>(&ThreadGetParams { thread_id: THREAD.to_owned() });
             let quiet = thread.thread.phase == Phase::Idle
                 && thread.pending_actions.is_empty()
@@ -215,7 +215,7 @@ impl Session {
             }
             thread::sleep(ONE_LOOK);
         }
-        panic!("seed {}: it does not come to rest\n{}", self.seed, self.sidecars[OWNER].told());
+        panic!("seed {}: it does not become idle\n{}", self.seed, self.sidecars[OWNER].told());
     }
 }
 

@@ -1,4 +1,4 @@
-//! What can be done from an editor: fixes, the shipped text, and the texts that rawr itself serves.
+//! Code actions: quick fixes, the shipped text, and the texts that rawr serves.
 
 use crate::language::fixture::{Editor, capabilities, uri};
 use rawr_protocol::methods::{LogMessage, PromptChanged, PromptPreviewChanged};
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 const OWN: &str = "Compacting, because {reason}. {threadId} é";
 
 fn edited(home: &Home, capabilities: &Value) -> (Editor, std::path::PathBuf, String) {
-    // Before the editor comes: a file that is saved while it is there is told of.
+    // Create the prompts before the editor starts, because saved files are reported.
     Sidecar::start(home).leave();
     let prompt = home.path().join("auto-compact/heads-up.md");
     let shipped = std::fs::read_to_string(&prompt).unwrap();
@@ -19,7 +19,7 @@ fn edited(home: &Home, capabilities: &Value) -> (Editor, std::path::PathBuf, Str
 }
 
 #[test]
-fn a_slip_of_the_pen_is_put_right() {
+fn a_typo_is_fixed() {
     let home = Home::new();
     let mut editor = Editor::start(&home);
     let config = home.path().join("rawr.toml");
@@ -83,7 +83,7 @@ fn a_reset_goes_through_the_editor_that_has_the_prompt_open() {
     assert_eq!(edit["newText"], shipped);
     let end = json!({ "line": 0, "character": OWN.len() });
     assert_eq!(edit["range"], json!({ "start": { "line": 0, "character": 0 }, "end": end }));
-    assert_eq!(std::fs::read_to_string(&prompt).unwrap(), OWN, "nothing is done behind its back");
+    assert_eq!(std::fs::read_to_string(&prompt).unwrap(), OWN, "the file is unchanged");
     let refused = json!({ "applied": false, "failureReason": "read-only" });
     editor.sidecar.send(&json!({ "jsonrpc": "2.0", "id": asked["id"], "result": refused }));
     let told = editor.sidecar.expect::<LogMessage>().message;
@@ -92,7 +92,7 @@ fn a_reset_goes_through_the_editor_that_has_the_prompt_open() {
 }
 
 #[test]
-fn a_reset_of_a_prompt_that_nobody_has_open_writes_the_file() {
+fn a_reset_of_a_prompt_that_is_not_open_writes_the_file() {
     let home = Home::new();
     let (mut editor, prompt, shipped) = edited(&home, &json!({ "textDocument": {} }));
     assert_eq!(editor.execute("rawr.resetPrompt", &uri(&prompt))["applied"], "file");
@@ -105,7 +105,7 @@ fn a_reset_of_a_prompt_that_nobody_has_open_writes_the_file() {
 fn a_preview_follows_the_buffer_by_a_notification() {
     let home = Home::new();
     let (mut editor, prompt, _) = edited(&home, &capabilities());
-    // Nobody looks at it yet: no word of it.
+    // No preview is open, so there is no notification.
     editor.change(&prompt, json!([{ "text": "{reason} 1" }]));
     let shown = editor.execute("rawr.previewPrompt", &uri(&prompt));
     assert_eq!(
@@ -119,7 +119,7 @@ fn a_preview_follows_the_buffer_by_a_notification() {
 }
 
 #[test]
-fn a_preview_is_asked_for_again_where_the_client_can() {
+fn a_preview_is_refreshed_if_the_client_supports_it() {
     let home = Home::new();
     let mut capabilities = capabilities();
     capabilities["workspace"]["textDocumentContent"] = json!({});
@@ -140,15 +140,11 @@ fn a_preview_is_asked_for_again_where_the_client_can() {
 }
 
 #[test]
-fn commands_and_texts_that_there_are_not_are_refused() {
+fn unknown_commands_and_texts_are_refused() {
     let home = Home::new();
     let mut editor = Editor::start(&home);
     for (method, params, message) in [
-        (
-            "workspace/executeCommand",
-            json!({ "command": "rawr.x" }),
-            "there is no command `rawr.x`",
-        ),
+        ("workspace/executeCommand", json!({ "command": "rawr.x" }), "unknown command `rawr.x`"),
         (
             "workspace/executeCommand",
             json!({ "command": "rawr.resetPrompt", "arguments": ["nothing"] }),
@@ -157,7 +153,7 @@ fn commands_and_texts_that_there_are_not_are_refused() {
         (
             "workspace/textDocumentContent",
             json!({ "uri": "rawr://preview/nothing" }),
-            "there is no text rawr://preview/nothing",
+            "unknown document rawr://preview/nothing",
         ),
     ] {
         let failure = editor.sidecar.say(method, &params).unwrap().unwrap_err();

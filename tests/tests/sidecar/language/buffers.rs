@@ -1,4 +1,4 @@
-//! Documents as a client keeps them: opened, changed, saved and closed, in its own encoding, and messages that do not fit.
+//! Open documents: opened, changed, saved and closed, in the client's encoding, and invalid messages.
 
 use crate::language::fixture::{Editor, capabilities, shown, uri};
 use rawr_protocol::methods::LogMessage;
@@ -32,7 +32,7 @@ fn the_encoding_is_the_clients_choice() {
 }
 
 #[test]
-fn a_client_that_edits_nothing_is_told_nothing_of_documents() {
+fn a_client_without_documents_gets_no_notifications_of_documents() {
     let home = Home::new();
     let editor = Editor::with(&home, &json!({}));
     let can: Vec<_> = editor.can.as_object().unwrap().keys().cloned().collect();
@@ -41,7 +41,7 @@ fn a_client_that_edits_nothing_is_told_nothing_of_documents() {
 }
 
 #[test]
-fn several_changes_of_one_message_follow_each_other() {
+fn several_changes_of_one_message_are_applied_in_order() {
     let home = Home::new();
     let mut editor = Editor::start(&home);
     let config = home.path().join("rawr.toml");
@@ -59,14 +59,14 @@ fn several_changes_of_one_message_follow_each_other() {
 }
 
 #[test]
-fn layers_that_are_not_saved_are_checked_with_each_other() {
+fn unsaved_layers_are_checked_together() {
     let home = Home::new();
     let mut editor = Editor::start(&home);
     let prompt = home.path().join("auto-compact/auto-compact.md");
     let config = home.path().join("rawr.toml");
     let front = "---\ntrigger:\n  early_percent_remaining_lt: 50\n---\nWrite it.\n";
     assert_eq!(shown(&editor.open(&prompt, front)), ["2:30-2:32 threshold-order"]);
-    // What the prompt says gives way to the file that is not saved, either.
+    // The unsaved configuration overrides the front matter, too.
     let falling = "[rawr_auto_compaction]\nearly_percent_remaining_lt = 90\n";
     assert_eq!(shown(&editor.open(&config, falling)), [""; 0]);
     let note = editor.sidecar.next_note();
@@ -92,7 +92,7 @@ fn a_document_that_is_closed_is_cleared() {
 }
 
 #[test]
-fn other_peoples_files_are_none_of_our_business() {
+fn other_files_are_ignored() {
     let home = Home::new();
     let mut editor = Editor::start(&home);
     for uri in
@@ -113,7 +113,7 @@ fn other_peoples_files_are_none_of_our_business() {
 }
 
 #[test]
-fn messages_that_do_not_fit_are_told_and_change_nothing() {
+fn invalid_messages_are_reported_and_change_nothing() {
     let home = Home::new();
     let mut editor = Editor::start(&home);
     let prompt = home.path().join("auto-compact/heads-up.md");
@@ -127,11 +127,11 @@ fn messages_that_do_not_fit_are_told_and_change_nothing() {
     editor.open(&prompt, "{reason} {x}");
     editor.notify("textDocument/didChange", change(1));
     let told = editor.sidecar.expect::<LogMessage>().message;
-    assert!(told.contains("version 1 is ignored"), "{told}");
+    assert!(told.contains("ignored version 1"), "{told}");
     editor.notify("textDocument/didChange", json!({ "contentChanges": 3 }));
     let told = editor.sidecar.expect::<LogMessage>().message;
     assert!(told.starts_with("textDocument/didChange: "), "{told}");
-    // The text is as it was, and a place far outside of it is its end.
+    // The text is unchanged, and a position outside of it is clamped.
     assert_eq!(editor.at("textDocument/hover", &prompt, 900, 900), Value::Null);
     let hover = editor.at("textDocument/hover", &prompt, 0, 3);
     assert_eq!(hover["range"]["end"]["character"], 8);
@@ -142,7 +142,7 @@ fn messages_that_do_not_fit_are_told_and_change_nothing() {
 }
 
 #[test]
-fn before_it_is_greeted_the_sidecar_listens_to_nothing() {
+fn before_initialize_notifications_are_ignored() {
     let home = Home::new();
     let mut sidecar = rawr_tests::Sidecar::spawn(&home, &rawr_tests::Launch::default());
     let document = json!({ "uri": uri(&home.path().join("rawr.toml")), "languageId": "toml" });
@@ -153,7 +153,7 @@ fn before_it_is_greeted_the_sidecar_listens_to_nothing() {
 }
 
 #[test]
-fn a_document_that_is_too_large_is_told_and_let_go() {
+fn a_document_that_is_too_large_is_reported_and_dropped() {
     let home = Home::new();
     let mut editor = Editor::start(&home);
     let prompt = home.path().join("auto-compact/compact.md");
@@ -166,7 +166,7 @@ fn a_document_that_is_too_large_is_told_and_let_go() {
 }
 
 #[test]
-fn a_file_is_known_behind_a_link_and_under_an_encoded_name() {
+fn a_file_is_recognized_through_links_and_encoded_uris() {
     let home = Home::new();
     let mut editor = Editor::start(&home);
     let link = home.work().join("ä link");
@@ -184,7 +184,7 @@ fn a_file_is_known_behind_a_link_and_under_an_encoded_name() {
 }
 
 #[test]
-fn what_others_save_changes_what_is_said_of_a_buffer() {
+fn saves_by_others_update_the_diagnostics_of_a_buffer() {
     let home = Home::new();
     let mut capabilities = capabilities();
     capabilities["workspace"]["codeLens"] = json!({ "refreshSupport": true });

@@ -1,5 +1,5 @@
-//! Language clients that know nothing of rawr, on the shipped prompts: Neovim's own, and VS Code's own, on a stand-in
-//! for the editor around it.
+//! Generic language clients on the shipped prompts: Neovim's built-in client, and VS Code's client library with a fake
+//! editor.
 
 use rawr_tests::{Home, Sidecar, rawr};
 use serde_json::Value;
@@ -10,7 +10,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("language-clients")
 }
 
-/// Where `tests/run` puts it.
+/// Where `tests/run` installs it.
 fn neovim() -> PathBuf {
     let place = std::env::var_os("RAWR_TEST_NEOVIM").map(PathBuf::from);
     let place = place
@@ -19,7 +19,7 @@ fn neovim() -> PathBuf {
     place
 }
 
-/// The shipped prompts, as a home gets them.
+/// The shipped prompts, as in a new home.
 fn prompts(home: &Home) -> Vec<PathBuf> {
     Sidecar::start(home).leave();
     let folder = std::fs::read_dir(home.path().join("auto-compact")).unwrap();
@@ -50,7 +50,7 @@ fn has(list: &Value, wanted: &str) -> bool {
     list.as_array().unwrap().iter().any(|entry| entry == wanted)
 }
 
-/// What every client sees, whatever it is.
+/// What every client must show.
 fn check(lines: &[Value]) {
     for line in lines {
         let lens = line["lenses"][0].as_str().unwrap();
@@ -83,7 +83,7 @@ fn neovims_own_client_shows_problems_lenses_hovers_and_proposals() {
     check(&lines);
     for line in &lines {
         assert!(line["clean"].as_array().is_none_or(Vec::is_empty), "{line}");
-        // Neovim counts bytes: those of `é 🦀 ` are eight.
+        // Neovim counts bytes: `é 🦀 ` has eight.
         let slip = serde_json::json!([["unknown-placeholder", line["last"], 8, 25]]);
         assert_eq!(line["slip"], slip, "{line}");
     }
@@ -102,7 +102,7 @@ fn vs_codes_own_client_shows_problems_lenses_hovers_and_proposals() {
     check(&lines);
     for line in &lines {
         assert_eq!((&line["clean"], &line["version"]), (&0.into(), &2.into()), "{line}");
-        // It counts units of UTF-16: those of `é 🦀 ` are five.
+        // It counts UTF-16 units: `é 🦀 ` has five.
         assert_eq!(line["slip"], serde_json::json!([[0, 5, 22]]), "{line}");
     }
 }

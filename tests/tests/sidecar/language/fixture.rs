@@ -1,4 +1,4 @@
-//! The fixture: a language client of a real sidecar, with the requests and the position encoding of an editor.
+//! A language client of the real sidecar that behaves like a generic editor, with its position encoding.
 
 use rawr_tests::{Home, Launch, Sidecar};
 use serde_json::{Value, json};
@@ -6,7 +6,7 @@ use std::path::Path;
 
 pub struct Editor {
     pub sidecar: Sidecar,
-    /// What the server said that it can do.
+    /// The server's capabilities.
     pub can: Value,
     version: i64,
 }
@@ -15,7 +15,7 @@ pub fn uri(path: &Path) -> String {
     format!("file://{}", path.display())
 }
 
-/// What most editors say of themselves.
+/// The capabilities of typical editors.
 pub fn capabilities() -> Value {
     json!({
         "general": { "positionEncodings": ["utf-8", "utf-16"] },
@@ -49,7 +49,7 @@ impl Editor {
         answer.unwrap_or_else(|failure| panic!("{method}: {failure:?}"))
     }
 
-    /// Opens a document and gives what is said of it.
+    /// Opens a document and returns its diagnostics.
     pub fn open(&mut self, path: &Path, text: &str) -> Value {
         self.version += 1;
         let document =
@@ -67,7 +67,7 @@ impl Editor {
         self.diagnostics(path)
     }
 
-    /// The next word on this document, which must be of the version that was sent last.
+    /// The next diagnostics of this document, which must be of the latest version.
     pub fn diagnostics(&mut self, path: &Path) -> Value {
         loop {
             let note = self.sidecar.next_note();
@@ -79,7 +79,7 @@ impl Editor {
         }
     }
 
-    /// A request about one place.
+    /// A request about one position.
     pub fn at(&mut self, method: &str, path: &Path, line: u64, character: u64) -> Value {
         let position = json!({ "line": line, "character": character });
         let document = json!({ "uri": uri(path) });

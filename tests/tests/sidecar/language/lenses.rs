@@ -1,4 +1,4 @@
-//! What is shown beside a text: values of the newest thread, lengths, what tiers would have done, and where things lead.
+//! Annotations of a text: values of the newest thread, lengths, how often tiers would have fired, and links.
 
 use crate::language::fixture::{Editor, capabilities, uri};
 use rawr_tests::{Home, Sidecar, StandIn};
@@ -27,7 +27,7 @@ fn titles(lenses: &Value) -> Vec<&str> {
 }
 
 #[test]
-fn a_placeholder_says_what_it_would_say_of_the_newest_thread() {
+fn a_placeholder_shows_its_value_in_the_newest_thread() {
     let home = lived_in();
     let mut editor = Editor::start(&home);
     let prompt = home.path().join("auto-compact/handoff.md");
@@ -35,26 +35,26 @@ fn a_placeholder_says_what_it_would_say_of_the_newest_thread() {
     let hover = editor.at("textDocument/hover", &prompt, 0, 2);
     let told = hover["contents"]["value"].as_str().unwrap();
     assert!(told.contains("(required): the continuation packet, word for word"), "{told}");
-    assert!(told.contains("Now, in thread `t`:") && told.contains("````text"), "{told}");
+    assert!(told.contains("Value in thread `t`:") && told.contains("````text"), "{told}");
     let hover = editor.at("textDocument/hover", &prompt, 1, 2);
     assert!(hover["contents"]["value"].as_str().unwrap().contains("```text\nt\n```"), "{hover}");
     editor.sidecar.leave();
 }
 
 #[test]
-fn without_a_thread_it_says_so() {
+fn without_a_thread_a_placeholder_shows_no_value() {
     let home = Home::new();
     let mut editor = Editor::start(&home);
     let prompt = home.path().join("auto-compact/heads-up.md");
     editor.open(&prompt, "{reason}");
     let hover = editor.at("textDocument/hover", &prompt, 0, 2);
     let told = hover["contents"]["value"].as_str().unwrap();
-    assert!(told.ends_with("There is no thread to take its value from."), "{told}");
+    assert!(told.ends_with("No thread to read its value from."), "{told}");
     editor.sidecar.leave();
 }
 
 #[test]
-fn a_lens_counts_what_the_buffer_renders_to() {
+fn a_lens_counts_the_tokens_of_the_rendered_buffer() {
     let home = lived_in();
     let mut editor = Editor::start(&home);
     let prompt = home.path().join("auto-compact/heads-up.md");
@@ -65,7 +65,7 @@ fn a_lens_counts_what_the_buffer_renders_to() {
     assert!(lens.starts_with("renders to ") && lens.ends_with(" tokens"), "{lens}");
     assert_eq!(lenses[0]["command"]["command"], "rawr.previewPrompt");
     assert_eq!(lenses[0]["command"]["arguments"], json!([uri(&prompt)]));
-    // The thread's model is none that is counted exactly: a quarter of the bytes.
+    // The thread's model has no exact tokenizer, so that the estimate is a quarter of the bytes.
     editor.change(&prompt, json!([{ "text": "{reason} {threadId}{threadId}abcde" }]));
     let lenses = editor.of("textDocument/codeLens", &prompt);
     assert_eq!(titles(&lenses), ["renders to about 4 tokens", "differs from the shipped text"]);
@@ -73,7 +73,7 @@ fn a_lens_counts_what_the_buffer_renders_to() {
 }
 
 #[test]
-fn a_lens_stands_below_the_front_matter() {
+fn a_lens_is_below_the_front_matter() {
     let home = Home::new();
     let mut editor = Editor::start(&home);
     let prompt = home.path().join("auto-compact/auto-compact.md");
@@ -90,7 +90,7 @@ fn hints(editor: &mut Editor, home: &Home) -> Vec<String> {
 }
 
 #[test]
-fn tiers_say_what_they_would_have_done_under_the_thresholds_of_the_buffer() {
+fn tiers_show_how_often_the_thresholds_of_the_buffer_would_have_fired() {
     let home = lived_in();
     let mut editor = Editor::start(&home);
     let config = home.path().join("rawr.toml");
@@ -101,7 +101,7 @@ fn tiers_say_what_they_would_have_done_under_the_thresholds_of_the_buffer() {
     editor.change(&config, json!([{ "text": table.replace("65", "20") }]));
     let not = r#"{"character":25,"line":1} asap: would not have fired in the last 7 days"#;
     assert_eq!(hints(&mut editor, &home), [not]);
-    // What one tier no longer takes, the next milder one does.
+    // What one tier no longer catches, the next milder one does.
     editor.change(&config, json!([{ "text": "[rawr_auto_compaction]\nasap_percent_remaining_lt=20\nready_percent_remaining_lt=75" }]));
     let both = hints(&mut editor, &home);
     assert!(both.iter().any(|hint| hint.contains("ready: would have fired once")), "{both:?}");

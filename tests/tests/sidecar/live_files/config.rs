@@ -1,4 +1,4 @@
-//! Configuration while threads are open: what is edited holds from then on, and a file that is broken changes nothing.
+//! Configuration while threads are open: edits apply at once, and a broken file changes nothing.
 
 use super::{effective, expect_silence, start, write};
 use rawr_protocol::methods::{
@@ -17,7 +17,7 @@ fn codes(problems: &[Problem]) -> Vec<&str> {
 }
 
 #[test]
-fn every_file_of_the_configuration_is_taken_up_as_it_is_saved() {
+fn every_configuration_file_is_reloaded_as_it_is_saved() {
     let home = Home::new();
     let mut sidecar = start(&home);
     home.configure("[rawr_auto_compaction.policy.ready]\npercent_remaining_lt = 70\n");
@@ -27,7 +27,7 @@ fn every_file_of_the_configuration_is_taken_up_as_it_is_saved() {
     write(&codex, "model = \"x\"\n[rawr_auto_compaction]\nmode = \"ask\"\n");
     let changed = sidecar.expect::<ConfigChanged>();
     assert_eq!((&changed.effective[MODE]["value"], changed.problems), (&json!("ask"), vec![]));
-    // Of what Codex itself goes by nothing is ours.
+    // Codex's own keys are not ours.
     write(&codex, "model = \"y\"\n[rawr_auto_compaction]\nmode = \"ask\"\n");
     expect_silence(&mut sidecar);
     std::fs::remove_file(home.path().join("rawr.toml")).unwrap();
@@ -51,7 +51,7 @@ fn the_front_matter_of_the_packet_request_is_configuration_too() {
 }
 
 #[test]
-fn a_broken_file_leaves_the_last_good_one_in_force_until_it_is_mended() {
+fn the_last_valid_text_is_used_until_a_broken_file_is_fixed() {
     let home = Home::new();
     home.configure("[rawr_auto_compaction]\nmode = \"ask\"\n");
     let mut sidecar = start(&home);
@@ -63,7 +63,7 @@ fn a_broken_file_leaves_the_last_good_one_in_force_until_it_is_mended() {
     assert!(changed.problems[0].range.is_some(), "{changed:?}");
     assert_eq!(changed.effective[MODE]["value"], "ask");
     assert_eq!(of_thread(&mut sidecar, MODE), "ask");
-    // One that is opened meanwhile goes by the same.
+    // A thread that is opened meanwhile uses the same.
     assert!(StandIn::new("later").open(&home, &mut sidecar));
     let later = ConfigGetParams { thread_id: Some("later".to_owned()) };
     let later = sidecar.call::<ConfigGet>(&later);
@@ -85,7 +85,7 @@ fn of_thread(sidecar: &mut Sidecar, key: &str) -> Value {
 }
 
 #[test]
-fn a_projects_file_narrows_what_its_threads_go_by() {
+fn a_projects_file_narrows_the_configuration_of_its_threads() {
     let home = Home::new();
     let mut sidecar = start(&home);
     let mut host = StandIn::new("t");
@@ -105,7 +105,7 @@ fn a_projects_file_narrows_what_its_threads_go_by() {
     sidecar.leave();
 }
 
-/// The thread is in tier `asap`, until `asap` begins elsewhere.
+/// The thread is in tier `asap`, until the threshold of `asap` changes.
 #[test]
 fn a_thread_changes_its_tier_with_the_configuration() {
     let home = Home::new();
@@ -136,9 +136,9 @@ fn a_thread_changes_its_tier_with_the_configuration() {
     sidecar.leave();
 }
 
-/// A sequence waits for an answer; the time for it is shortened to less than has passed.
+/// A sequence waits for an answer; its deadline is shortened to less than the elapsed time.
 #[test]
-fn a_deadline_that_a_new_configuration_sets_into_the_past_is_the_cores_to_deal_with() {
+fn a_deadline_that_a_new_configuration_moves_into_the_past_fires() {
     let home = Home::new();
     let ask = "[rawr_auto_compaction]\nmode = \"ask\"\n";
     home.configure(ask);

@@ -1,4 +1,4 @@
-//! Folders and links: prompts that are elsewhere, that were not there at first, that a checkout replaced.
+//! Folders and links: prompts in other folders, in folders that are created later, and after a checkout.
 
 use super::{NAME, expect_silence, expect_text, file, folder, shell, start, text, write};
 use rawr_protocol::methods::{ConfigChanged, PromptChanged};
@@ -8,7 +8,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 
 #[test]
-fn a_folder_that_was_not_there_at_first() {
+fn a_folder_may_be_created_later() {
     let home = Home::new();
     let elsewhere = home.path().join("my/prompts/short.md");
     home.configure("[rawr_auto_compaction.prompts]\ncompact = \"../my/prompts/short.md\"\n");
@@ -21,7 +21,11 @@ fn a_folder_that_was_not_there_at_first() {
     expect_text(&mut sidecar, "Short.");
     fs::remove_dir_all(home.path().join("my")).unwrap();
     let changed = sidecar.expect::<PromptChanged>();
-    assert_eq!(changed.problems.len(), 1, "the last good text holds, and it is said: {changed:?}");
+    assert_eq!(
+        changed.problems.len(),
+        1,
+        "the last valid text is used, and the problem is reported: {changed:?}"
+    );
     assert_eq!(text(&mut sidecar), "Short.");
     assert_ne!(shipped, "Short.");
     shell(&home.path(), "mkdir -p my/prompts; echo Shorter. > my/prompts/short.md");
@@ -30,7 +34,7 @@ fn a_folder_that_was_not_there_at_first() {
 }
 
 #[test]
-fn the_prompt_folder_is_moved_away_and_another_comes() {
+fn the_prompt_folder_may_be_replaced() {
     let home = Home::new();
     let mut sidecar = Sidecar::start(&home);
     let shipped = text(&mut sidecar);
@@ -38,16 +42,16 @@ fn the_prompt_folder_is_moved_away_and_another_comes() {
     expect_text(&mut sidecar, "First.");
     fs::rename(folder(&home), home.path().join("away")).unwrap();
     expect_text(&mut sidecar, &shipped);
-    // The packet request's front matter was a file's, and is not any more.
+    // The packet request's front matter was from a file, which is gone.
     sidecar.expect::<ConfigChanged>();
-    write(&home.path().join("away/compact.md"), "Nobody's.\n");
+    write(&home.path().join("away/compact.md"), "Another.\n");
     expect_silence(&mut sidecar);
     fs::create_dir(folder(&home)).unwrap();
     write(&file(&home), "Second.\n");
     expect_text(&mut sidecar, "Second.");
     fs::remove_dir_all(folder(&home)).unwrap();
     fs::rename(home.path().join("away"), folder(&home)).unwrap();
-    expect_text(&mut sidecar, "Nobody's.");
+    expect_text(&mut sidecar, "Another.");
     sidecar.expect::<ConfigChanged>();
     write(&file(&home), "Third.\n");
     expect_text(&mut sidecar, "Third.");
@@ -57,7 +61,7 @@ fn the_prompt_folder_is_moved_away_and_another_comes() {
 
 /// As people keep their dotfiles.
 #[test]
-fn a_file_that_is_a_link_into_a_repository() {
+fn a_file_may_be_a_link_into_a_repository() {
     let home = Home::new();
     let dotfiles = home.work().join("dotfiles");
     fs::create_dir(&dotfiles).unwrap();
@@ -83,7 +87,7 @@ fn a_file_that_is_a_link_into_a_repository() {
 }
 
 #[test]
-fn a_folder_that_is_a_link() {
+fn a_folder_may_be_a_link() {
     let home = Home::new();
     let work = home.work();
     shell(&work, "mkdir -p one two; echo Of one. > one/compact.md; echo Of two. > two/compact.md");
@@ -92,7 +96,7 @@ fn a_folder_that_is_a_link() {
     assert_eq!(text(&mut sidecar), "Of one.");
     write(&work.join("one/compact.md"), "Of one, in place.\n");
     expect_text(&mut sidecar, "Of one, in place.");
-    // The other prompts are there as well, or the folder would lack them.
+    // Both folders have the other prompts, or else they would be reported as missing.
     shell(&work, "cp one/* two/; cp one/.seeded two/; echo Of two. > two/compact.md");
     expect_silence(&mut sidecar);
     shell(&work, "ln -s ../work/two ../home/new; mv -T ../home/new ../home/auto-compact");
@@ -104,7 +108,7 @@ fn a_folder_that_is_a_link() {
 }
 
 #[test]
-fn a_checkout_of_the_whole_folder() {
+fn a_checkout_may_replace_the_whole_folder() {
     let home = Home::new();
     let mut sidecar = start(&home);
     let git = "git -c user.name=t -c user.email=t@example.org -c core.autocrlf=false";
@@ -131,7 +135,7 @@ fn told(sidecar: &mut Sidecar) {
 }
 
 #[test]
-fn a_decision_prompt_and_the_file_that_the_configuration_names() {
+fn decision_prompts_and_configured_paths_are_watched() {
     let home = Home::new();
     let mut sidecar = start(&home);
     write(&home.path().join("strict.md"), "Be strict.\n");

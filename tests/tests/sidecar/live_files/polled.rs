@@ -1,4 +1,4 @@
-//! Where nobody tells of changes, files are looked at from time to time.
+//! Polling, if the operating system does not report changes.
 
 use super::{effective, expect_silence, expect_text, file, folder, polling, text, write};
 use rawr_protocol::methods::ConfigChanged;
@@ -6,7 +6,7 @@ use rawr_tests::{Home, Sidecar};
 use std::fs;
 
 #[test]
-fn every_way_of_saving_is_found() {
+fn every_way_of_saving_is_detected() {
     let home = Home::new();
     let mut sidecar = Sidecar::launch(&home, &polling());
     let shipped = text(&mut sidecar);
@@ -18,8 +18,8 @@ fn every_way_of_saving_is_found() {
     expect_text(&mut sidecar, "Renamed over.");
     fs::remove_file(file(&home)).unwrap();
     expect_text(&mut sidecar, &shipped);
-    write(&file(&home), "Anew.\n");
-    expect_text(&mut sidecar, "Anew.");
+    write(&file(&home), "Again.\n");
+    expect_text(&mut sidecar, "Again.");
     home.configure("[rawr_auto_compaction]\nmode = \"ask\"\n");
     sidecar.expect::<ConfigChanged>();
     assert_eq!(effective(&mut sidecar, "rawr_auto_compaction.mode"), "ask");

@@ -36,7 +36,7 @@ fn written_in_place_in_several_writes() {
 }
 
 #[test]
-fn without_an_end_of_the_last_line() {
+fn without_a_final_newline() {
     check(|file, text| write(file, text.trim_end()));
 }
 
@@ -49,7 +49,7 @@ fn another_file_renamed_over() {
     });
 }
 
-/// Whose end is never told.
+/// The end of writing is not reported.
 #[test]
 fn written_in_place_and_kept_open() {
     let home = Home::new();
@@ -65,9 +65,9 @@ fn written_in_place_and_kept_open() {
     sidecar.leave();
 }
 
-/// By its name: nobody opens or closes it.
+/// By path, so that the file is neither opened nor closed.
 #[test]
-fn cut_off_by_its_name() {
+fn truncated_by_path() {
     let home = Home::new();
     let mut sidecar = start(&home);
     write(&file(&home), "Sum up.\nIn two lines.\n");
@@ -78,9 +78,9 @@ fn cut_off_by_its_name() {
     sidecar.leave();
 }
 
-/// Vim with `backup`: the file is moved away, and written anew.
+/// Vim with `backup`: renames the file away and writes a new one.
 #[test]
-fn moved_away_and_written_anew() {
+fn renamed_away_and_written_again() {
     check(|file, text| {
         let backup = file.with_extension("md~");
         fs::rename(file, &backup).unwrap();
@@ -91,14 +91,14 @@ fn moved_away_and_written_anew() {
 }
 
 #[test]
-fn deleted_and_written_anew() {
+fn deleted_and_written_again() {
     check(|file, text| {
         fs::remove_file(file).unwrap();
         write(file, text);
     });
 }
 
-/// It writes another file and renames it over.
+/// Writes another file and renames it over the original.
 #[test]
 fn by_sed_in_place() {
     check(|file, text| {
@@ -109,7 +109,7 @@ fn by_sed_in_place() {
 }
 
 #[test]
-fn a_save_that_changes_nothing_is_no_news() {
+fn a_save_without_changes_is_not_reported() {
     let home = Home::new();
     let mut sidecar = start(&home);
     write(&file(&home), "Sum up.\n");
@@ -120,7 +120,7 @@ fn a_save_that_changes_nothing_is_no_news() {
 }
 
 #[test]
-fn a_file_that_is_gone_leaves_the_shipped_text() {
+fn a_deleted_file_is_replaced_by_the_shipped_text() {
     let home = Home::new();
     let mut sidecar = start(&home);
     let shipped = text(&mut sidecar);
@@ -134,7 +134,7 @@ fn a_file_that_is_gone_leaves_the_shipped_text() {
 }
 
 #[test]
-fn other_files_of_the_folder_are_nobodys_concern() {
+fn other_files_of_the_folder_are_ignored() {
     let home = Home::new();
     let mut sidecar = start(&home);
     write(&folder(&home).join("notes.md"), "Mine.\n");
@@ -144,7 +144,7 @@ fn other_files_of_the_folder_are_nobodys_concern() {
 }
 
 #[test]
-fn a_thousand_saves_are_a_thousand_reloads_and_none_is_torn() {
+fn a_thousand_saves_are_a_thousand_complete_reloads() {
     let home = Home::new();
     let mut sidecar = start(&home);
     let body = "Keep what was decided.\n".repeat(40);

@@ -1,4 +1,4 @@
-//! A prompt that is edited in the middle of a sequence is used by the next one, and not by this one.
+//! A prompt that is edited during a sequence is used by the next sequence.
 
 use super::{folder, start, write};
 use rawr_protocol::methods::{
@@ -11,7 +11,7 @@ use serde_json::json;
 use std::process::Command;
 
 #[test]
-fn a_host_hears_the_texts_that_its_sequence_began_with() {
+fn a_sequence_uses_the_prompts_that_it_started_with() {
     let home = Home::new();
     let mut sidecar = start(&home);
     let mut host = StandIn::new("t");
@@ -24,7 +24,7 @@ fn a_host_hears_the_texts_that_its_sequence_began_with() {
     let mut edited = false;
     let mut told = 0;
     let run = host.run_and(&mut sidecar, |note| {
-        // The packet has been asked for.
+        // The packet has been requested.
         if note.method == "rawr/action/perform" && !edited {
             edited = true;
             write(&file, &handoff("AFTER"));
@@ -61,7 +61,7 @@ fn shell(command: &str) -> Reply {
     call("shell", json!({ "command": command }))
 }
 
-/// The agent itself edits the prompt of the handoff, while it is asked for its packet.
+/// The agent edits the handoff prompt while it is asked for its packet.
 #[test]
 fn in_the_embedded_host_the_next_sequence_uses_it() {
     let (home, repository) = (Home::new(), Repository::new());

@@ -1,4 +1,4 @@
-//! Very many saves at once: the last one is in force, none is taken up half written, and memory stays where it is.
+//! Many saves at once: the last one wins, none is read half written, and memory use stays constant.
 
 use super::{file, folder, start, text};
 use rawr_protocol::methods::PromptChanged;
@@ -37,7 +37,7 @@ fn renamed(path: &Path, text: &str) {
 }
 
 #[test]
-fn a_thousand_saves_in_two_seconds_end_with_the_last() {
+fn after_a_thousand_saves_in_two_seconds_the_last_one_wins() {
     let home = Home::new();
     let mut sidecar = start(&home);
     let shipped = text(&mut sidecar);

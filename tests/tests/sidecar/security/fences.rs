@@ -1,4 +1,4 @@
-//! What a packet says stays between its fences, and nothing that it quotes is filled in.
+//! A packet's text stays inside its fence, and placeholders in it are not replaced.
 
 use rawr_protocol::Role;
 use rawr_protocol::methods::ThreadOpen;
@@ -40,7 +40,7 @@ fn a_packet_cannot_end_its_fence() {
 }
 
 #[test]
-fn placeholders_in_a_packet_are_words() {
+fn placeholders_in_a_packet_are_not_replaced() {
     let evil = "Goal: {resume} {packet} {scratchFile} {author}.";
     let text = handoff(evil);
     assert!(inside(&text).contains(evil), "{text}");

@@ -1,4 +1,4 @@
-//! Files of a project that are none: the service neither waits for them nor reads them whole.
+//! Special files in a project: the sidecar neither blocks on them nor reads them completely.
 
 use rawr_protocol::Role;
 use rawr_protocol::ThreadListParams;
@@ -9,7 +9,7 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::Command;
 
-/// A thread in a folder with such a `.rawr.toml` opens all the same, and what is wrong is told by its name.
+/// A thread in a folder with such a `.rawr.toml` can be opened, and the problem is reported with the file's name.
 fn check(spoil: impl Fn(&Path), told: &str) {
     let home = Home::new();
     spoil(&home.work().join(".rawr.toml"));
@@ -23,7 +23,7 @@ fn check(spoil: impl Fn(&Path), told: &str) {
 }
 
 #[test]
-fn a_pipe_that_nobody_writes_to_keeps_nobody_waiting() {
+fn a_pipe_without_a_writer_does_not_block() {
     let pipe = |path: &Path| {
         assert!(Command::new("mkfifo").arg(path).status().unwrap().success());
     };
@@ -31,7 +31,7 @@ fn a_pipe_that_nobody_writes_to_keeps_nobody_waiting() {
 }
 
 #[test]
-fn a_device_without_an_end_is_not_read() {
+fn an_endless_device_is_not_read() {
     check(|path| symlink("/dev/zero", path).unwrap(), "not a file");
 }
 
@@ -41,7 +41,7 @@ fn a_file_of_gigabytes_is_not_read() {
 }
 
 #[test]
-fn a_secret_that_a_link_leads_to_is_not_told() {
+fn the_target_of_a_link_is_not_quoted() {
     let home = Home::new();
     let secret = home.path().join("secret");
     std::fs::write(&secret, "the-secret-words = [\n").unwrap();

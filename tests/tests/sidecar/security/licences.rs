@@ -1,5 +1,4 @@
-//! The licences of everything that is built in, held without a tool of their own. `deny.toml` says the same to
-//! cargo-deny.
+//! The licenses of all dependencies, checked without cargo-deny. `deny.toml` has the same list for cargo-deny.
 
 use serde_json::Value;
 use std::path::Path;
@@ -9,14 +8,14 @@ fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()
 }
 
-/// The list of `deny.toml`: it is written in one place.
+/// The list of `deny.toml`, which is its only source.
 fn allowed() -> Vec<String> {
     let text = std::fs::read_to_string(root().join("deny.toml")).unwrap();
     let list = text.split("allow = [").nth(1).unwrap().split(']').next().unwrap();
     list.split('"').skip(1).step_by(2).map(str::to_owned).collect()
 }
 
-/// One licence of every alternative is enough, all of a conjunction are needed.
+/// One license of an alternative is enough; of a conjunction, all are needed.
 fn is_allowed(expression: &str, allowed: &[String]) -> bool {
     let expression = expression.replace('/', " OR ").replace(['(', ')'], " ");
     let one = |name: &str| allowed.iter().any(|allowed| allowed == name.trim());
@@ -24,9 +23,9 @@ fn is_allowed(expression: &str, allowed: &[String]) -> bool {
 }
 
 #[test]
-fn every_dependency_has_a_licence_that_is_wanted() {
+fn every_dependency_has_an_allowed_license() {
     let output = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
-        // Not offline: the crates of other platforms are listed too, and a build fetches only its own.
+        // Not offline: the list contains crates of other platforms, which a build does not fetch.
         .args(["metadata", "--format-version", "1", "--locked"])
         .current_dir(root())
         .output()

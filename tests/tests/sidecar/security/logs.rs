@@ -1,11 +1,11 @@
-//! Secrets stay out of what the sidecar says of itself, however much of it is wanted.
+//! Secrets are not in the sidecar's logs and traces, at any level.
 
 use rawr_protocol::Role;
 use rawr_protocol::methods::ThreadOpen;
 use rawr_tests::{Home, Launch, Sidecar, StandIn};
 use serde_json::json;
 
-/// Assembled, so that nobody who looks for secrets finds one here.
+/// Assembled, so that secret scanners do not report this file.
 fn secret() -> String {
     ["ghp", "_0aB1cD2eF3gH4iJ5kL6mN7oP8qR9sT0uV1w2"].concat()
 }
@@ -18,7 +18,7 @@ fn no_secret_reaches_the_log() {
     sidecar.call::<ThreadOpen>(&StandIn::new("t1").opening(&home, Role::Owner));
     let secret = secret();
     let said = |sidecar: &mut Sidecar, method: &str, params| {
-        // What is refused could be repeated in the log, too.
+        // Errors could repeat the params in the log.
         let _ = sidecar.say(method, &params).unwrap();
     };
     for text in [format!("use {secret} now"), format!("x\n{secret}\n{}", "y".repeat(2000))] {

@@ -1,8 +1,8 @@
-//! No telemetry: who opens a connection is known by name, and nobody else does. It is read off the sources.
+//! No telemetry: the files that may open connections are listed, and no other does. Checks the source code.
 
 use std::path::{Path, PathBuf};
 
-/// Each with what it may hold, and for what.
+/// The files, what each may use, and for what.
 const MAY: [(&str, &str); 16] = [
     ("server/src/judge/endpoint.rs", "reqwest"),
     ("server/src/judge/key.rs", "reqwest"),
@@ -10,23 +10,24 @@ const MAY: [(&str, &str); 16] = [
     ("editor-clients/host/src/host/embedded/chat.rs", "reqwest"),
     ("editor-clients/host/src/host/embedded/chat/send.rs", "reqwest"),
     ("editor-clients/host/src/host/embedded/chat/stream.rs", "reqwest"),
-    // The app-server that a person's own Codex works on: a socket among files.
+    // The app-server of a person's own Codex, over a Unix socket.
     ("editor-clients/host/src/host/codex/wire/socket.rs", "tungstenite"),
     ("editor-clients/host/src/host/codex/wire/socket.rs", "UnixStream"),
-    // Who listens there, where the owner of that app-server was killed.
+    // Listens after the owner of that app-server was killed.
     ("editor-clients/cli/src/commands/lease.rs", "UnixStream"),
-    // Between the screen and the app-server of `rawr codex --preflight`, and from there to the driver: files, too.
+    // Between the screen and the app-server of `rawr codex --preflight`, and from there to the driver, over Unix
+    // sockets.
     ("editor-clients/host/src/relay.rs", "UnixListener"),
     ("editor-clients/host/src/relay/stream.rs", "UnixStream"),
     ("editor-clients/host/src/relay/held.rs", "UnixStream"),
     ("editor-clients/cli/src/commands/relay.rs", "UnixListener"),
     ("editor-clients/cli/src/commands/attach/preflight_listener.rs", "UnixListener"),
     ("editor-clients/cli/src/commands/attach/preflight_listener.rs", "UnixStream"),
-    // Standard input and output, where a parent made them a socket.
+    // Standard input and output, if the parent process made them sockets.
     ("server/src/stdio.rs", "UnixStream"),
 ];
 
-/// What it takes to reach anybody.
+/// The APIs that can open a connection.
 const WAYS: [&str; 12] = [
     "reqwest",
     "hyper::",
@@ -42,7 +43,7 @@ const WAYS: [&str; 12] = [
     "\"curl\"",
 ];
 
-/// Crates that would reach somebody by themselves.
+/// Crates that open connections on their own.
 const REPORTERS: [&str; 6] =
     ["sentry", "opentelemetry", "posthog-rs", "segment", "tracing-opentelemetry", "mixpanel"];
 
@@ -63,7 +64,7 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
 }
 
 #[test]
-fn nobody_opens_a_connection_but_the_judge_and_the_hosts() {
+fn only_the_judge_and_the_hosts_open_connections() {
     let mut files = Vec::new();
     for room in [
         "protocol-schema/src",
@@ -91,7 +92,7 @@ fn nobody_opens_a_connection_but_the_judge_and_the_hosts() {
 }
 
 #[test]
-fn nothing_reports_home() {
+fn no_dependency_sends_telemetry() {
     let lock = std::fs::read_to_string(root().join("Cargo.lock")).unwrap();
     for name in REPORTERS {
         assert!(!lock.contains(&format!("name = \"{name}\"")), "{name} is a dependency");

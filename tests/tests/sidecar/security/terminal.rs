@@ -1,4 +1,4 @@
-//! Nothing that comes from outside steers the terminal of whoever runs a command of rawr.
+//! External text cannot control the terminal of a person who runs rawr's commands.
 
 use rawr_protocol::{CommandLine, PlanStep, Signal, StepStatus};
 use rawr_tests::mock_chat::{Script, http, say};
@@ -6,7 +6,8 @@ use rawr_tests::{Home, Launch, MockChat, Sidecar, StandIn, rawr};
 use serde_json::{Value, json};
 use std::process::{Command, Output};
 
-/// Clears the screen, renames the window, turns red by one byte and by two, goes back, and turns the line around.
+/// Clears the screen, renames the window, sets colors with one and two bytes, moves the cursor back, and reverses the
+/// text direction.
 const EVIL: &str = "\u{1b}[2J\u{1b}]0;owned\u{7}\u{9b}31m\u{8}\r\u{202e}evil";
 
 fn run(home: &Home, arguments: &[&str]) -> Output {
@@ -15,7 +16,7 @@ fn run(home: &Home, arguments: &[&str]) -> Output {
     command.env("RAWR_LOG", "debug").current_dir(home.work()).output().unwrap()
 }
 
-/// Whether the stranger's words are among what is shown, which they may be.
+/// Checks the output for control characters. Returns whether it contains the external text, which is allowed.
 fn check_tame(arguments: &[&str], output: &Output) -> bool {
     let mut evil = false;
     for (stream, bytes) in [("stdout", &output.stdout), ("stderr", &output.stderr)] {
@@ -57,7 +58,7 @@ fn signals() -> [Signal; 5] {
     ]
 }
 
-/// A thread that was compacted, and of which everything that a stranger can name is named so.
+/// A thread that was compacted, with hostile text everywhere that external text can occur.
 fn haunted() -> Home {
     let home = Home::new();
     let mut sidecar = Sidecar::spawn(&home, &Launch::default());
@@ -91,7 +92,7 @@ fn haunted() -> Home {
 }
 
 #[test]
-fn what_a_thread_holds_does_not_steer_the_terminal() {
+fn texts_of_a_thread_do_not_control_the_terminal() {
     let home = haunted();
     for arguments in [
         &["status"][..],
@@ -114,7 +115,7 @@ fn what_a_thread_holds_does_not_steer_the_terminal() {
 }
 
 #[test]
-fn an_error_that_repeats_a_name_does_not_steer_the_terminal() {
+fn names_in_errors_do_not_control_the_terminal() {
     let home = haunted();
     for arguments in [
         &["status", EVIL][..],
@@ -129,7 +130,7 @@ fn an_error_that_repeats_a_name_does_not_steer_the_terminal() {
 }
 
 #[test]
-fn a_projects_and_a_users_files_do_not_steer_the_terminal() {
+fn project_and_user_files_do_not_control_the_terminal() {
     let home = Home::new();
     let toml = format!(
         "[rawr_auto_compaction]\n\"{}\" = 1\nmode = '{}'\n",
@@ -146,13 +147,13 @@ fn a_projects_and_a_users_files_do_not_steer_the_terminal() {
     tame_and_said(&home, &["doctor", "--verbose"]);
 }
 
-/// As TOML and YAML write it in double quotes.
+/// As an escaped string of TOML and YAML.
 fn escaped() -> &'static str {
     "\\u001b[2J\\u0007\\u009b31m\\u202eevil"
 }
 
 #[test]
-fn a_models_answers_and_errors_do_not_steer_the_terminal() {
+fn model_answers_and_errors_do_not_control_the_terminal() {
     for reply in [say(EVIL), http(400, EVIL), http(418, EVIL)] {
         let home = Home::new();
         let model = MockChat::start(Script::default().first([reply]));

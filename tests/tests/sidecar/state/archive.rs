@@ -1,4 +1,4 @@
-//! Threads that rest are archived whole and come back whole, and never behind the back of anybody who has them open.
+//! Idle threads are archived and restored as a whole, and never while a process has them open.
 
 use super::{THREAD, events, live_in, lived_in, look, run, said, stored};
 use rawr_protocol::methods::{ThreadList, ThreadOpen};
@@ -11,7 +11,7 @@ use std::time::{Duration, SystemTime};
 
 const DAY: u64 = 24 * 60 * 60;
 
-/// As if nobody had used it for so many days.
+/// Makes the thread look unused for so many days.
 fn rest(home: &Home, thread: &str, days: u64) {
     let at = SystemTime::now() - Duration::from_secs(days * DAY);
     File::options().append(true).open(home.events(thread)).unwrap().set_modified(at).unwrap();
@@ -25,7 +25,7 @@ fn stamp(home: &Home) -> PathBuf {
     home.path().join("rawr/auto_compaction/retention.stamp")
 }
 
-/// The threads that a client is told of.
+/// The threads that a client gets in its list.
 fn listed(home: &Home) -> Vec<String> {
     let mut sidecar = Sidecar::start(home);
     let listed = sidecar.say("rawr/thread/list", &json!({})).unwrap().unwrap();
@@ -35,7 +35,7 @@ fn listed(home: &Home) -> Vec<String> {
     listed["threads"].as_array().unwrap().iter().map(id).collect()
 }
 
-/// As `rawr state list` tells it.
+/// The output of `rawr state list`.
 fn told(home: &Home, arguments: &[&str]) -> Vec<String> {
     let (events, code) = events(home, &[&["list"], arguments].concat());
     assert_eq!(code, 0);
@@ -43,7 +43,7 @@ fn told(home: &Home, arguments: &[&str]) -> Vec<String> {
 }
 
 #[test]
-fn threads_that_rest_for_long_leave_the_list_and_others_stay() {
+fn idle_threads_leave_the_list_and_others_stay() {
     let home = lived_in();
     live_in(&home, "young");
     rest(&home, THREAD, 91);
@@ -56,12 +56,12 @@ fn threads_that_rest_for_long_leave_the_list_and_others_stay() {
     assert_eq!(told(&home, &[]), ["young"]);
     assert_eq!(told(&home, &["--archived"]), [THREAD]);
     assert_eq!(fs::read(archive(&home).join("t/events.jsonl")).unwrap(), before);
-    // A thread in the archive is looked after like any other.
+    // Archived threads are checked like any other.
     assert_eq!(said(&home, &["check"]), ("2 threads read, nothing wrong.\n".to_owned(), 0));
 }
 
 #[test]
-fn an_archived_thread_that_is_opened_is_back_as_it_was() {
+fn opening_an_archived_thread_restores_it_unchanged() {
     for role in [Role::Owner, Role::Observer] {
         let home = lived_in();
         let before = look(&home, THREAD);
@@ -83,7 +83,7 @@ fn an_archived_thread_that_is_opened_is_back_as_it_was() {
 }
 
 #[test]
-fn a_thread_that_somebody_has_open_stays() {
+fn an_open_thread_is_not_archived() {
     for role in [Role::Owner, Role::Observer] {
         let home = lived_in();
         let mut sidecar = Sidecar::start(&home);
@@ -95,18 +95,18 @@ fn a_thread_that_somebody_has_open_stays() {
         assert!(home.thread(THREAD).exists());
         sidecar.take_notes();
         sidecar.kill();
-        // A process that is gone has nothing open.
+        // A dead process has nothing open.
         run(&home, &["compact"]);
         assert!(!home.thread(THREAD).exists());
     }
 }
 
 #[test]
-fn a_sidecar_that_leaves_archives_once_a_day() {
+fn a_leaving_sidecar_archives_once_a_day() {
     let home = lived_in();
     rest(&home, THREAD, 100);
     let come_and_go = || Sidecar::start(&home).leave();
-    // The session that left before was of today.
+    // The previous session ended today.
     come_and_go();
     assert!(home.thread(THREAD).exists());
     let yesterday = SystemTime::now() - Duration::from_secs(DAY + 60);
@@ -119,7 +119,7 @@ fn a_sidecar_that_leaves_archives_once_a_day() {
 }
 
 #[test]
-fn a_stamp_from_the_future_holds_nothing_up() {
+fn a_stamp_in_the_future_does_not_block_archiving() {
     let home = lived_in();
     rest(&home, THREAD, 100);
     let later = SystemTime::now() + Duration::from_secs(400 * DAY);
@@ -129,7 +129,7 @@ fn a_stamp_from_the_future_holds_nothing_up() {
 }
 
 #[test]
-fn days_are_what_the_user_says_and_none_is_never() {
+fn the_user_sets_the_days_and_zero_is_never() {
     for (toml, days, stays) in [
         ("retention_days = 0", 5000, true),
         ("retention_days = 7", 6, true),
@@ -156,7 +156,7 @@ fn two_threads_of_one_name_are_both_kept() {
     fs::copy(archive(&home).join("t/events.jsonl"), home.events(THREAD)).unwrap();
     rest(&home, THREAD, 100);
     let (text, _) = said(&home, &["compact"]);
-    assert!(text.contains("not archived: a thread of that name is archived already"), "{text}");
+    assert!(text.contains("not archived: a thread of that name is already archived"), "{text}");
     look(&home, THREAD);
     assert_eq!(super::files(&archive(&home)).len(), archived.len());
     let found = super::findings(&home);
@@ -164,7 +164,7 @@ fn two_threads_of_one_name_are_both_kept() {
 }
 
 #[test]
-fn a_home_without_threads_is_left_without_a_trace() {
+fn an_empty_home_stays_empty() {
     let home = Home::new();
     Sidecar::start(&home).leave();
     run(&home, &["compact"]);
@@ -172,14 +172,14 @@ fn a_home_without_threads_is_left_without_a_trace() {
 }
 
 #[test]
-fn nobody_opens_a_thread_while_it_is_moved() {
+fn a_thread_cannot_be_opened_while_it_is_moved() {
     let home = lived_in();
     let log = home.lines(THREAD);
     let gate = File::open(home.thread(THREAD).parent().unwrap()).unwrap();
     gate.lock().unwrap();
     let mut sidecar = Sidecar::start(&home);
     let asked = sidecar.ask::<ThreadOpen>(&StandIn::new(THREAD).opening(&home, Role::Owner));
-    // Whoever does not wait is done by then.
+    // A process that does not wait would be done by then.
     std::thread::sleep(Duration::from_millis(200));
     fs::create_dir(archive(&home)).unwrap();
     fs::rename(home.thread(THREAD), archive(&home).join(THREAD)).unwrap();
@@ -191,9 +191,9 @@ fn nobody_opens_a_thread_while_it_is_moved() {
     sidecar.leave();
 }
 
-/// A thread that is brought back is in neither place for whoever looks at one and then at the other.
+/// While it is moved back, the thread may seem to be in neither folder to a process that reads one after the other.
 #[test]
-fn a_thread_that_is_being_moved_is_not_taken_for_one_that_is_not_there() {
+fn a_thread_that_is_being_moved_is_not_reported_as_missing() {
     let home = lived_in();
     let gate = File::open(home.thread(THREAD).parent().unwrap()).unwrap();
     let mut sidecar = Sidecar::start(&home);
@@ -201,7 +201,7 @@ fn a_thread_that_is_being_moved_is_not_taken_for_one_that_is_not_there() {
     let on_its_way = home.path().join("on-its-way");
     fs::rename(home.thread(THREAD), &on_its_way).unwrap();
     let asked = sidecar.ask::<ThreadOpen>(&StandIn::new(THREAD).opening(&home, Role::Observer));
-    // What does not wait for the gate is answered before this.
+    // Requests that do not wait for the gate are answered before this one.
     sidecar.call::<ThreadList>(&ThreadListParams {});
     fs::rename(&on_its_way, home.thread(THREAD)).unwrap();
     gate.unlock().unwrap();
@@ -211,7 +211,7 @@ fn a_thread_that_is_being_moved_is_not_taken_for_one_that_is_not_there() {
 }
 
 #[test]
-fn a_folder_in_which_nothing_is_recorded_yet_is_no_damage() {
+fn a_folder_without_records_is_not_damage() {
     let home = lived_in();
     fs::create_dir(home.thread("coming")).unwrap();
     let (text, code) = said(&home, &["compact"]);
@@ -219,7 +219,7 @@ fn a_folder_in_which_nothing_is_recorded_yet_is_no_damage() {
 }
 
 #[test]
-fn an_empty_folder_stays_while_somebody_opens_a_thread() {
+fn an_empty_folder_stays_while_a_thread_is_opened() {
     let home = lived_in();
     fs::create_dir(home.thread("coming")).unwrap();
     let gate = File::open(home.thread(THREAD).parent().unwrap()).unwrap();
@@ -231,7 +231,7 @@ fn an_empty_folder_stays_while_somebody_opens_a_thread() {
     assert!(!home.thread("coming").exists());
 }
 
-/// Nothing that was acknowledged is lost between those who open a thread and those who archive it.
+/// Opening and archiving concurrently loses nothing that was acknowledged.
 #[test]
 fn opening_and_archiving_at_the_same_time_loses_nothing() {
     const ROUNDS: usize = 12;

@@ -1,4 +1,4 @@
-//! `rawr state check`: what it finds, in whatever state the files are, and that it changes nothing.
+//! `rawr state check`: its findings for all kinds of damage, and that it changes nothing.
 
 use super::{THREAD, events, findings, live_in, lived_in, run, said, stored};
 use rawr_core::thread::FOLD;
@@ -17,7 +17,7 @@ pub fn append(home: &Home, file: &str, bytes: &[u8]) {
     OpenOptions::new().append(true).open(path).unwrap().write_all(bytes).unwrap();
 }
 
-/// Puts a line in the place of that one.
+/// Replaces one line.
 pub fn replace_line(home: &Home, file: &str, number: usize, text: &str) {
     let path = home.thread(THREAD).join(file);
     let lines = fs::read_to_string(&path).unwrap();
@@ -26,7 +26,7 @@ pub fn replace_line(home: &Home, file: &str, number: usize, text: &str) {
     fs::write(&path, lines.join("\n") + "\n").unwrap();
 }
 
-/// What a check finds in a thread that is spoilt so, and only reads.
+/// The findings for a damaged thread; the check must not change it.
 fn check(spoil: impl Fn(&Home), expected: &[&str]) {
     let home = lived_in();
     spoil(&home);
@@ -36,7 +36,7 @@ fn check(spoil: impl Fn(&Home), expected: &[&str]) {
 }
 
 #[test]
-fn nothing_is_wrong_with_what_a_session_leaves() {
+fn a_normal_session_leaves_nothing_wrong() {
     check(|_| {}, &[]);
     let home = lived_in();
     assert_eq!(said(&home, &["check"]), ("1 thread read, nothing wrong.\n".to_owned(), 0));
@@ -54,7 +54,7 @@ fn an_empty_home_is_checked_too_and_stays_empty() {
 }
 
 #[test]
-fn lines_that_are_torn_or_unreadable_are_named_by_their_number() {
+fn incomplete_and_unreadable_lines_are_reported_by_number() {
     let last = lived_in().lines(THREAD).len();
     let torn = format!("wrong torn_tail events.jsonl:{}", last + 1);
     check(|home| append(home, "events.jsonl", b"{\"v\":1,\"at\""), &[&torn]);
@@ -80,7 +80,7 @@ fn lines_that_are_torn_or_unreadable_are_named_by_their_number() {
 }
 
 #[test]
-fn a_cache_must_say_what_the_log_says() {
+fn a_cache_must_match_the_log() {
     let cache = |home: &Home| home.thread(THREAD).join("state.json");
     check(|home| fs::remove_file(cache(home)).unwrap(), &[]);
     check(|home| fs::write(cache(home), "{").unwrap(), &["wrong cache_unfit state.json"]);
@@ -99,7 +99,7 @@ fn a_cache_must_say_what_the_log_says() {
 }
 
 #[test]
-fn what_others_may_read_and_what_is_no_file_of_ours_is_told() {
+fn wrong_permissions_and_unknown_files_are_reported() {
     let mode = |path: &std::path::Path, mode| {
         fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
     };
@@ -109,7 +109,7 @@ fn what_others_may_read_and_what_is_no_file_of_ours_is_told() {
         |home| mode(home.thread(THREAD).parent().unwrap(), 0o755),
         &["wrong permissions threads"],
     );
-    // What `rawr codex` tells of a session, and the one before it.
+    // The log of `rawr codex` and the previous one.
     for log in ["codex.log", "codex.log.old"] {
         let write = |home: &Home, its_mode| {
             fs::write(home.path().join("rawr").join(log), "{}\n").unwrap();
@@ -144,7 +144,7 @@ fn what_others_may_read_and_what_is_no_file_of_ours_is_told() {
 }
 
 #[test]
-fn ids_that_are_given_twice_are_told() {
+fn duplicate_ids_are_reported() {
     for kind in ["sequence_started", "action_issued", "assessed"] {
         let home = lived_in();
         let lines = home.lines(THREAD);
@@ -161,7 +161,7 @@ fn ids_that_are_given_twice_are_told() {
 }
 
 #[test]
-fn what_is_still_owed_and_who_runs_the_thread_is_worth_a_note() {
+fn pending_actions_and_the_owner_are_notes() {
     let home = Home::new();
     let mut sidecar = Sidecar::start(&home);
     let mut host = StandIn::new(THREAD);
@@ -183,7 +183,7 @@ fn what_is_still_owed_and_who_runs_the_thread_is_worth_a_note() {
     sidecar.take_notes();
 }
 
-/// A message with a secret waits; its text is in the file.
+/// A held message with a secret, and the file with its text.
 pub fn with_message() -> (Home, PathBuf) {
     let home = Home::new();
     let (mut sidecar, _host) = StandIn::asked(THREAD, &home);
@@ -204,7 +204,7 @@ pub fn with_message() -> (Home, PathBuf) {
 }
 
 #[test]
-fn the_text_of_a_message_is_there_exactly_as_long_as_it_waits() {
+fn the_text_of_a_message_exists_exactly_while_it_is_held() {
     let (home, file) = with_message();
     assert_eq!(findings(&home), ["note waiting events.jsonl"]);
     let other = file.with_file_name("0123456789abcdef.json");
@@ -220,7 +220,7 @@ fn the_text_of_a_message_is_there_exactly_as_long_as_it_waits() {
 }
 
 #[test]
-fn a_line_that_is_being_written_is_waited_for() {
+fn the_check_waits_for_a_line_that_is_being_written() {
     let home = lived_in();
     let line = "{\"v\":1,\"at\":5,\"event\":{\"tool_finished\":{\"call\":\"c1\"}}}\n";
     let log = fs::File::open(home.events(THREAD)).unwrap();
@@ -228,7 +228,7 @@ fn a_line_that_is_being_written_is_waited_for() {
     append(&home, "events.jsonl", &line.as_bytes()[..20]);
     let told = std::thread::scope(|scope| {
         let told = scope.spawn(|| said(&home, &["check"]));
-        // Whoever does not wait is done by then.
+        // A process that does not wait would be done by then.
         std::thread::sleep(Duration::from_millis(500));
         append(&home, "events.jsonl", &line.as_bytes()[20..]);
         log.unlock().unwrap();
@@ -238,7 +238,7 @@ fn a_line_that_is_being_written_is_waited_for() {
 }
 
 #[test]
-fn nobody_is_waited_for_who_never_lets_go() {
+fn a_stuck_lock_is_reported() {
     let home = lived_in();
     append(&home, "events.jsonl", b"torn");
     let log = fs::File::open(home.events(THREAD)).unwrap();
@@ -247,7 +247,7 @@ fn nobody_is_waited_for_who_never_lets_go() {
 }
 
 #[test]
-fn a_thread_that_is_being_written_is_never_taken_for_a_damaged_one() {
+fn a_thread_that_is_being_written_is_never_reported_as_damaged() {
     let home = Home::new();
     let mut sidecar = Sidecar::start(&home);
     let mut host = StandIn::new(THREAD);

@@ -1,4 +1,4 @@
-//! `rawr state compact`: less on the disk, and the same thread.
+//! `rawr state compact`: less disk space, and the same thread.
 
 use super::{THREAD, events, lived_in, look, said};
 use rawr_tests::{Home, Sidecar, StandIn};
@@ -27,7 +27,7 @@ fn decisions(home: &Home) -> Vec<String> {
 }
 
 #[test]
-fn old_decisions_go_and_everything_else_stays() {
+fn only_old_decisions_are_removed() {
     let home = decided();
     let (before, log, all) = (look(&home, THREAD), home.lines(THREAD), decisions(&home));
     assert!(all.len() > 3, "{all:?}");
@@ -40,7 +40,7 @@ fn old_decisions_go_and_everything_else_stays() {
 }
 
 #[test]
-fn as_many_decisions_as_anybody_looks_back_at_are_kept() {
+fn the_newest_thousand_decisions_are_kept_by_default() {
     let home = decided();
     let all = decisions(&home);
     let (text, code) = said(&home, &["compact"]);
@@ -50,7 +50,7 @@ fn as_many_decisions_as_anybody_looks_back_at_are_kept() {
 }
 
 #[test]
-fn a_thread_without_a_cache_gets_one_that_fits() {
+fn a_thread_without_a_cache_gets_a_matching_one() {
     let home = lived_in();
     let cache = home.thread(THREAD).join("state.json");
     let written = fs::read(&cache).unwrap();
@@ -61,7 +61,7 @@ fn a_thread_without_a_cache_gets_one_that_fits() {
 }
 
 #[test]
-fn a_damaged_thread_and_one_in_use_are_left_alone() {
+fn damaged_threads_and_threads_in_use_are_skipped() {
     let home = decided();
     let before = super::stored(&home);
     let mut sidecar = Sidecar::start(&home);

@@ -1,4 +1,4 @@
-//! `rawr state export`: everything of a thread, readable, and without secrets.
+//! `rawr state export`: everything of a thread, readable and redacted.
 
 use super::sample::{home_with, samples};
 use super::{THREAD, lived_in, run, said, stored};
@@ -15,7 +15,7 @@ fn exported(home: &rawr_tests::Home) -> Value {
 }
 
 #[test]
-fn everything_of_a_thread_is_in_it() {
+fn an_export_contains_everything_of_a_thread() {
     let home = home_with(&samples().join("format-1"));
     let before = stored(&home);
     let document = exported(&home);
@@ -36,7 +36,7 @@ fn everything_of_a_thread_is_in_it() {
 }
 
 #[test]
-fn a_secret_in_a_message_that_waits_stays_at_home() {
+fn a_secret_in_a_held_message_is_not_exported() {
     let home = lived_in();
     let held = json!({ "input_held": { "input": "i1", "text": format!("use {SECRET}") } });
     let line = json!({ "v": 1, "at": 5, "event": held });
@@ -48,7 +48,7 @@ fn a_secret_in_a_message_that_waits_stays_at_home() {
 }
 
 #[test]
-fn a_secret_in_the_file_of_a_message_that_waits_stays_at_home() {
+fn a_secret_in_the_file_of_a_held_message_is_not_exported() {
     let (home, file) = super::check::with_message();
     assert!(fs::read_to_string(file).unwrap().contains(SECRET));
     let document = exported(&home).to_string();
@@ -57,7 +57,7 @@ fn a_secret_in_the_file_of_a_message_that_waits_stays_at_home() {
 }
 
 #[test]
-fn what_cannot_be_read_is_in_it_as_it_is() {
+fn unreadable_lines_are_exported_as_text() {
     let home = lived_in();
     let newer = r#"{"v":65535,"at":5,"event":{"moon_risen":{"token":"x"}}}"#;
     super::check::append(&home, "events.jsonl", format!("no line\n{newer}\n").as_bytes());
@@ -72,7 +72,7 @@ fn what_cannot_be_read_is_in_it_as_it_is() {
 }
 
 #[test]
-fn what_else_lies_in_the_folder_is_in_it_too() {
+fn other_files_of_the_folder_are_exported() {
     let home = lived_in();
     let folder = home.thread(THREAD).join("capsules");
     fs::create_dir_all(&folder).unwrap();
@@ -85,7 +85,7 @@ fn what_else_lies_in_the_folder_is_in_it_too() {
     assert!(content("capsules/s1.json")["notes"].as_str().unwrap().starts_with("[redacted:"));
 }
 
-/// A thread that takes its time.
+/// A thread that takes long to export.
 fn long(lines: usize) -> rawr_tests::Home {
     let home = lived_in();
     let line =
@@ -95,7 +95,7 @@ fn long(lines: usize) -> rawr_tests::Home {
 }
 
 #[test]
-fn ctrl_c_leaves_no_half_written_file() {
+fn ctrl_c_leaves_no_incomplete_file() {
     let home = long(20_000);
     let mut command = std::process::Command::new(rawr_tests::rawr());
     command.args(["state", "export", "last", "-o", "report.json"]).current_dir(home.work());
@@ -112,7 +112,7 @@ fn ctrl_c_leaves_no_half_written_file() {
 }
 
 #[test]
-fn a_file_is_written_whole_for_its_owner_and_never_over_another() {
+fn the_export_file_is_complete_private_and_never_overwrites() {
     let home = lived_in();
     let (text, code) = said(&home, &["export", "last", "--output", "report.json"]);
     assert_eq!(code, 0, "{text}");

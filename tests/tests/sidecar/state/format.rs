@@ -1,5 +1,5 @@
-//! Lines of releases that do not exist yet, in `tests/samples/future/`, behind a thread of the present format: what adds a
-//! field is read, what is newer is refused, and nothing is cut, rewritten or set aside because of it.
+//! Lines of future releases, in `tests/samples/future/`, behind a thread of the current format: added fields are
+//! ignored, newer formats are refused, and no line is cut off, rewritten or quarantined because of them.
 
 use super::sample::{home_with, samples};
 use super::{THREAD, events, files, look, run, said, stored};
@@ -26,7 +26,7 @@ fn append(home: &Home, file: &str, bytes: &[u8]) {
     OpenOptions::new().append(true).open(path).unwrap().write_all(bytes).unwrap();
 }
 
-/// A home whose permissions are right, with these lines at the end of its log, and the number of the first newer one.
+/// A home with these lines at the end of its log, and the number of the first newer line.
 fn with(name: &str) -> (Home, usize) {
     let home = present();
     run(&home, &["repair"]);
@@ -48,7 +48,7 @@ fn unknown_fields_are_ignored() {
 }
 
 #[test]
-fn a_newer_format_is_refused_by_file_and_line_and_nothing_is_touched() {
+fn a_newer_format_is_refused_with_file_and_line_and_nothing_changes() {
     for name in NEWER {
         let (home, line) = with(name);
         let before = stored(&home);
@@ -64,7 +64,10 @@ fn a_newer_format_is_refused_by_file_and_line_and_nothing_is_touched() {
                 )
             );
             assert_eq!(failure.data.file, Some(path));
-            assert_eq!(failure.data.hint, "a newer rawr wrote this thread: update this one");
+            assert_eq!(
+                failure.data.hint,
+                "this thread was written by a newer rawr: update this one"
+            );
         }
         sidecar.kill();
         assert_eq!(stored(&home), before, "{name}");
@@ -72,7 +75,7 @@ fn a_newer_format_is_refused_by_file_and_line_and_nothing_is_touched() {
 }
 
 #[test]
-fn the_commands_leave_a_newer_format_as_it_is() {
+fn the_commands_do_not_change_a_newer_format() {
     for name in NEWER {
         let (home, line) = with(name);
         let before = files(&home.thread(THREAD));
@@ -89,7 +92,7 @@ fn the_commands_leave_a_newer_format_as_it_is() {
 }
 
 #[test]
-fn a_newer_release_that_writes_behind_us_stops_us_and_not_itself() {
+fn a_newer_release_that_appends_stops_only_this_one() {
     for name in NEWER {
         let home = present();
         let mut sidecar = Sidecar::start(&home);
@@ -107,7 +110,7 @@ fn a_newer_release_that_writes_behind_us_stops_us_and_not_itself() {
         let seen = sidecar.say("rawr/thread/get", &json!({ "threadId": THREAD })).unwrap().unwrap();
         let directives = seen["directives"].to_string();
         assert!(!directives.contains("Keep it short."), "half of it was folded: {directives}");
-        // It can go on: nobody holds its lock.
+        // It can continue, because its lock is free.
         fs::File::open(home.events(THREAD)).unwrap().try_lock().unwrap();
         sidecar.take_notes();
         sidecar.kill();
@@ -115,9 +118,9 @@ fn a_newer_release_that_writes_behind_us_stops_us_and_not_itself() {
     }
 }
 
-/// By the rule this cannot be: a new kind is a new format. Where somebody broke the rule, nothing is lost either.
+/// A new kind requires a new format. If a release breaks this rule, nothing is lost either.
 #[test]
-fn an_unknown_kind_in_a_known_format_is_told_and_left_where_it_is() {
+fn an_unknown_kind_in_a_known_format_is_reported_and_kept() {
     let (home, _) = with("unknown-kind");
     let log = fs::read(home.events(THREAD)).unwrap();
     let mut sidecar = Sidecar::start(&home);
@@ -132,7 +135,7 @@ fn an_unknown_kind_in_a_known_format_is_told_and_left_where_it_is() {
 }
 
 #[test]
-fn a_newer_decision_is_left_out_and_told_and_stops_nothing() {
+fn a_newer_decision_is_skipped_and_logged() {
     let home = present();
     run(&home, &["repair"]);
     append(&home, "decisions.jsonl", &future("newer-decision"));
@@ -151,7 +154,7 @@ fn a_newer_decision_is_left_out_and_told_and_stops_nothing() {
 }
 
 #[test]
-fn every_line_of_every_list_carries_its_format() {
+fn every_line_of_every_log_has_its_format() {
     let home = present();
     append(&home, "events.jsonl", b"not a line of any format\n");
     look(&home, THREAD);

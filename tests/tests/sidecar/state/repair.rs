@@ -1,5 +1,5 @@
-//! `rawr state repair`: it puts right what the check finds, loses no line that can be read, and keeps off threads that
-//! somebody has open.
+//! `rawr state repair`: it fixes the findings of a check, loses no readable line, and does not change threads that a
+//! process has open.
 
 use super::check::{append, replace_line, with_message};
 use super::{THREAD, events, findings, lived_in, look, said, stored};
@@ -11,14 +11,14 @@ use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
-/// The files of the thread that were kept as they were.
+/// The backup files of the thread.
 fn kept(home: &Home) -> Vec<PathBuf> {
     let entries = fs::read_dir(home.thread(THREAD)).unwrap();
     let paths = entries.map(|entry| entry.unwrap().path());
     paths.filter(|path| path.extension().is_some_and(|extension| extension == "bak")).collect()
 }
 
-/// Everything that can go wrong, at once.
+/// Applies all kinds of damage at once.
 fn spoil(home: &Home) -> Vec<String> {
     let mut lines = home.lines(THREAD);
     let turn = lines.iter().position(|line| line.contains("\"directive_given\"")).unwrap_or(4);
@@ -40,20 +40,20 @@ fn spoil(home: &Home) -> Vec<String> {
 }
 
 #[test]
-fn everything_is_put_right_and_no_readable_line_is_lost() {
+fn everything_is_fixed_and_no_readable_line_is_lost() {
     let home = lived_in();
     let decisions = fs::read(home.thread(THREAD).join("decisions.jsonl")).unwrap();
     let readable = spoil(&home);
     let spoilt = fs::read(home.events(THREAD)).unwrap();
     let (text, code) = said(&home, &["repair"]);
     assert_eq!(code, 0, "{text}");
-    assert!(text.contains("3 unreadable lines were taken out"), "{text}");
+    assert!(text.contains("removed 3 unreadable lines"), "{text}");
     assert_eq!(home.lines(THREAD), readable);
     assert_eq!(fs::read(home.thread(THREAD).join("decisions.jsonl")).unwrap(), decisions);
     let mut kept: Vec<_> = kept(&home);
     kept.sort();
     assert_eq!(kept.len(), 2, "{kept:?}");
-    assert_eq!(fs::read(&kept[1]).unwrap(), spoilt, "the log is kept to the last byte");
+    assert_eq!(fs::read(&kept[1]).unwrap(), spoilt, "the backup is complete");
     let aside = fs::read_to_string(home.thread(THREAD).join("quarantine.jsonl")).unwrap();
     let aside: Vec<Value> = aside.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(aside.len(), 3, "{aside:?}");
@@ -66,7 +66,7 @@ fn everything_is_put_right_and_no_readable_line_is_lost() {
 }
 
 #[test]
-fn a_repaired_thread_is_the_one_that_it_was() {
+fn a_repaired_thread_has_its_old_state() {
     let (home, twin) = (lived_in(), lived_in());
     let readable = spoil(&home);
     fs::write(twin.events(THREAD), readable.join("\n") + "\n").unwrap();
@@ -74,7 +74,7 @@ fn a_repaired_thread_is_the_one_that_it_was() {
     let before = look(&twin, THREAD);
     said(&home, &["repair"]);
     let mut after = look(&home, THREAD);
-    // The twin's lines were taken from this home, but for where it works.
+    // The twin's lines are from this home, except for its working folder.
     after["thread"]["cwd"] = before["thread"]["cwd"].clone();
     assert_eq!(after, before);
     let mut sidecar = Sidecar::start(&home);
@@ -84,7 +84,7 @@ fn a_repaired_thread_is_the_one_that_it_was() {
 }
 
 #[test]
-fn the_text_of_a_message_goes_unless_it_waits() {
+fn the_text_of_a_message_is_removed_unless_it_is_held() {
     let (home, file) = with_message();
     let left = file.with_file_name("0123456789abcdef.json");
     fs::copy(&file, &left).unwrap();
@@ -105,7 +105,7 @@ fn a_second_repair_does_nothing() {
 }
 
 #[test]
-fn a_whole_last_line_is_kept() {
+fn a_complete_last_line_is_kept() {
     let home = lived_in();
     let text = fs::read(home.events(THREAD)).unwrap();
     fs::write(home.events(THREAD), &text[..text.len() - 1]).unwrap();
@@ -115,7 +115,7 @@ fn a_whole_last_line_is_kept() {
 }
 
 #[test]
-fn a_thread_that_somebody_has_open_only_gets_its_permissions_back() {
+fn only_the_permissions_of_an_open_thread_are_fixed() {
     for role in [Role::Owner, Role::Observer] {
         let home = lived_in();
         let mut sidecar = Sidecar::start(&home);
@@ -141,7 +141,7 @@ fn a_thread_that_somebody_has_open_only_gets_its_permissions_back() {
 }
 
 #[test]
-fn nobody_opens_a_thread_while_it_is_repaired() {
+fn a_thread_cannot_be_opened_while_it_is_repaired() {
     let home = lived_in();
     let folder = fs::File::open(home.thread(THREAD)).unwrap();
     folder.lock().unwrap();
@@ -158,24 +158,24 @@ fn nobody_opens_a_thread_while_it_is_repaired() {
     sidecar.take_notes();
     sidecar.leave();
     let aside = home.thread(THREAD).join("quarantine.jsonl");
-    assert!(!aside.exists(), "it saw what was there before");
+    assert!(!aside.exists(), "it read the old file");
 }
 
 #[test]
-fn what_cannot_be_put_right_is_told() {
+fn findings_that_cannot_be_fixed_are_reported() {
     let home = lived_in();
     let line = home.lines(THREAD).into_iter().find(|line| line.contains("\"action_issued\""));
     append(&home, "events.jsonl", format!("{}\n", line.unwrap()).as_bytes());
     let before = fs::read(home.events(THREAD)).unwrap();
     let (text, code) = said(&home, &["repair"]);
     assert_eq!(code, 1, "{text}");
-    assert!(text.contains("is given twice"), "{text}");
-    assert!(text.contains("`rawr state export` makes a report of it"), "{text}");
+    assert!(text.contains("duplicate"), "{text}");
+    assert!(text.contains("`rawr state export` writes a report for a bug report"), "{text}");
     assert_eq!(fs::read(home.events(THREAD)).unwrap(), before);
 }
 
 #[test]
-fn an_empty_folder_goes() {
+fn an_empty_folder_is_removed() {
     let home = lived_in();
     fs::create_dir(home.thread("empty")).unwrap();
     let (text, code) = said(&home, &["repair"]);

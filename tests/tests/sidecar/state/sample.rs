@@ -1,5 +1,5 @@
-//! Threads as each format was first written, in `tests/samples/format-<n>/`: this release reads them all, and comes to
-//! the same state. `UPDATE=1` writes the sample of the present format, where there is none, and the states.
+//! Threads as each format was first written, in `tests/samples/format-<n>/`: this release reads them all, to the same
+//! state. `UPDATE=1` writes a missing sample of the current format, and the states.
 
 use super::session::everything;
 use super::{Home, THREAD};
@@ -26,7 +26,7 @@ fn formats() -> Vec<PathBuf> {
     (1..=FORMAT).map(|format| samples().join(format!("format-{format}"))).collect()
 }
 
-/// A home that holds this sample.
+/// A home that contains this sample.
 pub fn home_with(sample: &Path) -> Home {
     let home = Home::new();
     fs::create_dir_all(home.thread(THREAD)).unwrap();
@@ -44,7 +44,7 @@ fn folded(sample: &Path) -> Thread {
     thread
 }
 
-/// The names of all kinds of events, as they are stored: nobody but the reader itself knows them.
+/// The stored names of all kinds of events, which only the deserializer knows.
 fn kinds() -> BTreeSet<String> {
     let unknown = json!({ "no_such_kind": {} });
     let error = serde_json::from_value::<Event>(unknown).unwrap_err().to_string();
@@ -60,7 +60,7 @@ fn kinds_in(events: &str) -> BTreeSet<String> {
     events.lines().map(kind).collect()
 }
 
-/// What names this machine stands out of it.
+/// Removes what identifies this machine.
 fn anonymous(text: &str, home: &Home, repository: &Path) -> String {
     let home = home.path().parent().unwrap().display().to_string();
     let text = text.replace(&repository.display().to_string(), "/code/parser");
@@ -72,7 +72,7 @@ fn a_session_stores_every_kind_of_event() {
     let (home, repository) = everything();
     let events = fs::read_to_string(home.events(THREAD)).unwrap();
     let missing: Vec<_> = kinds().difference(&kinds_in(&events)).cloned().collect();
-    assert_eq!(missing, Vec::<String>::new(), "let the session do something that is stored so");
+    assert_eq!(missing, Vec::<String>::new(), "extend the session with something that records it");
     let sample = samples().join(format!("format-{FORMAT}"));
     if is_update() && !sample.exists() {
         fs::create_dir_all(&sample).unwrap();
@@ -84,7 +84,7 @@ fn a_session_stores_every_kind_of_event() {
 }
 
 #[test]
-fn there_is_a_sample_of_every_format_and_it_has_every_kind_of_event_of_that_time() {
+fn every_format_has_a_sample_with_every_kind_of_event() {
     for (format, sample) in (1..).zip(formats()) {
         let events = fs::read_to_string(sample.join("events.jsonl")).unwrap_or_else(|error| {
             panic!(
@@ -106,7 +106,7 @@ fn there_is_a_sample_of_every_format_and_it_has_every_kind_of_event_of_that_time
 }
 
 #[test]
-fn every_sample_replays_to_the_state_that_it_had() {
+fn every_sample_replays_to_its_state() {
     for sample in formats() {
         let thread = folded(&sample);
         let state = serde_json::to_string_pretty(&thread).unwrap() + "\n";
@@ -119,12 +119,12 @@ fn every_sample_replays_to_the_state_that_it_had() {
         let hint = "UPDATE=1 writes it, where only `Thread` has changed and not what lines mean";
         assert_eq!(differs.next(), None, "{}: {hint}", sample.display());
         assert_eq!(state.lines().count(), expected.lines().count());
-        // As a release of that time would have folded it from its cache.
+        // As a release of that time would have restored it from its cache.
         assert_eq!(serde_json::from_str::<Thread>(&expected).unwrap(), thread);
     }
 }
 
-/// A cache is believed by `FOLD` alone.
+/// Only `FOLD` tells whether a cache is valid.
 #[test]
 fn a_changed_fold_has_another_number() {
     let states: Vec<_> = formats().iter().map(|sample| folded(sample)).collect();
@@ -154,9 +154,9 @@ fn every_decision_of_every_sample_is_read() {
     }
 }
 
-/// Whoever reads a line and writes it again comes to the same line: nothing of it was passed over.
+/// Reading a line and writing it again yields the same line: no field was ignored.
 #[test]
-fn what_is_read_of_the_present_format_is_all_that_is_there() {
+fn every_field_of_the_current_format_is_read() {
     let sample = samples().join(format!("format-{FORMAT}"));
     for line in fs::read_to_string(sample.join("events.jsonl")).unwrap().lines() {
         let record: Record = serde_json::from_str(line).unwrap();
@@ -165,7 +165,7 @@ fn what_is_read_of_the_present_format_is_all_that_is_there() {
 }
 
 #[test]
-fn nothing_is_wrong_with_a_sample() {
+fn the_check_finds_nothing_in_a_sample() {
     for sample in formats() {
         let home = home_with(&sample);
         super::run(&home, &["repair"]);

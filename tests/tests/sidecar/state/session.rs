@@ -1,4 +1,4 @@
-//! A session in which everything happens that is ever stored, at the real sidecar. It checks nothing itself.
+//! A session in a real sidecar that records every kind of event. It asserts nothing itself.
 
 use super::THREAD;
 use rawr_protocol::Notification;
@@ -19,11 +19,11 @@ deadlines.judgment_seconds = 1
 "#;
 const PACKET: &str = "<continuation_packet>\nState: working\nGoal: write the parser.\n\
     Decisions: no regular expressions.\nNext step: write the docs.\n</continuation_packet>";
-/// Of 190,000, where early is over and a judge is asked.
+/// Of 190,000 tokens: below `early`, in a tier that asks a judge.
 const PRESSURE: u64 = 143_139;
 const AFTER_COMPACTION: u64 = 12_000;
 
-pub struct Session {
+pub struct SampleSession {
     pub home: Home,
     pub repository: Repository,
     sidecar: Sidecar,
@@ -31,24 +31,24 @@ pub struct Session {
     turns: u32,
 }
 
-/// The home of a thread that has been through everything.
+/// The home of a thread with every kind of event.
 pub fn everything() -> (Home, Repository) {
     let home = Home::new();
     home.configure(CONFIG);
     let sidecar = Sidecar::start(&home);
     let (repository, asked) = (Repository::new(), VecDeque::new());
-    let mut session = Session { home, repository, sidecar, asked, turns: 0 };
+    let mut session = SampleSession { home, repository, sidecar, asked, turns: 0 };
     session.open();
     session.work();
     session.compaction_that_no_judge_answered();
     session.compaction_that_a_person_calls_off();
     session.call("rawr/thread/close", json!({}));
-    let Session { home, repository, sidecar, .. } = session;
+    let SampleSession { home, repository, sidecar, .. } = session;
     sidecar.leave();
     (home, repository)
 }
 
-impl Session {
+impl SampleSession {
     fn open(&mut self) {
         let cwd = self.repository.path().display().to_string();
         self.call(
@@ -106,7 +106,7 @@ impl Session {
         self.call("rawr/signal/report", json!({ "turnId": turn, "signal": plan }));
     }
 
-    /// The judge is asked and says nothing; messages come meanwhile.
+    /// The judge is asked and does not answer; messages arrive meanwhile.
     fn compaction_that_no_judge_answered(&mut self) {
         self.end("The parser is written and committed.", PRESSURE);
         assert_eq!(self.next_action()["action"]["kind"], "judge");
@@ -122,7 +122,7 @@ impl Session {
         self.until_idle();
     }
 
-    /// Somebody with another clock records something.
+    /// Another client whose clock is ahead records something.
     fn ahead_of_the_clock(&self) {
         let last = self.home.lines(THREAD).pop().unwrap();
         let last: Value = serde_json::from_str(&last).unwrap();
@@ -168,7 +168,7 @@ impl Session {
         self.asked.pop_front().unwrap_or_else(|| panic!("{}", self.sidecar.told()))
     }
 
-    /// Until the log has such an event.
+    /// Waits until the log contains such an event.
     fn wait_for(&mut self, kind: &str) {
         const LOOKS: u32 = 2000;
         let kind = format!("\"{kind}\"");
@@ -207,7 +207,7 @@ impl Session {
         );
     }
 
-    /// Carries out everything that it is asked for.
+    /// Performs all pending actions.
     fn until_idle(&mut self) {
         while let Some(asked) = self.asked.pop_front() {
             let id = asked["actionId"].as_str().unwrap().to_owned();

@@ -1,6 +1,6 @@
-//! Answering from anywhere: the first answer wins, the owner acts on it, and the others learn who gave it.
+//! Answers from any client: the first one wins, the owner carries it out, and the others learn who gave it.
 
-use super::{Running, THREAD, client, leave, wait_for_phase, watcher};
+use super::{RunningHost, THREAD, client, leave, wait_for_phase, watcher};
 use rawr_protocol::methods::{
     DecisionRecorded, GuardClear, GuardSet, SequenceHeadsUp, SequenceRespond, SequenceResponded,
     SignalReport, ThreadChanged, ThreadGet, ThreadOpen,
@@ -13,9 +13,9 @@ use rawr_protocol::{
 use rawr_tests::{Home, Sidecar, StandIn};
 use serde_json::Value;
 
-fn asked(home: &Home) -> Running {
+fn asked(home: &Home) -> RunningHost {
     home.configure("[rawr_auto_compaction]\nmode = \"ask\"\n");
-    Running::on(home, THREAD)
+    RunningHost::on(home, THREAD)
 }
 
 fn say(
@@ -41,7 +41,7 @@ fn banner(sidecar: &mut Sidecar) -> String {
     sidecar.wait_for::<SequenceHeadsUp>().sequence_id
 }
 
-/// As a client that has missed the notification finds it.
+/// The banner for a client that has missed the notification.
 fn missed_banner(home: &Home, name: &str) -> Option<HeadsUp> {
     let mut late = client(home, name);
     late.call::<ThreadOpen>(&StandIn::new(THREAD).opening(home, Role::Observer));
@@ -83,15 +83,14 @@ fn a_snooze_from_one_editor_reaches_the_owner_and_the_other_editor() {
     assert_eq!(running.host.performed, Vec::<String>::new());
     let (code, message) = say(&mut nvim, Choice::Approve, Some(&sequence)).unwrap_err();
     assert_eq!(code, ErrorCode::NotNow);
-    assert_eq!(message, format!("{sequence} was answered already: snooze, by vscode"));
+    assert_eq!(message, format!("{sequence} was already answered: snooze, by vscode"));
     for client in [running.sidecar, vscode, nvim] {
         leave(client);
     }
 }
 
 #[test]
-fn a_client_that_comes_later_finds_the_banner_as_it_was_told_with_its_deadline_until_it_is_answered()
- {
+fn a_later_client_gets_the_same_banner_and_deadline_until_it_is_answered() {
     let home = Home::new();
     let mut running = asked(&home);
     let mut vscode = watcher(&home, "vscode");
@@ -117,14 +116,14 @@ fn a_client_that_comes_later_finds_the_banner_as_it_was_told_with_its_deadline_u
 }
 
 #[test]
-fn of_two_answers_at_once_the_first_is_obeyed_and_the_second_refused() {
+fn of_two_simultaneous_answers_the_first_wins() {
     let home = Home::new();
     let mut running = asked(&home);
     let (mut vscode, mut nvim) = (watcher(&home, "vscode"), watcher(&home, "nvim"));
     running.end_a_phase();
     let sequence = banner(&mut vscode);
     banner(&mut nvim);
-    // Nobody acts on either, and neither client has heard of the other's answer.
+    // No owner acts on either, and neither client knows of the other's answer.
     running.sidecar.kill();
     let first = vscode.ask::<SequenceRespond>(&response(Choice::Approve, &sequence));
     let second = nvim.ask::<SequenceRespond>(&response(Choice::Cancel, &sequence));
@@ -132,7 +131,7 @@ fn of_two_answers_at_once_the_first_is_obeyed_and_the_second_refused() {
         (vscode.answer::<SequenceRespond>(first), nvim.answer::<SequenceRespond>(second));
     let approved = first.is_ok();
     let refused = if approved { second } else { first }.unwrap_err();
-    assert!(refused.message.contains("was answered already"), "{refused:?}");
+    assert!(refused.message.contains("was already answered"), "{refused:?}");
     assert_eq!(recorded(&home, "responded").len(), 1);
     let mut next = client(&home, "next");
     assert!(running.host.open(&home, &mut next));
@@ -157,7 +156,7 @@ fn response(choice: Choice, sequence: &str) -> SequenceRespondParams {
 }
 
 #[test]
-fn an_approval_from_an_editor_sets_the_owner_to_work_at_once() {
+fn an_approval_from_an_editor_starts_the_owner_at_once() {
     let home = Home::new();
     let mut running = asked(&home);
     let mut nvim = watcher(&home, "nvim");
@@ -165,7 +164,7 @@ fn an_approval_from_an_editor_sets_the_owner_to_work_at_once() {
     let sequence = banner(&mut nvim);
     running.sidecar.take_notes();
     say(&mut nvim, Choice::Approve, Some(&sequence)).unwrap();
-    // Nobody says anything to the owner: it was called.
+    // Without any request to the owner: it was woken.
     wait_for_phase(&mut running.sidecar, Phase::AwaitingPacket);
     wait_for_phase(&mut nvim, Phase::AwaitingPacket);
     leave(running.sidecar);
@@ -173,9 +172,9 @@ fn an_approval_from_an_editor_sets_the_owner_to_work_at_once() {
 }
 
 #[test]
-fn a_compaction_that_an_editor_asks_for_begins_at_once() {
+fn a_compaction_requested_by_an_editor_starts_at_once() {
     let home = Home::new();
-    let mut running = Running::on(&home, THREAD);
+    let mut running = RunningHost::on(&home, THREAD);
     running.host.user_turn();
     assert!(running.host.run(&mut running.sidecar));
     running.sidecar.take_notes();
@@ -188,9 +187,9 @@ fn a_compaction_that_an_editor_asks_for_begins_at_once() {
 }
 
 #[test]
-fn a_guard_and_a_pin_from_an_editor_are_the_owners_at_once() {
+fn a_guard_and_a_pin_from_an_editor_apply_to_the_owner_at_once() {
     let home = Home::new();
-    let mut running = Running::on(&home, THREAD);
+    let mut running = RunningHost::on(&home, THREAD);
     let mut nvim = watcher(&home, "nvim");
     let mut vscode = watcher(&home, "vscode");
     let guard = GuardSetParams { thread_id: THREAD.to_owned(), until: Until::Released, note: None };
@@ -222,9 +221,9 @@ fn a_guard_and_a_pin_from_an_editor_are_the_owners_at_once() {
 }
 
 #[test]
-fn a_second_host_is_told_who_runs_the_thread_and_a_dead_ones_place_is_free() {
+fn a_second_host_gets_the_owners_name_until_the_owner_dies() {
     let home = Home::new();
-    let mut running = Running::on(&home, THREAD);
+    let mut running = RunningHost::on(&home, THREAD);
     let mut second = client(&home, "second");
     let opening = StandIn::new(THREAD).opening(&home, Role::Owner);
     let failure = second.failure::<ThreadOpen>(&opening);

@@ -1,6 +1,6 @@
-//! The banner as a client draws it: each state of a thread, in the words of the sidecar, and what may be answered.
+//! The banner as a client shows it: each state of a thread, in the sidecar's words, and the possible answers.
 
-use super::{Running, THREAD, leave, watcher};
+use super::{RunningHost, THREAD, leave, watcher};
 use expect_test::{Expect, expect};
 use rawr_protocol::methods::{SequenceRespond, ThreadChanged, ThreadGet};
 use rawr_protocol::{
@@ -23,7 +23,7 @@ fn drawn(banner: Option<&HeadsUp>) -> String {
     format!("{}: {} [{}]{deadline}", banner.title, banner.message, choices.join(", "))
 }
 
-/// Each banner that a client draws one after the other, repeats left out.
+/// The successive banners of a client, without repeats.
 fn story(notes: &[Note]) -> String {
     let mut lines: Vec<_> =
         notes.iter().filter_map(banner_of).map(|banner| drawn(banner.as_ref())).collect();
@@ -31,11 +31,11 @@ fn story(notes: &[Note]) -> String {
     lines.join("\n") + "\n"
 }
 
-/// A phase ends under pressure, a person says `answer` if anything, and the user goes on with another turn.
+/// A phase ends under pressure, a person answers with `answer` if it is set, and the user continues with another turn.
 fn check(config: &str, answer: Option<Choice>, expected: Expect) {
     let home = Home::new();
     home.configure(config);
-    let mut running = Running::on(&home, THREAD);
+    let mut running = RunningHost::on(&home, THREAD);
     let mut notes = Vec::new();
     running.host.user_turn_with_boundaries();
     assert!(running.host.run_and(&mut running.sidecar, |note| notes.push(note.clone())));
@@ -59,7 +59,7 @@ fn check(config: &str, answer: Option<Choice>, expected: Expect) {
     let found = running.sidecar.call::<ThreadGet>(&params).heads_up;
     notes.extend(running.sidecar.take_notes());
     let last = notes.iter().filter_map(banner_of).next_back().flatten();
-    assert_eq!(found, last, "a look shows what was told last");
+    assert_eq!(found, last, "a request returns the last notification");
     expected.assert_eq(&story(&notes));
     leave(running.sidecar);
 }
@@ -79,7 +79,7 @@ fn a_sequence_is_announced_and_can_be_stopped_until_the_history_is_compacted() {
 }
 
 #[test]
-fn after_an_approval_there_is_nothing_left_to_approve() {
+fn after_an_approval_the_banner_has_no_approval() {
     let config = "[rawr_auto_compaction]\nmode = \"ask\"\n";
     check(
         config,
@@ -108,32 +108,32 @@ fn a_snoozed_sequence_has_no_banner() {
 }
 
 #[test]
-fn a_recommendation_stands_until_the_next_turn() {
+fn a_recommendation_stays_until_the_next_turn() {
     check(
         "[rawr_auto_compaction]\nmode = \"suggest\"\n",
         None,
         expect![[r#"
-        Compaction recommended: Nothing happens unless you compact now (`mode = "suggest"`). [Compact now, Not now]
+        Compaction recommended: Waiting for you to compact (`mode = "suggest"`). [Compact now, Not now]
         none
     "#]],
     );
 }
 
 #[test]
-fn a_recommendation_that_was_snoozed_is_gone() {
+fn a_snoozed_recommendation_is_removed() {
     let config = "[rawr_auto_compaction]\nmode = \"suggest\"\n";
     check(
         config,
         Some(Choice::Snooze),
         expect![[r#"
-        Compaction recommended: Nothing happens unless you compact now (`mode = "suggest"`). [Compact now, Not now]
+        Compaction recommended: Waiting for you to compact (`mode = "suggest"`). [Compact now, Not now]
         none
     "#]],
     );
 }
 
 #[test]
-fn what_is_only_logged_is_told_until_the_next_turn() {
+fn a_logged_decision_is_shown_until_the_next_turn() {
     check(
         "[rawr_auto_compaction]\nmode = \"tag\"\n",
         None,
@@ -150,7 +150,7 @@ fn a_deferred_compaction_is_announced_until_a_person_declines_it() {
     home.configure(
         "[rawr_auto_compaction.policy.asap]\nrequires_any_boundary = [\"turn_complete\"]\n",
     );
-    let mut running = Running::on(&home, THREAD);
+    let mut running = RunningHost::on(&home, THREAD);
     running.end_a_phase();
     let get = ThreadGetParams { thread_id: THREAD.to_owned() };
     let found = running.sidecar.call::<ThreadGet>(&get).heads_up;
@@ -173,7 +173,7 @@ fn a_deferred_compaction_is_announced_until_a_person_declines_it() {
 fn a_thread_that_no_process_runs_has_no_banner() {
     let home = Home::new();
     home.configure("[rawr_auto_compaction]\nmode = \"ask\"\n");
-    let mut running = Running::on(&home, THREAD);
+    let mut running = RunningHost::on(&home, THREAD);
     let mut nvim = watcher(&home, "nvim");
     running.end_a_phase();
     let params = ThreadGetParams { thread_id: THREAD.to_owned() };

@@ -1,6 +1,7 @@
-//! What a client hears of threads that others run: the same as the owner's client, and only of what it asked for.
+//! Notifications about threads of other processes: the same as the owner's client gets, and only those that were
+//! requested.
 
-use super::{Running, THREAD, client, leave, wait_for_phase, watcher};
+use super::{RunningHost, THREAD, client, leave, wait_for_phase, watcher};
 use rawr_protocol::methods::{
     CompactionUpdate, DecisionRecorded, GuardClear, GuardSet, SequenceHeadsUp, ThreadChanged,
     ThreadUnwatch, ThreadWatch,
@@ -20,7 +21,7 @@ use std::time::{Duration, Instant};
 /// Only a hang takes this long.
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// Of a sidecar whose client takes nothing; a debug build needs half of it for itself.
+/// For a sidecar whose client reads nothing. A debug build needs half of it for itself.
 const MOST_MEMORY: u64 = 64 << 20;
 
 fn of<N: Notification>(notes: &[Note]) -> Vec<String> {
@@ -29,9 +30,9 @@ fn of<N: Notification>(notes: &[Note]) -> Vec<String> {
 }
 
 #[test]
-fn a_watcher_hears_of_a_sequence_what_the_owners_client_hears() {
+fn a_watcher_gets_the_same_notifications_as_the_owners_client() {
     let home = Home::new();
-    let mut running = Running::on(&home, THREAD);
+    let mut running = RunningHost::on(&home, THREAD);
     let mut nvim = watcher(&home, "nvim");
     let mut owner = Vec::new();
     running.host.user_turn_with_boundaries();
@@ -56,13 +57,13 @@ fn a_watcher_hears_of_a_sequence_what_the_owners_client_hears() {
     leave(running.sidecar);
 }
 
-/// How far a sequence has come may be told in one go; its banner and its end are not left out.
+/// Steps of a sequence may be combined in one notification, but its banner and its end are always reported.
 fn wait_for_sequence(sidecar: &mut Sidecar, thread: &str) {
     sidecar.allow::<ThreadChanged>();
     sidecar.allow::<DecisionRecorded>();
     sidecar.allow::<CompactionUpdate>();
     assert_eq!(sidecar.wait_for::<SequenceHeadsUp>().thread_id, thread);
-    // Another thread may be told to have no runner any more.
+    // Another thread may be reported as having no owner any more.
     while wait_for_phase(sidecar, Phase::Idle).thread_id != thread {}
 }
 
@@ -70,7 +71,7 @@ fn wait_for_sequence(sidecar: &mut Sidecar, thread: &str) {
 fn a_thread_that_begins_later_is_watched_as_well() {
     let home = Home::new();
     let mut nvim = watcher(&home, "nvim");
-    let mut running = Running::on(&home, "later");
+    let mut running = RunningHost::on(&home, "later");
     let changed = nvim.wait_for::<ThreadChanged>();
     assert_eq!((changed.thread_id.as_str(), changed.phase), ("later", Phase::Idle));
     running.end_a_phase();
@@ -80,16 +81,16 @@ fn a_thread_that_begins_later_is_watched_as_well() {
 }
 
 #[test]
-fn where_nobody_tells_of_changes_they_are_looked_for() {
+fn changes_are_polled_if_the_system_reports_none() {
     let home = Home::new();
-    let mut running = Running::on(&home, THREAD);
+    let mut running = RunningHost::on(&home, THREAD);
     let polls = ("RAWR_WATCH", "poll".into());
     let launch = Launch { environment: vec![polls], ..Launch::default() };
     let mut nvim = Sidecar::launch(&home, &launch);
     nvim.call::<ThreadWatch>(&ThreadWatchParams::default());
     running.end_a_phase();
     wait_for_sequence(&mut nvim, THREAD);
-    let mut later = Running::on(&home, "later");
+    let mut later = RunningHost::on(&home, "later");
     later.end_a_phase();
     wait_for_sequence(&mut nvim, "later");
     leave(nvim);
@@ -97,22 +98,22 @@ fn where_nobody_tells_of_changes_they_are_looked_for() {
     leave(later.sidecar);
 }
 
-/// More than the system keeps for one who does not look.
+/// More events than the OS keeps for a slow reader.
 #[cfg(target_os = "linux")]
 #[test]
-fn whoever_missed_changes_looks_at_everything() {
+fn after_missed_changes_everything_is_read() {
     let kept: usize = fs::read_to_string("/proc/sys/fs/inotify/max_queued_events")
         .unwrap()
         .trim()
         .parse()
         .unwrap();
     let home = Home::new();
-    let mut running = Running::on(&home, THREAD);
+    let mut running = RunningHost::on(&home, THREAD);
     let launch = Launch { environment: vec![("RAWR_LOG", "info".into())], ..Launch::default() };
     let mut nvim = Sidecar::launch(&home, &launch);
     nvim.call::<ThreadWatch>(&ThreadWatchParams::default());
     nvim.pause();
-    // Two files in turn: the same change of one file is kept once.
+    // Alternates between two files, because repeated events of one file are merged.
     let files = ["one", "other"].map(|file| File::create(home.thread(THREAD).join(file)).unwrap());
     for _ in 0..kept {
         files.iter().for_each(|mut file| file.write_all(b".").unwrap());
@@ -120,9 +121,9 @@ fn whoever_missed_changes_looks_at_everything() {
     running.end_a_phase();
     nvim.go_on();
     wait_for_sequence(&mut nvim, THREAD);
-    // The sequence is among the first changes, the word of the missed ones is the last.
+    // The sequence is among the first changes, the overflow event comes last.
     let give_up = Instant::now() + LIMIT;
-    while !nvim.log().contains("changes were missed") {
+    while !nvim.log().contains("missed changes") {
         assert!(Instant::now() < give_up, "{}", nvim.log());
         thread::sleep(Duration::from_millis(10));
     }
@@ -131,9 +132,9 @@ fn whoever_missed_changes_looks_at_everything() {
 }
 
 #[test]
-fn a_client_that_does_not_read_costs_little_and_hurts_nobody() {
+fn a_client_that_does_not_read_takes_little_memory_and_blocks_no_other() {
     let home = Home::new();
-    let mut running = Running::on(&home, THREAD);
+    let mut running = RunningHost::on(&home, THREAD);
     let unread = Launch { streams: Streams::Unread, ..Launch::default() };
     let mut deaf = Sidecar::spawn(&home, &unread);
     for (id, method) in [("i", "initialize"), ("w", ThreadWatch::METHOD)] {
@@ -141,7 +142,7 @@ fn a_client_that_does_not_read_costs_little_and_hurts_nobody() {
     }
     let mut nvim = watcher(&home, "nvim");
     nvim.allow::<ThreadChanged>();
-    // Some 16 megabytes of changes, which nobody takes.
+    // Some 16 megabytes of changes, which are not read.
     for _ in 0..400 {
         let (thread_id, note) = (THREAD.to_owned(), Some("x".repeat(20_000)));
         let guard = GuardSetParams { thread_id, until: Until::Released, note };
@@ -158,9 +159,9 @@ fn a_client_that_does_not_read_costs_little_and_hurts_nobody() {
 }
 
 #[test]
-fn a_watch_gives_the_threads_that_are_of_interest_and_tells_nothing_old() {
+fn a_watch_returns_the_matching_threads_and_reports_no_old_records() {
     let home = Home::new();
-    let mut running = Running::on(&home, THREAD);
+    let mut running = RunningHost::on(&home, THREAD);
     running.end_a_phase();
     let mut nvim = client(&home, "nvim");
     let watched = nvim.call::<ThreadWatch>(&ThreadWatchParams::default()).threads;
@@ -174,7 +175,7 @@ fn a_watch_gives_the_threads_that_are_of_interest_and_tells_nothing_old() {
 }
 
 #[test]
-fn only_what_is_wished_for_is_told() {
+fn only_matching_threads_are_reported() {
     let home = Home::new();
     let folder = home.work().display().to_string();
     let elsewhere = tempfile::tempdir().unwrap();
@@ -199,7 +200,7 @@ fn only_what_is_wished_for_is_told() {
         })
         .collect();
     for thread in ["a", "b"] {
-        let mut running = Running::on(&home, thread);
+        let mut running = RunningHost::on(&home, thread);
         running.end_a_phase();
         leave(running.sidecar);
     }
@@ -218,15 +219,15 @@ fn only_what_is_wished_for_is_told() {
 }
 
 #[test]
-fn what_is_no_longer_watched_is_no_longer_told() {
+fn after_unwatch_nothing_is_reported() {
     let home = Home::new();
-    let mut running = Running::on(&home, THREAD);
+    let mut running = RunningHost::on(&home, THREAD);
     let mut nvim = watcher(&home, "nvim");
     let mut other = watcher(&home, "other");
     nvim.call::<ThreadUnwatch>(&ThreadUnwatchParams::default());
     running.end_a_phase();
     wait_for_sequence(&mut other, THREAD);
-    // A request makes sure that all that was told has come.
+    // A request makes sure that all notifications have arrived.
     nvim.call::<ThreadUnwatch>(&ThreadUnwatchParams::default());
     assert_eq!(nvim.take_notes(), []);
     leave(nvim);

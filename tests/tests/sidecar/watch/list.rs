@@ -1,12 +1,12 @@
-//! A client that has asked for the list once keeps it current by what it is told: threads of other processes come, change
-//! hands and go.
+//! A client that requested the list once keeps it current with notifications: threads of other processes are added,
+//! change owners and are removed.
 
-use super::{Running, THREAD, client, leave, watcher};
+use super::{RunningHost, THREAD, client, leave, watcher};
 use rawr_protocol::methods::{ThreadChanged, ThreadListChanged};
 use rawr_protocol::{Notification, ThreadListChangedNotification};
 use rawr_tests::{Home, Sidecar, StandIn};
 
-/// The next change of the list; other notifications are passed over.
+/// The next change of the list. Skips other notifications.
 fn next(sidecar: &mut Sidecar) -> ThreadListChangedNotification {
     loop {
         let note = sidecar.next_note();
@@ -16,7 +16,7 @@ fn next(sidecar: &mut Sidecar) -> ThreadListChangedNotification {
     }
 }
 
-/// Until it is told that such a client runs the one thread, or that none does.
+/// Waits until the thread is reported as owned by this client, or by none.
 fn wait_for_runner(sidecar: &mut Sidecar, client: Option<&str>) {
     loop {
         let changed = next(sidecar);
@@ -35,10 +35,10 @@ fn wait_for_runner(sidecar: &mut Sidecar, client: Option<&str>) {
 }
 
 #[test]
-fn a_thread_that_another_process_begins_and_leaves_and_takes_up_again_is_told() {
+fn a_thread_that_another_process_opens_closes_and_reopens_is_reported() {
     let home = Home::new();
     let mut nvim = watcher(&home, "nvim");
-    let running = Running::on(&home, THREAD);
+    let running = RunningHost::on(&home, THREAD);
     wait_for_runner(&mut nvim, Some("cli for stand-in"));
     leave(running.sidecar);
     wait_for_runner(&mut nvim, None);
@@ -50,10 +50,10 @@ fn a_thread_that_another_process_begins_and_leaves_and_takes_up_again_is_told() 
 }
 
 #[test]
-fn a_process_that_is_killed_runs_its_thread_no_more_and_its_banner_goes() {
+fn a_killed_process_loses_its_thread_and_its_banner() {
     let home = Home::new();
     home.configure("[rawr_auto_compaction]\nmode = \"ask\"\n");
-    let mut running = Running::on(&home, THREAD);
+    let mut running = RunningHost::on(&home, THREAD);
     running.end_a_phase();
     let mut nvim = watcher(&home, "nvim");
     running.sidecar.kill();
@@ -64,9 +64,9 @@ fn a_process_that_is_killed_runs_its_thread_no_more_and_its_banner_goes() {
 }
 
 #[test]
-fn a_thread_whose_files_are_removed_is_told_to_be_gone() {
+fn a_thread_whose_files_are_removed_is_reported_as_gone() {
     let home = Home::new();
-    leave(Running::on(&home, THREAD).sidecar);
+    leave(RunningHost::on(&home, THREAD).sidecar);
     let mut nvim = watcher(&home, "nvim");
     std::fs::remove_dir_all(home.thread(THREAD)).unwrap();
     assert_eq!(next(&mut nvim).gone, [THREAD]);

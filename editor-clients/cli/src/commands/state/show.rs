@@ -5,9 +5,10 @@ use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use rawr_server::store::StoreError;
-use rawr_server::store::archive::{Retired, ThreadFolder};
+use rawr_server::store::archive::{ArchiveOutcome, ThreadFolder};
 use rawr_server::store::maintenance::{
-    Checked, Compacted, Done, Finding, Repaired, Resting, Weight,
+    CheckedThread, CompactOutcome, Finding, FindingSeverity, RepairAction, RepairReport,
+    StoredThreadInfo,
 };
 use serde_json::{Value, json};
 
@@ -80,7 +81,7 @@ fn one_line_kept(line: &str) -> String {
     format!("{}{}", &line[..indent], one_line(line, WIDTH))
 }
 
-pub(super) fn resting(resting: &Resting) -> StateEvent {
+pub(super) fn resting(resting: &StoredThreadInfo) -> StateEvent {
     let since = |at: SystemTime| {
         let since = at.duration_since(UNIX_EPOCH).unwrap_or_default();
         i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
@@ -104,7 +105,7 @@ pub(super) fn folders(findings: &[Finding]) -> StateEvent {
     shown
 }
 
-pub(super) fn checked(checked: &Checked) -> StateEvent {
+pub(super) fn checked(checked: &CheckedThread) -> StateEvent {
     let mut body = of_place(&checked.place);
     body["events"] = json!(checked.events);
     body["decisions"] = json!(checked.decisions);
@@ -124,7 +125,7 @@ pub(super) fn checked(checked: &Checked) -> StateEvent {
     shown
 }
 
-pub(super) fn folders_repaired(done: &[Done]) -> StateEvent {
+pub(super) fn folders_repaired(done: &[RepairAction]) -> StateEvent {
     let body = json!({ "done": done });
     let mut shown =
         StateEvent::new("folders_repaired", body, "the folders of all threads".to_owned());
@@ -132,7 +133,7 @@ pub(super) fn folders_repaired(done: &[Done]) -> StateEvent {
     shown
 }
 
-pub(super) fn repaired(place: &ThreadFolder, repaired: &Repaired) -> StateEvent {
+pub(super) fn repaired(place: &ThreadFolder, repaired: &RepairReport) -> StateEvent {
     let wrong: Vec<_> = repaired.left.iter().filter(|finding| finding.is_wrong()).collect();
     let mut body = of_place(place);
     body["done"] = json!(repaired.done);
@@ -152,14 +153,14 @@ pub(super) fn repaired(place: &ThreadFolder, repaired: &Repaired) -> StateEvent 
     shown
 }
 
-pub(super) fn changed_nothing(compacted: &Compacted) -> bool {
-    matches!(compacted, Compacted::Done { decisions_dropped: 0, cached: false, .. })
+pub(super) fn changed_nothing(compacted: &CompactOutcome) -> bool {
+    matches!(compacted, CompactOutcome::Done { decisions_dropped: 0, cached: false, .. })
 }
 
-pub(super) fn compacted(place: &ThreadFolder, compacted: &Compacted) -> StateEvent {
+pub(super) fn compacted(place: &ThreadFolder, compacted: &CompactOutcome) -> StateEvent {
     let mut body = of_place(place);
     let line = match compacted {
-        Compacted::Done { bytes_before, bytes_after, decisions_dropped, cached } => {
+        CompactOutcome::Done { bytes_before, bytes_after, decisions_dropped, cached } => {
             body["bytesBefore"] = json!(bytes_before);
             body["bytesAfter"] = json!(bytes_after);
             body["decisionsDropped"] = json!(decisions_dropped);
@@ -176,11 +177,11 @@ pub(super) fn compacted(place: &ThreadFolder, compacted: &Compacted) -> StateEve
                 bytes(*bytes_after)
             )
         }
-        Compacted::Taken { by } => {
+        CompactOutcome::Taken { by } => {
             body["takenBy"] = json!(by);
             format!("· {}  skipped: it is open ({by})", name(place))
         }
-        Compacted::Damaged => {
+        CompactOutcome::Damaged => {
             body["damaged"] = json!(true);
             format!("✗ {}  skipped: `rawr state check` shows its problems", name(place))
         }
@@ -188,10 +189,12 @@ pub(super) fn compacted(place: &ThreadFolder, compacted: &Compacted) -> StateEve
     StateEvent::new("thread_compacted", body, line)
 }
 
-pub(super) fn retired(thread: &str, retired: &Result<Retired, StoreError>) -> StateEvent {
+pub(super) fn retired(thread: &str, retired: &Result<ArchiveOutcome, StoreError>) -> StateEvent {
     let (body, line) = match retired {
-        Ok(Retired::Moved) => (json!({ "threadId": thread }), format!("✓ {thread}  archived")),
-        Ok(Retired::Left { why }) => (
+        Ok(ArchiveOutcome::Moved) => {
+            (json!({ "threadId": thread }), format!("✓ {thread}  archived"))
+        }
+        Ok(ArchiveOutcome::Left { why }) => (
             json!({ "threadId": thread, "notArchived": why }),
             format!("· {thread}  not archived: {why}"),
         ),
@@ -222,14 +225,14 @@ const fn mark(is_wrong: bool) -> &'static str {
     if is_wrong { "✗" } else { "✓" }
 }
 
-fn done_line(done: &Done, folder: &Path) -> String {
+fn done_line(done: &RepairAction, folder: &Path) -> String {
     format!("    ✓ {}  {}", below(&done.file, folder), done.message)
 }
 
 fn lines_of(finding: &Finding, folder: &Path) -> Vec<String> {
     let mark = match finding.weight {
-        Weight::Wrong => "✗",
-        Weight::Note => "·",
+        FindingSeverity::Wrong => "✗",
+        FindingSeverity::Note => "·",
     };
     let at = finding.line.map(|line| format!(":{line}")).unwrap_or_default();
     let mut lines =

@@ -1,8 +1,8 @@
-//! `[rawr_auto_compaction.deadlines]`. Nothing waits for one to pass: the log says that the wait began long ago.
+//! `[rawr_auto_compaction.deadlines]`. No test waits for a deadline: the log is dated back instead.
 
-use crate::config_effects::script::{ASAP, DO, EARLY, Runs, Step, commit, pull_request, then};
-use crate::config_effects::story::Sign;
-use crate::config_effects::{Can, Case, case, check};
+use crate::config_effects::script::{ASAP, CaseStep, DO, EARLY, Runs, commit, pull_request, then};
+use crate::config_effects::story::AwaitedSign;
+use crate::config_effects::{HostAbility, KeyCase, case, check};
 use expect_test::expect;
 
 const WATCHER: &str = r#"rawr_auto_compaction.packet_author = "watcher""#;
@@ -12,11 +12,11 @@ const EARLY_JUDGED: &str =
     r#"rawr_auto_compaction.policy.early.decision_prompt_path = "judgment.md""#;
 
 #[test]
-fn each_key_does_what_is_shown_here() {
+fn deadline_keys_have_their_effects() {
     check(&cases());
 }
 
-pub fn cases() -> Vec<Case> {
+pub fn cases() -> Vec<KeyCase> {
     vec![
         case("rawr_auto_compaction.deadlines.judgment_seconds", "20", late(pull_request(EARLY)), expect![[r#"
             + judged by host: null, , error the judge did not answer in time
@@ -37,7 +37,7 @@ pub fn cases() -> Vec<Case> {
             +   judgment fail: host gave no answer: the judge did not answer in time
             +   mode pass: auto
             + thread idle early 80%
-        "#]]).also(&[EARLY_JUDGED]).can(&[Can::Judge]),
+        "#]]).also(&[EARLY_JUDGED]).can(&[HostAbility::Judge]),
         case("rawr_auto_compaction.deadlines.approval_seconds", "20", commit(ASAP), expect![[r#"
             - heads-up awaiting_approval asap, packet by agent, goes on in 600 s
             + heads-up awaiting_approval asap, packet by agent, goes on in 20 s
@@ -60,7 +60,7 @@ pub fn cases() -> Vec<Case> {
             + perform compact for rawr
             + thread compacting asap 60%
         "#]]),
-        case("rawr_auto_compaction.deadlines.compaction_seconds", "20", late(then(commit(ASAP), &[DO, Step::Accept])), expect![[r#"
+        case("rawr_auto_compaction.deadlines.compaction_seconds", "20", late(then(commit(ASAP), &[DO, CaseStep::Accept])), expect![[r#"
             + log thread t: s1-860202a3 failed: the compaction did not finish in time
             + thread idle asap 60%
         "#]]),
@@ -72,7 +72,7 @@ pub fn cases() -> Vec<Case> {
     ]
 }
 
-/// And then longer than the key's value, and shorter than any default.
-fn late(steps: Vec<Step>) -> Vec<Step> {
-    then(steps, &[Step::Ago(30), Step::Await(Sign::Changed, Runs::With)])
+/// Then waits longer than the key's value, but shorter than any default.
+fn late(steps: Vec<CaseStep>) -> Vec<CaseStep> {
+    then(steps, &[CaseStep::Ago(30), CaseStep::Await(AwaitedSign::Changed, Runs::With)])
 }

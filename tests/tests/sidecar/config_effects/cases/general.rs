@@ -1,10 +1,10 @@
 //! `[features]`, `[rawr_auto_compaction]` and `[auto_compact]`.
 
 use crate::config_effects::script::{
-    ASAP, DO, EARLY, EMERGENCY, LOOKED, READY, Show, Step, above_floor, commit,
+    ASAP, CaseStep, DO, EARLY, EMERGENCY, LOOKED, READY, ShownState, above_floor, commit,
     compacted_then_commit, mid_turn, pull_request, says, then,
 };
-use crate::config_effects::{Can, Case, case, check};
+use crate::config_effects::{HostAbility, KeyCase, case, check};
 use expect_test::expect;
 
 const WATCHER: &str = r#"rawr_auto_compaction.packet_author = "watcher""#;
@@ -12,11 +12,11 @@ const OFF: &str = "features.rawr_auto_compaction = false";
 const INLINE: &str = "auto_compact.enabled = true";
 
 #[test]
-fn each_key_does_what_is_shown_here() {
+fn general_keys_have_their_effects() {
     check(&cases());
 }
 
-pub fn cases() -> Vec<Case> {
+pub fn cases() -> Vec<KeyCase> {
     vec![
         case("features.rawr_auto_compaction", "false", commit(ASAP), expect![[r#"
             - verdict "compact": 60% left (asap) at commit
@@ -48,7 +48,7 @@ pub fn cases() -> Vec<Case> {
         case(
             "rawr_auto_compaction.packet_author",
             r#""watcher""#,
-            then(commit(ASAP), &[Step::DoAll]),
+            then(commit(ASAP), &[CaseStep::DoAll]),
             expect![[r#"
                 - heads-up will_compact asap, packet by agent
                 - perform inject_turn packet_request: HEADS-UP a phase ended here (commit) / WRITE-PACKET / [rawr:s1-860202a3:packet_request]
@@ -63,13 +63,13 @@ pub fn cases() -> Vec<Case> {
         case(
             "rawr_auto_compaction.packet_channel",
             r#""sample""#,
-            then(commit(ASAP), &[Step::DoAll]),
+            then(commit(ASAP), &[CaseStep::DoAll]),
             expect![[r#"
                 - perform inject_turn packet_request: HEADS-UP a phase ended here (commit) / WRITE-PACKET / [rawr:s1-860202a3:packet_request]
                 + perform sample_packet for -, prompt "HEADS-UP a phase ended here (commit)\n\nWRITE-PACKET"
             "#]],
         )
-        .can(&[Can::Sample]),
+        .can(&[HostAbility::Sample]),
         case("rawr_auto_compaction.mid_turn", r#""off""#, mid_turn(EMERGENCY), expect![[r#"
             - verdict "compact": 10% left: emergency, inside the turn
             - decided mid_turn compact emergency: 10% left: emergency, inside the turn
@@ -83,7 +83,7 @@ pub fn cases() -> Vec<Case> {
             +   mode fail: mid_turn = off
             + thread idle emergency 10%
         "#]])
-            .can(&[Can::Steer]),
+            .can(&[HostAbility::Steer]),
         case("rawr_auto_compaction.turn_based_handoff", "false", commit(ASAP), expect![[r#"
             - perform inject_turn packet_request: HEADS-UP a phase ended here (commit) / WRITE-PACKET / [rawr:s1-860202a3:packet_request]
             + perform inject_turn packet_request: WRITE-PACKET / [rawr:s1-860202a3:packet_request]
@@ -244,7 +244,7 @@ pub fn cases() -> Vec<Case> {
         case(
             "rawr_auto_compaction.breaker_strikes",
             "1",
-            then(then(commit(ASAP), &[DO, Step::Refuse]), &commit(ASAP)),
+            then(then(commit(ASAP), &[DO, CaseStep::Refuse]), &commit(ASAP)),
             expect![[r#"
                 -   breaker pass: 0 of 3 strikes
                 +   breaker pass: 0 of 1 strikes
@@ -264,7 +264,7 @@ pub fn cases() -> Vec<Case> {
         case(
             "rawr_auto_compaction.breaker_land_at_percent",
             "50",
-            then(then(above_floor(), &[DO, Step::DoTo(30_000), Step::DoTo(30_000)]), &commit(ASAP)),
+            then(then(above_floor(), &[DO, CaseStep::DoTo(30_000), CaseStep::DoTo(30_000)]), &commit(ASAP)),
             expect![[r#"
                 -   breaker pass: 0 of 3 strikes
                 +   breaker pass: 1 of 3 strikes
@@ -273,7 +273,7 @@ pub fn cases() -> Vec<Case> {
         case(
             "rawr_auto_compaction.breaker_reset_seconds",
             "0",
-            then(commit(ASAP), &[DO, Step::Refuse]),
+            then(commit(ASAP), &[DO, CaseStep::Refuse]),
             expect![[r#"
                 - log thread t: rawr pauses compactions: the last compaction failed; it compacts again when less than 15% is left (emergency), or a compaction frees enough, or 30 minutes pass
                 + log thread t: rawr pauses compactions: the last compaction failed; it compacts again when less than 15% is left (emergency), or a compaction frees enough
@@ -296,7 +296,7 @@ pub fn cases() -> Vec<Case> {
         case(
             "rawr_auto_compaction.packet_max_tail_chars",
             "6",
-            then(commit(ASAP), &[Step::DoAll, Step::Show(Show::Packet)]),
+            then(commit(ASAP), &[CaseStep::DoAll, CaseStep::Show(ShownState::Packet)]),
             expect![[r#"
                 - perform inject_turn handoff: HANDOFF ``` / BY-RAWR goal=Write the parser last=The parser is written and committed. / ``` (none known) / [rawr:s1-860202a3:handoff]
                 + perform inject_turn handoff: HANDOFF ``` / BY-RAWR goal=Write  … last=… itted. / ``` (none known) / [rawr:s1-860202a3:handoff]
@@ -393,6 +393,6 @@ pub fn cases() -> Vec<Case> {
             + perform compact for inline, interrupt true
         "#]])
             .also(&[OFF, INLINE])
-            .can(&[Can::MidTurnCompact]),
+            .can(&[HostAbility::MidTurnCompact]),
     ]
 }

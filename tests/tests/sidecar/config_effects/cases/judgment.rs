@@ -1,8 +1,8 @@
-//! `[rawr_auto_compaction.judgment]`, with an endpoint on this machine where one is asked.
+//! `[rawr_auto_compaction.judgment]`, with a local mock endpoint.
 
-use crate::config_effects::script::{READY, Runs, Show, Step, commit, then};
-use crate::config_effects::story::Sign;
-use crate::config_effects::{Case, case, check};
+use crate::config_effects::script::{CaseStep, READY, Runs, ShownState, commit, then};
+use crate::config_effects::story::AwaitedSign;
+use crate::config_effects::{KeyCase, case, check};
 use expect_test::expect;
 use rawr_tests::mock_endpoint::{Reply, reply};
 use serde_json::json;
@@ -15,24 +15,24 @@ const TAG: &str = r#"rawr_auto_compaction.mode = "tag""#;
 const ENDPOINT: &str = r#"rawr_auto_compaction.judgment.base_url = "{endpoint}/v1""#;
 
 #[test]
-fn each_key_does_what_is_shown_here() {
+fn judgment_keys_have_their_effects() {
     check(&cases());
 }
 
-pub fn cases() -> Vec<Case> {
+pub fn cases() -> Vec<KeyCase> {
     vec![
         case("rawr_auto_compaction.judgment.backend", r#""off""#, commit(READY), expect![[r#"
             -   judgment pass: heuristic: score 4, 3 needed: a commit +3, ready +1
             +   judgment pass: judgment.backend = off
         "#]]).also(&[READY_JUDGED]),
         case("rawr_auto_compaction.judgment.model", r#""judge""#, judged(), expect![[r#"
-            - problem at 2:41: a judge behind an endpoint needs a model; set `rawr_auto_compaction.judgment.model`
-            - judged by chat: null, , error no model is set: `rawr_auto_compaction.judgment.model`
-            - decided turn_complete defer ready: chat gave no answer: no model is set: `rawr_auto_compaction.judgment.model`
+            - problem at 2:41: a judge that uses an endpoint needs a model; set `rawr_auto_compaction.judgment.model`
+            - judged by chat: null, , error no model is configured: set `rawr_auto_compaction.judgment.model`
+            - decided turn_complete defer ready: chat gave no answer: no model is configured: set `rawr_auto_compaction.judgment.model`
             + judged by chat: true, yes, error -
             + decided turn_complete compact ready: 70% left (ready) at commit
             +   boundaries ["commit"]
-            -   judgment fail: chat gave no answer: no model is set: `rawr_auto_compaction.judgment.model`
+            -   judgment fail: chat gave no answer: no model is configured: set `rawr_auto_compaction.judgment.model`
             +   judgment pass: chat: yes
             - thread idle ready 70%
             + heads-up will_compact ready, packet by agent
@@ -106,10 +106,10 @@ pub fn cases() -> Vec<Case> {
             - judged by chat: true, yes, error -
             - decided turn_complete compact ready: 70% left (ready) at commit
             -   boundaries ["commit"]
-            + judged by chat: null, , error the endpoint answers 503: busy
-            + decided turn_complete defer ready: chat gave no answer: the endpoint answers 503: busy
+            + judged by chat: null, , error the endpoint answered 503: busy
+            + decided turn_complete defer ready: chat gave no answer: the endpoint answered 503: busy
             -   judgment pass: chat: yes
-            +   judgment fail: chat gave no answer: the endpoint answers 503: busy
+            +   judgment fail: chat gave no answer: the endpoint answered 503: busy
             - heads-up will_compact ready, packet by agent
             - perform inject_turn packet_request: HEADS-UP a phase ended here (commit) / WRITE-PACKET / [rawr:s1-860202a3:packet_request]
             - thread awaiting_packet ready 70%
@@ -126,24 +126,26 @@ pub fn cases() -> Vec<Case> {
     ]
 }
 
-/// What the endpoint said is waited for, and what it was asked is shown.
-fn judged() -> Vec<Step> {
-    let shown = [Step::Await(Sign::Judged, Runs::Both), Step::Show(Show::Endpoint)];
+/// Waits for the endpoint's answer and prints its requests.
+fn judged() -> Vec<CaseStep> {
+    let shown =
+        [CaseStep::Await(AwaitedSign::Judged, Runs::Both), CaseStep::Show(ShownState::Endpoint)];
     then(commit(READY), &shown)
 }
 
-/// Only with the key the endpoint is asked.
-fn advised() -> Vec<Step> {
-    let shown = [Step::Await(Sign::Judged, Runs::With), Step::Show(Show::Endpoint)];
+/// The endpoint is asked only with the key.
+fn advised() -> Vec<CaseStep> {
+    let shown =
+        [CaseStep::Await(AwaitedSign::Judged, Runs::With), CaseStep::Show(ShownState::Endpoint)];
     then(commit(READY), &shown)
 }
 
-/// With the key it is not waited for the endpoint as long as without.
-fn given_up() -> Vec<Step> {
-    then(commit(READY), &[Step::Await(Sign::Judged, Runs::With)])
+/// With the key, the sidecar waits for the endpoint for a shorter time.
+fn given_up() -> Vec<CaseStep> {
+    then(commit(READY), &[CaseStep::Await(AwaitedSign::Judged, Runs::With)])
 }
 
-/// Of a chat completions endpoint.
+/// A reply of a chat completions endpoint.
 fn said(reason: &str) -> Reply {
     let answer = json!({"should_compact": true, "reason": reason}).to_string();
     let message = json!({"role": "assistant", "content": answer});

@@ -1,24 +1,24 @@
-//! What is seen of the world: `[rawr_auto_compaction.semantic_signals]` and `repo_observation`; and what becomes of threads that
-//! rest.
+//! Observations of the environment, `[rawr_auto_compaction.semantic_signals]` and `repo_observation`, and archiving of
+//! idle threads.
 
-use crate::config_effects::script::{ASAP, LOOKED, Runs, Show, Step, commit, says, then};
-use crate::config_effects::story::Sign;
-use crate::config_effects::{Case, case, check};
+use crate::config_effects::script::{ASAP, CaseStep, LOOKED, Runs, ShownState, commit, says, then};
+use crate::config_effects::story::AwaitedSign;
+use crate::config_effects::{KeyCase, case, check};
 use expect_test::expect;
 
 const GRAPHITE: &str = "rawr_auto_compaction.repo_observation.graphite_enabled = true";
 
 #[test]
-fn each_key_does_what_is_shown_here() {
+fn observation_and_retention_keys_have_their_effects() {
     check(&cases());
 }
 
-pub fn cases() -> Vec<Case> {
+pub fn cases() -> Vec<KeyCase> {
     vec![
         case(
             "rawr_auto_compaction.retention_days",
             "30",
-            vec![Step::Rested(60), Step::Show(Show::Threads)],
+            vec![CaseStep::Rested(60), CaseStep::Show(ShownState::Threads)],
             expect![[r#"
                 - shown rested
             "#]],
@@ -87,9 +87,9 @@ pub fn cases() -> Vec<Case> {
             "rawr_auto_compaction.semantic_signals.directive",
             r#"["immer"]"#,
             vec![
-                Step::User("Immer erst testen."),
-                Step::Says(1000, LOOKED),
-                Step::Show(Show::Directives),
+                CaseStep::User("Immer erst testen."),
+                CaseStep::Says(1000, LOOKED),
+                CaseStep::Show(ShownState::Directives),
             ],
             expect![[r#"
                 + thread idle - null%
@@ -140,11 +140,14 @@ pub fn cases() -> Vec<Case> {
     ]
 }
 
-/// What is in the log of the repository, in these runs waited for.
-fn seen(runs: Runs) -> Vec<Step> {
-    then(commit(ASAP), &[Step::Await(Sign::Repository, runs), Step::Show(Show::Repository)])
+/// The repository's state in the log; waits for it in these runs.
+fn seen(runs: Runs) -> Vec<CaseStep> {
+    then(
+        commit(ASAP),
+        &[CaseStep::Await(AwaitedSign::Repository, runs), CaseStep::Show(ShownState::Repository)],
+    )
 }
 
 const STACK: &str = "printf '◉ feature\\n◯ main\\n'";
-/// Longer than the default limit, shorter than the case's.
+/// Slower than the default limit, faster than the case's.
 const SLOW_STACK: &str = "sleep 3; printf '◉ feature\\n◯ main\\n'";

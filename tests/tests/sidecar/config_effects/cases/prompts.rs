@@ -1,18 +1,18 @@
 //! `[rawr_auto_compaction.prompts]`.
 
-use crate::config_effects::script::{ASAP, DO, Show, Step, commit, then};
-use crate::config_effects::{Can, Case, case, check};
+use crate::config_effects::script::{ASAP, CaseStep, DO, ShownState, commit, then};
+use crate::config_effects::{HostAbility, KeyCase, case, check};
 use expect_test::expect;
 
 const WATCHER: &str = r#"rawr_auto_compaction.packet_author = "watcher""#;
 const SCRATCH: &str = "rawr_auto_compaction.scratch_write_enabled = true";
 
 #[test]
-fn each_key_does_what_is_shown_here() {
+fn prompt_keys_have_their_effects() {
     check(&cases());
 }
 
-pub fn cases() -> Vec<Case> {
+pub fn cases() -> Vec<KeyCase> {
     vec![
         case(
             "rawr_auto_compaction.prompts.auto-compact",
@@ -45,27 +45,27 @@ pub fn cases() -> Vec<Case> {
         case(
             "rawr_auto_compaction.prompts.judgment",
             r#""my-judgment.md""#,
-            vec![Step::Show(Show::Judgment)],
+            vec![CaseStep::Show(ShownState::Judgment)],
             expect![[r#"
                 - perform judge JUDGE | CASE ready
                 + perform judge MY-JUDGE | CASE ready
             "#]],
         )
-        .can(&[Can::Judge]),
+        .can(&[HostAbility::Judge]),
         case(
             "rawr_auto_compaction.prompts.judgment-context",
             r#""my-judgment-context.md""#,
-            vec![Step::Show(Show::Judgment)],
+            vec![CaseStep::Show(ShownState::Judgment)],
             expect![[r#"
                 - perform judge JUDGE | CASE ready
                 + perform judge JUDGE | MY-CASE ready
             "#]],
         )
-        .can(&[Can::Judge]),
+        .can(&[HostAbility::Judge]),
         case(
             "rawr_auto_compaction.prompts.watcher-packet",
             r#""my-watcher-packet.md""#,
-            then(commit(ASAP), &[DO, Step::Show(Show::Packet)]),
+            then(commit(ASAP), &[DO, CaseStep::Show(ShownState::Packet)]),
             expect![[r#"
                 - shown BY-RAWR goal=Write the parser last=The parser is written and committed.
                 + shown MY-BY-RAWR goal=Write the parser last=The parser is written and committed.
@@ -84,7 +84,7 @@ pub fn cases() -> Vec<Case> {
         case(
             "rawr_auto_compaction.prompts.compact",
             r#""my-compact.md""#,
-            vec![Step::Show(Show::Prompt("compact"))],
+            vec![CaseStep::Show(ShownState::Prompt("compact"))],
             expect![[r#"
                 - shown SUMMARISE
                 + shown MY-SUMMARISE
@@ -93,7 +93,7 @@ pub fn cases() -> Vec<Case> {
         case(
             "rawr_auto_compaction.prompts.summary-prefix",
             r#""my-summary-prefix.md""#,
-            vec![Step::Show(Show::Rewritten)],
+            vec![CaseStep::Show(ShownState::Rewritten)],
             expect![[r#"
                 - shown SUMMARY: / The parser is written.
                 + shown MY-SUMMARY: / The parser is written.

@@ -3,15 +3,15 @@
 use crate::config_effects::script::{
     ASAP, EARLY, EMERGENCY, LOOKED, READY, commit, plan_step, pull_request, says,
 };
-use crate::config_effects::{Can, Case, case, check};
+use crate::config_effects::{HostAbility, KeyCase, case, check};
 use expect_test::expect;
 
 #[test]
-fn each_key_does_what_is_shown_here() {
+fn tier_keys_have_their_effects() {
     check(&cases());
 }
 
-pub fn cases() -> Vec<Case> {
+pub fn cases() -> Vec<KeyCase> {
     vec![
         case(
             "rawr_auto_compaction.policy.early.percent_remaining_lt",
@@ -101,7 +101,7 @@ pub fn cases() -> Vec<Case> {
                 + thread awaiting_judgment early 80%
             "#]],
         )
-        .can(&[Can::Judge]),
+        .can(&[HostAbility::Judge]),
         case(
             "rawr_auto_compaction.policy.ready.percent_remaining_lt",
             "68",
@@ -245,7 +245,7 @@ pub fn cases() -> Vec<Case> {
                 + thread awaiting_judgment asap 60%
             "#]],
         )
-        .can(&[Can::Judge]),
+        .can(&[HostAbility::Judge]),
         case(
             "rawr_auto_compaction.policy.emergency.percent_remaining_lt",
             "5",
