@@ -23,7 +23,7 @@ fn guarded(home: &Home) -> Sidecar {
 }
 
 #[test]
-#[should_panic(expected = "nobody looked at")]
+#[should_panic(expected = "unread messages")]
 fn a_test_that_leaves_a_notification_unread_fails() {
     drop(guarded(&Home::new()));
 }
