@@ -73,7 +73,7 @@ pub enum Step {
 }
 
 impl Step {
-    /// Whether any client may send it, whoever owns the thread.
+    /// Whether any client may send it, regardless of which client owns the thread.
     pub const fn is_a_persons(&self) -> bool {
         matches!(
             self,
