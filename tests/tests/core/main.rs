@@ -26,3 +26,11 @@ mod scripts;
 mod suites;
 mod tokens;
 mod words;
+
+use std::path::Path;
+
+/// The root of the repository.
+#[expect(clippy::unwrap_used, reason = "a package of the workspace lies in a folder")]
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()
+}

@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
 
+use crate::root;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
@@ -107,10 +108,6 @@ fn only_the_journeys_are_retried() {
         };
         assert_eq!(made.count(), times, "{fails}\n{calls}");
     }
-}
-
-fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()
 }
 
 /// The report of pinned packages if the registry answers every request like this.

@@ -21,7 +21,7 @@ fn check(text: &str) {
 }
 
 const PROSE: &str = "The host can't compact while it's running; we'll wait. \u{201c}Why?\u{201d} she'd asked \u{2014} \
-    nobody'd answered.\n\n  1. First, 2026-11-21.\n  2. Then 1234567890 and 3.14159.\n\ttabbed\r\nCRLF\r\n\r\n   trailing   ";
+    they'd answered.\n\n  1. First, 2026-11-21.\n  2. Then 1234567890 and 3.14159.\n\ttabbed\r\nCRLF\r\n\r\n   trailing   ";
 const CODE: &str = "pub fn cut<'a>(text: &'a str) -> &'a str {\n    // …\n    text.get(..=0x1F).unwrap_or(\"\")\n}\n\n\n\
     #include <stdio.h>\nint main(void){for(int i=0;i<10;++i)printf(\"%d\\n\",i);return 0;}/* end */\n/\n//\n\
     {\"key\":[1,2,{\"a\":null}],\"snake_case\":\"camelCaseHTTPServer\",\"path\":\"/usr/lib/x86_64.so.1\"}";

@@ -1,10 +1,10 @@
 //! `scripts/rules.md` has a row for each rule of the specification, and a script names the rules that it tests.
 //! `INDEX.md` joins both. These tests check that nothing is missing or unknown.
 
+use crate::root;
 use crate::scripts::{scripts, tests};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
-use std::path::PathBuf;
 
 const GENERATED: &str = "\
 <!-- generated: `UPDATE=1 cargo test -p rawr-tests --test core scripts` rewrites it -->
@@ -23,10 +23,6 @@ struct RuleRow {
     tests: Vec<String>,
     /// Why the text is not a rule.
     no_rule: Option<String>,
-}
-
-fn root() -> PathBuf {
-    tests().parent().unwrap().to_owned()
 }
 
 fn rules() -> String {

@@ -322,7 +322,7 @@ fn an_unavailable_judge_is_not_asked() {
     let unavailable = ErrorCode::JudgmentUnavailable;
     let mut off = JudgmentFixture::configured(vec!["judgment.backend = \"off\"".to_owned()], true);
     check_refused(&mut off.sidecar, THREAD, unavailable, "`off`");
-    check_refused(&mut off.sidecar, "nobody's", ErrorCode::UnknownThread, "nobody's");
+    check_refused(&mut off.sidecar, "not-open", ErrorCode::UnknownThread, "not-open");
     off.leave();
 
     let owner = JudgmentFixture::on_host(&[]);

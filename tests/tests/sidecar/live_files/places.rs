@@ -78,7 +78,7 @@ fn a_file_may_be_a_link_into_a_repository() {
     expect_silence(&mut sidecar);
     shell(&folder(&home), "ln -sfn ../../work/dotfiles/other.md compact.md");
     expect_text(&mut sidecar, "Another one.");
-    write(&dotfiles.join("mine.md"), "Nobody's.\n");
+    write(&dotfiles.join("mine.md"), "Not linked.\n");
     expect_silence(&mut sidecar);
     write(&dotfiles.join("other.md"), "In place again.\n");
     expect_text(&mut sidecar, "In place again.");
