@@ -89,6 +89,9 @@ pub enum Action {
     SamplePacket {
         /// What to ask.
         prompt: String,
+        /// The compaction is only proposed: do not stop or delay anything for the answer.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        ahead: bool,
     },
 }
 

@@ -27,6 +27,9 @@ pub struct Verdict {
     /// The sequence that was started.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sequence_id: Option<String>,
+    /// For a proposal: what decides about it. Its outcome is `defer`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub confirm: Option<Confirm>,
 }
 
 names! {
@@ -46,6 +49,18 @@ names! {
         Defer = "defer" => "compaction deferred",
         /// Compact.
         Compact = "compact" => "compaction decided",
+    }
+}
+
+names! {
+    /// What decides about a compaction that was proposed at the end of a turn.
+    pub enum Confirm {
+        /// The next message: it confirms if it opens something new or closes the work, else it drops the proposal.
+        Message = "message",
+        /// Silence confirms; a message that comes first drops the proposal.
+        Idle = "idle",
+        /// The next message or silence, whichever comes first.
+        Either = "either",
     }
 }
 
@@ -69,6 +84,12 @@ pub struct Decision {
     /// The sequence that was started.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sequence_id: Option<String>,
+    /// For a proposal: what decides about it. Its outcome is `defer`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub confirm: Option<Confirm>,
+    /// The proposal that it confirms or drops.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub proposal_id: Option<String>,
     /// When, Unix milliseconds.
     pub at_ms: i64,
     /// What the compaction is recorded under; absent where none was in sight.
@@ -144,6 +165,7 @@ impl Decision {
             percent_remaining: self.percent_remaining,
             reason: self.reason.clone(),
             sequence_id: self.sequence_id.clone(),
+            confirm: self.confirm,
         }
     }
 }

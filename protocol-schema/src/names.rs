@@ -78,6 +78,14 @@ names! {
     pub enum Boundary {
         /// A commit was made.
         Commit = "commit" => "commit",
+        /// Commits were pushed.
+        Pushed = "pushed" => "push",
+        /// A branch was merged.
+        Merged = "merged" => "merge",
+        /// Another branch was checked out.
+        BranchChanged = "branch_changed" => "branch changed",
+        /// A check that failed before now passes.
+        TestsGreen = "tests_green" => "tests pass again",
         /// A step of the plan was completed.
         PlanCheckpoint = "plan_checkpoint" => "plan step done",
         /// The plan changed in another way; weak on its own.
@@ -104,6 +112,8 @@ names! {
         AwaitingApproval = "awaiting_approval" => "Waiting for your approval",
         /// Compaction waits for the next user input.
         Deferred = "deferred" => "Compacting before your next message",
+        /// A compaction is proposed: it comes if the next message, or silence, confirms that a phase ended.
+        Proposed = "proposed" => "Compaction proposed",
         /// The heads-up turn was asked for and has not ended.
         AwaitingHeadsUp = "awaiting_heads_up" => "Notifying the agent",
         /// The scratch turn was asked for and has not ended.
@@ -146,6 +156,8 @@ names! {
         ActiveWork = "active_work" => "No active work",
         /// There is something to build a packet from.
         PacketWorth = "packet_worth" => "Packet content",
+        /// The next message, or silence, confirms that a phase ended.
+        Confirmation = "confirmation" => "Confirmation",
         /// The judge agrees.
         Judgment = "judgment" => "Judge",
         /// The configured mode lets compaction go on by itself.
@@ -168,7 +180,7 @@ names! {
     pub enum Entrance {
         /// A turn ended.
         TurnComplete = "turn_complete" => "at the end of a turn",
-        /// A user input arrived while a compaction was deferred.
+        /// A user input arrived while a compaction was deferred or proposed, or silence confirmed a proposal.
         Preflight = "preflight" => "before the next message",
         /// Between two sampling requests of one turn.
         MidTurn = "mid_turn" => "during a turn",

@@ -2,8 +2,8 @@
 
 use crate::names::names;
 use crate::{
-    Boundary, CompactionOrigin, CompactionTrigger, DecisionFate, Directive, Guard, HeadsUp,
-    PendingAction, Phase, PlanStep, Tier,
+    Boundary, CompactionOrigin, CompactionTrigger, Confirm, DecisionFate, Directive, Guard,
+    HeadsUp, PendingAction, Phase, PlanStep, Tier,
 };
 use serde::{Deserialize, Serialize};
 
@@ -127,6 +127,13 @@ pub struct HostCapabilities {
     /// Run a judgment with its own model and login.
     #[serde(deserialize_with = "crate::lenient::or_default")]
     pub judge: bool,
+    /// For how many seconds its provider keeps a prompt cached at least, counted from the last request; absent where that
+    /// is unknown.
+    #[serde(
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "crate::lenient::or_default"
+    )]
+    pub cache_seconds: Option<u64>,
 }
 
 /// Whose conversation a thread is.
@@ -222,6 +229,9 @@ pub struct ThreadSummary {
     /// What became of the last decision from which something was to follow.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_fate: Option<DecisionFate>,
+    /// The proposed compaction, in the phase `proposed`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub proposal: Option<CompactionProposal>,
     /// The agent calls rawr through hooks. Between two of them the thread has no owner, and it is not abandoned.
     #[serde(
         default,
@@ -229,6 +239,19 @@ pub struct ThreadSummary {
         deserialize_with = "crate::lenient::or_default"
     )]
     pub runs_by_hooks: bool,
+}
+
+/// A compaction that was proposed at the end of a turn and waits to be confirmed or dropped.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct CompactionProposal {
+    /// The decision that proposed it, for `rawr/decision/explain`.
+    pub decision_id: String,
+    /// What decides about it.
+    pub confirm: Confirm,
+    /// All of it in one sentence for people: "Compaction proposed (commit); your next message decides".
+    pub text: String,
 }
 
 /// Compactions that are paused because the last ones failed or freed too little. An emergency and a person's own are
@@ -339,9 +362,15 @@ pub struct ThreadGetResult {
     /// A person asked for a compaction, and it has not begun yet.
     #[serde(default, deserialize_with = "crate::lenient::or_default")]
     pub compaction_asked_for: bool,
+    /// A turn, or a compaction of the host, is running.
+    #[serde(default, deserialize_with = "crate::lenient::or_default")]
+    pub turn_running: bool,
     /// What judging has cost; absent while no judge was asked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub judgments: Option<JudgmentTotals>,
+    /// Packets asked for ahead of time, and their cost; absent while there were none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub packets_ahead: Option<PacketsAhead>,
 }
 
 /// What judging has cost a thread; kept apart from the thread's own usage.
@@ -360,6 +389,19 @@ pub struct JudgmentTotals {
     /// The newest rate limits of the judge's endpoint.
     #[serde(default, deserialize_with = "crate::lenient::list")]
     pub rate_limits: Vec<RateLimit>,
+}
+
+/// Packets that were asked for while their compactions were only proposed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct PacketsAhead {
+    /// How many were asked for.
+    pub asked: u64,
+    /// How many of them were used.
+    pub used: u64,
+    /// Tokens of context that were read for the others. Most of them come from the provider's prompt cache.
+    pub unused_tokens: u64,
 }
 
 /// One limit, in the endpoint's own words.
@@ -458,6 +500,9 @@ pub struct ThreadChangedNotification {
     /// What became of the last decision from which something was to follow.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_fate: Option<DecisionFate>,
+    /// The proposed compaction, in the phase `proposed`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub proposal: Option<CompactionProposal>,
     /// The banner as it stands now; absent when there is none, and while no process runs the thread.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub heads_up: Option<HeadsUp>,

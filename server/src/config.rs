@@ -23,9 +23,12 @@ pub use keys::{ConfigKey, KeyKind, KeyTable, is_table, key, keys, names_in, tabl
 pub use models::{of_models, path_in};
 pub use schema::json_schema;
 
+pub use rawr_core::policy::Preset;
+
 use crate::problem::written::WrittenValue;
 use crate::problem::{Problem, capped};
 use crate::prompts::PacketFrontMatter;
+use keys::WordEnum as _;
 use layer::{LayerSetting, LayerSource};
 use models::ModelPattern;
 use rawr_core::policy::{JudgeBackend, MidTurn, Policy, Tier};
@@ -35,10 +38,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::Duration;
+use table::PRESET;
 
 /// The merged configuration of one thread, or of none.
 #[derive(Debug, Clone)]
 pub struct Config {
+    /// What all other values are laid over.
+    pub preset: Preset,
     /// The core's part.
     pub policy: Policy,
     /// The part of the judge's endpoint.
@@ -166,8 +172,16 @@ pub fn is_toml(text: &str) -> bool {
 
 impl Default for Config {
     fn default() -> Self {
+        Self::of_preset(Preset::default())
+    }
+}
+
+impl Config {
+    /// The built-in values of a preset.
+    fn of_preset(preset: Preset) -> Self {
         Self {
-            policy: Policy::default(),
+            preset,
+            policy: Policy::preset(preset),
             judgment: JudgeSettings::default(),
             repo_observation: RepoObservation::default(),
             retention_days: 90,
@@ -369,6 +383,10 @@ fn threshold(tier: Tier) -> String {
     format!("rawr_auto_compaction.policy.{tier}.percent_remaining_lt")
 }
 
+fn required(tier: Tier) -> String {
+    format!("rawr_auto_compaction.policy.{tier}.requires_any_boundary")
+}
+
 /// The settings that a project may narrow.
 struct NarrowableSettings<'a> {
     /// From Codex's file and rawr's, because the precedence of short and long forms spans both.
@@ -383,7 +401,8 @@ impl NarrowableSettings<'_> {
     }
 
     fn for_model(&self, applies: impl Fn(&ModelPattern) -> bool) -> Config {
-        let mut config = Config::default();
+        let preset = self.preset();
+        let mut config = Config::of_preset(preset);
         config.take(from_front_matter(self.front_matter));
         let patterns = self.patterns().into_iter().filter(|pattern| applies(pattern)).map(Some);
         for pattern in std::iter::once(None).chain(patterns) {
@@ -398,6 +417,16 @@ impl NarrowableSettings<'_> {
         }
         config.decision_prompts = self.decision_prompts();
         config
+    }
+
+    /// The set of values that all others are laid over.
+    fn preset(&self) -> Preset {
+        let written = self.own.iter().chain(&self.client).rev();
+        let named = written.filter(|setting| setting.key.path == PRESET).find_map(|setting| {
+            let keys::KeyValue::Word(word) = setting.value else { return None };
+            Preset::from_word(word)
+        });
+        named.unwrap_or_default()
     }
 
     fn decision_prompts(&self) -> BTreeSet<String> {

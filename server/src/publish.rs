@@ -123,7 +123,14 @@ pub(crate) fn thread_summary(overview: &ThreadOverview) -> ThreadSummary {
         owner: overview.owner.clone(),
         sub_agent: overview.sub_agent.clone(),
         breaker: overview.held_back.as_ref().map(wire::breaker_hold),
-        last_fate: overview.last_fate.as_ref().map(wire::fate),
+        last_fate: overview
+            .last_fate
+            .as_ref()
+            .map(|known| wire::last_fate(known, overview.proposal.as_ref())),
+        proposal: overview
+            .proposal
+            .as_ref()
+            .and_then(|proposal| wire::proposal(proposal, overview.silence)),
         runs_by_hooks: overview.runs_by_hooks,
     }
 }

@@ -5,14 +5,14 @@ use crate::judge::JudgeQuestion;
 use crate::redact::redact;
 use rawr_core::boundary::Boundaries;
 use rawr_core::compose::{self, Continue};
-use rawr_core::event::{Answer, JudgeSource, Packet, Phase};
+use rawr_core::event::{Answer, Assessed, JudgeSource, Packet, Phase};
 use rawr_core::judgment::{self, JudgmentCase};
-use rawr_core::policy::{Policy, Tier};
+use rawr_core::policy::{Policy, Silence, Tier};
 use rawr_core::prompt::{PromptName, Prompts};
 use rawr_core::thread::breaker::Hold;
 use rawr_core::thread::fate::DecisionFate;
 use rawr_core::units::{Percent, SequenceId, ThreadId, Timestamp, Tokens};
-use rawr_core::{Thread, assess};
+use rawr_core::{Thread, assess, sequence};
 use std::collections::BTreeMap;
 
 /// A thread as lists show it.
@@ -33,6 +33,10 @@ pub struct ThreadOverview {
     pub(crate) held_back: Option<Hold>,
     /// The outcome of the last decision that had one.
     pub(crate) last_fate: Option<DecisionFate>,
+    /// The proposal that waits for a confirmation.
+    pub(crate) proposal: Option<Assessed>,
+    /// The silence that would confirm it.
+    pub(crate) silence: Silence,
     /// Its owner is the agent's hooks, which come and go.
     pub(crate) runs_by_hooks: bool,
 }
@@ -58,6 +62,8 @@ pub(crate) fn overview(thread: &Thread, policy: &Policy, now: Timestamp) -> Thre
         sub_agent: thread.agent.clone(),
         held_back: thread.held_back(policy, now),
         last_fate: thread.fates.back().cloned(),
+        proposal: thread.proposal().map(|(proposal, _)| proposal.clone()),
+        silence: policy.silence(thread.host.can.cache_seconds),
         runs_by_hooks: thread.host.can.compact_by_person,
     }
 }
@@ -76,10 +82,11 @@ pub(crate) fn handoff(
     prompts: &Prompts,
     packet: &Packet,
 ) -> String {
-    let running = thread.sequence.as_ref().map(|running| running.prompts.handoff.as_str());
-    let template = running.unwrap_or_else(|| prompts.text(PromptName::Handoff));
-    let scratch_file = thread.scratch_file(policy);
-    compose::handoff(thread, template, packet, Continue::AsInPacket, &scratch_file)
+    let (template, go_on) = match &thread.sequence {
+        Some(running) => (running.prompts.handoff.as_str(), sequence::go_on(thread, running)),
+        None => (prompts.text(PromptName::Handoff), Continue::AsInPacket),
+    };
+    compose::handoff(thread, template, packet, go_on, &thread.scratch_file(policy))
 }
 
 /// The packet of the running sequence, or of the last one that had a packet. With `sequence`, only the packet of that
@@ -153,7 +160,15 @@ pub(crate) fn inquiry(
     let source = assess::judge(policy.judge, thread)?;
     let JudgeCase { tier, percent, boundaries, last_message, excerpt } = case;
     let last_message = last_message.or(thread.known.last_message.as_deref());
-    let case = JudgmentCase { thread, tier, percent, boundaries, last_message, excerpt };
+    let case = JudgmentCase {
+        thread,
+        tier,
+        percent,
+        boundaries,
+        last_message,
+        next_message: None,
+        excerpt,
+    };
     let path = policy.tiers.rule(tier).decision_prompt_path.as_deref().unwrap_or_default();
     // The client's own texts were not redacted before.
     let context = judgment::context(&case, prompts.text(PromptName::JudgmentContext));

@@ -7,9 +7,9 @@ mod to_wire;
 pub use banner::{heads_up, heads_up_notification};
 pub use rpc_error::RpcError;
 pub use to_wire::{
-    action, boundaries, breaker_hold, compaction_update, decision, fact, fate, guards,
-    judgment_result, judgment_usage, last_compaction, pending, percent, plan, problems, responded,
-    thread_changed, trigger, verdict,
+    action, boundaries, breaker_hold, compaction_update, decision, fact, guards, judgment_result,
+    judgment_usage, last_compaction, last_fate, packets_ahead, pending, percent, plan, problems,
+    proposal, responded, thread_changed, trigger, verdict,
 };
 
 use rawr_core::boundary::Boundaries;
@@ -52,15 +52,16 @@ macro_rules! mirror_enums {
 mirror_enums! {
     rawr_core::policy::Tier = wire::Tier { Early, Ready, Asap, Emergency }
     rawr_core::boundary::Boundary = wire::Boundary {
-        Commit, PlanCheckpoint, PlanUpdate, PrCheckpoint, AgentDone, TopicShift, ConcludingThought, TurnComplete,
+        Commit, Pushed, Merged, BranchChanged, TestsGreen, PlanCheckpoint, PlanUpdate, PrCheckpoint, AgentDone,
+        TopicShift, ConcludingThought, TurnComplete,
     }
     event::Phase = wire::Phase {
-        Idle, AwaitingJudgment, AwaitingApproval, Deferred, AwaitingHeadsUp, AwaitingScratchWrite, AwaitingPacket,
-        AwaitingCompaction, Compacting, AwaitingHandoff,
+        Idle, AwaitingJudgment, AwaitingApproval, Deferred, Proposed, AwaitingHeadsUp, AwaitingScratchWrite,
+        AwaitingPacket, AwaitingCompaction, Compacting, AwaitingHandoff,
     }
     rawr_core::assess::Gate = wire::Gate {
         Feature, Pressure, Origin, ModeOfHost, Guard, Breaker, Rearm, Cooldown, Boundary, WeakBoundary, SemanticBreak,
-        ActiveWork, PacketWorth, Judgment, Mode,
+        ActiveWork, PacketWorth, Confirmation, Judgment, Mode,
     }
     rawr_core::assess::GateOutcome = wire::GateOutcome { Pass, Fail, Bypassed, NotReached }
     event::Entrance = wire::Entrance { TurnComplete, Preflight, MidTurn, Inline }
@@ -134,6 +135,7 @@ pub fn turn_usage(params: &wire::TurnUsageParams) -> Result<Input, RpcError> {
         needs_follow_up: params.needs_follow_up.unwrap_or(false),
         last_message: params.last_agent_message.clone(),
         boundaries: Boundaries::NONE,
+        heard: None,
     })))
 }
 
@@ -146,6 +148,7 @@ pub fn turn_completed(params: wire::TurnCompletedParams) -> Result<Input, RpcErr
         queued_inputs: u32::try_from(params.queued_inputs.unwrap_or(0)).unwrap_or(u32::MAX),
         review_mode: params.review_mode.unwrap_or(false),
         boundaries: Boundaries::NONE,
+        heard: None,
     })))
 }
 
@@ -164,12 +167,12 @@ pub fn signal(params: wire::SignalReportParams) -> Result<Input, RpcError> {
     let signal = params.signal_id.as_deref().map(signal_id).transpose()?;
     let call = |id: &str| checked("callId", id).map(CallId::new);
     Ok(Input::Saw(match params.signal {
-        wire::Signal::CommandFinished { command, exit_code, cwd: _ } => {
+        wire::Signal::CommandFinished { command, exit_code, cwd } => {
             let command = match command {
                 wire::CommandLine::Line(line) => ShellCommand::Line(line),
                 wire::CommandLine::Words(words) => ShellCommand::Words(words),
             };
-            return Ok(Input::Command { turn, signal, command, exit_code });
+            return Ok(Input::Command { turn, signal, command, exit_code, cwd });
         }
         wire::Signal::PlanUpdated { steps, explanation } => {
             Event::PlanUpdated(event::PlanUpdated {
@@ -190,7 +193,7 @@ pub fn signal(params: wire::SignalReportParams) -> Result<Input, RpcError> {
             Event::PrCheckpoint(event::PrCheckpoint { turn, signal, action, url })
         }
         wire::Signal::BranchChanged { branch } => {
-            Event::BranchChanged(event::BranchChanged { branch })
+            Event::BranchChanged(event::BranchChanged { branch, boundaries: Boundaries::NONE })
         }
         wire::Signal::ToolStarted { call_id, name } => {
             Event::ToolStarted(event::ToolStarted { call: call(&call_id)?, name })

@@ -5,7 +5,7 @@
 #[path = "../../protocol-schema/tests/wire/validator.rs"]
 mod validator;
 
-use rawr_server::config::{ConfigSources, Home, commented_default_toml, json_schema};
+use rawr_server::config::{ConfigSources, Home, Preset, commented_default_toml, json_schema};
 use rawr_server::problem::Severity;
 use serde_json::Value;
 use std::path::Path;
@@ -43,7 +43,7 @@ fn opinions(text: &str) -> (bool, Option<String>) {
 
 #[test]
 fn the_default_file_fits_with_every_key_in_force() {
-    let text: String = commented_default_toml()
+    let text: String = commented_default_toml(Preset::default())
         .lines()
         .map(|line| match line.strip_prefix('#') {
             Some(setting) if !setting.starts_with(' ') => format!("{setting}\n"),

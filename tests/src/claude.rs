@@ -57,6 +57,7 @@ pub struct ClaudeHome {
 impl ClaudeHome {
     pub fn new(model: &MockClaude) -> Self {
         let folder = TempDir::new().unwrap_or_else(|error| panic!("no folder for a home: {error}"));
+
         Self { folder, base_url: model.base_url() }
     }
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::MockModel;
+use crate::{MockModel, configure_with_spec};
 
 /// The folder whose lock file pins Codex.
 const INSTALL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/codex");
@@ -91,13 +91,14 @@ pub struct CodexHome {
 }
 
 impl CodexHome {
-    /// Writes `config.toml` for `model`.
+    /// Writes `config.toml` for `model`, and rawr's own file with the preset `spec`.
     pub fn new(model: &MockModel, config: &Config) -> Self {
         let folder =
             TempDir::new().unwrap_or_else(|error| panic!("no folder for CODEX_HOME: {error}"));
         let path = folder.path().join("config.toml");
         std::fs::write(&path, config_toml(model, config))
             .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        configure_with_spec(folder.path(), "");
         Self { folder }
     }
 

@@ -205,6 +205,14 @@ pub struct ThreadArg {
     pub id: String,
 }
 
+/// The thread of a command that can also name threads in another way.
+#[derive(Debug, Args)]
+pub struct OneThread {
+    /// Thread id, the beginning of one, or `last`; see `rawr status`
+    #[arg(id = "thread", value_name = "THREAD")]
+    pub id: Option<String>,
+}
+
 /// The thread of a command, as an option.
 #[derive(Debug, Args)]
 pub struct ThreadOption {
@@ -316,12 +324,29 @@ fn parse_setting(text: &str) -> Result<ConfigSetting, String> {
     Ok(ConfigSetting { key, value: read.unwrap_or_else(|| toml::Value::String(value.to_owned())) })
 }
 
+const INIT_EXAMPLES: &str = "\
+Examples:
+  rawr init                          existing files are not changed
+  rawr init --preset spec --force    replace rawr.toml; the old file is kept as rawr.toml.old";
+
 #[derive(Debug, Args)]
-#[command(after_help = "Example:\n  rawr init            existing files are not changed")]
+#[command(after_help = INIT_EXAMPLES)]
 pub struct InitArgs {
+    /// What the end of a turn does [default: calm]
+    #[arg(long, value_enum)]
+    pub preset: Option<PresetName>,
+
     /// Overwrite existing files
     #[arg(long)]
     pub force: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum PresetName {
+    /// It only proposes a compaction; your next message confirms or drops it
+    Calm,
+    /// It compacts, as soon as a boundary of the tier is there
+    Spec,
 }
 
 #[derive(Debug, Args)]

@@ -234,7 +234,7 @@ impl<'r, H: Host, L: Launch> Drive<'r, H, L> {
         }
         let host_is_idle =
             !self.turns.is_busy() && self.action_queue.is_done() && self.held.is_empty();
-        let in_sequence = !matches!(self.phase, Phase::Idle | Phase::Deferred);
+        let in_sequence = !matches!(self.phase, Phase::Idle | Phase::Deferred | Phase::Proposed);
         let takes_prompt = host_is_idle || prompts.is_live() && in_sequence;
         if takes_prompt && !prompts.is_at_end() { WantedLine::Prompt } else { WantedLine::Nothing }
     }
@@ -242,7 +242,10 @@ impl<'r, H: Host, L: Launch> Drive<'r, H, L> {
     /// Nothing runs, and nothing will start by itself. An open question to the user does not count, because no user may be
     /// present.
     fn is_quiet(&self) -> bool {
-        let settled = matches!(self.phase, Phase::Idle | Phase::Deferred | Phase::AwaitingApproval);
+        let settled = matches!(
+            self.phase,
+            Phase::Idle | Phase::Deferred | Phase::Proposed | Phase::AwaitingApproval
+        );
         // A suspended sequence continues when the thread is opened again.
         let settled = settled || self.outage.is_on;
         settled && !self.turns.is_busy() && self.action_queue.is_done() && self.held.is_empty()
@@ -250,7 +253,8 @@ impl<'r, H: Host, L: Launch> Drive<'r, H, L> {
 
     /// No sequence runs, and no action of one is pending.
     fn has_no_sequence(&self) -> bool {
-        let idle = matches!(self.phase, Phase::Idle | Phase::Deferred) || self.is_unsure;
+        let idle =
+            matches!(self.phase, Phase::Idle | Phase::Deferred | Phase::Proposed) || self.is_unsure;
         idle && !self.turns.is_busy() && self.action_queue.is_done()
     }
 

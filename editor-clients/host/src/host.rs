@@ -325,6 +325,8 @@ pub struct ModelQuestion {
     pub text: String,
     /// JSON Schema of the answer.
     pub output_schema: Value,
+    /// The answer may not be needed: stop or delay nothing for it.
+    pub ahead: bool,
 }
 
 /// How the last line of every text from rawr starts.

@@ -117,6 +117,32 @@ describe('the banner', function()
     assert.same({ threadId = 'one', sequenceId = 's-one', choice = 'approve' }, last.params)
   end)
 
+  it('does not show a proposal, which takes an answer all the same', function()
+    local threads = require('rawr.threads')
+    local command = require('rawr.command')
+    threads.put(live.threads, { threadId = 'one', cwd = '/w', phase = 'idle', updatedAtMs = 1, open = true })
+    local proposal = { decisionId = 'd1', confirm = 'message', text = 'Compaction proposed' }
+    live.note(
+      'rawr/thread/changed',
+      { threadId = 'one', phase = 'proposed', guards = {}, proposal = proposal }
+    )
+    assert.same({}, floats())
+    command.run({ 'compact', 'thread=one' })
+    command.run({ 'snooze', 'thread=one', '2' })
+    local answers = vim.tbl_map(
+      function(one)
+        return one.params
+      end,
+      vim.tbl_filter(function(one)
+        return one.method == 'rawr/sequence/respond'
+      end, requests)
+    )
+    assert.same({
+      { threadId = 'one', choice = 'compact_now' },
+      { threadId = 'one', choice = 'snooze', turns = 2 },
+    }, answers)
+  end)
+
   it('can be hidden without an answer and shown again', function()
     heads_up('one')
     press('q')

@@ -35,14 +35,14 @@ describe('the banner on the screen', function()
   end
 
   it('snoozes by a key, which is recorded as an event of this client', function()
-    lab.write(home.path .. '/rawr.toml', '[rawr_auto_compaction]\nmode = "ask"\n')
+    lab.write(home.path .. '/rawr.toml', '[rawr_auto_compaction]\npreset = "spec"\nmode = "ask"\n')
     session, llm = lab.committed(home, '^user: write')
     local thread = session.thread()
     open_editor()
     llm.release()
     terminal.wait_for(
       'rawr: Waiting for your approval',
-      'a phase ended here (commit)',
+      'a phase ended here (commit',
       '31% left · asap · commit'
     )
     terminal.wait_for('s Not now', '[rawr 31% asap · Waiting for your approval]')
@@ -108,7 +108,7 @@ describe('the banner on the screen', function()
   end)
 
   it('closes when another client answers, and names that client', function()
-    lab.write(home.path .. '/rawr.toml', '[rawr_auto_compaction]\nmode = "ask"\n')
+    lab.write(home.path .. '/rawr.toml', '[rawr_auto_compaction]\npreset = "spec"\nmode = "ask"\n')
     session, llm = lab.committed(home)
     local thread = session.thread()
     session.wait_for('heads_up')

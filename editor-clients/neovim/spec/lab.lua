@@ -41,7 +41,7 @@ local function run(command, options)
   return done.stdout
 end
 
---- The environment, without the developer's files.
+--- The environment, without the developer's files. The preset asks no one for a confirmation.
 ---@return rawr.spec.Home
 function M.home()
   local path = vim.fn.tempname()
@@ -63,6 +63,7 @@ function M.home()
     NO_PROXY = '127.0.0.1',
   }
   run({ 'git', 'init', '-q' }, { cwd = work, env = env })
+  M.write(path .. '/rawr.toml', '[rawr_auto_compaction]\npreset = "spec"\n')
   return { path = path, work = work, env = env }
 end
 

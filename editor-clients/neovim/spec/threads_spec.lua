@@ -115,5 +115,16 @@ describe('the status line', function()
     assert.equal('rawr 31% asap · Writing the packet', status.line(all, '/w/a'))
     threads.changed(all, changed('a', { percentRemaining = 31, tier = 'asap', guards = { {} } }), 2)
     assert.equal('rawr 31% asap · guarded', status.line(all, '/w/a'))
+    local proposal = { decisionId = 'd1', confirm = 'message', text = 'Compaction proposed (commit); …' }
+    threads.changed(
+      all,
+      changed('a', { percentRemaining = 31, tier = 'asap', phase = 'proposed', proposal = proposal }),
+      2
+    )
+    assert.equal('rawr 31% asap · Compaction proposed', status.line(all, '/w/a'))
+    assert.equal(proposal, all.rows.a.thread.proposal)
+    assert.is_nil(threads.banner(all, 'a'))
+    threads.changed(all, changed('a'), 2)
+    assert.is_nil(all.rows.a.thread.proposal)
   end)
 end)

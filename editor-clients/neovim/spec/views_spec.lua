@@ -208,7 +208,7 @@ describe('rawr://', function()
   end)
 
   it('packet delivered during an approval is also the answer', function()
-    lab.write(home.path .. '/rawr.toml', '[rawr_auto_compaction]\nmode = "ask"\n')
+    lab.write(home.path .. '/rawr.toml', '[rawr_auto_compaction]\npreset = "spec"\nmode = "ask"\n')
     session.stop()
     session, llm = lab.committed(home, ':packet_request]')
     thread = session.thread()

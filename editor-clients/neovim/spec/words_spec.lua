@@ -91,6 +91,30 @@ describe('words', function()
     }, words.gates(decision))
   end)
 
+  it('names a proposal, and says what decides about it', function()
+    local text = 'Compaction proposed (commit); your next message decides'
+    local proposed = {
+      outcome = 'defer',
+      confirm = 'message',
+      reason = '60% left (asap) at commit; your next message decides',
+      gates = {},
+      wouldFireIf = { 'the next message opens something new or closes the work' },
+    }
+    assert.equal(
+      'compaction proposed: 60% left (asap) at commit; your next message decides',
+      words.decided(proposed)
+    )
+    assert.same(
+      { 'comes if: the next message opens something new or closes the work' },
+      words.gates(proposed)
+    )
+    proposed.fate = { decisionId = 'd1', status = 'dropped', atMs = 0, text = 'dropped: it goes on' }
+    assert.same({}, words.gates(proposed))
+    local thread = { threadId = 't', cwd = '/w', phase = 'proposed', proposal = { text = text } }
+    local details = { thread = thread, heldInputs = {}, guards = {}, directives = {}, plan = {} }
+    assert.equal('phase      ' .. text, words.facts(details, 0)[3])
+  end)
+
   it('has a label for every displayed name', function()
     local lab = require('spec.lab')
     local schema = vim.json.decode(lab.read(lab.PLUGIN .. '/../../protocol-schema/schema.json'))

@@ -42,6 +42,8 @@ export type Action = {
   /** The judgment's name, given back with the answer. */
   requestId: string;
 } | {
+  /** The compaction is only proposed: do not stop or delay anything for the answer. */
+  ahead?: boolean;
   kind: 'sample_packet';
   /** What to ask. */
   prompt: string;
@@ -83,7 +85,7 @@ export type ActionStatus = {
 } & ('accepted' | 'completed' | 'failed');
 
 /** A signal that a phase of work may have ended (docs/spec/boundaries.md#kinds). */
-export type Boundary = 'commit' | 'plan_checkpoint' | 'plan_update' | 'pr_checkpoint' | 'agent_done' | 'topic_shift' | 'concluding_thought' | 'turn_complete';
+export type Boundary = 'commit' | 'pushed' | 'merged' | 'branch_changed' | 'tests_green' | 'plan_checkpoint' | 'plan_update' | 'pr_checkpoint' | 'agent_done' | 'topic_shift' | 'concluding_thought' | 'turn_complete';
 
 /** A boundary that was seen, and what became of it. */
 export interface BoundaryMark {
@@ -278,6 +280,16 @@ export type CommandLine = {
 /** Who started a compaction. */
 export type CompactionOrigin = 'rawr' | 'host' | 'user';
 
+/** A compaction that was proposed at the end of a turn and waits to be confirmed or dropped. */
+export interface CompactionProposal {
+  /** What decides about it. */
+  confirm: Confirm;
+  /** The decision that proposed it, for `rawr/decision/explain`. */
+  decisionId: string;
+  /** All of it in one sentence for people: "Compaction proposed (commit); your next message decides". */
+  text: string;
+}
+
 /** `rawr/compaction/report`: the progress of a compaction, started by anyone. */
 export interface CompactionReportParams {
   /** The action that asked for it, if one did. */
@@ -409,12 +421,17 @@ export interface ConfigGetResult {
   problems: Array<Problem>;
 }
 
+/** What decides about a compaction that was proposed at the end of a turn. */
+export type Confirm = 'message' | 'idle' | 'either';
+
 /** A verdict with everything that led to it. The same record explains "why" and "why not". */
 export interface Decision {
   /** When, Unix milliseconds. */
   atMs: number;
   /** What came of the sequence that it started; absent until that has reached its compaction. */
   compaction?: DecisionCompaction;
+  /** For a proposal: what decides about it. Its outcome is `defer`. */
+  confirm?: Confirm;
   /** The decision. */
   decisionId: string;
   /** The entrance that asked. */
@@ -429,6 +446,8 @@ export interface Decision {
   outcome: Outcome;
   /** Percent of the context window left. */
   percentRemaining?: number;
+  /** The proposal that it confirms or drops. */
+  proposalId?: string;
   /** Why, in one sentence for people. */
   reason: string;
   /** The sequence that was started. */
@@ -591,7 +610,7 @@ export interface ErrorData {
 export type FateStatus = 'waiting' | 'running' | 'carried_out' | 'dropped' | 'called_off' | 'failed' | 'overtaken';
 
 /** A named check on the way to "compact now", in the order in which they run (docs/spec/decisions.md#gates). */
-export type Gate = 'feature' | 'pressure' | 'origin' | 'mode_of_host' | 'guard' | 'breaker' | 'rearm' | 'cooldown' | 'boundary' | 'weak_boundary' | 'semantic_break' | 'active_work' | 'packet_worth' | 'judgment' | 'mode';
+export type Gate = 'feature' | 'pressure' | 'origin' | 'mode_of_host' | 'guard' | 'breaker' | 'rearm' | 'cooldown' | 'boundary' | 'weak_boundary' | 'semantic_break' | 'active_work' | 'packet_worth' | 'confirmation' | 'judgment' | 'mode';
 
 /** The result of a gate. */
 export type GateOutcome = 'pass' | 'fail' | 'bypassed' | 'not_reached';
@@ -757,6 +776,11 @@ export interface Host {
 
 /** What a host can do, probed by its client (docs/spec/clients.md#owner-and-observers). Absent means no. */
 export interface HostCapabilities {
+  /**
+   * For how many seconds its provider keeps a prompt cached at least, counted from the last request; absent where that
+   * is unknown.
+   */
+  cacheSeconds?: number;
   /** Compact its own history. */
   compact?: boolean;
   /** Only a person can compact, once the packet is there. */
@@ -1128,6 +1152,16 @@ export interface PacketSubmitResult {
   phase: Phase;
 }
 
+/** Packets that were asked for while their compactions were only proposed. */
+export interface PacketsAhead {
+  /** How many were asked for. */
+  asked: number;
+  /** Tokens of context that were read for the others. Most of them come from the provider's prompt cache. */
+  unusedTokens: number;
+  /** How many of them were used. */
+  used: number;
+}
+
 /** A program's name and version. */
 export interface PeerInfo {
   /** Its name. */
@@ -1185,13 +1219,15 @@ export type PendingAction = {
   /** The judgment's name, given back with the answer. */
   requestId: string;
 } | {
+  /** The compaction is only proposed: do not stop or delay anything for the answer. */
+  ahead?: boolean;
   kind: 'sample_packet';
   /** What to ask. */
   prompt: string;
 });
 
 /** Where a thread stands in the sequence machine (docs/spec/sequence.md#phases). */
-export type Phase = 'idle' | 'awaiting_judgment' | 'awaiting_approval' | 'deferred' | 'awaiting_heads_up' | 'awaiting_scratch_write' | 'awaiting_packet' | 'awaiting_compaction' | 'compacting' | 'awaiting_handoff';
+export type Phase = 'idle' | 'awaiting_judgment' | 'awaiting_approval' | 'deferred' | 'proposed' | 'awaiting_heads_up' | 'awaiting_scratch_write' | 'awaiting_packet' | 'awaiting_compaction' | 'compacting' | 'awaiting_handoff';
 
 /** One step of a plan. */
 export interface PlanStep {
@@ -1716,6 +1752,8 @@ export interface ThreadChangedNotification {
   percentRemaining?: number;
   /** Its phase. */
   phase: Phase;
+  /** The proposed compaction, in the phase `proposed`. */
+  proposal?: CompactionProposal;
   /** The sequence that runs. */
   sequenceId?: string;
   /** The thread. */
@@ -1754,6 +1792,8 @@ export interface ThreadGetResult {
   judgments?: JudgmentTotals;
   /** The last compaction, started by anyone. */
   lastCompaction?: LastCompaction;
+  /** Packets asked for ahead of time, and their cost; absent while there were none. */
+  packetsAhead?: PacketsAhead;
   /** Actions without an end. */
   pendingActions: Array<PendingAction>;
   /** The agent's plan as last reported. */
@@ -1762,6 +1802,8 @@ export interface ThreadGetResult {
   sequenceId?: string;
   /** The thread in short. */
   thread: ThreadSummary;
+  /** A turn, or a compaction of the host, is running. */
+  turnRunning: boolean;
 }
 
 /**
@@ -1849,6 +1891,8 @@ export interface ThreadSummary {
   percentRemaining?: number;
   /** Its phase. */
   phase: Phase;
+  /** The proposed compaction, in the phase `proposed`. */
+  proposal?: CompactionProposal;
   /** The agent calls rawr through hooks. Between two of them the thread has no owner, and it is not abandoned. */
   runsByHooks?: boolean;
   /** The name of the sub-agent whose conversation it is; absent for a person's. */
@@ -2049,6 +2093,8 @@ export type Until = {
 
 /** The outcome of an assessment, in short. */
 export interface Verdict {
+  /** For a proposal: what decides about it. Its outcome is `defer`. */
+  confirm?: Confirm;
   /** The decision, for `rawr/decision/explain`. */
   decisionId: string;
   /** What was decided. */
@@ -2101,6 +2147,10 @@ export const LABELS: {
 } = {
   Boundary: {
     commit: 'commit',
+    pushed: 'push',
+    merged: 'merge',
+    branch_changed: 'branch changed',
+    tests_green: 'tests pass again',
     plan_checkpoint: 'plan step done',
     plan_update: 'plan changed',
     pr_checkpoint: 'pull request',
@@ -2141,6 +2191,7 @@ export const LABELS: {
     semantic_break: 'Semantic break',
     active_work: 'No active work',
     packet_worth: 'Packet content',
+    confirmation: 'Confirmation',
     judgment: 'Judge',
     mode: 'Mode',
   },
@@ -2169,6 +2220,7 @@ export const LABELS: {
     awaiting_judgment: 'Asking the judge',
     awaiting_approval: 'Waiting for your approval',
     deferred: 'Compacting before your next message',
+    proposed: 'Compaction proposed',
     awaiting_heads_up: 'Notifying the agent',
     awaiting_scratch_write: "Saving the agent's notes",
     awaiting_packet: 'Writing the packet',

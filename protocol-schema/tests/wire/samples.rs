@@ -57,7 +57,7 @@ fn observed() -> Vec<Sample> {
             "threadId": "t1", "cwd": "/w", "role": "owner",
             "host": { "name": "codex", "version": "0.99.0", "capabilities": { "injectTurn": true, "steer": true,
                 "sample": false, "queue": false, "compact": true, "compactByPerson": false, "midTurnCompact": false, "injectItems": true,
-                "judge": true } },
+                "judge": true, "cacheSeconds": 300 } },
             "model": "gpt-5.2-codex", "contextWindow": 272_000, "baselineTokens": 12_000,
             "sessionSource": { "kind": "user" }, "transcript": { "path": "/c/sessions/rollout-t1.jsonl" },
             "runningTurn": "u1",
@@ -106,7 +106,7 @@ fn observed() -> Vec<Sample> {
             "lastCompaction": { "atMs": 3, "origin": "user", "sequenceId": "s0", "trigger": { "kind": "user" },
                 "tokensBefore": 9, "tokensAfter": 4 },
             "pendingActions": [{ "actionId": "a1", "sequenceId": "s1", "kind": "sample_packet", "prompt": "p" }],
-            "heldInputs": ["i1"], "sequenceId": "s1", "compactionAskedFor": true,
+            "heldInputs": ["i1"], "sequenceId": "s1", "compactionAskedFor": true, "turnRunning": true,
             "judgments": { "calls": 3, "failures": 1, "inputTokens": 900, "outputTokens": 60,
                 "rateLimits": [{ "name": "x-ratelimit-remaining-requests", "value": "59" }] },
         }
@@ -320,8 +320,8 @@ fn decided() -> Vec<Sample> {
         }
         DecisionRecordedNotification {
             "threadId": "t1",
-            "decision": { "decisionId": "d1", "outcome": "defer", "reason": "r", "atMs": 7, "entrance": "preflight",
-                "gates": [], "wouldFireIf": [] },
+            "decision": { "decisionId": "d2", "outcome": "defer", "reason": "r", "atMs": 7, "entrance": "preflight",
+                "confirm": "either", "proposalId": "d1", "gates": [], "wouldFireIf": [] },
         }
         SequenceHeadsUpNotification {
             "threadId": "t1", "sequenceId": "s1", "stage": "awaiting_approval", "title": "t", "message": "m",

@@ -1,15 +1,23 @@
 //! The decision: named gates in order, each with its evidence. The same record explains "why" and "why not". The checks
 //! are in `gates`.
 
+mod confirmation;
+mod decision;
 mod gates;
+mod question;
 mod under;
+
+pub use decision::{Decision, Judgment};
+pub use question::{Inline, Question};
+
+use confirmation::Confirmation;
 
 use crate::boundary::{Boundaries, Boundary};
 use crate::event::{Answer, Entrance, JudgeSource, Outcome, TurnStatus};
 use crate::judgment;
-use crate::policy::{JudgeBackend, Mode, Policy, Tier, TierRule};
+use crate::policy::{Confirm, JudgeBackend, Mode, Policy, Silence, Tier, TierRule};
 use crate::thread::{Thread, Turn};
-use crate::units::{DecisionId, Percent, RequestId, SequenceId, Timestamp, Tokens, TurnId};
+use crate::units::{DecisionId, Percent, Timestamp};
 use serde::{Deserialize, Serialize};
 
 /// A named check of a decision (docs/spec/decisions.md#gates). The serde names are stored in `decisions.jsonl`.
@@ -42,6 +50,8 @@ pub enum Gate {
     ActiveWork,
     /// There is something that a packet can carry over.
     PacketWorth,
+    /// The next message or silence confirms that the phase has ended.
+    Confirmation,
     /// The judge agrees.
     Judgment,
     /// `mode`, or `mid_turn` inside a turn, allows a compaction.
@@ -73,107 +83,6 @@ pub struct GateResult {
     pub evidence: String,
 }
 
-/// A decision with everything that led to it. Stored in `decisions.jsonl`.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Decision {
-    /// The id of this decision, unique in its thread.
-    pub id: DecisionId,
-    /// When it was made.
-    pub at: Timestamp,
-    /// Which entrance asked.
-    pub entrance: Entrance,
-    /// The turn that it is about; absent where a person asked, or before a message.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub turn: Option<TurnId>,
-    /// What follows.
-    pub outcome: Outcome,
-    /// The tier in force; absent above every tier and for the built-in compaction.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub tier: Option<Tier>,
-    /// Percent of the context window left; absent while the host has not reported usage.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub percent: Option<Percent>,
-    /// The boundaries that count at this tier and are present.
-    #[serde(default)]
-    pub boundaries: Boundaries,
-    /// Why the outcome is this one, for people.
-    pub reason: String,
-    /// The sequence that it starts.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub sequence: Option<SequenceId>,
-    /// Every gate with its result, in the order of evaluation.
-    pub gates: Vec<GateResult>,
-    /// What the judge answered.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub judgment: Option<Judgment>,
-    /// What would have to change for a compaction, for people.
-    #[serde(default)]
-    pub would_fire_if: Vec<String>,
-}
-
-/// The judge's part in a decision.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Judgment {
-    /// The question's id; absent for the heuristic and where the judge could not be asked.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub request: Option<RequestId>,
-    /// Who judged.
-    pub source: JudgeSource,
-    /// The answer, or why there was none.
-    pub answer: Answer,
-}
-
-/// What a decision is about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Question<'q> {
-    /// A turn ended.
-    TurnEnd(&'q TurnId),
-    /// A sampling request of this turn completed, and the turn goes on with another.
-    MidTurn(&'q TurnId),
-    /// A message came, and a compaction was deferred until then.
-    Preflight(&'q TurnId),
-    /// The built-in compaction inside a turn.
-    Inline(Inline<'q>),
-    /// A person wants a compaction now. Only gates that nothing lifts still count.
-    Person,
-}
-
-/// The occasions on which the built-in compaction is considered.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Inline<'q> {
-    /// Before a message, with an estimate of the tokens that it adds.
-    BeforeInput(Tokens),
-    /// Between two sampling requests of this turn.
-    MidTurn(&'q TurnId),
-    /// This turn ended.
-    TurnEnd(&'q TurnId),
-}
-
-impl<'q> Question<'q> {
-    const fn turn(self) -> Option<&'q TurnId> {
-        match self {
-            Self::TurnEnd(turn)
-            | Self::MidTurn(turn)
-            | Self::Preflight(turn)
-            | Self::Inline(Inline::MidTurn(turn) | Inline::TurnEnd(turn)) => Some(turn),
-            Self::Inline(Inline::BeforeInput(_)) | Self::Person => None,
-        }
-    }
-
-    const fn entrance(self) -> Entrance {
-        match self {
-            Self::TurnEnd(_) | Self::Person => Entrance::TurnComplete,
-            Self::MidTurn(_) => Entrance::MidTurn,
-            Self::Preflight(_) => Entrance::Preflight,
-            Self::Inline(_) => Entrance::Inline,
-        }
-    }
-
-    const fn is_inside_a_turn(self) -> bool {
-        matches!(self, Self::MidTurn(_) | Self::Inline(Inline::MidTurn(_)))
-    }
-}
-
 /// What lifts a gate that fails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Lift {
@@ -193,7 +102,7 @@ enum AppliesTo {
 type Check = fn(&GateContext<'_>) -> Finding;
 
 /// In the order of evaluation. The first failure sets the outcome.
-const GATES: [(Gate, AppliesTo, Lift, Check); 15] = [
+const GATES: [(Gate, AppliesTo, Lift, Check); 16] = [
     (Gate::Feature, AppliesTo::All, Lift::Nothing, gates::feature),
     (Gate::Pressure, AppliesTo::All, Lift::Person, gates::pressure),
     (Gate::Origin, AppliesTo::All, Lift::Nothing, gates::origin),
@@ -207,6 +116,7 @@ const GATES: [(Gate, AppliesTo, Lift, Check); 15] = [
     (Gate::SemanticBreak, AppliesTo::Tiers, Lift::PersonOrEmergency, gates::semantic_break),
     (Gate::ActiveWork, AppliesTo::Tiers, Lift::PersonOrEmergency, gates::active_work),
     (Gate::PacketWorth, AppliesTo::Tiers, Lift::PersonOrEmergency, gates::packet_worth),
+    (Gate::Confirmation, AppliesTo::Tiers, Lift::PersonOrEmergency, gates::confirmation),
     (Gate::Judgment, AppliesTo::Tiers, Lift::PersonOrEmergency, gates::judgment),
     (Gate::Mode, AppliesTo::Tiers, Lift::Person, gates::mode),
 ];
@@ -219,6 +129,8 @@ enum Finding {
     },
     /// Means nothing until another gate passes.
     NotReached(&'static str),
+    /// This must come first, as a confirmation.
+    Wait(String),
     /// The judge must be asked first.
     Ask,
 }
@@ -229,6 +141,8 @@ struct GateContext<'c> {
     question: Question<'c>,
     turn: Option<&'c Turn>,
     judgment: Option<Judgment>,
+    /// What the next message says of the proposal.
+    confirmed: Option<Confirmation>,
     percent: Option<Percent>,
     tier: Option<Tier>,
     now: Timestamp,
@@ -262,6 +176,9 @@ impl<'c> GateContext<'c> {
         if self.skips_judge() {
             return None;
         }
+        if self.awaits_confirmation() || self.is_clear() {
+            return None;
+        }
         let by_itself = |source, answer| Some(Judgment { request: None, source, answer });
         match judge(self.policy.judge, self.thread) {
             None => None,
@@ -272,6 +189,7 @@ impl<'c> GateContext<'c> {
                     percent: self.percent?,
                     boundaries: self.counting(),
                     last_message: self.thread.known.last_message.as_deref(),
+                    next_message: None,
                     excerpt: None,
                 };
                 by_itself(JudgeSource::Heuristic, judgment::heuristic(&case))
@@ -288,6 +206,51 @@ impl<'c> GateContext<'c> {
         }
     }
 
+    /// What has to confirm a proposal of this turn. A host that cannot hold a message back lets only silence confirm. A
+    /// person who has to compact by hand confirms by doing so.
+    fn confirm(&self) -> Confirm {
+        let Some((tier, rule)) = self.rule().filter(|_| !self.is_inline()) else {
+            return Confirm::None;
+        };
+        match rule.confirm {
+            _ if tier == Tier::Emergency || self.question.is_inside_a_turn() => Confirm::None,
+            _ if self.thread.host.can.compact_by_person => Confirm::None,
+            Confirm::Message | Confirm::Either if !self.thread.host.can.queue => Confirm::Idle,
+            confirm => confirm,
+        }
+    }
+
+    /// The proposal that this confirms or drops.
+    fn proposal(&self) -> Option<DecisionId> {
+        let answers = matches!(
+            self.question,
+            Question::Preflight { .. } | Question::Silence(_) | Question::Person
+        );
+        self.thread.proposal().filter(|_| answers).map(|(proposal, _)| proposal.decision.clone())
+    }
+
+    /// The silence that would confirm a proposal.
+    fn silence(&self) -> Silence {
+        self.policy.silence(self.thread.host.can.cache_seconds)
+    }
+
+    /// The end of a turn only proposes.
+    fn awaits_confirmation(&self) -> bool {
+        matches!(self.question, Question::TurnEnd(_)) && self.confirm() != Confirm::None
+    }
+
+    /// Whether a judge other than the heuristic answers at this tier.
+    fn asks_judge(&self, tier: Tier) -> bool {
+        let by = judge(self.policy.judge, self.thread);
+        self.policy.tiers.rule(tier).decision_prompt_path.is_some()
+            && by.is_some_and(|by| by != JudgeSource::Heuristic)
+    }
+
+    /// The next message leaves no doubt, so the judge is not asked.
+    fn is_clear(&self) -> bool {
+        self.confirmed.as_ref().is_some_and(|of| !of.is_unclear())
+    }
+
     /// No model is paid for an answer where `mode` compacts nothing.
     fn skips_judge(&self) -> bool {
         let advises = matches!(self.policy.mode, Mode::Tag | Mode::Suggest);
@@ -296,7 +259,9 @@ impl<'c> GateContext<'c> {
     }
 
     fn counting(&self) -> Boundaries {
-        self.rule().map_or(Boundaries::NONE, |(tier, rule)| self.present().and(rule.counting(tier)))
+        self.rule().map_or(Boundaries::NONE, |(tier, rule)| {
+            self.present().and(rule.counting_with(self.confirm(), tier))
+        })
     }
 }
 
@@ -315,8 +280,18 @@ pub fn assess(
     let inline = matches!(question, Question::Inline(_));
     let tier =
         percent.filter(|_| !inline).and_then(|percent| thread.tier_at(percent, &policy.tiers));
-    let mut case =
-        GateContext { thread, policy, question, turn, judgment: None, percent, tier, now };
+    let mut case = GateContext {
+        thread,
+        policy,
+        question,
+        turn,
+        judgment: None,
+        confirmed: None,
+        percent,
+        tier,
+        now,
+    };
+    case.confirmed = case.next_message();
     case.judgment = case.judgment();
     let mut decision = Decision {
         id: thread.next_decision_id(),
@@ -326,22 +301,29 @@ pub fn assess(
         outcome: Outcome::Compact,
         tier,
         percent,
+        tokens: thread.context,
         boundaries: case.counting(),
         reason: String::new(),
         sequence: None,
         gates: Vec::with_capacity(GATES.len()),
         judgment: case.judgment.clone(),
+        confirm: None,
+        proposal: case.proposal(),
         would_fire_if: Vec::new(),
     };
     let lifts = |lift: Lift| match question {
         Question::Person => lift != Lift::Nothing,
         _ => lift == Lift::PersonOrEmergency && tier == Some(Tier::Emergency),
     };
-    let mut asks = false;
+    let (mut asks, mut waits) = (false, None);
     for (gate, applies_to, lift, check) in GATES {
         let finding =
             if inline && applies_to == AppliesTo::Tiers { NOT_INLINE } else { check(&case) };
         let (outcome, evidence) = match finding {
+            Finding::Wait(comes_if) => {
+                waits = decision.would_fire_if.is_empty().then_some(comes_if);
+                (GateOutcome::NotReached, "not confirmed yet".to_owned())
+            }
             Finding::Ask => {
                 asks = decision.would_fire_if.is_empty();
                 let evidence = if asks { "the judge is asked" } else { "the judge is not asked" };
@@ -366,15 +348,28 @@ pub fn assess(
         decision.reason = format!("{}; the judge is asked", case.reason());
         decision.would_fire_if = vec!["the judge says yes".to_owned()];
     } else if decision.outcome == Outcome::Compact {
-        case.conclude(&mut decision);
+        case.conclude(waits, &mut decision);
+    } else if let Some(why) = decision.drops() {
+        let proposed = thread.proposal().map_or(Boundaries::NONE, |(of, _)| of.boundaries);
+        decision.reason = format!("proposed at {proposed}; dropped, because {why}");
     }
     decision
 }
 
 impl GateContext<'_> {
-    /// Fills in the outcome after every gate passed.
-    fn conclude(&self, decision: &mut Decision) {
+    /// Fills in the outcome after every gate passed, or only the confirmation is missing.
+    fn conclude(&self, waits: Option<String>, decision: &mut Decision) {
         decision.reason = self.reason();
+        if let Some(waits) = waits {
+            let confirm = self.confirm();
+            let decides = confirm.decides(self.silence());
+            decision.outcome = Outcome::Defer;
+            decision.entrance = Entrance::Preflight;
+            decision.confirm = Some(confirm);
+            decision.reason = format!("{}; {decides} decides", decision.reason);
+            decision.would_fire_if = vec![waits];
+            return;
+        }
         let waits = |(tier, rule): (Tier, &TierRule)| rule.waits_for_input(tier);
         if matches!(self.question, Question::TurnEnd(_)) && self.rule().is_some_and(waits) {
             decision.outcome = Outcome::Defer;
@@ -404,6 +399,17 @@ impl GateContext<'_> {
         }
     }
 
+    /// What confirmed the proposal, for people.
+    fn confirmed_by(&self) -> String {
+        match (self.question, &self.confirmed) {
+            (Question::Preflight { .. }, Some(next)) => format!("; {}", next.evidence()),
+            (Question::Silence(_), _) => {
+                format!("; nothing was said for {}", self.silence())
+            }
+            _ => String::new(),
+        }
+    }
+
     fn reason(&self) -> String {
         let inside = if self.question.is_inside_a_turn() { ", inside the turn" } else { "" };
         match (self.question, self.rule(), self.percent) {
@@ -412,7 +418,9 @@ impl GateContext<'_> {
                 let threshold = Percent(self.policy.inline.threshold_percent);
                 format!("{percent} left is below {threshold} (auto_compact){inside}")
             }
-            (_, Some((tier, _)), Some(percent)) => pressed(tier, percent, self.counting()) + inside,
+            (_, Some((tier, _)), Some(percent)) => {
+                pressed(tier, percent, self.counting()) + inside + &self.confirmed_by()
+            }
             _ => String::new(),
         }
     }
@@ -435,47 +443,6 @@ pub const fn judge(backend: JudgeBackend, thread: &Thread) -> Option<JudgeSource
         JudgeBackend::Host => Some(JudgeSource::Host),
         JudgeBackend::Responses => Some(JudgeSource::Responses),
         JudgeBackend::Chat => Some(JudgeSource::Chat),
-    }
-}
-
-impl Decision {
-    /// A person asked for the compaction.
-    pub fn is_by_person(&self) -> bool {
-        self.entrance == Entrance::TurnComplete && self.turn.is_none()
-    }
-
-    /// Decisions under pressure are stored, and the first one after a compaction. Others would only be noise, and the
-    /// end of a sequence's own turn decides nothing.
-    pub fn is_worth_storing(&self, thread: &Thread) -> bool {
-        let turn = self.turn.as_ref().and_then(|turn| thread.turn(turn));
-        let own = turn.is_some_and(Turn::is_synthetic);
-        let after = thread
-            .last_compaction
-            .as_ref()
-            .is_some_and(|last| last.turns_ended + 1 == thread.turns_ended);
-        match self.entrance {
-            Entrance::TurnComplete => !own && (self.is_by_person() || self.tier.is_some() || after),
-            Entrance::Inline => {
-                self.outcome != Outcome::Nothing || !own && (after || self.is_pressed())
-            }
-            Entrance::MidTurn | Entrance::Preflight => true,
-        }
-    }
-
-    /// The gate `pressure` passed.
-    fn is_pressed(&self) -> bool {
-        let pressed = |result: &GateResult| {
-            (result.gate, result.outcome) == (Gate::Pressure, GateOutcome::Pass)
-        };
-        self.gates.iter().any(pressed)
-    }
-
-    /// Only the judge was against it.
-    pub fn is_vetoed(&self) -> bool {
-        let says_no = |judgment: &Judgment| {
-            !matches!(judgment.answer, Answer::Says { should_compact: true, .. })
-        };
-        self.outcome != Outcome::Compact && self.judgment.as_ref().is_some_and(says_no)
     }
 }
 

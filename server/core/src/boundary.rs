@@ -10,6 +10,14 @@ use std::fmt;
 pub enum Boundary {
     /// A commit was made.
     Commit,
+    /// Commits were pushed.
+    Pushed,
+    /// A branch was merged.
+    Merged,
+    /// Another branch was checked out.
+    BranchChanged,
+    /// A check that failed before now passes.
+    TestsGreen,
     /// A step of the plan was completed, or a person or program ended a phase.
     PlanCheckpoint,
     /// The plan changed. Weak on its own.
@@ -28,8 +36,12 @@ pub enum Boundary {
 
 impl Boundary {
     /// Every boundary, in the order in which lists print them.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 12] = [
         Self::Commit,
+        Self::Pushed,
+        Self::Merged,
+        Self::BranchChanged,
+        Self::TestsGreen,
         Self::PlanCheckpoint,
         Self::PlanUpdate,
         Self::PrCheckpoint,
@@ -43,6 +55,10 @@ impl Boundary {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Commit => "commit",
+            Self::Pushed => "pushed",
+            Self::Merged => "merged",
+            Self::BranchChanged => "branch_changed",
+            Self::TestsGreen => "tests_green",
             Self::PlanCheckpoint => "plan_checkpoint",
             Self::PlanUpdate => "plan_update",
             Self::PrCheckpoint => "pr_checkpoint",
@@ -67,11 +83,13 @@ impl fmt::Display for Boundary {
 
 /// A set of boundaries. Stored as a list of names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub struct Boundaries(u8);
+pub struct Boundaries(u16);
 
 impl Boundaries {
     /// The empty set.
     pub const NONE: Self = Self(0);
+    /// Every boundary.
+    pub const ALL: Self = Self::of(&Boundary::ALL);
     /// The boundaries that a plan gives.
     pub const PLAN: Self = Self::of(&[Boundary::PlanCheckpoint, Boundary::PlanUpdate]);
     /// Read from the agent's last message (rule `1-2.semantic-break`).

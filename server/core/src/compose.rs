@@ -53,6 +53,8 @@ pub enum Continue {
     AsInPacket,
     /// Do what the user asked last.
     AsAsked,
+    /// Do what the user's message asks, which is delivered with the handoff.
+    AsNextMessage,
 }
 
 /// The message after the compaction. It alone must be enough to continue.
@@ -75,6 +77,9 @@ pub fn handoff(
         "resume" => Some(match (go_on, packet.resume) {
             (Continue::AsAsked, _) => {
                 "Take note of it, and start nothing because of it: do what the user asked last. If nothing is left to do, say so in one line and stop."
+            }
+            (Continue::AsNextMessage, _) => {
+                "The user's next message follows. It comes first: do what it asks, and of the packet's next step only what belongs to it."
             }
             (Continue::AsInPacket, Resume::Working) => "Continue now with its next step.",
             (Continue::AsInPacket, Resume::WaitingForUser) => {

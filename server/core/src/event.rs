@@ -7,7 +7,7 @@ pub use action::*;
 pub use parts::*;
 
 use crate::boundary::Boundaries;
-use crate::policy::{PacketAuthor, Tier, Worth};
+use crate::policy::{Confirm, PacketAuthor, Tier, Worth};
 use crate::prompt::SequencePrompts;
 use crate::signal::plan::PlanStep;
 use crate::units::{
@@ -141,6 +141,8 @@ events! {
         #[serde(skip_serializing_if = "Option::is_none", default)] last_message: Option<String>,
         /// Semantic breaks in `last_message`. Filled in by the machine.
         #[serde(skip_serializing_if = "Boundaries::none", default)] boundaries: Boundaries,
+        /// What in `last_message` they were read from. Filled in by the machine.
+        #[serde(skip_serializing_if = "Option::is_none", default)] heard: Option<String>,
     }
     /// A turn ended. It is assessed now. A second report for the same turn is ignored.
     TurnCompleted {
@@ -158,6 +160,8 @@ events! {
         #[serde(default)] review_mode: bool,
         /// Semantic breaks in `last_message`. Filled in by the machine.
         #[serde(default)] boundaries: Boundaries,
+        /// What in `last_message` they were read from. Filled in by the machine.
+        #[serde(skip_serializing_if = "Option::is_none", default)] heard: Option<String>,
     }
 
     /// The agent set or changed its plan.
@@ -187,6 +191,8 @@ events! {
         #[serde(default)] boundaries: Boundaries,
         /// The command was a test runner that succeeded.
         #[serde(skip_serializing_if = "std::ops::Not::not", default)] tests_passed: bool,
+        /// The check that the command ran, for example `cargo test`, whether it passed or failed.
+        #[serde(skip_serializing_if = "Option::is_none", default)] check: Option<String>,
     }
     /// A commit was made other than by a command that was reported.
     CommitMade {
@@ -214,6 +220,8 @@ events! {
     BranchChanged {
         /// Its name.
         branch: String,
+        /// What the change amounts to. Filled in by the machine.
+        #[serde(skip_serializing_if = "Boundaries::none", default)] boundaries: Boundaries,
     }
     /// A tool call or a background command began. While one runs, no sequence starts between turns.
     ToolStarted {
@@ -322,6 +330,10 @@ events! {
         #[serde(default)] boundaries: Boundaries,
         /// Only the judge was against it.
         #[serde(skip_serializing_if = "std::ops::Not::not", default)] vetoed: bool,
+        /// It is a proposal, which this has to confirm.
+        #[serde(skip_serializing_if = "Option::is_none", default)] confirm: Option<Confirm>,
+        /// Why the proposal before it was dropped, for people.
+        #[serde(skip_serializing_if = "Option::is_none", default)] dropped: Option<String>,
     }
 
     /// The judge answered the open question. An answer to any other question is late and is not recorded.
@@ -360,6 +372,8 @@ events! {
         #[serde(flatten)] worth: Worth,
         /// The prompts in force when it started.
         prompts: SequencePrompts,
+        /// The sample that was asked for when the compaction was proposed.
+        #[serde(skip_serializing_if = "Option::is_none", default)] draft: Option<ActionId>,
         /// The compaction came first; only this packet is to be handed over.
         #[serde(skip_serializing_if = "Option::is_none", default)] late: Option<Packet>,
     }

@@ -38,6 +38,8 @@ pub struct JudgmentCase<'c> {
     pub boundaries: Boundaries,
     /// The agent's last message.
     pub last_message: Option<&'c str>,
+    /// The user's next message, where it confirms or drops a proposal.
+    pub next_message: Option<&'c str>,
     /// An excerpt of the transcript; `None`: the messages that the thread remembers.
     pub excerpt: Option<&'c str>,
 }
@@ -150,6 +152,8 @@ pub fn context(case: &JudgmentCase<'_>, template: &str) -> String {
         ("percentRemaining", case.percent.0.to_string()),
         ("boundariesJson", format!("[{}]", names.join(","))),
         ("lastAgentMessage", case.last_message.unwrap_or(NOTHING).to_owned()),
+        ("nextMessage", case.next_message.unwrap_or(NOTHING).to_owned()),
+        ("liveState", live_state(case.thread)),
         ("transcriptExcerpt", case.excerpt.map_or_else(|| excerpt(case.thread), str::to_owned)),
         ("threadId", case.thread.id.to_string()),
         ("turnId", turn.unwrap_or_else(|| NOTHING.to_owned())),
@@ -176,7 +180,7 @@ fn list(lines: impl Iterator<Item = String>) -> String {
 }
 
 fn excerpt(thread: &Thread) -> String {
-    let lines = thread.known.said.iter().map(|said| {
+    let lines = thread.known.said.iter().rev().map(|said| {
         let by = match said.by {
             Speaker::User => "user",
             Speaker::Agent => "agent",
@@ -204,16 +208,32 @@ fn plan_trail(thread: &Thread) -> String {
     list(plan.chain(trail))
 }
 
-/// What changed since the last compaction.
+/// What changed since the last compaction, the newest first.
 fn changes(thread: &Thread) -> String {
     let known = &thread.known;
     let files: Vec<_> = known.changed_files.iter().map(String::as_str).collect();
     let files = (!files.is_empty()).then(|| format!("files: {}", files.join(", ")));
-    let dirty = known.repo.as_ref().map(|repo| format!("uncommitted files: {}", repo.dirty));
     let stack = known.repo.as_ref().and_then(|repo| repo.stack.as_ref());
     let stack = stack.map(|stack| format!("stack of branches:\n{stack}"));
     let branch = known.branch.as_ref().map(|branch| format!("branch: {branch}"));
-    list(known.milestones.iter().cloned().chain(branch).chain(files).chain(dirty).chain(stack))
+    list(known.milestones.iter().rev().cloned().chain(branch).chain(files).chain(stack))
+}
+
+/// What holds at this moment.
+fn live_state(thread: &Thread) -> String {
+    let known = &thread.known;
+    let running = known
+        .tools_running
+        .iter()
+        .map(|(call, name)| format!("running: {}", name.as_deref().unwrap_or(call.as_str())));
+    let dirty = known.repo.as_ref().map(|repo| format!("uncommitted files: {}", repo.dirty));
+    let checked = thread.turns.iter().rev().find_map(|turn| turn.checked);
+    let checked = checked.map(|passed| match passed {
+        true => "the last check passed".to_owned(),
+        false => "the last check failed".to_owned(),
+    });
+    let failing = known.failed_checks.iter().map(|check| format!("failing: {check}"));
+    list(running.chain(dirty).chain(checked).chain(failing))
 }
 
 #[cfg(test)]
@@ -234,6 +254,7 @@ mod tests {
             percent: Percent(70),
             boundaries: Boundaries::of(boundaries),
             last_message: Some(said),
+            next_message: None,
             excerpt: None,
         };
         match heuristic(&case) {

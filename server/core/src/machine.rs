@@ -3,6 +3,7 @@
 mod announce;
 mod banner;
 mod bound;
+mod durable;
 mod next;
 mod observe;
 mod repo;
@@ -10,12 +11,13 @@ mod repo;
 mod tests;
 
 pub use bound::Bound;
+pub use durable::must_be_durable;
 
 use crate::assess::Decision;
 use crate::boundary::Boundaries;
 use crate::event::{
-    Answer, Choice, CompactionReported, CompactionStatus, Event, JudgeSource, JudgmentAnswered,
-    Phase, Record, Responded, SequenceEnded, Trigger, Until,
+    Answer, Choice, CompactionReported, Event, JudgeSource, JudgmentAnswered, Phase, Record,
+    Responded, SequenceEnded, Trigger, Until,
 };
 use crate::policy::{PacketAuthor, Policy, Tier};
 use crate::rules::Rules;
@@ -42,6 +44,8 @@ pub enum Input {
         command: ShellCommand,
         /// Its exit code.
         exit_code: i64,
+        /// The folder that it ran in; `None`: the thread's.
+        cwd: Option<String>,
     },
     /// A user is about to send a message. It may have to wait for a sequence.
     Submitted {
@@ -340,7 +344,12 @@ impl Machine {
             None if self.thread.unanswered_delivery().is_some() => {
                 Some(self.thread.updated_at.plus_seconds(policy.deadlines.handoff))
             }
-            None => None,
+            None => {
+                let (_, confirm) = self.thread.proposal().filter(|_| !self.thread.idle)?;
+                let since = self.thread.deferred_since;
+                let silence = policy.silence(self.thread.host.can.cache_seconds);
+                confirm.by_silence().then(|| since.plus_seconds(silence.seconds))
+            }
         }
     }
 
@@ -393,6 +402,13 @@ impl Machine {
     ) -> Result<Vec<Effect>, Refusal> {
         let before = self.visible_state(rules.policy);
         let mut effects = Vec::new();
+        if let Input::Submitted { text, kind: InputKind::Message, .. } = &input
+            && role == Role::Owner
+            && let Some(dropped) = self.unconfirmed(text, rules.policy, now)
+        {
+            let event = self.decided(dropped, &mut effects);
+            self.record(event, rules, now, &mut effects);
+        }
         for event in self.observe(input, rules.policy, now)? {
             self.record(event, rules, now, &mut effects);
         }
@@ -451,46 +467,5 @@ impl Machine {
             }
             _ => None,
         }
-    }
-}
-
-/// Whether an event must be synced to disk before its request is answered: everything that a sequence depends on, and
-/// everything that a person said.
-pub const fn must_be_durable(event: &Event) -> bool {
-    match event {
-        Event::UsageReported(_)
-        | Event::PlanUpdated(_)
-        | Event::CommandFinished(_)
-        | Event::CommitMade(_)
-        | Event::PrCheckpoint(_)
-        | Event::BranchChanged(_)
-        | Event::ToolStarted(_)
-        | Event::ToolFinished(_)
-        | Event::PhaseEnded(_)
-        | Event::TurnStarted(_)
-        | Event::RepoObserved(_)
-        | Event::ThreadClosed(_) => false,
-        Event::CompactionReported(reported) => {
-            !matches!(reported.status, CompactionStatus::Started)
-        }
-        Event::ThreadOpened(_)
-        | Event::TurnCompleted(_)
-        | Event::UserMessage(_)
-        | Event::DirectiveGiven(_)
-        | Event::DirectiveCleared(_)
-        | Event::JudgmentAnswered(_)
-        | Event::InputHeld(_)
-        | Event::InputCancelled(_)
-        | Event::GuardSet(_)
-        | Event::GuardCleared(_)
-        | Event::Assessed(_)
-        | Event::SequenceStarted(_)
-        | Event::ActionIssued(_)
-        | Event::ActionReported(_)
-        | Event::ClockSetBack(_)
-        | Event::PacketTaken(_)
-        | Event::Responded(_)
-        | Event::DeadlinePassed(_)
-        | Event::SequenceEnded(_) => true,
     }
 }

@@ -1,174 +1,13 @@
 //! The configuration as plain data, with the built-in values: tiers, modes, limits.
 
-use crate::boundary::{Boundaries, Boundary};
-use crate::units::{Percent, Tokens};
+mod silence;
+mod tiers;
+
+pub use silence::Silence;
+pub use tiers::{Confirm, Pressure, Tier, TierRule, Tiers};
+
+use crate::units::Tokens;
 use serde::{Deserialize, Serialize};
-use std::fmt;
-
-/// Urgency by percent of the context window remaining (rule `1-6.2`).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Tier {
-    /// Plenty is left: compacts at plan and pull request boundaries only.
-    Early,
-    /// A commit counts as well.
-    Ready,
-    /// Room is getting short: every boundary counts except `turn_complete`.
-    Asap,
-    /// The window is nearly full: needs no boundary and no judge, and lifts guards.
-    Emergency,
-}
-
-impl Tier {
-    /// Every tier, the least urgent first.
-    pub const ALL: [Self; 4] = [Self::Early, Self::Ready, Self::Asap, Self::Emergency];
-    /// The order in which tiers are tried: the first one that holds wins.
-    pub const MOST_URGENT_FIRST: [Self; 4] =
-        [Self::Emergency, Self::Asap, Self::Ready, Self::Early];
-
-    /// The name on disk, on the wire and in the configuration.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Early => "early",
-            Self::Ready => "ready",
-            Self::Asap => "asap",
-            Self::Emergency => "emergency",
-        }
-    }
-
-    /// The threshold that is not configured: the tier holds strictly below this percentage.
-    pub const fn built_in_threshold(self) -> u8 {
-        match self {
-            Self::Early => 85,
-            Self::Ready => 75,
-            Self::Asap => 65,
-            Self::Emergency => 15,
-        }
-    }
-
-    /// The boundaries that may count at this tier, whatever a policy requires. An emergency needs none.
-    pub const fn allowed(self) -> Boundaries {
-        use Boundary::{
-            AgentDone, Commit, ConcludingThought, PlanCheckpoint, PlanUpdate, PrCheckpoint,
-            TopicShift,
-        };
-        const EARLY: Boundaries =
-            Boundaries::of(&[PlanCheckpoint, PlanUpdate, PrCheckpoint, TopicShift]);
-        const READY: Boundaries = EARLY.or(Boundaries::of(&[Commit]));
-        const ASAP: Boundaries = READY.or(Boundaries::of(&[AgentDone, ConcludingThought]));
-        match self {
-            Self::Early => EARLY,
-            Self::Ready => READY,
-            Self::Asap | Self::Emergency => ASAP,
-        }
-    }
-}
-
-impl fmt::Display for Tier {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-/// The configuration of one tier.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TierRule {
-    /// The tier holds while strictly less than this percentage is left; 0 switches the tier off.
-    pub percent_remaining_lt: u8,
-    /// `None`: every boundary that the tier allows.
-    pub required: Option<Boundaries>,
-    /// `None`: the tier's built-in answer (yes in early and ready). `Some(false)` also lifts the weak-boundary gate.
-    pub plan_needs_semantic_break: Option<bool>,
-    /// The decision prompt for the judge; `None`: no judge is asked at this tier.
-    pub decision_prompt_path: Option<String>,
-    /// The model or project whose override set the threshold; named in the evidence.
-    pub set_by: Option<String>,
-}
-
-impl TierRule {
-    /// The rule of a tier that is not configured.
-    pub const fn built_in(tier: Tier) -> Self {
-        Self {
-            percent_remaining_lt: tier.built_in_threshold(),
-            required: None,
-            plan_needs_semantic_break: None,
-            decision_prompt_path: None,
-            set_by: None,
-        }
-    }
-
-    /// `turn_complete` counts only where a policy names it.
-    pub fn counting(&self, tier: Tier) -> Boundaries {
-        let turn_complete = Boundaries::of(&[Boundary::TurnComplete]);
-        match self.required {
-            None => tier.allowed(),
-            Some(required) => required.and(tier.allowed().or(turn_complete)),
-        }
-    }
-
-    /// Whether the compaction waits for the next message, because the tier requires `turn_complete` (rule `1-7.g1`). An
-    /// emergency does not wait.
-    pub fn waits_for_input(&self, tier: Tier) -> bool {
-        tier != Tier::Emergency
-            && self.required.is_some_and(|required| required.has(Boundary::TurnComplete))
-    }
-
-    /// Whether a plan update counts without a stronger boundary. This lifts the gate `weak_boundary`.
-    pub fn takes_a_plan_update_alone(&self) -> bool {
-        self.plan_needs_semantic_break == Some(false)
-    }
-
-    /// Whether a plan boundary counts only together with a semantic break.
-    pub fn needs_semantic_break(&self, tier: Tier) -> bool {
-        self.plan_needs_semantic_break.unwrap_or(matches!(tier, Tier::Early | Tier::Ready))
-    }
-}
-
-/// The rule of each tier.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Tiers {
-    /// [`Tier::Early`].
-    pub early: TierRule,
-    /// [`Tier::Ready`].
-    pub ready: TierRule,
-    /// [`Tier::Asap`].
-    pub asap: TierRule,
-    /// [`Tier::Emergency`].
-    pub emergency: TierRule,
-}
-
-impl Tiers {
-    /// The rule of this tier.
-    pub const fn rule(&self, tier: Tier) -> &TierRule {
-        match tier {
-            Tier::Early => &self.early,
-            Tier::Ready => &self.ready,
-            Tier::Asap => &self.asap,
-            Tier::Emergency => &self.emergency,
-        }
-    }
-
-    /// The rule of this tier, for changing it.
-    pub const fn rule_mut(&mut self, tier: Tier) -> &mut TierRule {
-        match tier {
-            Tier::Early => &mut self.early,
-            Tier::Ready => &mut self.ready,
-            Tier::Asap => &mut self.asap,
-            Tier::Emergency => &mut self.emergency,
-        }
-    }
-
-    /// The most urgent tier that holds, or `None` above every tier.
-    pub fn pick(&self, remaining: Percent) -> Option<Tier> {
-        self.holding(remaining).next()
-    }
-
-    /// Every tier whose threshold is passed, the most urgent first.
-    pub fn holding(&self, remaining: Percent) -> impl Iterator<Item = Tier> {
-        let holds = move |tier: &Tier| remaining.0 < self.rule(*tier).percent_remaining_lt;
-        Tier::MOST_URGENT_FIRST.into_iter().filter(holds)
-    }
-}
 
 /// What happens when every other gate is passed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -225,9 +64,11 @@ pub enum JudgeBackend {
     Off,
 }
 
-/// Phrases of the last message that count as a semantic break, in lower case.
+/// Phrases of the last message that add to what the classifier hears, or veto it, in lower case.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Phrases {
+    /// With one of these a message is no semantic break, whatever else it says.
+    pub not_done: Vec<String>,
     /// The agent says that the work is done.
     pub agent_done: Vec<String>,
     /// The agent moves on.
@@ -339,6 +180,8 @@ pub struct Policy {
     pub packet_author: PacketAuthor,
     /// How the agent is asked for its packet.
     pub packet_channel: PacketChannel,
+    /// Whether a packet that is sampled is asked for as soon as its compaction is proposed.
+    pub packet_ahead: bool,
     /// Whether a heads-up tells the agent about the compaction (rule `2-seq.2`).
     pub turn_based_handoff: bool,
     /// Whether a sequence may run inside a turn.
@@ -358,6 +201,12 @@ pub struct Policy {
     pub cooldown_turns: u32,
     /// Seconds that must pass between two compactions.
     pub cooldown_seconds: u64,
+    /// A next message confirms a proposal from this probability on that the phase has ended, in percent.
+    pub confirm_percent: u8,
+    /// Seconds of silence that confirm a proposal; see [`Policy::silence`].
+    pub idle_seconds: u64,
+    /// For how many seconds the provider keeps a prompt cached. `None`: as the host reports; 0: unknown.
+    pub cache_seconds: Option<u64>,
     /// When compactions that do not help are paused.
     pub breaker: Breaker,
     /// How long each phase may take.
@@ -387,6 +236,44 @@ impl Policy {
     }
 }
 
+/// A set of values to start from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Preset {
+    /// As the specification has it: compacts when a turn ends.
+    Spec,
+    /// A turn's end proposes; the next message, or silence, confirms.
+    #[default]
+    Calm,
+}
+
+impl Preset {
+    /// The name in the configuration.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Spec => "spec",
+            Self::Calm => "calm",
+        }
+    }
+}
+
+impl Policy {
+    /// The values of a preset.
+    pub fn preset(preset: Preset) -> Self {
+        // A percentage of a large window is many tokens: these come first in windows of more than about 570,000.
+        const CALM: [(Tier, u64); 3] =
+            [(Tier::Early, 100_000), (Tier::Ready, 150_000), (Tier::Asap, 200_000)];
+        let mut policy = Self::default();
+        if preset == Preset::Calm {
+            for (tier, used) in CALM {
+                let rule = policy.tiers.rule_mut(tier);
+                rule.confirm = Confirm::Message;
+                rule.tokens_used_gt = Some(Tokens(used));
+            }
+        }
+        policy
+    }
+}
+
 impl Default for Policy {
     fn default() -> Self {
         Self {
@@ -394,6 +281,7 @@ impl Default for Policy {
             mode: Mode::Auto,
             packet_author: PacketAuthor::Agent,
             packet_channel: PacketChannel::Transcript,
+            packet_ahead: true,
             turn_based_handoff: true,
             mid_turn: MidTurn::Emergency,
             inline: InlineCompact {
@@ -412,6 +300,9 @@ impl Default for Policy {
             rearm_tokens: None,
             cooldown_turns: 1,
             cooldown_seconds: 0,
+            confirm_percent: 65,
+            idle_seconds: 240,
+            cache_seconds: None,
             breaker: Breaker { strikes: 3, land_at_percent: 80, reset_seconds: 1800 },
             deadlines: Deadlines {
                 judgment: 60,
@@ -435,34 +326,9 @@ impl Default for Phrases {
     fn default() -> Self {
         let own = |list: &[&str]| list.iter().map(|&phrase| phrase.to_owned()).collect();
         Self {
-            agent_done: own(&[
-                "all done",
-                "task is complete",
-                "task is done",
-                "work is complete",
-                "work is done",
-                "is now complete",
-                "is finished",
-                "i have finished",
-                "i've finished",
-                "i have completed",
-                "i've completed",
-                "everything is done",
-                "nothing left to do",
-            ]),
-            topic_shift: own(&[
-                "moving on to",
-                "move on to",
-                "next i will",
-                "next, i will",
-                "next i'll",
-                "next, i'll",
-                "turning to",
-                "switching to",
-                "on to the next",
-                "next phase",
-                "next step is",
-            ]),
+            not_done: Vec::new(),
+            agent_done: Vec::new(),
+            topic_shift: Vec::new(),
             concluding_thought: own(&[
                 "in summary",
                 "to summarize",
@@ -471,6 +337,15 @@ impl Default for Phrases {
                 "to conclude",
                 "to wrap up",
                 "wrapping up",
+                "wrap-up:",
+                "to sum up",
+                "summing up",
+                "summary:",
+                "to recap",
+                "recap:",
+                "in short",
+                "final thoughts",
+                "the bottom line",
                 "overall,",
                 "that covers",
             ]),

@@ -152,10 +152,22 @@ impl PromptName {
                             "the agent's last message",
                         ),
                         placeholder(
+                            "nextMessage",
+                            "next_message",
+                            false,
+                            "the user's next message, if the agent's work ends before it",
+                        ),
+                        placeholder(
+                            "liveState",
+                            "live_state",
+                            false,
+                            "what runs, what is uncommitted, how the last check went",
+                        ),
+                        placeholder(
                             "transcriptExcerpt",
                             "transcript_excerpt",
                             false,
-                            "the newest part of the transcript",
+                            "the newest messages, the newest first",
                         ),
                         THREAD_ID,
                         placeholder("turnId", "turn_id", false, "the host's id of the turn"),
@@ -193,7 +205,7 @@ impl PromptName {
                             "changes",
                             "changes",
                             false,
-                            "commits, files and branch since the last compaction",
+                            "commits, files and branches since the last compaction, the newest first",
                         ),
                     ]
                 }

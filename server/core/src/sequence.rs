@@ -11,7 +11,7 @@ use crate::packet;
 use crate::policy::PacketAuthor;
 use crate::rules::Rules;
 use crate::thread::sequence::{CompactionSeen, Sequence, marked, marker, purpose};
-use crate::thread::{Issued, Progress, Thread};
+use crate::thread::{HeldInput, Issued, Progress, Thread};
 use crate::units::{ActionId, Percent};
 
 /// The next event of the running sequence; `None` while it has to wait.
@@ -41,6 +41,31 @@ pub fn next(thread: &Thread, rules: &Rules<'_>) -> Option<Event> {
             None if thread.host.can.compact_by_person => None,
             None => step.when_free(step.may_compact(), || step.compact(false)),
         },
+    }
+}
+
+/// How the agent goes on after this sequence's handoff.
+pub fn go_on(thread: &Thread, sequence: &Sequence) -> Continue {
+    match waiting_message(thread, sequence) {
+        Some(_) => Continue::AsNextMessage,
+        None if sequence.only_informs() => Continue::AsAsked,
+        None => Continue::AsInPacket,
+    }
+}
+
+/// The message that goes with the handoff. It cannot be delivered into a running turn.
+fn waiting_message<'t>(thread: &'t Thread, sequence: &Sequence) -> Option<&'t HeldInput> {
+    let inside = sequence.is_inside(thread);
+    thread.held.iter().find(|held| held.action.is_none() && !inside)
+}
+
+/// The packet request of a sequence that has not started, if it is a sample and nothing has to come before it.
+pub fn request_ahead(thread: &Thread, sequence: &Sequence, rules: &Rules<'_>) -> Option<Action> {
+    let mut turns = sequence.turns();
+    let (Some(only), None) = (turns.next(), turns.next()) else { return None };
+    match (Step { thread, sequence, rules }).request(only) {
+        Action::SamplePacket { prompt, .. } => Some(Action::SamplePacket { prompt, ahead: true }),
+        _ => None,
     }
 }
 
@@ -127,6 +152,10 @@ impl Step<'_> {
     }
 
     fn ask(&self, turn: &[Request]) -> Event {
+        self.issue(self.request(turn))
+    }
+
+    fn request(&self, turn: &[Request]) -> Action {
         let reason = self.sequence.trigger.reason();
         let parts = RequestParts {
             heads_up: turn.contains(&Request::HeadsUp),
@@ -139,16 +168,16 @@ impl Step<'_> {
         };
         let text = compose::request_text(&self.sequence.prompts, parts);
         if parts.packet && self.sequence.sampled {
-            return self.issue(Action::SamplePacket { prompt: text });
+            return Action::SamplePacket { prompt: text, ahead: false };
         }
-        self.inject(purpose(turn), &text)
+        self.injection(purpose(turn), &text)
     }
 
     /// The prompt of a failed sample, to be asked in a turn.
     fn refused_sample(&self) -> Option<&str> {
         let issued = self.current().filter(|_| !self.sequence.overdue)?;
         match (&issued.kind, &issued.progress) {
-            (Action::SamplePacket { prompt }, Progress::Failed(_)) => Some(prompt),
+            (Action::SamplePacket { prompt, .. }, Progress::Failed(_)) => Some(prompt),
             _ => None,
         }
     }
@@ -256,16 +285,10 @@ impl Step<'_> {
         if !self.sequence.may_act(self.thread) && !self.sequence.overdue {
             return None;
         }
-        let text = compose::handoff(
-            self.thread,
-            &self.sequence.prompts.handoff,
-            packet,
-            if self.sequence.only_informs() { Continue::AsAsked } else { Continue::AsInPacket },
-            &self.sequence.scratch_file,
-        );
-        // A message that waits cannot be delivered into a running turn.
-        let inside = self.sequence.is_inside(self.thread);
-        let held = self.thread.held.iter().find(|held| held.action.is_none() && !inside);
+        let held = waiting_message(self.thread, self.sequence);
+        let go_on = go_on(self.thread, self.sequence);
+        let (template, notes) = (&self.sequence.prompts.handoff, &self.sequence.scratch_file);
+        let text = compose::handoff(self.thread, template, packet, go_on, notes);
         Some(match held {
             None => self.inject(Purpose::Handoff, &text),
             Some(held) => self.issue(Action::DeliverInput {
@@ -308,10 +331,14 @@ impl Step<'_> {
     }
 
     fn inject(&self, purpose: Purpose, text: &str) -> Event {
+        self.issue(self.injection(purpose, text))
+    }
+
+    fn injection(&self, purpose: Purpose, text: &str) -> Action {
         let marker = marker(&self.sequence.id, purpose);
         let (text, via_steer) =
             (marked(text, &self.sequence.id, purpose), self.sequence.is_inside(self.thread));
-        self.issue(Action::InjectTurn { purpose, text, marker, via_steer })
+        Action::InjectTurn { purpose, text, marker, via_steer }
     }
 
     fn issue(&self, kind: Action) -> Event {

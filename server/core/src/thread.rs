@@ -17,16 +17,16 @@ use sequence::Sequence;
 
 pub use apply::FOLD;
 pub use issued::{Issued, Progress};
-pub use known::{Directive, Known, Speaker, StepMove, Utterance};
+pub use known::{Directive, Known, Speaker, StepMove, Utterance, shortened};
 pub use marks::Mark;
 pub use parts::{
-    Answered, Guard, HeldInput, Judged, Judging, LastCompaction, LastPacket, Starting,
+    Answered, Drafts, Guard, HeldInput, Judged, Judging, LastCompaction, LastPacket, Starting,
 };
 pub use turn::{Turn, TurnEnd};
 
 use crate::event::{Action, Assessed, CompactionOrigin, HostInfo, Item, ItemRole, Packet, Phase};
 use crate::packet::TRIVIAL_CHARS;
-use crate::policy::{Policy, Tier, Tiers};
+use crate::policy::{Confirm, Policy, Pressure, Tier, Tiers};
 use crate::scratch;
 use crate::units::{
     ActionId, EventId, InputId, Percent, SequenceId, SignalId, ThreadId, Timestamp, Tokens, TurnId,
@@ -89,8 +89,20 @@ pub struct Thread {
     pub judging: Option<Judging>,
     /// Calls, failures and tokens of the judge.
     pub judged: Judged,
-    /// A decision whose compaction waits for the next message.
+    /// A decision whose compaction waits for the next message, or a proposal that waits for a confirmation.
     pub deferred: Option<Assessed>,
+    /// Since when it waits.
+    #[serde(default)]
+    pub deferred_since: Timestamp,
+    /// Nothing was said for long enough to confirm the proposal.
+    #[serde(default)]
+    pub idle: bool,
+    /// The sample of a packet for a compaction that is proposed and has not started.
+    #[serde(default)]
+    pub draft: Option<ActionId>,
+    /// How many packets were asked for ahead of time, and what the unused ones cost.
+    #[serde(default)]
+    pub drafts: Drafts,
     /// The turn that is between two sampling requests. Set only while the usage report is the newest event.
     pub between_requests: Option<TurnId>,
     /// The most urgent tier assessed inside the running turn.
@@ -178,6 +190,10 @@ impl Thread {
             judging: None,
             judged: Judged::default(),
             deferred: None,
+            deferred_since: Timestamp(0),
+            idle: false,
+            draft: None,
+            drafts: Drafts::default(),
             between_requests: None,
             mid_turn_tier: None,
             known: Known::default(),
@@ -234,7 +250,7 @@ impl Thread {
     /// window that the host reported.
     pub fn tier_at(&self, remaining: Percent, tiers: &Tiers) -> Option<Tier> {
         let may_hold = |tier: &Tier| *tier != Tier::Emergency || !self.window_is_assumed;
-        tiers.holding(remaining).find(may_hold)
+        tiers.holding(Pressure { remaining, used: self.context }).find(may_hold)
     }
 
     /// The baseline of the built-in compaction if the host reports none (rule `3-left.baseline`): what the first
@@ -248,9 +264,16 @@ impl Thread {
         match &self.sequence {
             Some(sequence) => sequence.phase(self),
             None if self.judging.is_some() => Phase::AwaitingJudgment,
+            None if self.proposal().is_some() => Phase::Proposed,
             None if self.deferred.is_some() => Phase::Deferred,
             None => Phase::Idle,
         }
+    }
+
+    /// The proposal that waits for a confirmation, with what confirms it.
+    pub fn proposal(&self) -> Option<(&Assessed, Confirm)> {
+        let deferred = self.deferred.as_ref()?;
+        Some((deferred, deferred.confirm?))
     }
 
     /// Whether no turn and no compaction is running. A host runs one turn at a time, so only the newest counts: an
@@ -355,6 +378,15 @@ impl Thread {
     pub fn fresh_packet(&self) -> Option<&Packet> {
         let last = self.last_packet.as_ref()?;
         (!last.handed_over && last.turns_ended == self.turns_ended).then_some(&last.packet)
+    }
+
+    /// The sample that was asked for ahead of time, if its answer is there or may still come.
+    pub(crate) fn usable_draft(&self) -> Option<&ActionId> {
+        let draft = self.draft.as_ref()?;
+        let usable = |issued: &Issued| {
+            issued.is_open() || matches!(issued.progress, Progress::Completed(Some(_)))
+        };
+        self.action(draft).is_some_and(usable).then_some(draft)
     }
 
     /// Whether a report of rawr's own compaction is news: a repeat is not.

@@ -105,15 +105,35 @@ pub struct Tokens(pub u64);
 /// With commas between thousands: `5,494`.
 impl fmt::Display for Tokens {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let digits = self.0.to_string();
-        for (at, digit) in digits.char_indices() {
-            if at > 0 && (digits.len() - at).is_multiple_of(3) {
-                f.write_char(',')?;
-            }
-            f.write_char(digit)?;
-        }
-        Ok(())
+        grouped(self.0, f)
     }
+}
+
+/// A length of time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Seconds(pub u64);
+
+/// For people: `90 seconds`, `4 minutes`.
+impl fmt::Display for Seconds {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (count, unit) = match self.0 {
+            seconds @ 60.. if seconds.is_multiple_of(60) => (seconds / 60, "minute"),
+            seconds => (seconds, "second"),
+        };
+        grouped(count, f)?;
+        write!(f, " {unit}{}", if count == 1 { "" } else { "s" })
+    }
+}
+
+fn grouped(number: u64, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    let digits = number.to_string();
+    for (at, digit) in digits.char_indices() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            f.write_char(',')?;
+        }
+        f.write_char(digit)?;
+    }
+    Ok(())
 }
 
 /// How much of the context window is left, 0 to 100.
@@ -154,6 +174,10 @@ mod tests {
         let tokens = [7, 123, 1234, 123_456, 1_234_567].map(|count| Tokens(count).to_string());
         assert_eq!(tokens, ["7", "123", "1,234", "123,456", "1,234,567"]);
         assert_eq!(Percent(69).to_string(), "69%");
+        let spoken = [0, 1, 59, 60, 90, 240].map(|seconds| Seconds(seconds).to_string());
+        let expected = ["0 seconds", "1 second", "59 seconds", "1 minute", "90 seconds"];
+        assert_eq!(spoken[..5], expected);
+        assert_eq!(spoken[5], "4 minutes");
     }
 
     #[test]

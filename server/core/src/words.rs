@@ -12,6 +12,7 @@ pub mod work;
 
 mod classes;
 mod line;
+mod stance;
 mod tokens;
 mod traits;
 #[rustfmt::skip]

@@ -1,6 +1,6 @@
 //! Problems of a configuration as a whole, although each value is valid.
 
-use super::{Config, KeyOrigin, threshold};
+use super::{Config, KeyOrigin, required, threshold};
 use crate::problem::Problem;
 use rawr_core::policy::{JudgeBackend, Tier};
 
@@ -8,6 +8,7 @@ impl Config {
     pub(super) fn oddities(&self) -> Vec<Problem> {
         let mut problems = self.odd_thresholds();
         problems.extend(self.eager_emergency());
+        problems.extend(Tier::ALL.into_iter().filter_map(|tier| self.idle_boundaries(tier)));
         problems.extend(self.idle_inline());
         problems.extend(self.speechless_judge());
         problems.extend(self.hurried_judge());
@@ -61,6 +62,21 @@ impl Config {
             );
             Problem::warning("early-emergency", message)
                 .help(format!("use at most {HIGHEST}; to compact earlier, raise `asap`"))
+                .in_file(origin.file.as_deref())
+                .at(origin.span.clone())
+        })
+    }
+
+    /// Boundaries that are required in a tier and never count there.
+    fn idle_boundaries(&self, tier: Tier) -> Option<Problem> {
+        // A short form stands for several tiers, and counts in some of them.
+        let origin = self.origin(&required(tier)).filter(|origin| origin.short.is_none())?;
+        let rule = self.policy.tiers.rule(tier);
+        let idle = rule.required?.without(rule.counting(tier));
+        (!idle.is_empty()).then(|| {
+            let does = if idle.iter().count() == 1 { "does" } else { "do" };
+            Problem::warning("no-effect", format!("{idle} {does} not count in {tier}"))
+                .help("they count in a tier with `confirm`".to_owned())
                 .in_file(origin.file.as_deref())
                 .at(origin.span.clone())
         })

@@ -1,7 +1,10 @@
-//! The `rawr.toml` of a new user: every key with its default, commented out. Generated from the table of keys.
+//! The `rawr.toml` of a new user: the preset, and every other key with its default, commented out. Generated from the table of
+//! keys.
 
+use super::Config;
 use super::keys::{ConfigKey, KeyKind};
-use super::table::TABLES;
+use super::table::{PRESET, TABLES};
+use rawr_core::policy::Preset;
 use std::collections::HashSet;
 use std::fmt::Write;
 
@@ -12,8 +15,9 @@ const HEAD: &str = "\
 # A project's `.rawr.toml` has the same keys and may only narrow what stands here.
 ";
 
-/// Uncommenting all keys (lines that start with `#` and no space) changes nothing.
-pub fn commented_default_toml() -> String {
+/// The file for a preset. Uncommenting all keys (lines that start with `#` and no space) changes nothing.
+pub fn commented_default_toml(preset: Preset) -> String {
+    let defaults = Config::of_preset(preset);
     let mut text = HEAD.to_owned();
     let mut explained = HashSet::new();
     for table in &TABLES {
@@ -25,7 +29,7 @@ pub fn commented_default_toml() -> String {
             if explained.insert(key.doc) {
                 comment(&mut text, key.doc);
             }
-            setting(&mut text, key);
+            setting(&mut text, key, &defaults);
         }
     }
     text
@@ -46,11 +50,15 @@ fn comment(text: &mut String, doc: &str) {
 }
 
 /// JSON literals of these values are valid TOML, too.
-fn setting(text: &mut String, key: &'static ConfigKey) {
+fn setting(text: &mut String, key: &'static ConfigKey, defaults: &Config) {
     let name = key.name();
-    match key.default_value() {
+    match key.value_in(defaults) {
         None => {
             let _ = writeln!(text, "# Not set. For example: {name} = {}", key.example);
+        }
+        // Written out, because the values after it are those of this preset.
+        Some(value) if key.path == PRESET => {
+            let _ = writeln!(text, "{name} = {value}");
         }
         Some(value) if matches!(key.kind, KeyKind::Phrases) => {
             let _ = writeln!(text, "#{name} = [");

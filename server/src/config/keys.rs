@@ -4,7 +4,9 @@
 use super::Config;
 use super::table::TABLES;
 use rawr_core::boundary::{Boundaries, Boundary};
-use rawr_core::policy::{JudgeBackend, MidTurn, Mode, PacketAuthor, PacketChannel, Tier};
+use rawr_core::policy::{
+    Confirm, JudgeBackend, MidTurn, Mode, PacketAuthor, PacketChannel, Preset,
+};
 use serde_json::json;
 use std::ops::RangeInclusive;
 
@@ -53,8 +55,8 @@ pub enum KeyKind {
     Variable,
     /// A path relative to the thread's folder that stays inside it.
     ScratchTemplate,
-    /// With the tier that it belongs to, or `None` for all tiers.
-    Boundaries(Option<Tier>),
+    /// A list of boundaries.
+    Boundaries,
     /// A list of strings.
     Phrases,
 }
@@ -128,8 +130,12 @@ impl ConfigKey {
 
     /// As in the file. `None` if the key has no default.
     pub fn default_value(&'static self) -> Option<serde_json::Value> {
-        let defaults = Config::default();
-        self.targets().last().and_then(|target| target.get(&defaults)).map(|value| value.to_json())
+        self.value_in(&Config::default())
+    }
+
+    /// Its value there, as in the file.
+    pub(super) fn value_in(&'static self, config: &Config) -> Option<serde_json::Value> {
+        self.targets().last().and_then(|target| target.get(config)).map(|value| value.to_json())
     }
 }
 
@@ -222,4 +228,14 @@ impl WordEnum for JudgeBackend {
 impl WordEnum for MidTurn {
     const WORDS: &'static [&'static str] = &["off", "emergency", "policy"];
     const VALUES: &'static [Self] = &[Self::Off, Self::Emergency, Self::Policy];
+}
+
+impl WordEnum for Confirm {
+    const WORDS: &'static [&'static str] = &["message", "idle", "either", "none"];
+    const VALUES: &'static [Self] = &[Self::Message, Self::Idle, Self::Either, Self::None];
+}
+
+impl WordEnum for Preset {
+    const WORDS: &'static [&'static str] = &["calm", "spec"];
+    const VALUES: &'static [Self] = &[Self::Calm, Self::Spec];
 }

@@ -7,7 +7,6 @@ use super::models::{self, ModelPattern};
 use crate::problem::written::{SpannedName, ValueReader, WrittenKind, WrittenValue};
 use crate::problem::{Problem, read_text};
 use rawr_core::boundary::{Boundaries, Boundary};
-use rawr_core::policy::Tier;
 use rawr_core::scratch;
 use serde_spanned::Spanned;
 use std::ops::Range;
@@ -252,7 +251,7 @@ impl LayerReader<'_> {
             KeyKind::Url => self.url(name, written),
             KeyKind::Variable => self.variable(name, written),
             KeyKind::ScratchTemplate => self.scratch_template(name, written),
-            KeyKind::Boundaries(tier) => self.boundaries(name, *tier, written),
+            KeyKind::Boundaries => self.boundaries(name, written),
             KeyKind::Phrases => self.phrases(name, written),
         }
     }
@@ -303,12 +302,7 @@ impl LayerReader<'_> {
         None
     }
 
-    fn boundaries(
-        &mut self,
-        name: &str,
-        tier: Option<Tier>,
-        written: &WrittenValue,
-    ) -> Option<KeyValue> {
+    fn boundaries(&mut self, name: &str, written: &WrittenValue) -> Option<KeyValue> {
         let words = self.reader.words(name, &Boundary::ALL.map(Boundary::name), written)?;
         let list: Vec<_> = words.iter().filter_map(|word| Boundary::from_name(word)).collect();
         if list.is_empty() {
@@ -318,14 +312,6 @@ impl LayerReader<'_> {
             )
             .help("remove the key to allow every boundary of the tier".to_owned());
             self.reader.tell(problem.at(written.span.clone()));
-        }
-        if let (Some(tier), WrittenKind::List(entries)) = (tier, &written.what) {
-            let counts =
-                |boundary| tier.allowed().has(boundary) || boundary == Boundary::TurnComplete;
-            for (boundary, entry) in list.iter().zip(entries).filter(|(of, _)| !counts(**of)) {
-                let message = format!("`{boundary}` does not count in {tier}");
-                self.reader.tell(Problem::warning("no-effect", message).at(entry.span.clone()));
-            }
         }
         Some(KeyValue::Boundaries(list.into_iter().collect::<Boundaries>()))
     }

@@ -11,8 +11,9 @@ pub(super) const TABLE: &str = "rawr_auto_compaction.models";
 pub(super) const OURS: &str = "rawr_auto_compaction";
 
 /// Keys that cannot depend on the model: prompts, phrases and endpoints.
-const SAME_FOR_ALL: [&str; 7] = [
+const SAME_FOR_ALL: [&str; 8] = [
     "models",
+    "preset",
     "prompts",
     "semantic_signals",
     "repo_observation",

@@ -4,6 +4,9 @@
 use super::keys::{ConfigKey, KeyKind, KeyStorage, KeyTable, KeyValue, ProjectRule};
 use super::models;
 
+/// The key of the preset, which is read before all others.
+pub(super) const PRESET: &str = "rawr_auto_compaction.preset";
+
 macro_rules! switch {
     ($path:expr, $narrow:ident, $($field:ident).+, $doc:expr) => {
         ConfigKey {
@@ -35,6 +38,24 @@ macro_rules! number {
                 get: |config| Some(KeyValue::Number(config.$($field).+ as u64)),
                 set: |config, value| if let KeyValue::Number(number) = value {
                     config.$($field).+ = number as _;
+                },
+            },
+        }
+    };
+}
+
+macro_rules! word {
+    ($path:expr, $narrow:ident, $words:ty, $($field:ident).+, $doc:expr) => {
+        ConfigKey {
+            path: $path,
+            kind: KeyKind::Word(<$words>::WORDS),
+            doc: $doc,
+            example: "",
+            narrow: ProjectRule::$narrow,
+            place: KeyStorage::Own {
+                get: |config| Some(config.$($field).+.word()),
+                set: |config, value| if let KeyValue::Word(word) = value {
+                    config.$($field).+ = <$words>::from_word(word).unwrap_or(config.$($field).+);
                 },
             },
         }

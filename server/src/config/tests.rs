@@ -2,6 +2,7 @@
 
 mod judgment;
 mod models;
+mod presets;
 mod project;
 mod table;
 
@@ -248,7 +249,8 @@ fn the_front_matter_reaches_boundaries_and_packet_rules() {
         max_tail_chars: Some(300),
         ..PacketFrontMatter::default()
     };
-    let files = Files { front_matter, ..Files::default() };
+    let rawr = "[rawr_auto_compaction]\npreset = \"spec\"\n";
+    let files = Files { front_matter, rawr, ..Files::default() };
     check_value(&files, EARLY_BOUNDARIES, &json!(["topic_shift"]), "prompt");
     check_value(&files, "rawr_auto_compaction.packet_max_tail_chars", &json!(300), "prompt");
 }
@@ -349,22 +351,22 @@ agent_done = ["done", " "]
             error[wrong-value] rawr.toml at "[\"done\", \" \"]": `rawr_auto_compaction.semantic_signals.agent_done` contains an empty phrase
         "#]],
     );
-    let expected =
-        Policy { cooldown_turns: 4, mode: rawr_core::policy::Mode::Ask, ..Policy::default() };
+    let default = Config::default().policy;
+    let expected = Policy { cooldown_turns: 4, mode: rawr_core::policy::Mode::Ask, ..default };
     assert_eq!(config.policy, expected);
 }
 
 #[test]
 fn a_boundary_without_effect_is_reported_and_kept() {
     let files = rawr(
-        "[rawr_auto_compaction.policy.early]\nrequires_any_boundary = [\"commit\", \"topic_shift\", \"turn_complete\"]\n\
+        "[rawr_auto_compaction.policy.early]\nconfirm = \"none\"\nrequires_any_boundary = [\"commit\", \"topic_shift\", \"turn_complete\"]\n\
          [rawr_auto_compaction.policy.asap]\nrequires_any_boundary = []",
     );
     let config = check_problems(
         &files,
         expect![[r#"
-            warning[no-effect] rawr.toml at "\"commit\"": `commit` does not count in early
             warning[never-fires] rawr.toml at "[]": no boundary can satisfy an empty `rawr_auto_compaction.policy.asap.requires_any_boundary`; remove the key to allow every boundary of the tier
+            warning[no-effect] rawr.toml at "[\"commit\", \"topic_shift\", \"turn_complete\"]": commit does not count in early; they count in a tier with `confirm`
         "#]],
     );
     assert_eq!(value(&config, EARLY_BOUNDARIES).0, json!(["topic_shift", "turn_complete"]));

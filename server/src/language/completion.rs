@@ -272,17 +272,13 @@ fn values(
         Type::Word(words) => {
             words.iter().map(|word| proposal((*word).to_owned(), quoted(word))).collect()
         }
-        Type::Boundaries(tier) => {
-            let counts = |boundary: &Boundary| {
-                let allowed = |tier: rawr_core::policy::Tier| tier.allowed().has(*boundary);
-                tier.is_none_or(|tier| allowed(tier) || *boundary == Boundary::TurnComplete)
-            };
+        Type::Boundaries => {
             let entry = |boundary: Boundary| {
                 let word = boundary.name();
                 let text = if in_list { quoted(word) } else { format!("[\"{word}\"]") };
                 proposal(word.to_owned(), text)
             };
-            Boundary::ALL.into_iter().filter(counts).map(entry).collect()
+            Boundary::ALL.into_iter().map(entry).collect()
         }
         _ => {
             let default = key.default_value().filter(|value| !value.is_array());
@@ -360,7 +356,7 @@ fn field_values(path: &str, text: &str, at: usize, in_list: bool) -> Vec<Proposa
         about: String::new(),
     };
     match config_key(path) {
-        Some(key) if matches!(key.kind, Type::Boundaries(_)) => Boundary::ALL
+        Some(key) if matches!(key.kind, Type::Boundaries) => Boundary::ALL
             .map(|boundary| {
                 let word = boundary.name().to_owned();
                 let text = if in_list { word.clone() } else { format!("[{word}]") };

@@ -64,6 +64,9 @@ mod tests {
             sequence: None,
             gates: Vec::new(),
             judgment: None,
+            confirm: None,
+            proposal: None,
+            tokens: None,
             would_fire_if: Vec::new(),
         };
         let all = [vec![of_turn(1000), of_turn(1001)], vec![of_turn(999)], vec![of_turn(1000)]];

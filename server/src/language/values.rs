@@ -53,6 +53,7 @@ fn judged(thread: &Thread, policy: &Policy, camel: &str, template: &str) -> Opti
         percent: percent.unwrap_or(Percent(100)),
         boundaries: thread.present(None).and(policy.tiers.rule(tier).counting(tier)),
         last_message: thread.known.last_message.as_deref(),
+        next_message: None,
         excerpt: None,
     };
     Some(judgment::context(&case, template))

@@ -85,6 +85,7 @@ fn verdict_of(session: &ClientSession, thread: &str, turn: &str) -> Result<Verdi
         percent_remaining: percent,
         reason: "the end of this turn was already assessed".to_owned(),
         sequence_id: None,
+        confirm: None,
     })
 }
 

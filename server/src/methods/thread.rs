@@ -101,7 +101,9 @@ fn get(session: &ClientSession, params: ThreadGetParams) -> Result<ThreadGetResu
         sequence_id: thread.sequence.as_ref().map(|sequence| sequence.id.to_string()),
         heads_up: open.heads_up().map(|heads_up| wire::heads_up(thread, &heads_up)),
         judgments: wire::judgment_usage(thread),
+        packets_ahead: wire::packets_ahead(thread),
         compaction_asked_for: thread.asked_for,
+        turn_running: !thread.is_idle(),
     })
 }
 
@@ -137,6 +139,7 @@ fn opening(params: ThreadOpenParams, client: &str) -> Result<Opening, RpcError> 
                 mid_turn_compact: can.mid_turn_compact,
                 inject_items: can.inject_items,
                 judge: can.judge,
+                cache_seconds: can.cache_seconds,
             },
         },
         model: params.model,

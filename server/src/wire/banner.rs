@@ -125,7 +125,7 @@ const STEPS: u64 = 4;
 
 const fn step(phase: Phase) -> Option<u64> {
     match phase {
-        Phase::Idle | Phase::AwaitingJudgment | Phase::Deferred => None,
+        Phase::Idle | Phase::AwaitingJudgment | Phase::Deferred | Phase::Proposed => None,
         Phase::AwaitingApproval => Some(1),
         Phase::AwaitingHeadsUp | Phase::AwaitingScratchWrite | Phase::AwaitingPacket => Some(2),
         Phase::AwaitingCompaction | Phase::Compacting => Some(3),

@@ -5,12 +5,12 @@ use crate::problem::{self, Severity};
 use rawr_core::assess::{Decision, Judgment};
 use rawr_core::boundary::Boundaries;
 use rawr_core::event::{
-    self, Answer, CompactionReported, CompactionStatus, Fact, FactKind, JudgeSource, Responded,
-    Trigger, Until,
+    self, Answer, Assessed, CompactionReported, CompactionStatus, Fact, FactKind, JudgeSource,
+    Responded, Trigger, Until,
 };
 use rawr_core::judgment::OUTPUT_SCHEMA;
 use rawr_core::machine::HeadsUp;
-use rawr_core::policy::{PacketAuthor, Policy, Tier};
+use rawr_core::policy::{Confirm, PacketAuthor, Policy, Silence, Tier};
 use rawr_core::thread::breaker::Hold;
 use rawr_core::thread::fate::{DecisionFate, Fate};
 use rawr_core::thread::{Guard, Issued, LastCompaction, Thread};
@@ -35,7 +35,29 @@ pub fn verdict(decision: &Decision) -> wire::Verdict {
         percent_remaining: decision.percent.map(percent),
         reason: decision.reason.clone(),
         sequence_id: decision.sequence.as_ref().map(SequenceId::to_string),
+        confirm: decision.confirm.and_then(confirm),
     }
+}
+
+const fn confirm(confirm: Confirm) -> Option<wire::Confirm> {
+    match confirm {
+        Confirm::None => None,
+        Confirm::Message => Some(wire::Confirm::Message),
+        Confirm::Idle => Some(wire::Confirm::Idle),
+        Confirm::Either => Some(wire::Confirm::Either),
+    }
+}
+
+/// The proposal that waits for a confirmation. Every client shows its text.
+pub fn proposal(proposal: &Assessed, silence: Silence) -> Option<wire::CompactionProposal> {
+    let by = proposal.confirm?;
+    let labels: Vec<_> = boundaries(proposal.boundaries).into_iter().map(|b| b.label()).collect();
+    let decides = by.decides(silence);
+    Some(wire::CompactionProposal {
+        decision_id: proposal.decision.to_string(),
+        confirm: confirm(by)?,
+        text: format!("Compaction proposed ({}); {decides} decides", labels.join(", ")),
+    })
 }
 
 /// With its outcome, as far as it is known.
@@ -56,6 +78,8 @@ pub fn decision(thread: &Thread, decision: &Decision) -> wire::Decision {
         percent_remaining: verdict.percent_remaining,
         reason: verdict.reason,
         sequence_id: verdict.sequence_id,
+        confirm: verdict.confirm,
+        proposal_id: decision.proposal.as_ref().map(ToString::to_string),
         at_ms: decision.at.0,
         trigger: cause.zip(sequence).map(|(cause, sequence)| trigger(&cause, sequence, author)),
         entrance: decision.entrance.to_wire(),
@@ -77,7 +101,10 @@ pub fn decision(thread: &Thread, decision: &Decision) -> wire::Decision {
             packet_author: compaction.author.map(ToWire::to_wire),
             packet_added: compaction.added.iter().map(fact).collect(),
         }),
-        fate: thread.fate_of(&decision.id).map(fate),
+        fate: thread.fate_of(&decision.id).map(|known| match decision.confirm {
+            Some(_) => fate_of_proposal(known),
+            None => fate(known),
+        }),
     }
 }
 
@@ -152,6 +179,15 @@ pub fn judgment_usage(thread: &Thread) -> Option<wire::JudgmentTotals> {
     })
 }
 
+pub fn packets_ahead(thread: &Thread) -> Option<wire::PacketsAhead> {
+    let drafts = thread.drafts;
+    (drafts.asked > 0).then(|| wire::PacketsAhead {
+        asked: drafts.asked.into(),
+        used: drafts.used.into(),
+        unused_tokens: drafts.unused_tokens.0,
+    })
+}
+
 /// The fact as text.
 pub fn fact(fact: &Fact) -> String {
     let what = match fact.kind {
@@ -215,8 +251,8 @@ pub fn action(issued: &Issued) -> wire::Action {
                 .map(|item| wire::InputItem { role: item.role.to_wire(), text: item.text.clone() })
                 .collect(),
         },
-        event::Action::SamplePacket { prompt } => {
-            wire::Action::SamplePacket { prompt: prompt.clone() }
+        event::Action::SamplePacket { prompt, ahead } => {
+            wire::Action::SamplePacket { prompt: prompt.clone(), ahead: *ahead }
         }
         event::Action::Judge { request, by: _, instructions, context } => wire::Action::Judge {
             request_id: request.to_string(),
@@ -270,7 +306,26 @@ fn guard(guard: &Guard) -> wire::Guard {
     }
 }
 
-pub fn fate(known: &DecisionFate) -> wire::DecisionFate {
+/// The newest fate, which may be that of the proposal that waits.
+pub fn last_fate(known: &DecisionFate, proposal: Option<&Assessed>) -> wire::DecisionFate {
+    match proposal {
+        Some(proposal) if proposal.decision == known.decision => fate_of_proposal(known),
+        _ => fate(known),
+    }
+}
+
+fn fate_of_proposal(known: &DecisionFate) -> wire::DecisionFate {
+    let told = fate(known);
+    match &known.fate {
+        Fate::Waiting => wire::DecisionFate { text: "not decided yet".to_owned(), ..told },
+        Fate::Overtaken { by } => {
+            wire::DecisionFate { text: format!("decided by decision {by}"), ..told }
+        }
+        _ => told,
+    }
+}
+
+fn fate(known: &DecisionFate) -> wire::DecisionFate {
     use wire::FateStatus::{CalledOff, CarriedOut, Dropped, Failed, Overtaken, Running, Waiting};
     let (status, text) = match &known.fate {
         Fate::Waiting => (Waiting, "not started yet".to_owned()),
@@ -329,6 +384,7 @@ pub fn thread_changed(
     now: Timestamp,
 ) -> wire::ThreadChangedNotification {
     let left = thread.percent_remaining(policy);
+    let proposed = thread.proposal().map(|(proposed, _)| proposed);
     wire::ThreadChangedNotification {
         thread_id: thread.id.to_string(),
         phase: thread.phase().to_wire(),
@@ -338,7 +394,9 @@ pub fn thread_changed(
         guards: guards(thread, now),
         last_compaction: thread.last_compaction.as_ref().map(last_compaction),
         breaker: thread.held_back(policy, now).as_ref().map(breaker_hold),
-        last_fate: thread.fates.back().map(fate),
+        last_fate: thread.fates.back().map(|known| last_fate(known, proposed)),
+        proposal: proposed
+            .and_then(|proposed| proposal(proposed, policy.silence(thread.host.can.cache_seconds))),
         heads_up: heads_up.map(|heads_up| super::banner::heads_up(thread, heads_up)),
     }
 }

@@ -4,8 +4,8 @@
 use serde_json::{Value, json};
 
 use crate::report::{
-    BARE_SAVE, BARE_SYNC, BARE_WATCH, BARE_WRITE, EXACT, Measure, OTHER_TOKENIZER, PIECES, Report,
-    SPLIT_LINES, short,
+    BARE_SAVE, BARE_SYNC, BARE_WATCH, BARE_WRITE, EXACT, LOWERCASE, Measure, OTHER_TOKENIZER,
+    PIECES, Report, SPLIT_LINES, short,
 };
 
 enum Bound {
@@ -14,7 +14,7 @@ enum Bound {
 }
 use Bound::{AtLeast, AtMost};
 use Measure::{
-    Append, Count, Durable, Grow, Heard, Live, Pipelined, Replay, RoundTrip, Saved, Start,
+    Append, Count, Durable, Grow, Hear, Heard, Live, Pipelined, Replay, RoundTrip, Saved, Start,
 };
 
 struct Goal(Measure, &'static str, &'static str, &'static str, &'static str, Bound);
@@ -47,6 +47,8 @@ const GOALS: &[Goal] = &[
     Goal(Replay, "in process", "store", "mbPerS", SPLIT_LINES, AtLeast(0.075)),
     Goal(Count, "in process", EXACT, "mbPerS", OTHER_TOKENIZER, AtLeast(3.0)),
     Goal(Grow, "in process", EXACT, "meanUs", PIECES, AtMost(1.4)),
+    Goal(Hear, "in process", "claim", "meanUs", LOWERCASE, AtMost(1.0)),
+    Goal(Hear, "in process", "next message", "meanUs", LOWERCASE, AtMost(0.5)),
 ];
 
 /// A goal and the measured ratio.

@@ -24,3 +24,4 @@ mod stats;
 mod store;
 mod system;
 mod tokens;
+mod words;

@@ -18,7 +18,7 @@ struct Args {
     /// One JSON object a line
     #[arg(long)]
     json: bool,
-    /// Only this server (cat, copy, lsp-server, jsonrpsee, vscode-jsonrpc, rawr), `store`, `tokens` or `soak`; may be
+    /// Only this server (cat, copy, lsp-server, jsonrpsee, vscode-jsonrpc, rawr), `store`, `tokens`, `words` or `soak`; may be
     /// repeated
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     only: Vec<String>,

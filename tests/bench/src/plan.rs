@@ -16,7 +16,7 @@ use crate::{
     stats::quantile,
     store,
     system::{Pinned, cpu_seconds, resident_mb, threads},
-    tokens,
+    tokens, words,
 };
 
 const WINDOWS: [(u64, &str); 2] = [(64, "window 64"), (1024, "window 1024")];
@@ -40,6 +40,8 @@ pub struct Amount {
     events: u64,
     /// Of the texts whose tokens are counted.
     texts: usize,
+    /// How often each message is heard.
+    messages: u64,
     retries: u32,
     patience: Duration,
 }
@@ -61,6 +63,7 @@ impl Amount {
             appends: 200_000,
             events: 1_000_000,
             texts: usize::MAX,
+            messages: 20_000,
             retries: 3,
             patience: Duration::from_secs(120),
         }
@@ -82,6 +85,7 @@ impl Amount {
             appends: 2_000,
             events: 20_000,
             texts: 1,
+            messages: 20,
             retries: 0,
             patience: Duration::ZERO,
         }
@@ -91,7 +95,7 @@ impl Amount {
 /// Who takes part.
 #[derive(Debug)]
 pub struct Choice {
-    /// Names of servers, `store`, `tokens` or `soak`; everyone when empty.
+    /// Names of servers, `store`, `tokens`, `words` or `soak`; everyone when empty.
     pub only: Vec<String>,
     pub rawr: Option<PathBuf>,
 }
@@ -132,6 +136,9 @@ pub fn run(choice: &Choice, amount: Amount, told: &dyn Fn(String)) -> Result<Rep
     if chosen("tokens") {
         cases.push(in_process(Measure::Count, tokens::COUNT, move || tokens::count(amount.texts)));
         cases.push(in_process(Measure::Grow, tokens::GROW, move || tokens::grow(amount.texts)));
+    }
+    if chosen("words") {
+        cases.push(in_process(Measure::Hear, words::HEAR, move || words::hear(amount.messages)));
     }
     if let (Some(rawr), Some(home)) = (rawr, &crowded) {
         cases.extend(crowds(rawr, home, amount));

@@ -30,6 +30,7 @@ pub enum Measure {
     Replay,
     Count,
     Grow,
+    Hear,
 }
 
 struct About {
@@ -65,6 +66,9 @@ impl Measure {
             Self::Replay => ("replay", "Stored events read back", "mbPerS", &[SPLIT_LINES]),
             Self::Count => ("count", "Tokens of a text counted", "mbPerS", &[OTHER_TOKENIZER]),
             Self::Grow => ("grow", "Tokens counted after every 400 bytes", "meanUs", &[PIECES]),
+            Self::Hear => {
+                ("hear", "A report of 2 kB and the next message heard", "meanUs", &[LOWERCASE])
+            }
         };
         About { name, title, key, bases }
     }
@@ -85,6 +89,7 @@ pub const OTHER_TOKENIZER: &str = "tiktoken-rs";
 pub const PIECES: &str = "pieces alone";
 /// rawr's own count, in this process.
 pub const EXACT: &str = "exact";
+pub const LOWERCASE: &str = "lowercase words";
 
 /// One server in one table.
 #[derive(Debug, Clone)]

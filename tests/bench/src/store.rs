@@ -60,6 +60,7 @@ fn observation(n: u64) -> Record {
             needs_follow_up: false,
             last_message: None,
             boundaries: Boundaries::NONE,
+            heard: None,
         },
     )
 }
@@ -88,12 +89,14 @@ fn event(n: u64) -> Record {
                 needs_follow_up: true,
                 last_message: None,
                 boundaries: Boundaries::NONE,
+                heard: None,
             },
         ),
         2 | 6 => record(
             n,
             CommandFinished {
                 tests_passed: false,
+                check: None,
                 turn: Some(turn),
                 signal: None,
                 command: "bash -lc 'cargo nextest run -p parser --no-fail-fast 2>&1 | tail -20'"
@@ -129,12 +132,15 @@ fn event(n: u64) -> Record {
                 queued_inputs: 0,
                 review_mode: false,
                 boundaries: Boundaries::NONE,
+                heard: None,
             },
         ),
         _ => record(
             n,
             Assessed {
                 vetoed: false,
+                confirm: None,
+                dropped: None,
                 decision: DecisionId::new(format!("d{}-b56a5e16", n / 10)),
                 entrance: Entrance::TurnComplete,
                 outcome: Outcome::Nothing,

@@ -56,6 +56,12 @@ fn tokens_come_out_beside_their_yardsticks() -> Result<()> {
 }
 
 #[test]
+fn words_come_out_beside_their_yardstick() -> Result<()> {
+    let servers = ["lowercase words", "claim", "work at hand", "next message"];
+    check("words", &servers, &[("hear", 1)])
+}
+
+#[test]
 #[ignore = "needs the rawr binary, built in the same profile"]
 fn the_sidecar_comes_out_in_every_table() -> Result<()> {
     check("rawr", &["rawr-usage"], SERVER_TABLES)?;

@@ -11,12 +11,12 @@ pub fn run(data: &[u8]) {
     let Ok(line) = std::str::from_utf8(data) else { return };
     if line.len() <= LONGEST_PIECE {
         linear::check(line, |line| {
-            boundaries(Command::Line(line), 0);
+            boundaries(Command::Line(line), 0, "/w", "/w");
             tests_passed(Command::Line(line), 0);
         });
     }
-    let found = boundaries(Command::Line(line), 0);
-    assert!(boundaries(Command::Line(line), 1).is_empty(), "of a command that failed");
+    let found = boundaries(Command::Line(line), 0, "/w", "/w");
+    assert!(boundaries(Command::Line(line), 1, "/w", "/w").is_empty(), "of a command that failed");
     assert!(!tests_passed(Command::Line(line), 1), "of a command that failed");
     // Quotes and backslashes can stand inside of a word.
     let bare: String = line.chars().filter(|c| !matches!(c, '\'' | '"' | '\\' | '\n')).collect();
@@ -26,10 +26,16 @@ pub fn run(data: &[u8]) {
     if found.has(Boundary::PrCheckpoint) {
         assert!(bare.contains("gh") || bare.contains("gt"), "a pull request out of nothing");
     }
-    let only = [Boundary::Commit, Boundary::PrCheckpoint];
+    if found.has(Boundary::Pushed) {
+        assert!(bare.contains("git") && bare.contains("push"), "a push out of nothing");
+    }
+    let only = [Boundary::Commit, Boundary::Pushed, Boundary::Merged, Boundary::PrCheckpoint];
     assert!(found.iter().all(|boundary| only.contains(&boundary)), "{found}");
     let words: Vec<_> = line.split('\n').map(str::to_owned).collect();
-    assert!(boundaries(Command::Words(&words), 1).is_empty(), "of a command that failed");
+    assert!(
+        boundaries(Command::Words(&words), 1, "/w", "/w").is_empty(),
+        "of a command that failed"
+    );
     in_another_shell(line);
 }
 
@@ -39,8 +45,8 @@ fn in_another_shell(line: &str) {
     let Ok(quoted) = shlex::try_quote(line) else { return };
     let as_line = format!("bash -c {quoted}");
     assert_eq!(
-        boundaries(Command::Words(&words), 0),
-        boundaries(Command::Line(&as_line), 0),
+        boundaries(Command::Words(&words), 0, "/w", "/w"),
+        boundaries(Command::Line(&as_line), 0, "/w", "/w"),
         "through another shell"
     );
     assert_eq!(

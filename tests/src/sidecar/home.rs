@@ -1,6 +1,7 @@
 //! A temporary home and environment for sidecars.
 
 use super::{Launch, must};
+use crate::compact_at_turn_end;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
@@ -25,7 +26,15 @@ impl Default for Home {
 }
 
 impl Home {
+    /// With the preset `spec`.
     pub fn new() -> Self {
+        let home = Self::empty();
+        compact_at_turn_end(&home.path());
+        home
+    }
+
+    /// Without any file.
+    pub fn empty() -> Self {
         let folder = must(TempDir::new(), "make a home");
         let home = Self { folder, started: AtomicU32::new(0) };
         for part in [home.path(), home.work()] {

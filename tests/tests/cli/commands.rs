@@ -295,6 +295,38 @@ fn init_overwrites_files_only_with_force() {
     assert!(fixture.path("auto-compact/heads-up.md").exists());
 }
 
+#[test]
+fn init_writes_the_preset_and_its_values() {
+    let fixture = CommandFixture::new();
+    let file = fixture.path("rawr.toml");
+    for (arguments, preset, confirm) in [
+        (&["init"][..], "preset = \"calm\"", "#confirm = \"message\""),
+        (&["init", "--preset", "spec", "--force"], "preset = \"spec\"", "#confirm = \"none\""),
+        (&["init", "--preset", "calm", "--force"], "preset = \"calm\"", "#confirm = \"message\""),
+    ] {
+        assert!(fixture.run(arguments).status.success(), "{arguments:?}");
+        let text = std::fs::read_to_string(&file).unwrap();
+        let lines: Vec<_> = text.lines().collect();
+        let at = lines.iter().position(|line| *line == preset);
+        let at = at.unwrap_or_else(|| panic!("{arguments:?}: {preset} in\n{text}"));
+        let above: Vec<_> =
+            lines[..at].iter().rev().take_while(|line| line.starts_with("# ")).collect();
+        let says = |word: &str| above.iter().any(|line| line.contains(word));
+        assert!(says("`spec`") && says("`calm`"), "{above:?}");
+        assert!(lines.contains(&confirm), "{arguments:?}: {confirm} in\n{text}");
+        let shown = out(&fixture.run(&["config", "show"]));
+        let value = preset.rsplit(' ').next().unwrap();
+        assert!(shown.contains(value), "{arguments:?}: {value} in\n{shown}");
+    }
+    let kept = out(&fixture.run(&["init", "--preset", "spec"]));
+    let hint = "the preset is not changed: set preset = \"spec\" in [rawr_auto_compaction]";
+    assert!(kept.contains(hint), "{kept}");
+    assert!(std::fs::read_to_string(&file).unwrap().contains("\npreset = \"calm\"\n"));
+    let unknown = fixture.run(&["init", "--preset", "loud"]);
+    assert_eq!(unknown.status.code(), Some(2));
+    assert!(err(&unknown).contains("[possible values: calm, spec]"), "{}", err(&unknown));
+}
+
 /// A closed output must not look like success to a script.
 #[test]
 fn a_closed_output_is_not_a_success() {

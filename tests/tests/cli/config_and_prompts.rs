@@ -16,7 +16,7 @@ struct FilesFixture {
 
 impl FilesFixture {
     fn new() -> Self {
-        Self { home: Home::new(), environment: Vec::new() }
+        Self { home: Home::empty(), environment: Vec::new() }
     }
 
     fn run(&self, arguments: &[&str]) -> Output {

@@ -187,11 +187,11 @@ const CORE_ARROWS: [(&str, &[&str]); 19] = [
     (
         "machine",
         &[
-            "assess", "boundary", "compose", "coverage", "event", "judgment", "policy", "prompt",
-            "rewrite", "rules", "sequence", "signal", "thread", "units",
+            "assess", "boundary", "compose", "coverage", "event", "judgment", "packet", "policy",
+            "prompt", "rewrite", "rules", "sequence", "signal", "thread", "units",
         ],
     ),
-    ("assess", &["boundary", "event", "judgment", "policy", "thread", "units"]),
+    ("assess", &["boundary", "event", "judgment", "policy", "thread", "units", "words"]),
     (
         "sequence",
         &[
@@ -206,7 +206,7 @@ const CORE_ARROWS: [(&str, &[&str]); 19] = [
     ("packet", &["event", "policy"]),
     ("event", &["boundary", "policy", "prompt", "signal", "units"]),
     ("rules", &["policy", "prompt"]),
-    ("signal", &["boundary", "policy", "steps"]),
+    ("signal", &["boundary", "policy", "steps", "words"]),
     ("policy", &["boundary", "scratch", "units"]),
     ("scratch", &["units"]),
     ("words", &["steps"]),

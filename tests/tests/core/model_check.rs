@@ -73,7 +73,7 @@ fn every_reachable_state_satisfies_the_properties() {
 /// Each property is violated by some defective machine, and one of the worlds above detects it.
 #[test]
 fn every_deliberate_defect_is_detected() {
-    use properties::{EMERGENCY, ENDED, LATE, SPENT, SYNTHETIC};
+    use properties::{CONFIRMED, EMERGENCY, ENDED, LATE, SPENT, SYNTHETIC};
     let worlds = worlds();
     for (defect, world, promise) in [
         (Defect::NewNamesAfterARestart, "turn end", task::ONCE),
@@ -85,6 +85,7 @@ fn every_deliberate_defect_is_detected() {
         (Defect::ActsAfterTheEnd, "turn end", ENDED),
         (Defect::HandsOffAtOnce, "turn end", task::OWED),
         (Defect::OwesNothing, "handed over late", LATE),
+        (Defect::Unconfirmed, "proposed, by the next message", CONFIRMED),
     ] {
         let world = worlds.iter().find(|other| other.name == world).unwrap();
         let explored = explore(&Played::new(world, TestedMachine(Some(defect))), MOST_STATES);

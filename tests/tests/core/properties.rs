@@ -8,10 +8,10 @@ use any_input::Step;
 use proptest::prelude::*;
 use proptest::sample::select;
 use rawr_core::boundary::Boundary;
-use rawr_core::event::{Choice, Entrance, Event, Outcome};
+use rawr_core::event::{Assessed, Choice, Entrance, Event, Outcome};
 use rawr_core::machine::Role;
 use rawr_core::policy::{
-    InlineCompact, JudgeBackend, MidTurn, Mode, PacketAuthor, PacketChannel, Policy, Tiers,
+    Confirm, InlineCompact, JudgeBackend, MidTurn, Mode, PacketAuthor, PacketChannel, Policy, Tiers,
 };
 use rawr_core::prompt::Prompts;
 use rawr_core::units::{ActionId, InputId, ThreadId, Timestamp};
@@ -37,6 +37,7 @@ struct TestPolicy {
     /// Instead of everything else.
     inline: Option<InlineCompact>,
     judge: JudgeBackend,
+    confirm: Confirm,
 }
 
 impl TestPolicy {
@@ -57,6 +58,7 @@ impl TestPolicy {
         let Tiers { early, ready, asap, emergency } = &mut policy.tiers;
         for tier in [early, ready, asap, emergency] {
             tier.decision_prompt_path = Some("judge.md".to_owned());
+            tier.confirm = self.confirm;
         }
         policy
     }
@@ -72,8 +74,11 @@ fn setting() -> impl Strategy<Value = TestPolicy> {
     let judge = select(&[OFF, OFF, JudgeBackend::Host, JudgeBackend::Heuristic][..]);
     let scratch = (any::<bool>(), 0..2_u32);
     let packet = (author, channel);
+    let confirm = select(&[Confirm::None, Confirm::Message, Confirm::Idle, Confirm::Either][..]);
+    let judge = (judge, confirm);
     (mode, packet, scratch, any::<bool>(), mid_turn, inline(), judge).prop_map(
         |(mode, packet, (scratch, cooldown_turns), heads_up, mid_turn, inline, judge)| TestPolicy {
+            confirm: judge.1,
             mode,
             author: packet.0,
             channel: packet.1,
@@ -82,7 +87,7 @@ fn setting() -> impl Strategy<Value = TestPolicy> {
             heads_up,
             mid_turn,
             inline,
-            judge,
+            judge: judge.0,
         },
     )
 }
@@ -181,11 +186,11 @@ fn assert_no_synthetic_turn_triggers(before: &Thread, record: &Record) {
     }
 }
 
-/// Follows from the state alone, so that a restart records it again.
+/// Follows from the state alone, so that a restart records it again. What drops a proposal follows from a message.
 const fn is_derived(event: &Event) -> bool {
     matches!(
         event,
-        Event::Assessed(_)
+        Event::Assessed(Assessed { dropped: None, .. })
             | Event::SequenceStarted(_)
             | Event::ActionIssued(_)
             | Event::PacketTaken(_)

@@ -51,7 +51,8 @@ fn a_session_with_the_previous_claude_continues_after_a_compaction() {
 }
 
 fn carries_across(fixture: &ClaudeExecFixture) {
-    let done = fixture.exec(&["WRITE-PARSER please", "AND-NOW the docs"]);
+    let done = fixture
+        .exec(&["WRITE-PARSER please", "Thanks, that works. Next, AND-NOW write the user guide."]);
     done.expect_success();
     assert_eq!(fixture.repository.subjects().first().map(String::as_str), Some("Add the parser"));
     let verdict = done.one("verdict", |event| event["outcome"] == "compact");
@@ -66,8 +67,10 @@ fn carries_across(fixture: &ClaudeExecFixture) {
           ran printf 'parse\n' > parser.txt && git add -A && git commit -q -m 'Add the parser'
           agent: The parser is written and committed.
         turn completed
-        [compact by turn_complete]
+        [defer by preflight]
+        [compact by preflight]
         [heads-up will_compact]
+        [held: Thanks, that works. Next, AND-NOW write the user guide.]
         rawr: packet_request
           agent: <continuation_packet>
         turn completed
@@ -76,10 +79,8 @@ fn carries_across(fixture: &ClaudeExecFixture) {
         [compaction completed]
         turn completed
         rawr: handoff
+        user: Thanks, that works. Next, AND-NOW write the user guide.
           agent: Writing the docs now.
-        turn completed
-        user: AND-NOW the docs
-          agent: The docs are written, as you asked.
         turn completed
     "#]]
     .assert_eq(&done.story());
@@ -111,9 +112,7 @@ fn carries_across(fixture: &ClaudeExecFixture) {
           and: <command-name>/compact</command-name>
           and: <local-command-stdout>Compacted </local-command-stdout>
           and: [rawr] The compaction is done. Heads-ups, packet reques … handoff]
-        turn goes on
-          assistant: Writing the docs now.
-          user: AND-NOW the docs
+          and: Thanks, that works. Next, AND-NOW write the user guide.
     "#]]
     .assert_eq(&fixture.sent());
     let requests = fixture.model.requests();
@@ -121,14 +120,16 @@ fn carries_across(fixture: &ClaudeExecFixture) {
     let summary = requests.iter().find(is_summary).unwrap();
     let asked = summary.user_messages().pop().unwrap();
     assert!(asked.contains("every standing instruction word for word"), "{asked}");
-    let handoff = requests[requests.len() - 2].user_messages().pop().unwrap();
-    assert!(handoff.contains("Next: write the docs of parser.txt"), "{handoff}");
+    let heard = requests.last().unwrap().user_messages();
+    let handed_over = |text: &String| text.contains("Next: write the docs of parser.txt");
+    assert!(heard.iter().any(handed_over), "{heard:?}");
 }
 
 #[test]
 fn a_refused_compaction_is_reported_and_the_session_continues() {
     let fixture = ClaudeExecFixture::new(session().on_compaction([http_error(500)]));
-    let done = fixture.exec(&["WRITE-PARSER please", "AND-NOW the docs"]);
+    let done = fixture
+        .exec(&["WRITE-PARSER please", "Thanks, that works. Next, AND-NOW write the user guide."]);
     done.expect_success();
     let failed = done.one("compaction", |event| event["status"] == "failed");
     assert!(failed["error"].as_str().unwrap().contains("scripted error 500"), "{failed}");
@@ -143,7 +144,8 @@ fn a_refused_compaction_is_reported_and_the_session_continues() {
 fn a_turn_that_fills_the_window_is_compacted_with_a_packet_by_rawr() {
     let fills = [shell("true").input_tokens(186_000), say("never").input_tokens(187_000)];
     let fixture = ClaudeExecFixture::new(session().on("READ-ALL", fills));
-    let done = fixture.exec(&["READ-ALL of it", "AND-NOW the docs"]);
+    let done = fixture
+        .exec(&["READ-ALL of it", "Thanks, that works. Next, AND-NOW write the user guide."]);
     assert_eq!(done.one("packet", |_| true)["author"], "watcher");
     expect![[r#"
         user: READ-ALL of it
@@ -162,7 +164,7 @@ fn a_turn_that_fills_the_window_is_compacted_with_a_packet_by_rawr() {
         rawr: handoff
           agent: Writing the docs now.
         turn completed
-        user: AND-NOW the docs
+        user: Thanks, that works. Next, AND-NOW write the user guide.
           agent: The docs are written, as you asked.
         turn completed
     "#]]

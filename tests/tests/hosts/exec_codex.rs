@@ -35,7 +35,7 @@ fn session(packet: &str) -> Script {
         )
         .on("packet_request]", [say(packet).input_tokens(145_000)])
         .on(":handoff]", [say("Writing the docs now.").input_tokens(144_000)])
-        .on("AND-NOW", [say("The docs are written, as you asked.").input_tokens(145_500)])
+        .on("AND-NOW", [say("Here is an outline of the docs.").input_tokens(145_500)])
         .on_compaction([say("A summary by the model.").input_tokens(146_000)])
 }
 
@@ -108,7 +108,7 @@ fn a_refused_compaction_is_reported_and_the_session_continues() {
     assert!(done.all("handoff").is_empty(), "{}", done.dump());
     let said: Vec<_> =
         done.all("agent_message").iter().map(|event| event["text"].to_string()).collect();
-    assert!(said.last().unwrap().contains("The docs are written"), "{said:?}");
+    assert!(said.last().unwrap().contains("Here is an outline"), "{said:?}");
 }
 
 #[test]

@@ -11,9 +11,9 @@ mod screen;
 
 use expect_test::expect;
 use fixture::{HooksFixture, answers};
-use rawr_tests::Session;
 use rawr_tests::claude::binary;
 use rawr_tests::mock_responses::{Script, say};
+use rawr_tests::{Session, configure_with_spec};
 use serde_json::Value;
 
 use crate::fixture::{PACKET, claude_shell as shell};
@@ -164,6 +164,7 @@ fn a_packet_by_rawr_is_delivered_or_dropped() {
 #[test]
 fn hooks_ignore_sessions_that_rawr_runs() {
     let fixture = HooksFixture::new(session());
+    configure_with_spec(fixture.home.path(), "");
     fixture.has_hooks_in_every_run();
     let claude = binary().display().to_string();
     let exec = ["exec", "--host", "claude", "--json", "--permission-mode", "bypassPermissions"];

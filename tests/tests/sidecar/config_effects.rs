@@ -48,6 +48,7 @@ enum HostAbility {
     MidTurnCompact,
     Judge,
     Sample,
+    Queue,
 }
 
 /// A case in the default environment.

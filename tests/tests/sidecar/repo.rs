@@ -200,7 +200,8 @@ fn an_unreported_branch_is_recorded_and_is_no_commit() {
     repository.git(&["switch", "--quiet", "-c", "feature"]);
     turn(&mut sidecar, "t1", PRESSURE);
     wait_for(&home, 2);
-    let changed = json!({ "branch_changed": { "branch": "feature" } });
+    let changed =
+        json!({ "branch_changed": { "branch": "feature", "boundaries": ["branch_changed"] } });
     assert_eq!(told(&home, &["branch_changed", "commit_made"]), [changed]);
     end(sidecar);
 }

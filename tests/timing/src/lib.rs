@@ -2,6 +2,7 @@
 
 pub mod figures;
 pub mod learn;
+pub mod pieces;
 pub mod sentences;
 pub mod sessions;
 pub mod table;
@@ -24,13 +25,13 @@ pub fn run(args: &[&str]) -> Result<()> {
             fs::write(folder().join("turns.bin"), bytes)?;
         }
         ["figures"] => {
-            let (turns, sentences) = data()?;
-            let predictions = figures::held_out(&turns, &sentences);
-            write!(out, "{}", figures::table(&turns, &predictions))?;
+            let data = data()?;
+            let predictions = figures::held_out(&data);
+            write!(out, "{}", figures::table(&data.turns, &predictions))?;
         }
         ["turns"] => {
-            let (turns, sentences) = data()?;
-            for (turn, told) in turns.iter().zip(figures::held_out(&turns, &sentences)) {
+            let data = data()?;
+            for (turn, told) in data.turns.iter().zip(figures::held_out(&data)) {
                 let [done, announces] = told.claim;
                 let [new, close, same] = told.next;
                 writeln!(
@@ -56,19 +57,31 @@ pub fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).to_owned()
 }
 
-/// The committed turns and sentences.
-pub fn data() -> Result<(Vec<vectors::LabeledTurn>, Vec<sentences::Sentence>)> {
+/// What the models learn from.
+pub struct Data {
+    /// Turn ends of real sessions.
+    pub turns: Vec<vectors::LabeledTurn>,
+    /// Conversation pieces that the project wrote.
+    pub pieces: Vec<vectors::LabeledTurn>,
+    /// Single sentences that the project wrote.
+    pub sentences: Vec<sentences::Sentence>,
+}
+
+/// The committed data.
+pub fn data() -> Result<Data> {
     let turns = vectors::read(&fs::read(folder().join("turns.bin"))?)?;
+    let pieces = pieces::read(&fs::read_to_string(folder().join("pieces.jsonl"))?)?;
     let mut written = Vec::new();
     for name in ["agents.txt", "people.txt"] {
         written.extend(sentences::expand(&fs::read_to_string(folder().join(name))?)?);
     }
-    Ok((turns, written))
+    written.extend(sentences::messages(&fs::read_to_string(folder().join("messages.jsonl"))?)?);
+    Ok(Data { turns, pieces, sentences: written })
 }
 
 /// The generated files of the core, with their content.
 pub fn weights() -> Result<Vec<(PathBuf, Vec<u8>)>> {
-    let (turns, sentences) = data()?;
-    let turns: Vec<_> = turns.iter().collect();
-    Ok(table::files(&figures::train(&turns, &sentences)))
+    let data = data()?;
+    let turns: Vec<_> = data.turns.iter().chain(&data.pieces).collect();
+    Ok(table::files(&figures::train(&turns, &data.sentences)))
 }

@@ -3,6 +3,7 @@
 use crate::vectors::Rows;
 use anyhow::{Context as _, Result, bail};
 use rawr_core::words::{WorkAtHand, claim, next};
+use serde::Deserialize;
 use std::collections::BTreeMap;
 
 /// A pattern yields at most so many sentences: none may outweigh the others.
@@ -67,6 +68,31 @@ impl Sentence {
         let rows = Rows::from(&next::features(&self.text, &WorkAtHand::default()));
         Rows { traits: Vec::new(), ..rows }
     }
+}
+
+#[derive(Deserialize)]
+struct Message {
+    text: String,
+    done: bool,
+    announces: bool,
+}
+
+/// Whole messages of agents, one JSON object a line.
+pub fn messages(file: &str) -> Result<Vec<Sentence>> {
+    let numbered = file.lines().enumerate();
+    numbered
+        .map(|(at, line)| {
+            let message: Message =
+                serde_json::from_str(line).with_context(|| format!("line {}", at + 1))?;
+            let kind = match (message.done, message.announces) {
+                (true, true) => SentenceKind::DoneAndAnnounces,
+                (true, false) => SentenceKind::Done,
+                (false, true) => SentenceKind::Announces,
+                (false, false) => SentenceKind::Decoy,
+            };
+            Ok(Sentence { kind, language: String::new(), text: message.text })
+        })
+        .collect()
 }
 
 /// All sentences of a file, each once, in the order of the file.

@@ -1,7 +1,10 @@
-//! RecordedTurn sessions of Claude Code as labelled turn ends. Nothing of their texts is kept.
+//! Recorded sessions of Claude Code as labelled turn ends. Nothing of their texts is kept.
 
 use crate::vectors::{CLAIM_STEPS, LabeledTurn, PhaseEnd, Rows};
 use anyhow::{Context as _, Result, ensure};
+use rawr_core::boundary::{Boundaries, Boundary};
+use rawr_core::signal::command::{self, Command};
+use rawr_core::thread::shortened;
 use rawr_core::words::phase::TurnFacts;
 use rawr_core::words::{WorkAtHand, claim, next};
 use serde_json::Value;
@@ -58,8 +61,13 @@ pub fn read_all(folder: &Path) -> Result<BTreeMap<String, Vec<RecordedTurn>>> {
 fn turn(session: &str, at: usize, recorded: &[RecordedTurn], label: &Value) -> Result<LabeledTurn> {
     let this = &recorded[at];
     let after = recorded.get(at + 1);
-    let asked: Vec<&str> =
-        recorded[at.saturating_sub(2)..=at].iter().map(|turn| turn.asked.as_str()).collect();
+    // As the core remembers them.
+    let asked: Vec<String> = recorded[at.saturating_sub(2)..=at]
+        .iter()
+        .map(|turn| shortened(&turn.asked))
+        .filter(|asked| !asked.is_empty())
+        .collect();
+    let asked: Vec<&str> = asked.iter().map(String::as_str).collect();
     let work = WorkAtHand::new(&asked, &this.said);
     let message = after.map_or("", |turn| turn.asked.as_str());
     let rows = |log_odds| Rows::from(&next::features(message, &work.clone().with_claim(log_odds)));
@@ -68,6 +76,7 @@ fn turn(session: &str, at: usize, recorded: &[RecordedTurn], label: &Value) -> R
         .map(|minutes| minutes.clamp(0, 100_000) as u32);
     let is = |key: &str| label[key].as_bool().with_context(|| format!("a label without {key}"));
     Ok(LabeledTurn {
+        is_written: false,
         session: u32::from_str_radix(session, 16)?,
         turn: u16::try_from(at + 1)?,
         end: match label["end"].as_str() {
@@ -144,7 +153,6 @@ fn reply(turn: &mut RecordedTurn, calls: &mut BTreeMap<String, String>, content:
                     calls.insert(id.to_owned(), command.to_owned());
                 }
             }
-            Some("Edit" | "Write" | "MultiEdit" | "NotebookEdit") => turn.facts.edited = true,
             Some("TodoWrite") => {
                 let steps = input["todos"].as_array().map_or(&[][..], Vec::as_slice);
                 let open = steps.iter().any(|step| step["status"] != "completed");
@@ -161,17 +169,12 @@ fn results(turn: &mut RecordedTurn, calls: &mut BTreeMap<String, String>, conten
         let id = block["tool_use_id"].as_str().unwrap_or_default();
         let Some(command) = calls.remove(id) else { continue };
         let failed = block["is_error"] == true;
-        let elsewhere = command.contains("/tmp");
-        if !failed && !elsewhere && (command.contains("git commit") || command.contains("git push"))
-        {
-            turn.facts.committed = true;
-        }
-        if ["go test", "cargo test", "npm test", "pytest", "run test", "test:"]
-            .iter()
-            .any(|test| command.contains(test))
-        {
-            turn.facts.tests_passed = !failed;
-            turn.facts.tests_failed = failed;
+        let ran = Command::Line(&command);
+        let commits = Boundaries::of(&[Boundary::Commit, Boundary::Pushed, Boundary::Merged]);
+        let made = command::boundaries(ran, i64::from(failed), "", "").and(commits);
+        turn.facts.committed |= !made.is_empty();
+        if command::check(ran).is_some() {
+            (turn.facts.tests_passed, turn.facts.tests_failed) = (!failed, failed);
         }
     }
 }

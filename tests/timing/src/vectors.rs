@@ -6,7 +6,7 @@ use rawr_core::words::model::Features;
 use rawr_core::words::phase::TurnFacts;
 use rawr_core::words::{WorkAtHand, claim, next};
 
-const MAGIC: &[u8] = b"rawr-timing 1\n";
+const MAGIC: &[u8] = b"rawr-timing 2\n";
 /// Log-odds of a claim to be done, one for each step that the features of the next message know.
 pub const CLAIM_STEPS: [f64; 4] = [-3.0, -0.5, 0.5, 3.0];
 
@@ -36,6 +36,8 @@ impl From<&Features> for Rows {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LabeledTurn {
+    /// The project wrote it; else it is of a real session.
+    pub is_written: bool,
     /// The first eight hexadecimal digits of the session's id.
     pub session: u32,
     pub turn: u16,
@@ -85,7 +87,6 @@ pub fn write(turns: &[LabeledTurn]) -> Vec<u8> {
         let facts = turn.facts;
         let known = [
             facts.committed,
-            facts.edited,
             facts.tests_passed,
             facts.tests_failed,
             facts.plan_finished,
@@ -144,6 +145,7 @@ fn turn(bytes: &mut &[u8]) -> Result<LabeledTurn> {
     let minutes = read_number(bytes)?;
     let is = |bit: u8| known & (1 << bit) != 0;
     Ok(LabeledTurn {
+        is_written: false,
         session,
         turn,
         end: match flags & 3 {
@@ -157,13 +159,12 @@ fn turn(bytes: &mut &[u8]) -> Result<LabeledTurn> {
         announces: flags & 32 != 0,
         facts: TurnFacts {
             committed: is(0),
-            edited: is(1),
-            tests_passed: is(2),
-            tests_failed: is(3),
-            plan_finished: is(4),
-            plan_open: is(5),
-            interrupted: is(6),
-            minutes: is(7).then_some(minutes),
+            tests_passed: is(1),
+            tests_failed: is(2),
+            plan_finished: is(3),
+            plan_open: is(4),
+            interrupted: is(5),
+            minutes: is(6).then_some(minutes),
         },
         claim: Rows { texts: read_rows(bytes)?, traits: read_rows(bytes)? },
         message: read_rows(bytes)?,

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{ArgGroup, Args, value_parser};
 
-use super::{OutputArgs, ThreadArg, ThreadFilter, ThreadOption};
+use super::{OneThread, OutputArgs, ThreadArg, ThreadFilter, ThreadOption};
 
 #[derive(Debug, Args)]
 #[command(
@@ -201,13 +201,29 @@ pub struct SnoozeArgs {
     pub output: OutputArgs,
 }
 
+const COMPACT_USAGE: &str = "\
+rawr compact <THREAD> [--now | --approve | --cancel]
+       rawr compact --all-idle";
+
+const COMPACT_HELP: &str = "\
+Examples:
+  rawr compact last
+  rawr compact --all-idle        before a break: every session that waits for you";
+
 #[derive(Debug, Args)]
 #[command(
+    override_usage = COMPACT_USAGE,
+    after_help = COMPACT_HELP,
     group(ArgGroup::new("wish").args(["now", "approve", "cancel"])),
+    group(ArgGroup::new("which").required(true).args(["thread", "all_idle"])),
 )]
 pub struct CompactArgs {
     #[command(flatten)]
-    pub thread: ThreadArg,
+    pub thread: OneThread,
+
+    /// Compact every running thread in which no turn runs and no message waits
+    #[arg(long, conflicts_with_all = ["approve", "cancel"])]
+    pub all_idle: bool,
 
     /// Compact as soon as the agent is idle, regardless of the gates [default]
     #[arg(long)]

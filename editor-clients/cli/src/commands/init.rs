@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context, bail};
-use rawr_server::config::commented_default_toml;
+use rawr_server::config::{Preset, commented_default_toml};
 use rawr_server::prompts::{PromptSet, PromptStore, shipped};
 
 use super::CommonOptions;
-use crate::args::InitArgs;
+use crate::args::{InitArgs, PresetName};
 use rawr_host::private_fs::make_folder;
 
 pub(super) fn run(common: &CommonOptions, args: &InitArgs) -> anyhow::Result<ExitCode> {
@@ -22,7 +22,14 @@ pub(super) fn run(common: &CommonOptions, args: &InitArgs) -> anyhow::Result<Exi
     let mut out = anstream::stdout().lock();
 
     let config = home.rawr_toml();
-    tell(&mut out, &config, put(&config, &commented_default_toml(), args.force)?)?;
+    let preset = args.preset.map(configured).unwrap_or_default();
+    let done = put(&config, &commented_default_toml(preset), args.force)?;
+    let is_kept = matches!(done, InitOutcome::Kept);
+    tell(&mut out, &config, done)?;
+    if is_kept && args.preset.is_some() {
+        let line = format!("preset = \"{}\"", preset.name());
+        writeln!(out, "         the preset is not changed: set {line} in [rawr_auto_compaction]")?;
+    }
 
     let folder = home.prompt_folder();
     let mut files = Vec::new();
@@ -52,6 +59,14 @@ pub(super) fn run(common: &CommonOptions, args: &InitArgs) -> anyhow::Result<Exi
     }
     writeln!(out, "Next: check the installation with `rawr doctor`.")?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// As in the configuration.
+fn configured(preset: PresetName) -> Preset {
+    match preset {
+        PresetName::Calm => Preset::Calm,
+        PresetName::Spec => Preset::Spec,
+    }
 }
 
 /// The result for one file.

@@ -2,7 +2,7 @@
 
 use anyhow::anyhow;
 use rawr_protocol::{
-    Choice, ErrorCode, Phase, SequenceRespondParams, ThreadGetResult, Until, methods,
+    Choice, ErrorCode, Phase, SequenceRespondParams, ThreadGetResult, ThreadSummary, Until, methods,
 };
 use serde::Serialize;
 
@@ -25,20 +25,31 @@ struct ResponseLine<'r> {
     phase: Phase,
 }
 
+/// Records the response and prints its confirmation.
 pub(super) async fn respond(
     looker: &mut ThreadReader,
     thread: &ThreadGetResult,
     wish: &UserResponse,
     as_json: bool,
 ) -> anyhow::Result<()> {
-    let (thread_id, owner) = (thread.thread.thread_id.as_str(), thread.thread.owner.as_deref());
+    let owner = thread.thread.owner.as_deref();
+    let lines = [wish.said.clone(), takes_effect(owner)];
+    record(looker, thread, wish).await?.tell(as_json, &lines)
+}
+
+/// Records the response.
+pub(super) async fn record<'r>(
+    looker: &mut ThreadReader,
+    thread: &'r ThreadGetResult,
+    wish: &'r UserResponse,
+) -> anyhow::Result<RecordedResponse<'r>> {
     let (turns, minutes) = match wish.until {
         Some(Until::Turns { turns }) => (Some(turns), None),
         Some(Until::Minutes { minutes }) => (None, Some(minutes)),
         _ => (None, None),
     };
     let params = SequenceRespondParams {
-        thread_id: thread_id.to_owned(),
+        thread_id: thread.thread.thread_id.clone(),
         choice: wish.choice,
         sequence_id: thread.sequence_id.clone(),
         turns,
@@ -47,17 +58,27 @@ pub(super) async fn respond(
     };
     let answered = looker.call::<methods::SequenceRespond>(params).await;
     let phase = answered.map_err(|error| refused(wish.choice, &thread.thread, error))?.phase;
-    let responded = ResponseLine { choice: wish.choice, until: wish.until.as_ref(), phase };
-    let body = OfThread { thread_id, body: responded, owner };
-    tell(as_json, "responded", &body, &[wish.said.clone(), takes_effect(owner)])
+    let line = ResponseLine { choice: wish.choice, until: wish.until.as_ref(), phase };
+    Ok(RecordedResponse { thread: &thread.thread, line })
+}
+
+/// A response that the sidecar has stored.
+pub(super) struct RecordedResponse<'r> {
+    thread: &'r ThreadSummary,
+    line: ResponseLine<'r>,
+}
+
+impl RecordedResponse<'_> {
+    /// Prints it as JSON, or these lines.
+    pub(super) fn tell(self, as_json: bool, lines: &[String]) -> anyhow::Result<()> {
+        let Self { thread, line: body } = self;
+        let (thread_id, owner) = (thread.thread_id.as_str(), thread.owner.as_deref());
+        tell(as_json, "responded", &OfThread { thread_id, body, owner }, lines)
+    }
 }
 
 /// Explains a refusal without the protocol's terms.
-fn refused(
-    choice: Choice,
-    thread: &rawr_protocol::ThreadSummary,
-    error: SidecarError,
-) -> anyhow::Error {
+fn refused(choice: Choice, thread: &ThreadSummary, error: SidecarError) -> anyhow::Error {
     let (id, phase) = (&thread.thread_id, thread.phase);
     let told = match (error.code(), choice) {
         (Some(ErrorCode::NoSequence), Choice::Approve) => {

@@ -271,6 +271,7 @@ mod tests {
             sub_agent: sub_agent.map(str::to_owned),
             breaker: None,
             last_fate: None,
+            proposal: None,
             runs_by_hooks: false,
         };
         let threads = [thread("a", Some("Ohm")), thread("b", None), thread("c", None)];

@@ -3,7 +3,7 @@
 
 use rawr_protocol::{
     CompactionStatus, CompactionTrigger, Decision, DecisionCompaction, DecisionFate,
-    DecisionJudgment, GateOutcome, GateResult, JudgmentSource, Outcome,
+    DecisionJudgment, FateStatus, GateOutcome, GateResult, JudgmentSource, Outcome, Phase, Verdict,
 };
 
 use super::human::{BAD, DIM, GOOD, OURS, WARN, WIDTH, paint};
@@ -15,9 +15,9 @@ pub fn decision(thread_id: &str, decision: &Decision, now_ms: i64) -> Vec<String
     let when = ago(decision.at_ms, now_ms);
     let about = format!("{} · {when}, {}", decision.decision_id, decision.entrance.label());
     let mut lines = vec![paint(DIM, &format!("thread {thread_id} · {about}"))];
-    lines.push(headline(decision));
+    lines.extend(headline(decision));
     lines.push(String::new());
-    lines.extend(decision.gates.iter().map(gate));
+    lines.extend(decision.gates.iter().flat_map(gate));
     lines.push(String::new());
     match first_failure(decision) {
         Some(failure) => {
@@ -35,7 +35,8 @@ pub fn decision_line(decision: &Decision, now_ms: i64) -> String {
     let left = decision.percent_remaining.map_or_else(String::new, |left| format!("{left}%"));
     let tier = decision.tier.map_or("", |tier| tier.as_str());
     let reason = one_line(&decision.reason, WIDTH);
-    let (style, outcome) = (style(decision.outcome), decision.outcome.as_str());
+    let outcome = decision.confirm.map_or(decision.outcome.as_str(), |_| Phase::Proposed.as_str());
+    let style = style(decision.outcome);
     let fate = decision.fate.as_ref().map(|fate| format!(" · {}", one_line(&fate.text, WIDTH)));
     format!(
         "{:<14} {:>12}  {left:>5}  {tier:<9}  {}  {reason}{}",
@@ -52,8 +53,13 @@ pub fn outcome_of(fate: &DecisionFate, now_ms: i64) -> String {
 }
 
 /// The outcome and the reason, without colors.
-pub fn decided(of: Outcome, reason: &str) -> String {
-    format!("{}: {}", of.label(), one_line(reason, WIDTH))
+pub fn decided(verdict: &Verdict) -> String {
+    // A proposal is named like its phase.
+    let outcome = match verdict.confirm {
+        Some(_) => Phase::Proposed.label().to_lowercase(),
+        None => verdict.outcome.label().to_owned(),
+    };
+    format!("{outcome}: {}", one_line(&verdict.reason, 2 * WIDTH))
 }
 
 pub(super) const fn style(outcome: Outcome) -> anstyle::Style {
@@ -73,25 +79,29 @@ pub(super) fn mark(outcome: GateOutcome) -> String {
     }
 }
 
-fn headline(decision: &Decision) -> String {
-    let mut words = decision.outcome.label().to_owned();
-    if let Some(first) = words.get_mut(..1) {
+fn headline(decision: &Decision) -> Vec<String> {
+    let mut text = decided(&decision.verdict());
+    if let Some(first) = text.get_mut(..1) {
         first.make_ascii_uppercase();
     }
-    let text = format!("{words}: {}", one_line(&decision.reason, WIDTH));
-    match decision.outcome {
-        Outcome::Nothing => text,
-        other => paint(style(other), &text),
-    }
+    let style = match decision.outcome {
+        Outcome::Nothing => anstyle::Style::new(),
+        other => style(other),
+    };
+    wrapped(&text, WIDTH).iter().map(|line| paint(style, line)).collect()
 }
 
-fn gate(result: &GateResult) -> String {
+fn gate(result: &GateResult) -> Vec<String> {
+    let evidence = one_line(&result.evidence, 2 * WIDTH);
     let evidence = match result.outcome {
-        GateOutcome::NotReached if result.evidence.is_empty() => "not reached".to_owned(),
-        GateOutcome::Bypassed => format!("{} (bypassed)", one_line(&result.evidence, WIDTH)),
-        _ => one_line(&result.evidence, WIDTH),
+        GateOutcome::NotReached if evidence.is_empty() => "not reached".to_owned(),
+        GateOutcome::Bypassed => format!("{evidence} (bypassed)"),
+        _ => evidence,
     };
-    format!("  {} {:<15} {}", mark(result.outcome), result.gate.as_str(), paint(DIM, &evidence))
+    let heads = [format!("{} {:<15}", mark(result.outcome), result.gate.as_str())];
+    let heads = heads.into_iter().chain(std::iter::repeat(" ".repeat(17)));
+    let lines = wrapped(&evidence, WIDTH);
+    lines.iter().zip(heads).map(|(line, head)| format!("  {head} {}", paint(DIM, line))).collect()
 }
 
 fn first_failure(decision: &Decision) -> Option<&GateResult> {
@@ -100,8 +110,9 @@ fn first_failure(decision: &Decision) -> Option<&GateResult> {
 
 /// The failed gates with their conditions, in the same order.
 fn why_not(failure: &GateResult, decision: &Decision) -> Vec<String> {
-    let evidence = one_line(&failure.evidence, WIDTH);
-    let mut lines = vec![format!("The first gate that failed is {}: {evidence}.", failure.gate)];
+    let evidence = one_line(&failure.evidence, 2 * WIDTH);
+    let mut lines =
+        wrapped(&format!("The first gate that failed is {}: {evidence}.", failure.gate), WIDTH);
     let Some((first, others)) = decision.would_fire_if.split_first() else { return lines };
     lines.push(format!("It would have passed if: {}.", one_line(first, WIDTH)));
     if !others.is_empty() {
@@ -125,7 +136,10 @@ fn what_came_of_it(decision: &Decision) -> Vec<String> {
     lines.extend(judgment(decision.judgment.as_ref()));
     lines.extend(decision.sequence_id.as_ref().map(|sequence| fact("sequence", sequence)));
     lines.extend(decision.compaction.iter().flat_map(compaction));
-    let awaited = decision.would_fire_if.iter().map(|one| one_line(one, WIDTH));
+    let fate = decision.fate.as_ref().map(|fate| fate.status);
+    let is_open = matches!(fate, None | Some(FateStatus::Waiting | FateStatus::Running));
+    let awaited = decision.would_fire_if.iter().filter(|_| is_open);
+    let awaited = awaited.map(|one| one_line(one, WIDTH));
     lines.extend(awaited.map(|one| fact("comes if", &one)));
     lines
 }
@@ -262,6 +276,134 @@ mod tests {
         .expect("a decision");
         let line = anstream::adapter::strip_str(&decision_line(&listed, 90_000)).to_string();
         expect!["d7-1f             1 min ago                    compact   the reason · called off by rawr compact (cancelled)"].assert_eq(&line);
+    }
+
+    /// A proposal with this fate.
+    fn proposed(fate: Value, expected: Expect) {
+        check(
+            json!({
+                "outcome": "defer", "tier": "asap", "percentRemaining": 60, "entrance": "preflight",
+                "confirm": "either", "fate": fate,
+                "reason": "60% left (asap) at commit; your next message or 4 minutes of silence decides",
+                "gates": [{ "gate": "confirmation", "outcome": "not_reached", "evidence": "not confirmed yet" }],
+                "wouldFireIf": ["the next message opens something new or closes the work, or nothing is said for 4 minutes"],
+            }),
+            expected,
+        );
+    }
+
+    #[test]
+    fn a_proposal_shows_what_confirms_it_until_it_is_decided() {
+        let fate = |status: &str, text: &str| json!({ "decisionId": "d7-1f", "status": status, "atMs": 70_000, "text": text });
+        proposed(
+            fate("waiting", "not decided yet"),
+            expect![[r#"
+            thread t · d7-1f · 1 min ago, before the next message
+            Compaction proposed: 60% left (asap) at commit; your next message or 4 minutes of silence
+            decides
+
+              – confirmation    not confirmed yet
+
+              tier       asap: 60% of the context was left
+              comes if   the next message opens something new or closes the work, or nothing is said for 4 minutes
+              outcome    not decided yet, 20 s ago
+        "#]],
+        );
+        proposed(
+            fate("overtaken", "decided by decision d8-1f"),
+            expect![[r#"
+            thread t · d7-1f · 1 min ago, before the next message
+            Compaction proposed: 60% left (asap) at commit; your next message or 4 minutes of silence
+            decides
+
+              – confirmation    not confirmed yet
+
+              tier       asap: 60% of the context was left
+              outcome    decided by decision d8-1f, 20 s ago
+        "#]],
+        );
+        proposed(
+            fate("dropped", "dropped: the next message goes on with the same work (97%: 'still')"),
+            expect![[r#"
+                thread t · d7-1f · 1 min ago, before the next message
+                Compaction proposed: 60% left (asap) at commit; your next message or 4 minutes of silence
+                decides
+
+                  – confirmation    not confirmed yet
+
+                  tier       asap: 60% of the context was left
+                  outcome    dropped: the next message goes on with the same work (97%: 'still'), 20 s ago
+            "#]],
+        );
+        proposed(
+            fate("called_off", "called off by Neovim (snoozed)"),
+            expect![[r#"
+            thread t · d7-1f · 1 min ago, before the next message
+            Compaction proposed: 60% left (asap) at commit; your next message or 4 minutes of silence
+            decides
+
+              – confirmation    not confirmed yet
+
+              tier       asap: 60% of the context was left
+              outcome    called off by Neovim (snoozed), 20 s ago
+        "#]],
+        );
+    }
+
+    #[test]
+    fn the_decision_about_a_proposal_says_what_the_message_did() {
+        check(
+            json!({
+                "outcome": "nothing", "entrance": "preflight", "proposalId": "d6-1f",
+                "reason": "proposed at commit; dropped, because the next message goes on with the same work (97%: 'still')",
+                "gates": [{ "gate": "confirmation", "outcome": "fail",
+                    "evidence": "the next message goes on with the same work (97%: 'still')" }],
+                "wouldFireIf": ["the next message opens something new or closes the work"],
+            }),
+            expect![[r#"
+                thread t · d7-1f · 1 min ago, before the next message
+                No compaction: proposed at commit; dropped, because the next message goes on with the same work
+                (97%: 'still')
+
+                  ✗ confirmation    the next message goes on with the same work (97%: 'still')
+
+                The first gate that failed is confirmation: the next message goes on with the same work (97%:
+                'still').
+                It would have passed if: the next message opens something new or closes the work.
+            "#]],
+        );
+    }
+
+    #[test]
+    fn the_decision_about_a_proposal_says_what_confirmed_it() {
+        let confirmed = |by: &str, expected: Expect| {
+            let reason = format!("60% left (asap) at commit; {by}");
+            let fields = json!({ "reason": reason, "entrance": "preflight", "proposalId": "d6-1f",
+                "tier": "asap", "percentRemaining": 60, "sequenceId": "s1", "gates": [] });
+            check(fields, expected);
+        };
+        confirmed(
+            "the next message closes the work (100%: 'commit')",
+            expect![[r#"
+            thread t · d7-1f · 1 min ago, before the next message
+            Compaction decided: 60% left (asap) at commit; the next message closes the work (100%: 'commit')
+
+
+              tier       asap: 60% of the context was left
+              sequence   s1
+        "#]],
+        );
+        confirmed(
+            "nothing was said for 4 minutes",
+            expect![[r#"
+            thread t · d7-1f · 1 min ago, before the next message
+            Compaction decided: 60% left (asap) at commit; nothing was said for 4 minutes
+
+
+              tier       asap: 60% of the context was left
+              sequence   s1
+        "#]],
+        );
     }
 
     #[test]

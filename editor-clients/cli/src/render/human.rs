@@ -6,14 +6,14 @@ use std::io::{self, Write};
 
 use anstyle::{AnsiColor, Style};
 use rawr_protocol::{
-    CompactionStatus, CompactionUpdateNotification, Decision, GateOutcome, MessageType, Outcome,
-    PacketGetResult, Phase, PlanStep, Purpose, StepStatus, ThreadChangedNotification, Tier,
-    TurnStatus,
+    CompactionStatus, CompactionUpdateNotification, Decision, FateStatus, GateOutcome, MessageType,
+    Outcome, PacketGetResult, Phase, PlanStep, Purpose, StepStatus, ThreadChangedNotification,
+    Tier, TurnStatus,
 };
 
 use super::TerminalWidth;
 use super::decisions::{mark, style};
-use super::text::{bytes, number, shortened};
+use super::text::{bytes, number, shortened, wrapped};
 use super::threads::tier_style;
 use crate::render::banner::{BANNER, BANNER_EDGES, banner};
 use rawr_host::event::{InjectedText, NoticeLevel, SessionEvent};
@@ -234,12 +234,19 @@ impl TranscriptRenderer {
         {
             lines.push(meter(percent, changed.tier));
         }
-        if self.phase.replace(changed.phase) != Some(changed.phase) {
+        let before = self.phase.replace(changed.phase);
+        if before != Some(changed.phase) {
+            let fate = changed.last_fate.as_ref();
+            let withdrawn = fate.filter(|fate| {
+                before == Some(Phase::Proposed) && fate.status == FateStatus::CalledOff
+            });
+            lines.extend(withdrawn.map(|fate| quiet(&format!("the proposal was {}", fate.text))));
             if changed.phase != Phase::AwaitingPacket {
                 // Later messages in the same turn are not packets.
                 self.packet_turns.clear();
             }
             self.status = status_of(changed.phase);
+            lines.extend(changed.proposal.as_ref().map(|proposal| quiet(&proposal.text)));
             if let Some(status) = self.status.as_ref().filter(|_| !self.is_live) {
                 lines.push(format!("  {status}"));
             }
@@ -250,7 +257,13 @@ impl TranscriptRenderer {
 
 /// The activity of a sequence, in the live line or printed once.
 fn status_of(phase: Phase) -> Option<String> {
-    (phase != Phase::Idle).then(|| format!("{}…", phase.label()))
+    let is_active = !matches!(phase, Phase::Idle | Phase::Proposed);
+    is_active.then(|| format!("{}…", phase.label()))
+}
+
+/// A proposal and its end are one line each, without a box.
+fn quiet(text: &str) -> String {
+    paint(DIM, &format!("  {}", one_line(text, 2 * WIDTH)))
 }
 
 fn session(host: &HostThread) -> Vec<String> {
@@ -302,13 +315,21 @@ fn meter(percent: u8, tier: Option<Tier>) -> String {
 }
 
 fn verdict(decision: &Decision) -> Vec<String> {
+    if decision.confirm.is_some() {
+        // The change of the phase tells of it.
+        return Vec::new();
+    }
+    if decision.proposal_id.is_some() && decision.outcome == Outcome::Nothing {
+        return vec![quiet(&decision.reason)];
+    }
     let (style, word) = (style(decision.outcome), decision.outcome.label());
     let quiet = decision.outcome == Outcome::Nothing;
     let mut lines = Vec::new();
     if !quiet {
         lines.push(String::new());
     }
-    lines.push(paint(style, &format!("  {word}: {}", one_line(&decision.reason, WIDTH))));
+    let reason = format!("{word}: {}", one_line(&decision.reason, 2 * WIDTH));
+    lines.extend(wrapped(&reason, WIDTH).iter().map(|line| paint(style, &format!("  {line}"))));
     for gate in &decision.gates {
         if quiet && matches!(gate.outcome, GateOutcome::Pass | GateOutcome::NotReached) {
             continue;

@@ -289,3 +289,55 @@ fn after_its_reader_is_gone_it_is_silent() {
     assert!(renderer.report(&notice).is_err());
     assert!(renderer.report(&notice).is_ok());
 }
+
+#[test]
+fn a_proposal_and_its_end_are_one_line_each() {
+    let decision = |more: Value| {
+        let mut fields = json!({ "decisionId": "d1", "outcome": "defer", "atMs": 0, "entrance": "preflight",
+            "reason": "60% left (asap) at commit; your next message decides",
+            "gates": [{ "gate": "confirmation", "outcome": "fail", "evidence": "not confirmed yet" }] });
+        for (name, field) in more.as_object().unwrap() {
+            fields[name.as_str()] = field.clone();
+        }
+        read::<rawr_protocol::DecisionRecordedNotification>(
+            json!({ "threadId": "t", "decision": fields }),
+        )
+    };
+    let phase = |phase: &str, more: Value| {
+        let mut fields = serde_json::to_value(changed(phase, 60, Some("asap"))).unwrap();
+        for (name, field) in more.as_object().unwrap() {
+            fields[name.as_str()] = field.clone();
+        }
+        read::<ThreadChangedNotification>(fields)
+    };
+    let proposal = json!({ "proposal": { "decisionId": "d1", "confirm": "message",
+        "text": "Compaction proposed (commit); your next message decides" } });
+    let dropped = json!({ "outcome": "nothing", "proposalId": "d1",
+        "reason": "proposed at commit; dropped, because the next message goes on with the same work (97%: 'still')" });
+    let withdrawn = json!({ "lastFate": { "decisionId": "d1", "status": "called_off", "atMs": 0,
+        "text": "called off by Neovim (cancelled)" } });
+    check(
+        true,
+        |renderer| {
+            for end in [Some(dropped), None] {
+                let proposed = decision(json!({ "confirm": "message" }));
+                renderer.report(&SessionEvent::Verdict(&proposed)).unwrap();
+                let now = phase("proposed", proposal.clone());
+                renderer.report(&SessionEvent::ThreadChanged(&now)).unwrap();
+                assert!(!renderer.is_live());
+                if let Some(fields) = &end {
+                    renderer.report(&SessionEvent::Verdict(&decision(fields.clone()))).unwrap();
+                }
+                let fate = if end.is_some() { json!({}) } else { withdrawn.clone() };
+                renderer.report(&SessionEvent::ThreadChanged(&phase("idle", fate))).unwrap();
+            }
+        },
+        expect![[r#"
+            |  context 60% left · asap
+            |  Compaction proposed (commit); your next message decides
+            |  proposed at commit; dropped, because the next message goes on with the same work (97%: 'still')
+            |  Compaction proposed (commit); your next message decides
+            |  the proposal was called off by Neovim (cancelled)
+        "#]],
+    );
+}

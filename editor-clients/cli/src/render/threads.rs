@@ -3,8 +3,8 @@
 
 use anstyle::Style;
 use rawr_protocol::{
-    Choice, Directive, Guard, JudgmentTotals, LastCompaction, Phase, ThreadGetResult, Tier, Until,
-    Verdict,
+    Choice, Directive, Guard, JudgmentTotals, LastCompaction, PacketsAhead, Phase, ThreadGetResult,
+    ThreadSummary, Tier, Until, Verdict,
 };
 
 use super::decisions::{decided, fact, outcome_of, tokens};
@@ -33,7 +33,7 @@ pub fn status(thread: &ThreadGetResult, last: Option<&Verdict>, now_ms: i64) -> 
         None if needs_an_owner(summary.phase) && !summary.runs_by_hooks => {
             fact("phase", &interrupted(summary.phase, of))
         }
-        _ => fact("phase", &phase(summary.phase, of)),
+        _ => fact("phase", &phase(summary, of)),
     });
     if thread.compaction_asked_for {
         lines.push(fact("requested", "a compaction, as soon as the agent is idle"));
@@ -49,9 +49,11 @@ pub fn status(thread: &ThreadGetResult, last: Option<&Verdict>, now_ms: i64) -> 
     });
     lines.extend(named("phase end", phases));
     lines.extend(named("guards", thread.guards.iter().map(|it| guard(it, now_ms))));
-    lines.extend(last.map(|last| fact("decided", &decided(last.outcome, &last.reason))));
-    // The fate of the decision above, or of an earlier one.
-    lines.extend(summary.last_fate.as_ref().map(|fate| {
+    lines.extend(last.map(|last| fact("decided", &decided(last))));
+    // The fate of the decision above, or of an earlier one. An undecided proposal is the phase.
+    let proposed = summary.proposal.as_ref().map(|proposal| &proposal.decision_id);
+    let fate = summary.last_fate.as_ref().filter(|fate| proposed != Some(&fate.decision_id));
+    lines.extend(fate.map(|fate| {
         let is_last = last.is_none_or(|last| last.decision_id == fate.decision_id);
         let of = if is_last { String::new() } else { format!("decision {} ", fate.decision_id) };
         fact("outcome", &format!("{of}{}", outcome_of(fate, now_ms)))
@@ -66,6 +68,7 @@ pub fn status(thread: &ThreadGetResult, last: Option<&Verdict>, now_ms: i64) -> 
         thread.last_compaction.as_ref().map(|last| fact("compacted", &compacted(last, now_ms))),
     );
     lines.extend(thread.judgments.as_ref().map(|totals| fact("judge", &judged(totals))));
+    lines.extend(thread.packets_ahead.as_ref().map(|ahead| fact("packets", &asked_ahead(ahead))));
     lines
 }
 
@@ -165,9 +168,12 @@ pub fn tier_style(tier: Option<Tier>) -> (Style, &'static str) {
     }
 }
 
-fn phase(phase: Phase, sequence: Option<&str>) -> String {
+fn phase(thread: &ThreadSummary, sequence: Option<&str>) -> String {
     let of = sequence.map(|sequence| format!(", sequence {sequence}")).unwrap_or_default();
-    format!("{}{of}", phase.label())
+    match &thread.proposal {
+        Some(proposal) => one_line(&proposal.text, 2 * WIDTH),
+        None => format!("{}{of}", thread.phase.label()),
+    }
 }
 
 /// A sequence of a thread that does not run.
@@ -185,9 +191,11 @@ const fn needs_an_owner(phase: Phase) -> bool {
         | Phase::AwaitingPacket
         | Phase::Compacting
         | Phase::AwaitingHandoff => true,
-        Phase::Idle | Phase::AwaitingApproval | Phase::Deferred | Phase::AwaitingCompaction => {
-            false
-        }
+        Phase::Idle
+        | Phase::AwaitingApproval
+        | Phase::Deferred
+        | Phase::Proposed
+        | Phase::AwaitingCompaction => false,
     }
 }
 
@@ -222,6 +230,17 @@ fn judged(totals: &JudgmentTotals) -> String {
     }
     facts.extend(totals.rate_limits.iter().map(|limit| format!("{}: {}", limit.name, limit.value)));
     one_line(&facts.join("; "), WIDTH)
+}
+
+fn asked_ahead(packets: &PacketsAhead) -> String {
+    let PacketsAhead { asked, used, unused_tokens } = *packets;
+    let cost = match asked.saturating_sub(used) {
+        0 => String::new(),
+        unused => {
+            format!("; {} unused, {} tokens read for them", number(unused), number(unused_tokens))
+        }
+    };
+    format!("{} asked for ahead of time, {} used{cost}", number(asked), number(used))
 }
 
 /// A list with one name.
@@ -320,6 +339,23 @@ mod tests {
                   folder     /code/parser
                   run by     rawr exec
                   phase      Writing the packet
+            "#]],
+        );
+    }
+
+    #[test]
+    fn a_proposal_shows_what_decides_about_it() {
+        let fate = json!({ "decisionId": "d7", "status": "waiting", "atMs": 80_000, "text": "not decided yet" });
+        let proposal = json!({ "decisionId": "d7", "confirm": "either",
+            "text": "Compaction proposed (commit); your next message or 4 minutes of silence decides" });
+        check(
+            json!({ "phase": "proposed", "proposal": proposal, "lastFate": fate }),
+            None,
+            expect![[r#"
+                t  usage unknown · 10 s ago
+                  folder     /code/parser
+                  run by     no process
+                  phase      Compaction proposed (commit); your next message or 4 minutes of silence decides
             "#]],
         );
     }

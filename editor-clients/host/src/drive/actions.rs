@@ -128,17 +128,19 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
                     instructions: instructions.clone(),
                     text: context.clone(),
                     output_schema: output_schema.clone().into(),
+                    ahead: false,
                 };
                 let request_id = request_id.clone();
                 let asked = self.host.judge(question).await;
                 self.asked(&action, QuestionPurpose::Judgment { request_id }, asked).await
             }
-            Action::SamplePacket { prompt } => {
+            Action::SamplePacket { prompt, ahead } => {
                 let question = ModelQuestion {
                     request_id: action.action_id.clone(),
                     instructions: String::new(),
                     text: prompt.clone(),
                     output_schema: serde_json::Value::Null,
+                    ahead: *ahead,
                 };
                 let asked = self.host.sample(question).await;
                 self.asked(&action, QuestionPurpose::Packet, asked).await

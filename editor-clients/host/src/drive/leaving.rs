@@ -44,7 +44,7 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
 
     /// Whether this event ends a step of the running sequence. Reporting it would cancel the sequence.
     fn is_cut_off(&mut self, event: &HostEvent) -> bool {
-        let waits = !matches!(self.phase, Phase::Idle | Phase::Deferred);
+        let waits = !matches!(self.phase, Phase::Idle | Phase::Deferred | Phase::Proposed);
         if !waits || self.host.lifetime() == ThreadLifetime::Driver {
             return false;
         }

@@ -10,6 +10,7 @@ mod refused;
 mod typed;
 
 use std::io;
+use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -23,6 +24,12 @@ use crate::event::JsonLines;
 use crate::host::embedded::{
     CompactionPrompts, Embedded, EmbeddedSettings, Scene, SceneCue, Script, ScriptLine, Tool,
 };
+
+/// Most tests end a turn and expect the compaction at once.
+fn compact_at_turn_end(home: &Path) {
+    let spec = "[rawr_auto_compaction]\npreset = \"spec\"\n";
+    std::fs::write(home.join("config.toml"), spec).unwrap();
+}
 
 /// Answers every message; works on the message "work" until it is stopped.
 fn agent(folder: &TempDir) -> Embedded {

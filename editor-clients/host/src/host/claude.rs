@@ -53,6 +53,10 @@ pub struct ClaudeSettings {
 /// The host's name in capsules and notifications.
 pub const NAME: &str = "claude";
 
+/// For how long Anthropic's prompt cache lasts at least. On a subscription it is an hour, which Claude Code does not report
+/// beforehand.
+const CACHE_SECONDS: u64 = 300;
+
 /// The program to look for.
 const PROGRAM: HostProgram = HostProgram { name: NAME, option: "--claude" };
 
@@ -159,6 +163,7 @@ impl Claude {
                     judge: false,
                     mid_turn_compact: false,
                     inject_items: false,
+                    cache_seconds: Some(CACHE_SECONDS),
                 },
             },
             model: settings.model.clone(),

@@ -54,6 +54,9 @@ use super::{
 /// The host's name in capsules and notifications.
 pub const NAME: &str = "codex";
 
+/// For how long OpenAI's prompt cache lasts at least: "5 to 10 minutes of inactivity".
+const CACHE_SECONDS: u64 = 300;
+
 /// Part of Codex's error for a turn that has ended.
 const NO_TURN_ANY_MORE: &str = "no active turn";
 
@@ -169,6 +172,7 @@ impl Codex {
             // Codex offers no request for a compaction inside a turn.
             mid_turn_compact: false,
             inject_items: false,
+            cache_seconds: Some(CACHE_SECONDS),
         };
         let thread = HostThread {
             thread_id: answer.thread.id,
@@ -439,8 +443,10 @@ impl Host for Codex {
         if !self.thread.host.capabilities.sample {
             return Err(HostError::Unable { what: "sample" });
         }
-        // Otherwise the goal could start the next turn, which would outdate the sample.
-        self.pause_goal().await?;
+        if !question.ahead {
+            // Otherwise the goal could start the next turn, which would outdate the sample.
+            self.pause_goal().await?;
+        }
         let unable = HostError::Unable { what: "sample before the first turn" };
         let turn_id = self.turns.latest().ok_or(unable)?;
         self.side_requests.sample(&mut self.connection, &self.thread.thread_id, turn_id, question);

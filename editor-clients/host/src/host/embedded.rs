@@ -124,6 +124,8 @@ impl Embedded {
                     mid_turn_compact: true,
                     judge: true,
                     inject_items: false,
+                    // The endpoint may be any.
+                    cache_seconds: None,
                 },
             },
             model: Some(model.name().to_owned()),

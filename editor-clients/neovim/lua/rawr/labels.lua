@@ -5,6 +5,10 @@ local M = {}
 ---@type table<rawr.Boundary, string?>
 M.Boundary = {
   commit = 'commit',
+  pushed = 'push',
+  merged = 'merge',
+  branch_changed = 'branch changed',
+  tests_green = 'tests pass again',
   plan_checkpoint = 'plan step done',
   plan_update = 'plan changed',
   pr_checkpoint = 'pull request',
@@ -53,6 +57,7 @@ M.Gate = {
   semantic_break = 'Semantic break',
   active_work = 'No active work',
   packet_worth = 'Packet content',
+  confirmation = 'Confirmation',
   judgment = 'Judge',
   mode = 'Mode',
 }
@@ -89,6 +94,7 @@ M.Phase = {
   awaiting_judgment = 'Asking the judge',
   awaiting_approval = 'Waiting for your approval',
   deferred = 'Compacting before your next message',
+  proposed = 'Compaction proposed',
   awaiting_heads_up = 'Notifying the agent',
   awaiting_scratch_write = "Saving the agent's notes",
   awaiting_packet = 'Writing the packet',

@@ -31,6 +31,7 @@
 ---@field requestId string The judgment's name, given back with the answer.
 
 ---@class rawr.Action.sample_packet
+---@field ahead? boolean The compaction is only proposed: do not stop or delay anything for the answer.
 ---@field kind 'sample_packet'
 ---@field prompt string What to ask.
 
@@ -66,6 +67,10 @@
 --- A signal that a phase of work may have ended (docs/spec/boundaries.md#kinds).
 ---@alias rawr.Boundary
 ---| 'commit' # A commit was made.
+---| 'pushed' # Commits were pushed.
+---| 'merged' # A branch was merged.
+---| 'branch_changed' # Another branch was checked out.
+---| 'tests_green' # A check that failed before now passes.
 ---| 'plan_checkpoint' # A step of the plan was completed.
 ---| 'plan_update' # The plan changed in another way; weak on its own.
 ---| 'pr_checkpoint' # A pull request was opened, updated, merged or the like.
@@ -193,6 +198,12 @@
 ---| 'host' # The host by itself.
 ---| 'user' # A person, by the host's own command.
 
+--- A compaction that was proposed at the end of a turn and waits to be confirmed or dropped.
+---@class rawr.CompactionProposal
+---@field confirm rawr.Confirm What decides about it.
+---@field decisionId string The decision that proposed it, for `rawr/decision/explain`.
+---@field text string All of it in one sentence for people: "Compaction proposed (commit); your next message decides".
+
 --- `rawr/compaction/report`: the progress of a compaction, started by anyone.
 ---@class rawr.CompactionReportParams
 ---@field actionId? string The action that asked for it, if one did.
@@ -283,10 +294,17 @@
 ---@field layers string[] Where values came from, the strongest first: files as paths, others by name.
 ---@field problems rawr.Problem[] What is wrong with the files; the last good values stay in force (docs/spec/clients.md#configuration-files).
 
+--- What decides about a compaction that was proposed at the end of a turn.
+---@alias rawr.Confirm
+---| 'message' # The next message: it confirms if it opens something new or closes the work, else it drops the proposal.
+---| 'idle' # Silence confirms; a message that comes first drops the proposal.
+---| 'either' # The next message or silence, whichever comes first.
+
 --- A verdict with everything that led to it. The same record explains "why" and "why not".
 ---@class rawr.Decision
 ---@field atMs integer When, Unix milliseconds.
 ---@field compaction? rawr.DecisionCompaction What came of the sequence that it started; absent until that has reached its compaction.
+---@field confirm? rawr.Confirm For a proposal: what decides about it. Its outcome is `defer`.
 ---@field decisionId string The decision.
 ---@field entrance rawr.Entrance The entrance that asked.
 ---@field fate? rawr.DecisionFate What became of it; absent where nothing was to follow, and of old decisions.
@@ -294,6 +312,7 @@
 ---@field judgment? rawr.DecisionJudgment The judge's part in it; absent where no judge was asked.
 ---@field outcome rawr.Outcome What was decided.
 ---@field percentRemaining? integer Percent of the context window left.
+---@field proposalId? string The proposal that it confirms or drops.
 ---@field reason string Why, in one sentence for people.
 ---@field sequenceId? string The sequence that was started.
 ---@field tier? rawr.Tier The tier that held; absent above every tier, or while usage is unknown.
@@ -385,7 +404,7 @@
 --- The entrance of a decision (docs/spec/decisions.md#entrances).
 ---@alias rawr.Entrance
 ---| 'turn_complete' # A turn ended.
----| 'preflight' # A user input arrived while a compaction was deferred.
+---| 'preflight' # A user input arrived while a compaction was deferred or proposed, or silence confirmed a proposal.
 ---| 'mid_turn' # Between two sampling requests of one turn.
 ---| 'inline' # Built-in inline compaction, used only when rawr is off.
 
@@ -441,6 +460,7 @@
 ---| 'semantic_break' # A plan boundary comes with a semantic break.
 ---| 'active_work' # No tool runs and the turn finished.
 ---| 'packet_worth' # There is something to build a packet from.
+---| 'confirmation' # The next message, or silence, confirms that a phase ended.
 ---| 'judgment' # The judge agrees.
 ---| 'mode' # The configured mode lets compaction go on by itself.
 
@@ -557,6 +577,7 @@
 
 --- What a host can do, probed by its client (docs/spec/clients.md#owner-and-observers). Absent means no.
 ---@class rawr.HostCapabilities
+---@field cacheSeconds? integer For how many seconds its provider keeps a prompt cached at least, counted from the last request; absent where that is unknown.
 ---@field compact? boolean Compact its own history.
 ---@field compactByPerson? boolean Only a person can compact, once the packet is there.
 ---@field injectItems? boolean Put items into the history without a turn.
@@ -801,6 +822,12 @@
 ---@field checked rawr.PacketCheck What a check of it found.
 ---@field phase rawr.Phase Where the thread stands now.
 
+--- Packets that were asked for while their compactions were only proposed.
+---@class rawr.PacketsAhead
+---@field asked integer How many were asked for.
+---@field unusedTokens integer Tokens of context that were read for the others. Most of them come from the provider's prompt cache.
+---@field used integer How many of them were used.
+
 --- A program's name and version.
 ---@class rawr.PeerInfo
 ---@field name string Its name.
@@ -818,6 +845,7 @@
 ---| 'awaiting_judgment' # A model is asked whether now is a good moment.
 ---| 'awaiting_approval' # A person is asked.
 ---| 'deferred' # Compaction waits for the next user input.
+---| 'proposed' # A compaction is proposed: it comes if the next message, or silence, confirms that a phase ended.
 ---| 'awaiting_heads_up' # The heads-up turn was asked for and has not ended.
 ---| 'awaiting_scratch_write' # The scratch turn was asked for and has not ended.
 ---| 'awaiting_packet' # The agent is writing its packet.
@@ -1195,6 +1223,7 @@
 ---@field lastFate? rawr.DecisionFate What became of the last decision from which something was to follow.
 ---@field percentRemaining? integer Percent of the context window left.
 ---@field phase rawr.Phase Its phase.
+---@field proposal? rawr.CompactionProposal The proposed compaction, in the phase `proposed`.
 ---@field sequenceId? string The sequence that runs.
 ---@field threadId string The thread.
 ---@field tier? rawr.Tier Its tier; absent above every tier, or while usage is unknown.
@@ -1217,10 +1246,12 @@
 ---@field heldInputs string[] Ids of user inputs that wait for a sequence, in order.
 ---@field judgments? rawr.JudgmentTotals What judging has cost; absent while no judge was asked.
 ---@field lastCompaction? rawr.LastCompaction The last compaction, started by anyone.
+---@field packetsAhead? rawr.PacketsAhead Packets asked for ahead of time, and their cost; absent while there were none.
 ---@field pendingActions rawr.PendingAction[] Actions without an end.
 ---@field plan rawr.PlanStep[] The agent's plan as last reported.
 ---@field sequenceId? string The sequence that runs.
 ---@field thread rawr.ThreadSummary The thread in short.
+---@field turnRunning boolean A turn, or a compaction of the host, is running.
 
 --- `rawr/thread/listChanged`: watched threads have come, gone, or are run by another process than before. A client that asked for the list once keeps it current with this.
 ---@class rawr.ThreadListChangedNotification
@@ -1266,6 +1297,7 @@
 ---@field owner? string Who performs its actions now, for people; absent if no process does.
 ---@field percentRemaining? integer Percent of the context window left.
 ---@field phase rawr.Phase Its phase.
+---@field proposal? rawr.CompactionProposal The proposed compaction, in the phase `proposed`.
 ---@field runsByHooks? boolean The agent calls rawr through hooks. Between two of them the thread has no owner, and it is not abandoned.
 ---@field subAgent? string The name of the sub-agent whose conversation it is; absent for a person's.
 ---@field threadId string The thread.
@@ -1407,6 +1439,7 @@
 
 --- The outcome of an assessment, in short.
 ---@class rawr.Verdict
+---@field confirm? rawr.Confirm For a proposal: what decides about it. Its outcome is `defer`.
 ---@field decisionId string The decision, for `rawr/decision/explain`.
 ---@field outcome rawr.Outcome What was decided.
 ---@field percentRemaining? integer Percent of the context window left.

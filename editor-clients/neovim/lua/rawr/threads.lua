@@ -75,6 +75,7 @@ function M.changed(all, changed, now_ms)
   row.thread.phase, row.thread.tier = changed.phase, changed.tier
   row.thread.percentRemaining, row.thread.updatedAtMs = changed.percentRemaining, now_ms
   row.thread.breaker, row.thread.lastFate = changed.breaker, changed.lastFate
+  row.thread.proposal = changed.proposal
   return true
 end
 

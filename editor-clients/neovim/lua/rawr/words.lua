@@ -197,11 +197,10 @@ end
 ---@return string
 function M.decided(decision)
   local fate = decision.fate and ' · ' .. M.one_line(decision.fate.text) or ''
-  return ('%s: %s%s'):format(
-    labels.Outcome[decision.outcome] or decision.outcome,
-    M.one_line(decision.reason),
-    fate
-  )
+  -- A proposal is named like its phase.
+  local proposed = decision.confirm and labels.Phase.proposed
+  local outcome = proposed and proposed:lower() or labels.Outcome[decision.outcome] or decision.outcome
+  return ('%s: %s%s'):format(outcome, M.one_line(decision.reason), fate)
 end
 
 --- Every gate with its evidence, and the result.
@@ -223,9 +222,12 @@ function M.gates(decision)
   if judgment and (judgment.reason ~= '' or judgment.error) then
     table.insert(lines, 'judge: ' .. M.one_line(judgment.error or judgment.reason))
   end
-  for _, condition in ipairs(decision.wouldFireIf) do
+  local fate = decision.fate and decision.fate.status
+  if failed or not fate or fate == 'waiting' or fate == 'running' then
     local begin = failed and 'would come if: ' or 'comes if: '
-    table.insert(lines, begin .. M.one_line(condition))
+    for _, condition in ipairs(decision.wouldFireIf) do
+      table.insert(lines, begin .. M.one_line(condition))
+    end
   end
   if decision.compaction then
     table.insert(lines, 'compaction: ' .. M.compacted_to(decision.compaction))
@@ -248,7 +250,8 @@ function M.facts(details, now_ms)
     'run by',
     thread.owner and M.one_line(thread.owner) or thread.runsByHooks and 'its agent, by hooks' or 'no process'
   )
-  fact('phase', (labels.Phase[thread.phase] or thread.phase) .. sequence)
+  local phase = (labels.Phase[thread.phase] or thread.phase) .. sequence
+  fact('phase', thread.proposal and M.one_line(thread.proposal.text) or phase)
   if details.compactionAskedFor then
     fact('asked for', 'a compaction, as soon as the agent is idle')
   end

@@ -52,10 +52,10 @@ export function decisionPage(page: Page): string {
 }
 
 function heading(decision: Decision): string {
-  const fired = decision.sequenceId !== undefined;
+  const fired = decision.sequenceId !== undefined || decision.confirm !== undefined;
   return fired
-    ? l10n.t('Why: {0}', words.outcome(decision.outcome))
-    : l10n.t('Why not: {0}', words.outcome(decision.outcome));
+    ? l10n.t('Why: {0}', words.outcome(decision))
+    : l10n.t('Why not: {0}', words.outcome(decision));
 }
 
 function facts({ decision, name, threadId, nowMs }: Page): string[] {

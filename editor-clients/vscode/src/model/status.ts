@@ -39,7 +39,7 @@ export function status(thread: Thread | undefined, nowMs: number): Status | unde
   const { banner } = thread;
   const asks = banner !== undefined && banners.isOfSequence(banner);
   if (asks) facts.push(banners.now(banner) || banners.title(banner));
-  else facts.push(...(thread.summary.breaker ? [l10n.t('paused')] : lastBoundary(thread)));
+  else facts.push(...quietly(thread));
   const spoken = asks ? [...facts, banners.title(banner)] : facts;
   return {
     text: `${asks ? '$(warning)' : circle(percentRemaining)} ${facts.join(' · ')}`,
@@ -57,6 +57,13 @@ export function name(thread: Thread): string {
   return folder ?? thread.summary.threadId;
 }
 
+/** What there is to know while no answer is needed. */
+function quietly(thread: Thread): string[] {
+  const { breaker, proposal, phase } = thread.summary;
+  if (breaker) return [l10n.t('paused')];
+  return proposal ? [words.phase(phase)] : lastBoundary(thread);
+}
+
 function lastBoundary(thread: Thread): string[] {
   const unspent = thread.details?.thread.boundaries.filter((mark) => mark.spentBy === undefined);
   const last = unspent?.at(-1);
@@ -72,6 +79,7 @@ function tooltip(thread: Thread, nowMs: number): string[] {
     lines.push(`${banners.title(banner)}: ${banners.why(banner)}`);
     lines.push(banner.headsUp.message, ...banners.deadline(banner, nowMs));
   }
+  if (summary.proposal) lines.push(summary.proposal.text);
   const last = details?.thread.lastCompaction;
   if (last) lines.push(l10n.t('Last compaction: {0}', words.landed(last.tokensBefore, last.tokensAfter)));
   const decision = details?.decisions.at(-1);

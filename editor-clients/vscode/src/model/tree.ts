@@ -249,7 +249,7 @@ function decisionRow(threadId: string, decision: Decision, nowMs: number): Row {
   const outcome = decision.fate ? [words.fate(decision.fate, nowMs)] : [];
   return {
     id: `${threadId}/decision/${decisionId}`,
-    label: words.outcome(decision.outcome),
+    label: words.outcome(decision),
     description: [words.left(decision.percentRemaining), words.ago(decision.atMs, nowMs)].join(' · '),
     tooltip: [decision.reason, ...decision.wouldFireIf, ...outcome].join('\n'),
     icon: fired ? 'fold' : 'circle-slash',

@@ -10,7 +10,6 @@ import {
   type Entrance,
   type Gate,
   type GateOutcome,
-  type Outcome,
   type PacketAuthor,
   type Phase,
   type Tier,
@@ -45,8 +44,9 @@ export function choice(of: Choice): string {
   return translated(LABELS.Choice[of]);
 }
 
-export function outcome(of: Outcome): string {
-  return translated(LABELS.Outcome[of]);
+/** The outcome of a decision. A proposal is named like its phase. */
+export function outcome(of: Pick<Decision, 'outcome' | 'confirm'>): string {
+  return of.confirm ? phase('proposed') : translated(LABELS.Outcome[of.outcome]);
 }
 
 /** The fate of a decision, and when. */
@@ -130,7 +130,7 @@ export function landed(before: number | undefined, after: number | undefined): s
 
 /** A decision in one line. */
 export function decided(of: Decision): string {
-  return [outcome(of.outcome), left(of.percentRemaining), ...(of.tier ? [tier(of.tier)] : [])].join(' · ');
+  return [outcome(of), left(of.percentRemaining), ...(of.tier ? [tier(of.tier)] : [])].join(' · ');
 }
 
 export function ago(atMs: number, nowMs: number): string {

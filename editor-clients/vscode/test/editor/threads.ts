@@ -6,8 +6,8 @@ import path from 'node:path';
 import { after, afterEach, before, test } from 'node:test';
 import { type Agent, Lab, rawr, succeeds, until } from './lab';
 
-const ASK = '[rawr_auto_compaction]\nmode = "ask"\n';
-const AUTO = '[rawr_auto_compaction]\nmode = "auto"\n';
+const ASK = '[rawr_auto_compaction]\npreset = "spec"\nmode = "ask"\n';
+const AUTO = '[rawr_auto_compaction]\npreset = "spec"\nmode = "auto"\n';
 const TAG = '[rawr_auto_compaction]\nmode = "tag"\n';
 
 /** One window for all journeys, with a new agent and thread for each. */

@@ -1,5 +1,6 @@
 // Sample payloads of the sidecar, which tests modify.
 import type {
+  CompactionProposal,
   CompactionTrigger,
   Decision,
   HeadsUp,
@@ -48,6 +49,12 @@ export function headsUp(more: Partial<HeadsUp> = {}): HeadsUp {
   };
 }
 
+export const PROPOSAL: CompactionProposal = {
+  decisionId: 'd1',
+  confirm: 'either',
+  text: 'Compaction proposed (commit); your next message or 4 minutes of silence decides',
+};
+
 export const TRIGGER: CompactionTrigger = {
   kind: 'rawr',
   entrance: 'turn_complete',
@@ -92,6 +99,7 @@ export function details(
     pendingActions: [],
     heldInputs: [],
     compactionAskedFor: false,
+    turnRunning: false,
   };
   return { thread: { ...base, ...thread }, decisions, capsules: [] };
 }

@@ -10,7 +10,7 @@ import { timeline } from '../../src/model/timeline';
 import { type Row, rows } from '../../src/model/tree';
 import * as words from '../../src/model/words';
 import type { Decision } from '../../src/protocol';
-import { NOW, changed, decision, details, headsUp, summary } from './samples';
+import { NOW, PROPOSAL, changed, decision, details, headsUp, summary } from './samples';
 
 function thread(...more: Parameters<typeof details>): Thread {
   return { summary: summary(), details: details(...more) };
@@ -49,6 +49,16 @@ describe('the status bar', () => {
     assert.ok(shown.details.includes('Gone in 1:05'));
     const late = status({ summary: summary(), banner: banner({ choices: [] }) }, NOW);
     assert.equal(late?.answers, false);
+  });
+
+  test('shows a proposed compaction without asking for an answer', () => {
+    const proposed = summary({ phase: 'proposed', proposal: PROPOSAL });
+    const boundaries = [{ boundary: 'commit' }] as const;
+    const shown = status({ ...thread({ boundaries: [...boundaries] }), summary: proposed }, NOW);
+    assert.equal(shown?.text, '◔ 62% left · ready · Compaction proposed');
+    assert.equal(shown.alarm, undefined);
+    assert.equal(shown.answers, false);
+    assert.ok(shown.details.includes(PROPOSAL.text));
   });
 
   test('an emergency is shown as an error', () => {
@@ -191,6 +201,12 @@ describe('the packet', () => {
 describe('the decision view', () => {
   const page = (of: Decision, decisions = [of]): string =>
     decisionPage({ threadId: 't', name: 'parser', decision: of, decisions, nowMs: NOW });
+
+  test('names a proposal', () => {
+    const proposed = decision({ outcome: 'defer', confirm: 'message', sequenceId: undefined });
+    assert.match(page(proposed), /<h1>Why: Compaction proposed<\/h1>/);
+    assert.equal(words.decided(proposed).split(' · ')[0], 'Compaction proposed');
+  });
 
   test('explains a decision with every gate and its condition', () => {
     const html = page(decision({ outcome: 'nothing', sequenceId: undefined }));

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { title } from '../../src/model/banner';
 import { packetLine } from '../../src/model/packet';
 import { Threads, active } from '../../src/model/threads';
-import { NOW, changed, decision, details, headsUp, summary } from './samples';
+import { NOW, PROPOSAL, changed, decision, details, headsUp, summary } from './samples';
 
 function listed(...all: Parameters<typeof summary>): Threads {
   const threads = new Threads();
@@ -35,6 +35,14 @@ describe('threads', () => {
     const threads = listed({});
     assert.equal(threads.changed(changed(), NOW), true);
     assert.equal(threads.changed(changed({ threadId: 'new' }), NOW), false);
+  });
+
+  test('a proposal comes and goes with the phase', () => {
+    const threads = listed({});
+    threads.changed(changed({ phase: 'proposed', proposal: PROPOSAL }), NOW);
+    assert.equal(threads.get('t')?.summary.proposal, PROPOSAL);
+    threads.changed(changed(), NOW);
+    assert.equal(threads.get('t')?.summary.proposal, undefined);
   });
 
   test('a banner that arrives before its thread is kept', () => {

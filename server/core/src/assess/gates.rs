@@ -3,10 +3,11 @@
 use super::{Finding, GateContext, Judgment, Question, judge};
 use crate::boundary::{Boundaries, Boundary};
 use crate::event::{Action, Answer, TurnStatus};
-use crate::policy::{MidTurn, Mode, Tier};
+use crate::policy::{Confirm, MidTurn, Mode, Pressure, Tier};
 use crate::thread::breaker::Hold;
 use crate::thread::{Thread, Turn};
-use crate::units::{Percent, Tokens};
+use crate::units::{Percent, Seconds, Tokens};
+use crate::words::Probability;
 
 fn pass(evidence: impl Into<String>) -> Finding {
     Finding::Pass(evidence.into())
@@ -51,11 +52,18 @@ pub(super) fn pressure(case: &GateContext<'_>) -> Finding {
     }
     match case.rule() {
         Some((tier, rule)) => {
+            let pressure = Pressure { remaining: percent, used: case.thread.context };
             let threshold = Percent(rule.percent_remaining_lt);
             let by = rule.set_by.as_deref().map(|by| format!(", set by {by}")).unwrap_or_default();
-            let is_capped = case.policy.tiers.pick(percent) != Some(tier);
+            let is_capped = case.policy.tiers.pick(pressure) != Some(tier);
             let assumed = if is_capped { "; an assumed window is no emergency" } else { "" };
-            pass(format!("{percent} left is below {threshold} ({tier}{by}){assumed}"))
+            let by_tokens = (percent >= threshold).then_some(rule.tokens_used_gt).flatten();
+            pass(match by_tokens.zip(pressure.used) {
+                Some((most, used)) => {
+                    format!("{used} tokens used are above {most} ({tier}{by}){assumed}")
+                }
+                None => format!("{percent} left is below {threshold} ({tier}{by}){assumed}"),
+            })
         }
         None => {
             let highest = Tier::ALL
@@ -240,7 +248,7 @@ pub(super) fn boundary(case: &GateContext<'_>) -> Finding {
         (true, false) => format!("nothing new in this turn: {counted} already counted"),
         (false, _) => format!("{present} does not count at {tier}"),
     };
-    fail(evidence, format!("one of: {}", rule.counting(tier)))
+    fail(evidence, format!("one of: {}", rule.counting_with(case.confirm(), tier)))
 }
 
 pub(super) fn weak_boundary(case: &GateContext<'_>) -> Finding {
@@ -303,6 +311,48 @@ pub(super) fn packet_worth(case: &GateContext<'_>) -> Finding {
     }
 }
 
+pub(super) fn confirmation(case: &GateContext<'_>) -> Finding {
+    let Some((tier, rule)) = case.rule() else { return NEEDS_TIER };
+    if rule.confirm == Confirm::None {
+        return pass("not configured");
+    }
+    let confirm = case.confirm();
+    let silence = case.silence();
+    let is_silent = || format!("nothing is said for {silence}");
+    const LEAVES: &str = "the next message opens something new or closes the work";
+    match (case.question, confirm) {
+        (Question::Person, _) => fail("a person decides", "no person asks"),
+        (_, Confirm::None) if tier == Tier::Emergency => {
+            fail("an emergency waits for no confirmation", "more context is left")
+        }
+        (_, Confirm::None) if case.thread.host.can.compact_by_person => {
+            pass("a person compacts, and so confirms")
+        }
+        (_, Confirm::None) => pass("nothing confirms inside a turn"),
+        (Question::Silence(_), _) if confirm.by_silence() => {
+            pass(format!("nothing was said for {silence}"))
+        }
+        (Question::Preflight { .. }, _) if confirm.by_message() => {
+            let Some(next) = &case.confirmed else { return Finding::NotReached("no message") };
+            let needed = Probability::of_thousandths(u16::from(case.policy.confirm_percent) * 10);
+            let asks_judge = next.is_unclear() && case.asks_judge(tier);
+            if asks_judge || next.ended >= needed {
+                pass(format!("{}; a phase ended before it ({})", next.evidence(), next.ended))
+            } else {
+                fail(next.objection(needed), LEAVES)
+            }
+        }
+        (Question::Preflight { .. }, _) => fail(
+            format!("the next message came before {} of silence", Seconds(silence.seconds)),
+            is_silent(),
+        ),
+        (Question::Silence(_), _) => fail("silence no longer confirms", LEAVES),
+        (_, Confirm::Message) => Finding::Wait(LEAVES.to_owned()),
+        (_, Confirm::Idle) => Finding::Wait(is_silent()),
+        (_, Confirm::Either) => Finding::Wait(format!("{LEAVES}, or {}", is_silent())),
+    }
+}
+
 pub(super) fn judgment(case: &GateContext<'_>) -> Finding {
     let Some((tier, rule)) = case.rule() else { return NEEDS_TIER };
     if rule.decision_prompt_path.is_none() {
@@ -316,11 +366,19 @@ pub(super) fn judgment(case: &GateContext<'_>) -> Finding {
     }
     match case.question {
         Question::Person => return fail("a person decides", "no person asks"),
-        Question::Preflight(_) => return pass("the judge was asked at the turn's end"),
+        Question::Preflight { .. } if case.confirm() == Confirm::None => {
+            return pass("the judge was asked at the turn's end");
+        }
         _ if case.question.is_inside_a_turn() && matches!(mid_turn(case), Finding::Fail { .. }) => {
             return Finding::NotReached("mid_turn does not allow a compaction here");
         }
         _ => {}
+    }
+    if case.awaits_confirmation() {
+        return Finding::NotReached("the judge is asked once the proposal is confirmed");
+    }
+    if case.is_clear() {
+        return pass("the next message is clear, so no judge is asked");
     }
     if case.skips_judge() {
         return Finding::NotReached("mode compacts nothing, so no model is asked");

@@ -3,7 +3,7 @@
 use super::{Decision, GATES, Gate, GateOutcome, Lift};
 use crate::boundary::{Boundaries, Boundary};
 use crate::event::Entrance;
-use crate::policy::{Policy, Tier, TierRule};
+use crate::policy::{Confirm, Policy, Pressure, Tier, TierRule};
 
 impl Decision {
     /// The tier at which this policy would have compacted here, or `None`. Gates that depend on the policy are
@@ -14,7 +14,8 @@ impl Decision {
         if self.entrance == Entrance::Inline {
             return None;
         }
-        let tier = policy.tiers.pick(self.percent?)?;
+        let pressure = Pressure { remaining: self.percent?, used: self.tokens };
+        let tier = policy.tiers.pick(pressure)?;
         let passes = |gate| self.passes(gate, policy, tier);
         let lifted = |lift| lift == Lift::PersonOrEmergency && tier == Tier::Emergency;
         GATES.iter().all(|(gate, _, lift, _)| lifted(*lift) || passes(*gate)).then_some(tier)
@@ -36,6 +37,7 @@ impl Decision {
                     || !rule.needs_semantic_break(tier)
                     || self.had_a_break()
             }
+            Gate::Confirmation => rule.confirm == Confirm::None || !self.failed(gate),
             Gate::Judgment => rule.decision_prompt_path.is_none() || !self.failed(gate),
             Gate::Mode => self.entrance != Entrance::MidTurn || policy.mid_turn.allows(Some(tier)),
             Gate::Feature
@@ -86,13 +88,18 @@ mod tests {
             entrance: Entrance::TurnComplete,
             turn: None,
             outcome: Outcome::Nothing,
-            tier: Policy::default().tiers.pick(Percent(percent)),
+            tier: Policy::default()
+                .tiers
+                .pick(Pressure { remaining: Percent(percent), used: None }),
             percent: Some(Percent(percent)),
+            tokens: None,
             boundaries: Boundaries::of(boundaries),
             reason: String::new(),
             sequence: None,
             gates: failed.iter().map(gate).collect(),
             judgment: None,
+            confirm: None,
+            proposal: None,
             would_fire_if: Vec::new(),
         }
     }
@@ -126,6 +133,7 @@ mod tests {
                 Gate::Boundary,
                 Gate::WeakBoundary,
                 Gate::SemanticBreak,
+                Gate::Confirmation,
                 Gate::Mode,
             ]
             .contains(&gate);

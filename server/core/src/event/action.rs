@@ -71,6 +71,9 @@ pub enum Action {
     SamplePacket {
         /// The packet request.
         prompt: String,
+        /// The compaction is only proposed, so nothing may be stopped for it.
+        #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+        ahead: bool,
     },
 }
 

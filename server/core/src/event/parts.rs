@@ -41,6 +41,9 @@ pub struct Capabilities {
     pub inject_items: bool,
     /// Answer a judgment with its own model.
     pub judge: bool,
+    /// For how many seconds its provider keeps a prompt cached at least; `None`: unknown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cache_seconds: Option<u64>,
 }
 
 /// Who began a turn.
@@ -238,7 +241,7 @@ pub enum Outcome {
     Ask,
     /// Ask the judge first.
     Judge,
-    /// Compact before the next message.
+    /// Compact before the next message, or once a proposal is confirmed.
     Defer,
     /// Start a sequence.
     Compact,
@@ -250,7 +253,7 @@ pub enum Outcome {
 pub enum Entrance {
     /// A turn ended, or a person asked.
     TurnComplete,
-    /// A message came, and a compaction was deferred until then.
+    /// Before the next message: it came, or the silence before it confirmed a proposal.
     Preflight,
     /// Between two sampling requests of a turn.
     MidTurn,
@@ -418,6 +421,8 @@ pub enum Phase {
     AwaitingApproval,
     /// For the next message.
     Deferred,
+    /// For a confirmation of a proposal. Not stored: on disk it is `deferred`.
+    Proposed,
     /// For the heads-up turn to end.
     AwaitingHeadsUp,
     /// For the agent to update its scratch file.
@@ -440,6 +445,7 @@ impl Phase {
             Self::AwaitingJudgment => "awaiting_judgment",
             Self::AwaitingApproval => "awaiting_approval",
             Self::Deferred => "deferred",
+            Self::Proposed => "proposed",
             Self::AwaitingHeadsUp => "awaiting_heads_up",
             Self::AwaitingScratchWrite => "awaiting_scratch_write",
             Self::AwaitingPacket => "awaiting_packet",

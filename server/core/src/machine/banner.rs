@@ -72,7 +72,10 @@ pub(super) fn advice(assessed: &Assessed, policy: &Policy) -> Option<HeadsUp> {
     let (stage, phase) = match (assessed.outcome, assessed.entrance) {
         (Outcome::Tag, _) => (Stage::Tagged, Phase::Idle),
         (Outcome::Suggest, _) => (Stage::Recommended, Phase::Idle),
-        (Outcome::Defer, Entrance::Preflight) => (Stage::Deferred, Phase::Deferred),
+        // A proposal is shown by the phase alone: it may come to nothing.
+        (Outcome::Defer, Entrance::Preflight) if assessed.confirm.is_none() => {
+            (Stage::Deferred, Phase::Deferred)
+        }
         _ => return None,
     };
     Some(HeadsUp {

@@ -16,6 +16,7 @@ use crate::prompt::{PromptName, SequencePrompts};
 use crate::rewrite;
 use crate::rules::Rules;
 use crate::sequence;
+use crate::thread::sequence::Sequence;
 use crate::thread::{HeldInput, Judging, Starting};
 use crate::units::{ActionId, Timestamp, Tokens, TurnId};
 
@@ -43,13 +44,13 @@ impl Machine {
                 .or_else(|| self.judge(judging, rules, now, effects));
         }
         if let Some(starting) = &thread.starting {
-            return Some(self.start(starting.clone(), None, rules));
+            return Some(self.start(starting.clone(), None, rules).into());
         }
         if thread.sequence.is_some() {
             return sequence::next(thread, rules);
         }
         if let Some((starting, packet)) = self.late_handoff(rules) {
-            return Some(self.start(starting, Some(packet), rules));
+            return Some(self.start(starting, Some(packet), rules).into());
         }
         if let Some(turn) = &thread.between_requests {
             return self.look_inside_turn(turn, rules, now, effects);
@@ -59,6 +60,15 @@ impl Machine {
         }
         if thread.asked_for {
             return Some(self.assess(Question::Person, rules, now, effects));
+        }
+        if let Some((proposal, _)) =
+            thread.proposal().filter(|_| thread.idle && thread.held.is_empty())
+        {
+            let question = Question::Silence(proposal.turn.as_ref()?);
+            return Some(self.assess(question, rules, now, effects));
+        }
+        if let Some(sample) = self.packet_ahead(rules) {
+            return Some(sample);
         }
         let held = thread.held.front().filter(|held| held.action.is_none())?;
         let question = self.before_input(&held.text, policy).filter(|_| !held.assessed);
@@ -130,12 +140,17 @@ impl Machine {
     }
 
     /// The question to assess before a message is sent.
-    pub(super) fn before_input(&self, text: &str, policy: &Policy) -> Option<Question<'_>> {
+    pub(super) fn before_input<'q>(
+        &'q self,
+        text: &'q str,
+        policy: &Policy,
+    ) -> Option<Question<'q>> {
         if policy.built_in_decides() {
             let more = Tokens(rewrite::estimate(text));
             return Some(Question::Inline(Inline::BeforeInput(more)));
         }
-        self.thread.deferred.as_ref()?.turn.as_ref().map(Question::Preflight)
+        let turn = self.thread.deferred.as_ref()?.turn.as_ref()?;
+        Some(Question::Preflight { turn, message: text })
     }
 
     /// Assesses between two sampling requests of a turn. There are many of these, so "nothing" is recorded only if the
@@ -162,7 +177,7 @@ impl Machine {
         let news = decision.outcome != Outcome::Nothing
             || !inline && decision.tier > thread.mid_turn_tier
             || decision.is_vetoed();
-        news.then(|| Self::decided(decision, effects))
+        news.then(|| self.decided(decision, effects))
     }
 
     fn look_at_emergency(
@@ -189,11 +204,14 @@ impl Machine {
         let by = judge(rules.policy.judge, &self.thread);
         let by = by.filter(|source| *source != JudgeSource::Heuristic);
         let Some(by) = by.filter(|_| judging.answer.is_none()) else {
-            let question = match asked_by.entrance {
-                Entrance::MidTurn => Question::MidTurn(turn),
-                Entrance::TurnComplete | Entrance::Preflight | Entrance::Inline => {
-                    Question::TurnEnd(turn)
+            let held = self.thread.held.front();
+            let question = match (asked_by.entrance, held) {
+                (Entrance::MidTurn, _) => Question::MidTurn(turn),
+                (Entrance::Preflight, Some(held)) => {
+                    Question::Preflight { turn, message: &held.text }
                 }
+                (Entrance::Preflight, None) => Question::Silence(turn),
+                (Entrance::TurnComplete | Entrance::Inline, _) => Question::TurnEnd(turn),
             };
             return Some(self.assess(question, rules, now, effects));
         };
@@ -208,6 +226,7 @@ impl Machine {
             percent,
             boundaries: asked_by.boundaries,
             last_message: self.thread.known.last_message.as_deref(),
+            next_message: self.thread.held.front().map(|held| held.text.as_str()),
             excerpt: None,
         };
         let kind = Action::Judge {
@@ -228,10 +247,10 @@ impl Machine {
         effects: &mut Vec<Effect>,
     ) -> Event {
         let decision = assess(&self.thread, rules.policy, question, now);
-        Self::decided(decision, effects)
+        self.decided(decision, effects)
     }
 
-    fn decided(decision: Decision, effects: &mut Vec<Effect>) -> Event {
+    pub(super) fn decided(&self, decision: Decision, effects: &mut Vec<Effect>) -> Event {
         let event = Assessed {
             decision: decision.id.clone(),
             entrance: decision.entrance,
@@ -241,6 +260,8 @@ impl Machine {
             percent: decision.percent,
             boundaries: decision.boundaries,
             vetoed: decision.is_vetoed(),
+            confirm: decision.confirm,
+            dropped: decision.drops(),
         };
         let bypassed = |result: &GateResult| {
             result.gate == Gate::Guard && result.outcome == GateOutcome::Bypassed
@@ -284,7 +305,27 @@ impl Machine {
         self.thread.present(assessed.and_then(|assessed| assessed.turn.as_ref()))
     }
 
-    fn start(&self, starting: Starting, late: Option<Packet>, rules: &Rules<'_>) -> Event {
+    /// The packet of a compaction that is only proposed, asked for while the person reads. It is asked for once.
+    fn packet_ahead(&self, rules: &Rules<'_>) -> Option<Event> {
+        let thread = &self.thread;
+        let wanted = rules.policy.packet_ahead && thread.draft.is_none() && thread.held.is_empty();
+        let (proposal, _) = thread.proposal().filter(|_| wanted)?;
+        let action = ActionId::new(format!("{}.packet", proposal.decision));
+        if thread.action(&action).is_some() {
+            return None;
+        }
+        let started = self.start(thread.starting_of(proposal), None, rules);
+        let sequence = Sequence::new(&started, thread.updated_at);
+        let kind = sequence::request_ahead(thread, &sequence, rules)?;
+        Some(ActionIssued { action, sequence: started.sequence, kind }.into())
+    }
+
+    fn start(
+        &self,
+        starting: Starting,
+        late: Option<Packet>,
+        rules: &Rules<'_>,
+    ) -> SequenceStarted {
         let policy = rules.policy;
         let Starting { trigger, turn, needs_approval } = starting;
         let requests = match late {
@@ -297,6 +338,7 @@ impl Machine {
             && self.thread.host.can.sample
             && turn.is_none()
             && requests.contains(&Request::Packet);
+        let draft = self.thread.usable_draft().filter(|_| sampled && late.is_none()).cloned();
         SequenceStarted {
             sequence: self.thread.next_sequence_id(),
             trigger,
@@ -308,9 +350,9 @@ impl Machine {
             scratch_file: self.thread.scratch_file(policy),
             worth: Worth::AboveFloor(policy.breaker.land_at_percent),
             prompts: SequencePrompts::of(rules.prompts),
+            draft,
             late,
         }
-        .into()
     }
 
     /// Sends the messages that waited, one at a time and in order.

@@ -3,12 +3,15 @@
 
 use super::repo;
 use super::{Bound, Input, InputKind, Machine, Refusal, Response, ShellCommand};
-use crate::assess::assess;
+use crate::assess::{Decision, assess};
+use crate::boundary::Boundary;
 use crate::event::{
     Choice, ClockSetBack, CommandFinished, CompactionOrigin, DeadlinePassed, Event, GuardSet,
     InputHeld, Origin, Outcome, Phase, Responded, Until,
 };
-use crate::policy::Policy;
+use crate::packet;
+use crate::policy::{Phrases, Policy};
+use crate::signal::message::Heard;
 use crate::signal::{command, message, plan};
 use crate::thread::sequence::Sequence;
 use crate::thread::{HeldInput, Progress, Turn};
@@ -25,20 +28,35 @@ impl Machine {
         let one = |event: Event| Ok(vec![event]);
         match input {
             Input::Saw(event) => self.saw(event, policy),
-            Input::Command { turn, signal, command, exit_code } => {
+            Input::Command { turn, signal, command, exit_code, cwd } => {
                 let ran = match &command {
                     ShellCommand::Line(line) => command::Command::Line(line),
                     ShellCommand::Words(words) => command::Command::Words(words),
                 };
-                let boundaries = command::boundaries(ran, exit_code);
-                let tests_passed = command::tests_passed(ran, exit_code);
+                let check = command::check(ran);
+                let tests_passed = exit_code == 0 && check.is_some();
+                let turned_green = tests_passed
+                    && check
+                        .as_ref()
+                        .is_some_and(|of| self.thread.known.failed_checks.contains(of));
+                let green = [Boundary::TestsGreen].into_iter().filter(|_| turned_green).collect();
+                let ran_in = cwd.as_deref().unwrap_or(&self.thread.cwd);
+                let boundaries =
+                    command::boundaries(ran, exit_code, ran_in, &self.thread.cwd).or(green);
                 let command = match command {
                     ShellCommand::Line(line) => line,
                     ShellCommand::Words(words) => words.join(" "),
                 };
-                let finished =
-                    CommandFinished { turn, signal, command, exit_code, boundaries, tests_passed };
-                one(finished.into())
+                one(CommandFinished {
+                    turn,
+                    signal,
+                    command,
+                    exit_code,
+                    boundaries,
+                    tests_passed,
+                    check,
+                }
+                .into())
             }
             Input::Submitted { input, text, kind } => {
                 let known = self.thread.takes_care_of(&input, &text);
@@ -74,7 +92,11 @@ impl Machine {
                 let ended = ended.filter(|_| self.thread.judging.is_none());
                 // Before the first sequence, the event names the next one.
                 let sequence = running.or(ended).unwrap_or_else(|| self.thread.next_sequence_id());
-                one(DeadlinePassed { sequence, phase: self.thread.phase() }.into())
+                let phase = match self.thread.phase() {
+                    Phase::Proposed => Phase::Deferred,
+                    phase => phase,
+                };
+                one(DeadlinePassed { sequence, phase }.into())
             }
         }
     }
@@ -83,19 +105,32 @@ impl Machine {
     fn must_wait(&self, text: &str, policy: &Policy, now: Timestamp) -> bool {
         let thread = &self.thread;
         let busy = thread.sequence.is_some() || thread.judging.is_some() || !thread.held.is_empty();
-        let compacts_first = |question| {
-            let decision = assess(thread, policy, question, now);
-            matches!(decision.outcome, Outcome::Compact | Outcome::Ask)
-        };
+        let compacts_first = |question| comes_first(&assess(thread, policy, question, now));
         busy || thread.is_idle()
             && (self.hands_over_with_message(policy)
                 || self.before_input(text, policy).is_some_and(compacts_first))
+    }
+
+    /// The decision that drops the proposal, if this message does not confirm it. The message does not wait then.
+    pub(super) fn unconfirmed(
+        &self,
+        text: &str,
+        policy: &Policy,
+        now: Timestamp,
+    ) -> Option<Decision> {
+        let thread = &self.thread;
+        thread.proposal().filter(|_| thread.is_idle() && thread.held.is_empty())?;
+        let decision = assess(thread, policy, self.before_input(text, policy)?, now);
+        (!comes_first(&decision)).then_some(decision)
     }
 
     fn saw(&self, mut event: Event, policy: &Policy) -> Result<Vec<Event>, Refusal> {
         match &mut event {
             Event::PlanUpdated(updated) => {
                 updated.boundaries = plan::boundaries(&self.thread.known.plan, &updated.steps);
+            }
+            Event::BranchChanged(changed) => {
+                changed.boundaries = repo::switched(&self.thread, &changed.branch);
             }
             Event::TurnStarted(started) if started.origin == Origin::User => {
                 // A host may report an injected text as the user's. Only a message that waited holds the user's words.
@@ -115,7 +150,8 @@ impl Machine {
                 let synthetic = turn.is_some_and(Turn::is_synthetic);
                 let message =
                     reported.last_message.as_deref().filter(|_| !synthetic).unwrap_or_default();
-                reported.boundaries = message::boundaries(message, &policy.phrases);
+                let heard = heard(message, &policy.phrases);
+                (reported.boundaries, reported.heard) = (heard.boundaries, heard.because);
             }
             // Derived events come first, because they compare with the observation before this one.
             Event::RepoObserved(observed) => {
@@ -138,7 +174,8 @@ impl Machine {
                 let synthetic = turn.is_some_and(Turn::is_synthetic);
                 let message =
                     completed.last_message.as_deref().filter(|_| !synthetic).unwrap_or_default();
-                completed.boundaries = message::boundaries(message, &policy.phrases);
+                let heard = heard(message, &policy.phrases);
+                (completed.boundaries, completed.heard) = (heard.boundaries, heard.because);
             }
             Event::ActionReported(reported) => {
                 match self.thread.action(&reported.action).map(|known| &known.progress) {
@@ -200,7 +237,8 @@ impl Machine {
         let stoppable = running.map_or(pending, Sequence::can_be_stopped);
         let allowed = match response.choice {
             Choice::CompactNow => running.is_none() || phase == Phase::AwaitingApproval,
-            Choice::Approve => phase == Phase::AwaitingApproval,
+            // Approving a proposal confirms it.
+            Choice::Approve => matches!(phase, Phase::AwaitingApproval | Phase::Proposed),
             Choice::Snooze => running.is_none() || stoppable,
             Choice::Cancel => stoppable,
             Choice::EditPacket => running.is_some() && stoppable,
@@ -236,4 +274,14 @@ impl Machine {
         }
         Ok(events)
     }
+}
+
+/// Whether the message that this decision is about waits for its compaction, or for the judge.
+fn comes_first(decision: &Decision) -> bool {
+    matches!(decision.outcome, Outcome::Compact | Outcome::Ask | Outcome::Judge)
+}
+
+/// A packet speaks of the work that goes on, and not of the turn.
+fn heard(message: &str, phrases: &Phrases) -> Heard {
+    if packet::is_packet(message) { Heard::default() } else { message::heard(message, phrases) }
 }

@@ -1,5 +1,6 @@
 //! What an observation of the repository shows that was not signaled: a commit, another branch.
 
+use crate::boundary::{Boundaries, Boundary};
 use crate::event::{BranchChanged, CommitMade, Event, RepoObserved};
 use crate::thread::Thread;
 
@@ -10,7 +11,10 @@ pub fn news(thread: &Thread, seen: &RepoObserved) -> Vec<Event> {
     let known = &thread.known;
     let Some(before) = &known.repo else { return Vec::new() };
     let branch = seen.repo.branch.clone().filter(|branch| known.branch.as_ref() != Some(branch));
-    let switched = branch.map(|branch| BranchChanged { branch }.into());
+    let switched = branch.map(|branch| {
+        let boundaries = switched(thread, &branch);
+        BranchChanged { branch, boundaries }.into()
+    });
     let moved = before.head != seen.repo.head;
     let is_news = moved && !known.commit_told && thread.sequence.is_none();
     let subject = seen.committed.clone().filter(|_| is_news);
@@ -19,4 +23,11 @@ pub fn news(thread: &Thread, seen: &RepoObserved) -> Vec<Event> {
         CommitMade { turn: None, signal: None, hash, subject: Some(subject) }.into()
     });
     switched.into_iter().chain(committed).collect()
+}
+
+/// Another branch than the one that was known is a boundary, unless a sequence carries the work over.
+pub fn switched(thread: &Thread, branch: &str) -> Boundaries {
+    let before = thread.known.branch.as_deref();
+    let is_news = before.is_some_and(|before| before != branch) && thread.sequence.is_none();
+    [Boundary::BranchChanged].into_iter().filter(|_| is_news).collect()
 }

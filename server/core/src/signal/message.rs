@@ -3,6 +3,7 @@
 use crate::boundary::{Boundaries, Boundary};
 use crate::policy::Phrases;
 use crate::steps;
+use crate::words::{Probability, claim};
 
 /// A phrase after one of these in the same clause does not count.
 const NEGATIONS: [&str; 12] = [
@@ -10,23 +11,51 @@ const NEGATIONS: [&str; 12] = [
     "cannot",
 ];
 
-/// The semantic breaks that a message of the agent contains (rule `1-2.semantic-break`).
-pub fn boundaries(message: &str, phrases: &Phrases) -> Boundaries {
+/// From these probabilities on, a message counts as one that claims to be done or announces another phase.
+const CLAIMS_DONE: Probability = Probability::of_thousandths(500);
+const ANNOUNCES: Probability = Probability::of_thousandths(500);
+
+/// What a message of the agent says of the end of a phase.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Heard {
+    /// The semantic breaks.
+    pub boundaries: Boundaries,
+    /// The words that they were read from, for people.
+    pub because: Option<String>,
+}
+
+/// The semantic breaks that a message of the agent contains (rule `1-2.semantic-break`). The classifier hears that the
+/// work is done or that another phase follows; the user's phrases add to it and veto it.
+pub fn heard(message: &str, phrases: &Phrases) -> Heard {
     // Most reports have no message.
     if message.is_empty() {
-        return Boundaries::NONE;
+        return Heard::default();
     }
     let text = message.to_lowercase().replace('\u{2019}', "'");
+    let find = |list: &[String]| list.iter().find(|phrase| says(&text, phrase)).cloned();
+    if find(&phrases.not_done).is_some() {
+        return Heard::default();
+    }
+    let claim = claim::of(message);
     let groups = [
-        (Boundary::AgentDone, &phrases.agent_done),
-        (Boundary::TopicShift, &phrases.topic_shift),
-        (Boundary::ConcludingThought, &phrases.concluding_thought),
+        (Boundary::AgentDone, claim.done >= CLAIMS_DONE, &phrases.agent_done),
+        (Boundary::TopicShift, claim.announces >= ANNOUNCES, &phrases.topic_shift),
+        (Boundary::ConcludingThought, false, &phrases.concluding_thought),
     ];
-    groups
-        .into_iter()
-        .filter(|(_, list)| list.iter().any(|phrase| says(&text, phrase)))
-        .map(|(b, _)| b)
-        .collect()
+    let mut heard = Heard::default();
+    let mut because = Vec::new();
+    for (boundary, classified, list) in groups {
+        let phrase = find(list);
+        if classified || phrase.is_some() {
+            heard.boundaries = heard.boundaries.or(Boundaries::of(&[boundary]));
+        }
+        because.extend(phrase.map(|phrase| format!("'{phrase}'")));
+        if classified && because.is_empty() {
+            because.extend(claim.evidence.iter().map(ToString::to_string));
+        }
+    }
+    heard.because = (!because.is_empty()).then(|| because.join(", "));
+    heard
 }
 
 /// The standing instructions in a user's message, word for word. A long sentence is a task and not an instruction.
@@ -102,7 +131,8 @@ mod tests {
     use super::*;
 
     fn check(message: &str, expected: &str) {
-        assert_eq!(boundaries(message, &Phrases::default()).to_string(), expected, "{message}");
+        let heard = heard(message, &Phrases::default());
+        assert_eq!(heard.boundaries.to_string(), expected, "{message}");
     }
 
     #[test]
@@ -124,9 +154,9 @@ mod tests {
     #[test]
     fn a_word_that_the_look_back_cuts_negates_nothing() {
         let word = format!("{}not", "x".repeat(300));
-        check(&format!("{word} done is the build, all done"), "agent_done");
-        check(&format!("{word} all done"), "agent_done");
-        check(&format!("{} not all done", "é ".repeat(300)), "none");
+        assert!(says(&format!("{word} done is the build, all done"), "all done"));
+        assert!(says(&format!("{word} all done"), "all done"));
+        assert!(!says(&format!("{} not all done", "é ".repeat(300)), "all done"));
     }
 
     #[test]
@@ -155,10 +185,9 @@ mod tests {
     fn a_phrase_again_and_again_in_one_clause_costs_linear_work() {
         let cost = |times: usize| {
             steps::take();
-            assert_eq!(
-                boundaries(&"not all done ".repeat(times), &Phrases::default()),
-                Boundaries::NONE
-            );
+            let phrases = Phrases { agent_done: vec!["all done".to_owned()], ..Phrases::default() };
+            let phrase = "not all done ".repeat(times);
+            assert!(!says(&phrase, &phrases.agent_done[0]));
             steps::take()
         };
         assert!(cost(20_000) <= cost(10_000) * 2 + 10_000);

@@ -17,7 +17,7 @@ use crate::units::{SignalId, Timestamp};
 
 /// The version of the fold, raised with every change of the fold or of [`Thread`]. A cached state with another version
 /// is discarded, and the log is folded again. A test compares it with the samples.
-pub const FOLD: u32 = 8;
+pub const FOLD: u32 = 10;
 
 /// Since this format, old messages are shortened and ended guards are dropped.
 const BOUNDED_SINCE: u16 = 2;
@@ -68,6 +68,9 @@ impl Thread {
                 if finished.tests_passed {
                     self.guards.retain(|guard| guard.until != Until::TestsPass);
                 }
+                if let Some(check) = &finished.check {
+                    self.checked(check, finished.exit_code == 0, turn);
+                }
             }
             Event::CommitMade(made) => {
                 let signal = made.signal.clone().or_else(|| made.hash.clone().map(SignalId::new));
@@ -85,7 +88,10 @@ impl Thread {
                 let url = pr.url.as_deref().unwrap_or_default();
                 self.known.milestone(&format!("pull request: {} {url}", pr.action));
             }
-            Event::BranchChanged(changed) => self.known.branch = Some(changed.branch.clone()),
+            Event::BranchChanged(changed) => {
+                self.signaled(changed.boundaries, None, None, v);
+                self.known.branch = Some(changed.branch.clone());
+            }
             Event::ToolStarted(started) => {
                 self.known.tools_running.insert(started.call.clone(), started.name.clone());
             }
@@ -95,7 +101,7 @@ impl Thread {
             Event::PhaseEnded(ended) => {
                 let checkpoint = Boundaries::of(&[Boundary::PlanCheckpoint]);
                 self.signaled(checkpoint, ended.turn.as_ref(), ended.signal.as_ref(), v);
-                self.name_checkpoint(ended.turn.as_ref(), &ended.label);
+                self.label(checkpoint, ended.turn.as_ref(), Some(&ended.label));
                 self.known.finished = Some(ended.label.trim().to_owned());
                 self.known.milestone(&ended.label);
             }
@@ -144,7 +150,13 @@ impl Thread {
                 if started.late.is_none() {
                     self.fate_runs(&started.sequence, at);
                 }
-                self.sequence = Some(Sequence::new(started, at));
+                let mut sequence = Sequence::new(started, at);
+                if let Some(draft) = &started.draft {
+                    sequence.adopt(draft);
+                    self.draft = None;
+                    self.drafts.used += 1;
+                }
+                self.sequence = Some(sequence);
                 // Any other sequence may end before it compacts. The handoff stays due until then.
                 let hands_over = started.late.is_some();
                 if hands_over || v < EVERY_COMPACTION_HANDS_OVER {
@@ -175,6 +187,9 @@ impl Thread {
             Event::DeadlinePassed(passed) => self.deadline_passed(passed.phase, v),
             Event::SequenceEnded(ended) => self.sequence_ended(ended, at, v),
         }
+        if self.deferred.is_none() && self.judging.is_none() && self.starting.is_none() {
+            self.withdraw_draft();
+        }
     }
 
     /// The last message of a turn is kept in full while a report may still name the turn as the answer to an action. Of
@@ -201,6 +216,7 @@ impl Thread {
         self.guards.iter_mut().for_each(|guard| guard.set_at = guard.set_at.min(now));
         self.last_compaction.iter_mut().for_each(|last| last.at = last.at.min(now));
         self.compaction_since = self.compaction_since.min(now);
+        self.deferred_since = self.deferred_since.min(now);
     }
 
     /// A client can answer again: a user wrote, a turn ended, or a host came back.
@@ -219,6 +235,8 @@ impl Thread {
             self.compaction_running = false;
         } else if let Some(front) = self.held.front_mut().filter(|_| delivers) {
             front.asked_again = true;
+        } else if self.proposal().is_some() && !self.waits_for_host() {
+            self.idle = true;
         } else {
             self.silent = true;
         }
@@ -248,5 +266,6 @@ impl Thread {
         if let Some(judging) = &mut self.judging {
             judging.since = at;
         }
+        self.deferred_since = at;
     }
 }

@@ -10,6 +10,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 const MILESTONES: usize = 20;
 const MOVES: usize = 40;
 const CHANGED_FILES: usize = 50;
+const FAILED_CHECKS: usize = 20;
 const SAID: usize = 8;
 const SAID_CHARS: usize = 600;
 /// How many directives that are not pinned survive a compaction: the newest. Each handoff contains all of them.
@@ -39,6 +40,9 @@ pub struct Known {
     /// What was finished last since the compaction: a step of the plan, or the label of a phase.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub finished: Option<String>,
+    /// Checks that failed and have not passed since, by name.
+    #[serde(skip_serializing_if = "BTreeSet::is_empty", default)]
+    pub failed_checks: BTreeSet<String>,
     /// The branch that is checked out.
     pub branch: Option<String>,
     /// The repository at the last look.
@@ -105,6 +109,14 @@ pub struct Directive {
     pub survived: u32,
 }
 
+/// The end of a message, as [`Known::said`] keeps it.
+pub fn shortened(text: &str) -> String {
+    let text = text.trim();
+    let skip = text.chars().count().saturating_sub(SAID_CHARS);
+    let kept: String = text.chars().skip(skip).collect();
+    if skip > 0 { format!("… {kept}") } else { kept }
+}
+
 impl Known {
     /// The user's standing instructions, the pinned ones first.
     pub fn in_force(&self) -> impl Iterator<Item = &Directive> {
@@ -118,13 +130,10 @@ impl Known {
     }
 
     pub(super) fn heard(&mut self, by: Speaker, text: &str) {
-        let text = text.trim();
-        let skip = text.chars().count().saturating_sub(SAID_CHARS);
-        let kept: String = text.chars().skip(skip).collect();
-        if kept.is_empty() {
+        let text = shortened(text);
+        if text.is_empty() {
             return;
         }
-        let text = if skip > 0 { format!("… {kept}") } else { kept };
         self.said.push_back(Utterance { by, text });
         if self.said.len() > SAID {
             self.said.pop_front();
@@ -171,6 +180,14 @@ impl Known {
             by: given.by.clone(),
             survived: 0,
         });
+    }
+
+    pub(super) fn checked(&mut self, check: &str, passed: bool) {
+        if passed {
+            self.failed_checks.remove(check);
+        } else if self.failed_checks.len() < FAILED_CHECKS {
+            self.failed_checks.insert(check.to_owned());
+        }
     }
 
     pub(super) fn milestone(&mut self, text: &str) {

@@ -115,6 +115,17 @@ pub struct LastPacket {
     pub handed_over: bool,
 }
 
+/// Packets that were asked for while their compactions were only proposed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+pub struct Drafts {
+    /// How many were asked for.
+    pub asked: u32,
+    /// How many of them a sequence used.
+    pub used: u32,
+    /// Tokens of context that the others read for nothing. Most of them come from the prompt cache.
+    pub unused_tokens: Tokens,
+}
+
 /// A compaction that completed.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct LastCompaction {

@@ -109,6 +109,13 @@ impl Sequence {
         }
     }
 
+    /// Takes a sample that was asked for before it started, as if it had asked itself.
+    pub(super) fn adopt(&mut self, draft: &ActionId) {
+        self.turns_issued = 1;
+        self.packet_requests = 1;
+        self.current = Some(draft.clone());
+    }
+
     /// Whether it is the built-in compaction, which has no packet and no handoff.
     pub const fn is_inline(&self) -> bool {
         matches!(self.trigger, Trigger::Inline { .. })
@@ -216,7 +223,11 @@ impl Sequence {
             Phase::AwaitingPacket => deadlines.packet,
             Phase::AwaitingHandoff if self.handoff.is_some() => deadlines.handoff,
             Phase::Compacting | Phase::AwaitingHandoff => deadlines.compaction,
-            Phase::Idle | Phase::AwaitingJudgment | Phase::Deferred | Phase::AwaitingCompaction => {
+            Phase::Idle
+            | Phase::AwaitingJudgment
+            | Phase::Deferred
+            | Phase::Proposed
+            | Phase::AwaitingCompaction => {
                 return None;
             }
         };

@@ -30,6 +30,9 @@ pub struct Turn {
     /// Boundaries that counted here. Reported again, they are not new.
     #[serde(default)]
     pub counted: Boundaries,
+    /// Whether the last check that ran in it passed; `None` if none ran.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub checked: Option<bool>,
 }
 
 impl Turn {

@@ -1,10 +1,11 @@
 //! Whether an agent's last message claims that the work is done, or announces another phase.
 
+use super::classes::ClassTable;
 use super::model::{Features, join, logistic};
 use super::tokens::{self, ReadingWindow, TokenizedMessage};
 use super::traits::{self, ANYWHERE, FIRST, LAST, ModalWords};
 use super::weights::CLAIM;
-use super::{Evidence, Probability};
+use super::{Evidence, Probability, stance};
 use std::sync::LazyLock;
 
 /// Rows of the table.
@@ -15,6 +16,7 @@ pub const HEADS: [&str; 2] = ["done", "announces"];
 const READING: ReadingWindow = ReadingWindow { head: 300, tail: 900, mask_quotes: true };
 
 static MODAL_WORDS: LazyLock<ModalWords> = LazyLock::new(ModalWords::new);
+static STANCES: LazyLock<ClassTable> = LazyLock::new(stance::table);
 
 /// What an agent's last message says about its work.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,6 +31,10 @@ pub struct Claim {
 
 /// Reads an agent's last message.
 pub fn of(message: &str) -> Claim {
+    if message.trim().is_empty() {
+        let nothing = Probability::of_thousandths(0);
+        return Claim { done: nothing, announces: nothing, evidence: Vec::new() };
+    }
     let features = features(message);
     let scores = CLAIM.score(&features);
     let [done, announces] = scores.map(logistic).map(Probability::of);
@@ -61,6 +67,7 @@ pub(super) fn features_of(message: &str) -> (Features, bool) {
         if at + 2 >= count {
             traits::words(&mut features, ROWS, sentence, join(LAST, mood));
         }
+        stance::of(&mut features, &STANCES, sentence, mood, at + 2 >= count);
         if at + 1 == count {
             let mut is = |holds: bool, name| {
                 if holds {

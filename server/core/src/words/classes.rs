@@ -248,20 +248,29 @@ impl Classes {
             .map(|(_, c)| c.name)
     }
 
+    pub(super) fn bits(self) -> u32 {
+        u32::from(self.0)
+    }
+
     /// A text that addresses no one, such as the finding of a reviewer.
     pub(super) fn addresses_no_one(self) -> bool {
         self.0 & (1 << SPEAKS_TO_YOU) == 0
     }
 }
 
-/// All classes, by the hashes of their words.
+/// Some classes, by the hashes of their words.
 pub(super) struct ClassTable(Vec<(u32, u16)>);
 
 impl ClassTable {
-    pub(super) fn new() -> Self {
+    /// The classes of a person's message.
+    pub(super) fn of_people() -> Self {
+        Self::new(CLASSES.iter().map(|class| class.words.iter().copied()))
+    }
+
+    pub(super) fn new<'a>(classes: impl Iterator<Item = impl Iterator<Item = &'a str>>) -> Self {
         let mut all: Vec<(u32, u16)> = Vec::new();
-        for (at, class) in CLASSES.iter().enumerate() {
-            for word in class.words {
+        for (at, words) in classes.enumerate() {
+            for word in words {
                 // An ideograph is a token of its own.
                 let single = word.chars().next().is_some_and(is_ideograph);
                 let first = word.chars().next().map_or(0, char::len_utf8);

@@ -72,7 +72,7 @@ fn is_log(line: &str) -> bool {
         return false;
     }
     let (mut signs, mut digits, mut others) = (0, 0, 0);
-    for byte in line.bytes().take(200) {
+    for byte in &line.as_bytes()[..line.len().min(200)] {
         match byte {
             b'{' | b'}' | b'[' | b']' | b'=' | b'<' | b'>' | b'/' | b'\\' | b'|' | b':' | b';'
             | b'_' | b'$' | b'&' | b'"' | b'(' | b')' => signs += 1,
@@ -85,6 +85,30 @@ fn is_log(line: &str) -> bool {
     // A date or a clock time at the beginning.
     let stamp = line.bytes().take(20).filter(u8::is_ascii_digit).count() >= 6 && all > 20;
     all > 15 && (signs * 5 > all || stamp || (signs + digits) * 3 > all)
+}
+
+/// The length of a word of ASCII letters that only punctuation follows, unless it is a name such as `camelCase`.
+pub(super) fn simple_word(chunk: &[u8]) -> Option<usize> {
+    let (mut length, mut lower) = (0, false);
+    while let Some(letter) = chunk.get(length).filter(|byte| byte.is_ascii_alphabetic()) {
+        if lower && letter.is_ascii_uppercase() {
+            return None;
+        }
+        lower = letter.is_ascii_lowercase();
+        length += 1;
+    }
+    let is_edge = |byte: &u8| byte.is_ascii() && is_edge(char::from(*byte));
+    (length > 0 && chunk[length..].iter().all(is_edge)).then_some(length)
+}
+
+/// Where the first quote begins.
+pub(super) fn quote(text: &str) -> Option<usize> {
+    let bytes = text.as_bytes();
+    bytes.iter().enumerate().position(|(at, byte)| match byte {
+        b'`' | b'"' => true,
+        0xe2 => text[at..].starts_with('\u{201c}'),
+        _ => false,
+    })
 }
 
 /// Punctuation around a word.

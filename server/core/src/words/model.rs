@@ -16,6 +16,8 @@ pub enum FeatureSource {
     Text(u32, u32),
     /// A trait of the message as a whole.
     Trait(&'static str),
+    /// A trait of the sentence from one byte up to another, which tells more than the trait's name.
+    Sentence(u32, u32),
 }
 
 /// One hashed feature.
@@ -54,6 +56,13 @@ impl Features {
         self.list.push(Feature { row: row(rows, hash), source: FeatureSource::Trait(name) });
     }
 
+    /// A trait of one sentence, under a circumstance.
+    pub(super) fn add_sentence_trait(&mut self, rows: u16, name: &str, part: u32, at: (u32, u32)) {
+        let hash = hash(name.as_bytes(), 0x7a17 + part);
+        self.list
+            .push(Feature { row: row(rows, hash), source: FeatureSource::Sentence(at.0, at.1) });
+    }
+
     /// Rows of the pieces of text, and rows of the traits.
     pub fn rows(&self) -> (Vec<u16>, Vec<u16>) {
         let of = |text: bool| {
@@ -83,9 +92,10 @@ pub struct WeightTable<const HEADS: usize> {
 }
 
 impl<const HEADS: usize> WeightTable<HEADS> {
-    fn weight(&self, row: u16, head: usize) -> i32 {
-        let at = usize::from(row) * HEADS + head;
-        i32::from(self.weights.get(at).copied().unwrap_or(0) as i8)
+    fn weights(&self, row: u16) -> [i32; HEADS] {
+        let at = usize::from(row) * HEADS;
+        let row = self.weights.get(at..).and_then(|rest| rest.first_chunk::<HEADS>());
+        row.map_or([0; HEADS], |row| row.map(|weight| i32::from(weight as i8)))
     }
 
     /// The log-odds of each head.
@@ -97,10 +107,10 @@ impl<const HEADS: usize> WeightTable<HEADS> {
                     texts += 1;
                     &mut sums
                 }
-                FeatureSource::Trait(_) => &mut traits,
+                FeatureSource::Trait(_) | FeatureSource::Sentence(..) => &mut traits,
             };
-            for (head, sum) in sum.iter_mut().enumerate() {
-                *sum += self.weight(feature.row, head);
+            for (sum, weight) in sum.iter_mut().zip(self.weights(feature.row)) {
+                *sum += weight;
             }
         }
         let share = share(texts);
@@ -116,26 +126,24 @@ impl<const HEADS: usize> WeightTable<HEADS> {
         let texts =
             features.list.iter().filter(|f| matches!(f.source, FeatureSource::Text(..))).count();
         let share = share(texts);
-        let rivals: Vec<usize> = (0..HEADS).filter(|other| HEADS > 2 && *other != head).collect();
         let weight = |feature: &Feature| {
-            let against =
-                rivals.iter().map(|other| self.weight(feature.row, *other)).max().unwrap_or(0);
-            let weight = f64::from(self.weight(feature.row, head) - against);
+            let weights = self.weights(feature.row);
+            let rivals = (0..HEADS).filter(|other| HEADS > 2 && *other != head);
+            let against = rivals.map(|other| weights[other]).max().unwrap_or(0);
+            let weight = f64::from(weights[head] - against);
             if matches!(feature.source, FeatureSource::Text(..)) { weight * share } else { weight }
         };
-        let mut best: Vec<(f64, &Feature)> = features
-            .list
-            .iter()
-            .map(|feature| (weight(feature), feature))
-            .filter(|(weight, _)| *weight > 0.0)
-            .collect();
         let most = MOST_EVIDENCE * 4;
-        if best.len() > most {
-            best.select_nth_unstable_by(most, |a, b| b.0.total_cmp(&a.0));
-            best.truncate(most);
+        let mut best: Vec<(f64, FeatureSource)> = Vec::with_capacity(most + 1);
+        for feature in &features.list {
+            let weight = weight(feature);
+            let least = if best.len() < most { 0.0 } else { best[most - 1].0 };
+            if weight > least {
+                best.insert(best.partition_point(|old| old.0 >= weight), (weight, feature.source));
+                best.truncate(most);
+            }
         }
-        best.sort_by(|a, b| b.0.total_cmp(&a.0));
-        quotes(message, best.into_iter().map(|(_, feature)| feature.source))
+        quotes(message, best.into_iter().map(|(_, source)| source))
     }
 }
 
@@ -146,7 +154,7 @@ fn quotes(message: &str, sources: impl Iterator<Item = FeatureSource>) -> Vec<Ev
         match source {
             FeatureSource::Trait(name) if !traits.contains(&name) => traits.push(name),
             FeatureSource::Trait(_) => {}
-            FeatureSource::Text(from, to) => {
+            FeatureSource::Text(from, to) | FeatureSource::Sentence(from, to) => {
                 let span = from as usize..to as usize;
                 match spans.iter_mut().find(|old| old.start < span.end && span.start < old.end) {
                     Some(old) => *old = old.start.min(span.start)..old.end.max(span.end),
@@ -158,14 +166,23 @@ fn quotes(message: &str, sources: impl Iterator<Item = FeatureSource>) -> Vec<Ev
             break;
         }
     }
-    let quotes = spans.into_iter().filter_map(|span| message.get(span)).map(|quote| {
-        let end = quote.char_indices().map(|(at, _)| at).nth(LONGEST_QUOTE);
-        Evidence::Quote(match end {
-            Some(end) => format!("{}…", &quote[..end]),
-            None => quote.to_owned(),
-        })
-    });
+    let quotes =
+        spans.into_iter().filter_map(|span| message.get(span)).filter(tells).map(|quote| {
+            let end = quote.char_indices().map(|(at, _)| at).nth(LONGEST_QUOTE);
+            Evidence::Quote(match end {
+                Some(end) => format!("{}…", &quote[..end]),
+                None => quote.to_owned(),
+            })
+        });
     quotes.chain(traits.into_iter().map(|name| Evidence::Trait(name.to_owned()))).collect()
+}
+
+/// Whether a piece of a text tells a reader something: a word, and not a mark or a particle.
+fn tells(quote: &&str) -> bool {
+    const SHORTEST: usize = 4;
+    let letters = quote.chars().filter(|c| c.is_alphanumeric());
+    let weight: usize = letters.map(|c| if c.is_ascii() { 1 } else { 2 }).sum();
+    weight >= SHORTEST
 }
 
 /// Spreads hashes evenly over any number of rows.
@@ -173,10 +190,34 @@ fn row(rows: u16, hash: u32) -> u16 {
     ((u64::from(hash) * u64::from(rows)) >> 32) as u16
 }
 
-/// FNV-1a with a final mix, because [`row`] uses the upper bits.
-pub(super) fn hash(bytes: &[u8], salt: u32) -> u32 {
-    let start = 0x811c_9dc5 ^ salt.wrapping_mul(0x9e37_79b1);
-    mix(bytes.iter().fold(start, |hash, byte| (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193)))
+/// A hash of bytes as they come.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct ByteHash(u32);
+
+impl ByteHash {
+    pub(super) const fn new(salt: u32) -> Self {
+        Self(0x811c_9dc5 ^ salt.wrapping_mul(0x9e37_79b1))
+    }
+
+    pub(super) const fn add(&mut self, byte: u8) {
+        self.0 = (self.0 ^ byte as u32).wrapping_mul(0x0100_0193);
+    }
+
+    /// FNV-1a with a final mix, because [`row`] uses the upper bits.
+    pub(super) const fn finish(self) -> u32 {
+        mix(self.0)
+    }
+}
+
+/// The hash of all of `bytes`.
+pub(super) const fn hash(bytes: &[u8], salt: u32) -> u32 {
+    let mut hash = ByteHash::new(salt);
+    let mut at = 0;
+    while at < bytes.len() {
+        hash.add(bytes[at]);
+        at += 1;
+    }
+    hash.finish()
 }
 
 /// Two hashes in their order.
@@ -184,7 +225,7 @@ pub(super) fn join(first: u32, second: u32) -> u32 {
     mix(first.rotate_left(9) ^ second.wrapping_mul(0x85eb_ca6b))
 }
 
-fn mix(hash: u32) -> u32 {
+const fn mix(hash: u32) -> u32 {
     let hash = (hash ^ (hash >> 16)).wrapping_mul(0x7feb_352d);
     let hash = (hash ^ (hash >> 15)).wrapping_mul(0x846c_a68b);
     hash ^ (hash >> 16)

@@ -16,7 +16,7 @@ pub const HEADS: [&str; 3] = ["new", "close", "same"];
 
 const READING: ReadingWindow = ReadingWindow { head: 500, tail: 250, mask_quotes: false };
 
-static CLASSES: LazyLock<ClassTable> = LazyLock::new(ClassTable::new);
+static CLASSES: LazyLock<ClassTable> = LazyLock::new(ClassTable::of_people);
 
 /// What a person's message is to the work at hand. The three probabilities sum up to one.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,18 +1,16 @@
 //! Whether a phase of work ended between an agent's last message and the person's next one: the two classifiers and the
 //! facts, weighed together.
 
-use super::model::{logistic, softmax};
-use super::weights::{CLAIM, NEXT, PHASE};
-use super::work::WorkAtHand;
-use super::{Probability, claim, next};
+use super::model::logistic;
+use super::next::NextMessage;
+use super::weights::{CLAIM, PHASE};
+use super::{Probability, claim};
 
 /// What is known for certain about the turn that ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct TurnFacts {
     /// A commit or a push was made in it.
     pub committed: bool,
-    /// Files were edited in it.
-    pub edited: bool,
     /// Tests ran in it, and the last run passed.
     pub tests_passed: bool,
     /// Tests ran in it, and the last run failed.
@@ -28,7 +26,7 @@ pub struct TurnFacts {
 }
 
 /// Inputs of the combining model, in the order of its weights.
-pub const INPUTS: usize = 16;
+pub const INPUTS: usize = 15;
 
 /// The inputs from the log-odds of the claim and the shares of the next message. For the trainer.
 pub fn inputs(claim: f64, announces: f64, next: [f64; 3], facts: TurnFacts) -> [f64; INPUTS] {
@@ -44,7 +42,6 @@ pub fn inputs(claim: f64, announces: f64, next: [f64; 3], facts: TurnFacts) -> [
         is(leaves > 0.5),
         is(done > 0.5),
         is(facts.committed),
-        is(facts.edited),
         is(facts.tests_passed),
         is(facts.tests_failed),
         is(facts.plan_finished),
@@ -72,8 +69,8 @@ impl Combination {
 }
 
 /// The probability that a phase of work ended with the agent's last message, knowing the next one.
-pub fn ended(agent: &str, message: &str, work: &WorkAtHand, facts: TurnFacts) -> Probability {
+pub fn ended(agent: &str, next: &NextMessage, facts: TurnFacts) -> Probability {
     let [done, announces] = CLAIM.score(&claim::features(agent));
-    let next = softmax(NEXT.score(&next::features(message, work)));
+    let next = [next.new, next.close, next.same].map(|of| f64::from(of.thousandths()) / 1000.0);
     Probability::of(PHASE.share(inputs(done, announces, next, facts)))
 }

@@ -2,7 +2,7 @@
 //! Only the beginning and the end of a message are read.
 
 use super::line::{self, LineKind};
-use super::model::hash;
+use super::model::{ByteHash, hash};
 use crate::steps;
 
 /// What a token is. Anything but a word is masked: its spelling does not count.
@@ -209,7 +209,7 @@ impl MessageTokenizer {
     /// Masks code and quotes, and reads what is between them.
     fn prose(&mut self, text: &str, base: usize) {
         let (mut at, mut plain) = (0, 0);
-        while let Some(found) = text[at..].find(['`', '"', '\u{201c}']) {
+        while let Some(found) = line::quote(&text[at..]) {
             let open = at + found;
             let quote = text[open..].chars().next().unwrap_or('`');
             let close = if quote == '\u{201c}' { '\u{201d}' } else { quote };
@@ -264,6 +264,14 @@ impl MessageTokenizer {
     }
 
     fn bare(&mut self, chunk: &str, base: usize) {
+        // Nearly every chunk is a word of ASCII letters with signs after it at most.
+        if let Some(length) = line::simple_word(chunk.as_bytes()) {
+            let mut hash = ByteHash::new(0);
+            chunk[..length].bytes().for_each(|letter| hash.add(letter.to_ascii_lowercase()));
+            self.push(TokenKind::Word, hash.finish(), base, base + length);
+            self.punctuation(&chunk[length..], base + length);
+            return;
+        }
         let inner = chunk.trim_matches(line::is_edge);
         if inner.is_empty() {
             self.punctuation(chunk, base);
@@ -293,38 +301,32 @@ impl MessageTokenizer {
     }
 
     fn words(&mut self, text: &str, base: usize) {
-        let mut word = String::new();
-        let mut from = base;
+        let mut word: Option<(usize, ByteHash)> = None;
         for (at, c) in text.char_indices() {
             let c = if c == '\u{2019}' { '\'' } else { c };
+            let at = base + at;
             let alone = line::is_ideograph(c);
             if (c.is_alphanumeric() || c == '\'') && !alone {
-                if word.is_empty() {
-                    from = base + at;
+                let (_, hash) = word.get_or_insert((at, ByteHash::new(0)));
+                for lower in c.to_lowercase() {
+                    lower.encode_utf8(&mut [0; 4]).bytes().for_each(|byte| hash.add(byte));
                 }
-                word.extend(c.to_lowercase());
                 continue;
             }
-            self.word(&mut word, from, base + at);
-            let end = base + at + c.len_utf8();
+            self.word(word.take(), at);
             if alone {
-                self.push(
-                    TokenKind::Word,
-                    hash(c.encode_utf8(&mut [0; 4]).as_bytes(), 7),
-                    base + at,
-                    end,
-                );
+                let hash = hash(c.encode_utf8(&mut [0; 4]).as_bytes(), 7);
+                self.push(TokenKind::Word, hash, at, at + c.len_utf8());
             } else {
-                self.sign(c, base + at);
+                self.sign(c, at);
             }
         }
-        self.word(&mut word, from, base + text.len());
+        self.word(word, base + text.len());
     }
 
-    fn word(&mut self, word: &mut String, from: usize, to: usize) {
-        if !word.is_empty() {
-            self.push(TokenKind::Word, hash(word.as_bytes(), 0), from, to);
-            word.clear();
+    fn word(&mut self, word: Option<(usize, ByteHash)>, to: usize) {
+        if let Some((from, hash)) = word {
+            self.push(TokenKind::Word, hash.finish(), from, to);
         }
     }
 

@@ -77,6 +77,7 @@ const NEGATIONS: &[&str] = &[
     "wouldn't",
     "without",
     "neither",
+    "nothing",
     "nicht",
     "kein",
     "keine",

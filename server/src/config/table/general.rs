@@ -1,31 +1,14 @@
 //! The keys of `[rawr_auto_compaction]` itself.
 
+use super::PRESET;
 use crate::config::keys::{
     ConfigKey, KeyKind, KeyStorage, KeyTable, KeyValue, ProjectRule, WordEnum,
 };
-use rawr_core::policy::{MidTurn, Mode, PacketAuthor, PacketChannel};
+use rawr_core::policy::{MidTurn, Mode, PacketAuthor, PacketChannel, Preset};
 use rawr_core::thread::breaker::MOST_STRIKES;
 use rawr_core::units::Tokens;
 
 const YEAR: u64 = 366 * 24 * 60 * 60;
-
-macro_rules! word {
-    ($path:expr, $narrow:ident, $words:ty, $($field:ident).+, $doc:expr) => {
-        ConfigKey {
-            path: $path,
-            kind: KeyKind::Word(<$words>::WORDS),
-            doc: $doc,
-            example: "",
-            narrow: ProjectRule::$narrow,
-            place: KeyStorage::Own {
-                get: |config| Some(config.$($field).+.word()),
-                set: |config, value| if let KeyValue::Word(word) = value {
-                    config.$($field).+ = <$words>::from_word(word).unwrap_or(config.$($field).+);
-                },
-            },
-        }
-    };
-}
 
 macro_rules! short {
     ($name:expr, $kind:expr, $narrow:ident, $targets:expr, $doc:expr) => {
@@ -47,6 +30,13 @@ pub(super) const TABLE: KeyTable = KeyTable { path: "rawr_auto_compaction", doc:
 
 const KEYS: &[ConfigKey] = &[
     word!(
+        PRESET,
+        Never,
+        Preset,
+        preset,
+        "The values that all other keys are laid over. `spec`: compacts when a turn ends, as soon as a tier's boundary is there. `calm`: the end of a turn only proposes, and your next message confirms (`confirm` in every tier). See [timing](timing.md) for how often each is right."
+    ),
+    word!(
         "rawr_auto_compaction.mode",
         Earlier,
         Mode,
@@ -66,6 +56,12 @@ const KEYS: &[ConfigKey] = &[
         PacketChannel,
         policy.packet_channel,
         "How the agent is asked for its packet: with a turn in the `transcript`, or with a `sample` outside of it, which you do not see in the agent's window. If the host cannot sample, and inside a turn, it is the transcript."
+    ),
+    switch!(
+        "rawr_auto_compaction.packet_ahead",
+        ToFalse,
+        policy.packet_ahead,
+        "Whether a packet that is sampled is asked for as soon as a compaction is proposed, so that it is ready when you confirm. It is thrown away if the proposal is dropped; `rawr show` says what that cost."
     ),
     word!(
         "rawr_auto_compaction.mid_turn",
@@ -110,7 +106,7 @@ const KEYS: &[ConfigKey] = &[
     ),
     short!(
         "auto_requires_any_boundary",
-        KeyKind::Boundaries(None),
+        KeyKind::Boundaries,
         Subset,
         &[
             "rawr_auto_compaction.policy.early.requires_any_boundary",
@@ -133,6 +129,36 @@ const KEYS: &[ConfigKey] = &[
         policy.cooldown_seconds,
         "How many seconds must pass after a compaction before the next one. An emergency does not wait."
     ),
+    number!(
+        "rawr_auto_compaction.confirm_percent",
+        Percent,
+        Up,
+        1..=100,
+        policy.confirm_percent,
+        "How likely it must be, in percent, that a phase ended before your next message. Tiers with `confirm` compact before that message then."
+    ),
+    number!(
+        "rawr_auto_compaction.idle_seconds",
+        Up,
+        1..=YEAR,
+        policy.idle_seconds,
+        "How many seconds of silence confirm a proposal, in tiers with `confirm` of `idle` or `either`. The default is below the five minutes for which providers keep a prompt cached: the packet is still read from the cache. See `cache_seconds`."
+    ),
+    ConfigKey {
+        path: "rawr_auto_compaction.cache_seconds",
+        kind: KeyKind::Number(0..=YEAR),
+        doc: "For how many seconds the model's provider keeps a prompt cached. Silence confirms a minute before that at the latest, also if `idle_seconds` is longer. Less than 120 counts as 0: unknown, so that `idle_seconds` alone counts. Unless set: what the host reports, if it does.",
+        example: "3600",
+        narrow: ProjectRule::Never,
+        place: KeyStorage::Own {
+            get: |config| config.policy.cache_seconds.map(KeyValue::Number),
+            set: |config, value| {
+                if let KeyValue::Number(seconds) = value {
+                    config.policy.cache_seconds = Some(seconds);
+                }
+            },
+        },
+    },
     ConfigKey {
         path: "rawr_auto_compaction.rearm_tokens",
         kind: KeyKind::Number(0..=1_000_000_000),

@@ -24,8 +24,13 @@ macro_rules! phrases {
 
 pub(super) const TABLE: KeyTable = KeyTable {
     path: "rawr_auto_compaction.semantic_signals",
-    doc: "Phrases of the agent's last message that count as a boundary. Case does not matter; a list replaces the built-in one.",
+    doc: "The agent's last message is classified without a list. These phrases add to what is heard there, or veto it. Case does not matter; a list replaces the built-in one.",
     keys: &[
+        phrases!(
+            "not_done",
+            not_done,
+            "Phrases that veto: a message with one of them ends, concludes and announces nothing."
+        ),
         phrases!(
             "agent_done",
             agent_done,

@@ -1,8 +1,11 @@
 //! The keys of `[rawr_auto_compaction.policy.<tier>]`, which are the same for every tier.
 
-use crate::config::keys::{ConfigKey, KeyKind, KeyStorage, KeyTable, KeyValue, ProjectRule};
+use crate::config::keys::{
+    ConfigKey, KeyKind, KeyStorage, KeyTable, KeyValue, ProjectRule, WordEnum,
+};
 use rawr_core::boundary::Boundaries;
-use rawr_core::policy::{Tier, TierRule};
+use rawr_core::policy::{Confirm, Tier, TierRule};
+use rawr_core::units::Tokens;
 
 macro_rules! tier {
     ($field:ident, $tier:expr, $path:expr, $doc:expr, $keys:expr) => {
@@ -19,8 +22,26 @@ macro_rules! tier {
                     $keys.threshold
                 ),
                 ConfigKey {
+                    path: concat!($path, ".tokens_used_gt"),
+                    kind: KeyKind::Number(1..=1_000_000_000),
+                    doc: $keys.tokens,
+                    example: "150000",
+                    narrow: ProjectRule::Up,
+                    place: KeyStorage::Own {
+                        get: |config| {
+                            let most = config.policy.tiers.$field.tokens_used_gt;
+                            most.map(|tokens| KeyValue::Number(tokens.0))
+                        },
+                        set: |config, value| {
+                            if let KeyValue::Number(tokens) = value {
+                                config.policy.tiers.$field.tokens_used_gt = Some(Tokens(tokens));
+                            }
+                        },
+                    },
+                },
+                ConfigKey {
                     path: concat!($path, ".requires_any_boundary"),
-                    kind: KeyKind::Boundaries(Some($tier)),
+                    kind: KeyKind::Boundaries,
                     doc: $keys.boundaries,
                     example: "",
                     narrow: ProjectRule::Subset,
@@ -50,6 +71,13 @@ macro_rules! tier {
                         },
                     },
                 },
+                word!(
+                    concat!($path, ".confirm"),
+                    Earlier,
+                    Confirm,
+                    policy.tiers.$field.confirm,
+                    $keys.confirm
+                ),
                 text!(
                     concat!($path, ".decision_prompt_path"),
                     "\"judgment.md\"",
@@ -64,15 +92,19 @@ macro_rules! tier {
 /// The descriptions of the keys.
 struct TierDocs {
     threshold: &'static str,
+    tokens: &'static str,
     boundaries: &'static str,
     semantic_break: &'static str,
+    confirm: &'static str,
     decision_prompt: &'static str,
 }
 
 const DOCS: TierDocs = TierDocs {
     threshold: "The tier starts when less than this percentage of the context window is left. 0 turns it off.",
+    tokens: "The tier also holds strictly above this many tokens in the context, whatever percentage that is: whichever of the two holds first. Unless set, the percentage alone counts.",
     boundaries: "One of these boundaries must be present. Those that the tier does not allow never count; `turn_complete` counts only if it is listed, and the compaction waits for your next message.",
     semantic_break: "Whether a plan boundary alone is not enough, and the agent's last message must end, conclude or change the subject. False also lets a bare `plan_update` count.",
+    confirm: "What makes a proposal at the end of a turn a compaction: your next `message`, if it opens something new or closes the work; `idle`, once nothing was said for `idle_seconds`; `either`; or `none`: it compacts at once. Where the host cannot hold your message, only silence confirms. With a confirmation every boundary may propose.",
     decision_prompt: "A prompt file, relative to the prompt folder. With it, a judge is asked first, outside of the transcript, and may say no. Unless set, no judge is asked.",
 };
 
@@ -84,6 +116,7 @@ const ASAP_DOCS: TierDocs = TierDocs {
 const EMERGENCY_DOCS: TierDocs = TierDocs {
     boundaries: "The boundaries that the record names. An emergency does not wait for them.",
     semantic_break: "How the record rates a plan boundary alone. An emergency does not wait for more.",
+    confirm: "An emergency waits for no confirmation.",
     decision_prompt: "A prompt file, as in the other tiers. No judge is asked in an emergency, and the record notes that.",
     ..DOCS
 };
@@ -123,7 +156,7 @@ pub(super) const EMERGENCY: KeyTable = tier!(
 /// A list with the same members as the built-in one counts as the built-in one.
 fn require(rule: &mut TierRule, tier: Tier, list: Boundaries) {
     rule.required = Some(list);
-    if rule.counting(tier) == tier.allowed() {
+    if rule.counting(tier) == rule.allowed(tier) {
         rule.required = None;
     }
 }

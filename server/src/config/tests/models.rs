@@ -155,7 +155,7 @@ policy.asap.decision_prompt_path = "asap.md"
     let (other, _) = of_model(text, "b").load();
     let prompts: Vec<_> = other.decision_prompts().collect();
     assert_eq!(prompts, ["asap.md"], "they are loaded before such a thread is opened");
-    assert_eq!(other.policy, Policy::default());
+    assert_eq!(other.policy, Config::default().policy);
 }
 
 #[test]

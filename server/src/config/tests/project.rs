@@ -26,7 +26,7 @@ plan_boundaries_require_semantic_break = true
 percent_remaining_lt = 40
 plan_boundaries_require_semantic_break = true
 [rawr_auto_compaction.semantic_signals]
-agent_done = ["all done"]
+concluding_thought = ["in summary"]
 [auto_compact]
 enabled = false
 threshold_percent = 10
@@ -39,7 +39,7 @@ threshold_percent = 10
     assert_eq!(policy.tiers.ready.percent_remaining_lt, 50);
     assert_eq!(
         value(&config, EARLY_BOUNDARIES),
-        (json!(["pr_checkpoint"]), ".rawr.toml".to_owned())
+        (json!(["commit", "pr_checkpoint"]), ".rawr.toml".to_owned())
     );
 }
 
@@ -92,7 +92,7 @@ threshold_percent = 16
             error[project-may-only-narrow] .rawr.toml at "true": a project may only switch off `auto_compact.enabled`, which is false in your own files; set it in your own `rawr.toml`
             error[project-may-only-narrow] .rawr.toml at "16": a project may only lower `auto_compact.threshold_percent`, which is 15 in your own files; set it in your own `rawr.toml`
             error[project-may-only-narrow] .rawr.toml at "true": a project may only switch off `features.rawr_auto_compaction`, which is false in your own files; set it in your own `rawr.toml`
-            error[project-may-only-narrow] .rawr.toml at "[\"turn_complete\"]": a project may only shorten `rawr_auto_compaction.auto_requires_any_boundary`, which is ["commit","plan_checkpoint","plan_update","pr_checkpoint","topic_shift"] in your own files; set it in your own `rawr.toml`
+            error[project-may-only-narrow] .rawr.toml at "[\"turn_complete\"]": a project may only shorten `rawr_auto_compaction.auto_requires_any_boundary`, which is ["commit","pushed","merged","branch_changed","tests_green","plan_checkpoint","plan_update","pr_checkpoint","agent_done","topic_shift","concluding_thought"] in your own files; set it in your own `rawr.toml`
             error[project-may-only-narrow] .rawr.toml at "\"other\"": a project may not set `rawr_auto_compaction.compaction_model`; set it in your own `rawr.toml`
             error[project-may-only-narrow] .rawr.toml at "1": a project may only raise `rawr_auto_compaction.cooldown_turns`, which is 3 in your own files; set it in your own `rawr.toml`
             error[project-may-only-narrow] .rawr.toml at "90": a project may only lower `rawr_auto_compaction.early_percent_remaining_lt`, which is 85 in your own files; set it in your own `rawr.toml`
@@ -107,7 +107,7 @@ threshold_percent = 16
             error[project-may-only-narrow] .rawr.toml at "300": a project may only raise `rawr_auto_compaction.rearm_tokens`, which is not set in your own files; set it in your own `rawr.toml`
             error[project-may-only-narrow] .rawr.toml at "\"x.md\"": a project may not set `rawr_auto_compaction.scratch_file_template`; set it in your own `rawr.toml`
             error[project-may-only-narrow] .rawr.toml at "true": a project may only switch off `rawr_auto_compaction.scratch_write_enabled`, which is false in your own files; set it in your own `rawr.toml`
-            error[project-may-only-narrow] .rawr.toml at "[\"next\"]": a project may only shorten `rawr_auto_compaction.semantic_signals.topic_shift`, which is ["moving on to","move on to","next i will","next, i will","next i'll","next, i'll","turning to","switching to","on to the next","next phase","next step is"] in your own files; set it in your own `rawr.toml`
+            error[project-may-only-narrow] .rawr.toml at "[\"next\"]": a project may only shorten `rawr_auto_compaction.semantic_signals.topic_shift`, which is [] in your own files; set it in your own `rawr.toml`
         "#]],
     );
     assert_eq!(values(config), values(before));

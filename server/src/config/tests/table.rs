@@ -3,8 +3,8 @@
 use super::*;
 use crate::config::keys::names_in;
 
-fn uncommented() -> String {
-    let text = commented_default_toml();
+fn uncommented(preset: Preset) -> String {
+    let text = commented_default_toml(preset);
     let line = |line: &str| match line.strip_prefix('#') {
         Some(rest) if !rest.starts_with(' ') => format!("{rest}\n"),
         _ => format!("{line}\n"),
@@ -13,13 +13,18 @@ fn uncommented() -> String {
 }
 
 #[test]
-fn the_default_file_sets_nothing_and_uncommented_the_defaults() {
-    for text in [commented_default_toml(), uncommented()] {
-        let files = rawr(String::leak(text));
-        let config = check_problems(&files, expect![[""]]);
-        assert_eq!(values(config), values(Config::default()));
+fn the_default_file_sets_its_preset_alone_and_uncommented_the_defaults_of_it() {
+    for preset in [Preset::Calm, Preset::Spec] {
+        for text in [commented_default_toml(preset), uncommented(preset)] {
+            let files = rawr(String::leak(text));
+            let config = check_problems(&files, expect![[""]]);
+            assert_eq!(config.preset, preset);
+            assert_eq!(values(config), values(Config::of_preset(preset)));
+        }
     }
-    let (config, _) = rawr(String::leak(uncommented())).load();
+    let (written, _) = rawr(String::leak(commented_default_toml(Preset::Spec))).load();
+    assert_eq!(written.origins.keys().collect::<Vec<_>>(), [&PRESET]);
+    let (config, _) = rawr(String::leak(uncommented(Preset::Calm))).load();
     let unset: Vec<_> = keys()
         .filter(|key| key.targets().any(|target| config.origin(target.path).is_none()))
         .map(ConfigKey::name)

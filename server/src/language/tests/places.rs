@@ -147,9 +147,9 @@ fn thresholds_that_do_not_fall_are_marked() {
 }
 
 #[test]
-fn a_boundary_that_a_tier_never_allows_is_marked_alone() {
+fn a_list_with_a_boundary_that_never_counts_is_marked() {
     rawr(
-        "[rawr_auto_compaction.policy.early]\nrequires_any_boundary = [\"plan_update\", ⟦\"commit\"⟧]\n",
+        "[rawr_auto_compaction.policy.early]\nconfirm = \"none\"\nrequires_any_boundary = ⟦[\"plan_update\", \"commit\"]⟧\n",
         &["no-effect"],
     );
     rawr("[rawr_auto_compaction.policy.early]\nrequires_any_boundary = ⟦[]⟧\n", &["never-fires"]);
@@ -194,7 +194,7 @@ fn the_shipped_prompts_have_no_problem() {
     for name in PromptName::ALL {
         check(DocumentKind::Prompt(name), crate::prompts::shipped(name), &[]);
     }
-    check(RAWR, &crate::config::commented_default_toml(), &[]);
+    check(RAWR, &crate::config::commented_default_toml(Default::default()), &[]);
 }
 
 fn fixed(kind: DocumentKind, text: &str) -> Vec<String> {

@@ -146,7 +146,20 @@ fn boundaries_are_proposed_inside_and_instead_of_a_list() {
     });
     assert_eq!(
         labels,
-        ["plan_checkpoint", "plan_update", "pr_checkpoint", "topic_shift", "turn_complete"]
+        [
+            "commit",
+            "pushed",
+            "merged",
+            "branch_changed",
+            "tests_green",
+            "plan_checkpoint",
+            "plan_update",
+            "pr_checkpoint",
+            "agent_done",
+            "topic_shift",
+            "concluding_thought",
+            "turn_complete"
+        ]
     );
 }
 

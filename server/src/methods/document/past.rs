@@ -92,6 +92,9 @@ mod tests {
             sequence: None,
             gates: Vec::new(),
             judgment: None,
+            confirm: None,
+            proposal: None,
+            tokens: None,
             would_fire_if: Vec::new(),
         };
         format!("{}\n", serde_json::to_string(&StoredDecision::of(&decision)).unwrap())

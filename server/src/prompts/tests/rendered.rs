@@ -5,7 +5,7 @@ use expect_test::expect_file;
 use std::fmt::Write;
 
 /// By camelCase name.
-const THREAD: [(&str, &str); 23] = [
+const THREAD: [(&str, &str); 25] = [
     ("author", "the agent"),
     ("boundariesJson", r#"["commit","plan_checkpoint"]"#),
     ("changes", "branch parser, 2 commits: Add the parser; Test the parser"),
@@ -14,7 +14,9 @@ const THREAD: [(&str, &str); 23] = [
     ("firstMessage", "Write a parser with docs."),
     ("goal", "Write a parser with docs."),
     ("lastAgentMessage", "The parser is written and committed. Next come its docs."),
+    ("liveState", "- uncommitted files: 0\n- the last check passed"),
     ("modelContextWindow", "272000"),
+    ("nextMessage", "commit and push"),
     (
         "packet",
         "```text\nState: working\nGoal: a parser with docs\nDone: src/parser.rs, commit 1a2b3c4, 31 tests pass\n\
@@ -72,8 +74,8 @@ fn shipped_prompts_stay_within_their_tokens() {
         (PromptName::AutoCompact, 300),
         (PromptName::HeadsUp, 70),
         (PromptName::ScratchWrite, 80),
-        (PromptName::Judgment, 260),
-        (PromptName::JudgmentContext, 150),
+        (PromptName::Judgment, 310),
+        (PromptName::JudgmentContext, 190),
         (PromptName::WatcherPacket, 140),
         (PromptName::Handoff, 110),
         (PromptName::Compact, 160),

@@ -1,7 +1,7 @@
 //! The shipped prompts are valid, and their README lists all placeholders and keys.
 
 use super::*;
-use crate::config::{ConfigSources, Home};
+use crate::config::{Config, ConfigSources, Home};
 use expect_test::expect_file;
 use rawr_core::compose::Continue;
 use rawr_core::event::Resume;
@@ -24,7 +24,7 @@ fn shipped_prompts_do_not_change_the_built_in_policy() {
     let front_matter = PromptSet::shipped();
     let front_matter = Some(front_matter.packet_front_matter());
     let (config, problems) = ConfigSources { front_matter, ..ConfigSources::at(&home) }.load();
-    assert_eq!((config.policy, problems), (rawr_core::policy::Policy::default(), vec![]));
+    assert_eq!((config.policy, problems), (Config::default().policy, vec![]));
 }
 
 #[test]
@@ -33,8 +33,8 @@ fn shipped_prompts_are_short() {
         (PromptName::AutoCompact, 1400),
         (PromptName::HeadsUp, 260),
         (PromptName::ScratchWrite, 320),
-        (PromptName::Judgment, 1100),
-        (PromptName::JudgmentContext, 560),
+        (PromptName::Judgment, 1500),
+        (PromptName::JudgmentContext, 760),
         (PromptName::WatcherPacket, 560),
         (PromptName::Handoff, 560),
         (PromptName::Compact, 700),

@@ -54,7 +54,7 @@ fn the_doctor_names_the_new_configuration_file() {
     let fixture = CommandFixture::new();
     assert!(fixture.run(&["init"]).status.success());
     let text = out(&fixture.run(&["doctor"]));
-    let line = format!("built-in values; {} sets no others", fixture.path("rawr.toml").display());
+    let line = format!("from {}, built-in", fixture.path("rawr.toml").display());
     assert!(text.contains(&line), "{line}:\n{text}");
 }
 

@@ -1,7 +1,7 @@
 //! `rawr guard`, `pin`, `mark`, `snooze` and `compact`: records, effects, errors.
 
-use rawr_protocol::methods::SignalReport;
-use rawr_protocol::{CommandLine, Signal, SignalReportParams};
+use rawr_protocol::methods::{SignalReport, TurnStarted};
+use rawr_protocol::{CommandLine, Signal, SignalReportParams, TurnOrigin, TurnStartedParams};
 use rawr_tests::Home;
 use serde_json::json;
 
@@ -210,6 +210,49 @@ fn a_requested_compaction_happens_when_the_thread_runs_again() {
     assert_eq!(running.host.performed, ["packet_request", "compact", "handoff"]);
     assert_eq!(event(&home, &["status", "alpha"])["compactionAskedFor"], false);
     running.leave();
+}
+
+#[test]
+fn all_idle_threads_are_asked_and_the_others_named_with_the_reason() {
+    let home = Home::new();
+    check(&home, &["compact", "--all-idle"], &["there are no threads", "rawr demo"]);
+    pressed(&home, "left");
+    check(&home, &["compact", "--all-idle"], &["No thread is running.", "`rawr compact THREAD`"]);
+    assert_eq!(events(&home, &["compact", "--all-idle"]), Vec::<serde_json::Value>::new());
+
+    let mut idle = RunningHost::on(&home, "idle");
+    idle.turn();
+    let mut busy = RunningHost::on(&home, "busy");
+    let started = TurnStartedParams {
+        thread_id: "busy".to_owned(),
+        turn_id: "t1".to_owned(),
+        origin: TurnOrigin::User,
+        action_id: None,
+        text: Some("Write the parser".to_owned()),
+    };
+    busy.sidecar.call::<TurnStarted>(&started);
+
+    let text = check(&home, &["compact", "--all-idle"], &[]);
+    assert!(text.contains(&format!("asked    idle of {}\n", idle.owner())), "{text}");
+    assert!(text.contains("skipped  busy: a turn is running\n"), "{text}");
+    assert_eq!(text.lines().count(), 2, "a thread that does not run is not named: {text}");
+    idle.turn();
+    assert_eq!(idle.host.performed, ["packet_request", "compact", "handoff"]);
+    idle.leave();
+    let asked = events(&home, &["compact", "--all-idle"]);
+    let reason = json!("a turn is running");
+    assert_eq!(asked.len(), 1, "{asked:?}");
+    assert_eq!((&asked[0]["event"], &asked[0]["reason"]), (&json!("skipped"), &reason));
+    assert_eq!((&asked[0]["threadId"], &asked[0]["owner"]), (&json!("busy"), &json!(busy.owner())));
+    busy.leave();
+}
+
+#[test]
+fn all_idle_takes_no_thread_and_no_answer() {
+    let home = Home::new();
+    refused(&home, &["compact", "alpha", "--all-idle"], 2, &["cannot be used with"]);
+    refused(&home, &["compact", "--all-idle", "--cancel"], 2, &["cannot be used with"]);
+    refused(&home, &["compact"], 2, &["rawr compact <THREAD>", "--all-idle"]);
 }
 
 #[test]

@@ -18,7 +18,7 @@ use super::{RunningHost, check, compacted, err, event, events, pressed, refused,
 
 #[test]
 fn an_empty_home_gets_a_hint_and_stays_empty() {
-    let home = Home::new();
+    let home = Home::empty();
     check(&home, &["status"], &["there are no threads in ", "`rawr exec", "`rawr demo`"]);
     assert_eq!(events(&home, &["status"]), Vec::<Value>::new());
     refused(&home, &["status", "last"], 1, &["there are no threads in "]);
@@ -162,12 +162,12 @@ fn explain_shows_the_failed_gate_and_its_condition() {
     );
     let rows =
         text.lines().filter(|line| ["  ✓", "  ✗", "  –"].iter().any(|mark| line.starts_with(mark)));
-    assert_eq!(rows.count(), 15, "{text}");
+    assert_eq!(rows.count(), 16, "{text}");
 
     let decision = event(&home, &["explain", "last"]);
     assert_eq!((&decision["event"], &decision["outcome"]), (&json!("decision"), &json!("nothing")));
     assert_eq!(decision["threadId"], "alpha");
-    assert_eq!(decision["gates"].as_array().unwrap().len(), 15);
+    assert_eq!(decision["gates"].as_array().unwrap().len(), 16);
 }
 
 #[test]

@@ -4,7 +4,7 @@
 use crate::model_check::same::NOW;
 use crate::model_check::worlds::SmallWorld;
 use rawr_core::event::Origin;
-use rawr_core::policy::Policy;
+use rawr_core::policy::{Confirm, Policy};
 use rawr_core::thread::{HeldInput, Progress};
 use rawr_core::units::{ActionId, Timestamp};
 use rawr_core::{Effect, Event, Input, Machine, Rules, Thread};
@@ -27,6 +27,8 @@ pub enum Defect {
     HandsOffAtOnce,
     /// It forgets the handoff after a compaction that it did not request.
     OwesNothing,
+    /// It compacts at a turn's end, without a confirmation.
+    Unconfirmed,
 }
 
 /// The machine of a world: the real one, or one with a defect.
@@ -64,8 +66,12 @@ impl TestedMachine {
 
     fn policy(self, world: &SmallWorld) -> Policy {
         let mut policy = world.policy.clone();
-        if self.0 == Some(Defect::AsksInAnEmergency) {
-            policy.tiers.emergency.percent_remaining_lt = 0;
+        match self.0 {
+            Some(Defect::AsksInAnEmergency) => {
+                policy.tiers.emergency.percent_remaining_lt = 0;
+            }
+            Some(Defect::Unconfirmed) => policy.tiers.asap.confirm = Confirm::None,
+            _ => {}
         }
         policy
     }

@@ -277,6 +277,7 @@ impl SmallHost {
             needs_follow_up: true,
             last_message: message.map(str::to_owned),
             boundaries: Boundaries::NONE,
+            heard: None,
         };
         self.says(reported, None);
     }
@@ -306,6 +307,7 @@ impl SmallHost {
             queued_inputs: 0,
             review_mode: false,
             boundaries: Boundaries::NONE,
+            heard: None,
         };
         self.says(ended, None);
         if let Some(task) = &turn.of {

@@ -76,7 +76,7 @@ impl RawrInput {
 
 /// A deferred compaction is idle, too: it waits for a message.
 pub fn is_idle(thread: &Thread) -> bool {
-    matches!(thread.phase(), Phase::Idle | Phase::Deferred)
+    matches!(thread.phase(), Phase::Idle | Phase::Deferred | Phase::Proposed)
 }
 
 impl<'w> Played<'w> {
@@ -192,6 +192,7 @@ impl Played<'_> {
                 let machines = self.written(&state.rawr, heard);
                 state.past.recorded(machines[nth].thread(), record);
                 properties::check_record(machines[nth].thread(), record, &state.past)?;
+                properties::check_confirmed(self.world, machines[nth].thread(), record)?;
                 state.past.counted(machines[nth + 1].thread());
             }
         }

@@ -3,7 +3,7 @@
 
 use crate::model_check::explore::Violation;
 use crate::model_check::same::NOW;
-use crate::model_check::task::HostReport;
+use crate::model_check::task::{HostReport, confirms, input_id};
 use crate::model_check::worlds::SmallWorld;
 use rawr_core::assess::{Decision, Gate, GateOutcome, Question, assess};
 use rawr_core::boundary::Boundary;
@@ -11,7 +11,7 @@ use rawr_core::event::{
     Action, ActionIssued, Assessed, CompactionOrigin, CompactionStatus, Entrance, Event, Item,
     ItemRole, Outcome, Purpose, SequenceStarted, Trigger,
 };
-use rawr_core::policy::Tier;
+use rawr_core::policy::{Confirm, Tier};
 use rawr_core::thread::{Issued, Mark};
 use rawr_core::units::{RequestId, SequenceId, TurnId};
 use rawr_core::{Record, Thread};
@@ -22,6 +22,7 @@ pub const ENDED: &str = "no action after its sequence ended";
 pub const SYNTHETIC: &str = "no synthetic trigger";
 pub const EMERGENCY: &str = "an emergency is never blocked by judgment";
 pub const LATE: &str = "a compaction is handed over before the next message";
+pub const CONFIRMED: &str = "a proposal waits for its confirmation";
 pub const IDS: &str = "an action id is given once";
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
@@ -118,6 +119,7 @@ fn check_issued(thread: &Thread, issued: &ActionIssued) -> Result<(), Violation>
     let belongs = match &issued.kind {
         Action::Judge { request, .. } => is_asked(thread, request),
         Action::DeliverInput { items, .. } if alone(items) => true,
+        Action::SamplePacket { ahead: true, .. } => thread.proposal().is_some(),
         _ => runs(thread, &issued.sequence),
     };
     if belongs { Ok(()) } else { Err(Violation::of(ENDED, format!("{issued:?}"))) }
@@ -128,6 +130,9 @@ pub fn check_pending(thread: &Thread, issued: &Issued) -> Result<(), Violation> 
     let belongs = match &issued.kind {
         Action::Judge { request, .. } => is_asked(thread, request),
         Action::DeliverInput { .. } => true,
+        Action::SamplePacket { ahead: true, .. } if thread.sequence.is_none() => {
+            thread.draft.as_ref() == Some(&issued.id)
+        }
         Action::InjectTurn { .. } | Action::Compact { .. } | Action::SamplePacket { .. } => {
             runs(thread, &issued.sequence)
         }
@@ -180,6 +185,28 @@ fn check_boundary(
         }
     }
     Ok(())
+}
+
+/// A message that confirms came, or silence, or a person asked, or it is an emergency.
+pub fn check_confirmed(
+    world: &SmallWorld,
+    before: &Thread,
+    record: &Record,
+) -> Result<(), Violation> {
+    let Event::Assessed(assessed) = &record.event else { return Ok(()) };
+    let compacts = matches!(assessed.outcome, Outcome::Compact | Outcome::Ask);
+    let Some(tier) = assessed.tier.filter(|_| compacts && !before.asked_for) else { return Ok(()) };
+    let confirm = world.policy.tiers.rule(tier).confirm;
+    let said = (1..=world.may.inputs).filter(|input| confirms(*input)).map(input_id);
+    let front = before.held.front().map(|held| &held.id);
+    let confirmed = match confirm {
+        _ if tier == Tier::Emergency => true,
+        Confirm::None => true,
+        Confirm::Message => said.clone().any(|input| front == Some(&input)),
+        Confirm::Idle => before.idle,
+        Confirm::Either => before.idle || said.clone().any(|input| front == Some(&input)),
+    };
+    if confirmed { Ok(()) } else { Err(Violation::of(CONFIRMED, format!("{assessed:?}"))) }
 }
 
 fn named(mark: &Mark) -> Option<(TurnId, Boundary)> {

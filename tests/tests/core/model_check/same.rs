@@ -29,6 +29,7 @@ pub fn normalised(machine: &Machine, policy: &Policy) -> Rc<KnownMachine> {
     thread.judging.iter_mut().for_each(|judging| judging.since = NOW);
     thread.actions.iter_mut().for_each(|issued| issued.issued_at = NOW);
     thread.compaction_since = NOW;
+    thread.deferred_since = NOW;
     thread.last_compaction.iter_mut().for_each(|last| last.at = NOW);
     for guard in &mut thread.guards {
         assert!(!matches!(guard.until, Until::Minutes(_)), "a world has no clock");

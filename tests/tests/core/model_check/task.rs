@@ -48,8 +48,14 @@ pub fn input_id(input: u8) -> InputId {
     InputId::new(format!("i{input}"))
 }
 
+/// Every second message closes the work, and confirms a proposal by that.
+pub const fn confirms(input: u8) -> bool {
+    input.is_multiple_of(2)
+}
+
 pub fn input_text(input: u8) -> String {
-    format!("message {input}")
+    let says = if confirms(input) { "Commit and push." } else { "That is still wrong: it fails." };
+    format!("{says} ({input})")
 }
 
 impl HostTask {

@@ -4,7 +4,8 @@ use crate::model_check::same;
 use rawr_core::boundary::{Boundaries, Boundary};
 use rawr_core::event::{Capabilities, CompactionOrigin};
 use rawr_core::policy::{
-    Breaker, InlineCompact, JudgeBackend, MidTurn, Mode, PacketAuthor, PacketChannel, Policy,
+    Breaker, Confirm, InlineCompact, JudgeBackend, MidTurn, Mode, PacketAuthor, PacketChannel,
+    Policy,
 };
 use rawr_core::prompt::Prompts;
 use rawr_core::units::Tokens;
@@ -114,6 +115,7 @@ const EVERYTHING: Capabilities = Capabilities {
     mid_turn_compact: true,
     inject_items: true,
     judge: true,
+    cache_seconds: None,
 };
 
 /// A user's turn grows the context from 30 to 60 of 100: tier asap, where `agent_done` counts.
@@ -193,6 +195,20 @@ fn preflight() -> SmallWorld {
     let mut world = turn_end();
     let required = Boundaries::of(&[Boundary::TurnComplete, Boundary::AgentDone]);
     world.policy.tiers.asap.required = Some(required);
+    world
+}
+
+/// The end of a turn proposes.
+fn proposed(confirm: Confirm) -> SmallWorld {
+    let mut world = turn_end();
+    world.policy.tiers.asap.confirm = confirm;
+    world
+}
+
+/// The packet is asked for with the proposal.
+fn proposed_with_a_packet() -> SmallWorld {
+    let mut world = proposed(Confirm::Message);
+    world.policy.packet_channel = PacketChannel::Sample;
     world
 }
 
@@ -276,6 +292,7 @@ pub fn worlds() -> Vec<SmallWorld> {
     let commits = SmallWorld { commits: true, ..turn_end() };
     let once = Budget { inputs: 1, ..line(1) };
     let twice = Budget { inputs: 1, ..line(2) };
+    let thrice = Budget { inputs: 3, crashes: 1, disturbances: 1, ..NOTHING };
     let people = Budget { words: 2, ..line(0) };
     let refuses = Budget { refusals: 1, interrupts: 1, own_compactions: 1, ..once };
     let refuses_inside = Budget { disturbances: 1, repeats: 0, overtakes: 0, ..refuses };
@@ -299,8 +316,14 @@ pub fn worlds() -> Vec<SmallWorld> {
         ("a host that refuses to sample", refuses, sampled()),
         ("preflight", line(1), preflight()),
         ("preflight, three times disturbed", twice, preflight()),
-        ("inside a turn", once, mid_turn(true)),
-        ("inside a turn, compaction at its end", once, mid_turn(false)),
+        ("proposed, by the next message", line(1), proposed(Confirm::Message)),
+        ("proposed, with a packet ahead of time", line(1), proposed_with_a_packet()),
+        ("proposed, by silence", once, proposed(Confirm::Idle)),
+        ("proposed, by either", once, proposed(Confirm::Either)),
+        ("proposed, with three messages", thrice, proposed(Confirm::Message)),
+        ("proposed, and people", Budget { words: 1, ..people }, proposed(Confirm::Either)),
+        ("inside a turn", Budget { repeats: 0, overtakes: 0, ..once }, mid_turn(true)),
+        ("inside a turn, compaction at its end", Budget { overtakes: 0, ..once }, mid_turn(false)),
         ("built-in compaction", once, inline()),
         ("judged by the host", Budget { overtakes: 0, repeats: 0, ..once }, by_host),
         ("judged by the sidecar", once, by_sidecar),

@@ -105,6 +105,7 @@ impl Step {
                 signal: None,
                 command: ShellCommand::Line(command.to_owned()),
                 exit_code,
+                cwd: None,
             },
             Self::TurnOfAction { turn, action: nth, origin } => {
                 Input::Saw(started(turn, origin, Some(action(nth)), None))
@@ -156,6 +157,7 @@ pub const fn plain() -> Capabilities {
         mid_turn_compact: false,
         inject_items: false,
         judge: false,
+        cache_seconds: None,
     }
 }
 
@@ -204,6 +206,7 @@ pub fn reported(turn: TurnId, context: u64, needs_follow_up: bool) -> Event {
         needs_follow_up,
         last_message: None,
         boundaries: Boundaries::NONE,
+        heard: None,
     }
     .into()
 }
@@ -283,6 +286,7 @@ fn turn_step() -> impl Strategy<Value = Step> {
             let (usage, boundaries) = (context.map(usage), Boundaries::NONE);
             let ended = TurnCompleted {
                 turn, status, last_message, usage, queued_inputs: 0, review_mode, boundaries,
+                heard: None,
             };
             Step::Event(ended.into())
         }),
@@ -313,7 +317,7 @@ fn signal() -> impl Strategy<Value = Step> {
         1 => maybe_turn().prop_map(move |turn| event(PrCheckpoint { turn, signal: None, action: "create".to_owned(), url: None }.into())),
         2 => maybe_turn().prop_map(move |turn| event(UserMessage { turn, text: "one more thing".to_owned(), directives: Vec::new() }.into())),
         1 => maybe_turn().prop_map(move |turn| event(PhaseEnded { turn, signal: None, label: "a phase".to_owned() }.into())),
-        1 => Just(event(BranchChanged { branch: "b".to_owned() }.into())),
+        1 => Just(event(BranchChanged { branch: "b".to_owned(), boundaries: Boundaries::NONE }.into())),
         1 => Just(event(DirectiveGiven { text: "never push".to_owned(), pinned: true, by: None }.into())),
         1 => (1..4_u32).prop_map(move |nth| event(DirectiveCleared { directive: DirectiveId::new(format!("p{nth}")) }.into())),
         1 => (0..4_u32).prop_map(move |dirty| event(RepoObserved { repo: repo(dirty), committed: (dirty > 2).then(|| "c".to_owned()) }.into())),

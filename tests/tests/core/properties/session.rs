@@ -379,6 +379,7 @@ impl RandomHost {
             queued_inputs: 0,
             review_mode: false,
             boundaries: Boundaries::NONE,
+            heard: None,
         };
         [reported, boundary, ended.into()].map(Input::Saw).into()
     }

@@ -82,6 +82,7 @@ impl Player {
                     ShellCommand::Line(line.text().to_owned())
                 },
                 exit_code: line.option("exit").map_or(0, |code| code.parse().unwrap()),
+                cwd: line.option("cwd").map(str::to_owned),
             },
             "submit" => Input::Submitted {
                 input: InputId::new(line.words[1]),
@@ -222,6 +223,7 @@ fn opened(line: &ParsedLine<'_>) -> Value {
     for able in line.option("can").into_iter().flat_map(|list| list.split(',')) {
         can[able] = json!(true);
     }
+    can["cache_seconds"] = json!(line.number("cache"));
     json!({
         "cwd": "/repo",
         "host": { "name": "script", "can": can },

@@ -2,7 +2,7 @@
 
 use crate::scripts::player::Player;
 use rawr_core::boundary::Boundary;
-use rawr_core::policy::{MidTurn, Mode, PacketAuthor, PacketChannel, Tier, TierRule};
+use rawr_core::policy::{Confirm, MidTurn, Mode, PacketAuthor, PacketChannel, Tier, TierRule};
 use rawr_core::units::Tokens;
 
 impl Player {
@@ -24,6 +24,7 @@ impl Player {
                     other => panic!("unknown channel {other:?}"),
                 }
             }
+            "packet_ahead" => policy.packet_ahead = value == "true",
             "turn_based_handoff" => policy.turn_based_handoff = value == "true",
             "mid_turn" => {
                 policy.mid_turn = match value {
@@ -43,6 +44,9 @@ impl Player {
             "tail_chars" => policy.packet_max_tail_chars = value.parse().unwrap(),
             "cooldown_turns" => policy.cooldown_turns = value.parse().unwrap(),
             "cooldown_seconds" => policy.cooldown_seconds = number(),
+            "confirm_percent" => policy.confirm_percent = value.parse().unwrap(),
+            "idle_seconds" => policy.idle_seconds = number(),
+            "cache_seconds" => policy.cache_seconds = Some(number()),
             "rearm_tokens" => policy.rearm_tokens = Some(Tokens(number())),
             "breaker.strikes" => policy.breaker.strikes = value.parse().unwrap(),
             "breaker.reset" => policy.breaker.reset_seconds = number(),
@@ -57,6 +61,7 @@ impl Player {
             "compaction.model" => policy.compaction.model = text(),
             "compaction.effort" => policy.compaction.reasoning_effort = text(),
             "compaction.verbosity" => policy.compaction.verbosity = text(),
+            "phrases.not_done" => policy.phrases.not_done = phrases(),
             "phrases.agent_done" => policy.phrases.agent_done = phrases(),
             "phrases.topic_shift" => policy.phrases.topic_shift = phrases(),
             "phrases.concluding_thought" => policy.phrases.concluding_thought = phrases(),
@@ -73,8 +78,13 @@ impl Player {
 fn set_tier(rule: &mut TierRule, field: &str, value: &str) {
     match field {
         "below" => rule.percent_remaining_lt = value.parse().unwrap(),
+        "above" => rule.tokens_used_gt = Some(Tokens(value.parse().unwrap())),
         "semantic" => rule.plan_needs_semantic_break = Some(value == "true"),
         "judge" => rule.decision_prompt_path = Some(value.to_owned()),
+        "confirm" => {
+            let named = Confirm::ALL.into_iter().find(|confirm| confirm.name() == value);
+            rule.confirm = named.unwrap_or_else(|| panic!("no confirm {value:?}"));
+        }
         "set_by" => rule.set_by = Some(value.to_owned()),
         "required" => {
             rule.required =

@@ -97,7 +97,9 @@ pub fn action(action: &Action) -> String {
             let how = if *via_steer { "steer" } else { "inject" };
             format!("{how} {}: {}", purpose.name(), one_line(text))
         }
-        Action::SamplePacket { prompt } => format!("sample: {}", one_line(prompt)),
+        Action::SamplePacket { prompt, ahead } => {
+            format!("sample{}: {}", if *ahead { " ahead" } else { "" }, one_line(prompt))
+        }
         Action::Judge { by, instructions, context, .. } => {
             format!("judge by {}: {} | {}", by.name(), one_line(instructions), one_line(context))
         }

@@ -15,6 +15,7 @@ fn question(request_id: &str, text: &str) -> ModelQuestion {
         text: text.to_owned(),
         output_schema: json!({"type": "object", "properties": {"yes": {"type": "boolean"}}, "required": ["yes"],
             "additionalProperties": false}),
+        ahead: false,
     }
 }
 

@@ -4,7 +4,7 @@ use std::process::{Command, Output};
 
 use rawr_tests::codex::{CodexHome, Config, binary};
 use rawr_tests::mock_responses::{Purpose, Recorded, Script, TITLE_PROMPT, say};
-use rawr_tests::{MockModel, Repository, Terminal, rawr};
+use rawr_tests::{MockModel, Repository, Terminal, configure_with_spec, rawr};
 
 pub use crate::fixture::{PACKET, codex_shell as shell};
 
@@ -102,7 +102,7 @@ impl LiveFixture {
 
     /// In rawr's own configuration.
     pub fn set(&self, settings: &str) {
-        std::fs::write(self.home.path().join("rawr.toml"), settings).unwrap();
+        configure_with_spec(self.home.path(), settings);
     }
 
     /// What the person's own thread sent to the model.

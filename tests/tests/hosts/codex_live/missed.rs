@@ -45,7 +45,7 @@ async fn a_first_turn_that_ended_before_its_thread_was_joined_is_reported() {
 /// As where it was idle for days.
 #[tokio::test]
 async fn a_turn_from_before_rawr_attached_is_not_reported() {
-    let script = agent().on("AND-THEN", [say("So it is.").input_tokens(143_500)]);
+    let script = agent().on("AND-THEN", [say("Which file do you mean?").input_tokens(143_500)]);
     let mut beside = Beside::new(script).await;
     beside.leave();
     beside.person.says(TASK).await.unwrap();
@@ -53,7 +53,7 @@ async fn a_turn_from_before_rawr_attached_is_not_reported() {
     beside.attach_again();
     beside.tells("session", |_| true).await;
     beside.person.says("AND-THEN").await.unwrap();
-    beside.person.hears("So it is.").await;
+    beside.person.hears("Which file do you mean?").await;
     let last = beside.tells("turn_completed", |_| true).await;
     let verdicts = || beside.told().into_iter().filter(|told| told["event"] == "verdict");
     assert!(verdicts().all(|told| told["outcome"] != "compact"), "{last} {}", beside.dump());
@@ -64,8 +64,9 @@ async fn a_turn_from_before_rawr_attached_is_not_reported() {
 /// The driver joins the thread once more where its sidecar goes on dying.
 #[tokio::test]
 async fn a_turn_is_reported_once() {
-    let fixture =
-        LiveFixture::new(agent().on("AND-THEN", [say("So it is.").input_tokens(143_500)]));
+    let fixture = LiveFixture::new(
+        agent().on("AND-THEN", [say("Which file do you mean?").input_tokens(143_500)]),
+    );
     fixture.set("[rawr_auto_compaction]\nmode = \"suggest\"\n");
     let mut beside = Beside::in_fixture(fixture, &[]).await;
     stop(&beside);
@@ -81,7 +82,7 @@ async fn a_turn_is_reported_once() {
     let sessions = || beside.told().iter().filter(|told| told["event"] == "session").count();
     wait_until("a session that begins again", || sessions() > 1);
     beside.person.says("AND-THEN").await.unwrap();
-    beside.person.hears("So it is.").await;
+    beside.person.hears("Which file do you mean?").await;
     let threads = beside.fixture.home.path().join("rawr/auto_compaction/threads");
     let log = threads.join(&beside.person.thread_id).join("events.jsonl");
     let times = |words: &str| std::fs::read_to_string(&log).unwrap().matches(words).count();

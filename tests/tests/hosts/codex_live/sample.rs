@@ -100,11 +100,7 @@ async fn a_goal_is_paused_while_a_packet_is_sampled() {
 #[test]
 fn the_screen_shows_only_the_compaction_and_the_handoff() {
     let fixture = LiveFixture::new(agent(say(PACKET)));
-    std::fs::write(
-        fixture.home.path().join("rawr.toml"),
-        "[rawr_auto_compaction]\npacket_channel = \"sample\"\n",
-    )
-    .unwrap();
+    fixture.set("[rawr_auto_compaction]\npacket_channel = \"sample\"\n");
     let mut terminal = fixture.on_a_terminal(&[]);
     say_to(&mut terminal, TASK);
     let screen = terminal.wait_for(&["Context compacted", "The compaction is done.", GOES_ON]);

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 use rawr_tests::mock_chat::{Reply, call};
-use rawr_tests::{MockChat, Repository, Session, rawr};
+use rawr_tests::{MockChat, Repository, Session, compact_at_turn_end, rawr};
 use serde_json::json;
 use tempfile::TempDir;
 
@@ -32,7 +32,9 @@ impl EmbeddedFixture {
             &context_window.to_string(),
         ];
         let options = options.map(str::to_owned).to_vec();
-        Self { home: TempDir::new().unwrap(), repository: Repository::new(), options }
+        let home = TempDir::new().unwrap();
+        compact_at_turn_end(home.path());
+        Self { home, repository: Repository::new(), options }
     }
 
     pub fn configure(&self, text: &str) {

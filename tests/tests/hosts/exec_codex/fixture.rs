@@ -4,7 +4,7 @@ use std::process::{Command, Stdio};
 
 use rawr_tests::codex::{CodexHome, Config, binary};
 use rawr_tests::mock_responses::{Recorded, Script};
-use rawr_tests::{MockModel, Repository, Session, rawr, sent};
+use rawr_tests::{MockModel, Repository, Session, configure_with_spec, rawr, sent};
 
 use crate::fixture::purpose;
 pub use crate::fixture::{PACKET, codex_shell as shell};
@@ -28,7 +28,7 @@ impl CodexExecFixture {
 
     /// What rawr is told in its own file.
     pub fn configure(&self, text: &str) {
-        std::fs::write(self.home.path().join("rawr.toml"), text).unwrap();
+        configure_with_spec(self.home.path(), text);
     }
 
     pub fn command(&self, arguments: &[&str]) -> Command {

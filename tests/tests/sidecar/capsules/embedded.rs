@@ -46,6 +46,7 @@ struct Lab {
 impl Lab {
     fn new() -> Self {
         let (model, home) = (MockChat::start(agent()), TempDir::new().unwrap());
+        rawr_tests::compact_at_turn_end(home.path());
         Self { model, home, repository: Repository::new() }
     }
 

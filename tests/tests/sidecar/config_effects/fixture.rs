@@ -5,8 +5,8 @@ use super::story::{AwaitedSign, Story, one_line};
 use super::{CaseEnvironment, HostAbility};
 use rawr_protocol::methods::{
     ActionPerform, ActionReport, CompactionReport, CompactionRewrite, Initialize, Initialized,
-    JudgmentAnswer, JudgmentEvaluate, PacketGet, PromptGet, SignalReport, ThreadChanged, ThreadGet,
-    ThreadList, ThreadOpen, TurnCompleted, TurnStarted, TurnUsage,
+    InputSubmit, JudgmentAnswer, JudgmentEvaluate, PacketGet, PromptGet, SignalReport,
+    ThreadChanged, ThreadGet, ThreadList, ThreadOpen, TurnCompleted, TurnStarted, TurnUsage,
 };
 use rawr_protocol::{
     Action, ActionPerformNotification, Empty, Notification, Purpose, Request, StepStatus,
@@ -114,6 +114,7 @@ impl ConfigEffectsFixture {
                 "midTurnCompact": can(HostAbility::MidTurnCompact),
                 "judge": can(HostAbility::Judge),
                 "sample": can(HostAbility::Sample),
+                "queue": can(HostAbility::Queue),
             }},
             "contextWindow": WINDOW,
         }));
@@ -167,6 +168,12 @@ impl ConfigEffectsFixture {
                 self.verdict(verdict);
             }
             CaseStep::Says(context, message) => self.end(context, message),
+            CaseStep::Submit(text) => {
+                let submitted = self.call::<InputSubmit>(json!({
+                    "threadId": THREAD, "inputId": "i1", "text": text, "kind": "message",
+                }));
+                self.story.tell(format!("submitted: {:?}", submitted.disposition));
+            }
             CaseStep::DoTo(tokens) => self.perform_next(tokens),
             CaseStep::DoAll => {
                 while !self.asked.is_empty() {

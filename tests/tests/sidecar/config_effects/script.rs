@@ -15,6 +15,8 @@ pub enum CaseStep {
     Usage(u64),
     /// The turn ends with this many tokens in the context and this message.
     Says(u64, &'static str),
+    /// The user sends this message, which the host would hold.
+    Submit(&'static str),
     /// The host performs the next pending action. After a compaction, this many tokens are left.
     DoTo(u64),
     /// It performs all actions until none is pending.
@@ -57,7 +59,7 @@ pub enum ShownState {
     Endpoint,
 }
 
-pub const DONE: &str = "The parser is written and committed.";
+pub const DONE: &str = "I put the parser into a commit of its own.";
 pub const LOOKED: &str = "I looked at two more files of the parser.";
 const TASK: &str = "Write the parser";
 

@@ -183,6 +183,7 @@ impl SimulatedHost {
             queued_inputs: 0,
             review_mode: false,
             boundaries: Boundaries::NONE,
+            heard: None,
         };
         self.to_say.push_back(completed.into());
     }

@@ -11,7 +11,11 @@ use tempfile::TempDir;
 const THREAD: &str = "stored";
 
 fn said(what: &str) -> Record {
-    let event = BranchChanged { branch: what.to_owned() }.into();
+    let event = BranchChanged {
+        branch: what.to_owned(),
+        boundaries: rawr_core::boundary::Boundaries::NONE,
+    }
+    .into();
     Record { v: FORMAT, id: None, thread: None, at: Timestamp(1), event }
 }
 

@@ -12,6 +12,7 @@ use rawr_server::config::Home;
 use rawr_server::registry::{HandledInput, Notice, Opening, RegistryError, ThreadRegistry};
 use rawr_server::store::{Disk, Store};
 use rawr_server::workspace::{Workspace, WorkspaceSetup};
+use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
@@ -63,16 +64,19 @@ enum InputResult {
     Died,
 }
 
+/// A phase ends with a turn, whatever the next message says.
+fn setup(folder: &Path) -> WorkspaceSetup {
+    let spec = json!({ "rawr_auto_compaction": { "preset": "spec" } });
+    let home = Home::at(folder.join("home"));
+    WorkspaceSetup { home, prompt_folder: None, overrides: Some(spec) }
+}
+
 fn registry(
     home: &TempDir,
     disk: &Arc<SimulatedDisk>,
     heard: &Arc<Mutex<Vec<HeardNotice>>>,
 ) -> ThreadRegistry {
-    let setup = WorkspaceSetup {
-        home: Home::at(home.path().join("home")),
-        prompt_folder: None,
-        overrides: None,
-    };
+    let setup = setup(home.path());
     let (alive, heard) = (Arc::clone(disk), Arc::clone(heard));
     let tell = move |notice: Notice<'_>| {
         let told = match notice {
@@ -108,8 +112,7 @@ fn opening(home: &Path, role: Role) -> Opening {
 
 /// Another client adds a directive once the thread exists. Returns its acknowledged records.
 fn visit(home: &Path, disk: Arc<SimulatedDisk>, clock: &AtomicI64) -> Vec<Record> {
-    let setup =
-        WorkspaceSetup { home: Home::at(home.join("home")), prompt_folder: None, overrides: None };
+    let setup = setup(home);
     let mut registry = quiet_registry(Disk::with_faults(disk), setup);
     let now = || Timestamp(clock.load(Ordering::Relaxed));
     for ticket in 0.. {

@@ -45,6 +45,7 @@ fn exec(judgment: Reply, policy: &str, prompts: &[&str]) -> EmbeddedRun {
     let (home, repository) = (tempfile::tempdir().unwrap(), Repository::new());
     let prompt = "policy.ready.decision_prompt_path = \"judgment.md\"";
     let config = format!("[rawr_auto_compaction]\n{prompt}\n{policy}\n");
+    rawr_tests::compact_at_turn_end(home.path());
     std::fs::write(home.path().join("rawr.toml"), config).unwrap();
     let output = Command::new(rawr())
         .args(["exec", "--host", "embedded", "--json", "--cd"])

@@ -24,7 +24,7 @@ pub const NO: &str = r#"{"should_compact": false, "reason": "a test is being rep
 /// Not detectable as a secret.
 pub const KEY: &str = "correct-horse-battery";
 /// The agent's message at the end of each turn.
-pub const SAID: &str = "The parser is written; heliotrope stays out of it.";
+pub const SAID: &str = "I looked at the parser; heliotrope stays out of it.";
 
 /// The APIs of endpoints.
 #[derive(Debug, Clone, Copy)]

@@ -47,7 +47,7 @@ fn a_normal_session_leaves_nothing_wrong() {
 
 #[test]
 fn an_empty_home_is_checked_too_and_stays_empty() {
-    let home = Home::new();
+    let home = Home::empty();
     assert_eq!(said(&home, &["check"]), ("0 threads read, nothing wrong.\n".to_owned(), 0));
     assert!(said(&home, &["check", "x"]).0.contains("there are no threads in"));
     assert_eq!(fs::read_dir(home.path()).unwrap().count(), 0);

@@ -14,7 +14,7 @@ pub(super) const INSTRUCTIONS: &str = "You are a coding agent. You work in the c
 pub(super) const PROMPTS: [&str; 3] = [
     "Look at the sample files in samples/ and write kv.sh: it prints the value of a key.",
     "Now test it against every sample, and commit.",
-    "Check the examples of the README and commit it.",
+    "Thanks, that works. Next, write the README with two examples.",
 ];
 
 const KV: &str = r#"#!/bin/sh
@@ -76,12 +76,12 @@ code 1. The tests are in `test.sh`; run them in this folder.
 
 const PACKET: &str = "\
 <continuation_packet>
-State: working
+State: waiting_for_user
 Goal: a small, tested kv.sh that prints the value of a key from `key = value` files, with a README.
 Done: kv.sh is written; test.sh checks every key of every sample in samples/ and passes; both are committed.
 Decisions: plain sh without other programs; comments begin with `#`; a missing key prints nothing and exits with 1.
 Constraints: the sample files stay as they are.
-Next step: write README.md with two examples that are taken from samples/, then wait for the user.
+Next step: write README.md with two examples that are taken from samples/.
 </continuation_packet>";
 
 const SUMMARY: &str = "\
@@ -133,10 +133,9 @@ pub(super) fn script() -> Script {
     Script::new(vec![
         scene(SceneCue::Summary, vec![ScriptLine::says(SUMMARY)]),
         scene(SceneCue::words(":packet_request]"), vec![ScriptLine::says(PACKET)]),
-        scene(SceneCue::words(":handoff]"), documentation()),
+        scene(SceneCue::words("write the README"), documentation()),
         scene(SceneCue::words("write kv.sh"), parser()),
         scene(SceneCue::words("test it"), tests()),
-        scene(SceneCue::words("examples of the README"), examples()),
     ])
 }
 
@@ -148,7 +147,7 @@ fn parser() -> Vec<ScriptLine> {
         ScriptLine::does(vec![shell("sh kv.sh samples/service-1.conf port")]),
         ScriptLine::does(vec![plan(2)]),
         ScriptLine::says(
-            "kv.sh prints the value of a key; blank lines and comments are skipped. It has no tests so far.",
+            "I am not done yet: kv.sh prints the value of a key, and its tests are still to be written.",
         ),
     ]
 }
@@ -169,22 +168,14 @@ fn tests() -> Vec<ScriptLine> {
 fn documentation() -> Vec<ScriptLine> {
     vec![
         ScriptLine::says("Next, the README.").and(vec![write_file("README.md", README)]),
-        ScriptLine::does(vec![plan(4)]),
-        ScriptLine::says(
-            "README.md explains kv.sh by two examples. It is not committed yet: please review it.",
-        ),
-    ]
-}
-
-fn examples() -> Vec<ScriptLine> {
-    vec![
         ScriptLine::does(vec![
             shell("sh kv.sh samples/service-1.conf port"),
             shell("sh kv.sh samples/service-2.conf log_level"),
         ]),
-        ScriptLine::does(vec![shell(
-            "git add README.md && git commit --quiet --message 'Explain kv.sh'",
-        )]),
+        ScriptLine::does(vec![
+            shell("git add README.md && git commit --quiet --message 'Explain kv.sh'"),
+            plan(4),
+        ]),
         ScriptLine::says("Both examples print what the README says, and it is committed."),
     ]
 }

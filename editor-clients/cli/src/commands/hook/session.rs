@@ -96,6 +96,8 @@ impl<'i> HookSession<'i> {
                     judge: false,
                     mid_turn_compact: false,
                     inject_items: false,
+                    // No process waits for the silence between two hooks.
+                    cache_seconds: None,
                 },
             },
             model: self.input.model.clone().or_else(|| self.summary.as_ref()?.model.clone()),
@@ -321,7 +323,11 @@ impl<'i> HookSession<'i> {
             }
             let waits_for_person = matches!(
                 self.phase().await?,
-                Phase::Idle | Phase::Deferred | Phase::AwaitingApproval | Phase::AwaitingCompaction
+                Phase::Idle
+                    | Phase::Deferred
+                    | Phase::Proposed
+                    | Phase::AwaitingApproval
+                    | Phase::AwaitingCompaction
             );
             if waits_for_person {
                 return Ok(self.asked.pop_front());

@@ -207,6 +207,7 @@ impl View {
         row.thread.updated_at_ms = now_ms;
         row.thread.breaker.clone_from(&changed.breaker);
         row.thread.last_fate.clone_from(&changed.last_fate);
+        row.thread.proposal.clone_from(&changed.proposal);
         row.sequence_id = changed.sequence_id.clone();
         row.guards = changed.guards.len();
         self.sort();

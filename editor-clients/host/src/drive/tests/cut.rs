@@ -258,6 +258,7 @@ const INLINE: Case = Case {
 /// Returns how many requests the session made.
 async fn check(case: &Case, at: usize, loss: Loss) -> usize {
     let (home, folder, page) = (TempDir::new().unwrap(), TempDir::new().unwrap(), Page::default());
+    compact_at_turn_end(home.path());
     std::fs::write(home.path().join("rawr.toml"), case.config).unwrap();
     let requests = Rc::new(Cell::new(0));
     let cut = Cut {

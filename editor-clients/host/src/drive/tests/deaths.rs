@@ -304,6 +304,7 @@ async fn session(
 /// Whether the first driver lived to its end.
 async fn dies_after(steps: usize) -> bool {
     let (home, cwd) = (TempDir::new().unwrap(), TempDir::new().unwrap());
+    compact_at_turn_end(home.path());
     let world = Arc::new(Mutex::new(World::default()));
     let real = Real { home: home.path().to_owned(), last: Arc::default() };
     let (first, second) = (Page::default(), Page::default());

@@ -1,5 +1,5 @@
-//! The plan of Claude Code's agent, folded from its tool calls: `TodoWrite` replaces it, `TaskCreate` and `TaskUpdate` change
-//! single tasks. Pure.
+//! The plan of Claude Code's agent, folded from its tool calls: `TodoWrite` and `TaskList` replace it, `TaskCreate` and
+//! `TaskUpdate` change single tasks. Pure.
 
 use rawr_protocol::{PlanStep, StepStatus};
 use serde::Deserialize;
@@ -34,6 +34,18 @@ struct CreatedTask {
 }
 
 #[derive(Deserialize)]
+struct TaskListResult {
+    tasks: Vec<ListedTask>,
+}
+
+#[derive(Deserialize)]
+struct ListedTask {
+    id: String,
+    subject: String,
+    status: String,
+}
+
+#[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct TaskUpdateInput {
     task_id: String,
@@ -47,7 +59,10 @@ impl ClaudePlan {
         match tool {
             "TodoWrite" => self.written(TodoWriteInput::deserialize(input).ok()?),
             "TaskCreate" => self.created(TaskCreateResult::deserialize(answer).ok()?.task),
+            // A refused update is not marked as an error of the call.
+            "TaskUpdate" if answer["success"] == false => return None,
             "TaskUpdate" => self.updated(TaskUpdateInput::deserialize(input).ok()?)?,
+            "TaskList" => self.listed(TaskListResult::deserialize(answer).ok()?),
             _ => return None,
         }
         Some(self.steps.iter().map(|(_, step)| step.clone()).collect())
@@ -62,7 +77,15 @@ impl ClaudePlan {
         self.steps.push((id, PlanStep { step: subject, status: StepStatus::Pending }));
     }
 
-    /// `None` for an unknown task, such as one that was created before rawr joined.
+    /// Also has the tasks that were created before rawr joined.
+    fn listed(&mut self, TaskListResult { tasks }: TaskListResult) {
+        let step = |task: ListedTask| {
+            (task.id, PlanStep { step: task.subject, status: status(&task.status) })
+        };
+        self.steps = tasks.into_iter().map(step).collect();
+    }
+
+    /// `None` for an unknown task, such as one that was created before rawr joined and not listed since.
     fn updated(&mut self, update: TaskUpdateInput) -> Option<()> {
         let at = self.steps.iter().position(|(id, _)| *id == update.task_id)?;
         if update.status.as_deref() == Some("deleted") {
@@ -135,6 +158,43 @@ mod tests {
         check(&[tasks[0].clone(), tasks[1].clone(), named], "parser pending, README pending");
         let gone = updated(json!({"taskId": "1", "status": "deleted"}));
         check(&[tasks[0].clone(), tasks[1].clone(), gone], "docs pending");
+    }
+
+    /// As recorded from Claude Code 2.1: its answers repeat the fields that changed.
+    #[test]
+    fn a_task_goes_through_its_statuses() {
+        let update = |status: &str, from: &str| {
+            let change = json!({"from": from, "to": status});
+            let answer = json!({"success": true, "taskId": "1", "updatedFields": ["status"], "statusChange": change});
+            ("TaskUpdate", json!({"taskId": "1", "status": status}), answer)
+        };
+        let new = created("1", "Read the README");
+        let begun = update("in_progress", "pending");
+        check(&[new.clone(), begun.clone()], "Read the README in_progress");
+        let done = update("completed", "in_progress");
+        check(&[new, begun, done], "Read the README completed");
+    }
+
+    #[test]
+    fn a_failed_update_does_not_change_the_plan() {
+        let input = json!({"taskId": "1", "status": "completed"});
+        let answer =
+            json!({"success": false, "taskId": "1", "updatedFields": [], "error": "blocked"});
+        check(&[created("1", "parser"), ("TaskUpdate", input, answer)], "no news");
+    }
+
+    #[test]
+    fn a_list_of_tasks_replaces_the_plan() {
+        let tasks = json!({"tasks": [
+            {"id": "1", "subject": "parser", "status": "completed", "blockedBy": []},
+            {"id": "2", "subject": "docs", "status": "pending", "blockedBy": ["1"]},
+        ]});
+        let listed = ("TaskList", json!({}), tasks);
+        check(std::slice::from_ref(&listed), "parser completed, docs pending");
+        let begun = updated(json!({"taskId": "2", "status": "in_progress"}));
+        check(&[created("1", "parser"), listed, begun], "parser completed, docs in_progress");
+        let none = ("TaskList", json!({}), json!({"tasks": []}));
+        check(&[created("1", "parser"), none], "");
     }
 
     #[test]

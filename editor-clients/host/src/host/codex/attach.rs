@@ -12,7 +12,7 @@ use super::message::{CodexThreadStatus, Incoming};
 use super::paused::PausedGoalRecord;
 use super::rollout::LastUsage;
 use super::turns::{CodexTurns, ThreadAccess};
-use super::{BASELINE_TOKENS, Codex, NAME, ThreadAnswer, goal, probe, rollout};
+use super::{BASELINE_TOKENS, CACHE_SECONDS, Codex, NAME, ThreadAnswer, goal, probe, rollout};
 use crate::host::{HostError, HostEvent, HostThread, ThreadOrigin};
 
 /// The thread to join.
@@ -229,6 +229,7 @@ fn about(
         // Codex offers no request for a compaction inside a turn.
         mid_turn_compact: false,
         inject_items: false,
+        cache_seconds: Some(CACHE_SECONDS),
     };
     HostThread {
         thread_id: answer.thread.id,

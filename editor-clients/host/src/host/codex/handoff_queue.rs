@@ -2,6 +2,7 @@
 //! It is queued once the history is rewritten, because a failed compaction would not hold it back. Pure.
 
 use super::message::{CodexItem, CodexNotification};
+use crate::host::is_marked;
 
 /// The handoff of the running compaction.
 #[derive(Debug, Default)]
@@ -86,10 +87,10 @@ impl HandoffQueue {
         matches!(self.stand, QueueState::Begun { .. })
     }
 
-    /// Whether this text is queued, or started a turn that is not claimed.
+    /// Whether this handoff is queued, or started a turn that is not claimed.
     pub(super) fn holds(&self, text: &str) -> bool {
         match &self.stand {
-            QueueState::Queued { text: queued, .. } => queued == text,
+            QueueState::Queued { text: queued, .. } => is_same_handoff(queued, text),
             QueueState::Begun { .. } => self.has_said(text),
             QueueState::Nothing | QueueState::Ready { .. } => false,
         }
@@ -106,9 +107,9 @@ impl HandoffQueue {
         }
     }
 
-    /// Whether the queue already delivered this text to the agent.
+    /// Whether the queue already delivered this handoff to the agent.
     pub(super) fn has_said(&self, text: &str) -> bool {
-        self.said.as_deref() == Some(text)
+        self.said.as_deref().is_some_and(|said| is_same_handoff(said, text))
     }
 
     /// Codex's id of the queued entry.
@@ -123,6 +124,13 @@ impl HandoffQueue {
     pub(super) fn forget(&mut self) {
         self.stand = QueueState::Nothing;
     }
+}
+
+/// Whether both are the handoff of one sequence. After the text was queued, a message may have come or a directive, so that
+/// the sidecar's text is another; the marker in the last line stays.
+fn is_same_handoff(queued: &str, text: &str) -> bool {
+    let marker = |text: &str| text.trim_end().lines().last().map(str::to_owned);
+    queued == text || is_marked(text) && marker(queued) == marker(text)
 }
 
 #[cfg(test)]
@@ -157,6 +165,15 @@ mod tests {
         assert!(!line.has_begun() && line.claim().is_none());
         assert!(!line.holds("go on"));
         assert!(line.has_said("go on") && !line.has_said("and the docs"));
+    }
+
+    #[test]
+    fn a_handoff_whose_text_changed_meanwhile_is_the_same() {
+        let mut line = HandoffQueue::default();
+        line.prepare("Go on.\n\n[rawr:s1:handoff]".to_owned());
+        line.compacted().unwrap();
+        assert!(line.holds("The user's next message follows.\n\n[rawr:s1:handoff]"));
+        assert!(!line.holds("Go on.\n\n[rawr:s2:handoff]"));
     }
 
     #[test]

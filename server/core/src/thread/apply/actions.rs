@@ -3,7 +3,7 @@
 use super::Thread;
 use crate::event::{Action, ActionIssued, ActionReported, ActionStatus};
 use crate::thread::{Issued, Judging, Progress};
-use crate::units::{ActionId, Timestamp};
+use crate::units::{ActionId, Timestamp, Tokens};
 
 /// How many turns and actions are remembered for late reports.
 const REMEMBERED: usize = 32;
@@ -22,6 +22,10 @@ impl Thread {
                     judging.since = at;
                 }
                 self.judged.calls += 1;
+            }
+            Action::SamplePacket { ahead: true, .. } => {
+                self.draft = Some(issued.action.clone());
+                self.drafts.asked += 1;
             }
             Action::InjectTurn { .. } | Action::Compact { .. } | Action::SamplePacket { .. } => {}
         }
@@ -56,6 +60,15 @@ impl Thread {
         if failed && self.judging.as_ref().is_some_and(judges) {
             self.judge_failed(reported.error.as_deref().unwrap_or("the host gave no reason"));
         }
+    }
+
+    /// The compaction was dropped, or work was done since. The counted tokens are those of the context that was read.
+    pub(super) fn withdraw_draft(&mut self) {
+        let Some(draft) = self.draft.take() else { return };
+        let read = self.context.unwrap_or_default();
+        let unused = &mut self.drafts.unused_tokens;
+        *unused = Tokens(unused.0.saturating_add(read.0));
+        self.progressed(&draft, Progress::Withdrawn);
     }
 
     pub(super) fn progressed(&mut self, action: &ActionId, progress: Progress) {

@@ -1,7 +1,7 @@
 //! Folds boundaries, each counted once even if a host reports it again.
 
 use super::Thread;
-use crate::boundary::{Boundaries, Boundary};
+use crate::boundary::Boundaries;
 use crate::thread::{Mark, Turn};
 use crate::units::{SequenceId, SignalId, TurnId};
 
@@ -56,12 +56,12 @@ impl Thread {
         self.boundaries.drain(..self.boundaries.len().saturating_sub(MARKS));
     }
 
-    /// Labels the checkpoint of this turn, if it still counts.
-    pub(super) fn name_checkpoint(&mut self, turn: Option<&TurnId>, label: &str) {
+    /// Labels these boundaries of the turn, as far as they still count.
+    pub(super) fn label(&mut self, of: Boundaries, turn: Option<&TurnId>, label: Option<&str>) {
+        let Some(label) = label else { return };
         let turn = turn.cloned().or_else(|| self.open_turn());
-        let is_meant = |mark: &&mut Mark| {
-            mark.boundary == Boundary::PlanCheckpoint && mark.turn == turn && !mark.is_spent()
-        };
+        let is_meant =
+            |mark: &&mut Mark| of.has(mark.boundary) && mark.turn == turn && !mark.is_spent();
         if let Some(mark) = self.boundaries.iter_mut().rev().find(is_meant) {
             mark.label = Some(label.to_owned());
         }

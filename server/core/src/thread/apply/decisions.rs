@@ -19,9 +19,14 @@ impl Thread {
         self.asked_for &= v > 1 && !asked_by_person && !starts;
         self.unassessed = None;
         self.deferred = None;
+        self.idle = false;
         self.drop_question();
         self.last_assessed = Some(assessed.clone());
-        self.settle_waiting(&Fate::Overtaken { by: assessed.decision.clone() }, at);
+        let fate = match &assessed.dropped {
+            Some(why) => Fate::Dropped { why: why.clone() },
+            None => Fate::Overtaken { by: assessed.decision.clone() },
+        };
+        self.settle_waiting(&fate, at);
         let follows = match assessed.outcome {
             Outcome::Compact | Outcome::Ask | Outcome::Judge => true,
             Outcome::Defer => assessed.entrance == Entrance::Preflight,
@@ -54,6 +59,7 @@ impl Thread {
             }
             Outcome::Defer if assessed.entrance == Entrance::Preflight => {
                 self.deferred = Some(assessed.clone());
+                self.deferred_since = at;
             }
             Outcome::Nothing if assessed.entrance == Entrance::MidTurn && !assessed.vetoed => {}
             Outcome::Defer | Outcome::Nothing | Outcome::Tag | Outcome::Suggest => {
@@ -66,7 +72,7 @@ impl Thread {
         }
     }
 
-    pub(super) fn starting_of(&self, assessed: &Assessed) -> Starting {
+    pub(crate) fn starting_of(&self, assessed: &Assessed) -> Starting {
         let trigger = match (assessed.turn.as_ref(), assessed.tier, assessed.percent) {
             (_, _, Some(percent)) if assessed.entrance == Entrance::Inline => {
                 Trigger::Inline { percent }
@@ -135,7 +141,7 @@ impl Thread {
             self.deferred = None;
             self.leave_boundaries_behind(None, v);
         } else {
-            self.asked_for |= responded.choice == Choice::CompactNow;
+            self.asked_for |= matches!(responded.choice, Choice::CompactNow | Choice::Approve);
         }
     }
 }

@@ -67,6 +67,16 @@ impl Thread {
         }
     }
 
+    /// A check ran in this turn, or in the running one.
+    pub(super) fn checked(&mut self, check: &str, passed: bool, turn: Option<&TurnId>) {
+        self.known.checked(check, passed);
+        let newest = self.turns.back().map(|turn| turn.id.clone());
+        let of = turn.cloned().or(newest);
+        if let Some(turn) = self.turns.iter_mut().find(|turn| Some(&turn.id) == of.as_ref()) {
+            turn.checked = Some(passed);
+        }
+    }
+
     fn heard_person(&mut self, text: Option<&str>, directives: &[String], at: Timestamp) {
         if let Some(text) = text {
             self.known.first_message.get_or_insert_with(|| text.to_owned());
@@ -168,6 +178,7 @@ impl Thread {
             self.known.last_message = Some(message.clone());
             self.only_newest_message(&reported.turn);
             self.signaled(reported.boundaries, Some(&reported.turn), None, v);
+            self.label(Boundaries::SEMANTIC, Some(&reported.turn), reported.heard.as_deref());
         }
     }
 
@@ -266,6 +277,7 @@ impl Thread {
         }
         self.only_newest_message(&completed.turn);
         self.signaled(completed.boundaries, Some(&completed.turn), None, v);
+        self.label(Boundaries::SEMANTIC, Some(&completed.turn), completed.heard.as_deref());
     }
 
     pub(super) fn awaits_unbound_turn(&self) -> bool {
@@ -277,6 +289,7 @@ impl Thread {
     /// Work was done since the packet or the sample, so it is asked for again. An injected turn that has not begun
     /// comes after that work.
     pub(super) fn packet_grew_stale(&mut self) {
+        self.withdraw_draft();
         let current = self.sequence.as_ref().and_then(|sequence| sequence.current.as_ref());
         let comes_later = |issued: &Issued| issued.is_open() && !issued.kind.is_sample();
         let in_flight = current.and_then(|action| self.action(action)).is_some_and(comes_later);
@@ -298,6 +311,7 @@ impl Thread {
                 end: None,
                 lost: false,
                 counted: Boundaries::NONE,
+                checked: None,
             });
             self.turns.len() - 1
         });

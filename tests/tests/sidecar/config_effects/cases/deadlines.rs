@@ -34,6 +34,7 @@ pub fn cases() -> Vec<KeyCase> {
             +   semantic_break pass: not only plan boundaries
             +   active_work pass: nothing is running
             +   packet_worth pass: there is something to carry over
+            +   confirmation pass: not configured
             +   judgment fail: host gave no answer: the judge did not answer in time
             +   mode pass: auto
             + thread idle early 80%

@@ -57,7 +57,7 @@ pub fn cases() -> Vec<KeyCase> {
                 + perform inject_turn heads_up: HEADS-UP a phase ended here (commit) / [rawr:s1-860202a3:heads_up]
                 + thread awaiting_heads_up asap 60%
                 - perform inject_turn handoff: HANDOFF ``` / State: working / Goal: parser / Next: docs / ``` (none known) / [rawr:s1-860202a3:handoff]
-                + perform inject_turn handoff: HANDOFF ``` / BY-RAWR goal=Write the parser last=The parser is written and committed. / ``` (none known) / [rawr:s1-860202a3:handoff]
+                + perform inject_turn handoff: HANDOFF ``` / BY-RAWR goal=Write the parser last=I put the parser into a commit of its own. / ``` (none known) / [rawr:s1-860202a3:handoff]
             "#]],
         ),
         case(
@@ -70,6 +70,14 @@ pub fn cases() -> Vec<KeyCase> {
             "#]],
         )
         .can(&[HostAbility::Sample]),
+        case("rawr_auto_compaction.packet_ahead", "false", commit(ASAP), expect![[r#"
+            - perform sample_packet for -, ahead true, prompt "HEADS-UP a phase ended here (commit)\n\nWRITE-PACKET"
+        "#]])
+            .also(&[
+                r#"rawr_auto_compaction.policy.asap.confirm = "idle""#,
+                r#"rawr_auto_compaction.packet_channel = "sample""#,
+            ])
+            .can(&[HostAbility::Sample]),
         case("rawr_auto_compaction.mid_turn", r#""off""#, mid_turn(EMERGENCY), expect![[r#"
             - verdict "compact": 10% left: emergency, inside the turn
             - decided mid_turn compact emergency: 10% left: emergency, inside the turn
@@ -109,6 +117,7 @@ pub fn cases() -> Vec<KeyCase> {
                 -   semantic_break pass: not only plan boundaries
                 -   active_work pass: nothing is running
                 -   packet_worth pass: there is something to carry over
+                -   confirmation pass: not configured
                 -   judgment pass: not configured
                 -   mode pass: auto
                 - heads-up will_compact early, packet by agent
@@ -298,10 +307,10 @@ pub fn cases() -> Vec<KeyCase> {
             "6",
             then(commit(ASAP), &[CaseStep::DoAll, CaseStep::Show(ShownState::Packet)]),
             expect![[r#"
-                - perform inject_turn handoff: HANDOFF ``` / BY-RAWR goal=Write the parser last=The parser is written and committed. / ``` (none known) / [rawr:s1-860202a3:handoff]
-                + perform inject_turn handoff: HANDOFF ``` / BY-RAWR goal=Write  … last=… itted. / ``` (none known) / [rawr:s1-860202a3:handoff]
-                - shown BY-RAWR goal=Write the parser last=The parser is written and committed.
-                + shown BY-RAWR goal=Write  … last=… itted.
+                - perform inject_turn handoff: HANDOFF ``` / BY-RAWR goal=Write the parser last=I put the parser into a commit of its own. / ``` (none known) / [rawr:s1-860202a3:handoff]
+                + perform inject_turn handoff: HANDOFF ``` / BY-RAWR goal=Write  … last=… s own. / ``` (none known) / [rawr:s1-860202a3:handoff]
+                - shown BY-RAWR goal=Write the parser last=I put the parser into a commit of its own.
+                + shown BY-RAWR goal=Write  … last=… s own.
             "#]],
         )
         .also(&[WATCHER]),
@@ -349,6 +358,7 @@ pub fn cases() -> Vec<KeyCase> {
             -   semantic_break not_reached: no boundary counts
             -   active_work pass: nothing is running
             -   packet_worth pass: there is something to carry over
+            -   confirmation pass: not configured
             -   judgment pass: not configured
             -   mode pass: auto
             - thread idle emergency 10%
@@ -358,6 +368,7 @@ pub fn cases() -> Vec<KeyCase> {
             +   semantic_break not_reached: does not apply to the built-in compaction
             +   active_work not_reached: does not apply to the built-in compaction
             +   packet_worth not_reached: does not apply to the built-in compaction
+            +   confirmation not_reached: does not apply to the built-in compaction
             +   judgment not_reached: does not apply to the built-in compaction
             +   mode not_reached: does not apply to the built-in compaction
             + perform compact for inline
@@ -382,6 +393,7 @@ pub fn cases() -> Vec<KeyCase> {
             +   semantic_break not_reached: does not apply to the built-in compaction
             +   active_work not_reached: does not apply to the built-in compaction
             +   packet_worth not_reached: does not apply to the built-in compaction
+            +   confirmation not_reached: does not apply to the built-in compaction
             +   judgment not_reached: does not apply to the built-in compaction
             +   mode not_reached: does not apply to the built-in compaction
             + perform compact for inline
@@ -394,5 +406,72 @@ pub fn cases() -> Vec<KeyCase> {
         "#]])
             .also(&[OFF, INLINE])
             .can(&[HostAbility::MidTurnCompact]),
+        case("rawr_auto_compaction.preset", r#""calm""#, commit(ASAP), expect![[r#"
+            - verdict "compact": 60% left (asap) at commit
+            - decided turn_complete compact asap: 60% left (asap) at commit
+            -   boundaries ["commit"]
+            + verdict "defer": 60% left (asap) at commit; 4 minutes of silence decides
+            + decided preflight defer asap: 60% left (asap) at commit; 4 minutes of silence decides
+            -   confirmation pass: not configured
+            +   confirmation not_reached: not confirmed yet
+            - heads-up will_compact asap, packet by agent
+            - perform inject_turn packet_request: HEADS-UP a phase ended here (commit) / WRITE-PACKET / [rawr:s1-860202a3:packet_request]
+            - thread awaiting_packet asap 60%
+            + thread proposed asap 60%
+        "#]]),
+        case(
+            "rawr_auto_compaction.confirm_percent",
+            "100",
+            then(commit(ASAP), &[CaseStep::Submit("commit and push")]),
+            expect![[r#"
+                - submitted: Held
+                - decided preflight compact asap: 60% left (asap) at commit; the next message closes the work (100%: 'commit', speaks of a commit or a release)
+                -   boundaries ["commit"]
+                + submitted: Deliver
+                + decided preflight nothing asap: proposed at commit; dropped, because the end of a phase is only 86% likely, needed 100%; the next message closes the work (100%: 'commit', speaks of a commit or a release)
+                -   confirmation pass: the next message closes the work (100%: 'commit', speaks of a commit or a release); a phase ended before it (86%)
+                +   confirmation fail: the end of a phase is only 86% likely, needed 100%; the next message closes the work (100%: 'commit', speaks of a commit or a release)
+                - heads-up will_compact asap, packet by agent
+                - perform inject_turn packet_request: HEADS-UP a phase ended here (commit) / WRITE-PACKET / [rawr:s1-860202a3:packet_request]
+                - thread awaiting_packet asap 60%
+                + thread idle asap 60%
+            "#]],
+        )
+        .also(&[r#"rawr_auto_compaction.preset = "calm""#])
+        .can(&[HostAbility::Queue]),
+        case("rawr_auto_compaction.idle_seconds", "30", commit(ASAP), expect![[r#"
+            - verdict "defer": 60% left (asap) at commit; 4 minutes of silence decides
+            - decided preflight defer asap: 60% left (asap) at commit; 4 minutes of silence decides
+            + verdict "defer": 60% left (asap) at commit; 30 seconds of silence decides
+            + decided preflight defer asap: 60% left (asap) at commit; 30 seconds of silence decides
+        "#]])
+            .also(&[r#"rawr_auto_compaction.policy.asap.confirm = "idle""#]),
+        case("rawr_auto_compaction.cache_seconds", "200", commit(ASAP), expect![[r#"
+            - verdict "defer": 60% left (asap) at commit; 4 minutes of silence decides
+            - decided preflight defer asap: 60% left (asap) at commit; 4 minutes of silence decides
+            + verdict "defer": 60% left (asap) at commit; 140 seconds of silence decides
+            + decided preflight defer asap: 60% left (asap) at commit; 140 seconds of silence decides
+        "#]])
+            .also(&[r#"rawr_auto_compaction.policy.asap.confirm = "idle""#]),
+        case(
+            "rawr_auto_compaction.semantic_signals.not_done",
+            r#"["for now"]"#,
+            says(ASAP, "All done for now: the parser is written."),
+            expect![[r#"
+                - verdict "compact": 60% left (asap) at agent_done
+                - decided turn_complete compact asap: 60% left (asap) at agent_done
+                -   boundaries ["agent_done"]
+                + verdict "nothing": no boundary in this turn
+                + decided turn_complete nothing asap: no boundary in this turn
+                -   boundary pass: agent_done ('All done for now: the parser is written.')
+                +   boundary fail: no boundary in this turn
+                -   semantic_break pass: not only plan boundaries
+                +   semantic_break not_reached: no boundary counts
+                - heads-up will_compact asap, packet by agent
+                - perform inject_turn packet_request: HEADS-UP a phase ended here (agent_done) / WRITE-PACKET / [rawr:s1-860202a3:packet_request]
+                - thread awaiting_packet asap 60%
+                + thread idle asap 60%
+            "#]],
+        ),
     ]
 }

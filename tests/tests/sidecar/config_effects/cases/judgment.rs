@@ -67,6 +67,7 @@ pub fn cases() -> Vec<KeyCase> {
             +   semantic_break pass: not only plan boundaries
             +   active_work pass: nothing is running
             +   packet_worth pass: there is something to carry over
+            +   confirmation pass: not configured
             +   judgment fail: chat gave no answer: no answer within 1s, in 1 request(s)
             +   mode pass: auto
             + thread idle ready 70%
@@ -88,6 +89,7 @@ pub fn cases() -> Vec<KeyCase> {
             +   semantic_break pass: not only plan boundaries
             +   active_work pass: nothing is running
             +   packet_worth pass: there is something to carry over
+            +   confirmation pass: not configured
             +   judgment not_reached: the judge is asked
             +   mode fail: tag: would compact here
             + the judge is asked

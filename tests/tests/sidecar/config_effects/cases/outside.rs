@@ -25,8 +25,8 @@ pub fn cases() -> Vec<KeyCase> {
         ),
         case(
             "rawr_auto_compaction.semantic_signals.agent_done",
-            r#"["fertig"]"#,
-            says(ASAP, "Der Parser ist nun endlich fertig."),
+            r#"["kurzum"]"#,
+            says(ASAP, "Kurzum: I looked around in the folder."),
             expect![[r#"
                 - verdict "nothing": no boundary in this turn
                 - decided turn_complete nothing asap: no boundary in this turn
@@ -34,7 +34,7 @@ pub fn cases() -> Vec<KeyCase> {
                 + decided turn_complete compact asap: 60% left (asap) at agent_done
                 +   boundaries ["agent_done"]
                 -   boundary fail: no boundary in this turn
-                +   boundary pass: agent_done
+                +   boundary pass: agent_done ('kurzum')
                 -   semantic_break not_reached: no boundary counts
                 +   semantic_break pass: not only plan boundaries
                 - thread idle asap 60%
@@ -45,8 +45,8 @@ pub fn cases() -> Vec<KeyCase> {
         ),
         case(
             "rawr_auto_compaction.semantic_signals.topic_shift",
-            r#"["als nächstes"]"#,
-            says(ASAP, "Als Nächstes kommt die Doku."),
+            r#"["kurzum"]"#,
+            says(ASAP, "Kurzum: I looked around in the folder."),
             expect![[r#"
                 - verdict "nothing": no boundary in this turn
                 - decided turn_complete nothing asap: no boundary in this turn
@@ -54,7 +54,7 @@ pub fn cases() -> Vec<KeyCase> {
                 + decided turn_complete compact asap: 60% left (asap) at topic_shift
                 +   boundaries ["topic_shift"]
                 -   boundary fail: no boundary in this turn
-                +   boundary pass: topic_shift
+                +   boundary pass: topic_shift ('kurzum')
                 -   semantic_break not_reached: no boundary counts
                 +   semantic_break pass: not only plan boundaries
                 - thread idle asap 60%
@@ -66,7 +66,7 @@ pub fn cases() -> Vec<KeyCase> {
         case(
             "rawr_auto_compaction.semantic_signals.concluding_thought",
             r#"["kurzum"]"#,
-            says(ASAP, "Kurzum: der Parser ist da."),
+            says(ASAP, "Kurzum: I looked around in the folder."),
             expect![[r#"
                 - verdict "nothing": no boundary in this turn
                 - decided turn_complete nothing asap: no boundary in this turn
@@ -74,7 +74,7 @@ pub fn cases() -> Vec<KeyCase> {
                 + decided turn_complete compact asap: 60% left (asap) at concluding_thought
                 +   boundaries ["concluding_thought"]
                 -   boundary fail: no boundary in this turn
-                +   boundary pass: concluding_thought
+                +   boundary pass: concluding_thought ('kurzum')
                 -   semantic_break not_reached: no boundary counts
                 +   semantic_break pass: not only plan boundaries
                 - thread idle asap 60%

@@ -67,8 +67,8 @@ pub fn cases() -> Vec<KeyCase> {
             r#""my-watcher-packet.md""#,
             then(commit(ASAP), &[DO, CaseStep::Show(ShownState::Packet)]),
             expect![[r#"
-                - shown BY-RAWR goal=Write the parser last=The parser is written and committed.
-                + shown MY-BY-RAWR goal=Write the parser last=The parser is written and committed.
+                - shown BY-RAWR goal=Write the parser last=I put the parser into a commit of its own.
+                + shown MY-BY-RAWR goal=Write the parser last=I put the parser into a commit of its own.
             "#]],
         )
         .also(&[WATCHER]),

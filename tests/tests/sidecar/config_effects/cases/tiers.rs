@@ -34,6 +34,7 @@ pub fn cases() -> Vec<KeyCase> {
                 -   semantic_break pass: not only plan boundaries
                 -   active_work pass: nothing is running
                 -   packet_worth pass: there is something to carry over
+                -   confirmation pass: not configured
                 -   judgment pass: not configured
                 -   mode pass: auto
                 - heads-up will_compact early, packet by agent
@@ -297,6 +298,184 @@ pub fn cases() -> Vec<KeyCase> {
             expect![[r#"
                 -   judgment pass: not configured
                 +   judgment bypassed: no judge is asked in an emergency
+            "#]],
+        ),
+        case(
+            "rawr_auto_compaction.policy.early.confirm",
+            r#""idle""#,
+            pull_request(EARLY),
+            expect![[r#"
+                - verdict "compact": 80% left (early) at pr_checkpoint
+                - decided turn_complete compact early: 80% left (early) at pr_checkpoint
+                -   boundaries ["pr_checkpoint"]
+                + verdict "defer": 80% left (early) at pr_checkpoint; 4 minutes of silence decides
+                + decided preflight defer early: 80% left (early) at pr_checkpoint; 4 minutes of silence decides
+                -   confirmation pass: not configured
+                +   confirmation not_reached: not confirmed yet
+                - heads-up will_compact early, packet by agent
+                - perform inject_turn packet_request: HEADS-UP a phase ended here (pr_checkpoint) / WRITE-PACKET / [rawr:s1-860202a3:packet_request]
+                - thread awaiting_packet early 80%
+                + thread proposed early 80%
+            "#]],
+        ),
+        case(
+            "rawr_auto_compaction.policy.early.tokens_used_gt",
+            "1000",
+            says(1_001, LOOKED),
+            expect![[r#"
+                - verdict "nothing": 99% left is above every tier
+                - thread idle - 99%
+                + verdict "nothing": no boundary in this turn
+                + decided turn_complete nothing early: no boundary in this turn
+                +   feature pass: features.rawr_auto_compaction is on
+                +   pressure pass: 1,001 tokens used are above 1,000 (early)
+                +   origin pass: a turn of the user or the host
+                +   mode_of_host pass: the host allows it
+                +   guard pass: no guard is active
+                +   breaker pass: 0 of 3 strikes
+                +   rearm pass: never compacted
+                +   cooldown pass: never compacted
+                +   boundary fail: no boundary in this turn
+                +   weak_boundary pass: not a plan update alone
+                +   semantic_break not_reached: no boundary counts
+                +   active_work pass: nothing is running
+                +   packet_worth pass: there is something to carry over
+                +   confirmation pass: not configured
+                +   judgment pass: not configured
+                +   mode pass: auto
+                + thread idle early 99%
+            "#]],
+        ),
+        case(
+            "rawr_auto_compaction.policy.ready.confirm",
+            r#""idle""#,
+            commit(READY),
+            expect![[r#"
+                - verdict "compact": 70% left (ready) at commit
+                - decided turn_complete compact ready: 70% left (ready) at commit
+                -   boundaries ["commit"]
+                + verdict "defer": 70% left (ready) at commit; 4 minutes of silence decides
+                + decided preflight defer ready: 70% left (ready) at commit; 4 minutes of silence decides
+                -   confirmation pass: not configured
+                +   confirmation not_reached: not confirmed yet
+                - heads-up will_compact ready, packet by agent
+                - perform inject_turn packet_request: HEADS-UP a phase ended here (commit) / WRITE-PACKET / [rawr:s1-860202a3:packet_request]
+                - thread awaiting_packet ready 70%
+                + thread proposed ready 70%
+            "#]],
+        ),
+        case(
+            "rawr_auto_compaction.policy.ready.tokens_used_gt",
+            "1000",
+            says(1_001, LOOKED),
+            expect![[r#"
+                - verdict "nothing": 99% left is above every tier
+                - thread idle - 99%
+                + verdict "nothing": no boundary in this turn
+                + decided turn_complete nothing ready: no boundary in this turn
+                +   feature pass: features.rawr_auto_compaction is on
+                +   pressure pass: 1,001 tokens used are above 1,000 (ready)
+                +   origin pass: a turn of the user or the host
+                +   mode_of_host pass: the host allows it
+                +   guard pass: no guard is active
+                +   breaker pass: 0 of 3 strikes
+                +   rearm pass: never compacted
+                +   cooldown pass: never compacted
+                +   boundary fail: no boundary in this turn
+                +   weak_boundary pass: not a plan update alone
+                +   semantic_break not_reached: no boundary counts
+                +   active_work pass: nothing is running
+                +   packet_worth pass: there is something to carry over
+                +   confirmation pass: not configured
+                +   judgment pass: not configured
+                +   mode pass: auto
+                + thread idle ready 99%
+            "#]],
+        ),
+        case(
+            "rawr_auto_compaction.policy.asap.confirm",
+            r#""idle""#,
+            commit(ASAP),
+            expect![[r#"
+                - verdict "compact": 60% left (asap) at commit
+                - decided turn_complete compact asap: 60% left (asap) at commit
+                -   boundaries ["commit"]
+                + verdict "defer": 60% left (asap) at commit; 4 minutes of silence decides
+                + decided preflight defer asap: 60% left (asap) at commit; 4 minutes of silence decides
+                -   confirmation pass: not configured
+                +   confirmation not_reached: not confirmed yet
+                - heads-up will_compact asap, packet by agent
+                - perform inject_turn packet_request: HEADS-UP a phase ended here (commit) / WRITE-PACKET / [rawr:s1-860202a3:packet_request]
+                - thread awaiting_packet asap 60%
+                + thread proposed asap 60%
+            "#]],
+        ),
+        case(
+            "rawr_auto_compaction.policy.asap.tokens_used_gt",
+            "1000",
+            says(1_001, LOOKED),
+            expect![[r#"
+                - verdict "nothing": 99% left is above every tier
+                - thread idle - 99%
+                + verdict "nothing": no boundary in this turn
+                + decided turn_complete nothing asap: no boundary in this turn
+                +   feature pass: features.rawr_auto_compaction is on
+                +   pressure pass: 1,001 tokens used are above 1,000 (asap)
+                +   origin pass: a turn of the user or the host
+                +   mode_of_host pass: the host allows it
+                +   guard pass: no guard is active
+                +   breaker pass: 0 of 3 strikes
+                +   rearm pass: never compacted
+                +   cooldown pass: never compacted
+                +   boundary fail: no boundary in this turn
+                +   weak_boundary pass: not a plan update alone
+                +   semantic_break not_reached: no boundary counts
+                +   active_work pass: nothing is running
+                +   packet_worth pass: there is something to carry over
+                +   confirmation pass: not configured
+                +   judgment pass: not configured
+                +   mode pass: auto
+                + thread idle asap 99%
+            "#]],
+        ),
+        case(
+            "rawr_auto_compaction.policy.emergency.confirm",
+            r#""idle""#,
+            commit(EMERGENCY),
+            expect![[r#"
+                -   confirmation pass: not configured
+                +   confirmation bypassed: an emergency waits for no confirmation
+            "#]],
+        ),
+        case(
+            "rawr_auto_compaction.policy.emergency.tokens_used_gt",
+            "1000",
+            says(1_001, LOOKED),
+            expect![[r#"
+                - verdict "nothing": 99% left is above every tier
+                - thread idle - 99%
+                + verdict "compact": 99% left: emergency
+                + decided turn_complete compact emergency: 99% left: emergency
+                +   boundaries []
+                +   feature pass: features.rawr_auto_compaction is on
+                +   pressure pass: 1,001 tokens used are above 1,000 (emergency)
+                +   origin pass: a turn of the user or the host
+                +   mode_of_host pass: the host allows it
+                +   guard pass: no guard is active
+                +   breaker pass: 0 of 3 strikes
+                +   rearm pass: never compacted
+                +   cooldown pass: never compacted
+                +   boundary bypassed: no boundary in this turn
+                +   weak_boundary pass: not a plan update alone
+                +   semantic_break not_reached: no boundary counts
+                +   active_work pass: nothing is running
+                +   packet_worth pass: there is something to carry over
+                +   confirmation pass: not configured
+                +   judgment pass: not configured
+                +   mode pass: auto
+                + heads-up will_compact emergency, packet by agent
+                + perform inject_turn packet_request: HEADS-UP the context is nearly full / WRITE-PACKET / [rawr:s1-860202a3:packet_request]
+                + thread awaiting_packet emergency 99%
             "#]],
         ),
     ]

@@ -52,7 +52,7 @@ pub(super) fn deadline(heads_up: &HeadsUp, now_ms: i64) -> Option<String> {
 fn way(drawing: &Drawing<'_>, row: &ThreadRow, details: &ThreadDetails) -> Option<Line<'static>> {
     const STEPS: [&str; 4] = ["heads-up", "packet", "compaction", "handoff"];
     let at = match row.thread.phase {
-        Phase::Idle => return None,
+        Phase::Idle | Phase::Proposed => return None,
         Phase::AwaitingJudgment | Phase::AwaitingApproval | Phase::Deferred => None,
         Phase::AwaitingHeadsUp | Phase::AwaitingScratchWrite => Some(0),
         Phase::AwaitingPacket => Some(1),
@@ -78,7 +78,7 @@ fn way(drawing: &Drawing<'_>, row: &ThreadRow, details: &ThreadDetails) -> Optio
 
 fn decided(drawing: &Drawing<'_>, decision: &Decision) -> Vec<Line<'static>> {
     let when = ago(decision.at_ms, drawing.now_ms);
-    let what = render::decided(decision.outcome, &decision.reason);
+    let what = render::decided(&decision.verdict());
     let mut lines = vec![drawing.ink.line(&fact(&when, &what))];
     let tokens = decision.compaction.as_ref().map(render::compacted_to);
     let fate = decision.fate.as_ref();

@@ -19,7 +19,7 @@ pub enum RolloutLine {
     EventMsg(RolloutEvent),
     /// The history was compacted.
     Compacted(IgnoredAny),
-    /// An item of the history.
+    /// An item of the history: a message, or a call of a tool.
     ResponseItem(RolloutMessage),
     /// A line of another kind.
     #[serde(other)]
@@ -68,7 +68,7 @@ pub struct TurnAttribution {
     pub turn_trigger: Option<String>,
 }
 
-/// A message of the history.
+/// An item of the history. What another kind of item has is empty.
 #[derive(Deserialize)]
 pub struct RolloutMessage {
     #[serde(default)]
@@ -79,6 +79,12 @@ pub struct RolloutMessage {
     pub content: Vec<RolloutPart>,
     #[serde(default, rename = "internal_chat_message_metadata_passthrough")]
     pub about: MessageMetadata,
+    /// The tool that is called.
+    #[serde(default)]
+    pub name: String,
+    /// A call's arguments: a text in JSON, for most tools.
+    #[serde(default)]
+    pub arguments: Value,
 }
 
 #[derive(Deserialize, Default)]

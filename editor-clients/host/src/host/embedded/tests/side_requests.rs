@@ -11,6 +11,7 @@ fn question(text: &str) -> ModelQuestion {
         instructions: "You judge.".to_owned(),
         text: text.to_owned(),
         output_schema: json!({"type": "object"}),
+        ahead: false,
     }
 }
 

@@ -1,0 +1,103 @@
+//! Whether the next message confirms that a phase of work ended before it.
+
+use super::{GateContext, Question};
+use crate::boundary::{Boundaries, Boundary};
+use crate::event::TurnStatus;
+use crate::policy::Confirm;
+use crate::thread::{Speaker, Thread, Turn};
+use crate::units::Timestamp;
+use crate::words::next::{self, NextMessage};
+use crate::words::phase::{self, TurnFacts};
+use crate::words::{Probability, WorkAtHand};
+
+/// Between these probabilities a judge is asked, if the tier has one.
+const CLEARLY_NOT: Probability = Probability::of_thousandths(100);
+const CLEARLY: Probability = Probability::of_thousandths(850);
+
+const GOES_ON: &str = "goes on with the same work";
+
+/// What the next message says of the work before it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Confirmation {
+    pub message: NextMessage,
+    /// That a phase of work ended before the message.
+    pub ended: Probability,
+}
+
+impl Confirmation {
+    pub fn is_unclear(&self) -> bool {
+        (CLEARLY_NOT..CLEARLY).contains(&self.ended)
+    }
+
+    /// What the message does and why it is read so, for people.
+    pub fn evidence(&self) -> String {
+        let (share, does) = self.likeliest();
+        let quotes: Vec<_> = self.message.evidence.iter().map(ToString::to_string).collect();
+        let because =
+            if quotes.is_empty() { String::new() } else { format!(": {}", quotes.join(", ")) };
+        format!("the next message {does} ({share}{because})")
+    }
+
+    /// The part that keeps it from confirming, for people.
+    pub fn objection(&self, needed: Probability) -> String {
+        let (_, does) = self.likeliest();
+        let message = self.evidence();
+        if does == GOES_ON {
+            return message;
+        }
+        let ended = self.ended;
+        format!("the end of a phase is only {ended} likely, needed {needed}; {message}")
+    }
+
+    fn likeliest(&self) -> (Probability, &'static str) {
+        let NextMessage { new, close, same, .. } = &self.message;
+        let all = [(*same, GOES_ON), (*close, "closes the work"), (*new, "opens something new")];
+        all.into_iter().max_by_key(|(share, _)| *share).unwrap_or_default()
+    }
+}
+
+impl GateContext<'_> {
+    /// Reads the next message, where it decides about a proposal.
+    pub(super) fn next_message(&self) -> Option<Confirmation> {
+        let Question::Preflight { turn, message } = self.question else { return None };
+        if self.confirm() == Confirm::None {
+            return None;
+        }
+        let agent = self.thread.known.last_message.as_deref().unwrap_or_default();
+        let work = work_at_hand(self.thread);
+        let facts = facts(self.thread, self.thread.turn(turn), self.present(), self.now);
+        let message_is = next::of(message, &work);
+        let ended = phase::ended(agent, &message_is, facts);
+        Some(Confirmation { message: message_is, ended })
+    }
+}
+
+/// What the person asked for last and the agent said last.
+pub(super) fn work_at_hand(thread: &Thread) -> WorkAtHand {
+    let known = &thread.known;
+    let asked: Vec<&str> = known
+        .said
+        .iter()
+        .filter(|said| said.by == Speaker::User)
+        .map(|said| said.text.as_str())
+        .collect();
+    WorkAtHand::new(&asked, known.last_message.as_deref().unwrap_or_default())
+}
+
+/// What is known for certain of the turn that proposed.
+fn facts(thread: &Thread, turn: Option<&Turn>, present: Boundaries, now: Timestamp) -> TurnFacts {
+    const COMMITS: Boundaries =
+        Boundaries::of(&[Boundary::Commit, Boundary::Pushed, Boundary::Merged]);
+    let checked = turn.and_then(|turn| turn.checked);
+    let ended = turn.and_then(|turn| turn.end.as_ref());
+    let known = &thread.known;
+    TurnFacts {
+        committed: !present.and(COMMITS).is_empty(),
+        tests_passed: checked == Some(true),
+        tests_failed: checked == Some(false),
+        plan_finished: present.has(Boundary::PlanCheckpoint) && known.open_steps().next().is_none(),
+        plan_open: known.open_steps().next().is_some(),
+        interrupted: ended.is_some_and(|end| end.status != TurnStatus::Completed),
+        minutes: u32::try_from(now.seconds_since(thread.deferred_since) / 60).ok(),
+    }
+}

@@ -1,0 +1,67 @@
+//! What a sentence of an agent speaks of: an end, something open, how a thing works, or what comes next. It holds for all
+//! of a class's words what was learned of one.
+
+use super::claim::ROWS;
+use super::classes::ClassTable;
+use super::model::{Features, hash};
+use super::tokens::{Token, TokenKind};
+
+/// Names, and words separated by blanks.
+const STANCES: [(&str, &str); 4] = [
+    (
+        "speaks of an end",
+        "done complete completed completes completing finished finishes finish ready fixed fixes resolved resolves merged \
+         pushed committed deployed released published pass passes passed passing green works working closed settled \
+         handled addressed solved solves wrapped wraps concluded concludes shipped live implemented added updated removed \
+         replaced rewrote renamed refactored migrated verified tested confirmed corrected covered gone clean stable \
+         succeeds succeeded successfully successful set over reached conclusion summary recap",
+    ),
+    (
+        "speaks of what is open",
+        "fail fails failing failed still remaining remain remains left missing pending blocked open broken incomplete \
+         error errors partially half almost nearly only yet tried persists some several but however although except \
+         cannot unable need needs waiting stopped interrupted reverted so far",
+    ),
+    (
+        "tells how something works",
+        "returns return called calls flag function method loop state status callback field column button label log says \
+         prints said wrote docs enum class event promise handler clicks option variant approach according after each \
+         every must spec demands",
+    ),
+    (
+        "moves on",
+        "next now moving turning proceed proceeding starting continue continuing move turn start on begin tackle let's \
+         onward switching part second",
+    ),
+];
+
+pub(super) fn table() -> ClassTable {
+    ClassTable::new(STANCES.iter().map(|(_, words)| words.split_whitespace()))
+}
+
+/// Each stance of a sentence under its mood, once more if it stands near the end, and all of them together.
+pub(super) fn of(
+    features: &mut Features,
+    table: &ClassTable,
+    sentence: &[Token],
+    mood: u32,
+    late: bool,
+) {
+    let (Some(first), Some(last)) = (sentence.first(), sentence.last()) else { return };
+    let place = (first.from, last.to);
+    let stances = table.of(sentence).bits();
+    for (at, (name, _)) in STANCES.iter().enumerate() {
+        if stances & (1 << at) != 0 {
+            features.add_sentence_trait(ROWS, name, mood, place);
+            if late {
+                features.add_sentence_trait(ROWS, name, 8 + mood, place);
+            }
+        }
+    }
+    features.add_sentence_trait(ROWS, "its wording", 16 + stances * 8 + mood, place);
+    let of = hash(b"of", 0);
+    let share = |tokens: &[Token]| matches!(tokens, [part, word, _] if part.kind == TokenKind::Masked && word.hash == of);
+    if sentence.windows(3).any(share) {
+        features.add_sentence_trait(ROWS, "so many of all", mood, place);
+    }
+}
