@@ -4,9 +4,11 @@ use crate::Data;
 use crate::learn::{Example, HeadRelation, LinearModel, Settings, train_dense};
 use crate::sentences::{Sentence, SentenceKind};
 use crate::vectors::{LabeledTurn, PhaseEnd};
+use anyhow::{Context as _, Result};
 use rawr_core::words::model::{logistic, softmax};
 use rawr_core::words::phase::{self, INPUTS};
 use rawr_core::words::{claim, next};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 const FOLDS: usize = 5;
@@ -146,6 +148,53 @@ pub fn held_out(data: &Data) -> Vec<Prediction> {
         })
         .collect();
     turns.iter().map(|turn| models[fold(turn, FOLDS)].predict(turn)).collect()
+}
+
+/// In thousandths, where the judge is asked: below, nothing is started; from the upper end on, no one is asked.
+const JUDGED: std::ops::Range<i64> = 100..850;
+
+/// What would be started where a judge decides the unclear turn ends, over the sessions of which there are `judgments`:
+/// lines of a turn's id and `yes` or `no`, by a reader who saw the agent's last message and the person's next, not the label.
+pub fn with_a_judge(
+    turns: &[LabeledTurn],
+    predictions: &[Prediction],
+    judgments: &str,
+) -> Result<String> {
+    let mut judged = BTreeMap::new();
+    for line in judgments.lines() {
+        let (id, said) = line.split_once(' ').context("a judgment is an id and yes or no")?;
+        judged.insert(id, said == "yes");
+    }
+    let sessions: BTreeSet<&str> = judged.keys().filter_map(|id| id.split(':').next()).collect();
+    let (mut started, mut asked, mut of) = ([0; 3], 0, 0);
+    for (turn, told) in turns.iter().zip(predictions) {
+        let session = format!("{:08x}", turn.session);
+        if !sessions.contains(session.as_str()) {
+            continue;
+        }
+        of += usize::from(turn.end == PhaseEnd::Yes);
+        let thousandths = (told.phase * 1000.0).round() as i64;
+        let starts = if JUDGED.contains(&thousandths) {
+            asked += 1;
+            let id = format!("{session}:t{}", turn.turn);
+            *judged.get(id.as_str()).with_context(|| format!("no judgment of {id}"))?
+        } else {
+            thousandths >= JUDGED.end
+        };
+        if starts {
+            started[[PhaseEnd::Yes, PhaseEnd::Weak, PhaseEnd::No]
+                .iter()
+                .position(|end| *end == turn.end)
+                .unwrap_or(2)] += 1;
+        }
+    }
+    let all: usize = started.iter().sum();
+    let share = |part: usize, of: usize| 100.0 * part as f64 / of.max(1) as f64;
+    let [hit, weak, wrong] = started.map(|count| share(count, all));
+    Ok(format!(
+        "\nWith a judge, asked at {asked} turn ends: {all} started, {hit:.1}% at a true end, {weak:.1}% weak, {wrong:.1}% false, {:.1}% of the true ends found\n",
+        share(started[0], of)
+    ))
 }
 
 /// The table of what would be started.

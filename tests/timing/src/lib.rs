@@ -28,6 +28,8 @@ pub fn run(args: &[&str]) -> Result<()> {
             let data = data()?;
             let predictions = figures::held_out(&data);
             write!(out, "{}", figures::table(&data.turns, &predictions))?;
+            let judgments = fs::read_to_string(folder().join("judgments.txt"))?;
+            write!(out, "{}", figures::with_a_judge(&data.turns, &predictions, &judgments)?)?;
         }
         ["turns"] => {
             let data = data()?;
