@@ -91,3 +91,17 @@ fn vectors_are_written_as_they_are_read() {
     assert!(turns.len() >= 865);
     assert!(vectors::read(b"something else").is_err());
 }
+
+#[test]
+fn every_unclear_turn_end_of_the_judged_sessions_has_its_judgment() {
+    let data = data().unwrap();
+    let predictions = rawr_timing::figures::held_out(&data);
+    let judgments = std::fs::read_to_string(rawr_timing::folder().join("judgments.txt")).unwrap();
+    let figure =
+        |judgments: &str| rawr_timing::figures::with_a_judge(&data.turns, &predictions, judgments);
+    figure(&judgments).unwrap();
+    let (first, others) = judgments.split_once('\n').unwrap();
+    let (id, _) = first.split_once(' ').unwrap();
+    let error = figure(others).unwrap_err().to_string();
+    assert_eq!(error, format!("no judgment of {id}"));
+}
