@@ -26,7 +26,7 @@ use std::path::PathBuf;
 pub use attach::{Attachment, UserMessageRoute};
 pub use connection::Experimental;
 pub use probe::{CodexProbe, HookTrust, ListedHook, probe};
-use rawr_protocol::{Host as HostInfo, HostCapabilities, PendingAction};
+use rawr_protocol::PendingAction;
 pub use restore::{RestoreMethod, RestorePoint, RestoreTarget, RestoredThread};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -160,34 +160,11 @@ impl Codex {
         settings: &CodexSettings,
         answer: ThreadAnswer,
     ) -> Result<Self, HostError> {
-        let capabilities = HostCapabilities {
-            inject_turn: true,
-            steer: true,
-            sample: probe::knows_sample(&mut connection).await?,
-            // Every input of this thread comes from the driver, which can hold it.
-            queue: true,
-            compact: true,
-            compact_by_person: false,
-            judge: true,
-            // Codex offers no request for a compaction inside a turn.
-            mid_turn_compact: false,
-            inject_items: false,
-            cache_seconds: Some(CACHE_SECONDS),
-        };
-        let thread = HostThread {
-            thread_id: answer.thread.id,
-            origin: ThreadOrigin::Person,
-            cwd: settings.cwd.clone(),
-            host: HostInfo {
-                name: NAME.to_owned(),
-                version: answer.thread.cli_version,
-                capabilities,
-            },
-            model: answer.model,
-            context_window: None,
-            baseline_tokens: BASELINE_TOKENS,
-            transcript: answer.thread.path,
-        };
+        let sample = probe::knows_sample(&mut connection).await?;
+        // Every input of this thread comes from the driver, which can hold it.
+        let typed = UserMessageRoute::MayBeHeld;
+        let opened = attach::about(answer, ThreadOrigin::Person, sample, typed);
+        let thread = HostThread { cwd: settings.cwd.clone(), ..opened };
         let turns = CodexTurns::new(thread.thread_id.clone());
         Ok(Self::with(thread, connection, turns, ThreadAccess::Exclusive))
     }

@@ -209,7 +209,8 @@ async fn wait(
     }
 }
 
-fn about(
+/// What a thread is to the sidecar that Codex has opened.
+pub(super) fn about(
     answer: ThreadAnswer,
     origin: ThreadOrigin,
     sample: bool,
