@@ -150,6 +150,11 @@ pub fn held_out(data: &Data) -> Vec<Prediction> {
     turns.iter().map(|turn| models[fold(turn, FOLDS)].predict(turn)).collect()
 }
 
+/// In percent.
+fn share(part: usize, of: usize) -> f64 {
+    100.0 * part as f64 / of.max(1) as f64
+}
+
 /// In thousandths, where the judge is asked: below, nothing is started; from the upper end on, no one is asked.
 const JUDGED: std::ops::Range<i64> = 100..850;
 
@@ -182,18 +187,14 @@ pub fn with_a_judge(
             thousandths >= JUDGED.end
         };
         if starts {
-            started[[PhaseEnd::Yes, PhaseEnd::Weak, PhaseEnd::No]
-                .iter()
-                .position(|end| *end == turn.end)
-                .unwrap_or(2)] += 1;
+            started[turn.end as usize] += 1;
         }
     }
     let all: usize = started.iter().sum();
-    let share = |part: usize, of: usize| 100.0 * part as f64 / of.max(1) as f64;
-    let [hit, weak, wrong] = started.map(|count| share(count, all));
+    let [wrong, weak, hit] = started.map(|count| share(count, all));
     Ok(format!(
         "\nWith a judge, asked at {asked} turn ends: {all} started, {hit:.1}% at a true end, {weak:.1}% weak, {wrong:.1}% false, {:.1}% of the true ends found\n",
-        share(started[0], of)
+        share(started[PhaseEnd::Yes as usize], of)
     ))
 }
 
@@ -209,9 +210,8 @@ pub fn table(turns: &[LabeledTurn], predictions: &[Prediction]) -> String {
         let counts = [PhaseEnd::Yes, PhaseEnd::Weak, PhaseEnd::No].map(started);
         let all: usize = counts.iter().sum();
         let yes = turns.iter().filter(|turn| turn.end == PhaseEnd::Yes).count();
-        let percent = |part: usize, of: usize| 100.0 * part as f64 / of.max(1) as f64;
-        let [hit, weak, wrong] = counts.map(|count| percent(count, all));
-        let found = percent(counts[0], yes);
+        let [hit, weak, wrong] = counts.map(|count| share(count, all));
+        let found = share(counts[0], yes);
         _ = writeln!(
             out,
             "| {name} | {all} | {hit:.0}% | {weak:.0}% | {wrong:.0}% | {found:.0}% |"
@@ -243,7 +243,6 @@ pub fn table(turns: &[LabeledTurn], predictions: &[Prediction]) -> String {
         }
     }
     let (all, least, hits, wrong) = best;
-    let share = |part: usize, of: usize| 100.0 * part as f64 / of.max(1) as f64;
     _ = writeln!(
         out,
         "\nWith 88% at a true end: p > {least:.2}, {all} started, {:.1}% false, {:.1}% of the true ends found",
