@@ -1,7 +1,7 @@
 //! The rawr wire protocol: every method, every payload, the error codes and the framing. It depends on nothing of the
 //! sidecar.
 //!
-//! Read `methods` first, the table of all calls, then the file of the subject (`thread`, `turn`,
+//! Read `methods` first, the table of all calls, then the file of the subject (`opening`, `thread`, `turn`,
 //! `signal`, `input`, `decision`, `sequence`, `action`, `judgment`, `packet`, `compaction`, `guard`, `directive`,
 //! `scratch`, `capsule`, `recall`, `prompt`, `config`, `tokens`); then `names` for the vocabularies that they share,
 //! `problem`, `id` and `error`.
@@ -38,6 +38,7 @@ mod judgment;
 mod lenient;
 mod lifecycle;
 mod names;
+mod opening;
 mod packet;
 mod problem;
 mod prompt;
@@ -68,6 +69,7 @@ pub use lenient::read_params;
 pub use lifecycle::*;
 pub use methods::{Direction, METHODS, Method, MethodKind};
 pub use names::*;
+pub use opening::*;
 pub use packet::*;
 pub use problem::*;
 pub use prompt::*;

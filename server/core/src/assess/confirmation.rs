@@ -14,7 +14,24 @@ use crate::words::{Probability, WorkAtHand};
 const CLEARLY_NOT: Probability = Probability::of_thousandths(100);
 const CLEARLY: Probability = Probability::of_thousandths(850);
 
-const GOES_ON: &str = "goes on with the same work";
+/// What a message does to the work before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Effect {
+    GoesOn,
+    Closes,
+    OpensNew,
+}
+
+impl Effect {
+    /// For people, after "the next message".
+    const fn verb(self) -> &'static str {
+        match self {
+            Self::GoesOn => "goes on with the same work",
+            Self::Closes => "closes the work",
+            Self::OpensNew => "opens something new",
+        }
+    }
+}
 
 /// What the next message says of the work before it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,7 +48,8 @@ impl Confirmation {
 
     /// What the message does and why it is read so, for people.
     pub fn evidence(&self) -> String {
-        let (share, does) = self.likeliest();
+        let (share, effect) = self.likeliest();
+        let does = effect.verb();
         let quotes: Vec<_> = self.message.evidence.iter().map(ToString::to_string).collect();
         let because =
             if quotes.is_empty() { String::new() } else { format!(": {}", quotes.join(", ")) };
@@ -40,19 +58,19 @@ impl Confirmation {
 
     /// The part that keeps it from confirming, for people.
     pub fn objection(&self, needed: Probability) -> String {
-        let (_, does) = self.likeliest();
         let message = self.evidence();
-        if does == GOES_ON {
+        if self.likeliest().1 == Effect::GoesOn {
             return message;
         }
-        let ended = self.ended;
-        format!("the end of a phase is only {ended} likely, needed {needed}; {message}")
+        // Rounded down, because 64.6% is not the 65% that are needed.
+        let ended = self.ended.thousandths() / 10;
+        format!("the end of a phase is only {ended}% likely, needed {needed}; {message}")
     }
 
-    fn likeliest(&self) -> (Probability, &'static str) {
+    fn likeliest(&self) -> (Probability, Effect) {
         let NextMessage { new, close, same, .. } = &self.message;
-        let all = [(*same, GOES_ON), (*close, "closes the work"), (*new, "opens something new")];
-        all.into_iter().max_by_key(|(share, _)| *share).unwrap_or_default()
+        let all = [(*same, Effect::GoesOn), (*close, Effect::Closes), (*new, Effect::OpensNew)];
+        all.into_iter().max_by_key(|(share, _)| *share).unwrap_or((*same, Effect::GoesOn))
     }
 }
 
