@@ -6,7 +6,7 @@ use crate::sentences::{Sentence, SentenceKind};
 use crate::vectors::{LabeledTurn, PhaseEnd};
 use anyhow::{Context as _, Result};
 use rawr_core::words::model::{logistic, softmax};
-use rawr_core::words::phase::{self, INPUTS};
+use rawr_core::words::phase::{self, INPUTS, TurnFacts};
 use rawr_core::words::{claim, next};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -31,6 +31,8 @@ pub struct Prediction {
     pub claim: [f64; 2],
     pub next: [f64; 3],
     pub phase: f64,
+    /// Whether the sidecar hears a boundary: words of the agent, or a fact.
+    pub has_boundary: bool,
 }
 
 /// All of a session's turns are in one fold.
@@ -133,7 +135,10 @@ impl Models {
         let inputs = phase::inputs(claim[0], claim[1], next, turn.facts);
         let (bias, weights) = self.phase;
         let phase = logistic(inputs.iter().zip(weights).fold(bias, |sum, (x, w)| sum + x * w));
-        Prediction { claim: claim.map(logistic), next, phase }
+        let claim = claim.map(logistic);
+        let TurnFacts { committed, plan_finished, .. } = turn.facts;
+        let has_boundary = claim.iter().any(|share| *share >= 0.5) || committed || plan_finished;
+        Prediction { claim, next, phase, has_boundary }
     }
 }
 
@@ -158,6 +163,12 @@ fn share(part: usize, of: usize) -> f64 {
 /// In thousandths, where the judge is asked: below, nothing is started; from the upper end on, no one is asked.
 const JUDGED: std::ops::Range<i64> = 100..850;
 
+/// The sessions of which there are judgments.
+pub fn sessions(judgments: &str) -> BTreeSet<u32> {
+    let ids = judgments.lines().filter_map(|line| line.get(..8));
+    ids.filter_map(|id| u32::from_str_radix(id, 16).ok()).collect()
+}
+
 /// What would be started where a judge decides the unclear turn ends, over the sessions of which there are `judgments`:
 /// lines of a turn's id and `yes` or `no`, by a reader who saw the agent's last message and the person's next, not the label.
 pub fn with_a_judge(
@@ -170,11 +181,11 @@ pub fn with_a_judge(
         let (id, said) = line.split_once(' ').context("a judgment is an id and yes or no")?;
         judged.insert(id, said == "yes");
     }
-    let sessions: BTreeSet<&str> = judged.keys().filter_map(|id| id.split(':').next()).collect();
+    let sessions = sessions(judgments);
     let (mut started, mut asked, mut of) = ([0; 3], 0, 0);
     for (turn, told) in turns.iter().zip(predictions) {
         let session = format!("{:08x}", turn.session);
-        if !sessions.contains(session.as_str()) {
+        if !sessions.contains(&turn.session) {
             continue;
         }
         of += usize::from(turn.end == PhaseEnd::Yes);
@@ -230,6 +241,9 @@ pub fn table(turns: &[LabeledTurn], predictions: &[Prediction]) -> String {
     }
     for least in [0.4, 0.5, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85] {
         row(format!("both and the facts, p > {least}"), &|p| p.phase > least);
+        row(format!("the same, after a boundary, p > {least}"), &|p| {
+            p.has_boundary && p.phase > least
+        });
     }
     let mut sorted: Vec<_> = turns.iter().zip(predictions).collect();
     sorted.sort_by(|a, b| b.1.phase.total_cmp(&a.1.phase));

@@ -27,8 +27,15 @@ pub fn run(args: &[&str]) -> Result<()> {
         ["figures"] => {
             let data = data()?;
             let predictions = figures::held_out(&data);
-            write!(out, "{}", figures::table(&data.turns, &predictions))?;
             let judgments = fs::read_to_string(folder().join("judgments.txt"))?;
+            let sessions = figures::sessions(&judgments);
+            let both = || data.turns.iter().cloned().zip(predictions.iter().copied());
+            let (turns, told): (Vec<_>, Vec<_>) =
+                both().filter(|(turn, _)| sessions.contains(&turn.session)).unzip();
+            writeln!(out, "{} turn ends of all sessions:\n", data.turns.len())?;
+            write!(out, "{}", figures::table(&data.turns, &predictions))?;
+            writeln!(out, "\n{} turn ends of one project:\n", turns.len())?;
+            write!(out, "{}", figures::table(&turns, &told))?;
             write!(out, "{}", figures::with_a_judge(&data.turns, &predictions, &judgments)?)?;
         }
         ["turns"] => {

@@ -18,8 +18,6 @@ pub struct RecordedTurn {
     pub asked: String,
     pub said: String,
     pub facts: TurnFacts,
-    began: Option<i64>,
-    ended: Option<i64>,
 }
 
 /// The labelled turns of all sessions in `folder`, in the order of their sessions and turns.
@@ -71,9 +69,6 @@ fn turn(session: &str, at: usize, recorded: &[RecordedTurn], label: &Value) -> R
     let work = WorkAtHand::new(&asked, &this.said);
     let message = after.map_or("", |turn| turn.asked.as_str());
     let rows = |log_odds| Rows::from(&next::features(message, &work.clone().with_claim(log_odds)));
-    let minutes = after
-        .and_then(|after| Some((after.began? - this.ended?) / 60))
-        .map(|minutes| minutes.clamp(0, 100_000) as u32);
     let is = |key: &str| label[key].as_bool().with_context(|| format!("a label without {key}"));
     Ok(LabeledTurn {
         is_written: false,
@@ -90,7 +85,7 @@ fn turn(session: &str, at: usize, recorded: &[RecordedTurn], label: &Value) -> R
             .context("a label without next")?,
         says_done: is("agent_says_done")?,
         announces: is("agent_announces_next")?,
-        facts: TurnFacts { minutes, ..this.facts },
+        facts: this.facts,
         claim: Rows::from(&claim::features(&this.said)),
         message: rows(0.0).texts,
         relation: CLAIM_STEPS.map(|step| rows(step).traits),
@@ -105,12 +100,11 @@ fn read(text: &str) -> Vec<RecordedTurn> {
         if row["isSidechain"] == true {
             continue;
         }
-        let time = row["timestamp"].as_str().and_then(seconds);
         let content = &row["message"]["content"];
         match row["type"].as_str() {
             Some("user") if row["isMeta"] != true => {
                 if let Some(asked) = prompt(content) {
-                    turns.push(RecordedTurn { asked, began: time, ..RecordedTurn::default() });
+                    turns.push(RecordedTurn { asked, ..RecordedTurn::default() });
                 } else if let Some(turn) = turns.last_mut() {
                     results(turn, &mut calls, content);
                 }
@@ -121,9 +115,6 @@ fn read(text: &str) -> Vec<RecordedTurn> {
                 }
             }
             _ => {}
-        }
-        if let Some(turn) = turns.last_mut() {
-            turn.ended = time.or(turn.ended);
         }
     }
     turns
@@ -177,15 +168,4 @@ fn results(turn: &mut RecordedTurn, calls: &mut BTreeMap<String, String>, conten
             (turn.facts.tests_passed, turn.facts.tests_failed) = (!failed, failed);
         }
     }
-}
-
-/// `2026-01-06T10:00:00.000Z` in seconds since 1970.
-fn seconds(time: &str) -> Option<i64> {
-    let part = |from: usize, to: usize| time.get(from..to)?.parse::<i64>().ok();
-    let (year, month, day) = (part(0, 4)?, part(5, 7)?, part(8, 10)?);
-    let (hour, minute, second) = (part(11, 13)?, part(14, 16)?, part(17, 19)?);
-    // Days of a calendar whose year begins in March.
-    let (y, m) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
-    let days = 365 * y + y / 4 - y / 100 + y / 400 + (153 * m + 2) / 5 + day - 719_469;
-    Some(((days * 24 + hour) * 60 + minute) * 60 + second)
 }

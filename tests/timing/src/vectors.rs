@@ -6,7 +6,7 @@ use rawr_core::words::model::Features;
 use rawr_core::words::phase::TurnFacts;
 use rawr_core::words::{WorkAtHand, claim, next};
 
-const MAGIC: &[u8] = b"rawr-timing 2\n";
+const MAGIC: &[u8] = b"rawr-timing 3\n";
 /// Log-odds of a claim to be done, one for each step that the features of the next message know.
 pub const CLAIM_STEPS: [f64; 4] = [-3.0, -0.5, 0.5, 3.0];
 
@@ -92,11 +92,9 @@ pub fn write(turns: &[LabeledTurn]) -> Vec<u8> {
             facts.plan_finished,
             facts.plan_open,
             facts.interrupted,
-            facts.minutes.is_some(),
         ];
         let known = known.iter().enumerate().fold(0, |bits, (at, is)| bits | u8::from(*is) << at);
         out.extend([flags, known]);
-        number(&mut out, facts.minutes.unwrap_or(0));
         for list in [&turn.claim.texts, &turn.claim.traits, &turn.message] {
             rows(&mut out, list);
         }
@@ -142,7 +140,6 @@ fn turn(bytes: &mut &[u8]) -> Result<LabeledTurn> {
     let session = u32::from_le_bytes(take(bytes)?);
     let turn = u16::from_le_bytes(take(bytes)?);
     let [flags, known] = take(bytes)?;
-    let minutes = read_number(bytes)?;
     let is = |bit: u8| known & (1 << bit) != 0;
     Ok(LabeledTurn {
         is_written: false,
@@ -164,7 +161,6 @@ fn turn(bytes: &mut &[u8]) -> Result<LabeledTurn> {
             plan_finished: is(3),
             plan_open: is(4),
             interrupted: is(5),
-            minutes: is(6).then_some(minutes),
         },
         claim: Rows { texts: read_rows(bytes)?, traits: read_rows(bytes)? },
         message: read_rows(bytes)?,

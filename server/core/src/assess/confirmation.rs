@@ -5,7 +5,6 @@ use crate::boundary::{Boundaries, Boundary};
 use crate::event::TurnStatus;
 use crate::policy::Confirm;
 use crate::thread::{Speaker, Thread, Turn};
-use crate::units::Timestamp;
 use crate::words::next::{self, NextMessage};
 use crate::words::phase::{self, TurnFacts};
 use crate::words::{Probability, WorkAtHand};
@@ -83,7 +82,7 @@ impl GateContext<'_> {
         }
         let agent = self.thread.known.last_message.as_deref().unwrap_or_default();
         let work = work_at_hand(self.thread);
-        let facts = facts(self.thread, self.thread.turn(turn), self.present(), self.now);
+        let facts = facts(self.thread, self.thread.turn(turn), self.present());
         let message_is = next::of(message, &work);
         let ended = phase::ended(agent, &message_is, facts);
         Some(Confirmation { message: message_is, ended })
@@ -103,7 +102,7 @@ pub(super) fn work_at_hand(thread: &Thread) -> WorkAtHand {
 }
 
 /// What is known for certain of the turn that proposed.
-fn facts(thread: &Thread, turn: Option<&Turn>, present: Boundaries, now: Timestamp) -> TurnFacts {
+fn facts(thread: &Thread, turn: Option<&Turn>, present: Boundaries) -> TurnFacts {
     const COMMITS: Boundaries =
         Boundaries::of(&[Boundary::Commit, Boundary::Pushed, Boundary::Merged]);
     let checked = turn.and_then(|turn| turn.checked);
@@ -116,6 +115,5 @@ fn facts(thread: &Thread, turn: Option<&Turn>, present: Boundaries, now: Timesta
         plan_finished: present.has(Boundary::PlanCheckpoint) && known.open_steps().next().is_none(),
         plan_open: known.open_steps().next().is_some(),
         interrupted: ended.is_some_and(|end| end.status != TurnStatus::Completed),
-        minutes: u32::try_from(now.seconds_since(thread.deferred_since) / 60).ok(),
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{Effect, Machine, Notice};
 use crate::assess::{Decision, Gate, GateOutcome, GateResult, Inline, Question, assess, judge};
-use crate::boundary::Boundaries;
+use crate::boundary::{Boundaries, Boundary};
 use crate::compose;
 use crate::coverage;
 use crate::event::{
@@ -310,6 +310,10 @@ impl Machine {
         let thread = &self.thread;
         let wanted = rules.policy.packet_ahead && thread.draft.is_none() && thread.held.is_empty();
         let (proposal, _) = thread.proposal().filter(|_| wanted)?;
+        // That a turn completed says too little to pay for a packet that may be thrown away.
+        if proposal.boundaries == Boundaries::of(&[Boundary::TurnComplete]) {
+            return None;
+        }
         let action = ActionId::new(format!("{}.packet", proposal.decision));
         if thread.action(&action).is_some() {
             return None;

@@ -186,20 +186,23 @@ impl TierRule {
     pub fn counting_with(&self, confirm: Confirm, tier: Tier) -> Boundaries {
         let turn_complete = Boundaries::of(&[Boundary::TurnComplete]);
         match self.required {
-            None => Self::allowed_with(confirm, tier),
-            Some(required) => required.and(Self::allowed_with(confirm, tier).or(turn_complete)),
+            None => self.allowed_with(confirm, tier),
+            Some(required) => required.and(self.allowed_with(confirm, tier).or(turn_complete)),
         }
     }
 
     /// The boundaries that may count.
     pub fn allowed(&self, tier: Tier) -> Boundaries {
-        Self::allowed_with(self.confirm, tier)
+        self.allowed_with(self.confirm, tier)
     }
 
-    /// Where a proposal is confirmed, every boundary may propose.
-    fn allowed_with(confirm: Confirm, tier: Tier) -> Boundaries {
+    /// Where a proposal is confirmed, every boundary may propose. Where a judge reads the next message too, so may every
+    /// turn that completed: what the agent's words leave open, the judge decides.
+    fn allowed_with(&self, confirm: Confirm, tier: Tier) -> Boundaries {
+        let judged = self.decision_prompt_path.is_some();
         match confirm {
             Confirm::None => tier.allowed(),
+            Confirm::Message | Confirm::Either if judged => Boundaries::ALL,
             Confirm::Message | Confirm::Idle | Confirm::Either => {
                 Boundaries::ALL.without(Boundaries::of(&[Boundary::TurnComplete]))
             }

@@ -89,6 +89,9 @@ pub fn features(message: &str, work: &WorkAtHand) -> Features {
     }
     structure(&mut add, &tokens.counts);
     relation(&mut add, work, work.overlap(&tokens.list), short);
+    if tokens.counts.commands > 0 {
+        command(&mut features, &tokens.list, work);
+    }
     features
 }
 
@@ -113,6 +116,49 @@ fn classes(
         let part = if work.claimed() >= 0.5 { 1 } else { 0 };
         features.add_trait(ROWS, "addresses no one");
         features.add_trait_of(ROWS, "addresses no one", 3 + part);
+    }
+}
+
+/// Commands of hosts that end a conversation, and those that only set something up.
+const LEAVING: [&str; 6] = ["/exit", "/quit", "/clear", "/new", "/compact", "/logout"];
+const SETTINGS: [&str; 16] = [
+    "/model",
+    "/login",
+    "/ide",
+    "/config",
+    "/status",
+    "/mcp",
+    "/help",
+    "/cost",
+    "/context",
+    "/usage",
+    "/permissions",
+    "/hooks",
+    "/agents",
+    "/plugin",
+    "/doctor",
+    "/resume",
+];
+
+/// What a command does, after a claim to be done and after none.
+fn command(features: &mut Features, tokens: &[tokens::Token], work: &WorkAtHand) {
+    let has = |names: &[&str]| {
+        names.iter().any(|name| {
+            let hash = tokens::command_hash(name);
+            tokens.iter().any(|token| token.hash == hash)
+        })
+    };
+    let name = if has(&LEAVING) {
+        "a command that leaves"
+    } else if has(&SETTINGS) {
+        "a command that sets something up"
+    } else {
+        "another command"
+    };
+    features.add_trait(ROWS, name);
+    features.add_trait_of(ROWS, name, 30 + u32::from(work.claimed() >= 0.5));
+    if work.asked {
+        features.add_trait_of(ROWS, name, 32);
     }
 }
 

@@ -21,17 +21,14 @@ pub struct TurnFacts {
     pub plan_open: bool,
     /// The person stopped it.
     pub interrupted: bool,
-    /// Minutes between its end and the next message, where they are known.
-    pub minutes: Option<u32>,
 }
 
 /// Inputs of the combining model, in the order of its weights.
-pub const INPUTS: usize = 15;
+pub const INPUTS: usize = 13;
 
 /// The inputs from the log-odds of the claim and the shares of the next message. For the trainer.
 pub fn inputs(claim: f64, announces: f64, next: [f64; 3], facts: TurnFacts) -> [f64; INPUTS] {
     let is = |holds: bool| if holds { 1.0 } else { 0.0 };
-    let minutes = facts.minutes.unwrap_or(5);
     let (done, leaves) = (logistic(claim), 1.0 - next[2]);
     [
         claim.clamp(-6.0, 6.0) / 3.0,
@@ -47,8 +44,6 @@ pub fn inputs(claim: f64, announces: f64, next: [f64; 3], facts: TurnFacts) -> [
         is(facts.plan_finished),
         is(facts.plan_open),
         is(facts.interrupted),
-        is(minutes >= 10),
-        is(minutes >= 60),
     ]
 }
 

@@ -108,6 +108,11 @@ pub(super) fn floor(text: &str, at: usize) -> usize {
     (0..=at.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
 }
 
+/// Of a command of a host, with its slash.
+pub(super) fn command_hash(name: &str) -> u32 {
+    hash(name.as_bytes(), 6)
+}
+
 struct MessageTokenizer {
     tokens: TokenizedMessage,
     reading: ReadingWindow,
@@ -284,7 +289,7 @@ impl MessageTokenizer {
             line::WordShape::Command => {
                 self.tokens.counts.commands += 1;
                 self.masked("command", from, to);
-                self.push(TokenKind::Word, hash(inner.as_bytes(), 6), from, to);
+                self.push(TokenKind::Word, command_hash(inner), from, to);
             }
             line::WordShape::Address => self.masked("address", from, to),
             line::WordShape::Number => {
