@@ -1,5 +1,6 @@
 //! Codex as a host: a `codex app-server` child process, or the app-server of a user's own Codex.
 
+mod answers;
 mod attach;
 mod children;
 mod connection;
@@ -11,14 +12,13 @@ mod missed;
 mod paused;
 mod probe;
 mod record;
-mod requests;
 mod restore;
 pub mod rollout;
 mod settings;
 mod side_requests;
 mod threads;
+mod transport;
 mod turns;
-mod wire;
 
 use std::collections::VecDeque;
 use std::path::PathBuf;
@@ -217,7 +217,7 @@ impl Codex {
                 self.events.push_back(HostEvent::AsksPerson);
             }
             ConnectionMessage::Message(Incoming::Request { id, method, params }) => {
-                let answer = requests::answer(&method, &params);
+                let answer = answers::answer(&method, &params);
                 self.connection.reply(id, answer.reply);
                 self.events.extend(answer.notice.map(HostEvent::Notice));
             }

@@ -9,14 +9,14 @@ use serde_json::{Value, json};
 use tokio::process::Command;
 
 use super::message::{CodexError, Incoming};
-use super::wire::CodexTransport;
+use super::transport::CodexTransport;
 use crate::host::HostError;
 use crate::host::pipes::PipeMessage;
 
 /// A connection to one app-server.
 #[derive(Debug)]
 pub(super) struct CodexConnection {
-    wire: CodexTransport,
+    transport: CodexTransport,
     last_id: u64,
     unread: VecDeque<ConnectionMessage>,
 }
@@ -56,10 +56,10 @@ const UNWANTED: [&str; 7] = [
 impl CodexConnection {
     /// Starts `command` and initializes the connection.
     pub(super) async fn open(binary: &Path, command: Command) -> Result<Self, HostError> {
-        let wire = CodexTransport::start(super::NAME, command);
-        let wire =
-            wire.map_err(|source| HostError::NotStarted { path: binary.to_owned(), source })?;
-        Self::greet(wire, Experimental::Wanted).await
+        let transport = CodexTransport::start(super::NAME, command);
+        let transport = transport
+            .map_err(|source| HostError::NotStarted { path: binary.to_owned(), source })?;
+        Self::greet(transport, Experimental::Wanted).await
     }
 
     /// Connects to a running app-server and initializes the connection.
@@ -67,14 +67,17 @@ impl CodexConnection {
         socket: &Path,
         experimental: Experimental,
     ) -> Result<Self, HostError> {
-        let wire = CodexTransport::reach(socket).await;
-        let wire =
-            wire.map_err(|source| HostError::NotReached { path: socket.to_owned(), source })?;
-        Self::greet(wire, experimental).await
+        let transport = CodexTransport::reach(socket).await;
+        let transport = transport
+            .map_err(|source| HostError::NotReached { path: socket.to_owned(), source })?;
+        Self::greet(transport, experimental).await
     }
 
-    async fn greet(wire: CodexTransport, experimental: Experimental) -> Result<Self, HostError> {
-        let mut connection = Self { wire, last_id: 0, unread: VecDeque::new() };
+    async fn greet(
+        transport: CodexTransport,
+        experimental: Experimental,
+    ) -> Result<Self, HostError> {
+        let mut connection = Self { transport, last_id: 0, unread: VecDeque::new() };
         let hello = json!({
             "clientInfo": {"name": "rawr", "title": "rawr", "version": env!("CARGO_PKG_VERSION")},
             "capabilities": {
@@ -84,7 +87,7 @@ impl CodexConnection {
             },
         });
         connection.request("initialize", hello).await?;
-        connection.wire.send(&json!({"method": "initialized"}));
+        connection.transport.send(&json!({"method": "initialized"}));
         Ok(connection)
     }
 
@@ -137,14 +140,14 @@ impl CodexConnection {
     /// Sends a request without waiting. Returns its id.
     pub(super) fn post(&mut self, method: &'static str, params: Value) -> u64 {
         self.last_id += 1;
-        self.wire.send(&json!({"id": self.last_id, "method": method, "params": params}));
+        self.transport.send(&json!({"id": self.last_id, "method": method, "params": params}));
         self.last_id
     }
 
     /// Answers a request of Codex. `reply` contains a `result` or an `error`.
     pub(super) fn reply(&mut self, id: Value, mut reply: Value) {
         reply["id"] = id;
-        self.wire.send(&reply);
+        self.transport.send(&reply);
     }
 
     /// The next message that was queued while a request waited.
@@ -154,7 +157,7 @@ impl CodexConnection {
 
     /// Waits for the next message. Cancel safe.
     pub(super) async fn arrive(&mut self) -> ConnectionMessage {
-        match self.wire.receive().await {
+        match self.transport.receive().await {
             PipeMessage::Message(message) => {
                 ConnectionMessage::Message(Incoming::from_value(message))
             }
@@ -164,10 +167,10 @@ impl CodexConnection {
     }
 
     pub(super) fn process_id(&self) -> Option<u32> {
-        self.wire.process_id()
+        self.transport.process_id()
     }
 
     pub(super) async fn close(self) {
-        self.wire.close().await;
+        self.transport.close().await;
     }
 }
