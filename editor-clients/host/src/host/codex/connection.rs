@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use tokio::process::Command;
 
 use super::message::{CodexError, Incoming};
+use super::requests::{self, AppServerRequest};
 use super::transport::CodexTransport;
 use crate::host::HostError;
 use crate::host::pipes::PipeMessage;
@@ -42,17 +43,6 @@ pub(super) enum ConnectionMessage {
 /// Timeout of a request. Codex answers at once; a model's work is reported in notifications.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Frequent notifications that rawr does not use.
-const UNWANTED: [&str; 7] = [
-    "account/rateLimits/updated",
-    "item/agentMessage/delta",
-    "item/commandExecution/outputDelta",
-    "item/fileChange/outputDelta",
-    "item/reasoning/summaryTextDelta",
-    "item/reasoning/textDelta",
-    "turn/diff/updated",
-];
-
 impl CodexConnection {
     /// Starts `command` and initializes the connection.
     pub(super) async fn open(binary: &Path, command: Command) -> Result<Self, HostError> {
@@ -78,46 +68,35 @@ impl CodexConnection {
         experimental: Experimental,
     ) -> Result<Self, HostError> {
         let mut connection = Self { transport, last_id: 0, unread: VecDeque::new() };
-        let hello = json!({
-            "clientInfo": {"name": "rawr", "title": "rawr", "version": env!("CARGO_PKG_VERSION")},
-            "capabilities": {
-                "experimentalApi": experimental == Experimental::Wanted,
-                "requestAttestation": false,
-                "optOutNotificationMethods": UNWANTED,
-            },
-        });
-        connection.request("initialize", hello).await?;
+        connection.request(requests::initialize(experimental)).await?;
         connection.transport.send(&json!({"method": "initialized"}));
         Ok(connection)
     }
 
     /// Sends a request and waits for the result.
-    pub(super) async fn request(
-        &mut self,
-        method: &'static str,
-        params: Value,
-    ) -> Result<Value, HostError> {
-        let answer = self.ask(method, params).await?;
+    pub(super) async fn request(&mut self, request: AppServerRequest) -> Result<Value, HostError> {
+        let method = request.method;
+        let answer = self.ask(request).await?;
         answer.map_err(|refusal| HostError::Refused { method, message: refusal.message })
     }
 
     /// As [`request`](Self::request), with the result parsed.
     pub(super) async fn request_as<T: DeserializeOwned>(
         &mut self,
-        method: &'static str,
-        params: Value,
+        request: AppServerRequest,
     ) -> Result<T, HostError> {
-        let answer = self.request(method, params).await?;
+        let method = request.method;
+        let answer = self.request(request).await?;
         serde_json::from_value(answer).map_err(|source| HostError::NotUnderstood { method, source })
     }
 
     /// As [`request`](Self::request), with a refusal as a value.
     pub(super) async fn ask(
         &mut self,
-        method: &'static str,
-        params: Value,
+        request: AppServerRequest,
     ) -> Result<Result<Value, CodexError>, HostError> {
-        let id = self.post(method, params);
+        let method = request.method;
+        let id = self.post(request);
         let answer = tokio::time::timeout(PATIENCE, async {
             loop {
                 match self.arrive().await {
@@ -138,7 +117,8 @@ impl CodexConnection {
     }
 
     /// Sends a request without waiting. Returns its id.
-    pub(super) fn post(&mut self, method: &'static str, params: Value) -> u64 {
+    pub(super) fn post(&mut self, request: AppServerRequest) -> u64 {
+        let AppServerRequest { method, params } = request;
         self.last_id += 1;
         self.transport.send(&json!({"id": self.last_id, "method": method, "params": params}));
         self.last_id
