@@ -224,7 +224,7 @@ describe('rawr://', function()
   end)
 
   it('packet without a waiting sequence is kept, with a message', function()
-    lab.told({ 'Cancelled' }, function()
+    lab.told({ 'Canceled' }, function()
       vim.cmd.Rawr('cancel')
     end)
     session.wait_for('thread_changed', function(event)

@@ -6,7 +6,7 @@ use crate::root;
 use std::process::Command;
 
 /// Denied in code, comments, texts and names, in any case, as whole words of prose and of identifiers.
-const DENIED: [&str; 11] = [
+const DENIED: [&str; 12] = [
     "whoever",
     "whomever",
     "whom",
@@ -15,6 +15,7 @@ const DENIED: [&str; 11] = [
     "anybody",
     "anew",
     "be had",
+    "stand beside",
     "stands beside",
     "its own word",
     "says so",

@@ -65,9 +65,9 @@ async fn follow(common: &CommonOptions, args: AttachArgs) -> anyhow::Result<Exit
     let home = common.home()?.dir;
     let mut stop = StopRequest::on_signals()?;
     let mut threads = ThreadWatch::reach(&socket).await.with_context(|| {
-        "no Codex to stand beside: only a plain `codex` of today shares its background server, some seconds after it \
-         starts, and not `codex --no-daemon` or `codex exec`; `rawr codex resume` takes any session up with rawr, and \
-         --socket PATH names another server"
+        "no Codex to attach to: only a recent `codex` shares its background server, a few seconds after it starts; \
+         `codex --no-daemon` and `codex exec` do not; `rawr codex resume` opens any session with rawr, and --socket PATH \
+         names another server"
             .to_owned()
     })?;
     stand_back_where_codex_warns(common, &mut threads).await?;

@@ -150,7 +150,7 @@ pub fn compacted_to(compaction: &DecisionCompaction) -> String {
         CompactionStatus::InProgress => "under way".to_owned(),
         CompactionStatus::Completed => tokens(compaction.tokens_before, compaction.tokens_after),
         CompactionStatus::Failed => "failed; the history is unchanged".to_owned(),
-        CompactionStatus::Cancelled => "cancelled; the history is unchanged".to_owned(),
+        CompactionStatus::Cancelled => "canceled; the history is unchanged".to_owned(),
     }
 }
 

@@ -374,7 +374,7 @@ pub fn compaction(update: &CompactionUpdateNotification) -> Vec<String> {
             vec![paint(BAD, &format!("✗ the compaction failed: {error}; the history is unchanged"))]
         }
         CompactionStatus::Cancelled => {
-            vec![paint(WARN, "  the compaction was cancelled; the history is unchanged")]
+            vec![paint(WARN, "  the compaction was canceled; the history is unchanged")]
         }
     }
 }

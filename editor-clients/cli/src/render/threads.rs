@@ -98,7 +98,7 @@ pub fn recorded(choice: Choice, until: Option<&Until>) -> String {
             format!("Snoozed: no compaction {}, except in an emergency.", until_end(end))
         }
         (Choice::Snooze, None) => "Snoozed: no compaction, except in an emergency.".to_owned(),
-        (Choice::Cancel, _) => "Cancelled: the history is unchanged.".to_owned(),
+        (Choice::Cancel, _) => "Canceled: the history is unchanged.".to_owned(),
         (Choice::EditPacket, _) => "Saved: the compaction continues with this packet.".to_owned(),
     }
 }

@@ -1,5 +1,6 @@
 //! Codex as a host: a `codex app-server` child process, or the app-server of a user's own Codex.
 
+mod answers;
 mod attach;
 mod children;
 mod connection;
@@ -17,8 +18,8 @@ pub mod rollout;
 mod settings;
 mod side_requests;
 mod threads;
+mod transport;
 mod turns;
-mod wire;
 
 use std::collections::VecDeque;
 use std::path::PathBuf;
@@ -29,7 +30,7 @@ pub use probe::{CodexProbe, HookTrust, ListedHook, probe};
 use rawr_protocol::PendingAction;
 pub use restore::{RestoreMethod, RestorePoint, RestoreTarget, RestoredThread};
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 pub use settings::{
     CodexSettings, LEAST_BESIDE, PLAN_TOOL_ON, Sandbox, codex_home, find_codex, is_at_least,
     left_to_codex, version,
@@ -150,7 +151,9 @@ impl Codex {
     /// Fails if the process does not start or refuses the thread.
     pub async fn start(settings: &CodexSettings) -> Result<Self, HostError> {
         let mut connection = CodexConnection::open(&settings.binary, settings.command()).await?;
-        let answer = connection.request_as("thread/start", settings.thread()).await?;
+        let answer = connection
+            .request_as(requests::thread_start(requests::thread_options(settings)))
+            .await?;
         Self::on(connection, settings, answer).await
     }
 
@@ -217,7 +220,7 @@ impl Codex {
                 self.events.push_back(HostEvent::AsksPerson);
             }
             ConnectionMessage::Message(Incoming::Request { id, method, params }) => {
-                let answer = requests::answer(&method, &params);
+                let answer = answers::answer(&method, &params);
                 self.connection.reply(id, answer.reply);
                 self.events.extend(answer.notice.map(HostEvent::Notice));
             }
@@ -291,8 +294,7 @@ impl Codex {
     }
 
     async fn status(&mut self) -> Result<Option<CodexThreadStatus>, HostError> {
-        let params = json!({"threadId": self.thread_id(), "includeTurns": false});
-        let answer = self.connection.ask("thread/read", params).await?;
+        let answer = self.connection.ask(requests::thread_read(&self.thread.thread_id)).await?;
         self.catch_up();
         // Codex may fail to read a thread that it has just started to store. Its notifications have arrived anyway.
         let read = answer.ok().and_then(|answer| serde_json::from_value::<ThreadRead>(answer).ok());
@@ -302,8 +304,8 @@ impl Codex {
     /// Adds the items to the running turn.
     async fn join(&mut self, items: &[&str]) -> Result<String, HostError> {
         let turn_id = self.turns.current().ok_or(HostError::NoTurn)?.to_owned();
-        let params = json!({"threadId": self.thread_id(), "expectedTurnId": turn_id, "input": inputs(items)});
-        let answer = self.connection.ask("turn/steer", params).await?;
+        let steer = requests::turn_steer(self.thread_id(), &turn_id, items);
+        let answer = self.connection.ask(steer).await?;
         self.catch_up();
         match answer {
             Ok(_) => Ok(turn_id),
@@ -368,8 +370,8 @@ impl Host for Codex {
         if self.is_busy() {
             return Err(HostError::Busy);
         }
-        let params = json!({"threadId": self.thread_id(), "input": inputs(&items)});
-        let answer: TurnAnswer = self.connection.request_as("turn/start", params).await?;
+        let start = requests::turn_start(self.thread_id(), &items);
+        let answer: TurnAnswer = self.connection.request_as(start).await?;
         if self.access == ThreadAccess::Shared {
             // If a user was faster, their turn runs and has taken the text.
             self.catch_up();
@@ -394,9 +396,7 @@ impl Host for Codex {
         if !self.is_idle().await? {
             return Err(HostError::Busy);
         }
-        self.connection
-            .request("thread/compact/start", json!({"threadId": self.thread_id()}))
-            .await?;
+        self.connection.request(requests::compact_start(&self.thread.thread_id)).await?;
         self.turns.compaction_promised();
         if order.tuning != SummaryTuning::default() {
             let notice = "codex compacts with the thread's model; the configured model is ignored";
@@ -409,8 +409,8 @@ impl Host for Codex {
     async fn interrupt(&mut self) -> Result<(), HostError> {
         self.ready()?;
         let turn_id = self.turns.current().ok_or(HostError::NoTurn)?;
-        let params = json!({"threadId": self.thread_id(), "turnId": turn_id});
-        self.connection.request("turn/interrupt", params).await?;
+        let interrupt = requests::turn_interrupt(self.thread_id(), turn_id);
+        self.connection.request(interrupt).await?;
         self.catch_up();
         Ok(())
     }
@@ -475,8 +475,4 @@ fn busy_if_over(error: HostError) -> HostError {
         HostError::NoTurn => HostError::Busy,
         error => error,
     }
-}
-
-fn inputs(items: &[&str]) -> Value {
-    items.iter().map(|text| json!({"type": "text", "text": text, "text_elements": []})).collect()
 }

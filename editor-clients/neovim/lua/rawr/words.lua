@@ -162,7 +162,7 @@ function M.recorded(choice, until_)
     local end_ = until_ and ' ' .. M.until_end(until_) or ''
     return ('Snoozed: no compaction%s, except in an emergency.'):format(end_)
   elseif choice == 'cancel' then
-    return 'Cancelled: the history is unchanged.'
+    return 'Canceled: the history is unchanged.'
   end
   return 'Saved: the compaction continues with this packet.'
 end
@@ -189,7 +189,7 @@ function M.compacted_to(compaction)
   elseif compaction.status == 'failed' then
     return 'failed; the history is unchanged'
   end
-  return 'cancelled; the history is unchanged'
+  return 'canceled; the history is unchanged'
 end
 
 --- A decision in one line.

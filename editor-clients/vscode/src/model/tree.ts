@@ -216,7 +216,7 @@ function ofDecision(threadId: string, decision: Decision, nowMs: number, kept: S
     in_progress: l10n.t('in progress'),
     completed: l10n.t('completed'),
     failed: l10n.t('failed'),
-    cancelled: l10n.t('cancelled'),
+    cancelled: l10n.t('canceled'),
   }[compaction?.status ?? 'in_progress'];
   const figures = words.landed(compaction?.tokensBefore, compaction?.tokensAfter);
   const lines = [decision.reason];

@@ -61,7 +61,7 @@ const KEYS: &[ConfigKey] = &[
         "rawr_auto_compaction.packet_ahead",
         ToFalse,
         policy.packet_ahead,
-        "Whether a packet that is sampled is asked for as soon as a compaction is proposed, so that it is ready when you confirm. It is thrown away if the proposal is dropped; `rawr show` says what that cost."
+        "Whether a packet that is sampled is asked for as soon as a compaction is proposed, so that it is ready when you confirm. It is thrown away if the proposal is dropped; `rawr status THREAD` says what that cost."
     ),
     word!(
         "rawr_auto_compaction.mid_turn",

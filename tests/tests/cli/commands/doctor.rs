@@ -103,7 +103,7 @@ fn attach_reports_the_required_codex_version() {
         fixture.command(&["attach"]).env("CODEX_HOME", fixture.path("codex")).output().unwrap();
     let error = err(&output);
     assert_eq!(output.status.code(), Some(1), "{error}");
-    for words in ["no Codex to stand beside", "`codex exec`", "rawr codex resume"] {
+    for words in ["no Codex to attach to", "`codex exec`", "rawr codex resume"] {
         assert!(error.contains(words), "{error}");
     }
     assert_eq!(error.matches("os error").count(), 1, "the cause is told once: {error}");

@@ -190,7 +190,7 @@ fn a_pending_approval_is_answered() {
         let mut running = RunningHost::on(&home, "alpha");
         running.turn_with_boundaries();
         let said = check(&home, &["compact", "last", answer], &["applies it now"]);
-        assert!(said.starts_with("Approved: ") || said.starts_with("Cancelled: "), "{said}");
+        assert!(said.starts_with("Approved: ") || said.starts_with("Canceled: "), "{said}");
         running.turn();
         assert_eq!(running.host.performed, performed, "{answer}");
         running.leave();

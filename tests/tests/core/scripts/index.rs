@@ -11,8 +11,8 @@ const GENERATED: &str = "\
 
 # Every rule of the specification, and what shows it
 
-Made from [rules.md](rules.md) and the comments of the scripts. A script is played against the core, and its answers were read against
-the rule; a test is named by its file and name. `configuration/keys/` has a script for each configuration key that the core decides by.
+Made from [rules.md](rules.md) and the comments of the scripts. A [script](README.md) is played against the core, and its answers were read
+against the rule; a test is named by its file and name. `configuration/keys/` has a script for each configuration key that the core decides by.
 
 ";
 
@@ -67,6 +67,12 @@ fn shown_by() -> BTreeMap<String, BTreeSet<String>> {
     shown_by
 }
 
+/// A test with a link to its file.
+fn linked(test: &str) -> String {
+    let (file, _) = test.split_once("::").unwrap_or((test, ""));
+    format!("[`{test}`](../../{file})")
+}
+
 fn index() -> String {
     let (rules, scripts) = (rules(), shown_by());
     let (_, tables) = rules.split_once("\n## ").unwrap();
@@ -77,7 +83,8 @@ fn index() -> String {
             continue;
         };
         let scripts = scripts.get(&rule).into_iter().flatten();
-        let places: Vec<_> = scripts.chain(&tests).map(|place| format!("`{place}`")).collect();
+        let scripts = scripts.map(|script| format!("[`{script}`]({script})"));
+        let places: Vec<_> = scripts.chain(tests.iter().map(|test| linked(test))).collect();
         let shown_by = no_rule.unwrap_or_else(|| places.join(", "));
         let _ = writeln!(index, "| `{rule}` | {words} | {shown_by} |");
     }

@@ -11,8 +11,8 @@ const MAY: [(&str, &str); 16] = [
     ("editor-clients/host/src/host/embedded/chat/send.rs", "reqwest"),
     ("editor-clients/host/src/host/embedded/chat/stream.rs", "reqwest"),
     // The app-server of a person's own Codex, over a Unix socket.
-    ("editor-clients/host/src/host/codex/wire/socket.rs", "tungstenite"),
-    ("editor-clients/host/src/host/codex/wire/socket.rs", "UnixStream"),
+    ("editor-clients/host/src/host/codex/transport/socket.rs", "tungstenite"),
+    ("editor-clients/host/src/host/codex/transport/socket.rs", "UnixStream"),
     // Listens after the owner of that app-server was killed.
     ("editor-clients/cli/src/commands/lease.rs", "UnixStream"),
     // Between the screen and the app-server of `rawr codex --preflight`, and from there to the driver, over Unix

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use rawr_protocol::{Host as HostInfo, HostCapabilities};
-use serde_json::{Value, json};
+use serde_json::Value;
 use tokio::time::{Instant, timeout_at};
 
 use super::connection::{CodexConnection, ConnectionMessage, Experimental};
@@ -12,7 +12,7 @@ use super::message::{CodexThreadStatus, Incoming};
 use super::paused::PausedGoalRecord;
 use super::rollout::LastUsage;
 use super::turns::{CodexTurns, ThreadAccess};
-use super::{BASELINE_TOKENS, CACHE_SECONDS, Codex, NAME, ThreadAnswer, goal, probe, rollout};
+use super::{BASELINE_TOKENS, CACHE_SECONDS, Codex, NAME, ThreadAnswer, probe, requests, rollout};
 use crate::host::{HostError, HostEvent, HostThread, ThreadOrigin};
 
 /// The thread to join.
@@ -68,9 +68,8 @@ impl Codex {
         if let Some(first) = preview.filter(|first| is_first && !first.is_empty()) {
             codex.turns.began_with(first);
         }
-        let params = json!({"threadId": thread_id});
         // A Codex without goals refuses the request.
-        if let Ok(about) = codex.connection.ask("thread/goal/get", params).await? {
+        if let Ok(about) = codex.connection.ask(requests::goal_get(thread_id)).await? {
             codex.paused = PausedGoalRecord::of(home, thread_id);
             codex.take_up_goal(about);
         }
@@ -79,8 +78,8 @@ impl Codex {
 
     pub(super) async fn pause_goal(&mut self) -> Result<(), HostError> {
         if self.goal.is_active() {
-            let params = json!({"threadId": self.thread_id(), "status": goal::PAUSED});
-            let answer = self.connection.ask("thread/goal/set", params).await?;
+            let pause = requests::goal_pause(self.thread_id());
+            let answer = self.connection.ask(pause).await?;
             // Notifications before the answer are about a goal that was not paused yet.
             self.catch_up();
             if let Ok(about) = answer {
@@ -94,8 +93,8 @@ impl Codex {
 
     pub(super) fn resume_goal(&mut self) {
         if self.goal.resume() {
-            let params = json!({"threadId": self.thread_id(), "status": goal::ACTIVE});
-            self.connection.post("thread/goal/set", params);
+            let resume = requests::goal_resume(self.thread_id());
+            self.connection.post(resume);
         }
     }
 
@@ -164,8 +163,7 @@ async fn resume(
 ) -> Result<ThreadAnswer, HostError> {
     let mut pause = FIRST_PAUSE;
     loop {
-        let params = json!({"threadId": thread_id, "excludeTurns": true});
-        match connection.ask("thread/resume", params).await? {
+        match connection.ask(requests::thread_resume(thread_id)).await? {
             Ok(answer) => {
                 let method = "thread/resume";
                 return serde_json::from_value(answer)

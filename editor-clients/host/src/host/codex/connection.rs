@@ -9,14 +9,15 @@ use serde_json::{Value, json};
 use tokio::process::Command;
 
 use super::message::{CodexError, Incoming};
-use super::wire::CodexTransport;
+use super::requests::{self, AppServerRequest};
+use super::transport::CodexTransport;
 use crate::host::HostError;
 use crate::host::pipes::PipeMessage;
 
 /// A connection to one app-server.
 #[derive(Debug)]
 pub(super) struct CodexConnection {
-    wire: CodexTransport,
+    transport: CodexTransport,
     last_id: u64,
     unread: VecDeque<ConnectionMessage>,
 }
@@ -42,24 +43,13 @@ pub(super) enum ConnectionMessage {
 /// Timeout of a request. Codex answers at once; a model's work is reported in notifications.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Frequent notifications that rawr does not use.
-const UNWANTED: [&str; 7] = [
-    "account/rateLimits/updated",
-    "item/agentMessage/delta",
-    "item/commandExecution/outputDelta",
-    "item/fileChange/outputDelta",
-    "item/reasoning/summaryTextDelta",
-    "item/reasoning/textDelta",
-    "turn/diff/updated",
-];
-
 impl CodexConnection {
     /// Starts `command` and initializes the connection.
     pub(super) async fn open(binary: &Path, command: Command) -> Result<Self, HostError> {
-        let wire = CodexTransport::start(super::NAME, command);
-        let wire =
-            wire.map_err(|source| HostError::NotStarted { path: binary.to_owned(), source })?;
-        Self::greet(wire, Experimental::Wanted).await
+        let transport = CodexTransport::start(super::NAME, command);
+        let transport = transport
+            .map_err(|source| HostError::NotStarted { path: binary.to_owned(), source })?;
+        Self::greet(transport, Experimental::Wanted).await
     }
 
     /// Connects to a running app-server and initializes the connection.
@@ -67,54 +57,46 @@ impl CodexConnection {
         socket: &Path,
         experimental: Experimental,
     ) -> Result<Self, HostError> {
-        let wire = CodexTransport::reach(socket).await;
-        let wire =
-            wire.map_err(|source| HostError::NotReached { path: socket.to_owned(), source })?;
-        Self::greet(wire, experimental).await
+        let transport = CodexTransport::reach(socket).await;
+        let transport = transport
+            .map_err(|source| HostError::NotReached { path: socket.to_owned(), source })?;
+        Self::greet(transport, experimental).await
     }
 
-    async fn greet(wire: CodexTransport, experimental: Experimental) -> Result<Self, HostError> {
-        let mut connection = Self { wire, last_id: 0, unread: VecDeque::new() };
-        let hello = json!({
-            "clientInfo": {"name": "rawr", "title": "rawr", "version": env!("CARGO_PKG_VERSION")},
-            "capabilities": {
-                "experimentalApi": experimental == Experimental::Wanted,
-                "requestAttestation": false,
-                "optOutNotificationMethods": UNWANTED,
-            },
-        });
-        connection.request("initialize", hello).await?;
-        connection.wire.send(&json!({"method": "initialized"}));
+    async fn greet(
+        transport: CodexTransport,
+        experimental: Experimental,
+    ) -> Result<Self, HostError> {
+        let mut connection = Self { transport, last_id: 0, unread: VecDeque::new() };
+        connection.request(requests::initialize(experimental)).await?;
+        connection.transport.send(&json!({"method": "initialized"}));
         Ok(connection)
     }
 
     /// Sends a request and waits for the result.
-    pub(super) async fn request(
-        &mut self,
-        method: &'static str,
-        params: Value,
-    ) -> Result<Value, HostError> {
-        let answer = self.ask(method, params).await?;
+    pub(super) async fn request(&mut self, request: AppServerRequest) -> Result<Value, HostError> {
+        let method = request.method;
+        let answer = self.ask(request).await?;
         answer.map_err(|refusal| HostError::Refused { method, message: refusal.message })
     }
 
     /// As [`request`](Self::request), with the result parsed.
     pub(super) async fn request_as<T: DeserializeOwned>(
         &mut self,
-        method: &'static str,
-        params: Value,
+        request: AppServerRequest,
     ) -> Result<T, HostError> {
-        let answer = self.request(method, params).await?;
+        let method = request.method;
+        let answer = self.request(request).await?;
         serde_json::from_value(answer).map_err(|source| HostError::NotUnderstood { method, source })
     }
 
     /// As [`request`](Self::request), with a refusal as a value.
     pub(super) async fn ask(
         &mut self,
-        method: &'static str,
-        params: Value,
+        request: AppServerRequest,
     ) -> Result<Result<Value, CodexError>, HostError> {
-        let id = self.post(method, params);
+        let method = request.method;
+        let id = self.post(request);
         let answer = tokio::time::timeout(PATIENCE, async {
             loop {
                 match self.arrive().await {
@@ -135,16 +117,17 @@ impl CodexConnection {
     }
 
     /// Sends a request without waiting. Returns its id.
-    pub(super) fn post(&mut self, method: &'static str, params: Value) -> u64 {
+    pub(super) fn post(&mut self, request: AppServerRequest) -> u64 {
+        let AppServerRequest { method, params } = request;
         self.last_id += 1;
-        self.wire.send(&json!({"id": self.last_id, "method": method, "params": params}));
+        self.transport.send(&json!({"id": self.last_id, "method": method, "params": params}));
         self.last_id
     }
 
     /// Answers a request of Codex. `reply` contains a `result` or an `error`.
     pub(super) fn reply(&mut self, id: Value, mut reply: Value) {
         reply["id"] = id;
-        self.wire.send(&reply);
+        self.transport.send(&reply);
     }
 
     /// The next message that was queued while a request waited.
@@ -154,7 +137,7 @@ impl CodexConnection {
 
     /// Waits for the next message. Cancel safe.
     pub(super) async fn arrive(&mut self) -> ConnectionMessage {
-        match self.wire.receive().await {
+        match self.transport.receive().await {
             PipeMessage::Message(message) => {
                 ConnectionMessage::Message(Incoming::from_value(message))
             }
@@ -164,10 +147,10 @@ impl CodexConnection {
     }
 
     pub(super) fn process_id(&self) -> Option<u32> {
-        self.wire.process_id()
+        self.transport.process_id()
     }
 
     pub(super) async fn close(self) {
-        self.wire.close().await;
+        self.transport.close().await;
     }
 }

@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use futures::future::BoxFuture;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 use tokio::time::{Instant, timeout, timeout_at};
 
-use super::Codex;
 use super::handoff_queue::QueueEntry;
 use super::message::{CodexError, CodexNotification, SettingsNote};
+use super::{Codex, requests};
 use crate::host::{HostError, SharedThread, WithheldWork};
 
 /// The result of claiming the queued handoff.
@@ -70,12 +70,8 @@ impl Codex {
         if self.turns.has_compacted()
             && let Some(QueueEntry { name, text }) = self.handoff_queue.compacted()
         {
-            let params = json!({
-                "threadId": self.thread_id(),
-                "clientUserMessageId": name,
-                "input": super::inputs(&[&text]),
-            });
-            self.queueing = Some(self.connection.post("thread/queue/add", params));
+            let add = requests::queue_add(self.thread_id(), &name, &text);
+            self.queueing = Some(self.connection.post(add));
         }
     }
 
@@ -126,9 +122,8 @@ impl Codex {
 
     /// Removes the handoff from the queue. Returns whether it was still queued.
     async fn take_out(&mut self) -> Result<bool, HostError> {
-        let entry = self.handoff_queue.entry().map(str::to_owned);
-        let params = json!({"threadId": self.thread_id(), "queuedSubmissionId": entry});
-        let answer = self.connection.ask("thread/queue/delete", params).await?;
+        let delete = requests::queue_delete(self.thread_id(), self.handoff_queue.entry());
+        let answer = self.connection.ask(delete).await?;
         self.catch_up();
         let answer =
             answer.ok().and_then(|answer| serde_json::from_value::<QueueDeleteResult>(answer).ok());

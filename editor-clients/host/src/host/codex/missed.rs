@@ -3,9 +3,9 @@
 
 use serde_json::{Value, json};
 
-use super::Codex;
 use super::message::{CodexItem, CodexThreadStatus, words};
 use super::rollout::{StoredThread, StoredTurn, named_at_ms};
+use super::{Codex, requests};
 use crate::host::{HostError, HostEvent, is_marked};
 
 /// The largest number of turns to report, newest first. The sidecar ignores turns that an earlier driver reported.
@@ -25,8 +25,8 @@ impl Codex {
         if missed.is_empty() {
             return Ok(());
         }
-        let params = json!({"threadId": self.thread_id(), "includeTurns": true});
-        let turns = match self.connection.ask("thread/read", params).await? {
+        let read = requests::thread_read_with_turns(self.thread_id());
+        let turns = match self.connection.ask(read).await? {
             Ok(mut read) => read["thread"]["turns"].take(),
             Err(refusal) => {
                 let notice = format!(

@@ -3,10 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::connection::CodexConnection;
 use super::message::CodexError;
+use super::requests::{self, AppServerRequest};
 use super::{CodexSettings, version};
 use crate::host::HostError;
 
@@ -107,7 +108,7 @@ async fn hooks(
     connection: &mut CodexConnection,
     cwd: &Path,
 ) -> Result<Option<Vec<ListedHook>>, HostError> {
-    let answer = connection.ask("hooks/list", json!({"cwds": [cwd]})).await?;
+    let answer = connection.ask(requests::hooks_list(cwd)).await?;
     let listed = answer.ok().and_then(|answer| serde_json::from_value::<Hooks>(answer).ok());
     Ok(listed.map(|listed| {
         let hooks = listed.data.into_iter().flat_map(|folder| folder.hooks);
@@ -130,30 +131,25 @@ const TOKEN_BUDGET: [&str; 2] = ["features", "token_budget"];
 
 /// Whether `token_budget` is on in the configuration for all folders. False if this Codex does not report it.
 pub(super) async fn has_token_budget(connection: &mut CodexConnection) -> Result<bool, HostError> {
-    let answer = connection.ask("config/read", json!({"includeLayers": true})).await?;
+    let answer = connection.ask(requests::config_read()).await?;
     Ok(layers_in(answer).is_some_and(|layers| is_on(&layers, TOKEN_BUDGET)))
 }
 
-/// No thread has this id, so a request about it has no effect.
-const NO_THREAD: &str = "00000000-0000-7000-8000-000000000000";
-
 pub(super) async fn knows_sample(connection: &mut CodexConnection) -> Result<bool, HostError> {
-    let params = json!({"threadId": NO_THREAD, "expectedTurnId": NO_THREAD, "prompt": "."});
-    knows(connection, "thread/sample", params).await
+    knows(connection, requests::sample_nothing()).await
 }
 
 async fn knows_queue(connection: &mut CodexConnection) -> Result<bool, HostError> {
-    knows(connection, "thread/queue/list", json!({"threadId": NO_THREAD})).await
+    knows(connection, requests::queue_of_nothing()).await
 }
 
 /// Whether Codex has a method: an unknown or disabled method fails with an error about the method, a known one with an error
 /// about the thread.
 async fn knows(
     connection: &mut CodexConnection,
-    method: &'static str,
-    params: Value,
+    request: AppServerRequest,
 ) -> Result<bool, HostError> {
-    let answer = connection.ask(method, params).await?;
+    let answer = connection.ask(request).await?;
     Ok(answer.err().is_none_or(|refusal| {
         !refusal.message.contains("unknown variant") && !refusal.message.contains("experimentalApi")
     }))
@@ -174,7 +170,7 @@ async fn layers(
     connection: &mut CodexConnection,
     cwd: &Path,
 ) -> Result<Option<Vec<CodexConfigLayer>>, HostError> {
-    let answer = connection.ask("config/read", json!({"includeLayers": true, "cwd": cwd})).await?;
+    let answer = connection.ask(requests::config_read_in(cwd)).await?;
     Ok(layers_in(answer))
 }
 

@@ -7,6 +7,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::connection::CodexConnection;
+use super::requests::{self, ForkPoint};
 use super::{Codex, CodexSettings, ThreadAnswer};
 use crate::host::{Host, HostError};
 
@@ -96,7 +97,7 @@ impl Codex {
         then: RestoreTarget,
     ) -> Result<RestoredThread, HostError> {
         let thread = match then {
-            RestoreTarget::Work => settings.thread(),
+            RestoreTarget::Work => requests::thread_options(settings),
             RestoreTarget::Leave => json!({"cwd": settings.cwd}),
         };
         let mut connection = CodexConnection::open(&settings.binary, settings.command()).await?;
@@ -112,11 +113,8 @@ impl Codex {
             let message = format!("{}, and no packet was kept", tried.join("; "));
             return Err(HostError::Refused { method: "thread/fork", message });
         };
-        let answer: ThreadAnswer = connection.request_as("thread/start", thread).await?;
-        let text = json!([{"type": "input_text", "text": message}]);
-        let item = json!({"type": "message", "role": "user", "content": text});
-        let params = json!({"threadId": answer.thread.id, "items": [item]});
-        connection.request("thread/inject_items", params).await?;
+        let answer: ThreadAnswer = connection.request_as(requests::thread_start(thread)).await?;
+        connection.request(requests::inject_message(&answer.thread.id, message)).await?;
         let codex = Self::on(connection, settings, answer).await?;
         Ok(RestoredThread { codex, way: RestoreMethod::Message, tried })
     }
@@ -135,14 +133,11 @@ async fn open_fork(
     let Some(last_turn) = &point.last_turn_id else {
         return Ok(Err("no turn had ended before the compaction".to_owned()));
     };
-    let mut params = thread.clone();
-    params["threadId"] = point.thread_id.as_str().into();
-    params["lastTurnId"] = last_turn.as_str().into();
-    params["excludeTurns"] = true.into();
-    let mut forked = fork(connection, params.clone()).await?;
+    let by_id = ForkPoint { thread_id: &point.thread_id, last_turn_id: last_turn, path: None };
+    let mut forked = fork(connection, thread, by_id).await?;
     if let (Err(_), Some(path)) = (&forked, &point.transcript) {
-        params["path"] = path.display().to_string().into();
-        forked = fork(connection, params).await?.or(forked);
+        let by_path = ForkPoint { path: Some(path), ..by_id };
+        forked = fork(connection, thread, by_path).await?.or(forked);
     }
     let answer = match forked {
         Ok(answer) => answer,
@@ -152,8 +147,8 @@ async fn open_fork(
     match turn_after(connection, &answer.thread.id, last_turn).await? {
         Ok(None) => Ok(Ok((answer, RestoreMethod::Fork))),
         Ok(Some(next)) => {
-            let params = json!({"threadId": answer.thread.id, "beforeTurnId": next});
-            let reverted = connection.ask("thread/revert", params).await?;
+            let reverted =
+                connection.ask(requests::thread_revert(&answer.thread.id, &next)).await?;
             Ok(match reverted {
                 Ok(_) => Ok((answer, RestoreMethod::ForkReverted)),
                 Err(refusal) => Err(format!("thread/revert: {}", refusal.message)),
@@ -165,9 +160,10 @@ async fn open_fork(
 
 async fn fork(
     connection: &mut CodexConnection,
-    params: Value,
+    thread: &Value,
+    point: ForkPoint<'_>,
 ) -> Result<ForkAttempt<ThreadAnswer>, HostError> {
-    Ok(match connection.ask("thread/fork", params).await? {
+    Ok(match connection.ask(requests::thread_fork(thread.clone(), point)).await? {
         Ok(answer) => serde_json::from_value(answer)
             .map_err(|error| format!("failed to parse the answer to thread/fork: {error}")),
         Err(refusal) => Err(format!("thread/fork: {}", refusal.message)),
@@ -180,13 +176,10 @@ async fn turn_after(
     thread_id: &str,
     turn_id: &str,
 ) -> Result<ForkAttempt<Option<String>>, HostError> {
-    let (mut after, mut cursor) = (None, None);
+    let (mut after, mut cursor) = (None, None::<String>);
     for _ in 0..MOST_PAGES {
-        let mut params = json!({"threadId": thread_id, "limit": 50, "sortDirection": "desc"});
-        if let Some(cursor) = &cursor {
-            params["cursor"] = Value::clone(cursor);
-        }
-        let page = match connection.ask("thread/turns/list", params).await? {
+        let list = requests::turns_list(thread_id, cursor.as_deref());
+        let page = match connection.ask(list).await? {
             Ok(page) => serde_json::from_value::<TurnPage>(page),
             Err(refusal) => return Ok(Err(format!("thread/turns/list: {}", refusal.message))),
         };
@@ -205,7 +198,7 @@ async fn turn_after(
             after = Some(id);
         }
         match page.next_cursor {
-            Some(next) => cursor = Some(Value::from(next)),
+            Some(next) => cursor = Some(next),
             None => break,
         }
     }

@@ -3,7 +3,6 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use serde_json::{Value, json};
 use tokio::process::Command;
 
 use super::NAME;
@@ -111,19 +110,6 @@ impl CodexSettings {
         }
     }
 
-    /// The parameters of `thread/start`.
-    pub(super) fn thread(&self) -> Value {
-        // No user is present to approve: a tool that needs approval fails, and the agent sees why.
-        let mut params = json!({"cwd": self.cwd, "approvalPolicy": "never"});
-        if let Some(sandbox) = self.sandbox {
-            params["sandbox"] = sandbox.name().into();
-        }
-        if let Some(model) = &self.model {
-            params["model"] = model.as_str().into();
-        }
-        params
-    }
-
     pub(super) fn command(&self) -> Command {
         let mut command = Command::new(&self.binary);
         command.arg("app-server");
@@ -137,7 +123,7 @@ impl CodexSettings {
 }
 
 impl Sandbox {
-    fn name(self) -> &'static str {
+    pub(super) fn name(self) -> &'static str {
         match self {
             Self::ReadOnly => "read-only",
             Self::WorkspaceWrite => "workspace-write",

@@ -5,11 +5,11 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::connection::CodexConnection;
 use super::message::{CodexError, CodexItem, CodexNotification, CodexTurn, CodexTurnStatus};
-use super::{ThreadAnswer, inputs};
+use super::{ThreadAnswer, requests};
 use crate::host::{HostEvent, ModelQuestion};
 
 /// The pending questions.
@@ -49,13 +49,7 @@ impl SideRequests {
         turn_id: &str,
         question: ModelQuestion,
     ) {
-        let params = json!({
-            "threadId": thread_id,
-            "expectedTurnId": turn_id,
-            "allowInProgressTurn": true,
-            "prompt": question.text,
-        });
-        let id = connection.post("thread/sample", params);
+        let id = connection.post(requests::sample(thread_id, turn_id, &question));
         self.awaited.insert(id, PendingReply::Sample { request_id: question.request_id });
     }
 
@@ -66,14 +60,7 @@ impl SideRequests {
         cwd: &Path,
         question: ModelQuestion,
     ) {
-        let params = json!({
-            "cwd": cwd,
-            "ephemeral": true,
-            "approvalPolicy": "never",
-            "sandbox": "read-only",
-            "baseInstructions": question.instructions,
-        });
-        let id = connection.post("thread/start", params);
+        let id = connection.post(requests::judge_thread(cwd, &question));
         self.awaited.insert(id, PendingReply::JudgeThread { question });
     }
 
@@ -140,13 +127,7 @@ impl SideRequests {
         thread_id: String,
         question: ModelQuestion,
     ) {
-        let params = json!({
-            "threadId": thread_id,
-            "input": inputs(&[&question.text]),
-            "outputSchema": question.output_schema,
-            "effort": "low",
-        });
-        let id = connection.post("turn/start", params);
+        let id = connection.post(requests::judge_turn(&thread_id, &question));
         self.awaited.insert(id, PendingReply::JudgeTurn { thread_id: thread_id.clone() });
         self.judging.insert(
             thread_id,
@@ -161,7 +142,7 @@ impl SideRequests {
         answer: Result<String, String>,
     ) -> Option<HostEvent> {
         let judging = self.judging.remove(thread_id)?;
-        connection.post("thread/unsubscribe", json!({"threadId": thread_id}));
+        connection.post(requests::unsubscribe(thread_id));
         Some(answered(judging.request_id, answer))
     }
 }

@@ -4,11 +4,11 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use std::path::Path;
 
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::connection::{CodexConnection, ConnectionMessage, Experimental};
 use super::message::{CodexError, Incoming};
-use super::{ThreadAbout, ThreadRead, probe};
+use super::{ThreadAbout, ThreadRead, probe, requests};
 use crate::host::HostError;
 
 /// A watch on the threads of an app-server.
@@ -103,9 +103,7 @@ impl ThreadWatch {
     /// Fails if the app-server does not answer.
     pub async fn interrupt_all(mut self) -> Result<(), HostError> {
         for thread_id in self.loaded().await? {
-            // An empty turn id means the running turn. Refused if there is none.
-            let params = json!({"threadId": thread_id, "turnId": ""});
-            let _refused = self.connection.ask("turn/interrupt", params).await?;
+            let _refused = self.connection.ask(requests::interrupt_running(&thread_id)).await?;
         }
         self.connection.close().await;
         Ok(())
@@ -119,11 +117,10 @@ impl ThreadWatch {
 
     /// The threads that the app-server has loaded.
     async fn loaded(&mut self) -> Result<Vec<String>, HostError> {
-        let (mut threads, mut cursor) = (Vec::new(), None);
+        let (mut threads, mut cursor) = (Vec::new(), None::<String>);
         loop {
-            let params = json!({ "cursor": cursor });
-            let loaded: LoadedThreads =
-                self.connection.request_as("thread/loaded/list", params).await?;
+            let list = requests::loaded_list(cursor.as_deref());
+            let loaded: LoadedThreads = self.connection.request_as(list).await?;
             threads.extend(loaded.data);
             cursor = loaded.next_cursor;
             if cursor.is_none() {
@@ -149,8 +146,8 @@ impl ThreadWatch {
 
     fn ask_about(&mut self, thread_id: String) {
         if self.known.insert(thread_id.clone()) {
-            let params = json!({"threadId": thread_id, "includeTurns": false});
-            self.asked.insert(self.connection.post("thread/read", params), thread_id);
+            let id = self.connection.post(requests::thread_read(&thread_id));
+            self.asked.insert(id, thread_id);
         }
     }
 
