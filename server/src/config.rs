@@ -26,7 +26,7 @@ pub use schema::json_schema;
 pub use rawr_core::policy::Preset;
 
 use crate::problem::written::WrittenValue;
-use crate::problem::{Problem, capped};
+use crate::problem::{FileProblem, capped};
 use crate::prompts::PacketFrontMatter;
 use keys::WordEnum as _;
 use layer::{LayerSetting, LayerSource};
@@ -224,7 +224,7 @@ impl<'s> ConfigSources<'s> {
     }
 
     /// Reads the files. Returns every problem; instead of a bad value, the next lower layer's is used.
-    pub fn load(self) -> (Config, Vec<Problem>) {
+    pub fn load(self) -> (Config, Vec<FileProblem>) {
         let Self { home, project, model, overrides, front_matter, unsaved } = self;
         let (no_front_matter, nothing_unsaved) =
             (PacketFrontMatter::default(), UnsavedTexts::new());
@@ -274,13 +274,14 @@ impl Config {
         &mut self,
         settings: &[LayerSetting],
         model: Option<&str>,
-        problems: &mut Vec<Problem>,
+        problems: &mut Vec<FileProblem>,
     ) {
         let matches =
             |pattern: &Rc<ModelPattern>| model.is_some_and(|model| pattern.matches(model));
         let patterns = models::patterns(settings).into_iter().filter(matches).map(Some);
         // A short form is reported once, however many keys it sets.
-        let place = |told: &Problem| (told.file.clone(), told.span.as_ref().map(|span| span.start));
+        let place =
+            |told: &FileProblem| (told.file.clone(), told.span.as_ref().map(|span| span.start));
         let mut known: BTreeSet<_> = problems.iter().map(place).collect();
         for pattern in std::iter::once(None).chain(patterns) {
             for setting in in_order(models::settings_of(settings, pattern.as_deref())) {

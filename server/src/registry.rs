@@ -18,7 +18,7 @@ mod work;
 
 pub use error::RegistryError;
 pub(crate) use follow::WatchFilter;
-pub use notice::Notice;
+pub use notice::RegistryNotice;
 pub use opening::Opening;
 
 use clean::redacted;
@@ -26,11 +26,11 @@ use configuration::scope_of;
 use follow::{WatchState, fold_news};
 use notice::{publish, report_damage};
 
-use crate::capsule::Capsule;
+use crate::capsule::StoredCapsule;
 use crate::config::Config;
 use crate::jobs::Job;
 use crate::notes::AgentNotes;
-use crate::problem::Problem;
+use crate::problem::FileProblem;
 use crate::store::archive::OpenMode;
 use crate::store::{DecisionFile, OwnerLock, Store, StoreError, ThreadLog};
 use crate::workers::{OpenedThread, WorkerTask};
@@ -64,7 +64,7 @@ pub(crate) struct OpenThread {
     owner: Option<OwnerLock>,
     scope: ConfigScope,
     config: Config,
-    problems: Vec<Problem>,
+    problems: Vec<FileProblem>,
     last_decision: Option<Decision>,
     /// A write failed: memory may be ahead of the disk, and the disk is right.
     stale: bool,
@@ -86,7 +86,7 @@ pub(crate) struct OpenThread {
     /// Effects of this batch.
     staged: Vec<StagedEffects>,
     /// Written before the records of this batch.
-    capsules: Vec<Capsule>,
+    capsules: Vec<StoredCapsule>,
     originals: held::HeldOriginals,
     look: outside::RepoLook,
     health: disk::ThreadHealth,
@@ -98,7 +98,7 @@ impl OpenThread {
         log: Box<ThreadLog>,
         decisions: DecisionFile,
         scope: ConfigScope,
-        (config, problems): (Config, Vec<Problem>),
+        (config, problems): (Config, Vec<FileProblem>),
     ) -> Self {
         Self {
             machine,
@@ -181,7 +181,7 @@ struct StagedEffects {
     now: Timestamp,
 }
 
-type NoticeListener = Box<dyn FnMut(Notice<'_>) + Send>;
+type NoticeListener = Box<dyn FnMut(RegistryNotice<'_>) + Send>;
 
 /// The threads that are open in this process.
 ///
@@ -200,8 +200,8 @@ type NoticeListener = Box<dyn FnMut(Notice<'_>) + Send>;
 ///   `now` is the wall clock in milliseconds; it may be set back.
 /// - **The end.** [`leave`](Self::leave) stores everything and caches the state. No worker may be under way.
 ///
-/// Records are stored before their effects leave as [`Notice`]s to the listener. The listener runs inside of these calls and
-/// must not call back.
+/// Records are stored before their effects leave as [`RegistryNotice`]s to the listener. The listener runs inside of these
+/// calls and must not call back.
 pub struct ThreadRegistry {
     workspace: Workspace,
     store: Store,

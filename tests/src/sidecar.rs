@@ -4,7 +4,7 @@
 mod frames;
 mod home;
 
-pub use home::Home;
+pub use home::TestHome;
 
 use crate::binary::rawr;
 use rawr_protocol::methods::{
@@ -44,13 +44,13 @@ pub enum Streams {
     Socket,
     /// Input from a file, output to a pipe.
     InputFile(PathBuf),
-    /// Pipes, and nothing reads the output before [`Sidecar::read_from_now_on`].
+    /// Pipes, and nothing reads the output before [`TestSidecar::read_from_now_on`].
     Unread,
 }
 
 /// Options for starting a sidecar.
 #[derive(Debug, Clone, Default)]
-pub struct Launch {
+pub struct LaunchOptions {
     pub streams: Streams,
     pub environment: Vec<(&'static str, OsString)>,
     /// What a shell does before it becomes the sidecar.
@@ -75,7 +75,7 @@ pub struct Note {
 }
 
 #[derive(Debug)]
-pub struct Sidecar {
+pub struct TestSidecar {
     child: Child,
     writer: Option<Writer>,
     arrivals: Receiver<Value>,
@@ -97,13 +97,13 @@ enum Writer {
     Socket(UnixStream),
 }
 
-impl Sidecar {
+impl TestSidecar {
     /// Starts a sidecar and completes the handshake.
-    pub fn start(home: &Home) -> Self {
-        Self::launch(home, &Launch::default())
+    pub fn start(home: &TestHome) -> Self {
+        Self::launch(home, &LaunchOptions::default())
     }
 
-    pub fn launch(home: &Home, launch: &Launch) -> Self {
+    pub fn launch(home: &TestHome, launch: &LaunchOptions) -> Self {
         let mut sidecar = Self::spawn(home, launch);
         sidecar.greet("test");
         sidecar
@@ -116,7 +116,7 @@ impl Sidecar {
     }
 
     /// Starts a sidecar without the handshake.
-    pub fn spawn(home: &Home, launch: &Launch) -> Self {
+    pub fn spawn(home: &TestHome, launch: &LaunchOptions) -> Self {
         let stderr = home.stderr();
         let mut command = home.command(rawr(), launch);
         command.arg("serve").stderr(must(File::create(&stderr), "create the log"));
@@ -460,7 +460,7 @@ impl Sidecar {
     }
 }
 
-impl Drop for Sidecar {
+impl Drop for TestSidecar {
     fn drop(&mut self) {
         drop(self.child.kill());
         if thread::panicking() {

@@ -99,7 +99,7 @@ enum AppliesTo {
     Tiers,
 }
 
-type Check = fn(&GateContext<'_>) -> Finding;
+type Check = fn(&GateContext<'_>) -> GateFinding;
 
 /// In the order of evaluation. The first failure sets the outcome.
 const GATES: [(Gate, AppliesTo, Lift, Check); 16] = [
@@ -121,7 +121,7 @@ const GATES: [(Gate, AppliesTo, Lift, Check); 16] = [
     (Gate::Mode, AppliesTo::Tiers, Lift::Person, gates::mode),
 ];
 
-enum Finding {
+enum GateFinding {
     Pass(String),
     Fail {
         evidence: String,
@@ -320,19 +320,19 @@ pub fn assess(
         let finding =
             if inline && applies_to == AppliesTo::Tiers { NOT_INLINE } else { check(&case) };
         let (outcome, evidence) = match finding {
-            Finding::Wait(comes_if) => {
+            GateFinding::Wait(comes_if) => {
                 waits = decision.would_fire_if.is_empty().then_some(comes_if);
                 (GateOutcome::NotReached, "not confirmed yet".to_owned())
             }
-            Finding::Ask => {
+            GateFinding::Ask => {
                 asks = decision.would_fire_if.is_empty();
                 let evidence = if asks { "the judge is asked" } else { "the judge is not asked" };
                 (GateOutcome::NotReached, evidence.to_owned())
             }
-            Finding::Pass(evidence) => (GateOutcome::Pass, evidence),
-            Finding::NotReached(evidence) => (GateOutcome::NotReached, evidence.to_owned()),
-            Finding::Fail { evidence, .. } if lifts(lift) => (GateOutcome::Bypassed, evidence),
-            Finding::Fail { evidence, would_fire_if } => {
+            GateFinding::Pass(evidence) => (GateOutcome::Pass, evidence),
+            GateFinding::NotReached(evidence) => (GateOutcome::NotReached, evidence.to_owned()),
+            GateFinding::Fail { evidence, .. } if lifts(lift) => (GateOutcome::Bypassed, evidence),
+            GateFinding::Fail { evidence, would_fire_if } => {
                 if decision.would_fire_if.is_empty() {
                     decision.outcome = case.outcome_of_failure(gate);
                     decision.reason.clone_from(&evidence);
@@ -446,4 +446,5 @@ pub const fn judge(backend: JudgeBackend, thread: &Thread) -> Option<JudgeSource
     }
 }
 
-const NOT_INLINE: Finding = Finding::NotReached("does not apply to the built-in compaction");
+const NOT_INLINE: GateFinding =
+    GateFinding::NotReached("does not apply to the built-in compaction");

@@ -17,7 +17,7 @@ use crate::units::{ActionId, Percent};
 /// The next event of the running sequence; `None` while it has to wait.
 pub fn next(thread: &Thread, rules: &Rules<'_>) -> Option<Event> {
     let sequence = thread.sequence.as_ref()?;
-    let step = Step { thread, sequence, rules };
+    let step = SequenceStep { thread, sequence, rules };
     if let Some(reason) = &sequence.cancelled {
         return Some(step.end(Ending::Cancelled, reason));
     }
@@ -63,7 +63,7 @@ fn waiting_message<'t>(thread: &'t Thread, sequence: &Sequence) -> Option<&'t He
 pub fn request_ahead(thread: &Thread, sequence: &Sequence, rules: &Rules<'_>) -> Option<Action> {
     let mut turns = sequence.turns();
     let (Some(only), None) = (turns.next(), turns.next()) else { return None };
-    match (Step { thread, sequence, rules }).request(only) {
+    match (SequenceStep { thread, sequence, rules }).request(only) {
         Action::SamplePacket { prompt, .. } => Some(Action::SamplePacket { prompt, ahead: true }),
         _ => None,
     }
@@ -72,13 +72,13 @@ pub fn request_ahead(thread: &Thread, sequence: &Sequence, rules: &Rules<'_>) ->
 /// How often the agent is asked. After that rawr writes the packet.
 const MOST_PACKET_REQUESTS: u32 = 2;
 
-struct Step<'s> {
+struct SequenceStep<'s> {
     thread: &'s Thread,
     sequence: &'s Sequence,
     rules: &'s Rules<'s>,
 }
 
-impl Step<'_> {
+impl SequenceStep<'_> {
     fn pre_compact(&self) -> Option<Event> {
         if self.sequence.awaits_answer(self.thread) && !self.sequence.overdue {
             return None;

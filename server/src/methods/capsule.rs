@@ -2,7 +2,7 @@
 
 use super::errors::unknown_name;
 use super::{ClientSession, Module, aside, directive, on_async};
-use crate::capsule::{Capsule, CapsuleHistoryItem, CapsuleState, CapsuleStore};
+use crate::capsule::{CapsuleHistoryItem, CapsuleState, CapsuleStore, StoredCapsule};
 use crate::redact::redact_counting;
 use crate::registry::{OpenThread, RegistryError};
 use crate::repo;
@@ -39,7 +39,7 @@ async fn list(
     };
     let read = move || capsules.list().map(|listed| (listed, capsules));
     let (listed, capsules) = aside(&session, read).await?.map_err(RegistryError::from)?;
-    let summary = |capsule: &Capsule| summary(capsule, capsules.has_history(&capsule.id));
+    let summary = |capsule: &StoredCapsule| summary(capsule, capsules.has_history(&capsule.id));
     let unread = listed.unread.iter().map(|error| Unread {
         file: error.path().map(|path| path.display().to_string()).unwrap_or_default(),
         error: error.to_string(),
@@ -126,7 +126,7 @@ fn without_secrets(value: &mut Value) -> usize {
     }
 }
 
-fn summary(capsule: &Capsule, has_history: bool) -> CapsuleSummary {
+fn summary(capsule: &StoredCapsule, has_history: bool) -> CapsuleSummary {
     let CapsuleState { trigger, sequence, packet, context, .. } = &capsule.kept;
     let author = packet.as_ref().map(|packet| packet.author);
     let sequence = sequence.clone().unwrap_or_else(|| SequenceId::new(capsule.id.as_str()));
@@ -141,7 +141,7 @@ fn summary(capsule: &Capsule, has_history: bool) -> CapsuleSummary {
     }
 }
 
-fn shown(capsule: &Capsule, has_history: bool) -> rawr_protocol::Capsule {
+fn shown(capsule: &StoredCapsule, has_history: bool) -> rawr_protocol::Capsule {
     let kept = &capsule.kept;
     rawr_protocol::Capsule {
         summary: summary(capsule, has_history),

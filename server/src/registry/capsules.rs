@@ -2,7 +2,7 @@
 
 use super::OpenThread;
 use crate::capsule::{
-    Capsule, CapsuleMessage, CapsuleNotes, CapsuleState, CapsuleStore, CapsuleTranscript,
+    CapsuleMessage, CapsuleNotes, CapsuleState, CapsuleStore, CapsuleTranscript, StoredCapsule,
 };
 use crate::redact::redact_counting;
 use crate::store::Disk;
@@ -37,7 +37,7 @@ impl OpenThread {
         let owed = records.iter().filter_map(|record| owed(self, disk, record));
         let capsule = |owed: PendingCapsule| {
             let (capsule, at) = (owed.id.clone(), owed.at);
-            Capsule::new(capsule, self.thread().id.clone(), at, self.kept(owed))
+            StoredCapsule::new(capsule, self.thread().id.clone(), at, self.kept(owed))
         };
         let capsules: Vec<_> = owed.map(capsule).collect();
         self.capsules.extend(capsules);

@@ -14,7 +14,7 @@ use std::path::Path;
 
 /// A notification, in the order in which things happened.
 #[derive(Debug)]
-pub enum Notice<'n> {
+pub enum RegistryNotice<'n> {
     /// A notice of the core about an open thread.
     Thread {
         /// The thread, after the notice.
@@ -102,18 +102,23 @@ pub(super) fn publish(
             Effect::Decided(decision) => {
                 if decision.is_worth_storing(thread) {
                     store_decision(&mut open.decisions, &decision);
-                    tell(Notice::Decided { thread: open.machine.thread(), decision: &decision });
+                    tell(RegistryNotice::Decided {
+                        thread: open.machine.thread(),
+                        decision: &decision,
+                    });
                 }
             }
             Effect::Perform(issued) => {
                 let issued = with_original(&open.folder, issued);
-                spans::performing(&issued, || tell(Notice::Perform { thread, issued: &issued }));
+                spans::performing(&issued, || {
+                    tell(RegistryNotice::Perform { thread, issued: &issued })
+                });
             }
             Effect::Tell(notice) => {
                 let is_change = notice == machine::Notice::Changed;
                 let heads_up = is_change.then(|| open.heads_up()).flatten();
                 let config = &open.config;
-                tell(Notice::Thread { thread, config, now, notice: &notice, heads_up });
+                tell(RegistryNotice::Thread { thread, config, now, notice: &notice, heads_up });
             }
         }
     }
@@ -130,6 +135,6 @@ fn store_decision(decisions: &mut DecisionFile, decision: &Decision) {
 
 pub(super) fn report_damage(tell: &mut NoticeListener, thread: &ThreadId, damage: &[LogDamage]) {
     for damage in damage {
-        tell(Notice::Damaged { thread, damage });
+        tell(RegistryNotice::Damaged { thread, damage });
     }
 }

@@ -1,7 +1,7 @@
 //! Conversions from the core to payloads.
 
 use super::ToWire;
-use crate::problem::{self, Severity};
+use crate::problem::{self, ProblemSeverity};
 use rawr_core::assess::{Decision, Judgment};
 use rawr_core::boundary::Boundaries;
 use rawr_core::event::{
@@ -428,10 +428,10 @@ pub fn compaction_update(
 
 /// Converts spans in bytes to lines and columns if the file can still be read. Each file is read once.
 pub fn problems<'p>(
-    problems: impl IntoIterator<Item = &'p problem::Problem>,
+    problems: impl IntoIterator<Item = &'p problem::FileProblem>,
 ) -> Vec<wire::Problem> {
     let mut texts: BTreeMap<&Path, Option<String>> = BTreeMap::new();
-    let to_wire = |problem: &'p problem::Problem| {
+    let to_wire = |problem: &'p problem::FileProblem| {
         let text = problem.file.as_deref().and_then(|file| {
             // A file that must not be read, such as a pipe or a device, has no positions.
             let read = || problem::read_text(file).ok().flatten();
@@ -442,7 +442,7 @@ pub fn problems<'p>(
     problems.into_iter().map(to_wire).collect()
 }
 
-fn placed(problem: &problem::Problem, text: Option<&str>) -> wire::Problem {
+fn placed(problem: &problem::FileProblem, text: Option<&str>) -> wire::Problem {
     let place = |at: problem::Utf16Position| wire::Position {
         line: at.line.into(),
         character: at.character.into(),
@@ -454,9 +454,9 @@ fn placed(problem: &problem::Problem, text: Option<&str>) -> wire::Problem {
     wire::Problem {
         code: problem.code.to_owned(),
         severity: match problem.severity {
-            Severity::Error => wire::Severity::Error,
-            Severity::Warning => wire::Severity::Warning,
-            Severity::Hint => wire::Severity::Hint,
+            ProblemSeverity::Error => wire::Severity::Error,
+            ProblemSeverity::Warning => wire::Severity::Warning,
+            ProblemSeverity::Hint => wire::Severity::Hint,
         },
         message: problem.message.clone(),
         file: problem.file.as_ref().map(|file| file.display().to_string()),

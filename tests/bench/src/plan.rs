@@ -6,12 +6,12 @@ use anyhow::{Context, Result, ensure};
 
 use crate::{
     durable, heard,
-    home::Home,
+    home::BenchHome,
     lab::{Case, Lab},
     load, many,
     report::{Cells, Measure, Report, Row},
     saved,
-    servers::{Roster, Session, Subject},
+    servers::{Roster, ServerSession, Subject},
     soak,
     stats::quantile,
     store,
@@ -94,14 +94,14 @@ impl Amount {
 
 /// Who takes part.
 #[derive(Debug)]
-pub struct Choice {
+pub struct BenchSelection {
     /// Names of servers, `store`, `tokens`, `words` or `soak`; everyone when empty.
     pub only: Vec<String>,
     pub rawr: Option<PathBuf>,
 }
 
 /// A whole run. `told` receives progress messages for the user.
-pub fn run(choice: &Choice, amount: Amount, told: &dyn Fn(String)) -> Result<Report> {
+pub fn run(choice: &BenchSelection, amount: Amount, told: &dyn Fn(String)) -> Result<Report> {
     let roster = Roster::call(&choice.only, choice.rawr.as_deref());
     let mut report = Report { absent: roster.absent, ..Report::default() };
     let mut subjects = Vec::new();
@@ -127,7 +127,7 @@ pub fn run(choice: &Choice, amount: Amount, told: &dyn Fn(String)) -> Result<Rep
     let mut cases = loads(&subjects, amount);
     let chosen = |what| choice.only.is_empty() || choice.only.iter().any(|name| name == what);
     if chosen("store") {
-        let log = store::Log::generate(amount.events)?;
+        let log = store::GeneratedLog::generate(amount.events)?;
         cases.push(in_process(Measure::Append, store::APPEND, move || {
             store::append(amount.appends)
         }));
@@ -155,7 +155,7 @@ pub fn run(choice: &Choice, amount: Amount, told: &dyn Fn(String)) -> Result<Rep
     Ok(report)
 }
 
-fn soaked(choice: &Choice, time: Duration) -> Result<Vec<Row>> {
+fn soaked(choice: &BenchSelection, time: Duration) -> Result<Vec<Row>> {
     let roster = Roster::call(&["rawr".to_owned()], choice.rawr.as_deref());
     let Some(rawr) = roster.present.first() else { return Ok(Vec::new()) };
     let run = Box::new(move || soak::soak(rawr, time));
@@ -176,16 +176,16 @@ fn verified(subject: &Subject, amount: Amount) -> Result<Row> {
 }
 
 /// A home as it is after a day's work: seeded, and with a thread in it.
-fn used_home(subjects: &[Subject]) -> Result<Option<Home>> {
+fn used_home(subjects: &[Subject]) -> Result<Option<BenchHome>> {
     let Some(rawr) = subjects.iter().find(|subject| subject.is_rawr()) else { return Ok(None) };
     let mut session = rawr.open()?;
     load::sequential(&mut session, 100)?;
-    let Session { link, home, .. } = session;
+    let ServerSession { link, home, .. } = session;
     drop(link);
     Ok(home)
 }
 
-fn starts<'a>(subjects: &'a [Subject], home: Option<&'a Home>) -> Vec<Case<'a>> {
+fn starts<'a>(subjects: &'a [Subject], home: Option<&'a BenchHome>) -> Vec<Case<'a>> {
     let mut programs: Vec<&Subject> =
         subjects.iter().filter(|subject| !subject.is_rawr()).collect();
     // The rows of rawr are one program: it starts alike for all of them.
@@ -235,7 +235,7 @@ fn loads(subjects: &[Subject], amount: Amount) -> Vec<Case<'_>> {
     cases
 }
 
-fn crowds<'a>(rawr: &'a Subject, home: &'a Home, amount: Amount) -> Vec<Case<'a>> {
+fn crowds<'a>(rawr: &'a Subject, home: &'a BenchHome, amount: Amount) -> Vec<Case<'a>> {
     let case = |measure, servers: &[&'static str], run| Case {
         measure,
         variant: "free",

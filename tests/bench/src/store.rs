@@ -200,13 +200,13 @@ fn cells(micros: &mut [f64]) -> Cells {
 pub const REPLAY: &[&str] = &[SPLIT_LINES, STORE];
 
 /// A generated event log, gone with the value.
-pub struct Log {
+pub struct GeneratedLog {
     path: PathBuf,
     lines: u64,
     dir: TempDir,
 }
 
-impl Log {
+impl GeneratedLog {
     pub fn generate(lines: u64) -> Result<Self> {
         let dir = scratch_dir()?;
         let folder = Store::new(dir.path()).folder(&ThreadId::new(THREAD));

@@ -1,6 +1,6 @@
 //! A temporary home and environment for sidecars.
 
-use super::{Launch, must};
+use super::{LaunchOptions, must};
 use crate::compact_at_turn_end;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -14,18 +14,18 @@ use tempfile::TempDir;
 const UNPRIVILEGED: u32 = 65534;
 
 #[derive(Debug)]
-pub struct Home {
+pub struct TestHome {
     folder: TempDir,
     started: AtomicU32,
 }
 
-impl Default for Home {
+impl Default for TestHome {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl Home {
+impl TestHome {
     /// With the preset `spec`.
     pub fn new() -> Self {
         let home = Self::empty();
@@ -82,7 +82,7 @@ impl Home {
     }
 
     /// A command with this home and without the developer's environment.
-    pub(super) fn command(&self, program: &Path, launch: &Launch) -> Command {
+    pub(super) fn command(&self, program: &Path, launch: &LaunchOptions) -> Command {
         let mut command = match launch.prelude {
             Some(prelude) => {
                 let mut shell = Command::new("sh");

@@ -8,7 +8,7 @@ use rawr_protocol::methods::{
     ActionPerform, CompactionUpdate, DecisionRecorded, SequenceHeadsUp, SequenceResponded,
     ThreadChanged,
 };
-use rawr_tests::{Home, Sidecar, StandIn};
+use rawr_tests::{StandIn, TestHome, TestSidecar};
 
 pub fn out(output: &Output) -> String {
     String::from_utf8(output.stdout.clone()).unwrap()
@@ -20,18 +20,18 @@ pub fn err(output: &Output) -> String {
 
 /// A running host with its own sidecar.
 pub struct RunningHost {
-    pub sidecar: Sidecar,
+    pub sidecar: TestSidecar,
     pub host: StandIn,
 }
 
 impl RunningHost {
-    pub fn on(home: &Home, thread: &str) -> Self {
+    pub fn on(home: &TestHome, thread: &str) -> Self {
         Self::after(home, thread, 0)
     }
 
     /// A host that resumes a conversation with this many turns.
-    pub fn after(home: &Home, thread: &str, turns: u32) -> Self {
-        let (mut sidecar, mut host) = (Sidecar::start(home), StandIn::new(thread));
+    pub fn after(home: &TestHome, thread: &str, turns: u32) -> Self {
+        let (mut sidecar, mut host) = (TestSidecar::start(home), StandIn::new(thread));
         host.turns = turns;
         assert!(host.open(home, &mut sidecar));
         Self { sidecar, host }

@@ -4,7 +4,7 @@
 mod any_input;
 mod session;
 
-use any_input::Step;
+use any_input::GeneratedStep;
 use proptest::prelude::*;
 use proptest::sample::select;
 use rawr_core::boundary::Boundary;
@@ -117,7 +117,7 @@ struct Batch {
 
 #[derive(Debug, Clone)]
 struct TimedStep {
-    step: Step,
+    step: GeneratedStep,
     /// Since the last step. The clock may be set back.
     seconds: i64,
     /// Which of two policies applies: a person may edit it at any time.
@@ -136,19 +136,19 @@ impl Live {
             batches: Vec::new(),
         };
         let (window, can) = (Some(any_input::WINDOW), any_input::plain());
-        let open = Step::Open { window, can, running: None };
+        let open = GeneratedStep::Open { window, can, running: None };
         live.take(&open, Role::Owner, &policies[0]);
         for moment in moments {
             live.now = Timestamp(live.now.0 + moment.seconds * 1000);
             let policy = &policies[moment.setting];
-            live.take(&Step::Tick, Role::Owner, policy);
+            live.take(&GeneratedStep::Tick, Role::Owner, policy);
             let role = if moment.step.is_a_persons() { moment.role } else { Role::Owner };
             live.take(&moment.step, role, policy);
         }
         live
     }
 
-    fn take(&mut self, step: &Step, role: Role, policy: &Policy) {
+    fn take(&mut self, step: &GeneratedStep, role: Role, policy: &Policy) {
         let before = self.machine.thread().clone();
         let (input, now) = (step.input(&before), self.now);
         let rules = Rules { policy, prompts: &self.prompts };

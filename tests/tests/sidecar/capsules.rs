@@ -13,14 +13,14 @@ use std::process::{Command, Output};
 
 use rawr_protocol::methods::{CapsuleGet, CapsuleList};
 use rawr_protocol::{CapsuleGetParams, CapsuleGetResult, CapsuleListParams, CapsuleListResult};
-use rawr_tests::{Sidecar, rawr};
+use rawr_tests::{TestSidecar, rawr};
 use serde_json::Value;
 
-fn list(sidecar: &mut Sidecar, thread: &str) -> CapsuleListResult {
+fn list(sidecar: &mut TestSidecar, thread: &str) -> CapsuleListResult {
     sidecar.call::<CapsuleList>(&CapsuleListParams { thread_id: thread.to_owned() })
 }
 
-fn get(sidecar: &mut Sidecar, thread: &str, capsule: &str) -> CapsuleGetResult {
+fn get(sidecar: &mut TestSidecar, thread: &str, capsule: &str) -> CapsuleGetResult {
     sidecar.call::<CapsuleGet>(&CapsuleGetParams {
         thread_id: thread.to_owned(),
         capsule_id: capsule.to_owned(),

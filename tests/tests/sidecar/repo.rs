@@ -8,7 +8,7 @@ use rawr_protocol::{
     TurnCompletedParams, TurnOrigin, TurnStartedParams, TurnStatus,
 };
 use rawr_tests::stand_in::PRESSURE;
-use rawr_tests::{Home, Launch, Repository, Sidecar, StandIn};
+use rawr_tests::{LaunchOptions, Repository, StandIn, TestHome, TestSidecar};
 use serde_json::{Value, json};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -20,14 +20,14 @@ const THREAD: &str = "t";
 /// A file name that must be redacted.
 const SECRET: &str = "ghp_16C7e42F292c6912E7710c838347Ae178B4a";
 
-fn open(home: &Home, sidecar: &mut Sidecar, cwd: &Path) {
+fn open(home: &TestHome, sidecar: &mut TestSidecar, cwd: &Path) {
     let mut opening = StandIn::new(THREAD).opening(home, Role::Owner);
     opening.cwd = cwd.display().to_string();
     sidecar.call::<ThreadOpen>(&opening);
 }
 
 /// A turn of the user with this usage.
-fn turn(sidecar: &mut Sidecar, turn: &str, context_tokens: u64) {
+fn turn(sidecar: &mut TestSidecar, turn: &str, context_tokens: u64) {
     let (thread_id, turn_id) = (THREAD.to_owned(), turn.to_owned());
     sidecar.call::<TurnStarted>(&TurnStartedParams {
         thread_id: thread_id.clone(),
@@ -53,13 +53,13 @@ fn turn(sidecar: &mut Sidecar, turn: &str, context_tokens: u64) {
     });
 }
 
-fn end(mut sidecar: Sidecar) {
+fn end(mut sidecar: TestSidecar) {
     sidecar.take_notes();
     sidecar.leave();
 }
 
 /// The recorded states of the repository, oldest first.
-fn seen(home: &Home) -> Vec<Value> {
+fn seen(home: &TestHome) -> Vec<Value> {
     let record = |line: &String| serde_json::from_str::<Value>(line).unwrap();
     let repo = |record: Value| record.get("event")?.get("repo_observed")?.get("repo").cloned();
     home.lines(THREAD).iter().map(record).filter_map(repo).collect()
@@ -76,15 +76,15 @@ fn until(what: &str, happened: impl Fn() -> bool) {
     panic!("timed out: {what}");
 }
 
-fn wait_for(home: &Home, many: usize) -> Vec<Value> {
+fn wait_for(home: &TestHome, many: usize) -> Vec<Value> {
     until("the repository was seen", || seen(home).len() >= many);
     seen(home)
 }
 
 #[test]
 fn files_of_commits_and_dirty_files_are_recorded() {
-    let (home, repository) = (Home::new(), Repository::new());
-    let mut sidecar = Sidecar::start(&home);
+    let (home, repository) = (TestHome::new(), Repository::new());
+    let mut sidecar = TestSidecar::start(&home);
     open(&home, &mut sidecar, repository.path());
     let first = wait_for(&home, 1).pop().unwrap();
     assert_eq!((&first["branch"], &first["dirty"]), (&"main".into(), &0.into()), "{first}");
@@ -103,7 +103,7 @@ fn files_of_commits_and_dirty_files_are_recorded() {
 
 #[test]
 fn an_unchanged_state_is_not_recorded_again() {
-    let (home, repository) = (Home::new(), Repository::new());
+    let (home, repository) = (TestHome::new(), Repository::new());
     let looks = home.work().join("looks");
     let script = format!(
         "PATH=${{PATH#*:}}; case \" $* \" in *' status '*) echo >> '{}' ;; esac; exec git \"$@\"",
@@ -132,8 +132,8 @@ fn an_unchanged_state_is_not_recorded_again() {
 
 #[test]
 fn a_boundary_triggers_an_inspection() {
-    let (home, repository) = (Home::new(), Repository::new());
-    let mut sidecar = Sidecar::start(&home);
+    let (home, repository) = (TestHome::new(), Repository::new());
+    let mut sidecar = TestSidecar::start(&home);
     open(&home, &mut sidecar, repository.path());
     wait_for(&home, 1);
     fs::write(repository.path().join("first"), "").unwrap();
@@ -151,7 +151,7 @@ fn a_boundary_triggers_an_inspection() {
 }
 
 /// Events of these kinds, oldest first.
-fn told(home: &Home, kinds: &[&str]) -> Vec<Value> {
+fn told(home: &TestHome, kinds: &[&str]) -> Vec<Value> {
     let event = |line: &String| serde_json::from_str::<Value>(line).unwrap()["event"].take();
     let is_told = |event: &Value| kinds.iter().any(|kind| event.get(kind).is_some());
     home.lines(THREAD).iter().map(event).filter(is_told).collect()
@@ -166,8 +166,8 @@ fn commits(repository: &Repository, message: &str) -> String {
 #[test]
 fn an_unreported_commit_is_recorded_once_and_a_reported_one_not_again() {
     const KINDS: [&str; 2] = ["commit_made", "command_finished"];
-    let (home, repository) = (Home::new(), Repository::new());
-    let mut sidecar = Sidecar::start(&home);
+    let (home, repository) = (TestHome::new(), Repository::new());
+    let mut sidecar = TestSidecar::start(&home);
     open(&home, &mut sidecar, repository.path());
     wait_for(&home, 1);
     let head = commits(&repository, "by hand");
@@ -193,8 +193,8 @@ fn an_unreported_commit_is_recorded_once_and_a_reported_one_not_again() {
 
 #[test]
 fn an_unreported_branch_is_recorded_and_is_no_commit() {
-    let (home, repository) = (Home::new(), Repository::new());
-    let mut sidecar = Sidecar::start(&home);
+    let (home, repository) = (TestHome::new(), Repository::new());
+    let mut sidecar = TestSidecar::start(&home);
     open(&home, &mut sidecar, repository.path());
     wait_for(&home, 1);
     repository.git(&["switch", "--quiet", "-c", "feature"]);
@@ -207,7 +207,7 @@ fn an_unreported_branch_is_recorded_and_is_no_commit() {
 }
 
 /// A sidecar with a program of the test first in `PATH`.
-fn with_program(home: &Home, name: &str, script: &str) -> Sidecar {
+fn with_program(home: &TestHome, name: &str, script: &str) -> TestSidecar {
     let folder = home.path().join("bin");
     fs::create_dir(&folder).unwrap();
     fs::write(folder.join(name), format!("#!/bin/sh\n{script}\n")).unwrap();
@@ -215,15 +215,18 @@ fn with_program(home: &Home, name: &str, script: &str) -> Sidecar {
     let mut path = folder.into_os_string();
     path.push(":");
     path.push(std::env::var_os("PATH").unwrap_or_default());
-    Sidecar::launch(home, &Launch { environment: vec![("PATH", path)], ..Launch::default() })
+    TestSidecar::launch(
+        home,
+        &LaunchOptions { environment: vec![("PATH", path)], ..LaunchOptions::default() },
+    )
 }
 
 #[test]
 fn git_is_not_started_if_disabled_or_without_a_repository() {
     let off = "[rawr_auto_compaction.repo_observation]\nenabled = false\n";
-    let (repository, plain) = (Repository::new(), Home::new());
+    let (repository, plain) = (Repository::new(), TestHome::new());
     for (config, cwd) in [(off, repository.path()), ("", plain.work().as_path())] {
-        let home = Home::new();
+        let home = TestHome::new();
         home.configure(config);
         let mut sidecar =
             with_program(&home, "git", &format!("touch '{}'", home.work().join("ran").display()));
@@ -241,7 +244,7 @@ fn graphite_is_run_only_if_enabled() {
     let repository = Repository::new();
     fs::write(repository.path().join(".git/.graphite_repo_config"), "{}").unwrap();
     for (wanted, stack) in [(true, Value::from("side\nmain")), (false, Value::Null)] {
-        let home = Home::new();
+        let home = TestHome::new();
         let toml = format!(
             "[rawr_auto_compaction.repo_observation]\ngraphite_enabled = {wanted}\ntimeout_seconds = 60\n"
         );
@@ -255,7 +258,7 @@ fn graphite_is_run_only_if_enabled() {
 
 #[test]
 fn git_blocks_no_request_and_ends_with_the_sidecar() {
-    let (home, repository) = (Home::new(), Repository::new());
+    let (home, repository) = (TestHome::new(), Repository::new());
     home.configure("[rawr_auto_compaction.repo_observation]\ntimeout_seconds = 60\n");
     let started = home.work().join("started");
     let script = format!("echo $$ >> '{}'; exec sleep 600", started.display());

@@ -11,7 +11,7 @@ mod repair;
 mod sample;
 mod session;
 
-use rawr_tests::{Home, Sidecar, StandIn, rawr};
+use rawr_tests::{StandIn, TestHome, TestSidecar, rawr};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fs;
@@ -22,14 +22,14 @@ use std::process::{Command, Output};
 const THREAD: &str = "t";
 
 /// A thread that was compacted once, without problems.
-fn lived_in() -> Home {
-    let home = Home::new();
+fn lived_in() -> TestHome {
+    let home = TestHome::new();
     live_in(&home, THREAD);
     home
 }
 
-fn live_in(home: &Home, thread: &str) {
-    let mut sidecar = Sidecar::start(home);
+fn live_in(home: &TestHome, thread: &str) {
+    let mut sidecar = TestSidecar::start(home);
     let mut host = StandIn::new(thread);
     assert!(host.open(home, &mut sidecar));
     host.user_turn_with_boundaries();
@@ -40,21 +40,21 @@ fn live_in(home: &Home, thread: &str) {
     sidecar.leave();
 }
 
-fn run(home: &Home, arguments: &[&str]) -> Output {
+fn run(home: &TestHome, arguments: &[&str]) -> Output {
     let mut command = Command::new(rawr());
     command.arg("state").args(arguments).env("RAWR_HOME", home.path()).env_remove("CODEX_HOME");
     command.current_dir(home.work()).output().unwrap()
 }
 
 /// The output and the exit code.
-fn said(home: &Home, arguments: &[&str]) -> (String, i32) {
+fn said(home: &TestHome, arguments: &[&str]) -> (String, i32) {
     let output = run(home, arguments);
     let text = String::from_utf8(output.stdout).unwrap();
     (text + &String::from_utf8(output.stderr).unwrap(), output.status.code().unwrap())
 }
 
 /// The machine-readable output and the exit code.
-fn events(home: &Home, arguments: &[&str]) -> (Vec<Value>, i32) {
+fn events(home: &TestHome, arguments: &[&str]) -> (Vec<Value>, i32) {
     let output = run(home, &[arguments, &["--json"]].concat());
     let text = String::from_utf8(output.stdout).unwrap();
     let events = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
@@ -62,7 +62,7 @@ fn events(home: &Home, arguments: &[&str]) -> (Vec<Value>, i32) {
 }
 
 /// The findings of a check as severity, kind, file and line.
-fn findings(home: &Home) -> Vec<String> {
+fn findings(home: &TestHome) -> Vec<String> {
     let (events, code) = events(home, &["check"]);
     let mut found = Vec::new();
     for event in &events {
@@ -95,13 +95,13 @@ fn files(folder: &Path) -> BTreeMap<String, (u32, Vec<u8>)> {
     found
 }
 
-fn stored(home: &Home) -> BTreeMap<String, (u32, Vec<u8>)> {
+fn stored(home: &TestHome) -> BTreeMap<String, (u32, Vec<u8>)> {
     files(&home.path().join("rawr"))
 }
 
 /// The state that a new sidecar reads.
-fn look(home: &Home, thread: &str) -> Value {
-    let mut sidecar = Sidecar::start(home);
+fn look(home: &TestHome, thread: &str) -> Value {
+    let mut sidecar = TestSidecar::start(home);
     let opening = StandIn::new(thread).opening(home, rawr_protocol::Role::Observer);
     sidecar.call::<rawr_protocol::methods::ThreadOpen>(&opening);
     let seen = sidecar.say("rawr/thread/get", &json!({ "threadId": thread })).unwrap().unwrap();

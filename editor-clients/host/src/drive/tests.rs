@@ -86,7 +86,7 @@ async fn run(prompts: &[&str], lives: Vec<Life>, stop_when: Option<&'static str>
 }
 
 async fn run_on(
-    host: impl Host,
+    host: impl AgentHost,
     prompts: &[&str],
     lives: Vec<Life>,
     stop_when: Option<&'static str>,
@@ -94,7 +94,7 @@ async fn run_on(
     let (fake, page) = (Fake::new(lives), Page::default());
     let heard = Arc::clone(&fake.heard);
     let mut reporter = page.clone();
-    let mut prompts = PromptSource::known(prompts.iter().map(|&prompt| prompt.to_owned()));
+    let mut prompts = PromptQueue::known(prompts.iter().map(|&prompt| prompt.to_owned()));
     let (ask, mut stop) = StopRequest::by_hand();
     if let Some(event) = stop_when {
         let page = page.clone();
@@ -440,7 +440,7 @@ async fn a_sidecar_that_dies_after_a_quiet_time_is_started_again() {
     let folder = TempDir::new().unwrap();
     let fake = Fake::new([dies_in("turn-1"), dies_in("turn-2"), plainly()]);
     let mut reporter = Page::default();
-    let mut prompts = PromptSource::known(["hello", "again"].map(str::to_owned));
+    let mut prompts = PromptQueue::known(["hello", "again"].map(str::to_owned));
     let (_ask, mut stop) = StopRequest::by_hand();
     let sidecar = fake.launch().await.unwrap();
     let drive = Drive::open(agent(&folder), fake, sidecar, &mut reporter).await;

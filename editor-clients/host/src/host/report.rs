@@ -155,14 +155,14 @@ pub enum HostEvent {
 /// Who started a turn.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TurnKind {
-    /// The driver, with [`Host::start_turn`](super::Host::start_turn).
+    /// The driver, with [`AgentHost::start_turn`](super::AgentHost::start_turn).
     Asked,
     /// A person in the host itself.
     Person {
         /// The message.
         text: String,
     },
-    /// The driver, with [`Host::compact`](super::Host::compact).
+    /// The driver, with [`AgentHost::compact`](super::AgentHost::compact).
     Compaction,
     /// The host itself.
     Host,

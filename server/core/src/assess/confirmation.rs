@@ -16,13 +16,13 @@ const CLEARLY: Probability = Probability::of_thousandths(850);
 
 /// What a message does to the work before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Effect {
+enum MessageEffect {
     GoesOn,
     Closes,
     OpensNew,
 }
 
-impl Effect {
+impl MessageEffect {
     /// For people, after "the next message".
     const fn verb(self) -> &'static str {
         match self {
@@ -59,7 +59,7 @@ impl Confirmation {
     /// The part that keeps it from confirming, for people.
     pub fn objection(&self, needed: Probability) -> String {
         let message = self.evidence();
-        if self.likeliest().1 == Effect::GoesOn {
+        if self.likeliest().1 == MessageEffect::GoesOn {
             return message;
         }
         // Rounded down, because 64.6% is not the 65% that are needed.
@@ -67,10 +67,14 @@ impl Confirmation {
         format!("the end of a phase is only {ended}% likely, needed {needed}; {message}")
     }
 
-    fn likeliest(&self) -> (Probability, Effect) {
+    fn likeliest(&self) -> (Probability, MessageEffect) {
         let NextMessage { new, close, same, .. } = &self.message;
-        let all = [(*same, Effect::GoesOn), (*close, Effect::Closes), (*new, Effect::OpensNew)];
-        all.into_iter().max_by_key(|(share, _)| *share).unwrap_or((*same, Effect::GoesOn))
+        let all = [
+            (*same, MessageEffect::GoesOn),
+            (*close, MessageEffect::Closes),
+            (*new, MessageEffect::OpensNew),
+        ];
+        all.into_iter().max_by_key(|(share, _)| *share).unwrap_or((*same, MessageEffect::GoesOn))
     }
 }
 

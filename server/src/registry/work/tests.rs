@@ -1,7 +1,7 @@
 //! What waits for a thread's files without a request.
 
 use crate::config::Home;
-use crate::registry::{Notice, Opening, RegistryError, ThreadRegistry, WatchFilter};
+use crate::registry::{Opening, RegistryError, RegistryNotice, ThreadRegistry, WatchFilter};
 use crate::store::Store;
 use crate::watch::ChangeSet;
 use crate::workspace::{Workspace, WorkspaceSetup};
@@ -23,8 +23,8 @@ pub(crate) fn registry(home: &TempDir) -> (ThreadRegistry, Arc<Mutex<Vec<String>
     };
     let told: Arc<Mutex<Vec<String>>> = Arc::default();
     let heard = Arc::clone(&told);
-    let tell = move |notice: Notice<'_>| {
-        if let Notice::Thread { thread, notice: machine::Notice::Changed, .. } = notice {
+    let tell = move |notice: RegistryNotice<'_>| {
+        if let RegistryNotice::Thread { thread, notice: machine::Notice::Changed, .. } = notice {
             heard.lock().unwrap().push(format!("{} changed", thread.id));
         }
     };

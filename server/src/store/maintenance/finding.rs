@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 /// One finding of a check.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Finding {
+pub struct StoreFinding {
     /// What it is.
     pub kind: FindingKind,
     /// How severe it is.
@@ -122,7 +122,7 @@ impl FindingKind {
     }
 }
 
-impl Finding {
+impl StoreFinding {
     pub(super) fn new(kind: FindingKind, file: &Path, message: impl Into<String>) -> Self {
         let (weight, todo) = kind.about();
         Self { kind, weight, file: file.to_owned(), line: None, message: message.into(), todo }

@@ -8,7 +8,7 @@ use rawr_core::event::Choice;
 use std::rc::Rc;
 
 #[derive(Debug, Clone, Hash)]
-pub struct State {
+pub struct ModelState {
     /// Shared by all states in which only the host differs.
     pub rawr: Rc<KnownMachine>,
     /// The synced state, if it is behind.
@@ -19,7 +19,7 @@ pub struct State {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Step {
+pub enum ModelStep {
     Said(PendingInput),
     /// A report arrives before earlier ones, or will be repeated after all others.
     Arrives {
@@ -61,7 +61,7 @@ pub enum PendingInput {
     Word(Choice),
 }
 
-impl State {
+impl ModelState {
     pub fn submitted(&self, world: &SmallWorld) -> u8 {
         world.may.inputs - self.left.inputs
     }

@@ -24,7 +24,7 @@ pub const WINDOW: u64 = 1000;
 /// An input, as far as it does not depend on the thread.
 #[derive(Debug, Clone)]
 #[expect(clippy::large_enum_variant, reason = "a list of a few dozen steps")]
-pub enum Step {
+pub enum GeneratedStep {
     Open {
         window: Option<u64>,
         can: Capabilities,
@@ -72,7 +72,7 @@ pub enum Step {
     Tick,
 }
 
-impl Step {
+impl GeneratedStep {
     /// Whether any client may send it, regardless of which client owns the thread.
     pub const fn is_a_persons(&self) -> bool {
         matches!(
@@ -239,18 +239,18 @@ fn context() -> impl Strategy<Value = u64> {
 }
 
 /// Inputs of persons and hosts, weighted so that much of it has an effect.
-pub fn step() -> impl Strategy<Value = Step> {
+pub fn step() -> impl Strategy<Value = GeneratedStep> {
     prop_oneof![
         10 => turn_step(),
         6 => signal(),
         6 => report(),
         4 => compaction(),
         4 => person(),
-        3 => Just(Step::Tick),
+        3 => Just(GeneratedStep::Tick),
         1 => (proptest::option::of(Just(WINDOW)), capabilities(), maybe_turn())
-            .prop_map(|(window, can, running)| Step::Open { window, can, running }),
+            .prop_map(|(window, can, running)| GeneratedStep::Open { window, can, running }),
         2 => (proptest::bool::weighted(0.8), proptest::option::of(any::<bool>()))
-            .prop_map(|(asked, says)| Step::Judged { asked, says }),
+            .prop_map(|(asked, says)| GeneratedStep::Judged { asked, says }),
     ]
 }
 
@@ -270,17 +270,17 @@ pub fn capabilities() -> impl Strategy<Value = Capabilities> {
     )
 }
 
-fn turn_step() -> impl Strategy<Value = Step> {
+fn turn_step() -> impl Strategy<Value = GeneratedStep> {
     let origin = select(&[Origin::User, Origin::User, Origin::Synthetic, Origin::Host][..]);
     let end = (turn(), turn_status(), message(), proptest::option::of(context()), any_rarely());
     prop_oneof![
         3 => (turn(), origin.clone(), message())
-            .prop_map(|(turn, origin, text)| Step::Event(started(turn, origin, None, text))),
+            .prop_map(|(turn, origin, text)| GeneratedStep::Event(started(turn, origin, None, text))),
         1 => (turn(), any::<usize>(), origin)
-            .prop_map(|(turn, action, origin)| Step::TurnOfAction { turn, action, origin }),
-        1 => (turn(), any::<usize>()).prop_map(|(turn, action)| Step::MarkedTurn { turn, action }),
+            .prop_map(|(turn, action, origin)| GeneratedStep::TurnOfAction { turn, action, origin }),
+        1 => (turn(), any::<usize>()).prop_map(|(turn, action)| GeneratedStep::MarkedTurn { turn, action }),
         2 => (turn(), context(), any::<bool>()).prop_map(|(turn, context, follow_up)| {
-            Step::Event(reported(turn, context, follow_up))
+            GeneratedStep::Event(reported(turn, context, follow_up))
         }),
         5 => end.prop_map(|(turn, status, last_message, context, review_mode)| {
             let (usage, boundaries) = (context.map(usage), Boundaries::NONE);
@@ -288,7 +288,7 @@ fn turn_step() -> impl Strategy<Value = Step> {
                 turn, status, last_message, usage, queued_inputs: 0, review_mode, boundaries,
                 heard: None,
             };
-            Step::Event(ended.into())
+            GeneratedStep::Event(ended.into())
         }),
     ]
 }
@@ -302,17 +302,17 @@ fn turn_status() -> impl Strategy<Value = TurnStatus> {
     select(&[Completed, Completed, Completed, Failed, Interrupted][..])
 }
 
-fn signal() -> impl Strategy<Value = Step> {
+fn signal() -> impl Strategy<Value = GeneratedStep> {
     const COMMANDS: [&str; 3] = ["git commit -m x", "cargo test", "gh pr create --fill"];
     let call = || (0..3_u8).prop_map(|number| CallId::new(format!("c{number}")));
-    let event = |event: Event| Step::Event(event);
+    let event = |event: Event| GeneratedStep::Event(event);
     prop_oneof![
         3 => (maybe_turn(), plan()).prop_map(move |(turn, steps)| {
             let (explanation, boundaries) = (None, Boundaries::NONE);
             event(PlanUpdated { turn, signal: None, steps, explanation, boundaries }.into())
         }),
         3 => (maybe_turn(), select(COMMANDS.to_vec()), select(&[0, 0, 1][..]))
-            .prop_map(|(turn, command, exit_code)| Step::Command { turn, command, exit_code }),
+            .prop_map(|(turn, command, exit_code)| GeneratedStep::Command { turn, command, exit_code }),
         2 => maybe_turn().prop_map(move |turn| event(CommitMade { turn, signal: None, hash: None, subject: None }.into())),
         1 => maybe_turn().prop_map(move |turn| event(PrCheckpoint { turn, signal: None, action: "create".to_owned(), url: None }.into())),
         2 => maybe_turn().prop_map(move |turn| event(UserMessage { turn, text: "one more thing".to_owned(), directives: Vec::new() }.into())),
@@ -341,14 +341,15 @@ fn plan() -> impl Strategy<Value = Vec<PlanStep>> {
     })
 }
 
-fn report() -> impl Strategy<Value = Step> {
+fn report() -> impl Strategy<Value = GeneratedStep> {
     use ActionStatus::{Accepted, Completed, Failed};
     let status = select(&[Accepted, Accepted, Completed, Completed, Failed][..]);
-    (any::<usize>(), status, maybe_turn(), message())
-        .prop_map(|(action, status, turn, text)| Step::Report { action, status, turn, text })
+    (any::<usize>(), status, maybe_turn(), message()).prop_map(|(action, status, turn, text)| {
+        GeneratedStep::Report { action, status, turn, text }
+    })
 }
 
-fn compaction() -> impl Strategy<Value = Step> {
+fn compaction() -> impl Strategy<Value = GeneratedStep> {
     use CompactionStatus::{Completed, Failed, Started};
     let status = select(&[Started, Completed, Completed, Failed][..]);
     let origin = select(
@@ -365,12 +366,12 @@ fn compaction() -> impl Strategy<Value = Step> {
             let (action, error) = (None, None);
             let report =
                 CompactionReported { status, origin, action, tokens_before, tokens_after, error };
-            Step::Event(report.into())
+            GeneratedStep::Event(report.into())
         },
     )
 }
 
-fn person() -> impl Strategy<Value = Step> {
+fn person() -> impl Strategy<Value = GeneratedStep> {
     let input = || (0..4_u8).prop_map(|number| InputId::new(format!("i{number}")));
     let until = [Until::Turns(1), Until::Minutes(5), Until::NextCommit, Until::Released];
     let choices =
@@ -378,12 +379,12 @@ fn person() -> impl Strategy<Value = Step> {
     let kinds = [InputKind::Message, InputKind::Message, InputKind::LocalCommand];
     prop_oneof![
         4 => (input(), select(kinds.to_vec()))
-            .prop_map(|(input, kind)| Step::Submit { text: format!("text of {input}"), input, kind }),
-        1 => input().prop_map(|input| Step::Event(InputCancelled { input }.into())),
+            .prop_map(|(input, kind)| GeneratedStep::Submit { text: format!("text of {input}"), input, kind }),
+        1 => input().prop_map(|input| GeneratedStep::Event(InputCancelled { input }.into())),
         4 => (select(choices.to_vec()), any::<bool>(), proptest::option::of(0..3_u32), message())
-            .prop_map(|(choice, named, turns, packet)| Step::Respond { choice, named, turns, packet }),
-        1 => select(until.to_vec()).prop_map(Step::Guard),
-        1 => any::<usize>().prop_map(Step::Unguard),
-        1 => Just(Step::Event(ThreadClosed {}.into())),
+            .prop_map(|(choice, named, turns, packet)| GeneratedStep::Respond { choice, named, turns, packet }),
+        1 => select(until.to_vec()).prop_map(GeneratedStep::Guard),
+        1 => any::<usize>().prop_map(GeneratedStep::Unguard),
+        1 => Just(GeneratedStep::Event(ThreadClosed {}.into())),
     ]
 }

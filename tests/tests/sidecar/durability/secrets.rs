@@ -3,7 +3,7 @@
 use super::THREAD;
 use rawr_protocol::methods::{ActionPerform, ThreadOpen};
 use rawr_protocol::{Action, ErrorCode, Role};
-use rawr_tests::{Home, Launch, Sidecar, StandIn};
+use rawr_tests::{LaunchOptions, StandIn, TestHome, TestSidecar};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
@@ -84,8 +84,8 @@ fn sayings() -> Vec<(&'static str, Value)> {
 
 #[test]
 fn no_secret_reaches_the_disk() {
-    let home = Home::new();
-    let mut sidecar = Sidecar::spawn(&home, &Launch::default());
+    let home = TestHome::new();
+    let mut sidecar = TestSidecar::spawn(&home, &LaunchOptions::default());
     sidecar.greet(&said());
     sidecar.call::<ThreadOpen>(&StandIn::new(THREAD).opening(&home, Role::Owner));
     let mut say = |method: &str, params: Value| {
@@ -118,11 +118,11 @@ fn no_secret_reaches_the_disk() {
 
 #[test]
 fn a_judges_reason_is_stored_redacted() {
-    let home = Home::new();
+    let home = TestHome::new();
     home.configure(
         "[rawr_auto_compaction]\npolicy.ready.decision_prompt_path = \"judgment.md\"\njudgment.backend = \"host\"\n",
     );
-    let mut sidecar = Sidecar::start(&home);
+    let mut sidecar = TestSidecar::start(&home);
     let mut opening = StandIn::new(THREAD).opening(&home, Role::Owner);
     opening.host.capabilities.judge = true;
     sidecar.call::<ThreadOpen>(&opening);
@@ -171,8 +171,8 @@ fn assert_clean(folder: &Path) {
 
 #[test]
 fn a_thread_id_is_never_a_path() {
-    let home = Home::new();
-    let mut sidecar = Sidecar::start(&home);
+    let home = TestHome::new();
+    let mut sidecar = TestSidecar::start(&home);
     let long = "x".repeat(300);
     for (id, problem) in [
         ("../x", "begins with a dot"),

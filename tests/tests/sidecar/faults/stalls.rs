@@ -6,7 +6,7 @@ use rawr_core::event::{Capabilities, DirectiveGiven, HostInfo, ThreadClosed};
 use rawr_core::machine::Role;
 use rawr_core::units::{ThreadId, Timestamp, Tokens};
 use rawr_server::config::Home;
-use rawr_server::registry::{Notice, Opening, RegistryError, ThreadRegistry};
+use rawr_server::registry::{Opening, RegistryError, RegistryNotice, ThreadRegistry};
 use rawr_server::store::{Disk, Store};
 use rawr_server::workers::ThreadWork;
 use rawr_server::workspace::{Workspace, WorkspaceSetup};
@@ -28,7 +28,7 @@ fn registry_on(disk: Disk, home: &TempDir) -> ThreadRegistry {
     let store = Store::on(disk, &setup.home.dir);
     let root = store.root().to_owned();
     let workspace = Workspace::open(setup, root, Default::default(), Box::new(|_| {}));
-    ThreadRegistry::new(store, workspace, Box::new(|_: Notice<'_>| {}))
+    ThreadRegistry::new(store, workspace, Box::new(|_: RegistryNotice<'_>| {}))
 }
 
 fn open(registry: &mut ThreadRegistry, home: &TempDir, thread: &str) {

@@ -9,7 +9,7 @@ use rawr_core::thread::Issued;
 use rawr_core::units::{InputId, ThreadId, Timestamp, Tokens};
 use rawr_core::{Input, Record, Thread};
 use rawr_server::config::Home;
-use rawr_server::registry::{HandledInput, Notice, Opening, RegistryError, ThreadRegistry};
+use rawr_server::registry::{HandledInput, Opening, RegistryError, RegistryNotice, ThreadRegistry};
 use rawr_server::store::{Disk, Store};
 use rawr_server::workspace::{Workspace, WorkspaceSetup};
 use serde_json::json;
@@ -78,11 +78,11 @@ fn registry(
 ) -> ThreadRegistry {
     let setup = setup(home.path());
     let (alive, heard) = (Arc::clone(disk), Arc::clone(heard));
-    let tell = move |notice: Notice<'_>| {
+    let tell = move |notice: RegistryNotice<'_>| {
         let told = match notice {
-            Notice::Perform { issued, .. } => HeardNotice::Perform(issued.clone()),
-            Notice::StoreFailed { held, .. } => HeardNotice::Failed(held.to_vec()),
-            Notice::StoreRecovered { .. } => HeardNotice::Recovered,
+            RegistryNotice::Perform { issued, .. } => HeardNotice::Perform(issued.clone()),
+            RegistryNotice::StoreFailed { held, .. } => HeardNotice::Failed(held.to_vec()),
+            RegistryNotice::StoreRecovered { .. } => HeardNotice::Recovered,
             _ => return,
         };
         if !alive.is_dead() {
@@ -100,7 +100,7 @@ fn quiet_registry(disk: Disk, setup: WorkspaceSetup) -> ThreadRegistry {
     let store = Store::on(disk, &setup.home.dir);
     let root = store.root().to_owned();
     let workspace = Workspace::open(setup, root, Default::default(), Box::new(|_| {}));
-    ThreadRegistry::new(store, workspace, Box::new(|_: Notice<'_>| {}))
+    ThreadRegistry::new(store, workspace, Box::new(|_: RegistryNotice<'_>| {}))
 }
 
 fn opening(home: &Path, role: Role) -> Opening {

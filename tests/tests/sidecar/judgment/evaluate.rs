@@ -11,8 +11,8 @@ use rawr_protocol::{
     JudgmentAnswerParams, JudgmentEvaluateParams, JudgmentEvaluateResult, Phase, Request,
     RequestId, Role, Tier,
 };
-use rawr_tests::Sidecar;
-use rawr_tests::mock_endpoint::{Mock, Reply, block_on, reply};
+use rawr_tests::TestSidecar;
+use rawr_tests::mock_endpoint::{Mock, ScriptedReply, block_on, reply};
 use serde_json::{Value, json};
 
 fn case_of(thread: &str, request: Option<&str>) -> JudgmentEvaluateParams {
@@ -38,12 +38,12 @@ fn told(result: &JudgmentEvaluateResult) -> String {
 }
 
 /// The action that asks the host outside of its thread.
-fn asked(sidecar: &mut Sidecar) -> (String, Action) {
+fn asked(sidecar: &mut TestSidecar) -> (String, Action) {
     let asked = sidecar.expect::<ActionPerform>();
     (asked.action_id, asked.action)
 }
 
-fn say(sidecar: &mut Sidecar, request: &str, should_compact: bool) -> bool {
+fn say(sidecar: &mut TestSidecar, request: &str, should_compact: bool) -> bool {
     let params = JudgmentAnswerParams {
         thread_id: THREAD.to_owned(),
         request_id: request.to_owned(),
@@ -54,7 +54,7 @@ fn say(sidecar: &mut Sidecar, request: &str, should_compact: bool) -> bool {
 }
 
 /// It fails at once with this error.
-fn check_refused(sidecar: &mut Sidecar, thread: &str, code: ErrorCode, words: &str) {
+fn check_refused(sidecar: &mut TestSidecar, thread: &str, code: ErrorCode, words: &str) {
     let failure = sidecar.failure::<JudgmentEvaluate>(&case_of(thread, None));
     assert_eq!(failure.code, code, "{failure:?}");
     assert!(failure.message.contains(words), "{failure:?}");
@@ -194,7 +194,7 @@ fn one_case_per_thread_is_judged_at_a_time() {
 
 #[test]
 fn during_a_judgment_of_the_thread_no_case_is_judged() {
-    let endpoint = Mock::start_apart(vec![Reply::Stall]);
+    let endpoint = Mock::start_apart(vec![ScriptedReply::Stall]);
     let mut lab = JudgmentFixture::on(&endpoint, TestedApi::Chat, &[]);
     assert!(is_judge(&lab.turn(TierPressure::Ready)));
     check_refused(&mut lab.sidecar, THREAD, ErrorCode::NotNow, "in progress");
@@ -205,7 +205,7 @@ fn during_a_judgment_of_the_thread_no_case_is_judged() {
 #[test]
 fn after_a_cancelled_case_the_next_one_is_judged() {
     for wire in WIRES {
-        let endpoint = Mock::start_apart(vec![Reply::Stall, wire.said(YES)]);
+        let endpoint = Mock::start_apart(vec![ScriptedReply::Stall, wire.said(YES)]);
         let mut lab = JudgmentFixture::on(&endpoint, wire, &[]);
         let first = lab.sidecar.ask::<JudgmentEvaluate>(&case("first"));
         block_on(endpoint.wait_for_requests(1));
@@ -219,7 +219,7 @@ fn after_a_cancelled_case_the_next_one_is_judged() {
 
 #[test]
 fn a_cancellation_allows_a_request_right_after_it() {
-    let endpoint = Mock::start_apart(vec![Reply::Stall, TestedApi::Chat.said(YES)]);
+    let endpoint = Mock::start_apart(vec![ScriptedReply::Stall, TestedApi::Chat.said(YES)]);
     let mut lab = JudgmentFixture::on(&endpoint, TestedApi::Chat, &[]);
     let first = lab.sidecar.ask::<JudgmentEvaluate>(&case("first"));
     block_on(endpoint.wait_for_requests(1));
@@ -258,7 +258,7 @@ fn a_host_may_refuse_a_case_without_a_reason() {
     lab.leave();
 }
 
-fn cancel(sidecar: &mut Sidecar, id: u64) {
+fn cancel(sidecar: &mut TestSidecar, id: u64) {
     let number = RequestId::Number(i64::try_from(id).unwrap());
     sidecar.notify::<CancelRequest>(&CancelParams { id: number });
     let failure = sidecar.answer::<JudgmentEvaluate>(id).unwrap_err();
@@ -287,7 +287,7 @@ fn without_an_answer_the_error_names_the_cause() {
             (refused, "", "the endpoint answered 401: no such key"),
             (wire.said("Sure!"), "", "not JSON"),
             (wire.said("{}"), "", "does not match the schema"),
-            (Reply::Stall, "judgment.timeout_seconds = 1", "no answer within 1s"),
+            (ScriptedReply::Stall, "judgment.timeout_seconds = 1", "no answer within 1s"),
         ] {
             let endpoint = Mock::start_apart(vec![reply]);
             let mut lab = JudgmentFixture::on(&endpoint, wire, &[more]);
@@ -326,7 +326,7 @@ fn an_unavailable_judge_is_not_asked() {
     off.leave();
 
     let owner = JudgmentFixture::on_host(&[]);
-    let mut observer = Sidecar::start(&owner.home);
+    let mut observer = TestSidecar::start(&owner.home);
     observer.call::<ThreadOpen>(&owner.opening(Role::Observer));
     check_refused(&mut observer, THREAD, unavailable, "not connected");
     assert_eq!(observer.take_notes(), []);

@@ -13,9 +13,9 @@ use rawr_protocol::{
     SignalReportParams, ThreadGetParams, ThreadGetResult, ThreadOpenParams, ThreadOpenResult, Tier,
     TokenUsage, TurnCompletedParams, TurnOrigin, TurnStartedParams, TurnStatus, Verdict,
 };
-use rawr_tests::mock_endpoint::{Mock, Reply, by_chat, by_responses};
+use rawr_tests::mock_endpoint::{Mock, ScriptedReply, by_chat, by_responses};
 use rawr_tests::sidecar::Note;
-use rawr_tests::{Home, Launch, Sidecar, StandIn};
+use rawr_tests::{LaunchOptions, StandIn, TestHome, TestSidecar};
 use serde_json::Value;
 
 pub const THREAD: &str = "t";
@@ -44,7 +44,7 @@ impl TestedApi {
     }
 
     /// The reply of an endpoint whose model answered `text`.
-    pub fn said(self, text: &str) -> Reply {
+    pub fn said(self, text: &str) -> ScriptedReply {
         match self {
             Self::Responses => by_responses(text),
             Self::Chat => by_chat(text),
@@ -108,8 +108,8 @@ pub fn to_endpoint(wire: TestedApi, origin: &str, more: &[&str]) -> Vec<String> 
 
 /// A sidecar on a home, with a host that only does what the test says.
 pub struct JudgmentFixture {
-    pub home: Home,
-    pub sidecar: Sidecar,
+    pub home: TestHome,
+    pub sidecar: TestSidecar,
     pub can_judge: bool,
     turns: u32,
 }
@@ -128,7 +128,7 @@ impl JudgmentFixture {
     }
 
     pub fn configured(lines: Vec<String>, can_judge: bool) -> Self {
-        let home = Home::new();
+        let home = TestHome::new();
         home.configure(&policy(&lines));
         let sidecar = launch(&home);
         let mut lab = Self { home, sidecar, can_judge, turns: 0 };
@@ -322,9 +322,9 @@ impl JudgmentFixture {
 }
 
 /// With the API key in its environment.
-pub fn launch(home: &Home) -> Sidecar {
+pub fn launch(home: &TestHome) -> TestSidecar {
     let environment = vec![("JUDGE_KEY", KEY.into())];
-    Sidecar::launch(home, &Launch { environment, ..Launch::default() })
+    TestSidecar::launch(home, &LaunchOptions { environment, ..LaunchOptions::default() })
 }
 
 pub fn read<N: Notification>(note: &Note) -> N::Params {

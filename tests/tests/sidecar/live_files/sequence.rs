@@ -5,14 +5,14 @@ use rawr_protocol::methods::{
     ActionPerform, ActionReport, CompactionUpdate, DecisionRecorded, PromptChanged,
     SequenceHeadsUp, ThreadChanged,
 };
-use rawr_tests::mock_chat::{Purpose, Reply, Script, call, say};
-use rawr_tests::{Home, MockChat, Repository, Session, Sidecar, StandIn, rawr};
+use rawr_tests::mock_chat::{ChatModelReply, ChatPurpose, ChatScript, call, say};
+use rawr_tests::{ExecOutput, MockChat, Repository, StandIn, TestHome, TestSidecar, rawr};
 use serde_json::json;
 use std::process::Command;
 
 #[test]
 fn a_sequence_uses_the_prompts_that_it_started_with() {
-    let home = Home::new();
+    let home = TestHome::new();
     let mut sidecar = start(&home);
     let mut host = StandIn::new("t");
     assert!(host.open(&home, &mut sidecar));
@@ -47,7 +47,7 @@ fn a_sequence_uses_the_prompts_that_it_started_with() {
     assert!(handed.iter().all(|line| !line.contains("AFTER")), "{handed:?}");
 }
 
-fn allow_all(sidecar: &mut Sidecar) {
+fn allow_all(sidecar: &mut TestSidecar) {
     sidecar.allow::<ActionPerform>();
     sidecar.allow::<CompactionUpdate>();
     sidecar.allow::<DecisionRecorded>();
@@ -57,14 +57,14 @@ fn allow_all(sidecar: &mut Sidecar) {
     let _ = std::any::type_name::<ActionReport>();
 }
 
-fn shell(command: &str) -> Reply {
+fn shell(command: &str) -> ChatModelReply {
     call("shell", json!({ "command": command }))
 }
 
 /// The agent edits the handoff prompt while it is asked for its packet.
 #[test]
 fn in_the_embedded_host_the_next_sequence_uses_it() {
-    let (home, repository) = (Home::new(), Repository::new());
+    let (home, repository) = (TestHome::new(), Repository::new());
     let file = folder(&home).join("handoff.md");
     std::fs::create_dir_all(folder(&home)).unwrap();
     write(&file, "FIRST handoff\n{packet}\n");
@@ -72,8 +72,8 @@ fn in_the_embedded_host_the_next_sequence_uses_it() {
     let packet = "<continuation_packet>\nState: working\nGoal: a parser with docs\nNext: write the docs\n</continuation_packet>";
     let commit = || shell("git commit -q --allow-empty -m 'Add the parser'").input_tokens(3_000);
     let done = || say("It is written and committed.").input_tokens(3_100);
-    let script = Script::default()
-        .on_each(Purpose::Summary, [say("A SUMMARY.")])
+    let script = ChatScript::default()
+        .on_each(ChatPurpose::Summary, [say("A SUMMARY.")])
         .on(
             ":packet_request]",
             [shell(&edit), say(packet).input_tokens(3_200), say(packet).input_tokens(3_200)],
@@ -93,7 +93,7 @@ fn in_the_embedded_host_the_next_sequence_uses_it() {
         .env("OPENAI_API_KEY", "sk-secret-of-the-test")
         .output()
         .unwrap();
-    let session = Session::of(output);
+    let session = ExecOutput::of(output);
     session.expect_success();
     let seen: Vec<_> =
         model.requests().iter().map(|request| request.transcript().join("\n")).collect();

@@ -1,14 +1,14 @@
 //! `rawr state compact`: less disk space, and the same thread.
 
 use super::{THREAD, events, lived_in, look, said};
-use rawr_tests::{Home, Sidecar, StandIn};
+use rawr_tests::{StandIn, TestHome, TestSidecar};
 use serde_json::json;
 use std::fs;
 
 /// A thread with several decisions.
-fn decided() -> Home {
-    let home = Home::new();
-    let mut sidecar = Sidecar::start(&home);
+fn decided() -> TestHome {
+    let home = TestHome::new();
+    let mut sidecar = TestSidecar::start(&home);
     let mut host = StandIn::new(THREAD);
     assert!(host.open(&home, &mut sidecar));
     for _ in 0..4 {
@@ -21,7 +21,7 @@ fn decided() -> Home {
     home
 }
 
-fn decisions(home: &Home) -> Vec<String> {
+fn decisions(home: &TestHome) -> Vec<String> {
     let text = fs::read_to_string(home.thread(THREAD).join("decisions.jsonl")).unwrap();
     text.lines().map(str::to_owned).collect()
 }
@@ -64,7 +64,7 @@ fn a_thread_without_a_cache_gets_a_matching_one() {
 fn damaged_threads_and_threads_in_use_are_skipped() {
     let home = decided();
     let before = super::stored(&home);
-    let mut sidecar = Sidecar::start(&home);
+    let mut sidecar = TestSidecar::start(&home);
     let opening = StandIn::new(THREAD).opening(&home, rawr_protocol::Role::Observer);
     sidecar.call::<rawr_protocol::methods::ThreadOpen>(&opening);
     let (text, code) = said(&home, &["compact", "--keep-decisions", "1"]);

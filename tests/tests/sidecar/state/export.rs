@@ -8,7 +8,7 @@ use std::os::unix::fs::PermissionsExt;
 
 const SECRET: &str = "ghp_16C7e42F292c6912E7710c838347Ae178B4a";
 
-fn exported(home: &rawr_tests::Home) -> Value {
+fn exported(home: &rawr_tests::TestHome) -> Value {
     let output = run(home, &["export", THREAD]);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     serde_json::from_slice(&output.stdout).unwrap()
@@ -86,7 +86,7 @@ fn other_files_of_the_folder_are_exported() {
 }
 
 /// A thread that takes long to export.
-fn long(lines: usize) -> rawr_tests::Home {
+fn long(lines: usize) -> rawr_tests::TestHome {
     let home = lived_in();
     let line =
         json!({ "v": 1, "at": 5, "event": { "branch_changed": { "branch": "x".repeat(1000) } } });

@@ -39,13 +39,13 @@ struct Cut {
 }
 
 impl Launch for Cut {
-    async fn launch(&self) -> Result<Sidecar, SidecarError> {
+    async fn launch(&self) -> Result<SidecarClient, SidecarError> {
         let first = self.lives.replace(self.lives.get() + 1) == 0;
         let at = if first { self.at } else { usize::MAX };
         let (ours, outside) = tokio::io::duplex(1024 * 1024);
         tokio::task::spawn_local(serve(outside, at, self.loss, Rc::clone(&self.requests)));
         let (reader, writer) = tokio::io::split(ours);
-        let mut sidecar = Sidecar::over(reader, writer);
+        let mut sidecar = SidecarClient::over(reader, writer);
         sidecar.greet("rawr exec", Some(&self.home), &Map::new()).await?;
         Ok(sidecar)
     }
@@ -276,7 +276,7 @@ async fn check(case: &Case, at: usize, loss: Loss) -> usize {
     };
     let host = Embedded::start(settings(&folder, case.context_window), model);
     let mut reporter = page.clone();
-    let mut prompts = PromptSource::known(case.prompts.iter().map(|&prompt| prompt.to_owned()));
+    let mut prompts = PromptQueue::known(case.prompts.iter().map(|&prompt| prompt.to_owned()));
     let (_ask, mut stop) = StopRequest::by_hand();
     let sidecar = cut.launch().await.unwrap();
     let drive = Drive::open(host, cut, sidecar, &mut reporter).await.unwrap();

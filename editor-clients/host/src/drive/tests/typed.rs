@@ -42,7 +42,7 @@ async fn beside(life: Life, script: impl AsyncFnOnce(Screen, Arc<Mutex<String>>)
         script(Screen(typed), Arc::clone(&heard)).await;
         ask.send_replace(Some(130));
     };
-    let mut prompts = PromptSource::elsewhere();
+    let mut prompts = PromptQueue::elsewhere();
     let (ended, ()) = tokio::join!(drive.run(&mut prompts, &mut stop), person);
     ended.unwrap();
     heard.lock().unwrap().clone()

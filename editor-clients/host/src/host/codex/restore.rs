@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::connection::CodexConnection;
 use super::{Codex, CodexSettings, ThreadAnswer};
-use crate::host::{Host, HostError};
+use crate::host::{AgentHost, HostError};
 
 /// The point to restore.
 #[derive(Debug, Clone, PartialEq, Eq)]
