@@ -6,8 +6,8 @@
 
 use crate::store::{Disk, StoreError, failed, is_unfinished};
 use rawr_core::event::{HostInfo, Packet, Repo, Trigger};
-use rawr_core::signal::plan::PlanStep;
-use rawr_core::thread::Directive;
+use rawr_core::signal::plan::PlanItem;
+use rawr_core::thread::UserDirective;
 use rawr_core::units::{InputId, SequenceId, ThreadId, Timestamp, Tokens, TurnId};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -68,10 +68,10 @@ pub struct CapsuleState {
     pub scratch: Option<CapsuleNotes>,
     /// The steps of the agent's plan.
     #[serde(default)]
-    pub plan: Vec<PlanStep>,
+    pub plan: Vec<PlanItem>,
     /// The active standing instructions.
     #[serde(default)]
-    pub directives: Vec<Directive>,
+    pub directives: Vec<UserDirective>,
     /// The state of the repository, if it was inspected.
     pub repo: Option<Repo>,
     /// When the repository was inspected.

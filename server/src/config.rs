@@ -31,7 +31,7 @@ use crate::prompts::PacketFrontMatter;
 use keys::WordEnum as _;
 use layer::{LayerSetting, LayerSource};
 use models::ModelPattern;
-use rawr_core::policy::{JudgeBackend, MidTurn, Policy, Tier};
+use rawr_core::policy::{JudgeBackend, MidTurn, Policy, PressureTier};
 use rawr_core::prompt::PromptName;
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -321,7 +321,7 @@ impl Config {
 
     /// Records which override set a decision's threshold, unless it was the user's own files.
     fn name_overrides(&mut self) {
-        for tier in Tier::ALL {
+        for tier in PressureTier::ALL {
             let set_by = self.origin(&threshold(tier)).and_then(KeyOrigin::overriding);
             self.policy.tiers.rule_mut(tier).set_by = set_by;
         }
@@ -330,7 +330,7 @@ impl Config {
     /// The decision prompts that tiers name, for this model or any other.
     pub fn decision_prompts(&self) -> impl Iterator<Item = String> {
         let path = |tier| self.policy.tiers.rule(tier).decision_prompt_path.clone();
-        let own: BTreeSet<_> = Tier::ALL.into_iter().filter_map(path).collect();
+        let own: BTreeSet<_> = PressureTier::ALL.into_iter().filter_map(path).collect();
         own.union(&self.decision_prompts).cloned().collect::<Vec<_>>().into_iter()
     }
 
@@ -380,11 +380,11 @@ impl KeyOrigin {
     }
 }
 
-fn threshold(tier: Tier) -> String {
+fn threshold(tier: PressureTier) -> String {
     format!("rawr_auto_compaction.policy.{tier}.percent_remaining_lt")
 }
 
-fn required(tier: Tier) -> String {
+fn required(tier: PressureTier) -> String {
     format!("rawr_auto_compaction.policy.{tier}.requires_any_boundary")
 }
 
@@ -456,14 +456,14 @@ fn in_order(mut settings: Vec<LayerSetting>) -> Vec<LayerSetting> {
 fn from_front_matter(front_matter: &PacketFrontMatter) -> Vec<LayerSetting> {
     use keys::KeyValue;
     let source = Rc::new(LayerSource::Prompt(front_matter.file.clone()));
-    let percent = |tier: Tier| {
+    let percent = |tier: PressureTier| {
         let name = format!("{tier}_percent_remaining_lt");
         let value = front_matter.threshold(tier).map(|percent| KeyValue::Number(percent.into()));
         (format!("trigger.{name}"), format!("rawr_auto_compaction.{name}"), value)
     };
     let boundaries = front_matter.requires_any_boundary.map(KeyValue::Boundaries);
     let tail = front_matter.max_tail_chars.map(|chars| KeyValue::Number(chars as u64));
-    Tier::ALL
+    PressureTier::ALL
         .map(percent)
         .into_iter()
         .chain([

@@ -140,7 +140,7 @@ fn publish_thread(
     config: &Config,
     now: Timestamp,
     notice: &machine::Notice,
-    heads_up: Option<&machine::HeadsUp>,
+    heads_up: Option<&machine::HeadsUpBanner>,
     outbox: &Outbox,
 ) {
     let warn = |message: String| {

@@ -35,9 +35,9 @@ use crate::store::archive::OpenMode;
 use crate::store::{DecisionFile, OwnerLock, Store, StoreError, ThreadLog};
 use crate::workers::{OpenedThread, WorkerTask};
 use crate::workspace::{ConfigScope, Workspace};
-use rawr_core::assess::Decision;
+use rawr_core::assess::DecisionRecord;
 use rawr_core::event::ThreadOpened;
-use rawr_core::machine::{HeadsUp, Role, must_be_durable};
+use rawr_core::machine::{HeadsUpBanner, ProcessRole, must_be_durable};
 use rawr_core::policy::Policy;
 use rawr_core::units::{DecisionId, ThreadId, Timestamp};
 use rawr_core::{Effect, Input, Machine, Record, Rules, Thread};
@@ -50,7 +50,7 @@ pub struct HandledInput {
     /// Stored with the next commit.
     pub records: Vec<Record>,
     /// The assessment that the input led to, if any.
-    pub decision: Option<Decision>,
+    pub decision: Option<DecisionRecord>,
 }
 
 /// A thread that is open in this process.
@@ -65,7 +65,7 @@ pub(crate) struct OpenThread {
     scope: ConfigScope,
     config: Config,
     problems: Vec<FileProblem>,
-    last_decision: Option<Decision>,
+    last_decision: Option<DecisionRecord>,
     /// A write failed: memory may be ahead of the disk, and the disk is right.
     stale: bool,
     /// A client has opened it. Otherwise it is here because it is watched.
@@ -149,7 +149,7 @@ impl OpenThread {
         &self.folder
     }
 
-    pub(crate) const fn last_decision(&self) -> Option<&Decision> {
+    pub(crate) const fn last_decision(&self) -> Option<&DecisionRecord> {
         self.last_decision.as_ref()
     }
 
@@ -159,7 +159,7 @@ impl OpenThread {
     }
 
     /// The current banner. A thread that no process runs has none, because there is no owner to act on an answer.
-    pub(crate) fn heads_up(&self) -> Option<HeadsUp> {
+    pub(crate) fn heads_up(&self) -> Option<HeadsUpBanner> {
         let heads_up = self.machine.heads_up(self.policy())?;
         let is_run = self.is_owned()
             || self.thread().host.can.compact_by_person
@@ -277,7 +277,7 @@ impl ThreadRegistry {
                 self.threads.insert(id.clone(), open);
             }
         }
-        if opening.role == Role::Owner
+        if opening.role == ProcessRole::Owner
             && let Err(error) = self.own(&id, &opening)
         {
             // Restore the previous state.
@@ -289,7 +289,7 @@ impl ThreadRegistry {
         if let Some(open) = self.threads.get_mut(&id) {
             open.by_client = true;
         }
-        if opening.role == Role::Owner {
+        if opening.role == ProcessRole::Owner {
             let opened = ThreadOpened {
                 cwd: opening.cwd,
                 host: opening.host,
@@ -323,8 +323,8 @@ impl ThreadRegistry {
 
     fn load(&mut self, id: &ThreadId, opening: &Opening) -> Result<OpenThread, RegistryError> {
         let wanted = match opening.role {
-            Role::Owner => OpenMode::StoredOrNew,
-            Role::Observer => OpenMode::Stored,
+            ProcessRole::Owner => OpenMode::StoredOrNew,
+            ProcessRole::Observer => OpenMode::Stored,
         };
         let opened = match (self.work.opened.remove(id), wanted) {
             (Some(Err(StoreError::NoThread { thread })), OpenMode::Stored) => {
@@ -483,7 +483,7 @@ impl ThreadRegistry {
         &self,
         id: &ThreadId,
         decision: &DecisionId,
-    ) -> Result<Option<Decision>, RegistryError> {
+    ) -> Result<Option<DecisionRecord>, RegistryError> {
         let open = self.open_thread(id)?;
         if let Some(last) = open.last_decision().filter(|last| last.id == *decision) {
             return Ok(Some(last.clone()));

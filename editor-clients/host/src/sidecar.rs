@@ -67,7 +67,7 @@ pub enum SidecarLog {
     Nowhere,
 }
 
-/// A connection to a sidecar. Call [`initialize`](Self::initialize) first. Dropping it kills the child process.
+/// A connection to a sidecar. Call [`greet`](Self::greet) first. Dropping it kills the child process.
 #[derive(Debug)]
 pub struct SidecarClient {
     client: Client,

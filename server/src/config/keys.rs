@@ -5,7 +5,7 @@ use super::Config;
 use super::table::TABLES;
 use rawr_core::boundary::{Boundaries, Boundary};
 use rawr_core::policy::{
-    Confirm, JudgeBackend, MidTurn, Mode, PacketAuthor, PacketChannel, Preset,
+    ConfirmRule, JudgeBackend, MidTurn, Mode, PacketChannel, PacketSource, Preset,
 };
 use serde_json::json;
 use std::ops::RangeInclusive;
@@ -208,7 +208,7 @@ impl WordEnum for Mode {
     const VALUES: &'static [Self] = &[Self::Tag, Self::Suggest, Self::Ask, Self::Auto];
 }
 
-impl WordEnum for PacketAuthor {
+impl WordEnum for PacketSource {
     const WORDS: &'static [&'static str] = &["agent", "watcher"];
     const VALUES: &'static [Self] = &[Self::Agent, Self::Watcher];
 }
@@ -230,7 +230,7 @@ impl WordEnum for MidTurn {
     const VALUES: &'static [Self] = &[Self::Off, Self::Emergency, Self::Policy];
 }
 
-impl WordEnum for Confirm {
+impl WordEnum for ConfirmRule {
     const WORDS: &'static [&'static str] = &["message", "idle", "either", "none"];
     const VALUES: &'static [Self] = &[Self::Message, Self::Idle, Self::Either, Self::None];
 }

@@ -7,14 +7,14 @@ use crate::prompts::FileStamps;
 use crate::watch::ChangeSet;
 use crate::workspace::{ConfigScope, EditNews};
 use rawr_core::event::{Event, UsageReported};
-use rawr_core::machine::{self, Role};
+use rawr_core::machine::{self, ProcessRole};
 use rawr_core::units::{ThreadId, Timestamp};
 use rawr_core::{Effect, Input, Thread};
 
 /// The host names folder and model. For an observer, the host's last report counts.
 pub(super) fn scope_of(opening: &Opening, thread: &Thread) -> ConfigScope {
     match opening.role {
-        Role::Observer if !thread.cwd.is_empty() => ConfigScope::recorded(thread),
+        ProcessRole::Observer if !thread.cwd.is_empty() => ConfigScope::recorded(thread),
         _ => ConfigScope::new(opening.cwd.clone(), opening.model.clone()),
     }
 }

@@ -5,8 +5,8 @@ use super::{NoticeListener, OpenThread, spans};
 use crate::config::Config;
 use crate::query::ThreadOverview;
 use crate::store::{DecisionFile, LogDamage, StoredDecision};
-use rawr_core::assess::Decision;
-use rawr_core::machine::{self, HeadsUp};
+use rawr_core::assess::DecisionRecord;
+use rawr_core::machine::{self, HeadsUpBanner};
 use rawr_core::thread::Issued;
 use rawr_core::units::{InputId, ThreadId, Timestamp};
 use rawr_core::{Effect, Thread};
@@ -26,7 +26,7 @@ pub enum RegistryNotice<'n> {
         /// What the core reports.
         notice: &'n machine::Notice,
         /// The current banner, if the notice is that something changed.
-        heads_up: Option<HeadsUp>,
+        heads_up: Option<HeadsUpBanner>,
     },
     /// A watched thread is new, or another process runs it than before.
     Listed {
@@ -43,7 +43,7 @@ pub enum RegistryNotice<'n> {
         /// The thread.
         thread: &'n Thread,
         /// The decision.
-        decision: &'n Decision,
+        decision: &'n DecisionRecord,
     },
     /// The thread's host has to perform an action.
     Perform {
@@ -125,7 +125,7 @@ pub(super) fn publish(
 }
 
 /// Failures are only logged: decisions are explanations, and the events hold the truth.
-fn store_decision(decisions: &mut DecisionFile, decision: &Decision) {
+fn store_decision(decisions: &mut DecisionFile, decision: &DecisionRecord) {
     let mut line = serde_json::to_vec(&StoredDecision::of(decision)).unwrap_or_default();
     line.push(b'\n');
     if let Err(error) = decisions.append(&line) {

@@ -134,9 +134,9 @@ pub enum HostEvent {
         /// Why it failed.
         error: String,
     },
-    /// The answer to a [`ModelQuestion`](super::Question).
+    /// The answer to a [`ModelQuestion`](super::ModelQuestion).
     Answered {
-        /// [`ModelQuestion::request_id`](super::Question::request_id).
+        /// [`ModelQuestion::request_id`](super::ModelQuestion::request_id).
         request_id: String,
         /// The model's answer, or why there is none.
         answer: Result<String, String>,

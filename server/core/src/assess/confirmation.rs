@@ -2,8 +2,8 @@
 
 use super::{GateContext, Question};
 use crate::boundary::{Boundaries, Boundary};
-use crate::event::TurnStatus;
-use crate::policy::Confirm;
+use crate::event::TurnEnding;
+use crate::policy::ConfirmRule;
 use crate::thread::{Speaker, Thread, Turn};
 use crate::units::Timestamp;
 use crate::words::next::{self, NextMessage};
@@ -82,7 +82,7 @@ impl GateContext<'_> {
     /// Reads the next message, where it decides about a proposal.
     pub(super) fn next_message(&self) -> Option<Confirmation> {
         let Question::Preflight { turn, message } = self.question else { return None };
-        if self.confirm() == Confirm::None {
+        if self.confirm() == ConfirmRule::None {
             return None;
         }
         let agent = self.thread.known.last_message.as_deref().unwrap_or_default();
@@ -119,7 +119,7 @@ fn facts(thread: &Thread, turn: Option<&Turn>, present: Boundaries, now: Timesta
         tests_failed: checked == Some(false),
         plan_finished: present.has(Boundary::PlanCheckpoint) && known.open_steps().next().is_none(),
         plan_open: known.open_steps().next().is_some(),
-        interrupted: ended.is_some_and(|end| end.status != TurnStatus::Completed),
+        interrupted: ended.is_some_and(|end| end.status != TurnEnding::Completed),
         minutes: u32::try_from(now.seconds_since(thread.deferred_since) / 60).ok(),
     }
 }

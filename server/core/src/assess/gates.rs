@@ -2,8 +2,8 @@
 
 use super::{GateContext, GateFinding, Judgment, Question, judge};
 use crate::boundary::{Boundaries, Boundary};
-use crate::event::{Action, Answer, TurnStatus};
-use crate::policy::{Confirm, MidTurn, Mode, Pressure, Tier};
+use crate::event::{HostAction, JudgeReply, TurnEnding};
+use crate::policy::{ConfirmRule, MidTurn, Mode, Pressure, PressureTier};
 use crate::thread::breaker::Hold;
 use crate::thread::{Thread, Turn};
 use crate::units::{Percent, Seconds, Tokens};
@@ -66,7 +66,7 @@ pub(super) fn pressure(case: &GateContext<'_>) -> GateFinding {
             })
         }
         None => {
-            let highest = Tier::ALL
+            let highest = PressureTier::ALL
                 .map(|tier| case.policy.tiers.rule(tier).percent_remaining_lt)
                 .into_iter()
                 .max();
@@ -104,7 +104,7 @@ pub(super) fn origin(case: &GateContext<'_>) -> GateFinding {
 
 fn compacts(thread: &Thread, turn: &Turn) -> bool {
     let action = turn.action.as_ref().and_then(|action| thread.action(action));
-    action.is_some_and(|issued| matches!(issued.kind, Action::Compact { .. }))
+    action.is_some_and(|issued| matches!(issued.kind, HostAction::Compact { .. }))
 }
 
 fn hands_off(thread: &Thread, turn: &Turn) -> bool {
@@ -156,7 +156,8 @@ pub(super) fn breaker(case: &GateContext<'_>) -> GateFinding {
     let hold = if case.is_inline() {
         thread.inline_hold(policy, case.now)
     } else {
-        let holds = |hold: &Hold| case.tier <= hold.tier || case.tier == Some(Tier::Emergency);
+        let holds =
+            |hold: &Hold| case.tier <= hold.tier || case.tier == Some(PressureTier::Emergency);
         thread.hold(policy, case.now).filter(holds)
     };
     let Some(hold) = hold else {
@@ -170,7 +171,7 @@ pub(super) fn rearm(case: &GateContext<'_>) -> GateFinding {
     let Some(last) = &case.thread.last_compaction else { return pass("never compacted") };
     let by_window = case.policy.rearm_after(case.thread.window);
     let of_emergency = match case.tier {
-        Some(Tier::Emergency) => case.thread.worth_an_emergency(),
+        Some(PressureTier::Emergency) => case.thread.worth_an_emergency(),
         _ => Tokens(0),
     };
     let needed = match case.policy.rearm_tokens {
@@ -295,7 +296,7 @@ pub(super) fn active_work(case: &GateContext<'_>) -> GateFinding {
         return fail(format!("tool call {call} is running"), "the running tools finish");
     }
     match case.turn.and_then(|turn| turn.end.as_ref()) {
-        Some(end) if end.status != TurnStatus::Completed => {
+        Some(end) if end.status != TurnEnding::Completed => {
             fail(format!("the turn ended {}", end.status.name()), "a turn completes")
         }
         _ if !case.thread.is_idle() => fail("a turn is running", "the turn completes"),
@@ -313,7 +314,7 @@ pub(super) fn packet_worth(case: &GateContext<'_>) -> GateFinding {
 
 pub(super) fn confirmation(case: &GateContext<'_>) -> GateFinding {
     let Some((tier, rule)) = case.rule() else { return NEEDS_TIER };
-    if rule.confirm == Confirm::None {
+    if rule.confirm == ConfirmRule::None {
         return pass("not configured");
     }
     let confirm = case.confirm();
@@ -322,13 +323,13 @@ pub(super) fn confirmation(case: &GateContext<'_>) -> GateFinding {
     const LEAVES: &str = "the next message opens something new or closes the work";
     match (case.question, confirm) {
         (Question::Person, _) => fail("a person decides", "no person asks"),
-        (_, Confirm::None) if tier == Tier::Emergency => {
+        (_, ConfirmRule::None) if tier == PressureTier::Emergency => {
             fail("an emergency waits for no confirmation", "more context is left")
         }
-        (_, Confirm::None) if case.thread.host.can.compact_by_person => {
+        (_, ConfirmRule::None) if case.thread.host.can.compact_by_person => {
             pass("a person compacts, and so confirms")
         }
-        (_, Confirm::None) => pass("nothing confirms inside a turn"),
+        (_, ConfirmRule::None) => pass("nothing confirms inside a turn"),
         (Question::Silence(_), _) if confirm.by_silence() => {
             pass(format!("nothing was said for {silence}"))
         }
@@ -347,9 +348,9 @@ pub(super) fn confirmation(case: &GateContext<'_>) -> GateFinding {
             is_silent(),
         ),
         (Question::Silence(_), _) => fail("silence no longer confirms", LEAVES),
-        (_, Confirm::Message) => GateFinding::Wait(LEAVES.to_owned()),
-        (_, Confirm::Idle) => GateFinding::Wait(is_silent()),
-        (_, Confirm::Either) => GateFinding::Wait(format!("{LEAVES}, or {}", is_silent())),
+        (_, ConfirmRule::Message) => GateFinding::Wait(LEAVES.to_owned()),
+        (_, ConfirmRule::Idle) => GateFinding::Wait(is_silent()),
+        (_, ConfirmRule::Either) => GateFinding::Wait(format!("{LEAVES}, or {}", is_silent())),
     }
 }
 
@@ -361,12 +362,12 @@ pub(super) fn judgment(case: &GateContext<'_>) -> GateFinding {
     if judge(case.policy.judge, case.thread).is_none() {
         return pass("judgment.backend = off");
     }
-    if tier == Tier::Emergency {
+    if tier == PressureTier::Emergency {
         return fail("no judge is asked in an emergency", "more context is left");
     }
     match case.question {
         Question::Person => return fail("a person decides", "no person asks"),
-        Question::Preflight { .. } if case.confirm() == Confirm::None => {
+        Question::Preflight { .. } if case.confirm() == ConfirmRule::None => {
             return pass("the judge was asked at the turn's end");
         }
         _ if case.question.is_inside_a_turn()
@@ -388,14 +389,16 @@ pub(super) fn judgment(case: &GateContext<'_>) -> GateFinding {
     let Some(Judgment { source, answer, .. }) = &case.judgment else { return GateFinding::Ask };
     let source = source.name();
     match (answer, tier) {
-        (Answer::Says { should_compact: true, reason }, _) => pass(format!("{source}: {reason}")),
-        (Answer::Says { reason, .. }, _) => {
+        (JudgeReply::Says { should_compact: true, reason }, _) => {
+            pass(format!("{source}: {reason}"))
+        }
+        (JudgeReply::Says { reason, .. }, _) => {
             fail(format!("{source}: {reason}"), "the judge says yes")
         }
-        (Answer::Failed { error }, Tier::Early | Tier::Ready) => {
+        (JudgeReply::Failed { error }, PressureTier::Early | PressureTier::Ready) => {
             fail(format!("{source} gave no answer: {error}"), "the judge answers")
         }
-        (Answer::Failed { error }, Tier::Asap | Tier::Emergency) => {
+        (JudgeReply::Failed { error }, PressureTier::Asap | PressureTier::Emergency) => {
             pass(format!("{source} gave no answer: {error}; the policy decides"))
         }
     }

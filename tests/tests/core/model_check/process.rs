@@ -8,8 +8,8 @@ use crate::model_check::same::{KnownMachine, NOW, normalised};
 use crate::model_check::state::ModelState;
 use crate::model_check::task::{HostReport, ReportKind, input_id, input_text};
 use crate::model_check::worlds::{SmallWorld, WINDOW};
-use rawr_core::event::{Choice, HostInfo, JudgeSource, Phase, ThreadOpened};
-use rawr_core::machine::{InputKind, Response, must_be_durable};
+use rawr_core::event::{HostInfo, JudgeSource, ThreadOpened, ThreadPhase, UserChoice};
+use rawr_core::machine::{Response, UserInputKind, must_be_durable};
 use rawr_core::policy::JudgeBackend;
 use rawr_core::thread::Issued;
 use rawr_core::units::{Timestamp, Tokens, TurnId};
@@ -41,7 +41,7 @@ pub enum RawrInput {
     Report(Rc<Hashed<HostReport>>),
     /// The next deadline has passed.
     Tick,
-    Word(Choice),
+    Word(UserChoice),
     /// A new process opens the thread while this turn runs.
     Opened(Option<TurnId>),
 }
@@ -76,7 +76,7 @@ impl RawrInput {
 
 /// A deferred compaction is idle, too: it waits for a message.
 pub fn is_idle(thread: &Thread) -> bool {
-    matches!(thread.phase(), Phase::Idle | Phase::Deferred | Phase::Proposed)
+    matches!(thread.phase(), ThreadPhase::Idle | ThreadPhase::Deferred | ThreadPhase::Proposed)
 }
 
 impl<'w> Played<'w> {
@@ -91,7 +91,7 @@ impl Played<'_> {
             RawrInput::Message(nth) => Input::Submitted {
                 input: input_id(*nth),
                 text: input_text(*nth),
-                kind: InputKind::Message,
+                kind: UserInputKind::Message,
             },
             RawrInput::Report(report) => report.input(),
             RawrInput::Tick => Input::Tick,

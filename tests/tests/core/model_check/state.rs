@@ -4,7 +4,7 @@ use crate::model_check::host::SmallHost;
 use crate::model_check::properties::CheckedHistory;
 use crate::model_check::same::KnownMachine;
 use crate::model_check::worlds::{Budget, SmallWorld};
-use rawr_core::event::Choice;
+use rawr_core::event::UserChoice;
 use std::rc::Rc;
 
 #[derive(Debug, Clone, Hash)]
@@ -58,7 +58,7 @@ pub enum PendingInput {
     Report,
     /// rawr's next deadline passes.
     Tick,
-    Word(Choice),
+    Word(UserChoice),
 }
 
 impl ModelState {

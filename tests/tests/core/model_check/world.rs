@@ -7,14 +7,15 @@ use crate::model_check::process::{IDLE, Played, RawrInput, is_idle};
 use crate::model_check::properties::{self, CheckedHistory};
 use crate::model_check::state::{ModelState, ModelStep, PendingInput};
 use crate::model_check::task::input_id;
-use rawr_core::event::{Choice, JudgeSource, TurnStatus};
+use rawr_core::event::{JudgeSource, TurnEnding, UserChoice};
 use rawr_core::units::ThreadId;
 use rawr_core::{Machine, Thread};
 use std::rc::Rc;
 
 type Taken = (ModelStep, Result<ModelState, Violation>);
 
-const CHOICES: [Choice; 4] = [Choice::CompactNow, Choice::Approve, Choice::Snooze, Choice::Cancel];
+const CHOICES: [UserChoice; 4] =
+    [UserChoice::CompactNow, UserChoice::Approve, UserChoice::Snooze, UserChoice::Cancel];
 
 impl CheckedModel for Played<'_> {
     type State = ModelState;
@@ -153,7 +154,7 @@ impl Played<'_> {
         }
         if before.host.is_busy() {
             let mut state = before.clone();
-            state.host.go_on(TurnStatus::Completed, self.world);
+            state.host.go_on(TurnEnding::Completed, self.world);
             taken.push((ModelStep::GoesOn, Ok(state)));
         }
         let idle = !before.host.is_busy();
@@ -177,8 +178,8 @@ impl Played<'_> {
         let fails = before.disturb(|left| &mut left.refusals);
         let interrupted = before.disturb(|left| &mut left.interrupts);
         let ends = [
-            (ModelStep::Fails, TurnStatus::Failed, fails),
-            (ModelStep::Interrupted, TurnStatus::Interrupted, interrupted),
+            (ModelStep::Fails, TurnEnding::Failed, fails),
+            (ModelStep::Interrupted, TurnEnding::Interrupted, interrupted),
         ];
         for (step, status, state) in ends {
             if let Some(mut state) = state.filter(|state| state.host.is_busy()) {

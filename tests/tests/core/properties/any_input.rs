@@ -5,17 +5,17 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use rawr_core::boundary::Boundaries;
 use rawr_core::event::{
-    ActionReported, ActionStatus, Answer, BranchChanged, Capabilities, Choice, CommitMade,
-    CompactionOrigin, CompactionReported, CompactionStatus, DirectiveCleared, DirectiveGiven,
-    Event, GuardCleared, HostInfo, InputCancelled, JudgeSource, JudgmentAnswered, Origin,
+    ActionProgress, ActionReported, BranchChanged, Capabilities, CommitMade, CompactionInitiator,
+    CompactionProgress, CompactionReported, DirectiveCleared, DirectiveGiven, Event, GuardCleared,
+    GuardEnd, HostInfo, InputCancelled, JudgeReply, JudgeSource, JudgmentAnswered, Origin,
     PhaseEnded, PlanUpdated, PrCheckpoint, Repo, RepoObserved, ThreadClosed, ThreadOpened,
-    ToolFinished, ToolStarted, TurnCompleted, TurnStarted, TurnStatus, Until, Usage, UsageReported,
-    UserMessage,
+    ToolFinished, ToolStarted, TurnCompleted, TurnEnding, TurnStarted, Usage, UsageReported,
+    UserChoice, UserMessage,
 };
-use rawr_core::machine::{InputKind, Response, ShellCommand};
-use rawr_core::signal::plan::{PlanStep, StepStatus};
+use rawr_core::machine::{Response, ShellCommand, UserInputKind};
+use rawr_core::signal::plan::{PlanItem, PlanItemStatus};
 use rawr_core::units::{
-    ActionId, CallId, DirectiveId, GuardId, InputId, RequestId, Tokens, TurnId,
+    ActionId, CallId, DirectiveId, GuardId, InputId, JudgeRequestId, Tokens, TurnId,
 };
 use rawr_core::{Input, Thread};
 
@@ -47,22 +47,22 @@ pub enum GeneratedStep {
     },
     Report {
         action: usize,
-        status: ActionStatus,
+        status: ActionProgress,
         turn: Option<TurnId>,
         text: Option<String>,
     },
     Submit {
         input: InputId,
         text: String,
-        kind: InputKind,
+        kind: UserInputKind,
     },
     Respond {
-        choice: Choice,
+        choice: UserChoice,
         named: bool,
         turns: Option<u32>,
         packet: Option<String>,
     },
-    Guard(Until),
+    Guard(GuardEnd),
     Unguard(usize),
     /// `asked`: answers the open question, or else an unknown one. `says`: `None` if the judge failed.
     Judged {
@@ -116,7 +116,7 @@ impl GeneratedStep {
                 Input::Saw(started(turn, Origin::User, None, text))
             }
             Self::Report { action: nth, status, turn, text } => {
-                let error = (status == ActionStatus::Failed).then(|| "no".to_owned());
+                let error = (status == ActionProgress::Failed).then(|| "no".to_owned());
                 let action = action(nth);
                 Input::Saw(ActionReported { action, status, turn, text, error }.into())
             }
@@ -136,8 +136,8 @@ impl GeneratedStep {
             }
             Self::Judged { asked, says } => {
                 let open = thread.judging.as_ref().filter(|_| asked);
-                let request =
-                    open.map_or_else(|| RequestId::new("none"), |judging| judging.request.clone());
+                let request = open
+                    .map_or_else(|| JudgeRequestId::new("none"), |judging| judging.request.clone());
                 Input::Judged(judged(request, says))
             }
             Self::Tick => Input::Tick,
@@ -161,10 +161,10 @@ pub const fn plain() -> Capabilities {
     }
 }
 
-pub fn judged(request: RequestId, says: Option<bool>) -> JudgmentAnswered {
+pub fn judged(request: JudgeRequestId, says: Option<bool>) -> JudgmentAnswered {
     let answer = match says {
-        Some(should_compact) => Answer::Says { should_compact, reason: "so it is".to_owned() },
-        None => Answer::Failed { error: "no".to_owned() },
+        Some(should_compact) => JudgeReply::Says { should_compact, reason: "so it is".to_owned() },
+        None => JudgeReply::Failed { error: "no".to_owned() },
     };
     let (source, usage) = (JudgeSource::Host, None);
     JudgmentAnswered { request, source, answer, usage, rate_limits: Vec::new() }
@@ -297,8 +297,8 @@ fn any_rarely() -> impl Strategy<Value = bool> {
     proptest::bool::weighted(0.05)
 }
 
-fn turn_status() -> impl Strategy<Value = TurnStatus> {
-    use TurnStatus::{Completed, Failed, Interrupted};
+fn turn_status() -> impl Strategy<Value = TurnEnding> {
+    use TurnEnding::{Completed, Failed, Interrupted};
     select(&[Completed, Completed, Completed, Failed, Interrupted][..])
 }
 
@@ -332,17 +332,17 @@ fn repo(dirty: u32) -> Repo {
     Repo { branch, head, dirty, files, changed: Vec::new(), stack: None }
 }
 
-fn plan() -> impl Strategy<Value = Vec<PlanStep>> {
-    use StepStatus::{Completed, InProgress, Pending};
+fn plan() -> impl Strategy<Value = Vec<PlanItem>> {
+    use PlanItemStatus::{Completed, InProgress, Pending};
     let status = select(&[Completed, InProgress, Pending][..]);
     proptest::collection::vec(status, 0..3).prop_map(|list| {
         let steps = list.into_iter().enumerate();
-        steps.map(|(at, status)| PlanStep { step: format!("step {at}"), status }).collect()
+        steps.map(|(at, status)| PlanItem { step: format!("step {at}"), status }).collect()
     })
 }
 
 fn report() -> impl Strategy<Value = GeneratedStep> {
-    use ActionStatus::{Accepted, Completed, Failed};
+    use ActionProgress::{Accepted, Completed, Failed};
     let status = select(&[Accepted, Accepted, Completed, Completed, Failed][..]);
     (any::<usize>(), status, maybe_turn(), message()).prop_map(|(action, status, turn, text)| {
         GeneratedStep::Report { action, status, turn, text }
@@ -350,14 +350,14 @@ fn report() -> impl Strategy<Value = GeneratedStep> {
 }
 
 fn compaction() -> impl Strategy<Value = GeneratedStep> {
-    use CompactionStatus::{Completed, Failed, Started};
+    use CompactionProgress::{Completed, Failed, Started};
     let status = select(&[Started, Completed, Completed, Failed][..]);
     let origin = select(
         &[
-            CompactionOrigin::Rawr,
-            CompactionOrigin::Rawr,
-            CompactionOrigin::Host,
-            CompactionOrigin::User,
+            CompactionInitiator::Rawr,
+            CompactionInitiator::Rawr,
+            CompactionInitiator::Host,
+            CompactionInitiator::User,
         ][..],
     );
     let tokens = || proptest::option::of(context().prop_map(Tokens));
@@ -373,10 +373,16 @@ fn compaction() -> impl Strategy<Value = GeneratedStep> {
 
 fn person() -> impl Strategy<Value = GeneratedStep> {
     let input = || (0..4_u8).prop_map(|number| InputId::new(format!("i{number}")));
-    let until = [Until::Turns(1), Until::Minutes(5), Until::NextCommit, Until::Released];
-    let choices =
-        [Choice::CompactNow, Choice::Approve, Choice::Snooze, Choice::Cancel, Choice::EditPacket];
-    let kinds = [InputKind::Message, InputKind::Message, InputKind::LocalCommand];
+    let until =
+        [GuardEnd::Turns(1), GuardEnd::Minutes(5), GuardEnd::NextCommit, GuardEnd::Released];
+    let choices = [
+        UserChoice::CompactNow,
+        UserChoice::Approve,
+        UserChoice::Snooze,
+        UserChoice::Cancel,
+        UserChoice::EditPacket,
+    ];
+    let kinds = [UserInputKind::Message, UserInputKind::Message, UserInputKind::LocalCommand];
     prop_oneof![
         4 => (input(), select(kinds.to_vec()))
             .prop_map(|(input, kind)| GeneratedStep::Submit { text: format!("text of {input}"), input, kind }),

@@ -3,7 +3,7 @@
 use crate::faults::played_disk::{EIO, SimulatedDisk, SimulatedFault};
 use rawr_core::Input;
 use rawr_core::event::{Capabilities, DirectiveGiven, HostInfo, ThreadClosed};
-use rawr_core::machine::Role;
+use rawr_core::machine::ProcessRole;
 use rawr_core::units::{ThreadId, Timestamp, Tokens};
 use rawr_server::config::Home;
 use rawr_server::registry::{Opening, RegistryError, RegistryNotice, ThreadRegistry};
@@ -34,7 +34,7 @@ fn registry_on(disk: Disk, home: &TempDir) -> ThreadRegistry {
 fn open(registry: &mut ThreadRegistry, home: &TempDir, thread: &str) {
     let host = HostInfo { name: "host".to_owned(), version: None, can: Capabilities::default() };
     let cwd = home.path().display().to_string();
-    let opening = Opening::new(ThreadId::new(thread), cwd, Role::Owner, host);
+    let opening = Opening::new(ThreadId::new(thread), cwd, ProcessRole::Owner, host);
     let opening = Opening { window: Some(Tokens(190_000)), ..opening };
     assert!(
         matches!(registry.open(opening.clone(), NOW), Err(RegistryError::Busy(_))),

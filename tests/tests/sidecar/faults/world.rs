@@ -3,8 +3,10 @@
 
 use crate::faults::host::SimulatedHost;
 use crate::faults::played_disk::{SimulatedDisk, Visitor};
-use rawr_core::event::{Capabilities, DirectiveGiven, Event, HostInfo, InputCancelled, Phase};
-use rawr_core::machine::{InputKind, Role, must_be_durable};
+use rawr_core::event::{
+    Capabilities, DirectiveGiven, Event, HostInfo, InputCancelled, ThreadPhase,
+};
+use rawr_core::machine::{ProcessRole, UserInputKind, must_be_durable};
 use rawr_core::thread::Issued;
 use rawr_core::units::{InputId, ThreadId, Timestamp, Tokens};
 use rawr_core::{Input, Record, Thread};
@@ -103,7 +105,7 @@ fn quiet_registry(disk: Disk, setup: WorkspaceSetup) -> ThreadRegistry {
     ThreadRegistry::new(store, workspace, Box::new(|_: RegistryNotice<'_>| {}))
 }
 
-fn opening(home: &Path, role: Role) -> Opening {
+fn opening(home: &Path, role: ProcessRole) -> Opening {
     let can = Capabilities { inject_turn: true, compact: true, ..Capabilities::default() };
     let host = HostInfo { name: "host".to_owned(), version: None, can };
     let opening = Opening::new(id(), home.display().to_string(), role, host);
@@ -117,7 +119,7 @@ fn visit(home: &Path, disk: Arc<SimulatedDisk>, clock: &AtomicI64) -> Vec<Record
     let now = || Timestamp(clock.load(Ordering::Relaxed));
     for ticket in 0.. {
         match asked(&mut registry, ticket, now(), |registry| {
-            registry.open(opening(home, Role::Observer), now()).map(drop)
+            registry.open(opening(home, ProcessRole::Observer), now()).map(drop)
         }) {
             Ok(()) => break,
             Err(RegistryError::UnknownThread(_)) => thread::sleep(Duration::from_millis(1)),
@@ -234,8 +236,11 @@ impl FaultWorld {
             text.push_str(SECRET);
         }
         self.submitted.push(input.clone());
-        let submitted =
-            Input::Submitted { input: input.clone(), text: text.clone(), kind: InputKind::Message };
+        let submitted = Input::Submitted {
+            input: input.clone(),
+            text: text.clone(),
+            kind: UserInputKind::Message,
+        };
         let answer = loop {
             match self.say(submitted.clone()) {
                 InputResult::Died => {}
@@ -287,7 +292,10 @@ impl FaultWorld {
     pub fn is_at_rest(&self) -> bool {
         let thread = self.thread();
         let pending = thread.pending_actions().next().is_some();
-        thread.phase() == Phase::Idle && thread.is_idle() && thread.held.is_empty() && !pending
+        thread.phase() == ThreadPhase::Idle
+            && thread.is_idle()
+            && thread.held.is_empty()
+            && !pending
     }
 
     fn report(&mut self, event: Event) -> InputResult {
@@ -371,7 +379,7 @@ impl FaultWorld {
     fn open(&mut self) {
         for _ in 0..20 {
             self.ticket += 1;
-            let (opening, now) = (opening(self.home.path(), Role::Owner), self.now);
+            let (opening, now) = (opening(self.home.path(), ProcessRole::Owner), self.now);
             let opened = asked(&mut self.registry, self.ticket, now, |registry| {
                 registry.open(opening.clone(), now).map(drop)
             });
