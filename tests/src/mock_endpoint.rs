@@ -158,9 +158,9 @@ pub fn block_on(wait: impl Future<Output = ()>) {
 }
 
 /// Dropped with the request that it stands for.
-struct Waiting(Arc<EndpointScript>);
+struct AbandonedCount(Arc<EndpointScript>);
 
-impl Drop for Waiting {
+impl Drop for AbandonedCount {
     fn drop(&mut self) {
         self.0.given_up.send_modify(|count| *count += 1);
     }
@@ -198,7 +198,7 @@ async fn answer(
         }
         ScriptedReply::HangUp => Err(io::Error::other("scripted")),
         ScriptedReply::Held(_) | ScriptedReply::Stall => {
-            let _waiting = Waiting(script);
+            let _waiting = AbandonedCount(script);
             std::future::pending().await
         }
     }

@@ -181,12 +181,12 @@ impl ResponsesReply {
 #[derive(Deserialize)]
 struct ChatReply {
     error: Option<Value>,
-    choices: Option<Vec<ChatChoice>>,
+    choices: Option<Vec<JudgeChatChoice>>,
     usage: Option<Value>,
 }
 
 #[derive(Deserialize)]
-struct ChatChoice {
+struct JudgeChatChoice {
     message: ChatMessage,
     finish_reason: Option<String>,
 }

@@ -7,7 +7,7 @@ use anyhow::{Context, Result, ensure};
 use crate::{
     durable, heard,
     home::BenchHome,
-    lab::{Case, Lab},
+    lab::{BenchCase, Lab},
     load, many,
     report::{Cells, Measure, Report, Row},
     saved,
@@ -160,7 +160,7 @@ fn soaked(choice: &BenchSelection, time: Duration) -> Result<Vec<Row>> {
     let Some(rawr) = roster.present.first() else { return Ok(Vec::new()) };
     let run = Box::new(move || soak::soak(rawr, time));
     let (measure, servers) = (Measure::Soak, soak::SOAK.to_vec());
-    let mut soak = [Case { measure, variant: "a turn a second", servers, run }];
+    let mut soak = [BenchCase { measure, variant: "a turn a second", servers, run }];
     // Memory is measured and not time, so other busy processes do not matter.
     Lab::new(0, Duration::ZERO).run(&mut soak, 1, |_| {})
 }
@@ -185,14 +185,14 @@ fn used_home(subjects: &[Subject]) -> Result<Option<BenchHome>> {
     Ok(home)
 }
 
-fn starts<'a>(subjects: &'a [Subject], home: Option<&'a BenchHome>) -> Vec<Case<'a>> {
+fn starts<'a>(subjects: &'a [Subject], home: Option<&'a BenchHome>) -> Vec<BenchCase<'a>> {
     let mut programs: Vec<&Subject> =
         subjects.iter().filter(|subject| !subject.is_rawr()).collect();
     // The rows of rawr are one program: it starts alike for all of them.
     programs.extend(subjects.iter().find(|subject| subject.is_rawr()));
     let case = |subject: &'a Subject| {
         let home = if subject.is_rawr() { home } else { None };
-        Case {
+        BenchCase {
             measure: Measure::Start,
             variant: "free",
             servers: vec![subject.name],
@@ -208,10 +208,10 @@ fn starts<'a>(subjects: &'a [Subject], home: Option<&'a BenchHome>) -> Vec<Case<
     programs.into_iter().map(case).collect()
 }
 
-fn loads(subjects: &[Subject], amount: Amount) -> Vec<Case<'_>> {
+fn loads(subjects: &[Subject], amount: Amount) -> Vec<BenchCase<'_>> {
     let mut cases = Vec::new();
     for variant in ["pinned", "free"] {
-        cases.extend(subjects.iter().map(|subject| Case {
+        cases.extend(subjects.iter().map(|subject| BenchCase {
             measure: Measure::RoundTrip,
             variant,
             servers: vec![subject.name],
@@ -219,14 +219,14 @@ fn loads(subjects: &[Subject], amount: Amount) -> Vec<Case<'_>> {
         }));
     }
     for (window, variant) in WINDOWS {
-        cases.extend(subjects.iter().map(|subject| Case {
+        cases.extend(subjects.iter().map(|subject| BenchCase {
             measure: Measure::Pipelined,
             variant,
             servers: vec![subject.name],
             run: Box::new(move || Ok(vec![pipelined(subject, amount, window)?])),
         }));
     }
-    cases.extend(subjects.iter().find(|subject| subject.is_rawr()).map(|subject| Case {
+    cases.extend(subjects.iter().find(|subject| subject.is_rawr()).map(|subject| BenchCase {
         measure: Measure::Durable,
         variant: "in turn",
         servers: durable::SERVERS.to_vec(),
@@ -235,8 +235,8 @@ fn loads(subjects: &[Subject], amount: Amount) -> Vec<Case<'_>> {
     cases
 }
 
-fn crowds<'a>(rawr: &'a Subject, home: &'a BenchHome, amount: Amount) -> Vec<Case<'a>> {
-    let case = |measure, servers: &[&'static str], run| Case {
+fn crowds<'a>(rawr: &'a Subject, home: &'a BenchHome, amount: Amount) -> Vec<BenchCase<'a>> {
+    let case = |measure, servers: &[&'static str], run| BenchCase {
         measure,
         variant: "free",
         servers: servers.to_vec(),
@@ -253,8 +253,8 @@ fn crowds<'a>(rawr: &'a Subject, home: &'a BenchHome, amount: Amount) -> Vec<Cas
     ]
 }
 
-fn saves(rawr: &Subject, amount: Amount) -> impl Iterator<Item = Case<'_>> {
-    saved::Way::ALL.into_iter().map(move |way| Case {
+fn saves(rawr: &Subject, amount: Amount) -> impl Iterator<Item = BenchCase<'_>> {
+    saved::Way::ALL.into_iter().map(move |way| BenchCase {
         measure: Measure::Saved,
         variant: way.name(),
         servers: saved::SERVERS.to_vec(),
@@ -266,8 +266,8 @@ fn in_process<'a>(
     measure: Measure,
     servers: &[&'static str],
     run: impl FnMut() -> Result<Vec<Cells>> + 'a,
-) -> Case<'a> {
-    Case { measure, variant: "in process", servers: servers.to_vec(), run: Box::new(run) }
+) -> BenchCase<'a> {
+    BenchCase { measure, variant: "in process", servers: servers.to_vec(), run: Box::new(run) }
 }
 
 fn round_trip(subject: &Subject, amount: Amount, pinned: bool) -> Result<Cells> {

@@ -66,9 +66,9 @@ fn settings(folder: &TempDir, context_window: u64) -> EmbeddedSettings {
 }
 
 #[derive(Clone, Default)]
-struct Page(Arc<Mutex<Vec<u8>>>);
+struct SharedReport(Arc<Mutex<Vec<u8>>>);
 
-impl Reporter for Page {
+impl Reporter for SharedReport {
     fn report(&mut self, event: &SessionEvent<'_>) -> io::Result<()> {
         JsonLines.write(event, &mut *self.0.lock().unwrap())
     }
@@ -91,7 +91,7 @@ async fn run_on(
     lives: Vec<Life>,
     stop_when: Option<&'static str>,
 ) -> Done {
-    let (fake, page) = (Fake::new(lives), Page::default());
+    let (fake, page) = (Fake::new(lives), SharedReport::default());
     let heard = Arc::clone(&fake.heard);
     let mut reporter = page.clone();
     let mut prompts = PromptQueue::known(prompts.iter().map(|&prompt| prompt.to_owned()));
@@ -439,7 +439,7 @@ async fn a_sidecar_that_dies_after_a_quiet_time_is_started_again() {
     };
     let folder = TempDir::new().unwrap();
     let fake = Fake::new([dies_in("turn-1"), dies_in("turn-2"), plainly()]);
-    let mut reporter = Page::default();
+    let mut reporter = SharedReport::default();
     let mut prompts = PromptQueue::known(["hello", "again"].map(str::to_owned));
     let (_ask, mut stop) = StopRequest::by_hand();
     let sidecar = fake.launch().await.unwrap();

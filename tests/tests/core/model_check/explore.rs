@@ -9,7 +9,8 @@ use std::hash::{BuildHasher, Hash, Hasher};
 use std::ops::Deref;
 
 /// A step and its result.
-pub type Taken<M> = (<M as CheckedModel>::Step, Result<<M as CheckedModel>::State, Violation>);
+pub type CheckedStep<M> =
+    (<M as CheckedModel>::Step, Result<<M as CheckedModel>::State, Violation>);
 
 /// A model: everything that can happen, one step at a time.
 pub trait CheckedModel: Sized {
@@ -22,7 +23,7 @@ pub trait CheckedModel: Sized {
     fn start(&self) -> Self::State;
 
     /// All possible steps in this state.
-    fn steps(&self, state: &Self::State) -> Vec<Taken<Self>>;
+    fn steps(&self, state: &Self::State) -> Vec<CheckedStep<Self>>;
 
     /// The next step if nothing disturbs the world any more. Must be one of the possible steps.
     fn ending(&self, state: &Self::State) -> PathEnding<Self::Step>;

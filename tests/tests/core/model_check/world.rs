@@ -12,7 +12,7 @@ use rawr_core::units::ThreadId;
 use rawr_core::{Machine, Thread};
 use std::rc::Rc;
 
-type Taken = (ModelStep, Result<ModelState, Violation>);
+type PlayedStep = (ModelStep, Result<ModelState, Violation>);
 
 const CHOICES: [UserChoice; 4] =
     [UserChoice::CompactNow, UserChoice::Approve, UserChoice::Snooze, UserChoice::Cancel];
@@ -35,7 +35,7 @@ impl CheckedModel for Played<'_> {
         self.reopens(state.clone()).unwrap_or(state)
     }
 
-    fn steps(&self, state: &ModelState) -> Vec<Taken> {
+    fn steps(&self, state: &ModelState) -> Vec<PlayedStep> {
         let mut taken = Vec::new();
         let words = CHOICES.into_iter().map(PendingInput::Word);
         for what in [PendingInput::Message, PendingInput::Report, PendingInput::Tick]
@@ -121,7 +121,7 @@ impl Played<'_> {
     }
 
     /// It arrives, or rawr dies during it.
-    fn said(&self, before: &ModelState, what: PendingInput, taken: &mut Vec<Taken>) {
+    fn said(&self, before: &ModelState, what: PendingInput, taken: &mut Vec<PlayedStep>) {
         let Some((told, state)) = self.told(before, what) else { return };
         let heard = self.hears(&before.rawr, &told);
         for (again, died) in deaths(&state, what) {
@@ -146,7 +146,7 @@ impl Played<'_> {
         Ok(state)
     }
 
-    fn host_goes_on(&self, before: &ModelState, taken: &mut Vec<Taken>) {
+    fn host_goes_on(&self, before: &ModelState, taken: &mut Vec<PlayedStep>) {
         if let Some(at) = before.host.next(self.world) {
             let mut state = before.clone();
             let took = state.host.take_up(at, self.world);
@@ -167,7 +167,7 @@ impl Played<'_> {
         }
     }
 
-    fn host_fails(&self, before: &ModelState, taken: &mut Vec<Taken>) {
+    fn host_fails(&self, before: &ModelState, taken: &mut Vec<PlayedStep>) {
         if let Some(at) = before.host.next(self.world)
             && matches!(before.host.todo[at], HostStep::Perform(_))
             && let Some(mut state) = before.disturb(|left| &mut left.refusals)
@@ -190,7 +190,7 @@ impl Played<'_> {
     }
 
     /// The host's judge answers with a report, the sidecar's own at once. It may never answer.
-    fn judge_answers(&self, before: &ModelState, taken: &mut Vec<Taken>) {
+    fn judge_answers(&self, before: &ModelState, taken: &mut Vec<PlayedStep>) {
         for says in [Some(true), Some(false), None] {
             if before.host.judging.is_empty() {
                 return;
@@ -209,7 +209,7 @@ impl Played<'_> {
         }
     }
 
-    fn line_is_disturbed(&self, before: &ModelState, taken: &mut Vec<Taken>) {
+    fn line_is_disturbed(&self, before: &ModelState, taken: &mut Vec<PlayedStep>) {
         let mut arrives = |nth: usize, comes_again: bool, state: Option<ModelState>| {
             let Some(mut state) = state else { return };
             let Some(report) = state.host.said.remove(nth) else { return };
@@ -232,7 +232,7 @@ impl Played<'_> {
         }
     }
 
-    fn process_dies(&self, before: &ModelState, taken: &mut Vec<Taken>) {
+    fn process_dies(&self, before: &ModelState, taken: &mut Vec<PlayedStep>) {
         if let Some(state) = before.disturb(|left| &mut left.crashes) {
             taken.push((ModelStep::Dies, self.reopens(state)));
         }

@@ -288,7 +288,7 @@ async fn session(
     real: &Real,
     cwd: PathBuf,
     messages: &[&str],
-    page: Page,
+    page: SharedReport,
 ) {
     let mut reporter = page;
     let mut prompts = PromptQueue::known(messages.iter().map(|&message| message.to_owned()));
@@ -305,7 +305,7 @@ async fn dies_after(steps: usize) -> bool {
     compact_at_turn_end(home.path());
     let world = Arc::new(Mutex::new(World::default()));
     let real = Real { home: home.path().to_owned(), last: Arc::default() };
-    let (first, second) = (Page::default(), Page::default());
+    let (first, second) = (SharedReport::default(), SharedReport::default());
     let cwd = cwd.path().to_owned();
     let messages = ["write the parser", "now its docs"];
     let has_lived =
@@ -354,7 +354,7 @@ async fn takes_up(world: &Arc<Mutex<World>>, action: Value) -> String {
         opens.then(|| vec![Do::Answer(opened(&params["threadId"], &json!([pending])))])
     })]);
     let heard = Arc::clone(&fake.heard);
-    let mut reporter = Page::default();
+    let mut reporter = SharedReport::default();
     let (_ask, mut stop) = StopRequest::by_hand();
     let sidecar = fake.launch().await.unwrap();
     let host = Lasting::join(world, cwd.path().to_owned());
