@@ -3,17 +3,19 @@
 
 mod frames;
 mod home;
+mod process;
 
 pub use home::TestHome;
 
 use crate::binary::rawr;
 use rawr_protocol::methods::{
-    ConfigChanged, Initialize, Initialized, PacketChanged, ScratchChanged, Shutdown,
+    ActionPerform, CompactionUpdate, ConfigChanged, DecisionRecorded, Initialize, Initialized,
+    PacketChanged, ScratchChanged, SequenceHeadsUp, SequenceResponded, Shutdown, ThreadChanged,
+    ThreadListChanged,
 };
 use rawr_protocol::{
     Empty, ErrorCode, ErrorData, InitializeParams, Notification, PeerInfo, Request,
 };
-use rustix::process::{Pid, Signal};
 use serde_json::{Value, json};
 use std::collections::VecDeque;
 use std::ffi::OsString;
@@ -325,6 +327,17 @@ impl TestSidecar {
         self.allowed.push(N::METHOD);
     }
 
+    /// Allows what a sidecar tells of other clients' requests.
+    pub fn allow_news_of_others(&mut self) {
+        self.allow::<ActionPerform>();
+        self.allow::<CompactionUpdate>();
+        self.allow::<DecisionRecorded>();
+        self.allow::<SequenceHeadsUp>();
+        self.allow::<SequenceResponded>();
+        self.allow::<ThreadChanged>();
+        self.allow::<ThreadListChanged>();
+    }
+
     /// Any next message, answer or not.
     pub fn next_answer(&mut self) -> Value {
         while self.answers.is_empty() {
@@ -372,63 +385,6 @@ impl TestSidecar {
         std::fs::read_to_string(&self.stderr).unwrap_or_default()
     }
 
-    pub fn process_id(&self) -> u32 {
-        self.child.id()
-    }
-
-    /// The most memory that it ever held, in bytes.
-    pub fn peak_memory(&self) -> u64 {
-        let size = self.status("VmHWM:");
-        let kilobytes = size.strip_suffix(" kB").and_then(|size| size.trim().parse().ok());
-        kilobytes.map_or_else(|| panic!("no size: {size}"), |size: u64| size * 1024)
-    }
-
-    /// From now on no file that it writes grows beyond so many bytes: a disk that is full. `None`: space again.
-    /// Its prelude must have made it deaf to `XFSZ`.
-    #[cfg(target_os = "linux")]
-    pub fn limit_files(&self, bytes: Option<u64>) {
-        let limit = rustix::process::Rlimit { current: bytes, maximum: None };
-        let set = rustix::process::prlimit(self.pid(), rustix::process::Resource::Fsize, limit);
-        must(set, "limit the sidecar's files");
-    }
-
-    fn pid(&self) -> Option<Pid> {
-        i32::try_from(self.child.id()).ok().and_then(Pid::from_raw)
-    }
-
-    fn send_signal(&self, signal: Signal) {
-        let sent = self.pid().map(|pid| rustix::process::kill_process(pid, signal));
-        must(sent.unwrap_or(Err(rustix::io::Errno::SRCH)), "send a signal to the sidecar");
-    }
-
-    /// Stops the process and waits until it is stopped.
-    pub fn pause(&self) {
-        self.send_signal(Signal::STOP);
-        let give_up_at = Instant::now() + LIMIT;
-        while !self.status("State:").starts_with('T') {
-            assert!(Instant::now() < give_up_at, "it does not stop");
-            thread::sleep(Duration::from_millis(1));
-        }
-    }
-
-    pub fn go_on(&self) {
-        self.send_signal(Signal::CONT);
-    }
-
-    /// A field of the process's status file.
-    fn status(&self, field: &str) -> String {
-        let path = format!("/proc/{}/status", self.child.id());
-        let status = must(std::fs::read_to_string(path), "read the process's status");
-        let line = status.lines().find_map(|line| line.strip_prefix(field));
-        line.map_or_else(|| panic!("no {field} in {status}"), |value| value.trim().to_owned())
-    }
-
-    /// Kills the process.
-    pub fn kill(&mut self) -> ExitStatus {
-        drop(self.child.kill());
-        self.wait()
-    }
-
     pub fn end_input(&mut self) {
         if let Some(Writer::Socket(socket)) = &self.writer {
             drop(socket.shutdown(std::net::Shutdown::Write));
@@ -453,6 +409,16 @@ impl TestSidecar {
 
     /// `shutdown`, `exit`, and the end of the process.
     pub fn leave(mut self) {
+        self.end();
+    }
+
+    /// Ends it without reading the notifications that have arrived.
+    pub fn discard_and_leave(mut self) {
+        self.take_notes();
+        self.end();
+    }
+
+    fn end(&mut self) {
         self.call::<Shutdown>(&Empty {});
         self.send(&json!({ "jsonrpc": "2.0", "method": "exit" }));
         let status = self.wait();

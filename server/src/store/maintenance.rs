@@ -10,7 +10,7 @@ mod repair;
 
 pub use check::CheckedThread;
 pub use compact::{CompactOutcome, KEPT_DECISIONS};
-pub use finding::{FindingKind, FindingSeverity, StoreFinding};
+pub use finding::{Finding, FindingKind, FindingSeverity};
 pub use repair::{RepairAction, RepairReport};
 
 use super::archive::{ArchiveOutcome, ThreadFolder, last_touched};

@@ -2,6 +2,7 @@
 
 use super::{LaunchOptions, must};
 use crate::compact_at_turn_end;
+use serde_json::Value;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
@@ -69,6 +70,14 @@ impl TestHome {
     pub fn lines(&self, thread: &str) -> Vec<String> {
         let text = must(fs::read_to_string(self.events(thread)), "read a thread's log");
         text.lines().map(str::to_owned).collect()
+    }
+
+    /// The events of this kind in a thread's log, oldest first.
+    pub fn recorded(&self, thread: &str, kind: &str) -> Vec<Value> {
+        let record = |line: &String| must(serde_json::from_str::<Value>(line), "read a record");
+        let lines = self.lines(thread);
+        let events = lines.iter().map(record);
+        events.filter_map(|record| record["event"].get(kind).cloned()).collect()
     }
 
     pub fn configure(&self, toml: &str) {

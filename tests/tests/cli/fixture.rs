@@ -1,22 +1,8 @@
-//! Parts that several topics share: output as text, and a running host.
+//! Parts that several topics share: a running host.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking, its helpers too")]
 
-use std::process::Output;
-
-use rawr_protocol::methods::{
-    ActionPerform, CompactionUpdate, DecisionRecorded, SequenceHeadsUp, SequenceResponded,
-    ThreadChanged,
-};
 use rawr_tests::{StandIn, TestHome, TestSidecar};
-
-pub fn out(output: &Output) -> String {
-    String::from_utf8(output.stdout.clone()).unwrap()
-}
-
-pub fn err(output: &Output) -> String {
-    String::from_utf8(output.stderr.clone()).unwrap()
-}
 
 /// A running host with its own sidecar.
 pub struct RunningHost {
@@ -57,13 +43,7 @@ impl RunningHost {
 
     /// Stops the sidecar. Notifications about other clients' requests may still arrive.
     pub fn leave(mut self) {
-        self.sidecar.take_notes();
-        self.sidecar.allow::<ActionPerform>();
-        self.sidecar.allow::<CompactionUpdate>();
-        self.sidecar.allow::<DecisionRecorded>();
-        self.sidecar.allow::<SequenceHeadsUp>();
-        self.sidecar.allow::<SequenceResponded>();
-        self.sidecar.allow::<ThreadChanged>();
-        self.sidecar.leave();
+        self.sidecar.allow_news_of_others();
+        self.sidecar.discard_and_leave();
     }
 }

@@ -7,10 +7,10 @@ mod show;
 
 use std::process::{Command, Output};
 
-use rawr_tests::{TestHome, rawr};
+use rawr_tests::{TestHome, err, out, rawr};
 use serde_json::Value;
 
-use crate::fixture::{RunningHost, err, out};
+use crate::fixture::RunningHost;
 
 fn run(home: &TestHome, arguments: &[&str]) -> Output {
     let mut command = Command::new(rawr());

@@ -9,7 +9,6 @@ mod screen;
 use std::process::Command;
 
 use rawr_tests::{TestHome, rawr};
-use serde_json::Value;
 
 use crate::fixture::RunningHost;
 
@@ -30,11 +29,4 @@ fn watch(home: &TestHome, arguments: &[&str]) -> Command {
 fn asking_host(home: &TestHome) -> RunningHost {
     home.configure("[rawr_auto_compaction]\nmode = \"ask\"\n");
     RunningHost::on(home, THREAD)
-}
-
-/// The events of this kind in the thread's log.
-fn recorded(home: &TestHome, kind: &str) -> Vec<Value> {
-    let lines = home.lines(THREAD);
-    let events = lines.iter().map(|line| serde_json::from_str::<Value>(line).unwrap());
-    events.filter_map(|record| record["event"].get(kind).cloned()).collect()
 }

@@ -12,7 +12,7 @@ use std::process::Command;
 use fixture::{CodexExecFixture, PACKET, shell};
 use rawr_tests::codex::binary;
 use rawr_tests::mock_responses::{RequestPurpose, TurnScript, call, http_error, say, stall};
-use rawr_tests::{ExecOutput, rawr};
+use rawr_tests::{ExecOutput, rawr, wait_until};
 use serde_json::{Value, json};
 
 /// The agent plans, writes a file, commits it and updates its plan; then it answers the packet request.
@@ -198,7 +198,7 @@ fn a_missing_codex_is_an_error_with_an_install_hint() {
 fn the_death_of_codex_is_reported_and_the_thread_is_stored() {
     let fixture = CodexExecFixture::new(session(PACKET).on("HANG", [stall()]));
     let rawr = fixture.command(&["WRITE-PARSER please", "HANG now"]).spawn().unwrap();
-    wait_until(|| {
+    wait_until("the request", || {
         fixture.model.requests().iter().any(|request| request.marker.as_deref() == Some("HANG"))
     });
     for child in children(rawr.id()) {
@@ -230,11 +230,11 @@ fn a_late_packet_request_starts_a_separate_turn() {
     let rawr = fixture.command(&["WAIT for it"]).spawn().unwrap();
     let (begun, go) =
         (fixture.repository.path().join("begun"), fixture.repository.path().join("go"));
-    wait_until(|| begun.exists());
+    wait_until("the command", || begun.exists());
     // Whatever Codex says from now on is read only when its turn is over.
     signal(rawr.id(), "-STOP");
     std::fs::write(go, "").unwrap();
-    wait_until(|| fixture.home.rollouts().contains("task_complete"));
+    wait_until("the end of the turn", || fixture.home.rollouts().contains("task_complete"));
     signal(rawr.id(), "-CONT");
     let done = ExecOutput::of(rawr.wait_with_output().unwrap());
     done.expect_success();
@@ -262,17 +262,6 @@ fn a_late_packet_request_starts_a_separate_turn() {
 #[cfg(target_os = "linux")]
 fn signal(process: u32, signal: &str) {
     assert!(Command::new("kill").args([signal, &process.to_string()]).status().unwrap().success());
-}
-
-#[cfg(target_os = "linux")]
-fn wait_until(mut done: impl FnMut() -> bool) {
-    for _ in 0..600 {
-        if done() {
-            return;
-        }
-        std::thread::sleep(std::time::Duration::from_millis(50));
-    }
-    panic!("it never came to that");
 }
 
 #[cfg(target_os = "linux")]

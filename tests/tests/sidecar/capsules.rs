@@ -8,12 +8,12 @@ mod kept;
 mod killed;
 mod recall;
 
-use std::path::Path;
-use std::process::{Command, Output};
+use crate::fixture::run;
+use std::process::Output;
 
 use rawr_protocol::methods::{CapsuleGet, CapsuleList};
 use rawr_protocol::{CapsuleGetParams, CapsuleGetResult, CapsuleListParams, CapsuleListResult};
-use rawr_tests::{TestSidecar, rawr};
+use rawr_tests::{TestSidecar, err, out};
 use serde_json::Value;
 
 fn list(sidecar: &mut TestSidecar, thread: &str) -> CapsuleListResult {
@@ -26,25 +26,6 @@ fn get(sidecar: &mut TestSidecar, thread: &str, capsule: &str) -> CapsuleGetResu
         capsule_id: capsule.to_owned(),
         with_history: true,
     })
-}
-
-/// A command on a home, with a clean environment.
-fn command(home: &Path, arguments: &[&str]) -> Command {
-    let mut command = Command::new(rawr());
-    command.args(arguments).env("RAWR_HOME", home).env_remove("CODEX_HOME");
-    command
-}
-
-fn run(home: &Path, arguments: &[&str]) -> Output {
-    command(home, arguments).output().unwrap()
-}
-
-fn out(output: &Output) -> String {
-    String::from_utf8(output.stdout.clone()).unwrap()
-}
-
-fn err(output: &Output) -> String {
-    String::from_utf8(output.stderr.clone()).unwrap()
 }
 
 /// The machine-readable output of a command that succeeds.

@@ -24,6 +24,7 @@ mod capsules;
 mod config_effects;
 mod durability;
 mod faults;
+mod fixture;
 mod judge_endpoint;
 mod judgment;
 mod kills;

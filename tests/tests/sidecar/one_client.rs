@@ -1,6 +1,7 @@
 //! One client and one sidecar: notifications, their order, and that records are stored first. Also that the test client
 //! fails on unread notifications.
 
+use crate::fixture::THREAD;
 use expect_test::expect;
 use rawr_protocol::methods::{
     GuardList, GuardSet, Initialize, LogTrace, SetTrace, ThreadChanged, ThreadGet, ThreadList,
@@ -11,8 +12,6 @@ use rawr_protocol::{
     ThreadGetParams, ThreadListParams, Trace, Until,
 };
 use rawr_tests::{LaunchOptions, StandIn, TestHome, TestSidecar};
-
-const THREAD: &str = "t";
 
 fn guarded(home: &TestHome) -> TestSidecar {
     let mut sidecar = TestSidecar::start(home);

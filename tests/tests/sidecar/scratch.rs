@@ -3,6 +3,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
 
+use crate::fixture::{SECRET, mode};
 use rawr_protocol::methods::{
     ScratchAppend, ScratchChanged, ScratchList, ScratchPath, ScratchRead, ThreadOpen,
 };
@@ -13,13 +14,12 @@ use rawr_protocol::{
 use rawr_tests::sidecar::Failure;
 use rawr_tests::{LaunchOptions, StandIn, TestHome, TestSidecar};
 use std::fs;
-use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 const FILE: &str = ".scratch/agent-ada.scratch.md";
-const SECRET: &str = "ghp_16C7e42F292c6912E7710c838347Ae178B4a";
 
 /// One agent's thread with its own home.
 struct ScratchFixture {
@@ -81,10 +81,6 @@ fn open(home: &TestHome, sidecar: &mut TestSidecar, agent: &str, cwd: &Path) {
 
 fn appending(agent: &str, text: &str) -> ScratchAppendParams {
     ScratchAppendParams { thread_id: agent.to_owned(), text: text.to_owned() }
-}
-
-fn mode(path: &Path) -> u32 {
-    fs::metadata(path).unwrap().permissions().mode() & 0o777
 }
 
 /// The text without the times in headings.

@@ -62,11 +62,6 @@ fn next_is(sidecar: &mut TestSidecar, id: u64) -> Value {
     answer
 }
 
-fn leave(mut sidecar: TestSidecar) {
-    sidecar.take_notes();
-    sidecar.leave();
-}
-
 #[test]
 fn a_locked_log_does_not_block_other_threads() {
     let home = TestHome::new();
@@ -85,7 +80,7 @@ fn a_locked_log_does_not_block_other_threads() {
         let answer = next_is(&mut sidecar, id);
         assert_eq!(answer.get("error"), None, "{answer}");
     }
-    leave(sidecar);
+    sidecar.discard_and_leave();
 }
 
 /// More than the sidecar has workers.
@@ -111,7 +106,7 @@ fn many_locked_logs_do_not_block_other_threads() {
         let answer = sidecar.answer_to(&json!(id));
         assert_eq!(answer.get("error"), None, "{answer}");
     }
-    leave(sidecar);
+    sidecar.discard_and_leave();
 }
 
 /// Syncs block while the file exists.
@@ -126,7 +121,7 @@ fn held_syncs(home: &TestHome, thread: &str) -> (LaunchOptions, PathBuf) {
 
 /// A sidecar with the open threads `a` and `b`, and the file that blocks the syncs of `a` while it exists.
 fn beside_held_syncs(home: &TestHome) -> (TestSidecar, PathBuf) {
-    leave(two_threads(home));
+    two_threads(home).discard_and_leave();
     let (launch, hold) = held_syncs(home, "a");
     let mut sidecar = TestSidecar::launch(home, &launch);
     for thread in ["a", "b"] {
@@ -149,7 +144,7 @@ fn a_hanging_sync_does_not_block_other_threads() {
     std::fs::remove_file(&hold).unwrap();
     next_is(&mut sidecar, waits);
     next_is(&mut sidecar, behind);
-    leave(sidecar);
+    sidecar.discard_and_leave();
 }
 
 /// Sent at once, so that they form one batch, whose last request has to wait for the disk.
@@ -174,14 +169,14 @@ fn requests_that_read_a_batch_are_answered_with_it() {
     for id in [91, 92, 94] {
         next_is(&mut sidecar, id);
     }
-    leave(sidecar);
+    sidecar.discard_and_leave();
 }
 
 #[test]
 fn a_hanging_sync_does_not_keep_the_sidecar_running() {
     for shuts_down in [false, true] {
         let home = TestHome::new();
-        leave(two_threads(&home));
+        two_threads(&home).discard_and_leave();
         let (launch, hold) = held_syncs(&home, "a");
         let mut sidecar = TestSidecar::launch(&home, &launch);
         for thread in ["a", "b"] {
@@ -226,7 +221,7 @@ fn a_request_that_waits_for_a_lock_can_be_cancelled() {
     next_is(&mut sidecar, kept);
     let log = std::fs::read_to_string(home.events("a")).unwrap();
     assert!(log.contains("t2") && !log.contains("t1"), "{log}");
-    leave(sidecar);
+    sidecar.discard_and_leave();
 }
 
 #[test]
@@ -248,7 +243,7 @@ fn requests_before_the_end_of_input_are_stored_when_the_lock_is_free() {
 #[test]
 fn a_thread_under_repair_does_not_block_other_threads() {
     let home = TestHome::new();
-    leave(two_threads(&home));
+    two_threads(&home).discard_and_leave();
     let lock = held(&home.thread("a"));
     let mut sidecar = TestSidecar::start(&home);
     let waits = sidecar.ask::<ThreadOpen>(&StandIn::new("a").opening(&home, Role::Owner));
@@ -260,14 +255,14 @@ fn a_thread_under_repair_does_not_block_other_threads() {
     drop(lock);
     let answer = next_is(&mut sidecar, waits);
     assert_eq!(answer["result"]["owner"], true, "{answer}");
-    leave(sidecar);
+    sidecar.discard_and_leave();
 }
 
 /// A second sidecar watches everything, and another process has locked one of the logs.
 #[test]
 fn a_locked_thread_does_not_block_a_watch() {
     let home = TestHome::new();
-    leave(two_threads(&home));
+    two_threads(&home).discard_and_leave();
     let lock = held(&home.events("a"));
     let mut sidecar = TestSidecar::start(&home);
     let watch =
@@ -280,7 +275,7 @@ fn a_locked_thread_does_not_block_a_watch() {
     drop(lock);
     let answer = next_is(&mut sidecar, watch);
     assert!(answer["result"]["threads"].as_array().unwrap().len() >= 2, "{answer}");
-    leave(sidecar);
+    sidecar.discard_and_leave();
 }
 
 #[test]
@@ -291,6 +286,6 @@ fn a_refused_owner_has_not_opened_the_thread() {
     let opening = StandIn::new("a").opening(&home, Role::Owner);
     assert_eq!(other.failure::<ThreadOpen>(&opening).code, ErrorCode::OwnedElsewhere);
     assert_eq!(other.failure::<ThreadGet>(&get("a")).code, ErrorCode::UnknownThread);
-    leave(other);
-    leave(owner);
+    other.discard_and_leave();
+    owner.discard_and_leave();
 }

@@ -11,15 +11,15 @@ mod repair;
 mod sample;
 mod session;
 
-use rawr_tests::{StandIn, TestHome, TestSidecar, rawr};
+use crate::fixture::{SECRET, THREAD, command, look, mode};
+use rawr_tests::{StandIn, TestHome, TestSidecar};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
+use std::fs::OpenOptions;
+use std::io::Write;
 use std::path::Path;
-use std::process::{Command, Output};
-
-const THREAD: &str = "t";
+use std::process::Output;
 
 /// A thread that was compacted once, without problems.
 fn lived_in() -> TestHome {
@@ -36,14 +36,24 @@ fn live_in(home: &TestHome, thread: &str) {
     assert!(host.run(&mut sidecar));
     assert_eq!(host.count("handoff"), 1, "{}", sidecar.told());
     sidecar.say("rawr/thread/close", &json!({ "threadId": thread })).unwrap().unwrap();
-    sidecar.take_notes();
-    sidecar.leave();
+    sidecar.discard_and_leave();
 }
 
+/// A run of `rawr state`.
 fn run(home: &TestHome, arguments: &[&str]) -> Output {
-    let mut command = Command::new(rawr());
-    command.arg("state").args(arguments).env("RAWR_HOME", home.path()).env_remove("CODEX_HOME");
-    command.current_dir(home.work()).output().unwrap()
+    let mut command = command(&home.path(), &["state"]);
+    command.args(arguments).current_dir(home.work()).output().unwrap()
+}
+
+/// Appends to a file of the thread.
+fn append(home: &TestHome, file: &str, bytes: &[u8]) {
+    let path = home.thread(THREAD).join(file);
+    OpenOptions::new().append(true).open(path).unwrap().write_all(bytes).unwrap();
+}
+
+/// The thread as a new sidecar reads it.
+fn reread(home: &TestHome) -> Value {
+    look(home, THREAD).0
 }
 
 /// The output and the exit code.
@@ -84,7 +94,7 @@ fn files(folder: &Path) -> BTreeMap<String, (u32, Vec<u8>)> {
     let mut found = BTreeMap::new();
     for entry in fs::read_dir(folder).into_iter().flatten() {
         let path = entry.unwrap().path();
-        let mode = fs::metadata(&path).unwrap().permissions().mode() & 0o777;
+        let mode = mode(&path);
         if path.is_dir() {
             found.insert(path.display().to_string(), (mode, Vec::new()));
             found.extend(files(&path));
@@ -97,15 +107,4 @@ fn files(folder: &Path) -> BTreeMap<String, (u32, Vec<u8>)> {
 
 fn stored(home: &TestHome) -> BTreeMap<String, (u32, Vec<u8>)> {
     files(&home.path().join("rawr"))
-}
-
-/// The state that a new sidecar reads.
-fn look(home: &TestHome, thread: &str) -> Value {
-    let mut sidecar = TestSidecar::start(home);
-    let opening = StandIn::new(thread).opening(home, rawr_protocol::Role::Observer);
-    sidecar.call::<rawr_protocol::methods::ThreadOpen>(&opening);
-    let seen = sidecar.say("rawr/thread/get", &json!({ "threadId": thread })).unwrap().unwrap();
-    sidecar.take_notes();
-    sidecar.kill();
-    seen
 }

@@ -8,15 +8,11 @@ mod banners;
 mod hears;
 mod list;
 
-use rawr_protocol::methods::{
-    ActionPerform, CompactionUpdate, DecisionRecorded, SequenceHeadsUp, SequenceResponded,
-    ThreadChanged, ThreadListChanged, ThreadWatch,
-};
+use crate::fixture::THREAD;
+use rawr_protocol::methods::{ThreadChanged, ThreadListChanged, ThreadWatch};
 use rawr_protocol::{Phase, ThreadChangedNotification, ThreadWatchParams};
 use rawr_tests::sidecar::LaunchOptions;
 use rawr_tests::{StandIn, TestHome, TestSidecar};
-
-const THREAD: &str = "t";
 
 /// A client's sidecar.
 fn client(home: &TestHome, name: &str) -> TestSidecar {
@@ -54,13 +50,7 @@ impl HostProcess {
 
 /// Later records of other processes may still be reported and are ignored.
 fn leave(mut client: TestSidecar) {
-    client.allow::<ActionPerform>();
-    client.allow::<CompactionUpdate>();
-    client.allow::<DecisionRecorded>();
-    client.allow::<SequenceHeadsUp>();
-    client.allow::<SequenceResponded>();
-    client.allow::<ThreadChanged>();
-    client.allow::<ThreadListChanged>();
+    client.allow_news_of_others();
     client.leave();
 }
 

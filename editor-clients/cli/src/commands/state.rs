@@ -14,9 +14,7 @@ use std::time::SystemTime;
 use anyhow::{Context, bail};
 use rawr_server::config::{ConfigSources, Home};
 use rawr_server::store::archive::{ArchiveOutcome, ThreadFolder};
-use rawr_server::store::maintenance::{
-    CompactOutcome, KEPT_DECISIONS, StoreFinding, StoredThreads,
-};
+use rawr_server::store::maintenance::{CompactOutcome, Finding, KEPT_DECISIONS, StoredThreads};
 use serde_json::json;
 
 use self::show::{ProblemPrinter, StateEvent};
@@ -102,7 +100,7 @@ impl MaintenanceWork {
         let folders =
             if args.thread.id.is_none() { self.threads.check_folders() } else { Vec::new() };
         if !folders.is_empty() {
-            wrong += usize::from(folders.iter().any(StoreFinding::is_wrong));
+            wrong += usize::from(folders.iter().any(Finding::is_wrong));
             teller.tell(&show::folders(&folders))?;
         }
         let seen =
@@ -149,7 +147,7 @@ impl MaintenanceWork {
                     }
                 };
                 put_right += repaired.done.len();
-                let is_wrong = repaired.left.iter().any(StoreFinding::is_wrong);
+                let is_wrong = repaired.left.iter().any(Finding::is_wrong);
                 left += usize::from(is_wrong);
                 let is_silent = repaired.done.is_empty() && !is_wrong && args.thread.id.is_none();
                 if args.output.json || !is_silent {

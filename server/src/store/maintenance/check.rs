@@ -1,7 +1,7 @@
 //! Reads all files of a thread and reports what is wrong. Changes nothing, and may check a running thread.
 
 use super::StoredThreads;
-use super::finding::{FindingKind, StoreFinding};
+use super::finding::{Finding, FindingKind};
 use super::lines::{everything_in, lines};
 use crate::redact::is_redacted;
 use crate::store::archive::ThreadFolder;
@@ -32,7 +32,7 @@ pub struct CheckedThread {
     /// The size of all files, in bytes.
     pub bytes: u64,
     /// What was found, in the order of the checks.
-    pub findings: Vec<StoreFinding>,
+    pub findings: Vec<Finding>,
     /// The folded state, if all events could be read.
     pub(super) thread: Option<Thread>,
 }
@@ -40,13 +40,13 @@ pub struct CheckedThread {
 impl CheckedThread {
     /// Whether any finding means that something is wrong.
     pub fn is_wrong(&self) -> bool {
-        self.findings.iter().any(StoreFinding::is_wrong)
+        self.findings.iter().any(Finding::is_wrong)
     }
 }
 
 impl StoredThreads {
     /// Checks the folders that all threads share.
-    pub fn check_folders(&self) -> Vec<StoreFinding> {
+    pub fn check_folders(&self) -> Vec<Finding> {
         let mut findings = Vec::new();
         for path in self.store.shared() {
             match path.symlink_metadata() {
@@ -56,7 +56,7 @@ impl StoredThreads {
         }
         match self.store.unexpected_files() {
             Ok(unexpected_files) => findings.extend(unexpected_files.iter().map(|path| {
-                StoreFinding::new(
+                Finding::new(
                     FindingKind::OddFile,
                     path,
                     "not a thread; rawr does not create such files and ignores it",
@@ -116,7 +116,7 @@ struct ThreadCheck {
 }
 
 impl ThreadCheck {
-    fn tell(&mut self, finding: StoreFinding) {
+    fn tell(&mut self, finding: Finding) {
         self.checked.findings.push(finding);
     }
 
@@ -126,7 +126,7 @@ impl ThreadCheck {
                 self.checked.bytes += metadata.len();
             }
             if metadata.is_symlink() {
-                self.tell(StoreFinding::new(
+                self.tell(Finding::new(
                     FindingKind::OddFile,
                     &path,
                     "a symbolic link; rawr does not create or follow links",
@@ -141,13 +141,13 @@ impl ThreadCheck {
                 continue;
             }
             if is_temporary {
-                self.tell(StoreFinding::new(
+                self.tell(Finding::new(
                     FindingKind::Leftover,
                     &path,
                     "left by a process that died",
                 ));
             } else if path.extension().is_some_and(|extension| extension == "bak") {
-                self.tell(StoreFinding::new(
+                self.tell(Finding::new(
                     FindingKind::Backup,
                     &path,
                     "kept by an earlier repair; it can be deleted",
@@ -160,9 +160,9 @@ impl ThreadCheck {
     fn neighbours(&mut self, state: &StoredThreads) -> Result<(), StoreError> {
         if let Some(holder) = state.store.owner_in(&self.place) {
             let message = format!("owned by {holder}");
-            self.tell(StoreFinding::new(FindingKind::Owned, &self.place.folder, message));
+            self.tell(Finding::new(FindingKind::Owned, &self.place.folder, message));
         } else if state.store.is_in_use(&self.place)? {
-            self.tell(StoreFinding::new(
+            self.tell(Finding::new(
                 FindingKind::Owned,
                 &self.place.folder,
                 "open for reading in another process",
@@ -172,7 +172,7 @@ impl ThreadCheck {
         if twice {
             let message =
                 "archived, but a thread of the same name is in use, so this one cannot be restored";
-            self.tell(StoreFinding::new(FindingKind::ThereTwice, &self.place.folder, message));
+            self.tell(Finding::new(FindingKind::ThereTwice, &self.place.folder, message));
         }
         Ok(())
     }
@@ -181,7 +181,7 @@ impl ThreadCheck {
         let path = self.place.folder.join(EVENTS);
         let mut file = match File::open(&path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                self.tell(StoreFinding::new(
+                self.tell(Finding::new(
                     FindingKind::NoEvents,
                     &path,
                     "there is no log, so this is not a thread",
@@ -202,7 +202,7 @@ impl ThreadCheck {
         let (replay, stuck) = match replayed {
             Err(StoreError::NewerFormat { line, found, known, .. }) => {
                 let message = format!("format {found}; this release reads up to {known}");
-                self.tell(StoreFinding::new(FindingKind::NewerFormat, &path, message).at(line));
+                self.tell(Finding::new(FindingKind::NewerFormat, &path, message).at(line));
                 return Ok(());
             }
             replayed => replayed?,
@@ -210,13 +210,13 @@ impl ThreadCheck {
         self.checked.events = replay.records;
         if stuck {
             let message = "another process holds this log's lock, so its end cannot be checked";
-            self.tell(StoreFinding::new(FindingKind::LockStuck, &path, message));
+            self.tell(Finding::new(FindingKind::LockStuck, &path, message));
         } else {
             self.damage(&path, &mut file, &replay)?;
         }
         for (what, id) in ids.twice {
             let message = format!("duplicate {what} {id}");
-            self.tell(StoreFinding::new(FindingKind::IdTwice, &path, message));
+            self.tell(Finding::new(FindingKind::IdTwice, &path, message));
         }
         self.open_ends(&path, &thread);
         self.held(state, &thread)?;
@@ -229,27 +229,25 @@ impl ThreadCheck {
         for damage in &replay.damage {
             let finding = match damage {
                 LogDamage::Unreadable { line, reason, .. } => {
-                    StoreFinding::new(FindingKind::UnreadableLine, path, reason.as_str()).at(*line)
+                    Finding::new(FindingKind::UnreadableLine, path, reason.as_str()).at(*line)
                 }
                 LogDamage::TornTail { line, bytes } => {
                     let mut tail = Vec::new();
                     file.seek(SeekFrom::Start(replay.bytes)).map_err(failed("read", path))?;
                     file.read_to_end(&mut tail).map_err(failed("read", path))?;
                     match parse(&tail) {
-                        Ok(_) => StoreFinding::new(
+                        Ok(_) => Finding::new(
                             FindingKind::TornTail,
                             path,
                             "complete, but the newline is missing",
                         ),
-                        Err(LineError::Newer(found)) => StoreFinding::new(
-                            FindingKind::NewerFormat,
-                            path,
-                            format!("format {found}"),
-                        ),
+                        Err(LineError::Newer(found)) => {
+                            Finding::new(FindingKind::NewerFormat, path, format!("format {found}"))
+                        }
                         Err(LineError::Broken(_)) => {
                             let message =
                                 format!("incomplete and never acknowledged: {bytes} bytes");
-                            StoreFinding::new(FindingKind::TornTail, path, message)
+                            Finding::new(FindingKind::TornTail, path, message)
                         }
                     }
                     .at(*line)
@@ -268,11 +266,11 @@ impl ThreadCheck {
         if !pending.is_empty() {
             let message =
                 format!("actions that the host has not reported as done: {}", pending.join(", "));
-            self.tell(StoreFinding::new(FindingKind::Pending, path, message));
+            self.tell(Finding::new(FindingKind::Pending, path, message));
         }
         if !thread.held.is_empty() {
             let message = format!("messages held for delivery: {}", thread.held.len());
-            self.tell(StoreFinding::new(FindingKind::Waiting, path, message));
+            self.tell(Finding::new(FindingKind::Waiting, path, message));
         }
     }
 
@@ -287,11 +285,11 @@ impl ThreadCheck {
         }
         for file in files.difference(&waiting) {
             let message = "the text of a message that is no longer held";
-            self.tell(StoreFinding::new(FindingKind::Leftover, file, message));
+            self.tell(Finding::new(FindingKind::Leftover, file, message));
         }
         for file in waiting.difference(&files) {
             let message = "missing: the held message will be delivered redacted";
-            self.tell(StoreFinding::new(FindingKind::Waiting, file, message));
+            self.tell(Finding::new(FindingKind::Waiting, file, message));
         }
         Ok(())
     }
@@ -308,7 +306,7 @@ impl ThreadCheck {
         if let Some(cached) = cached {
             if folded_on(&cached, file, log)? != *thread && self.is_unfit(&cached, file, log)? {
                 let message = "it does not match the log, which is right";
-                self.tell(StoreFinding::new(FindingKind::CacheUnfit, &path, message));
+                self.tell(Finding::new(FindingKind::CacheUnfit, &path, message));
             }
             return Ok(());
         }
@@ -323,16 +321,16 @@ impl ThreadCheck {
         let finding = match serde_json::from_slice::<FileTimes>(&text) {
             Ok(FileTimes { folded_by }) if folded_by != Some(FoldedBy::PRESENT) => {
                 let message = "from another build; it is rebuilt when the thread is opened";
-                StoreFinding::new(FindingKind::CacheOld, &path, message)
+                Finding::new(FindingKind::CacheOld, &path, message)
             }
             // Written after the log was read.
             Ok(_) if cache::load(&self.place.folder, file).is_some() => return Ok(()),
-            Ok(_) => StoreFinding::new(
+            Ok(_) => Finding::new(
                 FindingKind::CacheUnfit,
                 &path,
                 "it belongs to another or a longer log",
             ),
-            Err(error) => StoreFinding::new(FindingKind::CacheUnfit, &path, error.to_string()),
+            Err(error) => Finding::new(FindingKind::CacheUnfit, &path, error.to_string()),
         };
         self.tell(finding);
         Ok(())
@@ -364,7 +362,7 @@ impl ThreadCheck {
             let finding = match read_decision(&line.bytes) {
                 // Decisions are written without a lock: this one may be in progress.
                 _ if !line.whole && state.store.is_in_use(&self.place)? => continue,
-                Ok(_) if !line.whole => StoreFinding::new(
+                Ok(_) if !line.whole => Finding::new(
                     FindingKind::TornTail,
                     &path,
                     "complete, but the newline is missing",
@@ -375,16 +373,16 @@ impl ThreadCheck {
                         continue;
                     }
                     let message = format!("duplicate decision {}", decision.id);
-                    StoreFinding::new(FindingKind::IdTwice, &path, message)
+                    Finding::new(FindingKind::IdTwice, &path, message)
                 }
                 Err(BadDecision::Newer(found)) => {
-                    StoreFinding::new(FindingKind::NewerFormat, &path, format!("format {found}"))
+                    Finding::new(FindingKind::NewerFormat, &path, format!("format {found}"))
                 }
                 Err(BadDecision::Broken(error)) if line.whole => {
-                    StoreFinding::new(FindingKind::UnreadableLine, &path, error.to_string())
+                    Finding::new(FindingKind::UnreadableLine, &path, error.to_string())
                 }
                 Err(BadDecision::Broken(_)) => {
-                    StoreFinding::new(FindingKind::TornTail, &path, "incomplete")
+                    Finding::new(FindingKind::TornTail, &path, "incomplete")
                 }
             };
             self.tell(finding.at(line.number));
@@ -401,7 +399,7 @@ impl ThreadCheck {
         }
         if count > 0 {
             let message = format!("unreadable lines in quarantine: {count}");
-            self.tell(StoreFinding::new(FindingKind::Quarantined, &path, message));
+            self.tell(Finding::new(FindingKind::Quarantined, &path, message));
         }
         Ok(())
     }
@@ -481,10 +479,10 @@ pub(super) const fn right_mode(is_folder: bool) -> u32 {
     if is_folder { 0o700 } else { 0o600 }
 }
 
-fn permissions(path: &Path, metadata: &fs::Metadata) -> Option<StoreFinding> {
+fn permissions(path: &Path, metadata: &fs::Metadata) -> Option<Finding> {
     let (mode, right) = (metadata.permissions().mode() & 0o777, right_mode(metadata.is_dir()));
     let message = format!("mode {mode:04o} instead of {right:04o}");
-    (mode != right).then(|| StoreFinding::new(FindingKind::Permissions, path, message))
+    (mode != right).then(|| Finding::new(FindingKind::Permissions, path, message))
 }
 
 /// A temporary file that a crash left.
@@ -492,10 +490,6 @@ pub(super) fn is_leftover(path: &Path) -> bool {
     is_unfinished(path) && path.is_file()
 }
 
-fn unreachable(error: &StoreError) -> StoreFinding {
-    StoreFinding::new(
-        FindingKind::Unreachable,
-        error.path().unwrap_or(Path::new("")),
-        error.to_string(),
-    )
+fn unreachable(error: &StoreError) -> Finding {
+    Finding::new(FindingKind::Unreachable, error.path().unwrap_or(Path::new("")), error.to_string())
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 /// One finding of a check.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct StoreFinding {
+pub struct Finding {
     /// What it is.
     pub kind: FindingKind,
     /// How severe it is.
@@ -122,7 +122,7 @@ impl FindingKind {
     }
 }
 
-impl StoreFinding {
+impl Finding {
     pub(super) fn new(kind: FindingKind, file: &Path, message: impl Into<String>) -> Self {
         let (weight, todo) = kind.about();
         Self { kind, weight, file: file.to_owned(), line: None, message: message.into(), todo }

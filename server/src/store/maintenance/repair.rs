@@ -3,7 +3,7 @@
 
 use super::StoredThreads;
 use super::check::{is_leftover, right_mode};
-use super::finding::{FindingKind, StoreFinding};
+use super::finding::{Finding, FindingKind};
 use super::lines::{everything_in, lines};
 use crate::store::archive::{ExclusiveAccess, ThreadFolder};
 use crate::store::held;
@@ -28,7 +28,7 @@ pub struct RepairReport {
     /// The process that has the thread open, if that prevented the repair.
     pub taken_by: Option<String>,
     /// The findings that remain.
-    pub left: Vec<StoreFinding>,
+    pub left: Vec<Finding>,
 }
 
 /// One thing that was fixed.
@@ -72,7 +72,7 @@ impl StoredThreads {
         let found = self.check(place);
         let is_newer =
             found.findings.iter().any(|finding| finding.kind == FindingKind::NewerFormat);
-        let to_do = |finding: &StoreFinding| finding.kind.is_repairable();
+        let to_do = |finding: &Finding| finding.kind.is_repairable();
         if is_newer || !found.findings.iter().any(to_do) {
             return Ok(RepairReport { done, taken_by: None, left: found.findings });
         }
@@ -114,7 +114,7 @@ fn make_private(path: &Path, metadata: &fs::Metadata) -> Result<Option<RepairAct
 /// Removes caches that do not match and files that dead processes left.
 fn remove_unfit(
     place: &ThreadFolder,
-    findings: &[StoreFinding],
+    findings: &[Finding],
 ) -> Result<Vec<RepairAction>, StoreError> {
     let mut done = Vec::new();
     for finding in findings {

@@ -318,8 +318,7 @@ fn a_hosts_judgment_is_shown_as_pending_and_then_quoted() {
     );
     check(&home, &["status"], &["judge      asked once"]);
     assert_eq!(event(&home, &["status", "alpha"])["judgments"]["calls"], 1);
-    sidecar.take_notes();
-    sidecar.leave();
+    sidecar.discard_and_leave();
 }
 
 /// A turn with a commit, under pressure.

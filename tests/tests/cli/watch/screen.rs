@@ -7,7 +7,7 @@ use rawr_protocol::methods::{
 use rawr_protocol::{Choice, Phase, SequenceRespondParams, ThreadListParams, ThreadWatchParams};
 use rawr_tests::{LaunchOptions, Terminal, TestHome, TestSidecar};
 
-use super::{RunningHost, THREAD, asking_host, recorded, watch};
+use super::{RunningHost, THREAD, asking_host, watch};
 
 #[test]
 fn a_banner_is_answered_and_the_terminal_is_restored() {
@@ -22,7 +22,7 @@ fn a_banner_is_answered_and_the_terminal_is_restored() {
     terminal.wait_for(&["Snoozed: no compaction for 1 turn", "applies it now"]);
     terminal.wait_until_gone("Waiting for your approval: t");
     terminal.wait_for(&["phase      Idle", "guarded"]);
-    let responded = recorded(&home, "responded");
+    let responded = home.recorded(THREAD, "responded");
     assert_eq!(responded.len(), 1);
     assert_eq!(responded[0]["choice"], "snooze");
     assert_eq!(responded[0]["by"], "rawr watch");

@@ -3,13 +3,12 @@
 use std::process::{Child, Command, Stdio};
 
 use rawr_tests::mock_responses::{ReplyGate, RequestPurpose, TurnScript, say};
-use rawr_tests::rawr;
+use rawr_tests::{rawr, wait_until};
 use serde_json::json;
 use tempfile::TempDir;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, Lines};
 use tokio::net::UnixStream;
 
-use super::deaths::wait_until;
 use super::fixture::{LiveFixture, TASK, agent};
 use super::person::{Person, start_server, until_it_listens};
 use super::preflight::{BEFORE_THE_NEXT, NEXT, last_heard, said_in_order};

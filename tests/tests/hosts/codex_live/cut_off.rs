@@ -5,10 +5,10 @@ use std::process::{Command, Stdio};
 
 use rawr_tests::codex::binary;
 use rawr_tests::mock_responses::{ReplyGate, say};
-use rawr_tests::{Terminal, rawr};
+use rawr_tests::{Terminal, rawr, wait_until};
 use rustix::process::{Pid, Signal, kill_process};
 
-use super::deaths::{close, kill, nothing_is_left, processes, wait_until};
+use super::deaths::{close, kill, nothing_is_left, processes};
 use super::fixture::{GOES_ON, LiveFixture, TASK, agent, leave, say_to};
 
 /// A session whose packet is being written.

@@ -3,11 +3,11 @@
 use std::process::Command;
 
 use rawr_tests::mock_responses::call;
-use rawr_tests::{Terminal, rawr};
+use rawr_tests::{Terminal, rawr, wait_until};
 use rustix::process::Signal;
 use serde_json::json;
 
-use super::deaths::{close, drivers, kill, nothing_is_left, processes, wait_until, with_words};
+use super::deaths::{close, drivers, kill, nothing_is_left, processes, with_words};
 use super::fixture::{LiveFixture, agent, leave, say_to};
 
 /// What goes on when the person leaves.

@@ -1,9 +1,10 @@
 //! A driver dies while Codex compacts or writes the packet: the next driver reads Codex's record and repeats no request.
 
 use rawr_tests::mock_responses::{ReplyGate, RequestPurpose, TurnScript, say};
+use rawr_tests::wait_until;
 use serde_json::Value;
 
-use super::deaths::{drivers, kill, leave_nothing, wait_until};
+use super::deaths::{drivers, kill, leave_nothing};
 use super::fixture::{GOES_ON, LiveFixture, TASK, agent as typing_agent, say_to};
 use super::person::Beside;
 use super::races::{TELLS_THE_TIME, agent};

@@ -1,12 +1,12 @@
 //! `rawr codex --preflight`: if a compaction must come before the next message, the message is held until the handoff. After
 //! any failure it is released.
 
-use rawr_tests::Terminal;
 use rawr_tests::mock_responses::{ReplyGate, TurnScript, call, say};
+use rawr_tests::{Terminal, wait_until};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
-use super::deaths::{drivers, kill, leave_nothing, nothing_is_left, processes, wait_until};
+use super::deaths::{drivers, kill, leave_nothing, nothing_is_left, processes};
 use super::fixture::{GOES_ON, HANDOFF, HEADS_UP, LiveFixture, PACKET, TASK, agent, leave, say_to};
 
 /// A compaction comes before the next message and at no other time.

@@ -1,8 +1,9 @@
 //! Messages typed while a packet is pending: each is answered once, and the answer does not count as the packet.
 
 use rawr_tests::mock_responses::{ReplyGate, TurnScript, say};
+use rawr_tests::wait_until;
 
-use super::deaths::{kill_all, wait_until};
+use super::deaths::kill_all;
 use super::fixture::{GOES_ON, HANDOFF, LiveFixture, TASK, agent, leave, say_to};
 
 const QUESTION: &str = "WHAT-TIME is it";

@@ -43,8 +43,7 @@ fn guards_are_limited_and_expired_ones_do_not_count() {
     let cleared = sidecar.say("rawr/guard/clear", &json!({ "threadId": "t" })).unwrap().unwrap();
     assert_eq!(cleared["cleared"], 100);
     sidecar.say("rawr/guard/set", &held(0)).unwrap().unwrap();
-    sidecar.take_notes();
-    sidecar.leave();
+    sidecar.discard_and_leave();
 }
 
 #[test]
@@ -56,8 +55,7 @@ fn directives_are_limited_and_a_known_one_may_be_repeated() {
     assert_eq!((taken, failure.code), (200, ErrorCode::NotNow), "{failure:?}");
     assert_eq!(failure.message, "200 directives are in force, which is as many as a thread keeps");
     sidecar.say("rawr/signal/report", &directive(7)).unwrap().unwrap();
-    sidecar.take_notes();
-    sidecar.leave();
+    sidecar.discard_and_leave();
 }
 
 #[test]

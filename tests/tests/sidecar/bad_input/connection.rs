@@ -5,11 +5,10 @@ use expect_test::expect;
 use rawr_protocol::methods::{ActionPerform, ThreadList, ThreadOpen};
 use rawr_protocol::{Role, ThreadListParams};
 use rawr_tests::sidecar::Streams;
-use rawr_tests::{LaunchOptions, StandIn, TestHome, TestSidecar};
+use rawr_tests::{LaunchOptions, StandIn, TestHome, TestSidecar, wait_until};
 use serde_json::json;
 use std::fmt::Write as _;
 use std::io::Write as _;
-use std::time::{Duration, Instant};
 
 #[test]
 fn invalid_framing_ends_the_connection_with_one_parse_error() {
@@ -182,15 +181,6 @@ fn a_client_with_too_many_unread_answers_is_disconnected() {
     assert_eq!(sidecar.wait().code(), Some(1));
 }
 
-/// Only a hang takes longer than the limit.
-fn wait_until(mut is_so: impl FnMut() -> bool) {
-    let give_up = Instant::now() + Duration::from_secs(30);
-    while !is_so() {
-        assert!(Instant::now() < give_up, "timed out");
-        std::thread::sleep(Duration::from_millis(5));
-    }
-}
-
 /// Orders are not repeated, so they are kept as long as answers are.
 #[test]
 fn a_client_that_reads_late_gets_its_orders() {
@@ -210,7 +200,7 @@ fn a_client_that_reads_late_gets_its_orders() {
     host.user_turn_with_boundaries();
     let said = host.ask_all(&mut sidecar);
     // Once the order is stored, everything is in the backlog.
-    wait_until(|| {
+    wait_until("the stored order", || {
         std::fs::read_to_string(home.events("t")).is_ok_and(|log| log.contains("action_issued"))
     });
     sidecar.read_from_now_on();
@@ -219,8 +209,7 @@ fn a_client_that_reads_late_gets_its_orders() {
     }
     let orders = sidecar.take::<ActionPerform>();
     assert_eq!(orders.len(), 1, "{}", sidecar.told());
-    sidecar.take_notes();
-    sidecar.leave();
+    sidecar.discard_and_leave();
 }
 
 #[test]

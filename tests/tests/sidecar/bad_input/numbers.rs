@@ -50,6 +50,5 @@ fn the_largest_numbers_are_accepted_unchanged() {
         json!({ "items": items, "summary": "s", "recentUserTokens": max }),
     );
     say("rawr/thread/get", json!({ "threadId": "t" }));
-    sidecar.take_notes();
-    sidecar.leave();
+    sidecar.discard_and_leave();
 }

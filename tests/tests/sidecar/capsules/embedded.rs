@@ -1,9 +1,10 @@
 //! Restoring the state before a compaction in the embedded agent: its model gets exactly the history from before the
 //! compaction.
 
+use crate::fixture::agent_shell;
 use std::process::{Command, Output, Stdio};
 
-use rawr_tests::mock_chat::{ChatModelReply, ChatPurpose, ChatRequest, ChatScript, call, say};
+use rawr_tests::mock_chat::{ChatPurpose, ChatRequest, ChatScript, say};
 use rawr_tests::{ExecOutput, MockChat, Repository, rawr};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -13,10 +14,6 @@ use super::{err, events, out, run};
 const PACKET: &str = "<continuation_packet>\nState: working\nGoal: a parser with docs\n\
     Decisions: plain text\nNext: write the docs\n</continuation_packet>";
 
-fn shell(command: &str) -> ChatModelReply {
-    call("shell", json!({ "command": command }))
-}
-
 fn agent() -> ChatScript {
     ChatScript::default()
         .on_each(ChatPurpose::Summary, [say("A SUMMARY.")])
@@ -25,14 +22,16 @@ fn agent() -> ChatScript {
         .on(
             "the parser",
             [
-                shell("echo one > one.txt && git add -A && git commit -q -m 'Add the parser'")
-                    .input_tokens(3_000),
+                agent_shell(
+                    "echo one > one.txt && git add -A && git commit -q -m 'Add the parser'",
+                )
+                .input_tokens(3_000),
                 say("The parser is written and committed.").input_tokens(3_100),
             ],
         )
         .on(
             "fill the window",
-            [shell("true").input_tokens(9_000), say("All is read.").input_tokens(1_000)],
+            [agent_shell("true").input_tokens(9_000), say("All is read.").input_tokens(1_000)],
         )
         .on("where are we", [say("Before the compaction.").input_tokens(1_000)])
 }

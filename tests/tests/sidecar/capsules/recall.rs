@@ -192,8 +192,7 @@ fn all_threads_are_searched_on_request() {
             on(&home, thread, &home.work().join(format!("{thread}.jsonl")));
         host.user_turn_with_boundaries();
         assert!(host.run(&mut sidecar));
-        sidecar.take_notes();
-        sidecar.leave();
+        sidecar.discard_and_leave();
     }
     let words = ["regular", "expressions"];
     let one = run(&home.path(), &[&["recall", "--thread", THREAD], &words[..]].concat());

@@ -3,6 +3,7 @@
 use super::script::{AFTER_COMPACTION, CaseStep, Runs, ShownState};
 use super::story::{AwaitedSign, Story, one_line};
 use super::{CaseEnvironment, HostAbility};
+use crate::fixture::THREAD;
 use rawr_protocol::methods::{
     ActionPerform, ActionReport, CompactionReport, CompactionRewrite, Initialize, Initialized,
     InputSubmit, JudgmentAnswer, JudgmentEvaluate, PacketGet, PromptGet, SignalReport,
@@ -22,7 +23,6 @@ use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-const THREAD: &str = "t";
 const WINDOW: u64 = 100_000;
 const PACKET: &str =
     "<continuation_packet>\nState: working\nGoal: parser\nNext: docs\n</continuation_packet>";
@@ -383,13 +383,11 @@ impl ConfigEffectsFixture {
     }
 
     fn threads(&self) -> Vec<String> {
-        let mut leaves = TestSidecar::start(&self.home);
-        leaves.take_notes();
-        leaves.leave();
+        let leaves = TestSidecar::start(&self.home);
+        leaves.discard_and_leave();
         let mut sidecar = TestSidecar::start(&self.home);
         let listed = sidecar.call::<ThreadList>(&ThreadListParams {});
-        sidecar.take_notes();
-        sidecar.leave();
+        sidecar.discard_and_leave();
         listed.threads.into_iter().map(|thread| thread.thread_id).collect()
     }
 

@@ -1,6 +1,7 @@
 //! Settings that depend on the model and the project, through the real binary: the right table applies, records name
 //! it, and all clients see the same.
 
+use crate::fixture::THREAD;
 use rawr_protocol::methods::{
     ActionPerform, ConfigGet, DecisionRecorded, LogMessage, ThreadChanged, ThreadOpen, TurnUsage,
 };
@@ -11,8 +12,6 @@ use rawr_protocol::{
 use rawr_tests::{StandIn, TestHome, TestSidecar};
 use serde_json::Value;
 use std::fs;
-
-const THREAD: &str = "t";
 
 const MODELS: &str = r#"
 [rawr_auto_compaction.models."small*"]

@@ -10,11 +10,10 @@ use rawr_protocol::{
     InputSubmitParams, Role, SequenceRespondParams, ThreadListParams, Until,
 };
 use rawr_tests::sidecar::Failure;
-use rawr_tests::{LaunchOptions, StandIn, TestHome, TestSidecar};
+use rawr_tests::{LaunchOptions, StandIn, TestHome, TestSidecar, wait_until};
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
-use std::time::Duration;
 
 const HINT: &str = "nothing was recorded; make the folder writable or free some space, then retry";
 
@@ -28,18 +27,6 @@ fn assert_store_failed(failure: &Failure, message: &str, file: &Path) {
 fn guard(note: &str) -> GuardSetParams {
     let thread_id = THREAD.to_owned();
     GuardSetParams { thread_id, until: Until::Released, note: Some(note.to_owned()) }
-}
-
-/// Only a hang takes so long.
-fn wait_until(sidecar: &mut TestSidecar, mut what: impl FnMut(&mut TestSidecar) -> bool) {
-    for _ in 0..3000 {
-        if what(sidecar) {
-            return;
-        }
-        std::thread::sleep(Duration::from_millis(10));
-        get(sidecar, THREAD);
-    }
-    panic!("timed out\n{}", sidecar.told());
 }
 
 fn permit(path: &Path, mode: u32) {
@@ -81,7 +68,10 @@ fn a_full_disk_fails_the_request_and_loses_nothing() {
     let notes: Vec<_> =
         seen["guards"].as_array().unwrap().iter().map(|guard| &guard["note"]).collect();
     assert_eq!(notes, ["kept", "after"]);
-    wait_until(&mut sidecar, |sidecar| !sidecar.take::<StoreRecovered>().is_empty());
+    wait_until("the recovery", || {
+        get(&mut sidecar, THREAD);
+        !sidecar.take::<StoreRecovered>().is_empty()
+    });
     let changed = sidecar.take_notes();
     assert_eq!(changed.len(), 2, "only stored records are reported: {changed:#?}");
     sidecar.leave();
@@ -128,10 +118,9 @@ fn on_a_full_disk_a_sequence_stops_releases_messages_and_resumes_automatically()
         minutes: None,
         packet: None,
     });
-    wait_until(&mut sidecar, |sidecar| host.run(sidecar) && host.count("handoff") == 1);
+    wait_until("the handoff", || host.run(&mut sidecar) && host.count("handoff") == 1);
     assert_eq!(host.performed, ["packet_request", "compact", "handoff"]);
-    sidecar.take_notes();
-    sidecar.leave();
+    sidecar.discard_and_leave();
 }
 
 #[cfg(target_os = "linux")]
@@ -146,8 +135,7 @@ fn a_thread_cannot_be_opened_on_a_full_disk_until_there_is_room() {
     sidecar.limit_files(None);
     sidecar.call::<ThreadOpen>(&StandIn::new(THREAD).opening(&home, Role::Owner));
     set_guard(&mut sidecar, "after");
-    sidecar.take_notes();
-    sidecar.leave();
+    sidecar.discard_and_leave();
 }
 
 /// A home that is broken before the sidecar starts, and repaired later.
@@ -168,8 +156,7 @@ fn check_permissions(
     permit(&path, whole);
     sidecar.call::<ThreadOpen>(&opening);
     set_guard(&mut sidecar, "after");
-    sidecar.take_notes();
-    sidecar.leave();
+    sidecar.discard_and_leave();
 }
 
 #[test]
@@ -204,8 +191,7 @@ fn a_home_that_cannot_be_entered_fails_the_request_until_it_can() {
     assert_eq!(failure.code, ErrorCode::StoreFailed);
     permit(&home.path(), 0o777);
     sidecar.call::<ThreadOpen>(&opening);
-    sidecar.take_notes();
-    sidecar.leave();
+    sidecar.discard_and_leave();
 }
 
 #[test]
@@ -217,8 +203,7 @@ fn stored_files_are_private_with_any_umask() {
     host.open(&home, &mut sidecar);
     host.user_turn_with_boundaries();
     assert!(host.run(&mut sidecar));
-    sidecar.take_notes();
-    sidecar.leave();
+    sidecar.discard_and_leave();
     let mut found = Vec::new();
     modes(&home.path().join("rawr"), &mut found);
     found.sort();
@@ -267,8 +252,7 @@ fn an_old_log_with_wide_permissions_still_works() {
     sidecar.call::<ThreadOpen>(&StandIn::new(THREAD).opening(&home, Role::Observer));
     assert_eq!(get(&mut sidecar, THREAD), seen);
     set_guard(&mut sidecar, "after the release");
-    sidecar.take_notes();
-    sidecar.leave();
+    sidecar.discard_and_leave();
     let after = fs::read(&log).unwrap();
     assert!(after.len() > before.len() && after.starts_with(&before));
     // Existing permissions are the choice of the file's owner.

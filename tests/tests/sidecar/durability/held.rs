@@ -2,7 +2,7 @@
 //! secret.
 
 use super::secrets::{SECRETS, said};
-use super::{THREAD, get};
+use super::{THREAD, get, mode};
 use rawr_protocol::methods::{
     ActionPerform, InputCancel, InputSubmit, SequenceRespond, StoreFailed, StoreRecovered,
     ThreadOpen,
@@ -14,7 +14,6 @@ use rawr_protocol::{
 use rawr_tests::sidecar::Failure;
 use rawr_tests::{StandIn, TestHome, TestSidecar};
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -74,10 +73,6 @@ fn no_file_holds_a_secret(home: &TestHome) {
     assert_eq!(files_with_secrets(&home.path()), Vec::<PathBuf>::new());
 }
 
-fn mode(path: &Path) -> u32 {
-    fs::metadata(path).unwrap().permissions().mode() & 0o777
-}
-
 /// The one file with the original text of the held message.
 fn original(home: &TestHome) -> PathBuf {
     let files = files_with_secrets(&home.path());
@@ -116,8 +111,7 @@ fn a_message_without_a_secret_has_no_file() {
     let params = InputSubmitParams { thread_id, input_id, text, kind };
     assert_eq!(sidecar.call::<InputSubmit>(&params).disposition, Disposition::Held);
     assert!(!home.thread(THREAD).join("held").exists());
-    sidecar.take_notes();
-    sidecar.leave();
+    sidecar.discard_and_leave();
 }
 
 #[test]

@@ -72,8 +72,7 @@ fn a_cache_of_another_log_is_discarded() {
     let mut sidecar = TestSidecar::start(&other);
     sidecar.call::<ThreadOpen>(&StandIn::new(THREAD).opening(&other, Role::Owner));
     set_guard(&mut sidecar, "another one");
-    sidecar.take_notes();
-    sidecar.leave();
+    sidecar.discard_and_leave();
     let cache = fs::read(other.thread(THREAD).join("state.json")).unwrap();
     check_cache(&home, &expected, |path| fs::write(path, &cache).unwrap());
 }
@@ -255,8 +254,7 @@ fn an_incomplete_line_of_a_dead_process_is_reported_to_other_clients() {
     assert!(unreadable.starts_with(&start), "{unreadable}");
     let start = format!("thread t: line {} of events.jsonl was incomplete;", lines + 2);
     assert!(torn.starts_with(&start), "{torn}");
-    sidecar.take_notes();
-    sidecar.leave();
+    sidecar.discard_and_leave();
     assert_eq!(home.lines(THREAD).len(), lines + 2);
     // A full replay finds the same line, which is quarantined only once.
     fs::remove_file(home.thread(THREAD).join("state.json")).unwrap();

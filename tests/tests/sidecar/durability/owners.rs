@@ -64,9 +64,8 @@ fn every_client_is_notified_of_a_packet() {
     quiet(owner);
 }
 
-fn quiet(mut sidecar: TestSidecar) {
-    sidecar.take_notes();
-    sidecar.leave();
+fn quiet(sidecar: TestSidecar) {
+    sidecar.discard_and_leave();
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! What must not reach the disk or leave the home: keys and tokens, and ids that are paths.
 
-use super::THREAD;
+use super::{SECRET, THREAD};
 use rawr_protocol::methods::{ActionPerform, ThreadOpen};
 use rawr_protocol::{Action, ErrorCode, Role};
 use rawr_tests::{LaunchOptions, StandIn, TestHome, TestSidecar};
@@ -9,11 +9,7 @@ use std::fs;
 use std::path::Path;
 
 /// Detected by their shape, by the name that they are assigned to, and by an option.
-pub const SECRETS: [&str; 3] = [
-    "ghp_16C7e42F292c6912E7710c838347Ae178B4a",
-    "q7Zt3vXk9LpW2mRb8NcY5sHd4JfG6aTe",
-    "hunter2-9Xq4",
-];
+pub const SECRETS: [&str; 3] = [SECRET, "q7Zt3vXk9LpW2mRb8NcY5sHd4JfG6aTe", "hunter2-9Xq4"];
 
 pub fn said() -> String {
     let [shaped, named, password] = SECRETS;
@@ -109,8 +105,7 @@ fn no_secret_reaches_the_disk() {
             answer.unwrap_or_else(|failure| panic!("{report}: {failure:?}"));
         }
     }
-    sidecar.take_notes();
-    sidecar.leave();
+    sidecar.discard_and_leave();
     for root in [home.path(), home.work()] {
         assert_clean(&root);
     }
@@ -149,8 +144,7 @@ fn a_judges_reason_is_stored_redacted() {
         "reason": said() });
     let taken = sidecar.say("rawr/judgment/answer", &answer).unwrap().unwrap();
     assert_eq!(taken["accepted"], true, "{taken}");
-    sidecar.take_notes();
-    sidecar.leave();
+    sidecar.discard_and_leave();
     let log = fs::read_to_string(home.events(THREAD)).unwrap();
     assert!(log.contains("[redacted:github-token]"), "{log}");
     assert_clean(&home.path());

@@ -3,6 +3,7 @@
 
 use crate::faults::host::SimulatedHost;
 use crate::faults::played_disk::{SimulatedDisk, Visitor};
+use crate::fixture::SECRET;
 use rawr_core::event::{
     Capabilities, DirectiveGiven, Event, HostInfo, InputCancelled, ThreadPhase,
 };
@@ -26,9 +27,6 @@ use tempfile::TempDir;
 const OUTAGE: i64 = 3000;
 /// More steps than that mean an endless loop.
 const MOST_STEPS: u32 = 2000;
-
-/// Part of one of the messages.
-const SECRET: &str = "ghp_16C7e42F292c6912E7710c838347Ae178B4a";
 
 pub struct FaultWorld {
     pub disk: Arc<SimulatedDisk>,

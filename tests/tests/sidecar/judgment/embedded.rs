@@ -1,8 +1,9 @@
 //! The embedded host as the judge, through `rawr exec`: its own model is asked outside of the conversation.
 
-use rawr_tests::mock_chat::{ChatModelReply, ChatPurpose, ChatRequest, ChatScript, call, say};
+use crate::fixture::agent_shell;
+use rawr_tests::mock_chat::{ChatModelReply, ChatPurpose, ChatRequest, ChatScript, say};
 use rawr_tests::{MockChat, Repository, rawr};
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::process::{Command, Stdio};
 
 const PACKET: &str = "<continuation_packet>\nState: waiting_for_user\nGoal: a parser\nNext: the docs\n</continuation_packet>";
@@ -10,7 +11,7 @@ const YES: &str = r#"{"should_compact": true, "reason": "all is committed"}"#;
 const NO: &str = r#"{"should_compact": false, "reason": "half an edit"}"#;
 
 fn commit() -> ChatModelReply {
-    call("shell", json!({"command": "git commit -q --allow-empty -m x"}))
+    agent_shell("git commit -q --allow-empty -m x")
 }
 
 /// A window under pressure at the end of the turn, or from its first request on.
@@ -28,7 +29,7 @@ fn session(judgment: ChatModelReply) -> ChatScript {
             "work on",
             [
                 commit().input_tokens(3_000),
-                call("shell", json!({"command": "true"})).input_tokens(3_100),
+                agent_shell("true").input_tokens(3_100),
                 say("I have looked at everything.").input_tokens(3_200),
             ],
         )

@@ -1,15 +1,15 @@
 //! `rawr/judgment/evaluate`: a client's case, judged outside of the thread and not recorded.
 
 use super::fixture::{
-    JudgmentFixture, NO, THREAD, TestedApi, TierPressure, WIRES, YES, is_judge, launch, performed,
+    JudgmentFixture, NO, THREAD, TestedApi, TierPressure, WIRES, YES, answer, is_judge, launch,
+    performed,
 };
 use rawr_protocol::methods::{
-    ActionPerform, ActionReport, CancelRequest, JudgmentAnswer, JudgmentEvaluate, ThreadOpen,
+    ActionPerform, ActionReport, CancelRequest, JudgmentEvaluate, ThreadOpen,
 };
 use rawr_protocol::{
     Action, ActionReportParams, ActionStatus, Boundary, CancelParams, ErrorCode,
-    JudgmentAnswerParams, JudgmentEvaluateParams, JudgmentEvaluateResult, Phase, Request,
-    RequestId, Role, Tier,
+    JudgmentEvaluateParams, JudgmentEvaluateResult, Phase, Request, RequestId, Role, Tier,
 };
 use rawr_tests::TestSidecar;
 use rawr_tests::mock_endpoint::{Mock, ScriptedReply, block_on, reply};
@@ -41,16 +41,6 @@ fn told(result: &JudgmentEvaluateResult) -> String {
 fn asked(sidecar: &mut TestSidecar) -> (String, Action) {
     let asked = sidecar.expect::<ActionPerform>();
     (asked.action_id, asked.action)
-}
-
-fn say(sidecar: &mut TestSidecar, request: &str, should_compact: bool) -> bool {
-    let params = JudgmentAnswerParams {
-        thread_id: THREAD.to_owned(),
-        request_id: request.to_owned(),
-        should_compact,
-        reason: "as I see it".to_owned(),
-    };
-    sidecar.call::<JudgmentAnswer>(&params).accepted
 }
 
 /// It fails at once with this error.
@@ -91,9 +81,9 @@ fn the_host_judges_the_clients_case() {
     let Action::Judge { request_id, context, .. } = question else { panic!("{question:?}") };
     assert_eq!((action.as_str(), request_id.as_str()), ("r", "r"));
     assert!(context.contains("All of it is pushed."), "{context}");
-    assert!(!say(&mut lab.sidecar, "another", true));
-    assert!(say(&mut lab.sidecar, "r", true));
-    assert!(!say(&mut lab.sidecar, "r", false));
+    assert!(!answer(&mut lab.sidecar, "another", true));
+    assert!(answer(&mut lab.sidecar, "r", true));
+    assert!(!answer(&mut lab.sidecar, "r", false));
     let result = lab.sidecar.answer::<JudgmentEvaluate>(id).unwrap();
     assert_eq!(told(&result), "r at ready: true by host, as I see it");
     lab.leave();
@@ -148,7 +138,7 @@ fn secrets_in_the_case_are_redacted() {
     let (_, question) = asked(&mut lab.sidecar);
     let Action::Judge { context, .. } = question else { panic!("{question:?}") };
     assert!(!context.contains(TOKEN) && context.contains("[redacted:"), "{context}");
-    assert!(say(&mut lab.sidecar, "r", true));
+    assert!(answer(&mut lab.sidecar, "r", true));
     assert!(lab.sidecar.answer::<JudgmentEvaluate>(id).is_ok());
     lab.leave();
 }
@@ -273,8 +263,8 @@ fn the_hosts_answer_to_a_cancelled_case_is_dropped() {
     cancel(&mut lab.sidecar, first);
     let next = lab.sidecar.ask::<JudgmentEvaluate>(&case("next"));
     assert_eq!(asked(&mut lab.sidecar).0, "next");
-    assert!(!say(&mut lab.sidecar, "first", true));
-    assert!(say(&mut lab.sidecar, "next", false));
+    assert!(!answer(&mut lab.sidecar, "first", true));
+    assert!(answer(&mut lab.sidecar, "next", false));
     assert!(!lab.sidecar.answer::<JudgmentEvaluate>(next).unwrap().should_compact);
     lab.leave();
 }

@@ -1,11 +1,11 @@
 //! One home with its host and editors, and random kills.
 
+use crate::fixture::THREAD;
 use crate::kills::log::LoggedEvents;
 use crate::kills::random::Dice;
 use rawr_protocol::methods::{
-    ActionPerform, CompactionUpdate, DecisionRecorded, GuardClear, GuardSet, LogMessage,
-    SequenceHeadsUp, SequenceRespond, SequenceResponded, SignalReport, ThreadChanged, ThreadGet,
-    ThreadListChanged, ThreadOpen, ThreadWatch, TurnCompleted, TurnStarted,
+    GuardClear, GuardSet, LogMessage, SequenceRespond, SignalReport, ThreadGet, ThreadOpen,
+    ThreadWatch, TurnCompleted, TurnStarted,
 };
 use rawr_protocol::{Phase, Request, Role, ThreadGetParams};
 use rawr_tests::{StandIn, TestHome, TestSidecar};
@@ -15,7 +15,6 @@ use std::ops::AddAssign;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-const THREAD: &str = "t";
 /// The approximate time of a whole sequence in a debug build.
 const LONGEST_LIFE_MICROS: u64 = 20_000;
 
@@ -221,13 +220,7 @@ impl KillSession {
 
 fn start(home: &TestHome) -> TestSidecar {
     let mut sidecar = TestSidecar::start(home);
-    sidecar.allow::<ActionPerform>();
-    sidecar.allow::<CompactionUpdate>();
-    sidecar.allow::<DecisionRecorded>();
     sidecar.allow::<LogMessage>();
-    sidecar.allow::<ThreadListChanged>();
-    sidecar.allow::<SequenceHeadsUp>();
-    sidecar.allow::<SequenceResponded>();
-    sidecar.allow::<ThreadChanged>();
+    sidecar.allow_news_of_others();
     sidecar
 }

@@ -1,10 +1,9 @@
 //! Annotations of a text: values of the newest thread, lengths, how often tiers would have fired, and links.
 
+use crate::fixture::THREAD;
 use crate::language::fixture::{Editor, capabilities, uri};
 use rawr_tests::{StandIn, TestHome, TestSidecar};
 use serde_json::{Value, json};
-
-const THREAD: &str = "t";
 
 /// A home in which one thread was compacted.
 fn lived_in() -> TestHome {

@@ -1,13 +1,10 @@
 //! A prompt that is edited during a sequence is used by the next sequence.
 
 use super::{folder, start, write};
-use rawr_protocol::methods::{
-    ActionPerform, ActionReport, CompactionUpdate, DecisionRecorded, PromptChanged,
-    SequenceHeadsUp, ThreadChanged,
-};
-use rawr_tests::mock_chat::{ChatModelReply, ChatPurpose, ChatScript, call, say};
-use rawr_tests::{ExecOutput, MockChat, Repository, StandIn, TestHome, TestSidecar, rawr};
-use serde_json::json;
+use crate::fixture::agent_shell;
+use rawr_protocol::methods::PromptChanged;
+use rawr_tests::mock_chat::{ChatPurpose, ChatScript, say};
+use rawr_tests::{ExecOutput, MockChat, Repository, StandIn, TestHome, rawr};
 use std::process::Command;
 
 #[test]
@@ -36,29 +33,17 @@ fn a_sequence_uses_the_prompts_that_it_started_with() {
     let log = home.lines("t").join("\n");
     assert!(log.contains("BEFORE"), "{log}");
     if told == 0 {
-        allow_all(&mut sidecar);
+        sidecar.allow_news_of_others();
+        sidecar.allow::<PromptChanged>();
         sidecar.wait_for::<PromptChanged>();
     }
-    allow_all(&mut sidecar);
+    sidecar.allow_news_of_others();
+    sidecar.allow::<PromptChanged>();
     sidecar.leave();
     let handed = home.lines("t").into_iter().filter(|line| line.contains(":handoff]"));
     let handed: Vec<_> = handed.collect();
     assert!(handed.iter().any(|line| line.contains("BEFORE")), "{handed:?}");
     assert!(handed.iter().all(|line| !line.contains("AFTER")), "{handed:?}");
-}
-
-fn allow_all(sidecar: &mut TestSidecar) {
-    sidecar.allow::<ActionPerform>();
-    sidecar.allow::<CompactionUpdate>();
-    sidecar.allow::<DecisionRecorded>();
-    sidecar.allow::<SequenceHeadsUp>();
-    sidecar.allow::<ThreadChanged>();
-    sidecar.allow::<PromptChanged>();
-    let _ = std::any::type_name::<ActionReport>();
-}
-
-fn shell(command: &str) -> ChatModelReply {
-    call("shell", json!({ "command": command }))
 }
 
 /// The agent edits the handoff prompt while it is asked for its packet.
@@ -70,13 +55,14 @@ fn in_the_embedded_host_the_next_sequence_uses_it() {
     write(&file, "FIRST handoff\n{packet}\n");
     let edit = format!("printf 'SECOND handoff\\n{{packet}}\\n' > {}", file.display());
     let packet = "<continuation_packet>\nState: working\nGoal: a parser with docs\nNext: write the docs\n</continuation_packet>";
-    let commit = || shell("git commit -q --allow-empty -m 'Add the parser'").input_tokens(3_000);
+    let commit =
+        || agent_shell("git commit -q --allow-empty -m 'Add the parser'").input_tokens(3_000);
     let done = || say("It is written and committed.").input_tokens(3_100);
     let script = ChatScript::default()
         .on_each(ChatPurpose::Summary, [say("A SUMMARY.")])
         .on(
             ":packet_request]",
-            [shell(&edit), say(packet).input_tokens(3_200), say(packet).input_tokens(3_200)],
+            [agent_shell(&edit), say(packet).input_tokens(3_200), say(packet).input_tokens(3_200)],
         )
         .on(":handoff]", [say("I go on."), say("I go on again.")])
         .on("the parser", [commit(), done()])

@@ -11,8 +11,7 @@ fn handoff(packet: &str) -> String {
     sidecar.call::<ThreadOpen>(&StandIn::new("t1").opening(&home, Role::Owner));
     let params = json!({"threadId": "t1", "packet": packet});
     let built = sidecar.say("rawr/handoff/build", &params).unwrap().unwrap();
-    sidecar.take_notes();
-    sidecar.leave();
+    sidecar.discard_and_leave();
     built["text"].as_str().unwrap().to_owned()
 }
 

@@ -51,6 +51,5 @@ fn the_target_of_a_link_is_not_quoted() {
     sidecar.call::<ThreadOpen>(&StandIn::new("t1").opening(&home, Role::Owner));
     let log = std::fs::read_to_string(home.events("t1")).unwrap();
     assert!(!log.contains("the-secret-words"), "{log}");
-    sidecar.take_notes();
-    sidecar.leave();
+    sidecar.discard_and_leave();
 }

@@ -1,18 +1,18 @@
 //! External text cannot control the terminal of a person who runs rawr's commands.
 
+use crate::fixture::command;
 use rawr_protocol::{CommandLine, PlanStep, Signal, StepStatus};
 use rawr_tests::mock_chat::{ChatScript, http, say};
-use rawr_tests::{LaunchOptions, MockChat, StandIn, TestHome, TestSidecar, rawr};
+use rawr_tests::{LaunchOptions, MockChat, StandIn, TestHome, TestSidecar};
 use serde_json::{Value, json};
-use std::process::{Command, Output};
+use std::process::Output;
 
 /// Clears the screen, renames the window, sets colors with one and two bytes, moves the cursor back, and reverses the
 /// text direction.
 const EVIL: &str = "\u{1b}[2J\u{1b}]0;owned\u{7}\u{9b}31m\u{8}\r\u{202e}evil";
 
 fn run(home: &TestHome, arguments: &[&str]) -> Output {
-    let mut command = Command::new(rawr());
-    command.args(arguments).env("RAWR_HOME", home.path()).env_remove("CODEX_HOME");
+    let mut command = command(&home.path(), arguments);
     command.env("RAWR_LOG", "debug").current_dir(home.work()).output().unwrap()
 }
 

@@ -1,6 +1,6 @@
 //! Idle threads are archived and restored as a whole, and never while a process has them open.
 
-use super::{THREAD, events, live_in, lived_in, look, run, said, stored};
+use super::{THREAD, events, live_in, lived_in, reread, run, said, stored};
 use rawr_protocol::methods::{ThreadList, ThreadOpen};
 use rawr_protocol::{Role, ThreadListParams};
 use rawr_tests::{StandIn, TestHome, TestSidecar};
@@ -64,7 +64,7 @@ fn idle_threads_leave_the_list_and_others_stay() {
 fn opening_an_archived_thread_restores_it_unchanged() {
     for role in [Role::Owner, Role::Observer] {
         let home = lived_in();
-        let before = look(&home, THREAD);
+        let before = reread(&home);
         rest(&home, THREAD, 100);
         run(&home, &["compact"]);
         assert!(!home.thread(THREAD).exists());
@@ -75,8 +75,7 @@ fn opening_an_archived_thread_restores_it_unchanged() {
             assert_eq!(seen, before);
         }
         assert_eq!(seen["lastCompaction"], before["lastCompaction"]);
-        sidecar.take_notes();
-        sidecar.leave();
+        sidecar.discard_and_leave();
         assert_eq!((told(&home, &[]), told(&home, &["--archived"])), (vec![THREAD.into()], vec![]));
         assert!(!archive(&home).join(THREAD).exists());
     }
@@ -157,7 +156,7 @@ fn two_threads_of_one_name_are_both_kept() {
     rest(&home, THREAD, 100);
     let (text, _) = said(&home, &["compact"]);
     assert!(text.contains("not archived: a thread of that name is already archived"), "{text}");
-    look(&home, THREAD);
+    reread(&home);
     assert_eq!(super::files(&archive(&home)).len(), archived.len());
     let found = super::findings(&home);
     assert!(found.contains(&"wrong there_twice t".to_owned()), "{found:?}");
@@ -187,8 +186,7 @@ fn a_thread_cannot_be_opened_while_it_is_moved() {
     sidecar.answer::<ThreadOpen>(asked).unwrap();
     assert!(!archive(&home).join(THREAD).exists());
     assert_eq!(home.lines(THREAD)[..log.len()], log);
-    sidecar.take_notes();
-    sidecar.leave();
+    sidecar.discard_and_leave();
 }
 
 /// While it is moved back, the thread may seem to be in neither folder to a process that reads one after the other.
@@ -206,8 +204,7 @@ fn a_thread_that_is_being_moved_is_not_reported_as_missing() {
     fs::rename(&on_its_way, home.thread(THREAD)).unwrap();
     gate.unlock().unwrap();
     sidecar.answer::<ThreadOpen>(asked).unwrap();
-    sidecar.take_notes();
-    sidecar.leave();
+    sidecar.discard_and_leave();
 }
 
 #[test]
@@ -260,7 +257,7 @@ fn opening_and_archiving_at_the_same_time_loses_nothing() {
         opened.into_iter().for_each(|thread| thread.join().unwrap());
         archiving.join().unwrap();
     });
-    let seen = look(&home, THREAD);
+    let seen = reread(&home);
     assert_eq!(seen["guards"].as_array().unwrap().len(), 2 * ROUNDS);
     assert!(!archive(&home).join(THREAD).exists());
     let ids: Vec<_> = seen["guards"].as_array().unwrap().iter().map(|it| &it["guardId"]).collect();

@@ -1,21 +1,15 @@
 //! `rawr state check`: its findings for all kinds of damage, and that it changes nothing.
 
-use super::{THREAD, events, findings, live_in, lived_in, run, said, stored};
+use super::{SECRET, THREAD, append, events, findings, live_in, lived_in, run, said, stored};
 use rawr_core::thread::FOLD;
 use rawr_protocol::methods::InputSubmit;
 use rawr_protocol::{Disposition, InputKind, InputSubmitParams};
 use rawr_tests::{StandIn, TestHome, TestSidecar};
 use serde_json::json;
-use std::fs::{self, OpenOptions, Permissions};
-use std::io::Write;
+use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::PathBuf;
 use std::time::Duration;
-
-pub fn append(home: &TestHome, file: &str, bytes: &[u8]) {
-    let path = home.thread(THREAD).join(file);
-    OpenOptions::new().append(true).open(path).unwrap().write_all(bytes).unwrap();
-}
 
 /// Replaces one line.
 pub fn replace_line(home: &TestHome, file: &str, number: usize, text: &str) {
@@ -190,7 +184,7 @@ pub fn with_message() -> (TestHome, PathBuf) {
     let submitted = sidecar.call::<InputSubmit>(&InputSubmitParams {
         thread_id: THREAD.to_owned(),
         input_id: "i1".to_owned(),
-        text: "use ghp_16C7e42F292c6912E7710c838347Ae178B4a".to_owned(),
+        text: format!("use {SECRET}"),
         kind: InputKind::Message,
     });
     assert_eq!(submitted.disposition, Disposition::Held);

@@ -1,6 +1,6 @@
 //! `rawr state compact`: less disk space, and the same thread.
 
-use super::{THREAD, events, lived_in, look, said};
+use super::{THREAD, events, lived_in, reread, said};
 use rawr_tests::{StandIn, TestHome, TestSidecar};
 use serde_json::json;
 use std::fs;
@@ -16,8 +16,7 @@ fn decided() -> TestHome {
         assert!(host.run(&mut sidecar));
     }
     sidecar.say("rawr/thread/close", &json!({ "threadId": THREAD })).unwrap().unwrap();
-    sidecar.take_notes();
-    sidecar.leave();
+    sidecar.discard_and_leave();
     home
 }
 
@@ -29,13 +28,13 @@ fn decisions(home: &TestHome) -> Vec<String> {
 #[test]
 fn only_old_decisions_are_removed() {
     let home = decided();
-    let (before, log, all) = (look(&home, THREAD), home.lines(THREAD), decisions(&home));
+    let (before, log, all) = (reread(&home), home.lines(THREAD), decisions(&home));
     assert!(all.len() > 3, "{all:?}");
     let (events, code) = events(&home, &["compact", "--keep-decisions", "2"]);
     assert_eq!(code, 0);
     assert_eq!(events[0]["decisionsDropped"], all.len() - 2);
     assert_eq!(decisions(&home), all[all.len() - 2..]);
-    assert_eq!((look(&home, THREAD), home.lines(THREAD)), (before, log));
+    assert_eq!((reread(&home), home.lines(THREAD)), (before, log));
     assert_eq!(super::findings(&home), Vec::<String>::new());
 }
 
@@ -73,7 +72,7 @@ fn damaged_threads_and_threads_in_use_are_skipped() {
     sidecar.take_notes();
     sidecar.kill();
     assert_eq!(super::stored(&home), before);
-    super::check::append(&home, "events.jsonl", b"unreadable\n");
+    super::append(&home, "events.jsonl", b"unreadable\n");
     let spoilt = super::stored(&home);
     let (text, code) = said(&home, &["compact", "--keep-decisions", "1"]);
     assert!(text.contains("skipped: `rawr state check` shows its problems"), "{text}");

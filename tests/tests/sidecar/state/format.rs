@@ -2,14 +2,13 @@
 //! ignored, newer formats are refused, and no line is cut off, rewritten or quarantined because of them.
 
 use super::sample::{home_with, samples};
-use super::{THREAD, events, files, look, run, said, stored};
+use super::{THREAD, append, events, files, reread, run, said, stored};
 use rawr_core::event::FORMAT;
 use rawr_protocol::methods::{LogMessage, ThreadOpen};
 use rawr_protocol::{ErrorCode, Role};
 use rawr_tests::{StandIn, TestHome, TestSidecar};
 use serde_json::{Value, json};
-use std::fs::{self, OpenOptions};
-use std::io::Write;
+use std::fs::{self};
 
 const NEWER: [&str; 3] = ["newer-known-kind", "newer-unknown-kind", "newer-without-its-end"];
 
@@ -19,11 +18,6 @@ fn present() -> TestHome {
 
 fn future(name: &str) -> Vec<u8> {
     fs::read(samples().join("future").join(format!("{name}.jsonl"))).unwrap()
-}
-
-fn append(home: &TestHome, file: &str, bytes: &[u8]) {
-    let path = home.thread(THREAD).join(file);
-    OpenOptions::new().append(true).open(path).unwrap().write_all(bytes).unwrap();
 }
 
 /// A home with these lines at the end of its log, and the number of the first newer line.
@@ -39,7 +33,7 @@ fn with(name: &str) -> (TestHome, usize) {
 fn unknown_fields_are_ignored() {
     let (home, _) = with("unknown-fields");
     let log = fs::read(home.events(THREAD)).unwrap();
-    let seen = look(&home, THREAD);
+    let seen = reread(&home);
     let directives = seen["directives"].as_array().unwrap();
     assert_eq!(directives.last().unwrap()["text"], "Keep it short.");
     assert_eq!(seen["thread"]["percentRemaining"], 89);
@@ -129,7 +123,7 @@ fn an_unknown_kind_in_a_known_format_is_reported_and_kept() {
     assert!(told[0].message.contains("unknown variant `moon_risen`"), "{told:?}");
     sidecar.kill();
     assert_eq!(fs::read(home.events(THREAD)).unwrap(), log);
-    let seen = look(&home, THREAD);
+    let seen = reread(&home);
     let directives = seen["directives"].as_array().unwrap();
     assert_eq!(directives.last().unwrap()["text"], "Keep it short.");
 }
@@ -157,7 +151,7 @@ fn a_newer_decision_is_skipped_and_logged() {
 fn every_line_of_every_log_has_its_format() {
     let home = present();
     append(&home, "events.jsonl", b"not a line of any format\n");
-    look(&home, THREAD);
+    reread(&home);
     let mut lists = Vec::new();
     for (path, (_, bytes)) in files(&home.thread(THREAD)) {
         if path.ends_with(".jsonl") {

@@ -1,8 +1,8 @@
 //! `rawr state repair`: it fixes the findings of a check, loses no readable line, and does not change threads that a
 //! process has open.
 
-use super::check::{append, replace_line, with_message};
-use super::{THREAD, events, findings, lived_in, look, said, stored};
+use super::check::{replace_line, with_message};
+use super::{THREAD, append, events, findings, lived_in, reread, said, stored};
 use rawr_protocol::Role;
 use rawr_protocol::methods::ThreadOpen;
 use rawr_tests::{StandIn, TestHome, TestSidecar};
@@ -71,16 +71,15 @@ fn a_repaired_thread_has_its_old_state() {
     let readable = spoil(&home);
     fs::write(twin.events(THREAD), readable.join("\n") + "\n").unwrap();
     fs::remove_file(twin.thread(THREAD).join("state.json")).unwrap();
-    let before = look(&twin, THREAD);
+    let before = reread(&twin);
     said(&home, &["repair"]);
-    let mut after = look(&home, THREAD);
+    let mut after = reread(&home);
     // The twin's lines are from this home, except for its working folder.
     after["thread"]["cwd"] = before["thread"]["cwd"].clone();
     assert_eq!(after, before);
     let mut sidecar = TestSidecar::start(&home);
     assert!(StandIn::new(THREAD).open(&home, &mut sidecar));
-    sidecar.take_notes();
-    sidecar.leave();
+    sidecar.discard_and_leave();
 }
 
 #[test]
@@ -155,8 +154,7 @@ fn a_thread_cannot_be_opened_while_it_is_repaired() {
     fs::write(home.events(THREAD), lines[1..lines.len() - 1].join("\n") + "\n").unwrap();
     folder.unlock().unwrap();
     sidecar.answer::<ThreadOpen>(asked).unwrap();
-    sidecar.take_notes();
-    sidecar.leave();
+    sidecar.discard_and_leave();
     let aside = home.thread(THREAD).join("quarantine.jsonl");
     assert!(!aside.exists(), "it read the old file");
 }

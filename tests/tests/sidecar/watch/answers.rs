@@ -11,7 +11,6 @@ use rawr_protocol::{
     ThreadGetParams, Until,
 };
 use rawr_tests::{StandIn, TestHome, TestSidecar};
-use serde_json::Value;
 
 fn asked(home: &TestHome) -> HostProcess {
     home.configure("[rawr_auto_compaction]\nmode = \"ask\"\n");
@@ -48,12 +47,6 @@ fn missed_banner(home: &TestHome, name: &str) -> Option<HeadsUp> {
     let found = late.call::<ThreadGet>(&ThreadGetParams { thread_id: THREAD.to_owned() });
     leave(late);
     found.heads_up
-}
-
-fn recorded(home: &TestHome, kind: &str) -> Vec<Value> {
-    let lines = home.lines(THREAD);
-    let events = lines.iter().map(|line| serde_json::from_str::<Value>(line).unwrap());
-    events.filter_map(|record| record["event"].get(kind).cloned()).collect()
 }
 
 #[test]
@@ -132,7 +125,7 @@ fn of_two_simultaneous_answers_the_first_wins() {
     let approved = first.is_ok();
     let refused = if approved { second } else { first }.unwrap_err();
     assert!(refused.message.contains("was already answered"), "{refused:?}");
-    assert_eq!(recorded(&home, "responded").len(), 1);
+    assert_eq!(home.recorded(THREAD, "responded").len(), 1);
     let mut next = client(&home, "next");
     assert!(running.host.open(&home, &mut next));
     assert!(running.host.run(&mut next));

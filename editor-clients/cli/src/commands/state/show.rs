@@ -7,7 +7,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use rawr_server::store::StoreError;
 use rawr_server::store::archive::{ArchiveOutcome, ThreadFolder};
 use rawr_server::store::maintenance::{
-    CheckedThread, CompactOutcome, FindingSeverity, RepairAction, RepairReport, StoreFinding,
+    CheckedThread, CompactOutcome, Finding, FindingSeverity, RepairAction, RepairReport,
     StoredThreadInfo,
 };
 use serde_json::{Value, json};
@@ -97,7 +97,7 @@ pub(super) fn resting(resting: &StoredThreadInfo) -> StateEvent {
     StateEvent::new("stored_thread", body, line)
 }
 
-pub(super) fn folders(findings: &[StoreFinding]) -> StateEvent {
+pub(super) fn folders(findings: &[Finding]) -> StateEvent {
     let body = json!({ "findings": findings });
     let mut shown =
         StateEvent::new("folders_checked", body, "the folders of all threads".to_owned());
@@ -229,7 +229,7 @@ fn done_line(done: &RepairAction, folder: &Path) -> String {
     format!("    ✓ {}  {}", below(&done.file, folder), done.message)
 }
 
-fn lines_of(finding: &StoreFinding, folder: &Path) -> Vec<String> {
+fn lines_of(finding: &Finding, folder: &Path) -> Vec<String> {
     let mark = match finding.weight {
         FindingSeverity::Wrong => "✗",
         FindingSeverity::Note => "·",
