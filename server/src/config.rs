@@ -19,9 +19,10 @@ mod table;
 pub use default_file::commented_default_toml;
 pub use folder::is_within;
 pub use home::{Home, project_toml};
-pub use keys::{ConfigKey, KeyKind, KeyTable, is_table, key, keys, names_in, tables};
+pub use keys::{ConfigKey, KeyKind, KeyTable};
 pub use models::{of_models, path_in};
 pub use schema::json_schema;
+pub use table::{is_table, key, keys, names_in, tables};
 
 pub use rawr_core::policy::Preset;
 
@@ -278,13 +279,13 @@ impl Config {
     ) {
         let matches =
             |pattern: &Rc<ModelPattern>| model.is_some_and(|model| pattern.matches(model));
-        let patterns = models::patterns(settings).into_iter().filter(matches).map(Some);
+        let patterns = layer::patterns(settings).into_iter().filter(matches).map(Some);
         // A short form is reported once, however many keys it sets.
         let place =
             |told: &FileProblem| (told.file.clone(), told.span.as_ref().map(|span| span.start));
         let mut known: BTreeSet<_> = problems.iter().map(place).collect();
         for pattern in std::iter::once(None).chain(patterns) {
-            for setting in in_order(models::settings_of(settings, pattern.as_deref())) {
+            for setting in in_order(layer::settings_of(settings, pattern.as_deref())) {
                 match narrow::narrowed(self, &setting) {
                     Ok(narrower) => {
                         *self = narrower;
@@ -398,7 +399,7 @@ struct NarrowableSettings<'a> {
 
 impl NarrowableSettings<'_> {
     fn patterns(&self) -> Vec<Rc<ModelPattern>> {
-        models::patterns(self.own.iter().chain(&self.client))
+        layer::patterns(self.own.iter().chain(&self.client))
     }
 
     fn for_model(&self, applies: impl Fn(&ModelPattern) -> bool) -> Config {
@@ -408,7 +409,7 @@ impl NarrowableSettings<'_> {
         let patterns = self.patterns().into_iter().filter(|pattern| applies(pattern)).map(Some);
         for pattern in std::iter::once(None).chain(patterns) {
             for layer in [&self.own, &self.client] {
-                config.take(models::settings_of(layer, pattern.as_deref()));
+                config.take(layer::settings_of(layer, pattern.as_deref()));
             }
         }
         if !config.policy.turn_based_handoff

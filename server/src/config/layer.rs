@@ -2,8 +2,9 @@
 //! precedence is decided elsewhere.
 
 use super::UnsavedTexts;
-use super::keys::{ConfigKey, KeyKind, KeyValue, is_table, key, keys, names_in};
+use super::keys::{ConfigKey, KeyKind, KeyValue};
 use super::models::{self, ModelPattern};
+use super::table::{is_table, key, keys, names_in};
 use crate::problem::written::{SpannedName, ValueReader, WrittenKind, WrittenValue};
 use crate::problem::{FileProblem, read_text};
 use rawr_core::boundary::{Boundaries, Boundary};
@@ -53,6 +54,25 @@ pub(super) struct LayerSetting {
     pub span: Option<Range<usize>>,
     /// The models that it applies to. `None`: all.
     pub model: Option<Rc<ModelPattern>>,
+}
+
+/// The patterns of these settings, least specific first.
+pub(super) fn patterns<'s>(
+    settings: impl IntoIterator<Item = &'s LayerSetting>,
+) -> Vec<Rc<ModelPattern>> {
+    let mut patterns: Vec<_> =
+        settings.into_iter().filter_map(|setting| setting.model.clone()).collect();
+    patterns.sort();
+    patterns.dedup();
+    patterns
+}
+
+/// The settings of one pattern, or without a pattern those for all models.
+pub(super) fn settings_of(
+    settings: &[LayerSetting],
+    pattern: Option<&ModelPattern>,
+) -> Vec<LayerSetting> {
+    settings.iter().filter(|setting| setting.model.as_deref() == pattern).cloned().collect()
 }
 
 impl LayerSetting {

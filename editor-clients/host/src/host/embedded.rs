@@ -24,13 +24,11 @@ use tokio::task::JoinHandle;
 use self::agent::Agent;
 pub use self::chat::{Chat, ChatError, ChatSettings, RetrySettings};
 use self::history::AgentHistory;
-pub use self::history::AgentItem;
+pub use self::history::{AgentItem, TokenCount};
 use self::mailbox::{AgentInput, AgentOrder, SideQuestion};
-pub use self::model::{
-    DeltaSink, Model, ModelDelta, ModelError, ModelRequest, ModelToolCall, SampleReply, TokenCount,
-};
+pub use self::model::{DeltaSink, Model, ModelDelta, ModelError, ModelRequest, SampleReply};
 pub use self::script::{Scene, SceneCue, Script, ScriptLine};
-pub use self::tools::Tool;
+pub use self::tools::{ModelToolCall, Tool};
 use super::{
     AgentHost, CompactionOrder, HistoryKeeper, HostAccess, HostError, HostEvent, HostThread,
     ModelQuestion, NextRequest, RecordedOutcome, RequestGate, ThreadLifetime, ThreadOrigin,
