@@ -4,9 +4,9 @@ use rawr_protocol::schema::{self, SchemaError};
 use serde_json::Value;
 use std::path::Path;
 
-type Outcome = Result<(), Box<dyn std::error::Error>>;
+type TestResult = Result<(), Box<dyn std::error::Error>>;
 
-fn check(file: &str, generated: Result<Value, SchemaError>) -> Outcome {
+fn check(file: &str, generated: Result<Value, SchemaError>) -> TestResult {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
     let text = format!("{:#}\n", generated?);
     if std::env::var_os("UPDATE").is_some_and(|update| update == "1") {
@@ -22,12 +22,12 @@ fn check(file: &str, generated: Result<Value, SchemaError>) -> Outcome {
 }
 
 #[test]
-fn schema_is_current() -> Outcome {
+fn schema_is_current() -> TestResult {
     check("schema.json", schema::schema())
 }
 
 #[test]
-fn openrpc_is_current() -> Outcome {
+fn openrpc_is_current() -> TestResult {
     check("openrpc.json", schema::openrpc())
 }
 

@@ -6,8 +6,8 @@
 
 use crate::store::{Disk, StoreError, failed, is_unfinished};
 use rawr_core::event::{HostInfo, Packet, Repo, Trigger};
-use rawr_core::signal::plan::PlanStep;
-use rawr_core::thread::Directive;
+use rawr_core::signal::plan::PlanItem;
+use rawr_core::thread::UserDirective;
 use rawr_core::units::{InputId, SequenceId, ThreadId, Timestamp, Tokens, TurnId};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -24,7 +24,7 @@ const FORMAT: u16 = 1;
 
 /// A capsule as it is stored. A change here changes the format.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Capsule {
+pub struct StoredCapsule {
     v: u16,
     /// Unique in its thread, and the name of its file.
     pub id: String,
@@ -68,10 +68,10 @@ pub struct CapsuleState {
     pub scratch: Option<CapsuleNotes>,
     /// The steps of the agent's plan.
     #[serde(default)]
-    pub plan: Vec<PlanStep>,
+    pub plan: Vec<PlanItem>,
     /// The active standing instructions.
     #[serde(default)]
-    pub directives: Vec<Directive>,
+    pub directives: Vec<UserDirective>,
     /// The state of the repository, if it was inspected.
     pub repo: Option<Repo>,
     /// When the repository was inspected.
@@ -110,7 +110,7 @@ pub struct CapsuleMessage {
     pub text: String,
 }
 
-impl Capsule {
+impl StoredCapsule {
     /// A capsule of the current format.
     pub fn new(id: String, thread: ThreadId, at: Timestamp, kept: CapsuleState) -> Self {
         Self { v: FORMAT, id, thread, at, kept }
@@ -124,7 +124,7 @@ pub type CapsuleHistoryItem = Map<String, Value>;
 #[derive(Debug, Default)]
 pub struct CapsuleList {
     /// Newest first.
-    pub capsules: Vec<Capsule>,
+    pub capsules: Vec<StoredCapsule>,
     /// Errors of the unreadable ones.
     pub unread: Vec<StoreError>,
 }
@@ -158,7 +158,7 @@ impl CapsuleStore {
     }
 
     /// Writes a capsule durably. Replaces one with the same id.
-    pub fn write(&self, capsule: &Capsule) -> Result<(), StoreError> {
+    pub fn write(&self, capsule: &StoredCapsule) -> Result<(), StoreError> {
         let path = self.file(&capsule.id);
         let mut bytes = serde_json::to_vec_pretty(capsule)
             .map_err(|error| failed("write", &path)(error.into()))?;
@@ -178,7 +178,7 @@ impl CapsuleStore {
     }
 
     /// `None` if there is no such capsule.
-    pub fn read(&self, id: &str) -> Result<Option<Capsule>, StoreError> {
+    pub fn read(&self, id: &str) -> Result<Option<StoredCapsule>, StoreError> {
         let path = self.file(id);
         match fs::read(&path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
@@ -275,7 +275,7 @@ fn name(path: &Path) -> &str {
     path.file_name().and_then(|name| name.to_str()).unwrap_or_default()
 }
 
-fn parse(path: &Path, bytes: &[u8]) -> Result<Capsule, StoreError> {
+fn parse(path: &Path, bytes: &[u8]) -> Result<StoredCapsule, StoreError> {
     #[derive(Deserialize)]
     struct CapsuleVersion {
         v: u16,

@@ -19,19 +19,20 @@ mod table;
 pub use default_file::commented_default_toml;
 pub use folder::is_within;
 pub use home::{Home, project_toml};
-pub use keys::{ConfigKey, KeyKind, KeyTable, is_table, key, keys, names_in, tables};
+pub use keys::{ConfigKey, KeyKind, KeyTable};
 pub use models::{of_models, path_in};
 pub use schema::json_schema;
+pub use table::{is_table, key, keys, names_in, tables};
 
 pub use rawr_core::policy::Preset;
 
 use crate::problem::written::WrittenValue;
-use crate::problem::{Problem, capped};
+use crate::problem::{FileProblem, capped};
 use crate::prompts::PacketFrontMatter;
 use keys::WordEnum as _;
 use layer::{LayerSetting, LayerSource};
 use models::ModelPattern;
-use rawr_core::policy::{JudgeBackend, MidTurn, Policy, Tier};
+use rawr_core::policy::{JudgeBackend, MidTurn, Policy, PressureTier};
 use rawr_core::prompt::PromptName;
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -224,7 +225,7 @@ impl<'s> ConfigSources<'s> {
     }
 
     /// Reads the files. Returns every problem; instead of a bad value, the next lower layer's is used.
-    pub fn load(self) -> (Config, Vec<Problem>) {
+    pub fn load(self) -> (Config, Vec<FileProblem>) {
         let Self { home, project, model, overrides, front_matter, unsaved } = self;
         let (no_front_matter, nothing_unsaved) =
             (PacketFrontMatter::default(), UnsavedTexts::new());
@@ -274,16 +275,17 @@ impl Config {
         &mut self,
         settings: &[LayerSetting],
         model: Option<&str>,
-        problems: &mut Vec<Problem>,
+        problems: &mut Vec<FileProblem>,
     ) {
         let matches =
             |pattern: &Rc<ModelPattern>| model.is_some_and(|model| pattern.matches(model));
-        let patterns = models::patterns(settings).into_iter().filter(matches).map(Some);
+        let patterns = layer::patterns(settings).into_iter().filter(matches).map(Some);
         // A short form is reported once, however many keys it sets.
-        let place = |told: &Problem| (told.file.clone(), told.span.as_ref().map(|span| span.start));
+        let place =
+            |told: &FileProblem| (told.file.clone(), told.span.as_ref().map(|span| span.start));
         let mut known: BTreeSet<_> = problems.iter().map(place).collect();
         for pattern in std::iter::once(None).chain(patterns) {
-            for setting in in_order(models::settings_of(settings, pattern.as_deref())) {
+            for setting in in_order(layer::settings_of(settings, pattern.as_deref())) {
                 match narrow::narrowed(self, &setting) {
                     Ok(narrower) => {
                         *self = narrower;
@@ -320,7 +322,7 @@ impl Config {
 
     /// Records which override set a decision's threshold, unless it was the user's own files.
     fn name_overrides(&mut self) {
-        for tier in Tier::ALL {
+        for tier in PressureTier::ALL {
             let set_by = self.origin(&threshold(tier)).and_then(KeyOrigin::overriding);
             self.policy.tiers.rule_mut(tier).set_by = set_by;
         }
@@ -329,7 +331,7 @@ impl Config {
     /// The decision prompts that tiers name, for this model or any other.
     pub fn decision_prompts(&self) -> impl Iterator<Item = String> {
         let path = |tier| self.policy.tiers.rule(tier).decision_prompt_path.clone();
-        let own: BTreeSet<_> = Tier::ALL.into_iter().filter_map(path).collect();
+        let own: BTreeSet<_> = PressureTier::ALL.into_iter().filter_map(path).collect();
         own.union(&self.decision_prompts).cloned().collect::<Vec<_>>().into_iter()
     }
 
@@ -379,11 +381,11 @@ impl KeyOrigin {
     }
 }
 
-fn threshold(tier: Tier) -> String {
+fn threshold(tier: PressureTier) -> String {
     format!("rawr_auto_compaction.policy.{tier}.percent_remaining_lt")
 }
 
-fn required(tier: Tier) -> String {
+fn required(tier: PressureTier) -> String {
     format!("rawr_auto_compaction.policy.{tier}.requires_any_boundary")
 }
 
@@ -397,7 +399,7 @@ struct NarrowableSettings<'a> {
 
 impl NarrowableSettings<'_> {
     fn patterns(&self) -> Vec<Rc<ModelPattern>> {
-        models::patterns(self.own.iter().chain(&self.client))
+        layer::patterns(self.own.iter().chain(&self.client))
     }
 
     fn for_model(&self, applies: impl Fn(&ModelPattern) -> bool) -> Config {
@@ -407,7 +409,7 @@ impl NarrowableSettings<'_> {
         let patterns = self.patterns().into_iter().filter(|pattern| applies(pattern)).map(Some);
         for pattern in std::iter::once(None).chain(patterns) {
             for layer in [&self.own, &self.client] {
-                config.take(models::settings_of(layer, pattern.as_deref()));
+                config.take(layer::settings_of(layer, pattern.as_deref()));
             }
         }
         if !config.policy.turn_based_handoff
@@ -455,14 +457,14 @@ fn in_order(mut settings: Vec<LayerSetting>) -> Vec<LayerSetting> {
 fn from_front_matter(front_matter: &PacketFrontMatter) -> Vec<LayerSetting> {
     use keys::KeyValue;
     let source = Rc::new(LayerSource::Prompt(front_matter.file.clone()));
-    let percent = |tier: Tier| {
+    let percent = |tier: PressureTier| {
         let name = format!("{tier}_percent_remaining_lt");
         let value = front_matter.threshold(tier).map(|percent| KeyValue::Number(percent.into()));
         (format!("trigger.{name}"), format!("rawr_auto_compaction.{name}"), value)
     };
     let boundaries = front_matter.requires_any_boundary.map(KeyValue::Boundaries);
     let tail = front_matter.max_tail_chars.map(|chars| KeyValue::Number(chars as u64));
-    Tier::ALL
+    PressureTier::ALL
         .map(percent)
         .into_iter()
         .chain([

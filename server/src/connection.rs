@@ -13,11 +13,11 @@ use crate::jobs::{JobResult, Jobs};
 use crate::methods::{ClientSession, CommitResult};
 use crate::outbox::Outbox;
 use crate::registry::Ticket;
-use crate::trace::Trace;
+use crate::trace::WorkTrace;
 use crate::watch::ChangeNotifier;
 use crate::workers::{FinishedWork, Workers};
 use bytes::BytesMut;
-use envelope::RequestId;
+use envelope::JsonRpcId;
 use futures::StreamExt;
 use futures::future::{AbortHandle, BoxFuture};
 use futures::stream::FuturesUnordered;
@@ -66,14 +66,14 @@ enum ConnectionStage {
     ShutDown,
 }
 
-type InFlight = FuturesUnordered<BoxFuture<'static, Option<(RequestId, MethodResponse)>>>;
+type InFlight = FuturesUnordered<BoxFuture<'static, Option<(JsonRpcId, MethodResponse)>>>;
 
 /// One client, from its first message to its last.
 pub struct Connection {
     router: Router,
     session: Arc<ClientSession>,
     outbox: Outbox,
-    trace: Trace,
+    trace: WorkTrace,
     changes: ChangeNotifier,
     stage: ConnectionStage,
     framing: Framing,
@@ -82,7 +82,7 @@ pub struct Connection {
     /// Bytes that were framed and not written yet.
     output: BytesMut,
     /// Requests in progress. Each entry is removed exactly once, by the code that answers the request.
-    table: HashMap<RequestId, AbortHandle>,
+    table: HashMap<JsonRpcId, AbortHandle>,
     in_flight: InFlight,
     jobs: Jobs,
     workers: Workers,
@@ -104,7 +104,7 @@ enum LoopEvent {
     /// Bytes were read from the client. An error or zero bytes is the end of input.
     Read(io::Result<usize>),
     /// An asynchronous request has its answer, or `None` if it was cancelled.
-    RequestDone(Option<(RequestId, MethodResponse)>),
+    RequestDone(Option<(JsonRpcId, MethodResponse)>),
     /// A worker has stored or read a thread's files.
     WorkDone(Box<FinishedWork>),
     /// A job outside of this process has ended.
@@ -121,7 +121,7 @@ enum LoopEvent {
 
 enum PendingAnswer {
     /// Becomes an error if the records of its request cannot be stored.
-    IfStored(Ticket, RequestId, MethodResponse),
+    IfStored(Ticket, JsonRpcId, MethodResponse),
     Anyway(Box<[u8]>),
 }
 
@@ -155,7 +155,7 @@ impl Connection {
             router,
             session,
             outbox,
-            trace: Trace::default(),
+            trace: WorkTrace::default(),
             changes,
             stage: ConnectionStage::Fresh,
             framing: Framing::default(),
@@ -175,7 +175,7 @@ impl Connection {
 
     /// Sends what `trace` records to the client.
     #[must_use]
-    pub fn with_trace(self, trace: Trace) -> Self {
+    pub fn with_trace(self, trace: WorkTrace) -> Self {
         Self { trace, ..self }
     }
 
@@ -373,7 +373,7 @@ impl Connection {
         }
     }
 
-    fn finish(&mut self, done: Option<(RequestId, MethodResponse)>) {
+    fn finish(&mut self, done: Option<(JsonRpcId, MethodResponse)>) {
         if let Some((id, response)) = done
             && self.table.remove(&id).is_some()
         {

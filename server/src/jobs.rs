@@ -8,7 +8,7 @@ use futures::future::{AbortHandle, Abortable, BoxFuture};
 use futures::stream::FuturesUnordered;
 use futures::{FutureExt, StreamExt};
 use rawr_core::event::{JudgeSource, Repo, RepoObserved};
-use rawr_core::units::{RequestId, ThreadId};
+use rawr_core::units::{JudgeRequestId, ThreadId};
 use std::collections::HashMap;
 use std::panic::AssertUnwindSafe;
 use std::path::PathBuf;
@@ -28,7 +28,7 @@ pub enum Job {
     /// Ask an endpoint whether to compact.
     Judge {
         thread: ThreadId,
-        request: RequestId,
+        request: JudgeRequestId,
         source: JudgeSource,
         question: JudgeQuestion,
         settings: JudgeSettings,
@@ -42,7 +42,7 @@ pub enum JobResult {
     Observed { thread: ThreadId, seen: Option<RepoObserved> },
     Judged {
         thread: ThreadId,
-        request: RequestId,
+        request: JudgeRequestId,
         source: JudgeSource,
         answer: Result<EndpointJudgment, JudgeError>,
     },

@@ -35,14 +35,14 @@ pub struct EndpointJudgment {
     /// One redacted line of at most 500 characters.
     pub reason: String,
     /// `None` if the endpoint does not report it.
-    pub usage: Option<JudgeUsage>,
+    pub usage: Option<EndpointUsage>,
     /// The rate limits that the endpoint reported.
     pub rate_limits: Vec<RateLimitHeader>,
 }
 
 /// Tokens that the judgment used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct JudgeUsage {
+pub struct EndpointUsage {
     /// Tokens of the request.
     pub input: u64,
     /// Tokens of the answer.

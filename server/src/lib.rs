@@ -48,7 +48,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex};
 use tokio::io::{AsyncRead, AsyncWrite};
-use trace::Trace;
+use trace::WorkTrace;
 use tracing::level_filters::LevelFilter;
 use tracing_subscriber::layer::{Layer, SubscriberExt};
 use tracing_subscriber::util::SubscriberInitExt;
@@ -86,7 +86,7 @@ pub fn serve(options: ServeOptions) -> ExitCode {
 }
 
 fn start(options: ServeOptions) -> io::Result<CloseReason> {
-    let trace = Trace::default();
+    let trace = WorkTrace::default();
     log_to(options.log_file, Some(&trace))?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_io()
@@ -109,14 +109,14 @@ pub async fn serve_on(
     output: impl AsyncWrite + Unpin,
     home: Option<PathBuf>,
 ) -> io::Result<CloseReason> {
-    serve_traced(input, output, home, Trace::default()).await
+    serve_traced(input, output, home, WorkTrace::default()).await
 }
 
 async fn serve_traced(
     input: impl AsyncRead + Unpin,
     output: impl AsyncWrite + Unpin,
     home: Option<PathBuf>,
-    trace: Trace,
+    trace: WorkTrace,
 ) -> io::Result<CloseReason> {
     let (outbox, notifier) = (Outbox::default(), ChangeNotifier::default());
     let session =
@@ -140,12 +140,12 @@ pub fn log_if_asked() -> io::Result<()> {
 }
 
 /// Never logs to standard output, which belongs to the protocol.
-fn log_to(file: Option<PathBuf>, trace: Option<&Trace>) -> io::Result<()> {
+fn log_to(file: Option<PathBuf>, trace: Option<&WorkTrace>) -> io::Result<()> {
     let level = std::env::var("RAWR_LOG")
         .ok()
         .and_then(|level| level.parse().ok())
         .unwrap_or(LevelFilter::WARN);
-    let base = tracing_subscriber::registry().with(trace.map(Trace::layer));
+    let base = tracing_subscriber::registry().with(trace.map(WorkTrace::layer));
     let log = tracing_subscriber::fmt::layer().with_target(false);
     let set = match file {
         Some(path) => {

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 
 /// How severe a problem is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Severity {
+pub enum ProblemSeverity {
     /// The file, or this part of it, is not used.
     Error,
     /// It is used, but probably not what was intended.
@@ -26,11 +26,11 @@ pub enum Severity {
 
 /// A problem in a file that a person wrote.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Problem {
+pub struct FileProblem {
     /// Short and stable, for filters and tests.
     pub code: &'static str,
     /// How severe it is.
-    pub severity: Severity,
+    pub severity: ProblemSeverity,
     /// What is wrong, as a lowercase fragment.
     pub message: String,
     /// `None` if the text was sent over the wire.
@@ -59,23 +59,23 @@ impl fmt::Display for ProblemHelp {
     }
 }
 
-impl Problem {
+impl FileProblem {
     /// A problem that prevents the file, or a part of it, from being used.
     pub fn error(code: &'static str, message: impl Into<String>) -> Self {
-        Self::new(code, Severity::Error, message.into())
+        Self::new(code, ProblemSeverity::Error, message.into())
     }
 
     /// A probable mistake.
     pub fn warning(code: &'static str, message: impl Into<String>) -> Self {
-        Self::new(code, Severity::Warning, message.into())
+        Self::new(code, ProblemSeverity::Warning, message.into())
     }
 
     /// A suggestion.
     pub fn hint(code: &'static str, message: impl Into<String>) -> Self {
-        Self::new(code, Severity::Hint, message.into())
+        Self::new(code, ProblemSeverity::Hint, message.into())
     }
 
-    const fn new(code: &'static str, severity: Severity, message: String) -> Self {
+    const fn new(code: &'static str, severity: ProblemSeverity, message: String) -> Self {
         Self { code, severity, message, file: None, span: None, help: None }
     }
 
@@ -110,7 +110,7 @@ impl Problem {
 pub const MOST_IN_A_FILE: usize = 100;
 
 /// Truncates the problems of each file, and adds how many more there are.
-pub fn capped(problems: Vec<Problem>) -> Vec<Problem> {
+pub fn capped(problems: Vec<FileProblem>) -> Vec<FileProblem> {
     let mut counts: BTreeMap<Option<PathBuf>, usize> = BTreeMap::new();
     let mut kept = problems;
     kept.retain(|problem| {
@@ -121,7 +121,7 @@ pub fn capped(problems: Vec<Problem>) -> Vec<Problem> {
     for (file, count) in counts {
         if let Some(more) = count.checked_sub(MOST_IN_A_FILE).filter(|more| *more > 0) {
             let message = format!("{more} more problems in this file are not shown");
-            kept.push(Problem::warning("more-problems", message).in_file(file.as_deref()));
+            kept.push(FileProblem::warning("more-problems", message).in_file(file.as_deref()));
         }
     }
     kept

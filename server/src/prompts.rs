@@ -7,7 +7,7 @@ mod seed;
 
 pub use file::{FRONT_MATTER_KEYS, FrontMatterKey, PacketFrontMatter, ParsedPrompt, parse};
 
-use crate::problem::{FileStamp, Problem, read_text};
+use crate::problem::{FileProblem, FileStamp, read_text};
 use decisions::DecisionPrompts;
 use rawr_core::prompt::{PromptName, Prompts};
 use rawr_core::units::stable_hash;
@@ -57,7 +57,7 @@ pub struct Prompt {
     /// The parsed front matter, if there is any.
     pub front_matter: Option<Map<String, Value>>,
     /// Problems of its file, which may be why another text is used.
-    pub problems: Vec<Problem>,
+    pub problems: Vec<FileProblem>,
     packet: PacketFrontMatter,
 }
 
@@ -66,9 +66,9 @@ pub struct Prompt {
 pub struct PromptSet {
     all: Vec<Prompt>,
     prompts: Prompts,
-    folder: Option<Problem>,
+    folder: Option<FileProblem>,
     /// Of the decision prompts that tiers name.
-    decisions: Vec<Problem>,
+    decisions: Vec<FileProblem>,
 }
 
 impl PromptSet {
@@ -77,7 +77,7 @@ impl PromptSet {
         Self::of(PromptName::ALL.map(Prompt::shipped).to_vec(), None, &DecisionPrompts::default())
     }
 
-    fn of(all: Vec<Prompt>, folder: Option<Problem>, decisions: &DecisionPrompts) -> Self {
+    fn of(all: Vec<Prompt>, folder: Option<FileProblem>, decisions: &DecisionPrompts) -> Self {
         let prompts = Prompts::new(|name| all[name as usize].text.clone());
         let prompts = prompts.with_decisions(decisions.texts());
         Self { all, prompts, folder, decisions: decisions.problems().cloned().collect() }
@@ -104,7 +104,7 @@ impl PromptSet {
     }
 
     /// The problems of all prompt files.
-    pub fn problems(&self) -> impl Iterator<Item = Problem> {
+    pub fn problems(&self) -> impl Iterator<Item = FileProblem> {
         let files = self.all.iter().flat_map(|prompt| &prompt.problems);
         self.folder.iter().chain(files).chain(&self.decisions).cloned()
     }
@@ -267,7 +267,7 @@ impl PromptStore {
     }
 
     /// A decision prompt by its configured path: its version and its problems.
-    pub fn decision(&self, path: &str) -> Option<(String, &[Problem])> {
+    pub fn decision(&self, path: &str) -> Option<(String, &[FileProblem])> {
         let (text, problems) = self.decisions.get(path)?;
         Some((version(text.unwrap_or_default()), problems))
     }
@@ -312,7 +312,7 @@ impl PromptStore {
         let parsed = match read_text(&path) {
             Ok(Some(source)) => parse(name, &source, Some(&path)).map(|parsed| (source, parsed)),
             Ok(None) if self.paths.contains_key(&name) => {
-                Err(vec![Problem::error("no-file", "file not found").in_file(Some(&path))])
+                Err(vec![FileProblem::error("no-file", "file not found").in_file(Some(&path))])
             }
             Ok(None) => return Prompt::shipped(name),
             Err(problem) => Err(vec![problem]),
@@ -332,13 +332,16 @@ impl PromptStore {
     }
 
     /// An unedited copy of a text that a later release has changed.
-    fn outdated(&self, name: PromptName, source: &str, path: &Path) -> Option<Problem> {
+    fn outdated(&self, name: PromptName, source: &str, path: &Path) -> Option<FileProblem> {
         let untouched = !self.paths.contains_key(&name)
             && self.seeded.get(&name).is_some_and(|seeded| *seeded == version(source));
         (untouched && source != shipped(name)).then(|| {
-            Problem::hint("shipped-text-changed", "this is the shipped text of an earlier release")
-                .in_file(Some(path))
-                .help("delete the file to use the current one".to_owned())
+            FileProblem::hint(
+                "shipped-text-changed",
+                "this is the shipped text of an earlier release",
+            )
+            .in_file(Some(path))
+            .help("delete the file to use the current one".to_owned())
         })
     }
 }

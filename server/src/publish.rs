@@ -3,7 +3,7 @@
 use crate::config::Config;
 use crate::outbox::Outbox;
 use crate::query::ThreadOverview;
-use crate::registry::Notice;
+use crate::registry::RegistryNotice;
 use crate::store::LogDamage;
 use crate::wire::{self, ToWire};
 use crate::workspace::WorkspaceNotice;
@@ -23,32 +23,32 @@ use rawr_protocol::{
 };
 
 /// Sends one notice to the client.
-pub fn publish(notice: &Notice<'_>, outbox: &Outbox) {
+pub fn publish(notice: &RegistryNotice<'_>, outbox: &Outbox) {
     match notice {
-        Notice::Thread { thread, config, now, notice, heads_up } => {
+        RegistryNotice::Thread { thread, config, now, notice, heads_up } => {
             publish_thread(thread, config, *now, notice, heads_up.as_ref(), outbox);
         }
-        Notice::Listed { overview } => {
+        RegistryNotice::Listed { overview } => {
             outbox.notify::<ThreadListChanged>(&ThreadListChangedNotification {
                 threads: vec![thread_summary(overview)],
                 gone: Vec::new(),
             });
         }
-        Notice::Gone { thread } => {
+        RegistryNotice::Gone { thread } => {
             outbox.notify::<ThreadListChanged>(&ThreadListChangedNotification {
                 threads: Vec::new(),
                 gone: vec![thread.to_string()],
             });
         }
-        Notice::Decided { thread, decision } => {
+        RegistryNotice::Decided { thread, decision } => {
             outbox.notify::<DecisionRecorded>(&DecisionRecordedNotification {
                 thread_id: thread.id.to_string(),
                 decision: wire::decision(thread, decision),
             });
         }
         // The sidecar performs it itself.
-        Notice::Perform { issued, .. } if issued.kind.is_for_sidecar() => {}
-        Notice::Perform { thread, issued } => {
+        RegistryNotice::Perform { issued, .. } if issued.kind.is_for_sidecar() => {}
+        RegistryNotice::Perform { thread, issued } => {
             outbox.order::<ActionPerform>(&ActionPerformNotification {
                 thread_id: thread.id.to_string(),
                 sequence_id: issued.sequence.to_string(),
@@ -56,7 +56,7 @@ pub fn publish(notice: &Notice<'_>, outbox: &Outbox) {
                 action: wire::action(issued),
             })
         }
-        Notice::Notes { thread, file, path, bytes, by } => {
+        RegistryNotice::Notes { thread, file, path, bytes, by } => {
             outbox.notify::<ScratchChanged>(&ScratchChangedNotification {
                 thread_id: thread.to_string(),
                 scratch_file: (*file).to_owned(),
@@ -66,10 +66,10 @@ pub fn publish(notice: &Notice<'_>, outbox: &Outbox) {
                 by: by.map(str::to_owned),
             });
         }
-        Notice::Damaged { thread, damage } => {
+        RegistryNotice::Damaged { thread, damage } => {
             log(outbox, MessageType::Warning, damaged(thread.as_str(), damage))
         }
-        Notice::StoreFailed { thread, error, held } => {
+        RegistryNotice::StoreFailed { thread, error, held } => {
             outbox.order::<StoreFailed>(&StoreFailedNotification {
                 thread_id: thread.to_string(),
                 error: format!(
@@ -78,7 +78,7 @@ pub fn publish(notice: &Notice<'_>, outbox: &Outbox) {
                 held_inputs: held.iter().map(ToString::to_string).collect(),
             });
         }
-        Notice::StoreRecovered { thread } => {
+        RegistryNotice::StoreRecovered { thread } => {
             outbox.order::<StoreRecovered>(&StoreRecoveredNotification {
                 thread_id: thread.to_string(),
             });
@@ -140,7 +140,7 @@ fn publish_thread(
     config: &Config,
     now: Timestamp,
     notice: &machine::Notice,
-    heads_up: Option<&machine::HeadsUp>,
+    heads_up: Option<&machine::HeadsUpBanner>,
     outbox: &Outbox,
 ) {
     let warn = |message: String| {

@@ -5,12 +5,12 @@ use crate::judge::JudgeQuestion;
 use crate::redact::redact;
 use rawr_core::boundary::Boundaries;
 use rawr_core::compose::{self, Continue};
-use rawr_core::event::{Answer, Assessed, JudgeSource, Packet, Phase};
+use rawr_core::event::{Assessed, JudgeReply, JudgeSource, Packet, ThreadPhase};
 use rawr_core::judgment::{self, JudgmentCase};
-use rawr_core::policy::{Policy, Silence, Tier};
+use rawr_core::policy::{Policy, PressureTier, Silence};
 use rawr_core::prompt::{PromptName, Prompts};
 use rawr_core::thread::breaker::Hold;
-use rawr_core::thread::fate::DecisionFate;
+use rawr_core::thread::fate::TrackedDecision;
 use rawr_core::units::{Percent, SequenceId, ThreadId, Timestamp, Tokens};
 use rawr_core::{Thread, assess, sequence};
 use std::collections::BTreeMap;
@@ -20,8 +20,8 @@ use std::collections::BTreeMap;
 pub struct ThreadOverview {
     pub(crate) thread: ThreadId,
     pub(crate) cwd: String,
-    pub(crate) phase: Phase,
-    pub(crate) tier: Option<Tier>,
+    pub(crate) phase: ThreadPhase,
+    pub(crate) tier: Option<PressureTier>,
     pub(crate) percent: Option<Percent>,
     pub(crate) updated_at: Timestamp,
     /// A client has it open here.
@@ -32,7 +32,7 @@ pub struct ThreadOverview {
     /// The breaker, if it blocks compactions.
     pub(crate) held_back: Option<Hold>,
     /// The outcome of the last decision that had one.
-    pub(crate) last_fate: Option<DecisionFate>,
+    pub(crate) last_fate: Option<TrackedDecision>,
     /// The proposal that waits for a confirmation.
     pub(crate) proposal: Option<Assessed>,
     /// The silence that would confirm it.
@@ -128,7 +128,7 @@ pub(crate) fn placeholder_values(thread: &Thread, policy: &Policy) -> BTreeMap<S
 /// A case that a client gives to the judge, outside of any sequence.
 #[derive(Debug)]
 pub(crate) struct JudgeCase<'c> {
-    pub(crate) tier: Tier,
+    pub(crate) tier: PressureTier,
     pub(crate) percent: Percent,
     pub(crate) boundaries: Boundaries,
     /// Replaces the thread's own last message.
@@ -142,7 +142,7 @@ pub(crate) struct Inquiry {
     pub(crate) source: JudgeSource,
     pub(crate) question: JudgeQuestion,
     /// The heuristic's answer.
-    pub(crate) heuristic: Answer,
+    pub(crate) heuristic: JudgeReply,
     pub(crate) settings: JudgeSettings,
     pub(crate) deadline_seconds: u64,
     /// The sequence that a yes would start.

@@ -131,6 +131,15 @@ const fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-')
 }
 
+/// A token with a known prefix.
+struct TokenRule {
+    kind: &'static str,
+    /// The possible prefixes.
+    prefixes: &'static [&'static str],
+    /// An ASCII regular expression for the whole token, prefix included.
+    pattern: &'static str,
+}
+
 /// Looks for a secret around a position, which is that of the second byte of a pair.
 type Detector = fn(RedactScan<'_>, usize) -> Option<SecretSpan>;
 

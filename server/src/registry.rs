@@ -18,7 +18,7 @@ mod work;
 
 pub use error::RegistryError;
 pub(crate) use follow::WatchFilter;
-pub use notice::Notice;
+pub use notice::RegistryNotice;
 pub use opening::Opening;
 
 use clean::redacted;
@@ -26,18 +26,18 @@ use configuration::scope_of;
 use follow::{WatchState, fold_news};
 use notice::{publish, report_damage};
 
-use crate::capsule::Capsule;
+use crate::capsule::StoredCapsule;
 use crate::config::Config;
 use crate::jobs::Job;
 use crate::notes::AgentNotes;
-use crate::problem::Problem;
+use crate::problem::FileProblem;
 use crate::store::archive::OpenMode;
 use crate::store::{DecisionFile, OwnerLock, Store, StoreError, ThreadLog};
 use crate::workers::{OpenedThread, WorkerTask};
 use crate::workspace::{ConfigScope, Workspace};
-use rawr_core::assess::Decision;
+use rawr_core::assess::DecisionRecord;
 use rawr_core::event::ThreadOpened;
-use rawr_core::machine::{HeadsUp, Role, must_be_durable};
+use rawr_core::machine::{HeadsUpBanner, ProcessRole, must_be_durable};
 use rawr_core::policy::Policy;
 use rawr_core::units::{DecisionId, ThreadId, Timestamp};
 use rawr_core::{Effect, Input, Machine, Record, Rules, Thread};
@@ -50,7 +50,7 @@ pub struct HandledInput {
     /// Stored with the next commit.
     pub records: Vec<Record>,
     /// The assessment that the input led to, if any.
-    pub decision: Option<Decision>,
+    pub decision: Option<DecisionRecord>,
 }
 
 /// A thread that is open in this process.
@@ -64,8 +64,8 @@ pub(crate) struct OpenThread {
     owner: Option<OwnerLock>,
     scope: ConfigScope,
     config: Config,
-    problems: Vec<Problem>,
-    last_decision: Option<Decision>,
+    problems: Vec<FileProblem>,
+    last_decision: Option<DecisionRecord>,
     /// A write failed: memory may be ahead of the disk, and the disk is right.
     stale: bool,
     /// A client has opened it. Otherwise it is here because it is watched.
@@ -86,7 +86,7 @@ pub(crate) struct OpenThread {
     /// Effects of this batch.
     staged: Vec<StagedEffects>,
     /// Written before the records of this batch.
-    capsules: Vec<Capsule>,
+    capsules: Vec<StoredCapsule>,
     originals: held::HeldOriginals,
     look: outside::RepoLook,
     health: disk::ThreadHealth,
@@ -98,7 +98,7 @@ impl OpenThread {
         log: Box<ThreadLog>,
         decisions: DecisionFile,
         scope: ConfigScope,
-        (config, problems): (Config, Vec<Problem>),
+        (config, problems): (Config, Vec<FileProblem>),
     ) -> Self {
         Self {
             machine,
@@ -149,7 +149,7 @@ impl OpenThread {
         &self.folder
     }
 
-    pub(crate) const fn last_decision(&self) -> Option<&Decision> {
+    pub(crate) const fn last_decision(&self) -> Option<&DecisionRecord> {
         self.last_decision.as_ref()
     }
 
@@ -159,7 +159,7 @@ impl OpenThread {
     }
 
     /// The current banner. A thread that no process runs has none, because there is no owner to act on an answer.
-    pub(crate) fn heads_up(&self) -> Option<HeadsUp> {
+    pub(crate) fn heads_up(&self) -> Option<HeadsUpBanner> {
         let heads_up = self.machine.heads_up(self.policy())?;
         let is_run = self.is_owned()
             || self.thread().host.can.compact_by_person
@@ -181,7 +181,7 @@ struct StagedEffects {
     now: Timestamp,
 }
 
-type NoticeListener = Box<dyn FnMut(Notice<'_>) + Send>;
+type NoticeListener = Box<dyn FnMut(RegistryNotice<'_>) + Send>;
 
 /// The threads that are open in this process.
 ///
@@ -200,8 +200,8 @@ type NoticeListener = Box<dyn FnMut(Notice<'_>) + Send>;
 ///   `now` is the wall clock in milliseconds; it may be set back.
 /// - **The end.** [`leave`](Self::leave) stores everything and caches the state. No worker may be under way.
 ///
-/// Records are stored before their effects leave as [`Notice`]s to the listener. The listener runs inside of these calls and
-/// must not call back.
+/// Records are stored before their effects leave as [`RegistryNotice`]s to the listener. The listener runs inside of these
+/// calls and must not call back.
 pub struct ThreadRegistry {
     workspace: Workspace,
     store: Store,
@@ -277,7 +277,7 @@ impl ThreadRegistry {
                 self.threads.insert(id.clone(), open);
             }
         }
-        if opening.role == Role::Owner
+        if opening.role == ProcessRole::Owner
             && let Err(error) = self.own(&id, &opening)
         {
             // Restore the previous state.
@@ -289,7 +289,7 @@ impl ThreadRegistry {
         if let Some(open) = self.threads.get_mut(&id) {
             open.by_client = true;
         }
-        if opening.role == Role::Owner {
+        if opening.role == ProcessRole::Owner {
             let opened = ThreadOpened {
                 cwd: opening.cwd,
                 host: opening.host,
@@ -323,8 +323,8 @@ impl ThreadRegistry {
 
     fn load(&mut self, id: &ThreadId, opening: &Opening) -> Result<OpenThread, RegistryError> {
         let wanted = match opening.role {
-            Role::Owner => OpenMode::StoredOrNew,
-            Role::Observer => OpenMode::Stored,
+            ProcessRole::Owner => OpenMode::StoredOrNew,
+            ProcessRole::Observer => OpenMode::Stored,
         };
         let opened = match (self.work.opened.remove(id), wanted) {
             (Some(Err(StoreError::NoThread { thread })), OpenMode::Stored) => {
@@ -483,7 +483,7 @@ impl ThreadRegistry {
         &self,
         id: &ThreadId,
         decision: &DecisionId,
-    ) -> Result<Option<Decision>, RegistryError> {
+    ) -> Result<Option<DecisionRecord>, RegistryError> {
         let open = self.open_thread(id)?;
         if let Some(last) = open.last_decision().filter(|last| last.id == *decision) {
             return Ok(Some(last.clone()));

@@ -10,6 +10,7 @@ mod backwards;
 pub(crate) mod cache;
 mod decision;
 mod disk;
+mod faults;
 mod folders;
 mod glance;
 pub mod held;
@@ -24,8 +25,9 @@ mod reader;
 mod unsynced;
 
 pub use decision::{BadDecision, DECISION_FORMAT, DecisionFile, StoredDecision, read_decision};
-pub use disk::{Disk, DiskFaults, DiskOperation, OperationOutcome};
+pub use disk::Disk;
 pub(crate) use disk::{LockPatience, is_unfinished, unfinished};
+pub use faults::{DiskFaults, DiskOperation, OperationOutcome};
 pub use log::ThreadLog;
 pub use owner::OwnerLock;
 pub(crate) use reader::{LineError, parse};

@@ -23,7 +23,7 @@ type LevelSwitch = Box<dyn Fn(LevelFilter) + Send + Sync>;
 
 /// The work since the last notification, and the level of detail.
 #[derive(Clone, Default)]
-pub struct Trace {
+pub struct WorkTrace {
     shared: Arc<TraceState>,
 }
 
@@ -35,13 +35,13 @@ struct TraceState {
     switch: OnceLock<LevelSwitch>,
 }
 
-impl Debug for Trace {
+impl Debug for WorkTrace {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Trace").finish_non_exhaustive()
+        f.debug_struct("WorkTrace").finish_non_exhaustive()
     }
 }
 
-impl Trace {
+impl WorkTrace {
     /// The tracing layer. Records nothing and costs nothing until [`Self::set`] is called.
     pub fn layer(&self) -> impl Layer<Registry> + use<> {
         let (filter, handle) = reload::Layer::<LevelFilter, Registry>::new(LevelFilter::OFF);
@@ -91,7 +91,7 @@ impl Trace {
 }
 
 struct TraceLayer {
-    trace: Trace,
+    trace: WorkTrace,
 }
 
 /// Stored in a root span.

@@ -14,8 +14,8 @@ pub use to_wire::{
 
 use rawr_core::boundary::Boundaries;
 use rawr_core::event::{self, Event, Usage};
-use rawr_core::machine::{Input, InputKind, Response, ShellCommand};
-use rawr_core::signal::plan::PlanStep;
+use rawr_core::machine::{Input, Response, ShellCommand, UserInputKind};
+use rawr_core::signal::plan::PlanItem;
 use rawr_core::units::{ActionId, CallId, InputId, SequenceId, SignalId, ThreadId, Tokens, TurnId};
 use rawr_protocol as wire;
 
@@ -50,37 +50,37 @@ macro_rules! mirror_enums {
 }
 
 mirror_enums! {
-    rawr_core::policy::Tier = wire::Tier { Early, Ready, Asap, Emergency }
+    rawr_core::policy::PressureTier = wire::Tier { Early, Ready, Asap, Emergency }
     rawr_core::boundary::Boundary = wire::Boundary {
         Commit, Pushed, Merged, BranchChanged, TestsGreen, PlanCheckpoint, PlanUpdate, PrCheckpoint, AgentDone,
         TopicShift, ConcludingThought, TurnComplete,
     }
-    event::Phase = wire::Phase {
+    event::ThreadPhase = wire::Phase {
         Idle, AwaitingJudgment, AwaitingApproval, Deferred, Proposed, AwaitingHeadsUp, AwaitingScratchWrite,
         AwaitingPacket, AwaitingCompaction, Compacting, AwaitingHandoff,
     }
-    rawr_core::assess::Gate = wire::Gate {
+    rawr_core::assess::DecisionGate = wire::Gate {
         Feature, Pressure, Origin, ModeOfHost, Guard, Breaker, Rearm, Cooldown, Boundary, WeakBoundary, SemanticBreak,
         ActiveWork, PacketWorth, Confirmation, Judgment, Mode,
     }
-    rawr_core::assess::GateOutcome = wire::GateOutcome { Pass, Fail, Bypassed, NotReached }
-    event::Entrance = wire::Entrance { TurnComplete, Preflight, MidTurn, Inline }
-    event::Purpose = wire::Purpose { HeadsUp, ScratchWrite, PacketRequest, Handoff }
-    rawr_core::policy::PacketAuthor = wire::PacketAuthor { Agent, Watcher, Person }
+    rawr_core::assess::GateStatus = wire::GateOutcome { Pass, Fail, Bypassed, NotReached }
+    event::DecisionEntrance = wire::Entrance { TurnComplete, Preflight, MidTurn, Inline }
+    event::MessagePurpose = wire::Purpose { HeadsUp, ScratchWrite, PacketRequest, Handoff }
+    rawr_core::policy::PacketSource = wire::PacketAuthor { Agent, Watcher, Person }
     event::Resume = wire::ResumeState { Working, WaitingForUser, Done }
-    rawr_core::signal::plan::StepStatus = wire::StepStatus { Pending, InProgress, Completed }
-    event::CompactionOrigin = wire::CompactionOrigin { Rawr, Host, User }
-    event::CompactionStatus = wire::CompactionReportStatus { Started, Completed, Failed }
+    rawr_core::signal::plan::PlanItemStatus = wire::StepStatus { Pending, InProgress, Completed }
+    event::CompactionInitiator = wire::CompactionOrigin { Rawr, Host, User }
+    event::CompactionProgress = wire::CompactionReportStatus { Started, Completed, Failed }
     event::Origin = wire::TurnOrigin { User, Synthetic, Host }
-    event::TurnStatus = wire::TurnStatus { Completed, Interrupted, Failed }
-    event::ActionStatus = wire::ActionStatus { Accepted, Completed, Failed }
-    event::Choice = wire::Choice { CompactNow, Approve, Snooze, Cancel, EditPacket }
-    event::Outcome = wire::Outcome { Nothing, Tag, Suggest, Ask, Judge, Defer, Compact }
-    event::ItemRole = wire::ItemRole { Handoff, Input }
-    rawr_core::machine::PacketChange = wire::PacketChange { Taken, Edited, Outdated }
-    rawr_core::machine::Stage = wire::Stage { WillCompact, AwaitingApproval, Recommended, Tagged, Deferred }
+    event::TurnEnding = wire::TurnStatus { Completed, Interrupted, Failed }
+    event::ActionProgress = wire::ActionStatus { Accepted, Completed, Failed }
+    event::UserChoice = wire::Choice { CompactNow, Approve, Snooze, Cancel, EditPacket }
+    event::DecisionOutcome = wire::Outcome { Nothing, Tag, Suggest, Ask, Judge, Defer, Compact }
+    event::MessageRole = wire::ItemRole { Handoff, Input }
+    rawr_core::machine::PacketUpdate = wire::PacketChange { Taken, Edited, Outdated }
+    rawr_core::machine::BannerStage = wire::Stage { WillCompact, AwaitingApproval, Recommended, Tagged, Deferred }
     event::JudgeSource = wire::JudgmentSource { Host, Responses, Chat, Heuristic }
-    InputKind = wire::InputKind { Message, LocalCommand }
+    UserInputKind = wire::InputKind { Message, LocalCommand }
 }
 
 /// Ids become folder names, so that each one from outside is validated.
@@ -180,7 +180,7 @@ pub fn signal(params: wire::SignalReportParams) -> Result<Input, RpcError> {
                 signal,
                 steps: steps
                     .into_iter()
-                    .map(|s| PlanStep { step: s.step, status: s.status.to_core() })
+                    .map(|s| PlanItem { step: s.step, status: s.status.to_core() })
                     .collect(),
                 explanation,
                 boundaries: Boundaries::NONE,
@@ -248,13 +248,13 @@ pub fn response(params: wire::SequenceRespondParams, client: &str) -> Input {
     })
 }
 
-pub fn until(until: &wire::Until) -> event::Until {
+pub fn until(until: &wire::Until) -> event::GuardEnd {
     let small = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
     match until {
-        wire::Until::Turns { turns } => event::Until::Turns(small(*turns)),
-        wire::Until::Minutes { minutes } => event::Until::Minutes(small(*minutes)),
-        wire::Until::NextCommit => event::Until::NextCommit,
-        wire::Until::TestsPass => event::Until::TestsPass,
-        wire::Until::Released => event::Until::Released,
+        wire::Until::Turns { turns } => event::GuardEnd::Turns(small(*turns)),
+        wire::Until::Minutes { minutes } => event::GuardEnd::Minutes(small(*minutes)),
+        wire::Until::NextCommit => event::GuardEnd::NextCommit,
+        wire::Until::TestsPass => event::GuardEnd::TestsPass,
+        wire::Until::Released => event::GuardEnd::Released,
     }
 }

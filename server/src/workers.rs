@@ -1,7 +1,7 @@
 //! Work that may wait for the disk or for another process's lock. Runs on separate threads, so that one thread's files
 //! cannot block the others. The registry gets the results.
 
-use crate::capsule::{Capsule, CapsuleStore};
+use crate::capsule::{CapsuleStore, StoredCapsule};
 use crate::store::archive::OpenMode;
 use crate::store::{Disk, LockPatience, RecordReader, Replay, Store, StoreError, ThreadLog};
 use futures::future::BoxFuture;
@@ -36,7 +36,7 @@ pub enum WorkerTask {
         /// The log with the batch.
         log: Box<ThreadLog>,
         /// Written first, so that the log never contains a compaction without its capsule.
-        capsules: Vec<Capsule>,
+        capsules: Vec<StoredCapsule>,
         /// The state after the batch, if it is worth caching.
         cache: Option<Box<Thread>>,
     },
@@ -243,7 +243,7 @@ impl ThreadWork {
 }
 
 /// Failures are only logged.
-fn keep(thread: &ThreadId, log: &ThreadLog, kept: &[Capsule]) {
+fn keep(thread: &ThreadId, log: &ThreadLog, kept: &[StoredCapsule]) {
     let capsules = CapsuleStore::on(Disk::clone(log.disk()), log.folder());
     for capsule in kept {
         if let Err(error) = capsules.write(capsule) {

@@ -6,7 +6,7 @@ mod edits;
 pub(crate) use edits::EditNews;
 
 use crate::config::{Config, ConfigSources, Home, UnsavedTexts, UserSources, project_toml};
-use crate::problem::Problem;
+use crate::problem::FileProblem;
 use crate::prompts::{PacketFrontMatter, PromptStore};
 use crate::watch::{ChangeNotifier, Watcher};
 use edits::EditTracker;
@@ -33,7 +33,7 @@ pub enum WorkspaceNotice<'n> {
     /// Problems of configuration and prompts.
     Problems {
         /// Problems that were not reported before.
-        problems: &'n [Problem],
+        problems: &'n [FileProblem],
     },
     /// A prompt file was edited.
     PromptChanged {
@@ -42,14 +42,14 @@ pub enum WorkspaceNotice<'n> {
         /// The version of the current text.
         version: &'n str,
         /// Problems of the file. If it is invalid, the last valid text is used.
-        problems: &'n [Problem],
+        problems: &'n [FileProblem],
     },
     /// A configuration file was edited.
     ConfigChanged {
         /// The configuration without a project and a model.
         config: &'n Config,
         /// Including those of every open thread.
-        problems: &'n [Problem],
+        problems: &'n [FileProblem],
     },
 }
 
@@ -64,7 +64,7 @@ pub struct Workspace {
     watcher: Watcher,
     edits: EditTracker,
     /// The configuration without a project and a model, and its problems, which were already reported.
-    base: (Config, Vec<Problem>),
+    base: (Config, Vec<FileProblem>),
     tell: WorkspaceListener,
 }
 
@@ -121,7 +121,7 @@ pub(crate) struct ConfigReader {
 
 impl ConfigReader {
     /// The current configuration. For a file that cannot be parsed at all, its last valid text is used.
-    pub(crate) fn read(&self, scope: &ConfigScope) -> (Config, Vec<Problem>) {
+    pub(crate) fn read(&self, scope: &ConfigScope) -> (Config, Vec<FileProblem>) {
         const UNUSABLE: [&str; 4] = ["syntax", "unreadable-file", "not-utf-8", "file-too-large"];
         let sources = ConfigSources {
             project: scope.project(),
@@ -131,7 +131,7 @@ impl ConfigReader {
             ..ConfigSources::at(&self.setup.home)
         };
         let (config, mut problems) = sources.load();
-        let unusable = |problem: &Problem| {
+        let unusable = |problem: &FileProblem| {
             let file = problem.file.as_ref()?;
             let text = self.last_good.get(file).filter(|_| UNUSABLE.contains(&problem.code))?;
             Some((file.clone(), text.clone()))
@@ -190,7 +190,7 @@ impl Workspace {
     }
 
     /// The configuration without a project and a model, and its problems.
-    pub(crate) const fn base(&self) -> &(Config, Vec<Problem>) {
+    pub(crate) const fn base(&self) -> &(Config, Vec<FileProblem>) {
         &self.base
     }
 
@@ -226,10 +226,10 @@ impl Workspace {
     }
 
     /// The configuration of a thread that is opened now. New problems are reported.
-    pub(crate) fn configured(&mut self, scope: &ConfigScope) -> (Config, Vec<Problem>) {
+    pub(crate) fn configured(&mut self, scope: &ConfigScope) -> (Config, Vec<FileProblem>) {
         self.edits.takes_up(scope.project_toml().as_ref());
         let (config, problems) = self.config_reader().read(scope);
-        let told = |problem: &&Problem| !self.base.1.contains(problem);
+        let told = |problem: &&FileProblem| !self.base.1.contains(problem);
         let news: Vec<_> = problems.iter().filter(told).cloned().collect();
         if !news.is_empty() {
             (self.tell)(WorkspaceNotice::Problems { problems: &news });

@@ -6,7 +6,7 @@
 mod validator;
 
 use rawr_server::config::{ConfigSources, Home, Preset, commented_default_toml, json_schema};
-use rawr_server::problem::Severity;
+use rawr_server::problem::ProblemSeverity;
 use serde_json::Value;
 use std::path::Path;
 
@@ -33,9 +33,9 @@ fn opinions(text: &str) -> (bool, Option<String>) {
     let home = Home::at(folder.path());
     let (_, problems) = ConfigSources::at(&home).load();
     let misread = ["unknown-key", "wrong-type", "unknown-value", "out-of-range"];
-    let taken = !problems
-        .iter()
-        .any(|problem| problem.severity == Severity::Error || misread.contains(&problem.code));
+    let taken = !problems.iter().any(|problem| {
+        problem.severity == ProblemSeverity::Error || misread.contains(&problem.code)
+    });
     let value: Value = serde_json::to_value(text.parse::<toml::Table>().unwrap()).unwrap();
     let schema = json_schema();
     (taken, validator::misfit(&schema, &schema, &value))

@@ -42,7 +42,7 @@ fn platform() -> (&'static str, &'static str) {
 
 /// The configuration of a test's Codex.
 #[derive(Debug, Clone)]
-pub struct Config {
+pub struct CodexTestConfig {
     /// Codex reports 95% of it.
     pub context_window: u64,
     /// A model that Codex knows gets its tools; any other name works, with a warning.
@@ -60,7 +60,7 @@ pub enum PlanTool {
     Unset,
 }
 
-impl Default for Config {
+impl Default for CodexTestConfig {
     fn default() -> Self {
         Self {
             context_window: 200_000,
@@ -71,7 +71,7 @@ impl Default for Config {
     }
 }
 
-impl Config {
+impl CodexTestConfig {
     /// For Codex on a screen: trusts the folder, and uses a model without an upgrade offer.
     pub fn for_a_screen(folder: &Path) -> Self {
         let folder = folder
@@ -92,7 +92,7 @@ pub struct CodexHome {
 
 impl CodexHome {
     /// Writes `config.toml` for `model`, and rawr's own file with the preset `spec`.
-    pub fn new(model: &MockModel, config: &Config) -> Self {
+    pub fn new(model: &MockModel, config: &CodexTestConfig) -> Self {
         let folder =
             TempDir::new().unwrap_or_else(|error| panic!("no folder for CODEX_HOME: {error}"));
         let path = folder.path().join("config.toml");
@@ -129,8 +129,8 @@ impl CodexHome {
     }
 }
 
-fn config_toml(model: &MockModel, config: &Config) -> String {
-    let Config { context_window, model: name, plan_tool, tables } = config;
+fn config_toml(model: &MockModel, config: &CodexTestConfig) -> String {
+    let CodexTestConfig { context_window, model: name, plan_tool, tables } = config;
     let name = quoted(name);
     let url = quoted(&model.base_url());
     let plan_tool = match plan_tool {

@@ -12,23 +12,23 @@ use hyper::{Response, StatusCode};
 use serde_json::Value;
 use tokio::sync::{oneshot, watch};
 
-pub use self::recorded::Recorded;
+pub use self::recorded::AnthropicRequest;
 use crate::mock_responses::choose::nth_or_last;
-use crate::mock_responses::serve::{Model, ReplyBody, error, events, serve};
-use crate::mock_responses::{Answer, Gate, Purpose, Reply, Script};
+use crate::mock_responses::serve::{MockRoute, ReplyBody, error, events, serve};
+use crate::mock_responses::{ReplyGate, RequestPurpose, ScriptedAnswer, TurnReply, TurnScript};
 
 /// A running mock. Dropping it stops it and cuts off running replies.
 #[derive(Debug)]
 pub struct MockClaude {
     address: SocketAddr,
-    recorded: watch::Receiver<Vec<Arc<Recorded>>>,
+    recorded: watch::Receiver<Vec<Arc<AnthropicRequest>>>,
     stop: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl MockClaude {
     /// Listens on a free loopback port. Panics on failure.
-    pub fn start(script: Script) -> Self {
+    pub fn start(script: TurnScript) -> Self {
         let (record, recorded) = watch::channel(Vec::new());
         let (stop, stopped) = oneshot::channel();
         let (bound, address) = std::sync::mpsc::channel();
@@ -47,7 +47,7 @@ impl MockClaude {
     }
 
     /// Every request so far, oldest first.
-    pub fn requests(&self) -> Vec<Arc<Recorded>> {
+    pub fn requests(&self) -> Vec<Arc<AnthropicRequest>> {
         self.recorded.borrow().clone()
     }
 }
@@ -63,27 +63,28 @@ impl Drop for MockClaude {
 }
 
 struct Messages {
-    script: Script,
-    record: watch::Sender<Vec<Arc<Recorded>>>,
+    script: TurnScript,
+    record: watch::Sender<Vec<Arc<AnthropicRequest>>>,
 }
 
-impl Model for Messages {
+impl MockRoute for Messages {
     const PATH: &'static str = "/messages";
 
-    fn reply(&self, body: Value) -> (Response<ReplyBody>, Option<Gate>) {
-        let mut request = Recorded::new(body);
+    fn reply(&self, body: Value) -> (Response<ReplyBody>, Option<ReplyGate>) {
+        let mut request = AnthropicRequest::new(body);
         let before = self.record.borrow().clone();
-        let compactions = before.iter().filter(|request| request.purpose != Purpose::Turn).count();
+        let compactions =
+            before.iter().filter(|request| request.purpose != RequestPurpose::Turn).count();
         let reply = choose(&self.script, &mut request, compactions);
         let response = match &reply.answer {
-            Answer::Http { status, message } => error(
+            ScriptedAnswer::Http { status, message } => error(
                 StatusCode::from_u16(*status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR),
                 message,
             ),
-            Answer::Stall => {
+            ScriptedAnswer::Stall => {
                 events(ReplyBody::endless(stream::events(before.len(), &request, reply)))
             }
-            Answer::Items(_) | Answer::Failed { .. } => {
+            ScriptedAnswer::Items(_) | ScriptedAnswer::Failed { .. } => {
                 events(ReplyBody::whole(stream::events(before.len(), &request, reply)))
             }
         };
@@ -92,8 +93,12 @@ impl Model for Messages {
     }
 }
 
-fn choose<'s>(script: &'s Script, request: &mut Recorded, compactions_before: usize) -> &'s Reply {
-    if request.purpose != Purpose::Turn {
+fn choose<'s>(
+    script: &'s TurnScript,
+    request: &mut AnthropicRequest,
+    compactions_before: usize,
+) -> &'s TurnReply {
+    if request.purpose != RequestPurpose::Turn {
         return nth_or_last(&script.compactions, compactions_before);
     }
     let text = request.last_user_message().unwrap_or_default();

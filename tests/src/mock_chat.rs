@@ -6,7 +6,7 @@ mod serve;
 use std::net::SocketAddr;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-pub use reply::{Reply, call, cut, http, say, stall};
+pub use reply::{ChatModelReply, call, cut, http, say, stall};
 use serde_json::Value;
 
 /// A running mock. It stops listening when it is dropped.
@@ -18,14 +18,14 @@ pub struct MockChat {
 
 #[derive(Debug)]
 struct Shared {
-    script: Script,
-    seen: Mutex<Seen>,
+    script: ChatScript,
+    seen: Mutex<ChatRecord>,
     changed: Condvar,
 }
 
 #[derive(Debug, Default)]
-struct Seen {
-    requests: Vec<Request>,
+struct ChatRecord {
+    requests: Vec<ChatRequest>,
     /// The number of answers of each scene outside of turns, by index.
     answered: Vec<usize>,
     stopped: bool,
@@ -33,20 +33,20 @@ struct Seen {
 
 /// The scenes of a mock.
 #[derive(Debug, Clone, Default)]
-pub struct Script {
-    first: Vec<Reply>,
-    scenes: Vec<(Cue, Vec<Reply>)>,
+pub struct ChatScript {
+    first: Vec<ChatModelReply>,
+    scenes: Vec<(Cue, Vec<ChatModelReply>)>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Cue {
     Words(String),
-    Purpose(Purpose),
+    Purpose(ChatPurpose),
 }
 
 /// The purpose of a request, derived from its form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Purpose {
+pub enum ChatPurpose {
     Turn,
     /// Tools are defined but must not be called.
     Summary,
@@ -58,32 +58,36 @@ pub enum Purpose {
 
 /// One request as it came.
 #[derive(Debug, Clone)]
-pub struct Request {
-    pub purpose: Purpose,
+pub struct ChatRequest {
+    pub purpose: ChatPurpose,
     pub authorization: Option<String>,
     pub body: Value,
 }
 
-impl Script {
+impl ChatScript {
     /// Answers the first requests, one reply each.
-    pub fn first(mut self, replies: impl IntoIterator<Item = Reply>) -> Self {
+    pub fn first(mut self, replies: impl IntoIterator<Item = ChatModelReply>) -> Self {
         self.first.extend(replies);
         self
     }
 
     /// Answers the requests after the latest message if it contains these words, one reply each.
-    pub fn on(mut self, words: &str, replies: impl IntoIterator<Item = Reply>) -> Self {
+    pub fn on(mut self, words: &str, replies: impl IntoIterator<Item = ChatModelReply>) -> Self {
         self.scenes.push((Cue::Words(words.to_owned()), replies.into_iter().collect()));
         self
     }
 
     /// Answers the requests of this purpose, one reply each; the last one is repeated.
-    pub fn on_each(mut self, purpose: Purpose, replies: impl IntoIterator<Item = Reply>) -> Self {
+    pub fn on_each(
+        mut self,
+        purpose: ChatPurpose,
+        replies: impl IntoIterator<Item = ChatModelReply>,
+    ) -> Self {
         self.scenes.push((Cue::Purpose(purpose), replies.into_iter().collect()));
         self
     }
 
-    fn reply(&self, request: &Request, seen: &mut Seen) -> Reply {
+    fn reply(&self, request: &ChatRequest, seen: &mut ChatRecord) -> ChatModelReply {
         let number = seen.requests.len();
         if let Some(reply) = self.first.get(number) {
             return reply.clone();
@@ -92,7 +96,8 @@ impl Script {
         for (at, (cue, replies)) in self.scenes.iter().enumerate() {
             let reply = match cue {
                 Cue::Words(words) => {
-                    let fits = request.purpose == Purpose::Turn && request.latest().contains(words);
+                    let fits =
+                        request.purpose == ChatPurpose::Turn && request.latest().contains(words);
                     fits.then(|| replies.get(request.answers())).flatten()
                 }
                 Cue::Purpose(purpose) if *purpose == request.purpose => {
@@ -109,7 +114,7 @@ impl Script {
     }
 }
 
-impl Request {
+impl ChatRequest {
     fn messages(&self) -> &[Value] {
         self.body["messages"].as_array().map_or(&[], Vec::as_slice)
     }
@@ -142,7 +147,7 @@ impl Request {
 
 impl MockChat {
     /// Listens on a free loopback port. Panics on failure.
-    pub fn start(script: Script) -> Self {
+    pub fn start(script: ChatScript) -> Self {
         let (seen, changed) = (Mutex::default(), Condvar::new());
         let shared = Arc::new(Shared { script, seen, changed });
         let address = serve::listen(Arc::clone(&shared))
@@ -156,7 +161,7 @@ impl MockChat {
     }
 
     /// Every request so far, oldest first.
-    pub fn requests(&self) -> Vec<Request> {
+    pub fn requests(&self) -> Vec<ChatRequest> {
         self.shared.seen().requests.clone()
     }
 
@@ -170,12 +175,12 @@ impl MockChat {
 }
 
 impl Shared {
-    fn seen(&self) -> MutexGuard<'_, Seen> {
+    fn seen(&self) -> MutexGuard<'_, ChatRecord> {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Records a request and chooses the reply.
-    fn take(&self, request: Request) -> Reply {
+    fn take(&self, request: ChatRequest) -> ChatModelReply {
         let mut seen = self.seen();
         let reply = self.script.reply(&request, &mut seen);
         seen.requests.push(request);

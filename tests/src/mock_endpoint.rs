@@ -15,7 +15,7 @@ use tokio::net::TcpListener;
 use tokio::sync::{Semaphore, watch};
 
 #[derive(Debug, Clone)]
-pub enum Reply {
+pub enum ScriptedReply {
     Http {
         status: u16,
         headers: Vec<(&'static str, String)>,
@@ -25,15 +25,15 @@ pub enum Reply {
     HangUp,
     Stall,
     /// Sent once the test releases it.
-    Held(Box<Reply>),
+    Held(Box<ScriptedReply>),
 }
 
-pub fn reply(status: u16, body: impl Into<String>) -> Reply {
-    Reply::Http { status, headers: Vec::new(), body: body.into() }
+pub fn reply(status: u16, body: impl Into<String>) -> ScriptedReply {
+    ScriptedReply::Http { status, headers: Vec::new(), body: body.into() }
 }
 
 /// A reply of the Responses API with this text.
-pub fn by_responses(text: &str) -> Reply {
+pub fn by_responses(text: &str) -> ScriptedReply {
     let body = json!({
         "status": "completed",
         "output": [{"type": "message", "content": [{"type": "output_text", "text": text}]}],
@@ -43,7 +43,7 @@ pub fn by_responses(text: &str) -> Reply {
 }
 
 /// A reply of a chat completions endpoint with this text.
-pub fn by_chat(text: &str) -> Reply {
+pub fn by_chat(text: &str) -> ScriptedReply {
     let body = json!({
         "choices": [{"message": {"role": "assistant", "content": text}, "finish_reason": "stop"}],
         "usage": {"prompt_tokens": 40, "completion_tokens": 9},
@@ -51,7 +51,7 @@ pub fn by_chat(text: &str) -> Reply {
     reply(200, body.to_string())
 }
 
-impl Reply {
+impl ScriptedReply {
     pub fn with(mut self, name: &'static str, value: impl Into<String>) -> Self {
         if let Self::Http { headers, .. } = &mut self {
             headers.push((name, value.into()));
@@ -66,7 +66,7 @@ impl Reply {
 
 /// A recorded request.
 #[derive(Debug, Clone)]
-pub struct Seen {
+pub struct EndpointRequest {
     pub line: String,
     pub authorization: Option<String>,
     pub content_type: Option<String>,
@@ -76,27 +76,28 @@ pub struct Seen {
 #[derive(Debug)]
 pub struct Mock {
     origin: String,
-    seen: watch::Receiver<Vec<Seen>>,
+    seen: watch::Receiver<Vec<EndpointRequest>>,
     given_up: watch::Receiver<usize>,
     let_go: Arc<Semaphore>,
 }
 
-struct Script {
-    replies: Mutex<VecDeque<Reply>>,
-    seen: watch::Sender<Vec<Seen>>,
+struct EndpointScript {
+    replies: Mutex<VecDeque<ScriptedReply>>,
+    seen: watch::Sender<Vec<EndpointRequest>>,
     given_up: watch::Sender<usize>,
     let_go: Arc<Semaphore>,
 }
 
 impl Mock {
     /// Serves while the test's runtime runs. A request beyond the script gets an error.
-    pub async fn start(replies: impl IntoIterator<Item = Reply>) -> Self {
+    pub async fn start(replies: impl IntoIterator<Item = ScriptedReply>) -> Self {
         let listener = must(TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await, "listen");
         let origin = format!("http://{}", must(listener.local_addr(), "listen"));
         let ((seen, saw), (given_up, gave_up)) = (watch::channel(Vec::new()), watch::channel(0));
         let replies = Mutex::new(replies.into_iter().collect());
         let let_go = Arc::new(Semaphore::new(0));
-        let script = Arc::new(Script { replies, seen, given_up, let_go: Arc::clone(&let_go) });
+        let script =
+            Arc::new(EndpointScript { replies, seen, given_up, let_go: Arc::clone(&let_go) });
         tokio::spawn(async move {
             while let Ok((connection, _)) = listener.accept().await {
                 let script = Arc::clone(&script);
@@ -111,7 +112,7 @@ impl Mock {
     }
 
     /// For a test without a runtime: serves until the test's process ends.
-    pub fn start_apart(replies: Vec<Reply>) -> Self {
+    pub fn start_apart(replies: Vec<ScriptedReply>) -> Self {
         let (sender, receiver) = std::sync::mpsc::channel();
         std::thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
@@ -127,7 +128,7 @@ impl Mock {
         &self.origin
     }
 
-    pub fn seen(&self) -> Vec<Seen> {
+    pub fn seen(&self) -> Vec<EndpointRequest> {
         self.seen.borrow().clone()
     }
 
@@ -157,16 +158,16 @@ pub fn block_on(wait: impl Future<Output = ()>) {
 }
 
 /// Dropped with the request that it stands for.
-struct Waiting(Arc<Script>);
+struct AbandonedCount(Arc<EndpointScript>);
 
-impl Drop for Waiting {
+impl Drop for AbandonedCount {
     fn drop(&mut self) {
         self.0.given_up.send_modify(|count| *count += 1);
     }
 }
 
 async fn answer(
-    script: Arc<Script>,
+    script: Arc<EndpointScript>,
     request: Request<Incoming>,
 ) -> io::Result<Response<Full<Bytes>>> {
     let header =
@@ -175,27 +176,29 @@ async fn answer(
     let (authorization, content_type) = (header("authorization"), header("content-type"));
     let body = request.into_body().collect().await.map_err(io::Error::other)?.to_bytes();
     let body = serde_json::from_slice(&body).unwrap_or_default();
-    script.seen.send_modify(|seen| seen.push(Seen { line, authorization, content_type, body }));
+    script
+        .seen
+        .send_modify(|seen| seen.push(EndpointRequest { line, authorization, content_type, body }));
 
     let next = script.replies.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
     let next = match next.unwrap_or_else(|| reply(418, "nothing is scripted for this request")) {
-        Reply::Held(next) => {
+        ScriptedReply::Held(next) => {
             must(script.let_go.acquire().await, "hold a reply").forget();
             *next
         }
         next => next,
     };
     match next {
-        Reply::Http { status, headers, body } => {
+        ScriptedReply::Http { status, headers, body } => {
             let response = Response::builder().status(status);
             let response = headers
                 .into_iter()
                 .fold(response, |response, (name, value)| response.header(name, value));
             Ok(must(response.body(body.into()), "make a reply"))
         }
-        Reply::HangUp => Err(io::Error::other("scripted")),
-        Reply::Held(_) | Reply::Stall => {
-            let _waiting = Waiting(script);
+        ScriptedReply::HangUp => Err(io::Error::other("scripted")),
+        ScriptedReply::Held(_) | ScriptedReply::Stall => {
+            let _waiting = AbandonedCount(script);
             std::future::pending().await
         }
     }

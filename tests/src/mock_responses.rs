@@ -11,10 +11,10 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
-pub use recorded::{Purpose, Recorded, TITLE_PROMPT};
+pub use recorded::{RequestPurpose, ResponsesRequest, TITLE_PROMPT};
 pub use script::{
-    Answer, Gate, Item, Reply, SUB_AGENT, Script, call, call_in, custom_call, http_error, say,
-    sse_failed, stall,
+    ReplyGate, SUB_AGENT, ScriptedAnswer, ScriptedItem, TurnReply, TurnScript, call, call_in,
+    custom_call, http_error, say, sse_failed, stall,
 };
 use tokio::sync::{oneshot, watch};
 
@@ -22,14 +22,14 @@ use tokio::sync::{oneshot, watch};
 #[derive(Debug)]
 pub struct MockModel {
     address: SocketAddr,
-    recorded: watch::Receiver<Vec<Arc<Recorded>>>,
+    recorded: watch::Receiver<Vec<Arc<ResponsesRequest>>>,
     stop: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl MockModel {
     /// Listens on a free loopback port. Panics on failure.
-    pub fn start(script: Script) -> Self {
+    pub fn start(script: TurnScript) -> Self {
         let (record, recorded) = watch::channel(Vec::new());
         let (stop, stopped) = oneshot::channel();
         let (bound, address) = std::sync::mpsc::channel();
@@ -48,12 +48,12 @@ impl MockModel {
     }
 
     /// Every request so far, oldest first.
-    pub fn requests(&self) -> Vec<Arc<Recorded>> {
+    pub fn requests(&self) -> Vec<Arc<ResponsesRequest>> {
         self.recorded.borrow().clone()
     }
 
     /// Waits for at least `count` requests and returns all. The test runner stops a test that hangs.
-    pub async fn requests_after(&self, count: usize) -> Vec<Arc<Recorded>> {
+    pub async fn requests_after(&self, count: usize) -> Vec<Arc<ResponsesRequest>> {
         let mut recorded = self.recorded.clone();
         let reached = recorded.wait_for(|requests| requests.len() >= count).await;
         reached

@@ -1,10 +1,10 @@
 //! The requests of a session as text, each without the part that repeats the previous request.
 
 /// The purpose of a request, and its transcript.
-pub type Request = (&'static str, Vec<String>);
+pub type SentRequest = (&'static str, Vec<String>);
 
 /// The new lines of each request; all lines if it does not continue the previous one.
-pub fn sent(requests: impl IntoIterator<Item = Request>) -> String {
+pub fn sent(requests: impl IntoIterator<Item = SentRequest>) -> String {
     let mut text = String::new();
     let mut before: Vec<String> = Vec::new();
     for (purpose, transcript) in requests {

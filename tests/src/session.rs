@@ -6,12 +6,12 @@ use serde_json::Value;
 
 /// The result of a session.
 #[derive(Debug)]
-pub struct Session {
+pub struct ExecOutput {
     pub output: Output,
     pub events: Vec<Value>,
 }
 
-impl Session {
+impl ExecOutput {
     /// Panics where a line is not JSON: whatever else it is, no program can read it.
     pub fn of(output: Output) -> Self {
         let event = |line: &[u8]| {

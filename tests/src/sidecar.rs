@@ -3,17 +3,19 @@
 
 mod frames;
 mod home;
+mod process;
 
-pub use home::Home;
+pub use home::TestHome;
 
 use crate::binary::rawr;
 use rawr_protocol::methods::{
-    ConfigChanged, Initialize, Initialized, PacketChanged, ScratchChanged, Shutdown,
+    ActionPerform, CompactionUpdate, ConfigChanged, DecisionRecorded, Initialize, Initialized,
+    PacketChanged, ScratchChanged, SequenceHeadsUp, SequenceResponded, Shutdown, ThreadChanged,
+    ThreadListChanged,
 };
 use rawr_protocol::{
     Empty, ErrorCode, ErrorData, InitializeParams, Notification, PeerInfo, Request,
 };
-use rustix::process::{Pid, Signal};
 use serde_json::{Value, json};
 use std::collections::VecDeque;
 use std::ffi::OsString;
@@ -44,13 +46,13 @@ pub enum Streams {
     Socket,
     /// Input from a file, output to a pipe.
     InputFile(PathBuf),
-    /// Pipes, and nothing reads the output before [`Sidecar::read_from_now_on`].
+    /// Pipes, and nothing reads the output before [`TestSidecar::read_from_now_on`].
     Unread,
 }
 
 /// Options for starting a sidecar.
 #[derive(Debug, Clone, Default)]
-pub struct Launch {
+pub struct LaunchOptions {
     pub streams: Streams,
     pub environment: Vec<(&'static str, OsString)>,
     /// What a shell does before it becomes the sidecar.
@@ -75,7 +77,7 @@ pub struct Note {
 }
 
 #[derive(Debug)]
-pub struct Sidecar {
+pub struct TestSidecar {
     child: Child,
     writer: Option<Writer>,
     arrivals: Receiver<Value>,
@@ -97,13 +99,13 @@ enum Writer {
     Socket(UnixStream),
 }
 
-impl Sidecar {
+impl TestSidecar {
     /// Starts a sidecar and completes the handshake.
-    pub fn start(home: &Home) -> Self {
-        Self::launch(home, &Launch::default())
+    pub fn start(home: &TestHome) -> Self {
+        Self::launch(home, &LaunchOptions::default())
     }
 
-    pub fn launch(home: &Home, launch: &Launch) -> Self {
+    pub fn launch(home: &TestHome, launch: &LaunchOptions) -> Self {
         let mut sidecar = Self::spawn(home, launch);
         sidecar.greet("test");
         sidecar
@@ -116,7 +118,7 @@ impl Sidecar {
     }
 
     /// Starts a sidecar without the handshake.
-    pub fn spawn(home: &Home, launch: &Launch) -> Self {
+    pub fn spawn(home: &TestHome, launch: &LaunchOptions) -> Self {
         let stderr = home.stderr();
         let mut command = home.command(rawr(), launch);
         command.arg("serve").stderr(must(File::create(&stderr), "create the log"));
@@ -325,6 +327,17 @@ impl Sidecar {
         self.allowed.push(N::METHOD);
     }
 
+    /// Allows what a sidecar tells of other clients' requests.
+    pub fn allow_news_of_others(&mut self) {
+        self.allow::<ActionPerform>();
+        self.allow::<CompactionUpdate>();
+        self.allow::<DecisionRecorded>();
+        self.allow::<SequenceHeadsUp>();
+        self.allow::<SequenceResponded>();
+        self.allow::<ThreadChanged>();
+        self.allow::<ThreadListChanged>();
+    }
+
     /// Any next message, answer or not.
     pub fn next_answer(&mut self) -> Value {
         while self.answers.is_empty() {
@@ -372,63 +385,6 @@ impl Sidecar {
         std::fs::read_to_string(&self.stderr).unwrap_or_default()
     }
 
-    pub fn process_id(&self) -> u32 {
-        self.child.id()
-    }
-
-    /// The most memory that it ever held, in bytes.
-    pub fn peak_memory(&self) -> u64 {
-        let size = self.status("VmHWM:");
-        let kilobytes = size.strip_suffix(" kB").and_then(|size| size.trim().parse().ok());
-        kilobytes.map_or_else(|| panic!("no size: {size}"), |size: u64| size * 1024)
-    }
-
-    /// From now on no file that it writes grows beyond so many bytes: a disk that is full. `None`: space again.
-    /// Its prelude must have made it deaf to `XFSZ`.
-    #[cfg(target_os = "linux")]
-    pub fn limit_files(&self, bytes: Option<u64>) {
-        let limit = rustix::process::Rlimit { current: bytes, maximum: None };
-        let set = rustix::process::prlimit(self.pid(), rustix::process::Resource::Fsize, limit);
-        must(set, "limit the sidecar's files");
-    }
-
-    fn pid(&self) -> Option<Pid> {
-        i32::try_from(self.child.id()).ok().and_then(Pid::from_raw)
-    }
-
-    fn send_signal(&self, signal: Signal) {
-        let sent = self.pid().map(|pid| rustix::process::kill_process(pid, signal));
-        must(sent.unwrap_or(Err(rustix::io::Errno::SRCH)), "send a signal to the sidecar");
-    }
-
-    /// Stops the process and waits until it is stopped.
-    pub fn pause(&self) {
-        self.send_signal(Signal::STOP);
-        let give_up_at = Instant::now() + LIMIT;
-        while !self.status("State:").starts_with('T') {
-            assert!(Instant::now() < give_up_at, "it does not stop");
-            thread::sleep(Duration::from_millis(1));
-        }
-    }
-
-    pub fn go_on(&self) {
-        self.send_signal(Signal::CONT);
-    }
-
-    /// A field of the process's status file.
-    fn status(&self, field: &str) -> String {
-        let path = format!("/proc/{}/status", self.child.id());
-        let status = must(std::fs::read_to_string(path), "read the process's status");
-        let line = status.lines().find_map(|line| line.strip_prefix(field));
-        line.map_or_else(|| panic!("no {field} in {status}"), |value| value.trim().to_owned())
-    }
-
-    /// Kills the process.
-    pub fn kill(&mut self) -> ExitStatus {
-        drop(self.child.kill());
-        self.wait()
-    }
-
     pub fn end_input(&mut self) {
         if let Some(Writer::Socket(socket)) = &self.writer {
             drop(socket.shutdown(std::net::Shutdown::Write));
@@ -453,6 +409,16 @@ impl Sidecar {
 
     /// `shutdown`, `exit`, and the end of the process.
     pub fn leave(mut self) {
+        self.end();
+    }
+
+    /// Ends it without reading the notifications that have arrived.
+    pub fn discard_and_leave(mut self) {
+        self.take_notes();
+        self.end();
+    }
+
+    fn end(&mut self) {
         self.call::<Shutdown>(&Empty {});
         self.send(&json!({ "jsonrpc": "2.0", "method": "exit" }));
         let status = self.wait();
@@ -460,7 +426,7 @@ impl Sidecar {
     }
 }
 
-impl Drop for Sidecar {
+impl Drop for TestSidecar {
     fn drop(&mut self) {
         drop(self.child.kill());
         if thread::panicking() {

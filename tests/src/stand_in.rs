@@ -3,8 +3,8 @@
 
 mod record;
 
-use self::record::{Did, Record};
-use crate::sidecar::{Home, Note, Sidecar, must};
+use self::record::{Did, TurnRecord};
+use crate::sidecar::{Note, TestHome, TestSidecar, must};
 use rawr_protocol::methods::{
     ActionPerform, ActionReport, CompactionReport, InputSubmit, SignalReport, ThreadOpen,
     TurnCompleted, TurnStarted,
@@ -42,7 +42,7 @@ pub struct StandIn {
     /// The number of turns. A host that resumes a conversation continues counting.
     pub turns: u32,
     to_say: VecDeque<Call>,
-    record: Record,
+    record: TurnRecord,
     /// The reports of each action, by action id.
     done: BTreeMap<String, Vec<Call>>,
     /// The actions that were carried out: the purpose of a turn, `compact`, or `deliver` with its items.
@@ -65,7 +65,7 @@ impl StandIn {
             thread: thread.to_owned(),
             turns: 0,
             to_say: VecDeque::new(),
-            record: Record::default(),
+            record: TurnRecord::default(),
             done: BTreeMap::new(),
             performed: Vec::new(),
             verdicts: Vec::new(),
@@ -77,9 +77,9 @@ impl StandIn {
     }
 
     /// With a sequence that waits for approval.
-    pub fn asked(thread: &str, home: &Home) -> (Sidecar, Self) {
+    pub fn asked(thread: &str, home: &TestHome) -> (TestSidecar, Self) {
         home.configure("[rawr_auto_compaction]\nmode = \"ask\"\n");
-        let mut sidecar = Sidecar::start(home);
+        let mut sidecar = TestSidecar::start(home);
         let mut host = Self::new(thread);
         host.open(home, &mut sidecar);
         host.user_turn_with_boundaries();
@@ -87,7 +87,7 @@ impl StandIn {
         (sidecar, host)
     }
 
-    pub fn opening(&self, home: &Home, role: Role) -> ThreadOpenParams {
+    pub fn opening(&self, home: &TestHome, role: Role) -> ThreadOpenParams {
         let capabilities =
             HostCapabilities { inject_turn: true, compact: true, ..HostCapabilities::default() };
         ThreadOpenParams {
@@ -106,7 +106,7 @@ impl StandIn {
     }
 
     /// Opens the thread and carries out or reports its pending actions. False if the sidecar died.
-    pub fn open(&mut self, home: &Home, sidecar: &mut Sidecar) -> bool {
+    pub fn open(&mut self, home: &TestHome, sidecar: &mut TestSidecar) -> bool {
         let opening = call::<ThreadOpen>(&self.opening(home, Role::Owner));
         let Some(answer) = sidecar.say(opening.method, &opening.params) else { return false };
         let opened = answer.unwrap_or_else(|failure| panic!("{failure:#?}\n{}", sidecar.told()));
@@ -181,7 +181,7 @@ impl StandIn {
     }
 
     /// Sends all pending requests without reading the answers.
-    pub fn ask_all(&mut self, sidecar: &mut Sidecar) -> Vec<u64> {
+    pub fn ask_all(&mut self, sidecar: &mut TestSidecar) -> Vec<u64> {
         let send = |(Call { method, params }, id)| {
             let message = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
             sidecar.send(&message);
@@ -191,12 +191,12 @@ impl StandIn {
     }
 
     /// Sends requests and carries out actions until none is left. False if the sidecar died; unanswered requests stay pending.
-    pub fn run(&mut self, sidecar: &mut Sidecar) -> bool {
+    pub fn run(&mut self, sidecar: &mut TestSidecar) -> bool {
         self.run_and(sidecar, |_| {})
     }
 
     /// The same, and shows each notification before it is acted on.
-    pub fn run_and(&mut self, sidecar: &mut Sidecar, mut each: impl FnMut(&Note)) -> bool {
+    pub fn run_and(&mut self, sidecar: &mut TestSidecar, mut each: impl FnMut(&Note)) -> bool {
         loop {
             for note in sidecar.take_notes() {
                 each(&note);

@@ -53,7 +53,12 @@ impl Terminal {
         Self::start(command, rows, columns, &ANSWERS)
     }
 
-    fn start(command: &Command, rows: u16, columns: u16, answers: &'static [Answer]) -> Self {
+    fn start(
+        command: &Command,
+        rows: u16,
+        columns: u16,
+        answers: &'static [TerminalAnswer],
+    ) -> Self {
         let keyboard = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
         grantpt(&keyboard).unwrap();
         unlockpt(&keyboard).unwrap();
@@ -210,10 +215,10 @@ fn resize(terminal: &File, rows: u16, columns: u16) {
 }
 
 /// What is asked for, and what is said to it.
-type Answer = (&'static str, &'static str);
+type TerminalAnswer = (&'static str, &'static str);
 
 /// Where the cursor is, what the terminal can do, and its colors.
-const ANSWERS: [Answer; 5] = [
+const ANSWERS: [TerminalAnswer; 5] = [
     ("\x1b[6n", "\x1b[1;1R"),
     ("\x1b[c", "\x1b[?1;2c"),
     ("\x1b[?u", "\x1b[?0u"),
@@ -221,7 +226,7 @@ const ANSWERS: [Answer; 5] = [
     ("\x1b]11;?", "\x1b]11;rgb:00/00/00\x1b\\"),
 ];
 
-fn follow(mut screen: File, shown: &(Mutex<Shown>, Condvar), answers: &[Answer]) {
+fn follow(mut screen: File, shown: &(Mutex<Shown>, Condvar), answers: &[TerminalAnswer]) {
     let mut bytes = [0; 8192];
     while let Ok(count @ 1..) = screen.read(&mut bytes) {
         let text = String::from_utf8_lossy(&bytes[..count]);

@@ -58,11 +58,11 @@ pub struct Cli {
     pub verbose: bool,
 
     #[command(subcommand)]
-    pub command: Command,
+    pub command: CliCommand,
 }
 
 #[derive(Debug, Subcommand)]
-pub enum Command {
+pub enum CliCommand {
     /// Show a compaction in a scripted session; needs no network or account
     Demo(DemoArgs),
     /// Run an agent on prompts and manage its context

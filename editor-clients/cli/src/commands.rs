@@ -44,11 +44,11 @@ use rawr_server::config::Home;
 use rawr_server::store::Store;
 use serde_json::{Map, Value};
 
-use crate::args::{self, Cli, Command, ConfigSetting};
+use crate::args::{self, Cli, CliCommand, ConfigSetting};
 use crate::render::causes;
 use rawr_host::drive::{DriveError, SessionEnd, SessionResult};
 use rawr_host::host::embedded::CompactionPrompts;
-use rawr_host::sidecar::{Sidecar, SidecarLog, SidecarSettings};
+use rawr_host::sidecar::{SidecarClient, SidecarLog, SidecarSettings};
 use rawr_host::stop::StopRequest;
 use rawr_host::text::sanitize_terminal;
 
@@ -60,41 +60,41 @@ pub fn main() -> ExitCode {
     };
     let common = CommonOptions { command, home: cli.home, is_verbose: cli.verbose };
     // A hook's stderr is shown in the agent, a relay has none, and the sidecar configures its own log.
-    if !matches!(cli.command, Command::Serve(_) | Command::Hook(_) | Command::Relay(_))
+    if !matches!(cli.command, CliCommand::Serve(_) | CliCommand::Hook(_) | CliCommand::Relay(_))
         && let Err(error) = rawr_server::log_if_asked()
     {
         let _ = writeln!(anstream::stderr(), "rawr: logging is off: {error}");
     }
     let done = match cli.command {
-        Command::Serve(args) => {
+        CliCommand::Serve(args) => {
             return rawr_server::serve(ServeOptions { home: common.home, log_file: args.log_file });
         }
-        Command::Demo(args) => on_runtime(demo::run(&common, args)),
-        Command::Exec(args) => on_runtime(exec::run(&common, args)),
-        Command::Codex(args) => on_runtime(codex::run(&common, args)),
-        Command::Relay(args) => on_runtime(relay::run(args)),
-        Command::Lease(args) => on_runtime(lease::run(args)),
-        Command::Attach(args) => on_runtime(attach::run(&common, args)),
-        Command::Detach => detach::run(&common),
-        Command::Doctor(args) => on_runtime(doctor::run(&common, args)),
-        Command::Status(args) => on_runtime(status::run(&common, args)),
-        Command::Watch(args) => on_runtime(watch::run(&common, args)),
-        Command::Explain(args) => on_runtime(explain::run(&common, args)),
-        Command::Guard(args) => on_runtime(guard::run(&common, args)),
-        Command::Pin(args) => on_runtime(pin::run(&common, args)),
-        Command::Mark(args) => on_runtime(mark::run(&common, args)),
-        Command::Snooze(args) => on_runtime(snooze::run(&common, args)),
-        Command::Compact(args) => on_runtime(compact::run(&common, args)),
-        Command::Capsules(args) => on_runtime(capsules::run(&common, args)),
-        Command::Restore(args) => on_runtime(restore::run(&common, args)),
-        Command::Recall(args) => on_runtime(recall::run(&common, args)),
-        Command::State(args) => on_runtime(state::run(&common, args)),
-        Command::Hooks(args) => hooks::run(&common, &args),
-        Command::Hook(args) => return hook::run(&common, &args),
-        Command::Config(args) => config::run(&common, &args),
-        Command::Prompts(args) => on_runtime(prompts::run(&common, args)),
-        Command::Init(args) => init::run(&common, &args),
-        Command::Completions { shell } => completions(shell),
+        CliCommand::Demo(args) => on_runtime(demo::run(&common, args)),
+        CliCommand::Exec(args) => on_runtime(exec::run(&common, args)),
+        CliCommand::Codex(args) => on_runtime(codex::run(&common, args)),
+        CliCommand::Relay(args) => on_runtime(relay::run(args)),
+        CliCommand::Lease(args) => on_runtime(lease::run(args)),
+        CliCommand::Attach(args) => on_runtime(attach::run(&common, args)),
+        CliCommand::Detach => detach::run(&common),
+        CliCommand::Doctor(args) => on_runtime(doctor::run(&common, args)),
+        CliCommand::Status(args) => on_runtime(status::run(&common, args)),
+        CliCommand::Watch(args) => on_runtime(watch::run(&common, args)),
+        CliCommand::Explain(args) => on_runtime(explain::run(&common, args)),
+        CliCommand::Guard(args) => on_runtime(guard::run(&common, args)),
+        CliCommand::Pin(args) => on_runtime(pin::run(&common, args)),
+        CliCommand::Mark(args) => on_runtime(mark::run(&common, args)),
+        CliCommand::Snooze(args) => on_runtime(snooze::run(&common, args)),
+        CliCommand::Compact(args) => on_runtime(compact::run(&common, args)),
+        CliCommand::Capsules(args) => on_runtime(capsules::run(&common, args)),
+        CliCommand::Restore(args) => on_runtime(restore::run(&common, args)),
+        CliCommand::Recall(args) => on_runtime(recall::run(&common, args)),
+        CliCommand::State(args) => on_runtime(state::run(&common, args)),
+        CliCommand::Hooks(args) => hooks::run(&common, &args),
+        CliCommand::Hook(args) => return hook::run(&common, &args),
+        CliCommand::Config(args) => config::run(&common, &args),
+        CliCommand::Prompts(args) => on_runtime(prompts::run(&common, args)),
+        CliCommand::Init(args) => init::run(&common, &args),
+        CliCommand::Completions { shell } => completions(shell),
     };
     done.unwrap_or_else(|error| {
         if is_broken_pipe(&error) {
@@ -211,14 +211,14 @@ fn exit_code(
 }
 
 /// The current prompts of the embedded host's compactor.
-async fn compaction_prompts(sidecar: &mut Sidecar) -> anyhow::Result<CompactionPrompts> {
+async fn compaction_prompts(sidecar: &mut SidecarClient) -> anyhow::Result<CompactionPrompts> {
     Ok(CompactionPrompts {
         compact: prompt(sidecar, "compact").await?,
         summary_prefix: prompt(sidecar, "summary-prefix").await?,
     })
 }
 
-async fn prompt(sidecar: &mut Sidecar, name: &str) -> anyhow::Result<String> {
+async fn prompt(sidecar: &mut SidecarClient, name: &str) -> anyhow::Result<String> {
     let params = PromptGetParams { name: name.to_owned() };
     let got = sidecar.call::<methods::PromptGet>(params).await;
     got.map(|got| got.text).with_context(|| format!("failed to load the prompt {name}"))

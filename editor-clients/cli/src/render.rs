@@ -3,6 +3,7 @@
 mod banner;
 mod decisions;
 mod human;
+mod palette;
 mod restore;
 mod text;
 mod threads;
@@ -14,7 +15,8 @@ use anstream::{AutoStream, ColorChoice};
 pub use self::banner::banner_words;
 pub use self::decisions::{compacted_to, decided, decision, decision_line, fact, outcome_of};
 use self::human::TranscriptRenderer;
-pub use self::human::{BAD, BOLD, DIM, GOOD, OURS, WARN, compaction, plan_step};
+pub use self::human::{compaction, plan_step};
+pub use self::palette::{BAD, BOLD, DIM, GOOD, OURS, WARN};
 pub use self::restore::{capsule_line, place, restored, restoring};
 pub use self::text::{ago, plain};
 pub(crate) use self::text::{bytes, causes, number};

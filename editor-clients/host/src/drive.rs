@@ -28,13 +28,13 @@ use self::actions::QuestionPurpose;
 use self::inputs::{HeldMessage, SIGN_OF_LIFE, TypedInputs};
 pub use self::inputs::{HoldReply, HoldReplySender, TypedMessage};
 use self::outage::StoreOutage;
-pub use self::prompts::PromptSource;
+pub use self::prompts::PromptQueue;
 use self::prompts::WantedLine;
 pub use self::result::{DriveError, SessionEnd, SessionResult};
 use self::turns::DriverTurns;
 use crate::event::{NoticeLevel, Reporter, SessionEvent};
-use crate::host::{Host, HostAccess, HostError, HostEvent, ThreadOrigin};
-use crate::sidecar::{Launch, Sidecar, SidecarError, SidecarNotification};
+use crate::host::{AgentHost, HostAccess, HostError, HostEvent, ThreadOrigin};
+use crate::sidecar::{Launch, SidecarClient, SidecarError, SidecarNotification};
 use crate::stop::StopRequest;
 
 /// One session: connects a host's thread to a sidecar and reports events to a reporter.
@@ -44,7 +44,7 @@ use crate::stop::StopRequest;
 pub struct Drive<'r, H, L> {
     host: H,
     launch: L,
-    sidecar: Sidecar,
+    sidecar: SidecarClient,
     reporter: &'r mut dyn Reporter,
     thread_id: String,
     /// The phase that the sidecar reported last.
@@ -87,7 +87,7 @@ const QUIET: Duration = Duration::from_secs(60);
 /// Interval between redraws of a live terminal.
 const TICK: Duration = Duration::from_millis(120);
 
-impl<'r, H: Host, L: Launch> Drive<'r, H, L> {
+impl<'r, H: AgentHost, L: Launch> Drive<'r, H, L> {
     /// Opens the host's thread at the sidecar, as its owner. Restarts the sidecar once if it ends meanwhile.
     ///
     /// # Errors
@@ -96,7 +96,7 @@ impl<'r, H: Host, L: Launch> Drive<'r, H, L> {
     pub async fn open(
         host: H,
         launch: L,
-        sidecar: Sidecar,
+        sidecar: SidecarClient,
         reporter: &'r mut dyn Reporter,
     ) -> Result<Self, DriveError> {
         let thread_id = host.thread().thread_id.clone();
@@ -166,7 +166,7 @@ impl<'r, H: Host, L: Launch> Drive<'r, H, L> {
     /// Fails if the host ends by itself, if a restarted sidecar ends again, or if the reporter fails.
     pub async fn run(
         mut self,
-        prompts: &mut PromptSource,
+        prompts: &mut PromptQueue,
         stop: &mut StopRequest,
     ) -> Result<SessionResult, DriveError> {
         let ended = self.turn_over(prompts, stop).await;
@@ -184,7 +184,7 @@ impl<'r, H: Host, L: Launch> Drive<'r, H, L> {
 
     async fn turn_over(
         &mut self,
-        prompts: &mut PromptSource,
+        prompts: &mut PromptQueue,
         stop: &mut StopRequest,
     ) -> Result<SessionEnd, DriveError> {
         loop {
@@ -228,7 +228,7 @@ impl<'r, H: Host, L: Launch> Drive<'r, H, L> {
 
     /// A prompt waits until the host is idle. A prompt typed while a sequence runs goes to the sidecar at once, which holds it
     /// and delivers it with the handoff.
-    fn wanted(&self, prompts: &PromptSource) -> WantedLine {
+    fn wanted(&self, prompts: &PromptQueue) -> WantedLine {
         if self.asks(prompts) {
             return WantedLine::Answer;
         }

@@ -13,21 +13,21 @@ use std::future::Future;
 use std::path::PathBuf;
 
 use futures::future::BoxFuture;
-use rawr_protocol::{Host as HostInfo, PendingAction};
+use rawr_protocol::{Host, PendingAction};
 use serde_json::{Map, Value};
 
 pub use self::report::{HostEvent, TurnKind};
 
 /// One agent program with one conversation.
 ///
-/// Every method is required: a host states what it cannot do. [`access`](Host::access),
-/// [`request_gate`](Host::request_gate), [`withheld_work`](Host::withheld_work) and
-/// [`history_keeper`](Host::history_keeper) lead to what only some hosts have, and their answers do not change while the
+/// Every method is required: a host states what it cannot do. [`access`](AgentHost::access),
+/// [`request_gate`](AgentHost::request_gate), [`withheld_work`](AgentHost::withheld_work) and
+/// [`history_keeper`](AgentHost::history_keeper) lead to what only some hosts have, and their answers do not change while the
 /// host runs.
 ///
-/// Do not drop the future of a request before it resolves. The future of [`next_event`](Host::next_event) may be dropped
+/// Do not drop the future of a request before it resolves. The future of [`next_event`](AgentHost::next_event) may be dropped
 /// at any time; no event is lost. A host makes progress only while one of its futures is awaited.
-pub trait Host {
+pub trait AgentHost {
     /// The conversation.
     fn thread(&self) -> &HostThread;
 
@@ -129,11 +129,11 @@ pub trait SharedThread: Send {
     /// The turn that was already running when the driver joined, until an event reports it.
     fn running_turn(&self) -> Option<&str>;
 
-    /// Makes everything that has happened so far available to [`Host::next_event`] without a wait.
+    /// Makes everything that has happened so far available to [`AgentHost::next_event`] without a wait.
     fn drain_events(&mut self) -> BoxFuture<'_, Result<(), HostError>>;
 
     /// Sets the handoff text for the running compaction. The host queues it as soon as the history is rewritten, so that
-    /// no turn of a person can come first. The next [`Host::start_turn`] then returns the turn that this text started.
+    /// no turn of a person can come first. The next [`AgentHost::start_turn`] then returns the turn that this text started.
     fn prepare_handoff(&mut self, text: String);
 
     /// Waits until the first message of a turn is in the conversation, before any later message of a person.
@@ -218,7 +218,7 @@ pub struct HostThread {
     /// The agent's working folder, absolute.
     pub cwd: PathBuf,
     /// The program and the capabilities of this adapter.
-    pub host: HostInfo,
+    pub host: Host,
     /// The model's name; `None` until it is known.
     pub model: Option<String>,
     /// The size of the context window in tokens. `None` until the host reports it, at the latest with its first usage.

@@ -38,7 +38,7 @@ pub trait Launch {
     /// # Errors
     ///
     /// Fails if the process does not start, ends, or speaks another protocol version.
-    fn launch(&self) -> impl Future<Output = Result<Sidecar, SidecarError>>;
+    fn launch(&self) -> impl Future<Output = Result<SidecarClient, SidecarError>>;
 }
 
 /// Settings for a sidecar child process.
@@ -67,9 +67,9 @@ pub enum SidecarLog {
     Nowhere,
 }
 
-/// A connection to a sidecar. Call [`initialize`](Self::initialize) first. Dropping it kills the child process.
+/// A connection to a sidecar. Call [`greet`](Self::greet) first. Dropping it kills the child process.
 #[derive(Debug)]
-pub struct Sidecar {
+pub struct SidecarClient {
     client: Client,
     arrivals: mpsc::UnboundedReceiver<TransportArrival>,
     notes: VecDeque<SidecarNotification>,
@@ -121,13 +121,13 @@ pub enum SidecarNotification {
 }
 
 impl Launch for SidecarSettings {
-    async fn launch(&self) -> Result<Sidecar, SidecarError> {
+    async fn launch(&self) -> Result<SidecarClient, SidecarError> {
         let not_started = |source| SidecarError::NotStarted { path: self.program.clone(), source };
         let mut child = self.command()?.spawn().map_err(not_started)?;
         let missing = || not_started(io::Error::other("a pipe is missing"));
         let reader = child.stdout.take().ok_or_else(missing)?;
         let writer = child.stdin.take().ok_or_else(missing)?;
-        let mut sidecar = Sidecar::over(reader, writer);
+        let mut sidecar = SidecarClient::over(reader, writer);
         sidecar.child = Some(child);
         sidecar.greet(&self.client, self.home.as_ref(), &self.config).await?;
         Ok(sidecar)
@@ -155,7 +155,7 @@ impl SidecarSettings {
 /// Timeout of each step of an orderly shutdown.
 const ORDERLY: Duration = Duration::from_secs(3);
 
-impl Sidecar {
+impl SidecarClient {
     /// Connects over any pipes, without the handshake.
     pub fn over(
         reader: impl AsyncRead + Send + Unpin + 'static,

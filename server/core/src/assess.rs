@@ -7,15 +7,15 @@ mod gates;
 mod question;
 mod under;
 
-pub use decision::{Decision, Judgment};
+pub use decision::{DecisionRecord, Judgment};
 pub use question::{Inline, Question};
 
 use confirmation::Confirmation;
 
 use crate::boundary::{Boundaries, Boundary};
-use crate::event::{Answer, Entrance, JudgeSource, Outcome, TurnStatus};
+use crate::event::{DecisionEntrance, DecisionOutcome, JudgeReply, JudgeSource, TurnEnding};
 use crate::judgment;
-use crate::policy::{Confirm, JudgeBackend, Mode, Policy, Silence, Tier, TierRule};
+use crate::policy::{ConfirmRule, JudgeBackend, Mode, Policy, PressureTier, Silence, TierRule};
 use crate::thread::{Thread, Turn};
 use crate::units::{DecisionId, Percent, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -23,7 +23,7 @@ use serde::{Deserialize, Serialize};
 /// A named check of a decision (docs/spec/decisions.md#gates). The serde names are stored in `decisions.jsonl`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Gate {
+pub enum DecisionGate {
     /// The configuration switches on what asks: rawr's own decisions, or the built-in compaction.
     Feature,
     /// Little enough of the context window is left.
@@ -61,7 +61,7 @@ pub enum Gate {
 /// The result of one gate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum GateOutcome {
+pub enum GateStatus {
     /// The condition holds.
     Pass,
     /// The condition does not hold, and it counts.
@@ -74,11 +74,11 @@ pub enum GateOutcome {
 
 /// A gate and what it found.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct GateResult {
+pub struct GateEvidence {
     /// The gate.
-    pub gate: Gate,
+    pub gate: DecisionGate,
     /// Its result.
-    pub outcome: GateOutcome,
+    pub outcome: GateStatus,
     /// What the gate saw, as one English fragment for people.
     pub evidence: String,
 }
@@ -99,29 +99,29 @@ enum AppliesTo {
     Tiers,
 }
 
-type Check = fn(&GateContext<'_>) -> Finding;
+type Check = fn(&GateContext<'_>) -> GateFinding;
 
 /// In the order of evaluation. The first failure sets the outcome.
-const GATES: [(Gate, AppliesTo, Lift, Check); 16] = [
-    (Gate::Feature, AppliesTo::All, Lift::Nothing, gates::feature),
-    (Gate::Pressure, AppliesTo::All, Lift::Person, gates::pressure),
-    (Gate::Origin, AppliesTo::All, Lift::Nothing, gates::origin),
-    (Gate::ModeOfHost, AppliesTo::All, Lift::Nothing, gates::mode_of_host),
-    (Gate::Guard, AppliesTo::All, Lift::PersonOrEmergency, gates::guard),
-    (Gate::Breaker, AppliesTo::All, Lift::PersonOrEmergency, gates::breaker),
-    (Gate::Rearm, AppliesTo::All, Lift::Person, gates::rearm),
-    (Gate::Cooldown, AppliesTo::Tiers, Lift::PersonOrEmergency, gates::cooldown),
-    (Gate::Boundary, AppliesTo::Tiers, Lift::PersonOrEmergency, gates::boundary),
-    (Gate::WeakBoundary, AppliesTo::Tiers, Lift::PersonOrEmergency, gates::weak_boundary),
-    (Gate::SemanticBreak, AppliesTo::Tiers, Lift::PersonOrEmergency, gates::semantic_break),
-    (Gate::ActiveWork, AppliesTo::Tiers, Lift::PersonOrEmergency, gates::active_work),
-    (Gate::PacketWorth, AppliesTo::Tiers, Lift::PersonOrEmergency, gates::packet_worth),
-    (Gate::Confirmation, AppliesTo::Tiers, Lift::PersonOrEmergency, gates::confirmation),
-    (Gate::Judgment, AppliesTo::Tiers, Lift::PersonOrEmergency, gates::judgment),
-    (Gate::Mode, AppliesTo::Tiers, Lift::Person, gates::mode),
+const GATES: [(DecisionGate, AppliesTo, Lift, Check); 16] = [
+    (DecisionGate::Feature, AppliesTo::All, Lift::Nothing, gates::feature),
+    (DecisionGate::Pressure, AppliesTo::All, Lift::Person, gates::pressure),
+    (DecisionGate::Origin, AppliesTo::All, Lift::Nothing, gates::origin),
+    (DecisionGate::ModeOfHost, AppliesTo::All, Lift::Nothing, gates::mode_of_host),
+    (DecisionGate::Guard, AppliesTo::All, Lift::PersonOrEmergency, gates::guard),
+    (DecisionGate::Breaker, AppliesTo::All, Lift::PersonOrEmergency, gates::breaker),
+    (DecisionGate::Rearm, AppliesTo::All, Lift::Person, gates::rearm),
+    (DecisionGate::Cooldown, AppliesTo::Tiers, Lift::PersonOrEmergency, gates::cooldown),
+    (DecisionGate::Boundary, AppliesTo::Tiers, Lift::PersonOrEmergency, gates::boundary),
+    (DecisionGate::WeakBoundary, AppliesTo::Tiers, Lift::PersonOrEmergency, gates::weak_boundary),
+    (DecisionGate::SemanticBreak, AppliesTo::Tiers, Lift::PersonOrEmergency, gates::semantic_break),
+    (DecisionGate::ActiveWork, AppliesTo::Tiers, Lift::PersonOrEmergency, gates::active_work),
+    (DecisionGate::PacketWorth, AppliesTo::Tiers, Lift::PersonOrEmergency, gates::packet_worth),
+    (DecisionGate::Confirmation, AppliesTo::Tiers, Lift::PersonOrEmergency, gates::confirmation),
+    (DecisionGate::Judgment, AppliesTo::Tiers, Lift::PersonOrEmergency, gates::judgment),
+    (DecisionGate::Mode, AppliesTo::Tiers, Lift::Person, gates::mode),
 ];
 
-enum Finding {
+enum GateFinding {
     Pass(String),
     Fail {
         evidence: String,
@@ -144,12 +144,12 @@ struct GateContext<'c> {
     /// What the next message says of the proposal.
     confirmed: Option<Confirmation>,
     percent: Option<Percent>,
-    tier: Option<Tier>,
+    tier: Option<PressureTier>,
     now: Timestamp,
 }
 
 impl<'c> GateContext<'c> {
-    fn rule(&self) -> Option<(Tier, &'c TierRule)> {
+    fn rule(&self) -> Option<(PressureTier, &'c TierRule)> {
         self.tier.map(|tier| (tier, self.policy.tiers.rule(tier)))
     }
 
@@ -157,7 +157,7 @@ impl<'c> GateContext<'c> {
         let turn_complete = self
             .turn
             .and_then(|turn| turn.end.as_ref())
-            .is_some_and(|end| end.status == TurnStatus::Completed);
+            .is_some_and(|end| end.status == TurnEnding::Completed);
         let set = self.thread.present(self.question.turn());
         if turn_complete { set.or(Boundaries::of(&[Boundary::TurnComplete])) } else { set }
     }
@@ -170,7 +170,7 @@ impl<'c> GateContext<'c> {
     fn judgment(&self) -> Option<Judgment> {
         let tier = self.tier.filter(|_| !self.is_inline())?;
         self.policy.tiers.rule(tier).decision_prompt_path.as_ref()?;
-        if tier == Tier::Emergency || matches!(self.question, Question::Person) {
+        if tier == PressureTier::Emergency || matches!(self.question, Question::Person) {
             return None;
         }
         if self.skips_judge() {
@@ -196,7 +196,7 @@ impl<'c> GateContext<'c> {
             }
             Some(JudgeSource::Host) if !self.thread.host.can.judge => {
                 let error = "the host cannot judge".to_owned();
-                by_itself(JudgeSource::Host, Answer::Failed { error })
+                by_itself(JudgeSource::Host, JudgeReply::Failed { error })
             }
             Some(_) => {
                 let judging = self.thread.judging.as_ref()?;
@@ -208,14 +208,18 @@ impl<'c> GateContext<'c> {
 
     /// What has to confirm a proposal of this turn. A host that cannot hold a message back lets only silence confirm. A
     /// person who has to compact by hand confirms by doing so.
-    fn confirm(&self) -> Confirm {
+    fn confirm(&self) -> ConfirmRule {
         let Some((tier, rule)) = self.rule().filter(|_| !self.is_inline()) else {
-            return Confirm::None;
+            return ConfirmRule::None;
         };
         match rule.confirm {
-            _ if tier == Tier::Emergency || self.question.is_inside_a_turn() => Confirm::None,
-            _ if self.thread.host.can.compact_by_person => Confirm::None,
-            Confirm::Message | Confirm::Either if !self.thread.host.can.queue => Confirm::Idle,
+            _ if tier == PressureTier::Emergency || self.question.is_inside_a_turn() => {
+                ConfirmRule::None
+            }
+            _ if self.thread.host.can.compact_by_person => ConfirmRule::None,
+            ConfirmRule::Message | ConfirmRule::Either if !self.thread.host.can.queue => {
+                ConfirmRule::Idle
+            }
             confirm => confirm,
         }
     }
@@ -236,11 +240,11 @@ impl<'c> GateContext<'c> {
 
     /// The end of a turn only proposes.
     fn awaits_confirmation(&self) -> bool {
-        matches!(self.question, Question::TurnEnd(_)) && self.confirm() != Confirm::None
+        matches!(self.question, Question::TurnEnd(_)) && self.confirm() != ConfirmRule::None
     }
 
     /// Whether a judge other than the heuristic answers at this tier.
-    fn asks_judge(&self, tier: Tier) -> bool {
+    fn asks_judge(&self, tier: PressureTier) -> bool {
         let by = judge(self.policy.judge, self.thread);
         self.policy.tiers.rule(tier).decision_prompt_path.is_some()
             && by.is_some_and(|by| by != JudgeSource::Heuristic)
@@ -271,7 +275,7 @@ pub fn assess(
     policy: &Policy,
     question: Question<'_>,
     now: Timestamp,
-) -> Decision {
+) -> DecisionRecord {
     let percent = match question {
         Question::Inline(Inline::BeforeInput(more)) => thread.percent_remaining_with(more, policy),
         _ => thread.percent_remaining(policy),
@@ -293,12 +297,12 @@ pub fn assess(
     };
     case.confirmed = case.next_message();
     case.judgment = case.judgment();
-    let mut decision = Decision {
+    let mut decision = DecisionRecord {
         id: thread.next_decision_id(),
         at: now,
         entrance: question.entrance(),
         turn: question.turn().cloned(),
-        outcome: Outcome::Compact,
+        outcome: DecisionOutcome::Compact,
         tier,
         percent,
         tokens: thread.context,
@@ -313,41 +317,41 @@ pub fn assess(
     };
     let lifts = |lift: Lift| match question {
         Question::Person => lift != Lift::Nothing,
-        _ => lift == Lift::PersonOrEmergency && tier == Some(Tier::Emergency),
+        _ => lift == Lift::PersonOrEmergency && tier == Some(PressureTier::Emergency),
     };
     let (mut asks, mut waits) = (false, None);
     for (gate, applies_to, lift, check) in GATES {
         let finding =
             if inline && applies_to == AppliesTo::Tiers { NOT_INLINE } else { check(&case) };
         let (outcome, evidence) = match finding {
-            Finding::Wait(comes_if) => {
+            GateFinding::Wait(comes_if) => {
                 waits = decision.would_fire_if.is_empty().then_some(comes_if);
-                (GateOutcome::NotReached, "not confirmed yet".to_owned())
+                (GateStatus::NotReached, "not confirmed yet".to_owned())
             }
-            Finding::Ask => {
+            GateFinding::Ask => {
                 asks = decision.would_fire_if.is_empty();
                 let evidence = if asks { "the judge is asked" } else { "the judge is not asked" };
-                (GateOutcome::NotReached, evidence.to_owned())
+                (GateStatus::NotReached, evidence.to_owned())
             }
-            Finding::Pass(evidence) => (GateOutcome::Pass, evidence),
-            Finding::NotReached(evidence) => (GateOutcome::NotReached, evidence.to_owned()),
-            Finding::Fail { evidence, .. } if lifts(lift) => (GateOutcome::Bypassed, evidence),
-            Finding::Fail { evidence, would_fire_if } => {
+            GateFinding::Pass(evidence) => (GateStatus::Pass, evidence),
+            GateFinding::NotReached(evidence) => (GateStatus::NotReached, evidence.to_owned()),
+            GateFinding::Fail { evidence, .. } if lifts(lift) => (GateStatus::Bypassed, evidence),
+            GateFinding::Fail { evidence, would_fire_if } => {
                 if decision.would_fire_if.is_empty() {
                     decision.outcome = case.outcome_of_failure(gate);
                     decision.reason.clone_from(&evidence);
                 }
                 decision.would_fire_if.push(would_fire_if);
-                (GateOutcome::Fail, evidence)
+                (GateStatus::Fail, evidence)
             }
         };
-        decision.gates.push(GateResult { gate, outcome, evidence });
+        decision.gates.push(GateEvidence { gate, outcome, evidence });
     }
     if asks {
-        decision.outcome = Outcome::Judge;
+        decision.outcome = DecisionOutcome::Judge;
         decision.reason = format!("{}; the judge is asked", case.reason());
         decision.would_fire_if = vec!["the judge says yes".to_owned()];
-    } else if decision.outcome == Outcome::Compact {
+    } else if decision.outcome == DecisionOutcome::Compact {
         case.conclude(waits, &mut decision);
     } else if let Some(why) = decision.drops() {
         let proposed = thread.proposal().map_or(Boundaries::NONE, |(of, _)| of.boundaries);
@@ -358,22 +362,22 @@ pub fn assess(
 
 impl GateContext<'_> {
     /// Fills in the outcome after every gate passed, or only the confirmation is missing.
-    fn conclude(&self, waits: Option<String>, decision: &mut Decision) {
+    fn conclude(&self, waits: Option<String>, decision: &mut DecisionRecord) {
         decision.reason = self.reason();
         if let Some(waits) = waits {
             let confirm = self.confirm();
             let decides = confirm.decides(self.silence());
-            decision.outcome = Outcome::Defer;
-            decision.entrance = Entrance::Preflight;
+            decision.outcome = DecisionOutcome::Defer;
+            decision.entrance = DecisionEntrance::Preflight;
             decision.confirm = Some(confirm);
             decision.reason = format!("{}; {decides} decides", decision.reason);
             decision.would_fire_if = vec![waits];
             return;
         }
-        let waits = |(tier, rule): (Tier, &TierRule)| rule.waits_for_input(tier);
+        let waits = |(tier, rule): (PressureTier, &TierRule)| rule.waits_for_input(tier);
         if matches!(self.question, Question::TurnEnd(_)) && self.rule().is_some_and(waits) {
-            decision.outcome = Outcome::Defer;
-            decision.entrance = Entrance::Preflight;
+            decision.outcome = DecisionOutcome::Defer;
+            decision.entrance = DecisionEntrance::Preflight;
             decision.would_fire_if = vec!["the next message comes".to_owned()];
             return;
         }
@@ -383,19 +387,21 @@ impl GateContext<'_> {
             && !self.question.is_inside_a_turn()
             && !self.is_inline()
         {
-            decision.outcome = Outcome::Ask;
+            decision.outcome = DecisionOutcome::Ask;
         }
         decision.sequence = Some(self.thread.next_sequence_id());
     }
 
-    fn outcome_of_failure(&self, gate: Gate) -> Outcome {
-        let failed = |judgment: &Judgment| matches!(judgment.answer, Answer::Failed { .. });
+    fn outcome_of_failure(&self, gate: DecisionGate) -> DecisionOutcome {
+        let failed = |judgment: &Judgment| matches!(judgment.answer, JudgeReply::Failed { .. });
         match (gate, self.policy.mode) {
-            (Gate::Mode, _) if self.question.is_inside_a_turn() => Outcome::Nothing,
-            (Gate::Mode, Mode::Tag) => Outcome::Tag,
-            (Gate::Mode, Mode::Suggest) => Outcome::Suggest,
-            (Gate::Judgment, _) if self.judgment.as_ref().is_some_and(failed) => Outcome::Defer,
-            _ => Outcome::Nothing,
+            (DecisionGate::Mode, _) if self.question.is_inside_a_turn() => DecisionOutcome::Nothing,
+            (DecisionGate::Mode, Mode::Tag) => DecisionOutcome::Tag,
+            (DecisionGate::Mode, Mode::Suggest) => DecisionOutcome::Suggest,
+            (DecisionGate::Judgment, _) if self.judgment.as_ref().is_some_and(failed) => {
+                DecisionOutcome::Defer
+            }
+            _ => DecisionOutcome::Nothing,
         }
     }
 
@@ -427,9 +433,9 @@ impl GateContext<'_> {
 }
 
 /// Why a compaction comes, for people.
-pub fn pressed(tier: Tier, percent: Percent, boundaries: Boundaries) -> String {
+pub fn pressed(tier: PressureTier, percent: Percent, boundaries: Boundaries) -> String {
     match tier {
-        Tier::Emergency => format!("{percent} left: emergency"),
+        PressureTier::Emergency => format!("{percent} left: emergency"),
         tier => format!("{percent} left ({tier}) at {boundaries}"),
     }
 }
@@ -446,4 +452,5 @@ pub const fn judge(backend: JudgeBackend, thread: &Thread) -> Option<JudgeSource
     }
 }
 
-const NOT_INLINE: Finding = Finding::NotReached("does not apply to the built-in compaction");
+const NOT_INLINE: GateFinding =
+    GateFinding::NotReached("does not apply to the built-in compaction");

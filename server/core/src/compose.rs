@@ -1,9 +1,9 @@
 //! Composes rawr's texts: packet requests, its own packet, and the handoff.
 
 use crate::event::{Packet, Resume};
-use crate::policy::PacketAuthor;
+use crate::policy::PacketSource;
 use crate::prompt::{PromptName, SequencePrompts, render};
-use crate::signal::plan::StepStatus;
+use crate::signal::plan::PlanItemStatus;
 use crate::thread::Thread;
 
 /// A packet from what rawr observed, for when the agent's is not wanted or did not come. Its template says who wrote
@@ -23,9 +23,9 @@ pub fn by_watcher(
     let goal = or_none(known.first_message.as_deref().map(|text| head(text, max_tail_chars)));
     let plan = or_none(list(known.plan.iter().map(|step| {
         let mark = match step.status {
-            StepStatus::Completed => "[x]",
-            StepStatus::InProgress => "[>]",
-            StepStatus::Pending => "[ ]",
+            PlanItemStatus::Completed => "[x]",
+            PlanItemStatus::InProgress => "[>]",
+            PlanItemStatus::Pending => "[ ]",
         };
         format!("{mark} {}", step.step)
     })));
@@ -43,7 +43,7 @@ pub fn by_watcher(
         "threadId" => Some(thread.id.as_str()),
         _ => None,
     });
-    Packet { author: PacketAuthor::Watcher, resume, text, added: Vec::new() }
+    Packet { author: PacketSource::Watcher, resume, text, added: Vec::new() }
 }
 
 /// What the agent does after a handoff.
@@ -70,9 +70,9 @@ pub fn handoff(
     render(PromptName::Handoff, template, |name| match name {
         "packet" => Some(&fenced),
         "author" => Some(match packet.author {
-            PacketAuthor::Agent => "you",
-            PacketAuthor::Watcher => "rawr, from what it saw of the session",
-            PacketAuthor::Person => "the user",
+            PacketSource::Agent => "you",
+            PacketSource::Watcher => "rawr, from what it saw of the session",
+            PacketSource::Person => "the user",
         }),
         "resume" => Some(match (go_on, packet.resume) {
             (Continue::AsAsked, _) => {

@@ -2,7 +2,7 @@
 //! not changed.
 
 use crate::event::{Fact, FactKind, Packet};
-use crate::policy::PacketAuthor;
+use crate::policy::PacketSource;
 use crate::thread::Thread;
 
 /// How many changed files are checked. A longer list can be looked up.
@@ -75,7 +75,7 @@ pub fn missing(packet: &str, facts: &[Fact]) -> Vec<Fact> {
 
 /// The packet with missing facts added. A person's packet is left as it is.
 pub fn completed(mut packet: Packet, facts: &[Fact]) -> Packet {
-    if packet.author == PacketAuthor::Person {
+    if packet.author == PacketSource::Person {
         return packet;
     }
     let added = missing(&packet.text, facts);
@@ -165,11 +165,11 @@ mod tests {
             text: "Goal: the parser on feature/parser".to_owned(),
             added: Vec::new(),
         };
-        let done = completed(packet(PacketAuthor::Agent), &facts());
+        let done = completed(packet(PacketSource::Agent), &facts());
         assert!(done.text.starts_with("Goal: the parser on feature/parser\n\nAdded by rawr"));
         assert!(done.text.contains("word for word:\n- Never touch main.rs!"));
         assert_eq!(done.added.len(), 4);
         assert_eq!(completed(done.clone(), &facts()), Packet { added: done.added.clone(), ..done });
-        assert_eq!(completed(packet(PacketAuthor::Person), &facts()), packet(PacketAuthor::Person));
+        assert_eq!(completed(packet(PacketSource::Person), &facts()), packet(PacketSource::Person));
     }
 }

@@ -7,11 +7,11 @@ pub use action::*;
 pub use parts::*;
 
 use crate::boundary::Boundaries;
-use crate::policy::{Confirm, PacketAuthor, Tier, Worth};
+use crate::policy::{ConfirmRule, PacketSource, PressureTier, Worth};
 use crate::prompt::SequencePrompts;
-use crate::signal::plan::PlanStep;
+use crate::signal::plan::PlanItem;
 use crate::units::{
-    ActionId, CallId, DecisionId, DirectiveId, EventId, GuardId, InputId, Percent, RequestId,
+    ActionId, CallId, DecisionId, DirectiveId, EventId, GuardId, InputId, JudgeRequestId, Percent,
     SequenceId, SignalId, ThreadId, Timestamp, Tokens, TurnId,
 };
 use serde::{Deserialize, Serialize};
@@ -149,7 +149,7 @@ events! {
         /// The host's id of the turn.
         turn: TurnId,
         /// How it ended.
-        status: TurnStatus,
+        status: TurnEnding,
         /// The agent's last message.
         #[serde(skip_serializing_if = "Option::is_none", default)] last_message: Option<String>,
         /// Tokens of the last request, if they were not reported before.
@@ -171,7 +171,7 @@ events! {
         /// The host's id of the update. A second report with the same id yields no boundary.
         #[serde(skip_serializing_if = "Option::is_none", default)] signal: Option<SignalId>,
         /// All steps of the new plan, in order.
-        steps: Vec<PlanStep>,
+        steps: Vec<PlanItem>,
         /// The agent's remark on the change.
         #[serde(skip_serializing_if = "Option::is_none", default)] explanation: Option<String>,
         /// What the change amounts to. Filled in by the machine.
@@ -284,7 +284,7 @@ events! {
         /// Its id, counted by the thread.
         guard: GuardId,
         /// When it ends.
-        until: Until,
+        until: GuardEnd,
         /// A remark for people.
         #[serde(skip_serializing_if = "Option::is_none", default)] note: Option<String>,
         /// Who set it.
@@ -299,9 +299,9 @@ events! {
     /// The host reports a compaction, started by anyone. Send `started` if the host reports it, and one end.
     CompactionReported {
         /// How far it has come.
-        status: CompactionStatus,
+        status: CompactionProgress,
         /// Who started it.
-        origin: CompactionOrigin,
+        origin: CompactionInitiator,
         /// The action that it carries out, if rawr asked for it.
         #[serde(skip_serializing_if = "Option::is_none", default)] action: Option<ActionId>,
         /// Tokens in the context before it.
@@ -317,13 +317,13 @@ events! {
         /// The decision's id.
         decision: DecisionId,
         /// Which entrance asked.
-        entrance: Entrance,
+        entrance: DecisionEntrance,
         /// What follows.
-        outcome: Outcome,
+        outcome: DecisionOutcome,
         /// The turn that it is about.
         #[serde(skip_serializing_if = "Option::is_none", default)] turn: Option<TurnId>,
         /// The tier in force.
-        #[serde(skip_serializing_if = "Option::is_none", default)] tier: Option<Tier>,
+        #[serde(skip_serializing_if = "Option::is_none", default)] tier: Option<PressureTier>,
         /// Percent of the context window left.
         #[serde(skip_serializing_if = "Option::is_none", default)] percent: Option<Percent>,
         /// The boundaries that counted.
@@ -331,7 +331,7 @@ events! {
         /// Only the judge was against it.
         #[serde(skip_serializing_if = "std::ops::Not::not", default)] vetoed: bool,
         /// It is a proposal, which this has to confirm.
-        #[serde(skip_serializing_if = "Option::is_none", default)] confirm: Option<Confirm>,
+        #[serde(skip_serializing_if = "Option::is_none", default)] confirm: Option<ConfirmRule>,
         /// Why the proposal before it was dropped, for people.
         #[serde(skip_serializing_if = "Option::is_none", default)] dropped: Option<String>,
     }
@@ -339,15 +339,15 @@ events! {
     /// The judge answered the open question. An answer to any other question is late and is not recorded.
     JudgmentAnswered {
         /// The question's id.
-        request: RequestId,
+        request: JudgeRequestId,
         /// Who answered.
         source: JudgeSource,
         /// The answer, or why there is none.
-        answer: Answer,
+        answer: JudgeReply,
         /// What it cost.
         #[serde(skip_serializing_if = "Option::is_none", default)] usage: Option<JudgeUsage>,
         /// The endpoint's rate limits.
-        #[serde(skip_serializing_if = "Vec::is_empty", default)] rate_limits: Vec<RateLimit>,
+        #[serde(skip_serializing_if = "Vec::is_empty", default)] rate_limits: Vec<EndpointLimit>,
     }
 
     /// A sequence began. The event holds all that a restart needs to continue it.
@@ -357,13 +357,13 @@ events! {
         /// Why it started.
         trigger: Trigger,
         /// Who writes the packet.
-        author: PacketAuthor,
+        author: PacketSource,
         /// The packet is asked for outside of the conversation.
         #[serde(skip_serializing_if = "std::ops::Not::not", default)] sampled: bool,
         /// The turn that it runs in, if it started between two sampling requests.
         #[serde(skip_serializing_if = "Option::is_none", default)] turn: Option<TurnId>,
         /// What is to be asked of the agent before the compaction, in order.
-        requests: Vec<Request>,
+        requests: Vec<AgentRequest>,
         /// A person has to approve it first.
         needs_approval: bool,
         /// The scratch file's path, relative to the thread's folder.
@@ -384,14 +384,14 @@ events! {
         /// The sequence that issued it.
         sequence: SequenceId,
         /// What is to be done.
-        kind: Action,
+        kind: HostAction,
     }
     /// The performer of an action reports how far it has come. Send `accepted` when it begins, and one end.
     ActionReported {
         /// The action's id.
         action: ActionId,
         /// How far it has come.
-        status: ActionStatus,
+        status: ActionProgress,
         /// The turn that carries it out.
         #[serde(skip_serializing_if = "Option::is_none", default)] turn: Option<TurnId>,
         /// The agent's answer, if the turn's end does not report it.
@@ -409,7 +409,7 @@ events! {
     /// A person answered a sequence, or asked for one.
     Responded {
         /// The answer.
-        choice: Choice,
+        choice: UserChoice,
         /// The sequence that it is for; absent if none was running.
         #[serde(skip_serializing_if = "Option::is_none", default)] sequence: Option<SequenceId>,
         /// The edited packet.
@@ -422,7 +422,7 @@ events! {
         /// The sequence that waited: the running one, else the last or the next.
         sequence: SequenceId,
         /// What it waited for.
-        phase: Phase,
+        phase: ThreadPhase,
     }
     /// The clock was set back. Every wait now counts from this event, instead of lasting until the clock catches up.
     ClockSetBack {}

@@ -1,10 +1,10 @@
 //! What a judge is told, and the heuristic that judges without a model.
 
 use crate::boundary::{Boundaries, Boundary};
-use crate::event::Answer;
-use crate::policy::Tier;
+use crate::event::JudgeReply;
+use crate::policy::PressureTier;
 use crate::prompt::{PromptName, render};
-use crate::signal::plan::StepStatus;
+use crate::signal::plan::PlanItemStatus;
 use crate::thread::{Speaker, Thread};
 use crate::units::Percent;
 use serde_json::{Map, Value, json};
@@ -31,7 +31,7 @@ pub struct JudgmentCase<'c> {
     /// The thread to judge.
     pub thread: &'c Thread,
     /// The tier in force.
-    pub tier: Tier,
+    pub tier: PressureTier,
     /// Percent of the context window left.
     pub percent: Percent,
     /// The boundaries that count at this tier and are present.
@@ -87,9 +87,13 @@ const SIGNALS: [ScoreSignal; 16] = [
     },
     ScoreSignal { says: "the whole plan is done", points: 2, holds: plan_is_done },
     ScoreSignal { says: "nothing uncommitted", points: 1, holds: |case| dirty(case) == Some(0) },
-    ScoreSignal { says: "ready", points: 1, holds: |case| case.tier == Tier::Ready },
-    ScoreSignal { says: "asap", points: 2, holds: |case| case.tier == Tier::Asap },
-    ScoreSignal { says: "emergency", points: 9, holds: |case| case.tier == Tier::Emergency },
+    ScoreSignal { says: "ready", points: 1, holds: |case| case.tier == PressureTier::Ready },
+    ScoreSignal { says: "asap", points: 2, holds: |case| case.tier == PressureTier::Asap },
+    ScoreSignal {
+        says: "emergency",
+        points: 9,
+        holds: |case| case.tier == PressureTier::Emergency,
+    },
     ScoreSignal {
         says: "a plan update alone",
         points: -2,
@@ -114,7 +118,7 @@ fn plan_is_done(case: &JudgmentCase<'_>) -> bool {
 }
 
 fn step_under_way(case: &JudgmentCase<'_>) -> bool {
-    case.thread.known.plan.iter().any(|step| step.status == StepStatus::InProgress)
+    case.thread.known.plan.iter().any(|step| step.status == PlanItemStatus::InProgress)
 }
 
 fn dirty(case: &JudgmentCase<'_>) -> Option<u32> {
@@ -126,13 +130,13 @@ fn asks(case: &JudgmentCase<'_>) -> bool {
 }
 
 /// Judges by [`SIGNALS`]: no model, no network, the same answer every time.
-pub fn heuristic(case: &JudgmentCase<'_>) -> Answer {
+pub fn heuristic(case: &JudgmentCase<'_>) -> JudgeReply {
     let holding: Vec<_> = SIGNALS.iter().filter(|signal| (signal.holds)(case)).collect();
     let score: i32 = holding.iter().map(|signal| signal.points).sum();
     let parts: Vec<_> =
         holding.iter().map(|signal| format!("{} {:+}", signal.says, signal.points)).collect();
     let of = if parts.is_empty() { "no signal".to_owned() } else { parts.join(", ") };
-    Answer::Says {
+    JudgeReply::Says {
         should_compact: score >= ENOUGH,
         reason: format!("score {score}, {ENOUGH} needed: {of}"),
     }
@@ -192,10 +196,10 @@ fn excerpt(thread: &Thread) -> String {
 
 /// The plan, and how its steps changed since the last compaction.
 fn plan_trail(thread: &Thread) -> String {
-    let mark = |status: StepStatus| match status {
-        StepStatus::Completed => "[x]",
-        StepStatus::InProgress => "[>]",
-        StepStatus::Pending => "[ ]",
+    let mark = |status: PlanItemStatus| match status {
+        PlanItemStatus::Completed => "[x]",
+        PlanItemStatus::InProgress => "[>]",
+        PlanItemStatus::Pending => "[ ]",
     };
     let plan = thread.known.plan.iter().map(|step| format!("{} {}", mark(step.status), step.step));
     let moves: Vec<_> = thread
@@ -240,14 +244,19 @@ fn live_state(thread: &Thread) -> String {
 mod tests {
     use super::*;
     use crate::event::Repo;
-    use crate::signal::plan::PlanStep;
+    use crate::signal::plan::PlanItem;
     use crate::units::ThreadId;
 
     fn thread() -> Thread {
         Thread::new(ThreadId::new("t"))
     }
 
-    fn judge(thread: &Thread, tier: Tier, boundaries: &[Boundary], said: &str) -> (bool, String) {
+    fn judge(
+        thread: &Thread,
+        tier: PressureTier,
+        boundaries: &[Boundary],
+        said: &str,
+    ) -> (bool, String) {
         let case = JudgmentCase {
             thread,
             tier,
@@ -258,16 +267,17 @@ mod tests {
             excerpt: None,
         };
         match heuristic(&case) {
-            Answer::Says { should_compact, reason } => (should_compact, reason),
-            Answer::Failed { error } => panic!("{error}"),
+            JudgeReply::Says { should_compact, reason } => (should_compact, reason),
+            JudgeReply::Failed { error } => panic!("{error}"),
         }
     }
 
     #[test]
     fn the_score_names_its_signals() {
-        let (yes, reason) = judge(&thread(), Tier::Ready, &[Boundary::Commit], "committed");
+        let (yes, reason) = judge(&thread(), PressureTier::Ready, &[Boundary::Commit], "committed");
         assert_eq!((yes, reason.as_str()), (true, "score 4, 3 needed: a commit +3, ready +1"));
-        let (yes, reason) = judge(&thread(), Tier::Early, &[Boundary::PlanUpdate], "Which one?");
+        let (yes, reason) =
+            judge(&thread(), PressureTier::Early, &[Boundary::PlanUpdate], "Which one?");
         assert!(!yes, "{reason}");
         assert!(reason.contains("a question to the user is open -2"), "{reason}");
     }
@@ -277,8 +287,8 @@ mod tests {
         let mut busy = thread();
         busy.known.repo = Some(Repo { dirty: 3, ..Repo::default() });
         busy.known.plan =
-            vec![PlanStep { step: "write".to_owned(), status: StepStatus::InProgress }];
-        let (yes, reason) = judge(&busy, Tier::Ready, &[Boundary::PlanCheckpoint], "next");
+            vec![PlanItem { step: "write".to_owned(), status: PlanItemStatus::InProgress }];
+        let (yes, reason) = judge(&busy, PressureTier::Ready, &[Boundary::PlanCheckpoint], "next");
         assert!(!yes, "{reason}");
     }
 }

@@ -13,20 +13,20 @@ mod tests;
 pub use bound::Bound;
 pub use durable::must_be_durable;
 
-use crate::assess::Decision;
+use crate::assess::DecisionRecord;
 use crate::boundary::Boundaries;
 use crate::event::{
-    Answer, Choice, CompactionReported, Event, JudgeSource, JudgmentAnswered, Phase, Record,
-    Responded, SequenceEnded, Trigger, Until,
+    CompactionReported, Event, GuardEnd, JudgeReply, JudgeSource, JudgmentAnswered, Record,
+    Responded, SequenceEnded, ThreadPhase, Trigger, UserChoice,
 };
-use crate::policy::{PacketAuthor, Policy, Tier};
+use crate::policy::{PacketSource, Policy, PressureTier};
 use crate::rules::Rules;
 use crate::thread::breaker::Hold;
 use crate::thread::fate::Fate;
 use crate::thread::{Answered, Issued, Thread};
 use crate::units::{
-    ActionId, DirectiveId, GuardId, InputId, Percent, RequestId, SequenceId, SignalId, Timestamp,
-    TurnId,
+    ActionId, DirectiveId, GuardId, InputId, JudgeRequestId, Percent, SequenceId, SignalId,
+    Timestamp, TurnId,
 };
 
 /// What happened, as the caller observed it.
@@ -54,7 +54,7 @@ pub enum Input {
         /// The message, unchanged.
         text: String,
         /// A message for the agent or a local command.
-        kind: InputKind,
+        kind: UserInputKind,
     },
     /// The judge answered. An answer to any but the open question is ignored.
     Judged(JudgmentAnswered),
@@ -63,7 +63,7 @@ pub enum Input {
     /// A client asks that nothing is compacted for a while.
     SetGuard {
         /// When the guard ends.
-        until: Until,
+        until: GuardEnd,
         /// A remark for people.
         note: Option<String>,
         /// Who set it.
@@ -85,7 +85,7 @@ pub enum ShellCommand {
 
 /// What a user submits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum InputKind {
+pub enum UserInputKind {
     /// A message for the agent.
     Message,
     /// A shell command that the user runs in the host. It never waits.
@@ -96,14 +96,14 @@ pub enum InputKind {
 #[derive(Debug, Clone)]
 pub struct Response {
     /// The wish itself.
-    pub choice: Choice,
+    pub choice: UserChoice,
     /// The sequence that the answer is for; `None`: the one that runs.
     pub sequence: Option<SequenceId>,
-    /// For [`Choice::Snooze`]: for how many turns. Defaults to 1.
+    /// For [`UserChoice::Snooze`]: for how many turns. Defaults to 1.
     pub turns: Option<u32>,
-    /// For [`Choice::Snooze`]: for how many minutes. Takes precedence over `turns`.
+    /// For [`UserChoice::Snooze`]: for how many minutes. Takes precedence over `turns`.
     pub minutes: Option<u32>,
-    /// For [`Choice::EditPacket`]: the new text, not blank.
+    /// For [`UserChoice::EditPacket`]: the new text, not blank.
     pub packet: Option<String>,
     /// Who answered.
     pub by: Option<String>,
@@ -114,8 +114,8 @@ pub struct Response {
 pub enum Effect {
     /// Append this line to `events.jsonl`. [`must_be_durable`] says whether it must be synced first.
     Record(Record),
-    /// Append this decision to `decisions.jsonl` if [`Decision::is_worth_storing`].
-    Decided(Decision),
+    /// Append this decision to `decisions.jsonl` if [`DecisionRecord::is_worth_storing`].
+    Decided(DecisionRecord),
     /// Ask the host, or the judge, for this action. Asking again under the same id is safe.
     Perform(Issued),
     /// Tell subscribed clients.
@@ -126,7 +126,7 @@ pub enum Effect {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Notice {
     /// A banner is shown.
-    HeadsUp(HeadsUp),
+    HeadsUp(HeadsUpBanner),
     /// Phase, tier, percent, guards, directives or the last compaction changed. At most one in a batch.
     Changed,
     /// A compaction started, completed or failed.
@@ -148,20 +148,20 @@ pub enum Notice {
     /// The judge was asked, by an action.
     JudgmentAsked {
         /// The question's id.
-        request: RequestId,
+        request: JudgeRequestId,
         /// The tier at which it was asked.
-        tier: Option<Tier>,
+        tier: Option<PressureTier>,
     },
     /// The judge answered, or failed to.
     JudgmentAnswered {
         /// The question's id.
-        request: RequestId,
+        request: JudgeRequestId,
         /// The tier at which it was asked.
-        tier: Option<Tier>,
+        tier: Option<PressureTier>,
         /// Who answered.
         source: JudgeSource,
         /// The answer, or why there is none.
-        answer: Answer,
+        answer: JudgeReply,
     },
     /// A person answered at another client.
     Responded(Responded),
@@ -170,9 +170,9 @@ pub enum Notice {
         /// The running sequence.
         sequence: SequenceId,
         /// Who wrote the packet.
-        author: PacketAuthor,
+        author: PacketSource,
         /// What happened to it.
-        change: PacketChange,
+        change: PacketUpdate,
         /// Who edited it.
         by: Option<String>,
     },
@@ -186,7 +186,7 @@ pub enum Notice {
 
 /// What happened to a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PacketChange {
+pub enum PacketUpdate {
     /// The packet is there and will be carried across.
     Taken,
     /// A person replaced it.
@@ -197,15 +197,15 @@ pub enum PacketChange {
 
 /// The banner that clients show. See [`Machine::heads_up`].
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct HeadsUp {
+pub struct HeadsUpBanner {
     /// The sequence that it announces; absent for advice and for a deferred compaction.
     pub sequence: Option<SequenceId>,
     /// What the user can expect.
-    pub stage: Stage,
+    pub stage: BannerStage,
     /// How far the thread has come.
-    pub phase: Phase,
+    pub phase: ThreadPhase,
     /// The tier; absent where a person asked.
-    pub tier: Option<Tier>,
+    pub tier: Option<PressureTier>,
     /// Percent of the context window left.
     pub percent: Option<Percent>,
     /// Why a compaction comes, for people.
@@ -213,7 +213,7 @@ pub struct HeadsUp {
     /// The boundaries that spoke for it.
     pub boundaries: Boundaries,
     /// Who wrote the packet or will write it.
-    pub author: PacketAuthor,
+    pub author: PacketSource,
     /// When it goes on, or is called off, by itself.
     pub deadline: Option<Timestamp>,
     /// Whether a person can still stop it. No answer stops a compaction that the host was asked for.
@@ -222,7 +222,7 @@ pub struct HeadsUp {
 
 /// What a banner announces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Stage {
+pub enum BannerStage {
     /// A compaction comes.
     WillCompact,
     /// A compaction comes if a person approves it.
@@ -249,12 +249,12 @@ pub enum Refusal {
     /// No sequence runs, and none is about to start.
     NoSequence,
     /// The answer is not possible in this phase.
-    NotNow(Phase),
+    NotNow(ThreadPhase),
     /// The running sequence is another one; this is its id.
     OtherSequence(SequenceId),
     /// Another person answered first; this is their answer.
     Answered(Answered),
-    /// [`Choice::EditPacket`] without a text.
+    /// [`UserChoice::EditPacket`] without a text.
     PacketMissing,
     /// The thread keeps no more of these.
     Full(Bound),
@@ -262,7 +262,7 @@ pub enum Refusal {
 
 /// Whether a process acts for a thread. Exactly one does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Role {
+pub enum ProcessRole {
     /// Performs actions. Only the process that holds the thread's lock may be it.
     Owner,
     /// Records what it sees and leaves the consequences to the owner.
@@ -272,16 +272,16 @@ pub enum Role {
 /// What clients show of a thread. Compared before and after a batch, so that clients hear of changes only.
 #[derive(Debug, PartialEq, Eq)]
 pub struct VisibleState {
-    phase: Phase,
+    phase: ThreadPhase,
     percent: Option<Percent>,
-    tier: Option<Tier>,
+    tier: Option<PressureTier>,
     sequences: u32,
     guards: usize,
     directives: usize,
     compacted_at: Option<Timestamp>,
     strikes: usize,
     fate: Option<Fate>,
-    heads_up: Option<HeadsUp>,
+    heads_up: Option<HeadsUpBanner>,
 }
 
 /// A thread and everything that can happen to it.
@@ -376,7 +376,7 @@ impl Machine {
         rules: &Rules<'_>,
         now: Timestamp,
     ) -> Result<Vec<Effect>, Refusal> {
-        self.take(input, Role::Owner, rules, now)
+        self.take(input, ProcessRole::Owner, rules, now)
     }
 
     /// For other processes: records the input and leaves what follows from it to the owner.
@@ -390,20 +390,20 @@ impl Machine {
         rules: &Rules<'_>,
         now: Timestamp,
     ) -> Result<Vec<Effect>, Refusal> {
-        self.take(input, Role::Observer, rules, now)
+        self.take(input, ProcessRole::Observer, rules, now)
     }
 
     fn take(
         &mut self,
         input: Input,
-        role: Role,
+        role: ProcessRole,
         rules: &Rules<'_>,
         now: Timestamp,
     ) -> Result<Vec<Effect>, Refusal> {
         let before = self.visible_state(rules.policy);
         let mut effects = Vec::new();
-        if let Input::Submitted { text, kind: InputKind::Message, .. } = &input
-            && role == Role::Owner
+        if let Input::Submitted { text, kind: UserInputKind::Message, .. } = &input
+            && role == ProcessRole::Owner
             && let Some(dropped) = self.unconfirmed(text, rules.policy, now)
         {
             let event = self.decided(dropped, &mut effects);
@@ -412,7 +412,7 @@ impl Machine {
         for event in self.observe(input, rules.policy, now)? {
             self.record(event, rules, now, &mut effects);
         }
-        while role == Role::Owner
+        while role == ProcessRole::Owner
             && let Some(event) = self.next(rules, now, &mut effects)
         {
             self.record(event, rules, now, &mut effects);

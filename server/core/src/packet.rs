@@ -1,7 +1,7 @@
 //! Recognizes and parses continuation packets in what an agent says.
 
 use crate::event::{Packet, Resume};
-use crate::policy::PacketAuthor;
+use crate::policy::PacketSource;
 
 /// A message with fewer characters than this says nothing worth carrying over.
 pub const TRIVIAL_CHARS: usize = 24;
@@ -22,7 +22,7 @@ pub fn from_agent(message: &str, request: &str) -> Option<Packet> {
     }
     let text = unwrap(message);
     (text.chars().count() >= TRIVIAL_CHARS).then(|| Packet {
-        author: PacketAuthor::Agent,
+        author: PacketSource::Agent,
         resume: resume_state(text),
         text: text.to_owned(),
         added: Vec::new(),

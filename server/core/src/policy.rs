@@ -4,7 +4,7 @@ mod silence;
 mod tiers;
 
 pub use silence::Silence;
-pub use tiers::{Confirm, Pressure, Tier, TierRule, Tiers};
+pub use tiers::{ConfirmRule, Pressure, PressureTier, TierRule, Tiers};
 
 use crate::units::Tokens;
 use serde::{Deserialize, Serialize};
@@ -26,7 +26,7 @@ pub enum Mode {
 /// Who wrote a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum PacketAuthor {
+pub enum PacketSource {
     /// The agent, in answer to the packet request.
     Agent,
     /// rawr, from what it observed. The text says that the agent did not write it.
@@ -105,10 +105,10 @@ pub enum MidTurn {
 
 impl MidTurn {
     /// Whether a compaction in this tier may run inside a turn. `None` is no tier.
-    pub fn allows(self, tier: Option<Tier>) -> bool {
+    pub fn allows(self, tier: Option<PressureTier>) -> bool {
         match self {
             Self::Off => false,
-            Self::Emergency => tier == Some(Tier::Emergency),
+            Self::Emergency => tier == Some(PressureTier::Emergency),
             Self::Policy => true,
         }
     }
@@ -177,7 +177,7 @@ pub struct Policy {
     /// What a passed decision leads to outside of a turn.
     pub mode: Mode,
     /// Who writes the packet between turns. Inside a turn it is always the agent.
-    pub packet_author: PacketAuthor,
+    pub packet_author: PacketSource,
     /// How the agent is asked for its packet.
     pub packet_channel: PacketChannel,
     /// Whether a packet that is sampled is asked for as soon as its compaction is proposed.
@@ -260,13 +260,16 @@ impl Policy {
     /// The values of a preset.
     pub fn preset(preset: Preset) -> Self {
         // A percentage of a large window is many tokens: these come first in windows of more than about 570,000.
-        const CALM: [(Tier, u64); 3] =
-            [(Tier::Early, 100_000), (Tier::Ready, 150_000), (Tier::Asap, 200_000)];
+        const CALM: [(PressureTier, u64); 3] = [
+            (PressureTier::Early, 100_000),
+            (PressureTier::Ready, 150_000),
+            (PressureTier::Asap, 200_000),
+        ];
         let mut policy = Self::default();
         if preset == Preset::Calm {
             for (tier, used) in CALM {
                 let rule = policy.tiers.rule_mut(tier);
-                rule.confirm = Confirm::Message;
+                rule.confirm = ConfirmRule::Message;
                 rule.tokens_used_gt = Some(Tokens(used));
             }
         }
@@ -279,7 +282,7 @@ impl Default for Policy {
         Self {
             enabled: true,
             mode: Mode::Auto,
-            packet_author: PacketAuthor::Agent,
+            packet_author: PacketSource::Agent,
             packet_channel: PacketChannel::Transcript,
             packet_ahead: true,
             turn_based_handoff: true,
@@ -290,10 +293,10 @@ impl Default for Policy {
                 interrupt_mid_turn: false,
             },
             tiers: Tiers {
-                early: TierRule::built_in(Tier::Early),
-                ready: TierRule::built_in(Tier::Ready),
-                asap: TierRule::built_in(Tier::Asap),
-                emergency: TierRule::built_in(Tier::Emergency),
+                early: TierRule::built_in(PressureTier::Early),
+                ready: TierRule::built_in(PressureTier::Ready),
+                asap: TierRule::built_in(PressureTier::Asap),
+                emergency: TierRule::built_in(PressureTier::Emergency),
             },
             judge: JudgeBackend::Auto,
             judge_for_advice: false,

@@ -4,20 +4,20 @@ use crate::boundary::Boundary;
 use crate::compose::{self, Continue, RequestParts};
 use crate::coverage;
 use crate::event::{
-    Action, ActionIssued, Ending, Event, Item, ItemRole, Packet, PacketTaken, Purpose, Request,
-    SequenceEnded, Trigger, TurnStatus,
+    ActionIssued, AgentRequest, DeliveredMessage, Ending, Event, HostAction, MessagePurpose,
+    MessageRole, Packet, PacketTaken, SequenceEnded, Trigger, TurnEnding,
 };
 use crate::packet;
-use crate::policy::PacketAuthor;
+use crate::policy::PacketSource;
 use crate::rules::Rules;
 use crate::thread::sequence::{CompactionSeen, Sequence, marked, marker, purpose};
-use crate::thread::{HeldInput, Issued, Progress, Thread};
+use crate::thread::{Issued, Progress, Thread, WaitingInput};
 use crate::units::{ActionId, Percent};
 
 /// The next event of the running sequence; `None` while it has to wait.
 pub fn next(thread: &Thread, rules: &Rules<'_>) -> Option<Event> {
     let sequence = thread.sequence.as_ref()?;
-    let step = Step { thread, sequence, rules };
+    let step = SequenceStep { thread, sequence, rules };
     if let Some(reason) = &sequence.cancelled {
         return Some(step.end(Ending::Cancelled, reason));
     }
@@ -54,17 +54,23 @@ pub fn go_on(thread: &Thread, sequence: &Sequence) -> Continue {
 }
 
 /// The message that goes with the handoff. It cannot be delivered into a running turn.
-fn waiting_message<'t>(thread: &'t Thread, sequence: &Sequence) -> Option<&'t HeldInput> {
+fn waiting_message<'t>(thread: &'t Thread, sequence: &Sequence) -> Option<&'t WaitingInput> {
     let inside = sequence.is_inside(thread);
     thread.held.iter().find(|held| held.action.is_none() && !inside)
 }
 
 /// The packet request of a sequence that has not started, if it is a sample and nothing has to come before it.
-pub fn request_ahead(thread: &Thread, sequence: &Sequence, rules: &Rules<'_>) -> Option<Action> {
+pub fn request_ahead(
+    thread: &Thread,
+    sequence: &Sequence,
+    rules: &Rules<'_>,
+) -> Option<HostAction> {
     let mut turns = sequence.turns();
     let (Some(only), None) = (turns.next(), turns.next()) else { return None };
-    match (Step { thread, sequence, rules }).request(only) {
-        Action::SamplePacket { prompt, .. } => Some(Action::SamplePacket { prompt, ahead: true }),
+    match (SequenceStep { thread, sequence, rules }).request(only) {
+        HostAction::SamplePacket { prompt, .. } => {
+            Some(HostAction::SamplePacket { prompt, ahead: true })
+        }
         _ => None,
     }
 }
@@ -72,13 +78,13 @@ pub fn request_ahead(thread: &Thread, sequence: &Sequence, rules: &Rules<'_>) ->
 /// How often the agent is asked. After that rawr writes the packet.
 const MOST_PACKET_REQUESTS: u32 = 2;
 
-struct Step<'s> {
+struct SequenceStep<'s> {
     thread: &'s Thread,
     sequence: &'s Sequence,
     rules: &'s Rules<'s>,
 }
 
-impl Step<'_> {
+impl SequenceStep<'_> {
     fn pre_compact(&self) -> Option<Event> {
         if self.sequence.awaits_answer(self.thread) && !self.sequence.overdue {
             return None;
@@ -88,7 +94,7 @@ impl Step<'_> {
         }
         let free = self.sequence.may_act(self.thread);
         if let Some(prompt) = self.refused_sample() {
-            return self.when_free(free, || self.inject(Purpose::PacketRequest, prompt));
+            return self.when_free(free, || self.inject(MessagePurpose::PacketRequest, prompt));
         }
         match self.sequence.turns().nth(self.sequence.turns_issued) {
             // The turn did not answer in time and is still running: skip the other requests.
@@ -96,7 +102,9 @@ impl Step<'_> {
                 Some(self.take_packet())
             }
             Some(turn) => self.when_free(free, || self.ask(turn)),
-            None if self.may_ask_again() => self.when_free(free, || self.ask(&[Request::Packet])),
+            None if self.may_ask_again() => {
+                self.when_free(free, || self.ask(&[AgentRequest::Packet]))
+            }
             None => Some(self.take_packet()),
         }
     }
@@ -151,16 +159,16 @@ impl Step<'_> {
         self.thread.known.finished.as_deref().filter(|_| at_checkpoint)
     }
 
-    fn ask(&self, turn: &[Request]) -> Event {
+    fn ask(&self, turn: &[AgentRequest]) -> Event {
         self.issue(self.request(turn))
     }
 
-    fn request(&self, turn: &[Request]) -> Action {
+    fn request(&self, turn: &[AgentRequest]) -> HostAction {
         let reason = self.sequence.trigger.reason();
         let parts = RequestParts {
-            heads_up: turn.contains(&Request::HeadsUp),
-            scratch_write: turn.contains(&Request::ScratchWrite),
-            packet: turn.contains(&Request::Packet),
+            heads_up: turn.contains(&AgentRequest::HeadsUp),
+            scratch_write: turn.contains(&AgentRequest::ScratchWrite),
+            packet: turn.contains(&AgentRequest::Packet),
             reason: &reason,
             finished: self.finished(),
             scratch_file: &self.sequence.scratch_file,
@@ -168,7 +176,7 @@ impl Step<'_> {
         };
         let text = compose::request_text(&self.sequence.prompts, parts);
         if parts.packet && self.sequence.sampled {
-            return Action::SamplePacket { prompt: text, ahead: false };
+            return HostAction::SamplePacket { prompt: text, ahead: false };
         }
         self.injection(purpose(turn), &text)
     }
@@ -177,7 +185,7 @@ impl Step<'_> {
     fn refused_sample(&self) -> Option<&str> {
         let issued = self.current().filter(|_| !self.sequence.overdue)?;
         match (&issued.kind, &issued.progress) {
-            (Action::SamplePacket { prompt, .. }, Progress::Failed(_)) => Some(prompt),
+            (HostAction::SamplePacket { prompt, .. }, Progress::Failed(_)) => Some(prompt),
             _ => None,
         }
     }
@@ -189,7 +197,7 @@ impl Step<'_> {
             Progress::Completed(None) => issued.talked_over,
             _ => false,
         });
-        self.sequence.requests.contains(&Request::Packet)
+        self.sequence.requests.contains(&AgentRequest::Packet)
             && self.sequence.packet_requests < MOST_PACKET_REQUESTS
             && said_something
             && self.answer().is_none()
@@ -213,7 +221,7 @@ impl Step<'_> {
     }
 
     fn answer(&self) -> Option<Packet> {
-        if !self.sequence.requests.contains(&Request::Packet) {
+        if !self.sequence.requests.contains(&AgentRequest::Packet) {
             return None;
         }
         let issued = self.current().filter(|issued| !issued.talked_over)?;
@@ -227,12 +235,12 @@ impl Step<'_> {
 
     /// The agent's packet, if it came after rawr wrote one and before the compaction.
     fn late_answer(&self, taken: &Packet) -> Option<Packet> {
-        self.answer().filter(|_| taken.author == PacketAuthor::Watcher)
+        self.answer().filter(|_| taken.author == PacketSource::Watcher)
     }
 
     fn compact(&self, local: bool) -> Event {
         let inline = self.rules.policy.inline;
-        self.issue(Action::Compact {
+        self.issue(HostAction::Compact {
             local,
             interrupt: self.sequence.is_inline() && inline.interrupt_mid_turn,
             trigger: self.sequence.trigger.clone(),
@@ -290,15 +298,15 @@ impl Step<'_> {
         let (template, notes) = (&self.sequence.prompts.handoff, &self.sequence.scratch_file);
         let text = compose::handoff(self.thread, template, packet, go_on, notes);
         Some(match held {
-            None => self.inject(Purpose::Handoff, &text),
-            Some(held) => self.issue(Action::DeliverInput {
+            None => self.inject(MessagePurpose::Handoff, &text),
+            Some(held) => self.issue(HostAction::DeliverInput {
                 input: held.id.clone(),
                 items: vec![
-                    Item {
-                        role: ItemRole::Handoff,
-                        text: marked(&text, &self.sequence.id, Purpose::Handoff),
+                    DeliveredMessage {
+                        role: MessageRole::Handoff,
+                        text: marked(&text, &self.sequence.id, MessagePurpose::Handoff),
                     },
-                    Item { role: ItemRole::Input, text: held.text.clone() },
+                    DeliveredMessage { role: MessageRole::Input, text: held.text.clone() },
                 ],
             }),
         })
@@ -327,21 +335,21 @@ impl Step<'_> {
     /// A user who interrupts the packet turn wants no compaction.
     fn was_interrupted(&self) -> bool {
         let end = self.sequence.current.as_ref().and_then(|action| self.thread.turn_end_of(action));
-        end.is_some_and(|end| end.status == TurnStatus::Interrupted)
+        end.is_some_and(|end| end.status == TurnEnding::Interrupted)
     }
 
-    fn inject(&self, purpose: Purpose, text: &str) -> Event {
+    fn inject(&self, purpose: MessagePurpose, text: &str) -> Event {
         self.issue(self.injection(purpose, text))
     }
 
-    fn injection(&self, purpose: Purpose, text: &str) -> Action {
+    fn injection(&self, purpose: MessagePurpose, text: &str) -> HostAction {
         let marker = marker(&self.sequence.id, purpose);
         let (text, via_steer) =
             (marked(text, &self.sequence.id, purpose), self.sequence.is_inside(self.thread));
-        Action::InjectTurn { purpose, text, marker, via_steer }
+        HostAction::InjectTurn { purpose, text, marker, via_steer }
     }
 
-    fn issue(&self, kind: Action) -> Event {
+    fn issue(&self, kind: HostAction) -> Event {
         let action = ActionId::new(format!("{}.{}", self.sequence.id, self.sequence.actions + 1));
         ActionIssued { action, sequence: self.sequence.id.clone(), kind }.into()
     }

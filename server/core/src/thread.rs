@@ -12,21 +12,25 @@ pub mod sequence;
 mod turn;
 
 use breaker::Strike;
-use fate::DecisionFate;
+use fate::TrackedDecision;
 use sequence::Sequence;
 
 pub use apply::FOLD;
 pub use issued::{Issued, Progress};
-pub use known::{Directive, Known, Speaker, StepMove, Utterance, shortened};
+pub use known::{Known, Speaker, StepMove, UserDirective, Utterance, shortened};
 pub use marks::Mark;
 pub use parts::{
-    Answered, Drafts, Guard, HeldInput, Judged, Judging, LastCompaction, LastPacket, Starting,
+    Answered, CompactionGuard, CompletedCompaction, Drafts, Judged, Judging, LastPacket, Starting,
+    WaitingInput,
 };
 pub use turn::{Turn, TurnEnd};
 
-use crate::event::{Action, Assessed, CompactionOrigin, HostInfo, Item, ItemRole, Packet, Phase};
+use crate::event::{
+    Assessed, CompactionInitiator, DeliveredMessage, HostAction, HostInfo, MessageRole, Packet,
+    ThreadPhase,
+};
 use crate::packet::TRIVIAL_CHARS;
-use crate::policy::{Confirm, Policy, Pressure, Tier, Tiers};
+use crate::policy::{ConfirmRule, Policy, Pressure, PressureTier, Tiers};
 use crate::scratch;
 use crate::units::{
     ActionId, EventId, InputId, Percent, SequenceId, SignalId, ThreadId, Timestamp, Tokens, TurnId,
@@ -84,7 +88,7 @@ pub struct Thread {
     pub last_assessed: Option<Assessed>,
     /// What became of the newest decisions, oldest first.
     #[serde(default)]
-    pub fates: VecDeque<DecisionFate>,
+    pub fates: VecDeque<TrackedDecision>,
     /// The open question to the judge. Cleared by the assessment that uses its answer.
     pub judging: Option<Judging>,
     /// Calls, failures and tokens of the judge.
@@ -106,7 +110,7 @@ pub struct Thread {
     /// The turn that is between two sampling requests. Set only while the usage report is the newest event.
     pub between_requests: Option<TurnId>,
     /// The most urgent tier assessed inside the running turn.
-    pub mid_turn_tier: Option<Tier>,
+    pub mid_turn_tier: Option<PressureTier>,
 
     /// What is known of the work.
     pub known: Known,
@@ -116,10 +120,10 @@ pub struct Thread {
     #[serde(default)]
     pub signals: VecDeque<SignalId>,
     /// Guards that were set and not cleared. Some may have ended: see [`Thread::active_guards`].
-    pub guards: Vec<Guard>,
+    pub guards: Vec<CompactionGuard>,
 
     /// Messages that wait, oldest first.
-    pub held: VecDeque<HeldInput>,
+    pub held: VecDeque<WaitingInput>,
     /// The newest actions, oldest first.
     pub actions: VecDeque<Issued>,
     /// The sequence that runs.
@@ -136,7 +140,7 @@ pub struct Thread {
     /// The newest packet that was taken.
     pub last_packet: Option<LastPacket>,
     /// A compaction outside of a sequence still needs a handoff.
-    pub late_handoff: Option<CompactionOrigin>,
+    pub late_handoff: Option<CompactionInitiator>,
     /// The host's turn in which that compaction happened. It may be the compaction's own turn.
     #[serde(default)]
     pub compacted_in: Option<TurnId>,
@@ -149,9 +153,9 @@ pub struct Thread {
     /// The host has been silent for too long, so messages no longer wait for it.
     pub silent: bool,
     /// The newest compaction.
-    pub last_compaction: Option<LastCompaction>,
+    pub last_compaction: Option<CompletedCompaction>,
     /// Earlier compactions, oldest first.
-    pub compactions: VecDeque<LastCompaction>,
+    pub compactions: VecDeque<CompletedCompaction>,
     /// Sequences in a row that failed or did not help, oldest first.
     pub strikes: Vec<Strike>,
     /// How many sequences have started.
@@ -242,14 +246,15 @@ impl Thread {
     }
 
     /// The tier that holds now.
-    pub fn tier(&self, policy: &Policy) -> Option<Tier> {
+    pub fn tier(&self, policy: &Policy) -> Option<PressureTier> {
         self.tier_at(self.percent_remaining(policy)?, &policy.tiers)
     }
 
     /// The tier that holds at this percentage. An emergency overrides guards and interrupts the agent, so it needs a
     /// window that the host reported.
-    pub fn tier_at(&self, remaining: Percent, tiers: &Tiers) -> Option<Tier> {
-        let may_hold = |tier: &Tier| *tier != Tier::Emergency || !self.window_is_assumed;
+    pub fn tier_at(&self, remaining: Percent, tiers: &Tiers) -> Option<PressureTier> {
+        let may_hold =
+            |tier: &PressureTier| *tier != PressureTier::Emergency || !self.window_is_assumed;
         tiers.holding(Pressure { remaining, used: self.context }).find(may_hold)
     }
 
@@ -260,18 +265,18 @@ impl Thread {
     }
 
     /// What the thread is waiting for.
-    pub fn phase(&self) -> Phase {
+    pub fn phase(&self) -> ThreadPhase {
         match &self.sequence {
             Some(sequence) => sequence.phase(self),
-            None if self.judging.is_some() => Phase::AwaitingJudgment,
-            None if self.proposal().is_some() => Phase::Proposed,
-            None if self.deferred.is_some() => Phase::Deferred,
-            None => Phase::Idle,
+            None if self.judging.is_some() => ThreadPhase::AwaitingJudgment,
+            None if self.proposal().is_some() => ThreadPhase::Proposed,
+            None if self.deferred.is_some() => ThreadPhase::Deferred,
+            None => ThreadPhase::Idle,
         }
     }
 
     /// The proposal that waits for a confirmation, with what confirms it.
-    pub fn proposal(&self) -> Option<(&Assessed, Confirm)> {
+    pub fn proposal(&self) -> Option<(&Assessed, ConfirmRule)> {
         let deferred = self.deferred.as_ref()?;
         Some((deferred, deferred.confirm?))
     }
@@ -294,9 +299,9 @@ impl Thread {
     /// Whether a submitted message is a repeat: it waits, or its delivery was asked for and not refused. An id that was
     /// used for another text names a new message.
     pub fn takes_care_of(&self, input: &InputId, text: &str) -> bool {
-        let same = |item: &Item| item.role == ItemRole::Input && item.text == text;
+        let same = |item: &DeliveredMessage| item.role == MessageRole::Input && item.text == text;
         let delivered = |issued: &&Issued| match &issued.kind {
-            Action::DeliverInput { items, .. } => {
+            HostAction::DeliverInput { items, .. } => {
                 !matches!(issued.progress, Progress::Failed(_)) && items.iter().any(same)
             }
             _ => false,
@@ -309,7 +314,7 @@ impl Thread {
     pub fn undelivered(&self) -> impl Iterator<Item = (&InputId, &str)> {
         let waits = self.held.iter().map(|held| (&held.id, held.text.as_str()));
         waits.chain(self.pending_actions().filter_map(|issued| {
-            let Action::DeliverInput { input, .. } = &issued.kind else { return None };
+            let HostAction::DeliverInput { input, .. } = &issued.kind else { return None };
             Some((input, issued.kind.delivered_text()?))
         }))
     }
@@ -317,7 +322,7 @@ impl Thread {
     /// The actions that deliver messages with this id.
     pub fn deliveries(&self, input: &InputId) -> impl Iterator<Item = &Issued> {
         self.actions.iter().filter(move |issued| {
-            matches!(&issued.kind, Action::DeliverInput { input: delivered, .. } if delivered == input)
+            matches!(&issued.kind, HostAction::DeliverInput { input: delivered, .. } if delivered == input)
         })
     }
 
@@ -327,7 +332,7 @@ impl Thread {
     }
 
     /// The guards that hold now.
-    pub fn active_guards(&self, now: Timestamp) -> impl Iterator<Item = &Guard> {
+    pub fn active_guards(&self, now: Timestamp) -> impl Iterator<Item = &CompactionGuard> {
         self.guards.iter().filter(move |guard| guard.is_active(self.turns_ended, now))
     }
 
@@ -346,8 +351,9 @@ impl Thread {
 
     /// A compaction's turn ends with its action, even if the host does not report the end of the turn.
     fn is_running(&self, turn: &Turn) -> bool {
-        let compacted =
-            |issued: &Issued| matches!(issued.kind, Action::Compact { .. }) && !issued.is_open();
+        let compacted = |issued: &Issued| {
+            matches!(issued.kind, HostAction::Compact { .. }) && !issued.is_open()
+        };
         turn.is_open()
             && !turn.action.as_ref().and_then(|action| self.action(action)).is_some_and(compacted)
     }
@@ -410,7 +416,7 @@ impl Thread {
     }
 
     /// The compaction of a sequence.
-    pub fn compaction_of(&self, sequence: &SequenceId) -> Option<&LastCompaction> {
+    pub fn compaction_of(&self, sequence: &SequenceId) -> Option<&CompletedCompaction> {
         let newest_first = self.last_compaction.iter().chain(self.compactions.iter().rev());
         newest_first.into_iter().find(|last| last.sequence.as_ref() == Some(sequence))
     }

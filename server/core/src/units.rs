@@ -50,7 +50,7 @@ ids! {
     /// The id of a guard: "do not compact until …".
     GuardId;
     /// The id of a question to the judge.
-    RequestId;
+    JudgeRequestId;
     /// The id of a standing instruction of the user.
     DirectiveId;
 }

@@ -1,6 +1,6 @@
 //! The paths of the user's files. Reads and creates nothing.
 
-use crate::problem::Problem;
+use crate::problem::FileProblem;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -24,12 +24,13 @@ impl Home {
     pub fn resolve(
         explicit: Option<&Path>,
         config_file: Option<impl AsRef<Path>>,
-    ) -> Result<Self, Problem> {
+    ) -> Result<Self, FileProblem> {
         let dir = find(explicit, |name| std::env::var_os(name), std::env::home_dir(), Path::is_dir)
-            .ok_or_else(|| Problem::error("no-home", "cannot find the home folder"))?;
+            .ok_or_else(|| FileProblem::error("no-home", "cannot find the home folder"))?;
         let absolute = |path: &Path| {
-            std::path::absolute(path)
-                .map_err(|error| Problem::error("no-home", error.to_string()).in_file(Some(path)))
+            std::path::absolute(path).map_err(|error| {
+                FileProblem::error("no-home", error.to_string()).in_file(Some(path))
+            })
         };
         let config_file = config_file.map(|file| absolute(file.as_ref())).transpose()?;
         Ok(Self { dir: absolute(&dir)?, config_file })

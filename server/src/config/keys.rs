@@ -2,10 +2,9 @@
 //! themselves are in `table`.
 
 use super::Config;
-use super::table::TABLES;
 use rawr_core::boundary::{Boundaries, Boundary};
 use rawr_core::policy::{
-    Confirm, JudgeBackend, MidTurn, Mode, PacketAuthor, PacketChannel, Preset,
+    ConfirmRule, JudgeBackend, MidTurn, Mode, PacketChannel, PacketSource, Preset,
 };
 use serde_json::json;
 use std::ops::RangeInclusive;
@@ -106,15 +105,6 @@ impl ConfigKey {
         self.path.rsplit_once('.').map_or("", |(table, _)| table)
     }
 
-    /// The keys whose value it sets: itself, unless it is a short form.
-    pub fn targets(&'static self) -> impl Iterator<Item = &'static Self> {
-        let (own, short) = match self.place {
-            KeyStorage::Own { .. } => (Some(self), &[][..]),
-            KeyStorage::Short(paths) => (None, paths),
-        };
-        own.into_iter().chain(short.iter().filter_map(|path| key(path)))
-    }
-
     pub(super) fn get(&self, config: &Config) -> Option<KeyValue> {
         match self.place {
             KeyStorage::Own { get, .. } => get(config),
@@ -126,16 +116,6 @@ impl ConfigKey {
         if let KeyStorage::Own { set, .. } = self.place {
             set(config, value);
         }
-    }
-
-    /// As in the file. `None` if the key has no default.
-    pub fn default_value(&'static self) -> Option<serde_json::Value> {
-        self.value_in(&Config::default())
-    }
-
-    /// Its value there, as in the file.
-    pub(super) fn value_in(&'static self, config: &Config) -> Option<serde_json::Value> {
-        self.targets().last().and_then(|target| target.get(config)).map(|value| value.to_json())
     }
 }
 
@@ -152,39 +132,6 @@ impl KeyValue {
             Self::Phrases(phrases) => json!(phrases),
         }
     }
-}
-
-/// Every table, in the order of the file.
-pub fn tables() -> impl Iterator<Item = &'static KeyTable> {
-    TABLES.iter()
-}
-
-/// Every key, in the order of the file.
-pub fn keys() -> impl Iterator<Item = &'static ConfigKey> {
-    TABLES.iter().flat_map(|table| table.keys)
-}
-
-/// The key with this path.
-pub fn key(path: &str) -> Option<&'static ConfigKey> {
-    keys().find(|key| key.path == path)
-}
-
-/// Whether this is a table of the file, or the parent of one.
-pub fn is_table(path: &str) -> bool {
-    TABLES.iter().any(|table| {
-        let rest = table.path.strip_prefix(path);
-        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
-    })
-}
-
-/// The keys and sub-tables of a table.
-pub fn names_in(path: &str) -> impl Iterator<Item = &'static str> {
-    let below = move |of: &'static str| {
-        let rest = if path.is_empty() { of } else { of.strip_prefix(path)?.strip_prefix('.')? };
-        rest.split('.').next()
-    };
-    let tables = TABLES.iter().filter_map(move |table| below(table.path));
-    tables.chain(keys().filter_map(move |key| below(key.path)))
 }
 
 /// An enum and its words in the file, from strictest to most permissive.
@@ -208,7 +155,7 @@ impl WordEnum for Mode {
     const VALUES: &'static [Self] = &[Self::Tag, Self::Suggest, Self::Ask, Self::Auto];
 }
 
-impl WordEnum for PacketAuthor {
+impl WordEnum for PacketSource {
     const WORDS: &'static [&'static str] = &["agent", "watcher"];
     const VALUES: &'static [Self] = &[Self::Agent, Self::Watcher];
 }
@@ -230,7 +177,7 @@ impl WordEnum for MidTurn {
     const VALUES: &'static [Self] = &[Self::Off, Self::Emergency, Self::Policy];
 }
 
-impl WordEnum for Confirm {
+impl WordEnum for ConfirmRule {
     const WORDS: &'static [&'static str] = &["message", "idle", "either", "none"];
     const VALUES: &'static [Self] = &[Self::Message, Self::Idle, Self::Either, Self::None];
 }

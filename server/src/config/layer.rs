@@ -2,10 +2,11 @@
 //! precedence is decided elsewhere.
 
 use super::UnsavedTexts;
-use super::keys::{ConfigKey, KeyKind, KeyValue, is_table, key, keys, names_in};
+use super::keys::{ConfigKey, KeyKind, KeyValue};
 use super::models::{self, ModelPattern};
+use super::table::{is_table, key, keys, names_in};
 use crate::problem::written::{SpannedName, ValueReader, WrittenKind, WrittenValue};
-use crate::problem::{Problem, read_text};
+use crate::problem::{FileProblem, read_text};
 use rawr_core::boundary::{Boundaries, Boundary};
 use rawr_core::scratch;
 use serde_spanned::Spanned;
@@ -55,6 +56,25 @@ pub(super) struct LayerSetting {
     pub model: Option<Rc<ModelPattern>>,
 }
 
+/// The patterns of these settings, least specific first.
+pub(super) fn patterns<'s>(
+    settings: impl IntoIterator<Item = &'s LayerSetting>,
+) -> Vec<Rc<ModelPattern>> {
+    let mut patterns: Vec<_> =
+        settings.into_iter().filter_map(|setting| setting.model.clone()).collect();
+    patterns.sort();
+    patterns.dedup();
+    patterns
+}
+
+/// The settings of one pattern, or without a pattern those for all models.
+pub(super) fn settings_of(
+    settings: &[LayerSetting],
+    pattern: Option<&ModelPattern>,
+) -> Vec<LayerSetting> {
+    settings.iter().filter(|setting| setting.model.as_deref() == pattern).cloned().collect()
+}
+
 impl LayerSetting {
     /// A short form sets several keys at once.
     pub(super) fn of(
@@ -92,7 +112,7 @@ impl LayerSetting {
 pub(super) fn read_file(
     source: LayerSource,
     unsaved: &UnsavedTexts,
-    problems: &mut Vec<Problem>,
+    problems: &mut Vec<FileProblem>,
 ) -> Vec<LayerSetting> {
     let Some(file) = source.file() else { return Vec::new() };
     let text = match unsaved.get(file) {
@@ -121,7 +141,7 @@ pub(super) fn read_file(
 pub(super) fn read(
     written: &WrittenValue,
     source: LayerSource,
-    problems: &mut Vec<Problem>,
+    problems: &mut Vec<FileProblem>,
 ) -> Vec<LayerSetting> {
     let source = Rc::new(source);
     let mut found = Vec::new();
@@ -262,7 +282,7 @@ impl LayerReader<'_> {
             return Some(KeyValue::Text(template));
         }
         let message = format!("`{name}` must be a path inside the thread's folder");
-        self.reader.tell(Problem::error("unsafe-path", message).at(written.span.clone()));
+        self.reader.tell(FileProblem::error("unsafe-path", message).at(written.span.clone()));
         None
     }
 
@@ -281,7 +301,7 @@ impl LayerReader<'_> {
             Ok(_) => return Some(KeyValue::Text(text)),
             Err(error) => format!("`{name}` must be the address of an endpoint: {error}"),
         };
-        self.reader.tell(Problem::error("wrong-url", told).at(written.span.clone()));
+        self.reader.tell(FileProblem::error("wrong-url", told).at(written.span.clone()));
         None
     }
 
@@ -296,7 +316,7 @@ impl LayerReader<'_> {
             return Some(KeyValue::Text(text));
         }
         let message = format!("`{name}` must be the name of an environment variable");
-        let problem = Problem::error("not-a-variable", message)
+        let problem = FileProblem::error("not-a-variable", message)
             .help("the key itself belongs in the environment, not in a file".to_owned());
         self.reader.tell(problem.at(written.span.clone()));
         None
@@ -306,7 +326,7 @@ impl LayerReader<'_> {
         let words = self.reader.words(name, &Boundary::ALL.map(Boundary::name), written)?;
         let list: Vec<_> = words.iter().filter_map(|word| Boundary::from_name(word)).collect();
         if list.is_empty() {
-            let problem = Problem::warning(
+            let problem = FileProblem::warning(
                 "never-fires",
                 format!("no boundary can satisfy an empty `{name}`"),
             )
@@ -321,7 +341,7 @@ impl LayerReader<'_> {
         let phrases: Vec<_> = phrases.iter().map(|text| text.trim().to_lowercase()).collect();
         if phrases.iter().any(String::is_empty) {
             let message = format!("`{name}` contains an empty phrase");
-            self.reader.tell(Problem::error("wrong-value", message).at(written.span.clone()));
+            self.reader.tell(FileProblem::error("wrong-value", message).at(written.span.clone()));
             return None;
         }
         Some(KeyValue::Phrases(phrases))
@@ -346,10 +366,10 @@ fn is_ours(path: &str) -> bool {
         || matches!(table, "rawr_auto_compaction" | "auto_compact")
 }
 
-pub(super) fn from_toml(text: &str) -> Result<WrittenValue, Problem> {
+pub(super) fn from_toml(text: &str) -> Result<WrittenValue, FileProblem> {
     match DeTable::parse(text) {
         Ok(table) => Ok(table_of(table.get_ref(), table.span())),
-        Err(error) => Err(Problem::error("syntax", error.message()).at(error.span())),
+        Err(error) => Err(FileProblem::error("syntax", error.message()).at(error.span())),
     }
 }
 

@@ -1,9 +1,7 @@
 //! `[rawr_auto_compaction.models."…"]`: which threads such a table applies to, and which keys it may hold. Reads no
 //! values.
 
-use super::layer::LayerSetting;
 use std::cmp::Ordering;
-use std::rc::Rc;
 
 pub(super) const TABLE: &str = "rawr_auto_compaction.models";
 
@@ -101,25 +99,6 @@ impl PartialOrd for ModelPattern {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
-}
-
-/// The patterns of these settings, least specific first.
-pub(super) fn patterns<'s>(
-    settings: impl IntoIterator<Item = &'s LayerSetting>,
-) -> Vec<Rc<ModelPattern>> {
-    let mut patterns: Vec<_> =
-        settings.into_iter().filter_map(|setting| setting.model.clone()).collect();
-    patterns.sort();
-    patterns.dedup();
-    patterns
-}
-
-/// The settings of one pattern, or without a pattern those for all models.
-pub(super) fn settings_of(
-    settings: &[LayerSetting],
-    pattern: Option<&ModelPattern>,
-) -> Vec<LayerSetting> {
-    settings.iter().filter(|setting| setting.model.as_deref() == pattern).cloned().collect()
 }
 
 #[cfg(test)]

@@ -4,14 +4,14 @@
 use super::Config;
 use super::keys::{KeyKind, KeyValue, ProjectRule};
 use super::layer::LayerSetting;
-use crate::problem::Problem;
+use crate::problem::FileProblem;
 
 /// If the user did not set the value, its default depends on the window. More than a fiftieth of a very large window is
 /// certainly stricter.
 const SURELY_MORE_TOKENS: u64 = 20_000;
 
 /// The configuration with the setting applied, or the reason why it is not allowed.
-pub(super) fn narrowed(config: &Config, setting: &LayerSetting) -> Result<Config, Problem> {
+pub(super) fn narrowed(config: &Config, setting: &LayerSetting) -> Result<Config, FileProblem> {
     let before = setting.key.get(config);
     let mut changed = config.clone();
     setting.key.set(&mut changed, setting.value.clone());
@@ -29,7 +29,7 @@ pub(super) fn narrowed(config: &Config, setting: &LayerSetting) -> Result<Config
         None => format!("a project may not set `{name}`"),
         Some(may) => format!("a project may only {may} `{name}`, which is {stands}"),
     };
-    Err(Problem::error("project-may-only-narrow", message)
+    Err(FileProblem::error("project-may-only-narrow", message)
         .in_file(setting.source.file())
         .at(setting.span.clone())
         .help("set it in your own `rawr.toml`".to_owned()))

@@ -1,6 +1,7 @@
 //! The table of all configuration keys. Parsing, unknown-key detection, the commented default file and the
 //! documentation are derived from it.
 
+use super::Config;
 use super::keys::{ConfigKey, KeyKind, KeyStorage, KeyTable, KeyValue, ProjectRule};
 use super::models;
 
@@ -172,3 +173,57 @@ pub(super) static TABLES: [KeyTable; 13] = [
         ],
     },
 ];
+
+/// Every table, in the order of the file.
+pub fn tables() -> impl Iterator<Item = &'static KeyTable> {
+    TABLES.iter()
+}
+
+/// Every key, in the order of the file.
+pub fn keys() -> impl Iterator<Item = &'static ConfigKey> {
+    TABLES.iter().flat_map(|table| table.keys)
+}
+
+/// The key with this path.
+pub fn key(path: &str) -> Option<&'static ConfigKey> {
+    keys().find(|key| key.path == path)
+}
+
+/// Whether this is a table of the file, or the parent of one.
+pub fn is_table(path: &str) -> bool {
+    TABLES.iter().any(|table| {
+        let rest = table.path.strip_prefix(path);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    })
+}
+
+/// The keys and sub-tables of a table.
+pub fn names_in(path: &str) -> impl Iterator<Item = &'static str> {
+    let below = move |of: &'static str| {
+        let rest = if path.is_empty() { of } else { of.strip_prefix(path)?.strip_prefix('.')? };
+        rest.split('.').next()
+    };
+    let tables = TABLES.iter().filter_map(move |table| below(table.path));
+    tables.chain(keys().filter_map(move |key| below(key.path)))
+}
+
+impl ConfigKey {
+    /// The keys whose value it sets: itself, unless it is a short form.
+    pub fn targets(&'static self) -> impl Iterator<Item = &'static Self> {
+        let (own, short) = match self.place {
+            KeyStorage::Own { .. } => (Some(self), &[][..]),
+            KeyStorage::Short(paths) => (None, paths),
+        };
+        own.into_iter().chain(short.iter().filter_map(|path| key(path)))
+    }
+
+    /// As in the file. `None` if the key has no default.
+    pub fn default_value(&'static self) -> Option<serde_json::Value> {
+        self.value_in(&Config::default())
+    }
+
+    /// Its value there, as in the file.
+    pub(super) fn value_in(&'static self, config: &Config) -> Option<serde_json::Value> {
+        self.targets().last().and_then(|target| target.get(config)).map(|value| value.to_json())
+    }
+}

@@ -7,7 +7,7 @@ mod project;
 mod table;
 
 use super::*;
-use crate::problem::Severity;
+use crate::problem::ProblemSeverity;
 use expect_test::{Expect, expect};
 use rawr_core::boundary::{Boundaries, Boundary};
 
@@ -51,9 +51,9 @@ impl Files {
                 file.map_or("client", |(path, _)| path.file_name().unwrap().to_str().unwrap());
             let at = file.zip(problem.span.clone()).map(|((_, text), span)| &text[span]);
             let severity = match problem.severity {
-                Severity::Error => "error",
-                Severity::Warning => "warning",
-                Severity::Hint => "hint",
+                ProblemSeverity::Error => "error",
+                ProblemSeverity::Warning => "warning",
+                ProblemSeverity::Hint => "hint",
             };
             let help = problem.help.as_ref().map(|help| format!("; {help}")).unwrap_or_default();
             let at = at.map(|at| format!(" at {at:?}")).unwrap_or_default();

@@ -8,21 +8,21 @@ use std::borrow::Cow;
 
 /// An id that JSON-RPC libraries agree on: a non-negative integer or a string.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub enum RequestId {
+pub enum JsonRpcId {
     Number(u64),
     Text(String),
 }
 
-impl From<RequestId> for Id<'static> {
-    fn from(id: RequestId) -> Self {
+impl From<JsonRpcId> for Id<'static> {
+    fn from(id: JsonRpcId) -> Self {
         match id {
-            RequestId::Number(number) => Self::Number(number),
-            RequestId::Text(text) => Self::Str(Cow::Owned(text)),
+            JsonRpcId::Number(number) => Self::Number(number),
+            JsonRpcId::Text(text) => Self::Str(Cow::Owned(text)),
         }
     }
 }
 
-impl From<rawr_protocol::RequestId> for RequestId {
+impl From<rawr_protocol::RequestId> for JsonRpcId {
     fn from(id: rawr_protocol::RequestId) -> Self {
         match id {
             rawr_protocol::RequestId::Number(number) => {
@@ -36,7 +36,7 @@ impl From<rawr_protocol::RequestId> for RequestId {
 #[derive(Debug)]
 pub enum Envelope<'b> {
     Request {
-        id: RequestId,
+        id: JsonRpcId,
         method: Cow<'b, str>,
         params: Option<&'b str>,
     },
@@ -46,7 +46,7 @@ pub enum Envelope<'b> {
     },
     /// An answer to a request that the sidecar sent.
     Response {
-        id: Option<RequestId>,
+        id: Option<JsonRpcId>,
         outcome: Result<&'b str, &'b str>,
     },
 }
@@ -154,11 +154,11 @@ fn can_be_repeated(id: &str) -> bool {
     id.starts_with(|first: char| first == '"' || first == '-' || first.is_ascii_digit())
 }
 
-fn request_id(raw: &RawValue) -> Option<RequestId> {
+fn request_id(raw: &RawValue) -> Option<JsonRpcId> {
     let text = raw.get();
     match text.as_bytes().first() {
-        Some(b'"') => serde_json::from_str(text).ok().map(RequestId::Text),
-        Some(b'0'..=b'9') => text.parse().ok().map(RequestId::Number),
+        Some(b'"') => serde_json::from_str(text).ok().map(JsonRpcId::Text),
+        Some(b'0'..=b'9') => text.parse().ok().map(JsonRpcId::Number),
         _ => None,
     }
 }
@@ -177,7 +177,7 @@ mod tests {
     #[test]
     fn a_null_result_is_a_response() {
         let parsed = parse(br#"{"jsonrpc":"2.0","id":"rawr/2","result":null}"#);
-        let Ok(Envelope::Response { id: Some(RequestId::Text(id)), outcome }) = parsed else {
+        let Ok(Envelope::Response { id: Some(JsonRpcId::Text(id)), outcome }) = parsed else {
             panic!("not parsed as a response");
         };
         assert_eq!((id.as_str(), outcome), ("rawr/2", Ok("null")));

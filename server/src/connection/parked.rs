@@ -1,7 +1,7 @@
 //! Messages that wait because a worker has the files of their thread. They keep their order and can be cancelled,
 //! because their work has not begun. When the thread is back, they are dispatched like new ones.
 
-use super::RequestId;
+use super::JsonRpcId;
 use rawr_core::units::ThreadId;
 use serde::Deserialize;
 use std::borrow::Cow;
@@ -13,7 +13,7 @@ const MOST_BYTES: usize = 16 << 20;
 #[derive(Debug, Default)]
 pub(super) struct Parked {
     messages: Vec<ParkedMessage>,
-    ids: HashSet<RequestId>,
+    ids: HashSet<JsonRpcId>,
     bytes: usize,
     /// The number of waiting messages of each thread.
     threads: HashMap<ThreadId, usize>,
@@ -22,12 +22,12 @@ pub(super) struct Parked {
 #[derive(Debug)]
 struct ParkedMessage {
     body: Box<[u8]>,
-    id: RequestId,
+    id: JsonRpcId,
     threads: Vec<ThreadId>,
 }
 
 impl Parked {
-    pub(super) fn push(&mut self, body: Box<[u8]>, id: RequestId, threads: Vec<ThreadId>) {
+    pub(super) fn push(&mut self, body: Box<[u8]>, id: JsonRpcId, threads: Vec<ThreadId>) {
         self.bytes += body.len();
         for thread in &threads {
             *self.threads.entry(thread.clone()).or_default() += 1;
@@ -61,7 +61,7 @@ impl Parked {
     }
 
     /// Removes a request. Returns whether it was there.
-    pub(super) fn remove(&mut self, id: &RequestId) -> bool {
+    pub(super) fn remove(&mut self, id: &JsonRpcId) -> bool {
         if !self.contains(id) {
             return false;
         }
@@ -74,11 +74,11 @@ impl Parked {
     }
 
     /// The ids of all messages, in order.
-    pub(super) fn ids(&self) -> impl Iterator<Item = RequestId> {
+    pub(super) fn ids(&self) -> impl Iterator<Item = JsonRpcId> {
         self.messages.iter().map(|message| message.id.clone())
     }
 
-    pub(super) fn contains(&self, id: &RequestId) -> bool {
+    pub(super) fn contains(&self, id: &JsonRpcId) -> bool {
         self.ids.contains(id)
     }
 

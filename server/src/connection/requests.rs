@@ -1,6 +1,6 @@
 //! Handles one message of the client. Every request gets exactly one answer.
 
-use super::envelope::{self, Envelope, MalformedMessage, RequestId};
+use super::envelope::{self, Envelope, JsonRpcId, MalformedMessage};
 use super::parked::thread_in;
 use super::router::{Dispatched, error};
 use super::{CloseReason, Connection, ConnectionStage, PendingAnswer};
@@ -39,7 +39,7 @@ impl Connection {
             Ok(Envelope::Notification { method, params }) => self.notification(&method, params),
             Ok(Envelope::Response { id, outcome }) => {
                 match id {
-                    Some(RequestId::Text(id)) => self.session.answered(&id, outcome),
+                    Some(JsonRpcId::Text(id)) => self.session.answered(&id, outcome),
                     _ => tracing::warn!("ignored an answer without a matching request"),
                 }
                 None
@@ -52,7 +52,7 @@ impl Connection {
         }
     }
 
-    fn request(&mut self, id: &RequestId, method: &str, params: Option<&str>) -> DispatchResult {
+    fn request(&mut self, id: &JsonRpcId, method: &str, params: Option<&str>) -> DispatchResult {
         let refusal = match (self.stage, method) {
             (ConnectionStage::Fresh, "initialize") => None,
             (ConnectionStage::Fresh, _) => {
@@ -124,7 +124,7 @@ impl Connection {
                 });
             }
             "$/cancelRequest" => match read_params::<CancelParams>(params) {
-                Ok(CancelParams { id }) => self.cancel(&RequestId::from(id)),
+                Ok(CancelParams { id }) => self.cancel(&JsonRpcId::from(id)),
                 Err(error) => tracing::warn!(%error, "ignored a cancellation without a valid id"),
             },
             "$/setTrace" => match read_params::<SetTraceParams>(params) {
@@ -156,7 +156,7 @@ impl Connection {
 
     /// Answers at once. The result of the running work is dropped, and its locks are released before the next message
     /// is read.
-    fn cancel(&mut self, id: &RequestId) {
+    fn cancel(&mut self, id: &JsonRpcId) {
         if self.parked.remove(id) {
             let code = ErrorCode::RequestCancelled;
             self.send(error(id.clone().into(), code, code.message().to_owned(), "nothing to do"));

@@ -40,7 +40,7 @@ fn router(panics: &Arc<AtomicU32>) -> Router {
 
 /// A session for methods that need no registry.
 fn session(outbox: &Outbox, changes: &ChangeNotifier) -> Arc<ClientSession> {
-    Arc::new(ClientSession::new(outbox.clone(), Trace::default(), changes.clone(), None))
+    Arc::new(ClientSession::new(outbox.clone(), WorkTrace::default(), changes.clone(), None))
 }
 
 /// Sends the messages after `initialize`, waits for `answers` of them, ends the input, and prints what came.
@@ -224,7 +224,7 @@ async fn deadlines_fire_while_a_client_floods_the_input() {
     let (outbox, changes) = <(Outbox, ChangeNotifier)>::default();
     let session = Arc::new(ClientSession::new(
         outbox.clone(),
-        Trace::default(),
+        WorkTrace::default(),
         changes.clone(),
         Some(home.path().to_owned()),
     ));

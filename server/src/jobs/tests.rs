@@ -44,7 +44,7 @@ fn job(told: &str) -> Job {
         },
         Some(request) => Job::Judge {
             thread,
-            request: RequestId::new(request),
+            request: JudgeRequestId::new(request),
             source: JudgeSource::Chat,
             question: JudgeQuestion { instructions: String::new(), context: does.to_owned() },
             settings: JudgeSettings::default(),

@@ -3,7 +3,7 @@
 
 use super::answer::SCHEMA_NAME;
 use super::foreign::ForeignText;
-use super::{JudgeError, JudgeQuestion, JudgeUsage};
+use super::{EndpointUsage, JudgeError, JudgeQuestion};
 use crate::redact::redact;
 use rawr_core::judgment::OUTPUT_SCHEMA;
 use rawr_core::policy::JudgeBackend;
@@ -20,7 +20,7 @@ pub(super) enum JudgeApi {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct ModelOutput {
     pub text: String,
-    pub usage: Option<JudgeUsage>,
+    pub usage: Option<EndpointUsage>,
 }
 
 impl JudgeApi {
@@ -122,10 +122,10 @@ fn failed(error: &Value, foreign: ForeignText<'_>) -> JudgeError {
 }
 
 /// A usage that cannot be parsed must not fail the judgment.
-fn usage(usage: Option<&Value>) -> Option<JudgeUsage> {
+fn usage(usage: Option<&Value>) -> Option<EndpointUsage> {
     let count = |names: [&str; 2]| names.iter().find_map(|name| usage?.get(name)?.as_u64());
     let input = count(["input_tokens", "prompt_tokens"])?;
-    Some(JudgeUsage { input, output: count(["output_tokens", "completion_tokens"])? })
+    Some(EndpointUsage { input, output: count(["output_tokens", "completion_tokens"])? })
 }
 
 #[derive(Deserialize)]
@@ -181,12 +181,12 @@ impl ResponsesReply {
 #[derive(Deserialize)]
 struct ChatReply {
     error: Option<Value>,
-    choices: Option<Vec<ChatChoice>>,
+    choices: Option<Vec<JudgeChatChoice>>,
     usage: Option<Value>,
 }
 
 #[derive(Deserialize)]
-struct ChatChoice {
+struct JudgeChatChoice {
     message: ChatMessage,
     finish_reason: Option<String>,
 }

@@ -1,7 +1,7 @@
 //! How often each tier would have fired under a configuration that is being edited. The core evaluates it.
 
-use rawr_core::assess::Decision;
-use rawr_core::policy::{Policy, Tier};
+use rawr_core::assess::DecisionRecord;
+use rawr_core::policy::{Policy, PressureTier};
 use rawr_core::units::{Timestamp, TurnId};
 use std::collections::BTreeSet;
 
@@ -11,13 +11,13 @@ pub const DAYS: u64 = 7;
 /// Every tier with the number of turns after which it would have compacted. Only the most urgent tier of each turn
 /// counts.
 pub fn would_have_fired(
-    threads: &[Vec<Decision>],
+    threads: &[Vec<DecisionRecord>],
     policy: &Policy,
     since: Timestamp,
 ) -> [usize; 4] {
     let mut counts = [0; 4];
     for decisions in threads {
-        let mut turns: BTreeSet<(Tier, Option<&TurnId>, Timestamp)> = BTreeSet::new();
+        let mut turns: BTreeSet<(PressureTier, Option<&TurnId>, Timestamp)> = BTreeSet::new();
         for decision in decisions.iter().filter(|decision| decision.at >= since) {
             if let Some(tier) = decision.under(policy) {
                 // A decision without a turn counts on its own.
@@ -25,7 +25,7 @@ pub fn would_have_fired(
                 turns.insert((tier, decision.turn.as_ref(), at));
             }
         }
-        for (index, tier) in Tier::ALL.into_iter().enumerate() {
+        for (index, tier) in PressureTier::ALL.into_iter().enumerate() {
             counts[index] += turns.iter().filter(|(of, ..)| *of == tier).count();
         }
     }
@@ -33,7 +33,7 @@ pub fn would_have_fired(
 }
 
 /// The text that an editor shows next to the tier.
-pub fn told(tier: Tier, count: usize) -> String {
+pub fn told(tier: PressureTier, count: usize) -> String {
     let times = match count {
         0 => "not have fired".to_owned(),
         1 => "have fired once".to_owned(),
@@ -46,18 +46,18 @@ pub fn told(tier: Tier, count: usize) -> String {
 mod tests {
     use super::*;
     use rawr_core::boundary::{Boundaries, Boundary};
-    use rawr_core::event::{Entrance, Outcome};
+    use rawr_core::event::{DecisionEntrance, DecisionOutcome};
     use rawr_core::units::{DecisionId, Percent};
 
     #[test]
     fn one_turn_counts_once_and_older_turns_do_not_count() {
-        let of_turn = |at| Decision {
+        let of_turn = |at| DecisionRecord {
             id: DecisionId::new("d"),
             at: Timestamp(at),
-            entrance: Entrance::TurnComplete,
+            entrance: DecisionEntrance::TurnComplete,
             turn: Some(TurnId::new("t")),
-            outcome: Outcome::Nothing,
-            tier: Some(Tier::Ready),
+            outcome: DecisionOutcome::Nothing,
+            tier: Some(PressureTier::Ready),
             percent: Some(Percent(70)),
             boundaries: Boundaries::of(&[Boundary::Commit]),
             reason: String::new(),
@@ -72,6 +72,9 @@ mod tests {
         let all = [vec![of_turn(1000), of_turn(1001)], vec![of_turn(999)], vec![of_turn(1000)]];
         let since = Timestamp(1000);
         assert_eq!(would_have_fired(&all, &Policy::default(), since), [0, 2, 0, 0]);
-        assert_eq!(told(Tier::Ready, 2), "ready: would have fired 2 times in the last 7 days");
+        assert_eq!(
+            told(PressureTier::Ready, 2),
+            "ready: would have fired 2 times in the last 7 days"
+        );
     }
 }

@@ -3,7 +3,7 @@
 
 use super::settings::paths_in;
 use super::world::{ConfigFile, Doc, DocumentKind, LanguageContext};
-use crate::problem::{Problem, ProblemHelp};
+use crate::problem::{FileProblem, ProblemHelp};
 use crate::prompts::parse;
 use rawr_core::prompt::PromptName;
 use std::ops::Range;
@@ -18,14 +18,14 @@ pub struct QuickFix {
 }
 
 /// Every problem has a position in the text.
-pub fn problems(doc: &Doc<'_>, world: &LanguageContext) -> Vec<Problem> {
+pub fn problems(doc: &Doc<'_>, world: &LanguageContext) -> Vec<FileProblem> {
     let mut found = match doc.kind {
         DocumentKind::Prompt(name) => of_prompt(name, doc),
         DocumentKind::Decision => of_prompt(PromptName::Judgment, doc),
         DocumentKind::Config(_) => Vec::new(),
     };
     if matches!(doc.kind, DocumentKind::Config(_) | DocumentKind::Prompt(PromptName::AutoCompact)) {
-        let of_this = |problem: &Problem| problem.file.as_deref() == Some(doc.path);
+        let of_this = |problem: &FileProblem| problem.file.as_deref() == Some(doc.path);
         found.extend(world.config(doc, None).1.into_iter().filter(of_this));
     }
     if let DocumentKind::Config(ConfigFile::Rawr | ConfigFile::Codex) = doc.kind {
@@ -39,7 +39,7 @@ pub fn problems(doc: &Doc<'_>, world: &LanguageContext) -> Vec<Problem> {
     found
 }
 
-fn of_prompt(name: PromptName, doc: &Doc<'_>) -> Vec<Problem> {
+fn of_prompt(name: PromptName, doc: &Doc<'_>) -> Vec<FileProblem> {
     match parse(name, doc.text, Some(doc.path)) {
         Ok(parsed) => parsed.problems,
         Err(problems) => problems,
@@ -55,7 +55,7 @@ fn place(text: &str, span: Option<Range<usize>>) -> Range<usize> {
 }
 
 /// Prompt files that are named and do not exist.
-fn lost_prompts(doc: &Doc<'_>, world: &LanguageContext) -> Vec<Problem> {
+fn lost_prompts(doc: &Doc<'_>, world: &LanguageContext) -> Vec<FileProblem> {
     let lost = |path: &Path| world.text_of(path).is_none() && !path.exists();
     paths_in(doc.text)
         .into_iter()
@@ -67,7 +67,7 @@ fn lost_prompts(doc: &Doc<'_>, world: &LanguageContext) -> Vec<Problem> {
                 Some(_) => ("prompt", "the shipped text"),
             };
             let message = format!("{what} not found: {}", path.display());
-            Problem::warning("no-file", message)
+            FileProblem::warning("no-file", message)
                 .help(format!("rawr uses {instead} instead"))
                 .in_file(Some(doc.path))
                 .at(named.span)
@@ -76,7 +76,7 @@ fn lost_prompts(doc: &Doc<'_>, world: &LanguageContext) -> Vec<Problem> {
 }
 
 /// The suggested name, in the spelling of the text.
-pub fn fix(text: &str, problem: &Problem) -> Option<QuickFix> {
+pub fn fix(text: &str, problem: &FileProblem) -> Option<QuickFix> {
     let (Some(ProblemHelp::Meant(meant)), Some(span)) = (&problem.help, problem.span.clone())
     else {
         return None;

@@ -2,7 +2,7 @@
 //! each document.
 
 use crate::config::{Config, ConfigSources, UnsavedTexts, UserSources};
-use crate::problem::{Problem, read_text};
+use crate::problem::{FileProblem, read_text};
 use rawr_core::prompt::PromptName;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -89,7 +89,7 @@ impl LanguageContext {
     }
 
     /// The configuration with the unsaved texts, and its problems.
-    pub fn config(&self, doc: &Doc<'_>, model: Option<&str>) -> (Config, Vec<Problem>) {
+    pub fn config(&self, doc: &Doc<'_>, model: Option<&str>) -> (Config, Vec<FileProblem>) {
         let project = match doc.kind {
             DocumentKind::Config(ConfigFile::Project) => doc.path.parent(),
             _ => None,

@@ -2,7 +2,7 @@
 
 use super::errors::unknown_name;
 use super::{ClientSession, Module, aside, directive, on_async};
-use crate::capsule::{Capsule, CapsuleHistoryItem, CapsuleState, CapsuleStore};
+use crate::capsule::{CapsuleHistoryItem, CapsuleState, CapsuleStore, StoredCapsule};
 use crate::redact::redact_counting;
 use crate::registry::{OpenThread, RegistryError};
 use crate::repo;
@@ -10,7 +10,7 @@ use crate::store::Store;
 use crate::wire::{self, RpcError, ToWire};
 use jsonrpsee::core::RegisterMethodError;
 use rawr_core::event::Repo;
-use rawr_core::policy::PacketAuthor;
+use rawr_core::policy::PacketSource;
 use rawr_core::units::{SequenceId, Timestamp};
 use rawr_protocol::methods::{CapsuleAttach, CapsuleGet, CapsuleList};
 use rawr_protocol::{
@@ -39,7 +39,7 @@ async fn list(
     };
     let read = move || capsules.list().map(|listed| (listed, capsules));
     let (listed, capsules) = aside(&session, read).await?.map_err(RegistryError::from)?;
-    let summary = |capsule: &Capsule| summary(capsule, capsules.has_history(&capsule.id));
+    let summary = |capsule: &StoredCapsule| summary(capsule, capsules.has_history(&capsule.id));
     let unread = listed.unread.iter().map(|error| Unread {
         file: error.path().map(|path| path.display().to_string()).unwrap_or_default(),
         error: error.to_string(),
@@ -126,7 +126,7 @@ fn without_secrets(value: &mut Value) -> usize {
     }
 }
 
-fn summary(capsule: &Capsule, has_history: bool) -> CapsuleSummary {
+fn summary(capsule: &StoredCapsule, has_history: bool) -> CapsuleSummary {
     let CapsuleState { trigger, sequence, packet, context, .. } = &capsule.kept;
     let author = packet.as_ref().map(|packet| packet.author);
     let sequence = sequence.clone().unwrap_or_else(|| SequenceId::new(capsule.id.as_str()));
@@ -134,14 +134,14 @@ fn summary(capsule: &Capsule, has_history: bool) -> CapsuleSummary {
         capsule_id: capsule.id.clone(),
         thread_id: capsule.thread.to_string(),
         at_ms: capsule.at.0,
-        trigger: wire::trigger(trigger, &sequence, author.unwrap_or(PacketAuthor::Agent)),
+        trigger: wire::trigger(trigger, &sequence, author.unwrap_or(PacketSource::Agent)),
         tokens_before: context.map(|tokens| tokens.0),
         packet_author: author.map(ToWire::to_wire),
         has_history,
     }
 }
 
-fn shown(capsule: &Capsule, has_history: bool) -> rawr_protocol::Capsule {
+fn shown(capsule: &StoredCapsule, has_history: bool) -> rawr_protocol::Capsule {
     let kept = &capsule.kept;
     rawr_protocol::Capsule {
         summary: summary(capsule, has_history),

@@ -6,7 +6,7 @@ use crate::registry::RegistryError;
 use crate::store::{DecisionFile, StoreError};
 use crate::wire::{self, RpcError};
 use jsonrpsee::core::RegisterMethodError;
-use rawr_core::assess::Decision;
+use rawr_core::assess::DecisionRecord;
 use rawr_core::units::DecisionId;
 use rawr_protocol::methods::{DecisionExplain, DecisionList};
 use rawr_protocol::{
@@ -25,7 +25,7 @@ async fn explain(
 ) -> Result<DecisionExplainResult, RpcError> {
     let id = wire::thread_id(&params.thread_id)?;
     let wanted = params.decision_id.map(DecisionId::new);
-    let is_wanted = |decision: &Decision| wanted.as_ref().is_none_or(|id| decision.id == *id);
+    let is_wanted = |decision: &DecisionRecord| wanted.as_ref().is_none_or(|id| decision.id == *id);
     let (last, file) = {
         let registry = session.registry()?;
         let open = registry.open_thread(&id)?;
@@ -36,8 +36,9 @@ async fn explain(
         Some(last) => Some(last),
         None => {
             let wanted = wanted.clone();
-            let is_wanted =
-                move |decision: &Decision| wanted.as_ref().is_none_or(|id| decision.id == *id);
+            let is_wanted = move |decision: &DecisionRecord| {
+                wanted.as_ref().is_none_or(|id| decision.id == *id)
+            };
             let find = move || Ok(file.newest_first()?.find(is_wanted));
             aside(&session, find).await?.map_err(RegistryError::Store)?
         }
@@ -79,7 +80,7 @@ fn newest(
     file: &DecisionFile,
     before: Option<&str>,
     limit: usize,
-) -> Result<Vec<Decision>, StoreError> {
+) -> Result<Vec<DecisionRecord>, StoreError> {
     if let Some(before) = before {
         let mut older = file.newest_first()?;
         if older.any(|decision| decision.id.as_str() == before) {

@@ -58,7 +58,7 @@ pub(super) fn in_force(thread: &Thread) -> Vec<Directive> {
     thread.known.directives.iter().map(shown).collect()
 }
 
-pub(super) fn shown(directive: &thread::Directive) -> Directive {
+pub(super) fn shown(directive: &thread::UserDirective) -> Directive {
     Directive {
         directive_id: directive.id.to_string(),
         text: directive.text.clone(),

@@ -15,7 +15,7 @@ pub use past::PastDecisions;
 
 use super::{ClientSession, Module};
 use crate::language::{self, Doc, DocumentKind, LanguageContext, PositionEncoding};
-use crate::problem::{MAX_BYTES, Problem};
+use crate::problem::{FileProblem, MAX_BYTES};
 use crate::prompts::parse;
 use crate::wire::RpcError;
 use jsonrpsee::core::RegisterMethodError;
@@ -324,7 +324,7 @@ fn diagnostics(
         }
         _ => {
             let message = format!("larger than {} KiB: not checked", MAX_BYTES / 1024);
-            let problem = Problem::error("file-too-large", message);
+            let problem = FileProblem::error("file-too-large", message);
             vec![editor.place(&language::EditorText::default()).diagnostic(&problem)]
         }
     }

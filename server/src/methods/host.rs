@@ -6,7 +6,7 @@ use crate::registry::HandledInput;
 use crate::wire::{self, RpcError, ToCore};
 use jsonrpsee::core::RegisterMethodError;
 use rawr_core::Input;
-use rawr_core::event::{Answer, Event, InputCancelled};
+use rawr_core::event::{Event, InputCancelled, JudgeReply};
 use rawr_protocol::methods::{
     ActionReport, CompactionReport, InputCancel, InputQueued, InputSubmit, SignalReport,
     TurnCompleted, TurnStarted, TurnUsage,
@@ -164,7 +164,7 @@ fn action_report(session: &ClientSession, params: ActionReportParams) -> Result<
     let thread = params.thread_id.clone();
     if params.status == ActionStatus::Failed {
         let why = params.error.clone().unwrap_or_else(|| "the host gave no reason".to_owned());
-        let failed = Answer::Failed { error: why };
+        let failed = JudgeReply::Failed { error: why };
         if session.evaluations.answered(&wire::thread_id(&thread)?, &params.action_id, failed) {
             return Ok(Empty {});
         }

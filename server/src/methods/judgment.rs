@@ -6,9 +6,9 @@ use crate::query::{self, Inquiry, JudgeCase};
 use crate::wire::{self, RpcError, ToCore, ToWire};
 use jsonrpsee::core::RegisterMethodError;
 use rawr_core::Input;
-use rawr_core::event::{Answer, Event, JudgeSource, JudgmentAnswered};
+use rawr_core::event::{Event, JudgeReply, JudgeSource, JudgmentAnswered};
 use rawr_core::judgment::OUTPUT_SCHEMA;
-use rawr_core::units::{Percent, RequestId, ThreadId};
+use rawr_core::units::{JudgeRequestId, Percent, ThreadId};
 use rawr_protocol::methods::{ActionPerform, JudgmentAnswer, JudgmentEvaluate};
 use rawr_protocol::{
     Action, ActionPerformNotification, ErrorCode, JudgmentAnswerParams, JudgmentAnswerResult,
@@ -35,14 +35,14 @@ pub(super) struct Evaluations {
 struct OpenEvaluation {
     request: String,
     /// Taken by the first answer.
-    waiter: Option<oneshot::Sender<Answer>>,
+    waiter: Option<oneshot::Sender<JudgeReply>>,
 }
 
 /// Frees the thread for the next judgment when the request ends or is cancelled.
 struct EvaluationGuard<'e> {
     evaluations: &'e Evaluations,
     thread: ThreadId,
-    answer: oneshot::Receiver<Answer>,
+    answer: oneshot::Receiver<JudgeReply>,
 }
 
 impl Drop for EvaluationGuard<'_> {
@@ -76,7 +76,7 @@ impl Evaluations {
     }
 
     /// Returns whether the answer was waited for.
-    pub(super) fn answered(&self, thread: &ThreadId, request: &str, answer: Answer) -> bool {
+    pub(super) fn answered(&self, thread: &ThreadId, request: &str, answer: JudgeReply) -> bool {
         let mut open = self.open();
         let question = open.get_mut(thread).filter(|open| open.request == request);
         let waiter = question.and_then(|question| question.waiter.take());
@@ -110,21 +110,21 @@ async fn evaluate(
         JudgeSource::Responses | JudgeSource::Chat => {
             match judge::judge(&asked.settings, &asked.question).await {
                 Ok(said) => {
-                    Answer::Says { should_compact: said.should_compact, reason: said.reason }
+                    JudgeReply::Says { should_compact: said.should_compact, reason: said.reason }
                 }
-                Err(error) => Answer::Failed { error: error.to_string() },
+                Err(error) => JudgeReply::Failed { error: error.to_string() },
             }
         }
     };
     match answer {
-        Answer::Says { should_compact, reason } => Ok(JudgmentEvaluateResult {
+        JudgeReply::Says { should_compact, reason } => Ok(JudgmentEvaluateResult {
             request_id: request,
             tier,
             should_compact,
             reason,
             source: source.to_wire(),
         }),
-        Answer::Failed { error } => Err(unavailable(error)),
+        JudgeReply::Failed { error } => Err(unavailable(error)),
     }
 }
 
@@ -162,7 +162,7 @@ async fn by_host(
     mut alone: EvaluationGuard<'_>,
     request: &str,
     asked: &Inquiry,
-) -> Answer {
+) -> JudgeReply {
     session.outbox.order::<ActionPerform>(&ActionPerformNotification {
         thread_id: alone.thread.to_string(),
         sequence_id: asked.sequence.to_string(),
@@ -178,7 +178,7 @@ async fn by_host(
     match tokio::time::timeout(limit, &mut alone.answer).await {
         Ok(Ok(answer)) => answer,
         Ok(Err(_)) | Err(_) => {
-            Answer::Failed { error: format!("the host did not answer within {limit:?}") }
+            JudgeReply::Failed { error: format!("the host did not answer within {limit:?}") }
         }
     }
 }
@@ -189,12 +189,12 @@ fn answer(
     params: JudgmentAnswerParams,
 ) -> Result<JudgmentAnswerResult, RpcError> {
     let id = wire::thread_id(&params.thread_id)?;
-    let says = Answer::Says { should_compact: params.should_compact, reason: params.reason };
+    let says = JudgeReply::Says { should_compact: params.should_compact, reason: params.reason };
     if session.evaluations.answered(&id, &params.request_id, says.clone()) {
         return Ok(JudgmentAnswerResult { accepted: true });
     }
     let answered = JudgmentAnswered {
-        request: RequestId::new(params.request_id),
+        request: JudgeRequestId::new(params.request_id),
         source: JudgeSource::Host,
         answer: says,
         usage: None,

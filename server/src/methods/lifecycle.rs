@@ -4,7 +4,7 @@ use super::{ClientSession, Module, document, on};
 use crate::config::Home;
 use crate::publish::{publish, publish_workspace};
 use crate::redact::redact;
-use crate::registry::{Notice, ThreadRegistry};
+use crate::registry::{RegistryNotice, ThreadRegistry};
 use crate::store::Store;
 use crate::wire::RpcError;
 use crate::workspace::{Workspace, WorkspaceNotice, WorkspaceSetup};
@@ -54,7 +54,7 @@ fn initialize(
     let changes = session.changes.clone();
     let workspace = Workspace::open(setup, store.root().to_owned(), changes, tell);
     let outbox = session.outbox.clone();
-    let tell = Box::new(move |notice: Notice<'_>| publish(&notice, &outbox));
+    let tell = Box::new(move |notice: RegistryNotice<'_>| publish(&notice, &outbox));
     if !session.set_registry(ThreadRegistry::new(store, workspace, tell)) {
         return Err(RpcError::new(
             ErrorCode::InvalidRequest,

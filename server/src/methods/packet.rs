@@ -5,9 +5,9 @@ use crate::query;
 use crate::redact::redact_counting;
 use crate::wire::{self, RpcError, ToWire};
 use jsonrpsee::core::RegisterMethodError;
-use rawr_core::event::{Choice, Fact, Packet, Purpose};
+use rawr_core::event::{Fact, MessagePurpose, Packet, UserChoice};
 use rawr_core::machine::Response;
-use rawr_core::policy::PacketAuthor;
+use rawr_core::policy::PacketSource;
 use rawr_core::thread::sequence::{marked, marker};
 use rawr_core::units::SequenceId;
 use rawr_core::{Input, Thread, coverage, packet, rewrite};
@@ -80,7 +80,7 @@ fn submit(
     let id = wire::thread_id(&params.thread_id)?;
     let checked = checked(session.registry()?.thread(&id)?, &params.packet);
     let response = Response {
-        choice: Choice::EditPacket,
+        choice: UserChoice::EditPacket,
         sequence: params.sequence_id.map(SequenceId::new),
         turns: None,
         minutes: None,
@@ -120,7 +120,7 @@ fn handoff(
     let registry = session.registry()?;
     let resume = packet::resume_state(&params.packet);
     let given =
-        Packet { author: PacketAuthor::Agent, resume, text: params.packet, added: Vec::new() };
+        Packet { author: PacketSource::Agent, resume, text: params.packet, added: Vec::new() };
     let open = registry.open_thread(&id)?;
     let thread = open.thread();
     // The running sequence knows the author of its packet.
@@ -130,9 +130,9 @@ fn handoff(
         .sequence
         .as_ref()
         .map_or_else(|| thread.next_sequence_id(), |running| running.id.clone());
-    let marker = marker(&running, Purpose::Handoff);
+    let marker = marker(&running, MessagePurpose::Handoff);
     let prompts = registry.workspace().prompts().set().prompts();
     let handoff = query::handoff(thread, open.policy(), prompts, &packet);
-    let text = marked(&handoff, &running, Purpose::Handoff);
+    let text = marked(&handoff, &running, MessagePurpose::Handoff);
     Ok(HandoffBuildResult { text, marker })
 }

@@ -46,7 +46,7 @@ const fn origin(prompt: &Prompt) -> PromptOrigin {
     }
 }
 
-fn problems(problems: &[crate::problem::Problem]) -> Vec<rawr_protocol::Problem> {
+fn problems(problems: &[crate::problem::FileProblem]) -> Vec<rawr_protocol::Problem> {
     wire::problems(problems)
 }
 

@@ -6,7 +6,7 @@ use crate::jobs::{Job, JobResult};
 use crate::outbox::Outbox;
 use crate::registry::{ThreadRegistry, Ticket};
 use crate::tokens::TokenService;
-use crate::trace::Trace;
+use crate::trace::WorkTrace;
 use crate::watch::ChangeNotifier;
 use crate::wire::RpcError;
 use crate::workers::{FinishedWork, ThreadWork};
@@ -26,7 +26,7 @@ pub struct ClientSession {
     pub(super) client: OnceLock<String>,
     pub(super) evaluations: judgment::Evaluations,
     pub(super) outbox: Outbox,
-    pub(super) trace: Trace,
+    pub(super) trace: WorkTrace,
     pub(super) changes: ChangeNotifier,
     pub(super) home: Option<PathBuf>,
     pub(super) tokens: TokenService,
@@ -51,7 +51,7 @@ pub struct CommitResult {
 impl ClientSession {
     pub fn new(
         outbox: Outbox,
-        trace: Trace,
+        trace: WorkTrace,
         changes: ChangeNotifier,
         home: Option<PathBuf>,
     ) -> Self {

@@ -6,7 +6,7 @@ use crate::registry::{Opening, RegistryError, WatchFilter};
 use crate::wire::{self, RpcError, ToWire};
 use jsonrpsee::core::RegisterMethodError;
 use rawr_core::event::{Capabilities, HostInfo};
-use rawr_core::machine::Role;
+use rawr_core::machine::ProcessRole;
 use rawr_core::units::Tokens;
 use rawr_protocol::methods::{
     ThreadClose, ThreadGet, ThreadList, ThreadOpen, ThreadUnwatch, ThreadWatch,
@@ -122,8 +122,8 @@ fn opening(params: ThreadOpenParams, client: &str) -> Result<Opening, RpcError> 
         thread: wire::thread_id(&params.thread_id)?,
         cwd: params.cwd,
         role: match params.role {
-            rawr_protocol::Role::Owner => Role::Owner,
-            rawr_protocol::Role::Observer => Role::Observer,
+            rawr_protocol::Role::Owner => ProcessRole::Owner,
+            rawr_protocol::Role::Observer => ProcessRole::Observer,
         },
         holder: format!("{} for {}", client, params.host.name),
         host: HostInfo {

@@ -1,6 +1,6 @@
 //! Renders problems for a terminal, with the lines of the file. Prints nothing.
 
-use super::{Problem, Severity, floor_boundary};
+use super::{FileProblem, ProblemSeverity, floor_boundary};
 use annotate_snippets::{
     AnnotationKind, Group, Level, Origin, Renderer, Snippet, normalize_untrusted_str,
 };
@@ -15,11 +15,11 @@ pub enum RenderMode {
 }
 
 /// `source` is the text that the span refers to. Without it, the position is omitted.
-pub fn render(problem: &Problem, source: Option<&str>, look: RenderMode) -> String {
+pub fn render(problem: &FileProblem, source: Option<&str>, look: RenderMode) -> String {
     let level = match problem.severity {
-        Severity::Error => Level::ERROR,
-        Severity::Warning => Level::WARNING,
-        Severity::Hint => Level::NOTE.with_name("hint"),
+        ProblemSeverity::Error => Level::ERROR,
+        ProblemSeverity::Warning => Level::WARNING,
+        ProblemSeverity::Hint => Level::NOTE.with_name("hint"),
     };
     // Messages quote the file, which must not be able to control the terminal.
     let message = normalize_untrusted_str(&problem.message);
@@ -56,13 +56,13 @@ mod tests {
     use expect_test::{Expect, expect};
     use std::path::Path;
 
-    fn check(problem: &Problem, source: Option<&str>, expected: Expect) {
+    fn check(problem: &FileProblem, source: Option<&str>, expected: Expect) {
         expected.assert_eq(&render(problem, source, RenderMode::Plain));
     }
 
     #[test]
     fn no_control_character_is_left() {
-        let problem = Problem::error("a", "b\u{9b}31m\u{7f}c\u{1b}[2J");
+        let problem = FileProblem::error("a", "b\u{9b}31m\u{7f}c\u{1b}[2J");
         let shown = render(&problem, None, RenderMode::Plain);
         assert!(!shown.contains(|letter: char| letter.is_control() && letter != '\n'), "{shown:?}");
     }
@@ -70,7 +70,7 @@ mod tests {
     #[test]
     fn the_line_is_shown_with_its_position_and_the_help() {
         let source = "[features]\nrawr = true\n";
-        let problem = Problem::warning("unknown-key", "unknown key `rawr` in `[features]`")
+        let problem = FileProblem::warning("unknown-key", "unknown key `rawr` in `[features]`")
             .in_file(Some(Path::new("rawr.toml")))
             .at(11..15)
             .help("did you mean `rawr_auto_compaction`?".to_owned());
@@ -90,7 +90,7 @@ mod tests {
 
     #[test]
     fn a_problem_without_a_position_names_its_file() {
-        let problem = Problem::error("unreadable-file", "permission denied")
+        let problem = FileProblem::error("unreadable-file", "permission denied")
             .in_file(Some(Path::new("rawr.toml")));
         check(
             &problem,
@@ -104,7 +104,7 @@ mod tests {
     #[test]
     fn file_contents_cannot_control_the_terminal() {
         let source = "\u{1b}[2J = 1";
-        let problem = Problem::error("unknown-key", "unknown key `\u{1b}[2J`").at(0..4);
+        let problem = FileProblem::error("unknown-key", "unknown key `\u{1b}[2J`").at(0..4);
         for look in [RenderMode::Plain, RenderMode::Coloured] {
             let text = render(&problem, Some(source), look);
             assert!(!text.contains("\u{1b}[2J"), "{text:?}");
@@ -114,7 +114,7 @@ mod tests {
     #[test]
     fn a_span_that_no_longer_fits_still_renders() {
         for span in [0..0, 1..2, 5..900, 900..901] {
-            let problem = Problem::hint("x", "y").at(span);
+            let problem = FileProblem::hint("x", "y").at(span);
             assert!(render(&problem, Some("é"), RenderMode::Coloured).contains('y'));
             assert!(render(&problem, Some(""), RenderMode::Plain).contains('y'));
         }

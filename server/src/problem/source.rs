@@ -1,7 +1,7 @@
 //! Reads a file that a person wrote, and detects changes. Anything but a small text file is a reported problem, never a
 //! fatal error.
 
-use super::Problem;
+use super::FileProblem;
 use std::fs::{File, Metadata};
 use std::io::{ErrorKind, Read, Seek, SeekFrom};
 use std::path::Path;
@@ -11,8 +11,8 @@ use std::time::SystemTime;
 pub const MAX_BYTES: usize = 256 * 1024;
 
 /// The text, or `None` if the file does not exist.
-pub fn read_text(path: &Path) -> Result<Option<String>, Problem> {
-    let problem = |code, message: String| Problem::error(code, message).in_file(Some(path));
+pub fn read_text(path: &Path) -> Result<Option<String>, FileProblem> {
+    let problem = |code, message: String| FileProblem::error(code, message).in_file(Some(path));
     let unreadable = |error: std::io::Error| problem("unreadable-file", error.to_string());
     // Opening a pipe or a device in a project's folder would block, so check the type first.
     let length = match std::fs::metadata(path) {

@@ -1,7 +1,7 @@
 //! A parsed file as a tree with spans: the common form of TOML, YAML and JSON. Reads typed values; the callers know the
 //! keys.
 
-use super::Problem;
+use super::FileProblem;
 use std::ops::{Range, RangeInclusive};
 use std::path::Path;
 
@@ -95,11 +95,11 @@ impl From<&WrittenValue> for serde_json::Value {
 #[derive(Debug)]
 pub struct ValueReader<'r> {
     pub file: Option<&'r Path>,
-    pub problems: &'r mut Vec<Problem>,
+    pub problems: &'r mut Vec<FileProblem>,
 }
 
 impl ValueReader<'_> {
-    pub fn tell(&mut self, problem: Problem) {
+    pub fn tell(&mut self, problem: FileProblem) {
         self.problems.push(problem.in_file(self.file));
     }
 
@@ -134,7 +134,7 @@ impl ValueReader<'_> {
         if fits.is_none() {
             let (low, high) = (range.start(), range.end());
             let message = format!("`{key}` must be from {low} to {high}, but is {number}");
-            self.tell(Problem::error("out-of-range", message).at(written.span.clone()));
+            self.tell(FileProblem::error("out-of-range", message).at(written.span.clone()));
         }
         fits
     }
@@ -160,7 +160,7 @@ impl ValueReader<'_> {
             let help = format!("use one of {}", listed(words));
             let meant = self.meant(text, words.iter().copied());
             let message = format!("`{key}` cannot be `{}`", short(text));
-            let problem = Problem::error("unknown-value", message).at(written.span.clone());
+            let problem = FileProblem::error("unknown-value", message).at(written.span.clone());
             self.tell(problem.help(help).meant(meant));
         }
         found
@@ -193,7 +193,7 @@ impl ValueReader<'_> {
 
     fn wrong_type<T>(&mut self, key: &str, wanted: &str, written: &WrittenValue) -> Option<T> {
         let message = format!("`{key}` must be {wanted}, but is {}", written.what.describe());
-        self.tell(Problem::error("wrong-type", message).at(written.span.clone()));
+        self.tell(FileProblem::error("wrong-type", message).at(written.span.clone()));
         None
     }
 
@@ -217,7 +217,7 @@ impl ValueReader<'_> {
         meant: Option<&'static str>,
     ) {
         let message = format!("unknown key `{}` in {place}", short(&name.text));
-        let problem = Problem::warning("unknown-key", message).at(name.span.clone());
+        let problem = FileProblem::warning("unknown-key", message).at(name.span.clone());
         self.tell(problem.help(help).meant(meant));
     }
 }

@@ -2,7 +2,7 @@
 //! text is used, or else `judgment.md`.
 
 use super::parse;
-use crate::problem::{FileStamp, Problem, read_text};
+use crate::problem::{FileProblem, FileStamp, read_text};
 use rawr_core::prompt::PromptName;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -18,7 +18,7 @@ struct DecisionPrompt {
     stamp: Option<FileStamp>,
     read: bool,
     text: Option<String>,
-    problems: Vec<Problem>,
+    problems: Vec<FileProblem>,
 }
 
 impl DecisionPrompts {
@@ -38,7 +38,7 @@ impl DecisionPrompts {
         self.files.keys().map(String::as_str)
     }
 
-    pub(super) fn get(&self, path: &str) -> Option<(Option<&str>, &[Problem])> {
+    pub(super) fn get(&self, path: &str) -> Option<(Option<&str>, &[FileProblem])> {
         let decision = self.files.get(path)?;
         Some((decision.text.as_deref(), &decision.problems))
     }
@@ -65,7 +65,7 @@ impl DecisionPrompts {
             let parsed = match read_text(&file) {
                 Ok(Some(source)) => parse(PromptName::Judgment, &source, Some(&file)),
                 Ok(None) => Err(vec![
-                    Problem::warning("no-file", "decision prompt not found")
+                    FileProblem::warning("no-file", "decision prompt not found")
                         .help("rawr uses `judgment.md` instead".to_owned())
                         .in_file(Some(&file)),
                 ]),
@@ -95,7 +95,7 @@ impl DecisionPrompts {
         texts.collect()
     }
 
-    pub(super) fn problems(&self) -> impl Iterator<Item = &Problem> {
+    pub(super) fn problems(&self) -> impl Iterator<Item = &FileProblem> {
         self.files.values().flat_map(|decision| &decision.problems)
     }
 }

@@ -3,9 +3,9 @@
 
 use super::shipped;
 use crate::problem::written::{SpannedName, ValueReader, WrittenKind, WrittenValue};
-use crate::problem::{Problem, capped};
+use crate::problem::{FileProblem, capped};
 use rawr_core::boundary::{Boundaries, Boundary};
-use rawr_core::policy::Tier;
+use rawr_core::policy::PressureTier;
 use rawr_core::prompt::{Placeholder, PromptName, scan};
 use rawr_core::rewrite::{BYTES_PER_TOKEN, estimate};
 use rawr_core::units::Tokens;
@@ -26,7 +26,7 @@ pub struct ParsedPrompt {
     /// The front matter of the packet request; empty for other prompts.
     pub packet: PacketFrontMatter,
     /// Problems that do not prevent its use.
-    pub problems: Vec<Problem>,
+    pub problems: Vec<FileProblem>,
 }
 
 /// The front matter of the packet request, which configures when to compact and the packets. The configuration's own
@@ -53,12 +53,12 @@ pub struct PacketFrontMatter {
 
 impl PacketFrontMatter {
     /// The threshold of this tier, in percent.
-    pub const fn threshold(&self, tier: Tier) -> Option<u8> {
+    pub const fn threshold(&self, tier: PressureTier) -> Option<u8> {
         match tier {
-            Tier::Early => self.early,
-            Tier::Ready => self.ready,
-            Tier::Asap => self.asap,
-            Tier::Emergency => self.emergency,
+            PressureTier::Early => self.early,
+            PressureTier::Ready => self.ready,
+            PressureTier::Asap => self.asap,
+            PressureTier::Emergency => self.emergency,
         }
     }
 }
@@ -125,7 +125,7 @@ pub fn parse(
     name: PromptName,
     source: &str,
     file: Option<&Path>,
-) -> Result<ParsedPrompt, Vec<Problem>> {
+) -> Result<ParsedPrompt, Vec<FileProblem>> {
     let mut problems = Vec::new();
     let mut reader = ValueReader { file, problems: &mut problems };
     let parts = match split(source) {
@@ -149,8 +149,9 @@ pub fn parse(
     let body = parts.body.start..parts.body.start + source[parts.body.clone()].trim_end().len();
     check_text(name, source, body.clone(), &mut reader);
     // An invalid value of front matter keeps the default. After any other error the prompt cannot be used.
-    let usable = |problem: &Problem| {
-        problem.severity != crate::problem::Severity::Error || VALUE_ERRORS.contains(&problem.code)
+    let usable = |problem: &FileProblem| {
+        problem.severity != crate::problem::ProblemSeverity::Error
+            || VALUE_ERRORS.contains(&problem.code)
     };
     let is_usable = problems.iter().all(usable);
     let problems = capped(problems);
@@ -169,7 +170,7 @@ struct PromptParts {
 }
 
 /// Front matter is enclosed by a first line `---` and the next such line.
-fn split(source: &str) -> Result<PromptParts, Problem> {
+fn split(source: &str) -> Result<PromptParts, FileProblem> {
     let start = if source.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
     let mut lines = source[start..].split_inclusive('\n');
     let first = lines.next().unwrap_or_default();
@@ -184,7 +185,7 @@ fn split(source: &str) -> Result<PromptParts, Problem> {
             matches!(line.trim_end(), "---" | "...").then_some(begin)
         });
         let unclosed = || {
-            Problem::error("front-matter", "the front matter is not closed")
+            FileProblem::error("front-matter", "the front matter is not closed")
                 .at(start..start + 3)
                 .help("close it with a line `---`".to_owned())
         };
@@ -227,7 +228,7 @@ fn check_text(name: PromptName, source: &str, body: Range<usize>, reader: &mut V
     let text = &source[body.clone()];
     if text.trim().is_empty() {
         let help = "delete the file to use the shipped text".to_owned();
-        reader.tell(Problem::error("empty-prompt", "the prompt is empty").at(body).help(help));
+        reader.tell(FileProblem::error("empty-prompt", "the prompt is empty").at(body).help(help));
         return;
     }
     let first_line = body.start..body.start + text.lines().next().unwrap_or_default().len();
@@ -240,7 +241,7 @@ fn check_text(name: PromptName, source: &str, body: Range<usize>, reader: &mut V
             let meant = reader.meant(found.name, names);
             let message = format!("unknown placeholder `{{{}}}` in {}", found.name, name.name());
             let span = body.start + found.span.start..body.start + found.span.end;
-            let problem = Problem::warning("unknown-placeholder", message).at(span);
+            let problem = FileProblem::warning("unknown-placeholder", message).at(span);
             reader.tell(problem.help(known_names(name)).meant(meant));
         }
     }
@@ -248,7 +249,7 @@ fn check_text(name: PromptName, source: &str, body: Range<usize>, reader: &mut V
     for needed in missing().filter(|known| known.required) {
         let message = format!("missing placeholder `{{{}}}`", needed.camel);
         let help = format!("it is replaced with {}", needed.meaning);
-        let problem = Problem::error("missing-placeholder", message).at(first_line.clone());
+        let problem = FileProblem::error("missing-placeholder", message).at(first_line.clone());
         reader.tell(problem.help(help));
     }
     let in_shipped = |known: &&Placeholder| {
@@ -258,7 +259,7 @@ fn check_text(name: PromptName, source: &str, body: Range<usize>, reader: &mut V
     let left_out: Vec<_> = missing().filter(wanted).filter(in_shipped).collect();
     if !left_out.is_empty() {
         let message = format!("the shipped text also uses {}", in_braces(left_out));
-        reader.tell(Problem::hint("unused-placeholder", message).at(first_line));
+        reader.tell(FileProblem::hint("unused-placeholder", message).at(first_line));
     }
     check_length(name, source, body, reader);
 }
@@ -273,7 +274,7 @@ fn check_length(name: PromptName, source: &str, body: Range<usize>, reader: &mut
     let beyond = (body.start + limit..body.end).find(|at| source.is_char_boundary(*at));
     let message =
         format!("about {} tokens, but {budget} are enough for {}", Tokens(tokens), name.name());
-    let problem = Problem::warning("over-budget", message).at(beyond.map(|at| at..body.end));
+    let problem = FileProblem::warning("over-budget", message).at(beyond.map(|at| at..body.end));
     reader.tell(
         problem.help("shorten it: every token of it takes up the agent's context".to_owned()),
     );
@@ -302,7 +303,7 @@ fn as_json(table: &[(SpannedName, WrittenValue)]) -> Map<String, Value> {
 fn from_yaml(
     source: &str,
     yaml: &Range<usize>,
-) -> Result<Vec<(SpannedName, WrittenValue)>, Problem> {
+) -> Result<Vec<(SpannedName, WrittenValue)>, FileProblem> {
     let text = &source[yaml.clone()];
     if text.trim().is_empty() {
         return Ok(Vec::new());
@@ -321,17 +322,18 @@ fn from_yaml(
             let span = span.map_or(yaml.start - 1..yaml.start, |span| shifted(span, yaml.start));
             let message = error.render_with_formatter(&serde_saphyr::UserMessageFormatter);
             let message = message.split(" at line ").next().unwrap_or_default().to_owned();
-            Problem::error("front-matter", message).at(span)
+            FileProblem::error("front-matter", message).at(span)
         })?;
     let mut written = parsed.0;
     shift(&mut written, yaml.start);
     widen(&mut written, &source[..yaml.end]);
     match written.what {
         WrittenKind::Table(table) => Ok(table),
-        _ => {
-            Err(Problem::error("front-matter", "the front matter is not a mapping of `key: value`")
-                .at(yaml.start..yaml.start + text.trim_end().len()))
-        }
+        _ => Err(FileProblem::error(
+            "front-matter",
+            "the front matter is not a mapping of `key: value`",
+        )
+        .at(yaml.start..yaml.start + text.trim_end().len())),
     }
 }
 

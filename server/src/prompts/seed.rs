@@ -2,7 +2,7 @@
 //! file is never changed.
 
 use super::{shipped, version};
-use crate::problem::Problem;
+use crate::problem::FileProblem;
 use rawr_core::prompt::PromptName;
 use std::collections::BTreeMap;
 use std::fs::{DirBuilder, OpenOptions};
@@ -21,10 +21,10 @@ pub(super) fn path_of(folder: &Path, name: PromptName) -> PathBuf {
     folder.join(format!("{}.md", name.name()))
 }
 
-pub(super) fn seed(folder: &Path) -> (SeededPrompts, Option<Problem>) {
+pub(super) fn seed(folder: &Path) -> (SeededPrompts, Option<FileProblem>) {
     let problem = |error: io::Error| {
         let message = format!("failed to write the shipped prompts: {error}");
-        Problem::warning("prompt-folder", message)
+        FileProblem::warning("prompt-folder", message)
             .in_file(Some(folder))
             .help("rawr uses the built-in texts, which cannot be edited".to_owned())
     };

@@ -2,7 +2,7 @@
 
 use super::lines::{FileLines, SearchError};
 use super::{HitKind, RecallSearch, RecallSource, RecalledText, SearchPosition, SeenTexts};
-use rawr_core::event::{Action, ItemRole, Origin, Purpose};
+use rawr_core::event::{HostAction, MessagePurpose, MessageRole, Origin};
 use rawr_core::units::{SequenceId, Timestamp};
 use rawr_core::{Event, Record};
 use std::path::Path;
@@ -139,11 +139,11 @@ impl LogSearch<'_> {
     }
 }
 
-fn handoff(action: &Action) -> Option<&str> {
+fn handoff(action: &HostAction) -> Option<&str> {
     match action {
-        Action::InjectTurn { purpose: Purpose::Handoff, text, .. } => Some(text),
-        Action::DeliverInput { items, .. } => {
-            let handoff = items.iter().find(|item| item.role == ItemRole::Handoff)?;
+        HostAction::InjectTurn { purpose: MessagePurpose::Handoff, text, .. } => Some(text),
+        HostAction::DeliverInput { items, .. } => {
+            let handoff = items.iter().find(|item| item.role == MessageRole::Handoff)?;
             Some(&handoff.text)
         }
         _ => None,

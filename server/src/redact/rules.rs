@@ -1,6 +1,6 @@
 //! Generated from `gitleaks.toml` (see `gitleaks.LICENSE`) by `UPDATE=1 cargo test -p rawr-server redact`.
 
-use super::shapes::TokenRule;
+use super::TokenRule;
 
 #[rustfmt::skip]
 pub(super) const PUBLIC: [TokenRule; 106] = [

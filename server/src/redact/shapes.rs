@@ -2,7 +2,7 @@
 
 use super::random::is_wordy;
 use super::rules::PUBLIC;
-use super::{Detector, RedactScan, SecretSpan, is_word};
+use super::{Detector, RedactScan, SecretSpan, TokenRule, is_word};
 use memchr::memmem;
 use rawr_core::steps;
 use regex::bytes::{Regex, RegexBuilder};
@@ -15,15 +15,6 @@ pub(super) const LOOKS: [(&str, &str, Detector); 5] = [
     (":", "/", url_credentials),
     (":", "A", telegram),
 ];
-
-/// A token with a known prefix.
-pub(super) struct TokenRule {
-    pub kind: &'static str,
-    /// The possible prefixes.
-    pub prefixes: &'static [&'static str],
-    /// An ASCII regular expression for the whole token, prefix included.
-    pub pattern: &'static str,
-}
 
 const fn rule(
     kind: &'static str,

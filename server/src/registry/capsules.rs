@@ -2,12 +2,12 @@
 
 use super::OpenThread;
 use crate::capsule::{
-    Capsule, CapsuleMessage, CapsuleNotes, CapsuleState, CapsuleStore, CapsuleTranscript,
+    CapsuleMessage, CapsuleNotes, CapsuleState, CapsuleStore, CapsuleTranscript, StoredCapsule,
 };
 use crate::redact::redact_counting;
 use crate::store::Disk;
 use rawr_core::event::{
-    Action, CompactionOrigin, CompactionReported, CompactionStatus, Phase, Trigger,
+    CompactionInitiator, CompactionProgress, CompactionReported, HostAction, ThreadPhase, Trigger,
 };
 use rawr_core::thread::{Thread, Turn};
 use rawr_core::units::{SequenceId, Timestamp, Tokens, stable_hash};
@@ -37,7 +37,7 @@ impl OpenThread {
         let owed = records.iter().filter_map(|record| owed(self, disk, record));
         let capsule = |owed: PendingCapsule| {
             let (capsule, at) = (owed.id.clone(), owed.at);
-            Capsule::new(capsule, self.thread().id.clone(), at, self.kept(owed))
+            StoredCapsule::new(capsule, self.thread().id.clone(), at, self.kept(owed))
         };
         let capsules: Vec<_> = owed.map(capsule).collect();
         self.capsules.extend(capsules);
@@ -109,7 +109,7 @@ fn owed(open: &OpenThread, disk: &Disk, record: &Record) -> Option<PendingCapsul
     let thread = open.machine.thread();
     match &record.event {
         Event::ActionIssued(issued) => match &issued.kind {
-            Action::Compact { trigger, local: false, .. } => Some(PendingCapsule {
+            HostAction::Compact { trigger, local: false, .. } => Some(PendingCapsule {
                 id: issued.sequence.to_string(),
                 trigger: trigger.clone(),
                 sequence: Some(issued.sequence.clone()),
@@ -119,7 +119,7 @@ fn owed(open: &OpenThread, disk: &Disk, record: &Record) -> Option<PendingCapsul
             _ => None,
         },
         // A manual compaction is preceded by no action.
-        Event::PacketTaken(taken) if thread.phase() == Phase::AwaitingCompaction => {
+        Event::PacketTaken(taken) if thread.phase() == ThreadPhase::AwaitingCompaction => {
             Some(PendingCapsule {
                 id: taken.sequence.to_string(),
                 trigger: thread.sequence.as_ref()?.trigger.clone(),
@@ -140,18 +140,18 @@ fn hosts_own(
     at: Timestamp,
 ) -> Option<PendingCapsule> {
     let trigger = match reported.origin {
-        CompactionOrigin::Rawr => return None,
-        CompactionOrigin::Host => Trigger::Host,
-        CompactionOrigin::User => Trigger::User,
+        CompactionInitiator::Rawr => return None,
+        CompactionInitiator::Host => Trigger::Host,
+        CompactionInitiator::User => Trigger::User,
     };
     let thread = open.machine.thread();
     let last = thread.last_compaction.as_ref();
     let (before, is_too_late, context) = match reported.status {
-        CompactionStatus::Started => (last, false, thread.context),
-        CompactionStatus::Completed => {
+        CompactionProgress::Started => (last, false, thread.context),
+        CompactionProgress::Completed => {
             (thread.compactions.back(), true, last.and_then(|last| last.before))
         }
-        CompactionStatus::Failed => return None,
+        CompactionProgress::Failed => return None,
     };
     // The id contains the time of the previous compaction, so that it is the same at the start, at the end and after a
     // restart.
@@ -165,7 +165,7 @@ fn hosts_own(
 fn turns(thread: &Thread) -> impl Iterator<Item = &Turn> {
     let compacts = |turn: &Turn| {
         let action = turn.action.as_ref().and_then(|action| thread.action(action));
-        action.is_some_and(|issued| matches!(issued.kind, Action::Compact { .. }))
+        action.is_some_and(|issued| matches!(issued.kind, HostAction::Compact { .. }))
     };
     thread.turns.iter().rev().filter(move |turn| !compacts(turn))
 }

@@ -1,7 +1,7 @@
 //! Redacts secrets in everything that comes from outside, once, before anything else reads it.
 
 use crate::redact::{redact_counting, redact_words};
-use rawr_core::event::Answer;
+use rawr_core::event::JudgeReply;
 use rawr_core::machine::ShellCommand;
 use rawr_core::{Event, Input};
 use std::cell::Cell;
@@ -60,7 +60,9 @@ pub(super) fn redacted(mut input: Input) -> (Input, usize) {
             }
         },
         Input::Judged(answered) => match &mut answered.answer {
-            Answer::Says { reason: text, .. } | Answer::Failed { error: text } => clean(text),
+            JudgeReply::Says { reason: text, .. } | JudgeReply::Failed { error: text } => {
+                clean(text)
+            }
         },
         Input::Respond(response) => maybe(&mut response.packet),
         Input::SetGuard { note, .. } => maybe(note),

@@ -2,26 +2,29 @@
 
 use super::{NO_REQUEST, OpenThread, Opening, RegistryError, StagedEffects, ThreadRegistry};
 use crate::config::Config;
-use crate::problem::Problem;
+use crate::problem::FileProblem;
 use crate::prompts::FileStamps;
 use crate::watch::ChangeSet;
 use crate::workspace::{ConfigScope, EditNews};
 use rawr_core::event::{Event, UsageReported};
-use rawr_core::machine::{self, Role};
+use rawr_core::machine::{self, ProcessRole};
 use rawr_core::units::{ThreadId, Timestamp};
 use rawr_core::{Effect, Input, Thread};
 
 /// The host names folder and model. For an observer, the host's last report counts.
 pub(super) fn scope_of(opening: &Opening, thread: &Thread) -> ConfigScope {
     match opening.role {
-        Role::Observer if !thread.cwd.is_empty() => ConfigScope::recorded(thread),
+        ProcessRole::Observer if !thread.cwd.is_empty() => ConfigScope::recorded(thread),
         _ => ConfigScope::new(opening.cwd.clone(), opening.model.clone()),
     }
 }
 
 impl ThreadRegistry {
     /// The configuration of an open thread, or without an id the one without a project and a model. With its problems.
-    pub fn config(&self, id: Option<&ThreadId>) -> Result<(Config, Vec<Problem>), RegistryError> {
+    pub fn config(
+        &self,
+        id: Option<&ThreadId>,
+    ) -> Result<(Config, Vec<FileProblem>), RegistryError> {
         match id {
             Some(id) => {
                 let open = self.open_thread(id)?;
@@ -32,7 +35,7 @@ impl ThreadRegistry {
     }
 
     /// For a thread that is only watched: reuses the configuration of a thread with the same folder and model.
-    pub(super) fn shared_config(&mut self, scope: &ConfigScope) -> (Config, Vec<Problem>) {
+    pub(super) fn shared_config(&mut self, scope: &ConfigScope) -> (Config, Vec<FileProblem>) {
         let same = self.threads.values().find(|open| open.scope == *scope);
         let known = same.map(|open| (open.config.clone(), open.problems.clone()));
         known.unwrap_or_else(|| self.workspace.configured(scope))
@@ -54,7 +57,7 @@ impl ThreadRegistry {
     pub(super) fn use_config(
         &mut self,
         id: &ThreadId,
-        (config, problems): (Config, Vec<Problem>),
+        (config, problems): (Config, Vec<FileProblem>),
         now: Timestamp,
     ) {
         let Some(open) = self.threads.get_mut(id) else { return };
@@ -138,7 +141,7 @@ impl ThreadRegistry {
         }
     }
 
-    fn is_news(&self, id: &ThreadId, (config, problems): &(Config, Vec<Problem>)) -> bool {
+    fn is_news(&self, id: &ThreadId, (config, problems): &(Config, Vec<FileProblem>)) -> bool {
         self.threads.get(id).is_some_and(|open| {
             *problems != open.problems || config.effective() != open.config.effective()
         })
@@ -147,7 +150,7 @@ impl ThreadRegistry {
     fn use_edited_config(
         &mut self,
         id: &ThreadId,
-        settings: (Config, Vec<Problem>),
+        settings: (Config, Vec<FileProblem>),
         now: Timestamp,
     ) {
         let Some(open) = self.threads.get(id) else { return };

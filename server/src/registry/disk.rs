@@ -4,7 +4,8 @@
 use super::held::with_original;
 use super::notice::publish;
 use super::{
-    NO_REQUEST, Notice, OpenThread, RegistryError, ThreadRegistry, Ticket, outside, report_damage,
+    NO_REQUEST, OpenThread, RegistryError, RegistryNotice, ThreadRegistry, Ticket, outside,
+    report_damage,
 };
 use crate::store::{LogDamage, OwnerLock, Replay, StoreError};
 use crate::workspace::within;
@@ -257,11 +258,11 @@ impl ThreadRegistry {
         let DiskRecovery::Failing { released, .. } = course else { return false };
         open.health.course =
             DiskRecovery::Returning { released, until: now.plus_millis(HOST_MAY_TAKE_MS) };
-        (self.tell)(Notice::StoreRecovered { thread: id });
+        (self.tell)(RegistryNotice::StoreRecovered { thread: id });
         let thread = open.machine.thread();
         for issued in thread.pending_actions() {
             let issued = with_original(&open.folder, issued.clone());
-            (self.tell)(Notice::Perform { thread, issued: &issued });
+            (self.tell)(RegistryNotice::Perform { thread, issued: &issued });
         }
         true
     }
@@ -324,7 +325,7 @@ pub(super) fn failed(
     // A message may have been cancelled since.
     news.retain(|input| held.iter().any(|held| held.id == *input) && !released.contains(input));
     if !is_told || !news.is_empty() {
-        tell(Notice::StoreFailed { thread: id, error, held: &news });
+        tell(RegistryNotice::StoreFailed { thread: id, error, held: &news });
     }
     released.append(&mut news);
     open.health.course = DiskRecovery::Failing { released, retry_at };

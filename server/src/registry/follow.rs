@@ -3,7 +3,7 @@
 
 use super::notice::publish;
 use super::work::DeferredInput;
-use super::{NO_REQUEST, Notice, OpenThread, RegistryError, ThreadRegistry, report_damage};
+use super::{NO_REQUEST, OpenThread, RegistryError, RegistryNotice, ThreadRegistry, report_damage};
 use crate::config::is_within;
 use crate::query::ThreadOverview;
 use crate::store::{LogDamage, StoreError, StoredDecision};
@@ -160,7 +160,7 @@ impl ThreadRegistry {
                     self.threads.remove(&id);
                 }
                 if self.watching.filters.iter().any(|filter| filter.may_be_for(&id)) {
-                    (self.tell)(Notice::Gone { thread: &id });
+                    (self.tell)(RegistryNotice::Gone { thread: &id });
                 }
             }
         }
@@ -198,7 +198,7 @@ impl ThreadRegistry {
             return;
         }
         let overview = ThreadOverview { owner, ..open.overview(now) };
-        (self.tell)(Notice::Listed { overview: &overview });
+        (self.tell)(RegistryNotice::Listed { overview: &overview });
         // The banner is shown only while a client runs the thread.
         if before.is_some() {
             let changed = vec![Effect::Tell(machine::Notice::Changed)];
@@ -261,7 +261,10 @@ impl ThreadRegistry {
         };
         let lines = open.decisions.look()?;
         for decision in StoredDecision::read(&lines) {
-            (self.tell)(Notice::Decided { thread: open.machine.thread(), decision: &decision });
+            (self.tell)(RegistryNotice::Decided {
+                thread: open.machine.thread(),
+                decision: &decision,
+            });
             open.last_decision = Some(decision);
         }
         Ok(())
@@ -340,7 +343,7 @@ impl ThreadRegistry {
         let later = open.last_decision.iter().cloned().chain(newest);
         let later: Vec<_> = later.take_while(|decision| decision.at >= since).collect();
         for decision in later.iter().rev() {
-            (self.tell)(Notice::Decided { thread: open.machine.thread(), decision });
+            (self.tell)(RegistryNotice::Decided { thread: open.machine.thread(), decision });
         }
         self.watching.again.push((now.plus_millis(LOOK_AGAIN_AFTER_MS), id.clone()));
         self.make_room();

@@ -1,7 +1,7 @@
 //! Operations on several threads, open or not: lists, the sources of a search, the newest thread, and reports of
 //! scratch files.
 
-use super::{Notice, OpenThread, RegistryError, ThreadRegistry};
+use super::{OpenThread, RegistryError, RegistryNotice, ThreadRegistry};
 use crate::problem::FileStamp;
 use crate::query::{ThreadOverview, overview};
 use crate::recall::RecallSource;
@@ -157,7 +157,13 @@ impl ThreadRegistry {
             }
             match notes.length() {
                 Ok(bytes) => {
-                    (self.tell)(Notice::Notes { thread: id, file: &notes.file, path, bytes, by });
+                    (self.tell)(RegistryNotice::Notes {
+                        thread: id,
+                        file: &notes.file,
+                        path,
+                        bytes,
+                        by,
+                    });
                 }
                 Err(error) => {
                     tracing::warn!(thread = %id, %error, "failed to read the scratch file");

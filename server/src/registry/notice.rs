@@ -5,8 +5,8 @@ use super::{NoticeListener, OpenThread, spans};
 use crate::config::Config;
 use crate::query::ThreadOverview;
 use crate::store::{DecisionFile, LogDamage, StoredDecision};
-use rawr_core::assess::Decision;
-use rawr_core::machine::{self, HeadsUp};
+use rawr_core::assess::DecisionRecord;
+use rawr_core::machine::{self, HeadsUpBanner};
 use rawr_core::thread::Issued;
 use rawr_core::units::{InputId, ThreadId, Timestamp};
 use rawr_core::{Effect, Thread};
@@ -14,7 +14,7 @@ use std::path::Path;
 
 /// A notification, in the order in which things happened.
 #[derive(Debug)]
-pub enum Notice<'n> {
+pub enum RegistryNotice<'n> {
     /// A notice of the core about an open thread.
     Thread {
         /// The thread, after the notice.
@@ -26,7 +26,7 @@ pub enum Notice<'n> {
         /// What the core reports.
         notice: &'n machine::Notice,
         /// The current banner, if the notice is that something changed.
-        heads_up: Option<HeadsUp>,
+        heads_up: Option<HeadsUpBanner>,
     },
     /// A watched thread is new, or another process runs it than before.
     Listed {
@@ -43,7 +43,7 @@ pub enum Notice<'n> {
         /// The thread.
         thread: &'n Thread,
         /// The decision.
-        decision: &'n Decision,
+        decision: &'n DecisionRecord,
     },
     /// The thread's host has to perform an action.
     Perform {
@@ -102,25 +102,30 @@ pub(super) fn publish(
             Effect::Decided(decision) => {
                 if decision.is_worth_storing(thread) {
                     store_decision(&mut open.decisions, &decision);
-                    tell(Notice::Decided { thread: open.machine.thread(), decision: &decision });
+                    tell(RegistryNotice::Decided {
+                        thread: open.machine.thread(),
+                        decision: &decision,
+                    });
                 }
             }
             Effect::Perform(issued) => {
                 let issued = with_original(&open.folder, issued);
-                spans::performing(&issued, || tell(Notice::Perform { thread, issued: &issued }));
+                spans::performing(&issued, || {
+                    tell(RegistryNotice::Perform { thread, issued: &issued })
+                });
             }
             Effect::Tell(notice) => {
                 let is_change = notice == machine::Notice::Changed;
                 let heads_up = is_change.then(|| open.heads_up()).flatten();
                 let config = &open.config;
-                tell(Notice::Thread { thread, config, now, notice: &notice, heads_up });
+                tell(RegistryNotice::Thread { thread, config, now, notice: &notice, heads_up });
             }
         }
     }
 }
 
 /// Failures are only logged: decisions are explanations, and the events hold the truth.
-fn store_decision(decisions: &mut DecisionFile, decision: &Decision) {
+fn store_decision(decisions: &mut DecisionFile, decision: &DecisionRecord) {
     let mut line = serde_json::to_vec(&StoredDecision::of(decision)).unwrap_or_default();
     line.push(b'\n');
     if let Err(error) = decisions.append(&line) {
@@ -130,6 +135,6 @@ fn store_decision(decisions: &mut DecisionFile, decision: &Decision) {
 
 pub(super) fn report_damage(tell: &mut NoticeListener, thread: &ThreadId, damage: &[LogDamage]) {
     for damage in damage {
-        tell(Notice::Damaged { thread, damage });
+        tell(RegistryNotice::Damaged { thread, damage });
     }
 }

@@ -1,7 +1,7 @@
 //! The parameters of opening a thread.
 
 use rawr_core::event::HostInfo;
-use rawr_core::machine::Role;
+use rawr_core::machine::ProcessRole;
 use rawr_core::units::{ThreadId, Tokens, TurnId};
 
 /// Who opens a thread, and as what.
@@ -12,7 +12,7 @@ pub struct Opening {
     /// The thread's working folder.
     pub cwd: String,
     /// Owner or observer.
-    pub role: Role,
+    pub role: ProcessRole,
     /// The host and its capabilities.
     pub host: HostInfo,
     /// The model, if known.
@@ -35,7 +35,7 @@ pub struct Opening {
 
 impl Opening {
     /// Only the required parameters.
-    pub fn new(thread: ThreadId, cwd: String, role: Role, host: HostInfo) -> Self {
+    pub fn new(thread: ThreadId, cwd: String, role: ProcessRole, host: HostInfo) -> Self {
         Self {
             thread,
             cwd,

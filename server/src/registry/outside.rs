@@ -5,11 +5,11 @@ use super::{OpenThread, ThreadRegistry};
 use crate::jobs::{Job, JobResult};
 use crate::judge::{self, JudgeError, JudgeQuestion};
 use rawr_core::event::{
-    Action, Answer, JudgeSource, JudgeUsage, JudgmentAnswered, RateLimit, RepoObserved,
+    EndpointLimit, HostAction, JudgeReply, JudgeSource, JudgeUsage, JudgmentAnswered, RepoObserved,
 };
 use rawr_core::policy::MidTurn;
 use rawr_core::thread::Issued;
-use rawr_core::units::{RequestId, ThreadId, Timestamp, Tokens};
+use rawr_core::units::{JudgeRequestId, ThreadId, Timestamp, Tokens};
 use rawr_core::{Event, Input, Record, Thread};
 use std::path::PathBuf;
 
@@ -71,7 +71,9 @@ pub(super) fn questions<'i>(
     issued: impl IntoIterator<Item = &'i Issued>,
 ) -> Vec<Job> {
     let job = |issued: &Issued| match &issued.kind {
-        Action::Judge { request, by, instructions, context } if issued.kind.is_for_sidecar() => {
+        HostAction::Judge { request, by, instructions, context }
+            if issued.kind.is_for_sidecar() =>
+        {
             Some(Job::Judge {
                 thread: id.clone(),
                 request: request.clone(),
@@ -90,7 +92,7 @@ pub(super) fn questions<'i>(
 
 /// Converts an endpoint's answer to an input of the core.
 fn answered(
-    request: RequestId,
+    request: JudgeRequestId,
     source: JudgeSource,
     answer: Result<judge::EndpointJudgment, JudgeError>,
 ) -> JudgmentAnswered {
@@ -98,7 +100,7 @@ fn answered(
         Ok(said) => JudgmentAnswered {
             request,
             source,
-            answer: Answer::Says { should_compact: said.should_compact, reason: said.reason },
+            answer: JudgeReply::Says { should_compact: said.should_compact, reason: said.reason },
             usage: said.usage.map(|usage| JudgeUsage {
                 input: Tokens(usage.input),
                 output: Tokens(usage.output),
@@ -106,13 +108,13 @@ fn answered(
             rate_limits: said
                 .rate_limits
                 .into_iter()
-                .map(|limit| RateLimit { name: limit.name, value: limit.value })
+                .map(|limit| EndpointLimit { name: limit.name, value: limit.value })
                 .collect(),
         },
         Err(error) => JudgmentAnswered {
             request,
             source,
-            answer: Answer::Failed { error: error.to_string() },
+            answer: JudgeReply::Failed { error: error.to_string() },
             usage: None,
             rate_limits: Vec::new(),
         },

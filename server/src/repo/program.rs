@@ -88,7 +88,7 @@ impl Program {
         let started = self.command.spawn().inspect_err(|error| {
             tracing::debug!(?program, %error, "failed to start a program");
         });
-        let mut group = ProcessGroup(started.ok()?);
+        let mut group = ProgramGroup(started.ok()?);
         let result = timeout_at(self.deadline, group.output(limit)).await;
         match result {
             Ok(output) => {
@@ -105,9 +105,9 @@ impl Program {
 }
 
 /// A child process that leads its own process group.
-struct ProcessGroup(Child);
+struct ProgramGroup(Child);
 
-impl ProcessGroup {
+impl ProgramGroup {
     async fn output(&mut self, limit: usize) -> Option<ProgramOutput> {
         let mut bytes = Vec::new();
         let stdout = self.0.stdout.take()?;
@@ -122,7 +122,7 @@ impl ProcessGroup {
     }
 }
 
-impl Drop for ProcessGroup {
+impl Drop for ProgramGroup {
     fn drop(&mut self) {
         // The id is valid only until the process has been waited for.
         let leader = self.0.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);

@@ -20,11 +20,11 @@ const SETTINGS: RepoObservation = RepoObservation {
 };
 
 /// A folder with a repository `r` in it, on a branch `main` without commits.
-struct Lab {
+struct RepositoryFixture {
     folder: TempDir,
 }
 
-impl Lab {
+impl RepositoryFixture {
     fn new() -> Self {
         let lab = Self { folder: TempDir::new().unwrap() };
         fs::create_dir(lab.path("r")).unwrap();
@@ -106,14 +106,14 @@ impl Lab {
 
 #[tokio::test]
 async fn a_clean_work_tree_has_a_branch_and_a_commit() {
-    Lab::with_commit()
+    RepositoryFixture::with_commit()
         .check("r", None, expect![[r#"Some("main") at Some("HEAD"), 0 dirty: []"#]])
         .await;
 }
 
 #[tokio::test]
 async fn everything_that_differs_from_the_commit_is_dirty() {
-    let lab = Lab::with_commit();
+    let lab = RepositoryFixture::with_commit();
     lab.write("r/a", "two\n");
     lab.write("r/staged", "new\n");
     lab.git("r", &["add", "staged"]);
@@ -128,14 +128,14 @@ async fn everything_that_differs_from_the_commit_is_dirty() {
 
 #[tokio::test]
 async fn a_renamed_file_counts_twice() {
-    let lab = Lab::with_commit();
+    let lab = RepositoryFixture::with_commit();
     lab.git("r", &["mv", "a", "c"]);
     lab.check("r", None, expect![[r#"Some("main") at Some("HEAD"), 2 dirty: ["a", "c"]"#]]).await;
 }
 
 #[tokio::test]
 async fn a_conflict_is_dirty_once() {
-    let lab = Lab::with_commit();
+    let lab = RepositoryFixture::with_commit();
     lab.git("r", &["checkout", "--quiet", "-b", "other"]);
     lab.write("r/a", "theirs\n");
     lab.commit("r", "theirs");
@@ -152,7 +152,7 @@ async fn a_conflict_is_dirty_once() {
 
 #[tokio::test]
 async fn files_of_commits_since_are_listed_besides_dirty_ones() {
-    let lab = Lab::with_commit();
+    let lab = RepositoryFixture::with_commit();
     let since = lab.git("r", &["rev-parse", "HEAD"]);
     lab.write("r/a", "two\n");
     lab.write("r/folder/c", "new\n");
@@ -181,7 +181,7 @@ async fn files_of_commits_since_are_listed_besides_dirty_ones() {
 
 #[tokio::test]
 async fn an_invalid_commit_is_ignored() {
-    let lab = Lab::with_commit();
+    let lab = RepositoryFixture::with_commit();
     let head = lab.git("r", &["rev-parse", "HEAD"]);
     let unknown = "0123456789abcdef0123456789abcdef01234567";
     lab.script("evil", "touch ran");
@@ -195,7 +195,7 @@ async fn an_invalid_commit_is_ignored() {
 
 #[tokio::test]
 async fn many_paths_are_counted_and_the_first_fifty_listed() {
-    let lab = Lab::with_commit();
+    let lab = RepositoryFixture::with_commit();
     let since = lab.git("r", &["rev-parse", "HEAD"]);
     for at in 0..120 {
         lab.write(&format!("r/committed-{at:03}"), "new\n");

@@ -4,7 +4,7 @@
 use super::backwards::ReverseLines;
 use super::disk::Disk;
 use super::{DECISIONS, StoreError, failed};
-use rawr_core::assess::Decision;
+use rawr_core::assess::DecisionRecord;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::fs::File;
@@ -19,23 +19,23 @@ pub const DECISION_FORMAT: u16 = 1;
 #[derive(Debug, Serialize, Deserialize)]
 pub struct StoredDecision<'d> {
     v: u16,
-    decision: Cow<'d, Decision>,
+    decision: Cow<'d, DecisionRecord>,
 }
 
 impl<'d> StoredDecision<'d> {
     /// A decision of the current format.
-    pub const fn of(decision: &'d Decision) -> Self {
+    pub const fn of(decision: &'d DecisionRecord) -> Self {
         Self { v: DECISION_FORMAT, decision: Cow::Borrowed(decision) }
     }
 
     /// Parses decisions, oldest first. Unreadable ones are logged and left out.
-    pub fn read(bytes: &[u8]) -> Vec<Decision> {
+    pub fn read(bytes: &[u8]) -> Vec<DecisionRecord> {
         let lines = bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
         lines.filter_map(readable).collect()
     }
 }
 
-fn readable(line: &[u8]) -> Option<Decision> {
+fn readable(line: &[u8]) -> Option<DecisionRecord> {
     read_decision(line)
         .inspect_err(|error| tracing::warn!(%error, "left out an unreadable decision"))
         .ok()
@@ -53,7 +53,7 @@ pub enum BadDecision {
 }
 
 /// Parses one line. Checks its format first.
-pub fn read_decision(line: &[u8]) -> Result<Decision, BadDecision> {
+pub fn read_decision(line: &[u8]) -> Result<DecisionRecord, BadDecision> {
     #[derive(Deserialize)]
     struct FormatVersion {
         v: u16,
@@ -120,7 +120,7 @@ impl DecisionFile {
     }
 
     /// Readable decisions, newest first. Reads no more of the file than the caller consumes.
-    pub fn newest_first(&self) -> Result<impl Iterator<Item = Decision> + use<>, StoreError> {
+    pub fn newest_first(&self) -> Result<impl Iterator<Item = DecisionRecord> + use<>, StoreError> {
         let lines = match File::open(&self.path) {
             Err(error) if error.kind() == ErrorKind::NotFound => None,
             file => Some(file.and_then(ReverseLines::new).map_err(failed("read", &self.path))?),

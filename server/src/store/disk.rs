@@ -1,8 +1,8 @@
 //! All changes that the store makes on disk go through here, so that tests can make any of them fail. Does not
 //! interpret file contents.
 
+use super::faults::{DiskFaults, DiskOperation, OperationOutcome};
 use super::{StoreError, failed};
-use std::fmt::Debug;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, FileExt, OpenOptionsExt};
@@ -15,67 +15,6 @@ use tempfile::NamedTempFile;
 #[derive(Debug, Clone)]
 pub struct Disk {
     faults: Option<Arc<dyn DiskFaults>>,
-}
-
-/// An operation on a file or a folder that is about to happen.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum DiskOperation<'o> {
-    /// Create a folder.
-    CreateFolder,
-    /// Open or create a file.
-    Open,
-    /// Lock a file.
-    Lock,
-    /// Unlock a file.
-    Unlock,
-    /// Append to the end of the file.
-    Append(&'o [u8]),
-    /// Overwrite bytes in place.
-    Rewrite {
-        /// The offset in the file.
-        at: u64,
-        /// The new bytes.
-        bytes: &'o [u8],
-    },
-    /// Truncate or extend the file to this length.
-    SetLength(u64),
-    /// Sync the file.
-    Sync,
-    /// Sync the folder.
-    SyncFolder,
-    /// Write a whole file under a temporary name.
-    Prepare(&'o [u8]),
-    /// Rename the prepared file to its final name.
-    Rename,
-    /// Delete the file.
-    Remove,
-}
-
-/// The simulated outcome of an operation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum OperationOutcome {
-    /// It is performed.
-    Passes,
-    /// Reports success without doing anything.
-    Pretended,
-    /// Writes that many bytes, then fails with this OS error.
-    Fails {
-        /// How many bytes are written before that.
-        after: usize,
-        /// The OS error number.
-        errno: i32,
-    },
-    /// Writes that many bytes, then the process dies.
-    Kills {
-        /// How many bytes are written before that.
-        after: usize,
-    },
-}
-
-/// Decides the outcome of every operation. It may also block.
-pub trait DiskFaults: Debug + Send + Sync {
-    /// The outcome of this operation on this file or folder.
-    fn meet(&self, operation: &DiskOperation<'_>, path: &Path) -> OperationOutcome;
 }
 
 /// The prefix of temporary files, which a crash may leave.
@@ -93,16 +32,6 @@ impl Default for Disk {
         #[cfg(not(debug_assertions))]
         let faults = None;
         Self { faults }
-    }
-}
-
-impl DiskOperation<'_> {
-    /// The bytes that it writes. Empty for other operations.
-    pub const fn bytes(&self) -> &[u8] {
-        match self {
-            Self::Append(bytes) | Self::Rewrite { bytes, .. } | Self::Prepare(bytes) => bytes,
-            _ => &[],
-        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Makes syncs block on demand, for tests of a hanging disk below a real process. Debug builds only.
 
-use super::disk::{DiskFaults, DiskOperation, OperationOutcome};
+use super::faults::{DiskFaults, DiskOperation, OperationOutcome};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;

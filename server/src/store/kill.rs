@@ -1,7 +1,7 @@
 //! Crashes on demand, for tests that stop a real process between any two recorded events. Debug builds only.
 
 use super::EVENTS;
-use super::disk::{DiskFaults, DiskOperation, OperationOutcome};
+use super::faults::{DiskFaults, DiskOperation, OperationOutcome};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

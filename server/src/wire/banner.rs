@@ -1,9 +1,9 @@
 //! The texts of the banner. Every client shows these, so that they are the same everywhere.
 
 use super::{ToWire, boundaries, percent};
-use rawr_core::event::Phase;
-use rawr_core::machine::{HeadsUp, Stage};
-use rawr_core::policy::PacketAuthor;
+use rawr_core::event::ThreadPhase;
+use rawr_core::machine::{BannerStage, HeadsUpBanner};
+use rawr_core::policy::PacketSource;
 use rawr_core::thread::Thread;
 use rawr_core::units::SequenceId;
 use rawr_protocol as wire;
@@ -11,7 +11,7 @@ use rawr_protocol as wire;
 /// The notification that a banner is shown.
 pub fn heads_up_notification(
     thread: &Thread,
-    heads_up: &HeadsUp,
+    heads_up: &HeadsUpBanner,
 ) -> wire::SequenceHeadsUpNotification {
     let banner = self::heads_up(thread, heads_up);
     wire::SequenceHeadsUpNotification {
@@ -31,7 +31,7 @@ pub fn heads_up_notification(
 }
 
 /// The current banner.
-pub fn heads_up(thread: &Thread, heads_up: &HeadsUp) -> wire::HeadsUp {
+pub fn heads_up(thread: &Thread, heads_up: &HeadsUpBanner) -> wire::HeadsUp {
     let offer = |choice: &wire::Choice| wire::OfferedChoice {
         choice: *choice,
         label: choice.label().to_owned(),
@@ -57,11 +57,11 @@ pub fn heads_up(thread: &Thread, heads_up: &HeadsUp) -> wire::HeadsUp {
 }
 
 /// For a recommendation, the sequence that would start.
-fn sequence_id(thread: &Thread, heads_up: &HeadsUp) -> SequenceId {
+fn sequence_id(thread: &Thread, heads_up: &HeadsUpBanner) -> SequenceId {
     heads_up.sequence.clone().unwrap_or_else(|| thread.next_sequence_id())
 }
 
-fn title(heads_up: &HeadsUp) -> &'static str {
+fn title(heads_up: &HeadsUpBanner) -> &'static str {
     if heads_up.can_be_stopped {
         heads_up.stage.to_wire().label()
     } else {
@@ -69,31 +69,33 @@ fn title(heads_up: &HeadsUp) -> &'static str {
     }
 }
 
-fn message(heads_up: &HeadsUp) -> String {
+fn message(heads_up: &HeadsUpBanner) -> String {
     let writer = match heads_up.author {
-        PacketAuthor::Agent => "the agent writes a packet",
-        PacketAuthor::Watcher | PacketAuthor::Person => "rawr writes a packet",
+        PacketSource::Agent => "the agent writes a packet",
+        PacketSource::Watcher | PacketSource::Person => "rawr writes a packet",
     };
     let path = format!("{writer}, the history is compacted, and work continues from the packet.");
     match (heads_up.stage, heads_up.phase) {
-        (Stage::AwaitingApproval, _) => format!("If you approve, {path}"),
-        (Stage::WillCompact, Phase::AwaitingCompaction) => {
+        (BannerStage::AwaitingApproval, _) => format!("If you approve, {path}"),
+        (BannerStage::WillCompact, ThreadPhase::AwaitingCompaction) => {
             "The packet is ready. Type /compact in the agent.".to_owned()
         }
-        (Stage::WillCompact, Phase::Compacting) => {
+        (BannerStage::WillCompact, ThreadPhase::Compacting) => {
             "The history is being compacted. This cannot be stopped.".to_owned()
         }
-        (Stage::WillCompact, Phase::AwaitingHandoff) => {
+        (BannerStage::WillCompact, ThreadPhase::AwaitingHandoff) => {
             "The history is compacted. The agent gets the packet next.".to_owned()
         }
-        (Stage::WillCompact, _) => {
+        (BannerStage::WillCompact, _) => {
             let mut path = path;
             path[..1].make_ascii_uppercase();
             path
         }
-        (Stage::Recommended, _) => "Waiting for you to compact (`mode = \"suggest\"`).".to_owned(),
-        (Stage::Tagged, _) => "Logged only (`mode = \"tag\"`).".to_owned(),
-        (Stage::Deferred, _) => {
+        (BannerStage::Recommended, _) => {
+            "Waiting for you to compact (`mode = \"suggest\"`).".to_owned()
+        }
+        (BannerStage::Tagged, _) => "Logged only (`mode = \"tag\"`).".to_owned(),
+        (BannerStage::Deferred, _) => {
             "Your next message waits until the history is compacted and the packet is handed back."
                 .to_owned()
         }
@@ -101,34 +103,40 @@ fn message(heads_up: &HeadsUp) -> String {
 }
 
 /// The possible answers, the default first.
-const fn choices(heads_up: &HeadsUp) -> &'static [wire::Choice] {
+const fn choices(heads_up: &HeadsUpBanner) -> &'static [wire::Choice] {
     use wire::Choice::{Approve, Cancel, CompactNow, EditPacket, Snooze};
     match heads_up.stage {
-        Stage::WillCompact | Stage::AwaitingApproval if !heads_up.can_be_stopped => &[],
-        Stage::WillCompact => &[Snooze, Cancel, EditPacket],
-        Stage::AwaitingApproval => &[Approve, Snooze, Cancel, EditPacket],
-        Stage::Recommended | Stage::Tagged => &[CompactNow, Snooze],
-        Stage::Deferred => &[CompactNow, Snooze, Cancel],
+        BannerStage::WillCompact | BannerStage::AwaitingApproval if !heads_up.can_be_stopped => &[],
+        BannerStage::WillCompact => &[Snooze, Cancel, EditPacket],
+        BannerStage::AwaitingApproval => &[Approve, Snooze, Cancel, EditPacket],
+        BannerStage::Recommended | BannerStage::Tagged => &[CompactNow, Snooze],
+        BannerStage::Deferred => &[CompactNow, Snooze, Cancel],
     }
 }
 
-const fn at_deadline(stage: Stage) -> &'static str {
+const fn at_deadline(stage: BannerStage) -> &'static str {
     match stage {
-        Stage::AwaitingApproval => "Canceled without an answer in",
-        Stage::WillCompact | Stage::Recommended | Stage::Tagged | Stage::Deferred => {
-            "Continues on its own in"
-        }
+        BannerStage::AwaitingApproval => "Canceled without an answer in",
+        BannerStage::WillCompact
+        | BannerStage::Recommended
+        | BannerStage::Tagged
+        | BannerStage::Deferred => "Continues on its own in",
     }
 }
 
 const STEPS: u64 = 4;
 
-const fn step(phase: Phase) -> Option<u64> {
+const fn step(phase: ThreadPhase) -> Option<u64> {
     match phase {
-        Phase::Idle | Phase::AwaitingJudgment | Phase::Deferred | Phase::Proposed => None,
-        Phase::AwaitingApproval => Some(1),
-        Phase::AwaitingHeadsUp | Phase::AwaitingScratchWrite | Phase::AwaitingPacket => Some(2),
-        Phase::AwaitingCompaction | Phase::Compacting => Some(3),
-        Phase::AwaitingHandoff => Some(4),
+        ThreadPhase::Idle
+        | ThreadPhase::AwaitingJudgment
+        | ThreadPhase::Deferred
+        | ThreadPhase::Proposed => None,
+        ThreadPhase::AwaitingApproval => Some(1),
+        ThreadPhase::AwaitingHeadsUp
+        | ThreadPhase::AwaitingScratchWrite
+        | ThreadPhase::AwaitingPacket => Some(2),
+        ThreadPhase::AwaitingCompaction | ThreadPhase::Compacting => Some(3),
+        ThreadPhase::AwaitingHandoff => Some(4),
     }
 }

@@ -1,20 +1,20 @@
 //! Conversions from the core to payloads.
 
 use super::ToWire;
-use crate::problem::{self, Severity};
-use rawr_core::assess::{Decision, Judgment};
+use crate::problem::{self, ProblemSeverity};
+use rawr_core::assess::{DecisionRecord, Judgment};
 use rawr_core::boundary::Boundaries;
 use rawr_core::event::{
-    self, Answer, Assessed, CompactionReported, CompactionStatus, Fact, FactKind, JudgeSource,
-    Responded, Trigger, Until,
+    self, Assessed, CompactionProgress, CompactionReported, Fact, FactKind, GuardEnd, JudgeReply,
+    JudgeSource, Responded, Trigger,
 };
 use rawr_core::judgment::OUTPUT_SCHEMA;
-use rawr_core::machine::HeadsUp;
-use rawr_core::policy::{Confirm, PacketAuthor, Policy, Silence, Tier};
+use rawr_core::machine::HeadsUpBanner;
+use rawr_core::policy::{ConfirmRule, PacketSource, Policy, PressureTier, Silence};
 use rawr_core::thread::breaker::Hold;
-use rawr_core::thread::fate::{DecisionFate, Fate};
-use rawr_core::thread::{Guard, Issued, LastCompaction, Thread};
-use rawr_core::units::{Percent, RequestId, SequenceId, Timestamp};
+use rawr_core::thread::fate::{Fate, TrackedDecision};
+use rawr_core::thread::{CompactionGuard, CompletedCompaction, Issued, Thread};
+use rawr_core::units::{JudgeRequestId, Percent, SequenceId, Timestamp};
 use rawr_protocol as wire;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -27,7 +27,7 @@ pub const fn percent(percent: Percent) -> u8 {
     percent.0
 }
 
-pub fn verdict(decision: &Decision) -> wire::Verdict {
+pub fn verdict(decision: &DecisionRecord) -> wire::Verdict {
     wire::Verdict {
         decision_id: decision.id.to_string(),
         outcome: decision.outcome.to_wire(),
@@ -39,12 +39,12 @@ pub fn verdict(decision: &Decision) -> wire::Verdict {
     }
 }
 
-const fn confirm(confirm: Confirm) -> Option<wire::Confirm> {
+const fn confirm(confirm: ConfirmRule) -> Option<wire::Confirm> {
     match confirm {
-        Confirm::None => None,
-        Confirm::Message => Some(wire::Confirm::Message),
-        Confirm::Idle => Some(wire::Confirm::Idle),
-        Confirm::Either => Some(wire::Confirm::Either),
+        ConfirmRule::None => None,
+        ConfirmRule::Message => Some(wire::Confirm::Message),
+        ConfirmRule::Idle => Some(wire::Confirm::Idle),
+        ConfirmRule::Either => Some(wire::Confirm::Either),
     }
 }
 
@@ -61,7 +61,7 @@ pub fn proposal(proposal: &Assessed, silence: Silence) -> Option<wire::Compactio
 }
 
 /// With its outcome, as far as it is known.
-pub fn decision(thread: &Thread, decision: &Decision) -> wire::Decision {
+pub fn decision(thread: &Thread, decision: &DecisionRecord) -> wire::Decision {
     let verdict = verdict(decision);
     let sequence = decision.sequence.as_ref();
     let running = thread.sequence.as_ref().filter(|running| Some(&running.id) == sequence);
@@ -69,7 +69,7 @@ pub fn decision(thread: &Thread, decision: &Decision) -> wire::Decision {
     let author = compaction
         .and_then(|compaction| compaction.author)
         .or(running.map(|running| running.author))
-        .unwrap_or(PacketAuthor::Agent);
+        .unwrap_or(PacketSource::Agent);
     let cause = sequence.map(|_| cause_of(decision));
     wire::Decision {
         decision_id: verdict.decision_id,
@@ -108,9 +108,9 @@ pub fn decision(thread: &Thread, decision: &Decision) -> wire::Decision {
     }
 }
 
-fn cause_of(decision: &Decision) -> Trigger {
+fn cause_of(decision: &DecisionRecord) -> Trigger {
     match (decision.entrance, decision.tier, decision.percent) {
-        (event::Entrance::Inline, _, Some(percent)) => Trigger::Inline { percent },
+        (event::DecisionEntrance::Inline, _, Some(percent)) => Trigger::Inline { percent },
         (entrance, Some(tier), Some(percent)) if decision.turn.is_some() => {
             Trigger::Rawr { entrance, tier, percent, boundaries: decision.boundaries }
         }
@@ -129,19 +129,21 @@ fn judgment(judgment: &Judgment) -> wire::DecisionJudgment {
     }
 }
 
-fn answer(answer: &Answer) -> (Option<bool>, String, Option<String>) {
+fn answer(answer: &JudgeReply) -> (Option<bool>, String, Option<String>) {
     match answer {
-        Answer::Says { should_compact, reason } => (Some(*should_compact), reason.clone(), None),
-        Answer::Failed { error } => (None, String::new(), Some(error.clone())),
+        JudgeReply::Says { should_compact, reason } => {
+            (Some(*should_compact), reason.clone(), None)
+        }
+        JudgeReply::Failed { error } => (None, String::new(), Some(error.clone())),
     }
 }
 
 pub fn judgment_result(
     thread: &Thread,
-    request: &RequestId,
-    tier: Option<Tier>,
+    request: &JudgeRequestId,
+    tier: Option<PressureTier>,
     source: JudgeSource,
-    said: &Answer,
+    said: &JudgeReply,
 ) -> wire::JudgmentResultNotification {
     let (should_compact, reason, error) = answer(said);
     wire::JudgmentResultNotification {
@@ -203,7 +205,7 @@ pub fn fact(fact: &Fact) -> String {
 pub fn trigger(
     trigger: &Trigger,
     sequence: &SequenceId,
-    author: PacketAuthor,
+    author: PacketSource,
 ) -> wire::CompactionTrigger {
     match trigger {
         Trigger::Rawr { entrance, tier, percent, boundaries: set } => {
@@ -226,7 +228,7 @@ pub fn trigger(
 
 pub fn action(issued: &Issued) -> wire::Action {
     match &issued.kind {
-        event::Action::InjectTurn { purpose, text, marker, via_steer } => {
+        event::HostAction::InjectTurn { purpose, text, marker, via_steer } => {
             wire::Action::InjectTurn {
                 purpose: purpose.to_wire(),
                 text: text.clone(),
@@ -234,7 +236,7 @@ pub fn action(issued: &Issued) -> wire::Action {
                 via_steer: *via_steer,
             }
         }
-        event::Action::Compact { trigger: cause, author, settings, local, interrupt } => {
+        event::HostAction::Compact { trigger: cause, author, settings, local, interrupt } => {
             wire::Action::Compact {
                 trigger: trigger(cause, &issued.sequence, *author),
                 model: settings.model.clone(),
@@ -244,17 +246,17 @@ pub fn action(issued: &Issued) -> wire::Action {
                 interrupt: *interrupt,
             }
         }
-        event::Action::DeliverInput { input, items } => wire::Action::DeliverInput {
+        event::HostAction::DeliverInput { input, items } => wire::Action::DeliverInput {
             input_id: input.to_string(),
             items: items
                 .iter()
                 .map(|item| wire::InputItem { role: item.role.to_wire(), text: item.text.clone() })
                 .collect(),
         },
-        event::Action::SamplePacket { prompt, ahead } => {
+        event::HostAction::SamplePacket { prompt, ahead } => {
             wire::Action::SamplePacket { prompt: prompt.clone(), ahead: *ahead }
         }
-        event::Action::Judge { request, by: _, instructions, context } => wire::Action::Judge {
+        event::HostAction::Judge { request, by: _, instructions, context } => wire::Action::Judge {
             request_id: request.to_string(),
             instructions: instructions.clone(),
             context: context.clone(),
@@ -290,15 +292,15 @@ pub fn guards(thread: &Thread, now: Timestamp) -> Vec<wire::Guard> {
     thread.active_guards(now).map(guard).collect()
 }
 
-fn guard(guard: &Guard) -> wire::Guard {
+fn guard(guard: &CompactionGuard) -> wire::Guard {
     wire::Guard {
         guard_id: guard.id.to_string(),
         until: match guard.until {
-            Until::Turns(turns) => wire::Until::Turns { turns: turns.into() },
-            Until::Minutes(minutes) => wire::Until::Minutes { minutes: minutes.into() },
-            Until::NextCommit => wire::Until::NextCommit,
-            Until::TestsPass => wire::Until::TestsPass,
-            Until::Released => wire::Until::Released,
+            GuardEnd::Turns(turns) => wire::Until::Turns { turns: turns.into() },
+            GuardEnd::Minutes(minutes) => wire::Until::Minutes { minutes: minutes.into() },
+            GuardEnd::NextCommit => wire::Until::NextCommit,
+            GuardEnd::TestsPass => wire::Until::TestsPass,
+            GuardEnd::Released => wire::Until::Released,
         },
         note: guard.note.clone(),
         set_at_ms: guard.set_at.0,
@@ -307,14 +309,14 @@ fn guard(guard: &Guard) -> wire::Guard {
 }
 
 /// The newest fate, which may be that of the proposal that waits.
-pub fn last_fate(known: &DecisionFate, proposal: Option<&Assessed>) -> wire::DecisionFate {
+pub fn last_fate(known: &TrackedDecision, proposal: Option<&Assessed>) -> wire::DecisionFate {
     match proposal {
         Some(proposal) if proposal.decision == known.decision => fate_of_proposal(known),
         _ => fate(known),
     }
 }
 
-fn fate_of_proposal(known: &DecisionFate) -> wire::DecisionFate {
+fn fate_of_proposal(known: &TrackedDecision) -> wire::DecisionFate {
     let told = fate(known);
     match &known.fate {
         Fate::Waiting => wire::DecisionFate { text: "not decided yet".to_owned(), ..told },
@@ -325,7 +327,7 @@ fn fate_of_proposal(known: &DecisionFate) -> wire::DecisionFate {
     }
 }
 
-fn fate(known: &DecisionFate) -> wire::DecisionFate {
+fn fate(known: &TrackedDecision) -> wire::DecisionFate {
     use wire::FateStatus::{CalledOff, CarriedOut, Dropped, Failed, Overtaken, Running, Waiting};
     let (status, text) = match &known.fate {
         Fate::Waiting => (Waiting, "not started yet".to_owned()),
@@ -364,13 +366,13 @@ pub fn breaker_hold(hold: &Hold) -> wire::BreakerHold {
     }
 }
 
-pub fn last_compaction(last: &LastCompaction) -> wire::LastCompaction {
+pub fn last_compaction(last: &CompletedCompaction) -> wire::LastCompaction {
     wire::LastCompaction {
         at_ms: last.at.0,
         origin: last.origin.to_wire(),
         sequence_id: last.sequence.as_ref().map(SequenceId::to_string),
         trigger: last.trigger.as_ref().zip(last.sequence.as_ref()).map(|(cause, sequence)| {
-            trigger(cause, sequence, last.author.unwrap_or(PacketAuthor::Agent))
+            trigger(cause, sequence, last.author.unwrap_or(PacketSource::Agent))
         }),
         tokens_before: last.before.map(|tokens| tokens.0),
         tokens_after: last.after.map(|tokens| tokens.0),
@@ -380,7 +382,7 @@ pub fn last_compaction(last: &LastCompaction) -> wire::LastCompaction {
 pub fn thread_changed(
     thread: &Thread,
     policy: &Policy,
-    heads_up: Option<&HeadsUp>,
+    heads_up: Option<&HeadsUpBanner>,
     now: Timestamp,
 ) -> wire::ThreadChangedNotification {
     let left = thread.percent_remaining(policy);
@@ -407,16 +409,16 @@ pub fn compaction_update(
     sequence: Option<&SequenceId>,
     cause: Option<&Trigger>,
 ) -> wire::CompactionUpdateNotification {
-    let author = thread.last_packet.as_ref().map_or(PacketAuthor::Agent, |last| last.packet.author);
+    let author = thread.last_packet.as_ref().map_or(PacketSource::Agent, |last| last.packet.author);
     let before = thread.last_compaction.as_ref().and_then(|last| last.before);
-    let completed = report.status == CompactionStatus::Completed;
+    let completed = report.status == CompactionProgress::Completed;
     wire::CompactionUpdateNotification {
         thread_id: thread.id.to_string(),
         sequence_id: sequence.map(SequenceId::to_string),
         status: match report.status {
-            CompactionStatus::Started => wire::CompactionStatus::InProgress,
-            CompactionStatus::Completed => wire::CompactionStatus::Completed,
-            CompactionStatus::Failed => wire::CompactionStatus::Failed,
+            CompactionProgress::Started => wire::CompactionStatus::InProgress,
+            CompactionProgress::Completed => wire::CompactionStatus::Completed,
+            CompactionProgress::Failed => wire::CompactionStatus::Failed,
         },
         origin: report.origin.to_wire(),
         trigger: cause.zip(sequence).map(|(cause, sequence)| trigger(cause, sequence, author)),
@@ -428,10 +430,10 @@ pub fn compaction_update(
 
 /// Converts spans in bytes to lines and columns if the file can still be read. Each file is read once.
 pub fn problems<'p>(
-    problems: impl IntoIterator<Item = &'p problem::Problem>,
+    problems: impl IntoIterator<Item = &'p problem::FileProblem>,
 ) -> Vec<wire::Problem> {
     let mut texts: BTreeMap<&Path, Option<String>> = BTreeMap::new();
-    let to_wire = |problem: &'p problem::Problem| {
+    let to_wire = |problem: &'p problem::FileProblem| {
         let text = problem.file.as_deref().and_then(|file| {
             // A file that must not be read, such as a pipe or a device, has no positions.
             let read = || problem::read_text(file).ok().flatten();
@@ -442,7 +444,7 @@ pub fn problems<'p>(
     problems.into_iter().map(to_wire).collect()
 }
 
-fn placed(problem: &problem::Problem, text: Option<&str>) -> wire::Problem {
+fn placed(problem: &problem::FileProblem, text: Option<&str>) -> wire::Problem {
     let place = |at: problem::Utf16Position| wire::Position {
         line: at.line.into(),
         character: at.character.into(),
@@ -454,9 +456,9 @@ fn placed(problem: &problem::Problem, text: Option<&str>) -> wire::Problem {
     wire::Problem {
         code: problem.code.to_owned(),
         severity: match problem.severity {
-            Severity::Error => wire::Severity::Error,
-            Severity::Warning => wire::Severity::Warning,
-            Severity::Hint => wire::Severity::Hint,
+            ProblemSeverity::Error => wire::Severity::Error,
+            ProblemSeverity::Warning => wire::Severity::Warning,
+            ProblemSeverity::Hint => wire::Severity::Hint,
         },
         message: problem.message.clone(),
         file: problem.file.as_ref().map(|file| file.display().to_string()),

@@ -3,7 +3,7 @@
 
 use super::{ConfigScope, Workspace, WorkspaceNotice, within};
 use crate::config::{Config, UnsavedTexts, is_toml};
-use crate::problem::{FileStamp, Problem, read_text};
+use crate::problem::{FileProblem, FileStamp, read_text};
 use crate::prompts::{FileStamps, PromptSet};
 use crate::watch::{ChangeSet, EditedFiles, POLL_EVERY, TELLS_OF_CLOSING};
 use rawr_core::prompt::PromptName;
@@ -166,9 +166,9 @@ impl EditNews {
 
 /// The configuration of the edited files.
 pub(crate) struct ReloadedConfig {
-    base: (Config, Vec<Problem>),
+    base: (Config, Vec<FileProblem>),
     /// The configuration of each thread that was asked for.
-    pub(crate) threads: Vec<(ThreadId, (Config, Vec<Problem>))>,
+    pub(crate) threads: Vec<(ThreadId, (Config, Vec<FileProblem>))>,
 }
 
 /// Edited files. The registry drives this, because changes concern its threads: [`Self::look_at_files`] returns the
@@ -397,7 +397,7 @@ impl Workspace {
         &mut self,
         files: &FileStamps,
         news: &EditNews,
-        threads: impl Iterator<Item = &'p Problem>,
+        threads: impl Iterator<Item = &'p FileProblem>,
         now: Timestamp,
     ) {
         self.tell_prompts(news);

@@ -9,10 +9,10 @@ use rustix::fs::fdatasync;
 use serde_json::json;
 
 use crate::{
-    home::{Home, THREAD},
+    home::{BenchHome, THREAD},
     link::Link,
     report::{BARE_SYNC, Cells},
-    servers::{self, Session, Subject},
+    servers::{self, ServerSession, Subject},
     stats::{mean, quantile},
 };
 
@@ -23,7 +23,7 @@ const TRIAL: u64 = 10;
 
 /// One sample of `turns` turns on a fresh thread.
 pub fn completed(subject: &Subject, turns: u64) -> Result<Vec<Cells>> {
-    let Session { mut link, home, .. } = subject.open()?;
+    let ServerSession { mut link, home, .. } = subject.open()?;
     let home = home.context("a server without a home syncs nothing")?;
     let mut size = 0;
     for turn in 0..TRIAL {
@@ -32,7 +32,7 @@ pub fn completed(subject: &Subject, turns: u64) -> Result<Vec<Cells>> {
         complete(&mut link, FIRST_ID + 2 * turn + 1, &format!("trial-{turn}"))?;
         size += home.events_len()? - before;
     }
-    let mut bare = Bare::new(&home, size / TRIAL)?;
+    let mut bare = PlainWrites::new(&home, size / TRIAL)?;
     let mut micros = [Vec::new(), Vec::new()];
     for turn in TRIAL..TRIAL + turns {
         let name = format!("turn-{turn}");
@@ -66,13 +66,13 @@ fn cells(micros: &mut [f64], size: usize) -> Cells {
     vec![("p50Us", p50), ("p99Us", p99), ("meanUs", all), ("bytes", size as f64)]
 }
 
-struct Bare {
+struct PlainWrites {
     file: File,
     line: Vec<u8>,
 }
 
-impl Bare {
-    fn new(home: &Home, size: u64) -> Result<Self> {
+impl PlainWrites {
+    fn new(home: &BenchHome, size: u64) -> Result<Self> {
         let mut line = vec![b'x'; (size as usize).saturating_sub(1)];
         line.push(b'\n');
         Ok(Self { file: home.bare_file()?, line })

@@ -67,14 +67,14 @@ impl fmt::Display for Malformed {
 impl std::error::Error for Malformed {}
 
 /// One request as bytes, of which only the id and (where the params have it) `contextTokens` change from send to send.
-pub struct Request {
+pub struct RequestFrame {
     bytes: Vec<u8>,
     id_at: usize,
     tokens_at: Option<usize>,
     pub params: Value,
 }
 
-impl Request {
+impl RequestFrame {
     /// The params may hold `contextTokens`; its value is replaced at each send.
     pub fn new(method: &str, mut params: Value) -> Self {
         if let Some(tokens) = params.pointer_mut("/usage/contextTokens") {
@@ -167,14 +167,14 @@ mod tests {
 
     #[test]
     fn a_patched_request_differs_in_id_and_tokens_only() {
-        let mut request = Request::new("m", json!({"usage": {"contextTokens": 0}, "z": 1}));
+        let mut request = RequestFrame::new("m", json!({"usage": {"contextTokens": 0}, "z": 1}));
         let size = request.size();
         for n in [0, 7, 89_999, 90_000, 1_234_567] {
             let frame = request.patch(n).to_vec();
             assert_eq!(frame.len(), size);
             let body = split(&frame).unwrap().unwrap();
             let sent: Value = serde_json::from_slice(&frame[body]).unwrap();
-            assert_eq!(Request::number_of(sent["id"].as_u64().unwrap()), Some(n));
+            assert_eq!(RequestFrame::number_of(sent["id"].as_u64().unwrap()), Some(n));
             assert_eq!(sent["params"], request.params_of(n));
         }
     }

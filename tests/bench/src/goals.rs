@@ -8,52 +8,52 @@ use crate::report::{
     PIECES, Report, SPLIT_LINES, short,
 };
 
-enum Bound {
+enum RatioBound {
     AtMost(f64),
     AtLeast(f64),
 }
-use Bound::{AtLeast, AtMost};
 use Measure::{
     Append, Count, Durable, Grow, Hear, Heard, Live, Pipelined, Replay, RoundTrip, Saved, Start,
 };
+use RatioBound::{AtLeast, AtMost};
 
-struct Goal(Measure, &'static str, &'static str, &'static str, &'static str, Bound);
+struct RatioGoal(Measure, &'static str, &'static str, &'static str, &'static str, RatioBound);
 
 /// Measure, variant, server, cell, base, bound of the ratio.
-const GOALS: &[Goal] = &[
-    Goal(Start, "free", "rawr-usage", "ms", "copy", AtMost(1.5)),
-    Goal(Start, "free", "rawr-usage", "ms", "vscode-jsonrpc", AtMost(0.025)),
-    Goal(RoundTrip, "pinned", "rawr-usage", "p50Us", "cat", AtMost(2.7)),
-    Goal(RoundTrip, "pinned", "rawr-usage", "p50Us", "lsp-server", AtMost(0.5)),
-    Goal(RoundTrip, "pinned", "rawr-usage", "p50Us", "vscode-jsonrpc", AtMost(0.6)),
-    Goal(RoundTrip, "pinned", "rawr-usage", "p99Us", "lsp-server", AtMost(0.45)),
-    Goal(RoundTrip, "pinned", "rawr-usage", "cpuUs", "lsp-server", AtMost(0.32)),
-    Goal(RoundTrip, "free", "rawr-usage", "p50Us", "lsp-server", AtMost(1.05)),
-    Goal(RoundTrip, "free", "rawr-usage", "p99Us", "lsp-server", AtMost(1.05)),
-    Goal(Pipelined, "window 64", "rawr-usage", "kPerS", "lsp-server", AtLeast(4.5)),
-    Goal(Pipelined, "window 64", "rawr-usage", "kPerS", "vscode-jsonrpc", AtLeast(2.2)),
-    Goal(Pipelined, "window 1024", "rawr-usage", "kPerS", "lsp-server", AtLeast(6.0)),
-    Goal(Pipelined, "window 1024", "rawr-usage", "kPerS", "vscode-jsonrpc", AtLeast(3.0)),
-    Goal(Pipelined, "window 64", "rawr-count", "kPerS", "vscode-jsonrpc", AtLeast(3.4)),
-    Goal(Pipelined, "window 1024", "rawr-usage", "idleMb", "vscode-jsonrpc", AtMost(0.08)),
-    Goal(Pipelined, "window 1024", "rawr-usage", "afterMb", "vscode-jsonrpc", AtMost(0.085)),
-    Goal(Durable, "in turn", "rawr", "p50Us", BARE_SYNC, AtMost(1.3)),
-    Goal(Heard, "free", "rawr", "p50Us", BARE_WATCH, AtMost(6.0)),
-    Goal(Saved, "in place", "rawr", "p50Us", BARE_SAVE, AtMost(4.0)),
-    Goal(Saved, "renamed over", "rawr", "p50Us", BARE_SAVE, AtMost(4.0)),
-    Goal(Live, "free", "beside 99", "p99Us", "alone", AtMost(2.0)),
-    Goal(Live, "free", "beside a busy one", "p99Us", "alone", AtMost(2.0)),
-    Goal(Append, "in process", "store", "meanUs", BARE_WRITE, AtMost(5.0)),
-    Goal(Replay, "in process", "store", "mbPerS", SPLIT_LINES, AtLeast(0.075)),
-    Goal(Count, "in process", EXACT, "mbPerS", OTHER_TOKENIZER, AtLeast(3.0)),
-    Goal(Grow, "in process", EXACT, "meanUs", PIECES, AtMost(1.4)),
-    Goal(Hear, "in process", "claim", "meanUs", LOWERCASE, AtMost(1.5)),
-    Goal(Hear, "in process", "next message", "meanUs", LOWERCASE, AtMost(0.5)),
+const GOALS: &[RatioGoal] = &[
+    RatioGoal(Start, "free", "rawr-usage", "ms", "copy", AtMost(1.5)),
+    RatioGoal(Start, "free", "rawr-usage", "ms", "vscode-jsonrpc", AtMost(0.025)),
+    RatioGoal(RoundTrip, "pinned", "rawr-usage", "p50Us", "cat", AtMost(2.7)),
+    RatioGoal(RoundTrip, "pinned", "rawr-usage", "p50Us", "lsp-server", AtMost(0.5)),
+    RatioGoal(RoundTrip, "pinned", "rawr-usage", "p50Us", "vscode-jsonrpc", AtMost(0.6)),
+    RatioGoal(RoundTrip, "pinned", "rawr-usage", "p99Us", "lsp-server", AtMost(0.45)),
+    RatioGoal(RoundTrip, "pinned", "rawr-usage", "cpuUs", "lsp-server", AtMost(0.32)),
+    RatioGoal(RoundTrip, "free", "rawr-usage", "p50Us", "lsp-server", AtMost(1.05)),
+    RatioGoal(RoundTrip, "free", "rawr-usage", "p99Us", "lsp-server", AtMost(1.05)),
+    RatioGoal(Pipelined, "window 64", "rawr-usage", "kPerS", "lsp-server", AtLeast(4.5)),
+    RatioGoal(Pipelined, "window 64", "rawr-usage", "kPerS", "vscode-jsonrpc", AtLeast(2.2)),
+    RatioGoal(Pipelined, "window 1024", "rawr-usage", "kPerS", "lsp-server", AtLeast(6.0)),
+    RatioGoal(Pipelined, "window 1024", "rawr-usage", "kPerS", "vscode-jsonrpc", AtLeast(3.0)),
+    RatioGoal(Pipelined, "window 64", "rawr-count", "kPerS", "vscode-jsonrpc", AtLeast(3.4)),
+    RatioGoal(Pipelined, "window 1024", "rawr-usage", "idleMb", "vscode-jsonrpc", AtMost(0.08)),
+    RatioGoal(Pipelined, "window 1024", "rawr-usage", "afterMb", "vscode-jsonrpc", AtMost(0.085)),
+    RatioGoal(Durable, "in turn", "rawr", "p50Us", BARE_SYNC, AtMost(1.3)),
+    RatioGoal(Heard, "free", "rawr", "p50Us", BARE_WATCH, AtMost(6.0)),
+    RatioGoal(Saved, "in place", "rawr", "p50Us", BARE_SAVE, AtMost(4.0)),
+    RatioGoal(Saved, "renamed over", "rawr", "p50Us", BARE_SAVE, AtMost(4.0)),
+    RatioGoal(Live, "free", "beside 99", "p99Us", "alone", AtMost(2.0)),
+    RatioGoal(Live, "free", "beside a busy one", "p99Us", "alone", AtMost(2.0)),
+    RatioGoal(Append, "in process", "store", "meanUs", BARE_WRITE, AtMost(5.0)),
+    RatioGoal(Replay, "in process", "store", "mbPerS", SPLIT_LINES, AtLeast(0.075)),
+    RatioGoal(Count, "in process", EXACT, "mbPerS", OTHER_TOKENIZER, AtLeast(3.0)),
+    RatioGoal(Grow, "in process", EXACT, "meanUs", PIECES, AtMost(1.4)),
+    RatioGoal(Hear, "in process", "claim", "meanUs", LOWERCASE, AtMost(1.5)),
+    RatioGoal(Hear, "in process", "next message", "meanUs", LOWERCASE, AtMost(0.5)),
 ];
 
 /// A goal and the measured ratio.
 #[derive(Debug)]
-pub struct Verdict {
+pub struct GoalVerdict {
     what: [&'static str; 5],
     bound: String,
     found: f64,
@@ -61,20 +61,26 @@ pub struct Verdict {
 }
 
 /// Every goal that the run has both rows for.
-pub fn judge(report: &Report) -> Vec<Verdict> {
-    let judged = GOALS.iter().filter_map(|Goal(measure, variant, server, cell, base, bound)| {
-        let row = report.row(*measure, variant, server)?;
-        let found = report.ratio(row, cell, base)?;
-        let (bound, met) = match bound {
-            AtMost(most) => (format!("<= {}", short(Some(*most))), found <= *most),
-            AtLeast(least) => (format!(">= {}", short(Some(*least))), found >= *least),
-        };
-        Some(Verdict { what: [server, variant, measure.name(), cell, base], bound, found, met })
-    });
+pub fn judge(report: &Report) -> Vec<GoalVerdict> {
+    let judged =
+        GOALS.iter().filter_map(|RatioGoal(measure, variant, server, cell, base, bound)| {
+            let row = report.row(*measure, variant, server)?;
+            let found = report.ratio(row, cell, base)?;
+            let (bound, met) = match bound {
+                AtMost(most) => (format!("<= {}", short(Some(*most))), found <= *most),
+                AtLeast(least) => (format!(">= {}", short(Some(*least))), found >= *least),
+            };
+            Some(GoalVerdict {
+                what: [server, variant, measure.name(), cell, base],
+                bound,
+                found,
+                met,
+            })
+        });
     judged.collect()
 }
 
-impl Verdict {
+impl GoalVerdict {
     pub fn header() -> Vec<String> {
         ["server", "how", "measure", "cell", "to", "goal", "found", ""].map(str::to_owned).to_vec()
     }

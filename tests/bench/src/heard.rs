@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use crate::{
     home::THREAD,
     report::{BARE_WATCH, Cells},
-    servers::{Session, Subject},
+    servers::{ServerSession, Subject},
     stats::quantile,
 };
 
@@ -28,10 +28,10 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 /// One sample of `turns` changes, each received in the other process.
 pub fn changes(subject: &Subject, turns: u64) -> Result<Vec<Cells>> {
-    let Session { mut link, home, .. } = subject.open()?;
+    let ServerSession { mut link, home, .. } = subject.open()?;
     let home = home.context("a server without a home notifies no one")?;
     let mut other = subject.watcher(&home)?;
-    let mut bare = Bare::new(&home)?;
+    let mut bare = PlainWatch::new(&home)?;
     let mut micros = [Vec::new(), Vec::new()];
     for turn in 0..TRIAL + turns {
         let heard = bare.write()?;
@@ -58,14 +58,14 @@ fn cells(micros: &mut [f64]) -> Cells {
     vec![("p50Us", quantile(micros, 0.5)), ("p99Us", quantile(micros, 0.99))]
 }
 
-struct Bare {
+struct PlainWatch {
     file: File,
     heard: Receiver<()>,
     _watcher: RecommendedWatcher,
 }
 
-impl Bare {
-    fn new(home: &crate::home::Home) -> Result<Self> {
+impl PlainWatch {
+    fn new(home: &crate::home::BenchHome) -> Result<Self> {
         let file = home.bare_file()?;
         let (sender, heard) = channel();
         let mut watcher =

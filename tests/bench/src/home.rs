@@ -29,11 +29,11 @@ plan_boundaries_require_semantic_break = true
 percent_remaining_lt = 15
 "#;
 
-pub struct Home {
+pub struct BenchHome {
     dir: TempDir,
 }
 
-impl Home {
+impl BenchHome {
     pub fn new() -> Result<Self> {
         let dir = scratch_dir()?;
         fs::write(dir.path().join("rawr.toml"), CONFIG)?;

@@ -20,7 +20,7 @@ const TICKS: f64 = 0.02;
 const LOOK: Duration = Duration::from_millis(500);
 
 /// Something that is measured in each round. One run gives one sample for each of its servers.
-pub struct Case<'a> {
+pub struct BenchCase<'a> {
     pub measure: Measure,
     pub variant: &'static str,
     pub servers: Vec<&'static str>,
@@ -45,7 +45,7 @@ impl Lab {
     /// Runs every case once per round, in a new order each time. The rows are in the order of the cases.
     pub fn run(
         &mut self,
-        cases: &mut [Case<'_>],
+        cases: &mut [BenchCase<'_>],
         rounds: usize,
         mut told: impl FnMut(usize),
     ) -> Result<Vec<Row>> {
@@ -114,7 +114,7 @@ fn watched(run: &mut dyn FnMut() -> Result<Vec<Cells>>) -> Result<(f64, Vec<Cell
     Ok((foreign / start.elapsed().as_secs_f64(), sample))
 }
 
-fn rows_of(case: &Case<'_>, samples: &[Vec<Cells>]) -> Vec<Row> {
+fn rows_of(case: &BenchCase<'_>, samples: &[Vec<Cells>]) -> Vec<Row> {
     let row = |(at, server): (usize, &&'static str)| {
         let samples: Vec<Cells> =
             samples.iter().filter_map(|sample| sample.get(at).cloned()).collect();

@@ -28,7 +28,7 @@ const STDERR_TAIL: i64 = 2_000;
 
 /// What to run.
 #[derive(Debug, Clone)]
-pub struct Launch {
+pub struct LaunchCommand {
     pub program: PathBuf,
     pub args: Vec<OsString>,
     pub env: Vec<(&'static str, OsString)>,
@@ -56,7 +56,7 @@ pub struct Link {
 
 impl Link {
     /// Starts the server; nothing is sent yet.
-    pub fn start(launch: &Launch, dialect: Dialect) -> Result<Self> {
+    pub fn start(launch: &LaunchCommand, dialect: Dialect) -> Result<Self> {
         let stderr = tempfile::tempfile().context("no temporary file for the server's stderr")?;
         let mut child = Command::new(&launch.program)
             .args(&launch.args)

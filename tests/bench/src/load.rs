@@ -5,10 +5,10 @@ use std::time::Instant;
 
 use anyhow::{Result, ensure};
 
-use crate::servers::Session;
+use crate::servers::ServerSession;
 
 /// Sends the next request when the last one is answered. Returns the round trips in microseconds.
-pub fn sequential(session: &mut Session, count: u64) -> Result<Vec<f64>> {
+pub fn sequential(session: &mut ServerSession, count: u64) -> Result<Vec<f64>> {
     let mut micros = Vec::with_capacity(count as usize);
     for n in session.sent..session.sent + count {
         let frame = session.request.patch(n);
@@ -22,8 +22,8 @@ pub fn sequential(session: &mut Session, count: u64) -> Result<Vec<f64>> {
 }
 
 /// Keeps `window` requests in flight. Returns the seconds from the first send to the last reply.
-pub fn pipelined(session: &mut Session, count: u64, window: u64) -> Result<f64> {
-    let Session { link, request, sent, .. } = session;
+pub fn pipelined(session: &mut ServerSession, count: u64, window: u64) -> Result<f64> {
+    let ServerSession { link, request, sent, .. } = session;
     let first = *sent;
     let start = Instant::now();
     link.pump((count, window), |n, out| request.append(first + n, out), |_| Ok(()))?;
@@ -32,9 +32,9 @@ pub fn pipelined(session: &mut Session, count: u64, window: u64) -> Result<f64> 
 }
 
 /// Like [`pipelined`], but checks every reply: each request is answered once, correctly, and recorded if it should be.
-pub fn verify(session: &mut Session, count: u64, window: u64) -> Result<()> {
+pub fn verify(session: &mut ServerSession, count: u64, window: u64) -> Result<()> {
     let before = session.home.as_ref().map(|home| home.events_lines()).transpose()?;
-    let Session { link, request, sent, .. } = session;
+    let ServerSession { link, request, sent, .. } = session;
     let first = *sent;
     let mut replies = Vec::new();
     let append = |n, out: &mut Vec<u8>| request.append(first + n, out);

@@ -7,7 +7,7 @@ use std::{path::PathBuf, process::ExitCode, time::Duration};
 
 use anyhow::Result;
 use clap::Parser;
-use rawr_bench::plan::{self, Amount, Choice};
+use rawr_bench::plan::{self, Amount, BenchSelection};
 
 /// Measures the sidecar and its peers in one interleaved run.
 #[derive(Parser)]
@@ -43,7 +43,7 @@ fn main() -> Result<ExitCode> {
     if let Some(seconds) = args.soak {
         amount.soak = Duration::from_secs(seconds);
     }
-    let choice = Choice { only: args.only, rawr: args.rawr };
+    let choice = BenchSelection { only: args.only, rawr: args.rawr };
     let report = plan::run(&choice, amount, &|line| eprintln!("{line}"))?;
     if args.json {
         print!("{}", report.json());

@@ -12,11 +12,11 @@ use anyhow::{Context, Result};
 use serde_json::json;
 
 use crate::{
-    home::{Home, scratch_dir},
+    home::{BenchHome, scratch_dir},
     link::Link,
     load,
     report::Cells,
-    servers::{self, Session, Subject},
+    servers::{self, ServerSession, Subject},
     slow,
     stats::quantile,
     system::resident_mb,
@@ -34,8 +34,8 @@ pub const LIVE: &[&str] = &[
 const FIRST_ID: u64 = 10_000;
 
 /// A home in which this many threads were opened, used and closed.
-pub fn stored(subject: &Subject, threads: u64) -> Result<Home> {
-    let home = Home::new()?;
+pub fn stored(subject: &Subject, threads: u64) -> Result<BenchHome> {
+    let home = BenchHome::new()?;
     let mut link = subject.start(Some(&home))?;
     for nth in 0..threads {
         let name = format!("stored-{nth}");
@@ -47,7 +47,7 @@ pub fn stored(subject: &Subject, threads: u64) -> Result<Home> {
 }
 
 /// Start, list and watch in such a home.
-pub fn start(subject: &Subject, home: &Home) -> Result<Vec<Cells>> {
+pub fn start(subject: &Subject, home: &BenchHome) -> Result<Vec<Cells>> {
     let begin = Instant::now();
     let mut link = subject.start(Some(home))?;
     let started = millis(begin);
@@ -89,7 +89,7 @@ pub fn live(subject: &Subject, calls: u64) -> Result<Vec<Cells>> {
 }
 
 /// Shorter than the sidecar's timeout for a lock, after which it would answer.
-fn beside_locked(home: &Home, session: &mut Session, calls: u64) -> Result<Cells> {
+fn beside_locked(home: &BenchHome, session: &mut ServerSession, calls: u64) -> Result<Cells> {
     let log = fs::File::open(home.events_of("live-0"))?;
     log.lock()?;
     let params = json!({"threadId": "live-0", "turnId": "t2", "origin": "user"});
@@ -119,13 +119,18 @@ fn beside_slow_sync(subject: &Subject, calls: u64) -> Result<Cells> {
     Ok(cells)
 }
 
-fn called(session: &mut Session, calls: u64) -> Result<Cells> {
+fn called(session: &mut ServerSession, calls: u64) -> Result<Cells> {
     let mut micros = load::sequential(session, calls)?;
     let (p50, p99) = (quantile(&mut micros, 0.5), quantile(&mut micros, 0.99));
     Ok(vec![("p50Us", p50), ("p99Us", p99), ("residentMb", resident_mb(session.link.pid())?)])
 }
 
-fn beside_busy(subject: &Subject, home: &Home, session: &mut Session, calls: u64) -> Result<Cells> {
+fn beside_busy(
+    subject: &Subject,
+    home: &BenchHome,
+    session: &mut ServerSession,
+    calls: u64,
+) -> Result<Cells> {
     let mut busy = subject.start(Some(home))?;
     servers::open_named(&mut busy, 2, "busy")?;
     let stop = AtomicBool::new(false);

@@ -6,12 +6,12 @@ use std::{
     process::{Command, Stdio},
 };
 
-use crate::link::Launch;
+use crate::link::LaunchCommand;
 
 const PEER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/peers/vscode-jsonrpc");
 
 /// How to start the peer, or why it cannot be.
-pub fn vscode_jsonrpc() -> Result<Launch, String> {
+pub fn vscode_jsonrpc() -> Result<LaunchCommand, String> {
     for tool in ["node", "npm"] {
         if run(Command::new(tool).arg("--version")).is_err() {
             return Err(format!("{tool} is not on the PATH: install Node 20 or newer"));
@@ -23,7 +23,7 @@ pub fn vscode_jsonrpc() -> Result<Launch, String> {
             .map_err(|said| format!("npm ci failed in peers/vscode-jsonrpc: {said}"))?;
     }
     let args = vec![peer.join("server.js").into_os_string()];
-    Ok(Launch { program: "node".into(), args, env: Vec::new() })
+    Ok(LaunchCommand { program: "node".into(), args, env: Vec::new() })
 }
 
 fn run(command: &mut Command) -> Result<(), String> {

@@ -6,12 +6,12 @@ use anyhow::{Context, Result, ensure};
 
 use crate::{
     durable, heard,
-    home::Home,
-    lab::{Case, Lab},
+    home::BenchHome,
+    lab::{BenchCase, Lab},
     load, many,
     report::{Cells, Measure, Report, Row},
     saved,
-    servers::{Roster, Session, Subject},
+    servers::{Roster, ServerSession, Subject},
     soak,
     stats::quantile,
     store,
@@ -94,14 +94,14 @@ impl Amount {
 
 /// Who takes part.
 #[derive(Debug)]
-pub struct Choice {
+pub struct BenchSelection {
     /// Names of servers, `store`, `tokens`, `words` or `soak`; everyone when empty.
     pub only: Vec<String>,
     pub rawr: Option<PathBuf>,
 }
 
 /// A whole run. `told` receives progress messages for the user.
-pub fn run(choice: &Choice, amount: Amount, told: &dyn Fn(String)) -> Result<Report> {
+pub fn run(choice: &BenchSelection, amount: Amount, told: &dyn Fn(String)) -> Result<Report> {
     let roster = Roster::call(&choice.only, choice.rawr.as_deref());
     let mut report = Report { absent: roster.absent, ..Report::default() };
     let mut subjects = Vec::new();
@@ -127,7 +127,7 @@ pub fn run(choice: &Choice, amount: Amount, told: &dyn Fn(String)) -> Result<Rep
     let mut cases = loads(&subjects, amount);
     let chosen = |what| choice.only.is_empty() || choice.only.iter().any(|name| name == what);
     if chosen("store") {
-        let log = store::Log::generate(amount.events)?;
+        let log = store::GeneratedLog::generate(amount.events)?;
         cases.push(in_process(Measure::Append, store::APPEND, move || {
             store::append(amount.appends)
         }));
@@ -155,12 +155,12 @@ pub fn run(choice: &Choice, amount: Amount, told: &dyn Fn(String)) -> Result<Rep
     Ok(report)
 }
 
-fn soaked(choice: &Choice, time: Duration) -> Result<Vec<Row>> {
+fn soaked(choice: &BenchSelection, time: Duration) -> Result<Vec<Row>> {
     let roster = Roster::call(&["rawr".to_owned()], choice.rawr.as_deref());
     let Some(rawr) = roster.present.first() else { return Ok(Vec::new()) };
     let run = Box::new(move || soak::soak(rawr, time));
     let (measure, servers) = (Measure::Soak, soak::SOAK.to_vec());
-    let mut soak = [Case { measure, variant: "a turn a second", servers, run }];
+    let mut soak = [BenchCase { measure, variant: "a turn a second", servers, run }];
     // Memory is measured and not time, so other busy processes do not matter.
     Lab::new(0, Duration::ZERO).run(&mut soak, 1, |_| {})
 }
@@ -176,23 +176,23 @@ fn verified(subject: &Subject, amount: Amount) -> Result<Row> {
 }
 
 /// A home as it is after a day's work: seeded, and with a thread in it.
-fn used_home(subjects: &[Subject]) -> Result<Option<Home>> {
+fn used_home(subjects: &[Subject]) -> Result<Option<BenchHome>> {
     let Some(rawr) = subjects.iter().find(|subject| subject.is_rawr()) else { return Ok(None) };
     let mut session = rawr.open()?;
     load::sequential(&mut session, 100)?;
-    let Session { link, home, .. } = session;
+    let ServerSession { link, home, .. } = session;
     drop(link);
     Ok(home)
 }
 
-fn starts<'a>(subjects: &'a [Subject], home: Option<&'a Home>) -> Vec<Case<'a>> {
+fn starts<'a>(subjects: &'a [Subject], home: Option<&'a BenchHome>) -> Vec<BenchCase<'a>> {
     let mut programs: Vec<&Subject> =
         subjects.iter().filter(|subject| !subject.is_rawr()).collect();
     // The rows of rawr are one program: it starts alike for all of them.
     programs.extend(subjects.iter().find(|subject| subject.is_rawr()));
     let case = |subject: &'a Subject| {
         let home = if subject.is_rawr() { home } else { None };
-        Case {
+        BenchCase {
             measure: Measure::Start,
             variant: "free",
             servers: vec![subject.name],
@@ -208,10 +208,10 @@ fn starts<'a>(subjects: &'a [Subject], home: Option<&'a Home>) -> Vec<Case<'a>> 
     programs.into_iter().map(case).collect()
 }
 
-fn loads(subjects: &[Subject], amount: Amount) -> Vec<Case<'_>> {
+fn loads(subjects: &[Subject], amount: Amount) -> Vec<BenchCase<'_>> {
     let mut cases = Vec::new();
     for variant in ["pinned", "free"] {
-        cases.extend(subjects.iter().map(|subject| Case {
+        cases.extend(subjects.iter().map(|subject| BenchCase {
             measure: Measure::RoundTrip,
             variant,
             servers: vec![subject.name],
@@ -219,14 +219,14 @@ fn loads(subjects: &[Subject], amount: Amount) -> Vec<Case<'_>> {
         }));
     }
     for (window, variant) in WINDOWS {
-        cases.extend(subjects.iter().map(|subject| Case {
+        cases.extend(subjects.iter().map(|subject| BenchCase {
             measure: Measure::Pipelined,
             variant,
             servers: vec![subject.name],
             run: Box::new(move || Ok(vec![pipelined(subject, amount, window)?])),
         }));
     }
-    cases.extend(subjects.iter().find(|subject| subject.is_rawr()).map(|subject| Case {
+    cases.extend(subjects.iter().find(|subject| subject.is_rawr()).map(|subject| BenchCase {
         measure: Measure::Durable,
         variant: "in turn",
         servers: durable::SERVERS.to_vec(),
@@ -235,8 +235,8 @@ fn loads(subjects: &[Subject], amount: Amount) -> Vec<Case<'_>> {
     cases
 }
 
-fn crowds<'a>(rawr: &'a Subject, home: &'a Home, amount: Amount) -> Vec<Case<'a>> {
-    let case = |measure, servers: &[&'static str], run| Case {
+fn crowds<'a>(rawr: &'a Subject, home: &'a BenchHome, amount: Amount) -> Vec<BenchCase<'a>> {
+    let case = |measure, servers: &[&'static str], run| BenchCase {
         measure,
         variant: "free",
         servers: servers.to_vec(),
@@ -253,8 +253,8 @@ fn crowds<'a>(rawr: &'a Subject, home: &'a Home, amount: Amount) -> Vec<Case<'a>
     ]
 }
 
-fn saves(rawr: &Subject, amount: Amount) -> impl Iterator<Item = Case<'_>> {
-    saved::Way::ALL.into_iter().map(move |way| Case {
+fn saves(rawr: &Subject, amount: Amount) -> impl Iterator<Item = BenchCase<'_>> {
+    saved::Way::ALL.into_iter().map(move |way| BenchCase {
         measure: Measure::Saved,
         variant: way.name(),
         servers: saved::SERVERS.to_vec(),
@@ -266,8 +266,8 @@ fn in_process<'a>(
     measure: Measure,
     servers: &[&'static str],
     run: impl FnMut() -> Result<Vec<Cells>> + 'a,
-) -> Case<'a> {
-    Case { measure, variant: "in process", servers: servers.to_vec(), run: Box::new(run) }
+) -> BenchCase<'a> {
+    BenchCase { measure, variant: "in process", servers: servers.to_vec(), run: Box::new(run) }
 }
 
 fn round_trip(subject: &Subject, amount: Amount, pinned: bool) -> Result<Cells> {

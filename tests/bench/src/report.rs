@@ -6,7 +6,7 @@ use std::fmt::{self, Write as _};
 use serde_json::{Map, Value, json};
 
 use crate::{
-    goals::{self, Verdict},
+    goals::{self, GoalVerdict},
     stats::median,
 };
 
@@ -154,7 +154,7 @@ impl Report {
         };
         lines.extend(told("skipped", &self.absent));
         lines.extend(told("failed", &self.failed));
-        lines.extend(goals::judge(self).iter().map(Verdict::json));
+        lines.extend(goals::judge(self).iter().map(GoalVerdict::json));
         lines.push(json!({
             "event": "run",
             "foreignCoresMedian": self.foreign.map(|(middle, _)| middle),
@@ -207,8 +207,8 @@ impl fmt::Display for Report {
         }
         let goals = goals::judge(self);
         if !goals.is_empty() {
-            let mut lines = vec![Verdict::header()];
-            lines.extend(goals.iter().map(Verdict::line));
+            let mut lines = vec![GoalVerdict::header()];
+            lines.extend(goals.iter().map(GoalVerdict::line));
             writeln!(f, "Goals: ratios within this run\n{}", align(&lines))?;
         }
         for (server, reason) in &self.absent {

@@ -17,7 +17,7 @@ use rawr_core::units::stable_hash;
 use serde_json::Value;
 
 use crate::{
-    home::{Home, scratch_dir},
+    home::{BenchHome, scratch_dir},
     report::{BARE_SAVE, Cells},
     servers::Subject,
     stats::quantile,
@@ -59,10 +59,10 @@ impl Way {
 
 /// One sample of this many saves.
 pub fn saves(subject: &Subject, way: Way, count: u64) -> Result<Vec<Cells>> {
-    let home = Home::new()?;
+    let home = BenchHome::new()?;
     let file = home.path().join("auto-compact").join("compact.md");
     let mut sidecar = subject.watcher(&home)?;
-    let bare = Bare::new()?;
+    let bare = PlainSaves::new()?;
     let body = "Keep what was decided, and why it was decided.\n".repeat(40);
     let mut micros = [Vec::new(), Vec::new()];
     for turn in 0..TRIAL + count {
@@ -90,14 +90,14 @@ fn cells(micros: &mut [f64]) -> Cells {
     vec![("p50Us", quantile(micros, 0.5)), ("p99Us", quantile(micros, 0.99))]
 }
 
-struct Bare {
+struct PlainSaves {
     file: PathBuf,
     heard: Receiver<usize>,
     _watcher: RecommendedWatcher,
     _folder: tempfile::TempDir,
 }
 
-impl Bare {
+impl PlainSaves {
     fn new() -> Result<Self> {
         let folder = scratch_dir()?;
         let file = folder.path().join("bare.md");

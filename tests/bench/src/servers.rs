@@ -11,9 +11,9 @@ use anyhow::{Context, Result, bail, ensure};
 use serde_json::{Value, json};
 
 use crate::{
-    frame::{self, Request},
-    home::{Home, THREAD},
-    link::{Dialect, Launch, Link},
+    frame::{self, RequestFrame},
+    home::{BenchHome, THREAD},
+    link::{Dialect, LaunchCommand, Link},
     node,
 };
 
@@ -38,7 +38,7 @@ pub enum Answers {
 pub struct Subject {
     pub name: &'static str,
     pub answers: Answers,
-    launch: Launch,
+    launch: LaunchCommand,
 }
 
 /// The servers that can be measured here, and why others cannot.
@@ -51,13 +51,13 @@ pub struct Roster {
 impl Roster {
     /// Everyone whose name is in `only`, or all when it is empty. `rawr` names every row of rawr.
     pub fn call(only: &[String], rawr: Option<&Path>) -> Self {
-        let bare = |program: PathBuf| Launch { program, args: Vec::new(), env: Vec::new() };
+        let bare = |program: PathBuf| LaunchCommand { program, args: Vec::new(), env: Vec::new() };
         let peer = |name| sibling(name).map(bare);
         let serve = || {
             let program = rawr.map(Path::to_path_buf).map_or_else(|| sibling("rawr"), existing)?;
-            Ok(Launch { program, args: vec!["serve".into()], env: Vec::new() })
+            Ok(LaunchCommand { program, args: vec!["serve".into()], env: Vec::new() })
         };
-        type Start<'a> = &'a dyn Fn() -> Result<Launch, String>;
+        type Start<'a> = &'a dyn Fn() -> Result<LaunchCommand, String>;
         let everyone: [(_, _, Start<'_>); 7] = [
             ("cat", Answers::SameBytes, &|| Ok(bare("cat".into()))),
             ("copy", Answers::SameBytes, &|| peer("peer-copy")),
@@ -102,7 +102,7 @@ impl Subject {
     }
 
     /// Starts the server and waits for the answer to `initialize`.
-    pub fn start(&self, home: Option<&Home>) -> Result<Link> {
+    pub fn start(&self, home: Option<&BenchHome>) -> Result<Link> {
         let mut launch = self.launch.clone();
         launch.env.extend(home.map(|home| ("RAWR_HOME", home.path().into())));
         let params = json!({
@@ -124,14 +124,14 @@ impl Subject {
     }
 
     /// Another client's sidecar on a home, subscribed to what happens in it. All its messages count as replies.
-    pub fn watcher(&self, home: &Home) -> Result<Link> {
+    pub fn watcher(&self, home: &BenchHome) -> Result<Link> {
         let mut link = self.listening(home)?;
         link.call(2, "rawr/thread/watch", json!({}))?;
         Ok(link)
     }
 
     /// A sidecar of rawr's whose notifications count as replies, too.
-    pub fn listening(&self, home: &Home) -> Result<Link> {
+    pub fn listening(&self, home: &BenchHome) -> Result<Link> {
         let mut launch = self.launch.clone();
         launch.env.push(("RAWR_HOME", home.path().into()));
         let mut link = Link::start(&launch, Dialect::Bytes)?;
@@ -147,8 +147,8 @@ impl Subject {
     }
 
     /// A server that is ready for requests, in a new home.
-    pub fn open(&self) -> Result<Session> {
-        let home = if self.is_rawr() { Some(Home::new()?) } else { None };
+    pub fn open(&self) -> Result<ServerSession> {
+        let home = if self.is_rawr() { Some(BenchHome::new()?) } else { None };
         let mut link = self.start(home.as_ref())?;
         if self.answers != Answers::SameBytes {
             link.notify("initialized", json!({}))?;
@@ -157,14 +157,14 @@ impl Subject {
             open_thread(&mut link)?;
         }
         let request = match self.answers {
-            Answers::Counted => Request::new("rawr/tokens/count", json!({"text": TEXT})),
+            Answers::Counted => RequestFrame::new("rawr/tokens/count", json!({"text": TEXT})),
             // The peers get what rawr gets, byte for byte.
-            _ => Request::new(
+            _ => RequestFrame::new(
                 "rawr/turn/usage",
                 json!({"threadId": THREAD, "turnId": TURN, "usage": {"contextTokens": 0}}),
             ),
         };
-        Ok(Session { link, request, answers: self.answers, home, sent: 0 })
+        Ok(ServerSession { link, request, answers: self.answers, home, sent: 0 })
     }
 }
 
@@ -203,23 +203,23 @@ pub fn start_turn(link: &mut Link, id: u64, turn: &str) -> Result<()> {
 }
 
 /// One running server, made ready.
-pub struct Session {
+pub struct ServerSession {
     // Before `home`: the process ends before its files are removed.
     pub link: Link,
-    pub request: Request,
+    pub request: RequestFrame,
     answers: Answers,
-    pub home: Option<Home>,
+    pub home: Option<BenchHome>,
     /// How many requests the server got so far; the next one's number.
     pub sent: u64,
 }
 
-impl Session {
+impl ServerSession {
     /// The request that a reply answers, after checking the answer.
     pub fn check(&self, reply: &[u8]) -> Result<u64> {
         let reply: Value = serde_json::from_slice(reply).context("a reply is no JSON")?;
         let id = reply["id"].as_u64().with_context(|| format!("a reply without id: {reply}"))?;
-        let n =
-            Request::number_of(id).with_context(|| format!("an id that was never sent: {id}"))?;
+        let n = RequestFrame::number_of(id)
+            .with_context(|| format!("an id that was never sent: {id}"))?;
         if let Some(error) = reply.get("error") {
             bail!("request {n} got an error: {error}");
         }

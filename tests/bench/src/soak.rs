@@ -11,7 +11,8 @@ use anyhow::{Result, bail, ensure};
 use serde_json::{Value, json};
 
 use crate::{
-    home::Home, link::Link, report::Cells, servers::Subject, stats::quantile, system::resident_mb,
+    home::BenchHome, link::Link, report::Cells, servers::Subject, stats::quantile,
+    system::resident_mb,
 };
 
 const HOSTS: usize = 100;
@@ -28,7 +29,7 @@ const PACKET: &str = "<continuation_packet>\nState: working\nGoal: write the par
 
 /// The sidecar's memory in the first and in the last quarter of the time, and what was done meanwhile.
 pub fn soak(subject: &Subject, time: Duration) -> Result<Vec<Cells>> {
-    let home = Home::new()?;
+    let home = BenchHome::new()?;
     let mut soak = Soak::begin(subject, &home)?;
     let (begin, mut samples) = (Instant::now(), Vec::new());
     while begin.elapsed() < time {
@@ -66,7 +67,7 @@ struct Soak {
 }
 
 impl Soak {
-    fn begin(subject: &Subject, home: &Home) -> Result<Self> {
+    fn begin(subject: &Subject, home: &BenchHome) -> Result<Self> {
         let link = subject.listening(home)?;
         let mut soak = Self {
             link,

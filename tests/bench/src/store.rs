@@ -12,10 +12,10 @@ use rawr_core::{
     Record,
     boundary::{Boundaries, Boundary},
     event::{
-        Assessed, CommandFinished, Entrance, Event, FORMAT, Origin, Outcome, PlanUpdated,
-        TurnCompleted, TurnStarted, TurnStatus, Usage, UsageReported,
+        Assessed, CommandFinished, DecisionEntrance, DecisionOutcome, Event, FORMAT, Origin,
+        PlanUpdated, TurnCompleted, TurnEnding, TurnStarted, Usage, UsageReported,
     },
-    signal::plan::{PlanStep, StepStatus},
+    signal::plan::{PlanItem, PlanItemStatus},
     units::{DecisionId, EventId, ThreadId, Timestamp, Tokens, TurnId},
 };
 use rawr_server::store::Store;
@@ -116,7 +116,7 @@ fn event(n: u64) -> Record {
                     "write the docs",
                     "open a pull request",
                 ]
-                .map(|step| PlanStep { step: step.to_owned(), status: StepStatus::InProgress })
+                .map(|step| PlanItem { step: step.to_owned(), status: PlanItemStatus::InProgress })
                 .into(),
                 explanation: None,
                 boundaries: Boundaries::of(&[Boundary::PlanUpdate]),
@@ -126,7 +126,7 @@ fn event(n: u64) -> Record {
             n,
             TurnCompleted {
                 turn,
-                status: TurnStatus::Completed,
+                status: TurnEnding::Completed,
                 last_message: Some(SAID.to_owned()),
                 usage: Some(usage(n)),
                 queued_inputs: 0,
@@ -142,8 +142,8 @@ fn event(n: u64) -> Record {
                 confirm: None,
                 dropped: None,
                 decision: DecisionId::new(format!("d{}-b56a5e16", n / 10)),
-                entrance: Entrance::TurnComplete,
-                outcome: Outcome::Nothing,
+                entrance: DecisionEntrance::TurnComplete,
+                outcome: DecisionOutcome::Nothing,
                 turn: Some(turn),
                 tier: None,
                 percent: None,
@@ -200,13 +200,13 @@ fn cells(micros: &mut [f64]) -> Cells {
 pub const REPLAY: &[&str] = &[SPLIT_LINES, STORE];
 
 /// A generated event log, gone with the value.
-pub struct Log {
+pub struct GeneratedLog {
     path: PathBuf,
     lines: u64,
     dir: TempDir,
 }
 
-impl Log {
+impl GeneratedLog {
     pub fn generate(lines: u64) -> Result<Self> {
         let dir = scratch_dir()?;
         let folder = Store::new(dir.path()).folder(&ThreadId::new(THREAD));

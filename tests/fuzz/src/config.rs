@@ -40,7 +40,7 @@ fn load(
     home: &Path,
     project: Option<&Path>,
     client: Option<&Value>,
-) -> (Config, Vec<rawr_server::problem::Problem>) {
+) -> (Config, Vec<rawr_server::problem::FileProblem>) {
     let home = Home::at(home);
     let model = Some(MODEL);
     ConfigSources { project, model, overrides: client, ..ConfigSources::at(&home) }.load()

@@ -1,7 +1,7 @@
 //! Prompt files: a text or at least one error, every place inside of the file, and a text that is read as itself.
 
 use rawr_core::prompt::PromptName;
-use rawr_server::problem::{Problem, RenderMode, Severity, positions, render};
+use rawr_server::problem::{FileProblem, ProblemSeverity, RenderMode, positions, render};
 use rawr_server::prompts::parse;
 use std::path::Path;
 
@@ -24,7 +24,7 @@ pub fn run(data: &[u8]) {
         Err(problems) => {
             tell(source, &problems);
             assert!(
-                problems.iter().any(|problem| problem.severity == Severity::Error),
+                problems.iter().any(|problem| problem.severity == ProblemSeverity::Error),
                 "refused without a reason"
             );
         }
@@ -32,7 +32,7 @@ pub fn run(data: &[u8]) {
 }
 
 /// Each problem can be shown, and its place is one.
-pub fn tell(source: &str, problems: &[Problem]) {
+pub fn tell(source: &str, problems: &[FileProblem]) {
     for problem in problems {
         if let Some(span) = &problem.span {
             assert!(span.start <= span.end, "{problem:?}");

@@ -31,8 +31,9 @@ pub fn run(data: &[u8]) {
     std::fs::create_dir(&work).unwrap();
     std::fs::write(home.join("rawr.toml"), CONFIGURATION).unwrap();
     let lines = data.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
-    let mut messages = vec![Message::of(HELLO.as_bytes().to_vec())];
-    messages.extend(lines.take(MOST_MESSAGES).filter_map(|line| Message::in_folder(line, &work)));
+    let mut messages = vec![RoutedMessage::of(HELLO.as_bytes().to_vec())];
+    messages
+        .extend(lines.take(MOST_MESSAGES).filter_map(|line| RoutedMessage::in_folder(line, &work)));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let answers = runtime.block_on(async {
         let (ours, theirs) = tokio::io::duplex(1 << 20);
@@ -44,7 +45,7 @@ pub fn run(data: &[u8]) {
     check(&messages, &answers);
 }
 
-struct Message {
+struct RoutedMessage {
     body: Vec<u8>,
     owes: Owes,
 }
@@ -57,7 +58,7 @@ enum Owes {
 }
 
 #[derive(Deserialize)]
-struct Envelope<'b> {
+struct RoutedEnvelope<'b> {
     #[serde(borrow)]
     jsonrpc: Option<Cow<'b, str>>,
     #[serde(borrow, default, deserialize_with = "even_null")]
@@ -76,11 +77,11 @@ fn even_null<'de: 'b, 'b, D: Deserializer<'de>>(json: D) -> Result<Option<&'b Ra
     <&RawValue>::deserialize(json).map(Some)
 }
 
-impl Message {
+impl RoutedMessage {
     /// Only what leaves the rest of this machine alone, and does not end the conversation.
     fn in_folder(line: &[u8], work: &Path) -> Option<Self> {
         let Ok(mut message) = serde_json::from_slice::<Value>(line) else {
-            let is_message = serde_json::from_slice::<Envelope<'_>>(line).is_ok();
+            let is_message = serde_json::from_slice::<RoutedEnvelope<'_>>(line).is_ok();
             return (!is_message).then(|| Self::of(line.to_vec()));
         };
         if message["method"] == "exit" {
@@ -104,7 +105,8 @@ impl Message {
 
 fn owed(body: &[u8]) -> Owes {
     let is_batch = body.trim_ascii_start().first() == Some(&b'[');
-    let Some(envelope) = serde_json::from_slice::<Envelope<'_>>(body).ok().filter(|_| !is_batch)
+    let Some(envelope) =
+        serde_json::from_slice::<RoutedEnvelope<'_>>(body).ok().filter(|_| !is_batch)
     else {
         return Owes::Answer(None);
     };
@@ -120,7 +122,7 @@ fn owed(body: &[u8]) -> Owes {
     }
 }
 
-async fn talk(mut pipe: DuplexStream, messages: &[Message]) -> Vec<Value> {
+async fn talk(mut pipe: DuplexStream, messages: &[RoutedMessage]) -> Vec<Value> {
     let (mut framing, mut bytes) = (Framing::new(), BytesMut::new());
     for message in messages {
         framing.encode(&message.body, &mut bytes).unwrap();
@@ -153,7 +155,7 @@ fn take(framing: &mut Framing, arrived: &mut BytesMut, answers: &mut Vec<Value>)
     }
 }
 
-fn check(messages: &[Message], answers: &[Value]) {
+fn check(messages: &[RoutedMessage], answers: &[Value]) {
     let owed: Vec<_> = messages.iter().filter(|message| message.owes != Owes::Nothing).collect();
     assert_eq!(answers.len(), owed.len(), "{answers:#?}");
     for answer in answers {
@@ -166,7 +168,7 @@ fn check(messages: &[Message], answers: &[Value]) {
     }
     for message in owed {
         if let Owes::Answer(Some(id)) = &message.owes {
-            let same = |other: &&Message| other.owes == message.owes;
+            let same = |other: &&RoutedMessage| other.owes == message.owes;
             let asked = messages.iter().filter(same).count();
             let answered = answers.iter().filter(|answer| &answer["id"] == id).count();
             // What was no request may have had such an id, too.

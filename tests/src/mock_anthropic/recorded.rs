@@ -2,12 +2,12 @@
 
 use serde_json::Value;
 
-use crate::mock_responses::Purpose;
+use crate::mock_responses::RequestPurpose;
 
 /// One request to the model.
 #[derive(Debug, Clone)]
-pub struct Recorded {
-    pub purpose: Purpose,
+pub struct AnthropicRequest {
+    pub purpose: RequestPurpose,
     /// The marker of the script that chose the reply.
     pub marker: Option<String>,
     /// The number of rounds of tool results after the last user message.
@@ -21,15 +21,15 @@ const COMPACTION_PROMPT: &str = "CRITICAL: Respond with TEXT ONLY.";
 /// Text in the user's role that Claude Code writes by itself.
 const REMINDER: &str = "<system-reminder>";
 
-impl Recorded {
+impl AnthropicRequest {
     pub(super) fn new(body: Value) -> Self {
-        let mut recorded = Self { purpose: Purpose::Turn, marker: None, step: 0, body };
+        let mut recorded = Self { purpose: RequestPurpose::Turn, marker: None, step: 0, body };
         let last = recorded.last_user();
         let asks = |at: usize| {
             texts(&recorded.history()[at]).iter().any(|text| text.starts_with(COMPACTION_PROMPT))
         };
         if last.is_some_and(asks) {
-            recorded.purpose = Purpose::LocalCompaction;
+            recorded.purpose = RequestPurpose::LocalCompaction;
         }
         let after = last.map_or(0, |at| at + 1);
         recorded.step =
@@ -134,16 +134,16 @@ mod tests {
     #[test]
     fn results_behind_the_last_message_count_the_steps_and_reminders_are_no_messages() {
         let messages = json!([user("WORK"), result(), user("MORE"), result(), result()]);
-        let recorded = Recorded::new(json!({ "messages": messages }));
+        let recorded = AnthropicRequest::new(json!({ "messages": messages }));
         assert_eq!((recorded.step, recorded.last_user_message().unwrap().as_str()), (2, "MORE"));
         assert_eq!(recorded.transcript(), ["user: WORK", "tool", "user: MORE", "tool", "tool"]);
-        assert_eq!(recorded.purpose, Purpose::Turn);
+        assert_eq!(recorded.purpose, RequestPurpose::Turn);
     }
 
     #[test]
     fn a_request_for_a_summary_is_a_compaction() {
         let messages = json!([user("WORK"), user("CRITICAL: Respond with TEXT ONLY. Do NOT …")]);
-        let recorded = Recorded::new(json!({ "messages": messages }));
-        assert_eq!(recorded.purpose, Purpose::LocalCompaction);
+        let recorded = AnthropicRequest::new(json!({ "messages": messages }));
+        assert_eq!(recorded.purpose, RequestPurpose::LocalCompaction);
     }
 }

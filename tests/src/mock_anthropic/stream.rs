@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::recorded::Recorded;
-use crate::mock_responses::{Answer, Item, Reply};
+use super::recorded::AnthropicRequest;
+use crate::mock_responses::{ScriptedAnswer, ScriptedItem, TurnReply};
 
 /// The events of an answer up to its end, or up to where it stalls.
-pub(super) fn events(number: usize, request: &Recorded, reply: &Reply) -> String {
+pub(super) fn events(number: usize, request: &AnthropicRequest, reply: &TurnReply) -> String {
     let mut stream = String::new();
     // Four characters a token is what providers' own rules of thumb say; tests that care state a number.
     let input = reply.input_tokens.unwrap_or_else(|| request.body.to_string().len() as u64 / 4);
@@ -17,11 +17,11 @@ pub(super) fn events(number: usize, request: &Recorded, reply: &Reply) -> String
     });
     push(&mut stream, "message_start", json!({ "message": message }));
     match &reply.answer {
-        Answer::Items(items) => {
+        ScriptedAnswer::Items(items) => {
             for (index, item) in items.iter().enumerate() {
                 block(&mut stream, number, index, item);
             }
-            let calls = items.iter().any(|item| !matches!(item, Item::Say(_)));
+            let calls = items.iter().any(|item| !matches!(item, ScriptedItem::Say(_)));
             let stop = json!({
                 "delta": {"stop_reason": if calls { "tool_use" } else { "end_turn" }},
                 "usage": usage(input, 20),
@@ -29,24 +29,26 @@ pub(super) fn events(number: usize, request: &Recorded, reply: &Reply) -> String
             push(&mut stream, "message_delta", stop);
             push(&mut stream, "message_stop", json!({}));
         }
-        Answer::Failed { code, message } => {
+        ScriptedAnswer::Failed { code, message } => {
             push(&mut stream, "error", json!({"error": {"type": code, "message": message}}));
         }
-        Answer::Stall | Answer::Http { .. } => {}
+        ScriptedAnswer::Stall | ScriptedAnswer::Http { .. } => {}
     }
     stream
 }
 
-fn block(stream: &mut String, number: usize, index: usize, item: &Item) {
+fn block(stream: &mut String, number: usize, index: usize, item: &ScriptedItem) {
     let (opened, delta) = match item {
-        Item::Say(text) => {
+        ScriptedItem::Say(text) => {
             (json!({"type": "text", "text": ""}), json!({"type": "text_delta", "text": text}))
         }
-        Item::Call { name, arguments, .. } => (
+        ScriptedItem::Call { name, arguments, .. } => (
             call(number, index, name),
             json!({"type": "input_json_delta", "partial_json": arguments.to_string()}),
         ),
-        Item::CustomCall { name, .. } => panic!("{name}: this model has no calls of free text"),
+        ScriptedItem::CustomCall { name, .. } => {
+            panic!("{name}: this model has no calls of free text")
+        }
     };
     push(stream, "content_block_start", json!({"index": index, "content_block": opened}));
     push(stream, "content_block_delta", json!({"index": index, "delta": delta}));

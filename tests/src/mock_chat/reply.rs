@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::{Purpose, Request};
+use super::{ChatPurpose, ChatRequest};
 
 /// What is answered.
 #[derive(Debug, Clone)]
-pub struct Reply {
+pub struct ChatModelReply {
     pub(super) kind: Kind,
     input_tokens: Option<u64>,
     retry_after: Option<u64>,
@@ -28,7 +28,7 @@ pub(super) enum Kind {
     Stall(String),
 }
 
-impl Reply {
+impl ChatModelReply {
     fn of(kind: Kind) -> Self {
         Self { kind, input_tokens: None, retry_after: None }
     }
@@ -54,7 +54,7 @@ impl Reply {
     }
 
     /// Status, further headers and body, and whether the connection stays open after it.
-    pub(super) fn written(&self, number: usize, request: &Request) -> Written {
+    pub(super) fn written(&self, number: usize, request: &ChatRequest) -> Written {
         let retry = self.retry_after.map(|seconds| format!("Retry-After: {seconds}\r\n"));
         let headers = retry.unwrap_or_default();
         let stream = |body: String| {
@@ -67,7 +67,7 @@ impl Reply {
                 let headers = format!("{headers}Content-Type: application/json\r\n");
                 Written { status: *status, headers, body, stays_open: false }
             }
-            Kind::Message { text, .. } if request.purpose == Purpose::Compaction => {
+            Kind::Message { text, .. } if request.purpose == ChatPurpose::Compaction => {
                 let content = json!([{"type": "output_text", "text": text}]);
                 let item = json!({"type": "message", "role": "assistant", "content": content});
                 let body = json!({"output": [item]}).to_string();
@@ -126,26 +126,26 @@ fn event(event: &Value) -> String {
 }
 
 /// A message.
-pub fn say(text: &str) -> Reply {
-    Reply::of(Kind::Message { text: Some(text.to_owned()), calls: Vec::new() })
+pub fn say(text: &str) -> ChatModelReply {
+    ChatModelReply::of(Kind::Message { text: Some(text.to_owned()), calls: Vec::new() })
 }
 
 /// A tool call.
-pub fn call(name: &str, arguments: Value) -> Reply {
-    Reply::of(Kind::Message { text: None, calls: vec![(name.to_owned(), arguments)] })
+pub fn call(name: &str, arguments: Value) -> ChatModelReply {
+    ChatModelReply::of(Kind::Message { text: None, calls: vec![(name.to_owned(), arguments)] })
 }
 
 /// An error.
-pub fn http(status: u16, message: &str) -> Reply {
-    Reply::of(Kind::Http { status, message: message.to_owned() })
+pub fn http(status: u16, message: &str) -> ChatModelReply {
+    ChatModelReply::of(Kind::Http { status, message: message.to_owned() })
 }
 
 /// A message whose stream ends early.
-pub fn cut(text: &str) -> Reply {
-    Reply::of(Kind::Cut(text.to_owned()))
+pub fn cut(text: &str) -> ChatModelReply {
+    ChatModelReply::of(Kind::Cut(text.to_owned()))
 }
 
 /// A message whose stream never ends.
-pub fn stall(text: &str) -> Reply {
-    Reply::of(Kind::Stall(text.to_owned()))
+pub fn stall(text: &str) -> ChatModelReply {
+    ChatModelReply::of(Kind::Stall(text.to_owned()))
 }

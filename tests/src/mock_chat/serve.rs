@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, PoisonError};
 
-use super::{Purpose, Request, Shared};
+use super::{ChatPurpose, ChatRequest, Shared};
 
 /// Serves on a thread of its own until the mock is stopped.
 pub(super) fn listen(shared: Arc<Shared>) -> std::io::Result<SocketAddr> {
@@ -42,12 +42,12 @@ fn answer(shared: &Shared, connection: &TcpStream) -> std::io::Result<()> {
     let mut body = vec![0; length];
     reader.read_exact(&mut body)?;
     let body = serde_json::from_slice(&body).unwrap_or_default();
-    let mut request = Request { purpose: Purpose::Turn, authorization, body };
+    let mut request = ChatRequest { purpose: ChatPurpose::Turn, authorization, body };
     request.purpose = match path.as_str() {
-        "/v1/responses/compact" => Purpose::Compaction,
-        _ if request.body.get("response_format").is_some() => Purpose::Judgment,
-        _ if request.body["tool_choice"] == "none" => Purpose::Summary,
-        _ => Purpose::Turn,
+        "/v1/responses/compact" => ChatPurpose::Compaction,
+        _ if request.body.get("response_format").is_some() => ChatPurpose::Judgment,
+        _ if request.body["tool_choice"] == "none" => ChatPurpose::Summary,
+        _ => ChatPurpose::Turn,
     };
     let number = shared.seen().requests.len() + 1;
     let written = shared.take(request.clone()).written(number, &request);

@@ -1,15 +1,15 @@
 //! Chooses the reply of a request by the script. Pure.
 
-use super::recorded::{Purpose, Recorded};
-use super::script::{Reply, Script};
+use super::recorded::{RequestPurpose, ResponsesRequest};
+use super::script::{TurnReply, TurnScript};
 
 /// Notes the marker in `request` and returns the reply.
 pub(super) fn reply<'s>(
-    script: &'s Script,
-    request: &mut Recorded,
+    script: &'s TurnScript,
+    request: &mut ResponsesRequest,
     compactions_before: usize,
-) -> &'s Reply {
-    if request.purpose != Purpose::Turn {
+) -> &'s TurnReply {
+    if request.purpose != RequestPurpose::Turn {
         return nth_or_last(&script.compactions, compactions_before);
     }
     let text = request.last_user_message().unwrap_or_default();
@@ -18,7 +18,7 @@ pub(super) fn reply<'s>(
     nth_or_last(found.map_or(&script.otherwise, |(_, replies)| replies), request.step)
 }
 
-pub(crate) fn nth_or_last(replies: &[Reply], n: usize) -> &Reply {
+pub(crate) fn nth_or_last(replies: &[TurnReply], n: usize) -> &TurnReply {
     &replies[n.min(replies.len() - 1)]
 }
 
@@ -26,7 +26,7 @@ pub(crate) fn nth_or_last(replies: &[Reply], n: usize) -> &Reply {
 mod tests {
     use serde_json::{Value, json};
 
-    use super::super::script::{Answer, Item, call, say};
+    use super::super::script::{ScriptedAnswer, ScriptedItem, call, say};
     use super::*;
 
     fn user(text: &str) -> Value {
@@ -38,16 +38,16 @@ mod tests {
     }
 
     fn check(input: Vec<Value>, expected: &str) {
-        let script = Script::default()
+        let script = TurnScript::default()
             .on("WORK", [call("update_plan", json!({})), say("worked")])
             .otherwise([say("otherwise")])
             .on_compaction([say("first summary"), say("second summary")]);
-        let mut request = Recorded::new(json!({ "input": input }));
+        let mut request = ResponsesRequest::new(json!({ "input": input }));
         let reply = reply(&script, &mut request, 1);
-        let Answer::Items(items) = &reply.answer else { panic!("{reply:?}") };
+        let ScriptedAnswer::Items(items) = &reply.answer else { panic!("{reply:?}") };
         let found = match &items[0] {
-            Item::Say(text) => text,
-            Item::Call { name, .. } | Item::CustomCall { name, .. } => name,
+            ScriptedItem::Say(text) => text,
+            ScriptedItem::Call { name, .. } | ScriptedItem::CustomCall { name, .. } => name,
         };
         assert_eq!(found, expected);
     }

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 /// The purpose of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Purpose {
+pub enum RequestPurpose {
     /// The agent works.
     Turn,
     /// A summary by a prompt: the history ends in a request for one.
@@ -15,8 +15,8 @@ pub enum Purpose {
 
 /// One request to the model.
 #[derive(Debug, Clone)]
-pub struct Recorded {
-    pub purpose: Purpose,
+pub struct ResponsesRequest {
+    pub purpose: RequestPurpose,
     /// The marker of the script that chose the reply.
     pub marker: Option<String>,
     /// The number of tool outputs after the last user message.
@@ -34,9 +34,9 @@ pub const TITLE_PROMPT: &str = "Generate a concise, single-line task title";
 const FRAGMENTS: [&str; 4] =
     ["<environment_context>", "<turn_aborted>", "<user_instructions>", "# AGENTS.md instructions"];
 
-impl Recorded {
+impl ResponsesRequest {
     pub(super) fn new(body: Value) -> Self {
-        let mut recorded = Self { purpose: Purpose::Turn, marker: None, step: 0, body };
+        let mut recorded = Self { purpose: RequestPurpose::Turn, marker: None, step: 0, body };
         recorded.purpose = recorded.purpose_of();
         recorded.step = recorded.tool_outputs_after_last_user_message();
         recorded
@@ -108,16 +108,16 @@ impl Recorded {
         kinds.filter(|kind| kind.ends_with("_output")).count()
     }
 
-    fn purpose_of(&self) -> Purpose {
+    fn purpose_of(&self) -> RequestPurpose {
         if self.input().last().is_some_and(|item| item["type"] == "compaction_trigger") {
-            return Purpose::RemoteCompaction;
+            return RequestPurpose::RemoteCompaction;
         }
         let asked =
             self.last_user_message().is_some_and(|text| text.contains(LOCAL_COMPACTION_PROMPT));
         if asked || self.metadata()["request_kind"] == "compaction" {
-            return Purpose::LocalCompaction;
+            return RequestPurpose::LocalCompaction;
         }
-        Purpose::Turn
+        RequestPurpose::Turn
     }
 }
 

@@ -18,23 +18,23 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{oneshot, watch};
 use tokio::task::LocalSet;
 
-use super::recorded::{Purpose, Recorded};
-use super::script::{Answer, Gate, Script};
+use super::recorded::{RequestPurpose, ResponsesRequest};
+use super::script::{ReplyGate, ScriptedAnswer, TurnScript};
 use super::{choose, stream};
 
 /// What answers at one path.
-pub(crate) trait Model: 'static {
+pub(crate) trait MockRoute: 'static {
     /// How the path ends that it is asked at.
     const PATH: &'static str;
 
     /// The answer, and what it waits for.
-    fn reply(&self, body: Value) -> (Response<ReplyBody>, Option<Gate>);
+    fn reply(&self, body: Value) -> (Response<ReplyBody>, Option<ReplyGate>);
 }
 
 /// Serves until `stopped` resolves, which it also does when its sender is dropped.
 pub(super) fn run(
-    script: Script,
-    record: watch::Sender<Vec<Arc<Recorded>>>,
+    script: TurnScript,
+    record: watch::Sender<Vec<Arc<ResponsesRequest>>>,
     stopped: oneshot::Receiver<()>,
     bound: &mpsc::Sender<SocketAddr>,
 ) {
@@ -43,7 +43,7 @@ pub(super) fn run(
 
 /// The same for any model.
 pub(crate) fn serve(
-    model: impl Model,
+    model: impl MockRoute,
     stopped: oneshot::Receiver<()>,
     bound: &mpsc::Sender<SocketAddr>,
 ) {
@@ -59,11 +59,11 @@ pub(crate) fn serve(
 }
 
 struct Responses {
-    script: Script,
-    record: watch::Sender<Vec<Arc<Recorded>>>,
+    script: TurnScript,
+    record: watch::Sender<Vec<Arc<ResponsesRequest>>>,
 }
 
-async fn listen(model: Rc<impl Model>, bound: &mpsc::Sender<SocketAddr>) -> std::io::Error {
+async fn listen(model: Rc<impl MockRoute>, bound: &mpsc::Sender<SocketAddr>) -> std::io::Error {
     let listener = match TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await {
         Ok(listener) => listener,
         Err(error) => return error,
@@ -82,7 +82,7 @@ async fn listen(model: Rc<impl Model>, bound: &mpsc::Sender<SocketAddr>) -> std:
     }
 }
 
-async fn converse(model: Rc<impl Model>, connection: TcpStream) {
+async fn converse(model: Rc<impl MockRoute>, connection: TcpStream) {
     let service = service_fn(move |request| answer(Rc::clone(&model), request));
     // A client that hangs up in the middle (a killed Codex, an interrupted turn) is part of the tests.
     let _ = hyper::server::conn::http1::Builder::new()
@@ -90,7 +90,7 @@ async fn converse(model: Rc<impl Model>, connection: TcpStream) {
         .await;
 }
 
-async fn answer<M: Model>(
+async fn answer<M: MockRoute>(
     model: Rc<M>,
     request: Request<Incoming>,
 ) -> Result<Response<ReplyBody>, Infallible> {
@@ -111,26 +111,28 @@ async fn answer<M: Model>(
     Ok(response)
 }
 
-impl Model for Responses {
+impl MockRoute for Responses {
     const PATH: &'static str = "/responses";
 
-    fn reply(&self, body: Value) -> (Response<ReplyBody>, Option<Gate>) {
-        let mut request = Recorded::new(body);
+    fn reply(&self, body: Value) -> (Response<ReplyBody>, Option<ReplyGate>) {
+        let mut request = ResponsesRequest::new(body);
         let (number, compactions) = {
             let before = self.record.borrow();
             (
                 before.len() + 1,
-                before.iter().filter(|request| request.purpose != Purpose::Turn).count(),
+                before.iter().filter(|request| request.purpose != RequestPurpose::Turn).count(),
             )
         };
         let reply = choose::reply(&self.script, &mut request, compactions);
         let response = match &reply.answer {
-            Answer::Http { status, message } => error(
+            ScriptedAnswer::Http { status, message } => error(
                 StatusCode::from_u16(*status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR),
                 message,
             ),
-            Answer::Stall => events(ReplyBody::endless(stream::events(number, &request, reply))),
-            Answer::Items(_) | Answer::Failed { .. } => {
+            ScriptedAnswer::Stall => {
+                events(ReplyBody::endless(stream::events(number, &request, reply)))
+            }
+            ScriptedAnswer::Items(_) | ScriptedAnswer::Failed { .. } => {
                 events(ReplyBody::whole(stream::events(number, &request, reply)))
             }
         };

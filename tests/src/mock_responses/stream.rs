@@ -2,16 +2,16 @@
 
 use serde_json::{Value, json};
 
-use super::recorded::{Purpose, Recorded};
-use super::script::{Answer, Item, Reply, SUB_AGENT};
+use super::recorded::{RequestPurpose, ResponsesRequest};
+use super::script::{SUB_AGENT, ScriptedAnswer, ScriptedItem, TurnReply};
 
 /// The events of an answer up to its end, or up to where it stalls.
-pub(super) fn events(number: usize, request: &Recorded, reply: &Reply) -> String {
+pub(super) fn events(number: usize, request: &ResponsesRequest, reply: &TurnReply) -> String {
     let id = format!("resp_{number}");
     let mut stream = String::new();
     push(&mut stream, "response.created", json!({"response": {"id": id, "status": "in_progress"}}));
     match &reply.answer {
-        Answer::Items(items) => {
+        ScriptedAnswer::Items(items) => {
             let items: Vec<_> =
                 items.iter().enumerate().map(|(at, item)| raw(number, at, item, request)).collect();
             for (index, item) in items.iter().enumerate() {
@@ -35,7 +35,7 @@ pub(super) fn events(number: usize, request: &Recorded, reply: &Reply) -> String
                 json!({"id": id, "status": "completed", "output": items, "usage": usage});
             push(&mut stream, "response.completed", json!({ "response": response }));
         }
-        Answer::Failed { code, message } => {
+        ScriptedAnswer::Failed { code, message } => {
             let error = json!({"code": code, "message": message});
             push(
                 &mut stream,
@@ -43,7 +43,7 @@ pub(super) fn events(number: usize, request: &Recorded, reply: &Reply) -> String
                 json!({"response": {"id": id, "status": "failed", "error": error}}),
             );
         }
-        Answer::Stall | Answer::Http { .. } => {}
+        ScriptedAnswer::Stall | ScriptedAnswer::Http { .. } => {}
     }
     stream
 }
@@ -53,17 +53,17 @@ fn push(stream: &mut String, kind: &str, mut event: Value) {
     stream.push_str(&format!("event: {kind}\ndata: {event}\n\n"));
 }
 
-fn raw(number: usize, at: usize, item: &Item, request: &Recorded) -> Value {
+fn raw(number: usize, at: usize, item: &ScriptedItem, request: &ResponsesRequest) -> Value {
     let call_id = format!("call_{number}_{at}");
     match item {
-        Item::Say(text) if request.purpose == Purpose::RemoteCompaction => {
+        ScriptedItem::Say(text) if request.purpose == RequestPurpose::RemoteCompaction => {
             json!({"type": "compaction", "id": format!("cmp_{number}_{at}"), "encrypted_content": text})
         }
-        Item::Say(text) => {
+        ScriptedItem::Say(text) => {
             json!({"type": "message", "role": "assistant", "id": format!("msg_{number}_{at}"),
             "content": [{"type": "output_text", "text": text, "annotations": []}]})
         }
-        Item::Call { namespace, name, arguments } => {
+        ScriptedItem::Call { namespace, name, arguments } => {
             let mut call = json!({"type": "function_call", "id": format!("fc_{number}_{at}"),
             "call_id": call_id, "name": name, "arguments": addressed(arguments, request)});
             if let Some(namespace) = namespace {
@@ -71,7 +71,7 @@ fn raw(number: usize, at: usize, item: &Item, request: &Recorded) -> Value {
             }
             call
         }
-        Item::CustomCall { name, input } => {
+        ScriptedItem::CustomCall { name, input } => {
             json!({"type": "custom_tool_call", "id": format!("ctc_{number}_{at}"),
             "call_id": call_id, "name": name, "input": input, "status": "completed"})
         }
@@ -79,7 +79,7 @@ fn raw(number: usize, at: usize, item: &Item, request: &Recorded) -> Value {
 }
 
 /// No script knows what a sub-agent will be called; the request does that follows its beginning.
-fn addressed(arguments: &Value, request: &Recorded) -> String {
+fn addressed(arguments: &Value, request: &ResponsesRequest) -> String {
     let arguments = arguments.to_string();
     let name = request.input().iter().rev().find_map(|item| {
         let output: Value = serde_json::from_str(item["output"].as_str()?).ok()?;
@@ -97,7 +97,7 @@ fn opened(item: &Value) -> Value {
     item
 }
 
-fn usage(request: &Recorded, reply: &Reply, items: &[Value]) -> Value {
+fn usage(request: &ResponsesRequest, reply: &TurnReply, items: &[Value]) -> Value {
     // Four characters a token is what providers' own rules of thumb say; tests that care state a number.
     let counted = || reply.prefix_tokens + request.body.to_string().len() as u64 / 4;
     let input = reply.input_tokens.unwrap_or_else(counted);

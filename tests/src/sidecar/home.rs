@@ -1,7 +1,8 @@
 //! A temporary home and environment for sidecars.
 
-use super::{Launch, must};
+use super::{LaunchOptions, must};
 use crate::compact_at_turn_end;
+use serde_json::Value;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
@@ -14,18 +15,18 @@ use tempfile::TempDir;
 const UNPRIVILEGED: u32 = 65534;
 
 #[derive(Debug)]
-pub struct Home {
+pub struct TestHome {
     folder: TempDir,
     started: AtomicU32,
 }
 
-impl Default for Home {
+impl Default for TestHome {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl Home {
+impl TestHome {
     /// With the preset `spec`.
     pub fn new() -> Self {
         let home = Self::empty();
@@ -71,6 +72,14 @@ impl Home {
         text.lines().map(str::to_owned).collect()
     }
 
+    /// The events of this kind in a thread's log, oldest first.
+    pub fn recorded(&self, thread: &str, kind: &str) -> Vec<Value> {
+        let record = |line: &String| must(serde_json::from_str::<Value>(line), "read a record");
+        let lines = self.lines(thread);
+        let events = lines.iter().map(record);
+        events.filter_map(|record| record["event"].get(kind).cloned()).collect()
+    }
+
     pub fn configure(&self, toml: &str) {
         must(fs::write(self.path().join("rawr.toml"), toml), "write rawr.toml");
     }
@@ -82,7 +91,7 @@ impl Home {
     }
 
     /// A command with this home and without the developer's environment.
-    pub(super) fn command(&self, program: &Path, launch: &Launch) -> Command {
+    pub(super) fn command(&self, program: &Path, launch: &LaunchOptions) -> Command {
         let mut command = match launch.prelude {
             Some(prelude) => {
                 let mut shell = Command::new("sh");

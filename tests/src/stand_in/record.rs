@@ -5,10 +5,10 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Its turns, oldest first.
 #[derive(Debug, Default)]
-pub(super) struct Record(Vec<Turn>);
+pub(super) struct TurnRecord(Vec<FakeTurn>);
 
 #[derive(Debug)]
-struct Turn {
+struct FakeTurn {
     id: String,
     began_at_ms: i64,
     sent: Vec<String>,
@@ -21,21 +21,23 @@ pub(super) struct Did {
     pub(super) turn: String,
 }
 
-impl Record {
+impl TurnRecord {
     pub(super) fn took(&mut self, turn: &str, sent: &[&str]) {
         let sent = sent.iter().map(|&text| text.to_owned()).collect();
-        self.0.push(Turn { id: turn.to_owned(), began_at_ms: now_ms(), sent, compacts: false });
+        self.0.push(FakeTurn { id: turn.to_owned(), began_at_ms: now_ms(), sent, compacts: false });
     }
 
     pub(super) fn compacted(&mut self, turn: &str) {
         let (id, began_at_ms) = (turn.to_owned(), now_ms());
-        self.0.push(Turn { id, began_at_ms, sent: Vec::new(), compacts: true });
+        self.0.push(FakeTurn { id, began_at_ms, sent: Vec::new(), compacts: true });
     }
 
     /// Finds the outcome of an action. A handoff happens once; a request may be repeated; a compaction is found by time.
     pub(super) fn became_of(&self, pending: &PendingAction) -> Option<Did> {
-        let is_since = |turn: &&Turn| pending.issued_at_ms.is_some_and(|at| turn.began_at_ms >= at);
-        let bears = |turn: &&Turn, marker: &str| turn.sent.iter().any(|text| text.contains(marker));
+        let is_since =
+            |turn: &&FakeTurn| pending.issued_at_ms.is_some_and(|at| turn.began_at_ms >= at);
+        let bears =
+            |turn: &&FakeTurn, marker: &str| turn.sent.iter().any(|text| text.contains(marker));
         let mut turns = self.0.iter().rev();
         let turn = match &pending.action {
             Action::Compact { .. } => turns.find(|turn| turn.compacts && is_since(turn)),

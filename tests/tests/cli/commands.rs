@@ -12,11 +12,9 @@ use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 
 use expect_test::expect;
-use rawr_tests::rawr;
+use rawr_tests::{err, out, rawr};
 use serde_json::Value;
 use tempfile::TempDir;
-
-use crate::fixture::{err, out};
 
 /// Temporary folders for everything that a command may write.
 struct CommandFixture {

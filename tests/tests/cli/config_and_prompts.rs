@@ -3,20 +3,20 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking, its helpers too")]
 
 use expect_test::{Expect, expect};
-use rawr_tests::{Home, Sidecar, StandIn, rawr};
+use rawr_tests::{StandIn, TestHome, TestSidecar, rawr};
 use serde_json::Value;
 use std::fs;
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
 struct FilesFixture {
-    home: Home,
+    home: TestHome,
     environment: Vec<(&'static str, String)>,
 }
 
 impl FilesFixture {
     fn new() -> Self {
-        Self { home: Home::empty(), environment: Vec::new() }
+        Self { home: TestHome::empty(), environment: Vec::new() }
     }
 
     fn run(&self, arguments: &[&str]) -> Output {
@@ -417,7 +417,7 @@ fn a_prompt_is_rendered_for_a_thread() {
     fixture.check(&["prompts", "render", "scratch-write"], 1, expect![[r#"
         rawr: there are no threads in HOME yet; start one with `rawr exec --host codex "…"`, or try `rawr demo`
     "#]]);
-    let mut sidecar = Sidecar::start(&fixture.home);
+    let mut sidecar = TestSidecar::start(&fixture.home);
     let mut host = StandIn::new("t");
     assert!(host.open(&fixture.home, &mut sidecar));
     sidecar.leave();

@@ -1,37 +1,23 @@
-//! Parts that several topics share: output as text, and a running host.
+//! Parts that several topics share: a running host.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking, its helpers too")]
 
-use std::process::Output;
-
-use rawr_protocol::methods::{
-    ActionPerform, CompactionUpdate, DecisionRecorded, SequenceHeadsUp, SequenceResponded,
-    ThreadChanged,
-};
-use rawr_tests::{Home, Sidecar, StandIn};
-
-pub fn out(output: &Output) -> String {
-    String::from_utf8(output.stdout.clone()).unwrap()
-}
-
-pub fn err(output: &Output) -> String {
-    String::from_utf8(output.stderr.clone()).unwrap()
-}
+use rawr_tests::{StandIn, TestHome, TestSidecar};
 
 /// A running host with its own sidecar.
 pub struct RunningHost {
-    pub sidecar: Sidecar,
+    pub sidecar: TestSidecar,
     pub host: StandIn,
 }
 
 impl RunningHost {
-    pub fn on(home: &Home, thread: &str) -> Self {
+    pub fn on(home: &TestHome, thread: &str) -> Self {
         Self::after(home, thread, 0)
     }
 
     /// A host that resumes a conversation with this many turns.
-    pub fn after(home: &Home, thread: &str, turns: u32) -> Self {
-        let (mut sidecar, mut host) = (Sidecar::start(home), StandIn::new(thread));
+    pub fn after(home: &TestHome, thread: &str, turns: u32) -> Self {
+        let (mut sidecar, mut host) = (TestSidecar::start(home), StandIn::new(thread));
         host.turns = turns;
         assert!(host.open(home, &mut sidecar));
         Self { sidecar, host }
@@ -57,13 +43,7 @@ impl RunningHost {
 
     /// Stops the sidecar. Notifications about other clients' requests may still arrive.
     pub fn leave(mut self) {
-        self.sidecar.take_notes();
-        self.sidecar.allow::<ActionPerform>();
-        self.sidecar.allow::<CompactionUpdate>();
-        self.sidecar.allow::<DecisionRecorded>();
-        self.sidecar.allow::<SequenceHeadsUp>();
-        self.sidecar.allow::<SequenceResponded>();
-        self.sidecar.allow::<ThreadChanged>();
-        self.sidecar.leave();
+        self.sidecar.allow_news_of_others();
+        self.sidecar.discard_and_leave();
     }
 }

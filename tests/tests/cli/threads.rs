@@ -7,19 +7,19 @@ mod show;
 
 use std::process::{Command, Output};
 
-use rawr_tests::{Home, rawr};
+use rawr_tests::{TestHome, err, out, rawr};
 use serde_json::Value;
 
-use crate::fixture::{RunningHost, err, out};
+use crate::fixture::RunningHost;
 
-fn run(home: &Home, arguments: &[&str]) -> Output {
+fn run(home: &TestHome, arguments: &[&str]) -> Output {
     let mut command = Command::new(rawr());
     command.args(arguments).env("RAWR_HOME", home.path()).env_remove("CODEX_HOME");
     command.current_dir(home.work()).output().unwrap()
 }
 
 /// Checks that the text output contains these words in this order, without colors.
-fn check(home: &Home, arguments: &[&str], words: &[&str]) -> String {
+fn check(home: &TestHome, arguments: &[&str], words: &[&str]) -> String {
     let output = run(home, arguments);
     let text = out(&output);
     assert!(output.status.success(), "{arguments:?}: {}", err(&output));
@@ -33,20 +33,20 @@ fn check(home: &Home, arguments: &[&str], words: &[&str]) -> String {
 }
 
 /// The JSON output.
-fn events(home: &Home, arguments: &[&str]) -> Vec<Value> {
+fn events(home: &TestHome, arguments: &[&str]) -> Vec<Value> {
     let output = run(home, &[arguments, &["--json"]].concat());
     assert!(output.status.success(), "{arguments:?}: {}", err(&output));
     out(&output).lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-fn event(home: &Home, arguments: &[&str]) -> Value {
+fn event(home: &TestHome, arguments: &[&str]) -> Value {
     let mut events = events(home, arguments);
     assert_eq!(events.len(), 1, "{events:?}");
     events.remove(0)
 }
 
 /// Checks an error with an empty stdout.
-fn refused(home: &Home, arguments: &[&str], code: i32, words: &[&str]) {
+fn refused(home: &TestHome, arguments: &[&str], code: i32, words: &[&str]) {
     let output = run(home, arguments);
     let error = err(&output);
     assert_eq!(output.status.code(), Some(code), "{arguments:?}: {error}{}", out(&output));
@@ -57,7 +57,7 @@ fn refused(home: &Home, arguments: &[&str], code: i32, words: &[&str]) {
 }
 
 /// A home with one thread that was compacted and then left.
-fn compacted(home: &Home, thread: &str) {
+fn compacted(home: &TestHome, thread: &str) {
     let mut running = RunningHost::on(home, thread);
     running.turn_with_boundaries();
     assert_eq!(running.host.performed, ["packet_request", "compact", "handoff"]);
@@ -65,7 +65,7 @@ fn compacted(home: &Home, thread: &str) {
 }
 
 /// A home with one thread that is under pressure and has not been compacted.
-fn pressed(home: &Home, thread: &str) {
+fn pressed(home: &TestHome, thread: &str) {
     let mut running = RunningHost::on(home, thread);
     running.turn();
     running.leave();

@@ -8,15 +8,14 @@ mod screen;
 
 use std::process::Command;
 
-use rawr_tests::{Home, rawr};
-use serde_json::Value;
+use rawr_tests::{TestHome, rawr};
 
 use crate::fixture::RunningHost;
 
 const THREAD: &str = "t";
 
 /// Nothing of the developer's; a terminal that knows colors.
-fn watch(home: &Home, arguments: &[&str]) -> Command {
+fn watch(home: &TestHome, arguments: &[&str]) -> Command {
     let mut command = Command::new(rawr());
     command.arg("watch").args(arguments).current_dir(home.work());
     command.env("RAWR_HOME", home.path()).env("TERM", "xterm-256color");
@@ -27,14 +26,7 @@ fn watch(home: &Home, arguments: &[&str]) -> Command {
 }
 
 /// A host in mode `ask`.
-fn asking_host(home: &Home) -> RunningHost {
+fn asking_host(home: &TestHome) -> RunningHost {
     home.configure("[rawr_auto_compaction]\nmode = \"ask\"\n");
     RunningHost::on(home, THREAD)
-}
-
-/// The events of this kind in the thread's log.
-fn recorded(home: &Home, kind: &str) -> Vec<Value> {
-    let lines = home.lines(THREAD);
-    let events = lines.iter().map(|line| serde_json::from_str::<Value>(line).unwrap());
-    events.filter_map(|record| record["event"].get(kind).cloned()).collect()
 }

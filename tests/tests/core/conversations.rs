@@ -4,7 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking, its helpers too")]
 
 use rawr_tests::sidecar::Note;
-use rawr_tests::{Home, Launch, Sidecar};
+use rawr_tests::{LaunchOptions, TestHome, TestSidecar};
 use serde_json::{Value, json};
 use std::collections::VecDeque;
 
@@ -45,7 +45,7 @@ struct Conversation {
 }
 
 impl Conversation {
-    fn new(part: ConversationPlan, host: &str, home: &Home) -> Self {
+    fn new(part: ConversationPlan, host: &str, home: &TestHome) -> Self {
         let mut conversation = Self {
             part,
             to_say: VecDeque::new(),
@@ -153,7 +153,7 @@ impl Conversation {
     }
 
     /// Performs the next step. Returns false if there was none.
-    fn speaks(&mut self, sidecar: &mut Sidecar) -> bool {
+    fn speaks(&mut self, sidecar: &mut TestSidecar) -> bool {
         let Some((method, params)) = self.to_say.pop_front() else { return false };
         let answer = sidecar.say(method, &params).unwrap();
         let answer = answer.unwrap_or_else(|failure| json!(failure.message));
@@ -185,7 +185,7 @@ fn without_times(value: &mut Value) {
 }
 
 /// Runs the conversations in alternation until all have ended.
-fn play(sidecar: &mut Sidecar, conversations: &mut [Conversation]) {
+fn play(sidecar: &mut TestSidecar, conversations: &mut [Conversation]) {
     loop {
         let mut is_over = true;
         for at in 0..conversations.len() {
@@ -205,9 +205,9 @@ fn play(sidecar: &mut Sidecar, conversations: &mut [Conversation]) {
 
 /// The notifications of each conversation, in a new home.
 fn told(client: &str, host: &str, cast: &[ConversationPlan]) -> Vec<Conversation> {
-    let home = Home::new();
+    let home = TestHome::new();
     home.configure("[rawr_auto_compaction]\nmode = \"ask\"\n");
-    let mut sidecar = Sidecar::spawn(&home, &Launch::default());
+    let mut sidecar = TestSidecar::spawn(&home, &LaunchOptions::default());
     sidecar.greet(client);
     let open = |part: &ConversationPlan| Conversation::new(*part, host, &home);
     let mut conversations: Vec<_> = cast.iter().map(open).collect();

@@ -4,7 +4,7 @@
 
 use rawr_protocol::methods::{InputSubmit, ThreadGet, ThreadOpen};
 use rawr_protocol::{Phase, Request, Role, ThreadGetParams};
-use rawr_tests::{Home, Launch, Sidecar, StandIn};
+use rawr_tests::{LaunchOptions, StandIn, TestHome, TestSidecar};
 
 const THREAD: &str = "walked";
 /// More events than any sequence here records.
@@ -57,7 +57,7 @@ enum Killed {
 /// Repeats with one more event until the sidecar survives the whole sequence.
 fn walk(config: &str, dies: Killed, expected: &[&str]) {
     for events in 1..MOST_EVENTS {
-        let home = Home::new();
+        let home = TestHome::new();
         home.configure(config);
         if !crashes_after(events, &home, dies, expected) {
             assert!(events > 20, "the whole story has more events than {events}");
@@ -67,10 +67,12 @@ fn walk(config: &str, dies: Killed, expected: &[&str]) {
     panic!("it never reached the end of the session");
 }
 
-fn crashes_after(events: u64, home: &Home, dies: Killed, expected: &[&str]) -> bool {
+fn crashes_after(events: u64, home: &TestHome, dies: Killed, expected: &[&str]) -> bool {
     let limit = ("RAWR_DEBUG_KILL_AFTER_EVENTS", events.to_string().into());
-    let mut sidecar =
-        Sidecar::launch(home, &Launch { environment: vec![limit], ..Launch::default() });
+    let mut sidecar = TestSidecar::launch(
+        home,
+        &LaunchOptions { environment: vec![limit], ..LaunchOptions::default() },
+    );
     let mut host = StandIn::new(THREAD);
     host.user_turn_with_boundaries();
     if dies == Killed::BothWithAMessage {
@@ -110,7 +112,7 @@ fn crashes_after(events: u64, home: &Home, dies: Killed, expected: &[&str]) -> b
     assert_eq!(last["outcome"], "nothing", "{died}: {last}");
     assert_at_rest(&mut sidecar, &died);
     // An observer reads the same state from disk.
-    let mut observer = Sidecar::start(home);
+    let mut observer = TestSidecar::start(home);
     let seen = observer.call::<ThreadOpen>(&host.opening(home, Role::Observer));
     assert_eq!((seen.phase, seen.pending_actions), (Phase::Idle, Vec::new()), "{died}");
     observer.take_notes();
@@ -118,17 +120,17 @@ fn crashes_after(events: u64, home: &Home, dies: Killed, expected: &[&str]) -> b
     crashes > 0
 }
 
-fn restart(home: &Home, sidecar: &mut Sidecar, host: &mut StandIn, dies: Killed) {
+fn restart(home: &TestHome, sidecar: &mut TestSidecar, host: &mut StandIn, dies: Killed) {
     if dies != Killed::Sidecar {
         host.driver_dies();
     }
     sidecar.wait();
     sidecar.take_notes();
-    *sidecar = Sidecar::start(home);
+    *sidecar = TestSidecar::start(home);
     assert!(host.open(home, sidecar), "it ended without a kill\n{}", sidecar.told());
 }
 
-fn assert_at_rest(sidecar: &mut Sidecar, died: &str) {
+fn assert_at_rest(sidecar: &mut TestSidecar, died: &str) {
     let thread = sidecar.call::<ThreadGet>(&ThreadGetParams { thread_id: THREAD.to_owned() });
     assert_eq!(thread.thread.phase, Phase::Idle, "{died}");
     assert_eq!(thread.pending_actions, Vec::new(), "{died}");

@@ -4,14 +4,15 @@
 mod any_input;
 mod session;
 
-use any_input::Step;
+use any_input::GeneratedStep;
 use proptest::prelude::*;
 use proptest::sample::select;
 use rawr_core::boundary::Boundary;
-use rawr_core::event::{Assessed, Choice, Entrance, Event, Outcome};
-use rawr_core::machine::Role;
+use rawr_core::event::{Assessed, DecisionEntrance, DecisionOutcome, Event, UserChoice};
+use rawr_core::machine::ProcessRole;
 use rawr_core::policy::{
-    Confirm, InlineCompact, JudgeBackend, MidTurn, Mode, PacketAuthor, PacketChannel, Policy, Tiers,
+    ConfirmRule, InlineCompact, JudgeBackend, MidTurn, Mode, PacketChannel, PacketSource, Policy,
+    Tiers,
 };
 use rawr_core::prompt::Prompts;
 use rawr_core::units::{ActionId, InputId, ThreadId, Timestamp};
@@ -28,7 +29,7 @@ fn config() -> ProptestConfig {
 #[derive(Debug, Clone)]
 struct TestPolicy {
     mode: Mode,
-    author: PacketAuthor,
+    author: PacketSource,
     channel: PacketChannel,
     scratch: bool,
     cooldown_turns: u32,
@@ -37,7 +38,7 @@ struct TestPolicy {
     /// Instead of everything else.
     inline: Option<InlineCompact>,
     judge: JudgeBackend,
-    confirm: Confirm,
+    confirm: ConfirmRule,
 }
 
 impl TestPolicy {
@@ -68,13 +69,15 @@ fn setting() -> impl Strategy<Value = TestPolicy> {
     const AUTO: Mode = Mode::Auto;
     const OFF: JudgeBackend = JudgeBackend::Off;
     let mode = select(&[AUTO, AUTO, AUTO, AUTO, Mode::Ask, Mode::Suggest, Mode::Tag][..]);
-    let author = select(&[PacketAuthor::Agent, PacketAuthor::Watcher][..]);
+    let author = select(&[PacketSource::Agent, PacketSource::Watcher][..]);
     let channel = select(&[PacketChannel::Transcript, PacketChannel::Sample][..]);
     let mid_turn = select(&[MidTurn::Off, MidTurn::Emergency, MidTurn::Policy][..]);
     let judge = select(&[OFF, OFF, JudgeBackend::Host, JudgeBackend::Heuristic][..]);
     let scratch = (any::<bool>(), 0..2_u32);
     let packet = (author, channel);
-    let confirm = select(&[Confirm::None, Confirm::Message, Confirm::Idle, Confirm::Either][..]);
+    let confirm = select(
+        &[ConfirmRule::None, ConfirmRule::Message, ConfirmRule::Idle, ConfirmRule::Either][..],
+    );
     let judge = (judge, confirm);
     (mode, packet, scratch, any::<bool>(), mid_turn, inline(), judge).prop_map(
         |(mode, packet, (scratch, cooldown_turns), heads_up, mid_turn, inline, judge)| TestPolicy {
@@ -110,20 +113,20 @@ struct Live {
 /// The result of one input.
 struct Batch {
     policy: Policy,
-    role: Role,
+    role: ProcessRole,
     now: Timestamp,
     records: Vec<Record>,
 }
 
 #[derive(Debug, Clone)]
 struct TimedStep {
-    step: Step,
+    step: GeneratedStep,
     /// Since the last step. The clock may be set back.
     seconds: i64,
     /// Which of two policies applies: a person may edit it at any time.
     setting: usize,
     /// Which process receives the input, if it is a person's.
-    role: Role,
+    role: ProcessRole,
 }
 
 impl Live {
@@ -136,25 +139,25 @@ impl Live {
             batches: Vec::new(),
         };
         let (window, can) = (Some(any_input::WINDOW), any_input::plain());
-        let open = Step::Open { window, can, running: None };
-        live.take(&open, Role::Owner, &policies[0]);
+        let open = GeneratedStep::Open { window, can, running: None };
+        live.take(&open, ProcessRole::Owner, &policies[0]);
         for moment in moments {
             live.now = Timestamp(live.now.0 + moment.seconds * 1000);
             let policy = &policies[moment.setting];
-            live.take(&Step::Tick, Role::Owner, policy);
-            let role = if moment.step.is_a_persons() { moment.role } else { Role::Owner };
+            live.take(&GeneratedStep::Tick, ProcessRole::Owner, policy);
+            let role = if moment.step.is_a_persons() { moment.role } else { ProcessRole::Owner };
             live.take(&moment.step, role, policy);
         }
         live
     }
 
-    fn take(&mut self, step: &Step, role: Role, policy: &Policy) {
+    fn take(&mut self, step: &GeneratedStep, role: ProcessRole, policy: &Policy) {
         let before = self.machine.thread().clone();
         let (input, now) = (step.input(&before), self.now);
         let rules = Rules { policy, prompts: &self.prompts };
         let effects = match role {
-            Role::Owner => self.machine.handle(input, &rules, now),
-            Role::Observer => self.machine.note(input, &rules, now),
+            ProcessRole::Owner => self.machine.handle(input, &rules, now),
+            ProcessRole::Observer => self.machine.note(input, &rules, now),
         };
         let records = stored(effects);
         for record in &records {
@@ -177,8 +180,8 @@ fn stored(effects: Result<Vec<Effect>, Refusal>) -> Vec<Record> {
 /// built-in compaction depends only on the context.
 fn assert_no_synthetic_turn_triggers(before: &Thread, record: &Record) {
     if let Event::Assessed(assessed) = &record.event
-        && matches!(assessed.outcome, Outcome::Compact | Outcome::Ask)
-        && assessed.entrance != Entrance::Inline
+        && matches!(assessed.outcome, DecisionOutcome::Compact | DecisionOutcome::Ask)
+        && assessed.entrance != DecisionEntrance::Inline
         && let Some(turn) = assessed.turn.as_ref().and_then(|turn| before.turn(turn))
     {
         let goes_on = before.sequence.is_none() && before.is_in_turn(&turn.id);
@@ -210,7 +213,7 @@ fn moments() -> impl Strategy<Value = Vec<TimedStep>> {
         1 => Just(-YEAR),
         1 => Just(YEAR),
     ];
-    let role = select(&[Role::Owner, Role::Observer][..]);
+    let role = select(&[ProcessRole::Owner, ProcessRole::Observer][..]);
     let moment = (any_input::step(), seconds, 0..2_usize, role)
         .prop_map(|(step, seconds, setting, role)| TimedStep { step, seconds, setting, role });
     proptest::collection::vec(moment, 0..80)
@@ -252,7 +255,7 @@ proptest! {
                 let mut woken = restored.clone();
                 let due = woken.wakes_at(policy, *now).is_some_and(|due| due <= *now);
                 // An observer leaves derived events to the owner's next input, which is in the next batch.
-                if at < observed || due || *role == Role::Observer {
+                if at < observed || due || *role == ProcessRole::Observer {
                     continue;
                 }
                 let rules = Rules { policy, prompts: &live.prompts };
@@ -265,8 +268,13 @@ proptest! {
 }
 
 fn act(lossy: bool, longest_wait: u64) -> impl Strategy<Value = Act> {
-    let choices =
-        [Choice::CompactNow, Choice::Approve, Choice::Snooze, Choice::Cancel, Choice::EditPacket];
+    let choices = [
+        UserChoice::CompactNow,
+        UserChoice::Approve,
+        UserChoice::Snooze,
+        UserChoice::Cancel,
+        UserChoice::EditPacket,
+    ];
     let lost = move |act: Act| if lossy { act } else { Act::Arrive(1) };
     prop_oneof![
         6 => Just(Act::Message),
@@ -385,7 +393,7 @@ proptest! {
         prop_assert!(session.settle(), "{}", unsettled(&session));
         for record in &session.log {
             if let Event::Assessed(assessed) = &record.event
-                && matches!(assessed.outcome, Outcome::Compact | Outcome::Ask)
+                && matches!(assessed.outcome, DecisionOutcome::Compact | DecisionOutcome::Ask)
             {
                 let turn = assessed.turn.as_ref();
                 prop_assert!(!turn.is_some_and(|turn| session.synthetic.contains(turn)), "{turn:?}");

@@ -6,12 +6,12 @@ use rawr_protocol::methods::{CompactionRewrite, TokensCount};
 use rawr_protocol::{
     CompactionRewriteParams, ErrorCode, HistoryItem, HistoryKind, HistoryRole, TokensCountParams,
 };
-use rawr_tests::{Home, Sidecar};
+use rawr_tests::{TestHome, TestSidecar};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
 fn counted(
-    sidecar: &mut Sidecar,
+    sidecar: &mut TestSidecar,
     text: &str,
     encoding: Option<&str>,
     model: Option<&str>,
@@ -27,8 +27,8 @@ fn counted(
 
 #[test]
 fn a_count_is_exact_with_a_known_encoding_and_otherwise_marked_as_an_estimate() {
-    let home = Home::new();
-    let mut sidecar = Sidecar::start(&home);
+    let home = TestHome::new();
+    let mut sidecar = TestSidecar::start(&home);
     let text = "let answer = compute(\"上下文\", 42);";
     let mut shown = String::new();
     for (encoding, model) in [
@@ -61,8 +61,8 @@ fn a_count_is_exact_with_a_known_encoding_and_otherwise_marked_as_an_estimate() 
 
 #[test]
 fn a_growing_text_is_counted_like_a_new_one() {
-    let home = Home::new();
-    let mut sidecar = Sidecar::start(&home);
+    let home = TestHome::new();
+    let mut sidecar = TestSidecar::start(&home);
     let mut text = String::new();
     for n in 0..40 {
         let _ =
@@ -78,8 +78,8 @@ fn a_growing_text_is_counted_like_a_new_one() {
 
 #[test]
 fn counting_does_not_block_other_requests() {
-    let home = Home::new();
-    let mut sidecar = Sidecar::start(&home);
+    let home = TestHome::new();
+    let mut sidecar = TestSidecar::start(&home);
     let request = |id: u64, method: &str, params: Value| {
         let body =
             json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }).to_string();
@@ -97,8 +97,8 @@ fn counting_does_not_block_other_requests() {
 
 #[test]
 fn a_cancelled_count_is_answered_once() {
-    let home = Home::new();
-    let mut sidecar = Sidecar::start(&home);
+    let home = TestHome::new();
+    let mut sidecar = TestSidecar::start(&home);
     let count = json!({ "jsonrpc": "2.0", "id": 1001, "method": "rawr/tokens/count",
         "params": { "text": "hello", "model": "gpt-5" } });
     let cancel = json!({ "jsonrpc": "2.0", "method": "$/cancelRequest", "params": { "id": 1001 } });
@@ -147,8 +147,8 @@ fn rewrite(items: Vec<HistoryItem>, encoding: Option<&str>) -> CompactionRewrite
 
 #[test]
 fn a_history_is_rewritten_with_the_requested_count() {
-    let home = Home::new();
-    let mut sidecar = Sidecar::start(&home);
+    let home = TestHome::new();
+    let mut sidecar = TestSidecar::start(&home);
     let mut shown = String::new();
     for encoding in [None, Some("o200k_base")] {
         let found = sidecar.call::<CompactionRewrite>(&rewrite(history(), encoding));
@@ -182,8 +182,8 @@ fn a_history_is_rewritten_with_the_requested_count() {
 
 #[test]
 fn the_prefix_of_the_summary_is_the_current_file() {
-    let home = Home::new();
-    let mut sidecar = Sidecar::start(&home);
+    let home = TestHome::new();
+    let mut sidecar = TestSidecar::start(&home);
     let folder = home.path().join("auto-compact");
     std::fs::create_dir_all(&folder).unwrap();
     std::fs::write(folder.join("summary-prefix.md"), "Until now:\n").unwrap();
@@ -195,8 +195,8 @@ fn the_prefix_of_the_summary_is_the_current_file() {
 
 #[test]
 fn a_history_is_not_replaced_by_a_blank_summary() {
-    let home = Home::new();
-    let mut sidecar = Sidecar::start(&home);
+    let home = TestHome::new();
+    let mut sidecar = TestSidecar::start(&home);
     let blank = CompactionRewriteParams { summary: " \n".to_owned(), ..rewrite(history(), None) };
     let failure = sidecar.failure::<CompactionRewrite>(&blank);
     assert_eq!(failure.code, ErrorCode::InvalidParams);

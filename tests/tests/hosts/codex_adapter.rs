@@ -8,10 +8,10 @@ use std::path::Path;
 use expect_test::expect;
 use fixture::{AdapterFixture, settings};
 use rawr_host::host::codex::{Codex, CodexSettings, PLAN_TOOL_ON, find_codex, probe, version};
-use rawr_host::host::{CompactionOrder, Host, HostError, HostEvent};
-use rawr_tests::codex::{CodexHome, Config, PlanTool, binary, wrapper};
+use rawr_host::host::{AgentHost, CompactionOrder, HostError, HostEvent};
+use rawr_tests::codex::{CodexHome, CodexTestConfig, PlanTool, binary, wrapper};
 use rawr_tests::mock_responses::{
-    Purpose, Reply, Script, call, custom_call, http_error, say, stall,
+    RequestPurpose, TurnReply, TurnScript, call, custom_call, http_error, say, stall,
 };
 use rawr_tests::{MockModel, Repository};
 use serde_json::json;
@@ -19,14 +19,14 @@ use serde_json::json;
 use crate::fixture::codex_shell as shell;
 
 /// Says "ok" to everything, at a stated price.
-fn ok() -> Script {
-    Script::default().otherwise([say("ok").input_tokens(9_500)])
+fn ok() -> TurnScript {
+    TurnScript::default().otherwise([say("ok").input_tokens(9_500)])
 }
 
 /// A command that runs until [`AdapterFixture::go`].
 const WAIT_FOR_GO: &str = "until test -e go; do sleep 0.05; done";
 
-fn plan(explanation: &str, steps: [(&str, &str); 2]) -> Reply {
+fn plan(explanation: &str, steps: [(&str, &str); 2]) -> TurnReply {
     let steps: Vec<_> =
         steps.iter().map(|(step, status)| json!({"step": step, "status": status})).collect();
     call("update_plan", json!({"explanation": explanation, "plan": steps}))
@@ -45,7 +45,7 @@ async fn a_turn_reports_plans_commands_usage_and_messages() {
         shell("git add -A && git commit -q -m 'add a.txt'").input_tokens(136_200),
         say("Done: file written and committed.").input_tokens(143_100),
     ];
-    let mut fixture = AdapterFixture::new(Script::default().on("DO-WORK", work)).await;
+    let mut fixture = AdapterFixture::new(TurnScript::default().on("DO-WORK", work)).await;
     fixture.turn("DO-WORK please").await;
     fixture.check_events(expect![[r#"
         turn 1 started: Asked
@@ -97,7 +97,7 @@ async fn after_a_compaction_the_model_gets_user_messages_and_a_summary() {
 
     let requests = fixture.model.requests();
     let compaction = &requests[requests.len() - 2];
-    assert_eq!(compaction.purpose, Purpose::LocalCompaction);
+    assert_eq!(compaction.purpose, RequestPurpose::LocalCompaction);
     let handoff = &requests[requests.len() - 1];
     assert_eq!(handoff.messages("assistant"), Vec::<String>::new());
     assert_eq!(handoff.other_items(), Vec::<&str>::new());
@@ -220,9 +220,11 @@ async fn codexs_own_compaction_inside_a_turn_has_the_origin_host() {
         say("done").input_tokens(8_000),
     ];
     let script = ok().on("DO-WORK", work);
-    let mut fixture =
-        AdapterFixture::configured(script, &Config { context_window: 20_000, ..Config::default() })
-            .await;
+    let mut fixture = AdapterFixture::configured(
+        script,
+        &CodexTestConfig { context_window: 20_000, ..CodexTestConfig::default() },
+    )
+    .await;
     fixture.turn("DO-WORK please").await;
     fixture.check_events(expect![[r#"
         turn 1 started: Asked
@@ -244,7 +246,7 @@ async fn codexs_own_compaction_inside_a_turn_has_the_origin_host() {
 
 #[tokio::test]
 async fn a_steered_text_joins_the_running_turn() {
-    let script = Script::default()
+    let script = TurnScript::default()
         .on("WAIT", [shell(WAIT_FOR_GO).input_tokens(9_000), say("waited")])
         .on("ALSO", [say("that too").input_tokens(9_200)]);
     let mut fixture = AdapterFixture::new(script).await;
@@ -283,7 +285,7 @@ async fn the_end_of_a_command_after_its_turn_is_reported() {
     let command = json!({"cmd": WAIT_FOR_GO, "yield_time_ms": 250});
     let serve =
         [call("exec_command", command).input_tokens(9_000), say("it runs").input_tokens(9_100)];
-    let mut fixture = AdapterFixture::new(Script::default().on("SERVE", serve)).await;
+    let mut fixture = AdapterFixture::new(TurnScript::default().on("SERVE", serve)).await;
     fixture.turn("SERVE").await;
     fixture.go();
     fixture.until(|event| matches!(event, HostEvent::ToolFinished { .. })).await;
@@ -302,8 +304,9 @@ async fn the_end_of_a_command_after_its_turn_is_reported() {
 #[tokio::test]
 async fn a_turn_started_by_codex_is_the_hosts_own() {
     let goal = call("create_goal", json!({"objective": "Count to three."})).input_tokens(9_000);
-    let script =
-        Script::default().on("GOAL", [goal, say("one").input_tokens(9_100)]).otherwise([stall()]);
+    let script = TurnScript::default()
+        .on("GOAL", [goal, say("one").input_tokens(9_100)])
+        .otherwise([stall()]);
     let mut fixture = AdapterFixture::new(script).await;
     fixture.turn("GOAL").await;
     fixture.model.requests_after(3).await;
@@ -343,8 +346,9 @@ async fn a_killed_codex_is_gone_for_every_further_request() {
 
 #[tokio::test]
 async fn an_invalid_codex_configuration_is_quoted() {
-    let model = MockModel::start(Script::default());
-    let (home, repository) = (CodexHome::new(&model, &Config::default()), Repository::new());
+    let model = MockModel::start(TurnScript::default());
+    let (home, repository) =
+        (CodexHome::new(&model, &CodexTestConfig::default()), Repository::new());
     std::fs::write(home.path().join("config.toml"), "model = [").unwrap();
     let error = Codex::start(&settings(&home, &repository)).await.unwrap_err().to_string();
     assert!(error.contains("config.toml:1:10"), "{error}");
@@ -352,8 +356,9 @@ async fn an_invalid_codex_configuration_is_quoted() {
 
 #[tokio::test]
 async fn the_stderr_of_an_ended_codex_is_quoted() {
-    let model = MockModel::start(Script::default());
-    let (home, repository) = (CodexHome::new(&model, &Config::default()), Repository::new());
+    let model = MockModel::start(TurnScript::default());
+    let (home, repository) =
+        (CodexHome::new(&model, &CodexTestConfig::default()), Repository::new());
     let mut settings = settings(&home, &repository);
     settings.environment = vec![("CODEX_HOME".into(), "/nowhere".into())];
     let error = Codex::start(&settings).await.unwrap_err();
@@ -377,7 +382,7 @@ async fn a_missing_binary_is_an_error_with_a_hint() {
 
 #[tokio::test]
 async fn the_plan_tool_is_off_by_default() {
-    let config = Config { plan_tool: PlanTool::Unset, ..Config::default() };
+    let config = CodexTestConfig { plan_tool: PlanTool::Unset, ..CodexTestConfig::default() };
     for (overrides, expected) in [(vec![], false), (vec![PLAN_TOOL_ON.to_owned()], true)] {
         let model = MockModel::start(ok());
         let (home, repository) = (CodexHome::new(&model, &config), Repository::new());
@@ -410,7 +415,8 @@ async fn a_cancelled_wait_loses_no_event() {
 #[tokio::test]
 async fn the_wrapper_that_npm_installs_works_as_well() {
     let model = MockModel::start(ok());
-    let (home, repository) = (CodexHome::new(&model, &Config::default()), Repository::new());
+    let (home, repository) =
+        (CodexHome::new(&model, &CodexTestConfig::default()), Repository::new());
     let settings = CodexSettings { binary: wrapper(), ..settings(&home, &repository) };
     let mut codex = Codex::start(&settings).await.unwrap();
     codex.start_turn(&["hello"]).await.unwrap();
@@ -428,13 +434,14 @@ async fn the_pinned_version_is_what_runs() {
 
 #[tokio::test]
 async fn the_probe_reports_features_and_settings() {
-    let model = MockModel::start(Script::default());
+    let model = MockModel::start(TurnScript::default());
     let repository = Repository::new();
     for (plan_tool, tables, expected) in [
         (PlanTool::On, "", (Some(true), Some(false))),
         (PlanTool::Unset, "[features.token_budget]\nenabled = true\n", (Some(false), Some(true))),
     ] {
-        let config = Config { plan_tool, tables: tables.to_owned(), ..Config::default() };
+        let config =
+            CodexTestConfig { plan_tool, tables: tables.to_owned(), ..CodexTestConfig::default() };
         let home = CodexHome::new(&model, &config);
         let found = probe(&settings(&home, &repository)).await.unwrap();
         assert_eq!((found.update_plan, found.token_budget), expected);

@@ -9,19 +9,19 @@ use std::sync::Arc;
 
 use expect_test::expect;
 use fixture::{ClaudeExecFixture, PACKET, shell};
-use rawr_tests::Session;
+use rawr_tests::ExecOutput;
 use rawr_tests::claude::{MODEL, binary_before};
-use rawr_tests::mock_anthropic::Recorded;
-use rawr_tests::mock_responses::{Purpose, Script, call, http_error, say};
+use rawr_tests::mock_anthropic::AnthropicRequest;
+use rawr_tests::mock_responses::{RequestPurpose, TurnScript, call, http_error, say};
 use serde_json::json;
 
 /// The agent plans, commits under pressure and concludes; then it answers the packet request, and goes on.
-fn session() -> Script {
+fn session() -> TurnScript {
     let commit =
         "printf 'parse\\n' > parser.txt && git add -A && git commit -q -m 'Add the parser'";
     let planned = |step: &str| call("TaskCreate", json!({"subject": step, "description": step}));
     let done = json!({"taskId": "1", "status": "completed"});
-    Script::default()
+    TurnScript::default()
         .on("packet_request]", [say(PACKET).input_tokens(66_000)])
         .on(":handoff]", [say("Writing the docs now.").input_tokens(23_000)])
         .on("AND-NOW", [say("The docs are written, as you asked.").input_tokens(24_000)])
@@ -116,7 +116,8 @@ fn carries_across(fixture: &ClaudeExecFixture) {
     "#]]
     .assert_eq(&fixture.sent());
     let requests = fixture.model.requests();
-    let is_summary = |request: &&Arc<Recorded>| request.purpose == Purpose::LocalCompaction;
+    let is_summary =
+        |request: &&Arc<AnthropicRequest>| request.purpose == RequestPurpose::LocalCompaction;
     let summary = requests.iter().find(is_summary).unwrap();
     let asked = summary.user_messages().pop().unwrap();
     assert!(asked.contains("every standing instruction word for word"), "{asked}");
@@ -177,7 +178,7 @@ fn claude_compacts_by_itself_only_where_rawr_does_not() {
     let off = ["-c", "features.rawr_auto_compaction=false"];
     for (options, expected) in [(&[][..], "own=1 hooks=off"), (&off, "own= hooks=off")] {
         let asks = shell("echo own=$DISABLE_AUTO_COMPACT hooks=$RAWR_HOOKS");
-        let fixture = ClaudeExecFixture::new(Script::default().on("LOOK", [asks, say("seen")]));
+        let fixture = ClaudeExecFixture::new(TurnScript::default().on("LOOK", [asks, say("seen")]));
         fixture.exec(&[options, &["LOOK around"]].concat()).expect_success();
         let last = fixture.model.requests().pop().unwrap().body.to_string();
         assert!(last.contains(expected), "{last}");
@@ -187,7 +188,7 @@ fn claude_compacts_by_itself_only_where_rawr_does_not() {
 #[test]
 fn a_denied_permission_is_reported() {
     let fixture = ClaudeExecFixture::new(
-        Script::default().on("TOUCH", [shell("touch x"), say("I may not.")]),
+        TurnScript::default().on("TOUCH", [shell("touch x"), say("I may not.")]),
     );
     let done = fixture.exec(&["--permission-mode", "default", "TOUCH it"]);
     done.expect_success();
@@ -202,7 +203,7 @@ fn the_rules_for_the_model_that_claude_uses_hold() {
     let table = format!("[rawr_auto_compaction.models.{MODEL:?}]\nmode = \"tag\"\n");
     std::fs::write(fixture.home.path().join("rawr.toml"), table).unwrap();
     let mut command = fixture.command(&["WRITE-PARSER please"]);
-    let done = Session::of(command.env("RAWR_HOME", fixture.home.path()).output().unwrap());
+    let done = ExecOutput::of(command.env("RAWR_HOME", fixture.home.path()).output().unwrap());
     done.expect_success();
     let verdict = done.one("verdict", |event| event["outcome"] == "tag");
     let gates = verdict["gates"].as_array().unwrap();

@@ -11,19 +11,19 @@ use std::process::Command;
 
 use fixture::{CodexExecFixture, PACKET, shell};
 use rawr_tests::codex::binary;
-use rawr_tests::mock_responses::{Purpose, Script, call, http_error, say, stall};
-use rawr_tests::{Session, rawr};
+use rawr_tests::mock_responses::{RequestPurpose, TurnScript, call, http_error, say, stall};
+use rawr_tests::{ExecOutput, rawr, wait_until};
 use serde_json::{Value, json};
 
 /// The agent plans, writes a file, commits it and updates its plan; then it answers the packet request.
-fn session(packet: &str) -> Script {
+fn session(packet: &str) -> TurnScript {
     let plan = |parser: &str, docs: &str| {
         let steps = json!([{"step": "write the parser", "status": parser}, {"step": "write the docs", "status": docs}]);
         call("update_plan", json!({"plan": steps}))
     };
     let commit =
         "printf 'parse\\n' > parser.txt && git add -A && git commit -q -m 'Add the parser'";
-    Script::default()
+    TurnScript::default()
         .on(
             "WRITE-PARSER",
             [
@@ -74,15 +74,20 @@ fn a_session_with_codex_continues_after_a_compaction_without_a_second_one() {
 
     // The first model request after the compaction: the handoff with the packet, and nothing that an assistant said.
     let requests = fixture.model.requests();
-    let compaction =
-        requests.iter().position(|request| request.purpose == Purpose::LocalCompaction).unwrap();
+    let compaction = requests
+        .iter()
+        .position(|request| request.purpose == RequestPurpose::LocalCompaction)
+        .unwrap();
     let next = &requests[compaction + 1];
     let handoff = next.user_messages().last().unwrap().clone();
     assert!(handoff.contains("Next: write the docs of parser.txt"), "{handoff}");
     assert!(handoff.contains(&format!("[rawr:{sequence}:handoff]")), "{handoff}");
     assert_eq!(next.messages("assistant"), Vec::<String>::new());
     assert_eq!(
-        requests.iter().filter(|request| request.purpose == Purpose::LocalCompaction).count(),
+        requests
+            .iter()
+            .filter(|request| request.purpose == RequestPurpose::LocalCompaction)
+            .count(),
         1
     );
 
@@ -139,7 +144,7 @@ fn suggest_only_recommends() {
     let fixture = CodexExecFixture::new(session(PACKET));
     let done = fixture.exec(&["-c", "rawr_auto_compaction.mode=suggest", "WRITE-PARSER please"]);
     done.one("verdict", |event| event["outcome"] == "suggest");
-    assert!(fixture.model.requests().iter().all(|request| request.purpose == Purpose::Turn));
+    assert!(fixture.model.requests().iter().all(|request| request.purpose == RequestPurpose::Turn));
 }
 
 #[test]
@@ -152,12 +157,12 @@ fn the_doctor_explains_compaction_inside_a_turn() {
         (inline, "ok", "after the turn"),
         (&format!("{inline}auto_compact.interrupt_mid_turn = true"), "warn", "is not interrupted"),
     ] {
-        let fixture = CodexExecFixture::new(Script::default());
+        let fixture = CodexExecFixture::new(TurnScript::default());
         fixture.configure(config);
         let mut doctor = Command::new(rawr());
         doctor.args(["doctor", "--json", "--codex"]).arg(binary());
         let doctor = doctor.envs(fixture.home.environment()).env_remove("RAWR_HOME").output();
-        let checks = Session::of(doctor.unwrap());
+        let checks = ExecOutput::of(doctor.unwrap());
         let check = checks.one("check", |check| check["name"] == "mid-turn");
         assert_eq!(check["status"], status, "{check}");
         assert!(check["message"].as_str().unwrap().contains(words), "{check}");
@@ -193,7 +198,7 @@ fn a_missing_codex_is_an_error_with_an_install_hint() {
 fn the_death_of_codex_is_reported_and_the_thread_is_stored() {
     let fixture = CodexExecFixture::new(session(PACKET).on("HANG", [stall()]));
     let rawr = fixture.command(&["WRITE-PARSER please", "HANG now"]).spawn().unwrap();
-    wait_until(|| {
+    wait_until("the request", || {
         fixture.model.requests().iter().any(|request| request.marker.as_deref() == Some("HANG"))
     });
     for child in children(rawr.id()) {
@@ -203,7 +208,7 @@ fn the_death_of_codex_is_reported_and_the_thread_is_stored() {
             Command::new("kill").args(["-9", &child]).status().unwrap();
         }
     }
-    let done = Session::of(rawr.wait_with_output().unwrap());
+    let done = ExecOutput::of(rawr.wait_with_output().unwrap());
     assert_eq!(done.output.status.code(), Some(1), "{}", done.dump());
     let error = String::from_utf8_lossy(&done.output.stderr).into_owned();
     assert!(error.contains("codex ended (signal: 9"), "{error}");
@@ -225,13 +230,13 @@ fn a_late_packet_request_starts_a_separate_turn() {
     let rawr = fixture.command(&["WAIT for it"]).spawn().unwrap();
     let (begun, go) =
         (fixture.repository.path().join("begun"), fixture.repository.path().join("go"));
-    wait_until(|| begun.exists());
+    wait_until("the command", || begun.exists());
     // Whatever Codex says from now on is read only when its turn is over.
     signal(rawr.id(), "-STOP");
     std::fs::write(go, "").unwrap();
-    wait_until(|| fixture.home.rollouts().contains("task_complete"));
+    wait_until("the end of the turn", || fixture.home.rollouts().contains("task_complete"));
     signal(rawr.id(), "-CONT");
-    let done = Session::of(rawr.wait_with_output().unwrap());
+    let done = ExecOutput::of(rawr.wait_with_output().unwrap());
     done.expect_success();
     expect_test::expect![[r#"
         user: WAIT for it
@@ -257,17 +262,6 @@ fn a_late_packet_request_starts_a_separate_turn() {
 #[cfg(target_os = "linux")]
 fn signal(process: u32, signal: &str) {
     assert!(Command::new("kill").args([signal, &process.to_string()]).status().unwrap().success());
-}
-
-#[cfg(target_os = "linux")]
-fn wait_until(mut done: impl FnMut() -> bool) {
-    for _ in 0..600 {
-        if done() {
-            return;
-        }
-        std::thread::sleep(std::time::Duration::from_millis(50));
-    }
-    panic!("it never came to that");
 }
 
 #[cfg(target_os = "linux")]

@@ -1,6 +1,6 @@
 //! Parts that the fixtures of several topics share.
 
-use rawr_tests::mock_responses::{Purpose, Reply, call};
+use rawr_tests::mock_responses::{RequestPurpose, TurnReply, call};
 use serde_json::json;
 
 /// The agent's packet.
@@ -8,19 +8,19 @@ pub const PACKET: &str = "<continuation_packet>\nState: working\nGoal: a parser 
     Next: write the docs of parser.txt\n</continuation_packet>";
 
 /// A call of Codex's shell tool.
-pub fn codex_shell(command: &str) -> Reply {
+pub fn codex_shell(command: &str) -> TurnReply {
     call("exec_command", json!({ "cmd": command }))
 }
 
 /// A call of Claude Code's shell tool.
-pub fn claude_shell(command: &str) -> Reply {
+pub fn claude_shell(command: &str) -> TurnReply {
     call("Bash", json!({ "command": command }))
 }
 
 /// The name of a request's purpose in the text of a session.
-pub fn purpose(purpose: Purpose) -> &'static str {
+pub fn purpose(purpose: RequestPurpose) -> &'static str {
     match purpose {
-        Purpose::Turn => "turn",
-        Purpose::LocalCompaction | Purpose::RemoteCompaction => "compaction",
+        RequestPurpose::Turn => "turn",
+        RequestPurpose::LocalCompaction | RequestPurpose::RemoteCompaction => "compaction",
     }
 }

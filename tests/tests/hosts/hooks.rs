@@ -12,8 +12,8 @@ mod screen;
 use expect_test::expect;
 use fixture::{HooksFixture, answers};
 use rawr_tests::claude::binary;
-use rawr_tests::mock_responses::{Script, say};
-use rawr_tests::{Session, configure_with_spec};
+use rawr_tests::mock_responses::{TurnScript, say};
+use rawr_tests::{ExecOutput, configure_with_spec};
 use serde_json::Value;
 
 use crate::fixture::{PACKET, claude_shell as shell};
@@ -26,10 +26,10 @@ fn hands_over_once<T: AsRef<str> + std::fmt::Debug>(told: &[T]) {
     assert!(handoffs[0].contains("Next: write the docs of parser.txt"), "{}", handoffs[0]);
 }
 
-fn session() -> Script {
+fn session() -> TurnScript {
     let commit =
         "printf 'parse\\n' > parser.txt && git add -A && git commit -q -m 'Add the parser'";
-    Script::default()
+    TurnScript::default()
         .on("packet_request]", [say(PACKET).input_tokens(66_000)])
         .on("AND-NOW", [say("The docs are written.").input_tokens(24_000)])
         .on("READ", [say("All is read.").input_tokens(12_000)])
@@ -168,7 +168,7 @@ fn hooks_ignore_sessions_that_rawr_runs() {
     fixture.has_hooks_in_every_run();
     let claude = binary().display().to_string();
     let exec = ["exec", "--host", "claude", "--json", "--permission-mode", "bypassPermissions"];
-    let done = Session::of(
+    let done = ExecOutput::of(
         fixture.run(&[&exec[..], &["--claude", &claude, "WRITE-PARSER please"]].concat()),
     );
     done.expect_success();

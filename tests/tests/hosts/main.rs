@@ -17,7 +17,7 @@
 //! | `hooks` | rawr's hooks in sessions that rawr does not run |
 //! | `embedded` | `rawr exec` with the embedded agent |
 //!
-//! Add a test to the topic that it fits: start its fixture with a `Script` of what the model says (`rawr_tests::mock_responses`),
+//! Add a test to the topic that it fits: start its fixture with a `TurnScript` of what the model says (`rawr_tests::mock_responses`),
 //! then compare the session's story. A message that holds none of the script's markers is answered with `ok`.
 //!
 //! A new topic that runs Codex or Claude Code belongs to the filter in `.config/nextest.toml`.

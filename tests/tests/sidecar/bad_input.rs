@@ -12,14 +12,14 @@ mod numbers;
 use expect_test::Expect;
 use rawr_protocol::ThreadListParams;
 use rawr_protocol::methods::ThreadList;
-use rawr_tests::{Home, Sidecar};
+use rawr_tests::{TestHome, TestSidecar};
 use serde_json::Value;
 use std::fmt::Write;
 
 /// Sends each body after `initialize`, prints it with its answer, and checks that the sidecar still works.
 fn check(bodies: &[&[u8]], answers: &Expect) {
-    let home = Home::new();
-    let mut sidecar = Sidecar::start(&home);
+    let home = TestHome::new();
+    let mut sidecar = TestSidecar::start(&home);
     let mut lines = String::new();
     for body in bodies {
         sidecar.send_body(body);
@@ -32,8 +32,8 @@ fn check(bodies: &[&[u8]], answers: &Expect) {
 
 /// The same with the params of one method.
 fn check_params(method: &str, params: &[&str], answers: &Expect) {
-    let home = Home::new();
-    let mut sidecar = Sidecar::start(&home);
+    let home = TestHome::new();
+    let mut sidecar = TestSidecar::start(&home);
     let mut lines = String::new();
     for params in params {
         let start = format!(r#"{{"jsonrpc":"2.0","id":7,"method":"{method}","params":"#);

@@ -13,7 +13,7 @@ mod story;
 use expect_test::Expect;
 use fixture::ConfigEffectsFixture;
 use rawr_server::config::keys;
-use rawr_tests::mock_endpoint::Reply;
+use rawr_tests::mock_endpoint::ScriptedReply;
 use script::CaseStep;
 
 /// One key and its effect.
@@ -39,7 +39,7 @@ struct CaseEnvironment {
     /// The thread's folder is a repository, and `gt` is this script.
     gt: Option<&'static str>,
     /// The replies of a judge's endpoint.
-    endpoint: Vec<Reply>,
+    endpoint: Vec<ScriptedReply>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,7 +73,7 @@ impl KeyCase {
         Self { otherwise: Some(value), ..self }
     }
 
-    fn replying(mut self, replies: &[Reply]) -> Self {
+    fn replying(mut self, replies: &[ScriptedReply]) -> Self {
         self.world.endpoint = replies.to_vec();
         self
     }

@@ -8,17 +8,15 @@ mod log;
 mod owners;
 mod secrets;
 
-use rawr_protocol::methods::{GuardSet, LogMessage, SignalReport, ThreadOpen};
-use rawr_protocol::{GuardSetParams, Role, Signal, SignalReportParams, Until};
-use rawr_tests::{Home, Sidecar, StandIn};
-use serde_json::{Value, json};
-
-const THREAD: &str = "t";
+use crate::fixture::{SECRET, THREAD, get, look, mode};
+use rawr_protocol::methods::{GuardSet, SignalReport};
+use rawr_protocol::{GuardSetParams, Signal, SignalReportParams, Until};
+use rawr_tests::{StandIn, TestHome, TestSidecar};
 
 /// A thread with records of every kind. The last record is a guard.
-fn lived_in() -> Home {
-    let home = Home::new();
-    let mut sidecar = Sidecar::start(&home);
+fn lived_in() -> TestHome {
+    let home = TestHome::new();
+    let mut sidecar = TestSidecar::start(&home);
     let mut host = StandIn::new(THREAD);
     host.open(&home, &mut sidecar);
     host.user_turn_with_boundaries();
@@ -40,21 +38,7 @@ fn lived_in() -> Home {
     home
 }
 
-fn set_guard(sidecar: &mut Sidecar, note: &str) -> String {
+fn set_guard(sidecar: &mut TestSidecar, note: &str) -> String {
     let (thread_id, note) = (THREAD.to_owned(), Some(note.to_owned()));
     sidecar.call::<GuardSet>(&GuardSetParams { thread_id, until: Until::Released, note }).guard_id
-}
-
-fn get(sidecar: &mut Sidecar, thread: &str) -> Value {
-    sidecar.say("rawr/thread/get", &json!({ "threadId": thread })).unwrap().unwrap()
-}
-
-/// The state that a new sidecar reads, and the notifications that it sends.
-fn look(home: &Home, thread: &str) -> (Value, Vec<String>) {
-    let mut sidecar = Sidecar::start(home);
-    sidecar.call::<ThreadOpen>(&StandIn::new(thread).opening(home, Role::Observer));
-    let seen = get(&mut sidecar, thread);
-    let told = sidecar.take::<LogMessage>().into_iter().map(|line| line.message).collect();
-    sidecar.kill();
-    (seen, told)
 }

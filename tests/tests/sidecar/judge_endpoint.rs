@@ -6,7 +6,7 @@ mod secrets;
 use rawr_core::policy::JudgeBackend;
 use rawr_server::config::JudgeSettings;
 use rawr_server::judge::{EndpointJudgment, JudgeError, JudgeQuestion, judge};
-use rawr_tests::mock_endpoint::{Mock, Reply, by_chat, by_responses, reply};
+use rawr_tests::mock_endpoint::{Mock, ScriptedReply, by_chat, by_responses, reply};
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -28,14 +28,14 @@ fn question() -> JudgeQuestion {
 }
 
 /// The reply of an endpoint whose model answered `text`.
-fn said(backend: JudgeBackend, text: &str) -> Reply {
+fn said(backend: JudgeBackend, text: &str) -> ScriptedReply {
     match backend {
         JudgeBackend::Chat => by_chat(text),
         _ => by_responses(text),
     }
 }
 
-fn refused(backend: JudgeBackend, text: &str) -> Reply {
+fn refused(backend: JudgeBackend, text: &str) -> ScriptedReply {
     let body = match backend {
         JudgeBackend::Chat => json!({
             "choices": [{"message": {"content": null, "refusal": text}, "finish_reason": "stop"}],
@@ -59,7 +59,7 @@ fn told(outcome: Result<EndpointJudgment, JudgeError>, mock: &Mock) -> String {
 
 /// On both APIs: the endpoint's replies, the result, and the number of requests.
 async fn check(
-    script: impl Fn(JudgeBackend) -> Vec<Reply>,
+    script: impl Fn(JudgeBackend) -> Vec<ScriptedReply>,
     change: impl Fn(&mut JudgeSettings),
     expected: &str,
     requests: usize,
@@ -193,7 +193,8 @@ async fn an_endpoint_that_fails_or_disconnects_is_retried() {
     let down = reply(503, "down").with("retry-after", "0");
     check(|wire| vec![down.clone(), down.clone(), said(wire, YES)], AS_IT_IS, "true: committed", 3)
         .await;
-    check(|wire| vec![Reply::HangUp, said(wire, YES)], AS_IT_IS, "true: committed", 2).await;
+    check(|wire| vec![ScriptedReply::HangUp, said(wire, YES)], AS_IT_IS, "true: committed", 2)
+        .await;
 }
 
 #[tokio::test]
@@ -206,7 +207,7 @@ async fn retries_are_limited() {
     let change = |settings: &mut JudgeSettings| settings.max_retries = 0;
     let broken = "lost the connection to `<mock>/v1/";
     for backend in BOTH {
-        let mock = Mock::start([Reply::HangUp]).await;
+        let mock = Mock::start([ScriptedReply::HangUp]).await;
         let mut settings = settings(backend, &mock);
         change(&mut settings);
         let outcome = told(judge(&settings, &question()).await, &mock);
@@ -257,7 +258,7 @@ async fn an_error_has_its_facts_as_fields() {
 async fn the_time_limit_covers_all_requests_together() {
     let limit = Duration::from_millis(300);
     let down = reply(503, "down").with("retry-after", "0");
-    for script in [vec![Reply::Stall], vec![down, Reply::Stall]] {
+    for script in [vec![ScriptedReply::Stall], vec![down, ScriptedReply::Stall]] {
         let mock = Mock::start(script).await;
         let settings = JudgeSettings { timeout: limit, ..settings(JudgeBackend::Responses, &mock) };
         let error = judge(&settings, &question()).await.unwrap_err();
@@ -270,7 +271,7 @@ async fn the_time_limit_covers_all_requests_together() {
 
 #[tokio::test]
 async fn dropping_a_judgment_cancels_its_request() {
-    let mock = Mock::start([Reply::Stall]).await;
+    let mock = Mock::start([ScriptedReply::Stall]).await;
     let settings = settings(JudgeBackend::Responses, &mock);
     let asked = tokio::spawn(async move { judge(&settings, &question()).await });
     mock.wait_for_request().await;

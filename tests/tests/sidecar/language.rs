@@ -5,11 +5,11 @@
 mod fixture;
 
 use fixture::{Editor, shown};
-use rawr_tests::Home;
+use rawr_tests::TestHome;
 
 #[test]
 fn a_problem_in_an_unsaved_buffer_is_reported_with_its_range() {
-    let home = Home::new();
+    let home = TestHome::new();
     let mut editor = Editor::start(&home);
     let prompt = home.path().join("auto-compact/handoff.md");
     let told = editor.open(&prompt, "é {packet} {autor}\n");

@@ -12,8 +12,8 @@ mod storm;
 
 use rawr_protocol::methods::{ConfigGet, PromptChanged, PromptGet};
 use rawr_protocol::{ConfigGetParams, PromptGetParams, PromptGetResult};
-use rawr_tests::sidecar::Launch;
-use rawr_tests::{Home, Sidecar};
+use rawr_tests::sidecar::LaunchOptions;
+use rawr_tests::{TestHome, TestSidecar};
 use serde_json::Value;
 use std::ffi::OsString;
 use std::fs;
@@ -26,32 +26,32 @@ const NAME: &str = "compact";
 /// Longer than a file may be missing before it counts as deleted.
 const ANY_LATE_NEWS: Duration = Duration::from_millis(300);
 
-fn folder(home: &Home) -> PathBuf {
+fn folder(home: &TestHome) -> PathBuf {
     home.path().join("auto-compact")
 }
 
-fn file(home: &Home) -> PathBuf {
+fn file(home: &TestHome) -> PathBuf {
     folder(home).join("compact.md")
 }
 
-fn prompt(sidecar: &mut Sidecar) -> PromptGetResult {
+fn prompt(sidecar: &mut TestSidecar) -> PromptGetResult {
     sidecar.call::<PromptGet>(&PromptGetParams { name: NAME.to_owned() })
 }
 
-fn text(sidecar: &mut Sidecar) -> String {
+fn text(sidecar: &mut TestSidecar) -> String {
     prompt(sidecar).text
 }
 
 /// Started and watching, so that later saves are reported as changes.
-fn start(home: &Home) -> Sidecar {
-    let mut sidecar = Sidecar::start(home);
+fn start(home: &TestHome) -> TestSidecar {
+    let mut sidecar = TestSidecar::start(home);
     write(&folder(home).join("summary-prefix.md"), "Another prompt.\n");
     assert_eq!(sidecar.expect::<PromptChanged>().name, "summary-prefix");
     sidecar
 }
 
 /// The next notification must be that the prompt has this text.
-fn expect_text(sidecar: &mut Sidecar, wanted: &str) {
+fn expect_text(sidecar: &mut TestSidecar, wanted: &str) {
     let changed = sidecar.expect::<PromptChanged>();
     assert_eq!(changed.name, NAME);
     let found = prompt(sidecar);
@@ -61,20 +61,23 @@ fn expect_text(sidecar: &mut Sidecar, wanted: &str) {
 }
 
 /// There must be no more notifications, even after a while.
-fn expect_silence(sidecar: &mut Sidecar) {
+fn expect_silence(sidecar: &mut TestSidecar) {
     std::thread::sleep(ANY_LATE_NEWS);
     text(sidecar);
     assert_eq!(sidecar.take_notes(), [], "{}", sidecar.told());
 }
 
 /// The current value of a key, without any thread.
-fn effective(sidecar: &mut Sidecar, key: &str) -> Value {
+fn effective(sidecar: &mut TestSidecar, key: &str) -> Value {
     let found = sidecar.call::<ConfigGet>(&ConfigGetParams { thread_id: None });
     found.effective[key]["value"].clone()
 }
 
-fn polling() -> Launch {
-    Launch { environment: vec![("RAWR_WATCH", OsString::from("poll"))], ..Launch::default() }
+fn polling() -> LaunchOptions {
+    LaunchOptions {
+        environment: vec![("RAWR_WATCH", OsString::from("poll"))],
+        ..LaunchOptions::default()
+    }
 }
 
 /// Runs a script in the folder.

@@ -12,18 +12,19 @@
 //!
 //! Add a test to the topic that it fits, or a new topic as a file with a line here. Its parts:
 //!
-//! - `rawr_tests::Home`: the folder, `Sidecar::start(&home)` the process, `StandIn` a host that answers by a script.
+//! - `rawr_tests::TestHome`: the folder, `TestSidecar::start(&home)` the process, `StandIn` a host that answers by a script.
 //! - `sidecar.call::<Method>(&params)` returns the result and panics on an error; `failure` and `say` are for what is refused.
 //! - A notification that the test does not read fails it, at the latest in `leave`, which ends the sidecar.
 //!
 //! Tests of one binary may share a process: none may change the environment, the current folder or a signal's handler.
-//! What it has to differ in goes to the child process that it starts (`Launch`).
+//! What it has to differ in goes to the child process that it starts (`LaunchOptions`).
 
 mod bad_input;
 mod capsules;
 mod config_effects;
 mod durability;
 mod faults;
+mod fixture;
 mod judge_endpoint;
 mod judgment;
 mod kills;

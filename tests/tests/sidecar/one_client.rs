@@ -1,6 +1,7 @@
 //! One client and one sidecar: notifications, their order, and that records are stored first. Also that the test client
 //! fails on unread notifications.
 
+use crate::fixture::THREAD;
 use expect_test::expect;
 use rawr_protocol::methods::{
     GuardList, GuardSet, Initialize, LogTrace, SetTrace, ThreadChanged, ThreadGet, ThreadList,
@@ -10,12 +11,10 @@ use rawr_protocol::{
     GuardListParams, GuardSetParams, InitializeParams, Notification, Role, SetTraceParams,
     ThreadGetParams, ThreadListParams, Trace, Until,
 };
-use rawr_tests::{Home, Launch, Sidecar, StandIn};
+use rawr_tests::{LaunchOptions, StandIn, TestHome, TestSidecar};
 
-const THREAD: &str = "t";
-
-fn guarded(home: &Home) -> Sidecar {
-    let mut sidecar = Sidecar::start(home);
+fn guarded(home: &TestHome) -> TestSidecar {
+    let mut sidecar = TestSidecar::start(home);
     sidecar.call::<ThreadOpen>(&StandIn::new(THREAD).opening(home, Role::Owner));
     let thread_id = THREAD.to_owned();
     sidecar.call::<GuardSet>(&GuardSetParams { thread_id, until: Until::Released, note: None });
@@ -25,25 +24,25 @@ fn guarded(home: &Home) -> Sidecar {
 #[test]
 #[should_panic(expected = "unread messages")]
 fn a_test_that_leaves_a_notification_unread_fails() {
-    drop(guarded(&Home::new()));
+    drop(guarded(&TestHome::new()));
 }
 
 #[test]
 fn a_notification_that_is_read_or_allowed_is_not_missed() {
-    let home = Home::new();
+    let home = TestHome::new();
     let mut sidecar = guarded(&home);
     assert_eq!(sidecar.expect::<ThreadChanged>().guards.len(), 1);
     drop(sidecar);
-    let other = Home::new();
+    let other = TestHome::new();
     guarded(&other).allow::<ThreadChanged>();
 }
 
 #[test]
 fn an_ended_guard_is_not_listed() {
-    let home = Home::new();
-    let (mut sidecar, mut host) = (Sidecar::start(&home), StandIn::new(THREAD));
+    let home = TestHome::new();
+    let (mut sidecar, mut host) = (TestSidecar::start(&home), StandIn::new(THREAD));
     host.open(&home, &mut sidecar);
-    let listed = |sidecar: &mut Sidecar| {
+    let listed = |sidecar: &mut TestSidecar| {
         let thread_id = || THREAD.to_owned();
         let list = sidecar.call::<GuardList>(&GuardListParams { thread_id: thread_id() });
         let thread = sidecar.call::<ThreadGet>(&ThreadGetParams { thread_id: thread_id() });
@@ -60,18 +59,18 @@ fn an_ended_guard_is_not_listed() {
     sidecar.leave();
 }
 
-fn trace(sidecar: &mut Sidecar, value: Trace) {
+fn trace(sidecar: &mut TestSidecar, value: Trace) {
     sidecar.notify::<SetTrace>(&SetTraceParams { value });
 }
 
-fn get(sidecar: &mut Sidecar) {
+fn get(sidecar: &mut TestSidecar) {
     sidecar.call::<ThreadGet>(&ThreadGetParams { thread_id: THREAD.to_owned() });
 }
 
 #[test]
 fn a_client_chooses_the_level_of_traces() {
-    let home = Home::new();
-    let (mut sidecar, mut host) = (Sidecar::start(&home), StandIn::new(THREAD));
+    let home = TestHome::new();
+    let (mut sidecar, mut host) = (TestSidecar::start(&home), StandIn::new(THREAD));
     host.open(&home, &mut sidecar);
     get(&mut sidecar);
     assert_eq!(sidecar.take::<LogTrace>(), []);
@@ -111,8 +110,8 @@ fn a_client_chooses_the_level_of_traces() {
 
 #[test]
 fn initialize_can_turn_on_traces() {
-    let home = Home::new();
-    let mut sidecar = Sidecar::spawn(&home, &Launch::default());
+    let home = TestHome::new();
+    let mut sidecar = TestSidecar::spawn(&home, &LaunchOptions::default());
     let trace = Some(Trace::Messages);
     sidecar.call::<Initialize>(&InitializeParams { trace, ..InitializeParams::default() });
     sidecar.call::<ThreadList>(&ThreadListParams {});
@@ -123,9 +122,12 @@ fn initialize_can_turn_on_traces() {
 
 #[test]
 fn the_log_names_request_thread_sequence_and_action() {
-    let home = Home::new();
-    let launch = Launch { environment: vec![("RAWR_LOG", "debug".into())], ..Launch::default() };
-    let (mut sidecar, mut host) = (Sidecar::launch(&home, &launch), StandIn::new(THREAD));
+    let home = TestHome::new();
+    let launch = LaunchOptions {
+        environment: vec![("RAWR_LOG", "debug".into())],
+        ..LaunchOptions::default()
+    };
+    let (mut sidecar, mut host) = (TestSidecar::launch(&home, &launch), StandIn::new(THREAD));
     host.open(&home, &mut sidecar);
     host.user_turn_with_boundaries();
     assert!(host.run(&mut sidecar));
@@ -145,8 +147,8 @@ fn the_log_names_request_thread_sequence_and_action() {
 
 #[test]
 fn a_sequence_is_reported_in_order() {
-    let home = Home::new();
-    let (mut sidecar, mut host) = (Sidecar::start(&home), StandIn::new(THREAD));
+    let home = TestHome::new();
+    let (mut sidecar, mut host) = (TestSidecar::start(&home), StandIn::new(THREAD));
     host.open(&home, &mut sidecar);
     host.user_turn_with_boundaries();
     let mut told = Vec::new();
@@ -171,8 +173,8 @@ fn a_sequence_is_reported_in_order() {
 
 #[test]
 fn actions_are_stored_before_the_host_gets_them() {
-    let home = Home::new();
-    let (mut sidecar, mut host) = (Sidecar::start(&home), StandIn::new(THREAD));
+    let home = TestHome::new();
+    let (mut sidecar, mut host) = (TestSidecar::start(&home), StandIn::new(THREAD));
     host.open(&home, &mut sidecar);
     host.user_turn_with_boundaries();
     let mut asked = 0;

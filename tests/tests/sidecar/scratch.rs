@@ -3,6 +3,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
 
+use crate::fixture::{SECRET, mode};
 use rawr_protocol::methods::{
     ScratchAppend, ScratchChanged, ScratchList, ScratchPath, ScratchRead, ThreadOpen,
 };
@@ -11,31 +12,30 @@ use rawr_protocol::{
     ScratchPathParams, ScratchReadParams, ScratchReadResult, SessionSource,
 };
 use rawr_tests::sidecar::Failure;
-use rawr_tests::{Home, Launch, Sidecar, StandIn};
+use rawr_tests::{LaunchOptions, StandIn, TestHome, TestSidecar};
 use std::fs;
-use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 const FILE: &str = ".scratch/agent-ada.scratch.md";
-const SECRET: &str = "ghp_16C7e42F292c6912E7710c838347Ae178B4a";
 
 /// One agent's thread with its own home.
-struct Lab {
-    home: Home,
-    sidecar: Sidecar,
+struct ScratchFixture {
+    home: TestHome,
+    sidecar: TestSidecar,
 }
 
-impl Lab {
+impl ScratchFixture {
     fn new() -> Self {
         Self::configured("")
     }
 
     fn configured(toml: &str) -> Self {
-        let home = Home::new();
+        let home = TestHome::new();
         home.configure(toml);
-        let sidecar = Sidecar::start(&home);
+        let sidecar = TestSidecar::start(&home);
         let mut lab = Self { home, sidecar };
         let work = lab.home.work();
         lab.open("ada", &work);
@@ -72,7 +72,7 @@ impl Lab {
     }
 }
 
-fn open(home: &Home, sidecar: &mut Sidecar, agent: &str, cwd: &Path) {
+fn open(home: &TestHome, sidecar: &mut TestSidecar, agent: &str, cwd: &Path) {
     let mut opening = StandIn::new(agent).opening(home, Role::Owner);
     opening.cwd = cwd.display().to_string();
     opening.session_source = Some(SessionSource::Subagent { name: agent.to_owned() });
@@ -81,10 +81,6 @@ fn open(home: &Home, sidecar: &mut Sidecar, agent: &str, cwd: &Path) {
 
 fn appending(agent: &str, text: &str) -> ScratchAppendParams {
     ScratchAppendParams { thread_id: agent.to_owned(), text: text.to_owned() }
-}
-
-fn mode(path: &Path) -> u32 {
-    fs::metadata(path).unwrap().permissions().mode() & 0o777
 }
 
 /// The text without the times in headings.
@@ -103,7 +99,7 @@ fn timeless(text: &str) -> String {
 
 #[test]
 fn each_note_is_appended_as_a_section() {
-    let mut lab = Lab::new();
+    let mut lab = ScratchFixture::new();
     assert!(!lab.exists());
     assert_eq!((lab.read(None).text.as_str(), lab.list().len()), ("", 0));
     let first = lab.append("one\n\n- two");
@@ -124,8 +120,8 @@ fn each_note_is_appended_as_a_section() {
 
 #[test]
 fn clients_of_the_thread_are_notified_of_notes_also_of_the_agents_own() {
-    let mut lab = Lab::new();
-    let mut other = Sidecar::start(&lab.home);
+    let mut lab = ScratchFixture::new();
+    let mut other = TestSidecar::start(&lab.home);
     let opening = StandIn::new("ada").opening(&lab.home, Role::Observer);
     other.call::<ThreadOpen>(&opening);
     let appended = lab.append("one");
@@ -149,9 +145,9 @@ fn clients_of_the_thread_are_notified_of_notes_also_of_the_agents_own() {
 
 #[test]
 fn the_file_is_private_and_its_folder_has_default_permissions() {
-    let home = Home::new();
-    let launch = Launch { prelude: Some("umask 027"), ..Launch::default() };
-    let mut sidecar = Sidecar::launch(&home, &launch);
+    let home = TestHome::new();
+    let launch = LaunchOptions { prelude: Some("umask 027"), ..LaunchOptions::default() };
+    let mut sidecar = TestSidecar::launch(&home, &launch);
     open(&home, &mut sidecar, "ada", &home.work());
     sidecar.call::<ScratchAppend>(&appending("ada", "one"));
     assert_eq!(mode(&home.work().join(FILE)), 0o600);
@@ -161,7 +157,7 @@ fn the_file_is_private_and_its_folder_has_default_permissions() {
 
 #[test]
 fn secrets_are_redacted_and_counted_on_write_and_read() {
-    let mut lab = Lab::new();
+    let mut lab = ScratchFixture::new();
     let appended = lab.append(&format!("use {SECRET}, then {SECRET}"));
     assert_eq!(appended.redactions, 2);
     assert!(!lab.text().contains(SECRET));
@@ -176,7 +172,7 @@ fn secrets_are_redacted_and_counted_on_write_and_read() {
 
 #[test]
 fn the_newest_lines_are_read_up_to_the_limit() {
-    let mut lab = Lab::new();
+    let mut lab = ScratchFixture::new();
     fs::create_dir(lab.path(".scratch")).unwrap();
     let lines: String = (0..200_000).map(|at| format!("line {at:06}\n")).collect();
     fs::write(lab.path(FILE), &lines).unwrap();
@@ -190,7 +186,7 @@ fn the_newest_lines_are_read_up_to_the_limit() {
 
 #[test]
 fn empty_and_too_long_notes_are_refused() {
-    let mut lab = Lab::new();
+    let mut lab = ScratchFixture::new();
     let most = 64 << 10;
     for (text, problem) in [
         (String::new(), "the text is empty"),
@@ -208,7 +204,7 @@ fn empty_and_too_long_notes_are_refused() {
 
 #[test]
 fn the_list_of_all_agents_notes_starts_with_the_latest() {
-    let mut lab = Lab::new();
+    let mut lab = ScratchFixture::new();
     lab.append("one");
     let work = lab.home.work();
     lab.open("bob", &work);
@@ -229,14 +225,14 @@ fn the_list_of_all_agents_notes_starts_with_the_latest() {
 #[test]
 fn a_template_needs_no_folder_and_no_name() {
     let toml = "[rawr_auto_compaction]\nscratch_file_template = \"NOTES.md\"\n";
-    let mut lab = Lab::configured(toml);
+    let mut lab = ScratchFixture::configured(toml);
     fs::write(lab.path("README.md"), "").unwrap();
     assert_eq!(lab.append("one").scratch_file, "NOTES.md");
     let files: Vec<_> = lab.list().into_iter().map(|file| file.scratch_file).collect();
     assert_eq!(files, ["NOTES.md"]);
     lab.sidecar.leave();
     let toml = "[rawr_auto_compaction]\nscratch_file_template = \"./a//b/{agentName}/n.md\"\n";
-    let mut lab = Lab::configured(toml);
+    let mut lab = ScratchFixture::configured(toml);
     lab.append("one");
     assert!(lab.path("a/b/ada/n.md").exists());
     lab.sidecar.leave();
@@ -246,7 +242,7 @@ fn a_template_needs_no_folder_and_no_name() {
 fn check_refused(spoil: impl Fn(&Path, &Path), problem: &str, lists: bool) {
     let outside = tempfile::tempdir().unwrap();
     fs::write(outside.path().join("agent-ada.scratch.md"), "not yours").unwrap();
-    let mut lab = Lab::new();
+    let mut lab = ScratchFixture::new();
     spoil(&lab.home.work(), outside.path());
     let told = |failure: Failure, verb: &str| {
         let path = lab.home.work().join(FILE);
@@ -322,7 +318,7 @@ fn other_file_types_are_refused() {
 
 #[test]
 fn a_missing_thread_folder_is_not_created() {
-    let mut lab = Lab::new();
+    let mut lab = ScratchFixture::new();
     let gone = lab.home.work().join("gone");
     for (cwd, problem) in [
         (gone.as_path(), "No such file or directory (os error 2)"),
@@ -341,7 +337,7 @@ fn a_missing_thread_folder_is_not_created() {
 #[test]
 fn a_folder_replaced_by_a_link_during_a_write_is_not_followed() {
     use rustix::fs::{CWD, RenameFlags, renameat_with};
-    let mut lab = Lab::new();
+    let mut lab = ScratchFixture::new();
     let outside = tempfile::tempdir().unwrap();
     let (scratch, link) = (lab.path(".scratch"), lab.path("link"));
     lab.append("one");
@@ -364,13 +360,13 @@ fn a_folder_replaced_by_a_link_during_a_write_is_not_followed() {
 
 #[test]
 fn notes_of_two_sidecars_do_not_mix() {
-    let home = Home::new();
+    let home = TestHome::new();
     let note = |of: &str, at: usize| format!("{of} {at}\n{}", format!("{of}\n").repeat(4000));
     thread::scope(|scope| {
         for of in ["first", "second"] {
             let home = &home;
             scope.spawn(move || {
-                let mut sidecar = Sidecar::start(home);
+                let mut sidecar = TestSidecar::start(home);
                 // Two threads of one agent share its file.
                 let mut opening = StandIn::new(of).opening(home, Role::Owner);
                 opening.session_source = Some(SessionSource::Subagent { name: "ada".to_owned() });

@@ -11,7 +11,7 @@ use rawr_protocol::{
     CancelParams, Empty, ErrorCode, Signal, SignalReportParams, ThreadGetParams, ThreadListParams,
     TurnOrigin, TurnStartedParams,
 };
-use rawr_tests::{Home, Launch, Sidecar, StandIn};
+use rawr_tests::{LaunchOptions, StandIn, TestHome, TestSidecar};
 use serde_json::{Value, json};
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -43,8 +43,8 @@ fn directive(thread: &str, text: &str) -> SignalReportParams {
     }
 }
 
-fn two_threads(home: &Home) -> Sidecar {
-    let mut sidecar = Sidecar::start(home);
+fn two_threads(home: &TestHome) -> TestSidecar {
+    let mut sidecar = TestSidecar::start(home);
     for thread in ["a", "b"] {
         StandIn::new(thread).open(home, &mut sidecar);
     }
@@ -56,20 +56,15 @@ fn get(thread: &str) -> ThreadGetParams {
 }
 
 /// The next answer must be the one to this request.
-fn next_is(sidecar: &mut Sidecar, id: u64) -> Value {
+fn next_is(sidecar: &mut TestSidecar, id: u64) -> Value {
     let answer = sidecar.next_answer();
     assert_eq!(answer["id"], json!(id), "{answer}\n{}", sidecar.told());
     answer
 }
 
-fn leave(mut sidecar: Sidecar) {
-    sidecar.take_notes();
-    sidecar.leave();
-}
-
 #[test]
 fn a_locked_log_does_not_block_other_threads() {
-    let home = Home::new();
+    let home = TestHome::new();
     let mut sidecar = two_threads(&home);
     let lock = held(&home.events("a"));
     let waits =
@@ -85,14 +80,14 @@ fn a_locked_log_does_not_block_other_threads() {
         let answer = next_is(&mut sidecar, id);
         assert_eq!(answer.get("error"), None, "{answer}");
     }
-    leave(sidecar);
+    sidecar.discard_and_leave();
 }
 
 /// More than the sidecar has workers.
 #[test]
 fn many_locked_logs_do_not_block_other_threads() {
     const LOCKED: usize = 40;
-    let home = Home::new();
+    let home = TestHome::new();
     let mut sidecar = two_threads(&home);
     let names: Vec<_> = (0..LOCKED).map(|number| format!("locked-{number}")).collect();
     for name in &names {
@@ -111,24 +106,24 @@ fn many_locked_logs_do_not_block_other_threads() {
         let answer = sidecar.answer_to(&json!(id));
         assert_eq!(answer.get("error"), None, "{answer}");
     }
-    leave(sidecar);
+    sidecar.discard_and_leave();
 }
 
 /// Syncs block while the file exists.
-fn held_syncs(home: &Home, thread: &str) -> (Launch, PathBuf) {
+fn held_syncs(home: &TestHome, thread: &str) -> (LaunchOptions, PathBuf) {
     let hold = home.thread(thread).join("hold");
-    let launch = Launch {
+    let launch = LaunchOptions {
         environment: vec![("RAWR_DEBUG_HOLD_SYNCS", hold.clone().into())],
-        ..Launch::default()
+        ..LaunchOptions::default()
     };
     (launch, hold)
 }
 
 /// A sidecar with the open threads `a` and `b`, and the file that blocks the syncs of `a` while it exists.
-fn beside_held_syncs(home: &Home) -> (Sidecar, PathBuf) {
-    leave(two_threads(home));
+fn beside_held_syncs(home: &TestHome) -> (TestSidecar, PathBuf) {
+    two_threads(home).discard_and_leave();
     let (launch, hold) = held_syncs(home, "a");
-    let mut sidecar = Sidecar::launch(home, &launch);
+    let mut sidecar = TestSidecar::launch(home, &launch);
     for thread in ["a", "b"] {
         StandIn::new(thread).open(home, &mut sidecar);
     }
@@ -138,7 +133,7 @@ fn beside_held_syncs(home: &Home) -> (Sidecar, PathBuf) {
 
 #[test]
 fn a_hanging_sync_does_not_block_other_threads() {
-    let home = Home::new();
+    let home = TestHome::new();
     let (mut sidecar, hold) = beside_held_syncs(&home);
     let waits = sidecar.ask::<SignalReport>(&directive("a", "keep the API"));
     let behind = sidecar.ask::<ThreadGet>(&get("a"));
@@ -149,13 +144,13 @@ fn a_hanging_sync_does_not_block_other_threads() {
     std::fs::remove_file(&hold).unwrap();
     next_is(&mut sidecar, waits);
     next_is(&mut sidecar, behind);
-    leave(sidecar);
+    sidecar.discard_and_leave();
 }
 
 /// Sent at once, so that they form one batch, whose last request has to wait for the disk.
 #[test]
 fn requests_that_read_a_batch_are_answered_with_it() {
-    let home = Home::new();
+    let home = TestHome::new();
     let (mut sidecar, hold) = beside_held_syncs(&home);
     let request = |id: u32, method: &str, params: Value| json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
     let signal = json!({ "kind": "directive", "text": "keep the API", "pinned": true });
@@ -174,16 +169,16 @@ fn requests_that_read_a_batch_are_answered_with_it() {
     for id in [91, 92, 94] {
         next_is(&mut sidecar, id);
     }
-    leave(sidecar);
+    sidecar.discard_and_leave();
 }
 
 #[test]
 fn a_hanging_sync_does_not_keep_the_sidecar_running() {
     for shuts_down in [false, true] {
-        let home = Home::new();
-        leave(two_threads(&home));
+        let home = TestHome::new();
+        two_threads(&home).discard_and_leave();
         let (launch, hold) = held_syncs(&home, "a");
-        let mut sidecar = Sidecar::launch(&home, &launch);
+        let mut sidecar = TestSidecar::launch(&home, &launch);
         for thread in ["a", "b"] {
             StandIn::new(thread).open(&home, &mut sidecar);
         }
@@ -213,7 +208,7 @@ fn a_hanging_sync_does_not_keep_the_sidecar_running() {
 
 #[test]
 fn a_request_that_waits_for_a_lock_can_be_cancelled() {
-    let home = Home::new();
+    let home = TestHome::new();
     let mut sidecar = two_threads(&home);
     let lock = held(&home.events("a"));
     let cancelled = sidecar.ask::<TurnStarted>(&started("a", "t1"));
@@ -226,12 +221,12 @@ fn a_request_that_waits_for_a_lock_can_be_cancelled() {
     next_is(&mut sidecar, kept);
     let log = std::fs::read_to_string(home.events("a")).unwrap();
     assert!(log.contains("t2") && !log.contains("t1"), "{log}");
-    leave(sidecar);
+    sidecar.discard_and_leave();
 }
 
 #[test]
 fn requests_before_the_end_of_input_are_stored_when_the_lock_is_free() {
-    let home = Home::new();
+    let home = TestHome::new();
     let mut sidecar = two_threads(&home);
     let lock = held(&home.events("a"));
     let waits = sidecar.ask::<TurnStarted>(&started("a", "t1"));
@@ -247,10 +242,10 @@ fn requests_before_the_end_of_input_are_stored_when_the_lock_is_free() {
 
 #[test]
 fn a_thread_under_repair_does_not_block_other_threads() {
-    let home = Home::new();
-    leave(two_threads(&home));
+    let home = TestHome::new();
+    two_threads(&home).discard_and_leave();
     let lock = held(&home.thread("a"));
-    let mut sidecar = Sidecar::start(&home);
+    let mut sidecar = TestSidecar::start(&home);
     let waits = sidecar.ask::<ThreadOpen>(&StandIn::new("a").opening(&home, Role::Owner));
     let listed = sidecar.ask::<ThreadList>(&ThreadListParams {});
     let answer = next_is(&mut sidecar, listed);
@@ -260,16 +255,16 @@ fn a_thread_under_repair_does_not_block_other_threads() {
     drop(lock);
     let answer = next_is(&mut sidecar, waits);
     assert_eq!(answer["result"]["owner"], true, "{answer}");
-    leave(sidecar);
+    sidecar.discard_and_leave();
 }
 
 /// A second sidecar watches everything, and another process has locked one of the logs.
 #[test]
 fn a_locked_thread_does_not_block_a_watch() {
-    let home = Home::new();
-    leave(two_threads(&home));
+    let home = TestHome::new();
+    two_threads(&home).discard_and_leave();
     let lock = held(&home.events("a"));
-    let mut sidecar = Sidecar::start(&home);
+    let mut sidecar = TestSidecar::start(&home);
     let watch =
         sidecar.ask::<rawr_protocol::methods::ThreadWatch>(&rawr_protocol::ThreadWatchParams {
             thread_id: None,
@@ -280,17 +275,17 @@ fn a_locked_thread_does_not_block_a_watch() {
     drop(lock);
     let answer = next_is(&mut sidecar, watch);
     assert!(answer["result"]["threads"].as_array().unwrap().len() >= 2, "{answer}");
-    leave(sidecar);
+    sidecar.discard_and_leave();
 }
 
 #[test]
 fn a_refused_owner_has_not_opened_the_thread() {
-    let home = Home::new();
+    let home = TestHome::new();
     let owner = two_threads(&home);
-    let mut other = Sidecar::start(&home);
+    let mut other = TestSidecar::start(&home);
     let opening = StandIn::new("a").opening(&home, Role::Owner);
     assert_eq!(other.failure::<ThreadOpen>(&opening).code, ErrorCode::OwnedElsewhere);
     assert_eq!(other.failure::<ThreadGet>(&get("a")).code, ErrorCode::UnknownThread);
-    leave(other);
-    leave(owner);
+    other.discard_and_leave();
+    owner.discard_and_leave();
 }

@@ -11,50 +11,60 @@ mod repair;
 mod sample;
 mod session;
 
-use rawr_tests::{Home, Sidecar, StandIn, rawr};
+use crate::fixture::{SECRET, THREAD, command, look, mode};
+use rawr_tests::{StandIn, TestHome, TestSidecar};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
+use std::fs::OpenOptions;
+use std::io::Write;
 use std::path::Path;
-use std::process::{Command, Output};
-
-const THREAD: &str = "t";
+use std::process::Output;
 
 /// A thread that was compacted once, without problems.
-fn lived_in() -> Home {
-    let home = Home::new();
+fn lived_in() -> TestHome {
+    let home = TestHome::new();
     live_in(&home, THREAD);
     home
 }
 
-fn live_in(home: &Home, thread: &str) {
-    let mut sidecar = Sidecar::start(home);
+fn live_in(home: &TestHome, thread: &str) {
+    let mut sidecar = TestSidecar::start(home);
     let mut host = StandIn::new(thread);
     assert!(host.open(home, &mut sidecar));
     host.user_turn_with_boundaries();
     assert!(host.run(&mut sidecar));
     assert_eq!(host.count("handoff"), 1, "{}", sidecar.told());
     sidecar.say("rawr/thread/close", &json!({ "threadId": thread })).unwrap().unwrap();
-    sidecar.take_notes();
-    sidecar.leave();
+    sidecar.discard_and_leave();
 }
 
-fn run(home: &Home, arguments: &[&str]) -> Output {
-    let mut command = Command::new(rawr());
-    command.arg("state").args(arguments).env("RAWR_HOME", home.path()).env_remove("CODEX_HOME");
-    command.current_dir(home.work()).output().unwrap()
+/// A run of `rawr state`.
+fn run(home: &TestHome, arguments: &[&str]) -> Output {
+    let mut command = command(&home.path(), &["state"]);
+    command.args(arguments).current_dir(home.work()).output().unwrap()
+}
+
+/// Appends to a file of the thread.
+fn append(home: &TestHome, file: &str, bytes: &[u8]) {
+    let path = home.thread(THREAD).join(file);
+    OpenOptions::new().append(true).open(path).unwrap().write_all(bytes).unwrap();
+}
+
+/// The thread as a new sidecar reads it.
+fn reread(home: &TestHome) -> Value {
+    look(home, THREAD).0
 }
 
 /// The output and the exit code.
-fn said(home: &Home, arguments: &[&str]) -> (String, i32) {
+fn said(home: &TestHome, arguments: &[&str]) -> (String, i32) {
     let output = run(home, arguments);
     let text = String::from_utf8(output.stdout).unwrap();
     (text + &String::from_utf8(output.stderr).unwrap(), output.status.code().unwrap())
 }
 
 /// The machine-readable output and the exit code.
-fn events(home: &Home, arguments: &[&str]) -> (Vec<Value>, i32) {
+fn events(home: &TestHome, arguments: &[&str]) -> (Vec<Value>, i32) {
     let output = run(home, &[arguments, &["--json"]].concat());
     let text = String::from_utf8(output.stdout).unwrap();
     let events = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
@@ -62,7 +72,7 @@ fn events(home: &Home, arguments: &[&str]) -> (Vec<Value>, i32) {
 }
 
 /// The findings of a check as severity, kind, file and line.
-fn findings(home: &Home) -> Vec<String> {
+fn findings(home: &TestHome) -> Vec<String> {
     let (events, code) = events(home, &["check"]);
     let mut found = Vec::new();
     for event in &events {
@@ -84,7 +94,7 @@ fn files(folder: &Path) -> BTreeMap<String, (u32, Vec<u8>)> {
     let mut found = BTreeMap::new();
     for entry in fs::read_dir(folder).into_iter().flatten() {
         let path = entry.unwrap().path();
-        let mode = fs::metadata(&path).unwrap().permissions().mode() & 0o777;
+        let mode = mode(&path);
         if path.is_dir() {
             found.insert(path.display().to_string(), (mode, Vec::new()));
             found.extend(files(&path));
@@ -95,17 +105,6 @@ fn files(folder: &Path) -> BTreeMap<String, (u32, Vec<u8>)> {
     found
 }
 
-fn stored(home: &Home) -> BTreeMap<String, (u32, Vec<u8>)> {
+fn stored(home: &TestHome) -> BTreeMap<String, (u32, Vec<u8>)> {
     files(&home.path().join("rawr"))
-}
-
-/// The state that a new sidecar reads.
-fn look(home: &Home, thread: &str) -> Value {
-    let mut sidecar = Sidecar::start(home);
-    let opening = StandIn::new(thread).opening(home, rawr_protocol::Role::Observer);
-    sidecar.call::<rawr_protocol::methods::ThreadOpen>(&opening);
-    let seen = sidecar.say("rawr/thread/get", &json!({ "threadId": thread })).unwrap().unwrap();
-    sidecar.take_notes();
-    sidecar.kill();
-    seen
 }

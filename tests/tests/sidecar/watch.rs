@@ -8,39 +8,35 @@ mod banners;
 mod hears;
 mod list;
 
-use rawr_protocol::methods::{
-    ActionPerform, CompactionUpdate, DecisionRecorded, SequenceHeadsUp, SequenceResponded,
-    ThreadChanged, ThreadListChanged, ThreadWatch,
-};
+use crate::fixture::THREAD;
+use rawr_protocol::methods::{ThreadChanged, ThreadListChanged, ThreadWatch};
 use rawr_protocol::{Phase, ThreadChangedNotification, ThreadWatchParams};
-use rawr_tests::sidecar::Launch;
-use rawr_tests::{Home, Sidecar, StandIn};
-
-const THREAD: &str = "t";
+use rawr_tests::sidecar::LaunchOptions;
+use rawr_tests::{StandIn, TestHome, TestSidecar};
 
 /// A client's sidecar.
-fn client(home: &Home, name: &str) -> Sidecar {
-    let mut sidecar = Sidecar::spawn(home, &Launch::default());
+fn client(home: &TestHome, name: &str) -> TestSidecar {
+    let mut sidecar = TestSidecar::spawn(home, &LaunchOptions::default());
     sidecar.greet(name);
     sidecar.allow::<ThreadListChanged>();
     sidecar
 }
 
 /// The same, watching all threads.
-fn watcher(home: &Home, name: &str) -> Sidecar {
+fn watcher(home: &TestHome, name: &str) -> TestSidecar {
     let mut sidecar = client(home, name);
     sidecar.call::<ThreadWatch>(&ThreadWatchParams::default());
     sidecar
 }
 
 /// A host with its own sidecar.
-struct RunningHost {
-    sidecar: Sidecar,
+struct HostProcess {
+    sidecar: TestSidecar,
     host: StandIn,
 }
 
-impl RunningHost {
-    fn on(home: &Home, thread: &str) -> Self {
+impl HostProcess {
+    fn on(home: &TestHome, thread: &str) -> Self {
         let (mut sidecar, mut host) = (client(home, "cli"), StandIn::new(thread));
         assert!(host.open(home, &mut sidecar));
         Self { sidecar, host }
@@ -53,19 +49,13 @@ impl RunningHost {
 }
 
 /// Later records of other processes may still be reported and are ignored.
-fn leave(mut client: Sidecar) {
-    client.allow::<ActionPerform>();
-    client.allow::<CompactionUpdate>();
-    client.allow::<DecisionRecorded>();
-    client.allow::<SequenceHeadsUp>();
-    client.allow::<SequenceResponded>();
-    client.allow::<ThreadChanged>();
-    client.allow::<ThreadListChanged>();
+fn leave(mut client: TestSidecar) {
+    client.allow_news_of_others();
     client.leave();
 }
 
 /// The first notification of the thread in this phase. Skips other notifications.
-fn wait_for_phase(sidecar: &mut Sidecar, phase: Phase) -> ThreadChangedNotification {
+fn wait_for_phase(sidecar: &mut TestSidecar, phase: Phase) -> ThreadChangedNotification {
     loop {
         let note = sidecar.next_note();
         if note.method == <ThreadChanged as rawr_protocol::Notification>::METHOD {

@@ -20,10 +20,10 @@ use super::{CommonOptions, overrides};
 use crate::args::AttachArgs;
 use crate::render::{OutputFormat, Renderer, causes};
 use log::EventLog;
-use rawr_host::drive::{Drive, DriveError, PromptSource, SessionEnd};
+use rawr_host::drive::{Drive, DriveError, PromptQueue, SessionEnd};
 use rawr_host::event::{NoticeLevel, Reporter, SessionEvent};
 use rawr_host::host::codex::{self, Attachment, Codex, Experimental, ThreadFeedItem, ThreadWatch};
-use rawr_host::host::{Host, HostError, HostThread, ThreadOrigin};
+use rawr_host::host::{AgentHost, HostError, HostThread, ThreadOrigin};
 use rawr_host::presence::Presence;
 use rawr_host::sidecar::{Launch, SidecarSettings};
 use rawr_host::stop::{HUNG_UP, StopRequest};
@@ -391,6 +391,6 @@ impl AttachContext {
     ) -> Result<SessionEnd, DriveError> {
         let sidecar = self.settings.launch().await?;
         let drive = Drive::open(host, self.settings.clone(), sidecar, renderer).await?;
-        Ok(self.with_typed_inputs(drive).run(&mut PromptSource::elsewhere(), stop).await?.ended)
+        Ok(self.with_typed_inputs(drive).run(&mut PromptQueue::elsewhere(), stop).await?.ended)
     }
 }

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, bail};
 use rawr_server::config::{Home, json_schema, project_toml};
-use rawr_server::problem::{Problem, RenderMode, Severity};
+use rawr_server::problem::{FileProblem, ProblemSeverity, RenderMode};
 use serde_json::{Map, Value, json};
 
 use super::CommonOptions;
@@ -99,7 +99,7 @@ fn check(home: &Home, args: &ConfigCheckArgs) -> anyhow::Result<ExitCode> {
         tell(args.output.json, "problem", &problem.wire, &[format!("{}\n", problem.text)])?;
     }
     let count = |severity| problems.iter().filter(|problem| problem.severity == severity).count();
-    let (errors, warnings) = (count(Severity::Error), count(Severity::Warning));
+    let (errors, warnings) = (count(ProblemSeverity::Error), count(ProblemSeverity::Warning));
     let files: Vec<_> = [home.rawr_toml(), home.codex_toml(), project_toml(&project)]
         .into_iter()
         .filter(|file| file.exists())
@@ -107,13 +107,13 @@ fn check(home: &Home, args: &ConfigCheckArgs) -> anyhow::Result<ExitCode> {
         .collect();
     let prompts = written.prompts.iter().filter(|prompt| prompt.source.is_some()).count();
     let body = json!({
-        "errors": errors, "warnings": warnings, "hints": count(Severity::Hint), "files": files, "prompts": prompts,
+        "errors": errors, "warnings": warnings, "hints": count(ProblemSeverity::Hint), "files": files, "prompts": prompts,
     });
     tell(args.output.json, "config_checked", &body, &[summary(&problems, &files, prompts)])?;
     Ok(if errors > 0 { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
-fn summary(problems: &[&Problem], files: &[String], prompts: usize) -> String {
+fn summary(problems: &[&FileProblem], files: &[String], prompts: usize) -> String {
     let what = match files {
         [] => "no configuration file".to_owned(),
         files => sanitize_terminal(&files.join(", ")),
@@ -123,8 +123,11 @@ fn summary(problems: &[&Problem], files: &[String], prompts: usize) -> String {
         let plural = if count == 1 { "" } else { "s" };
         (count > 0).then(|| format!("{count} {name}{plural}"))
     };
-    let kinds =
-        [(Severity::Error, "error"), (Severity::Warning, "warning"), (Severity::Hint, "hint")];
+    let kinds = [
+        (ProblemSeverity::Error, "error"),
+        (ProblemSeverity::Warning, "warning"),
+        (ProblemSeverity::Hint, "hint"),
+    ];
     let found: Vec<_> =
         kinds.into_iter().filter_map(|(severity, name)| counted(severity, name)).collect();
     let found = if found.is_empty() { "all is well".to_owned() } else { found.join(", ") };

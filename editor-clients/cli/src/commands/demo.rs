@@ -16,9 +16,9 @@ use super::exec::drive;
 use super::{CommonOptions, compaction_prompts, exit_code, thread_folder};
 use crate::args::DemoArgs;
 use crate::render::{OutputFormat, Renderer};
-use rawr_host::drive::{PromptSource, SessionEnd};
+use rawr_host::drive::{PromptQueue, SessionEnd};
 use rawr_host::event::{NoticeLevel, Reporter, SessionEvent};
-use rawr_host::host::Host;
+use rawr_host::host::AgentHost;
 use rawr_host::host::embedded::{Embedded, EmbeddedSettings};
 use rawr_host::private_fs::make_folder;
 use rawr_host::session_files::SessionFiles;
@@ -63,7 +63,7 @@ pub(super) async fn run(common: &CommonOptions, args: DemoArgs) -> anyhow::Resul
     };
     let host = Embedded::start(settings, session::script());
     let thread_id = host.thread().thread_id.clone();
-    let mut prompts = PromptSource::known(session::PROMPTS.map(str::to_owned));
+    let mut prompts = PromptQueue::known(session::PROMPTS.map(str::to_owned));
     let done = drive(host, launch, sidecar, &mut renderer, &mut prompts, &mut stop).await;
 
     let packet = done.as_ref().ok().and_then(|done| done.packet.as_ref());

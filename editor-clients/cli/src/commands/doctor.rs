@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use rawr_server::config::{Config, Home};
-use rawr_server::problem::{Problem, RenderMode, Severity};
+use rawr_server::problem::{FileProblem, ProblemSeverity, RenderMode};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -195,11 +195,15 @@ fn files(home: &Home) -> (Config, DoctorCheck, DoctorCheck) {
     (config, check, prompts)
 }
 
-fn written(name: &'static str, problems: &[Problem], all_well: impl Fn() -> String) -> DoctorCheck {
+fn written(
+    name: &'static str,
+    problems: &[FileProblem],
+    all_well: impl Fn() -> String,
+) -> DoctorCheck {
     let worst = problems.iter().map(|problem| match problem.severity {
-        Severity::Error => CheckStatus::Fail,
-        Severity::Warning => CheckStatus::Warn,
-        Severity::Hint => CheckStatus::Ok,
+        ProblemSeverity::Error => CheckStatus::Fail,
+        ProblemSeverity::Warning => CheckStatus::Warn,
+        ProblemSeverity::Hint => CheckStatus::Ok,
     });
     let status = worst.max().unwrap_or(CheckStatus::Ok);
     let message = match problems.len() {

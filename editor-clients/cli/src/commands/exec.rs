@@ -13,13 +13,13 @@ use serde_json::{Map, Value};
 use super::{CommonOptions, exit_code, overrides, prompt, thread_folder};
 use crate::args::{AgentArgs, ExecArgs, HostName};
 use crate::render::{OutputFormat, Renderer};
-use rawr_host::drive::{self, Drive, DriveError, PromptSource};
+use rawr_host::drive::{self, Drive, DriveError, PromptQueue};
 use rawr_host::event::{NoticeLevel, Reporter, SessionEvent};
 use rawr_host::host::claude::{Claude, ClaudeSettings, find_claude};
 use rawr_host::host::codex::{Codex, CodexSettings, find_codex};
-use rawr_host::host::{Host, OwnCompaction};
+use rawr_host::host::{AgentHost, OwnCompaction};
 use rawr_host::session_files::SessionFiles;
-use rawr_host::sidecar::{Launch, Sidecar, SidecarSettings};
+use rawr_host::sidecar::{Launch, SidecarClient, SidecarSettings};
 use rawr_host::stop::StopRequest;
 
 pub(super) async fn run(common: &CommonOptions, args: ExecArgs) -> anyhow::Result<ExitCode> {
@@ -55,7 +55,7 @@ pub(super) async fn run(common: &CommonOptions, args: ExecArgs) -> anyhow::Resul
 /// The parts of a session other than its host.
 pub(super) struct ExecSession {
     pub settings: SidecarSettings,
-    pub prompts: PromptSource,
+    pub prompts: PromptQueue,
     /// Standing instructions of a restored conversation.
     pub directives: Vec<Directive>,
     pub renderer: Renderer,
@@ -170,8 +170,8 @@ impl ExecSession {
 
     async fn drive(
         mut self,
-        host: impl Host,
-        sidecar: Sidecar,
+        host: impl AgentHost,
+        sidecar: SidecarClient,
         mut stop: StopRequest,
     ) -> anyhow::Result<ExitCode> {
         let thread_id = host.thread().thread_id.clone();
@@ -214,11 +214,11 @@ const READER_GONE: u8 = 141;
 
 /// Runs one session.
 pub(super) async fn drive<L: Launch>(
-    host: impl Host,
+    host: impl AgentHost,
     launch: L,
-    sidecar: Sidecar,
+    sidecar: SidecarClient,
     renderer: &mut Renderer,
-    prompts: &mut PromptSource,
+    prompts: &mut PromptQueue,
     stop: &mut StopRequest,
 ) -> Result<drive::SessionResult, DriveError> {
     Drive::open(host, launch, sidecar, renderer).await?.run(prompts, stop).await
@@ -234,7 +234,7 @@ pub(super) type HostHistory = Vec<Map<String, Value>>;
 /// The effective feature switches.
 pub(super) struct FeatureSwitches(pub(super) Map<String, Value>);
 
-async fn switches(sidecar: &mut Sidecar) -> anyhow::Result<FeatureSwitches> {
+async fn switches(sidecar: &mut SidecarClient) -> anyhow::Result<FeatureSwitches> {
     let params = ConfigGetParams { thread_id: None };
     let got = sidecar.call::<methods::ConfigGet>(params).await;
     Ok(FeatureSwitches(got.context("failed to load configuration")?.effective))
@@ -278,13 +278,13 @@ pub(super) fn folder(cd: Option<&Path>) -> anyhow::Result<PathBuf> {
     Ok(cwd)
 }
 
-fn prompts(args: &ExecArgs) -> anyhow::Result<PromptSource> {
+fn prompts(args: &ExecArgs) -> anyhow::Result<PromptQueue> {
     if args.prompts.iter().any(|prompt| prompt.trim().is_empty()) {
         bail!("empty prompt: describe the task");
     }
     Ok(if args.prompts.is_empty() {
-        PromptSource::from_stdin()
+        PromptQueue::from_stdin()
     } else {
-        PromptSource::known(args.prompts.iter().cloned())
+        PromptQueue::known(args.prompts.iter().cloned())
     })
 }

@@ -16,11 +16,11 @@ use super::threads::{FoundThread, ThreadReader, find, no_thread, tell};
 use super::{CommonOptions, now_ms, overrides};
 use crate::args::RestoreArgs;
 use crate::render::{self, OutputFormat, Renderer};
-use rawr_host::drive::PromptSource;
+use rawr_host::drive::PromptQueue;
 use rawr_host::host::codex::{
     self, Codex, CodexSettings, RestorePoint, RestoreTarget, RestoredThread,
 };
-use rawr_host::host::{Host, embedded};
+use rawr_host::host::{AgentHost, embedded};
 
 pub(super) async fn run(common: &CommonOptions, args: RestoreArgs) -> anyhow::Result<ExitCode> {
     let got = look_up(common, &args).await?;
@@ -250,8 +250,8 @@ fn session(
     capsule: &Capsule,
 ) -> anyhow::Result<ExecSession> {
     let prompts = match args.prompts.is_empty() {
-        true => PromptSource::from_stdin(),
-        false => PromptSource::known(args.prompts.iter().cloned()),
+        true => PromptQueue::from_stdin(),
+        false => PromptQueue::known(args.prompts.iter().cloned()),
     };
     let reader = if args.output.json { OutputFormat::Program } else { OutputFormat::Person };
     Ok(ExecSession {

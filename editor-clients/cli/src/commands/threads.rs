@@ -14,12 +14,12 @@ use serde_json::Map;
 
 use super::{CommonOptions, threads_folder};
 use rawr_host::event::json_line as event_line;
-use rawr_host::sidecar::{Launch, Sidecar, SidecarError, SidecarNotification};
+use rawr_host::sidecar::{Launch, SidecarClient, SidecarError, SidecarNotification};
 use rawr_host::text::sanitize_terminal;
 
 /// A sidecar that observes threads, and the threads of its home folder.
 pub(super) struct ThreadReader {
-    sidecar: Sidecar,
+    sidecar: SidecarClient,
     /// Most recently used first.
     pub threads: Vec<ThreadSummary>,
 }

@@ -6,16 +6,16 @@ use std::path::{Path, PathBuf};
 
 use rawr_server::config::{Config, ConfigSources, Home};
 use rawr_server::problem::{
-    Problem, RenderMode, Severity, Utf16Position, positions, read_text, render,
+    FileProblem, ProblemSeverity, RenderMode, Utf16Position, positions, read_text, render,
 };
 use rawr_server::prompts::{PacketFrontMatter, PromptSet, parse, shipped};
 
 pub(super) struct UserFiles {
     pub config: Config,
-    pub problems: Vec<Problem>,
+    pub problems: Vec<FileProblem>,
     pub prompts: Vec<PromptFile>,
     /// Problems of the judge prompts that tiers name.
-    pub decisions: Vec<Problem>,
+    pub decisions: Vec<FileProblem>,
 }
 
 pub(super) struct PromptFile {
@@ -26,12 +26,12 @@ pub(super) struct PromptFile {
     pub source: Option<String>,
     /// The text with its front matter.
     pub shipped: &'static str,
-    pub problems: Vec<Problem>,
+    pub problems: Vec<FileProblem>,
 }
 
 impl PromptFile {
     pub(super) fn is_usable(&self) -> bool {
-        !self.problems.iter().any(|problem| problem.severity == Severity::Error)
+        !self.problems.iter().any(|problem| problem.severity == ProblemSeverity::Error)
     }
 }
 
@@ -65,7 +65,7 @@ impl UserFiles {
                     source = Some(text);
                 }
                 Ok(None) if is_named => {
-                    let problem = Problem::error("no-file", "file not found");
+                    let problem = FileProblem::error("no-file", "file not found");
                     problems.push(problem.in_file(Some(&path)));
                 }
                 Ok(None) => {}
@@ -83,26 +83,26 @@ impl UserFiles {
 
 /// A syntax error in Codex's config.toml. The sidecar leaves it to Codex if the file has no settings of rawr; `doctor` reports
 /// it.
-fn broken_codex_file(path: &Path, told: &[Problem]) -> Option<Problem> {
+fn broken_codex_file(path: &Path, told: &[FileProblem]) -> Option<FileProblem> {
     if told.iter().any(|problem| problem.file.as_deref() == Some(path)) {
         return None;
     }
     let text = read_text(path).ok().flatten()?;
     let error = toml::from_str::<toml::Table>(&text).err()?;
-    let mut problem = Problem::error("syntax", error.message().to_owned());
+    let mut problem = FileProblem::error("syntax", error.message().to_owned());
     problem.span = error.span();
     let help = "Codex does not start with this file either; rawr ignores it".to_owned();
     Some(problem.help(help).in_file(Some(path)))
 }
 
-fn decisions(config: &Config, folder: &Path) -> Vec<Problem> {
+fn decisions(config: &Config, folder: &Path) -> Vec<FileProblem> {
     let mut problems = Vec::new();
     for path in config.decision_prompts() {
         let path = folder.join(path);
         match read_text(&path) {
             Ok(Some(_)) => {}
             Ok(None) => problems.push(
-                Problem::warning("no-file", "decision prompt not found")
+                FileProblem::warning("no-file", "decision prompt not found")
                     .help("rawr uses `judgment.md` instead".to_owned())
                     .in_file(Some(&path)),
             ),
@@ -120,7 +120,7 @@ pub(super) struct ShownProblem {
 
 /// The text with the affected lines.
 pub(super) fn show<'p>(
-    problems: impl IntoIterator<Item = &'p Problem>,
+    problems: impl IntoIterator<Item = &'p FileProblem>,
     look: RenderMode,
 ) -> Vec<ShownProblem> {
     let mut sources = BTreeMap::new();
@@ -136,7 +136,7 @@ pub(super) fn show<'p>(
     shown
 }
 
-fn on_the_wire(problem: &Problem, source: Option<&str>) -> rawr_protocol::Problem {
+fn on_the_wire(problem: &FileProblem, source: Option<&str>) -> rawr_protocol::Problem {
     let place = |at: Utf16Position| rawr_protocol::Position {
         line: at.line.into(),
         character: at.character.into(),
@@ -148,9 +148,9 @@ fn on_the_wire(problem: &Problem, source: Option<&str>) -> rawr_protocol::Proble
     rawr_protocol::Problem {
         code: problem.code.to_owned(),
         severity: match problem.severity {
-            Severity::Error => rawr_protocol::Severity::Error,
-            Severity::Warning => rawr_protocol::Severity::Warning,
-            Severity::Hint => rawr_protocol::Severity::Hint,
+            ProblemSeverity::Error => rawr_protocol::Severity::Error,
+            ProblemSeverity::Warning => rawr_protocol::Severity::Warning,
+            ProblemSeverity::Hint => rawr_protocol::Severity::Hint,
         },
         message: problem.message.clone(),
         file: problem.file.as_ref().map(|file| file.display().to_string()),

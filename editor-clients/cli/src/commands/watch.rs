@@ -28,7 +28,7 @@ use self::view::{View, ViewEnd};
 use super::threads::{no_thread, which};
 use super::{CommonOptions, now_ms};
 use crate::args::WatchArgs;
-use rawr_host::sidecar::{Launch, Sidecar};
+use rawr_host::sidecar::{Launch, SidecarClient};
 use rawr_host::stop::StopRequest;
 
 /// Redraw interval, because ages and deadlines are shown in seconds.
@@ -74,7 +74,7 @@ fn is_a_screen() -> bool {
 /// Resolves the thread argument.
 async fn named(
     common: &CommonOptions,
-    sidecar: &mut Sidecar,
+    sidecar: &mut SidecarClient,
     wanted: &str,
 ) -> anyhow::Result<String> {
     let mut threads = sidecar.call::<methods::ThreadList>(ThreadListParams {}).await?.threads;

@@ -6,7 +6,7 @@ use rawr_protocol::{
     DecisionJudgment, FateStatus, GateOutcome, GateResult, JudgmentSource, Outcome, Phase, Verdict,
 };
 
-use super::human::{BAD, DIM, GOOD, OURS, WARN, WIDTH, paint};
+use super::palette::{BAD, DIM, GOOD, OURS, WARN, WIDTH, paint};
 use super::text::{ago, number, wrapped};
 use rawr_host::text::one_line;
 

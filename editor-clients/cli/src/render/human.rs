@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 use std::io::{self, Write};
 
-use anstyle::{AnsiColor, Style};
+use anstyle::Style;
 use rawr_protocol::{
     CompactionStatus, CompactionUpdateNotification, Decision, FateStatus, GateOutcome, MessageType,
     Outcome, PacketGetResult, Phase, PlanStep, Purpose, StepStatus, ThreadChangedNotification,
@@ -13,6 +13,7 @@ use rawr_protocol::{
 
 use super::TerminalWidth;
 use super::decisions::{mark, style};
+use super::palette::{BAD, BOLD, DIM, GOOD, OURS, WARN, WIDTH, paint};
 use super::text::{bytes, number, shortened, wrapped};
 use super::threads::tier_style;
 use crate::render::banner::{BANNER, BANNER_EDGES, banner};
@@ -37,23 +38,10 @@ pub(super) struct TranscriptRenderer {
     packet_turns: HashSet<String>,
 }
 
-pub(super) const WIDTH: usize = 96;
-
 /// Below this width the terminal wraps the lines.
 const NARROWEST: usize = 16;
 const FRAMES: [&str; 8] = ["⠋", "⠙", "⠸", "⢰", "⣠", "⣄", "⡆", "⠇"];
 const CLEAR_LINE: &str = "\r\u{1b}[2K";
-
-pub const DIM: Style = Style::new().dimmed();
-pub const BOLD: Style = Style::new().bold();
-pub const GOOD: Style = AnsiColor::Green.on_default();
-pub const BAD: Style = AnsiColor::Red.on_default();
-pub const WARN: Style = AnsiColor::Yellow.on_default();
-pub const OURS: Style = AnsiColor::Cyan.on_default();
-
-pub(super) fn paint(style: Style, text: &str) -> String {
-    format!("{style}{text}{style:#}")
-}
 
 impl TranscriptRenderer {
     pub(super) fn new(is_live: bool, columns: TerminalWidth) -> Self {

@@ -5,7 +5,7 @@ use anstyle::Style;
 use rawr_protocol::{Capsule, CapsuleSummary, CompactionTrigger, RecallKind, RecallPlace};
 
 use super::decisions::fact;
-use super::human::{BOLD, DIM, WARN, WIDTH, paint};
+use super::palette::{BOLD, DIM, WARN, WIDTH, paint};
 use super::text::{ago, number};
 use rawr_host::host::codex::RestoreMethod;
 use rawr_host::text::{one_line, sanitize_terminal};

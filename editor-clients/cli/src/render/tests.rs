@@ -12,9 +12,9 @@ use rawr_host::host::{HostEvent, TurnKind};
 use rawr_protocol::ThreadChangedNotification;
 
 #[derive(Clone, Default)]
-struct Page(Arc<Mutex<Vec<u8>>>);
+struct SharedOutput(Arc<Mutex<Vec<u8>>>);
 
-impl Write for Page {
+impl Write for SharedOutput {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.0.lock().unwrap().write(bytes)
     }
@@ -35,7 +35,7 @@ fn check_on(
     show: impl FnOnce(&mut Renderer),
     expected: Expect,
 ) {
-    let page = Page::default();
+    let page = SharedOutput::default();
     let mut renderer = Renderer::to_person(Box::new(page.clone()), is_live, columns);
     show(&mut renderer);
     let text = String::from_utf8(page.0.lock().unwrap().clone()).unwrap();

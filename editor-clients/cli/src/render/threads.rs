@@ -8,7 +8,7 @@ use rawr_protocol::{
 };
 
 use super::decisions::{decided, fact, outcome_of, tokens};
-use super::human::{BAD, BOLD, DIM, GOOD, WARN, WIDTH, paint};
+use super::palette::{BAD, BOLD, DIM, GOOD, WARN, WIDTH, paint};
 use super::text::{ago, number};
 use rawr_host::text::one_line;
 

@@ -14,7 +14,7 @@ use super::turns::{GateHold, RequestedCompaction, StartedBy};
 use super::{Drive, DriveError};
 use crate::event::{InjectedText, SessionEvent};
 use crate::host::{
-    CompactionOrder, Compactor, Host, HostAccess, HostError, KeptHistory, ModelQuestion,
+    AgentHost, CompactionOrder, Compactor, HostAccess, HostError, KeptHistory, ModelQuestion,
 };
 use crate::sidecar::{Launch, SidecarError};
 
@@ -32,7 +32,7 @@ struct JudgeAnswer {
     reason: String,
 }
 
-impl<H: Host, L: Launch> Drive<'_, H, L> {
+impl<H: AgentHost, L: Launch> Drive<'_, H, L> {
     /// Carries out queued work as far as the host is available.
     pub(super) async fn carry_out(&mut self) -> Result<(), DriveError> {
         while let Some(todo) = self.action_queue.next(self.room()) {

@@ -2,22 +2,22 @@
 
 use rawr_protocol::{Choice, Phase, SequenceRespondParams, methods};
 
-use super::{Drive, DriveError, PromptSource};
+use super::{Drive, DriveError, PromptQueue};
 use crate::event::{NoticeLevel, SessionEvent};
-use crate::host::Host;
+use crate::host::AgentHost;
 use crate::sidecar::Launch;
 
 const HOW_TO_ANSWER: &str =
     "answer y (approve), n (skip this one) or l (not now, after one more turn)";
 
-impl<H: Host, L: Launch> Drive<'_, H, L> {
+impl<H: AgentHost, L: Launch> Drive<'_, H, L> {
     /// Whether the sequence waits for approval by a user at the terminal.
-    pub(super) fn asks(&self, prompts: &PromptSource) -> bool {
+    pub(super) fn asks(&self, prompts: &PromptQueue) -> bool {
         self.phase == Phase::AwaitingApproval && prompts.can_be_asked()
     }
 
     /// Shows once how to answer.
-    pub(super) fn invite(&mut self, prompts: &PromptSource) -> Result<(), DriveError> {
+    pub(super) fn invite(&mut self, prompts: &PromptQueue) -> Result<(), DriveError> {
         let asks = self.asks(prompts);
         if asks && !self.invited {
             self.reporter.report(&SessionEvent::Notice {
@@ -32,7 +32,7 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
     pub(super) async fn answer(
         &mut self,
         line: String,
-        prompts: &PromptSource,
+        prompts: &PromptQueue,
     ) -> Result<(), DriveError> {
         let (choice, turns) = match line.trim().to_lowercase().as_str() {
             "y" | "yes" => (Choice::Approve, None),

@@ -10,7 +10,7 @@ use super::action_queue::{ActionOutcome, QueuedWork};
 use super::inputs::said_at_ms;
 use super::turns::StartedBy;
 use super::{Drive, DriveError};
-use crate::host::{Host, HostError, RecordedOutcome, TurnKind};
+use crate::host::{AgentHost, HostError, RecordedOutcome, TurnKind};
 use crate::sidecar::Launch;
 
 /// The user message of a delivery action.
@@ -25,7 +25,7 @@ enum DeliveryMessage {
     Missing,
 }
 
-impl<H: Host, L: Launch> Drive<'_, H, L> {
+impl<H: AgentHost, L: Launch> Drive<'_, H, L> {
     /// Looks up an action in the host's record. Returns true if it must not be requested now.
     pub(super) async fn is_found(&mut self, action: &PendingAction) -> Result<bool, DriveError> {
         let action_id = action.action_id.as_str();

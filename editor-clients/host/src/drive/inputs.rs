@@ -15,7 +15,7 @@ use super::action_queue::ActionOutcome;
 use super::turns::StartedBy;
 use super::{Drive, DriveError};
 use crate::event::SessionEvent;
-use crate::host::{Host, HostAccess, HostError};
+use crate::host::{AgentHost, HostAccess, HostError};
 use crate::sidecar::Launch;
 
 /// A message typed into the host. The relay holds it until the driver answers.
@@ -95,7 +95,7 @@ impl TypedInputs {
     }
 }
 
-impl<H: Host, L: Launch> Drive<'_, H, L> {
+impl<H: AgentHost, L: Launch> Drive<'_, H, L> {
     /// The id of the session's thread.
     pub fn thread_id(&self) -> &str {
         &self.thread_id

@@ -10,13 +10,13 @@ use super::inputs::HeldMessage;
 use super::turns::StartedBy;
 use super::{Drive, DriveError};
 use crate::event::SessionEvent;
-use crate::host::{Host, HostEvent, ThreadLifetime};
+use crate::host::{AgentHost, HostEvent, ThreadLifetime};
 use crate::sidecar::Launch;
 
 /// How long a host may take to end an interrupted turn.
 const WIND_UP: Duration = Duration::from_secs(5);
 
-impl<H: Host, L: Launch> Drive<'_, H, L> {
+impl<H: AgentHost, L: Launch> Drive<'_, H, L> {
     /// Interrupts the running turn and cancels held inputs.
     pub(super) async fn wind_up(&mut self) -> Result<(), DriveError> {
         // In a shared conversation only its users stop turns.

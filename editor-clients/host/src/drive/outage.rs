@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::{Drive, DriveError};
 use crate::event::{NoticeLevel, SessionEvent};
-use crate::host::Host;
+use crate::host::AgentHost;
 use crate::sidecar::{Launch, SidecarError};
 
 /// Reports and deliveries that the sidecar could not record.
@@ -62,7 +62,7 @@ impl StoreOutage {
     }
 }
 
-impl<H: Host, L: Launch> Drive<'_, H, L> {
+impl<H: AgentHost, L: Launch> Drive<'_, H, L> {
     /// The sidecar sends no more actions, so the messages that it holds are delivered here.
     pub(super) fn store_failed(
         &mut self,

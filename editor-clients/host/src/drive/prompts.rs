@@ -7,7 +7,7 @@ use tokio::sync::mpsc;
 
 /// User messages in order: first the known ones, then lines of standard input.
 #[derive(Debug)]
-pub struct PromptSource {
+pub struct PromptQueue {
     known: VecDeque<String>,
     /// Lines of standard input, once a thread reads it.
     lines: Option<mpsc::UnboundedReceiver<String>>,
@@ -28,7 +28,7 @@ pub(super) enum WantedLine {
     Answer,
 }
 
-impl PromptSource {
+impl PromptQueue {
     /// Only these messages. A user at a terminal can still answer questions.
     pub fn known(prompts: impl IntoIterator<Item = String>) -> Self {
         Self {

@@ -66,9 +66,9 @@ fn settings(folder: &TempDir, context_window: u64) -> EmbeddedSettings {
 }
 
 #[derive(Clone, Default)]
-struct Page(Arc<Mutex<Vec<u8>>>);
+struct SharedReport(Arc<Mutex<Vec<u8>>>);
 
-impl Reporter for Page {
+impl Reporter for SharedReport {
     fn report(&mut self, event: &SessionEvent<'_>) -> io::Result<()> {
         JsonLines.write(event, &mut *self.0.lock().unwrap())
     }
@@ -86,15 +86,15 @@ async fn run(prompts: &[&str], lives: Vec<Life>, stop_when: Option<&'static str>
 }
 
 async fn run_on(
-    host: impl Host,
+    host: impl AgentHost,
     prompts: &[&str],
     lives: Vec<Life>,
     stop_when: Option<&'static str>,
 ) -> Done {
-    let (fake, page) = (Fake::new(lives), Page::default());
+    let (fake, page) = (Fake::new(lives), SharedReport::default());
     let heard = Arc::clone(&fake.heard);
     let mut reporter = page.clone();
-    let mut prompts = PromptSource::known(prompts.iter().map(|&prompt| prompt.to_owned()));
+    let mut prompts = PromptQueue::known(prompts.iter().map(|&prompt| prompt.to_owned()));
     let (ask, mut stop) = StopRequest::by_hand();
     if let Some(event) = stop_when {
         let page = page.clone();
@@ -439,8 +439,8 @@ async fn a_sidecar_that_dies_after_a_quiet_time_is_started_again() {
     };
     let folder = TempDir::new().unwrap();
     let fake = Fake::new([dies_in("turn-1"), dies_in("turn-2"), plainly()]);
-    let mut reporter = Page::default();
-    let mut prompts = PromptSource::known(["hello", "again"].map(str::to_owned));
+    let mut reporter = SharedReport::default();
+    let mut prompts = PromptQueue::known(["hello", "again"].map(str::to_owned));
     let (_ask, mut stop) = StopRequest::by_hand();
     let sidecar = fake.launch().await.unwrap();
     let drive = Drive::open(agent(&folder), fake, sidecar, &mut reporter).await;

@@ -53,12 +53,12 @@ impl JsonLines {
             }
             SessionEvent::Injected { purpose, injected } => {
                 #[derive(Serialize)]
-                struct Body<'b> {
+                struct InjectedBody<'b> {
                     purpose: rawr_protocol::Purpose,
                     #[serde(flatten)]
                     injected: &'b InjectedText<'b>,
                 }
-                line(out, "injected", Body { purpose: *purpose, injected })
+                line(out, "injected", InjectedBody { purpose: *purpose, injected })
             }
             SessionEvent::Handoff(injected) => line(out, "handoff", injected),
             SessionEvent::Host(event) => host_event(event, out),
@@ -66,13 +66,13 @@ impl JsonLines {
             SessionEvent::Verdict(decided) => {
                 #[derive(Serialize)]
                 #[serde(rename_all = "camelCase")]
-                struct Body<'b> {
+                struct VerdictBody<'b> {
                     thread_id: &'b str,
                     #[serde(flatten)]
                     decision: &'b rawr_protocol::Decision,
                 }
                 let (thread_id, decision) = (decided.thread_id.as_str(), &decided.decision);
-                line(out, "verdict", Body { thread_id, decision })
+                line(out, "verdict", VerdictBody { thread_id, decision })
             }
             SessionEvent::HeadsUp(heads_up) => line(out, "heads_up", heads_up),
             SessionEvent::Packet(packet) => line(out, "packet", packet),

@@ -12,7 +12,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use rawr_protocol::{Host as HostInfo, HostCapabilities, PendingAction};
+use rawr_protocol::{Host, HostCapabilities, PendingAction};
 use serde_json::{Value, json};
 use tokio::process::Command;
 
@@ -26,7 +26,7 @@ pub use self::windows::WindowSettings;
 use super::find::{HostProgram, find};
 use super::pipes::{PipeMessage, ProcessPipes};
 use super::{
-    CompactionOrder, HistoryKeeper, Host, HostAccess, HostError, HostEvent, HostThread,
+    AgentHost, CompactionOrder, HistoryKeeper, HostAccess, HostError, HostEvent, HostThread,
     ModelQuestion, OwnCompaction, RecordedOutcome, RequestGate, SummaryTuning, ThreadLifetime,
     ThreadOrigin, TurnKind, WithheldWork,
 };
@@ -149,7 +149,7 @@ impl Claude {
             thread_id: session,
             origin: ThreadOrigin::Person,
             cwd: settings.cwd.clone(),
-            host: HostInfo {
+            host: Host {
                 name: NAME.to_owned(),
                 version: None,
                 capabilities: HostCapabilities {
@@ -292,7 +292,7 @@ impl Claude {
     }
 }
 
-impl Host for Claude {
+impl AgentHost for Claude {
     fn thread(&self) -> &HostThread {
         &self.thread
     }

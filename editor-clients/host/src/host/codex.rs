@@ -47,7 +47,7 @@ use self::paused::PausedGoalRecord;
 use self::side_requests::SideRequests;
 use self::turns::{CodexTurns, ThreadAccess};
 use super::{
-    CompactionOrder, HistoryKeeper, Host, HostAccess, HostError, HostEvent, HostThread,
+    AgentHost, CompactionOrder, HistoryKeeper, HostAccess, HostError, HostEvent, HostThread,
     ModelQuestion, RecordedOutcome, RequestGate, SummaryTuning, ThreadLifetime, ThreadOrigin,
     WithheldWork,
 };
@@ -323,7 +323,7 @@ struct ThreadRead {
     thread: ThreadAbout,
 }
 
-impl Host for Codex {
+impl AgentHost for Codex {
     fn thread(&self) -> &HostThread {
         &self.thread
     }

@@ -16,7 +16,7 @@ use std::path::PathBuf;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use futures::future::BoxFuture;
-use rawr_protocol::{Host as HostInfo, HostCapabilities, PendingAction};
+use rawr_protocol::{Host, HostCapabilities, PendingAction};
 use serde_json::{Map, Value};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
@@ -24,15 +24,13 @@ use tokio::task::JoinHandle;
 use self::agent::Agent;
 pub use self::chat::{Chat, ChatError, ChatSettings, RetrySettings};
 use self::history::AgentHistory;
-pub use self::history::AgentItem;
+pub use self::history::{AgentItem, TokenCount};
 use self::mailbox::{AgentInput, AgentOrder, SideQuestion};
-pub use self::model::{
-    DeltaSink, Model, ModelDelta, ModelError, ModelRequest, ModelToolCall, SampleReply, TokenCount,
-};
+pub use self::model::{DeltaSink, Model, ModelDelta, ModelError, ModelRequest, SampleReply};
 pub use self::script::{Scene, SceneCue, Script, ScriptLine};
-pub use self::tools::Tool;
+pub use self::tools::{ModelToolCall, Tool};
 use super::{
-    CompactionOrder, HistoryKeeper, Host, HostAccess, HostError, HostEvent, HostThread,
+    AgentHost, CompactionOrder, HistoryKeeper, HostAccess, HostError, HostEvent, HostThread,
     ModelQuestion, NextRequest, RecordedOutcome, RequestGate, ThreadLifetime, ThreadOrigin,
     WithheldWork,
 };
@@ -110,7 +108,7 @@ impl Embedded {
             thread_id: new_thread_id(),
             origin: ThreadOrigin::Person,
             cwd: settings.cwd.clone(),
-            host: HostInfo {
+            host: Host {
                 name: NAME.to_owned(),
                 version: Some(env!("CARGO_PKG_VERSION").to_owned()),
                 capabilities: HostCapabilities {
@@ -168,7 +166,7 @@ fn new_thread_id() -> String {
     format!("embedded-{:x}-{:x}", since.as_nanos(), std::process::id())
 }
 
-impl Host for Embedded {
+impl AgentHost for Embedded {
     fn thread(&self) -> &HostThread {
         &self.thread
     }

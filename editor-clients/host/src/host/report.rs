@@ -134,9 +134,9 @@ pub enum HostEvent {
         /// Why it failed.
         error: String,
     },
-    /// The answer to a [`ModelQuestion`](super::Question).
+    /// The answer to a [`ModelQuestion`](super::ModelQuestion).
     Answered {
-        /// [`ModelQuestion::request_id`](super::Question::request_id).
+        /// [`ModelQuestion::request_id`](super::ModelQuestion::request_id).
         request_id: String,
         /// The model's answer, or why there is none.
         answer: Result<String, String>,
@@ -155,14 +155,14 @@ pub enum HostEvent {
 /// Who started a turn.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TurnKind {
-    /// The driver, with [`Host::start_turn`](super::Host::start_turn).
+    /// The driver, with [`AgentHost::start_turn`](super::AgentHost::start_turn).
     Asked,
     /// A person in the host itself.
     Person {
         /// The message.
         text: String,
     },
-    /// The driver, with [`Host::compact`](super::Host::compact).
+    /// The driver, with [`AgentHost::compact`](super::AgentHost::compact).
     Compaction,
     /// The host itself.
     Host,

@@ -19,11 +19,11 @@ struct Peer {
 }
 
 impl Peer {
-    fn pair() -> (Self, Sidecar) {
+    fn pair() -> (Self, SidecarClient) {
         let (pipe, ours) = tokio::io::duplex(1024 * 1024);
         let (reader, writer) = tokio::io::split(ours);
         let peer = Self { pipe, codec: Framing::new(), unread: BytesMut::new() };
-        (peer, Sidecar::over(reader, writer))
+        (peer, SidecarClient::over(reader, writer))
     }
 
     async fn hear(&mut self) -> Value {
@@ -66,7 +66,7 @@ fn phases(notes: impl IntoIterator<Item = SidecarNotification>) -> Vec<&'static 
     notes.into_iter().map(phase).collect()
 }
 
-async fn list(sidecar: &mut Sidecar) -> Result<(), SidecarError> {
+async fn list(sidecar: &mut SidecarClient) -> Result<(), SidecarError> {
     sidecar.call::<methods::ThreadList>(ThreadListParams {}).await.map(drop)
 }
 

@@ -13,8 +13,8 @@ import {
 import type { Notifications, Requests } from '../protocol';
 import type { Disposable, Sidecar } from '../sidecar';
 import type { Settings } from '../settings';
-import { showServed } from '../surface/promptPreview';
 import type { Found } from './binary';
+import { showServed } from './showServed';
 
 type ShowDocumentMiddleware = NonNullable<NonNullable<Middleware['window']>['showDocument']>;
 

@@ -2,8 +2,8 @@
 
 use super::{GateContext, Question};
 use crate::boundary::{Boundaries, Boundary};
-use crate::event::TurnStatus;
-use crate::policy::Confirm;
+use crate::event::TurnEnding;
+use crate::policy::ConfirmRule;
 use crate::thread::{Speaker, Thread, Turn};
 use crate::words::next::{self, NextMessage};
 use crate::words::phase::{self, TurnFacts};
@@ -15,13 +15,13 @@ const CLEARLY: Probability = Probability::of_thousandths(850);
 
 /// What a message does to the work before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Effect {
+enum MessageEffect {
     GoesOn,
     Closes,
     OpensNew,
 }
 
-impl Effect {
+impl MessageEffect {
     /// For people, after "the next message".
     const fn verb(self) -> &'static str {
         match self {
@@ -58,7 +58,7 @@ impl Confirmation {
     /// The part that keeps it from confirming, for people.
     pub fn objection(&self, needed: Probability) -> String {
         let message = self.evidence();
-        if self.likeliest().1 == Effect::GoesOn {
+        if self.likeliest().1 == MessageEffect::GoesOn {
             return message;
         }
         // Rounded down, because 64.6% is not the 65% that are needed.
@@ -66,10 +66,14 @@ impl Confirmation {
         format!("the end of a phase is only {ended}% likely, needed {needed}; {message}")
     }
 
-    fn likeliest(&self) -> (Probability, Effect) {
+    fn likeliest(&self) -> (Probability, MessageEffect) {
         let NextMessage { new, close, same, .. } = &self.message;
-        let all = [(*same, Effect::GoesOn), (*close, Effect::Closes), (*new, Effect::OpensNew)];
-        all.into_iter().max_by_key(|(share, _)| *share).unwrap_or((*same, Effect::GoesOn))
+        let all = [
+            (*same, MessageEffect::GoesOn),
+            (*close, MessageEffect::Closes),
+            (*new, MessageEffect::OpensNew),
+        ];
+        all.into_iter().max_by_key(|(share, _)| *share).unwrap_or((*same, MessageEffect::GoesOn))
     }
 }
 
@@ -77,7 +81,7 @@ impl GateContext<'_> {
     /// Reads the next message, where it decides about a proposal.
     pub(super) fn next_message(&self) -> Option<Confirmation> {
         let Question::Preflight { turn, message } = self.question else { return None };
-        if self.confirm() == Confirm::None {
+        if self.confirm() == ConfirmRule::None {
             return None;
         }
         let agent = self.thread.known.last_message.as_deref().unwrap_or_default();
@@ -114,6 +118,6 @@ fn facts(thread: &Thread, turn: Option<&Turn>, present: Boundaries) -> TurnFacts
         tests_failed: checked == Some(false),
         plan_finished: present.has(Boundary::PlanCheckpoint) && known.open_steps().next().is_none(),
         plan_open: known.open_steps().next().is_some(),
-        interrupted: ended.is_some_and(|end| end.status != TurnStatus::Completed),
+        interrupted: ended.is_some_and(|end| end.status != TurnEnding::Completed),
     }
 }

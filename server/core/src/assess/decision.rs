@@ -1,30 +1,30 @@
 //! The record of a decision.
 
-use super::{Gate, GateOutcome, GateResult};
+use super::{DecisionGate, GateEvidence, GateStatus};
 use crate::boundary::Boundaries;
-use crate::event::{Answer, Entrance, JudgeSource, Outcome};
-use crate::policy::{Confirm, Tier};
+use crate::event::{DecisionEntrance, DecisionOutcome, JudgeReply, JudgeSource};
+use crate::policy::{ConfirmRule, PressureTier};
 use crate::thread::{Thread, Turn};
-use crate::units::{DecisionId, Percent, RequestId, SequenceId, Timestamp, Tokens, TurnId};
+use crate::units::{DecisionId, JudgeRequestId, Percent, SequenceId, Timestamp, Tokens, TurnId};
 use serde::{Deserialize, Serialize};
 
 /// A decision with everything that led to it. Stored in `decisions.jsonl`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Decision {
+pub struct DecisionRecord {
     /// The id of this decision, unique in its thread.
     pub id: DecisionId,
     /// When it was made.
     pub at: Timestamp,
     /// Which entrance asked.
-    pub entrance: Entrance,
+    pub entrance: DecisionEntrance,
     /// The turn that it is about; absent where a person asked, or before a message.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub turn: Option<TurnId>,
     /// What follows.
-    pub outcome: Outcome,
+    pub outcome: DecisionOutcome,
     /// The tier in force; absent above every tier and for the built-in compaction.
     #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub tier: Option<Tier>,
+    pub tier: Option<PressureTier>,
     /// Percent of the context window left; absent while the host has not reported usage.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub percent: Option<Percent>,
@@ -40,13 +40,13 @@ pub struct Decision {
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub sequence: Option<SequenceId>,
     /// Every gate with its result, in the order of evaluation.
-    pub gates: Vec<GateResult>,
+    pub gates: Vec<GateEvidence>,
     /// What the judge answered.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub judgment: Option<Judgment>,
     /// For a proposal: what has to confirm it.
     #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub confirm: Option<Confirm>,
+    pub confirm: Option<ConfirmRule>,
     /// The proposal that it confirms or drops.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub proposal: Option<DecisionId>,
@@ -60,17 +60,17 @@ pub struct Decision {
 pub struct Judgment {
     /// The question's id; absent for the heuristic and where the judge could not be asked.
     #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub request: Option<RequestId>,
+    pub request: Option<JudgeRequestId>,
     /// Who judged.
     pub source: JudgeSource,
     /// The answer, or why there was none.
-    pub answer: Answer,
+    pub answer: JudgeReply,
 }
 
-impl Decision {
+impl DecisionRecord {
     /// A person asked for the compaction.
     pub fn is_by_person(&self) -> bool {
-        self.entrance == Entrance::TurnComplete && self.turn.is_none()
+        self.entrance == DecisionEntrance::TurnComplete && self.turn.is_none()
     }
 
     /// Decisions under pressure are stored, and the first one after a compaction. Others would only be noise, and the
@@ -83,29 +83,32 @@ impl Decision {
             .as_ref()
             .is_some_and(|last| last.turns_ended + 1 == thread.turns_ended);
         match self.entrance {
-            Entrance::TurnComplete => !own && (self.is_by_person() || self.tier.is_some() || after),
-            Entrance::Inline => {
-                self.outcome != Outcome::Nothing || !own && (after || self.is_pressed())
+            DecisionEntrance::TurnComplete => {
+                !own && (self.is_by_person() || self.tier.is_some() || after)
             }
-            Entrance::MidTurn | Entrance::Preflight => true,
+            DecisionEntrance::Inline => {
+                self.outcome != DecisionOutcome::Nothing || !own && (after || self.is_pressed())
+            }
+            DecisionEntrance::MidTurn | DecisionEntrance::Preflight => true,
         }
     }
 
     /// The gate `pressure` passed.
     fn is_pressed(&self) -> bool {
-        let pressed = |result: &GateResult| {
-            (result.gate, result.outcome) == (Gate::Pressure, GateOutcome::Pass)
+        let pressed = |result: &GateEvidence| {
+            (result.gate, result.outcome) == (DecisionGate::Pressure, GateStatus::Pass)
         };
         self.gates.iter().any(pressed)
     }
 
     /// Why it drops a proposal, for people.
     pub fn drops(&self) -> Option<String> {
-        let drops = self.entrance == Entrance::Preflight && self.outcome == Outcome::Nothing;
+        let drops = self.entrance == DecisionEntrance::Preflight
+            && self.outcome == DecisionOutcome::Nothing;
         self.proposal.as_ref().filter(|_| drops)?;
-        let failed = self.gates.iter().find(|result| result.outcome == GateOutcome::Fail)?;
+        let failed = self.gates.iter().find(|result| result.outcome == GateStatus::Fail)?;
         Some(match failed.gate {
-            Gate::Judgment => format!("the judge says no ({})", failed.evidence),
+            DecisionGate::Judgment => format!("the judge says no ({})", failed.evidence),
             _ => failed.evidence.clone(),
         })
     }
@@ -113,8 +116,8 @@ impl Decision {
     /// Only the judge was against it.
     pub fn is_vetoed(&self) -> bool {
         let says_no = |judgment: &Judgment| {
-            !matches!(judgment.answer, Answer::Says { should_compact: true, .. })
+            !matches!(judgment.answer, JudgeReply::Says { should_compact: true, .. })
         };
-        self.outcome != Outcome::Compact && self.judgment.as_ref().is_some_and(says_no)
+        self.outcome != DecisionOutcome::Compact && self.judgment.as_ref().is_some_and(says_no)
     }
 }

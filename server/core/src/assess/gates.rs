@@ -1,23 +1,23 @@
 //! The checks behind the gates, in the order of evaluation. Each returns its evidence.
 
-use super::{Finding, GateContext, Judgment, Question, judge};
+use super::{GateContext, GateFinding, Judgment, Question, judge};
 use crate::boundary::{Boundaries, Boundary};
-use crate::event::{Action, Answer, TurnStatus};
-use crate::policy::{Confirm, MidTurn, Mode, Pressure, Tier};
+use crate::event::{HostAction, JudgeReply, TurnEnding};
+use crate::policy::{ConfirmRule, MidTurn, Mode, Pressure, PressureTier};
 use crate::thread::breaker::Hold;
 use crate::thread::{Thread, Turn};
 use crate::units::{Percent, Seconds, Tokens};
 use crate::words::Probability;
 
-fn pass(evidence: impl Into<String>) -> Finding {
-    Finding::Pass(evidence.into())
+fn pass(evidence: impl Into<String>) -> GateFinding {
+    GateFinding::Pass(evidence.into())
 }
 
-fn fail(evidence: impl Into<String>, would_fire_if: impl Into<String>) -> Finding {
-    Finding::Fail { evidence: evidence.into(), would_fire_if: would_fire_if.into() }
+fn fail(evidence: impl Into<String>, would_fire_if: impl Into<String>) -> GateFinding {
+    GateFinding::Fail { evidence: evidence.into(), would_fire_if: would_fire_if.into() }
 }
 
-pub(super) fn feature(case: &GateContext<'_>) -> Finding {
+pub(super) fn feature(case: &GateContext<'_>) -> GateFinding {
     match (case.policy.enabled, case.is_inline(), case.policy.inline.enabled) {
         (true, false, _) => pass("features.rawr_auto_compaction is on"),
         (false, true, true) => {
@@ -33,7 +33,7 @@ pub(super) fn feature(case: &GateContext<'_>) -> Finding {
     }
 }
 
-pub(super) fn pressure(case: &GateContext<'_>) -> Finding {
+pub(super) fn pressure(case: &GateContext<'_>) -> GateFinding {
     let Some(percent) = case.percent else {
         let missing =
             if case.thread.context.is_none() { "token usage" } else { "the context window" };
@@ -66,7 +66,7 @@ pub(super) fn pressure(case: &GateContext<'_>) -> Finding {
             })
         }
         None => {
-            let highest = Tier::ALL
+            let highest = PressureTier::ALL
                 .map(|tier| case.policy.tiers.rule(tier).percent_remaining_lt)
                 .into_iter()
                 .max();
@@ -79,7 +79,7 @@ pub(super) fn pressure(case: &GateContext<'_>) -> Finding {
     }
 }
 
-pub(super) fn origin(case: &GateContext<'_>) -> Finding {
+pub(super) fn origin(case: &GateContext<'_>) -> GateFinding {
     if let Some(sequence) = &case.thread.sequence {
         return fail(format!("sequence {} is running", sequence.id), "no sequence runs");
     }
@@ -104,7 +104,7 @@ pub(super) fn origin(case: &GateContext<'_>) -> Finding {
 
 fn compacts(thread: &Thread, turn: &Turn) -> bool {
     let action = turn.action.as_ref().and_then(|action| thread.action(action));
-    action.is_some_and(|issued| matches!(issued.kind, Action::Compact { .. }))
+    action.is_some_and(|issued| matches!(issued.kind, HostAction::Compact { .. }))
 }
 
 fn hands_off(thread: &Thread, turn: &Turn) -> bool {
@@ -112,7 +112,7 @@ fn hands_off(thread: &Thread, turn: &Turn) -> bool {
     action.is_some_and(|issued| issued.kind.hands_over())
 }
 
-pub(super) fn mode_of_host(case: &GateContext<'_>) -> Finding {
+pub(super) fn mode_of_host(case: &GateContext<'_>) -> GateFinding {
     let can = case.thread.host.can;
     if case.thread.review_mode {
         fail("the host is in review mode", "the review ends")
@@ -138,7 +138,7 @@ pub(super) fn mode_of_host(case: &GateContext<'_>) -> Finding {
     }
 }
 
-pub(super) fn guard(case: &GateContext<'_>) -> Finding {
+pub(super) fn guard(case: &GateContext<'_>) -> GateFinding {
     match case.thread.active_guards(case.now).next() {
         None => pass("no guard is active"),
         Some(guard) => {
@@ -151,12 +151,13 @@ pub(super) fn guard(case: &GateContext<'_>) -> Finding {
     }
 }
 
-pub(super) fn breaker(case: &GateContext<'_>) -> Finding {
+pub(super) fn breaker(case: &GateContext<'_>) -> GateFinding {
     let (thread, policy) = (case.thread, case.policy);
     let hold = if case.is_inline() {
         thread.inline_hold(policy, case.now)
     } else {
-        let holds = |hold: &Hold| case.tier <= hold.tier || case.tier == Some(Tier::Emergency);
+        let holds =
+            |hold: &Hold| case.tier <= hold.tier || case.tier == Some(PressureTier::Emergency);
         thread.hold(policy, case.now).filter(holds)
     };
     let Some(hold) = hold else {
@@ -166,11 +167,11 @@ pub(super) fn breaker(case: &GateContext<'_>) -> Finding {
     fail(hold.reason, hold.ends_when)
 }
 
-pub(super) fn rearm(case: &GateContext<'_>) -> Finding {
+pub(super) fn rearm(case: &GateContext<'_>) -> GateFinding {
     let Some(last) = &case.thread.last_compaction else { return pass("never compacted") };
     let by_window = case.policy.rearm_after(case.thread.window);
     let of_emergency = match case.tier {
-        Some(Tier::Emergency) => case.thread.worth_an_emergency(),
+        Some(PressureTier::Emergency) => case.thread.worth_an_emergency(),
         _ => Tokens(0),
     };
     let needed = match case.policy.rearm_tokens {
@@ -200,7 +201,7 @@ pub(super) fn rearm(case: &GateContext<'_>) -> Finding {
     }
 }
 
-pub(super) fn cooldown(case: &GateContext<'_>) -> Finding {
+pub(super) fn cooldown(case: &GateContext<'_>) -> GateFinding {
     let Some(last) = &case.thread.last_compaction else { return pass("never compacted") };
     let turns = case.thread.turns_ended.saturating_sub(last.turns_ended);
     let seconds = case.now.seconds_since(last.at);
@@ -229,9 +230,9 @@ fn count(number: u64, what: &str) -> String {
     format!("{number} {what}{plural}")
 }
 
-const NEEDS_TIER: Finding = Finding::NotReached("no tier holds");
+const NEEDS_TIER: GateFinding = GateFinding::NotReached("no tier holds");
 
-pub(super) fn boundary(case: &GateContext<'_>) -> Finding {
+pub(super) fn boundary(case: &GateContext<'_>) -> GateFinding {
     let Some((tier, rule)) = case.rule() else { return NEEDS_TIER };
     let counting = case.counting();
     if !counting.is_empty() {
@@ -251,7 +252,7 @@ pub(super) fn boundary(case: &GateContext<'_>) -> Finding {
     fail(evidence, format!("one of: {}", rule.counting_with(case.confirm(), tier)))
 }
 
-pub(super) fn weak_boundary(case: &GateContext<'_>) -> Finding {
+pub(super) fn weak_boundary(case: &GateContext<'_>) -> GateFinding {
     let Some((tier, rule)) = case.rule() else { return NEEDS_TIER };
     let (counting, present) = (case.counting(), case.present());
     if counting != Boundaries::of(&[Boundary::PlanUpdate]) {
@@ -271,11 +272,11 @@ pub(super) fn weak_boundary(case: &GateContext<'_>) -> Finding {
     }
 }
 
-pub(super) fn semantic_break(case: &GateContext<'_>) -> Finding {
+pub(super) fn semantic_break(case: &GateContext<'_>) -> GateFinding {
     let Some((tier, rule)) = case.rule() else { return NEEDS_TIER };
     let (counting, semantic) = (case.counting(), case.present().and(Boundaries::SEMANTIC));
     if counting.is_empty() {
-        Finding::NotReached("no boundary counts")
+        GateFinding::NotReached("no boundary counts")
     } else if !counting.without(Boundaries::PLAN).is_empty() {
         pass("not only plan boundaries")
     } else if !rule.needs_semantic_break(tier) {
@@ -287,7 +288,7 @@ pub(super) fn semantic_break(case: &GateContext<'_>) -> Finding {
     }
 }
 
-pub(super) fn active_work(case: &GateContext<'_>) -> Finding {
+pub(super) fn active_work(case: &GateContext<'_>) -> GateFinding {
     if case.question.is_inside_a_turn() {
         return pass("between two requests of the turn");
     }
@@ -295,7 +296,7 @@ pub(super) fn active_work(case: &GateContext<'_>) -> Finding {
         return fail(format!("tool call {call} is running"), "the running tools finish");
     }
     match case.turn.and_then(|turn| turn.end.as_ref()) {
-        Some(end) if end.status != TurnStatus::Completed => {
+        Some(end) if end.status != TurnEnding::Completed => {
             fail(format!("the turn ended {}", end.status.name()), "a turn completes")
         }
         _ if !case.thread.is_idle() => fail("a turn is running", "the turn completes"),
@@ -303,7 +304,7 @@ pub(super) fn active_work(case: &GateContext<'_>) -> Finding {
     }
 }
 
-pub(super) fn packet_worth(case: &GateContext<'_>) -> Finding {
+pub(super) fn packet_worth(case: &GateContext<'_>) -> GateFinding {
     if case.thread.has_packet_material() {
         pass("there is something to carry over")
     } else {
@@ -311,9 +312,9 @@ pub(super) fn packet_worth(case: &GateContext<'_>) -> Finding {
     }
 }
 
-pub(super) fn confirmation(case: &GateContext<'_>) -> Finding {
+pub(super) fn confirmation(case: &GateContext<'_>) -> GateFinding {
     let Some((tier, rule)) = case.rule() else { return NEEDS_TIER };
-    if rule.confirm == Confirm::None {
+    if rule.confirm == ConfirmRule::None {
         return pass("not configured");
     }
     let confirm = case.confirm();
@@ -322,18 +323,18 @@ pub(super) fn confirmation(case: &GateContext<'_>) -> Finding {
     const LEAVES: &str = "the next message opens something new or closes the work";
     match (case.question, confirm) {
         (Question::Person, _) => fail("a person decides", "no person asks"),
-        (_, Confirm::None) if tier == Tier::Emergency => {
+        (_, ConfirmRule::None) if tier == PressureTier::Emergency => {
             fail("an emergency waits for no confirmation", "more context is left")
         }
-        (_, Confirm::None) if case.thread.host.can.compact_by_person => {
+        (_, ConfirmRule::None) if case.thread.host.can.compact_by_person => {
             pass("a person compacts, and so confirms")
         }
-        (_, Confirm::None) => pass("nothing confirms inside a turn"),
+        (_, ConfirmRule::None) => pass("nothing confirms inside a turn"),
         (Question::Silence(_), _) if confirm.by_silence() => {
             pass(format!("nothing was said for {silence}"))
         }
         (Question::Preflight { .. }, _) if confirm.by_message() => {
-            let Some(next) = &case.confirmed else { return Finding::NotReached("no message") };
+            let Some(next) = &case.confirmed else { return GateFinding::NotReached("no message") };
             let needed = Probability::of_thousandths(u16::from(case.policy.confirm_percent) * 10);
             let asks_judge = next.is_unclear() && case.asks_judge(tier);
             if asks_judge || next.ended >= needed {
@@ -347,13 +348,13 @@ pub(super) fn confirmation(case: &GateContext<'_>) -> Finding {
             is_silent(),
         ),
         (Question::Silence(_), _) => fail("silence no longer confirms", LEAVES),
-        (_, Confirm::Message) => Finding::Wait(LEAVES.to_owned()),
-        (_, Confirm::Idle) => Finding::Wait(is_silent()),
-        (_, Confirm::Either) => Finding::Wait(format!("{LEAVES}, or {}", is_silent())),
+        (_, ConfirmRule::Message) => GateFinding::Wait(LEAVES.to_owned()),
+        (_, ConfirmRule::Idle) => GateFinding::Wait(is_silent()),
+        (_, ConfirmRule::Either) => GateFinding::Wait(format!("{LEAVES}, or {}", is_silent())),
     }
 }
 
-pub(super) fn judgment(case: &GateContext<'_>) -> Finding {
+pub(super) fn judgment(case: &GateContext<'_>) -> GateFinding {
     let Some((tier, rule)) = case.rule() else { return NEEDS_TIER };
     if rule.decision_prompt_path.is_none() {
         return pass("not configured");
@@ -361,45 +362,49 @@ pub(super) fn judgment(case: &GateContext<'_>) -> Finding {
     if judge(case.policy.judge, case.thread).is_none() {
         return pass("judgment.backend = off");
     }
-    if tier == Tier::Emergency {
+    if tier == PressureTier::Emergency {
         return fail("no judge is asked in an emergency", "more context is left");
     }
     match case.question {
         Question::Person => return fail("a person decides", "no person asks"),
-        Question::Preflight { .. } if case.confirm() == Confirm::None => {
+        Question::Preflight { .. } if case.confirm() == ConfirmRule::None => {
             return pass("the judge was asked at the turn's end");
         }
-        _ if case.question.is_inside_a_turn() && matches!(mid_turn(case), Finding::Fail { .. }) => {
-            return Finding::NotReached("mid_turn does not allow a compaction here");
+        _ if case.question.is_inside_a_turn()
+            && matches!(mid_turn(case), GateFinding::Fail { .. }) =>
+        {
+            return GateFinding::NotReached("mid_turn does not allow a compaction here");
         }
         _ => {}
     }
     if case.awaits_confirmation() {
-        return Finding::NotReached("the judge is asked once the proposal is confirmed");
+        return GateFinding::NotReached("the judge is asked once the proposal is confirmed");
     }
     if case.is_clear() {
         return pass("the next message is clear, so no judge is asked");
     }
     if case.skips_judge() {
-        return Finding::NotReached("mode compacts nothing, so no model is asked");
+        return GateFinding::NotReached("mode compacts nothing, so no model is asked");
     }
-    let Some(Judgment { source, answer, .. }) = &case.judgment else { return Finding::Ask };
+    let Some(Judgment { source, answer, .. }) = &case.judgment else { return GateFinding::Ask };
     let source = source.name();
     match (answer, tier) {
-        (Answer::Says { should_compact: true, reason }, _) => pass(format!("{source}: {reason}")),
-        (Answer::Says { reason, .. }, _) => {
+        (JudgeReply::Says { should_compact: true, reason }, _) => {
+            pass(format!("{source}: {reason}"))
+        }
+        (JudgeReply::Says { reason, .. }, _) => {
             fail(format!("{source}: {reason}"), "the judge says yes")
         }
-        (Answer::Failed { error }, Tier::Early | Tier::Ready) => {
+        (JudgeReply::Failed { error }, PressureTier::Early | PressureTier::Ready) => {
             fail(format!("{source} gave no answer: {error}"), "the judge answers")
         }
-        (Answer::Failed { error }, Tier::Asap | Tier::Emergency) => {
+        (JudgeReply::Failed { error }, PressureTier::Asap | PressureTier::Emergency) => {
             pass(format!("{source} gave no answer: {error}; the policy decides"))
         }
     }
 }
 
-pub(super) fn mode(case: &GateContext<'_>) -> Finding {
+pub(super) fn mode(case: &GateContext<'_>) -> GateFinding {
     if case.question.is_inside_a_turn() {
         return mid_turn(case);
     }
@@ -413,7 +418,7 @@ pub(super) fn mode(case: &GateContext<'_>) -> Finding {
 
 /// Inside a turn no person can be asked, and the context must not run out, so `mode` does not apply (rule
 /// `1-3.mode-mid-turn`).
-fn mid_turn(case: &GateContext<'_>) -> Finding {
+fn mid_turn(case: &GateContext<'_>) -> GateFinding {
     let mid_turn = case.policy.mid_turn;
     match (mid_turn.allows(case.tier), mid_turn) {
         (true, MidTurn::Emergency) => pass("mid_turn = emergency"),

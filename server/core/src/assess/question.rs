@@ -1,6 +1,6 @@
 //! What a decision is about.
 
-use crate::event::Entrance;
+use crate::event::DecisionEntrance;
 use crate::units::{Tokens, TurnId};
 
 /// What a decision is about.
@@ -48,12 +48,12 @@ impl<'q> Question<'q> {
         }
     }
 
-    pub(super) const fn entrance(self) -> Entrance {
+    pub(super) const fn entrance(self) -> DecisionEntrance {
         match self {
-            Self::TurnEnd(_) | Self::Person => Entrance::TurnComplete,
-            Self::MidTurn(_) => Entrance::MidTurn,
-            Self::Preflight { .. } | Self::Silence(_) => Entrance::Preflight,
-            Self::Inline(_) => Entrance::Inline,
+            Self::TurnEnd(_) | Self::Person => DecisionEntrance::TurnComplete,
+            Self::MidTurn(_) => DecisionEntrance::MidTurn,
+            Self::Preflight { .. } | Self::Silence(_) => DecisionEntrance::Preflight,
+            Self::Inline(_) => DecisionEntrance::Inline,
         }
     }
 

@@ -2,14 +2,14 @@
 //! a change here is a change of the format on disk.
 
 use super::{JudgeSource, Trigger};
-use crate::policy::{CompactionSettings, PacketAuthor};
-use crate::units::{InputId, RequestId};
+use crate::policy::{CompactionSettings, PacketSource};
+use crate::units::{InputId, JudgeRequestId};
 use serde::{Deserialize, Serialize};
 
 /// Something to be asked of the agent before a compaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Request {
+pub enum AgentRequest {
     /// Tell the agent that a compaction comes.
     HeadsUp,
     /// Have the agent update its scratch file.
@@ -18,14 +18,14 @@ pub enum Request {
     Packet,
 }
 
-/// What the host, or the sidecar itself, has to do. Each is done once per [`ActionId`].
+/// What the host, or the sidecar itself, has to do. Each is done once per [`ActionId`](crate::units::ActionId).
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Action {
+pub enum HostAction {
     /// Run a turn with a message of rawr, or put the message into the running turn.
     InjectTurn {
         /// What the message is for.
-        purpose: Purpose,
+        purpose: MessagePurpose,
         /// The message, with `marker` as its last line.
         text: String,
         /// Text that identifies the message, for hosts that cannot tell synthetic turns from others.
@@ -39,7 +39,7 @@ pub enum Action {
         /// Why.
         trigger: Trigger,
         /// Who wrote the packet.
-        author: PacketAuthor,
+        author: PacketSource,
         /// Settings of the host's summary.
         settings: CompactionSettings,
         /// The host compacts without its provider, whose compaction freed too little.
@@ -54,12 +54,12 @@ pub enum Action {
         /// The message's id.
         input: InputId,
         /// The messages of the turn, in order.
-        items: Vec<Item>,
+        items: Vec<DeliveredMessage>,
     },
     /// Ask the judge, outside of the conversation.
     Judge {
         /// The question's id.
-        request: RequestId,
+        request: JudgeRequestId,
         /// Who judges: the host, or a model that the sidecar asks.
         by: JudgeSource,
         /// The judge's instructions.
@@ -77,7 +77,7 @@ pub enum Action {
     },
 }
 
-impl Action {
+impl HostAction {
     /// The name on disk and on the wire.
     pub const fn name(&self) -> &'static str {
         match self {
@@ -97,15 +97,15 @@ impl Action {
     /// The user's message that it delivers. A turn that begins with it is the user's, even if a handoff comes first.
     pub fn delivered_text(&self) -> Option<&str> {
         let Self::DeliverInput { items, .. } = self else { return None };
-        items.iter().find(|item| item.role == ItemRole::Input).map(|item| item.text.as_str())
+        items.iter().find(|item| item.role == MessageRole::Input).map(|item| item.text.as_str())
     }
 
     /// Whether the action gives the packet back to the agent.
     pub fn hands_over(&self) -> bool {
         match self {
-            Self::InjectTurn { purpose, .. } => *purpose == Purpose::Handoff,
+            Self::InjectTurn { purpose, .. } => *purpose == MessagePurpose::Handoff,
             Self::DeliverInput { items, .. } => {
-                items.iter().any(|item| item.role == ItemRole::Handoff)
+                items.iter().any(|item| item.role == MessageRole::Handoff)
             }
             Self::Compact { .. } | Self::Judge { .. } | Self::SamplePacket { .. } => false,
         }
@@ -125,7 +125,7 @@ impl Action {
 /// What an injected message is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Purpose {
+pub enum MessagePurpose {
     /// Announces the compaction.
     HeadsUp,
     /// Asks for an update of the scratch file.
@@ -136,7 +136,7 @@ pub enum Purpose {
     Handoff,
 }
 
-impl Purpose {
+impl MessagePurpose {
     /// The name on disk, on the wire and in markers.
     pub const fn name(self) -> &'static str {
         match self {
@@ -150,9 +150,9 @@ impl Purpose {
 
 /// A message of a delivered turn. A handoff and the user's text are separate messages.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Item {
+pub struct DeliveredMessage {
     /// What the message is.
-    pub role: ItemRole,
+    pub role: MessageRole,
     /// Its text.
     pub text: String,
 }
@@ -160,7 +160,7 @@ pub struct Item {
 /// What a delivered message is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum ItemRole {
+pub enum MessageRole {
     /// rawr's handoff.
     Handoff,
     /// The user's message, unchanged.
@@ -170,7 +170,7 @@ pub enum ItemRole {
 /// How far an action has come, as its performer reports it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum ActionStatus {
+pub enum ActionProgress {
     /// It is under way. The report may name the turn that carries it out.
     Accepted,
     /// It is done.

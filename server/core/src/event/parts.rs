@@ -1,7 +1,7 @@
 //! The types that events consist of. They are stored: a change here is a change of the format on disk.
 
 use crate::boundary::Boundaries;
-use crate::policy::{PacketAuthor, Tier};
+use crate::policy::{PacketSource, PressureTier};
 use crate::units::{Percent, Tokens};
 use serde::{Deserialize, Serialize};
 
@@ -61,7 +61,7 @@ pub enum Origin {
 /// How a turn ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum TurnStatus {
+pub enum TurnEnding {
     /// The agent finished it.
     Completed,
     /// The user or the host interrupted it.
@@ -70,7 +70,7 @@ pub enum TurnStatus {
     Failed,
 }
 
-impl TurnStatus {
+impl TurnEnding {
     /// The name on disk and on the wire.
     pub const fn name(self) -> &'static str {
         match self {
@@ -103,7 +103,7 @@ pub struct Usage {
 /// When a guard ends.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Until {
+pub enum GuardEnd {
     /// After this many more turns of the user or the host ended.
     Turns(u32),
     /// After this many minutes.
@@ -168,7 +168,7 @@ impl JudgeSource {
 /// A judge's answer.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Answer {
+pub enum JudgeReply {
     /// A judgment.
     Says {
         /// Whether a compaction is right now.
@@ -196,7 +196,7 @@ pub struct JudgeUsage {
 
 /// A rate limit from the headers of the endpoint.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct RateLimit {
+pub struct EndpointLimit {
     /// The header's name, in lower case.
     pub name: String,
     /// The header's value.
@@ -206,7 +206,7 @@ pub struct RateLimit {
 /// How far a compaction has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum CompactionStatus {
+pub enum CompactionProgress {
     /// The host began it.
     Started,
     /// The history has been rewritten.
@@ -218,7 +218,7 @@ pub enum CompactionStatus {
 /// Who started a compaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum CompactionOrigin {
+pub enum CompactionInitiator {
     /// rawr asked for it.
     Rawr,
     /// The host, by its own rules.
@@ -230,7 +230,7 @@ pub enum CompactionOrigin {
 /// What a decision leads to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Outcome {
+pub enum DecisionOutcome {
     /// Nothing happens.
     Nothing,
     /// Log that a compaction would have come.
@@ -250,7 +250,7 @@ pub enum Outcome {
 /// Which moment asked for a decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Entrance {
+pub enum DecisionEntrance {
     /// A turn ended, or a person asked.
     TurnComplete,
     /// Before the next message: it came, or the silence before it confirmed a proposal.
@@ -268,9 +268,9 @@ pub enum Trigger {
     /// A decision of rawr.
     Rawr {
         /// The moment.
-        entrance: Entrance,
+        entrance: DecisionEntrance,
         /// The tier in force.
-        tier: Tier,
+        tier: PressureTier,
         /// Percent of the context window left.
         percent: Percent,
         /// The boundaries that counted.
@@ -289,7 +289,7 @@ pub enum Trigger {
 
 impl Trigger {
     /// The tier, where rawr's tiers started it.
-    pub const fn tier(&self) -> Option<Tier> {
+    pub const fn tier(&self) -> Option<PressureTier> {
         match self {
             Self::Rawr { tier, .. } => Some(*tier),
             Self::Inline { .. } | Self::Host | Self::User => None,
@@ -313,7 +313,7 @@ impl Trigger {
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Packet {
     /// Who wrote it.
-    pub author: PacketAuthor,
+    pub author: PacketSource,
     /// How the agent goes on after the compaction.
     pub resume: Resume,
     /// The packet without its tags, facts that rawr added included.
@@ -374,7 +374,7 @@ impl Resume {
 /// What a person can answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Choice {
+pub enum UserChoice {
     /// Compact now, without waiting for a boundary, an approval or a judge.
     CompactNow,
     /// Approve the sequence that waits.
@@ -387,7 +387,7 @@ pub enum Choice {
     EditPacket,
 }
 
-impl Choice {
+impl UserChoice {
     /// The words for people and the log.
     pub const fn name(self) -> &'static str {
         match self {
@@ -412,7 +412,7 @@ impl Choice {
 /// What a thread is waiting for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Phase {
+pub enum ThreadPhase {
     /// For the next turn to end: nothing is under way.
     Idle,
     /// For the judge.
@@ -437,7 +437,7 @@ pub enum Phase {
     AwaitingHandoff,
 }
 
-impl Phase {
+impl ThreadPhase {
     /// The name on disk and on the wire.
     pub const fn name(self) -> &'static str {
         match self {

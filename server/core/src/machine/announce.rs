@@ -1,9 +1,9 @@
 //! The notices that an event gives rise to, in whichever process it was appended.
 
 use super::banner::advice;
-use super::{Machine, Notice, PacketChange};
-use crate::event::{Action, ActionStatus, Event, Record, Responded, Trigger};
-use crate::policy::{PacketAuthor, Policy};
+use super::{Machine, Notice, PacketUpdate};
+use crate::event::{ActionProgress, Event, HostAction, Record, Responded, Trigger};
+use crate::policy::{PacketSource, Policy};
 use crate::thread::{Judging, Thread};
 use crate::units::SequenceId;
 
@@ -36,21 +36,21 @@ impl Machine {
     fn packet_changed(
         &self,
         event: &Event,
-        before: Option<(SequenceId, PacketAuthor)>,
+        before: Option<(SequenceId, PacketSource)>,
     ) -> Option<Notice> {
         let now = packet_of(&self.thread);
         let told = |(sequence, author), change, by| Notice::Packet { sequence, author, change, by };
         match event {
             Event::PacketTaken(_) | Event::SequenceStarted(_) => {
-                now.map(|packet| told(packet, PacketChange::Taken, None))
+                now.map(|packet| told(packet, PacketUpdate::Taken, None))
             }
             Event::Responded(Responded { packet: Some(_), by, .. }) => {
-                now.map(|packet| told(packet, PacketChange::Edited, by.clone()))
+                now.map(|packet| told(packet, PacketUpdate::Edited, by.clone()))
             }
             _ => {
                 let running = &self.thread.sequence.as_ref()?.id;
                 let lost = before.filter(|(of, _)| of == running && now.is_none());
-                lost.map(|packet| told(packet, PacketChange::Outdated, None))
+                lost.map(|packet| told(packet, PacketUpdate::Outdated, None))
             }
         }
     }
@@ -65,7 +65,7 @@ impl Machine {
             Event::Assessed(assessed) => advice(assessed, policy).map(Notice::HeadsUp),
             Event::SequenceStarted(_) => self.heads_up(policy).map(Notice::HeadsUp),
             Event::ActionIssued(issued) => match &issued.kind {
-                Action::Judge { request, .. } => {
+                HostAction::Judge { request, .. } => {
                     let tier = self.thread.judging.as_ref()?.asked_by.tier;
                     Some(Notice::JudgmentAsked { request: request.clone(), tier })
                 }
@@ -76,9 +76,9 @@ impl Machine {
                 Some(Notice::Compaction { report: report.clone(), sequence, trigger })
             }
             Event::SequenceEnded(ended) => Some(Notice::SequenceEnded(ended.clone())),
-            Event::ActionReported(reported) if reported.status == ActionStatus::Failed => {
+            Event::ActionReported(reported) if reported.status == ActionProgress::Failed => {
                 let issued = self.thread.action(&reported.action)?;
-                let Action::DeliverInput { input, .. } = &issued.kind else { return None };
+                let HostAction::DeliverInput { input, .. } = &issued.kind else { return None };
                 let error = reported.error.clone().unwrap_or_default();
                 Some(Notice::InputRefused { input: input.clone(), error })
             }
@@ -88,7 +88,7 @@ impl Machine {
 }
 
 /// The sequence that has a packet, and the packet's author.
-fn packet_of(thread: &Thread) -> Option<(SequenceId, PacketAuthor)> {
+fn packet_of(thread: &Thread) -> Option<(SequenceId, PacketSource)> {
     let sequence = thread.sequence.as_ref()?;
     Some((sequence.id.clone(), sequence.packet.as_ref()?.author))
 }

@@ -1,9 +1,9 @@
 //! The banner of a thread, derived from its state alone, so that every client sees the same banner.
 
-use super::{HeadsUp, Machine, Stage};
+use super::{BannerStage, HeadsUpBanner, Machine};
 use crate::assess;
 use crate::boundary::Boundaries;
-use crate::event::{Assessed, Entrance, Outcome, Phase, Trigger};
+use crate::event::{Assessed, DecisionEntrance, DecisionOutcome, ThreadPhase, Trigger};
 use crate::policy::Policy;
 use crate::thread::Thread;
 use crate::thread::sequence::Sequence;
@@ -11,7 +11,7 @@ use crate::thread::sequence::Sequence;
 impl Machine {
     /// The banner that stands now: that of the running sequence, or the advice of the last assessment for as long as it
     /// holds.
-    pub fn heads_up(&self, policy: &Policy) -> Option<HeadsUp> {
+    pub fn heads_up(&self, policy: &Policy) -> Option<HeadsUpBanner> {
         match &self.thread.sequence {
             Some(sequence) => self.of_sequence(sequence, policy),
             None => advice(standing_advice(&self.thread)?, policy),
@@ -20,7 +20,7 @@ impl Machine {
 
     /// There is none where no person can answer: for the built-in compaction, for a handoff that comes after the
     /// compaction, and once it was called off.
-    fn of_sequence(&self, sequence: &Sequence, policy: &Policy) -> Option<HeadsUp> {
+    fn of_sequence(&self, sequence: &Sequence, policy: &Policy) -> Option<HeadsUpBanner> {
         if sequence.late || sequence.is_inline() || sequence.cancelled.is_some() {
             return None;
         }
@@ -33,9 +33,13 @@ impl Machine {
             }
         };
         let can_be_stopped = sequence.can_be_stopped();
-        Some(HeadsUp {
+        Some(HeadsUpBanner {
             sequence: Some(sequence.id.clone()),
-            stage: if sequence.approved { Stage::WillCompact } else { Stage::AwaitingApproval },
+            stage: if sequence.approved {
+                BannerStage::WillCompact
+            } else {
+                BannerStage::AwaitingApproval
+            },
             phase: sequence.phase(&self.thread),
             tier,
             percent,
@@ -64,21 +68,21 @@ fn standing_advice(thread: &Thread) -> Option<&Assessed> {
         || thread.last_compaction.as_ref().is_some_and(|last| !has_ended(last.turns_ended))
         // It passed the gate of the guards: one that was set since is a person's answer.
         || thread.guards.iter().any(|guard| !has_ended(guard.set_at_turn));
-    (!overtaken && assessed.outcome != Outcome::Defer).then_some(assessed)
+    (!overtaken && assessed.outcome != DecisionOutcome::Defer).then_some(assessed)
 }
 
 /// The banner of an assessment that people hear of, though no sequence follows it.
-pub(super) fn advice(assessed: &Assessed, policy: &Policy) -> Option<HeadsUp> {
+pub(super) fn advice(assessed: &Assessed, policy: &Policy) -> Option<HeadsUpBanner> {
     let (stage, phase) = match (assessed.outcome, assessed.entrance) {
-        (Outcome::Tag, _) => (Stage::Tagged, Phase::Idle),
-        (Outcome::Suggest, _) => (Stage::Recommended, Phase::Idle),
+        (DecisionOutcome::Tag, _) => (BannerStage::Tagged, ThreadPhase::Idle),
+        (DecisionOutcome::Suggest, _) => (BannerStage::Recommended, ThreadPhase::Idle),
         // A proposal is shown by the phase alone: it may come to nothing.
-        (Outcome::Defer, Entrance::Preflight) if assessed.confirm.is_none() => {
-            (Stage::Deferred, Phase::Deferred)
+        (DecisionOutcome::Defer, DecisionEntrance::Preflight) if assessed.confirm.is_none() => {
+            (BannerStage::Deferred, ThreadPhase::Deferred)
         }
         _ => return None,
     };
-    Some(HeadsUp {
+    Some(HeadsUpBanner {
         sequence: None,
         stage,
         phase,

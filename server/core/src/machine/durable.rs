@@ -1,6 +1,6 @@
 //! Which events must be on disk before their request is answered.
 
-use crate::event::{CompactionStatus, Event};
+use crate::event::{CompactionProgress, Event};
 
 /// Whether an event must be synced to disk before its request is answered: everything that a sequence depends on, and
 /// everything that a person said.
@@ -19,7 +19,7 @@ pub const fn must_be_durable(event: &Event) -> bool {
         | Event::RepoObserved(_)
         | Event::ThreadClosed(_) => false,
         Event::CompactionReported(reported) => {
-            !matches!(reported.status, CompactionStatus::Started)
+            !matches!(reported.status, CompactionProgress::Started)
         }
         Event::ThreadOpened(_)
         | Event::TurnCompleted(_)

@@ -1,23 +1,26 @@
 //! The next event that follows from a thread's state. The state itself is not changed here.
 
 use super::{Effect, Machine, Notice};
-use crate::assess::{Decision, Gate, GateOutcome, GateResult, Inline, Question, assess, judge};
+use crate::assess::{
+    DecisionGate, DecisionRecord, GateEvidence, GateStatus, Inline, Question, assess, judge,
+};
 use crate::boundary::{Boundaries, Boundary};
 use crate::compose;
 use crate::coverage;
 use crate::event::{
-    Action, ActionIssued, Assessed, CompactionOrigin, Entrance, Event, Item, ItemRole, JudgeSource,
-    Outcome, Packet, Request, SequenceStarted, Trigger,
+    ActionIssued, AgentRequest, Assessed, CompactionInitiator, DecisionEntrance, DecisionOutcome,
+    DeliveredMessage, Event, HostAction, JudgeSource, MessageRole, Packet, SequenceStarted,
+    Trigger,
 };
 use crate::judgment;
 use crate::policy::Worth;
-use crate::policy::{Mode, PacketAuthor, PacketChannel, Policy, Tier};
+use crate::policy::{Mode, PacketChannel, PacketSource, Policy, PressureTier};
 use crate::prompt::{PromptName, SequencePrompts};
 use crate::rewrite;
 use crate::rules::Rules;
 use crate::sequence;
 use crate::thread::sequence::Sequence;
-use crate::thread::{HeldInput, Judging, Starting};
+use crate::thread::{Judging, Starting, WaitingInput};
 use crate::units::{ActionId, Timestamp, Tokens, TurnId};
 
 impl Machine {
@@ -85,11 +88,11 @@ impl Machine {
         let packet = self.late_packet(rules)?;
         let trigger = match thread.late_handoff? {
             // The compaction of a sequence that had given up: the agent continues where that sequence would have.
-            CompactionOrigin::Rawr if thread.fresh_packet().is_some() => {
+            CompactionInitiator::Rawr if thread.fresh_packet().is_some() => {
                 thread.last_compaction.as_ref()?.trigger.clone()?
             }
-            CompactionOrigin::User => Trigger::User,
-            CompactionOrigin::Rawr | CompactionOrigin::Host => Trigger::Host,
+            CompactionInitiator::User => Trigger::User,
+            CompactionInitiator::Rawr | CompactionInitiator::Host => Trigger::Host,
         };
         let newest = thread.turns.back().filter(|_| !thread.is_idle()).map(|turn| &turn.id);
         let running = newest.filter(|id| thread.is_in_turn(id));
@@ -174,7 +177,7 @@ impl Machine {
             Question::MidTurn(turn)
         };
         let decision = assess(thread, policy, question, now);
-        let news = decision.outcome != Outcome::Nothing
+        let news = decision.outcome != DecisionOutcome::Nothing
             || !inline && decision.tier > thread.mid_turn_tier
             || decision.is_vetoed();
         news.then(|| self.decided(decision, effects))
@@ -188,7 +191,8 @@ impl Machine {
     ) -> Option<Event> {
         let tier = self.thread.tier(rules.policy)?;
         let turn = self.thread.between_requests.as_ref()?;
-        (tier == Tier::Emergency).then(|| self.look_inside_turn(turn, rules, now, effects))?
+        (tier == PressureTier::Emergency)
+            .then(|| self.look_inside_turn(turn, rules, now, effects))?
     }
 
     /// Asks the judge once. When there is an answer, assesses the same question again.
@@ -206,12 +210,14 @@ impl Machine {
         let Some(by) = by.filter(|_| judging.answer.is_none()) else {
             let held = self.thread.held.front();
             let question = match (asked_by.entrance, held) {
-                (Entrance::MidTurn, _) => Question::MidTurn(turn),
-                (Entrance::Preflight, Some(held)) => {
+                (DecisionEntrance::MidTurn, _) => Question::MidTurn(turn),
+                (DecisionEntrance::Preflight, Some(held)) => {
                     Question::Preflight { turn, message: &held.text }
                 }
-                (Entrance::Preflight, None) => Question::Silence(turn),
-                (Entrance::TurnComplete | Entrance::Inline, _) => Question::TurnEnd(turn),
+                (DecisionEntrance::Preflight, None) => Question::Silence(turn),
+                (DecisionEntrance::TurnComplete | DecisionEntrance::Inline, _) => {
+                    Question::TurnEnd(turn)
+                }
             };
             return Some(self.assess(question, rules, now, effects));
         };
@@ -229,7 +235,7 @@ impl Machine {
             next_message: self.thread.held.front().map(|held| held.text.as_str()),
             excerpt: None,
         };
-        let kind = Action::Judge {
+        let kind = HostAction::Judge {
             request: judging.request.clone(),
             by,
             instructions: rules.prompts.decision(path.unwrap_or_default()).to_owned(),
@@ -250,7 +256,7 @@ impl Machine {
         self.decided(decision, effects)
     }
 
-    pub(super) fn decided(&self, decision: Decision, effects: &mut Vec<Effect>) -> Event {
+    pub(super) fn decided(&self, decision: DecisionRecord, effects: &mut Vec<Effect>) -> Event {
         let event = Assessed {
             decision: decision.id.clone(),
             entrance: decision.entrance,
@@ -263,10 +269,10 @@ impl Machine {
             confirm: decision.confirm,
             dropped: decision.drops(),
         };
-        let bypassed = |result: &GateResult| {
-            result.gate == Gate::Guard && result.outcome == GateOutcome::Bypassed
+        let bypassed = |result: &GateEvidence| {
+            result.gate == DecisionGate::Guard && result.outcome == GateStatus::Bypassed
         };
-        let goes_on = matches!(decision.outcome, Outcome::Compact | Outcome::Ask);
+        let goes_on = matches!(decision.outcome, DecisionOutcome::Compact | DecisionOutcome::Ask);
         let over_a_guard = goes_on && decision.gates.iter().any(bypassed);
         effects.push(Effect::Decided(decision));
         effects.extend(over_a_guard.then_some(Effect::Tell(Notice::GuardBypassed)));
@@ -275,7 +281,7 @@ impl Machine {
 
     /// What is to be asked of the agent before the compaction. Scratch notes are not asked for in an emergency, and only
     /// at a boundary that is worth noting.
-    fn requests(&self, trigger: &Trigger, inside_turn: bool, policy: &Policy) -> Vec<Request> {
+    fn requests(&self, trigger: &Trigger, inside_turn: bool, policy: &Policy) -> Vec<AgentRequest> {
         use crate::boundary::Boundary::{
             AgentDone, Commit, PlanCheckpoint, PlanUpdate, PrCheckpoint,
         };
@@ -283,18 +289,18 @@ impl Machine {
             Boundaries::of(&[Commit, PlanCheckpoint, PlanUpdate, PrCheckpoint, AgentDone]);
         let noteworthy = match trigger {
             Trigger::Rawr { tier, .. } => {
-                *tier != Tier::Emergency && !self.present().and(NOTEWORTHY).is_empty()
+                *tier != PressureTier::Emergency && !self.present().and(NOTEWORTHY).is_empty()
             }
             Trigger::Inline { .. } => return Vec::new(),
             Trigger::Host | Trigger::User => false,
         };
         let scratch = policy.scratch_write_enabled && noteworthy;
         // Inside a turn only the agent knows what it is doing (rule `5-4`).
-        let packet = policy.packet_author == PacketAuthor::Agent || inside_turn;
+        let packet = policy.packet_author == PacketSource::Agent || inside_turn;
         let queue = [
-            (policy.turn_based_handoff, Request::HeadsUp),
-            (scratch, Request::ScratchWrite),
-            (packet, Request::Packet),
+            (policy.turn_based_handoff, AgentRequest::HeadsUp),
+            (scratch, AgentRequest::ScratchWrite),
+            (packet, AgentRequest::Packet),
         ];
         queue.into_iter().filter_map(|(wanted, request)| wanted.then_some(request)).collect()
     }
@@ -336,12 +342,12 @@ impl Machine {
             Some(_) => Vec::new(),
             None => self.requests(&trigger, turn.is_some(), policy),
         };
-        let author = if turn.is_some() { PacketAuthor::Agent } else { policy.packet_author };
+        let author = if turn.is_some() { PacketSource::Agent } else { policy.packet_author };
         // Inside a turn a sample would not end the turn, and the compaction waits for that end.
         let sampled = policy.packet_channel == PacketChannel::Sample
             && self.thread.host.can.sample
             && turn.is_none()
-            && requests.contains(&Request::Packet);
+            && requests.contains(&AgentRequest::Packet);
         let draft = self.thread.usable_draft().filter(|_| sampled && late.is_none()).cloned();
         SequenceStarted {
             sequence: self.thread.next_sequence_id(),
@@ -360,7 +366,7 @@ impl Machine {
     }
 
     /// Sends the messages that waited, one at a time and in order.
-    fn deliver_held(&self, first: &HeldInput) -> Event {
+    fn deliver_held(&self, first: &WaitingInput) -> Event {
         let sequence =
             self.thread.last_sequence.clone().unwrap_or_else(|| self.thread.next_sequence_id());
         let action = match self.thread.deliveries(&first.id).count() {
@@ -369,8 +375,8 @@ impl Machine {
             earlier => format!("{sequence}.input.{}.{}", first.id, earlier + 1),
         };
         let action = ActionId::new(action);
-        let items = vec![Item { role: ItemRole::Input, text: first.text.clone() }];
-        let kind = Action::DeliverInput { input: first.id.clone(), items };
+        let items = vec![DeliveredMessage { role: MessageRole::Input, text: first.text.clone() }];
+        let kind = HostAction::DeliverInput { input: first.id.clone(), items };
         ActionIssued { action, sequence, kind }.into()
     }
 }

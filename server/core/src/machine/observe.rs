@@ -2,19 +2,19 @@
 //! itself is not changed here.
 
 use super::repo;
-use super::{Bound, Input, InputKind, Machine, Refusal, Response, ShellCommand};
-use crate::assess::{Decision, assess};
+use super::{Bound, Input, Machine, Refusal, Response, ShellCommand, UserInputKind};
+use crate::assess::{DecisionRecord, assess};
 use crate::boundary::Boundary;
 use crate::event::{
-    Choice, ClockSetBack, CommandFinished, CompactionOrigin, DeadlinePassed, Event, GuardSet,
-    InputHeld, Origin, Outcome, Phase, Responded, Until,
+    ClockSetBack, CommandFinished, CompactionInitiator, DeadlinePassed, DecisionOutcome, Event,
+    GuardEnd, GuardSet, InputHeld, Origin, Responded, ThreadPhase, UserChoice,
 };
 use crate::packet;
 use crate::policy::{Phrases, Policy};
 use crate::signal::message::Heard;
 use crate::signal::{command, message, plan};
 use crate::thread::sequence::Sequence;
-use crate::thread::{HeldInput, Progress, Turn};
+use crate::thread::{Progress, Turn, WaitingInput};
 use crate::units::Timestamp;
 
 impl Machine {
@@ -60,7 +60,7 @@ impl Machine {
             }
             Input::Submitted { input, text, kind } => {
                 let known = self.thread.takes_care_of(&input, &text);
-                let waits = kind == InputKind::Message && self.must_wait(&text, policy, now);
+                let waits = kind == UserInputKind::Message && self.must_wait(&text, policy, now);
                 if !waits || known {
                     return Ok(Vec::new());
                 }
@@ -93,7 +93,7 @@ impl Machine {
                 // Before the first sequence, the event names the next one.
                 let sequence = running.or(ended).unwrap_or_else(|| self.thread.next_sequence_id());
                 let phase = match self.thread.phase() {
-                    Phase::Proposed => Phase::Deferred,
+                    ThreadPhase::Proposed => ThreadPhase::Deferred,
                     phase => phase,
                 };
                 one(DeadlinePassed { sequence, phase }.into())
@@ -117,7 +117,7 @@ impl Machine {
         text: &str,
         policy: &Policy,
         now: Timestamp,
-    ) -> Option<Decision> {
+    ) -> Option<DecisionRecord> {
         let thread = &self.thread;
         thread.proposal().filter(|_| thread.is_idle() && thread.held.is_empty())?;
         let decision = assess(thread, policy, self.before_input(text, policy)?, now);
@@ -191,7 +191,7 @@ impl Machine {
                     Some(Progress::Issued | Progress::Accepted) => {}
                 }
             }
-            Event::CompactionReported(reported) if reported.origin == CompactionOrigin::Rawr => {
+            Event::CompactionReported(reported) if reported.origin == CompactionInitiator::Rawr => {
                 if let Some(action) = &reported.action
                     && self.thread.action(action).is_none()
                 {
@@ -202,7 +202,8 @@ impl Machine {
                 }
             }
             Event::InputCancelled(cancelled) => {
-                let waits = |held: &HeldInput| held.id == cancelled.input && held.action.is_none();
+                let waits =
+                    |held: &WaitingInput| held.id == cancelled.input && held.action.is_none();
                 if !self.thread.held.iter().any(waits) {
                     return Err(Refusal::UnknownInput(cancelled.input.clone()));
                 }
@@ -236,15 +237,17 @@ impl Machine {
         let pending = self.thread.judging.is_some() || self.thread.deferred.is_some();
         let stoppable = running.map_or(pending, Sequence::can_be_stopped);
         let allowed = match response.choice {
-            Choice::CompactNow => running.is_none() || phase == Phase::AwaitingApproval,
+            UserChoice::CompactNow => running.is_none() || phase == ThreadPhase::AwaitingApproval,
             // Approving a proposal confirms it.
-            Choice::Approve => matches!(phase, Phase::AwaitingApproval | Phase::Proposed),
-            Choice::Snooze => running.is_none() || stoppable,
-            Choice::Cancel => stoppable,
-            Choice::EditPacket => running.is_some() && stoppable,
+            UserChoice::Approve => {
+                matches!(phase, ThreadPhase::AwaitingApproval | ThreadPhase::Proposed)
+            }
+            UserChoice::Snooze => running.is_none() || stoppable,
+            UserChoice::Cancel => stoppable,
+            UserChoice::EditPacket => running.is_some() && stoppable,
         };
         // Editing the packet does not answer whether to compact.
-        let settled = answered.filter(|answered| answered.choice != Choice::EditPacket);
+        let settled = answered.filter(|answered| answered.choice != UserChoice::EditPacket);
         let acted_on = settled.is_none() || running.is_none_or(Sequence::has_acted_on_answer);
         if !allowed || !acted_on {
             return Err(match (answered, running) {
@@ -253,21 +256,21 @@ impl Machine {
                 (None, Some(_)) => Refusal::NotNow(phase),
             });
         }
-        if response.choice == Choice::EditPacket
+        if response.choice == UserChoice::EditPacket
             && response.packet.as_deref().is_none_or(|p| p.trim().is_empty())
         {
             return Err(Refusal::PacketMissing);
         }
         let mut events = Vec::new();
-        if response.choice == Choice::Snooze {
+        if response.choice == UserChoice::Snooze {
             let until = match (response.turns, response.minutes) {
-                (_, Some(minutes)) => Until::Minutes(minutes),
-                (turns, None) => Until::Turns(turns.unwrap_or(1)),
+                (_, Some(minutes)) => GuardEnd::Minutes(minutes),
+                (turns, None) => GuardEnd::Turns(turns.unwrap_or(1)),
             };
             let (guard, note) = (self.thread.next_guard_id(), Some("snoozed".to_owned()));
             events.push(GuardSet { guard, until, note, by: response.by.clone() }.into());
         }
-        if running.is_some() || pending || response.choice == Choice::CompactNow {
+        if running.is_some() || pending || response.choice == UserChoice::CompactNow {
             let sequence = running.map(|sequence| sequence.id.clone());
             let Response { choice, packet, by, .. } = response;
             events.push(Responded { choice, sequence, packet, by }.into());
@@ -277,8 +280,11 @@ impl Machine {
 }
 
 /// Whether the message that this decision is about waits for its compaction, or for the judge.
-fn comes_first(decision: &Decision) -> bool {
-    matches!(decision.outcome, Outcome::Compact | Outcome::Ask | Outcome::Judge)
+fn comes_first(decision: &DecisionRecord) -> bool {
+    matches!(
+        decision.outcome,
+        DecisionOutcome::Compact | DecisionOutcome::Ask | DecisionOutcome::Judge
+    )
 }
 
 /// A packet speaks of the work that goes on, and not of the turn.

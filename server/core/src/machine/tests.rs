@@ -36,11 +36,11 @@ impl Play {
 
     fn submitted(&mut self, nth: usize) -> Result<(), Refusal> {
         let (input, text) = (InputId::new(format!("i{nth}")), "go on".to_owned());
-        self.told(Input::Submitted { input, text, kind: InputKind::Message })
+        self.told(Input::Submitted { input, text, kind: UserInputKind::Message })
     }
 
     fn guarded(&mut self) -> Result<(), Refusal> {
-        self.told(Input::SetGuard { until: Until::Released, note: None, by: None })
+        self.told(Input::SetGuard { until: GuardEnd::Released, note: None, by: None })
     }
 }
 

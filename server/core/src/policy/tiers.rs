@@ -9,7 +9,7 @@ use std::fmt;
 /// Urgency by percent of the context window remaining (rule `1-6.2`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Tier {
+pub enum PressureTier {
     /// Plenty is left: compacts at plan and pull request boundaries only.
     Early,
     /// A commit counts as well.
@@ -20,7 +20,7 @@ pub enum Tier {
     Emergency,
 }
 
-impl Tier {
+impl PressureTier {
     /// Every tier, the least urgent first.
     pub const ALL: [Self; 4] = [Self::Early, Self::Ready, Self::Asap, Self::Emergency];
     /// The order in which tiers are tried: the first one that holds wins.
@@ -67,7 +67,7 @@ impl Tier {
     }
 }
 
-impl fmt::Display for Tier {
+impl fmt::Display for PressureTier {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }
@@ -85,7 +85,7 @@ pub struct Pressure {
 /// What makes a proposal at the end of a turn a compaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Confirm {
+pub enum ConfirmRule {
     /// Nothing: the compaction starts when the turn ends.
     #[default]
     None,
@@ -97,7 +97,7 @@ pub enum Confirm {
     Either,
 }
 
-impl Confirm {
+impl ConfirmRule {
     /// Every kind, in the order of the documentation.
     pub const ALL: [Self; 4] = [Self::None, Self::Message, Self::Idle, Self::Either];
 
@@ -146,7 +146,7 @@ pub struct TierRule {
     /// `None`: the tier's built-in answer (yes in early and ready). `Some(false)` also lifts the weak-boundary gate.
     pub plan_needs_semantic_break: Option<bool>,
     /// What makes a proposal a compaction. An emergency waits for nothing.
-    pub confirm: Confirm,
+    pub confirm: ConfirmRule,
     /// The decision prompt for the judge; `None`: no judge is asked at this tier.
     pub decision_prompt_path: Option<String>,
     /// The model or project whose override set the threshold; named in the evidence.
@@ -155,13 +155,13 @@ pub struct TierRule {
 
 impl TierRule {
     /// The rule of a tier that is not configured.
-    pub const fn built_in(tier: Tier) -> Self {
+    pub const fn built_in(tier: PressureTier) -> Self {
         Self {
             percent_remaining_lt: tier.built_in_threshold(),
             tokens_used_gt: None,
             required: None,
             plan_needs_semantic_break: None,
-            confirm: Confirm::None,
+            confirm: ConfirmRule::None,
             decision_prompt_path: None,
             set_by: None,
         }
@@ -178,12 +178,12 @@ impl TierRule {
     }
 
     /// `turn_complete` counts only where a policy names it.
-    pub fn counting(&self, tier: Tier) -> Boundaries {
+    pub fn counting(&self, tier: PressureTier) -> Boundaries {
         self.counting_with(self.confirm, tier)
     }
 
     /// The boundaries that count where this confirms a compaction.
-    pub fn counting_with(&self, confirm: Confirm, tier: Tier) -> Boundaries {
+    pub fn counting_with(&self, confirm: ConfirmRule, tier: PressureTier) -> Boundaries {
         let turn_complete = Boundaries::of(&[Boundary::TurnComplete]);
         match self.required {
             None => self.allowed_with(confirm, tier),
@@ -192,18 +192,18 @@ impl TierRule {
     }
 
     /// The boundaries that may count.
-    pub fn allowed(&self, tier: Tier) -> Boundaries {
+    pub fn allowed(&self, tier: PressureTier) -> Boundaries {
         self.allowed_with(self.confirm, tier)
     }
 
     /// Where a proposal is confirmed, every boundary may propose. Where a judge reads the next message too, so may every
     /// turn that completed: what the agent's words leave open, the judge decides.
-    fn allowed_with(&self, confirm: Confirm, tier: Tier) -> Boundaries {
+    fn allowed_with(&self, confirm: ConfirmRule, tier: PressureTier) -> Boundaries {
         let judged = self.decision_prompt_path.is_some();
         match confirm {
-            Confirm::None => tier.allowed(),
-            Confirm::Message | Confirm::Either if judged => Boundaries::ALL,
-            Confirm::Message | Confirm::Idle | Confirm::Either => {
+            ConfirmRule::None => tier.allowed(),
+            ConfirmRule::Message | ConfirmRule::Either if judged => Boundaries::ALL,
+            ConfirmRule::Message | ConfirmRule::Idle | ConfirmRule::Either => {
                 Boundaries::ALL.without(Boundaries::of(&[Boundary::TurnComplete]))
             }
         }
@@ -211,8 +211,8 @@ impl TierRule {
 
     /// Whether the compaction waits for the next message, because the tier requires `turn_complete` (rule `1-7.g1`). An
     /// emergency does not wait.
-    pub fn waits_for_input(&self, tier: Tier) -> bool {
-        tier != Tier::Emergency
+    pub fn waits_for_input(&self, tier: PressureTier) -> bool {
+        tier != PressureTier::Emergency
             && self.required.is_some_and(|required| required.has(Boundary::TurnComplete))
     }
 
@@ -222,53 +222,54 @@ impl TierRule {
     }
 
     /// Whether a plan boundary counts only together with a semantic break.
-    pub fn needs_semantic_break(&self, tier: Tier) -> bool {
-        self.plan_needs_semantic_break.unwrap_or(matches!(tier, Tier::Early | Tier::Ready))
+    pub fn needs_semantic_break(&self, tier: PressureTier) -> bool {
+        self.plan_needs_semantic_break
+            .unwrap_or(matches!(tier, PressureTier::Early | PressureTier::Ready))
     }
 }
 
 /// The rule of each tier.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tiers {
-    /// [`Tier::Early`].
+    /// [`PressureTier::Early`].
     pub early: TierRule,
-    /// [`Tier::Ready`].
+    /// [`PressureTier::Ready`].
     pub ready: TierRule,
-    /// [`Tier::Asap`].
+    /// [`PressureTier::Asap`].
     pub asap: TierRule,
-    /// [`Tier::Emergency`].
+    /// [`PressureTier::Emergency`].
     pub emergency: TierRule,
 }
 
 impl Tiers {
     /// The rule of this tier.
-    pub const fn rule(&self, tier: Tier) -> &TierRule {
+    pub const fn rule(&self, tier: PressureTier) -> &TierRule {
         match tier {
-            Tier::Early => &self.early,
-            Tier::Ready => &self.ready,
-            Tier::Asap => &self.asap,
-            Tier::Emergency => &self.emergency,
+            PressureTier::Early => &self.early,
+            PressureTier::Ready => &self.ready,
+            PressureTier::Asap => &self.asap,
+            PressureTier::Emergency => &self.emergency,
         }
     }
 
     /// The rule of this tier, for changing it.
-    pub const fn rule_mut(&mut self, tier: Tier) -> &mut TierRule {
+    pub const fn rule_mut(&mut self, tier: PressureTier) -> &mut TierRule {
         match tier {
-            Tier::Early => &mut self.early,
-            Tier::Ready => &mut self.ready,
-            Tier::Asap => &mut self.asap,
-            Tier::Emergency => &mut self.emergency,
+            PressureTier::Early => &mut self.early,
+            PressureTier::Ready => &mut self.ready,
+            PressureTier::Asap => &mut self.asap,
+            PressureTier::Emergency => &mut self.emergency,
         }
     }
 
     /// The most urgent tier that holds, or `None` above every tier.
-    pub fn pick(&self, pressure: Pressure) -> Option<Tier> {
+    pub fn pick(&self, pressure: Pressure) -> Option<PressureTier> {
         self.holding(pressure).next()
     }
 
     /// Every tier whose threshold is passed, the most urgent first.
-    pub fn holding(&self, pressure: Pressure) -> impl Iterator<Item = Tier> {
-        let holds = move |tier: &Tier| self.rule(*tier).holds(pressure);
-        Tier::MOST_URGENT_FIRST.into_iter().filter(holds)
+    pub fn holding(&self, pressure: Pressure) -> impl Iterator<Item = PressureTier> {
+        let holds = move |tier: &PressureTier| self.rule(*tier).holds(pressure);
+        PressureTier::MOST_URGENT_FIRST.into_iter().filter(holds)
     }
 }

@@ -7,7 +7,7 @@ use std::collections::HashSet;
 /// How far a step of a plan has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum StepStatus {
+pub enum PlanItemStatus {
     /// Not begun.
     Pending,
     /// Under way.
@@ -18,19 +18,19 @@ pub enum StepStatus {
 
 /// A step of a plan.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct PlanStep {
+pub struct PlanItem {
     /// What it says.
     pub step: String,
     /// How far it has come.
-    pub status: StepStatus,
+    pub status: PlanItemStatus,
 }
 
 /// A newly completed step is a checkpoint as well as an update. The same plan again yields nothing.
-pub fn boundaries(before: &[PlanStep], after: &[PlanStep]) -> Boundaries {
+pub fn boundaries(before: &[PlanItem], after: &[PlanItem]) -> Boundaries {
     if before == after {
         return Boundaries::NONE;
     }
-    let is_done = |step: &&PlanStep| step.status == StepStatus::Completed;
+    let is_done = |step: &&PlanItem| step.status == PlanItemStatus::Completed;
     let done: HashSet<_> = before.iter().filter(is_done).map(|step| step.step.as_str()).collect();
     let newly_completed =
         after.iter().filter(is_done).any(|step| !done.contains(step.step.as_str()));
@@ -46,14 +46,14 @@ pub fn boundaries(before: &[PlanStep], after: &[PlanStep]) -> Boundaries {
 mod tests {
     use super::*;
 
-    fn plan(text: &str) -> Vec<PlanStep> {
+    fn plan(text: &str) -> Vec<PlanItem> {
         let status = |mark| match mark {
-            'x' => StepStatus::Completed,
-            '>' => StepStatus::InProgress,
-            _ => StepStatus::Pending,
+            'x' => PlanItemStatus::Completed,
+            '>' => PlanItemStatus::InProgress,
+            _ => PlanItemStatus::Pending,
         };
         text.split_whitespace()
-            .map(|word| PlanStep {
+            .map(|word| PlanItem {
                 step: word[1..].to_owned(),
                 status: status(word.as_bytes()[0] as char),
             })

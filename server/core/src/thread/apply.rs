@@ -9,9 +9,11 @@ mod compaction;
 mod decisions;
 mod turns;
 
-use super::{Guard, HeldInput, LastPacket, Thread};
+use super::{CompactionGuard, LastPacket, Thread, WaitingInput};
 use crate::boundary::{Boundaries, Boundary};
-use crate::event::{EVERY_COMPACTION_HANDS_OVER, Event, Phase, Record, ThreadOpened, Until};
+use crate::event::{
+    EVERY_COMPACTION_HANDS_OVER, Event, GuardEnd, Record, ThreadOpened, ThreadPhase,
+};
 use crate::thread::sequence::Sequence;
 use crate::units::{SignalId, Timestamp};
 
@@ -63,10 +65,10 @@ impl Thread {
                 }
                 if finished.boundaries.has(Boundary::Commit) {
                     self.known.commit_told = true;
-                    self.guards.retain(|guard| guard.until != Until::NextCommit);
+                    self.guards.retain(|guard| guard.until != GuardEnd::NextCommit);
                 }
                 if finished.tests_passed {
-                    self.guards.retain(|guard| guard.until != Until::TestsPass);
+                    self.guards.retain(|guard| guard.until != GuardEnd::TestsPass);
                 }
                 if let Some(check) = &finished.check {
                     self.checked(check, finished.exit_code == 0, turn);
@@ -80,7 +82,7 @@ impl Thread {
                 let hash = made.hash.as_deref().unwrap_or("commit");
                 let subject = made.subject.as_deref().unwrap_or_default();
                 self.known.milestone(&format!("{hash} {subject}"));
-                self.guards.retain(|guard| guard.until != Until::NextCommit);
+                self.guards.retain(|guard| guard.until != GuardEnd::NextCommit);
             }
             Event::PrCheckpoint(pr) => {
                 let checkpoint = Boundaries::of(&[Boundary::PrCheckpoint]);
@@ -112,7 +114,7 @@ impl Thread {
             Event::RepoObserved(observed) => self.known.looked_at(&observed.repo, at),
             Event::InputHeld(held) => {
                 self.may_ask_again();
-                self.held.push_back(HeldInput {
+                self.held.push_back(WaitingInput {
                     id: held.input.clone(),
                     text: held.text.clone(),
                     action: None,
@@ -127,7 +129,7 @@ impl Thread {
                     let turns_ended = self.turns_ended;
                     self.guards.retain(|guard| guard.is_active(turns_ended, at));
                 }
-                self.guards.push(Guard {
+                self.guards.push(CompactionGuard {
                     id: set.guard.clone(),
                     until: set.until.clone(),
                     note: set.note.clone(),
@@ -224,12 +226,12 @@ impl Thread {
         self.held.iter_mut().for_each(|held| held.asked_again = false);
     }
 
-    fn deadline_passed(&mut self, phase: Phase, v: u16) {
+    fn deadline_passed(&mut self, phase: ThreadPhase, v: u16) {
         let ends_compaction = v > 1 && self.awaits_end_of_compaction();
         let delivers = self.unanswered_delivery().is_some();
         if let Some(sequence) = &mut self.sequence {
             sequence.overdue = true;
-        } else if phase == Phase::AwaitingJudgment {
+        } else if phase == ThreadPhase::AwaitingJudgment {
             self.judge_failed("the judge did not answer in time");
         } else if ends_compaction {
             self.compaction_running = false;

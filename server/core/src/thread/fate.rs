@@ -11,7 +11,7 @@ const REMEMBERED: usize = 16;
 
 /// A decision and what became of it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct DecisionFate {
+pub struct TrackedDecision {
     /// The decision.
     pub decision: DecisionId,
     /// The sequence that it started.
@@ -58,14 +58,14 @@ pub enum Fate {
 
 impl Thread {
     /// What became of this decision, if it is remembered.
-    pub fn fate_of(&self, decision: &DecisionId) -> Option<&DecisionFate> {
+    pub fn fate_of(&self, decision: &DecisionId) -> Option<&TrackedDecision> {
         self.fates.iter().rev().find(|known| known.decision == *decision)
     }
 
     /// Adds a decision from which something is to follow.
     pub(crate) fn awaits_fate(&mut self, decision: &DecisionId, at: Timestamp) {
         let (decision, fate) = (decision.clone(), Fate::Waiting);
-        self.fates.push_back(DecisionFate { decision, sequence: None, at, fate });
+        self.fates.push_back(TrackedDecision { decision, sequence: None, at, fate });
         let many = self.fates.len().saturating_sub(REMEMBERED);
         self.fates.drain(..many);
     }
@@ -107,7 +107,7 @@ impl Thread {
     }
 
     fn set_fate(&mut self, sequence: &SequenceId, fate: Fate, at: Timestamp) {
-        let of = |known: &&mut DecisionFate| known.sequence.as_ref() == Some(sequence);
+        let of = |known: &&mut TrackedDecision| known.sequence.as_ref() == Some(sequence);
         if let Some(known) = self.fates.iter_mut().rev().find(of) {
             (known.fate, known.at) = (fate, at);
         }

@@ -2,7 +2,7 @@
 
 use super::Thread;
 use crate::event::{Event, FORMAT, Record};
-use crate::units::{DecisionId, GuardId, RequestId, SequenceId, Timestamp, stable_hash};
+use crate::units::{DecisionId, GuardId, JudgeRequestId, SequenceId, Timestamp, stable_hash};
 
 impl Thread {
     /// The record of this event, with the next number.
@@ -30,8 +30,8 @@ impl Thread {
     }
 
     /// The id of the question that follows from a decision.
-    pub fn request_id(decision: &DecisionId) -> RequestId {
-        RequestId::new(format!("j-{decision}"))
+    pub fn request_id(decision: &DecisionId) -> JudgeRequestId {
+        JudgeRequestId::new(format!("j-{decision}"))
     }
 
     /// The id that the next guard gets.

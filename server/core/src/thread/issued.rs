@@ -1,6 +1,6 @@
 //! An action and how far it has come.
 
-use crate::event::Action;
+use crate::event::HostAction;
 use crate::units::{ActionId, SequenceId, Timestamp, TurnId};
 use serde::{Deserialize, Serialize};
 
@@ -12,7 +12,7 @@ pub struct Issued {
     /// The sequence that issued it.
     pub sequence: SequenceId,
     /// What is to be done.
-    pub kind: Action,
+    pub kind: HostAction,
     /// How far it has come.
     pub progress: Progress,
     /// When it was issued.

@@ -1,7 +1,7 @@
 //! What is known of the work: plan, directives, repository, messages. Packets and judges use it. Part of the fold.
 
 use crate::event::{DirectiveGiven, Repo};
-use crate::signal::plan::{PlanStep, StepStatus};
+use crate::signal::plan::{PlanItem, PlanItemStatus};
 use crate::units::{CallId, DirectiveId, Timestamp};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
@@ -28,11 +28,11 @@ pub struct Known {
     /// The newest messages of user and agent, oldest first, each cut to its end.
     pub said: VecDeque<Utterance>,
     /// The plan's steps, in order.
-    pub plan: Vec<PlanStep>,
+    pub plan: Vec<PlanItem>,
     /// How the plan's steps changed since the last compaction.
     pub moves: VecDeque<StepMove>,
     /// Standing instructions of the user, oldest first.
-    pub directives: Vec<Directive>,
+    pub directives: Vec<UserDirective>,
     /// How many directives have been given; counts their ids.
     pub directives_given: u32,
     /// Commits, pull requests and ended phases since the last compaction.
@@ -87,14 +87,14 @@ pub struct StepMove {
     /// The step.
     pub step: String,
     /// Its new status.
-    pub status: StepStatus,
+    pub status: PlanItemStatus,
     /// When it changed.
     pub at: Timestamp,
 }
 
 /// A standing instruction of the user.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Directive {
+pub struct UserDirective {
     /// Its id.
     pub id: DirectiveId,
     /// Its text, word for word.
@@ -119,14 +119,14 @@ pub fn shortened(text: &str) -> String {
 
 impl Known {
     /// The user's standing instructions, the pinned ones first.
-    pub fn in_force(&self) -> impl Iterator<Item = &Directive> {
+    pub fn in_force(&self) -> impl Iterator<Item = &UserDirective> {
         let pinned = |pinned: bool| self.directives.iter().filter(move |of| of.pinned == pinned);
         pinned(true).chain(pinned(false))
     }
 
     /// The steps of the plan that are not done.
-    pub fn open_steps(&self) -> impl Iterator<Item = &PlanStep> {
-        self.plan.iter().filter(|step| step.status != StepStatus::Completed)
+    pub fn open_steps(&self) -> impl Iterator<Item = &PlanItem> {
+        self.plan.iter().filter(|step| step.status != PlanItemStatus::Completed)
     }
 
     pub(super) fn heard(&mut self, by: Speaker, text: &str) {
@@ -140,14 +140,14 @@ impl Known {
         }
     }
 
-    pub(super) fn planned(&mut self, steps: &[PlanStep], at: Timestamp) {
+    pub(super) fn planned(&mut self, steps: &[PlanItem], at: Timestamp) {
         // Of two steps with the same text the first counts.
         let before = self.plan.iter().rev().map(|step| (step.step.as_str(), step.status));
         let before: HashMap<_, _> = before.collect();
         for after in steps {
             if before.get(after.step.as_str()) != Some(&after.status) {
                 let (step, status) = (after.step.clone(), after.status);
-                if status == StepStatus::Completed {
+                if status == PlanItemStatus::Completed {
                     self.finished = Some(step.trim().to_owned());
                 }
                 self.moves.push_back(StepMove { step, status, at });
@@ -172,7 +172,7 @@ impl Known {
             return;
         }
         self.directives_given += 1;
-        self.directives.push(Directive {
+        self.directives.push(UserDirective {
             id: DirectiveId::new(format!("p{}", self.directives_given)),
             text: text.to_owned(),
             pinned: given.pinned,

@@ -1,11 +1,13 @@
 //! The types that the state of a thread consists of.
 
 use crate::event::{
-    Answer, Assessed, Choice, CompactionOrigin, Fact, JudgeSource, JudgeUsage, Packet, RateLimit,
-    Trigger, Until,
+    Assessed, CompactionInitiator, EndpointLimit, Fact, GuardEnd, JudgeReply, JudgeSource,
+    JudgeUsage, Packet, Trigger, UserChoice,
 };
-use crate::policy::{PacketAuthor, Worth};
-use crate::units::{ActionId, GuardId, InputId, RequestId, SequenceId, Timestamp, Tokens, TurnId};
+use crate::policy::{PacketSource, Worth};
+use crate::units::{
+    ActionId, GuardId, InputId, JudgeRequestId, SequenceId, Timestamp, Tokens, TurnId,
+};
 use serde::{Deserialize, Serialize};
 
 /// A sequence that is about to start.
@@ -23,7 +25,7 @@ pub struct Starting {
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Judging {
     /// The question's id.
-    pub request: RequestId,
+    pub request: JudgeRequestId,
     /// The assessment that asked.
     pub asked_by: Assessed,
     /// When the question was asked.
@@ -31,7 +33,7 @@ pub struct Judging {
     /// The action that asks it; `None` until it is issued.
     pub action: Option<ActionId>,
     /// The first answer, with who gave it.
-    pub answer: Option<(JudgeSource, Answer)>,
+    pub answer: Option<(JudgeSource, JudgeReply)>,
 }
 
 /// What judging has cost, separate from the thread's own usage.
@@ -44,16 +46,16 @@ pub struct Judged {
     /// Tokens of all questions and answers.
     pub usage: JudgeUsage,
     /// The newest rate limits of the endpoint.
-    pub rate_limits: Vec<RateLimit>,
+    pub rate_limits: Vec<EndpointLimit>,
 }
 
 /// A "do not compact until …".
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Guard {
+pub struct CompactionGuard {
     /// Its id.
     pub id: GuardId,
     /// When it ends.
-    pub until: Until,
+    pub until: GuardEnd,
     /// A remark for people.
     pub note: Option<String>,
     /// Who set it.
@@ -64,13 +66,13 @@ pub struct Guard {
     pub set_at_turn: u32,
 }
 
-impl Guard {
+impl CompactionGuard {
     /// Whether it still holds, after this many turns and at this time.
     pub fn is_active(&self, turns_ended: u32, now: Timestamp) -> bool {
         match self.until {
-            Until::Turns(turns) => turns_ended.saturating_sub(self.set_at_turn) <= turns,
-            Until::Minutes(minutes) => now < self.set_at.plus_seconds(u64::from(minutes) * 60),
-            Until::NextCommit | Until::TestsPass | Until::Released => true,
+            GuardEnd::Turns(turns) => turns_ended.saturating_sub(self.set_at_turn) <= turns,
+            GuardEnd::Minutes(minutes) => now < self.set_at.plus_seconds(u64::from(minutes) * 60),
+            GuardEnd::NextCommit | GuardEnd::TestsPass | GuardEnd::Released => true,
         }
     }
 }
@@ -81,14 +83,14 @@ pub struct Answered {
     /// The sequence that the answer was for.
     pub sequence: SequenceId,
     /// The answer.
-    pub choice: Choice,
+    pub choice: UserChoice,
     /// Who gave it.
     pub by: Option<String>,
 }
 
 /// A user's message that waits.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct HeldInput {
+pub struct WaitingInput {
     /// Its id.
     pub id: InputId,
     /// Its text, unchanged.
@@ -128,19 +130,19 @@ pub struct Drafts {
 
 /// A compaction that completed.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct LastCompaction {
+pub struct CompletedCompaction {
     /// When the host reported it as completed.
     pub at: Timestamp,
     /// How many turns had ended then.
     pub turns_ended: u32,
     /// Who started it.
-    pub origin: CompactionOrigin,
+    pub origin: CompactionInitiator,
     /// Why, where it was a sequence's.
     pub trigger: Option<Trigger>,
     /// The sequence that it belongs to.
     pub sequence: Option<SequenceId>,
     /// Who wrote its packet.
-    pub author: Option<PacketAuthor>,
+    pub author: Option<PacketSource>,
     /// Tokens in the context before it.
     pub before: Option<Tokens>,
     /// Tokens in the context after it: the host's estimate until the next sampling request measures it.

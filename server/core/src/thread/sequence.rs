@@ -3,11 +3,11 @@
 
 use super::{Issued, Progress, Thread, Turn};
 use crate::event::{
-    Action, ActionIssued, Choice, CompactionReported, CompactionStatus, Packet, Phase, Purpose,
-    Request, Responded, SequenceStarted, Trigger,
+    ActionIssued, AgentRequest, CompactionProgress, CompactionReported, HostAction, MessagePurpose,
+    Packet, Responded, SequenceStarted, ThreadPhase, Trigger, UserChoice,
 };
 use crate::packet;
-use crate::policy::{Deadlines, PacketAuthor, Worth};
+use crate::policy::{Deadlines, PacketSource, Worth};
 use crate::prompt::SequencePrompts;
 use crate::units::{ActionId, SequenceId, Timestamp, TurnId};
 use serde::{Deserialize, Serialize};
@@ -20,7 +20,7 @@ pub struct Sequence {
     /// Why it started.
     pub trigger: Trigger,
     /// Who was to write the packet.
-    pub author: PacketAuthor,
+    pub author: PacketSource,
     /// Its packet is asked for outside of the conversation.
     #[serde(default)]
     pub sampled: bool,
@@ -30,7 +30,7 @@ pub struct Sequence {
     /// The turn that it runs in. It continues between turns if that one ends first.
     pub turn: Option<TurnId>,
     /// What is to be asked of the agent before the compaction, in order.
-    pub requests: Vec<Request>,
+    pub requests: Vec<AgentRequest>,
     /// The scratch file's path, relative to the thread's folder.
     pub scratch_file: String,
     /// The rule that its compaction is measured by.
@@ -122,27 +122,29 @@ impl Sequence {
     }
 
     /// What it is waiting for.
-    pub fn phase(&self, thread: &Thread) -> Phase {
+    pub fn phase(&self, thread: &Thread) -> ThreadPhase {
         if !self.approved {
-            Phase::AwaitingApproval
+            ThreadPhase::AwaitingApproval
         } else if self.is_inline() {
-            Phase::Compacting
+            ThreadPhase::Compacting
         } else if self.handoff.is_some() || self.compacted() {
-            Phase::AwaitingHandoff
+            ThreadPhase::AwaitingHandoff
         } else if self.compact.is_some() {
-            Phase::Compacting
+            ThreadPhase::Compacting
         } else if self.packet.is_some() {
             match thread.host.can.compact_by_person {
-                true => Phase::AwaitingCompaction,
-                false => Phase::Compacting,
+                true => ThreadPhase::AwaitingCompaction,
+                false => ThreadPhase::Compacting,
             }
         } else {
             let turn =
                 self.turns().nth(self.turns_issued.saturating_sub(1)).unwrap_or(&self.requests);
             match purpose(turn) {
-                Purpose::HeadsUp => Phase::AwaitingHeadsUp,
-                Purpose::ScratchWrite => Phase::AwaitingScratchWrite,
-                Purpose::PacketRequest | Purpose::Handoff => Phase::AwaitingPacket,
+                MessagePurpose::HeadsUp => ThreadPhase::AwaitingHeadsUp,
+                MessagePurpose::ScratchWrite => ThreadPhase::AwaitingScratchWrite,
+                MessagePurpose::PacketRequest | MessagePurpose::Handoff => {
+                    ThreadPhase::AwaitingPacket
+                }
             }
         }
     }
@@ -175,11 +177,11 @@ impl Sequence {
 
     /// The requests, grouped into turns. An agent gets all of them in one turn, because each turn costs a full request.
     /// A sample is separate, because it cannot write the scratch file.
-    pub(crate) fn turns(&self) -> impl Iterator<Item = &[Request]> {
+    pub(crate) fn turns(&self) -> impl Iterator<Item = &[AgentRequest]> {
         let has = |request| self.requests.contains(&request);
-        let size = match has(Request::Packet) {
+        let size = match has(AgentRequest::Packet) {
             false => 1,
-            true if self.sampled && has(Request::ScratchWrite) => self.requests.len() - 1,
+            true if self.sampled && has(AgentRequest::ScratchWrite) => self.requests.len() - 1,
             true => self.requests.len(),
         };
         self.requests.chunks(size.max(1))
@@ -217,17 +219,17 @@ impl Sequence {
         let compacts = self.compact.is_some() && !self.compacted();
         let waits = !self.approved || asked || compacts || !self.may_act(thread);
         let seconds = match self.phase(thread) {
-            Phase::AwaitingApproval => deadlines.approval,
-            Phase::AwaitingHeadsUp => deadlines.heads_up,
-            Phase::AwaitingScratchWrite => deadlines.scratch_write,
-            Phase::AwaitingPacket => deadlines.packet,
-            Phase::AwaitingHandoff if self.handoff.is_some() => deadlines.handoff,
-            Phase::Compacting | Phase::AwaitingHandoff => deadlines.compaction,
-            Phase::Idle
-            | Phase::AwaitingJudgment
-            | Phase::Deferred
-            | Phase::Proposed
-            | Phase::AwaitingCompaction => {
+            ThreadPhase::AwaitingApproval => deadlines.approval,
+            ThreadPhase::AwaitingHeadsUp => deadlines.heads_up,
+            ThreadPhase::AwaitingScratchWrite => deadlines.scratch_write,
+            ThreadPhase::AwaitingPacket => deadlines.packet,
+            ThreadPhase::AwaitingHandoff if self.handoff.is_some() => deadlines.handoff,
+            ThreadPhase::Compacting | ThreadPhase::AwaitingHandoff => deadlines.compaction,
+            ThreadPhase::Idle
+            | ThreadPhase::AwaitingJudgment
+            | ThreadPhase::Deferred
+            | ThreadPhase::Proposed
+            | ThreadPhase::AwaitingCompaction => {
                 return None;
             }
         };
@@ -247,23 +249,24 @@ impl Sequence {
         self.overdue = false;
         self.current = Some(issued.action.clone());
         match &issued.kind {
-            Action::Compact { local, .. } => {
+            HostAction::Compact { local, .. } => {
                 self.compact = Some(issued.action.clone());
                 self.fell_back = *local;
                 self.compaction = CompactionSeen::Nothing;
             }
-            Action::InjectTurn { purpose: Purpose::Handoff, .. } | Action::DeliverInput { .. } => {
+            HostAction::InjectTurn { purpose: MessagePurpose::Handoff, .. }
+            | HostAction::DeliverInput { .. } => {
                 self.handoff = Some(issued.action.clone());
             }
-            Action::InjectTurn { purpose, .. } => {
+            HostAction::InjectTurn { purpose, .. } => {
                 self.turns_issued += 1;
-                self.packet_requests += u32::from(*purpose == Purpose::PacketRequest);
+                self.packet_requests += u32::from(*purpose == MessagePurpose::PacketRequest);
             }
-            Action::SamplePacket { .. } => {
+            HostAction::SamplePacket { .. } => {
                 self.turns_issued += 1;
                 self.packet_requests += 1;
             }
-            Action::Judge { .. } => {}
+            HostAction::Judge { .. } => {}
         }
     }
 
@@ -277,18 +280,18 @@ impl Sequence {
     /// Takes note of a person's answer.
     pub fn responded(&mut self, responded: &Responded, at: Timestamp) {
         match responded.choice {
-            Choice::CompactNow | Choice::Approve => {
+            UserChoice::CompactNow | UserChoice::Approve => {
                 self.approved = true;
                 self.since = at;
             }
-            Choice::Snooze | Choice::Cancel => {
+            UserChoice::Snooze | UserChoice::Cancel => {
                 self.cancelled = responded.choice.stops().map(str::to_owned);
             }
-            Choice::EditPacket => {
+            UserChoice::EditPacket => {
                 if let Some(text) = &responded.packet {
                     let resume = packet::resume_state(text);
                     self.packet = Some(Packet {
-                        author: PacketAuthor::Person,
+                        author: PacketSource::Person,
                         resume,
                         text: text.clone(),
                         added: Vec::new(),
@@ -301,10 +304,10 @@ impl Sequence {
     /// Work was done since the packet was written: drops it, so that it is asked for again.
     pub fn packet_grew_stale(&mut self) {
         let edited =
-            self.packet.as_ref().is_some_and(|packet| packet.author == PacketAuthor::Person);
+            self.packet.as_ref().is_some_and(|packet| packet.author == PacketSource::Person);
         if self.can_be_stopped() && !edited {
             self.packet = None;
-            if self.requests.contains(&Request::Packet) {
+            if self.requests.contains(&AgentRequest::Packet) {
                 self.turns_issued = self.turns().count() - 1;
                 self.packet_requests = 0;
                 self.current = None;
@@ -315,34 +318,34 @@ impl Sequence {
     /// Takes note of a report about its compaction.
     pub fn compaction_reported(&mut self, reported: &CompactionReported) {
         match reported.status {
-            CompactionStatus::Started => {}
-            CompactionStatus::Completed => self.compaction = CompactionSeen::Completed,
-            CompactionStatus::Failed if self.compact.is_some() && !self.compacted() => {
+            CompactionProgress::Started => {}
+            CompactionProgress::Completed => self.compaction = CompactionSeen::Completed,
+            CompactionProgress::Failed if self.compact.is_some() && !self.compacted() => {
                 let error =
                     reported.error.clone().unwrap_or_else(|| "the host gave no reason".to_owned());
                 self.compaction = CompactionSeen::Failed(error);
             }
-            CompactionStatus::Failed => {}
+            CompactionProgress::Failed => {}
         }
     }
 }
 
-pub(crate) fn purpose(turn: &[Request]) -> Purpose {
-    if turn.contains(&Request::Packet) {
-        Purpose::PacketRequest
-    } else if turn.contains(&Request::ScratchWrite) {
-        Purpose::ScratchWrite
+pub(crate) fn purpose(turn: &[AgentRequest]) -> MessagePurpose {
+    if turn.contains(&AgentRequest::Packet) {
+        MessagePurpose::PacketRequest
+    } else if turn.contains(&AgentRequest::ScratchWrite) {
+        MessagePurpose::ScratchWrite
     } else {
-        Purpose::HeadsUp
+        MessagePurpose::HeadsUp
     }
 }
 
 /// The marker of an injected message, for hosts that cannot tell synthetic turns from others.
-pub fn marker(sequence: &SequenceId, purpose: Purpose) -> String {
+pub fn marker(sequence: &SequenceId, purpose: MessagePurpose) -> String {
     format!("[rawr:{sequence}:{}]", purpose.name())
 }
 
 /// The text with its marker.
-pub fn marked(text: &str, sequence: &SequenceId, purpose: Purpose) -> String {
+pub fn marked(text: &str, sequence: &SequenceId, purpose: MessagePurpose) -> String {
     format!("{}\n\n{}", text.trim_end(), marker(sequence, purpose))
 }

@@ -1,7 +1,7 @@
 //! The state of a turn.
 
 use crate::boundary::Boundaries;
-use crate::event::{Origin, TurnStatus};
+use crate::event::{Origin, TurnEnding};
 use crate::units::{ActionId, TurnId};
 use serde::{Deserialize, Serialize};
 
@@ -51,7 +51,7 @@ impl Turn {
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct TurnEnd {
     /// How it ended.
-    pub status: TurnStatus,
+    pub status: TurnEnding,
     /// The agent's last message in it.
     pub message: Option<String>,
 }

@@ -4,7 +4,7 @@ use crate::config::keys::{
     ConfigKey, KeyKind, KeyStorage, KeyTable, KeyValue, ProjectRule, WordEnum,
 };
 use rawr_core::boundary::Boundaries;
-use rawr_core::policy::{Confirm, Tier, TierRule};
+use rawr_core::policy::{ConfirmRule, PressureTier, TierRule};
 use rawr_core::units::Tokens;
 
 macro_rules! tier {
@@ -74,7 +74,7 @@ macro_rules! tier {
                 word!(
                     concat!($path, ".confirm"),
                     Earlier,
-                    Confirm,
+                    ConfirmRule,
                     policy.tiers.$field.confirm,
                     $keys.confirm
                 ),
@@ -123,7 +123,7 @@ const EMERGENCY_DOCS: TierDocs = TierDocs {
 
 pub(super) const EARLY: KeyTable = tier!(
     early,
-    Tier::Early,
+    PressureTier::Early,
     "rawr_auto_compaction.policy.early",
     "Compact only when a large step has clearly ended.",
     DOCS
@@ -131,7 +131,7 @@ pub(super) const EARLY: KeyTable = tier!(
 
 pub(super) const READY: KeyTable = tier!(
     ready,
-    Tier::Ready,
+    PressureTier::Ready,
     "rawr_auto_compaction.policy.ready",
     "Compact when a step has ended.",
     DOCS
@@ -139,7 +139,7 @@ pub(super) const READY: KeyTable = tier!(
 
 pub(super) const ASAP: KeyTable = tier!(
     asap,
-    Tier::Asap,
+    PressureTier::Asap,
     "rawr_auto_compaction.policy.asap",
     "Compact at the next natural pause.",
     ASAP_DOCS
@@ -147,30 +147,30 @@ pub(super) const ASAP: KeyTable = tier!(
 
 pub(super) const EMERGENCY: KeyTable = tier!(
     emergency,
-    Tier::Emergency,
+    PressureTier::Emergency,
     "rawr_auto_compaction.policy.emergency",
     "Compact now, without boundaries or a judge. Only the threshold has an effect.",
     EMERGENCY_DOCS
 );
 
 /// A list with the same members as the built-in one counts as the built-in one.
-fn require(rule: &mut TierRule, tier: Tier, list: Boundaries) {
+fn require(rule: &mut TierRule, tier: PressureTier, list: Boundaries) {
     rule.required = Some(list);
     if rule.counting(tier) == rule.allowed(tier) {
         rule.required = None;
     }
 }
 
-fn asks_by_itself(tier: Tier) -> bool {
+fn asks_by_itself(tier: PressureTier) -> bool {
     TierRule::built_in(tier).needs_semantic_break(tier)
 }
 
 /// In asap and emergency, unset is neither true nor false: a bare `plan_update` is still not enough.
-fn plan_needs_break(rule: &TierRule, tier: Tier) -> Option<KeyValue> {
+fn plan_needs_break(rule: &TierRule, tier: PressureTier) -> Option<KeyValue> {
     let by_itself = asks_by_itself(tier).then_some(true);
     rule.plan_needs_semantic_break.or(by_itself).map(KeyValue::Switch)
 }
 
-fn set_plan_needs_break(rule: &mut TierRule, tier: Tier, on: bool) {
+fn set_plan_needs_break(rule: &mut TierRule, tier: PressureTier, on: bool) {
     rule.plan_needs_semantic_break = Some(on).filter(|on| !(*on && asks_by_itself(tier)));
 }

@@ -148,7 +148,7 @@ fn check_message(text: String, expected: &str) {
     let home = tempfile::tempdir().unwrap();
     std::fs::write(home.path().join("rawr.toml"), &text).unwrap();
     let (_, problems) = ConfigSources::at(&Home::at(home.path())).load();
-    let rest = |problem: &'_ Problem| {
+    let rest = |problem: &'_ FileProblem| {
         problem.message.split_once("` ").map(|(_, rest)| rest.to_owned()).unwrap_or_default()
     };
     let told: Vec<_> = problems.iter().map(rest).collect();

@@ -1,18 +1,18 @@
 //! What a preset is: the values that all other keys are laid over.
 
 use super::*;
-use rawr_core::policy::{Confirm, Tier};
+use rawr_core::policy::{ConfirmRule, PressureTier};
 
 const CONFIRM: &str = "rawr_auto_compaction.policy.asap.confirm";
 
-fn confirms(files: &Files) -> Vec<Confirm> {
+fn confirms(files: &Files) -> Vec<ConfirmRule> {
     let config = check_problems(files, expect![[""]]);
-    Tier::ALL.map(|tier| config.policy.tiers.rule(tier).confirm).to_vec()
+    PressureTier::ALL.map(|tier| config.policy.tiers.rule(tier).confirm).to_vec()
 }
 
 #[test]
 fn a_preset_is_what_all_other_keys_are_laid_over() {
-    use Confirm::{Either, Message, None};
+    use ConfirmRule::{Either, Message, None};
     let spec = rawr("[rawr_auto_compaction]\npreset = \"spec\"");
     assert_eq!(confirms(&spec), [None; 4]);
     let calm = rawr("[rawr_auto_compaction]\npreset = \"calm\"");

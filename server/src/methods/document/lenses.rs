@@ -87,7 +87,7 @@ async fn of_prompt(
 }
 
 /// The positions of tiers, and the policy that the text results in.
-type TierHints = (Vec<(rawr_core::policy::Tier, usize)>, Box<Policy>);
+type TierHints = (Vec<(rawr_core::policy::PressureTier, usize)>, Box<Policy>);
 
 fn tiers(doc: language::Doc<'_>, world: &language::LanguageContext) -> TierHints {
     (language::tiers(&doc), Box::new(world.config(&doc, None).0.policy))
@@ -117,7 +117,7 @@ async fn hints(
 /// How often each tier would have fired, given the stored decisions.
 async fn told(
     session: &ClientSession,
-    at: Vec<(rawr_core::policy::Tier, usize)>,
+    at: Vec<(rawr_core::policy::PressureTier, usize)>,
     policy: Box<Policy>,
 ) -> Result<Vec<(usize, String, String)>, RpcError> {
     if at.is_empty() {
@@ -140,7 +140,7 @@ async fn told(
     let rest = if partly { "; some could not be read" } else { "" };
     let tooltip =
         format!("From {stored} stored decisions, with the thresholds of this text{rest}.");
-    let told = |(tier, at): (rawr_core::policy::Tier, usize)| {
+    let told = |(tier, at): (rawr_core::policy::PressureTier, usize)| {
         (at, language::told(tier, counts[tier as usize]), tooltip.clone())
     };
     Ok(at.into_iter().map(told).collect())

@@ -19,7 +19,7 @@ pub use gen_lsp_types::{
 use crate::language::{
     EditorPosition, EditorText, PositionEncoding, Proposal, ProposalKind, QuickFix, TextChange,
 };
-use crate::problem::{Problem, ProblemHelp, Severity};
+use crate::problem::{FileProblem, ProblemHelp, ProblemSeverity};
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
 use std::ops::Range;
@@ -127,11 +127,11 @@ impl DocumentText<'_> {
         TextEdit { range: self.range(span), new_text: text }
     }
 
-    pub fn diagnostic(&self, problem: &Problem) -> Diagnostic {
+    pub fn diagnostic(&self, problem: &FileProblem) -> Diagnostic {
         let severity = match problem.severity {
-            Severity::Error => DiagnosticSeverity::Error,
-            Severity::Warning => DiagnosticSeverity::Warning,
-            Severity::Hint => DiagnosticSeverity::Hint,
+            ProblemSeverity::Error => DiagnosticSeverity::Error,
+            ProblemSeverity::Warning => DiagnosticSeverity::Warning,
+            ProblemSeverity::Hint => DiagnosticSeverity::Hint,
         };
         let data = match problem.help {
             Some(ProblemHelp::Meant(name)) => Some(json!({ "meant": name })),

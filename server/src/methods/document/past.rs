@@ -2,7 +2,7 @@
 
 use crate::problem::FileStamp;
 use crate::store::StoredDecision;
-use rawr_core::assess::Decision;
+use rawr_core::assess::DecisionRecord;
 use rawr_core::units::Timestamp;
 use std::collections::HashMap;
 use std::fs::File;
@@ -19,7 +19,7 @@ const MOST_TIME: Duration = Duration::from_millis(500);
 /// Decisions that were read before, by file.
 #[derive(Debug, Default)]
 pub struct PastDecisions {
-    files: HashMap<PathBuf, (FileStamp, Vec<Decision>)>,
+    files: HashMap<PathBuf, (FileStamp, Vec<DecisionRecord>)>,
 }
 
 /// Reads new decisions, thread by thread. Returns whether some were left out because of the limits.
@@ -27,7 +27,7 @@ pub fn read_past(
     files: &[PathBuf],
     since: Timestamp,
     past: &mut PastDecisions,
-) -> (Vec<Vec<Decision>>, bool) {
+) -> (Vec<Vec<DecisionRecord>>, bool) {
     let begun = Instant::now();
     let (mut bytes, mut all, mut partly) = (0, Vec::new(), false);
     past.files.retain(|path, _| files.contains(path));
@@ -58,7 +58,7 @@ pub fn read_past(
     (all, partly)
 }
 
-fn read_end(path: &PathBuf, from: u64) -> std::io::Result<Vec<Decision>> {
+fn read_end(path: &PathBuf, from: u64) -> std::io::Result<Vec<DecisionRecord>> {
     let mut file = File::open(path)?;
     file.seek(SeekFrom::Start(from))?;
     let mut bytes = Vec::new();
@@ -75,16 +75,16 @@ fn read_end(path: &PathBuf, from: u64) -> std::io::Result<Vec<Decision>> {
 mod tests {
     use super::*;
     use rawr_core::boundary::Boundaries;
-    use rawr_core::event::{Entrance, Outcome};
+    use rawr_core::event::{DecisionEntrance, DecisionOutcome};
     use rawr_core::units::DecisionId;
 
     fn line(id: &str, at: i64) -> String {
-        let decision = Decision {
+        let decision = DecisionRecord {
             id: DecisionId::new(id),
             at: Timestamp(at),
-            entrance: Entrance::TurnComplete,
+            entrance: DecisionEntrance::TurnComplete,
             turn: None,
-            outcome: Outcome::Nothing,
+            outcome: DecisionOutcome::Nothing,
             tier: None,
             percent: None,
             boundaries: Boundaries::NONE,
@@ -100,7 +100,7 @@ mod tests {
         format!("{}\n", serde_json::to_string(&StoredDecision::of(&decision)).unwrap())
     }
 
-    fn ids(threads: &[Vec<Decision>]) -> Vec<&str> {
+    fn ids(threads: &[Vec<DecisionRecord>]) -> Vec<&str> {
         threads.iter().flatten().map(|decision| decision.id.as_str()).collect()
     }
 

@@ -5,11 +5,11 @@ use std::fs;
 use tempfile::TempDir;
 
 /// An empty prompt folder.
-struct Lab {
+struct PromptFolder {
     root: TempDir,
 }
 
-impl Lab {
+impl PromptFolder {
     fn new() -> Self {
         Self { root: tempfile::tempdir().unwrap() }
     }
@@ -42,7 +42,7 @@ fn codes(store: &PromptStore) -> Vec<&'static str> {
 
 #[test]
 fn the_shipped_files_are_written_for_their_owner_only() {
-    let lab = Lab::new();
+    let lab = PromptFolder::new();
     let store = lab.open();
     assert_eq!(codes(&store), [""; 0]);
     for name in PromptName::ALL {
@@ -62,7 +62,7 @@ fn the_shipped_files_are_written_for_their_owner_only() {
 
 #[test]
 fn edits_are_never_overwritten() {
-    let lab = Lab::new();
+    let lab = PromptFolder::new();
     fs::create_dir_all(lab.folder()).unwrap();
     lab.write("heads-up.md", "Mine, because {reason}.");
     for _ in 0..2 {
@@ -74,7 +74,7 @@ fn edits_are_never_overwritten() {
 
 #[test]
 fn a_deleted_file_stays_deleted_and_the_shipped_text_is_used() {
-    let lab = Lab::new();
+    let lab = PromptFolder::new();
     lab.open();
     fs::remove_file(lab.file("heads-up.md")).unwrap();
     let store = lab.open();
@@ -84,7 +84,7 @@ fn a_deleted_file_stays_deleted_and_the_shipped_text_is_used() {
 
 #[test]
 fn processes_that_start_at_once_do_not_conflict() {
-    let lab = Lab::new();
+    let lab = PromptFolder::new();
     std::thread::scope(|scope| {
         let starts = [(); 8].map(|()| scope.spawn(|| lab.open()));
         for store in starts.map(|start| start.join().unwrap()) {
@@ -99,7 +99,7 @@ fn processes_that_start_at_once_do_not_conflict() {
 
 #[test]
 fn a_prompt_of_a_later_release_is_written_once() {
-    let lab = Lab::new();
+    let lab = PromptFolder::new();
     lab.open();
     let list = fs::read_to_string(lab.file(".seeded")).unwrap();
     let without: String = list
@@ -116,7 +116,7 @@ fn a_prompt_of_a_later_release_is_written_once() {
 
 #[test]
 fn an_untouched_copy_of_an_older_shipped_text_is_a_hint() {
-    let lab = Lab::new();
+    let lab = PromptFolder::new();
     lab.open();
     let old = "Old, because {reason}.";
     lab.write("heads-up.md", old);
@@ -128,7 +128,7 @@ fn an_untouched_copy_of_an_older_shipped_text_is_a_hint() {
 
 #[test]
 fn a_folder_that_cannot_be_created_is_reported_once() {
-    let lab = Lab::new();
+    let lab = PromptFolder::new();
     fs::write(lab.root.path().join("home"), "a file").unwrap();
     let store = lab.open();
     assert_eq!(codes(&store), ["prompt-folder"]);
@@ -137,7 +137,7 @@ fn a_folder_that_cannot_be_created_is_reported_once() {
 
 #[test]
 fn a_changed_file_is_reloaded_and_named() {
-    let lab = Lab::new();
+    let lab = PromptFolder::new();
     let mut store = lab.open();
     let before = store.set().clone();
     assert_eq!(store.refresh_if_changed(), []);
@@ -161,7 +161,7 @@ fn a_changed_file_is_reloaded_and_named() {
 
 #[test]
 fn the_last_valid_text_stays_when_a_file_becomes_invalid() {
-    let lab = Lab::new();
+    let lab = PromptFolder::new();
     let mut store = lab.open();
     lab.write("heads-up.md", "Good, because {reason}.");
     store.refresh_if_changed();
@@ -182,7 +182,7 @@ fn the_last_valid_text_stays_when_a_file_becomes_invalid() {
 
 #[test]
 fn a_file_that_is_invalid_at_start_leaves_the_embedded_text() {
-    let lab = Lab::new();
+    let lab = PromptFolder::new();
     lab.open();
     lab.write("handoff.md", "No packet.");
     let store = lab.open();
@@ -197,7 +197,7 @@ fn a_file_that_is_invalid_at_start_leaves_the_embedded_text() {
 
 #[test]
 fn a_prompt_may_be_in_another_folder() {
-    let lab = Lab::new();
+    let lab = PromptFolder::new();
     let mut store = lab.open();
     let other = lab.root.path().join("other.md");
     fs::write(&other, "Other, because {reason}.").unwrap();
@@ -216,7 +216,7 @@ fn a_prompt_may_be_in_another_folder() {
 #[test]
 fn a_version_depends_only_on_the_text() {
     assert_eq!(version("a"), "af63dc4c8601ec8c");
-    let lab = Lab::new();
+    let lab = PromptFolder::new();
     let store = lab.open();
     for name in PromptName::ALL {
         assert_eq!(store.set().get(name).version, PromptSet::shipped().get(name).version);
@@ -225,7 +225,7 @@ fn a_version_depends_only_on_the_text() {
 
 #[test]
 fn a_missing_decision_prompt_falls_back_to_the_judgment_prompt() {
-    let lab = Lab::new();
+    let lab = PromptFolder::new();
     let mut store = lab.open();
     lab.write("strict.md", "Say no.");
     store.use_decisions(["strict.md", "gone.md", "judgment.md"].map(str::to_owned));

@@ -4,8 +4,8 @@ use super::*;
 use expect_test::{Expect, expect};
 use rawr_core::boundary::{Boundaries, Boundary};
 
-fn told<'p>(source: &str, problems: impl IntoIterator<Item = &'p Problem>) -> String {
-    let line = |problem: &Problem| {
+fn told<'p>(source: &str, problems: impl IntoIterator<Item = &'p FileProblem>) -> String {
+    let line = |problem: &FileProblem| {
         let at = problem.span.clone().and_then(|span| source.get(span));
         let at = at.map(|at| format!(" at {at:?}")).unwrap_or_default();
         let help = problem.help.as_ref().map(|help| format!("; {help}")).unwrap_or_default();

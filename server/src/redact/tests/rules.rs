@@ -26,7 +26,7 @@ fn generated(source: &str) -> String {
     });
     format!(
         "//! Generated from `gitleaks.toml` (see `gitleaks.LICENSE`) by `UPDATE=1 cargo test -p rawr-server redact`.\n\n\
-         use super::shapes::TokenRule;\n\n\
+         use super::TokenRule;\n\n\
          #[rustfmt::skip]\n\
          pub(super) const PUBLIC: [TokenRule; {}] = [\n{}];\n",
         rules.len(),

@@ -4,7 +4,7 @@ use crate::jobs::{Job, JobResult};
 use crate::registry::work::tests::{NOW, opening, registry};
 use crate::registry::{Opening, RegistryError, ThreadRegistry};
 use rawr_core::Input;
-use rawr_core::machine::Role;
+use rawr_core::machine::ProcessRole;
 use rawr_core::units::{ThreadId, Timestamp};
 use serde_json::json;
 use tempfile::TempDir;
@@ -13,7 +13,7 @@ const CALM: u64 = 100;
 /// In a window of 190,000 tokens, this leaves less than any tier.
 const PRESSURE: u64 = 180_000;
 
-struct Lab {
+struct RegistryFixture {
     registry: ThreadRegistry,
     turns: u32,
 }
@@ -22,8 +22,8 @@ fn id() -> ThreadId {
     ThreadId::new("a")
 }
 
-impl Lab {
-    fn open(home: &TempDir, role: Role) -> Self {
+impl RegistryFixture {
+    fn open(home: &TempDir, role: ProcessRole) -> Self {
         let (mut registry, _) = registry(home);
         let opening = || Opening { thread: id(), ..opening(role) };
         assert!(matches!(registry.open(opening(), NOW), Err(RegistryError::Busy(_))));
@@ -59,7 +59,7 @@ impl Lab {
 #[test]
 fn the_repository_is_inspected_under_pressure_at_a_boundary_and_after_a_minute() {
     let home = TempDir::new().unwrap();
-    let mut lab = Lab::open(&home, Role::Owner);
+    let mut lab = RegistryFixture::open(&home, ProcessRole::Owner);
     assert_eq!(lab.looks(), 1, "at the opening");
     assert_eq!(lab.turn(CALM, NOW), 0);
     assert_eq!(lab.turn(CALM, NOW.plus_seconds(60)), 1, "a minute later");
@@ -74,7 +74,7 @@ fn the_repository_is_inspected_under_pressure_at_a_boundary_and_after_a_minute()
 #[test]
 fn a_repository_that_cannot_be_inspected_is_retried_after_a_minute() {
     let home = TempDir::new().unwrap();
-    let mut lab = Lab::open(&home, Role::Owner);
+    let mut lab = RegistryFixture::open(&home, ProcessRole::Owner);
     assert_eq!(lab.looks(), 1);
     lab.registry.done(JobResult::Observed { thread: id(), seen: None }, NOW);
     assert_eq!(lab.turn(PRESSURE, NOW.plus_seconds(59)), 0);
@@ -84,8 +84,8 @@ fn a_repository_that_cannot_be_inspected_is_retried_after_a_minute() {
 #[test]
 fn only_the_owner_inspects_the_repository() {
     let home = TempDir::new().unwrap();
-    let mut owner = Lab::open(&home, Role::Owner);
-    let mut observer = Lab::open(&home, Role::Observer);
+    let mut owner = RegistryFixture::open(&home, ProcessRole::Owner);
+    let mut observer = RegistryFixture::open(&home, ProcessRole::Observer);
     assert_eq!((owner.looks(), observer.looks()), (1, 0));
     assert_eq!(observer.turn(PRESSURE, NOW), 0);
 }

@@ -3,12 +3,12 @@
 use crate::registry::work::tests::{NOW, opening, registry};
 use crate::registry::{Opening, RegistryError, ThreadRegistry};
 use rawr_core::event::{Origin, TurnStarted};
-use rawr_core::machine::Role;
+use rawr_core::machine::ProcessRole;
 use rawr_core::units::{ThreadId, TurnId};
 use rawr_core::{Input, steps};
 use tempfile::TempDir;
 
-fn open(registry: &mut ThreadRegistry, thread: &str, role: Role) {
+fn open(registry: &mut ThreadRegistry, thread: &str, role: ProcessRole) {
     let opening = || Opening { thread: ThreadId::new(thread), ..opening(role) };
     assert!(matches!(registry.open(opening(), NOW), Err(RegistryError::Busy(_))));
     registry.settle(NOW);
@@ -18,15 +18,15 @@ fn open(registry: &mut ThreadRegistry, thread: &str, role: Role) {
 }
 
 /// The visits of one request besides so many other threads.
-fn cost(role: Role, others: usize) -> usize {
+fn cost(role: ProcessRole, others: usize) -> usize {
     let home = TempDir::new().unwrap();
     let (mut owner, _) = registry(&home);
     let names: Vec<_> = (0..=others).map(|number| format!("t{number}")).collect();
-    names.iter().for_each(|name| open(&mut owner, name, Role::Owner));
+    names.iter().for_each(|name| open(&mut owner, name, ProcessRole::Owner));
     let (mut observer, _) = registry(&home);
     let asked = match role {
-        Role::Owner => &mut owner,
-        Role::Observer => {
+        ProcessRole::Owner => &mut owner,
+        ProcessRole::Observer => {
             names.iter().for_each(|name| open(&mut observer, name, role));
             &mut observer
         }
@@ -48,7 +48,7 @@ fn cost(role: Role, others: usize) -> usize {
 
 #[test]
 fn a_request_costs_the_same_beside_many_open_threads() {
-    for role in [Role::Owner, Role::Observer] {
+    for role in [ProcessRole::Owner, ProcessRole::Observer] {
         let among_few = cost(role, 2);
         assert!(among_few > 0);
         assert_eq!(cost(role, 20), among_few, "{role:?}");

@@ -1,14 +1,14 @@
 //! What waits for a thread's files without a request.
 
 use crate::config::Home;
-use crate::registry::{Notice, Opening, RegistryError, ThreadRegistry, WatchFilter};
+use crate::registry::{Opening, RegistryError, RegistryNotice, ThreadRegistry, WatchFilter};
 use crate::store::Store;
 use crate::watch::ChangeSet;
 use crate::workspace::{Workspace, WorkspaceSetup};
 use rawr_core::Input;
 use rawr_core::event::{Capabilities, DirectiveGiven, HostInfo, ToolStarted};
 use rawr_core::machine;
-use rawr_core::machine::Role;
+use rawr_core::machine::ProcessRole;
 use rawr_core::units::{CallId, ThreadId, Timestamp, Tokens};
 use std::sync::{Arc, Mutex};
 use tempfile::TempDir;
@@ -23,8 +23,8 @@ pub(crate) fn registry(home: &TempDir) -> (ThreadRegistry, Arc<Mutex<Vec<String>
     };
     let told: Arc<Mutex<Vec<String>>> = Arc::default();
     let heard = Arc::clone(&told);
-    let tell = move |notice: Notice<'_>| {
-        if let Notice::Thread { thread, notice: machine::Notice::Changed, .. } = notice {
+    let tell = move |notice: RegistryNotice<'_>| {
+        if let RegistryNotice::Thread { thread, notice: machine::Notice::Changed, .. } = notice {
             heard.lock().unwrap().push(format!("{} changed", thread.id));
         }
     };
@@ -34,7 +34,7 @@ pub(crate) fn registry(home: &TempDir) -> (ThreadRegistry, Arc<Mutex<Vec<String>
     (ThreadRegistry::new(store, workspace, Box::new(tell)), told)
 }
 
-pub(crate) fn opening(role: Role) -> Opening {
+pub(crate) fn opening(role: ProcessRole) -> Opening {
     let host = HostInfo { name: "host".to_owned(), version: None, can: Capabilities::default() };
     let opening = Opening::new(ThreadId::new("a"), "/work".to_owned(), role, host);
     Opening { window: Some(Tokens(190_000)), ..opening }
@@ -46,12 +46,15 @@ fn records_written_while_a_thread_is_opened_are_reported() {
     let (mut watcher, told) = registry(&home);
     assert!(watcher.watch(WatchFilter::default(), NOW).unwrap().is_empty());
     let (mut owner, _) = registry(&home);
-    assert!(matches!(owner.open(opening(Role::Owner), NOW), Err(RegistryError::Busy(_))));
+    assert!(matches!(owner.open(opening(ProcessRole::Owner), NOW), Err(RegistryError::Busy(_))));
     owner.settle(NOW);
-    owner.open(opening(Role::Owner), NOW).unwrap();
+    owner.open(opening(ProcessRole::Owner), NOW).unwrap();
     owner.settle(NOW);
 
-    assert!(matches!(watcher.open(opening(Role::Observer), NOW), Err(RegistryError::Busy(_))));
+    assert!(matches!(
+        watcher.open(opening(ProcessRole::Observer), NOW),
+        Err(RegistryError::Busy(_))
+    ));
     let works = watcher.take_works();
     watcher.follow(ChangeSet { threads: ["a".to_owned()].into(), ..ChangeSet::default() }, NOW);
     for work in works {
@@ -60,7 +63,7 @@ fn records_written_while_a_thread_is_opened_are_reported() {
     let given = DirectiveGiven { text: "keep the API".to_owned(), pinned: true, by: None };
     owner.handle(&ThreadId::new("a"), Input::Saw(given.into()), NOW).unwrap();
     owner.settle(NOW);
-    watcher.open(opening(Role::Observer), NOW).unwrap();
+    watcher.open(opening(ProcessRole::Observer), NOW).unwrap();
     watcher.requests_resumed(NOW);
     watcher.settle(NOW);
     assert_eq!(*told.lock().unwrap(), ["a changed"]);
@@ -71,9 +74,9 @@ fn records_written_while_a_thread_is_opened_are_reported() {
 fn a_thread_removed_after_a_panic_blocks_no_request() {
     let home = TempDir::new().unwrap();
     let (mut owner, _) = registry(&home);
-    assert!(owner.open(opening(Role::Owner), NOW).is_err());
+    assert!(owner.open(opening(ProcessRole::Owner), NOW).is_err());
     owner.settle(NOW);
-    owner.open(opening(Role::Owner), NOW).unwrap();
+    owner.open(opening(ProcessRole::Owner), NOW).unwrap();
     owner.settle(NOW);
 
     let (id, filter) = (ThreadId::new("a"), WatchFilter::default());

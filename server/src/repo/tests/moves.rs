@@ -2,13 +2,13 @@
 
 use super::*;
 
-async fn look_after(lab: &Lab, folder: &str, last: Option<&Repo>) -> RepoObserved {
+async fn look_after(lab: &RepositoryFixture, folder: &str, last: Option<&Repo>) -> RepoObserved {
     observe(&lab.path(folder), &SETTINGS, None, last).await.unwrap()
 }
 
 /// The commit that is reported after these moves of HEAD since the last inspection.
 async fn check(moves: &[&[&str]], expected: Option<&str>) {
-    let lab = Lab::with_commit();
+    let lab = RepositoryFixture::with_commit();
     lab.git("r", &["config", "user.name", "T"]);
     lab.git("r", &["config", "user.email", "t@example.invalid"]);
     lab.git("r", &["branch", "side"]);
@@ -57,7 +57,7 @@ async fn a_commit_before_or_after_another_move_is_reported() {
 
 #[tokio::test]
 async fn the_first_commit_of_a_repository_is_reported() {
-    let lab = Lab::new();
+    let lab = RepositoryFixture::new();
     let before = look_after(&lab, "r", None).await;
     lab.write("r/a", "one\n");
     lab.commit("r", "begin");
@@ -67,7 +67,7 @@ async fn the_first_commit_of_a_repository_is_reported() {
 
 #[tokio::test]
 async fn without_a_reflog_no_commit_is_reported() {
-    let lab = Lab::with_commit();
+    let lab = RepositoryFixture::with_commit();
     lab.git("r", &["config", "core.logAllRefUpdates", "false"]);
     fs::remove_dir_all(lab.path("r/.git/logs")).unwrap();
     let before = look_after(&lab, "r", None).await;

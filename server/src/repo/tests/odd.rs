@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStringExt;
 
 #[tokio::test]
 async fn without_a_work_tree_there_is_no_state() {
-    let lab = Lab::with_commit();
+    let lab = RepositoryFixture::with_commit();
     fs::create_dir(lab.path("plain")).unwrap();
     lab.git("plain", &["clone", "--quiet", "--bare", "../r", "bare.git"]);
     lab.git("r", &["clone", "--quiet", "--bare", ".", "nested.git"]);
@@ -21,7 +21,7 @@ async fn without_a_work_tree_there_is_no_state() {
 
 #[tokio::test]
 async fn before_the_first_commit_there_is_only_a_branch() {
-    let lab = Lab::new();
+    let lab = RepositoryFixture::new();
     lab.write("r/a", "new\n");
     lab.check(
         "r",
@@ -33,14 +33,14 @@ async fn before_the_first_commit_there_is_only_a_branch() {
 
 #[tokio::test]
 async fn without_a_branch_there_is_only_a_commit() {
-    let lab = Lab::with_commit();
+    let lab = RepositoryFixture::with_commit();
     lab.git("r", &["checkout", "--quiet", "--detach"]);
     lab.check("r", None, expect![[r#"None at Some("HEAD"), 0 dirty: []"#]]).await;
 }
 
 #[tokio::test]
 async fn a_linked_work_tree_is_its_own() {
-    let lab = Lab::with_commit();
+    let lab = RepositoryFixture::with_commit();
     lab.git("r", &["worktree", "add", "--quiet", "-b", "side", "../linked"]);
     lab.write("linked/c", "new\n");
     lab.check("linked", None, expect![[r#"Some("side") at Some("HEAD"), 1 dirty: ["c"]"#]]).await;
@@ -49,7 +49,7 @@ async fn a_linked_work_tree_is_its_own() {
 
 #[tokio::test]
 async fn a_work_tree_may_belong_to_a_bare_repository() {
-    let lab = Lab::with_commit();
+    let lab = RepositoryFixture::with_commit();
     lab.git("r", &["clone", "--quiet", "--bare", ".", "../hub.git"]);
     lab.git("hub.git", &["worktree", "add", "--quiet", "../spoke", "main"]);
     lab.check("spoke", None, expect![[r#"Some("main") at Some("HEAD"), 0 dirty: []"#]]).await;
@@ -57,7 +57,7 @@ async fn a_work_tree_may_belong_to_a_bare_repository() {
 
 #[tokio::test]
 async fn files_inside_a_submodule_are_not_inspected() {
-    let lab = Lab::with_commit();
+    let lab = RepositoryFixture::with_commit();
     fs::create_dir(lab.path("inner")).unwrap();
     lab.git("inner", &["init", "--quiet", "--initial-branch", "trunk"]);
     lab.commit("inner", "begin");
@@ -72,7 +72,7 @@ async fn files_inside_a_submodule_are_not_inspected() {
 
 #[tokio::test]
 async fn a_folder_inside_and_a_link_to_it_are_the_same_work_tree() {
-    let lab = Lab::with_commit();
+    let lab = RepositoryFixture::with_commit();
     lab.write("r/deep/er/c", "new\n");
     lab.check("r/deep/er", None, expect![[r#"Some("main") at Some("HEAD"), 1 dirty: ["deep/"]"#]])
         .await;
@@ -82,7 +82,7 @@ async fn a_folder_inside_and_a_link_to_it_are_the_same_work_tree() {
 
 #[tokio::test]
 async fn every_name_is_one_line_of_text() {
-    let lab = Lab::with_commit();
+    let lab = RepositoryFixture::with_commit();
     for name in ["two\nlines", " blanks ", "ünïcødé 🦀", "-rf", "\"quoted\"", "tab\t", "x\u{2028}y"]
     {
         lab.write(&format!("r/{name}"), "new\n");
@@ -97,7 +97,7 @@ async fn every_name_is_one_line_of_text() {
 
 #[tokio::test]
 async fn hashes_may_be_sha_256() {
-    let lab = Lab { folder: TempDir::new().unwrap() };
+    let lab = RepositoryFixture { folder: TempDir::new().unwrap() };
     fs::create_dir(lab.path("r")).unwrap();
     lab.git("r", &["init", "--quiet", "--initial-branch", "main", "--object-format", "sha256"]);
     let since = lab.commit("r", "begin");

@@ -2,13 +2,13 @@
 
 use super::*;
 
-fn look<'s>(lab: &Lab, git: PathBuf, settings: &'s RepoObservation) -> RepoProbe<'s> {
+fn look<'s>(lab: &RepositoryFixture, git: PathBuf, settings: &'s RepoObservation) -> RepoProbe<'s> {
     RepoProbe { git, gt: None, cwd: lab.path("r"), settings }
 }
 
 #[tokio::test]
 async fn the_index_is_not_written_and_its_lock_is_not_needed() {
-    let lab = Lab::with_commit();
+    let lab = RepositoryFixture::with_commit();
     // Git would refresh the index, because the time of this file has changed.
     let touched = fs::File::options().write(true).open(lab.path("r/a")).unwrap();
     touched.set_modified(std::time::UNIX_EPOCH + Duration::from_secs(1)).unwrap();
@@ -27,7 +27,7 @@ async fn the_index_is_not_written_and_its_lock_is_not_needed() {
 
 #[tokio::test]
 async fn configured_programs_do_not_run() {
-    let lab = Lab::with_commit();
+    let lab = RepositoryFixture::with_commit();
     let ran = lab.path("ran");
     let evil = lab.script("evil", &format!("echo \"$0 $*\" >> '{}'; cat", ran.display()));
     let evil = evil.display().to_string();
@@ -68,7 +68,7 @@ async fn configured_programs_do_not_run() {
 
 #[tokio::test]
 async fn a_filter_that_cannot_be_disabled_prevents_the_inspection() {
-    let lab = Lab::with_commit();
+    let lab = RepositoryFixture::with_commit();
     lab.git("r", &["config", "filter.a=b.clean", "cat"]);
     lab.check("r", None, expect!["nothing"]).await;
 }
@@ -101,7 +101,7 @@ async fn ends(id: &str) -> bool {
 }
 
 async fn check_killed(what: &str) {
-    let lab = Lab::with_commit();
+    let lab = RepositoryFixture::with_commit();
     let git = lab.script("git", what);
     let settings = RepoObservation { timeout_seconds: 3, ..SETTINGS };
     assert_eq!(look(&lab, git, &settings).observe(None, None).await, None);
@@ -120,7 +120,7 @@ async fn a_program_that_times_out_is_killed_with_its_children() {
 
 #[tokio::test]
 async fn a_cancelled_inspection_ends_its_program() {
-    let lab = Lab::with_commit();
+    let lab = RepositoryFixture::with_commit();
     let git = lab.script("git", "echo $$ > ids; exec sleep 600");
     let look = look(&lab, git, &SETTINGS);
     let ids = lab.path("r/ids");
@@ -138,7 +138,7 @@ async fn a_cancelled_inspection_ends_its_program() {
 
 #[tokio::test]
 async fn an_endless_list_is_read_up_to_the_limit() {
-    let lab = Lab::with_commit();
+    let lab = RepositoryFixture::with_commit();
     let entry = format!("? {}", "a".repeat(61));
     let endless = format!(
         "case \"$*\" in *config*) exit 1;; esac\n\
@@ -153,7 +153,7 @@ async fn an_endless_list_is_read_up_to_the_limit() {
 
 #[tokio::test]
 async fn invalid_output_of_git_is_ignored() {
-    let lab = Lab::with_commit();
+    let lab = RepositoryFixture::with_commit();
     for says in ["echo hello", "exit 0", "exit 1", "printf '1 x\\0u\\0?\\0'"] {
         let git = lab.script("git", says);
         assert_eq!(look(&lab, git, &SETTINGS).observe(None, None).await, None, "{says}");
@@ -163,7 +163,7 @@ async fn invalid_output_of_git_is_ignored() {
 
 #[test]
 fn programs_are_found_in_absolute_folders_only() {
-    let lab = Lab::new();
+    let lab = RepositoryFixture::new();
     let git = lab.script("bin/git", "");
     lab.write("plain/git", "");
     fs::create_dir_all(lab.path("folder/git")).unwrap();

@@ -4,13 +4,23 @@ use super::*;
 
 const STACK: &str = "printf '◯   top\\n◉   \\033[36mmiddle\\033[39m   \\n◯   main\\n\\n'";
 
-fn look<'s>(lab: &Lab, folder: &str, gt: PathBuf, settings: &'s RepoObservation) -> RepoProbe<'s> {
+fn look<'s>(
+    lab: &RepositoryFixture,
+    folder: &str,
+    gt: PathBuf,
+    settings: &'s RepoObservation,
+) -> RepoProbe<'s> {
     let git = find("git", &env::var_os("PATH").unwrap()).unwrap();
     RepoProbe { git, gt: Some(gt), cwd: lab.path(folder), settings }
 }
 
 /// The arguments of `gt` and the resulting state, if `gt` prints this.
-async fn check_with(lab: &Lab, says: &str, settings: RepoObservation, expected: Expect) {
+async fn check_with(
+    lab: &RepositoryFixture,
+    says: &str,
+    settings: RepoObservation,
+    expected: Expect,
+) {
     let asked = lab.path("asked");
     let gt = lab.script("gt", &format!("echo \"gt $*\" > '{}'\n{says}", asked.display()));
     let seen = look(lab, "r", gt, &settings).observe(None, None).await;
@@ -18,8 +28,8 @@ async fn check_with(lab: &Lab, says: &str, settings: RepoObservation, expected: 
     expected.assert_eq(&format!("{asked}{}", lab.shown("r", seen.map(|seen| seen.repo))));
 }
 
-fn known_to_graphite() -> Lab {
-    let lab = Lab::with_commit();
+fn known_to_graphite() -> RepositoryFixture {
+    let lab = RepositoryFixture::with_commit();
     lab.write("r/.git/.graphite_repo_config", "{}");
     lab
 }
@@ -76,7 +86,7 @@ async fn with_a_limit_of_zero_graphite_is_not_run() {
 #[tokio::test]
 async fn graphite_is_not_run_in_a_repository_without_it() {
     check_with(
-        &Lab::with_commit(),
+        &RepositoryFixture::with_commit(),
         STACK,
         SETTINGS,
         expect![[r#"

@@ -2,14 +2,14 @@
 
 use rawr_protocol::methods::{SignalReport, TurnStarted};
 use rawr_protocol::{CommandLine, Signal, SignalReportParams, TurnOrigin, TurnStartedParams};
-use rawr_tests::Home;
+use rawr_tests::TestHome;
 use serde_json::json;
 
 use super::{NOT_RUNNING, RunningHost, check, event, events, pressed, refused};
 
 #[test]
 fn every_guard_can_be_set_listed_and_cleared() {
-    let home = Home::new();
+    let home = TestHome::new();
     pressed(&home, "alpha");
     for (arguments, words, kind) in [
         (&["--turns", "1"][..], "no compaction for 1 turn,", "turns"),
@@ -39,7 +39,7 @@ fn every_guard_can_be_set_listed_and_cleared() {
 
 #[test]
 fn an_invalid_guard_is_refused() {
-    let home = Home::new();
+    let home = TestHome::new();
     pressed(&home, "alpha");
     refused(&home, &["guard", "alpha"], 2, &["--turns", "--until-released"]);
     refused(&home, &["guard", "alpha", "--turns", "0"], 2, &["0 is not in 1.."]);
@@ -57,7 +57,7 @@ fn an_invalid_guard_is_refused() {
 
 #[test]
 fn a_guard_applies_at_the_next_turn_of_a_running_session() {
-    let home = Home::new();
+    let home = TestHome::new();
     let mut running = RunningHost::on(&home, "alpha");
     let takes_up = format!("The session that runs this thread ({}) applies it", running.owner());
     check(&home, &["guard", "last", "--next-commit"], &["Guard g1", &takes_up]);
@@ -69,7 +69,7 @@ fn a_guard_applies_at_the_next_turn_of_a_running_session() {
 
 #[test]
 fn a_pinned_text_is_kept_verbatim() {
-    let home = Home::new();
+    let home = TestHome::new();
     let mut running = RunningHost::on(&home, "alpha");
     let text = "Never touch  the main branch.\nNot even for a fix.";
     check(&home, &["pin", "alpha", text], &["p1 is pinned", "applies it now"]);
@@ -100,7 +100,7 @@ fn a_pinned_text_is_kept_verbatim() {
 
 #[test]
 fn an_empty_pin_is_refused_and_a_secret_is_redacted() {
-    let home = Home::new();
+    let home = TestHome::new();
     pressed(&home, "alpha");
     check(&home, &["pin", "alpha", "--list"], &["Thread alpha has no kept instructions."]);
     refused(&home, &["pin", "alpha"], 2, &["rawr pin <THREAD> <TEXT>"]);
@@ -117,7 +117,7 @@ fn an_empty_pin_is_refused_and_a_secret_is_redacted() {
 
 #[test]
 fn a_mark_is_a_boundary_with_its_label() {
-    let home = Home::new();
+    let home = TestHome::new();
     let mut running = RunningHost::on(&home, "alpha");
     running.turn();
     assert!(running.host.performed.is_empty());
@@ -140,7 +140,7 @@ fn a_mark_is_a_boundary_with_its_label() {
 
 #[test]
 fn a_mark_needs_a_label_and_applies_to_the_named_thread() {
-    let home = Home::new();
+    let home = TestHome::new();
     pressed(&home, "alpha");
     pressed(&home, "beta");
     check(&home, &["mark", "tests"], &["Marked on thread beta: tests ends here.", NOT_RUNNING]);
@@ -155,7 +155,7 @@ fn a_mark_needs_a_label_and_applies_to_the_named_thread() {
 
 #[test]
 fn a_snooze_cancels_the_running_sequence_and_applies() {
-    let home = Home::new();
+    let home = TestHome::new();
     home.configure("[rawr_auto_compaction]\nmode = \"ask\"\n");
     let mut running = RunningHost::on(&home, "alpha");
     running.turn_with_boundaries();
@@ -185,7 +185,7 @@ fn a_pending_approval_is_answered() {
     for (answer, performed) in
         [("--approve", &["packet_request", "compact", "handoff"][..]), ("--cancel", &[])]
     {
-        let home = Home::new();
+        let home = TestHome::new();
         home.configure("[rawr_auto_compaction]\nmode = \"ask\"\n");
         let mut running = RunningHost::on(&home, "alpha");
         running.turn_with_boundaries();
@@ -199,7 +199,7 @@ fn a_pending_approval_is_answered() {
 
 #[test]
 fn a_requested_compaction_happens_when_the_thread_runs_again() {
-    let home = Home::new();
+    let home = TestHome::new();
     pressed(&home, "alpha");
     check(&home, &["compact", "alpha"], &["Requested: a compaction", NOT_RUNNING]);
     check(&home, &["status", "alpha"], &["requested  a compaction, as soon as the agent is idle"]);
@@ -214,7 +214,7 @@ fn a_requested_compaction_happens_when_the_thread_runs_again() {
 
 #[test]
 fn all_idle_threads_are_asked_and_the_others_named_with_the_reason() {
-    let home = Home::new();
+    let home = TestHome::new();
     check(&home, &["compact", "--all-idle"], &["there are no threads", "rawr demo"]);
     pressed(&home, "left");
     check(&home, &["compact", "--all-idle"], &["No thread is running.", "`rawr compact THREAD`"]);
@@ -249,7 +249,7 @@ fn all_idle_threads_are_asked_and_the_others_named_with_the_reason() {
 
 #[test]
 fn all_idle_takes_no_thread_and_no_answer() {
-    let home = Home::new();
+    let home = TestHome::new();
     refused(&home, &["compact", "alpha", "--all-idle"], 2, &["cannot be used with"]);
     refused(&home, &["compact", "--all-idle", "--cancel"], 2, &["cannot be used with"]);
     refused(&home, &["compact"], 2, &["rawr compact <THREAD>", "--all-idle"]);
@@ -257,7 +257,7 @@ fn all_idle_takes_no_thread_and_no_answer() {
 
 #[test]
 fn an_answer_without_a_question_is_refused_with_a_hint() {
-    let home = Home::new();
+    let home = TestHome::new();
     pressed(&home, "alpha");
     let hint = "request one with `rawr compact alpha`";
     refused(
@@ -272,7 +272,7 @@ fn an_answer_without_a_question_is_refused_with_a_hint() {
 
 #[test]
 fn a_pin_can_be_removed() {
-    let home = Home::new();
+    let home = TestHome::new();
     pressed(&home, "alpha");
     for text in ["Use tabs.", "Use spaces."] {
         check(&home, &["pin", "alpha", text], &[" is pinned", NOT_RUNNING]);
@@ -291,7 +291,7 @@ fn a_pin_can_be_removed() {
 
 #[test]
 fn a_guard_until_the_tests_pass_ends_when_they_do() {
-    let home = Home::new();
+    let home = TestHome::new();
     let mut running = RunningHost::on(&home, "alpha");
     check(&home, &["guard", "alpha", "--tests-pass"], &["no compaction until the tests pass,"]);
     for (exit_code, guards) in [(101, 1), (0, 0)] {

@@ -9,7 +9,7 @@ use rawr_protocol::{
 };
 use rawr_tests::sidecar::Note;
 use rawr_tests::stand_in::PRESSURE;
-use rawr_tests::{Home, Sidecar, StandIn, rawr};
+use rawr_tests::{StandIn, TestHome, TestSidecar, rawr};
 use serde_json::{Value, json};
 use std::fs;
 use std::process::Command;
@@ -18,7 +18,7 @@ use super::{RunningHost, check, compacted, err, event, events, pressed, refused,
 
 #[test]
 fn an_empty_home_gets_a_hint_and_stays_empty() {
-    let home = Home::empty();
+    let home = TestHome::empty();
     check(&home, &["status"], &["there are no threads in ", "`rawr exec", "`rawr demo`"]);
     assert_eq!(events(&home, &["status"]), Vec::<Value>::new());
     refused(&home, &["status", "last"], 1, &["there are no threads in "]);
@@ -28,7 +28,7 @@ fn an_empty_home_gets_a_hint_and_stays_empty() {
 
 #[test]
 fn a_verbose_command_logs_its_requests() {
-    let home = Home::new();
+    let home = TestHome::new();
     pressed(&home, "alpha");
     let status = |level: &str| {
         let mut command = Command::new(rawr());
@@ -42,7 +42,7 @@ fn a_verbose_command_logs_its_requests() {
 
 #[test]
 fn status_shows_the_state_of_a_thread() {
-    let home = Home::new();
+    let home = TestHome::new();
     compacted(&home, "alpha");
     run(&home, &["guard", "alpha", "--turns", "3", "--note", "mid\u{1b}[2Jrefactor"]);
     check(
@@ -76,7 +76,7 @@ fn status_shows_the_state_of_a_thread() {
 
 #[test]
 fn status_shows_the_owner_the_held_messages_and_the_progress() {
-    let home = Home::new();
+    let home = TestHome::new();
     home.configure("[rawr_auto_compaction]\nmode = \"ask\"\n");
     let mut running = RunningHost::on(&home, "alpha");
     running.turn_with_boundaries();
@@ -107,7 +107,7 @@ fn status_shows_the_owner_the_held_messages_and_the_progress() {
 
 #[test]
 fn the_last_used_thread_is_first_and_is_last() {
-    let home = Home::new();
+    let home = TestHome::new();
     for thread in ["alpha", "alphabet", "beta"] {
         pressed(&home, thread);
     }
@@ -134,7 +134,7 @@ fn the_last_used_thread_is_first_and_is_last() {
 
 #[test]
 fn a_stopped_thread_uses_the_tiers_of_its_own_project() {
-    let home = Home::new();
+    let home = TestHome::new();
     pressed(&home, "alpha");
     check(&home, &["status"], &["alpha  25% left · asap"]);
     let narrower = "[rawr_auto_compaction.policy.asap]\npercent_remaining_lt = 20\n";
@@ -144,7 +144,7 @@ fn a_stopped_thread_uses_the_tiers_of_its_own_project() {
 
 #[test]
 fn explain_shows_the_failed_gate_and_its_condition() {
-    let home = Home::new();
+    let home = TestHome::new();
     pressed(&home, "alpha");
     let text = check(
         &home,
@@ -172,7 +172,7 @@ fn explain_shows_the_failed_gate_and_its_condition() {
 
 #[test]
 fn explain_shows_the_reason_of_a_compaction() {
-    let home = Home::new();
+    let home = TestHome::new();
     let mut running = RunningHost::on(&home, "alpha");
     run(&home, &["pin", "alpha", "Never touch the main branch."]);
     running.turn_with_boundaries();
@@ -199,7 +199,7 @@ fn explain_shows_the_reason_of_a_compaction() {
 
 #[test]
 fn past_decisions_are_listed_and_found_by_a_prefix() {
-    let home = Home::new();
+    let home = TestHome::new();
     let mut running = RunningHost::on(&home, "alpha");
     running.turn();
     running.turn();
@@ -221,7 +221,7 @@ fn past_decisions_are_listed_and_found_by_a_prefix() {
 
 #[test]
 fn without_a_decision_the_next_one_is_announced() {
-    let home = Home::new();
+    let home = TestHome::new();
     let running = RunningHost::on(&home, "alpha");
     running.leave();
     check(
@@ -239,7 +239,7 @@ const BUILT_IN: &str = "[features]\nrawr_auto_compaction = false\n[auto_compact]
 
 #[test]
 fn the_missing_built_in_compaction_is_explained() {
-    let home = Home::new();
+    let home = TestHome::new();
     home.configure(BUILT_IN);
     pressed(&home, "alpha");
     check(
@@ -267,9 +267,9 @@ fn the_missing_built_in_compaction_is_explained() {
 
 #[test]
 fn an_observed_thread_has_no_owner() {
-    let home = Home::new();
+    let home = TestHome::new();
     pressed(&home, "alpha");
-    let mut looker = Sidecar::start(&home);
+    let mut looker = TestSidecar::start(&home);
     looker.call::<ThreadOpen>(&StandIn::new("alpha").opening(&home, Role::Observer));
     assert_eq!(event(&home, &["status", "alpha"]).get("owner"), None);
     looker.leave();
@@ -280,7 +280,7 @@ const WITH_A_JUDGE: &str =
 
 #[test]
 fn a_judgment_by_rules_is_quoted() {
-    let home = Home::new();
+    let home = TestHome::new();
     home.configure(WITH_A_JUDGE);
     compacted(&home, "alpha");
     check(&home, &["explain", "alpha"], &["judge      yes, by rules without a model: "]);
@@ -289,9 +289,9 @@ fn a_judgment_by_rules_is_quoted() {
 
 #[test]
 fn a_hosts_judgment_is_shown_as_pending_and_then_quoted() {
-    let home = Home::new();
+    let home = TestHome::new();
     home.configure(WITH_A_JUDGE);
-    let mut sidecar = Sidecar::start(&home);
+    let mut sidecar = TestSidecar::start(&home);
     let mut opening = StandIn::new("alpha").opening(&home, Role::Owner);
     opening.host.capabilities.judge = true;
     sidecar.call::<ThreadOpen>(&opening);
@@ -318,12 +318,11 @@ fn a_hosts_judgment_is_shown_as_pending_and_then_quoted() {
     );
     check(&home, &["status"], &["judge      asked once"]);
     assert_eq!(event(&home, &["status", "alpha"])["judgments"]["calls"], 1);
-    sidecar.take_notes();
-    sidecar.leave();
+    sidecar.discard_and_leave();
 }
 
 /// A turn with a commit, under pressure.
-fn end_of_a_phase(sidecar: &mut Sidecar) -> Outcome {
+fn end_of_a_phase(sidecar: &mut TestSidecar) -> Outcome {
     let (thread_id, turn_id) = ("alpha".to_owned(), "t1".to_owned());
     sidecar.call::<TurnStarted>(&TurnStartedParams {
         thread_id: thread_id.clone(),
@@ -358,7 +357,7 @@ fn asked(notes: &[Note]) -> String {
 
 #[test]
 fn a_copied_folder_is_a_separate_thread() {
-    let home = Home::new();
+    let home = TestHome::new();
     pressed(&home, "alpha");
     fs::create_dir(home.thread("beta")).unwrap();
     for file in home.thread("alpha").read_dir().unwrap() {

@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use rawr_tests::{Home, Terminal, rawr};
+use rawr_tests::{Terminal, TestHome, rawr};
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::{RunningHost, THREAD, asking_host, watch};
@@ -22,7 +22,7 @@ fn kill_the_sidecar(terminal: &Terminal) -> Pid {
 
 #[test]
 fn a_signal_restores_the_terminal() {
-    let home = Home::new();
+    let home = TestHome::new();
     let running = RunningHost::on(&home, THREAD);
     for (signals, code) in [
         (&[Signal::TERM][..], 143),
@@ -42,7 +42,7 @@ fn a_signal_restores_the_terminal() {
 
 #[test]
 fn a_closed_terminal_ends_the_watch() {
-    let home = Home::new();
+    let home = TestHome::new();
     let running = RunningHost::on(&home, THREAD);
     let mut terminal = Terminal::run(&watch(&home, &[]), 24, 80);
     terminal.wait_for(&["run by"]);
@@ -56,7 +56,7 @@ fn a_closed_terminal_ends_the_watch() {
 
 #[test]
 fn a_dead_sidecar_is_restarted_once() {
-    let home = Home::new();
+    let home = TestHome::new();
     let mut running = asking_host(&home);
     let mut terminal = Terminal::run(&watch(&home, &[]), 30, 120);
     terminal.wait_for(&["run by"]);
@@ -73,7 +73,7 @@ fn a_dead_sidecar_is_restarted_once() {
 
 #[test]
 fn ctrl_z_suspends_and_fg_resumes() {
-    let home = Home::new();
+    let home = TestHome::new();
     let running = RunningHost::on(&home, THREAD);
     let watch = watch(&home, &[]);
     let mut shell = Command::new("sh");

@@ -3,13 +3,13 @@
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, Stdio};
 
-use rawr_tests::Home;
+use rawr_tests::TestHome;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
 use super::{RunningHost, THREAD, watch};
 
-fn start(home: &Home, arguments: &[&str]) -> (Child, impl Iterator<Item = Value> + use<>) {
+fn start(home: &TestHome, arguments: &[&str]) -> (Child, impl Iterator<Item = Value> + use<>) {
     let mut command = watch(home, arguments);
     let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap();
     let lines = BufReader::new(child.stdout.take().unwrap()).lines();
@@ -18,7 +18,7 @@ fn start(home: &Home, arguments: &[&str]) -> (Child, impl Iterator<Item = Value>
 
 #[test]
 fn without_a_terminal_the_output_is_a_list_and_a_line_per_event() {
-    let home = Home::new();
+    let home = TestHome::new();
     let mut running = RunningHost::on(&home, THREAD);
     let (mut child, mut events) = start(&home, &[]);
     let snapshot = events.next().unwrap();
@@ -45,7 +45,7 @@ fn without_a_terminal_the_output_is_a_list_and_a_line_per_event() {
 
 #[test]
 fn a_closed_output_ends_an_idle_watch() {
-    let home = Home::new();
+    let home = TestHome::new();
     let running = RunningHost::on(&home, THREAD);
     let (mut child, mut events) = start(&home, &["--json"]);
     assert_eq!(events.next().unwrap()["event"], "snapshot");
@@ -56,7 +56,7 @@ fn a_closed_output_ends_an_idle_watch() {
 
 #[test]
 fn only_the_threads_of_a_folder_are_watched() {
-    let home = Home::new();
+    let home = TestHome::new();
     let running = RunningHost::on(&home, THREAD);
     let elsewhere = tempfile::tempdir().unwrap();
     for (folder, count) in [(home.work(), 1), (elsewhere.path().to_owned(), 0)] {
@@ -71,7 +71,7 @@ fn only_the_threads_of_a_folder_are_watched() {
 
 #[test]
 fn a_missing_thread_is_an_error() {
-    let home = Home::new();
+    let home = TestHome::new();
     let running = RunningHost::on(&home, THREAD);
     let mut child = watch(&home, &["nowhere"]).stderr(Stdio::piped()).spawn().unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(1));

@@ -5,13 +5,13 @@ use rawr_protocol::methods::{
     ThreadList, ThreadWatch,
 };
 use rawr_protocol::{Choice, Phase, SequenceRespondParams, ThreadListParams, ThreadWatchParams};
-use rawr_tests::{Home, Launch, Sidecar, Terminal};
+use rawr_tests::{LaunchOptions, Terminal, TestHome, TestSidecar};
 
-use super::{RunningHost, THREAD, asking_host, recorded, watch};
+use super::{RunningHost, THREAD, asking_host, watch};
 
 #[test]
 fn a_banner_is_answered_and_the_terminal_is_restored() {
-    let home = Home::new();
+    let home = TestHome::new();
     let mut running = asking_host(&home);
     let mut terminal = Terminal::run(&watch(&home, &[]), 30, 100);
     terminal.wait_for(&["rawr watch · 1 thread", "run by", "test for stand-in"]);
@@ -22,7 +22,7 @@ fn a_banner_is_answered_and_the_terminal_is_restored() {
     terminal.wait_for(&["Snoozed: no compaction for 1 turn", "applies it now"]);
     terminal.wait_until_gone("Waiting for your approval: t");
     terminal.wait_for(&["phase      Idle", "guarded"]);
-    let responded = recorded(&home, "responded");
+    let responded = home.recorded(THREAD, "responded");
     assert_eq!(responded.len(), 1);
     assert_eq!(responded[0]["choice"], "snooze");
     assert_eq!(responded[0]["by"], "rawr watch");
@@ -37,7 +37,7 @@ fn a_banner_is_answered_and_the_terminal_is_restored() {
 
 #[test]
 fn an_approval_continues_the_sequence_which_is_shown_to_its_end() {
-    let home = Home::new();
+    let home = TestHome::new();
     let mut running = asking_host(&home);
     let mut terminal = Terminal::run(&watch(&home, &["last"]), 40, 120);
     running.turn_with_boundaries();
@@ -61,7 +61,7 @@ fn an_approval_continues_the_sequence_which_is_shown_to_its_end() {
 
 #[test]
 fn a_cancellation_is_confirmed_and_an_earlier_answer_is_reported() {
-    let home = Home::new();
+    let home = TestHome::new();
     let mut running = asking_host(&home);
     let mut terminal = Terminal::run(&watch(&home, &[]), 30, 100);
     running.turn_with_boundaries();
@@ -72,7 +72,7 @@ fn a_cancellation_is_confirmed_and_an_earlier_answer_is_reported() {
     terminal.wait_until_gone("Call off");
     terminal.press("x");
     terminal.wait_for(&["Cancel the compaction of t?"]);
-    let mut vscode = Sidecar::spawn(&home, &Launch::default());
+    let mut vscode = TestSidecar::spawn(&home, &LaunchOptions::default());
     vscode.greet("vscode");
     vscode.call::<ThreadWatch>(&ThreadWatchParams::default());
     let answer = SequenceRespondParams {
@@ -99,7 +99,7 @@ fn a_cancellation_is_confirmed_and_an_earlier_answer_is_reported() {
 
 #[test]
 fn a_guard_is_set_and_cleared_and_a_snooze_has_the_typed_length() {
-    let home = Home::new();
+    let home = TestHome::new();
     let running = RunningHost::on(&home, THREAD);
     let mut terminal = Terminal::run(&watch(&home, &[]), 30, 100);
     terminal.wait_for(&["phase      Idle"]);
@@ -121,7 +121,7 @@ fn a_guard_is_set_and_cleared_and_a_snooze_has_the_typed_length() {
 
 #[test]
 fn the_screen_adapts_to_the_size_of_the_terminal() {
-    let home = Home::new();
+    let home = TestHome::new();
     let running = RunningHost::on(&home, THREAD);
     let mut terminal = Terminal::run(&watch(&home, &[]), 5, 20);
     terminal.wait_for(&["› t"]);
@@ -138,7 +138,7 @@ fn the_screen_adapts_to_the_size_of_the_terminal() {
 
 #[test]
 fn there_are_colors_unless_they_are_disabled() {
-    let home = Home::new();
+    let home = TestHome::new();
     let mut running = RunningHost::on(&home, THREAD);
     running.turn_with_boundaries();
     let colored = |written: &str| {

@@ -4,8 +4,8 @@
 use crate::model_check::same::NOW;
 use crate::model_check::worlds::SmallWorld;
 use rawr_core::event::Origin;
-use rawr_core::policy::{Confirm, Policy};
-use rawr_core::thread::{HeldInput, Progress};
+use rawr_core::policy::{ConfirmRule, Policy};
+use rawr_core::thread::{Progress, WaitingInput};
 use rawr_core::units::{ActionId, Timestamp};
 use rawr_core::{Effect, Event, Input, Machine, Rules, Thread};
 
@@ -70,7 +70,7 @@ impl TestedMachine {
             Some(Defect::AsksInAnEmergency) => {
                 policy.tiers.emergency.percent_remaining_lt = 0;
             }
-            Some(Defect::Unconfirmed) => policy.tiers.asap.confirm = Confirm::None,
+            Some(Defect::Unconfirmed) => policy.tiers.asap.confirm = ConfirmRule::None,
             _ => {}
         }
         policy
@@ -105,9 +105,10 @@ impl Defect {
                 }
             }
             Self::DeliversTwice => {
-                let gone = |held: &&HeldInput| !after.held.iter().any(|other| other.id == held.id);
+                let gone =
+                    |held: &&WaitingInput| !after.held.iter().any(|other| other.id == held.id);
                 for held in before.held.iter().filter(gone) {
-                    let again = HeldInput { action: None, ..held.clone() };
+                    let again = WaitingInput { action: None, ..held.clone() };
                     thread.held.push_front(again);
                 }
             }

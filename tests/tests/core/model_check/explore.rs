@@ -9,10 +9,11 @@ use std::hash::{BuildHasher, Hash, Hasher};
 use std::ops::Deref;
 
 /// A step and its result.
-pub type Taken<M> = (<M as Model>::Step, Result<<M as Model>::State, Violation>);
+pub type CheckedStep<M> =
+    (<M as CheckedModel>::Step, Result<<M as CheckedModel>::State, Violation>);
 
 /// A model: everything that can happen, one step at a time.
-pub trait Model: Sized {
+pub trait CheckedModel: Sized {
     type State: Hash;
     type Step: Copy + Debug + PartialEq;
 
@@ -22,17 +23,17 @@ pub trait Model: Sized {
     fn start(&self) -> Self::State;
 
     /// All possible steps in this state.
-    fn steps(&self, state: &Self::State) -> Vec<Taken<Self>>;
+    fn steps(&self, state: &Self::State) -> Vec<CheckedStep<Self>>;
 
     /// The next step if nothing disturbs the world any more. Must be one of the possible steps.
-    fn ending(&self, state: &Self::State) -> Ending<Self::Step>;
+    fn ending(&self, state: &Self::State) -> PathEnding<Self::Step>;
 
     /// A description of the step.
     fn tell(&self, state: &Self::State, step: Self::Step) -> String;
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ending<S> {
+pub enum PathEnding<S> {
     Rests,
     Goes(S),
     /// Nothing more will happen, but the state is not idle.
@@ -75,7 +76,7 @@ struct Visit<S> {
     ending: StateHash,
 }
 
-struct Explorer<'m, M: Model> {
+struct Explorer<'m, M: CheckedModel> {
     model: &'m M,
     seen: HashMap<StateHash, Visit<M::Step>, FixedState>,
     explored: Explored,
@@ -118,7 +119,7 @@ pub fn name(state: &impl Hash) -> StateHash {
 }
 
 /// Stops at the first violation, or at the limit of states.
-pub fn explore<M: Model>(model: &M, most_states: usize) -> Explored {
+pub fn explore<M: CheckedModel>(model: &M, most_states: usize) -> Explored {
     let explored =
         Explored { states: 0, steps: 0, depth: 0, to_rest: 0, is_cut: false, violation: None };
     let mut explorer = Explorer { model, seen: HashMap::default(), explored };
@@ -140,7 +141,7 @@ pub fn explore<M: Model>(model: &M, most_states: usize) -> Explored {
     explorer.explored
 }
 
-impl<M: Model> Explorer<'_, M> {
+impl<M: CheckedModel> Explorer<'_, M> {
     fn next_layer(&mut self, layer: Vec<(StateHash, M::State)>) -> Vec<(StateHash, M::State)> {
         let mut next = Vec::new();
         for (here, state) in layer {
@@ -156,7 +157,7 @@ impl<M: Model> Explorer<'_, M> {
                     }
                 };
                 let there = name(&to);
-                if ending == Ending::Goes(step) {
+                if ending == PathEnding::Goes(step) {
                     leads = there;
                 }
                 if let Entry::Vacant(new) = self.seen.entry(there) {
@@ -165,9 +166,11 @@ impl<M: Model> Explorer<'_, M> {
                 }
             }
             let stuck = match ending {
-                Ending::Stuck(why) => Some(why.to_owned()),
-                Ending::Goes(step) => (leads == RESTS).then(|| format!("{step:?} is not possible")),
-                Ending::Rests => None,
+                PathEnding::Stuck(why) => Some(why.to_owned()),
+                PathEnding::Goes(step) => {
+                    (leads == RESTS).then(|| format!("{step:?} is not possible"))
+                }
+                PathEnding::Rests => None,
             };
             if let Some(why) = stuck {
                 self.violated(Violation::of(M::RESTS, why), here, None);
@@ -254,7 +257,7 @@ mod tests {
         Back,
     }
 
-    impl Model for Flaw {
+    impl CheckedModel for Flaw {
         type State = (u8, u8);
         type Step = CounterStep;
 
@@ -277,13 +280,13 @@ mod tests {
             steps
         }
 
-        fn ending(&self, &(a, b): &(u8, u8)) -> Ending<CounterStep> {
+        fn ending(&self, &(a, b): &(u8, u8)) -> PathEnding<CounterStep> {
             match self {
-                Self::StuckAt(x, y) if (a, b) == (*x, *y) => Ending::Stuck("stuck"),
-                Self::Circle if a == 3 => Ending::Goes(CounterStep::Back),
-                _ if a < 3 => Ending::Goes(CounterStep::First),
-                _ if b < 3 => Ending::Goes(CounterStep::Second),
-                _ => Ending::Rests,
+                Self::StuckAt(x, y) if (a, b) == (*x, *y) => PathEnding::Stuck("stuck"),
+                Self::Circle if a == 3 => PathEnding::Goes(CounterStep::Back),
+                _ if a < 3 => PathEnding::Goes(CounterStep::First),
+                _ if b < 3 => PathEnding::Goes(CounterStep::Second),
+                _ => PathEnding::Rests,
             }
         }
 

@@ -8,13 +8,13 @@ use crate::model_check::task::{
 use crate::model_check::worlds::{Manner, SmallWorld};
 use rawr_core::boundary::Boundaries;
 use rawr_core::event::{
-    Action, ActionReported, ActionStatus, Answer, CommitMade, CompactionOrigin, CompactionReported,
-    CompactionStatus, Event, JudgeSource, JudgmentAnswered, Origin, Purpose, TurnCompleted,
-    TurnStarted, TurnStatus, Usage, UsageReported,
+    ActionProgress, ActionReported, CommitMade, CompactionInitiator, CompactionProgress,
+    CompactionReported, Event, HostAction, JudgeReply, JudgeSource, JudgmentAnswered,
+    MessagePurpose, Origin, TurnCompleted, TurnEnding, TurnStarted, Usage, UsageReported,
 };
 use rawr_core::thread::Issued;
 use rawr_core::thread::sequence::marker;
-use rawr_core::units::{ActionId, RequestId, Tokens, TurnId};
+use rawr_core::units::{ActionId, JudgeRequestId, Tokens, TurnId};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::rc::Rc;
 
@@ -33,7 +33,7 @@ pub struct SmallHost {
     /// Actions that were started, and the reports to repeat when they are requested again.
     pub begun: BTreeMap<ActionId, Rc<Hashed<BegunAction>>>,
     /// Unanswered questions to this host or to the sidecar's own judge.
-    pub judging: Vec<(RequestId, ActionId)>,
+    pub judging: Vec<(JudgeRequestId, ActionId)>,
     pub turns: u8,
     pub context: u64,
     /// The user's messages that the agent has received, in order.
@@ -84,7 +84,7 @@ impl SmallHost {
 
     /// rawr requests an action, for the first time or again.
     pub fn take(&mut self, issued: &Issued) -> Result<(), Violation> {
-        if let Action::Judge { request, .. } = &issued.kind {
+        if let HostAction::Judge { request, .. } = &issued.kind {
             if !self.judging.iter().any(|(known, _)| known == request) {
                 self.judging.push((request.clone(), issued.id.clone()));
             }
@@ -141,14 +141,16 @@ impl SmallHost {
         match task.what {
             TaskKind::Compact { .. } => {
                 self.compactions += 1;
-                self.acted(&task, ActionStatus::Accepted, None, None, true);
-                self.compaction(Some(&task), CompactionStatus::Started, None, world);
+                self.acted(&task, ActionProgress::Accepted, None, None, true);
+                self.compaction(Some(&task), CompactionProgress::Started, None, world);
                 self.compacting = Some(task);
             }
             TaskKind::Inject { purpose, steers: true } if self.turn.is_some() => {
                 let turn = self.turn.as_ref().map(|turn| turn.id.clone());
-                self.acted(&task, ActionStatus::Accepted, turn, None, true);
-                if let Some(turn) = self.turn.as_mut().filter(|_| purpose != Purpose::Handoff) {
+                self.acted(&task, ActionProgress::Accepted, turn, None, true);
+                if let Some(turn) =
+                    self.turn.as_mut().filter(|_| purpose != MessagePurpose::Handoff)
+                {
                     turn.asked.push(task);
                 }
             }
@@ -159,7 +161,7 @@ impl SmallHost {
             TaskKind::Inject { .. } => self.begin(Some(task), world),
             TaskKind::Sample => {
                 let text = Some(PACKET.to_owned());
-                self.acted(&task, ActionStatus::Completed, None, text, true);
+                self.acted(&task, ActionProgress::Completed, None, text, true);
             }
         }
         Ok(())
@@ -225,7 +227,7 @@ impl SmallHost {
 
     fn announce(&mut self, task: &HostTask, turn: &TurnId, world: &SmallWorld) {
         let loud = world.manner == Manner::Full;
-        self.acted(task, ActionStatus::Accepted, Some(turn.clone()), None, loud);
+        self.acted(task, ActionProgress::Accepted, Some(turn.clone()), None, loud);
         let (action, tells) = (Some(task.action.clone()), task.makes());
         let tells = tells.map(|makes| (turn.clone(), makes));
         let announced = match (world.manner, task.what) {
@@ -243,19 +245,19 @@ impl SmallHost {
     }
 
     /// Advances the running compaction or turn by one step.
-    pub fn go_on(&mut self, ends: TurnStatus, world: &SmallWorld) {
+    pub fn go_on(&mut self, ends: TurnEnding, world: &SmallWorld) {
         if let Some(task) = self.compacting.take() {
             self.compacted(&task, ends, world);
             return;
         }
         let Some(mut turn) = self.turn.take() else { return };
         let asked = std::mem::take(&mut turn.asked);
-        let completes = ends == TurnStatus::Completed;
+        let completes = ends == TurnEnding::Completed;
         if completes && !asked.is_empty() {
             self.sampled(&turn.id, world.answer_grows, Some(PACKET));
             for task in &asked {
                 let (id, text) = (Some(turn.id.clone()), Some(PACKET.to_owned()));
-                self.acted(task, ActionStatus::Completed, id, text, world.manner == Manner::Full);
+                self.acted(task, ActionProgress::Completed, id, text, world.manner == Manner::Full);
             }
             self.turn = Some(turn);
         } else if completes && turn.requests > 0 {
@@ -287,7 +289,7 @@ impl SmallHost {
         Usage { context, input: None, cached: None, output: None, reasoning: None }
     }
 
-    fn turn_ends(&mut self, turn: &HostTurn, status: TurnStatus, world: &SmallWorld) {
+    fn turn_ends(&mut self, turn: &HostTurn, status: TurnEnding, world: &SmallWorld) {
         let makes = turn.of.as_ref().and_then(HostTask::makes);
         let users_own = makes.is_none();
         let grows = if users_own { world.turn_grows } else { world.answer_grows };
@@ -298,7 +300,7 @@ impl SmallHost {
             self.says(made, None);
         }
         let message = if users_own { SAID } else { PACKET };
-        let last_message = (status == TurnStatus::Completed).then(|| message.to_owned());
+        let last_message = (status == TurnEnding::Completed).then(|| message.to_owned());
         let ended = TurnCompleted {
             turn: turn.id.clone(),
             status,
@@ -312,19 +314,19 @@ impl SmallHost {
         self.says(ended, None);
         if let Some(task) = &turn.of {
             let loud = matches!(world.manner, Manner::Full | Manner::Late);
-            self.acted(task, ActionStatus::Completed, Some(turn.id.clone()), last_message, loud);
+            self.acted(task, ActionProgress::Completed, Some(turn.id.clone()), last_message, loud);
         }
     }
 
-    fn compacted(&mut self, task: &HostTask, ends: TurnStatus, world: &SmallWorld) {
+    fn compacted(&mut self, task: &HostTask, ends: TurnEnding, world: &SmallWorld) {
         let TaskKind::Compact { local, .. } = task.what else { return };
-        let (seen, status) = if ends == TurnStatus::Completed {
+        let (seen, status) = if ends == TurnEnding::Completed {
             self.context = if local { world.lands_at } else { world.provider_lands_at };
-            (CompactionStatus::Completed, ActionStatus::Completed)
+            (CompactionProgress::Completed, ActionProgress::Completed)
         } else {
-            (CompactionStatus::Failed, ActionStatus::Failed)
+            (CompactionProgress::Failed, ActionProgress::Failed)
         };
-        let after = (status == ActionStatus::Completed).then_some(self.context);
+        let after = (status == ActionProgress::Completed).then_some(self.context);
         if world.manner == Manner::Late {
             self.acted(task, status, None, None, true);
             self.compaction(Some(task), seen, after, world);
@@ -338,18 +340,18 @@ impl SmallHost {
     pub fn compacts_by_itself(&mut self, world: &SmallWorld) {
         self.compactions += 1;
         self.context = world.lands_at;
-        self.compaction(None, CompactionStatus::Started, None, world);
-        self.compaction(None, CompactionStatus::Completed, Some(world.lands_at), world);
+        self.compaction(None, CompactionProgress::Started, None, world);
+        self.compaction(None, CompactionProgress::Completed, Some(world.lands_at), world);
     }
 
     fn compaction(
         &mut self,
         task: Option<&HostTask>,
-        status: CompactionStatus,
+        status: CompactionProgress,
         after: Option<u64>,
         world: &SmallWorld,
     ) {
-        let origin = if task.is_some() { CompactionOrigin::Rawr } else { world.compacts_for };
+        let origin = if task.is_some() { CompactionInitiator::Rawr } else { world.compacts_for };
         let (action, tokens_after) = (task.map(|task| task.action.clone()), after.map(Tokens));
         let (tokens_before, error) = (None, None);
         self.says(
@@ -363,7 +365,7 @@ impl SmallHost {
             if let TaskKind::Deliver { input, .. } = task.what {
                 self.refused.insert(input);
             }
-            self.acted(&task, ActionStatus::Failed, None, None, true);
+            self.acted(&task, ActionProgress::Failed, None, None, true);
         }
     }
 
@@ -374,14 +376,14 @@ impl SmallHost {
             Some(should_compact) => ReportKind::Judged(JudgmentAnswered {
                 request,
                 source: by,
-                answer: Answer::Says { should_compact, reason: String::new() },
+                answer: JudgeReply::Says { should_compact, reason: String::new() },
                 usage: None,
                 rate_limits: Vec::new(),
             }),
             None => ReportKind::Event(
                 ActionReported {
                     action,
-                    status: ActionStatus::Failed,
+                    status: ActionProgress::Failed,
                     turn: None,
                     text: None,
                     error: None,
@@ -396,7 +398,7 @@ impl SmallHost {
     fn acted(
         &mut self,
         task: &HostTask,
-        status: ActionStatus,
+        status: ActionProgress,
         turn: Option<TurnId>,
         text: Option<String>,
         loud: bool,
@@ -408,7 +410,7 @@ impl SmallHost {
         self.begun.insert(task.action.clone(), Rc::new(Hashed::new(begun)));
     }
 
-    fn says(&mut self, event: impl Into<Event>, tells: Option<(TurnId, Purpose)>) {
+    fn says(&mut self, event: impl Into<Event>, tells: Option<(TurnId, MessagePurpose)>) {
         self.says_that(HostReport { said: ReportKind::Event(event.into()), tells });
     }
 

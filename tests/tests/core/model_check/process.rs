@@ -5,11 +5,11 @@ use crate::model_check::defects::TestedMachine;
 use crate::model_check::explore::{Hashed, Violation, name};
 use crate::model_check::properties;
 use crate::model_check::same::{KnownMachine, NOW, normalised};
-use crate::model_check::state::State;
+use crate::model_check::state::ModelState;
 use crate::model_check::task::{HostReport, ReportKind, input_id, input_text};
 use crate::model_check::worlds::{SmallWorld, WINDOW};
-use rawr_core::event::{Choice, HostInfo, JudgeSource, Phase, ThreadOpened};
-use rawr_core::machine::{InputKind, Response, must_be_durable};
+use rawr_core::event::{HostInfo, JudgeSource, ThreadOpened, ThreadPhase, UserChoice};
+use rawr_core::machine::{Response, UserInputKind, must_be_durable};
 use rawr_core::policy::JudgeBackend;
 use rawr_core::thread::Issued;
 use rawr_core::units::{Timestamp, Tokens, TurnId};
@@ -41,7 +41,7 @@ pub enum RawrInput {
     Report(Rc<Hashed<HostReport>>),
     /// The next deadline has passed.
     Tick,
-    Word(Choice),
+    Word(UserChoice),
     /// A new process opens the thread while this turn runs.
     Opened(Option<TurnId>),
 }
@@ -76,7 +76,7 @@ impl RawrInput {
 
 /// A deferred compaction is idle, too: it waits for a message.
 pub fn is_idle(thread: &Thread) -> bool {
-    matches!(thread.phase(), Phase::Idle | Phase::Deferred | Phase::Proposed)
+    matches!(thread.phase(), ThreadPhase::Idle | ThreadPhase::Deferred | ThreadPhase::Proposed)
 }
 
 impl<'w> Played<'w> {
@@ -91,7 +91,7 @@ impl Played<'_> {
             RawrInput::Message(nth) => Input::Submitted {
                 input: input_id(*nth),
                 text: input_text(*nth),
-                kind: InputKind::Message,
+                kind: UserInputKind::Message,
             },
             RawrInput::Report(report) => report.input(),
             RawrInput::Tick => Input::Tick,
@@ -167,10 +167,10 @@ impl Played<'_> {
     /// All records were written, and the host gets the actions. `report`: the input, if it was one.
     pub fn lands(
         &self,
-        mut state: State,
+        mut state: ModelState,
         heard: &Reaction,
         report: Option<&HostReport>,
-    ) -> Result<State, Violation> {
+    ) -> Result<ModelState, Violation> {
         self.check(&mut state, heard, heard.records.len())?;
         state.past.told(report.filter(|_| !heard.records.is_empty()));
         self.sync(&mut state, heard);
@@ -186,7 +186,12 @@ impl Played<'_> {
     }
 
     /// Checks the first records.
-    fn check(&self, state: &mut State, heard: &Reaction, written: usize) -> Result<(), Violation> {
+    fn check(
+        &self,
+        state: &mut ModelState,
+        heard: &Reaction,
+        written: usize,
+    ) -> Result<(), Violation> {
         for (nth, record) in heard.records[..written].iter().enumerate() {
             if properties::is_looked_at(record) {
                 let machines = self.written(&state.rawr, heard);
@@ -205,7 +210,7 @@ impl Played<'_> {
     }
 
     /// A sync also covers everything before it.
-    fn sync(&self, state: &mut State, heard: &Reaction) {
+    fn sync(&self, state: &mut ModelState, heard: &Reaction) {
         if !state.left.allows_power_cut() {
             state.synced = None;
             return;
@@ -239,7 +244,7 @@ impl Played<'_> {
     }
 
     /// A new process opens the thread from what was written, and pending actions are requested again.
-    pub fn reopens(&self, mut state: State) -> Result<State, Violation> {
+    pub fn reopens(&self, mut state: ModelState) -> Result<ModelState, Violation> {
         state.synced = None;
         // The sidecar's own judge dies with it.
         if self.judge() != JudgeSource::Host {
@@ -259,11 +264,11 @@ impl Played<'_> {
     /// Dies while handling an input, with only so many records written. `again`: the input is repeated.
     pub fn dies_over(
         &self,
-        mut state: State,
+        mut state: ModelState,
         told: &RawrInput,
         written: usize,
         again: bool,
-    ) -> Result<State, Violation> {
+    ) -> Result<ModelState, Violation> {
         let report = told.report();
         let heard = self.hears(&state.rawr, told);
         self.check(&mut state, &heard, written)?;
@@ -278,7 +283,7 @@ impl Played<'_> {
     }
 
     /// Unsynced records are lost, too. Deaths while handling an input cover partial losses.
-    pub fn loses_power(&self, mut state: State) -> Option<Result<State, Violation>> {
+    pub fn loses_power(&self, mut state: ModelState) -> Option<Result<ModelState, Violation>> {
         let synced = state.synced.take()?;
         (state.rawr, state.past) = (Rc::clone(&synced.0), synced.1.clone());
         Some(self.reopens(state))

@@ -5,15 +5,16 @@ use crate::model_check::explore::Violation;
 use crate::model_check::same::NOW;
 use crate::model_check::task::{HostReport, confirms, input_id};
 use crate::model_check::worlds::SmallWorld;
-use rawr_core::assess::{Decision, Gate, GateOutcome, Question, assess};
+use rawr_core::assess::{DecisionGate, DecisionRecord, GateStatus, Question, assess};
 use rawr_core::boundary::Boundary;
 use rawr_core::event::{
-    Action, ActionIssued, Assessed, CompactionOrigin, CompactionStatus, Entrance, Event, Item,
-    ItemRole, Outcome, Purpose, SequenceStarted, Trigger,
+    ActionIssued, Assessed, CompactionInitiator, CompactionProgress, DecisionEntrance,
+    DecisionOutcome, DeliveredMessage, Event, HostAction, MessagePurpose, MessageRole,
+    SequenceStarted, Trigger,
 };
-use rawr_core::policy::{Confirm, Tier};
+use rawr_core::policy::{ConfirmRule, PressureTier};
 use rawr_core::thread::{Issued, Mark};
-use rawr_core::units::{RequestId, SequenceId, TurnId};
+use rawr_core::units::{JudgeRequestId, SequenceId, TurnId};
 use rawr_core::{Record, Thread};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -30,7 +31,7 @@ pub struct CheckedHistory {
     /// Boundaries that a sequence has used, or whose turn is over.
     counted: BTreeSet<(TurnId, Boundary)>,
     /// The turns that were reported to belong to a sequence, and their purpose.
-    told: BTreeMap<TurnId, Purpose>,
+    told: BTreeMap<TurnId, MessagePurpose>,
     /// rawr knows of a compaction that it did not request and that has no handoff yet.
     owes: bool,
 }
@@ -45,8 +46,8 @@ impl CheckedHistory {
     pub fn recorded(&mut self, before: &Thread, record: &Record) {
         match &record.event {
             Event::CompactionReported(reported) => {
-                self.owes |= reported.status == CompactionStatus::Completed
-                    && reported.origin != CompactionOrigin::Rawr
+                self.owes |= reported.status == CompactionProgress::Completed
+                    && reported.origin != CompactionInitiator::Rawr
                     && before.sequence.as_ref().is_none_or(|running| !running.takes_compaction());
             }
             Event::ActionIssued(issued) => self.owes &= !hands_off(&issued.kind),
@@ -61,13 +62,15 @@ impl CheckedHistory {
     }
 }
 
-fn hands_off(action: &Action) -> bool {
+fn hands_off(action: &HostAction) -> bool {
     match action {
-        Action::InjectTurn { purpose, .. } => *purpose == Purpose::Handoff,
-        Action::DeliverInput { items, .. } => {
-            items.iter().any(|item| item.role == ItemRole::Handoff)
+        HostAction::InjectTurn { purpose, .. } => *purpose == MessagePurpose::Handoff,
+        HostAction::DeliverInput { items, .. } => {
+            items.iter().any(|item| item.role == MessageRole::Handoff)
         }
-        Action::Compact { .. } | Action::Judge { .. } | Action::SamplePacket { .. } => false,
+        HostAction::Compact { .. } | HostAction::Judge { .. } | HostAction::SamplePacket { .. } => {
+            false
+        }
     }
 }
 
@@ -115,11 +118,12 @@ pub fn check_record(
 }
 
 fn check_issued(thread: &Thread, issued: &ActionIssued) -> Result<(), Violation> {
-    let alone = |items: &[Item]| items.iter().all(|item| item.role == ItemRole::Input);
+    let alone =
+        |items: &[DeliveredMessage]| items.iter().all(|item| item.role == MessageRole::Input);
     let belongs = match &issued.kind {
-        Action::Judge { request, .. } => is_asked(thread, request),
-        Action::DeliverInput { items, .. } if alone(items) => true,
-        Action::SamplePacket { ahead: true, .. } => thread.proposal().is_some(),
+        HostAction::Judge { request, .. } => is_asked(thread, request),
+        HostAction::DeliverInput { items, .. } if alone(items) => true,
+        HostAction::SamplePacket { ahead: true, .. } => thread.proposal().is_some(),
         _ => runs(thread, &issued.sequence),
     };
     if belongs { Ok(()) } else { Err(Violation::of(ENDED, format!("{issued:?}"))) }
@@ -128,14 +132,14 @@ fn check_issued(thread: &Thread, issued: &ActionIssued) -> Result<(), Violation>
 /// Checks a repeated action. A message in delivery when its sequence ended is still the user's.
 pub fn check_pending(thread: &Thread, issued: &Issued) -> Result<(), Violation> {
     let belongs = match &issued.kind {
-        Action::Judge { request, .. } => is_asked(thread, request),
-        Action::DeliverInput { .. } => true,
-        Action::SamplePacket { ahead: true, .. } if thread.sequence.is_none() => {
+        HostAction::Judge { request, .. } => is_asked(thread, request),
+        HostAction::DeliverInput { .. } => true,
+        HostAction::SamplePacket { ahead: true, .. } if thread.sequence.is_none() => {
             thread.draft.as_ref() == Some(&issued.id)
         }
-        Action::InjectTurn { .. } | Action::Compact { .. } | Action::SamplePacket { .. } => {
-            runs(thread, &issued.sequence)
-        }
+        HostAction::InjectTurn { .. }
+        | HostAction::Compact { .. }
+        | HostAction::SamplePacket { .. } => runs(thread, &issued.sequence),
     };
     if belongs { Ok(()) } else { Err(Violation::of(ENDED, format!("{issued:?}"))) }
 }
@@ -144,7 +148,7 @@ fn runs(thread: &Thread, sequence: &SequenceId) -> bool {
     thread.sequence.as_ref().is_some_and(|running| running.id == *sequence)
 }
 
-fn is_asked(thread: &Thread, request: &RequestId) -> bool {
+fn is_asked(thread: &Thread, request: &JudgeRequestId) -> bool {
     thread.judging.as_ref().is_some_and(|judging| judging.request == *request)
 }
 
@@ -155,15 +159,15 @@ fn check_origin(
     past: &CheckedHistory,
 ) -> Result<(), Violation> {
     let triggers = match assessed.outcome {
-        Outcome::Compact | Outcome::Ask | Outcome::Judge => true,
-        Outcome::Defer => assessed.entrance == Entrance::Preflight,
-        Outcome::Nothing | Outcome::Tag | Outcome::Suggest => false,
+        DecisionOutcome::Compact | DecisionOutcome::Ask | DecisionOutcome::Judge => true,
+        DecisionOutcome::Defer => assessed.entrance == DecisionEntrance::Preflight,
+        DecisionOutcome::Nothing | DecisionOutcome::Tag | DecisionOutcome::Suggest => false,
     };
     let part = assessed.turn.as_ref().and_then(|turn| past.told.get(turn));
     let inside = assessed.turn.as_ref().is_some_and(|turn| before.is_in_turn(turn));
     match part.filter(|_| triggers) {
         None => Ok(()),
-        Some(Purpose::Handoff) if inside && before.sequence.is_none() => Ok(()),
+        Some(MessagePurpose::Handoff) if inside && before.sequence.is_none() => Ok(()),
         Some(part) => Err(Violation::of(SYNTHETIC, format!("{part:?}: {assessed:?}"))),
     }
 }
@@ -174,7 +178,7 @@ fn check_boundary(
     past: &CheckedHistory,
 ) -> Result<(), Violation> {
     if let Trigger::Rawr { tier, boundaries, .. } = &started.trigger
-        && *tier != Tier::Emergency
+        && *tier != PressureTier::Emergency
     {
         let counts = |mark: &&Mark| {
             mark.spent_by.is_none() && !mark.assessed && boundaries.has(mark.boundary)
@@ -194,17 +198,17 @@ pub fn check_confirmed(
     record: &Record,
 ) -> Result<(), Violation> {
     let Event::Assessed(assessed) = &record.event else { return Ok(()) };
-    let compacts = matches!(assessed.outcome, Outcome::Compact | Outcome::Ask);
+    let compacts = matches!(assessed.outcome, DecisionOutcome::Compact | DecisionOutcome::Ask);
     let Some(tier) = assessed.tier.filter(|_| compacts && !before.asked_for) else { return Ok(()) };
     let confirm = world.policy.tiers.rule(tier).confirm;
     let said = (1..=world.may.inputs).filter(|input| confirms(*input)).map(input_id);
     let front = before.held.front().map(|held| &held.id);
     let confirmed = match confirm {
-        _ if tier == Tier::Emergency => true,
-        Confirm::None => true,
-        Confirm::Message => said.clone().any(|input| front == Some(&input)),
-        Confirm::Idle => before.idle,
-        Confirm::Either => before.idle || said.clone().any(|input| front == Some(&input)),
+        _ if tier == PressureTier::Emergency => true,
+        ConfirmRule::None => true,
+        ConfirmRule::Message => said.clone().any(|input| front == Some(&input)),
+        ConfirmRule::Idle => before.idle,
+        ConfirmRule::Either => before.idle || said.clone().any(|input| front == Some(&input)),
     };
     if confirmed { Ok(()) } else { Err(Violation::of(CONFIRMED, format!("{assessed:?}"))) }
 }
@@ -214,18 +218,18 @@ fn named(mark: &Mark) -> Option<(TurnId, Boundary)> {
 }
 
 /// By the world's own policy, independent of rawr's view.
-pub fn check_emergency(world: &SmallWorld, decision: &Decision) -> Result<(), Violation> {
+pub fn check_emergency(world: &SmallWorld, decision: &DecisionRecord) -> Result<(), Violation> {
     let threshold = world.policy.tiers.emergency.percent_remaining_lt;
     let is_emergency = decision.percent.is_some_and(|percent| percent.0 < threshold);
-    let fails = |gate: Gate| {
-        let failed = |result: &&rawr_core::assess::GateResult| {
-            result.gate == gate && result.outcome == GateOutcome::Fail
+    let fails = |gate: DecisionGate| {
+        let failed = |result: &&rawr_core::assess::GateEvidence| {
+            result.gate == gate && result.outcome == GateStatus::Fail
         };
         decision.gates.iter().any(|result| failed(&result))
     };
-    let others = decision.gates.iter().filter(|result| result.gate != Gate::Judgment);
+    let others = decision.gates.iter().filter(|result| result.gate != DecisionGate::Judgment);
     let stopped = others.clone().any(|result| fails(result.gate));
-    let goes_on = matches!(decision.outcome, Outcome::Compact | Outcome::Ask);
+    let goes_on = matches!(decision.outcome, DecisionOutcome::Compact | DecisionOutcome::Ask);
     if world.policy.enabled && is_emergency && !stopped && !goes_on {
         return Err(Violation::of(EMERGENCY, format!("{decision:?}")));
     }
@@ -239,7 +243,9 @@ pub fn check_rest(world: &SmallWorld, thread: &Thread) -> Result<(), Violation> 
         return Ok(());
     }
     let decision = assess(thread, &world.policy, Question::MidTurn(turn), NOW);
-    if decision.tier == Some(Tier::Emergency) && decision.outcome == Outcome::Compact {
+    if decision.tier == Some(PressureTier::Emergency)
+        && decision.outcome == DecisionOutcome::Compact
+    {
         return Err(Violation::of(EMERGENCY, format!("it waits for {:?}", thread.judging)));
     }
     Ok(())

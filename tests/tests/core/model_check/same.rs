@@ -3,7 +3,7 @@
 
 use crate::model_check::explore::Hashed;
 use rawr_core::Machine;
-use rawr_core::event::Until;
+use rawr_core::event::GuardEnd;
 use rawr_core::policy::{JudgeBackend, Policy};
 use rawr_core::thread::Judged;
 use rawr_core::units::Timestamp;
@@ -32,7 +32,7 @@ pub fn normalised(machine: &Machine, policy: &Policy) -> Rc<KnownMachine> {
     thread.deferred_since = NOW;
     thread.last_compaction.iter_mut().for_each(|last| last.at = NOW);
     for guard in &mut thread.guards {
-        assert!(!matches!(guard.until, Until::Minutes(_)), "a world has no clock");
+        assert!(!matches!(guard.until, GuardEnd::Minutes(_)), "a world has no clock");
         guard.set_at = NOW;
     }
     // Only displayed; no decision depends on it.

@@ -4,11 +4,11 @@ use crate::model_check::host::SmallHost;
 use crate::model_check::properties::CheckedHistory;
 use crate::model_check::same::KnownMachine;
 use crate::model_check::worlds::{Budget, SmallWorld};
-use rawr_core::event::Choice;
+use rawr_core::event::UserChoice;
 use std::rc::Rc;
 
 #[derive(Debug, Clone, Hash)]
-pub struct State {
+pub struct ModelState {
     /// Shared by all states in which only the host differs.
     pub rawr: Rc<KnownMachine>,
     /// The synced state, if it is behind.
@@ -19,7 +19,7 @@ pub struct State {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Step {
+pub enum ModelStep {
     Said(PendingInput),
     /// A report arrives before earlier ones, or will be repeated after all others.
     Arrives {
@@ -58,10 +58,10 @@ pub enum PendingInput {
     Report,
     /// rawr's next deadline passes.
     Tick,
-    Word(Choice),
+    Word(UserChoice),
 }
 
-impl State {
+impl ModelState {
     pub fn submitted(&self, world: &SmallWorld) -> u8 {
         world.may.inputs - self.left.inputs
     }

@@ -2,7 +2,8 @@
 
 use crate::model_check::explore::Violation;
 use rawr_core::event::{
-    Action, ActionReported, ActionStatus, Event, ItemRole, JudgmentAnswered, Purpose,
+    ActionProgress, ActionReported, Event, HostAction, JudgmentAnswered, MessagePurpose,
+    MessageRole,
 };
 use rawr_core::thread::Issued;
 use rawr_core::units::{ActionId, InputId, SequenceId, TurnId};
@@ -17,7 +18,7 @@ pub struct HostTask {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum TaskKind {
-    Inject { purpose: Purpose, steers: bool },
+    Inject { purpose: MessagePurpose, steers: bool },
     Compact { local: bool, inline: bool },
     Deliver { input: u8, hands_off: bool },
     Sample,
@@ -26,7 +27,7 @@ pub enum TaskKind {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct BegunAction {
     pub task: HostTask,
-    pub status: ActionStatus,
+    pub status: ActionProgress,
     pub turn: Option<TurnId>,
     pub text: Option<String>,
 }
@@ -35,7 +36,7 @@ pub struct BegunAction {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct HostReport {
     pub said: ReportKind,
-    pub tells: Option<(TurnId, Purpose)>,
+    pub tells: Option<(TurnId, MessagePurpose)>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -62,17 +63,17 @@ impl HostTask {
     /// A message must have the user's text, as an item of its own.
     pub fn of(issued: &Issued) -> Result<Self, Violation> {
         let what = match &issued.kind {
-            Action::InjectTurn { purpose, via_steer, .. } => {
+            HostAction::InjectTurn { purpose, via_steer, .. } => {
                 TaskKind::Inject { purpose: *purpose, steers: *via_steer }
             }
-            Action::Compact { local, trigger, .. } => {
+            HostAction::Compact { local, trigger, .. } => {
                 let inline = matches!(trigger, rawr_core::event::Trigger::Inline { .. });
                 TaskKind::Compact { local: *local, inline }
             }
-            Action::DeliverInput { input, items } => {
+            HostAction::DeliverInput { input, items } => {
                 let number = input.as_str().trim_start_matches('i').parse().unwrap_or(0);
                 let texts: Vec<_> =
-                    items.iter().filter(|item| item.role == ItemRole::Input).collect();
+                    items.iter().filter(|item| item.role == MessageRole::Input).collect();
                 let [item] = texts[..] else {
                     return Err(Violation::of(INPUT, format!("{items:?}")));
                 };
@@ -81,8 +82,8 @@ impl HostTask {
                 }
                 TaskKind::Deliver { input: number, hands_off: items.len() > 1 }
             }
-            Action::SamplePacket { .. } => TaskKind::Sample,
-            Action::Judge { .. } => {
+            HostAction::SamplePacket { .. } => TaskKind::Sample,
+            HostAction::Judge { .. } => {
                 return Err(Violation::of("a judge's question is no task", issued.id.as_str()));
             }
         };
@@ -92,13 +93,13 @@ impl HostTask {
     pub const fn hands_off(&self) -> bool {
         matches!(
             self.what,
-            TaskKind::Inject { purpose: Purpose::Handoff, .. }
+            TaskKind::Inject { purpose: MessagePurpose::Handoff, .. }
                 | TaskKind::Deliver { hands_off: true, .. }
         )
     }
 
     /// The purpose of its turn in a sequence. `None`: the user's own.
-    pub const fn makes(&self) -> Option<Purpose> {
+    pub const fn makes(&self) -> Option<MessagePurpose> {
         match self.what {
             TaskKind::Inject { purpose, .. } => Some(purpose),
             TaskKind::Deliver { .. } | TaskKind::Compact { .. } | TaskKind::Sample => None,

@@ -1,30 +1,31 @@
 //! Everything that can happen in a small world, one step at a time: rawr, a host, the connection between them, a person
 //! with messages, a judge. The properties are checked elsewhere.
 
-use crate::model_check::explore::{Ending, Hashed, Model, Violation};
+use crate::model_check::explore::{CheckedModel, Hashed, PathEnding, Violation};
 use crate::model_check::host::{HostStep, SmallHost};
 use crate::model_check::process::{IDLE, Played, RawrInput, is_idle};
 use crate::model_check::properties::{self, CheckedHistory};
-use crate::model_check::state::{PendingInput, State, Step};
+use crate::model_check::state::{ModelState, ModelStep, PendingInput};
 use crate::model_check::task::input_id;
-use rawr_core::event::{Choice, JudgeSource, TurnStatus};
+use rawr_core::event::{JudgeSource, TurnEnding, UserChoice};
 use rawr_core::units::ThreadId;
 use rawr_core::{Machine, Thread};
 use std::rc::Rc;
 
-type Taken = (Step, Result<State, Violation>);
+type PlayedStep = (ModelStep, Result<ModelState, Violation>);
 
-const CHOICES: [Choice; 4] = [Choice::CompactNow, Choice::Approve, Choice::Snooze, Choice::Cancel];
+const CHOICES: [UserChoice; 4] =
+    [UserChoice::CompactNow, UserChoice::Approve, UserChoice::Snooze, UserChoice::Cancel];
 
-impl Model for Played<'_> {
-    type State = State;
-    type Step = Step;
+impl CheckedModel for Played<'_> {
+    type State = ModelState;
+    type Step = ModelStep;
 
     const RESTS: &'static str = IDLE;
 
-    fn start(&self) -> State {
+    fn start(&self) -> ModelState {
         let machine = Machine::new(Thread::new(ThreadId::new("t")));
-        let state = State {
+        let state = ModelState {
             rawr: self.same(&machine),
             synced: None,
             host: SmallHost::new(self.world),
@@ -34,7 +35,7 @@ impl Model for Played<'_> {
         self.reopens(state.clone()).unwrap_or(state)
     }
 
-    fn steps(&self, state: &State) -> Vec<Taken> {
+    fn steps(&self, state: &ModelState) -> Vec<PlayedStep> {
         let mut taken = Vec::new();
         let words = CHOICES.into_iter().map(PendingInput::Word);
         for what in [PendingInput::Message, PendingInput::Report, PendingInput::Tick]
@@ -52,33 +53,35 @@ impl Model for Played<'_> {
     }
 
     /// Everything arrives, the host performs its actions, and then deadlines pass.
-    fn ending(&self, state: &State) -> Ending<Step> {
+    fn ending(&self, state: &ModelState) -> PathEnding<ModelStep> {
         let (host, rawr) = (&state.host, state.rawr.thread());
         if !host.said.is_empty() {
-            Ending::Goes(Step::Said(PendingInput::Report))
+            PathEnding::Goes(ModelStep::Said(PendingInput::Report))
         } else if host.next(self.world).is_some() {
-            Ending::Goes(Step::TakesUp)
+            PathEnding::Goes(ModelStep::TakesUp)
         } else if host.is_busy() {
-            Ending::Goes(Step::GoesOn)
+            PathEnding::Goes(ModelStep::GoesOn)
         } else if self.due(&state.rawr).is_some() {
-            Ending::Goes(Step::Said(PendingInput::Tick))
+            PathEnding::Goes(ModelStep::Said(PendingInput::Tick))
         } else if !is_idle(rawr) {
-            Ending::Stuck("a sequence waits, and has no deadline")
+            PathEnding::Stuck("a sequence waits, and has no deadline")
         } else if !rawr.held.is_empty() {
-            Ending::Stuck("a message waits, and has no deadline")
+            PathEnding::Stuck("a message waits, and has no deadline")
         } else if !host.has_all_of(state.submitted(self.world)) {
-            Ending::Stuck("a message is gone")
+            PathEnding::Stuck("a message is gone")
         } else {
-            Ending::Rests
+            PathEnding::Rests
         }
     }
 
-    fn tell(&self, state: &State, step: Step) -> String {
+    fn tell(&self, state: &ModelState, step: ModelStep) -> String {
         let told = match step {
-            Step::Said(what) | Step::DiesOver { what, .. } => {
+            ModelStep::Said(what) | ModelStep::DiesOver { what, .. } => {
                 self.told(state, what).map(|(told, _)| told)
             }
-            Step::Arrives { nth, .. } => state.host.said.get(nth).cloned().map(RawrInput::Report),
+            ModelStep::Arrives { nth, .. } => {
+                state.host.said.get(nth).cloned().map(RawrInput::Report)
+            }
             _ => None,
         };
         let Some(told) = told else { return format!("{step:?}") };
@@ -90,7 +93,7 @@ impl Model for Played<'_> {
 
 impl Played<'_> {
     /// The input, and the state without it.
-    fn told(&self, state: &State, what: PendingInput) -> Option<(RawrInput, State)> {
+    fn told(&self, state: &ModelState, what: PendingInput) -> Option<(RawrInput, ModelState)> {
         match what {
             PendingInput::Message => {
                 let state = state.spend(|left| &mut left.inputs)?;
@@ -118,22 +121,22 @@ impl Played<'_> {
     }
 
     /// It arrives, or rawr dies during it.
-    fn said(&self, before: &State, what: PendingInput, taken: &mut Vec<Taken>) {
+    fn said(&self, before: &ModelState, what: PendingInput, taken: &mut Vec<PlayedStep>) {
         let Some((told, state)) = self.told(before, what) else { return };
         let heard = self.hears(&before.rawr, &told);
         for (again, died) in deaths(&state, what) {
             for written in 0..=heard.records.len() {
                 let led = self.dies_over(died.clone(), &told, written, again);
                 let led = led.and_then(|state| self.answered(state, what));
-                taken.push((Step::DiesOver { what, written, again }, led));
+                taken.push((ModelStep::DiesOver { what, written, again }, led));
             }
         }
         let led = self.lands(state, &heard, told.report());
-        taken.push((Step::Said(what), led.and_then(|state| self.answered(state, what))));
+        taken.push((ModelStep::Said(what), led.and_then(|state| self.answered(state, what))));
     }
 
     /// A message that is not held goes to the host at once.
-    fn answered(&self, mut state: State, what: PendingInput) -> Result<State, Violation> {
+    fn answered(&self, mut state: ModelState, what: PendingInput) -> Result<ModelState, Violation> {
         let newest = state.submitted(self.world);
         let waits = state.rawr.thread().held.iter().any(|held| held.id == input_id(newest));
         if what == PendingInput::Message && !waits {
@@ -143,16 +146,16 @@ impl Played<'_> {
         Ok(state)
     }
 
-    fn host_goes_on(&self, before: &State, taken: &mut Vec<Taken>) {
+    fn host_goes_on(&self, before: &ModelState, taken: &mut Vec<PlayedStep>) {
         if let Some(at) = before.host.next(self.world) {
             let mut state = before.clone();
             let took = state.host.take_up(at, self.world);
-            taken.push((Step::TakesUp, took.map(|()| state)));
+            taken.push((ModelStep::TakesUp, took.map(|()| state)));
         }
         if before.host.is_busy() {
             let mut state = before.clone();
-            state.host.go_on(TurnStatus::Completed, self.world);
-            taken.push((Step::GoesOn, Ok(state)));
+            state.host.go_on(TurnEnding::Completed, self.world);
+            taken.push((ModelStep::GoesOn, Ok(state)));
         }
         let idle = !before.host.is_busy();
         let inside = self.world.compacts_inside && before.host.compacting.is_none();
@@ -160,23 +163,23 @@ impl Played<'_> {
             && let Some(mut state) = before.disturb(|left| &mut left.own_compactions)
         {
             state.host.compacts_by_itself(self.world);
-            taken.push((Step::CompactsByItself, Ok(state)));
+            taken.push((ModelStep::CompactsByItself, Ok(state)));
         }
     }
 
-    fn host_fails(&self, before: &State, taken: &mut Vec<Taken>) {
+    fn host_fails(&self, before: &ModelState, taken: &mut Vec<PlayedStep>) {
         if let Some(at) = before.host.next(self.world)
             && matches!(before.host.todo[at], HostStep::Perform(_))
             && let Some(mut state) = before.disturb(|left| &mut left.refusals)
         {
             state.host.refuse(at);
-            taken.push((Step::Refuses, Ok(state)));
+            taken.push((ModelStep::Refuses, Ok(state)));
         }
         let fails = before.disturb(|left| &mut left.refusals);
         let interrupted = before.disturb(|left| &mut left.interrupts);
         let ends = [
-            (Step::Fails, TurnStatus::Failed, fails),
-            (Step::Interrupted, TurnStatus::Interrupted, interrupted),
+            (ModelStep::Fails, TurnEnding::Failed, fails),
+            (ModelStep::Interrupted, TurnEnding::Interrupted, interrupted),
         ];
         for (step, status, state) in ends {
             if let Some(mut state) = state.filter(|state| state.host.is_busy()) {
@@ -187,7 +190,7 @@ impl Played<'_> {
     }
 
     /// The host's judge answers with a report, the sidecar's own at once. It may never answer.
-    fn judge_answers(&self, before: &State, taken: &mut Vec<Taken>) {
+    fn judge_answers(&self, before: &ModelState, taken: &mut Vec<PlayedStep>) {
         for says in [Some(true), Some(false), None] {
             if before.host.judging.is_empty() {
                 return;
@@ -202,12 +205,12 @@ impl Played<'_> {
                     self.hears(&state.rawr, &RawrInput::Report(Rc::new(Hashed::new(report))));
                 self.lands(state, &heard, None)
             };
-            taken.push((Step::Judged(says), led));
+            taken.push((ModelStep::Judged(says), led));
         }
     }
 
-    fn line_is_disturbed(&self, before: &State, taken: &mut Vec<Taken>) {
-        let mut arrives = |nth: usize, comes_again: bool, state: Option<State>| {
+    fn line_is_disturbed(&self, before: &ModelState, taken: &mut Vec<PlayedStep>) {
+        let mut arrives = |nth: usize, comes_again: bool, state: Option<ModelState>| {
             let Some(mut state) = state else { return };
             let Some(report) = state.host.said.remove(nth) else { return };
             if comes_again {
@@ -215,7 +218,7 @@ impl Played<'_> {
             }
             let heard = self.hears(&state.rawr, &RawrInput::Report(Rc::clone(&report)));
             let led = self.lands(state, &heard, Some(&report));
-            taken.push((Step::Arrives { nth, comes_again }, led));
+            taken.push((ModelStep::Arrives { nth, comes_again }, led));
         };
         for nth in 1..before.host.said.len() {
             arrives(nth, false, before.disturb(|left| &mut left.overtakes));
@@ -225,28 +228,28 @@ impl Played<'_> {
             && let Some(mut state) = before.disturb(|left| &mut left.losses)
         {
             state.host.said.pop_front();
-            taken.push((Step::Lost, Ok(state)));
+            taken.push((ModelStep::Lost, Ok(state)));
         }
     }
 
-    fn process_dies(&self, before: &State, taken: &mut Vec<Taken>) {
+    fn process_dies(&self, before: &ModelState, taken: &mut Vec<PlayedStep>) {
         if let Some(state) = before.disturb(|left| &mut left.crashes) {
-            taken.push((Step::Dies, self.reopens(state)));
+            taken.push((ModelStep::Dies, self.reopens(state)));
         }
         if let Some(mut state) = before.disturb(|left| &mut left.host_crashes) {
             state.host.dies();
-            taken.push((Step::HostDies, self.reopens(state)));
+            taken.push((ModelStep::HostDies, self.reopens(state)));
         }
         let cut = before.disturb(|left| &mut left.power_cuts);
         let cut = cut.and_then(|state| self.loses_power(state));
-        taken.extend(cut.map(|led| (Step::PowerCut, led)));
+        taken.extend(cut.map(|led| (ModelStep::PowerCut, led)));
     }
 }
 
 /// Whether the input is repeated, and the state for that: a person's client retries, a host that dies may not, and a
 /// deadline passes again.
-fn deaths(state: &State, what: PendingInput) -> Vec<(bool, State)> {
-    let dies = |state: &State| state.disturb(|left| &mut left.crashes);
+fn deaths(state: &ModelState, what: PendingInput) -> Vec<(bool, ModelState)> {
+    let dies = |state: &ModelState| state.disturb(|left| &mut left.crashes);
     let again = dies(state).map(|state| (true, state));
     let gives_up = || state.spend(|left| &mut left.losses).as_ref().and_then(dies);
     match what {

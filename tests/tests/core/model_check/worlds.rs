@@ -2,9 +2,9 @@
 
 use crate::model_check::same;
 use rawr_core::boundary::{Boundaries, Boundary};
-use rawr_core::event::{Capabilities, CompactionOrigin};
+use rawr_core::event::{Capabilities, CompactionInitiator};
 use rawr_core::policy::{
-    Breaker, Confirm, InlineCompact, JudgeBackend, MidTurn, Mode, PacketAuthor, PacketChannel,
+    Breaker, ConfirmRule, InlineCompact, JudgeBackend, MidTurn, Mode, PacketChannel, PacketSource,
     Policy,
 };
 use rawr_core::prompt::Prompts;
@@ -32,7 +32,7 @@ pub struct SmallWorld {
     pub provider_lands_at: u64,
     pub lands_at: u64,
     /// The origin of compactions that rawr did not request.
-    pub compacts_for: CompactionOrigin,
+    pub compacts_for: CompactionInitiator,
     /// Such a compaction may happen during a turn.
     pub compacts_inside: bool,
     pub may: Budget,
@@ -139,7 +139,7 @@ fn turn_end() -> SmallWorld {
         turn_grows: 30,
         provider_lands_at: 20,
         lands_at: 20,
-        compacts_for: CompactionOrigin::Host,
+        compacts_for: CompactionInitiator::Host,
         compacts_inside: false,
         may: NOTHING,
     }
@@ -199,7 +199,7 @@ fn preflight() -> SmallWorld {
 }
 
 /// The end of a turn proposes.
-fn proposed(confirm: Confirm) -> SmallWorld {
+fn proposed(confirm: ConfirmRule) -> SmallWorld {
     let mut world = turn_end();
     world.policy.tiers.asap.confirm = confirm;
     world
@@ -207,14 +207,14 @@ fn proposed(confirm: Confirm) -> SmallWorld {
 
 /// The packet is asked for with the proposal.
 fn proposed_with_a_packet() -> SmallWorld {
-    let mut world = proposed(Confirm::Message);
+    let mut world = proposed(ConfirmRule::Message);
     world.policy.packet_channel = PacketChannel::Sample;
     world
 }
 
 fn watcher() -> SmallWorld {
     let mut world = turn_end();
-    world.policy.packet_author = PacketAuthor::Watcher;
+    world.policy.packet_author = PacketSource::Watcher;
     world.policy.scratch_write_enabled = true;
     world
 }
@@ -299,7 +299,7 @@ pub fn worlds() -> Vec<SmallWorld> {
     let judged_once = Budget { inputs: 0, disturbances: 1, overtakes: 0, ..once };
     let own = Budget { own_compactions: 1, ..once };
     let own_inside = Budget { interrupts: 1, repeats: 0, overtakes: 0, ..own };
-    let by_person = SmallWorld { compacts_for: CompactionOrigin::User, ..turn_end() };
+    let by_person = SmallWorld { compacts_for: CompactionInitiator::User, ..turn_end() };
     let by_host = judged(JudgeBackend::Host);
     let by_sidecar = judged(JudgeBackend::Responses);
     let by_host_inside = judged_inside(JudgeBackend::Host);
@@ -316,12 +316,12 @@ pub fn worlds() -> Vec<SmallWorld> {
         ("a host that refuses to sample", refuses, sampled()),
         ("preflight", line(1), preflight()),
         ("preflight, three times disturbed", twice, preflight()),
-        ("proposed, by the next message", line(1), proposed(Confirm::Message)),
+        ("proposed, by the next message", line(1), proposed(ConfirmRule::Message)),
         ("proposed, with a packet ahead of time", line(1), proposed_with_a_packet()),
-        ("proposed, by silence", once, proposed(Confirm::Idle)),
-        ("proposed, by either", once, proposed(Confirm::Either)),
-        ("proposed, with three messages", thrice, proposed(Confirm::Message)),
-        ("proposed, and people", Budget { words: 1, ..people }, proposed(Confirm::Either)),
+        ("proposed, by silence", once, proposed(ConfirmRule::Idle)),
+        ("proposed, by either", once, proposed(ConfirmRule::Either)),
+        ("proposed, with three messages", thrice, proposed(ConfirmRule::Message)),
+        ("proposed, and people", Budget { words: 1, ..people }, proposed(ConfirmRule::Either)),
         ("inside a turn", Budget { repeats: 0, overtakes: 0, ..once }, mid_turn(true)),
         ("inside a turn, compaction at its end", Budget { overtakes: 0, ..once }, mid_turn(false)),
         ("built-in compaction", once, inline()),

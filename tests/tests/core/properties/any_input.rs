@@ -5,17 +5,17 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use rawr_core::boundary::Boundaries;
 use rawr_core::event::{
-    ActionReported, ActionStatus, Answer, BranchChanged, Capabilities, Choice, CommitMade,
-    CompactionOrigin, CompactionReported, CompactionStatus, DirectiveCleared, DirectiveGiven,
-    Event, GuardCleared, HostInfo, InputCancelled, JudgeSource, JudgmentAnswered, Origin,
+    ActionProgress, ActionReported, BranchChanged, Capabilities, CommitMade, CompactionInitiator,
+    CompactionProgress, CompactionReported, DirectiveCleared, DirectiveGiven, Event, GuardCleared,
+    GuardEnd, HostInfo, InputCancelled, JudgeReply, JudgeSource, JudgmentAnswered, Origin,
     PhaseEnded, PlanUpdated, PrCheckpoint, Repo, RepoObserved, ThreadClosed, ThreadOpened,
-    ToolFinished, ToolStarted, TurnCompleted, TurnStarted, TurnStatus, Until, Usage, UsageReported,
-    UserMessage,
+    ToolFinished, ToolStarted, TurnCompleted, TurnEnding, TurnStarted, Usage, UsageReported,
+    UserChoice, UserMessage,
 };
-use rawr_core::machine::{InputKind, Response, ShellCommand};
-use rawr_core::signal::plan::{PlanStep, StepStatus};
+use rawr_core::machine::{Response, ShellCommand, UserInputKind};
+use rawr_core::signal::plan::{PlanItem, PlanItemStatus};
 use rawr_core::units::{
-    ActionId, CallId, DirectiveId, GuardId, InputId, RequestId, Tokens, TurnId,
+    ActionId, CallId, DirectiveId, GuardId, InputId, JudgeRequestId, Tokens, TurnId,
 };
 use rawr_core::{Input, Thread};
 
@@ -24,7 +24,7 @@ pub const WINDOW: u64 = 1000;
 /// An input, as far as it does not depend on the thread.
 #[derive(Debug, Clone)]
 #[expect(clippy::large_enum_variant, reason = "a list of a few dozen steps")]
-pub enum Step {
+pub enum GeneratedStep {
     Open {
         window: Option<u64>,
         can: Capabilities,
@@ -47,22 +47,22 @@ pub enum Step {
     },
     Report {
         action: usize,
-        status: ActionStatus,
+        status: ActionProgress,
         turn: Option<TurnId>,
         text: Option<String>,
     },
     Submit {
         input: InputId,
         text: String,
-        kind: InputKind,
+        kind: UserInputKind,
     },
     Respond {
-        choice: Choice,
+        choice: UserChoice,
         named: bool,
         turns: Option<u32>,
         packet: Option<String>,
     },
-    Guard(Until),
+    Guard(GuardEnd),
     Unguard(usize),
     /// `asked`: answers the open question, or else an unknown one. `says`: `None` if the judge failed.
     Judged {
@@ -72,7 +72,7 @@ pub enum Step {
     Tick,
 }
 
-impl Step {
+impl GeneratedStep {
     /// Whether any client may send it, regardless of which client owns the thread.
     pub const fn is_a_persons(&self) -> bool {
         matches!(
@@ -116,7 +116,7 @@ impl Step {
                 Input::Saw(started(turn, Origin::User, None, text))
             }
             Self::Report { action: nth, status, turn, text } => {
-                let error = (status == ActionStatus::Failed).then(|| "no".to_owned());
+                let error = (status == ActionProgress::Failed).then(|| "no".to_owned());
                 let action = action(nth);
                 Input::Saw(ActionReported { action, status, turn, text, error }.into())
             }
@@ -136,8 +136,8 @@ impl Step {
             }
             Self::Judged { asked, says } => {
                 let open = thread.judging.as_ref().filter(|_| asked);
-                let request =
-                    open.map_or_else(|| RequestId::new("none"), |judging| judging.request.clone());
+                let request = open
+                    .map_or_else(|| JudgeRequestId::new("none"), |judging| judging.request.clone());
                 Input::Judged(judged(request, says))
             }
             Self::Tick => Input::Tick,
@@ -161,10 +161,10 @@ pub const fn plain() -> Capabilities {
     }
 }
 
-pub fn judged(request: RequestId, says: Option<bool>) -> JudgmentAnswered {
+pub fn judged(request: JudgeRequestId, says: Option<bool>) -> JudgmentAnswered {
     let answer = match says {
-        Some(should_compact) => Answer::Says { should_compact, reason: "so it is".to_owned() },
-        None => Answer::Failed { error: "no".to_owned() },
+        Some(should_compact) => JudgeReply::Says { should_compact, reason: "so it is".to_owned() },
+        None => JudgeReply::Failed { error: "no".to_owned() },
     };
     let (source, usage) = (JudgeSource::Host, None);
     JudgmentAnswered { request, source, answer, usage, rate_limits: Vec::new() }
@@ -239,18 +239,18 @@ fn context() -> impl Strategy<Value = u64> {
 }
 
 /// Inputs of persons and hosts, weighted so that much of it has an effect.
-pub fn step() -> impl Strategy<Value = Step> {
+pub fn step() -> impl Strategy<Value = GeneratedStep> {
     prop_oneof![
         10 => turn_step(),
         6 => signal(),
         6 => report(),
         4 => compaction(),
         4 => person(),
-        3 => Just(Step::Tick),
+        3 => Just(GeneratedStep::Tick),
         1 => (proptest::option::of(Just(WINDOW)), capabilities(), maybe_turn())
-            .prop_map(|(window, can, running)| Step::Open { window, can, running }),
+            .prop_map(|(window, can, running)| GeneratedStep::Open { window, can, running }),
         2 => (proptest::bool::weighted(0.8), proptest::option::of(any::<bool>()))
-            .prop_map(|(asked, says)| Step::Judged { asked, says }),
+            .prop_map(|(asked, says)| GeneratedStep::Judged { asked, says }),
     ]
 }
 
@@ -270,17 +270,17 @@ pub fn capabilities() -> impl Strategy<Value = Capabilities> {
     )
 }
 
-fn turn_step() -> impl Strategy<Value = Step> {
+fn turn_step() -> impl Strategy<Value = GeneratedStep> {
     let origin = select(&[Origin::User, Origin::User, Origin::Synthetic, Origin::Host][..]);
     let end = (turn(), turn_status(), message(), proptest::option::of(context()), any_rarely());
     prop_oneof![
         3 => (turn(), origin.clone(), message())
-            .prop_map(|(turn, origin, text)| Step::Event(started(turn, origin, None, text))),
+            .prop_map(|(turn, origin, text)| GeneratedStep::Event(started(turn, origin, None, text))),
         1 => (turn(), any::<usize>(), origin)
-            .prop_map(|(turn, action, origin)| Step::TurnOfAction { turn, action, origin }),
-        1 => (turn(), any::<usize>()).prop_map(|(turn, action)| Step::MarkedTurn { turn, action }),
+            .prop_map(|(turn, action, origin)| GeneratedStep::TurnOfAction { turn, action, origin }),
+        1 => (turn(), any::<usize>()).prop_map(|(turn, action)| GeneratedStep::MarkedTurn { turn, action }),
         2 => (turn(), context(), any::<bool>()).prop_map(|(turn, context, follow_up)| {
-            Step::Event(reported(turn, context, follow_up))
+            GeneratedStep::Event(reported(turn, context, follow_up))
         }),
         5 => end.prop_map(|(turn, status, last_message, context, review_mode)| {
             let (usage, boundaries) = (context.map(usage), Boundaries::NONE);
@@ -288,7 +288,7 @@ fn turn_step() -> impl Strategy<Value = Step> {
                 turn, status, last_message, usage, queued_inputs: 0, review_mode, boundaries,
                 heard: None,
             };
-            Step::Event(ended.into())
+            GeneratedStep::Event(ended.into())
         }),
     ]
 }
@@ -297,22 +297,22 @@ fn any_rarely() -> impl Strategy<Value = bool> {
     proptest::bool::weighted(0.05)
 }
 
-fn turn_status() -> impl Strategy<Value = TurnStatus> {
-    use TurnStatus::{Completed, Failed, Interrupted};
+fn turn_status() -> impl Strategy<Value = TurnEnding> {
+    use TurnEnding::{Completed, Failed, Interrupted};
     select(&[Completed, Completed, Completed, Failed, Interrupted][..])
 }
 
-fn signal() -> impl Strategy<Value = Step> {
+fn signal() -> impl Strategy<Value = GeneratedStep> {
     const COMMANDS: [&str; 3] = ["git commit -m x", "cargo test", "gh pr create --fill"];
     let call = || (0..3_u8).prop_map(|number| CallId::new(format!("c{number}")));
-    let event = |event: Event| Step::Event(event);
+    let event = |event: Event| GeneratedStep::Event(event);
     prop_oneof![
         3 => (maybe_turn(), plan()).prop_map(move |(turn, steps)| {
             let (explanation, boundaries) = (None, Boundaries::NONE);
             event(PlanUpdated { turn, signal: None, steps, explanation, boundaries }.into())
         }),
         3 => (maybe_turn(), select(COMMANDS.to_vec()), select(&[0, 0, 1][..]))
-            .prop_map(|(turn, command, exit_code)| Step::Command { turn, command, exit_code }),
+            .prop_map(|(turn, command, exit_code)| GeneratedStep::Command { turn, command, exit_code }),
         2 => maybe_turn().prop_map(move |turn| event(CommitMade { turn, signal: None, hash: None, subject: None }.into())),
         1 => maybe_turn().prop_map(move |turn| event(PrCheckpoint { turn, signal: None, action: "create".to_owned(), url: None }.into())),
         2 => maybe_turn().prop_map(move |turn| event(UserMessage { turn, text: "one more thing".to_owned(), directives: Vec::new() }.into())),
@@ -332,31 +332,32 @@ fn repo(dirty: u32) -> Repo {
     Repo { branch, head, dirty, files, changed: Vec::new(), stack: None }
 }
 
-fn plan() -> impl Strategy<Value = Vec<PlanStep>> {
-    use StepStatus::{Completed, InProgress, Pending};
+fn plan() -> impl Strategy<Value = Vec<PlanItem>> {
+    use PlanItemStatus::{Completed, InProgress, Pending};
     let status = select(&[Completed, InProgress, Pending][..]);
     proptest::collection::vec(status, 0..3).prop_map(|list| {
         let steps = list.into_iter().enumerate();
-        steps.map(|(at, status)| PlanStep { step: format!("step {at}"), status }).collect()
+        steps.map(|(at, status)| PlanItem { step: format!("step {at}"), status }).collect()
     })
 }
 
-fn report() -> impl Strategy<Value = Step> {
-    use ActionStatus::{Accepted, Completed, Failed};
+fn report() -> impl Strategy<Value = GeneratedStep> {
+    use ActionProgress::{Accepted, Completed, Failed};
     let status = select(&[Accepted, Accepted, Completed, Completed, Failed][..]);
-    (any::<usize>(), status, maybe_turn(), message())
-        .prop_map(|(action, status, turn, text)| Step::Report { action, status, turn, text })
+    (any::<usize>(), status, maybe_turn(), message()).prop_map(|(action, status, turn, text)| {
+        GeneratedStep::Report { action, status, turn, text }
+    })
 }
 
-fn compaction() -> impl Strategy<Value = Step> {
-    use CompactionStatus::{Completed, Failed, Started};
+fn compaction() -> impl Strategy<Value = GeneratedStep> {
+    use CompactionProgress::{Completed, Failed, Started};
     let status = select(&[Started, Completed, Completed, Failed][..]);
     let origin = select(
         &[
-            CompactionOrigin::Rawr,
-            CompactionOrigin::Rawr,
-            CompactionOrigin::Host,
-            CompactionOrigin::User,
+            CompactionInitiator::Rawr,
+            CompactionInitiator::Rawr,
+            CompactionInitiator::Host,
+            CompactionInitiator::User,
         ][..],
     );
     let tokens = || proptest::option::of(context().prop_map(Tokens));
@@ -365,25 +366,31 @@ fn compaction() -> impl Strategy<Value = Step> {
             let (action, error) = (None, None);
             let report =
                 CompactionReported { status, origin, action, tokens_before, tokens_after, error };
-            Step::Event(report.into())
+            GeneratedStep::Event(report.into())
         },
     )
 }
 
-fn person() -> impl Strategy<Value = Step> {
+fn person() -> impl Strategy<Value = GeneratedStep> {
     let input = || (0..4_u8).prop_map(|number| InputId::new(format!("i{number}")));
-    let until = [Until::Turns(1), Until::Minutes(5), Until::NextCommit, Until::Released];
-    let choices =
-        [Choice::CompactNow, Choice::Approve, Choice::Snooze, Choice::Cancel, Choice::EditPacket];
-    let kinds = [InputKind::Message, InputKind::Message, InputKind::LocalCommand];
+    let until =
+        [GuardEnd::Turns(1), GuardEnd::Minutes(5), GuardEnd::NextCommit, GuardEnd::Released];
+    let choices = [
+        UserChoice::CompactNow,
+        UserChoice::Approve,
+        UserChoice::Snooze,
+        UserChoice::Cancel,
+        UserChoice::EditPacket,
+    ];
+    let kinds = [UserInputKind::Message, UserInputKind::Message, UserInputKind::LocalCommand];
     prop_oneof![
         4 => (input(), select(kinds.to_vec()))
-            .prop_map(|(input, kind)| Step::Submit { text: format!("text of {input}"), input, kind }),
-        1 => input().prop_map(|input| Step::Event(InputCancelled { input }.into())),
+            .prop_map(|(input, kind)| GeneratedStep::Submit { text: format!("text of {input}"), input, kind }),
+        1 => input().prop_map(|input| GeneratedStep::Event(InputCancelled { input }.into())),
         4 => (select(choices.to_vec()), any::<bool>(), proptest::option::of(0..3_u32), message())
-            .prop_map(|(choice, named, turns, packet)| Step::Respond { choice, named, turns, packet }),
-        1 => select(until.to_vec()).prop_map(Step::Guard),
-        1 => any::<usize>().prop_map(Step::Unguard),
-        1 => Just(Step::Event(ThreadClosed {}.into())),
+            .prop_map(|(choice, named, turns, packet)| GeneratedStep::Respond { choice, named, turns, packet }),
+        1 => select(until.to_vec()).prop_map(GeneratedStep::Guard),
+        1 => any::<usize>().prop_map(GeneratedStep::Unguard),
+        1 => Just(GeneratedStep::Event(ThreadClosed {}.into())),
     ]
 }

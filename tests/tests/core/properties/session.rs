@@ -4,11 +4,11 @@
 use crate::properties::any_input::{judged, opened, plain, reported, started, usage};
 use rawr_core::boundary::Boundaries;
 use rawr_core::event::{
-    Action, ActionReported, ActionStatus, Capabilities, Choice, CommitMade, CompactionOrigin,
-    CompactionReported, CompactionStatus, Event, GuardCleared, InputCancelled, ItemRole, Origin,
-    PrCheckpoint, TurnCompleted, TurnStatus, Until,
+    ActionProgress, ActionReported, Capabilities, CommitMade, CompactionInitiator,
+    CompactionProgress, CompactionReported, Event, GuardCleared, GuardEnd, HostAction,
+    InputCancelled, MessageRole, Origin, PrCheckpoint, TurnCompleted, TurnEnding, UserChoice,
 };
-use rawr_core::machine::{InputKind, Response};
+use rawr_core::machine::{Response, UserInputKind};
 use rawr_core::policy::Policy;
 use rawr_core::prompt::Prompts;
 use rawr_core::thread::Issued;
@@ -43,7 +43,7 @@ pub enum Act {
     Message,
     LocalCommand,
     TakeBack(usize),
-    Respond(Choice),
+    Respond(UserChoice),
     Guard,
     Unguard,
     /// So many of the host's reports arrive.
@@ -69,7 +69,7 @@ pub enum Act {
 pub struct PerformedAction {
     pub action: ActionId,
     pub sequence: SequenceId,
-    pub kind: Action,
+    pub kind: HostAction,
 }
 
 #[derive(Debug)]
@@ -131,14 +131,14 @@ impl SimulatedSession {
 
     pub fn act(&mut self, act: &Act) {
         match act {
-            Act::Message => self.message(InputKind::Message),
-            Act::LocalCommand => self.message(InputKind::LocalCommand),
+            Act::Message => self.message(UserInputKind::Message),
+            Act::LocalCommand => self.message(UserInputKind::LocalCommand),
             Act::TakeBack(nth) => self.take_back(*nth),
             // Without its sequence, such a host's turn looks like a user's until it is reported.
-            Act::Respond(Choice::Cancel | Choice::Snooze)
+            Act::Respond(UserChoice::Cancel | UserChoice::Snooze)
                 if self.host.manner == ReportOrder::BindsLate => {}
             Act::Respond(choice) => {
-                let packet = (*choice == Choice::EditPacket).then(|| PACKET.to_owned());
+                let packet = (*choice == UserChoice::EditPacket).then(|| PACKET.to_owned());
                 let (turns, minutes, by) = (Some(1), None, None);
                 self.say(Input::Respond(Response {
                     choice: *choice,
@@ -150,7 +150,7 @@ impl SimulatedSession {
                 }));
             }
             Act::Guard => {
-                self.say(Input::SetGuard { until: Until::Turns(1), note: None, by: None })
+                self.say(Input::SetGuard { until: GuardEnd::Turns(1), note: None, by: None })
             }
             Act::Unguard => {
                 let guard = self.machine.thread().guards.first().map(|guard| guard.id.clone());
@@ -209,11 +209,11 @@ impl SimulatedSession {
         }
     }
 
-    fn message(&mut self, kind: InputKind) {
+    fn message(&mut self, kind: UserInputKind) {
         let input = InputId::new(format!("i{}", self.submitted.len() + 1));
         let text = format!("message {input}\nwith a second line, All done. ");
         let submitted = Input::Submitted { input: input.clone(), text: text.clone(), kind };
-        if kind == InputKind::LocalCommand {
+        if kind == UserInputKind::LocalCommand {
             self.say(submitted);
             let waits = self.machine.thread().held.iter().any(|held| held.id == input);
             assert!(!waits, "a local command is held");
@@ -310,8 +310,8 @@ impl SimulatedSession {
             return;
         }
         let Issued { id, sequence, kind, .. } = issued.clone();
-        if let Action::DeliverInput { input, items } = &kind {
-            let texts = items.iter().filter(|item| item.role == ItemRole::Input);
+        if let HostAction::DeliverInput { input, items } = &kind {
+            let texts = items.iter().filter(|item| item.role == MessageRole::Input);
             let texts: Vec<_> = texts.map(|item| item.text.clone()).collect();
             assert_eq!(texts.len(), 1, "a message is one item: {items:?}");
             self.delivered.push((input.clone(), texts[0].clone()));
@@ -328,7 +328,7 @@ impl PerformedAction {
     /// For a compaction, whether the host itself compacts.
     pub const fn compacts(&self) -> Option<bool> {
         match self.kind {
-            Action::Compact { local, .. } => Some(local),
+            HostAction::Compact { local, .. } => Some(local),
             _ => None,
         }
     }
@@ -373,7 +373,7 @@ impl RandomHost {
         let reported = reported(turn.clone(), self.context, false);
         let ended = TurnCompleted {
             turn: turn.clone(),
-            status: TurnStatus::Completed,
+            status: TurnEnding::Completed,
             last_message: Some(PACKET.to_owned()),
             usage: Some(usage),
             queued_inputs: 0,
@@ -401,17 +401,17 @@ impl RandomHost {
                 ActionReported { action: issued.id.clone(), status, turn, text, error }.into(),
             )
         };
-        let accepted = report(ActionStatus::Accepted, true);
+        let accepted = report(ActionProgress::Accepted, true);
         let start =
             Input::Saw(started(turn.clone(), Origin::Synthetic, Some(issued.id.clone()), None));
         let told = match (&issued.kind, self.manner) {
-            (Action::Compact { .. }, _) => {
+            (HostAction::Compact { .. }, _) => {
                 self.context = self.lands_at;
                 let mut told =
-                    vec![accepted, compaction(&issued.id, CompactionStatus::Started, None)];
+                    vec![accepted, compaction(&issued.id, CompactionProgress::Started, None)];
                 let completed =
-                    compaction(&issued.id, CompactionStatus::Completed, Some(self.lands_at));
-                let closed = report(ActionStatus::Completed, true);
+                    compaction(&issued.id, CompactionProgress::Completed, Some(self.lands_at));
+                let closed = report(ActionProgress::Completed, true);
                 told.extend(if self.manner == ReportOrder::BindsLate {
                     [closed, completed]
                 } else {
@@ -419,29 +419,31 @@ impl RandomHost {
                 });
                 told
             }
-            (Action::Judge { request, .. }, _) => {
+            (HostAction::Judge { request, .. }, _) => {
                 const SAYS: [Option<bool>; 3] = [Some(true), Some(false), None];
                 vec![Input::Judged(judged(request.clone(), SAYS[self.turns as usize % 3]))]
             }
-            (Action::SamplePacket { .. }, _) => {
+            (HostAction::SamplePacket { .. }, _) => {
                 const PACKETS: [Option<&str>; 3] =
                     [Some("State: working\nGoal: a parser"), Some("no"), None];
                 let text = PACKETS[self.turns as usize % 3].map(str::to_owned);
                 let status =
-                    if text.is_some() { ActionStatus::Completed } else { ActionStatus::Failed };
+                    if text.is_some() { ActionProgress::Completed } else { ActionProgress::Failed };
                 let (action, turn, error) = (issued.id.clone(), None, None);
                 let report = ActionReported { action, status, turn, text, error };
                 vec![Input::Saw(report.into())]
             }
             // Every host announces a user's message.
-            (Action::DeliverInput { .. }, ReportOrder::BindsLate)
+            (HostAction::DeliverInput { .. }, ReportOrder::BindsLate)
             | (_, ReportOrder::AcceptsThenStarts) => [vec![accepted, start], work].concat(),
             (_, ReportOrder::StartsThenAccepts) => [vec![start, accepted], work].concat(),
-            (Action::InjectTurn { text, .. }, ReportOrder::Marks) => {
+            (HostAction::InjectTurn { text, .. }, ReportOrder::Marks) => {
                 let start = started(turn.clone(), Origin::User, None, Some(text.clone()));
                 [vec![Input::Saw(start)], work].concat()
             }
-            (Action::DeliverInput { .. }, ReportOrder::Marks) => [vec![accepted], work].concat(),
+            (HostAction::DeliverInput { .. }, ReportOrder::Marks) => {
+                [vec![accepted], work].concat()
+            }
             (_, ReportOrder::BindsMidway) => {
                 let start = Input::Saw(started(turn.clone(), Origin::User, None, None));
                 let (before, after) = work.split_at(2);
@@ -455,9 +457,9 @@ impl RandomHost {
     }
 }
 
-fn compaction(action: &ActionId, status: CompactionStatus, after: Option<u64>) -> Input {
+fn compaction(action: &ActionId, status: CompactionProgress, after: Option<u64>) -> Input {
     let (action, tokens_before, error) = (Some(action.clone()), None, None);
-    let (origin, tokens_after) = (CompactionOrigin::Rawr, after.map(Tokens));
+    let (origin, tokens_after) = (CompactionInitiator::Rawr, after.map(Tokens));
     Input::Saw(
         CompactionReported { status, origin, action, tokens_before, tokens_after, error }.into(),
     )

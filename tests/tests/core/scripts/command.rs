@@ -3,9 +3,11 @@
 
 use crate::scripts::player::Player;
 use rawr_core::Input;
-use rawr_core::event::{Answer, Choice, Event, JudgeUsage, JudgmentAnswered, RateLimit};
-use rawr_core::machine::{InputKind, Response, ShellCommand};
-use rawr_core::units::{ActionId, InputId, RequestId, SequenceId, SignalId, Tokens, TurnId};
+use rawr_core::event::{
+    EndpointLimit, Event, JudgeReply, JudgeUsage, JudgmentAnswered, UserChoice,
+};
+use rawr_core::machine::{Response, ShellCommand, UserInputKind};
+use rawr_core::units::{ActionId, InputId, JudgeRequestId, SequenceId, SignalId, Tokens, TurnId};
 use serde_json::{Value, json};
 
 /// A parsed line: words, `name=value` options, and the text after the first quotation mark.
@@ -87,7 +89,11 @@ impl Player {
             "submit" => Input::Submitted {
                 input: InputId::new(line.words[1]),
                 text: line.text().to_owned(),
-                kind: if line.has("local") { InputKind::LocalCommand } else { InputKind::Message },
+                kind: if line.has("local") {
+                    UserInputKind::LocalCommand
+                } else {
+                    UserInputKind::Message
+                },
             },
             "respond" => Input::Respond(response(&line)),
             "judged" => Input::Judged(self.judged(&line)),
@@ -182,27 +188,27 @@ impl Player {
     /// Answers the open question, or another one by id.
     fn judged(&self, line: &ParsedLine<'_>) -> JudgmentAnswered {
         let open = self.machine.thread().judging.as_ref().map(|open| open.request.clone());
-        let named = line.option("request").map(RequestId::new);
+        let named = line.option("request").map(JudgeRequestId::new);
         let text = line.text().to_owned();
         JudgmentAnswered {
-            request: named.or(open).unwrap_or_else(|| RequestId::new("not-requested")),
+            request: named.or(open).unwrap_or_else(|| JudgeRequestId::new("not-requested")),
             source: serde_json::from_value(json!(line.option("by").unwrap_or("host"))).unwrap(),
             answer: match line.words[1] {
-                "yes" => Answer::Says { should_compact: true, reason: text },
-                "no" => Answer::Says { should_compact: false, reason: text },
-                "failed" => Answer::Failed { error: text },
+                "yes" => JudgeReply::Says { should_compact: true, reason: text },
+                "no" => JudgeReply::Says { should_compact: false, reason: text },
+                "failed" => JudgeReply::Failed { error: text },
                 other => panic!("unknown judgment {other:?}"),
             },
             usage: line.number("input").map(|input| JudgeUsage {
                 input: Tokens(input),
                 output: Tokens(line.number("output").unwrap_or(0)),
             }),
-            rate_limits: line
-                .option("limit")
-                .and_then(|limit| limit.split_once(':'))
-                .map_or_else(Vec::new, |(name, value)| {
-                    vec![RateLimit { name: name.to_owned(), value: value.to_owned() }]
-                }),
+            rate_limits: line.option("limit").and_then(|limit| limit.split_once(':')).map_or_else(
+                Vec::new,
+                |(name, value)| {
+                    vec![EndpointLimit { name: name.to_owned(), value: value.to_owned() }]
+                },
+            ),
         }
     }
 
@@ -298,11 +304,11 @@ fn until(kind: &str, n: Option<u64>) -> Value {
 fn response(line: &ParsedLine<'_>) -> Response {
     Response {
         choice: match line.words[1] {
-            "compact_now" => Choice::CompactNow,
-            "approve" => Choice::Approve,
-            "snooze" => Choice::Snooze,
-            "cancel" => Choice::Cancel,
-            "edit_packet" => Choice::EditPacket,
+            "compact_now" => UserChoice::CompactNow,
+            "approve" => UserChoice::Approve,
+            "snooze" => UserChoice::Snooze,
+            "cancel" => UserChoice::Cancel,
+            "edit_packet" => UserChoice::EditPacket,
             other => panic!("unknown choice {other:?}"),
         },
         sequence: line.option("sequence").map(SequenceId::new),

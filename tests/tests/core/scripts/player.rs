@@ -2,7 +2,7 @@
 //! answers.
 
 use crate::scripts::{print, show};
-use rawr_core::assess::Decision;
+use rawr_core::assess::DecisionRecord;
 use rawr_core::policy::Policy;
 use rawr_core::prompt::{PromptName, Prompts};
 use rawr_core::units::{ThreadId, Timestamp};
@@ -21,7 +21,7 @@ pub struct Player {
     pub now: Timestamp,
     pub log: Vec<Record>,
     /// The newest decision, and whether it is recorded.
-    pub decision: Option<(Decision, bool)>,
+    pub decision: Option<(DecisionRecord, bool)>,
 }
 
 impl Default for Player {

@@ -2,7 +2,9 @@
 
 use crate::scripts::player::Player;
 use rawr_core::boundary::Boundary;
-use rawr_core::policy::{Confirm, MidTurn, Mode, PacketAuthor, PacketChannel, Tier, TierRule};
+use rawr_core::policy::{
+    ConfirmRule, MidTurn, Mode, PacketChannel, PacketSource, PressureTier, TierRule,
+};
 use rawr_core::units::Tokens;
 
 impl Player {
@@ -68,7 +70,7 @@ impl Player {
             "phrases.directive" => policy.phrases.directive = phrases(),
             tiered => {
                 let (tier, field) = tiered.split_once('.').unwrap();
-                let tier = Tier::ALL.into_iter().find(|t| t.name() == tier).unwrap();
+                let tier = PressureTier::ALL.into_iter().find(|t| t.name() == tier).unwrap();
                 set_tier(policy.tiers.rule_mut(tier), field, value);
             }
         }
@@ -82,7 +84,7 @@ fn set_tier(rule: &mut TierRule, field: &str, value: &str) {
         "semantic" => rule.plan_needs_semantic_break = Some(value == "true"),
         "judge" => rule.decision_prompt_path = Some(value.to_owned()),
         "confirm" => {
-            let named = Confirm::ALL.into_iter().find(|confirm| confirm.name() == value);
+            let named = ConfirmRule::ALL.into_iter().find(|confirm| confirm.name() == value);
             rule.confirm = named.unwrap_or_else(|| panic!("no confirm {value:?}"));
         }
         "set_by" => rule.set_by = Some(value.to_owned()),
@@ -104,10 +106,10 @@ fn mode(word: &str) -> Mode {
     }
 }
 
-fn author(word: &str) -> PacketAuthor {
+fn author(word: &str) -> PacketSource {
     match word {
-        "watcher" => PacketAuthor::Watcher,
-        "agent" => PacketAuthor::Agent,
+        "watcher" => PacketSource::Watcher,
+        "agent" => PacketSource::Agent,
         other => panic!("unknown author {other:?}"),
     }
 }

@@ -1,9 +1,9 @@
 //! Formats effects below a line of a script: one line each, with only what rules refer to.
 
 use rawr_core::Effect;
-use rawr_core::assess::{Decision, GateOutcome};
-use rawr_core::event::{Action, Answer, Event, Item, Trigger, TurnCompleted};
-use rawr_core::machine::{Notice, PacketChange};
+use rawr_core::assess::{DecisionRecord, GateStatus};
+use rawr_core::event::{DeliveredMessage, Event, HostAction, JudgeReply, Trigger, TurnCompleted};
+use rawr_core::machine::{Notice, PacketUpdate};
 use rawr_core::units::SequenceId;
 use std::fmt::Write as _;
 
@@ -37,7 +37,7 @@ fn event(event: &Event) -> Option<String> {
 fn notice(notice: &Notice) -> Option<String> {
     Some(match notice {
         Notice::Changed => return None,
-        Notice::Packet { change: PacketChange::Outdated, sequence, .. } => {
+        Notice::Packet { change: PacketUpdate::Outdated, sequence, .. } => {
             format!("the packet of {sequence} is outdated")
         }
         // Its event is printed instead.
@@ -68,47 +68,47 @@ fn notice(notice: &Notice) -> Option<String> {
         Notice::JudgmentAnswered { source, answer, .. } => {
             let source = source.name();
             match &answer {
-                Answer::Says { should_compact, reason } => {
+                JudgeReply::Says { should_compact, reason } => {
                     let word = if *should_compact { "yes" } else { "no" };
                     format!("judgment by {source}: {word}, {reason}")
                 }
-                Answer::Failed { error } => format!("no judgment by {source}: {error}"),
+                JudgeReply::Failed { error } => format!("no judgment by {source}: {error}"),
             }
         }
     })
 }
 
-fn decided(decision: &Decision) -> String {
+fn decided(decision: &DecisionRecord) -> String {
     let mut text = format!("verdict {:?}: {}", decision.outcome, decision.reason);
     for gate in decision
         .gates
         .iter()
-        .filter(|gate| matches!(gate.outcome, GateOutcome::Fail | GateOutcome::Bypassed))
+        .filter(|gate| matches!(gate.outcome, GateStatus::Fail | GateStatus::Bypassed))
     {
         let _ = write!(text, "\n    {:?} {:?}: {}", gate.gate, gate.outcome, gate.evidence);
     }
     text
 }
 
-pub fn action(action: &Action) -> String {
-    let item = |item: &Item| format!("{:?} {:?}", item.role, one_line(&item.text));
+pub fn action(action: &HostAction) -> String {
+    let item = |item: &DeliveredMessage| format!("{:?} {:?}", item.role, one_line(&item.text));
     match action {
-        Action::InjectTurn { purpose, text, via_steer, .. } => {
+        HostAction::InjectTurn { purpose, text, via_steer, .. } => {
             let how = if *via_steer { "steer" } else { "inject" };
             format!("{how} {}: {}", purpose.name(), one_line(text))
         }
-        Action::SamplePacket { prompt, ahead } => {
+        HostAction::SamplePacket { prompt, ahead } => {
             format!("sample{}: {}", if *ahead { " ahead" } else { "" }, one_line(prompt))
         }
-        Action::Judge { by, instructions, context, .. } => {
+        HostAction::Judge { by, instructions, context, .. } => {
             format!("judge by {}: {} | {}", by.name(), one_line(instructions), one_line(context))
         }
-        Action::Compact { trigger: Trigger::Inline { percent }, local, interrupt, .. } => {
+        HostAction::Compact { trigger: Trigger::Inline { percent }, local, interrupt, .. } => {
             let local = if *local { ", locally" } else { "" };
             let interrupt = if *interrupt { ", may interrupt" } else { "" };
             format!("compact inline at {percent}{local}{interrupt}")
         }
-        Action::Compact { author, settings, .. } => {
+        HostAction::Compact { author, settings, .. } => {
             let mut text = format!("compact, packet by {author:?}");
             let settings = [&settings.model, &settings.reasoning_effort, &settings.verbosity];
             for value in settings.into_iter().flatten() {
@@ -116,7 +116,7 @@ pub fn action(action: &Action) -> String {
             }
             text
         }
-        Action::DeliverInput { input, items } => {
+        HostAction::DeliverInput { input, items } => {
             format!("deliver {input}: {}", items.iter().map(item).collect::<Vec<_>>().join(" + "))
         }
     }

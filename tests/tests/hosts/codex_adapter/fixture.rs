@@ -4,9 +4,9 @@
 
 use expect_test::Expect;
 use rawr_host::host::codex::{Codex, CodexSettings};
-use rawr_host::host::{CompactionOrder, Host, HostEvent};
-use rawr_tests::codex::{CodexHome, Config, binary};
-use rawr_tests::mock_responses::Script;
+use rawr_host::host::{AgentHost, CompactionOrder, HostEvent};
+use rawr_tests::codex::{CodexHome, CodexTestConfig, binary};
+use rawr_tests::mock_responses::TurnScript;
 use rawr_tests::{MockModel, Repository};
 
 pub struct AdapterFixture {
@@ -20,11 +20,11 @@ pub struct AdapterFixture {
 }
 
 impl AdapterFixture {
-    pub async fn new(script: Script) -> Self {
-        Self::configured(script, &Config::default()).await
+    pub async fn new(script: TurnScript) -> Self {
+        Self::configured(script, &CodexTestConfig::default()).await
     }
 
-    pub async fn configured(script: Script, config: &Config) -> Self {
+    pub async fn configured(script: TurnScript, config: &CodexTestConfig) -> Self {
         let model = MockModel::start(script);
         let repository = Repository::new();
         let home = CodexHome::new(&model, config);

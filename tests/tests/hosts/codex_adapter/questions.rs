@@ -1,7 +1,7 @@
 //! Questions to Codex's model outside the conversation: samples and judgments.
 
 use expect_test::expect;
-use rawr_host::host::{Host, HostEvent, ModelQuestion};
+use rawr_host::host::{AgentHost, HostEvent, ModelQuestion};
 use rawr_tests::mock_responses::{http_error, say};
 use serde_json::json;
 

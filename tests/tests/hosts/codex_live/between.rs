@@ -2,14 +2,13 @@
 
 use std::process::{Child, Command, Stdio};
 
-use rawr_tests::mock_responses::{Gate, Purpose, Script, say};
-use rawr_tests::rawr;
+use rawr_tests::mock_responses::{ReplyGate, RequestPurpose, TurnScript, say};
+use rawr_tests::{rawr, wait_until};
 use serde_json::json;
 use tempfile::TempDir;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, Lines};
 use tokio::net::UnixStream;
 
-use super::deaths::wait_until;
 use super::fixture::{LiveFixture, TASK, agent};
 use super::person::{Person, start_server, until_it_listens};
 use super::preflight::{BEFORE_THE_NEXT, NEXT, last_heard, said_in_order};
@@ -37,8 +36,8 @@ impl Between {
         Self::put_off_with(agent(), options).await
     }
 
-    async fn put_off_with(script: Script, options: &[&str]) -> Self {
-        let gate = Gate::new();
+    async fn put_off_with(script: TurnScript, options: &[&str]) -> Self {
+        let gate = ReplyGate::new();
         let fixture = LiveFixture::new(script.behind("WRITE-PARSER", 0, &gate));
         fixture.set(BEFORE_THE_NEXT);
         let folder = TempDir::new().unwrap();
@@ -141,7 +140,11 @@ async fn a_thread_that_rawr_does_not_drive_is_not_held() {
 }
 
 /// The sender has gone with the driver: the next driver delivers the message itself.
-async fn a_message_outlives_its_driver_and_its_sender(script: Script, gate: &Gate, asked: &str) {
+async fn a_message_outlives_its_driver_and_its_sender(
+    script: TurnScript,
+    gate: &ReplyGate,
+    asked: &str,
+) {
     let mut between = Between::put_off_with(script, &[]).await;
     let words = between.ask(NEXT).await;
     wait_until("the request", || is_asked(&between.fixture, asked));
@@ -162,21 +165,21 @@ async fn a_message_outlives_its_driver_and_its_sender(script: Script, gate: &Gat
 
 fn is_asked(fixture: &LiveFixture, what: &str) -> bool {
     fixture.requests().iter().any(|request| match what {
-        "compaction" => request.purpose != Purpose::Turn,
+        "compaction" => request.purpose != RequestPurpose::Turn,
         marker => request.marker.as_deref() == Some(marker),
     })
 }
 
 #[tokio::test]
 async fn a_message_held_for_the_packet_survives_its_driver_and_its_sender() {
-    let gate = Gate::new();
+    let gate = ReplyGate::new();
     let script = agent().behind(":packet_request]", 0, &gate);
     a_message_outlives_its_driver_and_its_sender(script, &gate, ":packet_request]").await;
 }
 
 #[tokio::test]
 async fn a_message_held_for_the_compaction_survives_its_driver_and_its_sender() {
-    let gate = Gate::new();
+    let gate = ReplyGate::new();
     let summary = say("A summary by the model.").input_tokens(146_000).behind(&gate);
     let script = agent().on_compaction([summary]);
     a_message_outlives_its_driver_and_its_sender(script, &gate, "compaction").await;

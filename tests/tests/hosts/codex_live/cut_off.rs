@@ -4,23 +4,23 @@
 use std::process::{Command, Stdio};
 
 use rawr_tests::codex::binary;
-use rawr_tests::mock_responses::{Gate, say};
-use rawr_tests::{Terminal, rawr};
+use rawr_tests::mock_responses::{ReplyGate, say};
+use rawr_tests::{Terminal, rawr, wait_until};
 use rustix::process::{Pid, Signal, kill_process};
 
-use super::deaths::{close, kill, nothing_is_left, processes, wait_until};
+use super::deaths::{close, kill, nothing_is_left, processes};
 use super::fixture::{GOES_ON, LiveFixture, TASK, agent, leave, say_to};
 
 /// A session whose packet is being written.
 struct Writing {
-    gate: Gate,
+    gate: ReplyGate,
     fixture: LiveFixture,
     terminal: Terminal,
 }
 
 impl Writing {
     fn start() -> Self {
-        let gate = Gate::new();
+        let gate = ReplyGate::new();
         let fixture = LiveFixture::new(agent().behind(":packet_request]", 0, &gate));
         let mut terminal = fixture.on_a_terminal(&[]);
         say_to(&mut terminal, TASK);
@@ -101,7 +101,7 @@ fn a_packet_interrupted_by_the_user_is_not_requested_again() {
 /// The driver itself interrupts there what runs, because it leaves.
 fn goes_on_after_exec(
     fixture: &LiveFixture,
-    gate: &Gate,
+    gate: &ReplyGate,
     signal: Signal,
     is_cut_off: impl Fn() -> bool,
 ) {
@@ -123,7 +123,7 @@ fn goes_on_after_exec(
 #[test]
 fn a_packet_is_requested_again_after_exec_was_interrupted() {
     for signal in [Signal::INT, Signal::TERM, Signal::HUP] {
-        let gate = Gate::new();
+        let gate = ReplyGate::new();
         let fixture = LiveFixture::new(agent().behind(":packet_request]", 0, &gate));
         goes_on_after_exec(&fixture, &gate, signal, || packets_asked_for(&fixture) == 1);
         assert_eq!(
@@ -137,7 +137,7 @@ fn a_packet_is_requested_again_after_exec_was_interrupted() {
 
 #[test]
 fn a_compaction_is_requested_again_after_exec_was_interrupted() {
-    let gate = Gate::new();
+    let gate = ReplyGate::new();
     let summary = say("A summary by the model.").input_tokens(146_000);
     let fixture = LiveFixture::new(agent().on_compaction([summary.behind(&gate)]));
     goes_on_after_exec(&fixture, &gate, Signal::INT, || fixture.compactions() == 1);

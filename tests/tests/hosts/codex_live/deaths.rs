@@ -1,7 +1,7 @@
 //! Codex survives the death of any process of rawr, and all processes end with Codex.
 
-use rawr_tests::Terminal;
-use rawr_tests::mock_responses::Gate;
+use rawr_tests::mock_responses::ReplyGate;
+use rawr_tests::{Terminal, wait_until};
 use rustix::process::{Pid, Signal, kill_process, kill_process_group, test_kill_process};
 
 use super::fixture::{GOES_ON, HEADS_UP, LiveFixture, TASK, agent, leave, say_to};
@@ -29,16 +29,6 @@ pub fn processes(session: u32, words: &[&str]) -> Vec<Pid> {
 /// Those whose command line holds this.
 pub fn with_words(words: &str) -> Vec<Pid> {
     running().filter(|(.., line)| line.contains(words)).map(|(pid, ..)| pid).collect()
-}
-
-pub fn wait_until(what: &str, mut done: impl FnMut() -> bool) {
-    for _ in 0..1200 {
-        if done() {
-            return;
-        }
-        std::thread::sleep(std::time::Duration::from_millis(50));
-    }
-    panic!("{what}: it never came to that");
 }
 
 pub fn kill(process: Pid) {
@@ -91,7 +81,7 @@ pub fn leave_nothing(terminal: &mut Terminal) {
 
 #[test]
 fn a_killed_sidecar_is_restarted_and_the_compaction_completes() {
-    let gate = Gate::new();
+    let gate = ReplyGate::new();
     let fixture = LiveFixture::new(agent().behind("WRITE-PARSER", 1, &gate));
     let mut terminal = fixture.on_a_terminal(&[]);
     let session = terminal.process_id();
@@ -138,7 +128,7 @@ fn a_detached_driver_causes_no_message() {
 
 #[test]
 fn a_driver_killed_during_a_packet_leaves_the_answer_on_the_screen() {
-    let gate = Gate::new();
+    let gate = ReplyGate::new();
     let fixture = LiveFixture::new(agent().behind(":packet_request]", 0, &gate));
     let mut terminal = fixture.on_a_terminal(&[]);
     let session = terminal.process_id();

@@ -2,8 +2,8 @@
 
 use std::process::{Command, Output};
 
-use rawr_tests::codex::{CodexHome, Config, binary};
-use rawr_tests::mock_responses::{Purpose, Recorded, Script, TITLE_PROMPT, say};
+use rawr_tests::codex::{CodexHome, CodexTestConfig, binary};
+use rawr_tests::mock_responses::{RequestPurpose, ResponsesRequest, TITLE_PROMPT, TurnScript, say};
 use rawr_tests::{MockModel, Repository, Terminal, configure_with_spec, rawr};
 
 pub use crate::fixture::{PACKET, codex_shell as shell};
@@ -14,10 +14,10 @@ pub const HANDOFF: &str = "The compaction is done.";
 pub const GOES_ON: &str = "Writing the docs now.";
 
 /// An agent that commits under pressure, writes its packet, and goes on.
-pub fn agent() -> Script {
+pub fn agent() -> TurnScript {
     let commit =
         "printf 'parse\\n' > parser.txt && git add -A && git commit -q -m 'Add the parser'";
-    Script::default()
+    TurnScript::default()
         .on(TITLE_PROMPT, [say("Write a parser")])
         .on(":packet_request]", [say(PACKET).input_tokens(145_000)])
         .on(":handoff]", [say(GOES_ON).input_tokens(20_000)])
@@ -39,18 +39,18 @@ pub struct LiveFixture {
 }
 
 impl LiveFixture {
-    pub fn new(script: Script) -> Self {
+    pub fn new(script: TurnScript) -> Self {
         Self::configured(script, "")
     }
 
     /// With more in Codex's own configuration.
-    pub fn configured(script: Script, more: &str) -> Self {
+    pub fn configured(script: TurnScript, more: &str) -> Self {
         Self::of(script, |config| config.tables.push_str(more))
     }
 
-    pub fn of(script: Script, change: impl FnOnce(&mut Config)) -> Self {
+    pub fn of(script: TurnScript, change: impl FnOnce(&mut CodexTestConfig)) -> Self {
         let (model, repository) = (MockModel::start(script), Repository::new());
-        let mut config = Config::for_a_screen(repository.path());
+        let mut config = CodexTestConfig::for_a_screen(repository.path());
         change(&mut config);
         let home = CodexHome::new(&model, &config);
         Self { model, home, repository }
@@ -106,14 +106,14 @@ impl LiveFixture {
     }
 
     /// What the person's own thread sent to the model.
-    pub fn requests(&self) -> Vec<Recorded> {
+    pub fn requests(&self) -> Vec<ResponsesRequest> {
         let all = self.model.requests();
         let own = all.iter().filter(|request| !request.asks_for_title());
         own.map(|request| (**request).clone()).collect()
     }
 
     pub fn compactions(&self) -> usize {
-        self.requests().iter().filter(|request| request.purpose != Purpose::Turn).count()
+        self.requests().iter().filter(|request| request.purpose != RequestPurpose::Turn).count()
     }
 
     pub fn log(&self) -> String {

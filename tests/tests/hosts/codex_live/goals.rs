@@ -1,6 +1,6 @@
 //! A Codex goal, which starts a turn whenever none runs: rawr pauses it for a compaction and resumes it.
 
-use rawr_tests::mock_responses::{Gate, Script};
+use rawr_tests::mock_responses::{ReplyGate, TurnScript};
 use rustix::process::{Signal, kill_process};
 use serde_json::{Value, json};
 
@@ -29,7 +29,7 @@ async fn goes_on(beside: &mut Beside) {
 /// Without rawr the goal would never leave a quiet moment.
 #[tokio::test]
 async fn a_goal_starts_a_turn_at_once() {
-    let gate = Gate::new();
+    let gate = ReplyGate::new();
     let mut beside = Beside::new(agent().behind("WRITE-PARSER", 0, &gate)).await;
     beside.person.says(TASK).await.unwrap();
     beside.tells("session", |_| true).await;
@@ -43,8 +43,8 @@ async fn a_goal_starts_a_turn_at_once() {
 }
 
 /// rawr is killed while the packet is written. Its goal is paused, and its compaction owed.
-async fn killed_in_a_sequence(script: Script) -> Beside {
-    let (gate, packet) = (Gate::new(), Gate::new());
+async fn killed_in_a_sequence(script: TurnScript) -> Beside {
+    let (gate, packet) = (ReplyGate::new(), ReplyGate::new());
     let script = script.behind("WRITE-PARSER", 0, &gate).behind(":packet_request]", 0, &packet);
     let mut beside = Beside::new(script).await;
     beside.person.says(TASK).await.unwrap();
@@ -72,7 +72,7 @@ async fn a_goal_paused_by_an_earlier_driver_resumes_after_its_compaction() {
 /// The handoff that this rawr has put in line stands in Codex's record before its arbiter asks for it.
 #[tokio::test]
 async fn a_goal_resumes_after_a_handoff_that_ran_without_a_driver() {
-    let (compaction, handoff) = (Gate::new(), Gate::new());
+    let (compaction, handoff) = (ReplyGate::new(), ReplyGate::new());
     let script = compacting_behind(&compaction).behind(":handoff]", 0, &handoff);
     let mut beside = killed_in_a_sequence(script).await;
     beside.attach_again();

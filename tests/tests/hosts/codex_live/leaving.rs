@@ -3,16 +3,16 @@
 use std::process::Command;
 
 use rawr_tests::mock_responses::call;
-use rawr_tests::{Terminal, rawr};
+use rawr_tests::{Terminal, rawr, wait_until};
 use rustix::process::Signal;
 use serde_json::json;
 
-use super::deaths::{close, drivers, kill, nothing_is_left, processes, wait_until, with_words};
+use super::deaths::{close, drivers, kill, nothing_is_left, processes, with_words};
 use super::fixture::{LiveFixture, agent, leave, say_to};
 
 /// What goes on when the person leaves.
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Turn {
+enum TurnAtExit {
     /// A command runs that takes longer than any test.
     Busy,
     /// Codex waits for an answer before it runs the command.
@@ -23,52 +23,54 @@ enum Turn {
 
 const TASK: &str = "TAKE-LONG please";
 
-struct Session {
+struct LiveSession {
     fixture: LiveFixture,
     terminal: Terminal,
     id: u32,
 }
 
-impl Session {
-    fn start(turn: Turn) -> Self {
+impl LiveSession {
+    fn start(turn: TurnAtExit) -> Self {
         Self::start_on(turn, |fixture, arguments| fixture.on_a_terminal(arguments))
     }
 
     fn start_ignoring_hang_ups() -> Self {
-        Self::start_on(Turn::Busy, |fixture, _| fixture.on_a_terminal_that_ignores_hang_ups())
+        Self::start_on(TurnAtExit::Busy, |fixture, _| fixture.on_a_terminal_that_ignores_hang_ups())
     }
 
-    fn start_on(turn: Turn, open: impl Fn(&LiveFixture, &[&str]) -> Terminal) -> Self {
+    fn start_on(turn: TurnAtExit, open: impl Fn(&LiveFixture, &[&str]) -> Terminal) -> Self {
         let command = "while :; do date >> ticks; sleep 0.2; done";
         let mut arguments = json!({ "cmd": command, "yield_time_ms": 30_000 });
-        if turn == Turn::Background {
+        if turn == TurnAtExit::Background {
             arguments["yield_time_ms"] = json!(500);
         }
-        if turn == Turn::Asking {
+        if turn == TurnAtExit::Asking {
             arguments["sandbox_permissions"] = json!("require_escalated");
             arguments["justification"] = json!("it takes long");
         }
         let long = || call("exec_command", arguments.clone());
         let fixture = LiveFixture::new(match turn {
-            Turn::Background => {
+            TurnAtExit::Background => {
                 agent().on("TAKE-LONG", [long(), rawr_tests::mock_responses::say("It runs.")])
             }
-            Turn::Busy | Turn::Asking => agent().on("TAKE-LONG", [long(), long(), long()]),
+            TurnAtExit::Busy | TurnAtExit::Asking => {
+                agent().on("TAKE-LONG", [long(), long(), long()])
+            }
         });
         let policy = ["-c", "approval_policy=\"on-request\"", "-c", "sandbox_mode=\"read-only\""];
         let mut terminal = match turn {
-            Turn::Busy | Turn::Background => open(&fixture, &[]),
-            Turn::Asking => open(&fixture, &policy),
+            TurnAtExit::Busy | TurnAtExit::Background => open(&fixture, &[]),
+            TurnAtExit::Asking => open(&fixture, &policy),
         };
         let id = terminal.process_id();
         wait_until("a driver", || drivers(id).len() == 1);
         say_to(&mut terminal, TASK);
         match turn {
-            Turn::Busy => {
+            TurnAtExit::Busy => {
                 wait_until("the command", || fixture.repository.path().join("ticks").exists())
             }
-            Turn::Asking => drop(terminal.wait_for(&["Would you like to run"])),
-            Turn::Background => drop(terminal.wait_for(&["It runs."])),
+            TurnAtExit::Asking => drop(terminal.wait_for(&["Would you like to run"])),
+            TurnAtExit::Background => drop(terminal.wait_for(&["It runs."])),
         }
         Self { fixture, terminal, id }
     }
@@ -113,8 +115,8 @@ fn working_in(folder: &std::path::Path) -> impl Iterator<Item = std::path::PathB
 
 #[test]
 fn nothing_keeps_running_after_the_terminal_closed() {
-    for turn in [Turn::Busy, Turn::Asking] {
-        let mut session = Session::start(turn);
+    for turn in [TurnAtExit::Busy, TurnAtExit::Asking] {
+        let mut session = LiveSession::start(turn);
         session.close_the_terminal();
         session.nothing_goes_on();
     }
@@ -122,7 +124,7 @@ fn nothing_keeps_running_after_the_terminal_closed() {
 
 #[test]
 fn nothing_keeps_running_after_the_user_quit_in_a_turn() {
-    let mut session = Session::start(Turn::Busy);
+    let mut session = LiveSession::start(TurnAtExit::Busy);
     leave(&mut session.terminal);
     session.terminal.wait_for(&["rawr codex resume 0"]);
     session.nothing_goes_on();
@@ -130,18 +132,18 @@ fn nothing_keeps_running_after_the_user_quit_in_a_turn() {
 
 #[test]
 fn no_command_keeps_running_after_its_turn_and_session() {
-    let mut session = Session::start(Turn::Background);
+    let mut session = LiveSession::start(TurnAtExit::Background);
     leave(&mut session.terminal);
     session.nothing_goes_on();
-    let mut session = Session::start(Turn::Background);
+    let mut session = LiveSession::start(TurnAtExit::Background);
     session.close_the_terminal();
     session.nothing_goes_on();
 }
 
 #[test]
 fn nothing_keeps_running_after_the_shell_was_killed() {
-    for turn in [Turn::Busy, Turn::Asking] {
-        let session = Session::start(turn);
+    for turn in [TurnAtExit::Busy, TurnAtExit::Asking] {
+        let session = LiveSession::start(turn);
         session.kill_the_shell();
         session.nothing_goes_on();
     }
@@ -149,7 +151,7 @@ fn nothing_keeps_running_after_the_shell_was_killed() {
 
 #[test]
 fn nothing_keeps_running_if_the_driver_was_killed_before() {
-    let mut session = Session::start(Turn::Busy);
+    let mut session = LiveSession::start(TurnAtExit::Busy);
     session.kill_the_driver();
     leave(&mut session.terminal);
     session.nothing_goes_on();
@@ -157,8 +159,8 @@ fn nothing_keeps_running_if_the_driver_was_killed_before() {
 
 #[test]
 fn nothing_keeps_running_after_driver_and_shell_were_killed() {
-    for turn in [Turn::Busy, Turn::Asking] {
-        let session = Session::start(turn);
+    for turn in [TurnAtExit::Busy, TurnAtExit::Asking] {
+        let session = LiveSession::start(turn);
         session.kill_the_driver();
         session.kill_the_shell();
         session.nothing_goes_on();
@@ -167,7 +169,7 @@ fn nothing_keeps_running_after_driver_and_shell_were_killed() {
 
 #[test]
 fn nothing_keeps_running_if_the_owner_was_killed_before() {
-    let mut session = Session::start(Turn::Busy);
+    let mut session = LiveSession::start(TurnAtExit::Busy);
     session.kill_the_owner();
     leave(&mut session.terminal);
     session.nothing_goes_on();
@@ -175,8 +177,8 @@ fn nothing_keeps_running_if_the_owner_was_killed_before() {
 
 #[test]
 fn nothing_keeps_running_after_owner_and_shell_were_killed() {
-    for turn in [Turn::Busy, Turn::Asking] {
-        let session = Session::start(turn);
+    for turn in [TurnAtExit::Busy, TurnAtExit::Asking] {
+        let session = LiveSession::start(turn);
         session.kill_the_owner();
         session.kill_the_shell();
         session.nothing_goes_on();
@@ -186,7 +188,7 @@ fn nothing_keeps_running_after_owner_and_shell_were_killed() {
 /// No process is left that could end it: the next session does, before it takes the conversation up.
 #[test]
 fn the_next_session_stops_an_abandoned_app_server() {
-    let mut session = Session::start(Turn::Busy);
+    let mut session = LiveSession::start(TurnAtExit::Busy);
     session.kill_the_driver();
     session.kill_the_owner();
     session.kill_the_shell();
@@ -198,7 +200,7 @@ fn the_next_session_stops_an_abandoned_app_server() {
 
 #[test]
 fn nothing_keeps_running_after_a_suspended_session_lost_its_terminal() {
-    let mut session = Session::start(Turn::Busy);
+    let mut session = LiveSession::start(TurnAtExit::Busy);
     session.terminal.press("\x1a");
     session.close_the_terminal();
     session.nothing_goes_on();
@@ -207,7 +209,7 @@ fn nothing_keeps_running_after_a_suspended_session_lost_its_terminal() {
 /// As where it was started by `nohup`.
 #[test]
 fn nothing_keeps_running_under_nohup_after_the_terminal_closed() {
-    let mut session = Session::start_ignoring_hang_ups();
+    let mut session = LiveSession::start_ignoring_hang_ups();
     session.close_the_terminal();
     session.nothing_goes_on();
 }

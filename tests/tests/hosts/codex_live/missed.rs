@@ -1,9 +1,9 @@
 //! Turns that ended before rawr joined their thread: reported once if rawr was attached when they started.
 
 use rawr_tests::mock_responses::say;
+use rawr_tests::wait_until;
 use rustix::process::{Pid, Signal, kill_process};
 
-use super::deaths::wait_until;
 use super::fixture::{GOES_ON, LiveFixture, TASK, agent};
 use super::person::Beside;
 

@@ -1,21 +1,22 @@
 //! A driver dies while Codex compacts or writes the packet: the next driver reads Codex's record and repeats no request.
 
-use rawr_tests::mock_responses::{Gate, Purpose, Script, say};
+use rawr_tests::mock_responses::{ReplyGate, RequestPurpose, TurnScript, say};
+use rawr_tests::wait_until;
 use serde_json::Value;
 
-use super::deaths::{drivers, kill, leave_nothing, wait_until};
+use super::deaths::{drivers, kill, leave_nothing};
 use super::fixture::{GOES_ON, LiveFixture, TASK, agent as typing_agent, say_to};
 use super::person::Beside;
 use super::races::{TELLS_THE_TIME, agent};
 
-fn compacting_behind(script: Script, gate: &Gate) -> Script {
+fn compacting_behind(script: TurnScript, gate: &ReplyGate) -> TurnScript {
     script.on_compaction([say("A summary by the model.").input_tokens(146_000).behind(gate)])
 }
 
 fn asked_for(fixture: &LiveFixture, marker: &str) -> usize {
     let requests = fixture.requests();
     let asks = requests.iter().filter(|request| {
-        request.purpose == Purpose::Turn && request.marker.as_deref() == Some(marker)
+        request.purpose == RequestPurpose::Turn && request.marker.as_deref() == Some(marker)
     });
     asks.count()
 }
@@ -27,7 +28,12 @@ fn everything_happened_once(fixture: &LiveFixture) {
 }
 
 /// The driver is killed when the model is asked; Codex goes on to `seen`, ends, and is resumed.
-fn killed_and_resumed(script: Script, gate: &Gate, is_asked: fn(&LiveFixture) -> bool, seen: &str) {
+fn killed_and_resumed(
+    script: TurnScript,
+    gate: &ReplyGate,
+    is_asked: fn(&LiveFixture) -> bool,
+    seen: &str,
+) {
     let fixture = LiveFixture::new(script);
     let mut terminal = fixture.on_a_terminal(&[]);
     let session = terminal.process_id();
@@ -45,14 +51,14 @@ fn killed_and_resumed(script: Script, gate: &Gate, is_asked: fn(&LiveFixture) ->
 
 #[test]
 fn a_compaction_finished_without_a_driver_is_not_repeated() {
-    let gate = Gate::new();
+    let gate = ReplyGate::new();
     let script = compacting_behind(typing_agent(), &gate);
     killed_and_resumed(script, &gate, |fixture| fixture.compactions() == 1, "Context compacted");
 }
 
 #[test]
 fn a_packet_written_without_a_driver_is_not_requested_again() {
-    let gate = Gate::new();
+    let gate = ReplyGate::new();
     let script = typing_agent().behind(":packet_request]", 0, &gate);
     let is_asked = |fixture: &LiveFixture| asked_for(fixture, ":packet_request]") == 1;
     killed_and_resumed(script, &gate, is_asked, "Goal: a parser with docs");
@@ -76,7 +82,7 @@ fn turn_that_runs(beside: &Beside) -> Value {
 }
 
 /// Another one joins while Codex is still at it.
-async fn killed_and_joined(script: Script, gate: &Gate, asked: &str) {
+async fn killed_and_joined(script: TurnScript, gate: &ReplyGate, asked: &str) {
     let mut beside = Beside::new(script).await;
     beside.person.says(TASK).await.unwrap();
     beside.model_is_asked(asked).await;
@@ -93,14 +99,14 @@ async fn killed_and_joined(script: Script, gate: &Gate, asked: &str) {
 
 #[tokio::test]
 async fn a_running_packet_turn_is_awaited() {
-    let gate = Gate::new();
+    let gate = ReplyGate::new();
     let script = agent().behind(":packet_request]", 0, &gate);
     killed_and_joined(script, &gate, ":packet_request]").await;
 }
 
 #[tokio::test]
 async fn a_running_compaction_is_awaited() {
-    let gate = Gate::new();
+    let gate = ReplyGate::new();
     let script = compacting_behind(agent(), &gate);
     killed_and_joined(script, &gate, "compaction").await;
 }
@@ -109,7 +115,7 @@ async fn a_running_compaction_is_awaited() {
 #[tokio::test]
 async fn an_answer_to_the_user_without_a_driver_is_not_the_packet() {
     let answer = say(&format!("It is ten past nine.\n{TELLS_THE_TIME}"));
-    let gate = Gate::new();
+    let gate = ReplyGate::new();
     let script = agent().behind(":packet_request]", 0, &gate).on_first("AND-THEN", [answer]);
     let mut beside = Beside::new(script).await;
     beside.person.says(TASK).await.unwrap();

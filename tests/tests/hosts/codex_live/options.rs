@@ -2,10 +2,10 @@
 
 use std::process::Output;
 
-use rawr_tests::Terminal;
+use rawr_tests::{Terminal, wait_until};
 use serde_json::json;
 
-use super::deaths::{drivers, wait_until};
+use super::deaths::drivers;
 use super::fixture::{LiveFixture, agent, leave, say_to};
 
 fn run(fixture: &LiveFixture, arguments: &[&str]) -> Output {

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use futures::{SinkExt, StreamExt};
 use rawr_tests::codex::binary;
-use rawr_tests::mock_responses::{Purpose, Script};
+use rawr_tests::mock_responses::{RequestPurpose, TurnScript};
 use rawr_tests::rawr;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
@@ -162,12 +162,12 @@ impl Drop for Beside {
 }
 
 impl Beside {
-    pub async fn new(script: Script) -> Self {
+    pub async fn new(script: TurnScript) -> Self {
         Self::with(script, &[]).await
     }
 
     /// With options of rawr's.
-    pub async fn with(script: Script, options: &[&str]) -> Self {
+    pub async fn with(script: TurnScript, options: &[&str]) -> Self {
         Self::in_fixture(LiveFixture::new(script), options).await
     }
 
@@ -268,7 +268,7 @@ impl Beside {
     pub async fn model_is_asked(&self, marker: &str) {
         let asks = || {
             self.fixture.requests().iter().any(|request| match marker {
-                "compaction" => request.purpose != Purpose::Turn,
+                "compaction" => request.purpose != RequestPurpose::Turn,
                 marker => request.marker.as_deref() == Some(marker),
             })
         };

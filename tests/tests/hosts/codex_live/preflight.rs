@@ -1,12 +1,12 @@
 //! `rawr codex --preflight`: if a compaction must come before the next message, the message is held until the handoff. After
 //! any failure it is released.
 
-use rawr_tests::Terminal;
-use rawr_tests::mock_responses::{Gate, Script, call, say};
+use rawr_tests::mock_responses::{ReplyGate, TurnScript, call, say};
+use rawr_tests::{Terminal, wait_until};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
-use super::deaths::{drivers, kill, leave_nothing, nothing_is_left, processes, wait_until};
+use super::deaths::{drivers, kill, leave_nothing, nothing_is_left, processes};
 use super::fixture::{GOES_ON, HANDOFF, HEADS_UP, LiveFixture, PACKET, TASK, agent, leave, say_to};
 
 /// A compaction comes before the next message and at no other time.
@@ -16,12 +16,12 @@ pub const BEFORE_THE_NEXT: &str =
 pub const NEXT: &str = "AND-NOW the docs";
 
 /// A turn has ended, and a compaction is put off until the next message.
-fn put_off(script: Script) -> (LiveFixture, Terminal) {
+fn put_off(script: TurnScript) -> (LiveFixture, Terminal) {
     put_off_with(script, BEFORE_THE_NEXT, &[])
 }
 
-fn put_off_with(script: Script, settings: &str, arguments: &[&str]) -> (LiveFixture, Terminal) {
-    let gate = Gate::new();
+fn put_off_with(script: TurnScript, settings: &str, arguments: &[&str]) -> (LiveFixture, Terminal) {
+    let gate = ReplyGate::new();
     let fixture = LiveFixture::new(script.behind("WRITE-PARSER", 0, &gate));
     fixture.set(settings);
     let mut terminal = fixture.with_preflight(arguments);
@@ -35,7 +35,7 @@ fn put_off_with(script: Script, settings: &str, arguments: &[&str]) -> (LiveFixt
 }
 
 /// The next message is typed, and waits for a packet that is not written before the gate opens.
-fn waiting_for_a_packet(gate: &Gate) -> (LiveFixture, Terminal) {
+fn waiting_for_a_packet(gate: &ReplyGate) -> (LiveFixture, Terminal) {
     let (fixture, mut terminal) = put_off(agent().behind(":packet_request]", 0, gate));
     say_to(&mut terminal, NEXT);
     wait_until("a packet being written", || asked_for_a_packet(&fixture));
@@ -132,7 +132,7 @@ fn the_next_message_is_held_until_the_handoff() {
 /// The screen says it in the moment in which the turn ends.
 #[test]
 fn a_message_queued_until_the_end_of_the_turn_is_held_until_the_handoff() {
-    let gate = Gate::new();
+    let gate = ReplyGate::new();
     let fixture = LiveFixture::new(agent().behind("WRITE-PARSER", 1, &gate));
     fixture.set(BEFORE_THE_NEXT);
     let mut terminal = fixture.with_preflight(&[]);
@@ -166,7 +166,7 @@ fn without_pressure_messages_pass() {
 
 #[test]
 fn a_killed_driver_releases_the_message() {
-    let gate = Gate::new();
+    let gate = ReplyGate::new();
     let (fixture, mut terminal) = waiting_for_a_packet(&gate);
     let session = terminal.process_id();
     kill(drivers(session)[0]);
@@ -181,7 +181,7 @@ fn a_killed_driver_releases_the_message() {
 
 #[test]
 fn an_unresponsive_driver_releases_the_message() {
-    let gate = Gate::new();
+    let gate = ReplyGate::new();
     let (fixture, mut terminal) = waiting_for_a_packet(&gate);
     let driver = drivers(terminal.process_id())[0];
     kill_process(driver, Signal::STOP).unwrap();
@@ -195,7 +195,7 @@ fn an_unresponsive_driver_releases_the_message() {
 
 #[test]
 fn a_cancelled_compaction_releases_the_message_unchanged() {
-    let gate = Gate::new();
+    let gate = ReplyGate::new();
     let (fixture, mut terminal) = waiting_for_a_packet(&gate);
     let cancelled = fixture.rawr(&["compact", "--cancel", &thread_of(&fixture)]);
     assert!(cancelled.status.success(), "{cancelled:?}");
@@ -245,7 +245,7 @@ fn an_approval_request_of_codex_releases_the_message() {
 /// Codex's screen itself takes care of what it could not say.
 #[test]
 fn a_relay_killed_while_holding_a_message_loses_nothing() {
-    let gate = Gate::new();
+    let gate = ReplyGate::new();
     let (fixture, mut terminal) = waiting_for_a_packet(&gate);
     let session = terminal.process_id();
     let worker = relays(session).1[0];
@@ -307,7 +307,7 @@ fn a_relay_without_its_keeper_works_until_codex_ends() {
 
 #[test]
 fn the_relay_ends_with_the_terminal() {
-    let gate = Gate::new();
+    let gate = ReplyGate::new();
     let (_lab, mut terminal) = waiting_for_a_packet(&gate);
     let session = terminal.process_id();
     // The shell that waits for Codex cannot tidy up any more.

@@ -1,15 +1,16 @@
 //! Messages typed while a packet is pending: each is answered once, and the answer does not count as the packet.
 
-use rawr_tests::mock_responses::{Gate, Script, say};
+use rawr_tests::mock_responses::{ReplyGate, TurnScript, say};
+use rawr_tests::wait_until;
 
-use super::deaths::{kill_all, wait_until};
+use super::deaths::kill_all;
 use super::fixture::{GOES_ON, HANDOFF, LiveFixture, TASK, agent, leave, say_to};
 
 const QUESTION: &str = "WHAT-TIME is it";
 const ANSWER: &str = "It is ten past nine, and the parser skips comments.";
 
 /// The agent asks the user, and the packet is not written before the gate opens.
-fn with_a_question(gate: &Gate) -> Script {
+fn with_a_question(gate: &ReplyGate) -> TurnScript {
     let answer = say(ANSWER).input_tokens(145_500);
     agent().on_first("WHAT-TIME", [answer]).behind(":packet_request]", 0, gate)
 }
@@ -32,7 +33,7 @@ fn the_question_is_asked_once_and_its_answer_is_no_packet(fixture: &LiveFixture)
 
 #[test]
 fn a_message_typed_during_the_packet_is_answered_once() {
-    let gate = Gate::new();
+    let gate = ReplyGate::new();
     let fixture = LiveFixture::new(with_a_question(&gate));
     let mut terminal = fixture.on_a_terminal(&[]);
     say_to(&mut terminal, TASK);
@@ -48,7 +49,7 @@ fn a_message_typed_during_the_packet_is_answered_once() {
 /// request, the scripted model answers the later only.
 #[test]
 fn a_message_typed_while_a_session_resumes_is_answered_once() {
-    let gate = Gate::new();
+    let gate = ReplyGate::new();
     let fixture = LiveFixture::new(with_a_question(&gate));
     let mut terminal = fixture.on_a_terminal(&[]);
     let session = terminal.process_id();

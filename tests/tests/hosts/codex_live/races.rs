@@ -1,20 +1,20 @@
 //! Interference by the user or Codex at critical moments: one compaction, one handoff, every message once and in order.
 
-use rawr_tests::mock_responses::{Gate, Reply, Script, http_error, say, sse_failed};
+use rawr_tests::mock_responses::{ReplyGate, TurnReply, TurnScript, http_error, say, sse_failed};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 
 use super::fixture::{GOES_ON, LiveFixture, TASK, agent as typing_agent};
 use super::person::Beside;
 
-pub fn agent() -> Script {
+pub fn agent() -> TurnScript {
     typing_agent()
         .on("LAST-WORD", [say("the end").input_tokens(22_000)])
         .on("AND-THEN", [say("Then that.").input_tokens(21_500)])
 }
 
 /// The compaction takes until the gate opens.
-pub fn compacting_behind(gate: &Gate) -> Script {
+pub fn compacting_behind(gate: &ReplyGate) -> TurnScript {
     let summary = say("A summary by the model.").input_tokens(146_000).behind(gate);
     agent().on_compaction([summary])
 }
@@ -30,7 +30,7 @@ async fn without_interference() {
 
 #[tokio::test]
 async fn a_person_types_while_the_packet_is_written() {
-    let gate = Gate::new();
+    let gate = ReplyGate::new();
     let mut beside = Beside::new(agent().behind(":packet_request]", 0, &gate)).await;
     beside.person.says(TASK).await.unwrap();
     beside.model_is_asked(":packet_request]").await;
@@ -48,7 +48,7 @@ pub const TELLS_THE_TIME: &str = "<continuation_packet>\nState: done\nGoal: tell
 /// What the agent says then is for the person, in whatever words: it is asked for its packet once more.
 #[tokio::test]
 async fn an_answer_to_the_user_in_the_packets_turn_is_not_the_packet() {
-    let gate = Gate::new();
+    let gate = ReplyGate::new();
     let script = agent()
         .behind(":packet_request]", 0, &gate)
         .on_first("AND-NOW", [say(&format!("It is ten past nine.\n{TELLS_THE_TIME}"))]);
@@ -67,7 +67,7 @@ async fn an_answer_to_the_user_in_the_packets_turn_is_not_the_packet() {
 
 #[tokio::test]
 async fn a_person_types_while_codex_compacts() {
-    let gate = Gate::new();
+    let gate = ReplyGate::new();
     let mut beside = Beside::new(compacting_behind(&gate)).await;
     beside.person.says(TASK).await.unwrap();
     beside.model_is_asked("compaction").await;
@@ -93,7 +93,7 @@ async fn types_and_is_handed_over(beside: &mut Beside) {
 /// rawr stands still from before the history is rewritten until the person has been answered.
 #[tokio::test]
 async fn a_person_types_between_compaction_and_handoff() {
-    let (gate, answer) = (Gate::new(), Gate::new());
+    let (gate, answer) = (ReplyGate::new(), ReplyGate::new());
     let script = compacting_behind(&gate).behind("AND-NOW", 0, &answer);
     let mut beside = Beside::new(script).await;
     beside.person.says(TASK).await.unwrap();
@@ -114,7 +114,7 @@ async fn a_person_types_between_compaction_and_handoff() {
 
 #[tokio::test]
 async fn a_compaction_never_interrupts_a_turn() {
-    let (packet, answer) = (Gate::new(), Gate::new());
+    let (packet, answer) = (ReplyGate::new(), ReplyGate::new());
     let script = agent().behind(":packet_request]", 0, &packet).behind("AND-NOW", 0, &answer);
     let mut beside = Beside::new(script).await;
     beside.person.says(TASK).await.unwrap();
@@ -157,7 +157,7 @@ async fn pin(beside: &mut Beside) {
 }
 
 /// It is handed over in the turn of the message that came next, which waits behind the gate.
-async fn has_the_pin_after_one_compaction(mut beside: Beside, gate: Gate) {
+async fn has_the_pin_after_one_compaction(mut beside: Beside, gate: ReplyGate) {
     beside.tells("handoff", |_| true).await;
     gate.open();
     beside.person.hears(GOES_ON).await;
@@ -169,7 +169,7 @@ async fn has_the_pin_after_one_compaction(mut beside: Beside, gate: Gate) {
 
 #[tokio::test]
 async fn a_pin_survives_a_compaction_by_hand() {
-    let gate = Gate::new();
+    let gate = ReplyGate::new();
     let mut beside = Beside::new(agent().behind("AND-THEN", 0, &gate)).await;
     beside.person.says("AND-NOW hello").await.unwrap();
     beside.person.hears("Here you are.").await;
@@ -186,7 +186,7 @@ async fn a_pin_survives_a_compaction_by_hand() {
 /// Codex compacts by itself for it, before the message goes out.
 #[tokio::test]
 async fn a_pin_survives_a_switch_to_a_model_with_a_smaller_window() {
-    let gate = Gate::new();
+    let gate = ReplyGate::new();
     let script = agent()
         .on("READ-ALL", [say("All of it is read.").input_tokens(300_000)])
         .behind("AND-THEN", 0, &gate);
@@ -205,7 +205,7 @@ async fn a_pin_survives_a_switch_to_a_model_with_a_smaller_window() {
 
 #[tokio::test]
 async fn a_person_compacts_by_hand_while_the_packet_is_written() {
-    let gate = Gate::new();
+    let gate = ReplyGate::new();
     let mut beside = Beside::new(agent().behind(":packet_request]", 0, &gate)).await;
     beside.person.says(TASK).await.unwrap();
     beside.model_is_asked(":packet_request]").await;
@@ -222,7 +222,7 @@ async fn a_person_compacts_by_hand_while_the_packet_is_written() {
     beside.compacted(1);
 }
 
-async fn a_compaction_fails(reply: Reply) {
+async fn a_compaction_fails(reply: TurnReply) {
     let mut beside = Beside::new(agent().on_compaction([reply])).await;
     beside.person.says(TASK).await.unwrap();
     beside.tells("compaction", |told| told["status"] == "failed").await;
@@ -270,7 +270,7 @@ async fn codex_compacts_by_itself() {
 /// What the window held before a compaction that runs already is not what it holds.
 #[tokio::test]
 async fn rawr_comes_while_codex_compacts_by_itself() {
-    let gate = Gate::new();
+    let gate = ReplyGate::new();
     let script =
         compacting_behind(&gate).on("READ-ALL", [say("All is read.").input_tokens(189_500)]);
     let mut beside = Beside::new(script).await;
@@ -322,7 +322,7 @@ async fn a_resumed_thread_has_its_stored_usage() {
 
 #[tokio::test]
 async fn a_sequence_continues_after_a_restart_of_the_app_server() {
-    let gate = Gate::new();
+    let gate = ReplyGate::new();
     let mut beside = Beside::new(agent().behind(":packet_request]", 0, &gate)).await;
     beside.person.says(TASK).await.unwrap();
     beside.model_is_asked(":packet_request]").await;
@@ -353,7 +353,7 @@ async fn a_second_rawr_leaves_the_thread_to_the_first() {
 
 #[tokio::test]
 async fn detaching_does_not_interrupt_the_turn() {
-    let gate = Gate::new();
+    let gate = ReplyGate::new();
     let mut beside = Beside::new(agent().behind("AND-NOW", 0, &gate)).await;
     beside.person.says("AND-NOW hello").await.unwrap();
     beside.tells("session", |_| true).await;
@@ -385,7 +385,7 @@ async fn a_stopped_rawr_reports_that_it_detached() {
 
 /// Just when its compaction goes on.
 async fn compacting_without_experimental_methods() -> Beside {
-    let gate = Gate::new();
+    let gate = ReplyGate::new();
     let mut beside = Beside::with(compacting_behind(&gate), &["--without-experimental"]).await;
     beside.person.says(TASK).await.unwrap();
     beside.model_is_asked("compaction").await;

@@ -1,6 +1,6 @@
 //! A packet that is sampled outside the conversation; if that fails, it is requested in a turn.
 
-use rawr_tests::mock_responses::{Gate, Reply, Script, http_error, say};
+use rawr_tests::mock_responses::{ReplyGate, TurnReply, TurnScript, http_error, say};
 use serde_json::json;
 
 use super::fixture::{
@@ -13,7 +13,7 @@ const SAMPLED: [&str; 2] = ["--config", r#"rawr_auto_compaction.packet_channel="
 /// What the request for a packet says, wherever it stands.
 const ASKS: &str = "Write the continuation packet";
 
-fn agent(sample: Reply) -> Script {
+fn agent(sample: TurnReply) -> TurnScript {
     typing_agent()
         .on("LAST-WORD", [say("the end").input_tokens(22_000)])
         .on(ASKS, [sample.input_tokens(145_000)])
@@ -38,7 +38,7 @@ async fn a_sampled_packet_leaves_no_trace_before_the_compaction() {
     beside.compacted(1);
 }
 
-async fn asks_in_a_turn_after_all(script: Script, options: &[&str]) {
+async fn asks_in_a_turn_after_all(script: TurnScript, options: &[&str]) {
     let mut beside = Beside::with(script, options).await;
     beside.person.says(TASK).await.unwrap();
     beside.person.hears(GOES_ON).await;
@@ -60,7 +60,7 @@ async fn a_codex_without_sampling_gets_a_turn() {
 
 #[tokio::test]
 async fn a_person_types_while_a_packet_is_sampled() {
-    let gate = Gate::new();
+    let gate = ReplyGate::new();
     let mut beside = Beside::with(agent(say(PACKET)).behind(ASKS, 0, &gate), &SAMPLED).await;
     beside.person.says(TASK).await.unwrap();
     beside.model_is_asked(ASKS).await;
@@ -75,7 +75,7 @@ async fn a_person_types_while_a_packet_is_sampled() {
 /// A goal's turns would outdate one sample after the other.
 #[tokio::test]
 async fn a_goal_is_paused_while_a_packet_is_sampled() {
-    let (work, packet) = (Gate::new(), Gate::new());
+    let (work, packet) = (ReplyGate::new(), ReplyGate::new());
     let script = agent(say(PACKET)).behind("WRITE-PARSER", 0, &work);
     // Where the goal's turn was faster, the packet is asked for in a turn.
     let script = script.behind(ASKS, 0, &packet).behind(":packet_request]", 0, &packet);

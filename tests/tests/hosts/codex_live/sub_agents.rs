@@ -1,6 +1,6 @@
 //! Sub-agents of a user's Codex: rawr names each, and does not change the answers that they give to their parents.
 
-use rawr_tests::mock_responses::{Gate, SUB_AGENT, Script, call_in, say};
+use rawr_tests::mock_responses::{ReplyGate, SUB_AGENT, TurnScript, call_in, say};
 use serde_json::{Value, json};
 
 use super::fixture::{GOES_ON, HANDOFF, HEADS_UP, TASK, agent as typing_agent, shell};
@@ -10,7 +10,7 @@ use super::races::{self, is_joined};
 const ANSWER: &str = "The docs are read.";
 
 /// A parent that asks for the answer of a sub-agent whose window is full, and that can close it.
-fn agent(gate: &Gate) -> Script {
+fn agent(gate: &ReplyGate) -> TurnScript {
     let to_child = json!({"message": "CHILD-WORK on the docs"});
     let wait = json!({"targets": [SUB_AGENT], "timeout_ms": 10_000});
     let of_agents = |name: &str, arguments: Value| call_in("multi_agent_v1", name, arguments);
@@ -48,7 +48,7 @@ fn agent(gate: &Gate) -> Script {
 
 /// A parent, and its sub-agent that has done its work, with a full window.
 async fn with_a_child() -> (Beside, String) {
-    let gate = Gate::new();
+    let gate = ReplyGate::new();
     let mut beside = Beside::new(agent(&gate)).await;
     is_joined(&mut beside).await;
     beside.person.says("SHARE-WORK please").await.unwrap();
@@ -154,7 +154,7 @@ async fn a_sub_agent_closed_by_its_parent_stays_closed() {
 }
 
 /// Spawns a sub-agent that works until the gate opens, and commits.
-fn parent(gate: &Gate, tokens: u64) -> Script {
+fn parent(gate: &ReplyGate, tokens: u64) -> TurnScript {
     let child = json!({"message": "CHILD-WORK on the docs"});
     let commit = "git commit -q --allow-empty -m 'Begin the docs'";
     races::agent()
@@ -172,7 +172,7 @@ fn parent(gate: &Gate, tokens: u64) -> Script {
 
 #[tokio::test]
 async fn a_parent_waits_for_its_sub_agents() {
-    let gate = Gate::new();
+    let gate = ReplyGate::new();
     let mut beside = Beside::new(parent(&gate, 143_000)).await;
     is_joined(&mut beside).await;
     beside.person.says("SHARE-WORK please").await.unwrap();
@@ -194,7 +194,7 @@ async fn a_parent_waits_for_its_sub_agents() {
 
 #[tokio::test]
 async fn in_an_emergency_sub_agents_are_named_in_the_handoff() {
-    let gate = Gate::new();
+    let gate = ReplyGate::new();
     let mut beside = Beside::new(parent(&gate, 176_000)).await;
     is_joined(&mut beside).await;
     beside.person.says("SHARE-WORK please").await.unwrap();

@@ -2,8 +2,8 @@
 
 use std::process::Command;
 
-use rawr_tests::mock_chat::{Purpose, Script, call, cut, http, say, stall};
-use rawr_tests::{MockChat, Session};
+use rawr_tests::mock_chat::{ChatPurpose, ChatScript, call, cut, http, say, stall};
+use rawr_tests::{ExecOutput, MockChat};
 use serde_json::json;
 
 use super::fixture::{EmbeddedFixture, shell};
@@ -16,7 +16,7 @@ fn tools_work_in_the_folder_and_return_their_results() {
     let steps =
         json!([{"step": "write", "status": "completed"}, {"step": "test", "status": "pending"}]);
     let model = MockChat::start(
-        Script::default().on(
+        ChatScript::default().on(
             "go",
             [
                 call("update_plan", json!({ "plan": steps }))
@@ -72,7 +72,7 @@ fn tools_work_in_the_folder_and_return_their_results() {
 #[test]
 fn the_providers_token_count_is_reported() {
     let model = MockChat::start(
-        Script::default()
+        ChatScript::default()
             .on("go", [shell("true").input_tokens(4_000), say("ok").input_tokens(5_000)]),
     );
     let done = EmbeddedFixture::on_endpoint(&model, 100_000).exec(&["go"]);
@@ -91,7 +91,7 @@ fn transient_errors_are_retried_and_reported() {
         http(500, "oh no").retry_after(0),
         cut("half an ans"),
     ];
-    let script = Script::default().first(failing).on("go", [say("a whole answer")]);
+    let script = ChatScript::default().first(failing).on("go", [say("a whole answer")]);
     let model = MockChat::start(script);
     let done = EmbeddedFixture::on_endpoint(&model, 100_000).exec(&["go"]);
     done.expect_success();
@@ -111,7 +111,7 @@ fn transient_errors_are_retried_and_reported() {
 #[test]
 fn permanent_errors_end_the_turn_and_not_the_session() {
     let refusing = [http(401, "No such key: sk-secret"), say("here I am")];
-    let model = MockChat::start(Script::default().first(refusing));
+    let model = MockChat::start(ChatScript::default().first(refusing));
     let fixture = EmbeddedFixture::on_endpoint(&model, 100_000);
     let done = fixture.exec(&["go", "again"]);
     done.expect_success();
@@ -129,7 +129,8 @@ fn permanent_errors_end_the_turn_and_not_the_session() {
 #[test]
 fn a_session_with_a_failed_last_turn_exits_with_an_error() {
     let busy = || http(503, "busy").retry_after(0);
-    let model = MockChat::start(Script::default().first([busy(), busy(), busy(), busy(), busy()]));
+    let model =
+        MockChat::start(ChatScript::default().first([busy(), busy(), busy(), busy(), busy()]));
     let done = EmbeddedFixture::on_endpoint(&model, 100_000).exec(&["go"]);
     assert_eq!(done.output.status.code(), Some(1), "{}", done.dump());
     let notices = done.notices().join("\n");
@@ -138,9 +139,9 @@ fn a_session_with_a_failed_last_turn_exits_with_an_error() {
 }
 
 /// Works for three requests; the second one leaves too little room.
-fn worker() -> Script {
-    Script::default()
-        .on_each(Purpose::Summary, [say("A SUMMARY BY THE MODEL")])
+fn worker() -> ChatScript {
+    ChatScript::default()
+        .on_each(ChatPurpose::Summary, [say("A SUMMARY BY THE MODEL")])
         .on("packet_request]", [say(PACKET).input_tokens(9_200)])
         .on(":handoff]", [shell("echo docs > docs.txt"), say("The docs are written.")])
         .on("A SUMMARY BY", [shell("echo docs > docs.txt"), say("The docs are written.")])
@@ -183,7 +184,7 @@ fn packet_compaction_and_handoff_happen_inside_the_turn() {
     );
     let requests = model.requests();
     let purposes: Vec<_> = requests.iter().map(|request| request.purpose).collect();
-    let (turn, summary) = (Purpose::Turn, Purpose::Summary);
+    let (turn, summary) = (ChatPurpose::Turn, ChatPurpose::Summary);
     assert_eq!(purposes, [turn, turn, turn, summary, turn, turn]);
     // Instructions, the user's message, the summary, the handoff; nothing of the work before.
     let after = requests[4].transcript();
@@ -204,7 +205,7 @@ fn a_summary_uses_the_configured_summary_model() {
     );
     fixture.exec(&["write the parser"]).expect_success();
     let requests = model.requests();
-    let summary = requests.iter().find(|request| request.purpose == Purpose::Summary).unwrap();
+    let summary = requests.iter().find(|request| request.purpose == ChatPurpose::Summary).unwrap();
     let told = ["model", "reasoning_effort", "verbosity"].map(|field| summary.body[field].clone());
     assert_eq!(told, [json!("big-1"), json!("high"), json!("low")]);
     assert_eq!(requests[0].body["model"], "scripted-1");
@@ -213,7 +214,7 @@ fn a_summary_uses_the_configured_summary_model() {
 #[test]
 fn the_judge_is_the_agents_model_outside_the_conversation() {
     let judging = |answer: &str| {
-        worker().on_each(Purpose::Judgment, [say(answer)]).on(
+        worker().on_each(ChatPurpose::Judgment, [say(answer)]).on(
             "commit it",
             [
                 shell("git commit -q --allow-empty -m x").input_tokens(3_000),
@@ -233,13 +234,13 @@ fn the_judge_is_the_agents_model_outside_the_conversation() {
         done.expect_success();
         let requests = model.requests();
         let judged: Vec<_> =
-            requests.iter().filter(|request| request.purpose == Purpose::Judgment).collect();
+            requests.iter().filter(|request| request.purpose == ChatPurpose::Judgment).collect();
         assert!(!judged.is_empty(), "{}", done.dump());
         assert!(judged.iter().all(|request| request.transcript().len() == 2), "it stands alone");
         assert_eq!(done.all("handoff").len(), expected, "{}", done.dump());
         let conversation =
-            |request: &rawr_tests::mock_chat::Request| request.transcript().join("\n");
-        let leaked = requests.iter().filter(|it| it.purpose == Purpose::Turn);
+            |request: &rawr_tests::mock_chat::ChatRequest| request.transcript().join("\n");
+        let leaked = requests.iter().filter(|it| it.purpose == ChatPurpose::Turn);
         assert!(leaked.map(conversation).all(|text| !text.contains("should_compact")));
     }
 }
@@ -251,33 +252,33 @@ fn the_endpoints_compaction_is_tried_first_and_not_again_after_a_failure() {
         [(say("SEALED BY THE PROVIDER"), 0), (say(&long), 1), (http(404, "no"), 1)]
     {
         let script =
-            worker().on_each(Purpose::Compaction, [answer]).on("SEALED", [say("I went on.")]);
+            worker().on_each(ChatPurpose::Compaction, [answer]).on("SEALED", [say("I went on.")]);
         let model = MockChat::start(script);
         let fixture = EmbeddedFixture::on_endpoint(&model, 10_000);
         fixture.configure(
             "[features]\nrawr_auto_compaction = false\n[auto_compact]\nenabled = true\n",
         );
-        let done = Session::of(
+        let done = ExecOutput::of(
             fixture.command(&["--remote-compaction", "write the parser"]).output().unwrap(),
         );
         done.expect_success();
-        let count = |purpose: Purpose| {
+        let count = |purpose: ChatPurpose| {
             model.requests().iter().filter(|request| request.purpose == purpose).count()
         };
-        let asked = (count(Purpose::Compaction), count(Purpose::Summary));
+        let asked = (count(ChatPurpose::Compaction), count(ChatPurpose::Summary));
         assert_eq!(asked, (1, expected), "{}", done.dump());
     }
 }
 
 #[test]
 fn ctrl_c_during_an_answer_interrupts_the_turn() {
-    let model = MockChat::start(Script::default().on("go", [stall("I begin to")]));
+    let model = MockChat::start(ChatScript::default().on("go", [stall("I begin to")]));
     let fixture = EmbeddedFixture::on_endpoint(&model, 10_000);
     let rawr = fixture.start(&["go", "never said"]);
     model.wait_for("go");
     let interrupted = Command::new("kill").args(["-INT", &rawr.id().to_string()]).status();
     assert!(interrupted.unwrap().success());
-    let done = Session::of(rawr.wait_with_output().unwrap());
+    let done = ExecOutput::of(rawr.wait_with_output().unwrap());
     assert_eq!(done.output.status.code(), Some(130), "{}", done.dump());
     assert_eq!(done.all("turn_completed")[0]["status"], "interrupted");
     assert!(fixture.stored().contains("turn_completed"), "{}", fixture.stored());

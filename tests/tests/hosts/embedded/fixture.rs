@@ -3,13 +3,13 @@
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-use rawr_tests::mock_chat::{Reply, call};
-use rawr_tests::{MockChat, Repository, Session, compact_at_turn_end, rawr};
+use rawr_tests::mock_chat::{ChatModelReply, call};
+use rawr_tests::{ExecOutput, MockChat, Repository, compact_at_turn_end, rawr};
 use serde_json::json;
 use tempfile::TempDir;
 
 /// A call of the shell tool.
-pub fn shell(command: &str) -> Reply {
+pub fn shell(command: &str) -> ChatModelReply {
     call("shell", json!({ "command": command }))
 }
 
@@ -61,8 +61,8 @@ impl EmbeddedFixture {
         command
     }
 
-    pub fn exec(&self, prompts: &[&str]) -> Session {
-        Session::of(self.command(prompts).output().unwrap())
+    pub fn exec(&self, prompts: &[&str]) -> ExecOutput {
+        ExecOutput::of(self.command(prompts).output().unwrap())
     }
 
     /// What another command says of it.

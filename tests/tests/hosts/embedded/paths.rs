@@ -1,17 +1,17 @@
 //! The six paths of a compaction, each as the session's output and as the model's requests.
 
 use expect_test::{Expect, expect};
-use rawr_tests::mock_chat::{Purpose, Request, Script, say, stall};
+use rawr_tests::mock_chat::{ChatPurpose, ChatRequest, ChatScript, say, stall};
 use rawr_tests::{MockChat, sent};
 
 use super::fixture::{EmbeddedFixture, shell};
 
 /// An agent that commits and concludes under the pressure of the tier `ready`, and one that fills its window. Its packet
 /// is asked for by every path that wants one.
-fn agent() -> Script {
+fn agent() -> ChatScript {
     let commit = shell("git commit -q --allow-empty -m 'Add the parser'");
-    Script::default()
-        .on_each(Purpose::Summary, [say("A SUMMARY.")])
+    ChatScript::default()
+        .on_each(ChatPurpose::Summary, [say("A SUMMARY.")])
         .on(":packet_request]", [say(&packet()).input_tokens(3_200)])
         .on(":heads_up]", [say("ok").input_tokens(3_200)])
         .on(":handoff]", [shell("echo docs > docs.txt"), say("The docs are written.")])
@@ -40,7 +40,7 @@ fn packet() -> String {
     format!("<continuation_packet>\n{NOTES}\n</continuation_packet>")
 }
 
-fn check(config: &str, prompts: &[&str], told: Expect, seen: Expect) -> Vec<Request> {
+fn check(config: &str, prompts: &[&str], told: Expect, seen: Expect) -> Vec<ChatRequest> {
     let model = MockChat::start(agent());
     let fixture = EmbeddedFixture::on_endpoint(&model, 10_000);
     fixture.configure(config);
@@ -49,7 +49,7 @@ fn check(config: &str, prompts: &[&str], told: Expect, seen: Expect) -> Vec<Requ
     told.assert_eq(&done.story());
     let requests = model.requests();
     seen.assert_eq(&sent(requests.iter().map(|request| {
-        let purpose = if request.purpose == Purpose::Turn { "turn" } else { "compaction" };
+        let purpose = if request.purpose == ChatPurpose::Turn { "turn" } else { "compaction" };
         // The first is the agent's instructions.
         (purpose, request.transcript().into_iter().skip(1).collect())
     })));

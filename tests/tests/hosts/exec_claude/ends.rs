@@ -3,8 +3,8 @@
 use std::process::Command;
 
 use rawr_tests::claude::binary;
-use rawr_tests::mock_responses::{Script, say, stall};
-use rawr_tests::{Session, rawr};
+use rawr_tests::mock_responses::{TurnScript, say, stall};
+use rawr_tests::{ExecOutput, rawr};
 
 use super::fixture::ClaudeExecFixture;
 
@@ -21,7 +21,7 @@ fn refused(fixture: &ClaudeExecFixture, arguments: &[&str], edit: impl Fn(&mut C
 
 #[test]
 fn a_missing_claude_is_an_error_with_an_install_hint() {
-    let fixture = ClaudeExecFixture::new(Script::default());
+    let fixture = ClaudeExecFixture::new(TurnScript::default());
     let empty = tempfile::tempdir().unwrap();
     let error = refused(&fixture, &["hello"], |command| {
         command.env("PATH", empty.path());
@@ -34,7 +34,7 @@ fn a_missing_claude_is_an_error_with_an_install_hint() {
 
 #[test]
 fn options_of_other_hosts_are_refused_by_name() {
-    let fixture = ClaudeExecFixture::new(Script::default());
+    let fixture = ClaudeExecFixture::new(TurnScript::default());
     for (option, value, host) in
         [("--sandbox", "read-only", "codex"), ("--base-url", "http://127.0.0.1", "embedded")]
     {
@@ -45,7 +45,7 @@ fn options_of_other_hosts_are_refused_by_name() {
 
 #[test]
 fn a_missing_login_is_an_error_with_a_hint() {
-    let fixture = ClaudeExecFixture::new(Script::default());
+    let fixture = ClaudeExecFixture::new(TurnScript::default());
     let claude = binary().display().to_string();
     let error = refused(&fixture, &["--claude", &claude, "hello"], |command| {
         command.env_remove("ANTHROPIC_API_KEY");
@@ -56,7 +56,7 @@ fn a_missing_login_is_an_error_with_a_hint() {
 
 #[test]
 fn the_stderr_of_a_claude_that_fails_to_start_is_shown() {
-    let fixture = ClaudeExecFixture::new(Script::default());
+    let fixture = ClaudeExecFixture::new(TurnScript::default());
     let done = fixture.exec(&["--permission-mode", "no-such-mode", "hello"]);
     assert_eq!(done.output.status.code(), Some(1), "{}", done.dump());
     let error = String::from_utf8_lossy(&done.output.stderr).into_owned();
@@ -66,12 +66,13 @@ fn the_stderr_of_a_claude_that_fails_to_start_is_shown() {
 #[cfg(target_os = "linux")]
 #[test]
 fn the_death_of_claude_is_reported_and_the_thread_is_stored() {
-    let fixture =
-        ClaudeExecFixture::new(Script::default().on("HANG", [stall()]).on("HELLO", [say("Hi.")]));
+    let fixture = ClaudeExecFixture::new(
+        TurnScript::default().on("HANG", [stall()]).on("HELLO", [say("Hi.")]),
+    );
     let rawr = fixture.command(&["HELLO there", "HANG now"]).spawn().unwrap();
     fixture.wait_for("HANG");
     signal(&agent_of(rawr.id()), "-9");
-    let done = Session::of(rawr.wait_with_output().unwrap());
+    let done = ExecOutput::of(rawr.wait_with_output().unwrap());
     assert_eq!(done.output.status.code(), Some(1), "{}", done.dump());
     let error = String::from_utf8_lossy(&done.output.stderr).into_owned();
     assert!(error.contains("claude ended (signal: 9"), "{error}");
@@ -82,12 +83,12 @@ fn the_death_of_claude_is_reported_and_the_thread_is_stored() {
 #[cfg(target_os = "linux")]
 #[test]
 fn an_interrupt_ends_the_turn_and_all_processes() {
-    let fixture = ClaudeExecFixture::new(Script::default().on("HANG", [stall()]));
+    let fixture = ClaudeExecFixture::new(TurnScript::default().on("HANG", [stall()]));
     let rawr = fixture.command(&["HANG now", "NEVER said"]).spawn().unwrap();
     fixture.wait_for("HANG");
     let agent = agent_of(rawr.id());
     signal(&rawr.id().to_string(), "-INT");
-    let done = Session::of(rawr.wait_with_output().unwrap());
+    let done = ExecOutput::of(rawr.wait_with_output().unwrap());
     assert_eq!(done.output.status.code(), Some(130), "{}", done.dump());
     assert!(done.story().ends_with("turn interrupted\n"), "{}", done.story());
     assert!(events(&fixture).contains("\"interrupted\""), "{}", events(&fixture));

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use rawr_tests::claude::{ClaudeHome, binary};
-use rawr_tests::mock_responses::Script;
-use rawr_tests::{MockClaude, Repository, Session, rawr, sent};
+use rawr_tests::mock_responses::TurnScript;
+use rawr_tests::{ExecOutput, MockClaude, Repository, rawr, sent};
 
 use crate::fixture::purpose;
 pub use crate::fixture::{PACKET, claude_shell as shell};
@@ -18,7 +18,7 @@ pub struct ClaudeExecFixture {
 }
 
 impl ClaudeExecFixture {
-    pub fn new(script: Script) -> Self {
+    pub fn new(script: TurnScript) -> Self {
         let model = MockClaude::start(script);
         let home = ClaudeHome::new(&model);
         Self { claude: binary(), model, home, repository: Repository::new() }
@@ -39,8 +39,8 @@ impl ClaudeExecFixture {
         command
     }
 
-    pub fn exec(&self, arguments: &[&str]) -> Session {
-        Session::of(self.command(arguments).output().unwrap())
+    pub fn exec(&self, arguments: &[&str]) -> ExecOutput {
+        ExecOutput::of(self.command(arguments).output().unwrap())
     }
 
     /// What the model was sent.

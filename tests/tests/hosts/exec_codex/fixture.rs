@@ -2,9 +2,9 @@
 
 use std::process::{Command, Stdio};
 
-use rawr_tests::codex::{CodexHome, Config, binary};
-use rawr_tests::mock_responses::{Recorded, Script};
-use rawr_tests::{MockModel, Repository, Session, configure_with_spec, rawr, sent};
+use rawr_tests::codex::{CodexHome, CodexTestConfig, binary};
+use rawr_tests::mock_responses::{ResponsesRequest, TurnScript};
+use rawr_tests::{ExecOutput, MockModel, Repository, configure_with_spec, rawr, sent};
 
 use crate::fixture::purpose;
 pub use crate::fixture::{PACKET, codex_shell as shell};
@@ -16,11 +16,11 @@ pub struct CodexExecFixture {
 }
 
 impl CodexExecFixture {
-    pub fn new(script: Script) -> Self {
-        Self::configured(script, &Config::default())
+    pub fn new(script: TurnScript) -> Self {
+        Self::configured(script, &CodexTestConfig::default())
     }
 
-    pub fn configured(script: Script, config: &Config) -> Self {
+    pub fn configured(script: TurnScript, config: &CodexTestConfig) -> Self {
         let model = MockModel::start(script);
         let home = CodexHome::new(&model, config);
         Self { model, home, repository: Repository::new() }
@@ -47,12 +47,12 @@ impl CodexExecFixture {
         command
     }
 
-    pub fn exec(&self, arguments: &[&str]) -> Session {
-        Session::of(self.command(arguments).output().unwrap())
+    pub fn exec(&self, arguments: &[&str]) -> ExecOutput {
+        ExecOutput::of(self.command(arguments).output().unwrap())
     }
 
     /// What the model was sent, without the requests that do not count.
-    pub fn sent(&self, counts: impl Fn(&Recorded) -> bool) -> String {
+    pub fn sent(&self, counts: impl Fn(&ResponsesRequest) -> bool) -> String {
         let requests = self.model.requests();
         sent(
             requests

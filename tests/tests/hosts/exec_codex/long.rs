@@ -1,7 +1,7 @@
 //! A long session with tools and instructions that fill a fifth of the window is compacted repeatedly.
 
-use rawr_tests::codex::Config;
-use rawr_tests::mock_responses::{Reply, Script, say};
+use rawr_tests::codex::CodexTestConfig;
+use rawr_tests::mock_responses::{TurnReply, TurnScript, say};
 use serde_json::Value;
 
 use super::fixture::{CodexExecFixture, PACKET, shell};
@@ -9,14 +9,14 @@ use super::fixture::{CodexExecFixture, PACKET, shell};
 /// With what the request itself holds, some 56,000 tokens.
 const PREFIX: u64 = 50_000;
 
-fn with_prefix(reply: Reply) -> Reply {
+fn with_prefix(reply: TurnReply) -> TurnReply {
     reply.prefix_tokens(PREFIX)
 }
 
 /// Each prompt reads a good deal and ends with a commit.
-fn agent() -> Script {
+fn agent() -> TurnScript {
     let read = "seq 1 4000 && git commit -q --allow-empty -m 'Go on'";
-    Script::default()
+    TurnScript::default()
         .on("packet_request]", [with_prefix(say(PACKET))])
         .on(":handoff]", [with_prefix(say("Going on with the docs."))])
         .on("WORK", [shell(read), say("One more part is written and committed.")].map(with_prefix))
@@ -27,7 +27,7 @@ fn agent() -> Script {
 #[test]
 fn a_large_fixed_prefix_does_not_stop_compactions() {
     let prompts = std::env::var("RAWR_LONG_SESSION").map_or(30, |many| many.parse().unwrap());
-    let config = Config { context_window: 272_000, ..Config::default() };
+    let config = CodexTestConfig { context_window: 272_000, ..CodexTestConfig::default() };
     let fixture = CodexExecFixture::configured(agent(), &config);
     let prompts: Vec<_> = (1..=prompts).map(|number| format!("WORK on part {number}")).collect();
     let done = fixture.exec(&prompts.iter().map(String::as_str).collect::<Vec<_>>());

@@ -1,17 +1,17 @@
 //! The paths of a compaction with the real Codex, each as the session's output and as the model's requests.
 
 use expect_test::{Expect, expect};
-use rawr_tests::Session;
-use rawr_tests::codex::Config;
-use rawr_tests::mock_responses::{Purpose, Recorded, Script, say, stall};
+use rawr_tests::ExecOutput;
+use rawr_tests::codex::CodexTestConfig;
+use rawr_tests::mock_responses::{RequestPurpose, ResponsesRequest, TurnScript, say, stall};
 
 use super::fixture::{CodexExecFixture, PACKET, shell};
 
 /// An agent that commits and concludes under the pressure of the tier `ready`, and one that fills its window.
-fn agent() -> Script {
+fn agent() -> TurnScript {
     let commit =
         "printf 'parse\\n' > parser.txt && git add -A && git commit -q -m 'Add the parser'";
-    Script::default()
+    TurnScript::default()
         .on("packet_request]", [say(PACKET).input_tokens(66_000)])
         .on(":heads_up]", [say("ok").input_tokens(66_000)])
         .on("AND-NOW", [say("Here you are.").input_tokens(14_000)])
@@ -44,17 +44,17 @@ fn check(
     prompts: &[&str],
     told: Expect,
     seen: Expect,
-) -> (CodexExecFixture, Session) {
+) -> (CodexExecFixture, ExecOutput) {
     check_but(config, prompts, |_| true, told, seen)
 }
 
 fn check_but(
     config: &str,
     prompts: &[&str],
-    counts: impl Fn(&Recorded) -> bool,
+    counts: impl Fn(&ResponsesRequest) -> bool,
     told: Expect,
     seen: Expect,
-) -> (CodexExecFixture, Session) {
+) -> (CodexExecFixture, ExecOutput) {
     let fixture = CodexExecFixture::new(agent());
     fixture.configure(config);
     let session = fixture.exec(prompts);
@@ -156,7 +156,8 @@ fn path_2_auto_with_a_packet_by_rawr() {
 /// What the model is given back first after its compaction.
 fn handed_over(fixture: &CodexExecFixture) -> String {
     let requests = fixture.model.requests();
-    let compaction = requests.iter().position(|request| request.purpose != Purpose::Turn).unwrap();
+    let compaction =
+        requests.iter().position(|request| request.purpose != RequestPurpose::Turn).unwrap();
     requests[compaction + 1].user_messages().pop().unwrap()
 }
 
@@ -266,8 +267,9 @@ fn path_4_preflight_waits_for_the_next_message_and_delivers_it_after_the_handoff
 #[test]
 fn path_5_mid_turn_asks_inside_the_turn_and_compacts_after_it() {
     // The request that the packet request comes into may have left or not.
-    let counts =
-        |request: &Recorded| request.marker.as_deref() != Some("READ-ON") || request.step == 0;
+    let counts = |request: &ResponsesRequest| {
+        request.marker.as_deref() != Some("READ-ON") || request.step == 0
+    };
     check_but(
         "",
         &["READ-ON until the window is full"],
@@ -423,9 +425,10 @@ fn with_rawr_off_codex_compacts_as_configured() {
     // Codex by itself compacts from 90% of its window on, and with rawr at its side when it is full.
     for (config, expected) in [(off, 1), ("", 0), (INLINE, 0)] {
         let work = [shell("true").input_tokens(18_500), say("done").input_tokens(8_000)];
-        let config_of_codex = Config { context_window: 20_000, ..Config::default() };
+        let config_of_codex =
+            CodexTestConfig { context_window: 20_000, ..CodexTestConfig::default() };
         let fixture =
-            CodexExecFixture::configured(Script::default().on("WORK", work), &config_of_codex);
+            CodexExecFixture::configured(TurnScript::default().on("WORK", work), &config_of_codex);
         fixture.configure(&format!("{config}[rawr_auto_compaction]\nmid_turn = \"off\"\n"));
         let session = fixture.exec(&["WORK"]);
         session.expect_success();

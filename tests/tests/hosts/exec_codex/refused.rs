@@ -3,8 +3,8 @@
 use std::io::Write;
 use std::process::Stdio;
 
-use rawr_tests::Session;
-use rawr_tests::mock_responses::{Script, say};
+use rawr_tests::ExecOutput;
+use rawr_tests::mock_responses::{TurnScript, say};
 
 use super::fixture::{CodexExecFixture, PACKET};
 
@@ -13,7 +13,7 @@ const MOST_CHARACTERS: usize = 1_048_576;
 
 #[test]
 fn a_message_too_long_for_its_handoff_is_sent_alone() {
-    let script = Script::default()
+    let script = TurnScript::default()
         .on("packet_request]", [say(PACKET).input_tokens(66_000)])
         .on("AND-NOW", [say("Here you are.").input_tokens(14_000)])
         .on(
@@ -32,7 +32,7 @@ fn a_message_too_long_for_its_handoff_is_sent_alone() {
     let mut typed = exec.stdin.take().unwrap();
     typed.write_all(format!("WRITE-PARSER please\n{long}\n").as_bytes()).unwrap();
     drop(typed);
-    let session = Session::of(exec.wait_with_output().unwrap());
+    let session = ExecOutput::of(exec.wait_with_output().unwrap());
     session.expect_success();
     let compacted = session.all("compaction");
     assert!(compacted.iter().any(|it| it["status"] == "completed"), "{}", session.dump());

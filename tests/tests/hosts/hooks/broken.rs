@@ -4,7 +4,7 @@ use std::io::Write;
 use std::process::{Output, Stdio};
 
 use rawr_tests::claude::MODEL;
-use rawr_tests::mock_responses::Script;
+use rawr_tests::mock_responses::TurnScript;
 use serde_json::{Value, json};
 
 use super::fixture::{HooksFixture, answers};
@@ -65,7 +65,7 @@ fn check_silent(output: &Output) {
 
 #[test]
 fn failures_are_logged_and_not_shown() {
-    let fixture = HooksFixture::new(Script::default());
+    let fixture = HooksFixture::new(TurnScript::default());
     let path = transcript(&fixture);
     let good = stopped(&fixture, "s", &path);
     let gone = stopped(&fixture, "s", "/no/such/transcript.jsonl");
@@ -104,7 +104,7 @@ fn failures_are_logged_and_not_shown() {
 
 #[test]
 fn an_unwritable_home_does_not_stop_the_agent() {
-    let fixture = HooksFixture::new(Script::default());
+    let fixture = HooksFixture::new(TurnScript::default());
     let input = stopped(&fixture, "s", &transcript(&fixture));
     std::fs::write(fixture.home.path().join("rawr"), "a file where a folder should be").unwrap();
     check_silent(&hook(&fixture, &STOP, &input));
@@ -112,7 +112,7 @@ fn an_unwritable_home_does_not_stop_the_agent() {
 
 #[test]
 fn a_thread_owned_by_another_program_is_ignored() {
-    let fixture = HooksFixture::new(Script::default());
+    let fixture = HooksFixture::new(TurnScript::default());
     let input = stopped(&fixture, "s", &transcript(&fixture));
     let folder = fixture.home.path().join("rawr/auto_compaction/threads/s");
     std::fs::create_dir_all(&folder).unwrap();
@@ -148,7 +148,7 @@ fn in_modes_off_and_suggest_the_agent_is_not_asked() {
         ("features.rawr_auto_compaction = false", false),
         ("rawr_auto_compaction.mode = \"suggest\"", true),
     ] {
-        let fixture = HooksFixture::new(Script::default());
+        let fixture = HooksFixture::new(TurnScript::default());
         std::fs::write(fixture.home.path().join("rawr.toml"), config).unwrap();
         let input = stopped(&fixture, "s", &transcript(&fixture));
         check_silent(&hook(&fixture, &STOP, &input));

@@ -4,8 +4,8 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
-use rawr_tests::codex::{CodexHome, Config, binary};
-use rawr_tests::mock_responses::{Purpose, Script, call, say};
+use rawr_tests::codex::{CodexHome, CodexTestConfig, binary};
+use rawr_tests::mock_responses::{RequestPurpose, TurnScript, call, say};
 use rawr_tests::{MockModel, Repository, rawr};
 use serde_json::{Value, json};
 
@@ -19,9 +19,9 @@ struct CodexHooksFixture {
 }
 
 impl CodexHooksFixture {
-    fn new(script: Script) -> Self {
+    fn new(script: TurnScript) -> Self {
         let (model, repository) = (MockModel::start(script), Repository::new());
-        let home = CodexHome::new(&model, &Config::for_a_screen(repository.path()));
+        let home = CodexHome::new(&model, &CodexTestConfig::for_a_screen(repository.path()));
         Self { model, home, repository }
     }
 
@@ -51,10 +51,10 @@ impl CodexHooksFixture {
 }
 
 /// Works, commits under pressure, writes its packet, and goes on.
-fn agent() -> Script {
+fn agent() -> TurnScript {
     let commit =
         "printf 'parse\\n' > parser.txt && git add -A && git commit -q -m 'Add the parser'";
-    Script::default()
+    TurnScript::default()
         .on("packet_request]", [say(PACKET).input_tokens(66_000)])
         .on("AND-NOW", [say("The docs are written.").input_tokens(14_000)])
         .on(
@@ -110,7 +110,7 @@ impl CodexHooksFixture {
         let own = || requests.iter().filter(|it| !it.asks_for_title());
         let saying = own().rfind(|it| it.user_messages().iter().any(says));
         hands_over_once(&saying.unwrap().messages("developer"));
-        assert_eq!(own().filter(|it| it.purpose != Purpose::Turn).count(), 1);
+        assert_eq!(own().filter(|it| it.purpose != RequestPurpose::Turn).count(), 1);
     }
 }
 

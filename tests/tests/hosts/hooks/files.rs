@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use rawr_tests::mock_responses::Script;
+use rawr_tests::mock_responses::TurnScript;
 use rawr_tests::rawr;
 use serde_json::Value;
 
@@ -15,7 +15,7 @@ fn settings(fixture: &HooksFixture) -> PathBuf {
 
 #[test]
 fn hooks_are_installed_once_and_removed_with_a_backup() {
-    let fixture = HooksFixture::new(Script::default());
+    let fixture = HooksFixture::new(TurnScript::default());
     let before = "{\n  \"model\": \"opus\",\n  \"env\": {\"B\": \"1\", \"A\": \"2\"}\n}\n";
     std::fs::create_dir_all(settings(&fixture).parent().unwrap()).unwrap();
     std::fs::write(settings(&fixture), before).unwrap();
@@ -45,7 +45,7 @@ fn hooks_are_installed_once_and_removed_with_a_backup() {
 /// What installing made is gone again; a person's own empty file stays.
 #[test]
 fn a_file_with_only_hooks_is_removed_with_them() {
-    let fixture = HooksFixture::new(Script::default());
+    let fixture = HooksFixture::new(TurnScript::default());
     fixture.says(&["hooks", "install", "--claude"]);
     let said = fixture.says(&["hooks", "install", "--claude", "--uninstall"]);
     assert!(said.starts_with("removed "), "{said}");
@@ -59,7 +59,7 @@ fn a_file_with_only_hooks_is_removed_with_them() {
 
 #[test]
 fn project_hooks_are_in_the_unshared_settings() {
-    let fixture = HooksFixture::new(Script::default());
+    let fixture = HooksFixture::new(TurnScript::default());
     fixture.says(&["--home", "h", "hooks", "install", "--claude", "--codex", "--project", "."]);
     let text = |name: &str| std::fs::read_to_string(fixture.repository.path().join(name)).unwrap();
     let home = fixture.repository.path().canonicalize().unwrap().join("h");
@@ -74,7 +74,7 @@ fn project_hooks_are_in_the_unshared_settings() {
 
 #[test]
 fn an_invalid_settings_file_is_not_changed() {
-    let fixture = HooksFixture::new(Script::default());
+    let fixture = HooksFixture::new(TurnScript::default());
     std::fs::create_dir_all(settings(&fixture).parent().unwrap()).unwrap();
     for (text, words) in [
         ("{ // mine\n}", "comment on line 1"),
@@ -97,7 +97,7 @@ fn an_invalid_settings_file_is_not_changed() {
 
 #[test]
 fn each_change_backs_up_the_file() {
-    let fixture = HooksFixture::new(Script::default());
+    let fixture = HooksFixture::new(TurnScript::default());
     std::fs::create_dir_all(settings(&fixture).parent().unwrap()).unwrap();
     let mut kept = vec!["{\n  \"model\": \"opus\"\n}\n".to_owned()];
     std::fs::write(settings(&fixture), &kept[0]).unwrap();
@@ -116,7 +116,7 @@ fn each_change_backs_up_the_file() {
 /// Package managers replace the real file and keep the link.
 #[test]
 fn hooks_use_the_path_that_rawr_was_called_with() {
-    let fixture = HooksFixture::new(Script::default());
+    let fixture = HooksFixture::new(TurnScript::default());
     let bin = fixture.home.path().join("bin");
     std::fs::create_dir(&bin).unwrap();
     std::os::unix::fs::symlink(rawr(), bin.join("rawr")).unwrap();
@@ -137,7 +137,7 @@ fn hooks_use_the_path_that_rawr_was_called_with() {
 
 #[test]
 fn hooks_of_a_renamed_rawr_are_recognized() {
-    let fixture = HooksFixture::new(Script::default());
+    let fixture = HooksFixture::new(TurnScript::default());
     for name in [".rawr-wrapped", "compactor"] {
         let program = fixture.home.path().join(name);
         std::fs::copy(rawr(), &program).unwrap();
@@ -155,7 +155,7 @@ fn hooks_of_a_renamed_rawr_are_recognized() {
 #[test]
 fn links_and_permissions_are_kept() {
     use std::os::unix::fs::PermissionsExt;
-    let fixture = HooksFixture::new(Script::default());
+    let fixture = HooksFixture::new(TurnScript::default());
     let real = fixture.home.path().join("dotfiles.json");
     std::fs::write(&real, "{}").unwrap();
     std::fs::set_permissions(&real, PermissionsExt::from_mode(0o640)).unwrap();
@@ -169,7 +169,7 @@ fn links_and_permissions_are_kept() {
 
 #[test]
 fn an_agent_must_be_named() {
-    let fixture = HooksFixture::new(Script::default());
+    let fixture = HooksFixture::new(TurnScript::default());
     assert_eq!(fixture.run(&["hooks", "install"]).status.code(), Some(2));
     let output = fixture.run(&["hooks", "install", "--claude", "--project", "/no/such"]);
     assert!(String::from_utf8(output.stderr).unwrap().contains("--project DIR"));
@@ -177,7 +177,7 @@ fn an_agent_must_be_named() {
 
 #[test]
 fn the_doctor_checks_claude_and_hooks() {
-    let fixture = HooksFixture::new(Script::default());
+    let fixture = HooksFixture::new(TurnScript::default());
     let claude = rawr_tests::claude::binary().display().to_string();
     let check = |name: &str| -> Value {
         let output = fixture.run(&["doctor", "--json", "--claude", &claude, "--codex", "/no/such"]);

@@ -6,7 +6,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
 use rawr_tests::claude::{ClaudeHome, binary};
-use rawr_tests::mock_responses::{Purpose, Script};
+use rawr_tests::mock_responses::{RequestPurpose, TurnScript};
 use rawr_tests::{MockClaude, Repository, rawr, sent};
 use serde_json::{Value, json};
 
@@ -19,7 +19,7 @@ pub struct HooksFixture {
 }
 
 impl HooksFixture {
-    pub fn new(script: Script) -> Self {
+    pub fn new(script: TurnScript) -> Self {
         let model = MockClaude::start(script);
         let home = ClaudeHome::new(&model);
         Self { model, home, repository: Repository::new() }
@@ -49,7 +49,7 @@ impl HooksFixture {
         self.says(&["hooks", "install", "--claude", "--headless"]);
     }
 
-    pub fn claude(&self) -> Claude {
+    pub fn claude(&self) -> InteractiveClaude {
         let mut command = Command::new(binary());
         command
             .args(["-p", "--input-format", "stream-json", "--output-format", "stream-json"])
@@ -70,13 +70,13 @@ impl HooksFixture {
             }
         });
         let input = child.stdin.take();
-        Claude { child, input, lines }
+        InteractiveClaude { child, input, lines }
     }
 
     /// What the model was sent. Where rawr lies differs.
     pub fn sent(&self) -> String {
         let sent = sent(self.model.requests().iter().map(|request| {
-            let is_turn = request.purpose == Purpose::Turn;
+            let is_turn = request.purpose == RequestPurpose::Turn;
             (if is_turn { "turn" } else { "compaction" }, request.transcript())
         }));
         let lines = sent.lines().map(|line| {
@@ -114,7 +114,7 @@ impl HooksFixture {
     }
 }
 
-pub struct Claude {
+pub struct InteractiveClaude {
     child: Child,
     input: Option<ChildStdin>,
     lines: Receiver<Value>,
@@ -122,7 +122,7 @@ pub struct Claude {
 
 const LIMIT: Duration = Duration::from_secs(120);
 
-impl Claude {
+impl InteractiveClaude {
     /// Says something, and hears all up to the end of the turn.
     pub fn ask(&mut self, text: &str) -> Vec<Value> {
         let message = json!({"type": "user", "message": {"role": "user", "content": text}});
@@ -146,7 +146,7 @@ impl Claude {
     }
 }
 
-impl Drop for Claude {
+impl Drop for InteractiveClaude {
     fn drop(&mut self) {
         drop(self.child.kill());
         drop(self.child.wait());

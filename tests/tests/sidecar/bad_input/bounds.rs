@@ -4,17 +4,21 @@
 use rawr_protocol::methods::{InputSubmit, ThreadOpen};
 use rawr_protocol::{Disposition, ErrorCode, InputKind, InputSubmitParams, Role};
 use rawr_tests::sidecar::Failure;
-use rawr_tests::{Home, Sidecar, StandIn};
+use rawr_tests::{StandIn, TestHome, TestSidecar};
 use serde_json::{Value, json};
 
-fn opened(home: &Home) -> Sidecar {
-    let mut sidecar = Sidecar::start(home);
+fn opened(home: &TestHome) -> TestSidecar {
+    let mut sidecar = TestSidecar::start(home);
     sidecar.call::<ThreadOpen>(&StandIn::new("t").opening(home, Role::Owner));
     sidecar
 }
 
 /// Repeats a request until it is refused, and returns how many were accepted.
-fn fill(sidecar: &mut Sidecar, method: &str, params: impl Fn(usize) -> Value) -> (usize, Failure) {
+fn fill(
+    sidecar: &mut TestSidecar,
+    method: &str,
+    params: impl Fn(usize) -> Value,
+) -> (usize, Failure) {
     for taken in 0..10_000 {
         if let Err(failure) = sidecar.say(method, &params(taken)).unwrap() {
             return (taken, *failure);
@@ -25,7 +29,7 @@ fn fill(sidecar: &mut Sidecar, method: &str, params: impl Fn(usize) -> Value) ->
 
 #[test]
 fn guards_are_limited_and_expired_ones_do_not_count() {
-    let home = Home::new();
+    let home = TestHome::new();
     let mut sidecar = opened(&home);
     let guard = |until: Value| json!({ "threadId": "t", "until": until });
     for _ in 0..150 {
@@ -39,26 +43,24 @@ fn guards_are_limited_and_expired_ones_do_not_count() {
     let cleared = sidecar.say("rawr/guard/clear", &json!({ "threadId": "t" })).unwrap().unwrap();
     assert_eq!(cleared["cleared"], 100);
     sidecar.say("rawr/guard/set", &held(0)).unwrap().unwrap();
-    sidecar.take_notes();
-    sidecar.leave();
+    sidecar.discard_and_leave();
 }
 
 #[test]
 fn directives_are_limited_and_a_known_one_may_be_repeated() {
-    let home = Home::new();
+    let home = TestHome::new();
     let mut sidecar = opened(&home);
     let directive = |number: usize| json!({ "threadId": "t", "signal": { "kind": "directive", "text": format!("rule {number}"), "pinned": true } });
     let (taken, failure) = fill(&mut sidecar, "rawr/signal/report", directive);
     assert_eq!((taken, failure.code), (200, ErrorCode::NotNow), "{failure:?}");
     assert_eq!(failure.message, "200 directives are in force, which is as many as a thread keeps");
     sidecar.say("rawr/signal/report", &directive(7)).unwrap().unwrap();
-    sidecar.take_notes();
-    sidecar.leave();
+    sidecar.discard_and_leave();
 }
 
 #[test]
 fn held_messages_are_limited_and_no_accepted_one_is_lost() {
-    let home = Home::new();
+    let home = TestHome::new();
     let mut sidecar = opened(&home);
     let turn = |fields: Value| {
         let mut params = json!({ "threadId": "t", "turnId": "u1" });

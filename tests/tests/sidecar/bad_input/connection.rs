@@ -5,11 +5,10 @@ use expect_test::expect;
 use rawr_protocol::methods::{ActionPerform, ThreadList, ThreadOpen};
 use rawr_protocol::{Role, ThreadListParams};
 use rawr_tests::sidecar::Streams;
-use rawr_tests::{Home, Launch, Sidecar, StandIn};
+use rawr_tests::{LaunchOptions, StandIn, TestHome, TestSidecar, wait_until};
 use serde_json::json;
 use std::fmt::Write as _;
 use std::io::Write as _;
-use std::time::{Duration, Instant};
 
 #[test]
 fn invalid_framing_ends_the_connection_with_one_parse_error() {
@@ -24,8 +23,8 @@ fn invalid_framing_ends_the_connection_with_one_parse_error() {
         format!("X-Long: {}\r\n", "x".repeat(5000)).as_bytes(),
         b"\xff\xfe\x00",
     ] {
-        let home = Home::new();
-        let mut sidecar = Sidecar::start(&home);
+        let home = TestHome::new();
+        let mut sidecar = TestSidecar::start(&home);
         sidecar.send_raw(bytes);
         let _ = writeln!(lines, "{}\n  {}", beginning(bytes), shown(&sidecar.next_answer()));
         assert_eq!(sidecar.wait().code(), Some(1));
@@ -54,8 +53,8 @@ fn invalid_framing_ends_the_connection_with_one_parse_error() {
 fn an_incomplete_frame_at_the_end_of_input_is_a_normal_end() {
     for cut in [&b"Content-Le"[..], b"Content-Length: 40\r\n", b"Content-Length: 40\r\n\r\n{\"json"]
     {
-        let home = Home::new();
-        let mut sidecar = Sidecar::start(&home);
+        let home = TestHome::new();
+        let mut sidecar = TestSidecar::start(&home);
         sidecar.send_raw(cut);
         sidecar.end_input();
         assert_eq!(sidecar.wait().code(), Some(0));
@@ -66,8 +65,8 @@ fn an_incomplete_frame_at_the_end_of_input_is_a_normal_end() {
 #[test]
 fn other_headers_and_their_order_do_not_matter() {
     let body = r#"{"jsonrpc":"2.0","id":1000,"method":"rawr/thread/list"}"#;
-    let home = Home::new();
-    let mut sidecar = Sidecar::start(&home);
+    let home = TestHome::new();
+    let mut sidecar = TestSidecar::start(&home);
     let header = format!("content-type: application/json\r\nCONTENT-LENGTH:  {} \r\n", body.len());
     sidecar.send_raw(format!("{header}\r\n{body}").as_bytes());
     assert_eq!(sidecar.answer_to(&json!(1000))["result"], json!({ "threads": [] }));
@@ -76,8 +75,8 @@ fn other_headers_and_their_order_do_not_matter() {
 
 #[test]
 fn a_message_that_is_too_large_is_refused_and_skipped() {
-    let home = Home::new();
-    let mut sidecar = Sidecar::start(&home);
+    let home = TestHome::new();
+    let mut sidecar = TestSidecar::start(&home);
     sidecar.send_body(&vec![b' '; 100_000_000]);
     expect!["null -32600 a message of 100000000 bytes is too large → split the request"]
         .assert_eq(&shown(&sidecar.next_answer()));
@@ -89,8 +88,8 @@ fn a_message_that_is_too_large_is_refused_and_skipped() {
 
 #[test]
 fn requests_outside_of_the_life_cycle_are_refused() {
-    let home = Home::new();
-    let mut sidecar = Sidecar::spawn(&home, &Launch::default());
+    let home = TestHome::new();
+    let mut sidecar = TestSidecar::spawn(&home, &LaunchOptions::default());
     let mut lines = String::new();
     for method in [
         "rawr/thread/list",
@@ -131,8 +130,8 @@ fn requests_outside_of_the_life_cycle_are_refused() {
 fn the_exit_code_tells_whether_the_client_shut_down_properly() {
     let exit = json!({ "jsonrpc": "2.0", "method": "exit" });
     let end = |greeted: bool, exits: bool, code: i32| {
-        let home = Home::new();
-        let mut sidecar = Sidecar::spawn(&home, &Launch::default());
+        let home = TestHome::new();
+        let mut sidecar = TestSidecar::spawn(&home, &LaunchOptions::default());
         if greeted {
             sidecar.greet("test");
         }
@@ -151,9 +150,9 @@ fn the_exit_code_tells_whether_the_client_shut_down_properly() {
 
 #[test]
 fn a_client_that_never_reads_takes_little_memory_and_ends_with_its_input() {
-    let launch = Launch { streams: Streams::Unread, ..Launch::default() };
-    let home = Home::new();
-    let mut sidecar = Sidecar::spawn(&home, &launch);
+    let launch = LaunchOptions { streams: Streams::Unread, ..LaunchOptions::default() };
+    let home = TestHome::new();
+    let mut sidecar = TestSidecar::spawn(&home, &launch);
     let message = |id: u32, method: &str| {
         let body = format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}","params":{{}}}}"#);
         format!("Content-Length: {}\r\n\r\n{body}", body.len()).into_bytes()
@@ -170,9 +169,9 @@ fn a_client_that_never_reads_takes_little_memory_and_ends_with_its_input() {
 
 #[test]
 fn a_client_with_too_many_unread_answers_is_disconnected() {
-    let launch = Launch { streams: Streams::Unread, ..Launch::default() };
-    let home = Home::new();
-    let mut sidecar = Sidecar::spawn(&home, &launch);
+    let launch = LaunchOptions { streams: Streams::Unread, ..LaunchOptions::default() };
+    let home = TestHome::new();
+    let mut sidecar = TestSidecar::spawn(&home, &launch);
     sidecar.send(&json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {} }));
     // An answer repeats the id of its request, however long.
     let long = format!(r#"{{"jsonrpc":"2.0","id":"{}"}}"#, "x".repeat(4 << 20));
@@ -182,21 +181,12 @@ fn a_client_with_too_many_unread_answers_is_disconnected() {
     assert_eq!(sidecar.wait().code(), Some(1));
 }
 
-/// Only a hang takes longer than the limit.
-fn wait_until(mut is_so: impl FnMut() -> bool) {
-    let give_up = Instant::now() + Duration::from_secs(30);
-    while !is_so() {
-        assert!(Instant::now() < give_up, "timed out");
-        std::thread::sleep(Duration::from_millis(5));
-    }
-}
-
 /// Orders are not repeated, so they are kept as long as answers are.
 #[test]
 fn a_client_that_reads_late_gets_its_orders() {
-    let launch = Launch { streams: Streams::Unread, ..Launch::default() };
-    let home = Home::new();
-    let mut sidecar = Sidecar::spawn(&home, &launch);
+    let launch = LaunchOptions { streams: Streams::Unread, ..LaunchOptions::default() };
+    let home = TestHome::new();
+    let mut sidecar = TestSidecar::spawn(&home, &launch);
     sidecar.send(&json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {} }));
     let mut host = StandIn::new("t");
     let opens = sidecar.ask::<ThreadOpen>(&host.opening(&home, Role::Owner));
@@ -210,7 +200,7 @@ fn a_client_that_reads_late_gets_its_orders() {
     host.user_turn_with_boundaries();
     let said = host.ask_all(&mut sidecar);
     // Once the order is stored, everything is in the backlog.
-    wait_until(|| {
+    wait_until("the stored order", || {
         std::fs::read_to_string(home.events("t")).is_ok_and(|log| log.contains("action_issued"))
     });
     sidecar.read_from_now_on();
@@ -219,15 +209,16 @@ fn a_client_that_reads_late_gets_its_orders() {
     }
     let orders = sidecar.take::<ActionPerform>();
     assert_eq!(orders.len(), 1, "{}", sidecar.told());
-    sidecar.take_notes();
-    sidecar.leave();
+    sidecar.discard_and_leave();
 }
 
 #[test]
 fn a_socket_works_like_pipes() {
-    let home = Home::new();
-    let mut sidecar =
-        Sidecar::launch(&home, &Launch { streams: Streams::Socket, ..Launch::default() });
+    let home = TestHome::new();
+    let mut sidecar = TestSidecar::launch(
+        &home,
+        &LaunchOptions { streams: Streams::Socket, ..LaunchOptions::default() },
+    );
     sidecar.call::<ThreadList>(&ThreadListParams {});
     sidecar.end_input();
     assert_eq!(sidecar.wait().code(), Some(0));
@@ -235,7 +226,7 @@ fn a_socket_works_like_pipes() {
 
 #[test]
 fn input_from_a_file_is_handled_to_its_end() {
-    let home = Home::new();
+    let home = TestHome::new();
     let script = home.work().join("input");
     let mut file = std::fs::File::create(&script).unwrap();
     for body in [
@@ -245,7 +236,8 @@ fn input_from_a_file_is_handled_to_its_end() {
         write!(file, "Content-Length: {}\r\n\r\n{body}", body.len()).unwrap();
     }
     let streams = Streams::InputFile(script);
-    let mut sidecar = Sidecar::spawn(&home, &Launch { streams, ..Launch::default() });
+    let mut sidecar =
+        TestSidecar::spawn(&home, &LaunchOptions { streams, ..LaunchOptions::default() });
     assert!(sidecar.answer_to(&json!(1))["result"].is_object());
     assert_eq!(sidecar.answer_to(&json!(2))["result"], json!({ "threads": [] }));
     assert_eq!(sidecar.wait().code(), Some(0));

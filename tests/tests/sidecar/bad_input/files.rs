@@ -3,14 +3,14 @@
 use expect_test::{Expect, expect};
 use rawr_protocol::ThreadListParams;
 use rawr_protocol::methods::{LogMessage, ThreadList};
-use rawr_tests::{Home, Launch, Sidecar};
+use rawr_tests::{LaunchOptions, TestHome, TestSidecar};
 use std::os::unix::fs::PermissionsExt;
 
 /// The sidecar keeps the last valid state and reports the problem.
-fn check_broken_file(launch: &Launch, break_it: impl Fn(&Home), told: &Expect) {
-    let home = Home::new();
+fn check_broken_file(launch: &LaunchOptions, break_it: impl Fn(&TestHome), told: &Expect) {
+    let home = TestHome::new();
     break_it(&home);
-    let mut sidecar = Sidecar::launch(&home, launch);
+    let mut sidecar = TestSidecar::launch(&home, launch);
     sidecar.call::<ThreadList>(&ThreadListParams {});
     let lines: Vec<_> = sidecar.take::<LogMessage>().into_iter().map(|line| line.message).collect();
     let folder = home.path().display().to_string();
@@ -18,8 +18,8 @@ fn check_broken_file(launch: &Launch, break_it: impl Fn(&Home), told: &Expect) {
     sidecar.leave();
 }
 
-fn file(name: &'static str, text: &'static str) -> impl Fn(&Home) {
-    move |home: &Home| {
+fn file(name: &'static str, text: &'static str) -> impl Fn(&TestHome) {
+    move |home: &TestHome| {
         let path = home.path().join(name);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(path, text).unwrap();
@@ -28,7 +28,8 @@ fn file(name: &'static str, text: &'static str) -> impl Fn(&Home) {
 
 #[test]
 fn a_broken_configuration_is_reported_and_not_fatal() {
-    let check = |text, told| check_broken_file(&Launch::default(), file("rawr.toml", text), told);
+    let check =
+        |text, told| check_broken_file(&LaunchOptions::default(), file("rawr.toml", text), told);
     check(
         "[rawr_auto_compaction\nmode = 5",
         &expect!["HOME/rawr.toml:1:22: unclosed table, expected `]`"],
@@ -47,7 +48,7 @@ fn a_broken_configuration_is_reported_and_not_fatal() {
 fn broken_front_matter_is_reported_and_not_fatal() {
     let check = |text, told| {
         let file = file("auto-compact/auto-compact.md", text);
-        check_broken_file(&Launch::default(), file, told);
+        check_broken_file(&LaunchOptions::default(), file, told);
     };
     check(
         "---\nmode: [\n---\nWrite the packet.",
@@ -75,8 +76,8 @@ fn broken_front_matter_is_reported_and_not_fatal() {
 
 #[test]
 fn an_unreadable_prompt_folder_is_reported_and_not_fatal() {
-    let launch = Launch { unprivileged: true, ..Launch::default() };
-    let locked = |home: &Home| {
+    let launch = LaunchOptions { unprivileged: true, ..LaunchOptions::default() };
+    let locked = |home: &TestHome| {
         let folder = home.path().join("auto-compact");
         std::fs::create_dir(&folder).unwrap();
         std::fs::set_permissions(folder, std::fs::Permissions::from_mode(0o000)).unwrap();
@@ -96,7 +97,7 @@ fn an_unreadable_prompt_folder_is_reported_and_not_fatal() {
         HOME/auto-compact/compact.md: Permission denied (os error 13)
         HOME/auto-compact/summary-prefix.md: Permission denied (os error 13)"#]],
     );
-    let a_file = |home: &Home| std::fs::write(home.path().join("auto-compact"), "").unwrap();
+    let a_file = |home: &TestHome| std::fs::write(home.path().join("auto-compact"), "").unwrap();
     check_broken_file(
         &launch,
         a_file,

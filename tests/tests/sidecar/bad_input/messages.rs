@@ -4,7 +4,7 @@ use super::{check, check_params};
 use expect_test::expect;
 use rawr_protocol::ThreadListParams;
 use rawr_protocol::methods::ThreadList;
-use rawr_tests::{Home, Sidecar};
+use rawr_tests::{TestHome, TestSidecar};
 
 #[test]
 fn invalid_json_is_a_parse_error() {
@@ -258,8 +258,8 @@ fn deep_nesting_is_refused_or_skipped_and_never_a_stack_overflow() {
 
 #[test]
 fn notifications_and_responses_are_never_answered() {
-    let home = Home::new();
-    let mut sidecar = Sidecar::start(&home);
+    let home = TestHome::new();
+    let mut sidecar = TestSidecar::start(&home);
     for body in [
         r#"{"jsonrpc":"2.0","method":"rawr/no/such","params":{"a":1}}"#,
         r#"{"jsonrpc":"2.0","method":"$/whatever"}"#,

@@ -1,12 +1,12 @@
 //! Numbers at the limits of their types.
 
-use rawr_tests::{Home, Sidecar};
+use rawr_tests::{TestHome, TestSidecar};
 use serde_json::{Value, json};
 
 #[test]
 fn the_largest_numbers_are_accepted_unchanged() {
-    let home = Home::new();
-    let mut sidecar = Sidecar::start(&home);
+    let home = TestHome::new();
+    let mut sidecar = TestSidecar::start(&home);
     let max = u64::MAX;
     let mut say = |method: &str, params: Value| {
         let answer = sidecar.say(method, &params).unwrap();
@@ -50,6 +50,5 @@ fn the_largest_numbers_are_accepted_unchanged() {
         json!({ "items": items, "summary": "s", "recentUserTokens": max }),
     );
     say("rawr/thread/get", json!({ "threadId": "t" }));
-    sidecar.take_notes();
-    sidecar.leave();
+    sidecar.discard_and_leave();
 }

@@ -4,9 +4,9 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-use rawr_tests::codex::{CodexHome, Config, binary};
-use rawr_tests::mock_responses::{Purpose, Recorded, Script, call, say};
-use rawr_tests::{MockModel, Repository, Session, rawr};
+use rawr_tests::codex::{CodexHome, CodexTestConfig, binary};
+use rawr_tests::mock_responses::{RequestPurpose, ResponsesRequest, TurnScript, call, say};
+use rawr_tests::{ExecOutput, MockModel, Repository, rawr};
 use serde_json::{Value, json};
 
 use super::{err, events, out};
@@ -14,10 +14,10 @@ use super::{err, events, out};
 const PACKET: &str = "<continuation_packet>\nState: working\nGoal: a parser with docs\nDecisions: plain text, no macros\n\
     Next: write the docs of parser.txt\n</continuation_packet>";
 
-fn script() -> Script {
+fn script() -> TurnScript {
     let commit =
         "printf 'parse\\n' > parser.txt && git add -A && git commit -q -m 'Add the parser'";
-    Script::default()
+    TurnScript::default()
         .on(
             "WRITE-PARSER",
             [
@@ -31,22 +31,22 @@ fn script() -> Script {
         .on_compaction([say("A summary by the model.").input_tokens(146_000)])
 }
 
-struct Lab {
+struct CodexCapsuleFixture {
     model: MockModel,
     home: CodexHome,
     repository: Repository,
 }
 
-impl Lab {
+impl CodexCapsuleFixture {
     /// A session that was compacted once.
-    fn compacted() -> (Self, Session) {
+    fn compacted() -> (Self, ExecOutput) {
         let model = MockModel::start(script());
-        let home = CodexHome::new(&model, &Config::default());
+        let home = CodexHome::new(&model, &CodexTestConfig::default());
         let lab = Self { model, home, repository: Repository::new() };
         let folder = lab.repository.path().display().to_string();
         let arguments =
             ["exec", "--host", "codex", "--cd", &folder, "WRITE-PARSER please", "WHERE-ARE-WE"];
-        let done = Session::of(lab.output(&binary(), &arguments));
+        let done = ExecOutput::of(lab.output(&binary(), &arguments));
         done.expect_success();
         done.one("compaction", |event| event["status"] == "completed");
         (lab, done)
@@ -67,15 +67,17 @@ impl Lab {
     /// The history that was summarized, without the request for the summary.
     fn before_the_compaction(&self) -> Vec<String> {
         let requests = self.model.requests();
-        let compaction =
-            requests.iter().find(|request| request.purpose == Purpose::LocalCompaction).unwrap();
+        let compaction = requests
+            .iter()
+            .find(|request| request.purpose == RequestPurpose::LocalCompaction)
+            .unwrap();
         let mut history = compaction.transcript();
         history.pop();
         history
     }
 
-    fn last_request(&self) -> Recorded {
-        Recorded::clone(self.model.requests().last().unwrap())
+    fn last_request(&self) -> ResponsesRequest {
+        ResponsesRequest::clone(self.model.requests().last().unwrap())
     }
 
     fn rollouts(&self) -> Vec<PathBuf> {
@@ -98,7 +100,7 @@ fn one<'e>(events: &'e [Value], name: &str) -> &'e Value {
 
 #[test]
 fn a_fork_has_the_history_from_before_the_compaction() {
-    let (lab, compacted) = Lab::compacted();
+    let (lab, compacted) = CodexCapsuleFixture::compacted();
     let old = compacted.one("session", |_| true)["threadId"].clone();
     let old_rollout = lab.rollouts().remove(0);
     let before = std::fs::read(&old_rollout).unwrap();
@@ -114,7 +116,7 @@ fn a_fork_has_the_history_from_before_the_compaction() {
     assert_eq!(std::fs::read(&old_rollout).unwrap(), before);
 
     let arguments = ["restore", "last", old.as_str().unwrap(), "--prompt", "WHERE-ARE-WE"];
-    let done = Session::of(lab.output(&binary(), &arguments));
+    let done = ExecOutput::of(lab.output(&binary(), &arguments));
     done.expect_success();
     let mut expected = lab.before_the_compaction();
     expected.push("user: WHERE-ARE-WE".to_owned());
@@ -135,9 +137,9 @@ fn older(folder: &Path) -> PathBuf {
 
 #[test]
 fn a_fork_of_a_whole_thread_is_rolled_back_to_the_compaction() {
-    let (lab, _) = Lab::compacted();
+    let (lab, _) = CodexCapsuleFixture::compacted();
     let older = older(lab.home.path());
-    let done = Session::of(lab.output(&older, &["restore", "last", "--prompt", "WHERE-ARE-WE"]));
+    let done = ExecOutput::of(lab.output(&older, &["restore", "last", "--prompt", "WHERE-ARE-WE"]));
     done.expect_success();
     assert_eq!(done.one("restored", |_| true)["way"], "fork_reverted", "{}", done.dump());
     let mut expected = lab.before_the_compaction();
@@ -147,11 +149,12 @@ fn a_fork_of_a_whole_thread_is_rolled_back_to_the_compaction() {
 
 #[test]
 fn without_a_transcript_a_new_thread_gets_the_packet() {
-    let (lab, _) = Lab::compacted();
+    let (lab, _) = CodexCapsuleFixture::compacted();
     for rollout in lab.rollouts() {
         std::fs::remove_file(rollout).unwrap();
     }
-    let done = Session::of(lab.output(&binary(), &["restore", "last", "--prompt", "WHERE-ARE-WE"]));
+    let done =
+        ExecOutput::of(lab.output(&binary(), &["restore", "last", "--prompt", "WHERE-ARE-WE"]));
     done.expect_success();
     let restored = done.one("restored", |_| true);
     assert_eq!(restored["way"], "message");
@@ -167,7 +170,7 @@ fn without_a_transcript_a_new_thread_gets_the_packet() {
 
 #[test]
 fn what_was_said_is_found_in_the_rollout() {
-    let (lab, compacted) = Lab::compacted();
+    let (lab, compacted) = CodexCapsuleFixture::compacted();
     let recall = |words: &[&str]| {
         let mut command = Command::new(rawr());
         command.args(["recall", "--json"]).args(words).envs(lab.home.environment());

@@ -1,10 +1,11 @@
 //! Restoring the state before a compaction in the embedded agent: its model gets exactly the history from before the
 //! compaction.
 
+use crate::fixture::agent_shell;
 use std::process::{Command, Output, Stdio};
 
-use rawr_tests::mock_chat::{Purpose, Reply, Request, Script, call, say};
-use rawr_tests::{MockChat, Repository, Session, rawr};
+use rawr_tests::mock_chat::{ChatPurpose, ChatRequest, ChatScript, say};
+use rawr_tests::{ExecOutput, MockChat, Repository, rawr};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -13,37 +14,35 @@ use super::{err, events, out, run};
 const PACKET: &str = "<continuation_packet>\nState: working\nGoal: a parser with docs\n\
     Decisions: plain text\nNext: write the docs\n</continuation_packet>";
 
-fn shell(command: &str) -> Reply {
-    call("shell", json!({ "command": command }))
-}
-
-fn agent() -> Script {
-    Script::default()
-        .on_each(Purpose::Summary, [say("A SUMMARY.")])
+fn agent() -> ChatScript {
+    ChatScript::default()
+        .on_each(ChatPurpose::Summary, [say("A SUMMARY.")])
         .on(":packet_request]", [say(PACKET).input_tokens(3_200)])
         .on(":handoff]", [say("The docs are written.").input_tokens(900)])
         .on(
             "the parser",
             [
-                shell("echo one > one.txt && git add -A && git commit -q -m 'Add the parser'")
-                    .input_tokens(3_000),
+                agent_shell(
+                    "echo one > one.txt && git add -A && git commit -q -m 'Add the parser'",
+                )
+                .input_tokens(3_000),
                 say("The parser is written and committed.").input_tokens(3_100),
             ],
         )
         .on(
             "fill the window",
-            [shell("true").input_tokens(9_000), say("All is read.").input_tokens(1_000)],
+            [agent_shell("true").input_tokens(9_000), say("All is read.").input_tokens(1_000)],
         )
         .on("where are we", [say("Before the compaction.").input_tokens(1_000)])
 }
 
-struct Lab {
+struct EmbeddedCapsuleFixture {
     model: MockChat,
     home: TempDir,
     repository: Repository,
 }
 
-impl Lab {
+impl EmbeddedCapsuleFixture {
     fn new() -> Self {
         let (model, home) = (MockChat::start(agent()), TempDir::new().unwrap());
         rawr_tests::compact_at_turn_end(home.path());
@@ -71,35 +70,35 @@ impl Lab {
         self.command(arguments).output().unwrap()
     }
 
-    fn exec(&self, prompt: &str) -> Session {
+    fn exec(&self, prompt: &str) -> ExecOutput {
         let folder = self.repository.path().display().to_string();
         let done =
-            Session::of(self.output(&["exec", "--host", "embedded", "--cd", &folder, prompt]));
+            ExecOutput::of(self.output(&["exec", "--host", "embedded", "--cd", &folder, prompt]));
         done.expect_success();
         done.one("compaction", |event| event["status"] == "completed");
         done
     }
 }
 
-fn messages(request: &Request) -> Vec<Value> {
+fn messages(request: &ChatRequest) -> Vec<Value> {
     request.body["messages"].as_array().unwrap().clone()
 }
 
 /// The history that a compaction had to summarize, without the request for the summary.
-fn before_the_compaction(lab: &Lab) -> Vec<Value> {
+fn before_the_compaction(lab: &EmbeddedCapsuleFixture) -> Vec<Value> {
     let requests = lab.model.requests();
-    let summary = requests.iter().find(|request| request.purpose == Purpose::Summary).unwrap();
+    let summary = requests.iter().find(|request| request.purpose == ChatPurpose::Summary).unwrap();
     let mut history = messages(summary);
     history.pop();
     history
 }
 
 fn check(prompt: &str) {
-    let lab = Lab::new();
+    let lab = EmbeddedCapsuleFixture::new();
     let compacted = lab.exec(prompt);
     let history = before_the_compaction(&lab);
     let seen = lab.model.requests().len();
-    let done = Session::of(lab.output(&["restore", "last", "--prompt", "where are we"]));
+    let done = ExecOutput::of(lab.output(&["restore", "last", "--prompt", "where are we"]));
     done.expect_success();
     assert_eq!(done.said(), ["Before the compaction."], "{}", done.dump());
     let mut expected = history;
@@ -129,7 +128,7 @@ fn a_compaction_inside_a_turn_is_restored_exactly() {
 
 #[test]
 fn a_dry_run_shows_differences_and_files_are_never_changed() {
-    let lab = Lab::new();
+    let lab = EmbeddedCapsuleFixture::new();
     lab.exec("the parser");
     lab.repository.git(&["commit", "-q", "--allow-empty", "-m", "later"]);
     std::fs::write(lab.repository.path().join("one.txt"), "two\n").unwrap();
@@ -151,7 +150,7 @@ fn a_dry_run_shows_differences_and_files_are_never_changed() {
     assert!(differences.contains("1 file is changed now: one.txt"), "{differences}");
     assert_eq!(threads(), 1);
 
-    let done = Session::of(lab.output(&["restore", "last", "--prompt", "where are we"]));
+    let done = ExecOutput::of(lab.output(&["restore", "last", "--prompt", "where are we"]));
     done.expect_success();
     assert_eq!(threads(), 2);
     assert_eq!((lab.repository.git(&["rev-parse", "HEAD"]), status()), (head, before));
@@ -159,7 +158,7 @@ fn a_dry_run_shows_differences_and_files_are_never_changed() {
 
 #[test]
 fn capsules_are_listed_and_failures_to_restore_are_reported() {
-    let lab = Lab::new();
+    let lab = EmbeddedCapsuleFixture::new();
     let home = lab.home.path();
     let none = run(home, &["capsules"]);
     assert!(err(&none).contains("there are no threads"), "{}", err(&none));
@@ -183,7 +182,7 @@ fn capsules_are_listed_and_failures_to_restore_are_reported() {
 
 #[test]
 fn messages_before_the_compaction_are_found() {
-    let lab = Lab::new();
+    let lab = EmbeddedCapsuleFixture::new();
     lab.exec("the parser");
     let home = lab.home.path();
     let found = events(&run(home, &["recall", "COMMITTED", "parser", "--json"]));

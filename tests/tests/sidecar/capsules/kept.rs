@@ -14,9 +14,9 @@ use rawr_protocol::{
     PacketAuthor, Request, Role, ScratchAppendParams, Signal, SignalReportParams, StepStatus,
     ThreadOpenParams, Transcript,
 };
-use rawr_tests::sidecar::Launch;
+use rawr_tests::sidecar::LaunchOptions;
 use rawr_tests::stand_in::PRESSURE;
-use rawr_tests::{Home, Sidecar, StandIn};
+use rawr_tests::{StandIn, TestHome, TestSidecar};
 use serde_json::json;
 
 use super::{get, list};
@@ -24,13 +24,13 @@ use super::{get, list};
 const THREAD: &str = "kept";
 const SECRET: &str = "ghp_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8";
 
-fn folder(home: &Home) -> PathBuf {
+fn folder(home: &TestHome) -> PathBuf {
     home.thread(THREAD).join("capsules")
 }
 
 /// An active thread whose host stores a transcript.
-fn begin(home: &Home, launch: &Launch) -> (Sidecar, StandIn) {
-    let (mut sidecar, host) = (Sidecar::launch(home, launch), StandIn::new(THREAD));
+fn begin(home: &TestHome, launch: &LaunchOptions) -> (TestSidecar, StandIn) {
+    let (mut sidecar, host) = (TestSidecar::launch(home, launch), StandIn::new(THREAD));
     let transcript = home.work().join("transcript.jsonl");
     fs::write(&transcript, "12345\n").unwrap();
     let path = transcript.display().to_string();
@@ -57,8 +57,8 @@ fn compaction(status: CompactionReportStatus) -> CompactionReportParams {
 
 #[test]
 fn a_capsule_holds_the_state_before_the_compaction() {
-    let home = Home::new();
-    let (mut sidecar, mut host) = begin(&home, &Launch::default());
+    let home = TestHome::new();
+    let (mut sidecar, mut host) = begin(&home, &LaunchOptions::default());
     let text = format!("Retries are three. token={SECRET}");
     let notes = ScratchAppendParams { thread_id: THREAD.to_owned(), text };
     sidecar.call::<ScratchAppend>(&notes);
@@ -111,12 +111,12 @@ fn a_capsule_holds_the_state_before_the_compaction() {
 
 #[test]
 fn capsules_are_private_and_contain_no_secret() {
-    let home = Home::new();
+    let home = TestHome::new();
     home.configure(
         "[rawr_auto_compaction]\nauto_requires_any_boundary = [\"turn_complete\"]\n\
         [rawr_auto_compaction.policy.asap]\nrequires_any_boundary = [\"turn_complete\"]\n",
     );
-    let (mut sidecar, mut host) = begin(&home, &Launch::default());
+    let (mut sidecar, mut host) = begin(&home, &LaunchOptions::default());
     host.user_turn();
     assert!(host.run(&mut sidecar));
     let submitted = InputSubmitParams {
@@ -155,8 +155,8 @@ fn capsules_are_private_and_contain_no_secret() {
 
 #[test]
 fn a_compaction_by_the_host_gets_one_capsule() {
-    let home = Home::new();
-    let (mut sidecar, mut host) = begin(&home, &Launch::default());
+    let home = TestHome::new();
+    let (mut sidecar, mut host) = begin(&home, &LaunchOptions::default());
     for round in 1..=2_u64 {
         host.user_turn();
         assert!(host.run(&mut sidecar));
@@ -178,8 +178,8 @@ fn a_compaction_by_the_host_gets_one_capsule() {
 
 #[test]
 fn the_newest_twenty_stay() {
-    let home = Home::new();
-    let (mut sidecar, mut host) = begin(&home, &Launch::default());
+    let home = TestHome::new();
+    let (mut sidecar, mut host) = begin(&home, &LaunchOptions::default());
     let mut ids = Vec::new();
     for round in 0..25 {
         host.user_turn();
@@ -203,8 +203,8 @@ fn the_newest_twenty_stay() {
 
 #[test]
 fn a_sequence_continues_without_a_capsule() {
-    let home = Home::new();
-    let (mut sidecar, mut host) = begin(&home, &Launch::default());
+    let home = TestHome::new();
+    let (mut sidecar, mut host) = begin(&home, &LaunchOptions::default());
     // A file in place of the folder.
     fs::write(folder(&home), "").unwrap();
     host.user_turn_with_boundaries();
@@ -216,8 +216,8 @@ fn a_sequence_continues_without_a_capsule() {
 
 #[test]
 fn missing_and_newer_capsules_are_reported_and_ids_are_no_paths() {
-    let home = Home::new();
-    let (mut sidecar, mut host) = begin(&home, &Launch::default());
+    let home = TestHome::new();
+    let (mut sidecar, mut host) = begin(&home, &LaunchOptions::default());
     host.user_turn_with_boundaries();
     assert!(host.run(&mut sidecar));
     let ask = |capsule: &str| CapsuleGetParams {
@@ -242,7 +242,7 @@ fn missing_and_newer_capsules_are_reported_and_ids_are_no_paths() {
     let listed = list(&mut sidecar, THREAD);
     assert_eq!((listed.capsules.len(), listed.unread.len()), (1, 1), "{listed:?}");
     // An observer may read, but not attach.
-    let mut observer = Sidecar::start(&home);
+    let mut observer = TestSidecar::start(&home);
     observer.call::<ThreadOpen>(&host.opening(&home, Role::Observer));
     let capsule = listed.capsules[0].capsule_id.clone();
     assert_eq!(get(&mut observer, THREAD, &capsule).capsule.summary, listed.capsules[0]);

@@ -5,7 +5,7 @@ use std::fs;
 
 use rawr_protocol::methods::{CapsuleAttach, ThreadOpen};
 use rawr_protocol::{CapsuleAttachParams, Role};
-use rawr_tests::{Home, Launch, Sidecar, StandIn};
+use rawr_tests::{LaunchOptions, StandIn, TestHome, TestSidecar};
 use serde_json::Value;
 
 use super::{get, list};
@@ -18,7 +18,7 @@ const MOST_EVENTS: u64 = 100;
 fn a_capsule_exists_before_its_compaction_after_any_crash() {
     let mut with_capsule = 0;
     for events in 1..MOST_EVENTS {
-        let home = Home::new();
+        let home = TestHome::new();
         match dies_after(events, &home) {
             DeathPoint::Not => {
                 assert!(with_capsule > 2, "it never died with a capsule on the disk");
@@ -37,10 +37,12 @@ enum DeathPoint {
     WithCapsule,
 }
 
-fn dies_after(events: u64, home: &Home) -> DeathPoint {
+fn dies_after(events: u64, home: &TestHome) -> DeathPoint {
     let limit = ("RAWR_DEBUG_KILL_AFTER_EVENTS", events.to_string().into());
-    let mut sidecar =
-        Sidecar::launch(home, &Launch { environment: vec![limit], ..Launch::default() });
+    let mut sidecar = TestSidecar::launch(
+        home,
+        &LaunchOptions { environment: vec![limit], ..LaunchOptions::default() },
+    );
     let mut host = StandIn::new(THREAD);
     host.user_turn_with_boundaries();
     if host.open(home, &mut sidecar) && host.run(&mut sidecar) {
@@ -58,7 +60,7 @@ fn dies_after(events: u64, home: &Home) -> DeathPoint {
     });
     assert!(before.is_some() || !ordered, "killed after event {events}: no capsule");
 
-    let mut sidecar = Sidecar::start(home);
+    let mut sidecar = TestSidecar::start(home);
     assert!(host.open(home, &mut sidecar) && host.run(&mut sidecar));
     assert_eq!(host.performed, ["packet_request", "compact", "handoff"], "{events}");
     let listed = list(&mut sidecar, THREAD).capsules;
@@ -75,8 +77,8 @@ fn dies_after(events: u64, home: &Home) -> DeathPoint {
 
 #[test]
 fn incomplete_files_of_a_crash_are_removed() {
-    let home = Home::new();
-    let (mut sidecar, mut host) = (Sidecar::start(&home), StandIn::new(THREAD));
+    let home = TestHome::new();
+    let (mut sidecar, mut host) = (TestSidecar::start(&home), StandIn::new(THREAD));
     sidecar.call::<ThreadOpen>(&host.opening(&home, Role::Owner));
     let folder = home.thread(THREAD).join("capsules");
     fs::create_dir(&folder).unwrap();

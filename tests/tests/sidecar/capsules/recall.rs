@@ -8,7 +8,7 @@ use rawr_protocol::{
     ErrorCode, RecallKind, RecallSearchParams, RecallSearchResult, Role, ScratchAppendParams,
     ThreadOpenParams, Transcript,
 };
-use rawr_tests::{Home, Sidecar, StandIn};
+use rawr_tests::{StandIn, TestHome, TestSidecar};
 
 use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 
@@ -21,14 +21,14 @@ fn sample(name: &str) -> PathBuf {
 }
 
 /// A thread whose host stores this transcript.
-fn on(home: &Home, thread: &str, transcript: &Path) -> (Sidecar, StandIn) {
-    let (mut sidecar, host) = (Sidecar::start(home), StandIn::new(thread));
+fn on(home: &TestHome, thread: &str, transcript: &Path) -> (TestSidecar, StandIn) {
+    let (mut sidecar, host) = (TestSidecar::start(home), StandIn::new(thread));
     let transcript = Some(Transcript { path: transcript.display().to_string() });
     sidecar.call::<ThreadOpen>(&ThreadOpenParams { transcript, ..host.opening(home, Role::Owner) });
     (sidecar, host)
 }
 
-fn search(sidecar: &mut Sidecar, words: &[&str], limit: Option<u64>) -> RecallSearchResult {
+fn search(sidecar: &mut TestSidecar, words: &[&str], limit: Option<u64>) -> RecallSearchResult {
     sidecar.call::<RecallSearch>(&RecallSearchParams {
         words: words.iter().map(|&word| word.to_owned()).collect(),
         thread_id: Some(THREAD.to_owned()),
@@ -37,7 +37,7 @@ fn search(sidecar: &mut Sidecar, words: &[&str], limit: Option<u64>) -> RecallSe
 }
 
 fn check(rollout: &str, words: &[&str], expected: &[(RecallKind, u64, &str)]) {
-    let home = Home::new();
+    let home = TestHome::new();
     let (mut sidecar, _) = on(&home, THREAD, &sample(rollout));
     let found = search(&mut sidecar, words, None);
     let places: Vec<_> =
@@ -76,7 +76,7 @@ fn rollouts_of_both_formats_are_searched_without_duplicates_newest_first() {
 
 #[test]
 fn packets_summaries_notes_and_instructions_are_found_with_their_lines() {
-    let home = Home::new();
+    let home = TestHome::new();
     let (mut sidecar, mut host) = on(&home, THREAD, &sample("paginated.jsonl"));
     let notes = ScratchAppendParams {
         thread_id: THREAD.to_owned(),
@@ -104,7 +104,7 @@ fn packets_summaries_notes_and_instructions_are_found_with_their_lines() {
 
 #[test]
 fn hits_over_the_limit_are_only_counted() {
-    let home = Home::new();
+    let home = TestHome::new();
     let transcript = home.work().join("transcript.jsonl");
     let line = |number: u32| {
         format!(
@@ -124,7 +124,7 @@ fn hits_over_the_limit_are_only_counted() {
 
 #[test]
 fn a_compressed_transcript_is_found() {
-    let home = Home::new();
+    let home = TestHome::new();
     let line =
         "{\"timestamp\":\"2026-11-21T22:00:00Z\",\"role\":\"user\",\"content\":\"needle\"}\n";
     let packed = compress_to_vec(line.as_bytes(), CompressionLevel::Fastest);
@@ -146,7 +146,7 @@ fn a_compressed_transcript_is_found() {
 
 #[test]
 fn unreadable_files_are_reported_and_the_rest_is_searched() {
-    let home = Home::new();
+    let home = TestHome::new();
     let transcript = home.work().join("transcript.jsonl");
     let long = format!("{{\"role\":\"user\",\"content\":\"needle {}\"}}\n", "x".repeat(9 << 20));
     let text = format!(
@@ -186,14 +186,13 @@ fn unreadable_files_are_reported_and_the_rest_is_searched() {
 
 #[test]
 fn all_threads_are_searched_on_request() {
-    let home = Home::new();
+    let home = TestHome::new();
     for thread in [THREAD, "another"] {
         let (mut sidecar, mut host) =
             on(&home, thread, &home.work().join(format!("{thread}.jsonl")));
         host.user_turn_with_boundaries();
         assert!(host.run(&mut sidecar));
-        sidecar.take_notes();
-        sidecar.leave();
+        sidecar.discard_and_leave();
     }
     let words = ["regular", "expressions"];
     let one = run(&home.path(), &[&["recall", "--thread", THREAD], &words[..]].concat());

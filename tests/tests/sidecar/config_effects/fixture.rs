@@ -3,6 +3,7 @@
 use super::script::{AFTER_COMPACTION, CaseStep, Runs, ShownState};
 use super::story::{AwaitedSign, Story, one_line};
 use super::{CaseEnvironment, HostAbility};
+use crate::fixture::THREAD;
 use rawr_protocol::methods::{
     ActionPerform, ActionReport, CompactionReport, CompactionRewrite, Initialize, Initialized,
     InputSubmit, JudgmentAnswer, JudgmentEvaluate, PacketGet, PromptGet, SignalReport,
@@ -13,7 +14,7 @@ use rawr_protocol::{
     ThreadListParams, Verdict,
 };
 use rawr_tests::mock_endpoint::Mock;
-use rawr_tests::{Home, Launch, Repository, Sidecar};
+use rawr_tests::{LaunchOptions, Repository, TestHome, TestSidecar};
 use serde_json::{Value, json};
 use std::collections::VecDeque;
 use std::ffi::OsString;
@@ -22,7 +23,6 @@ use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-const THREAD: &str = "t";
 const WINDOW: u64 = 100_000;
 const PACKET: &str =
     "<continuation_packet>\nState: working\nGoal: parser\nNext: docs\n</continuation_packet>";
@@ -42,10 +42,10 @@ const PROMPTS: [(&str, &str); 9] = [
 ];
 
 pub struct ConfigEffectsFixture {
-    home: Home,
+    home: TestHome,
     repository: Option<Repository>,
     endpoint: Option<Mock>,
-    sidecar: Sidecar,
+    sidecar: TestSidecar,
     /// Whether this run has the key.
     with: bool,
     turns: u32,
@@ -56,7 +56,7 @@ pub struct ConfigEffectsFixture {
 
 impl ConfigEffectsFixture {
     pub fn open(config: &str, world: &CaseEnvironment, with: bool) -> Self {
-        let home = Home::new();
+        let home = TestHome::new();
         let endpoint =
             (!world.endpoint.is_empty()).then(|| Mock::start_apart(world.endpoint.clone()));
         let origin = endpoint.as_ref().map_or("", Mock::origin);
@@ -64,8 +64,8 @@ impl ConfigEffectsFixture {
         write_prompts(&home);
         let repository = world.gt.map(|_| repository_with_a_stack());
         let environment = environment(&home, world.gt);
-        let launch = Launch { environment, ..Launch::default() };
-        let mut sidecar = Sidecar::spawn(&home, &launch);
+        let launch = LaunchOptions { environment, ..LaunchOptions::default() };
+        let mut sidecar = TestSidecar::spawn(&home, &launch);
         // At the end of the story, changes by other processes may still be reported.
         sidecar.allow::<ThreadChanged>();
         let mut lab = Self {
@@ -383,13 +383,11 @@ impl ConfigEffectsFixture {
     }
 
     fn threads(&self) -> Vec<String> {
-        let mut leaves = Sidecar::start(&self.home);
-        leaves.take_notes();
-        leaves.leave();
-        let mut sidecar = Sidecar::start(&self.home);
+        let leaves = TestSidecar::start(&self.home);
+        leaves.discard_and_leave();
+        let mut sidecar = TestSidecar::start(&self.home);
         let listed = sidecar.call::<ThreadList>(&ThreadListParams {});
-        sidecar.take_notes();
-        sidecar.leave();
+        sidecar.discard_and_leave();
         listed.threads.into_iter().map(|thread| thread.thread_id).collect()
     }
 
@@ -408,7 +406,7 @@ impl ConfigEffectsFixture {
 
     fn requests(&self) -> Vec<String> {
         let seen = self.endpoint.as_ref().map(Mock::seen).unwrap_or_default();
-        let told = |seen: rawr_tests::mock_endpoint::Seen| {
+        let told = |seen: rawr_tests::mock_endpoint::EndpointRequest| {
             let key = seen.authorization.unwrap_or_else(|| "no key".to_owned());
             let [model, effort] = ["model", "reasoning_effort"].map(|of| seen.body[of].to_string());
             [seen.line, key, format!("model {model}"), format!("effort {effort}")]
@@ -423,7 +421,7 @@ fn repository_with_a_stack() -> Repository {
     repository
 }
 
-fn write_prompts(home: &Home) {
+fn write_prompts(home: &TestHome) {
     let folder = home.path().join("auto-compact");
     fs::create_dir(&folder).unwrap();
     for (name, text) in PROMPTS {
@@ -433,7 +431,7 @@ fn write_prompts(home: &Home) {
 }
 
 /// API keys for endpoints, and a `gt` that comes first in `PATH`.
-fn environment(home: &Home, gt: Option<&str>) -> Vec<(&'static str, OsString)> {
+fn environment(home: &TestHome, gt: Option<&str>) -> Vec<(&'static str, OsString)> {
     let folder = home.path().join("bin");
     fs::create_dir(&folder).unwrap();
     if let Some(script) = gt {

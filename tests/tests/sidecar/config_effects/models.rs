@@ -1,6 +1,7 @@
 //! Settings that depend on the model and the project, through the real binary: the right table applies, records name
 //! it, and all clients see the same.
 
+use crate::fixture::THREAD;
 use rawr_protocol::methods::{
     ActionPerform, ConfigGet, DecisionRecorded, LogMessage, ThreadChanged, ThreadOpen, TurnUsage,
 };
@@ -8,11 +9,9 @@ use rawr_protocol::{
     Action, ActionPerformNotification, ConfigGetParams, DecisionRecordedNotification, Gate,
     Notification, Role, TokenUsage, TurnUsageParams,
 };
-use rawr_tests::{Home, Sidecar, StandIn};
+use rawr_tests::{StandIn, TestHome, TestSidecar};
 use serde_json::Value;
 use std::fs;
-
-const THREAD: &str = "t";
 
 const MODELS: &str = r#"
 [rawr_auto_compaction.models."small*"]
@@ -23,7 +22,7 @@ mode = "auto"
 compaction_model = "tiny"
 "#;
 
-fn open(home: &Home, sidecar: &mut Sidecar, role: Role, model: Option<&str>) {
+fn open(home: &TestHome, sidecar: &mut TestSidecar, role: Role, model: Option<&str>) {
     let mut opening = StandIn::new(THREAD).opening(home, role);
     opening.model = model.map(str::to_owned);
     sidecar.call::<ThreadOpen>(&opening);
@@ -31,7 +30,7 @@ fn open(home: &Home, sidecar: &mut Sidecar, role: Role, model: Option<&str>) {
 
 /// A turn under pressure in which a phase ends, and the sequence that follows. Returns the decision and the model of
 /// the compaction.
-fn turn(host: &mut StandIn, sidecar: &mut Sidecar) -> (String, Option<String>) {
+fn turn(host: &mut StandIn, sidecar: &mut TestSidecar) -> (String, Option<String>) {
     let (mut decided, mut compacted_with) = (None, None);
     host.user_turn_with_boundaries();
     assert!(host.run_and(sidecar, |note| {
@@ -55,7 +54,7 @@ fn turn(host: &mut StandIn, sidecar: &mut Sidecar) -> (String, Option<String>) {
 }
 
 /// The current value and its layer, without the folder.
-fn effective(sidecar: &mut Sidecar, key: &str) -> (Value, String) {
+fn effective(sidecar: &mut TestSidecar, key: &str) -> (Value, String) {
     let config = sidecar.call::<ConfigGet>(&ConfigGetParams { thread_id: Some(THREAD.to_owned()) });
     let entry = &config.effective[key];
     let layer = entry["layer"].as_str().unwrap();
@@ -84,9 +83,9 @@ fn a_thread_uses_the_table_of_its_model_and_the_record_names_it() {
             Some("tiny"),
         ),
     ] {
-        let (home, mut host) = (Home::new(), StandIn::new(THREAD));
+        let (home, mut host) = (TestHome::new(), StandIn::new(THREAD));
         home.configure(MODELS);
-        let mut sidecar = Sidecar::start(&home);
+        let mut sidecar = TestSidecar::start(&home);
         open(&home, &mut sidecar, Role::Owner, model);
         let (decided, with) = turn(&mut host, &mut sidecar);
         assert_eq!((decided.as_str(), with.as_deref()), (expected, compacted_with), "{model:?}");
@@ -96,9 +95,9 @@ fn a_thread_uses_the_table_of_its_model_and_the_record_names_it() {
 
 #[test]
 fn a_thread_that_is_reopened_with_another_model_uses_its_table() {
-    let (home, mut host) = (Home::new(), StandIn::new(THREAD));
+    let (home, mut host) = (TestHome::new(), StandIn::new(THREAD));
     home.configure(MODELS);
-    let mut sidecar = Sidecar::start(&home);
+    let mut sidecar = TestSidecar::start(&home);
     for (model, mode) in [
         ("small-1", "tag: would compact here"),
         ("small-2", "auto"),
@@ -114,9 +113,9 @@ fn a_thread_that_is_reopened_with_another_model_uses_its_table() {
 /// The host reports the model with the usage of a request, and the same report is already decided by the new rules.
 #[test]
 fn a_thread_whose_host_reports_another_model_uses_its_table() {
-    let (home, mut host) = (Home::new(), StandIn::new(THREAD));
+    let (home, mut host) = (TestHome::new(), StandIn::new(THREAD));
     home.configure(MODELS);
-    let (mut sidecar, mut observer) = (Sidecar::start(&home), Sidecar::start(&home));
+    let (mut sidecar, mut observer) = (TestSidecar::start(&home), TestSidecar::start(&home));
     observer.allow::<ThreadChanged>();
     open(&home, &mut sidecar, Role::Owner, None);
     open(&home, &mut observer, Role::Observer, None);
@@ -151,9 +150,9 @@ fn a_thread_whose_host_reports_another_model_uses_its_table() {
 
 #[test]
 fn observers_see_the_model_that_the_host_reported() {
-    let home = Home::new();
+    let home = TestHome::new();
     home.configure(MODELS);
-    let (mut owner, mut observer) = (Sidecar::start(&home), Sidecar::start(&home));
+    let (mut owner, mut observer) = (TestSidecar::start(&home), TestSidecar::start(&home));
     observer.allow::<ThreadChanged>();
     open(&home, &mut owner, Role::Owner, Some("small-1"));
     open(&home, &mut observer, Role::Observer, Some("small-2"));
@@ -174,10 +173,10 @@ fn observers_see_the_model_that_the_host_reported() {
 
 #[test]
 fn a_projects_threshold_is_named_in_the_record() {
-    let (home, mut host) = (Home::new(), StandIn::new(THREAD));
+    let (home, mut host) = (TestHome::new(), StandIn::new(THREAD));
     let project = "[rawr_auto_compaction]\nasap_percent_remaining_lt = 30\nmode = \"tag\"\n";
     fs::write(home.work().join(".rawr.toml"), project).unwrap();
-    let mut sidecar = Sidecar::start(&home);
+    let mut sidecar = TestSidecar::start(&home);
     open(&home, &mut sidecar, Role::Owner, None);
     let (decided, _) = turn(&mut host, &mut sidecar);
     assert_eq!(decided, "25% left is below 30% (asap, set by project); tag: would compact here");
@@ -186,11 +185,11 @@ fn a_projects_threshold_is_named_in_the_record() {
 
 #[test]
 fn problems_of_a_models_table_are_reported_once_at_the_start() {
-    let home = Home::new();
+    let home = TestHome::new();
     home.configure(
         "[rawr_auto_compaction.models.small]\nmdoe = \"tag\"\nearly_percent_remaining_lt = 60\n",
     );
-    let mut sidecar = Sidecar::start(&home);
+    let mut sidecar = TestSidecar::start(&home);
     open(&home, &mut sidecar, Role::Owner, Some("small"));
     let told: Vec<_> =
         sidecar.take::<LogMessage>().into_iter().map(|message| message.message).collect();

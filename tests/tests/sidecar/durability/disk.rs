@@ -10,11 +10,10 @@ use rawr_protocol::{
     InputSubmitParams, Role, SequenceRespondParams, ThreadListParams, Until,
 };
 use rawr_tests::sidecar::Failure;
-use rawr_tests::{Home, Launch, Sidecar, StandIn};
+use rawr_tests::{LaunchOptions, StandIn, TestHome, TestSidecar, wait_until};
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
-use std::time::Duration;
 
 const HINT: &str = "nothing was recorded; make the folder writable or free some space, then retry";
 
@@ -30,18 +29,6 @@ fn guard(note: &str) -> GuardSetParams {
     GuardSetParams { thread_id, until: Until::Released, note: Some(note.to_owned()) }
 }
 
-/// Only a hang takes so long.
-fn wait_until(sidecar: &mut Sidecar, mut what: impl FnMut(&mut Sidecar) -> bool) {
-    for _ in 0..3000 {
-        if what(sidecar) {
-            return;
-        }
-        std::thread::sleep(Duration::from_millis(10));
-        get(sidecar, THREAD);
-    }
-    panic!("timed out\n{}", sidecar.told());
-}
-
 fn permit(path: &Path, mode: u32) {
     fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
 }
@@ -49,9 +36,9 @@ fn permit(path: &Path, mode: u32) {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_full_disk_fails_the_request_and_loses_nothing() {
-    let home = Home::new();
-    let launch = Launch { prelude: Some("trap '' XFSZ"), ..Launch::default() };
-    let mut sidecar = Sidecar::launch(&home, &launch);
+    let home = TestHome::new();
+    let launch = LaunchOptions { prelude: Some("trap '' XFSZ"), ..LaunchOptions::default() };
+    let mut sidecar = TestSidecar::launch(&home, &launch);
     sidecar.call::<ThreadOpen>(&StandIn::new(THREAD).opening(&home, Role::Owner));
     set_guard(&mut sidecar, "kept");
     let before = fs::read(home.events(THREAD)).unwrap();
@@ -81,7 +68,10 @@ fn a_full_disk_fails_the_request_and_loses_nothing() {
     let notes: Vec<_> =
         seen["guards"].as_array().unwrap().iter().map(|guard| &guard["note"]).collect();
     assert_eq!(notes, ["kept", "after"]);
-    wait_until(&mut sidecar, |sidecar| !sidecar.take::<StoreRecovered>().is_empty());
+    wait_until("the recovery", || {
+        get(&mut sidecar, THREAD);
+        !sidecar.take::<StoreRecovered>().is_empty()
+    });
     let changed = sidecar.take_notes();
     assert_eq!(changed.len(), 2, "only stored records are reported: {changed:#?}");
     sidecar.leave();
@@ -92,16 +82,16 @@ fn a_full_disk_fails_the_request_and_loses_nothing() {
 #[cfg(target_os = "linux")]
 #[test]
 fn on_a_full_disk_a_sequence_stops_releases_messages_and_resumes_automatically() {
-    let home = Home::new();
+    let home = TestHome::new();
     home.configure("[rawr_auto_compaction]\nmode = \"ask\"\n");
-    let launch = Launch { prelude: Some("trap '' XFSZ"), ..Launch::default() };
-    let mut sidecar = Sidecar::launch(&home, &launch);
+    let launch = LaunchOptions { prelude: Some("trap '' XFSZ"), ..LaunchOptions::default() };
+    let mut sidecar = TestSidecar::launch(&home, &launch);
     let mut host = StandIn::new(THREAD);
     host.open(&home, &mut sidecar);
     host.user_turn_with_boundaries();
     assert!(host.run(&mut sidecar));
     let thread_id = THREAD.to_owned();
-    let submit = |sidecar: &mut Sidecar, input_id: &str| {
+    let submit = |sidecar: &mut TestSidecar, input_id: &str| {
         let (thread_id, text) = (thread_id.clone(), format!("text of {input_id}"));
         let (input_id, kind) = (input_id.to_owned(), InputKind::Message);
         sidecar.try_call::<InputSubmit>(&InputSubmitParams { thread_id, input_id, text, kind })
@@ -128,39 +118,37 @@ fn on_a_full_disk_a_sequence_stops_releases_messages_and_resumes_automatically()
         minutes: None,
         packet: None,
     });
-    wait_until(&mut sidecar, |sidecar| host.run(sidecar) && host.count("handoff") == 1);
+    wait_until("the handoff", || host.run(&mut sidecar) && host.count("handoff") == 1);
     assert_eq!(host.performed, ["packet_request", "compact", "handoff"]);
-    sidecar.take_notes();
-    sidecar.leave();
+    sidecar.discard_and_leave();
 }
 
 #[cfg(target_os = "linux")]
 #[test]
 fn a_thread_cannot_be_opened_on_a_full_disk_until_there_is_room() {
-    let home = Home::new();
-    let launch = Launch { prelude: Some("trap '' XFSZ"), ..Launch::default() };
-    let mut sidecar = Sidecar::launch(&home, &launch);
+    let home = TestHome::new();
+    let launch = LaunchOptions { prelude: Some("trap '' XFSZ"), ..LaunchOptions::default() };
+    let mut sidecar = TestSidecar::launch(&home, &launch);
     sidecar.limit_files(Some(0));
     let failure = sidecar.failure::<ThreadOpen>(&StandIn::new(THREAD).opening(&home, Role::Owner));
     assert_store_failed(&failure, "cannot write FILE: ", &home.thread(THREAD).join("owner.lock"));
     sidecar.limit_files(None);
     sidecar.call::<ThreadOpen>(&StandIn::new(THREAD).opening(&home, Role::Owner));
     set_guard(&mut sidecar, "after");
-    sidecar.take_notes();
-    sidecar.leave();
+    sidecar.discard_and_leave();
 }
 
 /// A home that is broken before the sidecar starts, and repaired later.
 fn check_permissions(
-    spoilt: impl Fn(&Home) -> (std::path::PathBuf, u32, u32),
+    spoilt: impl Fn(&TestHome) -> (std::path::PathBuf, u32, u32),
     message: &str,
     file: &str,
 ) {
-    let home = Home::new();
+    let home = TestHome::new();
     let (path, broken, whole) = spoilt(&home);
     permit(&path, broken);
-    let launch = Launch { unprivileged: true, ..Launch::default() };
-    let mut sidecar = Sidecar::launch(&home, &launch);
+    let launch = LaunchOptions { unprivileged: true, ..LaunchOptions::default() };
+    let mut sidecar = TestSidecar::launch(&home, &launch);
     let opening = StandIn::new(THREAD).opening(&home, Role::Owner);
     let failure = sidecar.failure::<ThreadOpen>(&opening);
     assert_store_failed(&failure, message, &home.path().join(file));
@@ -168,8 +156,7 @@ fn check_permissions(
     permit(&path, whole);
     sidecar.call::<ThreadOpen>(&opening);
     set_guard(&mut sidecar, "after");
-    sidecar.take_notes();
-    sidecar.leave();
+    sidecar.discard_and_leave();
 }
 
 #[test]
@@ -192,10 +179,10 @@ fn a_home_that_cannot_be_written_fails_the_request_until_it_can() {
 
 #[test]
 fn a_home_that_cannot_be_entered_fails_the_request_until_it_can() {
-    let home = Home::new();
+    let home = TestHome::new();
     permit(&home.path(), 0o000);
-    let launch = Launch { unprivileged: true, ..Launch::default() };
-    let mut sidecar = Sidecar::launch(&home, &launch);
+    let launch = LaunchOptions { unprivileged: true, ..LaunchOptions::default() };
+    let mut sidecar = TestSidecar::launch(&home, &launch);
     let opening = StandIn::new(THREAD).opening(&home, Role::Owner);
     let threads = home.thread(THREAD).parent().unwrap().to_owned();
     let failure = sidecar.failure::<ThreadOpen>(&opening);
@@ -204,21 +191,19 @@ fn a_home_that_cannot_be_entered_fails_the_request_until_it_can() {
     assert_eq!(failure.code, ErrorCode::StoreFailed);
     permit(&home.path(), 0o777);
     sidecar.call::<ThreadOpen>(&opening);
-    sidecar.take_notes();
-    sidecar.leave();
+    sidecar.discard_and_leave();
 }
 
 #[test]
 fn stored_files_are_private_with_any_umask() {
-    let home = Home::new();
-    let launch = Launch { prelude: Some("umask 0"), ..Launch::default() };
-    let mut sidecar = Sidecar::launch(&home, &launch);
+    let home = TestHome::new();
+    let launch = LaunchOptions { prelude: Some("umask 0"), ..LaunchOptions::default() };
+    let mut sidecar = TestSidecar::launch(&home, &launch);
     let mut host = StandIn::new(THREAD);
     host.open(&home, &mut sidecar);
     host.user_turn_with_boundaries();
     assert!(host.run(&mut sidecar));
-    sidecar.take_notes();
-    sidecar.leave();
+    sidecar.discard_and_leave();
     let mut found = Vec::new();
     modes(&home.path().join("rawr"), &mut found);
     found.sort();
@@ -263,12 +248,11 @@ fn an_old_log_with_wide_permissions_still_works() {
     let (seen, _) = look(&home, THREAD);
     permit(&log, 0o644);
     let before = fs::read(&log).unwrap();
-    let mut sidecar = Sidecar::start(&home);
+    let mut sidecar = TestSidecar::start(&home);
     sidecar.call::<ThreadOpen>(&StandIn::new(THREAD).opening(&home, Role::Observer));
     assert_eq!(get(&mut sidecar, THREAD), seen);
     set_guard(&mut sidecar, "after the release");
-    sidecar.take_notes();
-    sidecar.leave();
+    sidecar.discard_and_leave();
     let after = fs::read(&log).unwrap();
     assert!(after.len() > before.len() && after.starts_with(&before));
     // Existing permissions are the choice of the file's owner.

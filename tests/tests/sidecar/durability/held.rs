@@ -2,7 +2,7 @@
 //! secret.
 
 use super::secrets::{SECRETS, said};
-use super::{THREAD, get};
+use super::{THREAD, get, mode};
 use rawr_protocol::methods::{
     ActionPerform, InputCancel, InputSubmit, SequenceRespond, StoreFailed, StoreRecovered,
     ThreadOpen,
@@ -12,36 +12,35 @@ use rawr_protocol::{
     Role, SequenceRespondParams,
 };
 use rawr_tests::sidecar::Failure;
-use rawr_tests::{Home, Sidecar, StandIn};
+use rawr_tests::{StandIn, TestHome, TestSidecar};
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// A sequence that waits for approval, so that every message is held.
-fn asked() -> (Home, Sidecar, StandIn) {
-    let home = Home::new();
+fn asked() -> (TestHome, TestSidecar, StandIn) {
+    let home = TestHome::new();
     let (sidecar, host) = StandIn::asked(THREAD, &home);
     (home, sidecar, host)
 }
 
-fn try_submit(sidecar: &mut Sidecar, input: &str) -> Result<Disposition, Box<Failure>> {
+fn try_submit(sidecar: &mut TestSidecar, input: &str) -> Result<Disposition, Box<Failure>> {
     let (thread_id, input_id) = (THREAD.to_owned(), input.to_owned());
     let (text, kind) = (format!("{} ({input})", said()), InputKind::Message);
     let params = InputSubmitParams { thread_id, input_id, text, kind };
     sidecar.try_call::<InputSubmit>(&params).map(|submitted| submitted.disposition)
 }
 
-fn submit(sidecar: &mut Sidecar, input: &str) {
+fn submit(sidecar: &mut TestSidecar, input: &str) {
     assert_eq!(try_submit(sidecar, input).unwrap(), Disposition::Held);
 }
 
-fn cancel(sidecar: &mut Sidecar, input: &str) {
+fn cancel(sidecar: &mut TestSidecar, input: &str) {
     let (thread_id, input_id) = (THREAD.to_owned(), input.to_owned());
     assert!(sidecar.call::<InputCancel>(&InputCancelParams { thread_id, input_id }).cancelled);
 }
 
-fn approve(sidecar: &mut Sidecar) {
+fn approve(sidecar: &mut TestSidecar) {
     sidecar.call::<SequenceRespond>(&SequenceRespondParams {
         thread_id: THREAD.to_owned(),
         choice: Choice::Approve,
@@ -70,16 +69,12 @@ fn files_with_secrets(folder: &Path) -> Vec<PathBuf> {
 }
 
 #[track_caller]
-fn no_file_holds_a_secret(home: &Home) {
+fn no_file_holds_a_secret(home: &TestHome) {
     assert_eq!(files_with_secrets(&home.path()), Vec::<PathBuf>::new());
 }
 
-fn mode(path: &Path) -> u32 {
-    fs::metadata(path).unwrap().permissions().mode() & 0o777
-}
-
 /// The one file with the original text of the held message.
-fn original(home: &Home) -> PathBuf {
+fn original(home: &TestHome) -> PathBuf {
     let files = files_with_secrets(&home.path());
     let [file] = files.as_slice() else { panic!("{files:?}") };
     assert_eq!(file.parent(), Some(home.thread(THREAD).join("held").as_path()));
@@ -116,8 +111,7 @@ fn a_message_without_a_secret_has_no_file() {
     let params = InputSubmitParams { thread_id, input_id, text, kind };
     assert_eq!(sidecar.call::<InputSubmit>(&params).disposition, Disposition::Held);
     assert!(!home.thread(THREAD).join("held").exists());
-    sidecar.take_notes();
-    sidecar.leave();
+    sidecar.discard_and_leave();
 }
 
 #[test]
@@ -125,7 +119,7 @@ fn a_held_message_is_delivered_unchanged_after_a_crash() {
     let (home, mut sidecar, mut host) = asked();
     submit(&mut sidecar, "i1");
     sidecar.kill();
-    let mut sidecar = Sidecar::start(&home);
+    let mut sidecar = TestSidecar::start(&home);
     host.open(&home, &mut sidecar);
     original(&home);
     approve(&mut sidecar);
@@ -152,7 +146,7 @@ fn a_pending_delivery_has_the_original_message() {
     sidecar.kill();
     original(&home);
     host.driver_dies();
-    let mut sidecar = Sidecar::start(&home);
+    let mut sidecar = TestSidecar::start(&home);
     host.open(&home, &mut sidecar);
     assert!(host.run(&mut sidecar));
     assert_eq!(host.delivered, [format!("{} (i1)", said())], "once");
@@ -167,7 +161,7 @@ fn a_cancelled_message_leaves_no_text() {
     cancel(&mut sidecar, "i1");
     no_file_holds_a_secret(&home);
     submit(&mut sidecar, "i2");
-    let mut other = Sidecar::start(&home);
+    let mut other = TestSidecar::start(&home);
     other.call::<ThreadOpen>(&StandIn::new(THREAD).opening(&home, Role::Observer));
     cancel(&mut other, "i2");
     no_file_holds_a_secret(&home);
@@ -209,7 +203,7 @@ fn a_text_without_a_held_message_is_removed_when_the_thread_is_opened() {
     let waits = original(&home);
     let left = waits.with_file_name("0123456789abcdef.json");
     fs::copy(&waits, &left).unwrap();
-    let mut sidecar = Sidecar::start(&home);
+    let mut sidecar = TestSidecar::start(&home);
     host.open(&home, &mut sidecar);
     assert_eq!((waits.exists(), left.exists()), (true, false));
     sidecar.take_notes();

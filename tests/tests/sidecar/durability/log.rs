@@ -5,14 +5,14 @@ use rawr_core::event::FORMAT;
 use rawr_core::thread::FOLD;
 use rawr_protocol::methods::{LogMessage, ThreadOpen};
 use rawr_protocol::{ErrorCode, Role};
-use rawr_tests::{Home, Sidecar, StandIn};
+use rawr_tests::{StandIn, TestHome, TestSidecar};
 use serde_json::{Value, json};
 use std::fs;
 use std::io::Write;
 use std::path::Path;
 
 /// The state with this `state.json` is the same as without one.
-fn check_cache(home: &Home, expected: &Value, spoil: impl Fn(&Path)) {
+fn check_cache(home: &TestHome, expected: &Value, spoil: impl Fn(&Path)) {
     let path = home.thread(THREAD).join("state.json");
     drop(fs::remove_file(&path));
     spoil(&path);
@@ -29,7 +29,8 @@ fn a_damaged_cache_changes_nothing() {
     assert_eq!(told, Vec::<String>::new());
     assert_eq!(expected["guards"][0]["note"], "before the release");
     assert!(expected["lastCompaction"]["trigger"].is_object(), "{expected}");
-    Sidecar::start(&home).call::<ThreadOpen>(&StandIn::new(THREAD).opening(&home, Role::Observer));
+    TestSidecar::start(&home)
+        .call::<ThreadOpen>(&StandIn::new(THREAD).opening(&home, Role::Observer));
 
     check_cache(&home, &expected, |_| {});
     let written = |text: &'static str| move |path: &Path| fs::write(path, text).unwrap();
@@ -45,7 +46,7 @@ fn a_damaged_cache_changes_nothing() {
 #[test]
 fn a_cache_of_another_fold_or_format_is_discarded() {
     let home = lived_in();
-    let mut sidecar = Sidecar::start(&home);
+    let mut sidecar = TestSidecar::start(&home);
     sidecar.call::<ThreadOpen>(&StandIn::new(THREAD).opening(&home, Role::Observer));
     sidecar.leave();
     let (expected, _) = look(&home, THREAD);
@@ -68,11 +69,10 @@ fn a_cache_of_another_log_is_discarded() {
     let (home, other) = (lived_in(), lived_in());
     let (expected, _) = look(&home, THREAD);
     // A normal exit writes a cache.
-    let mut sidecar = Sidecar::start(&other);
+    let mut sidecar = TestSidecar::start(&other);
     sidecar.call::<ThreadOpen>(&StandIn::new(THREAD).opening(&other, Role::Owner));
     set_guard(&mut sidecar, "another one");
-    sidecar.take_notes();
-    sidecar.leave();
+    sidecar.discard_and_leave();
     let cache = fs::read(other.thread(THREAD).join("state.json")).unwrap();
     check_cache(&home, &expected, |path| fs::write(path, &cache).unwrap());
 }
@@ -80,11 +80,11 @@ fn a_cache_of_another_log_is_discarded() {
 #[test]
 fn a_log_that_grew_is_replayed_from_its_cache() {
     let home = lived_in();
-    let mut sidecar = Sidecar::start(&home);
+    let mut sidecar = TestSidecar::start(&home);
     sidecar.call::<ThreadOpen>(&StandIn::new(THREAD).opening(&home, Role::Observer));
     sidecar.leave();
     let cache = fs::read(home.thread(THREAD).join("state.json")).unwrap();
-    let mut sidecar = Sidecar::start(&home);
+    let mut sidecar = TestSidecar::start(&home);
     sidecar.call::<ThreadOpen>(&StandIn::new(THREAD).opening(&home, Role::Observer));
     set_guard(&mut sidecar, "after the cache");
     sidecar.take_notes();
@@ -100,13 +100,13 @@ fn a_truncated_last_line_is_all_that_is_lost_and_is_reported() {
     let log = fs::read(lived.events(THREAD)).unwrap();
     let last = log[..log.len() - 1].iter().rposition(|byte| *byte == b'\n').unwrap() + 1;
     let lines = log.iter().filter(|byte| **byte == b'\n').count();
-    let home = Home::new();
+    let home = TestHome::new();
     let thread = |bytes: usize| format!("cut{bytes}");
     for bytes in last..=log.len() {
         fs::create_dir_all(home.thread(&thread(bytes))).unwrap();
         fs::write(home.events(&thread(bytes)), &log[..bytes]).unwrap();
     }
-    let mut sidecar = Sidecar::start(&home);
+    let mut sidecar = TestSidecar::start(&home);
     let mut state = |bytes: usize| {
         let id = thread(bytes);
         sidecar.call::<ThreadOpen>(&StandIn::new(&id).opening(&home, Role::Observer));
@@ -141,7 +141,7 @@ fn records_after_a_truncated_line_start_on_a_new_line() {
     let home = lived_in();
     let log = fs::read(home.events(THREAD)).unwrap();
     fs::write(home.events(THREAD), &log[..log.len() - 20]).unwrap();
-    let mut sidecar = Sidecar::start(&home);
+    let mut sidecar = TestSidecar::start(&home);
     sidecar.call::<ThreadOpen>(&StandIn::new(THREAD).opening(&home, Role::Owner));
     set_guard(&mut sidecar, "again");
     sidecar.take_notes();
@@ -154,7 +154,7 @@ fn records_after_a_truncated_line_start_on_a_new_line() {
 }
 
 /// The log with one line replaced.
-fn with_line(home: &Home, number: usize, text: &[u8]) {
+fn with_line(home: &TestHome, number: usize, text: &[u8]) {
     let log = fs::read(home.events(THREAD)).unwrap();
     let mut lines: Vec<&[u8]> = log.split_inclusive(|byte| *byte == b'\n').collect();
     let line = [text, b"\n"].concat();
@@ -204,7 +204,7 @@ fn a_newer_format_is_refused_with_its_line_and_not_changed() {
         let home = lived_in();
         with_line(&home, 3, newer(event).as_bytes());
         let before = fs::read(home.events(THREAD)).unwrap();
-        let mut sidecar = Sidecar::start(&home);
+        let mut sidecar = TestSidecar::start(&home);
         for role in [Role::Owner, Role::Observer] {
             let failure = sidecar.failure::<ThreadOpen>(&StandIn::new(THREAD).opening(&home, role));
             let path = home.events(THREAD).display().to_string();
@@ -230,7 +230,7 @@ fn an_incomplete_newer_line_is_not_parsed_as_an_old_one() {
     let mut log = fs::read(home.events(THREAD)).unwrap();
     log.extend(br#"{"v":999,"at":5,"event":{"guard_cleared":{"guard":"g1"}}}"#);
     fs::write(home.events(THREAD), &log).unwrap();
-    let mut sidecar = Sidecar::start(&home);
+    let mut sidecar = TestSidecar::start(&home);
     let opening = StandIn::new(THREAD).opening(&home, Role::Observer);
     let failure = sidecar.failure::<ThreadOpen>(&opening);
     let line = home.lines(THREAD).len();
@@ -242,7 +242,7 @@ fn an_incomplete_newer_line_is_not_parsed_as_an_old_one() {
 #[test]
 fn an_incomplete_line_of_a_dead_process_is_reported_to_other_clients() {
     let home = lived_in();
-    let mut sidecar = Sidecar::start(&home);
+    let mut sidecar = TestSidecar::start(&home);
     sidecar.call::<ThreadOpen>(&StandIn::new(THREAD).opening(&home, Role::Owner));
     let lines = home.lines(THREAD).len();
     let mut log = fs::OpenOptions::new().append(true).open(home.events(THREAD)).unwrap();
@@ -254,8 +254,7 @@ fn an_incomplete_line_of_a_dead_process_is_reported_to_other_clients() {
     assert!(unreadable.starts_with(&start), "{unreadable}");
     let start = format!("thread t: line {} of events.jsonl was incomplete;", lines + 2);
     assert!(torn.starts_with(&start), "{torn}");
-    sidecar.take_notes();
-    sidecar.leave();
+    sidecar.discard_and_leave();
     assert_eq!(home.lines(THREAD).len(), lines + 2);
     // A full replay finds the same line, which is quarantined only once.
     fs::remove_file(home.thread(THREAD).join("state.json")).unwrap();

@@ -9,10 +9,10 @@ use rawr_protocol::{
     Choice, ErrorCode, PacketAuthor, PacketChange, Phase, Request, Role, SequenceRespondParams,
     ThreadGetParams, ThreadWatchParams, TurnCompletedParams, TurnStatus,
 };
-use rawr_tests::{Home, Sidecar, StandIn};
+use rawr_tests::{StandIn, TestHome, TestSidecar};
 use serde_json::json;
 
-fn respond(sidecar: &mut Sidecar, choice: Choice) -> Phase {
+fn respond(sidecar: &mut TestSidecar, choice: Choice) -> Phase {
     let params = SequenceRespondParams {
         thread_id: THREAD.to_owned(),
         choice,
@@ -25,10 +25,10 @@ fn respond(sidecar: &mut Sidecar, choice: Choice) -> Phase {
 }
 
 /// A host that owns the thread, and an editor that observes it.
-fn two(home: &Home) -> (Sidecar, StandIn, Sidecar) {
-    let (mut owner, mut host) = (Sidecar::start(home), StandIn::new(THREAD));
+fn two(home: &TestHome) -> (TestSidecar, StandIn, TestSidecar) {
+    let (mut owner, mut host) = (TestSidecar::start(home), StandIn::new(THREAD));
     host.open(home, &mut owner);
-    let mut observer = Sidecar::start(home);
+    let mut observer = TestSidecar::start(home);
     let opened = observer.call::<ThreadOpen>(&host.opening(home, Role::Observer));
     assert!(!opened.owner);
     (owner, host, observer)
@@ -36,7 +36,7 @@ fn two(home: &Home) -> (Sidecar, StandIn, Sidecar) {
 
 #[test]
 fn every_client_is_notified_of_a_packet() {
-    let home = Home::new();
+    let home = TestHome::new();
     home.configure("[rawr_auto_compaction]\nmode = \"ask\"\n");
     let (mut owner, mut host, mut observer) = two(&home);
     observer.call::<ThreadWatch>(&ThreadWatchParams::default());
@@ -64,14 +64,13 @@ fn every_client_is_notified_of_a_packet() {
     quiet(owner);
 }
 
-fn quiet(mut sidecar: Sidecar) {
-    sidecar.take_notes();
-    sidecar.leave();
+fn quiet(sidecar: TestSidecar) {
+    sidecar.discard_and_leave();
 }
 
 #[test]
 fn a_second_owner_is_refused_with_the_name_of_the_first() {
-    let home = Home::new();
+    let home = TestHome::new();
     let (owner, host, mut observer) = two(&home);
     let failure = observer.failure::<ThreadOpen>(&host.opening(&home, Role::Owner));
     assert_eq!(failure.code, ErrorCode::OwnedElsewhere);
@@ -86,7 +85,7 @@ fn a_second_owner_is_refused_with_the_name_of_the_first() {
 
 #[test]
 fn killing_an_owner_frees_the_thread() {
-    let home = Home::new();
+    let home = TestHome::new();
     let (mut owner, mut host, mut observer) = two(&home);
     owner.take_notes();
     owner.kill();
@@ -96,7 +95,7 @@ fn killing_an_owner_frees_the_thread() {
 
 #[test]
 fn closing_a_thread_frees_it() {
-    let home = Home::new();
+    let home = TestHome::new();
     let (mut owner, mut host, mut observer) = two(&home);
     owner.say("rawr/thread/close", &json!({ "threadId": THREAD })).unwrap().unwrap();
     assert!(host.open(&home, &mut observer), "{}", observer.told());
@@ -107,8 +106,8 @@ fn closing_a_thread_frees_it() {
 /// Without waiting for an answer in between.
 #[test]
 fn a_thread_that_is_opened_right_after_its_close_stays_open() {
-    let home = Home::new();
-    let (mut sidecar, mut host) = (Sidecar::start(&home), StandIn::new(THREAD));
+    let home = TestHome::new();
+    let (mut sidecar, mut host) = (TestSidecar::start(&home), StandIn::new(THREAD));
     host.open(&home, &mut sidecar);
     let opening = host.opening(&home, Role::Owner);
     let requests = [
@@ -125,10 +124,10 @@ fn a_thread_that_is_opened_right_after_its_close_stays_open() {
 /// The watch ends before the request's records are stored.
 #[test]
 fn a_watchers_request_is_stored_although_its_watch_ends() {
-    let home = Home::new();
-    let (mut owner, mut host) = (Sidecar::start(&home), StandIn::new(THREAD));
+    let home = TestHome::new();
+    let (mut owner, mut host) = (TestSidecar::start(&home), StandIn::new(THREAD));
     host.open(&home, &mut owner);
-    let mut watcher = Sidecar::start(&home);
+    let mut watcher = TestSidecar::start(&home);
     watcher.call::<ThreadWatch>(&ThreadWatchParams::default());
     let until = json!({ "kind": "turns", "turns": 3 });
     let guard = json!({ "threadId": THREAD, "until": until });
@@ -149,7 +148,7 @@ fn a_watchers_request_is_stored_although_its_watch_ends() {
 
 #[test]
 fn only_the_host_may_report_turns() {
-    let home = Home::new();
+    let home = TestHome::new();
     let (owner, _, mut observer) = two(&home);
     let params = TurnCompletedParams {
         thread_id: THREAD.to_owned(),
@@ -171,8 +170,8 @@ fn only_the_host_may_report_turns() {
 
 #[test]
 fn observing_a_missing_thread_is_refused() {
-    let home = Home::new();
-    let mut sidecar = Sidecar::start(&home);
+    let home = TestHome::new();
+    let mut sidecar = TestSidecar::start(&home);
     let failure =
         sidecar.failure::<ThreadOpen>(&StandIn::new("none").opening(&home, Role::Observer));
     assert_eq!(failure.code, ErrorCode::UnknownThread);
@@ -182,7 +181,7 @@ fn observing_a_missing_thread_is_refused() {
 
 #[test]
 fn an_observers_guard_applies_to_the_owners_next_input() {
-    let home = Home::new();
+    let home = TestHome::new();
     let (mut owner, mut host, mut observer) = two(&home);
     let guard = set_guard(&mut observer, "not before lunch");
     host.user_turn_with_boundaries();
@@ -197,7 +196,7 @@ fn an_observers_guard_applies_to_the_owners_next_input() {
 
 #[test]
 fn an_observer_sees_the_owners_records() {
-    let home = Home::new();
+    let home = TestHome::new();
     let (mut owner, mut host, mut observer) = two(&home);
     host.user_turn_with_boundaries();
     assert!(host.run(&mut owner));
@@ -212,7 +211,7 @@ fn an_observer_sees_the_owners_records() {
 
 #[test]
 fn an_observer_stops_a_sequence_that_the_owner_runs() {
-    let home = Home::new();
+    let home = TestHome::new();
     home.configure("[rawr_auto_compaction]\nmode = \"ask\"\n");
     let (mut owner, mut host, mut observer) = two(&home);
     host.user_turn_with_boundaries();
@@ -229,7 +228,7 @@ fn an_observer_stops_a_sequence_that_the_owner_runs() {
 
 #[test]
 fn the_owner_performs_what_an_observer_approves() {
-    let home = Home::new();
+    let home = TestHome::new();
     home.configure("[rawr_auto_compaction]\nmode = \"ask\"\n");
     let (mut owner, mut host, mut observer) = two(&home);
     host.user_turn_with_boundaries();

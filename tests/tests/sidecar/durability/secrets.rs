@@ -1,19 +1,15 @@
 //! What must not reach the disk or leave the home: keys and tokens, and ids that are paths.
 
-use super::THREAD;
+use super::{SECRET, THREAD};
 use rawr_protocol::methods::{ActionPerform, ThreadOpen};
 use rawr_protocol::{Action, ErrorCode, Role};
-use rawr_tests::{Home, Launch, Sidecar, StandIn};
+use rawr_tests::{LaunchOptions, StandIn, TestHome, TestSidecar};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
 
 /// Detected by their shape, by the name that they are assigned to, and by an option.
-pub const SECRETS: [&str; 3] = [
-    "ghp_16C7e42F292c6912E7710c838347Ae178B4a",
-    "q7Zt3vXk9LpW2mRb8NcY5sHd4JfG6aTe",
-    "hunter2-9Xq4",
-];
+pub const SECRETS: [&str; 3] = [SECRET, "q7Zt3vXk9LpW2mRb8NcY5sHd4JfG6aTe", "hunter2-9Xq4"];
 
 pub fn said() -> String {
     let [shaped, named, password] = SECRETS;
@@ -84,8 +80,8 @@ fn sayings() -> Vec<(&'static str, Value)> {
 
 #[test]
 fn no_secret_reaches_the_disk() {
-    let home = Home::new();
-    let mut sidecar = Sidecar::spawn(&home, &Launch::default());
+    let home = TestHome::new();
+    let mut sidecar = TestSidecar::spawn(&home, &LaunchOptions::default());
     sidecar.greet(&said());
     sidecar.call::<ThreadOpen>(&StandIn::new(THREAD).opening(&home, Role::Owner));
     let mut say = |method: &str, params: Value| {
@@ -109,8 +105,7 @@ fn no_secret_reaches_the_disk() {
             answer.unwrap_or_else(|failure| panic!("{report}: {failure:?}"));
         }
     }
-    sidecar.take_notes();
-    sidecar.leave();
+    sidecar.discard_and_leave();
     for root in [home.path(), home.work()] {
         assert_clean(&root);
     }
@@ -118,11 +113,11 @@ fn no_secret_reaches_the_disk() {
 
 #[test]
 fn a_judges_reason_is_stored_redacted() {
-    let home = Home::new();
+    let home = TestHome::new();
     home.configure(
         "[rawr_auto_compaction]\npolicy.ready.decision_prompt_path = \"judgment.md\"\njudgment.backend = \"host\"\n",
     );
-    let mut sidecar = Sidecar::start(&home);
+    let mut sidecar = TestSidecar::start(&home);
     let mut opening = StandIn::new(THREAD).opening(&home, Role::Owner);
     opening.host.capabilities.judge = true;
     sidecar.call::<ThreadOpen>(&opening);
@@ -149,8 +144,7 @@ fn a_judges_reason_is_stored_redacted() {
         "reason": said() });
     let taken = sidecar.say("rawr/judgment/answer", &answer).unwrap().unwrap();
     assert_eq!(taken["accepted"], true, "{taken}");
-    sidecar.take_notes();
-    sidecar.leave();
+    sidecar.discard_and_leave();
     let log = fs::read_to_string(home.events(THREAD)).unwrap();
     assert!(log.contains("[redacted:github-token]"), "{log}");
     assert_clean(&home.path());
@@ -171,8 +165,8 @@ fn assert_clean(folder: &Path) {
 
 #[test]
 fn a_thread_id_is_never_a_path() {
-    let home = Home::new();
-    let mut sidecar = Sidecar::start(&home);
+    let home = TestHome::new();
+    let mut sidecar = TestSidecar::start(&home);
     let long = "x".repeat(300);
     for (id, problem) in [
         ("../x", "begins with a dot"),

@@ -3,11 +3,11 @@
 
 use rawr_core::boundary::Boundaries;
 use rawr_core::event::{
-    Action, ActionReported, ActionStatus, CommitMade, CompactionOrigin, CompactionReported,
-    CompactionStatus, Event, InputCancelled, Item, ItemRole, Origin, PlanUpdated, Purpose,
-    TurnCompleted, TurnStarted, TurnStatus, Usage,
+    ActionProgress, ActionReported, CommitMade, CompactionInitiator, CompactionProgress,
+    CompactionReported, DeliveredMessage, Event, HostAction, InputCancelled, MessagePurpose,
+    MessageRole, Origin, PlanUpdated, TurnCompleted, TurnEnding, TurnStarted, Usage,
 };
-use rawr_core::signal::plan::{PlanStep, StepStatus};
+use rawr_core::signal::plan::{PlanItem, PlanItemStatus};
 use rawr_core::thread::Issued;
 use rawr_core::units::{ActionId, InputId, Tokens, TurnId};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -25,7 +25,7 @@ pub struct SimulatedHost {
     /// Until it was recorded.
     pub to_say: VecDeque<Event>,
     /// Each action, and the reports to repeat when it is requested again.
-    done: BTreeMap<ActionId, (Action, Vec<Event>)>,
+    done: BTreeMap<ActionId, (HostAction, Vec<Event>)>,
     /// The performed actions, in order.
     pub performed: Vec<String>,
     /// The user's messages as the agent received them.
@@ -50,7 +50,7 @@ impl SimulatedHost {
             self.context = PRESSURE;
             let steps = |first, second| {
                 [("the parser", first), ("the docs", second)]
-                    .map(|(step, status)| PlanStep { step: step.to_owned(), status })
+                    .map(|(step, status)| PlanItem { step: step.to_owned(), status })
                     .into()
             };
             let plan = |steps| PlanUpdated {
@@ -60,10 +60,10 @@ impl SimulatedHost {
                 explanation: None,
                 boundaries: Boundaries::NONE,
             };
-            let (under_way, done) = (StepStatus::InProgress, StepStatus::Completed);
+            let (under_way, done) = (PlanItemStatus::InProgress, PlanItemStatus::Completed);
             let made =
                 CommitMade { turn: Some(turn.clone()), signal: None, hash: None, subject: None };
-            self.to_say.push_back(plan(steps(under_way, StepStatus::Pending)).into());
+            self.to_say.push_back(plan(steps(under_way, PlanItemStatus::Pending)).into());
             self.to_say.push_back(made.into());
             self.to_say.push_back(plan(steps(done, under_way)).into());
         }
@@ -105,20 +105,22 @@ impl SimulatedHost {
         let before = self.to_say.len();
         let turn = self.next_turn();
         match &issued.kind {
-            Action::InjectTurn { purpose, .. } => {
+            HostAction::InjectTurn { purpose, .. } => {
                 self.performed.push(purpose.name().to_owned());
-                self.turn_of(&issued.id, &turn, *purpose == Purpose::PacketRequest);
+                self.turn_of(&issued.id, &turn, *purpose == MessagePurpose::PacketRequest);
             }
-            Action::DeliverInput { input, items } => self.deliver(&issued.id, input, items, &turn),
-            Action::Compact { .. } => {
+            HostAction::DeliverInput { input, items } => {
+                self.deliver(&issued.id, input, items, &turn)
+            }
+            HostAction::Compact { .. } => {
                 self.performed.push("compact".to_owned());
-                self.report(&issued.id, ActionStatus::Accepted, &turn);
-                self.compaction(&issued.id, CompactionStatus::Started);
+                self.report(&issued.id, ActionProgress::Accepted, &turn);
+                self.compaction(&issued.id, CompactionProgress::Started);
                 self.context = AFTER_COMPACTION;
-                self.compaction(&issued.id, CompactionStatus::Completed);
-                self.report(&issued.id, ActionStatus::Completed, &turn);
+                self.compaction(&issued.id, CompactionProgress::Completed);
+                self.report(&issued.id, ActionProgress::Completed, &turn);
             }
-            Action::Judge { .. } | Action::SamplePacket { .. } => {
+            HostAction::Judge { .. } | HostAction::SamplePacket { .. } => {
                 panic!("unexpected action {issued:?}")
             }
         }
@@ -126,15 +128,21 @@ impl SimulatedHost {
         self.done.insert(issued.id.clone(), (issued.kind.clone(), told));
     }
 
-    fn deliver(&mut self, id: &ActionId, input: &InputId, items: &[Item], turn: &TurnId) {
+    fn deliver(
+        &mut self,
+        id: &ActionId,
+        input: &InputId,
+        items: &[DeliveredMessage],
+        turn: &TurnId,
+    ) {
         let known = self.delivered_itself.contains(input);
         self.handed_over_again += u32::from(known);
         let items: Vec<_> =
-            items.iter().filter(|item| !known || item.role == ItemRole::Handoff).collect();
+            items.iter().filter(|item| !known || item.role == MessageRole::Handoff).collect();
         for item in &items {
             match item.role {
-                ItemRole::Handoff => self.performed.push("handoff".to_owned()),
-                ItemRole::Input => {
+                MessageRole::Handoff => self.performed.push("handoff".to_owned()),
+                MessageRole::Input => {
                     let text = self.held.remove(input);
                     assert_eq!(text.as_ref(), Some(&item.text), "{input} was changed");
                     self.got.push(input.clone());
@@ -142,14 +150,14 @@ impl SimulatedHost {
             }
         }
         if items.is_empty() {
-            self.report(id, ActionStatus::Completed, turn);
+            self.report(id, ActionProgress::Completed, turn);
         } else {
             self.turn_of(id, turn, false);
         }
     }
 
     fn turn_of(&mut self, id: &ActionId, turn: &TurnId, packet: bool) {
-        self.report(id, ActionStatus::Accepted, turn);
+        self.report(id, ActionProgress::Accepted, turn);
         self.start(turn, Origin::Synthetic, Some(id));
         self.end(turn, if packet { PACKET } else { "Understood, going on." });
     }
@@ -177,7 +185,7 @@ impl SimulatedHost {
         };
         let completed = TurnCompleted {
             turn: turn.clone(),
-            status: TurnStatus::Completed,
+            status: TurnEnding::Completed,
             last_message: Some(message.to_owned()),
             usage: Some(usage),
             queued_inputs: 0,
@@ -188,18 +196,18 @@ impl SimulatedHost {
         self.to_say.push_back(completed.into());
     }
 
-    fn report(&mut self, id: &ActionId, status: ActionStatus, turn: &TurnId) {
+    fn report(&mut self, id: &ActionId, status: ActionProgress, turn: &TurnId) {
         let (action, turn) = (id.clone(), Some(turn.clone()));
         let reported = ActionReported { action, status, turn, text: None, error: None };
         self.to_say.push_back(reported.into());
     }
 
-    fn compaction(&mut self, id: &ActionId, status: CompactionStatus) {
+    fn compaction(&mut self, id: &ActionId, status: CompactionProgress) {
         let tokens_after =
-            (status == CompactionStatus::Completed).then_some(Tokens(AFTER_COMPACTION));
+            (status == CompactionProgress::Completed).then_some(Tokens(AFTER_COMPACTION));
         let reported = CompactionReported {
             status,
-            origin: CompactionOrigin::Rawr,
+            origin: CompactionInitiator::Rawr,
             action: Some(id.clone()),
             tokens_before: None,
             tokens_after,

@@ -3,10 +3,10 @@
 use crate::faults::played_disk::{EIO, SimulatedDisk, SimulatedFault};
 use rawr_core::Input;
 use rawr_core::event::{Capabilities, DirectiveGiven, HostInfo, ThreadClosed};
-use rawr_core::machine::Role;
+use rawr_core::machine::ProcessRole;
 use rawr_core::units::{ThreadId, Timestamp, Tokens};
 use rawr_server::config::Home;
-use rawr_server::registry::{Notice, Opening, RegistryError, ThreadRegistry};
+use rawr_server::registry::{Opening, RegistryError, RegistryNotice, ThreadRegistry};
 use rawr_server::store::{Disk, Store};
 use rawr_server::workers::ThreadWork;
 use rawr_server::workspace::{Workspace, WorkspaceSetup};
@@ -28,13 +28,13 @@ fn registry_on(disk: Disk, home: &TempDir) -> ThreadRegistry {
     let store = Store::on(disk, &setup.home.dir);
     let root = store.root().to_owned();
     let workspace = Workspace::open(setup, root, Default::default(), Box::new(|_| {}));
-    ThreadRegistry::new(store, workspace, Box::new(|_: Notice<'_>| {}))
+    ThreadRegistry::new(store, workspace, Box::new(|_: RegistryNotice<'_>| {}))
 }
 
 fn open(registry: &mut ThreadRegistry, home: &TempDir, thread: &str) {
     let host = HostInfo { name: "host".to_owned(), version: None, can: Capabilities::default() };
     let cwd = home.path().display().to_string();
-    let opening = Opening::new(ThreadId::new(thread), cwd, Role::Owner, host);
+    let opening = Opening::new(ThreadId::new(thread), cwd, ProcessRole::Owner, host);
     let opening = Opening { window: Some(Tokens(190_000)), ..opening };
     assert!(
         matches!(registry.open(opening.clone(), NOW), Err(RegistryError::Busy(_))),

@@ -3,13 +3,16 @@
 
 use crate::faults::host::SimulatedHost;
 use crate::faults::played_disk::{SimulatedDisk, Visitor};
-use rawr_core::event::{Capabilities, DirectiveGiven, Event, HostInfo, InputCancelled, Phase};
-use rawr_core::machine::{InputKind, Role, must_be_durable};
+use crate::fixture::SECRET;
+use rawr_core::event::{
+    Capabilities, DirectiveGiven, Event, HostInfo, InputCancelled, ThreadPhase,
+};
+use rawr_core::machine::{ProcessRole, UserInputKind, must_be_durable};
 use rawr_core::thread::Issued;
 use rawr_core::units::{InputId, ThreadId, Timestamp, Tokens};
 use rawr_core::{Input, Record, Thread};
 use rawr_server::config::Home;
-use rawr_server::registry::{HandledInput, Notice, Opening, RegistryError, ThreadRegistry};
+use rawr_server::registry::{HandledInput, Opening, RegistryError, RegistryNotice, ThreadRegistry};
 use rawr_server::store::{Disk, Store};
 use rawr_server::workspace::{Workspace, WorkspaceSetup};
 use serde_json::json;
@@ -24,9 +27,6 @@ use tempfile::TempDir;
 const OUTAGE: i64 = 3000;
 /// More steps than that mean an endless loop.
 const MOST_STEPS: u32 = 2000;
-
-/// Part of one of the messages.
-const SECRET: &str = "ghp_16C7e42F292c6912E7710c838347Ae178B4a";
 
 pub struct FaultWorld {
     pub disk: Arc<SimulatedDisk>,
@@ -78,11 +78,11 @@ fn registry(
 ) -> ThreadRegistry {
     let setup = setup(home.path());
     let (alive, heard) = (Arc::clone(disk), Arc::clone(heard));
-    let tell = move |notice: Notice<'_>| {
+    let tell = move |notice: RegistryNotice<'_>| {
         let told = match notice {
-            Notice::Perform { issued, .. } => HeardNotice::Perform(issued.clone()),
-            Notice::StoreFailed { held, .. } => HeardNotice::Failed(held.to_vec()),
-            Notice::StoreRecovered { .. } => HeardNotice::Recovered,
+            RegistryNotice::Perform { issued, .. } => HeardNotice::Perform(issued.clone()),
+            RegistryNotice::StoreFailed { held, .. } => HeardNotice::Failed(held.to_vec()),
+            RegistryNotice::StoreRecovered { .. } => HeardNotice::Recovered,
             _ => return,
         };
         if !alive.is_dead() {
@@ -100,10 +100,10 @@ fn quiet_registry(disk: Disk, setup: WorkspaceSetup) -> ThreadRegistry {
     let store = Store::on(disk, &setup.home.dir);
     let root = store.root().to_owned();
     let workspace = Workspace::open(setup, root, Default::default(), Box::new(|_| {}));
-    ThreadRegistry::new(store, workspace, Box::new(|_: Notice<'_>| {}))
+    ThreadRegistry::new(store, workspace, Box::new(|_: RegistryNotice<'_>| {}))
 }
 
-fn opening(home: &Path, role: Role) -> Opening {
+fn opening(home: &Path, role: ProcessRole) -> Opening {
     let can = Capabilities { inject_turn: true, compact: true, ..Capabilities::default() };
     let host = HostInfo { name: "host".to_owned(), version: None, can };
     let opening = Opening::new(id(), home.display().to_string(), role, host);
@@ -117,7 +117,7 @@ fn visit(home: &Path, disk: Arc<SimulatedDisk>, clock: &AtomicI64) -> Vec<Record
     let now = || Timestamp(clock.load(Ordering::Relaxed));
     for ticket in 0.. {
         match asked(&mut registry, ticket, now(), |registry| {
-            registry.open(opening(home, Role::Observer), now()).map(drop)
+            registry.open(opening(home, ProcessRole::Observer), now()).map(drop)
         }) {
             Ok(()) => break,
             Err(RegistryError::UnknownThread(_)) => thread::sleep(Duration::from_millis(1)),
@@ -234,8 +234,11 @@ impl FaultWorld {
             text.push_str(SECRET);
         }
         self.submitted.push(input.clone());
-        let submitted =
-            Input::Submitted { input: input.clone(), text: text.clone(), kind: InputKind::Message };
+        let submitted = Input::Submitted {
+            input: input.clone(),
+            text: text.clone(),
+            kind: UserInputKind::Message,
+        };
         let answer = loop {
             match self.say(submitted.clone()) {
                 InputResult::Died => {}
@@ -287,7 +290,10 @@ impl FaultWorld {
     pub fn is_at_rest(&self) -> bool {
         let thread = self.thread();
         let pending = thread.pending_actions().next().is_some();
-        thread.phase() == Phase::Idle && thread.is_idle() && thread.held.is_empty() && !pending
+        thread.phase() == ThreadPhase::Idle
+            && thread.is_idle()
+            && thread.held.is_empty()
+            && !pending
     }
 
     fn report(&mut self, event: Event) -> InputResult {
@@ -371,7 +377,7 @@ impl FaultWorld {
     fn open(&mut self) {
         for _ in 0..20 {
             self.ticket += 1;
-            let (opening, now) = (opening(self.home.path(), Role::Owner), self.now);
+            let (opening, now) = (opening(self.home.path(), ProcessRole::Owner), self.now);
             let opened = asked(&mut self.registry, self.ticket, now, |registry| {
                 registry.open(opening.clone(), now).map(drop)
             });

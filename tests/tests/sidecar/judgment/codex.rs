@@ -2,8 +2,8 @@
 //! to the user's thread and is not stored by Codex.
 
 use rawr_core::judgment::OUTPUT_SCHEMA;
-use rawr_tests::codex::{CodexHome, Config, binary};
-use rawr_tests::mock_responses::{Recorded, Reply, Script, call, http_error, say};
+use rawr_tests::codex::{CodexHome, CodexTestConfig, binary};
+use rawr_tests::mock_responses::{ResponsesRequest, TurnReply, TurnScript, call, http_error, say};
 use rawr_tests::{MockModel, Repository, rawr};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Write};
@@ -14,10 +14,10 @@ use std::sync::Arc;
 const CASE: &str = "Boundaries present:";
 const PACKET: &str = "<continuation_packet>\nState: waiting_for_user\nGoal: a parser\nNext: the docs\n</continuation_packet>";
 
-fn session(judgment: Reply) -> Script {
+fn session(judgment: TurnReply) -> TurnScript {
     let commit =
         "printf 'parse\\n' > parser.txt && git add -A && git commit -q -m 'Add the parser'";
-    Script::default()
+    TurnScript::default()
         .on(CASE, [judgment])
         .on("packet_request]", [say(PACKET).input_tokens(145_000)])
         .on(":handoff]", [say("Which docs?").input_tokens(20_000)])
@@ -38,9 +38,10 @@ struct CodexRun {
     events: Vec<Value>,
 }
 
-fn exec(judgment: Reply) -> CodexRun {
+fn exec(judgment: TurnReply) -> CodexRun {
     let model = MockModel::start(session(judgment));
-    let (home, repository) = (CodexHome::new(&model, &Config::default()), Repository::new());
+    let (home, repository) =
+        (CodexHome::new(&model, &CodexTestConfig::default()), Repository::new());
     let policy = "rawr_auto_compaction.policy.asap.decision_prompt_path=judgment.md";
     let output = Command::new(rawr())
         .args(["exec", "--host", "codex", "--json", "--codex"])
@@ -76,7 +77,7 @@ impl CodexRun {
 
     /// Asked once, in its own request with the schema, and no other request contains any of it.
     fn check_judged(&self) {
-        let (judged, others): (Vec<Arc<Recorded>>, Vec<_>) = self
+        let (judged, others): (Vec<Arc<ResponsesRequest>>, Vec<_>) = self
             .model
             .requests()
             .into_iter()

@@ -1,23 +1,24 @@
 //! The embedded host as the judge, through `rawr exec`: its own model is asked outside of the conversation.
 
-use rawr_tests::mock_chat::{Purpose, Reply, Request, Script, call, say};
+use crate::fixture::agent_shell;
+use rawr_tests::mock_chat::{ChatModelReply, ChatPurpose, ChatRequest, ChatScript, say};
 use rawr_tests::{MockChat, Repository, rawr};
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::process::{Command, Stdio};
 
 const PACKET: &str = "<continuation_packet>\nState: waiting_for_user\nGoal: a parser\nNext: the docs\n</continuation_packet>";
 const YES: &str = r#"{"should_compact": true, "reason": "all is committed"}"#;
 const NO: &str = r#"{"should_compact": false, "reason": "half an edit"}"#;
 
-fn commit() -> Reply {
-    call("shell", json!({"command": "git commit -q --allow-empty -m x"}))
+fn commit() -> ChatModelReply {
+    agent_shell("git commit -q --allow-empty -m x")
 }
 
 /// A window under pressure at the end of the turn, or from its first request on.
-fn session(judgment: Reply) -> Script {
-    Script::default()
-        .on_each(Purpose::Summary, [say("A SUMMARY")])
-        .on_each(Purpose::Judgment, [judgment])
+fn session(judgment: ChatModelReply) -> ChatScript {
+    ChatScript::default()
+        .on_each(ChatPurpose::Summary, [say("A SUMMARY")])
+        .on_each(ChatPurpose::Judgment, [judgment])
         .on("packet_request]", [say(PACKET).input_tokens(3_500)])
         .on(":handoff]", [say("Which docs?").input_tokens(1_000)])
         .on(
@@ -28,7 +29,7 @@ fn session(judgment: Reply) -> Script {
             "work on",
             [
                 commit().input_tokens(3_000),
-                call("shell", json!({"command": "true"})).input_tokens(3_100),
+                agent_shell("true").input_tokens(3_100),
                 say("I have looked at everything.").input_tokens(3_200),
             ],
         )
@@ -40,7 +41,7 @@ struct EmbeddedRun {
     events: Vec<Value>,
 }
 
-fn exec(judgment: Reply, policy: &str, prompts: &[&str]) -> EmbeddedRun {
+fn exec(judgment: ChatModelReply, policy: &str, prompts: &[&str]) -> EmbeddedRun {
     let model = MockChat::start(session(judgment));
     let (home, repository) = (tempfile::tempdir().unwrap(), Repository::new());
     let prompt = "policy.ready.decision_prompt_path = \"judgment.md\"";
@@ -69,21 +70,21 @@ impl EmbeddedRun {
         self.events.iter().filter(|found| found["event"] == event).count()
     }
 
-    fn purposes(&self) -> Vec<Purpose> {
+    fn purposes(&self) -> Vec<ChatPurpose> {
         self.model.requests().iter().map(|request| request.purpose).collect()
     }
 
     /// The judge gets its instructions and the case, and nothing else.
     fn check_judged(&self, times: usize) {
         let requests = self.model.requests();
-        let judged: Vec<_> = of(Purpose::Judgment, &requests).collect();
+        let judged: Vec<_> = of(ChatPurpose::Judgment, &requests).collect();
         assert_eq!(judged.len(), times);
         for request in judged {
             let [instructions, case] = request.transcript().try_into().unwrap();
             assert!(instructions.starts_with("system: You decide whether"), "{instructions}");
             assert!(case.starts_with("user: Tier: ready"), "{case}");
         }
-        for request in requests.iter().filter(|request| request.purpose != Purpose::Judgment) {
+        for request in requests.iter().filter(|request| request.purpose != ChatPurpose::Judgment) {
             let text = request.transcript().join("\n");
             for words in ["should_compact", "You decide whether", "Tier: ready", "half an edit"] {
                 assert!(!text.contains(words), "{words}: {text}");
@@ -92,7 +93,7 @@ impl EmbeddedRun {
     }
 }
 
-fn of(purpose: Purpose, requests: &[Request]) -> impl Iterator<Item = &Request> {
+fn of(purpose: ChatPurpose, requests: &[ChatRequest]) -> impl Iterator<Item = &ChatRequest> {
     requests.iter().filter(move |request| request.purpose == purpose)
 }
 
@@ -100,10 +101,10 @@ fn of(purpose: Purpose, requests: &[Request]) -> impl Iterator<Item = &Request> 
 fn after_a_no_the_conversation_contains_nothing_of_the_judgment() {
     let done = exec(say(NO), "", &["commit it", "and the docs"]);
     done.check_judged(1);
-    let (turn, judgment) = (Purpose::Turn, Purpose::Judgment);
+    let (turn, judgment) = (ChatPurpose::Turn, ChatPurpose::Judgment);
     assert_eq!(done.purposes(), [turn, turn, judgment, turn]);
     let requests = done.model.requests();
-    let turns: Vec<_> = of(turn, &requests).map(Request::transcript).collect();
+    let turns: Vec<_> = of(turn, &requests).map(ChatRequest::transcript).collect();
     let said = ["assistant: It is committed now.", "user: and the docs"].map(str::to_owned);
     assert_eq!(turns[2], [turns[1].as_slice(), &said].concat());
     assert_eq!((done.count("injected"), done.count("handoff")), (0, 0));
@@ -130,7 +131,7 @@ fn an_answer_in_prose_is_not_a_judgment() {
 fn inside_a_turn_the_agent_waits_for_the_judge_and_continues_after_a_no() {
     let done = exec(say(NO), "mid_turn = \"policy\"", &["work on"]);
     done.check_judged(1);
-    let (turn, judgment) = (Purpose::Turn, Purpose::Judgment);
+    let (turn, judgment) = (ChatPurpose::Turn, ChatPurpose::Judgment);
     assert_eq!(done.purposes(), [turn, judgment, turn, turn]);
     assert_eq!(done.count("injected"), 0);
 }
@@ -140,7 +141,7 @@ fn without_compaction_inside_turns_no_judge_is_asked_there() {
     for policy in ["", "mid_turn = \"off\""] {
         let done = exec(say(NO), policy, &["work on"]);
         done.check_judged(1);
-        let (turn, judgment) = (Purpose::Turn, Purpose::Judgment);
+        let (turn, judgment) = (ChatPurpose::Turn, ChatPurpose::Judgment);
         assert_eq!(done.purposes(), [turn, turn, turn, judgment], "{policy}");
     }
 }

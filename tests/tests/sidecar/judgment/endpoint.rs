@@ -11,13 +11,13 @@ use rawr_protocol::{
     Disposition, ErrorCode, Gate, GateOutcome, InputKind, Notification, Outcome, Phase, Role,
     ThreadListParams, TurnOrigin, TurnStartedParams,
 };
-use rawr_tests::mock_endpoint::{Mock, Reply, block_on, reply};
+use rawr_tests::mock_endpoint::{Mock, ScriptedReply, block_on, reply};
 use std::fs::File;
 use std::net::TcpListener;
 use std::time::Duration;
 
 /// The notifications of one turn's end at `ready`, and the number of requests.
-fn check(replies: impl Fn(TestedApi) -> Vec<Reply>, requests: usize, expected: Expect) {
+fn check(replies: impl Fn(TestedApi) -> Vec<ScriptedReply>, requests: usize, expected: Expect) {
     let told = |wire: TestedApi| {
         let endpoint = Mock::start_apart(replies(wire));
         let mut lab = JudgmentFixture::on(&endpoint, wire, &[]);
@@ -31,7 +31,7 @@ fn check(replies: impl Fn(TestedApi) -> Vec<Reply>, requests: usize, expected: E
 }
 
 /// The notifications of a turn's end at each tier, if no answer comes.
-fn check_failing(reply: impl Fn(TestedApi) -> Reply, more: &[&str], expected: Expect) {
+fn check_failing(reply: impl Fn(TestedApi) -> ScriptedReply, more: &[&str], expected: Expect) {
     let told = |wire: TestedApi| {
         let endpoint = Mock::start_apart(vec![reply(wire), reply(wire), reply(wire)]);
         let told = each_tier(JudgmentFixture::on(&endpoint, wire, more), wire, endpoint.origin());
@@ -318,7 +318,7 @@ fn an_unreachable_endpoint_is_no_answer() {
 #[test]
 fn an_endpoint_that_is_too_slow_is_no_answer() {
     check_failing(
-        |_| Reply::Stall,
+        |_| ScriptedReply::Stall,
         &["judgment.timeout_seconds = 1"],
         expect![[r#"
         [judge] 80% left (early) at pr_checkpoint; the judge is asked
@@ -348,7 +348,7 @@ fn an_endpoint_that_is_too_slow_is_no_answer() {
 #[test]
 fn a_missed_deadline_is_no_answer() {
     check_failing(
-        |_| Reply::Stall,
+        |_| ScriptedReply::Stall,
         &["deadlines.judgment_seconds = 1"],
         expect![[r#"
             [judge] 80% left (early) at pr_checkpoint; the judge is asked
@@ -390,7 +390,7 @@ fn an_emergency_asks_no_judge() {
 #[test]
 fn during_a_judgment_requests_are_served_and_messages_are_held_in_order() {
     for wire in WIRES {
-        let endpoint = Mock::start_apart(vec![wire.said(NO).held(), Reply::Stall]);
+        let endpoint = Mock::start_apart(vec![wire.said(NO).held(), ScriptedReply::Stall]);
         let mut lab = JudgmentFixture::on(&endpoint, wire, &[]);
         // Answered although there is no judgment yet.
         assert!(is_judge(&lab.turn(TierPressure::Ready)));
@@ -427,7 +427,7 @@ fn during_a_judgment_requests_are_served_and_messages_are_held_in_order() {
 #[test]
 fn a_newer_question_cancels_the_request_of_the_previous_one() {
     for wire in WIRES {
-        let endpoint = Mock::start_apart(vec![Reply::Stall, wire.said(NO)]);
+        let endpoint = Mock::start_apart(vec![ScriptedReply::Stall, wire.said(NO)]);
         let mut lab = JudgmentFixture::on(&endpoint, wire, &["judgment.timeout_seconds = 600"]);
         lab.turn(TierPressure::Ready);
         block_on(endpoint.wait_for_requests(1));

@@ -1,18 +1,18 @@
 //! `rawr/judgment/evaluate`: a client's case, judged outside of the thread and not recorded.
 
 use super::fixture::{
-    JudgmentFixture, NO, THREAD, TestedApi, TierPressure, WIRES, YES, is_judge, launch, performed,
+    JudgmentFixture, NO, THREAD, TestedApi, TierPressure, WIRES, YES, answer, is_judge, launch,
+    performed,
 };
 use rawr_protocol::methods::{
-    ActionPerform, ActionReport, CancelRequest, JudgmentAnswer, JudgmentEvaluate, ThreadOpen,
+    ActionPerform, ActionReport, CancelRequest, JudgmentEvaluate, ThreadOpen,
 };
 use rawr_protocol::{
     Action, ActionReportParams, ActionStatus, Boundary, CancelParams, ErrorCode,
-    JudgmentAnswerParams, JudgmentEvaluateParams, JudgmentEvaluateResult, Phase, Request,
-    RequestId, Role, Tier,
+    JudgmentEvaluateParams, JudgmentEvaluateResult, Phase, Request, RequestId, Role, Tier,
 };
-use rawr_tests::Sidecar;
-use rawr_tests::mock_endpoint::{Mock, Reply, block_on, reply};
+use rawr_tests::TestSidecar;
+use rawr_tests::mock_endpoint::{Mock, ScriptedReply, block_on, reply};
 use serde_json::{Value, json};
 
 fn case_of(thread: &str, request: Option<&str>) -> JudgmentEvaluateParams {
@@ -38,23 +38,13 @@ fn told(result: &JudgmentEvaluateResult) -> String {
 }
 
 /// The action that asks the host outside of its thread.
-fn asked(sidecar: &mut Sidecar) -> (String, Action) {
+fn asked(sidecar: &mut TestSidecar) -> (String, Action) {
     let asked = sidecar.expect::<ActionPerform>();
     (asked.action_id, asked.action)
 }
 
-fn say(sidecar: &mut Sidecar, request: &str, should_compact: bool) -> bool {
-    let params = JudgmentAnswerParams {
-        thread_id: THREAD.to_owned(),
-        request_id: request.to_owned(),
-        should_compact,
-        reason: "as I see it".to_owned(),
-    };
-    sidecar.call::<JudgmentAnswer>(&params).accepted
-}
-
 /// It fails at once with this error.
-fn check_refused(sidecar: &mut Sidecar, thread: &str, code: ErrorCode, words: &str) {
+fn check_refused(sidecar: &mut TestSidecar, thread: &str, code: ErrorCode, words: &str) {
     let failure = sidecar.failure::<JudgmentEvaluate>(&case_of(thread, None));
     assert_eq!(failure.code, code, "{failure:?}");
     assert!(failure.message.contains(words), "{failure:?}");
@@ -91,9 +81,9 @@ fn the_host_judges_the_clients_case() {
     let Action::Judge { request_id, context, .. } = question else { panic!("{question:?}") };
     assert_eq!((action.as_str(), request_id.as_str()), ("r", "r"));
     assert!(context.contains("All of it is pushed."), "{context}");
-    assert!(!say(&mut lab.sidecar, "another", true));
-    assert!(say(&mut lab.sidecar, "r", true));
-    assert!(!say(&mut lab.sidecar, "r", false));
+    assert!(!answer(&mut lab.sidecar, "another", true));
+    assert!(answer(&mut lab.sidecar, "r", true));
+    assert!(!answer(&mut lab.sidecar, "r", false));
     let result = lab.sidecar.answer::<JudgmentEvaluate>(id).unwrap();
     assert_eq!(told(&result), "r at ready: true by host, as I see it");
     lab.leave();
@@ -148,7 +138,7 @@ fn secrets_in_the_case_are_redacted() {
     let (_, question) = asked(&mut lab.sidecar);
     let Action::Judge { context, .. } = question else { panic!("{question:?}") };
     assert!(!context.contains(TOKEN) && context.contains("[redacted:"), "{context}");
-    assert!(say(&mut lab.sidecar, "r", true));
+    assert!(answer(&mut lab.sidecar, "r", true));
     assert!(lab.sidecar.answer::<JudgmentEvaluate>(id).is_ok());
     lab.leave();
 }
@@ -194,7 +184,7 @@ fn one_case_per_thread_is_judged_at_a_time() {
 
 #[test]
 fn during_a_judgment_of_the_thread_no_case_is_judged() {
-    let endpoint = Mock::start_apart(vec![Reply::Stall]);
+    let endpoint = Mock::start_apart(vec![ScriptedReply::Stall]);
     let mut lab = JudgmentFixture::on(&endpoint, TestedApi::Chat, &[]);
     assert!(is_judge(&lab.turn(TierPressure::Ready)));
     check_refused(&mut lab.sidecar, THREAD, ErrorCode::NotNow, "in progress");
@@ -205,7 +195,7 @@ fn during_a_judgment_of_the_thread_no_case_is_judged() {
 #[test]
 fn after_a_cancelled_case_the_next_one_is_judged() {
     for wire in WIRES {
-        let endpoint = Mock::start_apart(vec![Reply::Stall, wire.said(YES)]);
+        let endpoint = Mock::start_apart(vec![ScriptedReply::Stall, wire.said(YES)]);
         let mut lab = JudgmentFixture::on(&endpoint, wire, &[]);
         let first = lab.sidecar.ask::<JudgmentEvaluate>(&case("first"));
         block_on(endpoint.wait_for_requests(1));
@@ -219,7 +209,7 @@ fn after_a_cancelled_case_the_next_one_is_judged() {
 
 #[test]
 fn a_cancellation_allows_a_request_right_after_it() {
-    let endpoint = Mock::start_apart(vec![Reply::Stall, TestedApi::Chat.said(YES)]);
+    let endpoint = Mock::start_apart(vec![ScriptedReply::Stall, TestedApi::Chat.said(YES)]);
     let mut lab = JudgmentFixture::on(&endpoint, TestedApi::Chat, &[]);
     let first = lab.sidecar.ask::<JudgmentEvaluate>(&case("first"));
     block_on(endpoint.wait_for_requests(1));
@@ -258,7 +248,7 @@ fn a_host_may_refuse_a_case_without_a_reason() {
     lab.leave();
 }
 
-fn cancel(sidecar: &mut Sidecar, id: u64) {
+fn cancel(sidecar: &mut TestSidecar, id: u64) {
     let number = RequestId::Number(i64::try_from(id).unwrap());
     sidecar.notify::<CancelRequest>(&CancelParams { id: number });
     let failure = sidecar.answer::<JudgmentEvaluate>(id).unwrap_err();
@@ -273,8 +263,8 @@ fn the_hosts_answer_to_a_cancelled_case_is_dropped() {
     cancel(&mut lab.sidecar, first);
     let next = lab.sidecar.ask::<JudgmentEvaluate>(&case("next"));
     assert_eq!(asked(&mut lab.sidecar).0, "next");
-    assert!(!say(&mut lab.sidecar, "first", true));
-    assert!(say(&mut lab.sidecar, "next", false));
+    assert!(!answer(&mut lab.sidecar, "first", true));
+    assert!(answer(&mut lab.sidecar, "next", false));
     assert!(!lab.sidecar.answer::<JudgmentEvaluate>(next).unwrap().should_compact);
     lab.leave();
 }
@@ -287,7 +277,7 @@ fn without_an_answer_the_error_names_the_cause() {
             (refused, "", "the endpoint answered 401: no such key"),
             (wire.said("Sure!"), "", "not JSON"),
             (wire.said("{}"), "", "does not match the schema"),
-            (Reply::Stall, "judgment.timeout_seconds = 1", "no answer within 1s"),
+            (ScriptedReply::Stall, "judgment.timeout_seconds = 1", "no answer within 1s"),
         ] {
             let endpoint = Mock::start_apart(vec![reply]);
             let mut lab = JudgmentFixture::on(&endpoint, wire, &[more]);
@@ -326,7 +316,7 @@ fn an_unavailable_judge_is_not_asked() {
     off.leave();
 
     let owner = JudgmentFixture::on_host(&[]);
-    let mut observer = Sidecar::start(&owner.home);
+    let mut observer = TestSidecar::start(&owner.home);
     observer.call::<ThreadOpen>(&owner.opening(Role::Observer));
     check_refused(&mut observer, THREAD, unavailable, "not connected");
     assert_eq!(observer.take_notes(), []);

@@ -1,24 +1,25 @@
 //! A thread whose tiers all ask a judge, in a real sidecar, with its notifications as text.
 
+pub use crate::fixture::THREAD;
 use expect_test::Expect;
 use rawr_protocol::methods::{
-    ActionPerform, ActionReport, DecisionExplain, DecisionRecorded, InputSubmit, JudgmentRequested,
-    JudgmentResult, LogMessage, SequenceHeadsUp, SignalReport, ThreadChanged, ThreadGet,
-    ThreadOpen, TurnCompleted, TurnStarted,
+    ActionPerform, ActionReport, DecisionExplain, DecisionRecorded, InputSubmit, JudgmentAnswer,
+    JudgmentRequested, JudgmentResult, LogMessage, SequenceHeadsUp, SignalReport, ThreadChanged,
+    ThreadGet, ThreadOpen, TurnCompleted, TurnStarted,
 };
 use rawr_protocol::{
     Action, ActionPerformNotification, ActionReportParams, ActionStatus, Decision,
     DecisionExplainParams, Disposition, HostCapabilities, InputKind, InputSubmitParams,
-    JudgmentResultNotification, JudgmentTotals, Notification, Outcome, Role, Signal,
-    SignalReportParams, ThreadGetParams, ThreadGetResult, ThreadOpenParams, ThreadOpenResult, Tier,
-    TokenUsage, TurnCompletedParams, TurnOrigin, TurnStartedParams, TurnStatus, Verdict,
+    JudgmentAnswerParams, JudgmentResultNotification, JudgmentTotals, Notification, Outcome, Role,
+    Signal, SignalReportParams, ThreadGetParams, ThreadGetResult, ThreadOpenParams,
+    ThreadOpenResult, Tier, TokenUsage, TurnCompletedParams, TurnOrigin, TurnStartedParams,
+    TurnStatus, Verdict,
 };
-use rawr_tests::mock_endpoint::{Mock, Reply, by_chat, by_responses};
+use rawr_tests::mock_endpoint::{Mock, ScriptedReply, by_chat, by_responses};
 use rawr_tests::sidecar::Note;
-use rawr_tests::{Home, Launch, Sidecar, StandIn};
+use rawr_tests::{LaunchOptions, StandIn, TestHome, TestSidecar};
 use serde_json::Value;
 
-pub const THREAD: &str = "t";
 pub const YES: &str = r#"{"should_compact": true, "reason": "the parser is committed"}"#;
 pub const NO: &str = r#"{"should_compact": false, "reason": "a test is being repaired"}"#;
 /// Not detectable as a secret.
@@ -44,7 +45,7 @@ impl TestedApi {
     }
 
     /// The reply of an endpoint whose model answered `text`.
-    pub fn said(self, text: &str) -> Reply {
+    pub fn said(self, text: &str) -> ScriptedReply {
         match self {
             Self::Responses => by_responses(text),
             Self::Chat => by_chat(text),
@@ -108,8 +109,8 @@ pub fn to_endpoint(wire: TestedApi, origin: &str, more: &[&str]) -> Vec<String> 
 
 /// A sidecar on a home, with a host that only does what the test says.
 pub struct JudgmentFixture {
-    pub home: Home,
-    pub sidecar: Sidecar,
+    pub home: TestHome,
+    pub sidecar: TestSidecar,
     pub can_judge: bool,
     turns: u32,
 }
@@ -128,7 +129,7 @@ impl JudgmentFixture {
     }
 
     pub fn configured(lines: Vec<String>, can_judge: bool) -> Self {
-        let home = Home::new();
+        let home = TestHome::new();
         home.configure(&policy(&lines));
         let sidecar = launch(&home);
         let mut lab = Self { home, sidecar, can_judge, turns: 0 };
@@ -315,16 +316,26 @@ impl JudgmentFixture {
         self.home.lines(THREAD).iter().map(record).filter_map(of_kind).collect()
     }
 
-    pub fn leave(mut self) {
-        self.sidecar.take_notes();
-        self.sidecar.leave();
+    pub fn leave(self) {
+        self.sidecar.discard_and_leave();
     }
 }
 
 /// With the API key in its environment.
-pub fn launch(home: &Home) -> Sidecar {
+pub fn launch(home: &TestHome) -> TestSidecar {
     let environment = vec![("JUDGE_KEY", KEY.into())];
-    Sidecar::launch(home, &Launch { environment, ..Launch::default() })
+    TestSidecar::launch(home, &LaunchOptions { environment, ..LaunchOptions::default() })
+}
+
+/// Answers as the host. Returns whether the answer was waited for.
+pub fn answer(sidecar: &mut TestSidecar, request: &str, should_compact: bool) -> bool {
+    let params = JudgmentAnswerParams {
+        thread_id: THREAD.to_owned(),
+        request_id: request.to_owned(),
+        should_compact,
+        reason: "as I see it".to_owned(),
+    };
+    sidecar.call::<JudgmentAnswer>(&params).accepted
 }
 
 pub fn read<N: Notification>(note: &Note) -> N::Params {

@@ -1,12 +1,11 @@
 //! The host as the judge: the action that asks it, which answers count, and what its silence means.
 
-use super::fixture::{JudgmentFixture, THREAD, TierPressure, is_judge, performed};
+use super::fixture::{JudgmentFixture, THREAD, TierPressure, answer, is_judge, performed};
 use expect_test::{Expect, expect};
 use rawr_core::judgment::OUTPUT_SCHEMA;
-use rawr_protocol::methods::{JudgmentAnswer, ThreadClose};
+use rawr_protocol::methods::ThreadClose;
 use rawr_protocol::{
-    Action, ActionPerformNotification, ActionStatus, JudgmentAnswerParams, Outcome, Phase,
-    ThreadCloseParams,
+    Action, ActionPerformNotification, ActionStatus, Outcome, Phase, ThreadCloseParams,
 };
 
 /// A turn ends, and the host is asked.
@@ -22,22 +21,11 @@ fn request_of(asked: &ActionPerformNotification) -> String {
     request_id.clone()
 }
 
-/// Returns whether the answer was waited for.
-fn answer(lab: &mut JudgmentFixture, request: &str, should_compact: bool) -> bool {
-    let params = JudgmentAnswerParams {
-        thread_id: THREAD.to_owned(),
-        request_id: request.to_owned(),
-        should_compact,
-        reason: "as I see it".to_owned(),
-    };
-    lab.sidecar.call::<JudgmentAnswer>(&params).accepted
-}
-
 /// An answer that was not waited for changes nothing and is not reported.
 fn check_dropped(lab: &mut JudgmentFixture, request: &str) {
     lab.sidecar.take_notes();
     let (before, records) = (lab.get(), lab.records());
-    assert!(!answer(lab, request, true));
+    assert!(!answer(&mut lab.sidecar, request, true));
     assert_eq!((lab.get(), lab.records()), (before, records));
     assert_eq!(lab.sidecar.take_notes(), []);
 }
@@ -45,7 +33,7 @@ fn check_dropped(lab: &mut JudgmentFixture, request: &str) {
 fn check_answered(should_compact: bool, expected: Expect) {
     let mut lab = JudgmentFixture::on_host(&[]);
     let request = request_of(&asked(&mut lab, TierPressure::Ready));
-    assert!(answer(&mut lab, &request, should_compact));
+    assert!(answer(&mut lab.sidecar, &request, should_compact));
     expected.assert_eq(&lab.told());
     lab.leave();
 }
@@ -94,7 +82,7 @@ fn the_hosts_no_starts_nothing() {
 fn an_answer_counts_once() {
     let mut lab = JudgmentFixture::on_host(&[]);
     let request = request_of(&asked(&mut lab, TierPressure::Ready));
-    assert!(answer(&mut lab, &request, false));
+    assert!(answer(&mut lab.sidecar, &request, false));
     lab.settled();
     check_dropped(&mut lab, &request);
     lab.leave();
@@ -104,13 +92,13 @@ fn an_answer_counts_once() {
 fn an_answer_to_another_question_is_dropped() {
     let mut lab = JudgmentFixture::on_host(&[]);
     let first = request_of(&asked(&mut lab, TierPressure::Ready));
-    assert!(answer(&mut lab, &first, false));
+    assert!(answer(&mut lab.sidecar, &first, false));
     let second = request_of(&asked(&mut lab, TierPressure::Ready));
     for other in [first.as_str(), "j-other", ""] {
         check_dropped(&mut lab, other);
     }
     assert_eq!(lab.get().thread.phase, Phase::AwaitingJudgment);
-    assert!(answer(&mut lab, &second, false));
+    assert!(answer(&mut lab.sidecar, &second, false));
     lab.leave();
 }
 
@@ -204,7 +192,7 @@ fn a_reopened_thread_is_judged_under_the_same_request_id() {
         assert_eq!(opened.pending_actions[0].action, asked.action);
     }
     let request = request_of(&asked);
-    assert!(answer(&mut lab, &request, false));
+    assert!(answer(&mut lab.sidecar, &request, false));
     check_dropped(&mut lab, &request);
     assert_eq!(lab.records_of("judgment_answered").len(), 1);
     assert_eq!(lab.totals().unwrap().calls, 1);

@@ -7,12 +7,12 @@ use super::fixture::{
 use expect_test::expect;
 use rawr_protocol::methods::{ThreadClose, ThreadList};
 use rawr_protocol::{Phase, ThreadCloseParams, ThreadListParams};
-use rawr_tests::mock_endpoint::{Mock, Reply, block_on};
+use rawr_tests::mock_endpoint::{Mock, ScriptedReply, block_on};
 
 #[test]
 fn after_a_crash_the_question_is_repeated_and_answered_once() {
     let told = |wire: TestedApi| {
-        let endpoint = Mock::start_apart(vec![Reply::Stall, wire.said(YES).held()]);
+        let endpoint = Mock::start_apart(vec![ScriptedReply::Stall, wire.said(YES).held()]);
         let mut lab = JudgmentFixture::on(&endpoint, wire, &[]);
         assert!(is_judge(&lab.turn(TierPressure::Ready)));
         block_on(endpoint.wait_for_requests(1));
@@ -46,7 +46,7 @@ fn after_a_crash_the_question_is_repeated_and_answered_once() {
 #[test]
 fn a_thread_that_is_closed_and_reopened_is_judged_once() {
     for wire in WIRES {
-        let endpoint = Mock::start_apart(vec![Reply::Stall, wire.said(NO)]);
+        let endpoint = Mock::start_apart(vec![ScriptedReply::Stall, wire.said(NO)]);
         let mut lab = JudgmentFixture::on(&endpoint, wire, &["judgment.timeout_seconds = 600"]);
         lab.turn(TierPressure::Ready);
         block_on(endpoint.wait_for_requests(1));

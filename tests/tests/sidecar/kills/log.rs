@@ -1,14 +1,14 @@
 //! The thread's log at the end.
 
-use rawr_tests::Home;
+use rawr_tests::TestHome;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Debug)]
-pub struct Log(Vec<Value>);
+pub struct LoggedEvents(Vec<Value>);
 
-impl Log {
-    pub fn read(home: &Home, thread: &str) -> Self {
+impl LoggedEvents {
+    pub fn read(home: &TestHome, thread: &str) -> Self {
         let lines = home.lines(thread);
         Self(lines.iter().map(|line| serde_json::from_str(line).unwrap()).collect())
     }

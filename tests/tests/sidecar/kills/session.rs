@@ -1,21 +1,20 @@
 //! One home with its host and editors, and random kills.
 
-use crate::kills::log::Log;
+use crate::fixture::THREAD;
+use crate::kills::log::LoggedEvents;
 use crate::kills::random::Dice;
 use rawr_protocol::methods::{
-    ActionPerform, CompactionUpdate, DecisionRecorded, GuardClear, GuardSet, LogMessage,
-    SequenceHeadsUp, SequenceRespond, SequenceResponded, SignalReport, ThreadChanged, ThreadGet,
-    ThreadListChanged, ThreadOpen, ThreadWatch, TurnCompleted, TurnStarted,
+    GuardClear, GuardSet, LogMessage, SequenceRespond, SignalReport, ThreadGet, ThreadOpen,
+    ThreadWatch, TurnCompleted, TurnStarted,
 };
 use rawr_protocol::{Phase, Request, Role, ThreadGetParams};
-use rawr_tests::{Home, Sidecar, StandIn};
+use rawr_tests::{StandIn, TestHome, TestSidecar};
 use serde_json::{Value, json};
 use std::fmt;
 use std::ops::AddAssign;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-const THREAD: &str = "t";
 /// The approximate time of a whole sequence in a debug build.
 const LONGEST_LIFE_MICROS: u64 = 20_000;
 
@@ -47,12 +46,12 @@ impl fmt::Display for SessionReport {
 }
 
 pub struct KillSession {
-    home: Home,
+    home: TestHome,
     dice: Dice,
     seed: u64,
     host: StandIn,
     /// The host's sidecar, and those of two editors.
-    sidecars: [Sidecar; 3],
+    sidecars: [TestSidecar; 3],
     guards: Vec<String>,
     rules: Vec<String>,
     kills: u64,
@@ -62,7 +61,7 @@ const OWNER: usize = 0;
 
 impl KillSession {
     pub fn new(seed: u64) -> Self {
-        let home = Home::new();
+        let home = TestHome::new();
         let sidecars = [(); 3].map(|()| start(&home));
         let mut session = Self {
             home,
@@ -158,7 +157,7 @@ impl KillSession {
     /// Waits until the thread is idle, without kills, and checks the log.
     pub fn end(mut self) -> SessionReport {
         self.settle();
-        let log = Log::read(&self.home, THREAD);
+        let log = LoggedEvents::read(&self.home, THREAD);
         let seed = self.seed;
         log.assert_every_action_once();
         assert_eq!(self.host.delivered, self.host.written, "seed {seed}");
@@ -219,15 +218,9 @@ impl KillSession {
     }
 }
 
-fn start(home: &Home) -> Sidecar {
-    let mut sidecar = Sidecar::start(home);
-    sidecar.allow::<ActionPerform>();
-    sidecar.allow::<CompactionUpdate>();
-    sidecar.allow::<DecisionRecorded>();
+fn start(home: &TestHome) -> TestSidecar {
+    let mut sidecar = TestSidecar::start(home);
     sidecar.allow::<LogMessage>();
-    sidecar.allow::<ThreadListChanged>();
-    sidecar.allow::<SequenceHeadsUp>();
-    sidecar.allow::<SequenceResponded>();
-    sidecar.allow::<ThreadChanged>();
+    sidecar.allow_news_of_others();
     sidecar
 }

@@ -2,14 +2,14 @@
 
 use crate::language::fixture::{Editor, capabilities, uri};
 use rawr_protocol::methods::{LogMessage, PromptChanged, PromptPreviewChanged};
-use rawr_tests::{Home, Sidecar};
+use rawr_tests::{TestHome, TestSidecar};
 use serde_json::{Value, json};
 
 const OWN: &str = "Compacting, because {reason}. {threadId} é";
 
-fn edited(home: &Home, capabilities: &Value) -> (Editor, std::path::PathBuf, String) {
+fn edited(home: &TestHome, capabilities: &Value) -> (Editor, std::path::PathBuf, String) {
     // Create the prompts before the editor starts, because saved files are reported.
-    Sidecar::start(home).leave();
+    TestSidecar::start(home).leave();
     let prompt = home.path().join("auto-compact/heads-up.md");
     let shipped = std::fs::read_to_string(&prompt).unwrap();
     std::fs::write(&prompt, OWN).unwrap();
@@ -20,7 +20,7 @@ fn edited(home: &Home, capabilities: &Value) -> (Editor, std::path::PathBuf, Str
 
 #[test]
 fn a_typo_is_fixed() {
-    let home = Home::new();
+    let home = TestHome::new();
     let mut editor = Editor::start(&home);
     let config = home.path().join("rawr.toml");
     editor.open(&config, "[rawr_auto_compaction]\nmode = 'atuo'\nmdoe = 1\n");
@@ -51,7 +51,7 @@ fn a_typo_is_fixed() {
 
 #[test]
 fn an_edited_prompt_can_be_reset_and_compared() {
-    let home = Home::new();
+    let home = TestHome::new();
     let (mut editor, prompt, shipped) = edited(&home, &capabilities());
     let actions = editor.of("textDocument/codeAction", &prompt);
     let titles: Vec<_> = actions.as_array().unwrap().iter().map(|of| of["title"].clone()).collect();
@@ -74,7 +74,7 @@ fn an_edited_prompt_can_be_reset_and_compared() {
 
 #[test]
 fn a_reset_goes_through_the_editor_that_has_the_prompt_open() {
-    let home = Home::new();
+    let home = TestHome::new();
     let (mut editor, prompt, shipped) = edited(&home, &capabilities());
     assert_eq!(editor.execute("rawr.resetPrompt", "heads-up")["applied"], "edit");
     let asked = editor.sidecar.next_answer();
@@ -93,7 +93,7 @@ fn a_reset_goes_through_the_editor_that_has_the_prompt_open() {
 
 #[test]
 fn a_reset_of_a_prompt_that_is_not_open_writes_the_file() {
-    let home = Home::new();
+    let home = TestHome::new();
     let (mut editor, prompt, shipped) = edited(&home, &json!({ "textDocument": {} }));
     assert_eq!(editor.execute("rawr.resetPrompt", &uri(&prompt))["applied"], "file");
     editor.sidecar.allow::<PromptChanged>();
@@ -103,7 +103,7 @@ fn a_reset_of_a_prompt_that_is_not_open_writes_the_file() {
 
 #[test]
 fn a_preview_follows_the_buffer_by_a_notification() {
-    let home = Home::new();
+    let home = TestHome::new();
     let (mut editor, prompt, _) = edited(&home, &capabilities());
     // No preview is open, so there is no notification.
     editor.change(&prompt, json!([{ "text": "{reason} 1" }]));
@@ -120,7 +120,7 @@ fn a_preview_follows_the_buffer_by_a_notification() {
 
 #[test]
 fn a_preview_is_refreshed_if_the_client_supports_it() {
-    let home = Home::new();
+    let home = TestHome::new();
     let mut capabilities = capabilities();
     capabilities["workspace"]["textDocumentContent"] = json!({});
     capabilities["window"] = json!({ "showDocument": { "support": true } });
@@ -141,7 +141,7 @@ fn a_preview_is_refreshed_if_the_client_supports_it() {
 
 #[test]
 fn unknown_commands_and_texts_are_refused() {
-    let home = Home::new();
+    let home = TestHome::new();
     let mut editor = Editor::start(&home);
     for (method, params, message) in [
         ("workspace/executeCommand", json!({ "command": "rawr.x" }), "unknown command `rawr.x`"),

@@ -2,7 +2,7 @@
 
 use crate::language::fixture::{Editor, capabilities, shown, uri};
 use rawr_protocol::methods::LogMessage;
-use rawr_tests::Home;
+use rawr_tests::TestHome;
 use serde_json::{Value, json};
 
 fn insert(line: u64, character: u64, text: &str) -> Value {
@@ -17,7 +17,7 @@ fn the_encoding_is_the_clients_choice() {
         (json!(["utf-32", "utf-16"]), "utf-16", 4),
         (Value::Null, "utf-16", 4),
     ] {
-        let home = Home::new();
+        let home = TestHome::new();
         let mut capabilities = capabilities();
         capabilities["general"]["positionEncodings"] = offered;
         let mut editor = Editor::with(&home, &capabilities);
@@ -33,7 +33,7 @@ fn the_encoding_is_the_clients_choice() {
 
 #[test]
 fn a_client_without_documents_gets_no_notifications_of_documents() {
-    let home = Home::new();
+    let home = TestHome::new();
     let editor = Editor::with(&home, &json!({}));
     let can: Vec<_> = editor.can.as_object().unwrap().keys().cloned().collect();
     assert_eq!(can, ["experimental", "positionEncoding"]);
@@ -42,7 +42,7 @@ fn a_client_without_documents_gets_no_notifications_of_documents() {
 
 #[test]
 fn several_changes_of_one_message_are_applied_in_order() {
-    let home = Home::new();
+    let home = TestHome::new();
     let mut editor = Editor::start(&home);
     let config = home.path().join("rawr.toml");
     assert_eq!(shown(&editor.open(&config, "[auto_compact]\r\n")), [""; 0]);
@@ -60,7 +60,7 @@ fn several_changes_of_one_message_are_applied_in_order() {
 
 #[test]
 fn unsaved_layers_are_checked_together() {
-    let home = Home::new();
+    let home = TestHome::new();
     let mut editor = Editor::start(&home);
     let prompt = home.path().join("auto-compact/auto-compact.md");
     let config = home.path().join("rawr.toml");
@@ -77,7 +77,7 @@ fn unsaved_layers_are_checked_together() {
 
 #[test]
 fn a_document_that_is_closed_is_cleared() {
-    let home = Home::new();
+    let home = TestHome::new();
     let mut editor = Editor::start(&home);
     let prompt = home.path().join("auto-compact/compact.md");
     assert_eq!(shown(&editor.open(&prompt, "{x}")), ["0:0-0:3 unknown-placeholder"]);
@@ -93,7 +93,7 @@ fn a_document_that_is_closed_is_cleared() {
 
 #[test]
 fn other_files_are_ignored() {
-    let home = Home::new();
+    let home = TestHome::new();
     let mut editor = Editor::start(&home);
     for uri in
         ["file:///elsewhere/x.toml", "untitled:1", "rawr://preview/heads-up", "not a uri", ""]
@@ -114,7 +114,7 @@ fn other_files_are_ignored() {
 
 #[test]
 fn invalid_messages_are_reported_and_change_nothing() {
-    let home = Home::new();
+    let home = TestHome::new();
     let mut editor = Editor::start(&home);
     let prompt = home.path().join("auto-compact/heads-up.md");
     let change = |version: i64| {
@@ -143,8 +143,8 @@ fn invalid_messages_are_reported_and_change_nothing() {
 
 #[test]
 fn before_initialize_notifications_are_ignored() {
-    let home = Home::new();
-    let mut sidecar = rawr_tests::Sidecar::spawn(&home, &rawr_tests::Launch::default());
+    let home = TestHome::new();
+    let mut sidecar = rawr_tests::TestSidecar::spawn(&home, &rawr_tests::LaunchOptions::default());
     let document = json!({ "uri": uri(&home.path().join("rawr.toml")), "languageId": "toml" });
     let params = json!({ "textDocument": document });
     sidecar.send(&json!({ "jsonrpc": "2.0", "method": "textDocument/didOpen", "params": params }));
@@ -154,7 +154,7 @@ fn before_initialize_notifications_are_ignored() {
 
 #[test]
 fn a_document_that_is_too_large_is_reported_and_dropped() {
-    let home = Home::new();
+    let home = TestHome::new();
     let mut editor = Editor::start(&home);
     let prompt = home.path().join("auto-compact/compact.md");
     let told = editor.open(&prompt, &"x".repeat(300 * 1024));
@@ -167,7 +167,7 @@ fn a_document_that_is_too_large_is_reported_and_dropped() {
 
 #[test]
 fn a_file_is_recognized_through_links_and_encoded_uris() {
-    let home = Home::new();
+    let home = TestHome::new();
     let mut editor = Editor::start(&home);
     let link = home.work().join("ä link");
     std::os::unix::fs::symlink(home.path().join("auto-compact"), &link).unwrap();
@@ -185,7 +185,7 @@ fn a_file_is_recognized_through_links_and_encoded_uris() {
 
 #[test]
 fn saves_by_others_update_the_diagnostics_of_a_buffer() {
-    let home = Home::new();
+    let home = TestHome::new();
     let mut capabilities = capabilities();
     capabilities["workspace"]["codeLens"] = json!({ "refreshSupport": true });
     let mut editor = Editor::with(&home, &capabilities);

@@ -1,7 +1,7 @@
 //! Generic language clients on the shipped prompts: Neovim's built-in client, and VS Code's client library with a fake
 //! editor.
 
-use rawr_tests::{Home, Sidecar, rawr};
+use rawr_tests::{TestHome, TestSidecar, rawr};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -20,8 +20,8 @@ fn neovim() -> PathBuf {
 }
 
 /// The shipped prompts, as in a new home.
-fn prompts(home: &Home) -> Vec<PathBuf> {
-    Sidecar::start(home).leave();
+fn prompts(home: &TestHome) -> Vec<PathBuf> {
+    TestSidecar::start(home).leave();
     let folder = std::fs::read_dir(home.path().join("auto-compact")).unwrap();
     let is_prompt = |path: &PathBuf| path.extension().is_some_and(|of| of == "md");
     let mut prompts: Vec<_> = folder.map(|entry| entry.unwrap().path()).filter(is_prompt).collect();
@@ -31,7 +31,7 @@ fn prompts(home: &Home) -> Vec<PathBuf> {
 }
 
 /// Runs a client on all of them; it prints a line for each.
-fn seen(home: &Home, client: &mut Command) -> Vec<Value> {
+fn seen(home: &TestHome, client: &mut Command) -> Vec<Value> {
     let prompts = prompts(home);
     for folder in ["HOME", "XDG_STATE_HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME"] {
         client.env(folder, home.work());
@@ -76,7 +76,7 @@ fn check(lines: &[Value]) {
 
 #[test]
 fn neovims_own_client_shows_problems_lenses_hovers_and_proposals() {
-    let home = Home::new();
+    let home = TestHome::new();
     let mut client = Command::new(neovim());
     client.args(["--clean", "--headless", "-l"]).arg(root().join("neovim/client.lua"));
     let lines = seen(&home, &mut client);
@@ -91,7 +91,7 @@ fn neovims_own_client_shows_problems_lenses_hovers_and_proposals() {
 
 #[test]
 fn vs_codes_own_client_shows_problems_lenses_hovers_and_proposals() {
-    let home = Home::new();
+    let home = TestHome::new();
     assert!(
         root().join("node/node_modules").exists(),
         "npm ci --prefix tests/language-clients/node"

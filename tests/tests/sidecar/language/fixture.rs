@@ -1,11 +1,11 @@
 //! A language client of the real sidecar that behaves like a generic editor, with its position encoding.
 
-use rawr_tests::{Home, Launch, Sidecar};
+use rawr_tests::{LaunchOptions, TestHome, TestSidecar};
 use serde_json::{Value, json};
 use std::path::Path;
 
 pub struct Editor {
-    pub sidecar: Sidecar,
+    pub sidecar: TestSidecar,
     /// The server's capabilities.
     pub can: Value,
     version: i64,
@@ -25,12 +25,12 @@ pub fn capabilities() -> Value {
 }
 
 impl Editor {
-    pub fn start(home: &Home) -> Self {
+    pub fn start(home: &TestHome) -> Self {
         Self::with(home, &capabilities())
     }
 
-    pub fn with(home: &Home, capabilities: &Value) -> Self {
-        let mut sidecar = Sidecar::spawn(home, &Launch::default());
+    pub fn with(home: &TestHome, capabilities: &Value) -> Self {
+        let mut sidecar = TestSidecar::spawn(home, &LaunchOptions::default());
         let answer = sidecar.say(
             "initialize",
             &json!({ "processId": null, "rootUri": null, "capabilities": capabilities }),

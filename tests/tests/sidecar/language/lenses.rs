@@ -1,15 +1,14 @@
 //! Annotations of a text: values of the newest thread, lengths, how often tiers would have fired, and links.
 
+use crate::fixture::THREAD;
 use crate::language::fixture::{Editor, capabilities, uri};
-use rawr_tests::{Home, Sidecar, StandIn};
+use rawr_tests::{StandIn, TestHome, TestSidecar};
 use serde_json::{Value, json};
 
-const THREAD: &str = "t";
-
 /// A home in which one thread was compacted.
-fn lived_in() -> Home {
-    let home = Home::new();
-    let (mut sidecar, mut host) = (Sidecar::start(&home), StandIn::new(THREAD));
+fn lived_in() -> TestHome {
+    let home = TestHome::new();
+    let (mut sidecar, mut host) = (TestSidecar::start(&home), StandIn::new(THREAD));
     host.open(&home, &mut sidecar);
     host.user_turn_with_boundaries();
     assert!(host.run(&mut sidecar));
@@ -43,7 +42,7 @@ fn a_placeholder_shows_its_value_in_the_newest_thread() {
 
 #[test]
 fn without_a_thread_a_placeholder_shows_no_value() {
-    let home = Home::new();
+    let home = TestHome::new();
     let mut editor = Editor::start(&home);
     let prompt = home.path().join("auto-compact/heads-up.md");
     editor.open(&prompt, "{reason}");
@@ -74,7 +73,7 @@ fn a_lens_counts_the_tokens_of_the_rendered_buffer() {
 
 #[test]
 fn a_lens_is_below_the_front_matter() {
-    let home = Home::new();
+    let home = TestHome::new();
     let mut editor = Editor::start(&home);
     let prompt = home.path().join("auto-compact/auto-compact.md");
     editor.open(&prompt, "---\nversion: 1\n---\nText");
@@ -83,7 +82,7 @@ fn a_lens_is_below_the_front_matter() {
     editor.sidecar.leave();
 }
 
-fn hints(editor: &mut Editor, home: &Home) -> Vec<String> {
+fn hints(editor: &mut Editor, home: &TestHome) -> Vec<String> {
     let hints = editor.of("textDocument/inlayHint", &home.path().join("rawr.toml"));
     let one = |hint: &Value| format!("{} {}", hint["position"], hint["label"].as_str().unwrap());
     hints.as_array().unwrap().iter().map(one).collect()
@@ -123,7 +122,7 @@ fn a_client_without_hints_has_them_as_lenses() {
 
 #[test]
 fn links_definitions_and_references_lead_to_each_other() {
-    let home = Home::new();
+    let home = TestHome::new();
     let mut editor = Editor::start(&home);
     let config = home.path().join("rawr.toml");
     let prompt = home.path().join("auto-compact/judgment.md");
@@ -146,7 +145,7 @@ fn links_definitions_and_references_lead_to_each_other() {
 
 #[test]
 fn completion_replaces_exactly_what_was_typed() {
-    let home = Home::new();
+    let home = TestHome::new();
     let mut editor = Editor::start(&home);
     let config = home.path().join("rawr.toml");
     editor.open(&config, "# \u{1f980}\r\n[rawr_auto_compaction]\r\nmode = \"\u{e9}");

@@ -6,7 +6,7 @@ use rawr_protocol::methods::{
     ThreadGet,
 };
 use rawr_protocol::{ConfigGetParams, Phase, Problem, ThreadGetParams, Tier};
-use rawr_tests::{Home, Sidecar, StandIn};
+use rawr_tests::{StandIn, TestHome, TestSidecar};
 use serde_json::{Value, json};
 
 const READY: &str = "rawr_auto_compaction.policy.ready.percent_remaining_lt";
@@ -18,7 +18,7 @@ fn codes(problems: &[Problem]) -> Vec<&str> {
 
 #[test]
 fn every_configuration_file_is_reloaded_as_it_is_saved() {
-    let home = Home::new();
+    let home = TestHome::new();
     let mut sidecar = start(&home);
     home.configure("[rawr_auto_compaction.policy.ready]\npercent_remaining_lt = 70\n");
     assert_eq!(sidecar.expect::<ConfigChanged>().effective[READY]["value"], 70);
@@ -38,7 +38,7 @@ fn every_configuration_file_is_reloaded_as_it_is_saved() {
 
 #[test]
 fn the_front_matter_of_the_packet_request_is_configuration_too() {
-    let home = Home::new();
+    let home = TestHome::new();
     let mut sidecar = start(&home);
     let file = home.path().join("auto-compact/auto-compact.md");
     let shipped = std::fs::read_to_string(&file).unwrap();
@@ -52,7 +52,7 @@ fn the_front_matter_of_the_packet_request_is_configuration_too() {
 
 #[test]
 fn the_last_valid_text_is_used_until_a_broken_file_is_fixed() {
-    let home = Home::new();
+    let home = TestHome::new();
     home.configure("[rawr_auto_compaction]\nmode = \"ask\"\n");
     let mut sidecar = start(&home);
     let mut host = StandIn::new("t");
@@ -79,14 +79,14 @@ fn the_last_valid_text_is_used_until_a_broken_file_is_fixed() {
     sidecar.leave();
 }
 
-fn of_thread(sidecar: &mut Sidecar, key: &str) -> Value {
+fn of_thread(sidecar: &mut TestSidecar, key: &str) -> Value {
     let params = ConfigGetParams { thread_id: Some("t".to_owned()) };
     sidecar.call::<ConfigGet>(&params).effective[key]["value"].clone()
 }
 
 #[test]
 fn a_projects_file_narrows_the_configuration_of_its_threads() {
-    let home = Home::new();
+    let home = TestHome::new();
     let mut sidecar = start(&home);
     let mut host = StandIn::new("t");
     assert!(host.open(&home, &mut sidecar));
@@ -108,7 +108,7 @@ fn a_projects_file_narrows_the_configuration_of_its_threads() {
 /// The thread is in tier `asap`, until the threshold of `asap` changes.
 #[test]
 fn a_thread_changes_its_tier_with_the_configuration() {
-    let home = Home::new();
+    let home = TestHome::new();
     home.configure("[rawr_auto_compaction]\nmode = \"tag\"\n");
     let mut sidecar = start(&home);
     let mut host = StandIn::new("t");
@@ -139,7 +139,7 @@ fn a_thread_changes_its_tier_with_the_configuration() {
 /// A sequence waits for an answer; its deadline is shortened to less than the elapsed time.
 #[test]
 fn a_deadline_that_a_new_configuration_moves_into_the_past_fires() {
-    let home = Home::new();
+    let home = TestHome::new();
     let ask = "[rawr_auto_compaction]\nmode = \"ask\"\n";
     home.configure(ask);
     let mut sidecar = start(&home);

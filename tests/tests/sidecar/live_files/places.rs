@@ -2,17 +2,17 @@
 
 use super::{NAME, expect_silence, expect_text, file, folder, shell, start, text, write};
 use rawr_protocol::methods::{ConfigChanged, PromptChanged};
-use rawr_tests::{Home, Sidecar};
+use rawr_tests::{TestHome, TestSidecar};
 use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::symlink;
 
 #[test]
 fn a_folder_may_be_created_later() {
-    let home = Home::new();
+    let home = TestHome::new();
     let elsewhere = home.path().join("my/prompts/short.md");
     home.configure("[rawr_auto_compaction.prompts]\ncompact = \"../my/prompts/short.md\"\n");
-    let mut sidecar = Sidecar::start(&home);
+    let mut sidecar = TestSidecar::start(&home);
     sidecar.allow::<rawr_protocol::methods::LogMessage>();
     let shipped = text(&mut sidecar);
     sidecar.take_notes();
@@ -35,8 +35,8 @@ fn a_folder_may_be_created_later() {
 
 #[test]
 fn the_prompt_folder_may_be_replaced() {
-    let home = Home::new();
-    let mut sidecar = Sidecar::start(&home);
+    let home = TestHome::new();
+    let mut sidecar = TestSidecar::start(&home);
     let shipped = text(&mut sidecar);
     write(&file(&home), "First.\n");
     expect_text(&mut sidecar, "First.");
@@ -62,7 +62,7 @@ fn the_prompt_folder_may_be_replaced() {
 /// As people keep their dotfiles.
 #[test]
 fn a_file_may_be_a_link_into_a_repository() {
-    let home = Home::new();
+    let home = TestHome::new();
     let dotfiles = home.work().join("dotfiles");
     fs::create_dir(&dotfiles).unwrap();
     let mut sidecar = start(&home);
@@ -88,7 +88,7 @@ fn a_file_may_be_a_link_into_a_repository() {
 
 #[test]
 fn a_folder_may_be_a_link() {
-    let home = Home::new();
+    let home = TestHome::new();
     let work = home.work();
     shell(&work, "mkdir -p one two; echo Of one. > one/compact.md; echo Of two. > two/compact.md");
     symlink(work.join("one"), folder(&home)).unwrap();
@@ -109,7 +109,7 @@ fn a_folder_may_be_a_link() {
 
 #[test]
 fn a_checkout_may_replace_the_whole_folder() {
-    let home = Home::new();
+    let home = TestHome::new();
     let mut sidecar = start(&home);
     let git = "git -c user.name=t -c user.email=t@example.org -c core.autocrlf=false";
     shell(&folder(&home), &format!("git init -q -b main; git add .; {git} commit -qm shipped"));
@@ -128,7 +128,7 @@ fn a_checkout_may_replace_the_whole_folder() {
 }
 
 /// Two prompts, each once.
-fn told(sidecar: &mut Sidecar) {
+fn told(sidecar: &mut TestSidecar) {
     let mut name = || sidecar.expect::<PromptChanged>().name;
     let names = BTreeSet::from([name(), name()]);
     assert_eq!(names, BTreeSet::from([NAME.to_owned(), "summary-prefix".to_owned()]));
@@ -136,7 +136,7 @@ fn told(sidecar: &mut Sidecar) {
 
 #[test]
 fn decision_prompts_and_configured_paths_are_watched() {
-    let home = Home::new();
+    let home = TestHome::new();
     let mut sidecar = start(&home);
     write(&home.path().join("strict.md"), "Be strict.\n");
     write(&home.path().join("short.md"), "Short.\n");

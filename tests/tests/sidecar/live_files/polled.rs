@@ -2,13 +2,13 @@
 
 use super::{effective, expect_silence, expect_text, file, folder, polling, text, write};
 use rawr_protocol::methods::ConfigChanged;
-use rawr_tests::{Home, Sidecar};
+use rawr_tests::{TestHome, TestSidecar};
 use std::fs;
 
 #[test]
 fn every_way_of_saving_is_detected() {
-    let home = Home::new();
-    let mut sidecar = Sidecar::launch(&home, &polling());
+    let home = TestHome::new();
+    let mut sidecar = TestSidecar::launch(&home, &polling());
     let shipped = text(&mut sidecar);
     write(&file(&home), "In place.\n");
     expect_text(&mut sidecar, "In place.");

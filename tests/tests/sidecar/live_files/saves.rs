@@ -1,14 +1,14 @@
 //! The ways in which editors save a file. Each of them is one reload.
 
 use super::{expect_silence, expect_text, file, folder, shell, start, text, write};
-use rawr_tests::Home;
+use rawr_tests::TestHome;
 use std::fs::{self, File};
 use std::io::{Seek, Write};
 use std::path::Path;
 use std::time::Duration;
 
 fn check(save: impl Fn(&Path, &str)) {
-    let home = Home::new();
+    let home = TestHome::new();
     let mut sidecar = start(&home);
     for turn in 0..3 {
         let wanted = format!("Summarise, {turn}.\nIn two lines.\n");
@@ -52,7 +52,7 @@ fn another_file_renamed_over() {
 /// The end of writing is not reported.
 #[test]
 fn written_in_place_and_kept_open() {
-    let home = Home::new();
+    let home = TestHome::new();
     let mut sidecar = start(&home);
     let mut open = File::create(file(&home)).unwrap();
     for wanted in ["Sum up.\n", "Sum up.\nIn two lines.\n"] {
@@ -68,7 +68,7 @@ fn written_in_place_and_kept_open() {
 /// By path, so that the file is neither opened nor closed.
 #[test]
 fn truncated_by_path() {
-    let home = Home::new();
+    let home = TestHome::new();
     let mut sidecar = start(&home);
     write(&file(&home), "Sum up.\nIn two lines.\n");
     expect_text(&mut sidecar, "Sum up.\nIn two lines.");
@@ -110,7 +110,7 @@ fn by_sed_in_place() {
 
 #[test]
 fn a_save_without_changes_is_not_reported() {
-    let home = Home::new();
+    let home = TestHome::new();
     let mut sidecar = start(&home);
     write(&file(&home), "Sum up.\n");
     expect_text(&mut sidecar, "Sum up.");
@@ -121,7 +121,7 @@ fn a_save_without_changes_is_not_reported() {
 
 #[test]
 fn a_deleted_file_is_replaced_by_the_shipped_text() {
-    let home = Home::new();
+    let home = TestHome::new();
     let mut sidecar = start(&home);
     let shipped = text(&mut sidecar);
     write(&file(&home), "Sum up.\n");
@@ -135,7 +135,7 @@ fn a_deleted_file_is_replaced_by_the_shipped_text() {
 
 #[test]
 fn other_files_of_the_folder_are_ignored() {
-    let home = Home::new();
+    let home = TestHome::new();
     let mut sidecar = start(&home);
     write(&folder(&home).join("notes.md"), "Mine.\n");
     write(&folder(&home).join(".compact.md.swp"), "b0VIM");
@@ -145,7 +145,7 @@ fn other_files_of_the_folder_are_ignored() {
 
 #[test]
 fn a_thousand_saves_are_a_thousand_complete_reloads() {
-    let home = Home::new();
+    let home = TestHome::new();
     let mut sidecar = start(&home);
     let body = "Keep what was decided.\n".repeat(40);
     for turn in 0..1000 {

@@ -1,18 +1,15 @@
 //! A prompt that is edited during a sequence is used by the next sequence.
 
 use super::{folder, start, write};
-use rawr_protocol::methods::{
-    ActionPerform, ActionReport, CompactionUpdate, DecisionRecorded, PromptChanged,
-    SequenceHeadsUp, ThreadChanged,
-};
-use rawr_tests::mock_chat::{Purpose, Reply, Script, call, say};
-use rawr_tests::{Home, MockChat, Repository, Session, Sidecar, StandIn, rawr};
-use serde_json::json;
+use crate::fixture::agent_shell;
+use rawr_protocol::methods::PromptChanged;
+use rawr_tests::mock_chat::{ChatPurpose, ChatScript, say};
+use rawr_tests::{ExecOutput, MockChat, Repository, StandIn, TestHome, rawr};
 use std::process::Command;
 
 #[test]
 fn a_sequence_uses_the_prompts_that_it_started_with() {
-    let home = Home::new();
+    let home = TestHome::new();
     let mut sidecar = start(&home);
     let mut host = StandIn::new("t");
     assert!(host.open(&home, &mut sidecar));
@@ -36,10 +33,12 @@ fn a_sequence_uses_the_prompts_that_it_started_with() {
     let log = home.lines("t").join("\n");
     assert!(log.contains("BEFORE"), "{log}");
     if told == 0 {
-        allow_all(&mut sidecar);
+        sidecar.allow_news_of_others();
+        sidecar.allow::<PromptChanged>();
         sidecar.wait_for::<PromptChanged>();
     }
-    allow_all(&mut sidecar);
+    sidecar.allow_news_of_others();
+    sidecar.allow::<PromptChanged>();
     sidecar.leave();
     let handed = home.lines("t").into_iter().filter(|line| line.contains(":handoff]"));
     let handed: Vec<_> = handed.collect();
@@ -47,36 +46,23 @@ fn a_sequence_uses_the_prompts_that_it_started_with() {
     assert!(handed.iter().all(|line| !line.contains("AFTER")), "{handed:?}");
 }
 
-fn allow_all(sidecar: &mut Sidecar) {
-    sidecar.allow::<ActionPerform>();
-    sidecar.allow::<CompactionUpdate>();
-    sidecar.allow::<DecisionRecorded>();
-    sidecar.allow::<SequenceHeadsUp>();
-    sidecar.allow::<ThreadChanged>();
-    sidecar.allow::<PromptChanged>();
-    let _ = std::any::type_name::<ActionReport>();
-}
-
-fn shell(command: &str) -> Reply {
-    call("shell", json!({ "command": command }))
-}
-
 /// The agent edits the handoff prompt while it is asked for its packet.
 #[test]
 fn in_the_embedded_host_the_next_sequence_uses_it() {
-    let (home, repository) = (Home::new(), Repository::new());
+    let (home, repository) = (TestHome::new(), Repository::new());
     let file = folder(&home).join("handoff.md");
     std::fs::create_dir_all(folder(&home)).unwrap();
     write(&file, "FIRST handoff\n{packet}\n");
     let edit = format!("printf 'SECOND handoff\\n{{packet}}\\n' > {}", file.display());
     let packet = "<continuation_packet>\nState: working\nGoal: a parser with docs\nNext: write the docs\n</continuation_packet>";
-    let commit = || shell("git commit -q --allow-empty -m 'Add the parser'").input_tokens(3_000);
+    let commit =
+        || agent_shell("git commit -q --allow-empty -m 'Add the parser'").input_tokens(3_000);
     let done = || say("It is written and committed.").input_tokens(3_100);
-    let script = Script::default()
-        .on_each(Purpose::Summary, [say("A SUMMARY.")])
+    let script = ChatScript::default()
+        .on_each(ChatPurpose::Summary, [say("A SUMMARY.")])
         .on(
             ":packet_request]",
-            [shell(&edit), say(packet).input_tokens(3_200), say(packet).input_tokens(3_200)],
+            [agent_shell(&edit), say(packet).input_tokens(3_200), say(packet).input_tokens(3_200)],
         )
         .on(":handoff]", [say("I go on."), say("I go on again.")])
         .on("the parser", [commit(), done()])
@@ -93,7 +79,7 @@ fn in_the_embedded_host_the_next_sequence_uses_it() {
         .env("OPENAI_API_KEY", "sk-secret-of-the-test")
         .output()
         .unwrap();
-    let session = Session::of(output);
+    let session = ExecOutput::of(output);
     session.expect_success();
     let seen: Vec<_> =
         model.requests().iter().map(|request| request.transcript().join("\n")).collect();

@@ -2,7 +2,7 @@
 
 use super::{file, folder, start, text};
 use rawr_protocol::methods::PromptChanged;
-use rawr_tests::Home;
+use rawr_tests::TestHome;
 use std::fs::{self, File};
 use std::io::Write;
 use std::path::Path;
@@ -38,7 +38,7 @@ fn renamed(path: &Path, text: &str) {
 
 #[test]
 fn after_a_thousand_saves_in_two_seconds_the_last_one_wins() {
-    let home = Home::new();
+    let home = TestHome::new();
     let mut sidecar = start(&home);
     let shipped = text(&mut sidecar);
     let (path, begun) = (file(&home), Instant::now());

@@ -2,17 +2,16 @@
 
 use rawr_protocol::Role;
 use rawr_protocol::methods::ThreadOpen;
-use rawr_tests::{Home, Sidecar, StandIn};
+use rawr_tests::{StandIn, TestHome, TestSidecar};
 use serde_json::json;
 
 fn handoff(packet: &str) -> String {
-    let home = Home::new();
-    let mut sidecar = Sidecar::start(&home);
+    let home = TestHome::new();
+    let mut sidecar = TestSidecar::start(&home);
     sidecar.call::<ThreadOpen>(&StandIn::new("t1").opening(&home, Role::Owner));
     let params = json!({"threadId": "t1", "packet": packet});
     let built = sidecar.say("rawr/handoff/build", &params).unwrap().unwrap();
-    sidecar.take_notes();
-    sidecar.leave();
+    sidecar.discard_and_leave();
     built["text"].as_str().unwrap().to_owned()
 }
 

@@ -3,7 +3,7 @@
 use rawr_protocol::Role;
 use rawr_protocol::ThreadListParams;
 use rawr_protocol::methods::{ThreadList, ThreadOpen};
-use rawr_tests::{Home, Sidecar, StandIn};
+use rawr_tests::{StandIn, TestHome, TestSidecar};
 use std::fs::File;
 use std::os::unix::fs::symlink;
 use std::path::Path;
@@ -11,9 +11,9 @@ use std::process::Command;
 
 /// A thread in a folder with such a `.rawr.toml` can be opened, and the problem is reported with the file's name.
 fn check(spoil: impl Fn(&Path), told: &str) {
-    let home = Home::new();
+    let home = TestHome::new();
     spoil(&home.work().join(".rawr.toml"));
-    let mut sidecar = Sidecar::start(&home);
+    let mut sidecar = TestSidecar::start(&home);
     sidecar.call::<ThreadOpen>(&StandIn::new("t1").opening(&home, Role::Owner));
     sidecar.call::<ThreadList>(&ThreadListParams {});
     let notes = format!("{:?}", sidecar.take_notes());
@@ -42,15 +42,14 @@ fn a_file_of_gigabytes_is_not_read() {
 
 #[test]
 fn the_target_of_a_link_is_not_quoted() {
-    let home = Home::new();
+    let home = TestHome::new();
     let secret = home.path().join("secret");
     std::fs::write(&secret, "the-secret-words = [\n").unwrap();
     check(|path| symlink(&secret, path).unwrap(), ".rawr.toml");
-    let mut sidecar = Sidecar::start(&home);
+    let mut sidecar = TestSidecar::start(&home);
     symlink(&secret, home.work().join(".rawr.toml")).unwrap();
     sidecar.call::<ThreadOpen>(&StandIn::new("t1").opening(&home, Role::Owner));
     let log = std::fs::read_to_string(home.events("t1")).unwrap();
     assert!(!log.contains("the-secret-words"), "{log}");
-    sidecar.take_notes();
-    sidecar.leave();
+    sidecar.discard_and_leave();
 }

@@ -1,12 +1,8 @@
 //! The licenses of all dependencies, checked without cargo-deny. `deny.toml` has the same list for cargo-deny.
 
+use crate::fixture::root;
 use serde_json::Value;
-use std::path::Path;
 use std::process::Command;
-
-fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()
-}
 
 /// The list of `deny.toml`, which is its only source.
 fn allowed() -> Vec<String> {

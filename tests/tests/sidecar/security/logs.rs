@@ -2,7 +2,7 @@
 
 use rawr_protocol::Role;
 use rawr_protocol::methods::ThreadOpen;
-use rawr_tests::{Home, Launch, Sidecar, StandIn};
+use rawr_tests::{LaunchOptions, StandIn, TestHome, TestSidecar};
 use serde_json::json;
 
 /// Assembled, so that secret scanners do not report this file.
@@ -12,12 +12,15 @@ fn secret() -> String {
 
 #[test]
 fn no_secret_reaches_the_log() {
-    let home = Home::new();
-    let launch = Launch { environment: vec![("RAWR_LOG", "trace".into())], ..Launch::default() };
-    let mut sidecar = Sidecar::launch(&home, &launch);
+    let home = TestHome::new();
+    let launch = LaunchOptions {
+        environment: vec![("RAWR_LOG", "trace".into())],
+        ..LaunchOptions::default()
+    };
+    let mut sidecar = TestSidecar::launch(&home, &launch);
     sidecar.call::<ThreadOpen>(&StandIn::new("t1").opening(&home, Role::Owner));
     let secret = secret();
-    let said = |sidecar: &mut Sidecar, method: &str, params| {
+    let said = |sidecar: &mut TestSidecar, method: &str, params| {
         // Errors could repeat the params in the log.
         let _ = sidecar.say(method, &params).unwrap();
     };

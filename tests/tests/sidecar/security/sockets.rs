@@ -1,5 +1,6 @@
 //! No telemetry: the files that may open connections are listed, and no other does. Checks the source code.
 
+use crate::fixture::root;
 use std::path::{Path, PathBuf};
 
 /// The files, what each may use, and for what.
@@ -46,10 +47,6 @@ const WAYS: [&str; 12] = [
 /// Crates that open connections on their own.
 const REPORTERS: [&str; 6] =
     ["sentry", "opentelemetry", "posthog-rs", "segment", "tracing-opentelemetry", "mixpanel"];
-
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
-}
 
 fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).unwrap() {

@@ -1,18 +1,18 @@
 //! External text cannot control the terminal of a person who runs rawr's commands.
 
+use crate::fixture::command;
 use rawr_protocol::{CommandLine, PlanStep, Signal, StepStatus};
-use rawr_tests::mock_chat::{Script, http, say};
-use rawr_tests::{Home, Launch, MockChat, Sidecar, StandIn, rawr};
+use rawr_tests::mock_chat::{ChatScript, http, say};
+use rawr_tests::{LaunchOptions, MockChat, StandIn, TestHome, TestSidecar};
 use serde_json::{Value, json};
-use std::process::{Command, Output};
+use std::process::Output;
 
 /// Clears the screen, renames the window, sets colors with one and two bytes, moves the cursor back, and reverses the
 /// text direction.
 const EVIL: &str = "\u{1b}[2J\u{1b}]0;owned\u{7}\u{9b}31m\u{8}\r\u{202e}evil";
 
-fn run(home: &Home, arguments: &[&str]) -> Output {
-    let mut command = Command::new(rawr());
-    command.args(arguments).env("RAWR_HOME", home.path()).env_remove("CODEX_HOME");
+fn run(home: &TestHome, arguments: &[&str]) -> Output {
+    let mut command = command(&home.path(), arguments);
     command.env("RAWR_LOG", "debug").current_dir(home.work()).output().unwrap()
 }
 
@@ -30,14 +30,14 @@ fn check_tame(arguments: &[&str], output: &Output) -> bool {
     evil
 }
 
-fn tame_and_shown(home: &Home, arguments: &[&str]) {
+fn tame_and_shown(home: &TestHome, arguments: &[&str]) {
     let output = run(home, arguments);
     check_tame(arguments, &output);
     let shows = output.status.success() && !output.stdout.is_empty();
     assert!(shows, "{arguments:?} shows nothing: {output:?}");
 }
 
-fn tame_and_said(home: &Home, arguments: &[&str]) {
+fn tame_and_said(home: &TestHome, arguments: &[&str]) {
     let output = run(home, arguments);
     let said = check_tame(arguments, &output);
     assert!(said, "{arguments:?} shows nothing that could steer: {output:?}");
@@ -59,9 +59,9 @@ fn signals() -> [Signal; 5] {
 }
 
 /// A thread that was compacted, with hostile text everywhere that external text can occur.
-fn haunted() -> Home {
-    let home = Home::new();
-    let mut sidecar = Sidecar::spawn(&home, &Launch::default());
+fn haunted() -> TestHome {
+    let home = TestHome::new();
+    let mut sidecar = TestSidecar::spawn(&home, &LaunchOptions::default());
     sidecar.greet(EVIL);
     let mut host = StandIn::new("t1");
     assert!(host.open(&home, &mut sidecar));
@@ -131,7 +131,7 @@ fn names_in_errors_do_not_control_the_terminal() {
 
 #[test]
 fn project_and_user_files_do_not_control_the_terminal() {
-    let home = Home::new();
+    let home = TestHome::new();
     let toml = format!(
         "[rawr_auto_compaction]\n\"{}\" = 1\nmode = '{}'\n",
         escaped(),
@@ -155,8 +155,8 @@ fn escaped() -> &'static str {
 #[test]
 fn model_answers_and_errors_do_not_control_the_terminal() {
     for reply in [say(EVIL), http(400, EVIL), http(418, EVIL)] {
-        let home = Home::new();
-        let model = MockChat::start(Script::default().first([reply]));
+        let home = TestHome::new();
+        let model = MockChat::start(ChatScript::default().first([reply]));
         let base_url = model.base_url();
         let arguments = [
             "exec",

@@ -1,9 +1,9 @@
 //! Idle threads are archived and restored as a whole, and never while a process has them open.
 
-use super::{THREAD, events, live_in, lived_in, look, run, said, stored};
+use super::{THREAD, events, live_in, lived_in, reread, run, said, stored};
 use rawr_protocol::methods::{ThreadList, ThreadOpen};
 use rawr_protocol::{Role, ThreadListParams};
-use rawr_tests::{Home, Sidecar, StandIn};
+use rawr_tests::{StandIn, TestHome, TestSidecar};
 use serde_json::{Value, json};
 use std::fs::{self, File};
 use std::path::PathBuf;
@@ -12,22 +12,22 @@ use std::time::{Duration, SystemTime};
 const DAY: u64 = 24 * 60 * 60;
 
 /// Makes the thread look unused for so many days.
-fn rest(home: &Home, thread: &str, days: u64) {
+fn rest(home: &TestHome, thread: &str, days: u64) {
     let at = SystemTime::now() - Duration::from_secs(days * DAY);
     File::options().append(true).open(home.events(thread)).unwrap().set_modified(at).unwrap();
 }
 
-fn archive(home: &Home) -> PathBuf {
+fn archive(home: &TestHome) -> PathBuf {
     home.path().join("rawr/auto_compaction/archive")
 }
 
-fn stamp(home: &Home) -> PathBuf {
+fn stamp(home: &TestHome) -> PathBuf {
     home.path().join("rawr/auto_compaction/retention.stamp")
 }
 
 /// The threads that a client gets in its list.
-fn listed(home: &Home) -> Vec<String> {
-    let mut sidecar = Sidecar::start(home);
+fn listed(home: &TestHome) -> Vec<String> {
+    let mut sidecar = TestSidecar::start(home);
     let listed = sidecar.say("rawr/thread/list", &json!({})).unwrap().unwrap();
     sidecar.take_notes();
     sidecar.kill();
@@ -36,7 +36,7 @@ fn listed(home: &Home) -> Vec<String> {
 }
 
 /// The output of `rawr state list`.
-fn told(home: &Home, arguments: &[&str]) -> Vec<String> {
+fn told(home: &TestHome, arguments: &[&str]) -> Vec<String> {
     let (events, code) = events(home, &[&["list"], arguments].concat());
     assert_eq!(code, 0);
     events.iter().map(|event| event["threadId"].as_str().unwrap().to_owned()).collect()
@@ -64,19 +64,18 @@ fn idle_threads_leave_the_list_and_others_stay() {
 fn opening_an_archived_thread_restores_it_unchanged() {
     for role in [Role::Owner, Role::Observer] {
         let home = lived_in();
-        let before = look(&home, THREAD);
+        let before = reread(&home);
         rest(&home, THREAD, 100);
         run(&home, &["compact"]);
         assert!(!home.thread(THREAD).exists());
-        let mut sidecar = Sidecar::start(&home);
+        let mut sidecar = TestSidecar::start(&home);
         sidecar.call::<ThreadOpen>(&StandIn::new(THREAD).opening(&home, role));
         let seen = sidecar.say("rawr/thread/get", &json!({ "threadId": THREAD })).unwrap().unwrap();
         if role == Role::Observer {
             assert_eq!(seen, before);
         }
         assert_eq!(seen["lastCompaction"], before["lastCompaction"]);
-        sidecar.take_notes();
-        sidecar.leave();
+        sidecar.discard_and_leave();
         assert_eq!((told(&home, &[]), told(&home, &["--archived"])), (vec![THREAD.into()], vec![]));
         assert!(!archive(&home).join(THREAD).exists());
     }
@@ -86,7 +85,7 @@ fn opening_an_archived_thread_restores_it_unchanged() {
 fn an_open_thread_is_not_archived() {
     for role in [Role::Owner, Role::Observer] {
         let home = lived_in();
-        let mut sidecar = Sidecar::start(&home);
+        let mut sidecar = TestSidecar::start(&home);
         sidecar.call::<ThreadOpen>(&StandIn::new(THREAD).opening(&home, role));
         rest(&home, THREAD, 100);
         let (text, code) = said(&home, &["compact"]);
@@ -105,13 +104,13 @@ fn an_open_thread_is_not_archived() {
 fn a_leaving_sidecar_archives_once_a_day() {
     let home = lived_in();
     rest(&home, THREAD, 100);
-    let come_and_go = || Sidecar::start(&home).leave();
+    let come_and_go = || TestSidecar::start(&home).leave();
     // The previous session ended today.
     come_and_go();
     assert!(home.thread(THREAD).exists());
     let yesterday = SystemTime::now() - Duration::from_secs(DAY + 60);
     File::options().append(true).open(stamp(&home)).unwrap().set_modified(yesterday).unwrap();
-    let sidecar = Sidecar::start(&home);
+    let sidecar = TestSidecar::start(&home);
     assert!(home.thread(THREAD).exists(), "nothing is moved at a start");
     sidecar.leave();
     assert!(!home.thread(THREAD).exists());
@@ -124,7 +123,7 @@ fn a_stamp_in_the_future_does_not_block_archiving() {
     rest(&home, THREAD, 100);
     let later = SystemTime::now() + Duration::from_secs(400 * DAY);
     File::options().append(true).open(stamp(&home)).unwrap().set_modified(later).unwrap();
-    Sidecar::start(&home).leave();
+    TestSidecar::start(&home).leave();
     assert!(!home.thread(THREAD).exists());
 }
 
@@ -151,13 +150,13 @@ fn two_threads_of_one_name_are_both_kept() {
     rest(&home, THREAD, 100);
     run(&home, &["compact"]);
     let archived = super::files(&archive(&home));
-    live_in(&Home::new(), THREAD);
+    live_in(&TestHome::new(), THREAD);
     fs::create_dir(home.thread(THREAD)).unwrap();
     fs::copy(archive(&home).join("t/events.jsonl"), home.events(THREAD)).unwrap();
     rest(&home, THREAD, 100);
     let (text, _) = said(&home, &["compact"]);
     assert!(text.contains("not archived: a thread of that name is already archived"), "{text}");
-    look(&home, THREAD);
+    reread(&home);
     assert_eq!(super::files(&archive(&home)).len(), archived.len());
     let found = super::findings(&home);
     assert!(found.contains(&"wrong there_twice t".to_owned()), "{found:?}");
@@ -165,8 +164,8 @@ fn two_threads_of_one_name_are_both_kept() {
 
 #[test]
 fn an_empty_home_stays_empty() {
-    let home = Home::new();
-    Sidecar::start(&home).leave();
+    let home = TestHome::new();
+    TestSidecar::start(&home).leave();
     run(&home, &["compact"]);
     assert_eq!(stored(&home).len(), 0);
 }
@@ -177,7 +176,7 @@ fn a_thread_cannot_be_opened_while_it_is_moved() {
     let log = home.lines(THREAD);
     let gate = File::open(home.thread(THREAD).parent().unwrap()).unwrap();
     gate.lock().unwrap();
-    let mut sidecar = Sidecar::start(&home);
+    let mut sidecar = TestSidecar::start(&home);
     let asked = sidecar.ask::<ThreadOpen>(&StandIn::new(THREAD).opening(&home, Role::Owner));
     // A process that does not wait would be done by then.
     std::thread::sleep(Duration::from_millis(200));
@@ -187,8 +186,7 @@ fn a_thread_cannot_be_opened_while_it_is_moved() {
     sidecar.answer::<ThreadOpen>(asked).unwrap();
     assert!(!archive(&home).join(THREAD).exists());
     assert_eq!(home.lines(THREAD)[..log.len()], log);
-    sidecar.take_notes();
-    sidecar.leave();
+    sidecar.discard_and_leave();
 }
 
 /// While it is moved back, the thread may seem to be in neither folder to a process that reads one after the other.
@@ -196,7 +194,7 @@ fn a_thread_cannot_be_opened_while_it_is_moved() {
 fn a_thread_that_is_being_moved_is_not_reported_as_missing() {
     let home = lived_in();
     let gate = File::open(home.thread(THREAD).parent().unwrap()).unwrap();
-    let mut sidecar = Sidecar::start(&home);
+    let mut sidecar = TestSidecar::start(&home);
     gate.lock().unwrap();
     let on_its_way = home.path().join("on-its-way");
     fs::rename(home.thread(THREAD), &on_its_way).unwrap();
@@ -206,8 +204,7 @@ fn a_thread_that_is_being_moved_is_not_reported_as_missing() {
     fs::rename(&on_its_way, home.thread(THREAD)).unwrap();
     gate.unlock().unwrap();
     sidecar.answer::<ThreadOpen>(asked).unwrap();
-    sidecar.take_notes();
-    sidecar.leave();
+    sidecar.discard_and_leave();
 }
 
 #[test]
@@ -246,7 +243,7 @@ fn opening_and_archiving_at_the_same_time_loses_nothing() {
         for _ in 0..2 {
             opened.push(scope.spawn(|| {
                 for _ in 0..ROUNDS {
-                    let mut sidecar = Sidecar::start(&home);
+                    let mut sidecar = TestSidecar::start(&home);
                     let opening = StandIn::new(THREAD).opening(&home, Role::Observer);
                     sidecar.call::<ThreadOpen>(&opening);
                     let guard = json!({ "threadId": THREAD, "until": { "kind": "released" } });
@@ -260,7 +257,7 @@ fn opening_and_archiving_at_the_same_time_loses_nothing() {
         opened.into_iter().for_each(|thread| thread.join().unwrap());
         archiving.join().unwrap();
     });
-    let seen = look(&home, THREAD);
+    let seen = reread(&home);
     assert_eq!(seen["guards"].as_array().unwrap().len(), 2 * ROUNDS);
     assert!(!archive(&home).join(THREAD).exists());
     let ids: Vec<_> = seen["guards"].as_array().unwrap().iter().map(|it| &it["guardId"]).collect();

@@ -1,24 +1,18 @@
 //! `rawr state check`: its findings for all kinds of damage, and that it changes nothing.
 
-use super::{THREAD, events, findings, live_in, lived_in, run, said, stored};
+use super::{SECRET, THREAD, append, events, findings, live_in, lived_in, run, said, stored};
 use rawr_core::thread::FOLD;
 use rawr_protocol::methods::InputSubmit;
 use rawr_protocol::{Disposition, InputKind, InputSubmitParams};
-use rawr_tests::{Home, Sidecar, StandIn};
+use rawr_tests::{StandIn, TestHome, TestSidecar};
 use serde_json::json;
-use std::fs::{self, OpenOptions, Permissions};
-use std::io::Write;
+use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::PathBuf;
 use std::time::Duration;
 
-pub fn append(home: &Home, file: &str, bytes: &[u8]) {
-    let path = home.thread(THREAD).join(file);
-    OpenOptions::new().append(true).open(path).unwrap().write_all(bytes).unwrap();
-}
-
 /// Replaces one line.
-pub fn replace_line(home: &Home, file: &str, number: usize, text: &str) {
+pub fn replace_line(home: &TestHome, file: &str, number: usize, text: &str) {
     let path = home.thread(THREAD).join(file);
     let lines = fs::read_to_string(&path).unwrap();
     let mut lines: Vec<&str> = lines.lines().collect();
@@ -27,7 +21,7 @@ pub fn replace_line(home: &Home, file: &str, number: usize, text: &str) {
 }
 
 /// The findings for a damaged thread; the check must not change it.
-fn check(spoil: impl Fn(&Home), expected: &[&str]) {
+fn check(spoil: impl Fn(&TestHome), expected: &[&str]) {
     let home = lived_in();
     spoil(&home);
     let before = stored(&home);
@@ -47,7 +41,7 @@ fn a_normal_session_leaves_nothing_wrong() {
 
 #[test]
 fn an_empty_home_is_checked_too_and_stays_empty() {
-    let home = Home::empty();
+    let home = TestHome::empty();
     assert_eq!(said(&home, &["check"]), ("0 threads read, nothing wrong.\n".to_owned(), 0));
     assert!(said(&home, &["check", "x"]).0.contains("there are no threads in"));
     assert_eq!(fs::read_dir(home.path()).unwrap().count(), 0);
@@ -81,10 +75,10 @@ fn incomplete_and_unreadable_lines_are_reported_by_number() {
 
 #[test]
 fn a_cache_must_match_the_log() {
-    let cache = |home: &Home| home.thread(THREAD).join("state.json");
+    let cache = |home: &TestHome| home.thread(THREAD).join("state.json");
     check(|home| fs::remove_file(cache(home)).unwrap(), &[]);
     check(|home| fs::write(cache(home), "{").unwrap(), &["wrong cache_unfit state.json"]);
-    let change = |home: &Home, from: &str, to: &str| {
+    let change = |home: &TestHome, from: &str, to: &str| {
         let text = fs::read_to_string(cache(home)).unwrap();
         assert!(text.contains(from), "{text}");
         fs::write(cache(home), text.replacen(from, to, 1)).unwrap();
@@ -111,7 +105,7 @@ fn wrong_permissions_and_unknown_files_are_reported() {
     );
     // The log of `rawr codex` and the previous one.
     for log in ["codex.log", "codex.log.old"] {
-        let write = |home: &Home, its_mode| {
+        let write = |home: &TestHome, its_mode| {
             fs::write(home.path().join("rawr").join(log), "{}\n").unwrap();
             mode(&home.path().join("rawr").join(log), its_mode);
         };
@@ -153,7 +147,7 @@ fn duplicate_ids_are_reported() {
         let found = findings(&home);
         assert!(found.contains(&"wrong id_twice events.jsonl".to_owned()), "{kind}: {found:?}");
     }
-    let decisions = |home: &Home| {
+    let decisions = |home: &TestHome| {
         let text = fs::read(home.thread(THREAD).join("decisions.jsonl")).unwrap();
         append(home, "decisions.jsonl", &text);
     };
@@ -162,8 +156,8 @@ fn duplicate_ids_are_reported() {
 
 #[test]
 fn pending_actions_and_the_owner_are_notes() {
-    let home = Home::new();
-    let mut sidecar = Sidecar::start(&home);
+    let home = TestHome::new();
+    let mut sidecar = TestSidecar::start(&home);
     let mut host = StandIn::new(THREAD);
     host.open(&home, &mut sidecar);
     host.user_turn_with_boundaries();
@@ -184,13 +178,13 @@ fn pending_actions_and_the_owner_are_notes() {
 }
 
 /// A held message with a secret, and the file with its text.
-pub fn with_message() -> (Home, PathBuf) {
-    let home = Home::new();
+pub fn with_message() -> (TestHome, PathBuf) {
+    let home = TestHome::new();
     let (mut sidecar, _host) = StandIn::asked(THREAD, &home);
     let submitted = sidecar.call::<InputSubmit>(&InputSubmitParams {
         thread_id: THREAD.to_owned(),
         input_id: "i1".to_owned(),
-        text: "use ghp_16C7e42F292c6912E7710c838347Ae178B4a".to_owned(),
+        text: format!("use {SECRET}"),
         kind: InputKind::Message,
     });
     assert_eq!(submitted.disposition, Disposition::Held);
@@ -248,8 +242,8 @@ fn a_stuck_lock_is_reported() {
 
 #[test]
 fn a_thread_that_is_being_written_is_never_reported_as_damaged() {
-    let home = Home::new();
-    let mut sidecar = Sidecar::start(&home);
+    let home = TestHome::new();
+    let mut sidecar = TestSidecar::start(&home);
     let mut host = StandIn::new(THREAD);
     host.open(&home, &mut sidecar);
     let checks = std::thread::scope(|scope| {

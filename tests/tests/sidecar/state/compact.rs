@@ -1,14 +1,14 @@
 //! `rawr state compact`: less disk space, and the same thread.
 
-use super::{THREAD, events, lived_in, look, said};
-use rawr_tests::{Home, Sidecar, StandIn};
+use super::{THREAD, events, lived_in, reread, said};
+use rawr_tests::{StandIn, TestHome, TestSidecar};
 use serde_json::json;
 use std::fs;
 
 /// A thread with several decisions.
-fn decided() -> Home {
-    let home = Home::new();
-    let mut sidecar = Sidecar::start(&home);
+fn decided() -> TestHome {
+    let home = TestHome::new();
+    let mut sidecar = TestSidecar::start(&home);
     let mut host = StandIn::new(THREAD);
     assert!(host.open(&home, &mut sidecar));
     for _ in 0..4 {
@@ -16,12 +16,11 @@ fn decided() -> Home {
         assert!(host.run(&mut sidecar));
     }
     sidecar.say("rawr/thread/close", &json!({ "threadId": THREAD })).unwrap().unwrap();
-    sidecar.take_notes();
-    sidecar.leave();
+    sidecar.discard_and_leave();
     home
 }
 
-fn decisions(home: &Home) -> Vec<String> {
+fn decisions(home: &TestHome) -> Vec<String> {
     let text = fs::read_to_string(home.thread(THREAD).join("decisions.jsonl")).unwrap();
     text.lines().map(str::to_owned).collect()
 }
@@ -29,13 +28,13 @@ fn decisions(home: &Home) -> Vec<String> {
 #[test]
 fn only_old_decisions_are_removed() {
     let home = decided();
-    let (before, log, all) = (look(&home, THREAD), home.lines(THREAD), decisions(&home));
+    let (before, log, all) = (reread(&home), home.lines(THREAD), decisions(&home));
     assert!(all.len() > 3, "{all:?}");
     let (events, code) = events(&home, &["compact", "--keep-decisions", "2"]);
     assert_eq!(code, 0);
     assert_eq!(events[0]["decisionsDropped"], all.len() - 2);
     assert_eq!(decisions(&home), all[all.len() - 2..]);
-    assert_eq!((look(&home, THREAD), home.lines(THREAD)), (before, log));
+    assert_eq!((reread(&home), home.lines(THREAD)), (before, log));
     assert_eq!(super::findings(&home), Vec::<String>::new());
 }
 
@@ -64,7 +63,7 @@ fn a_thread_without_a_cache_gets_a_matching_one() {
 fn damaged_threads_and_threads_in_use_are_skipped() {
     let home = decided();
     let before = super::stored(&home);
-    let mut sidecar = Sidecar::start(&home);
+    let mut sidecar = TestSidecar::start(&home);
     let opening = StandIn::new(THREAD).opening(&home, rawr_protocol::Role::Observer);
     sidecar.call::<rawr_protocol::methods::ThreadOpen>(&opening);
     let (text, code) = said(&home, &["compact", "--keep-decisions", "1"]);
@@ -73,7 +72,7 @@ fn damaged_threads_and_threads_in_use_are_skipped() {
     sidecar.take_notes();
     sidecar.kill();
     assert_eq!(super::stored(&home), before);
-    super::check::append(&home, "events.jsonl", b"unreadable\n");
+    super::append(&home, "events.jsonl", b"unreadable\n");
     let spoilt = super::stored(&home);
     let (text, code) = said(&home, &["compact", "--keep-decisions", "1"]);
     assert!(text.contains("skipped: `rawr state check` shows its problems"), "{text}");

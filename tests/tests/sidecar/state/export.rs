@@ -1,14 +1,12 @@
 //! `rawr state export`: everything of a thread, readable and redacted.
 
 use super::sample::{home_with, samples};
-use super::{THREAD, lived_in, run, said, stored};
+use super::{SECRET, THREAD, lived_in, run, said, stored};
 use serde_json::{Value, json};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
-const SECRET: &str = "ghp_16C7e42F292c6912E7710c838347Ae178B4a";
-
-fn exported(home: &rawr_tests::Home) -> Value {
+fn exported(home: &rawr_tests::TestHome) -> Value {
     let output = run(home, &["export", THREAD]);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     serde_json::from_slice(&output.stdout).unwrap()
@@ -40,7 +38,7 @@ fn a_secret_in_a_held_message_is_not_exported() {
     let home = lived_in();
     let held = json!({ "input_held": { "input": "i1", "text": format!("use {SECRET}") } });
     let line = json!({ "v": 1, "at": 5, "event": held });
-    super::check::append(&home, "events.jsonl", format!("{line}\n").as_bytes());
+    super::append(&home, "events.jsonl", format!("{line}\n").as_bytes());
     assert!(fs::read_to_string(home.events(THREAD)).unwrap().contains(SECRET));
     let document = exported(&home).to_string();
     assert!(!document.contains(SECRET));
@@ -60,7 +58,7 @@ fn a_secret_in_the_file_of_a_held_message_is_not_exported() {
 fn unreadable_lines_are_exported_as_text() {
     let home = lived_in();
     let newer = r#"{"v":65535,"at":5,"event":{"moon_risen":{"token":"x"}}}"#;
-    super::check::append(&home, "events.jsonl", format!("no line\n{newer}\n").as_bytes());
+    super::append(&home, "events.jsonl", format!("no line\n{newer}\n").as_bytes());
     let document = exported(&home);
     let events = document["events"].as_array().unwrap();
     let [.., unreadable, last] = &events[..] else { panic!("{document}") };
@@ -86,11 +84,11 @@ fn other_files_of_the_folder_are_exported() {
 }
 
 /// A thread that takes long to export.
-fn long(lines: usize) -> rawr_tests::Home {
+fn long(lines: usize) -> rawr_tests::TestHome {
     let home = lived_in();
     let line =
         json!({ "v": 1, "at": 5, "event": { "branch_changed": { "branch": "x".repeat(1000) } } });
-    super::check::append(&home, "events.jsonl", format!("{line}\n").repeat(lines).as_bytes());
+    super::append(&home, "events.jsonl", format!("{line}\n").repeat(lines).as_bytes());
     home
 }
 

@@ -2,18 +2,17 @@
 //! ignored, newer formats are refused, and no line is cut off, rewritten or quarantined because of them.
 
 use super::sample::{home_with, samples};
-use super::{THREAD, events, files, look, run, said, stored};
+use super::{THREAD, append, events, files, reread, run, said, stored};
 use rawr_core::event::FORMAT;
 use rawr_protocol::methods::{LogMessage, ThreadOpen};
 use rawr_protocol::{ErrorCode, Role};
-use rawr_tests::{Home, Sidecar, StandIn};
+use rawr_tests::{StandIn, TestHome, TestSidecar};
 use serde_json::{Value, json};
-use std::fs::{self, OpenOptions};
-use std::io::Write;
+use std::fs::{self};
 
 const NEWER: [&str; 3] = ["newer-known-kind", "newer-unknown-kind", "newer-without-its-end"];
 
-fn present() -> Home {
+fn present() -> TestHome {
     home_with(&samples().join(format!("format-{FORMAT}")))
 }
 
@@ -21,13 +20,8 @@ fn future(name: &str) -> Vec<u8> {
     fs::read(samples().join("future").join(format!("{name}.jsonl"))).unwrap()
 }
 
-fn append(home: &Home, file: &str, bytes: &[u8]) {
-    let path = home.thread(THREAD).join(file);
-    OpenOptions::new().append(true).open(path).unwrap().write_all(bytes).unwrap();
-}
-
 /// A home with these lines at the end of its log, and the number of the first newer line.
-fn with(name: &str) -> (Home, usize) {
+fn with(name: &str) -> (TestHome, usize) {
     let home = present();
     run(&home, &["repair"]);
     append(&home, "events.jsonl", &future(name));
@@ -39,7 +33,7 @@ fn with(name: &str) -> (Home, usize) {
 fn unknown_fields_are_ignored() {
     let (home, _) = with("unknown-fields");
     let log = fs::read(home.events(THREAD)).unwrap();
-    let seen = look(&home, THREAD);
+    let seen = reread(&home);
     let directives = seen["directives"].as_array().unwrap();
     assert_eq!(directives.last().unwrap()["text"], "Keep it short.");
     assert_eq!(seen["thread"]["percentRemaining"], 89);
@@ -52,7 +46,7 @@ fn a_newer_format_is_refused_with_file_and_line_and_nothing_changes() {
     for name in NEWER {
         let (home, line) = with(name);
         let before = stored(&home);
-        let mut sidecar = Sidecar::start(&home);
+        let mut sidecar = TestSidecar::start(&home);
         for role in [Role::Owner, Role::Observer] {
             let failure = sidecar.failure::<ThreadOpen>(&StandIn::new(THREAD).opening(&home, role));
             let path = home.events(THREAD).display().to_string();
@@ -95,7 +89,7 @@ fn the_commands_do_not_change_a_newer_format() {
 fn a_newer_release_that_appends_stops_only_this_one() {
     for name in NEWER {
         let home = present();
-        let mut sidecar = Sidecar::start(&home);
+        let mut sidecar = TestSidecar::start(&home);
         let mut host = StandIn::new(THREAD);
         host.open(&home, &mut sidecar);
         sidecar.take_notes();
@@ -123,13 +117,13 @@ fn a_newer_release_that_appends_stops_only_this_one() {
 fn an_unknown_kind_in_a_known_format_is_reported_and_kept() {
     let (home, _) = with("unknown-kind");
     let log = fs::read(home.events(THREAD)).unwrap();
-    let mut sidecar = Sidecar::start(&home);
+    let mut sidecar = TestSidecar::start(&home);
     sidecar.call::<ThreadOpen>(&StandIn::new(THREAD).opening(&home, Role::Observer));
     let told = sidecar.take::<LogMessage>();
     assert!(told[0].message.contains("unknown variant `moon_risen`"), "{told:?}");
     sidecar.kill();
     assert_eq!(fs::read(home.events(THREAD)).unwrap(), log);
-    let seen = look(&home, THREAD);
+    let seen = reread(&home);
     let directives = seen["directives"].as_array().unwrap();
     assert_eq!(directives.last().unwrap()["text"], "Keep it short.");
 }
@@ -140,7 +134,7 @@ fn a_newer_decision_is_skipped_and_logged() {
     run(&home, &["repair"]);
     append(&home, "decisions.jsonl", &future("newer-decision"));
     let before = files(&home.thread(THREAD));
-    let mut sidecar = Sidecar::start(&home);
+    let mut sidecar = TestSidecar::start(&home);
     sidecar.call::<ThreadOpen>(&StandIn::new(THREAD).opening(&home, Role::Observer));
     let listed =
         sidecar.say("rawr/decision/list", &json!({ "threadId": THREAD })).unwrap().unwrap();
@@ -157,7 +151,7 @@ fn a_newer_decision_is_skipped_and_logged() {
 fn every_line_of_every_log_has_its_format() {
     let home = present();
     append(&home, "events.jsonl", b"not a line of any format\n");
-    look(&home, THREAD);
+    reread(&home);
     let mut lists = Vec::new();
     for (path, (_, bytes)) in files(&home.thread(THREAD)) {
         if path.ends_with(".jsonl") {

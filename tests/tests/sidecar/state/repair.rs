@@ -1,25 +1,25 @@
 //! `rawr state repair`: it fixes the findings of a check, loses no readable line, and does not change threads that a
 //! process has open.
 
-use super::check::{append, replace_line, with_message};
-use super::{THREAD, events, findings, lived_in, look, said, stored};
+use super::check::{replace_line, with_message};
+use super::{THREAD, append, events, findings, lived_in, reread, said, stored};
 use rawr_protocol::Role;
 use rawr_protocol::methods::ThreadOpen;
-use rawr_tests::{Home, Sidecar, StandIn};
+use rawr_tests::{StandIn, TestHome, TestSidecar};
 use serde_json::{Value, json};
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
 /// The backup files of the thread.
-fn kept(home: &Home) -> Vec<PathBuf> {
+fn kept(home: &TestHome) -> Vec<PathBuf> {
     let entries = fs::read_dir(home.thread(THREAD)).unwrap();
     let paths = entries.map(|entry| entry.unwrap().path());
     paths.filter(|path| path.extension().is_some_and(|extension| extension == "bak")).collect()
 }
 
 /// Applies all kinds of damage at once.
-fn spoil(home: &Home) -> Vec<String> {
+fn spoil(home: &TestHome) -> Vec<String> {
     let mut lines = home.lines(THREAD);
     let turn = lines.iter().position(|line| line.contains("\"directive_given\"")).unwrap_or(4);
     replace_line(home, "events.jsonl", turn + 1, "{\"v\":1,\"at\":5,\"event\":{\"guard_");
@@ -71,16 +71,15 @@ fn a_repaired_thread_has_its_old_state() {
     let readable = spoil(&home);
     fs::write(twin.events(THREAD), readable.join("\n") + "\n").unwrap();
     fs::remove_file(twin.thread(THREAD).join("state.json")).unwrap();
-    let before = look(&twin, THREAD);
+    let before = reread(&twin);
     said(&home, &["repair"]);
-    let mut after = look(&home, THREAD);
+    let mut after = reread(&home);
     // The twin's lines are from this home, except for its working folder.
     after["thread"]["cwd"] = before["thread"]["cwd"].clone();
     assert_eq!(after, before);
-    let mut sidecar = Sidecar::start(&home);
+    let mut sidecar = TestSidecar::start(&home);
     assert!(StandIn::new(THREAD).open(&home, &mut sidecar));
-    sidecar.take_notes();
-    sidecar.leave();
+    sidecar.discard_and_leave();
 }
 
 #[test]
@@ -118,7 +117,7 @@ fn a_complete_last_line_is_kept() {
 fn only_the_permissions_of_an_open_thread_are_fixed() {
     for role in [Role::Owner, Role::Observer] {
         let home = lived_in();
-        let mut sidecar = Sidecar::start(&home);
+        let mut sidecar = TestSidecar::start(&home);
         sidecar.call::<ThreadOpen>(&StandIn::new(THREAD).opening(&home, role));
         spoil(&home);
         let before = stored(&home);
@@ -145,7 +144,7 @@ fn a_thread_cannot_be_opened_while_it_is_repaired() {
     let home = lived_in();
     let folder = fs::File::open(home.thread(THREAD)).unwrap();
     folder.lock().unwrap();
-    let mut sidecar = Sidecar::start(&home);
+    let mut sidecar = TestSidecar::start(&home);
     let opening = StandIn::new(THREAD).opening(&home, Role::Owner);
     let asked = sidecar.ask::<ThreadOpen>(&opening);
     append(&home, "events.jsonl", b"torn");
@@ -155,8 +154,7 @@ fn a_thread_cannot_be_opened_while_it_is_repaired() {
     fs::write(home.events(THREAD), lines[1..lines.len() - 1].join("\n") + "\n").unwrap();
     folder.unlock().unwrap();
     sidecar.answer::<ThreadOpen>(asked).unwrap();
-    sidecar.take_notes();
-    sidecar.leave();
+    sidecar.discard_and_leave();
     let aside = home.thread(THREAD).join("quarantine.jsonl");
     assert!(!aside.exists(), "it read the old file");
 }

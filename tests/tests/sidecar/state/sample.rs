@@ -2,7 +2,7 @@
 //! state. `UPDATE=1` writes a missing sample of the current format, and the states.
 
 use super::session::everything;
-use super::{Home, THREAD};
+use super::{THREAD, TestHome};
 use rawr_core::event::{FORMAT, Record};
 use rawr_core::thread::FOLD;
 use rawr_core::units::{ThreadId, stable_hash};
@@ -27,8 +27,8 @@ fn formats() -> Vec<PathBuf> {
 }
 
 /// A home that contains this sample.
-pub fn home_with(sample: &Path) -> Home {
-    let home = Home::new();
+pub fn home_with(sample: &Path) -> TestHome {
+    let home = TestHome::new();
     fs::create_dir_all(home.thread(THREAD)).unwrap();
     for file in ["events.jsonl", "decisions.jsonl"] {
         fs::copy(sample.join(file), home.thread(THREAD).join(file)).unwrap();
@@ -61,7 +61,7 @@ fn kinds_in(events: &str) -> BTreeSet<String> {
 }
 
 /// Removes what identifies this machine.
-fn anonymous(text: &str, home: &Home, repository: &Path) -> String {
+fn anonymous(text: &str, home: &TestHome, repository: &Path) -> String {
     let home = home.path().parent().unwrap().display().to_string();
     let text = text.replace(&repository.display().to_string(), "/code/parser");
     text.replace(&home, "/home/somebody")

@@ -3,7 +3,7 @@
 use super::THREAD;
 use rawr_protocol::Notification;
 use rawr_protocol::methods::ActionPerform;
-use rawr_tests::{Home, Repository, Sidecar};
+use rawr_tests::{Repository, TestHome, TestSidecar};
 use serde_json::{Value, json};
 use std::collections::VecDeque;
 use std::fs::File;
@@ -24,18 +24,18 @@ const PRESSURE: u64 = 143_139;
 const AFTER_COMPACTION: u64 = 12_000;
 
 pub struct SampleSession {
-    pub home: Home,
+    pub home: TestHome,
     pub repository: Repository,
-    sidecar: Sidecar,
+    sidecar: TestSidecar,
     asked: VecDeque<Value>,
     turns: u32,
 }
 
 /// The home of a thread with every kind of event.
-pub fn everything() -> (Home, Repository) {
-    let home = Home::new();
+pub fn everything() -> (TestHome, Repository) {
+    let home = TestHome::new();
     home.configure(CONFIG);
-    let sidecar = Sidecar::start(&home);
+    let sidecar = TestSidecar::start(&home);
     let (repository, asked) = (Repository::new(), VecDeque::new());
     let mut session = SampleSession { home, repository, sidecar, asked, turns: 0 };
     session.open();

@@ -1,6 +1,6 @@
 //! Answers from any client: the first one wins, the owner carries it out, and the others learn who gave it.
 
-use super::{RunningHost, THREAD, client, leave, wait_for_phase, watcher};
+use super::{HostProcess, THREAD, client, leave, wait_for_phase, watcher};
 use rawr_protocol::methods::{
     DecisionRecorded, GuardClear, GuardSet, SequenceHeadsUp, SequenceRespond, SequenceResponded,
     SignalReport, ThreadChanged, ThreadGet, ThreadOpen,
@@ -10,16 +10,15 @@ use rawr_protocol::{
     SequenceRespondParams, SequenceRespondedNotification, Signal, SignalReportParams,
     ThreadGetParams, Until,
 };
-use rawr_tests::{Home, Sidecar, StandIn};
-use serde_json::Value;
+use rawr_tests::{StandIn, TestHome, TestSidecar};
 
-fn asked(home: &Home) -> RunningHost {
+fn asked(home: &TestHome) -> HostProcess {
     home.configure("[rawr_auto_compaction]\nmode = \"ask\"\n");
-    RunningHost::on(home, THREAD)
+    HostProcess::on(home, THREAD)
 }
 
 fn say(
-    sidecar: &mut Sidecar,
+    sidecar: &mut TestSidecar,
     choice: Choice,
     sequence: Option<&str>,
 ) -> Result<Phase, (ErrorCode, String)> {
@@ -35,14 +34,14 @@ fn say(
     answer.map(|result| result.phase).map_err(|failure| (failure.code, failure.message))
 }
 
-fn banner(sidecar: &mut Sidecar) -> String {
+fn banner(sidecar: &mut TestSidecar) -> String {
     sidecar.allow::<ThreadChanged>();
     sidecar.allow::<DecisionRecorded>();
     sidecar.wait_for::<SequenceHeadsUp>().sequence_id
 }
 
 /// The banner for a client that has missed the notification.
-fn missed_banner(home: &Home, name: &str) -> Option<HeadsUp> {
+fn missed_banner(home: &TestHome, name: &str) -> Option<HeadsUp> {
     let mut late = client(home, name);
     late.call::<ThreadOpen>(&StandIn::new(THREAD).opening(home, Role::Observer));
     let found = late.call::<ThreadGet>(&ThreadGetParams { thread_id: THREAD.to_owned() });
@@ -50,15 +49,9 @@ fn missed_banner(home: &Home, name: &str) -> Option<HeadsUp> {
     found.heads_up
 }
 
-fn recorded(home: &Home, kind: &str) -> Vec<Value> {
-    let lines = home.lines(THREAD);
-    let events = lines.iter().map(|line| serde_json::from_str::<Value>(line).unwrap());
-    events.filter_map(|record| record["event"].get(kind).cloned()).collect()
-}
-
 #[test]
 fn a_snooze_from_one_editor_reaches_the_owner_and_the_other_editor() {
-    let home = Home::new();
+    let home = TestHome::new();
     let mut running = asked(&home);
     let (mut vscode, mut nvim) = (watcher(&home, "vscode"), watcher(&home, "nvim"));
     running.end_a_phase();
@@ -91,7 +84,7 @@ fn a_snooze_from_one_editor_reaches_the_owner_and_the_other_editor() {
 
 #[test]
 fn a_later_client_gets_the_same_banner_and_deadline_until_it_is_answered() {
-    let home = Home::new();
+    let home = TestHome::new();
     let mut running = asked(&home);
     let mut vscode = watcher(&home, "vscode");
     running.end_a_phase();
@@ -117,7 +110,7 @@ fn a_later_client_gets_the_same_banner_and_deadline_until_it_is_answered() {
 
 #[test]
 fn of_two_simultaneous_answers_the_first_wins() {
-    let home = Home::new();
+    let home = TestHome::new();
     let mut running = asked(&home);
     let (mut vscode, mut nvim) = (watcher(&home, "vscode"), watcher(&home, "nvim"));
     running.end_a_phase();
@@ -132,7 +125,7 @@ fn of_two_simultaneous_answers_the_first_wins() {
     let approved = first.is_ok();
     let refused = if approved { second } else { first }.unwrap_err();
     assert!(refused.message.contains("was already answered"), "{refused:?}");
-    assert_eq!(recorded(&home, "responded").len(), 1);
+    assert_eq!(home.recorded(THREAD, "responded").len(), 1);
     let mut next = client(&home, "next");
     assert!(running.host.open(&home, &mut next));
     assert!(running.host.run(&mut next));
@@ -157,7 +150,7 @@ fn response(choice: Choice, sequence: &str) -> SequenceRespondParams {
 
 #[test]
 fn an_approval_from_an_editor_starts_the_owner_at_once() {
-    let home = Home::new();
+    let home = TestHome::new();
     let mut running = asked(&home);
     let mut nvim = watcher(&home, "nvim");
     running.end_a_phase();
@@ -173,8 +166,8 @@ fn an_approval_from_an_editor_starts_the_owner_at_once() {
 
 #[test]
 fn a_compaction_requested_by_an_editor_starts_at_once() {
-    let home = Home::new();
-    let mut running = RunningHost::on(&home, THREAD);
+    let home = TestHome::new();
+    let mut running = HostProcess::on(&home, THREAD);
     running.host.user_turn();
     assert!(running.host.run(&mut running.sidecar));
     running.sidecar.take_notes();
@@ -188,8 +181,8 @@ fn a_compaction_requested_by_an_editor_starts_at_once() {
 
 #[test]
 fn a_guard_and_a_pin_from_an_editor_apply_to_the_owner_at_once() {
-    let home = Home::new();
-    let mut running = RunningHost::on(&home, THREAD);
+    let home = TestHome::new();
+    let mut running = HostProcess::on(&home, THREAD);
     let mut nvim = watcher(&home, "nvim");
     let mut vscode = watcher(&home, "vscode");
     let guard = GuardSetParams { thread_id: THREAD.to_owned(), until: Until::Released, note: None };
@@ -222,8 +215,8 @@ fn a_guard_and_a_pin_from_an_editor_apply_to_the_owner_at_once() {
 
 #[test]
 fn a_second_host_gets_the_owners_name_until_the_owner_dies() {
-    let home = Home::new();
-    let mut running = RunningHost::on(&home, THREAD);
+    let home = TestHome::new();
+    let mut running = HostProcess::on(&home, THREAD);
     let mut second = client(&home, "second");
     let opening = StandIn::new(THREAD).opening(&home, Role::Owner);
     let failure = second.failure::<ThreadOpen>(&opening);

@@ -1,13 +1,13 @@
 //! The banner as a client shows it: each state of a thread, in the sidecar's words, and the possible answers.
 
-use super::{RunningHost, THREAD, leave, watcher};
+use super::{HostProcess, THREAD, leave, watcher};
 use expect_test::{Expect, expect};
 use rawr_protocol::methods::{SequenceRespond, ThreadChanged, ThreadGet};
 use rawr_protocol::{
     Choice, HeadsUp, Notification, SequenceRespondParams, ThreadChangedNotification,
     ThreadGetParams,
 };
-use rawr_tests::Home;
+use rawr_tests::TestHome;
 use rawr_tests::sidecar::Note;
 
 fn banner_of(note: &Note) -> Option<Option<HeadsUp>> {
@@ -33,9 +33,9 @@ fn story(notes: &[Note]) -> String {
 
 /// A phase ends under pressure, a person answers with `answer` if it is set, and the user continues with another turn.
 fn check(config: &str, answer: Option<Choice>, expected: Expect) {
-    let home = Home::new();
+    let home = TestHome::new();
     home.configure(config);
-    let mut running = RunningHost::on(&home, THREAD);
+    let mut running = HostProcess::on(&home, THREAD);
     let mut notes = Vec::new();
     running.host.user_turn_with_boundaries();
     assert!(running.host.run_and(&mut running.sidecar, |note| notes.push(note.clone())));
@@ -146,11 +146,11 @@ fn a_logged_decision_is_shown_until_the_next_turn() {
 
 #[test]
 fn a_deferred_compaction_is_announced_until_a_person_declines_it() {
-    let home = Home::new();
+    let home = TestHome::new();
     home.configure(
         "[rawr_auto_compaction.policy.asap]\nrequires_any_boundary = [\"turn_complete\"]\n",
     );
-    let mut running = RunningHost::on(&home, THREAD);
+    let mut running = HostProcess::on(&home, THREAD);
     running.end_a_phase();
     let get = ThreadGetParams { thread_id: THREAD.to_owned() };
     let found = running.sidecar.call::<ThreadGet>(&get).heads_up;
@@ -171,9 +171,9 @@ fn a_deferred_compaction_is_announced_until_a_person_declines_it() {
 
 #[test]
 fn a_thread_that_no_process_runs_has_no_banner() {
-    let home = Home::new();
+    let home = TestHome::new();
     home.configure("[rawr_auto_compaction]\nmode = \"ask\"\n");
-    let mut running = RunningHost::on(&home, THREAD);
+    let mut running = HostProcess::on(&home, THREAD);
     let mut nvim = watcher(&home, "nvim");
     running.end_a_phase();
     let params = ThreadGetParams { thread_id: THREAD.to_owned() };

@@ -1,7 +1,7 @@
 //! Notifications about threads of other processes: the same as the owner's client gets, and only those that were
 //! requested.
 
-use super::{RunningHost, THREAD, client, leave, wait_for_phase, watcher};
+use super::{HostProcess, THREAD, client, leave, wait_for_phase, watcher};
 use rawr_protocol::methods::{
     CompactionUpdate, DecisionRecorded, GuardClear, GuardSet, SequenceHeadsUp, ThreadChanged,
     ThreadUnwatch, ThreadWatch,
@@ -10,8 +10,8 @@ use rawr_protocol::{
     GuardClearParams, GuardSetParams, Notification, Phase, Request, ThreadUnwatchParams,
     ThreadWatchParams, Until,
 };
-use rawr_tests::sidecar::{Launch, Note, Streams};
-use rawr_tests::{Home, Sidecar};
+use rawr_tests::sidecar::{LaunchOptions, Note, Streams};
+use rawr_tests::{TestHome, TestSidecar};
 use serde_json::json;
 use std::fs::{self, File};
 use std::io::Write;
@@ -31,8 +31,8 @@ fn of<N: Notification>(notes: &[Note]) -> Vec<String> {
 
 #[test]
 fn a_watcher_gets_the_same_notifications_as_the_owners_client() {
-    let home = Home::new();
-    let mut running = RunningHost::on(&home, THREAD);
+    let home = TestHome::new();
+    let mut running = HostProcess::on(&home, THREAD);
     let mut nvim = watcher(&home, "nvim");
     let mut owner = Vec::new();
     running.host.user_turn_with_boundaries();
@@ -58,7 +58,7 @@ fn a_watcher_gets_the_same_notifications_as_the_owners_client() {
 }
 
 /// Steps of a sequence may be combined in one notification, but its banner and its end are always reported.
-fn wait_for_sequence(sidecar: &mut Sidecar, thread: &str) {
+fn wait_for_sequence(sidecar: &mut TestSidecar, thread: &str) {
     sidecar.allow::<ThreadChanged>();
     sidecar.allow::<DecisionRecorded>();
     sidecar.allow::<CompactionUpdate>();
@@ -69,9 +69,9 @@ fn wait_for_sequence(sidecar: &mut Sidecar, thread: &str) {
 
 #[test]
 fn a_thread_that_begins_later_is_watched_as_well() {
-    let home = Home::new();
+    let home = TestHome::new();
     let mut nvim = watcher(&home, "nvim");
-    let mut running = RunningHost::on(&home, "later");
+    let mut running = HostProcess::on(&home, "later");
     let changed = nvim.wait_for::<ThreadChanged>();
     assert_eq!((changed.thread_id.as_str(), changed.phase), ("later", Phase::Idle));
     running.end_a_phase();
@@ -82,15 +82,15 @@ fn a_thread_that_begins_later_is_watched_as_well() {
 
 #[test]
 fn changes_are_polled_if_the_system_reports_none() {
-    let home = Home::new();
-    let mut running = RunningHost::on(&home, THREAD);
+    let home = TestHome::new();
+    let mut running = HostProcess::on(&home, THREAD);
     let polls = ("RAWR_WATCH", "poll".into());
-    let launch = Launch { environment: vec![polls], ..Launch::default() };
-    let mut nvim = Sidecar::launch(&home, &launch);
+    let launch = LaunchOptions { environment: vec![polls], ..LaunchOptions::default() };
+    let mut nvim = TestSidecar::launch(&home, &launch);
     nvim.call::<ThreadWatch>(&ThreadWatchParams::default());
     running.end_a_phase();
     wait_for_sequence(&mut nvim, THREAD);
-    let mut later = RunningHost::on(&home, "later");
+    let mut later = HostProcess::on(&home, "later");
     later.end_a_phase();
     wait_for_sequence(&mut nvim, "later");
     leave(nvim);
@@ -107,10 +107,13 @@ fn after_missed_changes_everything_is_read() {
         .trim()
         .parse()
         .unwrap();
-    let home = Home::new();
-    let mut running = RunningHost::on(&home, THREAD);
-    let launch = Launch { environment: vec![("RAWR_LOG", "info".into())], ..Launch::default() };
-    let mut nvim = Sidecar::launch(&home, &launch);
+    let home = TestHome::new();
+    let mut running = HostProcess::on(&home, THREAD);
+    let launch = LaunchOptions {
+        environment: vec![("RAWR_LOG", "info".into())],
+        ..LaunchOptions::default()
+    };
+    let mut nvim = TestSidecar::launch(&home, &launch);
     nvim.call::<ThreadWatch>(&ThreadWatchParams::default());
     nvim.pause();
     // Alternates between two files, because repeated events of one file are merged.
@@ -133,10 +136,10 @@ fn after_missed_changes_everything_is_read() {
 
 #[test]
 fn a_client_that_does_not_read_takes_little_memory_and_blocks_no_other() {
-    let home = Home::new();
-    let mut running = RunningHost::on(&home, THREAD);
-    let unread = Launch { streams: Streams::Unread, ..Launch::default() };
-    let mut deaf = Sidecar::spawn(&home, &unread);
+    let home = TestHome::new();
+    let mut running = HostProcess::on(&home, THREAD);
+    let unread = LaunchOptions { streams: Streams::Unread, ..LaunchOptions::default() };
+    let mut deaf = TestSidecar::spawn(&home, &unread);
     for (id, method) in [("i", "initialize"), ("w", ThreadWatch::METHOD)] {
         deaf.send(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": {}}));
     }
@@ -160,8 +163,8 @@ fn a_client_that_does_not_read_takes_little_memory_and_blocks_no_other() {
 
 #[test]
 fn a_watch_returns_the_matching_threads_and_reports_no_old_records() {
-    let home = Home::new();
-    let mut running = RunningHost::on(&home, THREAD);
+    let home = TestHome::new();
+    let mut running = HostProcess::on(&home, THREAD);
     running.end_a_phase();
     let mut nvim = client(&home, "nvim");
     let watched = nvim.call::<ThreadWatch>(&ThreadWatchParams::default()).threads;
@@ -176,7 +179,7 @@ fn a_watch_returns_the_matching_threads_and_reports_no_old_records() {
 
 #[test]
 fn only_matching_threads_are_reported() {
-    let home = Home::new();
+    let home = TestHome::new();
     let folder = home.work().display().to_string();
     let elsewhere = tempfile::tempdir().unwrap();
     let link = elsewhere.path().join("link");
@@ -200,7 +203,7 @@ fn only_matching_threads_are_reported() {
         })
         .collect();
     for thread in ["a", "b"] {
-        let mut running = RunningHost::on(&home, thread);
+        let mut running = HostProcess::on(&home, thread);
         running.end_a_phase();
         leave(running.sidecar);
     }
@@ -220,8 +223,8 @@ fn only_matching_threads_are_reported() {
 
 #[test]
 fn after_unwatch_nothing_is_reported() {
-    let home = Home::new();
-    let mut running = RunningHost::on(&home, THREAD);
+    let home = TestHome::new();
+    let mut running = HostProcess::on(&home, THREAD);
     let mut nvim = watcher(&home, "nvim");
     let mut other = watcher(&home, "other");
     nvim.call::<ThreadUnwatch>(&ThreadUnwatchParams::default());

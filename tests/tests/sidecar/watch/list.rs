@@ -1,13 +1,13 @@
 //! A client that requested the list once keeps it current with notifications: threads of other processes are added,
 //! change owners and are removed.
 
-use super::{RunningHost, THREAD, client, leave, watcher};
+use super::{HostProcess, THREAD, client, leave, watcher};
 use rawr_protocol::methods::{ThreadChanged, ThreadListChanged};
 use rawr_protocol::{Notification, ThreadListChangedNotification};
-use rawr_tests::{Home, Sidecar, StandIn};
+use rawr_tests::{StandIn, TestHome, TestSidecar};
 
 /// The next change of the list. Skips other notifications.
-fn next(sidecar: &mut Sidecar) -> ThreadListChangedNotification {
+fn next(sidecar: &mut TestSidecar) -> ThreadListChangedNotification {
     loop {
         let note = sidecar.next_note();
         if note.method == ThreadListChanged::METHOD {
@@ -17,7 +17,7 @@ fn next(sidecar: &mut Sidecar) -> ThreadListChangedNotification {
 }
 
 /// Waits until the thread is reported as owned by this client, or by none.
-fn wait_for_runner(sidecar: &mut Sidecar, client: Option<&str>) {
+fn wait_for_runner(sidecar: &mut TestSidecar, client: Option<&str>) {
     loop {
         let changed = next(sidecar);
         let [thread] = changed.threads.as_slice() else { continue };
@@ -36,9 +36,9 @@ fn wait_for_runner(sidecar: &mut Sidecar, client: Option<&str>) {
 
 #[test]
 fn a_thread_that_another_process_opens_closes_and_reopens_is_reported() {
-    let home = Home::new();
+    let home = TestHome::new();
     let mut nvim = watcher(&home, "nvim");
-    let running = RunningHost::on(&home, THREAD);
+    let running = HostProcess::on(&home, THREAD);
     wait_for_runner(&mut nvim, Some("cli for stand-in"));
     leave(running.sidecar);
     wait_for_runner(&mut nvim, None);
@@ -51,9 +51,9 @@ fn a_thread_that_another_process_opens_closes_and_reopens_is_reported() {
 
 #[test]
 fn a_killed_process_loses_its_thread_and_its_banner() {
-    let home = Home::new();
+    let home = TestHome::new();
     home.configure("[rawr_auto_compaction]\nmode = \"ask\"\n");
-    let mut running = RunningHost::on(&home, THREAD);
+    let mut running = HostProcess::on(&home, THREAD);
     running.end_a_phase();
     let mut nvim = watcher(&home, "nvim");
     running.sidecar.kill();
@@ -65,8 +65,8 @@ fn a_killed_process_loses_its_thread_and_its_banner() {
 
 #[test]
 fn a_thread_whose_files_are_removed_is_reported_as_gone() {
-    let home = Home::new();
-    leave(RunningHost::on(&home, THREAD).sidecar);
+    let home = TestHome::new();
+    leave(HostProcess::on(&home, THREAD).sidecar);
     let mut nvim = watcher(&home, "nvim");
     std::fs::remove_dir_all(home.thread(THREAD)).unwrap();
     assert_eq!(next(&mut nvim).gone, [THREAD]);

@@ -13,7 +13,7 @@ use rawr_host::host::embedded::{
     Chat, ChatSettings, Embedded, EmbeddedSettings, Model, RetrySettings, Scene, SceneCue, Script,
     ScriptLine,
 };
-use rawr_host::sidecar::Sidecar;
+use rawr_host::sidecar::SidecarClient;
 
 /// The default variable with the API key.
 const KEY_VARIABLE: &str = "OPENAI_API_KEY";
@@ -98,7 +98,7 @@ pub(super) async fn start(
     args: &AgentArgs,
     cwd: PathBuf,
     history: Option<HostHistory>,
-    sidecar: &mut Sidecar,
+    sidecar: &mut SidecarClient,
 ) -> anyhow::Result<Embedded> {
     let switches = switches(sidecar).await?;
     let mut hidden: Vec<_> = switches.judge_key().map(OsString::from).into_iter().collect();

@@ -6,10 +6,10 @@ use std::time::Duration;
 use anyhow::bail;
 use rawr_protocol::{
     Action, ActionReportParams, ActionStatus, Choice, CompactionOrigin, CompactionReportParams,
-    CompactionReportStatus, Host as HostInfo, HostCapabilities, PendingAction, Phase, Purpose,
-    Request, Role, SequenceRespondParams, SessionSource, Signal, SignalReportParams,
-    ThreadCloseParams, ThreadGetParams, ThreadOpenParams, TokenUsage, Transcript,
-    TurnCompletedParams, TurnOrigin, TurnStartedParams, TurnStatus, Verdict, methods,
+    CompactionReportStatus, Host, HostCapabilities, PendingAction, Phase, Purpose, Request, Role,
+    SequenceRespondParams, SessionSource, Signal, SignalReportParams, ThreadCloseParams,
+    ThreadGetParams, ThreadOpenParams, TokenUsage, Transcript, TurnCompletedParams, TurnOrigin,
+    TurnStartedParams, TurnStatus, Verdict, methods,
 };
 use serde_json::Map;
 use tokio::time::timeout;
@@ -19,7 +19,7 @@ use super::open::{AwaitedReply, PendingRequest};
 use super::transcript::{LastTurn, TranscriptSummary};
 use crate::args::{HookArgs, HookHost};
 use crate::commands::{CommonOptions, now_ms};
-use rawr_host::sidecar::{Launch, Sidecar, SidecarNotification};
+use rawr_host::sidecar::{Launch, SidecarClient, SidecarNotification};
 
 /// Handles the event. `None` if there is no answer for the agent.
 pub(super) async fn go(
@@ -40,7 +40,7 @@ pub(super) async fn go(
 }
 
 struct HookSession<'i> {
-    sidecar: Sidecar,
+    sidecar: SidecarClient,
     args: &'i HookArgs,
     input: &'i HookInput,
     summary: Option<TranscriptSummary>,
@@ -83,7 +83,7 @@ impl<'i> HookSession<'i> {
             thread_id: self.input.session_id.clone(),
             cwd: self.input.cwd.clone(),
             role: Role::Owner,
-            host: HostInfo {
+            host: Host {
                 name: self.args.host.name().to_owned(),
                 version: None,
                 capabilities: HostCapabilities {

@@ -16,7 +16,9 @@ use tokio::time::timeout;
 
 use crate::commands::threads::{takes_effect, to_look_on};
 use crate::render;
-use rawr_host::sidecar::{Launch, Sidecar, SidecarError, SidecarNotification, SidecarSettings};
+use rawr_host::sidecar::{
+    Launch, SidecarClient, SidecarError, SidecarNotification, SidecarSettings,
+};
 
 /// Filters the threads; all if neither is set.
 #[derive(Debug, Clone, Default)]
@@ -113,7 +115,7 @@ pub(super) struct WatchLink {
 impl WatchLink {
     /// Starts the task. `sidecar` was launched with `settings`.
     pub(super) async fn begin(
-        sidecar: Sidecar,
+        sidecar: SidecarClient,
         settings: SidecarSettings,
         scope: WatchScope,
     ) -> Result<Self, SidecarError> {
@@ -152,7 +154,7 @@ impl WatchLink {
 }
 
 struct LogNote {
-    sidecar: Sidecar,
+    sidecar: SidecarClient,
     settings: SidecarSettings,
     scope: WatchScope,
     wishes: mpsc::UnboundedReceiver<WatchRequest>,

@@ -39,13 +39,13 @@ struct Cut {
 }
 
 impl Launch for Cut {
-    async fn launch(&self) -> Result<Sidecar, SidecarError> {
+    async fn launch(&self) -> Result<SidecarClient, SidecarError> {
         let first = self.lives.replace(self.lives.get() + 1) == 0;
         let at = if first { self.at } else { usize::MAX };
         let (ours, outside) = tokio::io::duplex(1024 * 1024);
         tokio::task::spawn_local(serve(outside, at, self.loss, Rc::clone(&self.requests)));
         let (reader, writer) = tokio::io::split(ours);
-        let mut sidecar = Sidecar::over(reader, writer);
+        let mut sidecar = SidecarClient::over(reader, writer);
         sidecar.greet("rawr exec", Some(&self.home), &Map::new()).await?;
         Ok(sidecar)
     }
@@ -140,7 +140,7 @@ impl Model for Counting {
 }
 
 /// Runs one session and checks its result.
-struct Case {
+struct CutCase {
     scenes: fn() -> Vec<Scene>,
     context_window: u64,
     config: &'static str,
@@ -158,7 +158,7 @@ fn scene(cue: SceneCue, replies: Vec<ScriptLine>) -> Scene {
 }
 
 /// Fills a third of its window and commits; continues after the handoff.
-const TURN_END: Case = Case {
+const TURN_END: CutCase = CutCase {
     scenes: || {
         let long = "The parser reads what it should read. ".repeat(40);
         let done = ScriptLine::says("The parser is committed, and it can be looked at.");
@@ -183,7 +183,7 @@ const TURN_END: Case = Case {
 };
 
 /// The same, with a judge that is asked first.
-const JUDGED: Case = Case {
+const JUDGED: CutCase = CutCase {
     scenes: || {
         let yes = r#"{"should_compact": true, "reason": "all is committed"}"#;
         let mut scenes = (TURN_END.scenes)();
@@ -199,7 +199,7 @@ const JUDGED: Case = Case {
 };
 
 /// Fills its window inside a turn.
-const MID_TURN: Case = Case {
+const MID_TURN: CutCase = CutCase {
     scenes: || {
         let long = "The parser reads what it should read. ".repeat(110);
         let work = || ScriptLine::does([shell("git status")]);
@@ -232,7 +232,7 @@ const MID_TURN: Case = Case {
 };
 
 /// The same without rawr's own decisions.
-const INLINE: Case = Case {
+const INLINE: CutCase = CutCase {
     scenes: || {
         let long = "The parser reads what it should read. ".repeat(110);
         let work = || ScriptLine::does([shell("git status")]);
@@ -256,8 +256,9 @@ const INLINE: Case = Case {
 };
 
 /// Returns how many requests the session made.
-async fn check(case: &Case, at: usize, loss: Loss) -> usize {
-    let (home, folder, page) = (TempDir::new().unwrap(), TempDir::new().unwrap(), Page::default());
+async fn check(case: &CutCase, at: usize, loss: Loss) -> usize {
+    let (home, folder, page) =
+        (TempDir::new().unwrap(), TempDir::new().unwrap(), SharedReport::default());
     compact_at_turn_end(home.path());
     std::fs::write(home.path().join("rawr.toml"), case.config).unwrap();
     let requests = Rc::new(Cell::new(0));
@@ -276,7 +277,7 @@ async fn check(case: &Case, at: usize, loss: Loss) -> usize {
     };
     let host = Embedded::start(settings(&folder, case.context_window), model);
     let mut reporter = page.clone();
-    let mut prompts = PromptSource::known(case.prompts.iter().map(|&prompt| prompt.to_owned()));
+    let mut prompts = PromptQueue::known(case.prompts.iter().map(|&prompt| prompt.to_owned()));
     let (_ask, mut stop) = StopRequest::by_hand();
     let sidecar = cut.launch().await.unwrap();
     let drive = Drive::open(host, cut, sidecar, &mut reporter).await.unwrap();
@@ -300,7 +301,7 @@ async fn check(case: &Case, at: usize, loss: Loss) -> usize {
     requests.get()
 }
 
-async fn check_everywhere(case: &Case) {
+async fn check_everywhere(case: &CutCase) {
     let everywhere = async {
         let whole = check(case, usize::MAX, Loss::Request).await;
         assert!(whole > 15, "{whole} requests");

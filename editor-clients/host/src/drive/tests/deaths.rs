@@ -8,9 +8,7 @@ use std::pin::{Pin, pin};
 use std::task::Poll;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use rawr_protocol::{
-    CompactionOrigin, Host as HostInfo, HostCapabilities, PendingAction, TokenUsage,
-};
+use rawr_protocol::{CompactionOrigin, Host, HostCapabilities, PendingAction, TokenUsage};
 use serde_json::Map;
 use tokio::task::{JoinHandle, LocalSet, yield_now};
 
@@ -152,7 +150,7 @@ impl Lasting {
             queue: true,
             ..HostCapabilities::default()
         };
-        let host = HostInfo { name: "lasting".to_owned(), version: None, capabilities };
+        let host = Host { name: "lasting".to_owned(), version: None, capabilities };
         let thread = HostThread {
             thread_id: "t".to_owned(),
             origin: ThreadOrigin::Person,
@@ -167,7 +165,7 @@ impl Lasting {
     }
 }
 
-impl Host for Lasting {
+impl AgentHost for Lasting {
     fn thread(&self) -> &HostThread {
         &self.thread
     }
@@ -251,7 +249,7 @@ struct Real {
 }
 
 impl Launch for Real {
-    async fn launch(&self) -> Result<Sidecar, SidecarError> {
+    async fn launch(&self) -> Result<SidecarClient, SidecarError> {
         // It owns the thread until it notices the end of its client.
         let before = self.last.borrow_mut().take();
         if let Some(before) = before {
@@ -264,7 +262,7 @@ impl Launch for Real {
         });
         self.last.replace(Some(serves));
         let (reader, writer) = tokio::io::split(ours);
-        let mut sidecar = Sidecar::over(reader, writer);
+        let mut sidecar = SidecarClient::over(reader, writer);
         sidecar.greet("rawr exec", Some(&self.home), &Map::new()).await?;
         Ok(sidecar)
     }
@@ -290,10 +288,10 @@ async fn session(
     real: &Real,
     cwd: PathBuf,
     messages: &[&str],
-    page: Page,
+    page: SharedReport,
 ) {
     let mut reporter = page;
-    let mut prompts = PromptSource::known(messages.iter().map(|&message| message.to_owned()));
+    let mut prompts = PromptQueue::known(messages.iter().map(|&message| message.to_owned()));
     let (_ask, mut stop) = StopRequest::by_hand();
     let sidecar = real.launch().await.unwrap();
     let host = Lasting::join(world, cwd);
@@ -307,7 +305,7 @@ async fn dies_after(steps: usize) -> bool {
     compact_at_turn_end(home.path());
     let world = Arc::new(Mutex::new(World::default()));
     let real = Real { home: home.path().to_owned(), last: Arc::default() };
-    let (first, second) = (Page::default(), Page::default());
+    let (first, second) = (SharedReport::default(), SharedReport::default());
     let cwd = cwd.path().to_owned();
     let messages = ["write the parser", "now its docs"];
     let has_lived =
@@ -356,12 +354,12 @@ async fn takes_up(world: &Arc<Mutex<World>>, action: Value) -> String {
         opens.then(|| vec![Do::Answer(opened(&params["threadId"], &json!([pending])))])
     })]);
     let heard = Arc::clone(&fake.heard);
-    let mut reporter = Page::default();
+    let mut reporter = SharedReport::default();
     let (_ask, mut stop) = StopRequest::by_hand();
     let sidecar = fake.launch().await.unwrap();
     let host = Lasting::join(world, cwd.path().to_owned());
     let drive = Drive::open(host, fake, sidecar, &mut reporter).await.unwrap();
-    drive.run(&mut PromptSource::known([]), &mut stop).await.unwrap();
+    drive.run(&mut PromptQueue::known([]), &mut stop).await.unwrap();
     heard.lock().unwrap().clone()
 }
 

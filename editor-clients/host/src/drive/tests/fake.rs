@@ -12,7 +12,7 @@ use tokio::io::{AsyncWriteExt, DuplexStream};
 use tokio_util::bytes::BytesMut;
 use tokio_util::codec::{Encoder, FramedRead};
 
-use crate::sidecar::{Launch, Sidecar, SidecarError};
+use crate::sidecar::{Launch, SidecarClient, SidecarError};
 
 /// A reaction to a call.
 pub enum Do {
@@ -38,12 +38,12 @@ impl Fake {
 }
 
 impl Launch for Fake {
-    async fn launch(&self) -> Result<Sidecar, SidecarError> {
+    async fn launch(&self) -> Result<SidecarClient, SidecarError> {
         let life = self.lives.lock().unwrap().pop_front().expect("no more sidecars");
         let (ours, theirs) = tokio::io::duplex(1024 * 1024);
         tokio::spawn(live(theirs, life, Arc::clone(&self.heard)));
         let (reader, writer) = tokio::io::split(ours);
-        let mut sidecar = Sidecar::over(reader, writer);
+        let mut sidecar = SidecarClient::over(reader, writer);
         sidecar.greet("rawr exec", None, &Map::new()).await?;
         Ok(sidecar)
     }

@@ -16,7 +16,7 @@ struct Picky {
     asked: Arc<Mutex<Vec<String>>>,
 }
 
-impl Host for Picky {
+impl AgentHost for Picky {
     fn thread(&self) -> &HostThread {
         self.agent.thread()
     }

@@ -7,16 +7,16 @@ use super::*;
 struct Screen(UnboundedSender<TypedMessage>);
 
 impl Screen {
-    fn types(&self, text: &str) -> Waiting {
+    fn types(&self, text: &str) -> HoldReplies {
         let (say, said) = unbounded_channel();
         self.0.send(TypedMessage { text: text.to_owned(), answer: HoldReplySender(say) }).unwrap();
-        Waiting(said)
+        HoldReplies(said)
     }
 }
 
-struct Waiting(UnboundedReceiver<HoldReply>);
+struct HoldReplies(UnboundedReceiver<HoldReply>);
 
-impl Waiting {
+impl HoldReplies {
     async fn hears(&mut self, expected: HoldReply) {
         assert_eq!(self.0.recv().await, Some(expected));
     }
@@ -32,7 +32,7 @@ async fn beside(life: Life, script: impl AsyncFnOnce(Screen, Arc<Mutex<String>>)
     let folder = TempDir::new().unwrap();
     let fake = Fake::new([life]);
     let heard = Arc::clone(&fake.heard);
-    let mut reporter = Page::default();
+    let mut reporter = SharedReport::default();
     let (ask, mut stop) = StopRequest::by_hand();
     let (typed, door) = unbounded_channel();
     let sidecar = fake.launch().await.unwrap();
@@ -42,7 +42,7 @@ async fn beside(life: Life, script: impl AsyncFnOnce(Screen, Arc<Mutex<String>>)
         script(Screen(typed), Arc::clone(&heard)).await;
         ask.send_replace(Some(130));
     };
-    let mut prompts = PromptSource::elsewhere();
+    let mut prompts = PromptQueue::elsewhere();
     let (ended, ()) = tokio::join!(drive.run(&mut prompts, &mut stop), person);
     ended.unwrap();
     heard.lock().unwrap().clone()
@@ -171,7 +171,7 @@ async fn all_held_messages_are_released_at_the_end() {
         let _ = say.send(waiting);
     });
     assert!(heard.await.contains("input/cancel"));
-    let Waiting(mut said) = said.await.unwrap();
+    let HoldReplies(mut said) = said.await.unwrap();
     // Dropping the channel releases the message.
     while let Some(word) = said.recv().await {
         assert_eq!(word, HoldReply::StillHeld);

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use rawr_protocol::{Host as HostInfo, HostCapabilities};
+use rawr_protocol::{Host, HostCapabilities};
 use serde_json::Value;
 use tokio::time::{Instant, timeout_at};
 
@@ -234,7 +234,7 @@ pub(super) fn about(
         thread_id: answer.thread.id,
         origin,
         cwd: answer.thread.cwd.unwrap_or_default(),
-        host: HostInfo { name: NAME.to_owned(), version: answer.thread.cli_version, capabilities },
+        host: Host { name: NAME.to_owned(), version: answer.thread.cli_version, capabilities },
         model: answer.model,
         context_window: None,
         baseline_tokens: BASELINE_TOKENS,

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::connection::CodexConnection;
 use super::requests::{self, ForkPoint};
 use super::{Codex, CodexSettings, ThreadAnswer};
-use crate::host::{Host, HostError};
+use crate::host::{AgentHost, HostError};
 
 /// The point to restore.
 #[derive(Debug, Clone, PartialEq, Eq)]

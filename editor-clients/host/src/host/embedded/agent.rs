@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use rawr_protocol::{TokenUsage, TurnStatus};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::mpsc;
 
-use super::history::{AgentHistory, AgentItem, CALL, tokens_of};
-use super::mailbox::{AgentInput, AgentOrder, Mailbox, MailboxResult};
-use super::model::{
-    Model, ModelDelta, ModelError, ModelRequest, ModelToolCall, SampleReply, TokenCount,
+use super::history::{AgentHistory, AgentItem, CALL, TokenCount, tokens_of};
+use super::mailbox::{
+    AgentInput, AgentOrder, Mailbox, MailboxResult, TurnStop, notice_of_retries, refuse,
 };
-use super::tools::Tool;
+use super::model::{Model, ModelDelta, ModelError, ModelRequest, SampleReply};
+use super::tools::{ModelToolCall, Tool};
 use super::{EmbeddedSettings, files, shell};
 use crate::host::{CompactionOrder, HostError, HostEvent, NextRequest, TurnKind};
 
@@ -21,13 +21,6 @@ pub(super) struct Agent<M> {
     pub(super) mailbox: Mailbox<M>,
     /// The last number in an id of a turn or call.
     count: u64,
-}
-
-/// Why a turn ends early.
-#[derive(Debug)]
-pub(super) enum TurnStop {
-    Interrupted,
-    Failed(String),
 }
 
 /// The result of a sampling request.
@@ -320,27 +313,6 @@ impl<M: Model> Agent<M> {
                 let written = files::write(&settings.cwd, &path, &content);
                 Ok(written.map_or_else(|error| error, |()| format!("{path} is written")))
             }
-        }
-    }
-}
-
-impl From<ModelError> for TurnStop {
-    fn from(error: ModelError) -> Self {
-        Self::Failed(error.to_string())
-    }
-}
-
-/// Refuses an order. A failed send means that the requester was dropped.
-pub(super) fn refuse<T>(reply: oneshot::Sender<Result<T, HostError>>, error: HostError) {
-    let _ = reply.send(Err(error));
-}
-
-pub(super) fn notice_of_retries(
-    events: mpsc::UnboundedSender<HostEvent>,
-) -> impl FnMut(ModelDelta<'_>) + Send {
-    move |heard| {
-        if let ModelDelta::RetryPlan { why } = heard {
-            let _ = events.send(HostEvent::Notice(why.to_owned()));
         }
     }
 }

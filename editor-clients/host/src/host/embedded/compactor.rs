@@ -3,8 +3,9 @@
 
 use rawr_protocol::{CompactionOrigin, TurnStatus};
 
-use super::agent::{Agent, TurnStop};
+use super::agent::Agent;
 use super::history::without_oldest;
+use super::mailbox::TurnStop;
 use super::model::{Model, ModelError, ModelRequest};
 use crate::host::{CompactionOrder, Compactor, HostEvent, SummaryTuning, TurnKind};
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::model::{ModelToolCall, TokenCount};
+use super::tools::ModelToolCall;
 use crate::host::{KeptHistory, is_marked};
 
 /// One item of the history.
@@ -57,6 +57,19 @@ struct CountedPrefix {
     tokens: u64,
 }
 
+/// The tokens of one request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct TokenCount {
+    /// Input tokens.
+    pub input: u64,
+    /// Input tokens that were read from the provider's cache.
+    pub cached_input: Option<u64>,
+    /// Output tokens.
+    pub output: u64,
+    /// Output tokens for reasoning, which do not stay in the context.
+    pub reasoning: Option<u64>,
+}
+
 /// Tokens for the role and separators of an item.
 const ITEM_TOKENS: u64 = 4;
 const BYTES_A_TOKEN: u64 = 4;
@@ -67,6 +80,13 @@ pub(super) const CALL: &str = "call-";
 /// Estimates tokens at four bytes per token.
 pub(super) fn tokens_of(bytes: usize) -> u64 {
     (bytes as u64).div_ceil(BYTES_A_TOKEN)
+}
+
+impl TokenCount {
+    /// The size of the context after the request, in tokens.
+    pub(super) fn context(&self) -> u64 {
+        (self.input + self.output).saturating_sub(self.reasoning.unwrap_or(0))
+    }
 }
 
 impl AgentItem {

@@ -7,9 +7,8 @@ use std::sync::Arc;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
 
-use super::agent::{TurnStop, notice_of_retries, refuse};
 use super::history::AgentItem;
-use super::model::{Model, ModelRequest};
+use super::model::{Model, ModelDelta, ModelError, ModelRequest};
 use crate::host::{
     CompactionOrder, CompactionTiming, HostError, HostEvent, ModelQuestion, NextRequest,
 };
@@ -230,5 +229,33 @@ fn json_in(message: &str) -> &str {
     match (message.find('{'), message.rfind('}')) {
         (Some(first), Some(last)) if first < last => &message[first..=last],
         _ => message,
+    }
+}
+
+/// Why a turn ends early.
+#[derive(Debug)]
+pub(super) enum TurnStop {
+    Interrupted,
+    Failed(String),
+}
+
+impl From<ModelError> for TurnStop {
+    fn from(error: ModelError) -> Self {
+        Self::Failed(error.to_string())
+    }
+}
+
+/// Refuses an order. A failed send means that the requester was dropped.
+pub(super) fn refuse<T>(reply: oneshot::Sender<Result<T, HostError>>, error: HostError) {
+    let _ = reply.send(Err(error));
+}
+
+pub(super) fn notice_of_retries(
+    events: mpsc::UnboundedSender<HostEvent>,
+) -> impl FnMut(ModelDelta<'_>) + Send {
+    move |heard| {
+        if let ModelDelta::RetryPlan { why } = heard {
+            let _ = events.send(HostEvent::Notice(why.to_owned()));
+        }
     }
 }

@@ -2,11 +2,10 @@
 
 use std::future::Future;
 
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::history::{AgentItem, tokens_of};
-use super::tools::Tool;
+use super::history::{AgentItem, TokenCount, tokens_of};
+use super::tools::ModelToolCall;
 use crate::host::SummaryTuning;
 
 /// A model. Several requests may run at a time: the turn's request, and questions outside the turn.
@@ -86,30 +85,6 @@ pub struct SampleReply {
     pub counted: Option<TokenCount>,
 }
 
-/// The tokens of one request.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct TokenCount {
-    /// Input tokens.
-    pub input: u64,
-    /// Input tokens that were read from the provider's cache.
-    pub cached_input: Option<u64>,
-    /// Output tokens.
-    pub output: u64,
-    /// Output tokens for reasoning, which do not stay in the context.
-    pub reasoning: Option<u64>,
-}
-
-/// A tool call as the model wrote it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ModelToolCall {
-    /// The provider's id of the call, which its result repeats; empty if there is none.
-    pub id: String,
-    /// The tool's name.
-    pub name: String,
-    /// The arguments, normally JSON.
-    pub arguments: String,
-}
-
 /// Why a model gave no answer. The texts are for users.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ModelError {
@@ -124,13 +99,6 @@ pub enum ModelError {
     Failed(String),
 }
 
-impl TokenCount {
-    /// The size of the context after the request, in tokens.
-    pub(super) fn context(&self) -> u64 {
-        (self.input + self.output).saturating_sub(self.reasoning.unwrap_or(0))
-    }
-}
-
 impl SampleReply {
     /// The provider's count, otherwise an estimate with `before` input tokens.
     pub(super) fn counted(&self, before: u64) -> TokenCount {
@@ -140,12 +108,5 @@ impl SampleReply {
             TokenCount { input: before, output: tokens_of(bytes), ..TokenCount::default() }
         };
         self.counted.unwrap_or_else(estimate)
-    }
-}
-
-impl From<&Tool> for ModelToolCall {
-    fn from(tool: &Tool) -> Self {
-        let (name, arguments) = tool.written();
-        Self { id: String::new(), name, arguments }
     }
 }

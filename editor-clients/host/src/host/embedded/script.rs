@@ -6,11 +6,9 @@ use std::sync::{Mutex, PoisonError};
 
 use serde::Deserialize;
 
-use super::history::AgentItem;
-use super::model::{
-    DeltaSink, Model, ModelDelta, ModelError, ModelRequest, ModelToolCall, SampleReply, TokenCount,
-};
-use super::tools::Tool;
+use super::history::{AgentItem, TokenCount};
+use super::model::{DeltaSink, Model, ModelDelta, ModelError, ModelRequest, SampleReply};
+use super::tools::{ModelToolCall, Tool};
 use crate::host::SummaryTuning;
 
 /// A script. The first scene that matches a request answers it.

@@ -4,8 +4,6 @@ use rawr_protocol::PlanStep;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::model::ModelToolCall;
-
 /// A call of one of the agent's tools.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "tool", rename_all = "snake_case", deny_unknown_fields)]
@@ -149,6 +147,24 @@ fn tool(name: &str, about: &str, properties: Value, required: &[&str]) -> Value 
             },
         },
     })
+}
+
+/// A tool call as the model wrote it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ModelToolCall {
+    /// The provider's id of the call, which its result repeats; empty if there is none.
+    pub id: String,
+    /// The tool's name.
+    pub name: String,
+    /// The arguments, normally JSON.
+    pub arguments: String,
+}
+
+impl From<&Tool> for ModelToolCall {
+    fn from(tool: &Tool) -> Self {
+        let (name, arguments) = tool.written();
+        Self { id: String::new(), name, arguments }
+    }
 }
 
 #[cfg(test)]

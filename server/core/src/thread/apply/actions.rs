@@ -1,7 +1,7 @@
 //! Folds actions and their reports.
 
 use super::Thread;
-use crate::event::{Action, ActionIssued, ActionReported, ActionStatus};
+use crate::event::{ActionIssued, ActionProgress, ActionReported, HostAction};
 use crate::thread::{Issued, Judging, Progress};
 use crate::units::{ActionId, Timestamp, Tokens};
 
@@ -11,23 +11,25 @@ const REMEMBERED: usize = 32;
 impl Thread {
     pub(super) fn action_issued(&mut self, issued: &ActionIssued, at: Timestamp) {
         match &issued.kind {
-            Action::DeliverInput { input, .. } => {
+            HostAction::DeliverInput { input, .. } => {
                 for held in self.held.iter_mut().filter(|held| held.id == *input) {
                     held.action = Some(issued.action.clone());
                 }
             }
-            Action::Judge { .. } => {
+            HostAction::Judge { .. } => {
                 if let Some(judging) = &mut self.judging {
                     judging.action = Some(issued.action.clone());
                     judging.since = at;
                 }
                 self.judged.calls += 1;
             }
-            Action::SamplePacket { ahead: true, .. } => {
+            HostAction::SamplePacket { ahead: true, .. } => {
                 self.draft = Some(issued.action.clone());
                 self.drafts.asked += 1;
             }
-            Action::InjectTurn { .. } | Action::Compact { .. } | Action::SamplePacket { .. } => {}
+            HostAction::InjectTurn { .. }
+            | HostAction::Compact { .. }
+            | HostAction::SamplePacket { .. } => {}
         }
         let running = self.sequence.as_mut().filter(|sequence| sequence.id == issued.sequence);
         if let Some(sequence) = running {
@@ -47,9 +49,9 @@ impl Thread {
 
     pub(super) fn action_reported(&mut self, reported: &ActionReported, v: u16) {
         let progress = match reported.status {
-            ActionStatus::Accepted => Progress::Accepted,
-            ActionStatus::Completed => Progress::Completed(reported.text.clone()),
-            ActionStatus::Failed => Progress::Failed(reported.error.clone().unwrap_or_default()),
+            ActionProgress::Accepted => Progress::Accepted,
+            ActionProgress::Completed => Progress::Completed(reported.text.clone()),
+            ActionProgress::Failed => Progress::Failed(reported.error.clone().unwrap_or_default()),
         };
         let failed = matches!(progress, Progress::Failed(_));
         self.progressed(&reported.action, progress);
@@ -75,7 +77,7 @@ impl Thread {
         let Some(issued) = self.actions.iter_mut().find(|issued| issued.id == *action) else {
             return;
         };
-        let delivers = matches!(issued.kind, Action::DeliverInput { .. });
+        let delivers = matches!(issued.kind, HostAction::DeliverInput { .. });
         let adds_text = issued.progress == Progress::Completed(None)
             && matches!(progress, Progress::Completed(Some(_)));
         // A late "accepted" does not undo a "completed", and the first end counts. Only its text may come later.

@@ -2,11 +2,11 @@
 
 use super::Thread;
 use crate::event::{
-    Action, CompactionOrigin, CompactionReported, CompactionStatus, EVERY_COMPACTION_HANDS_OVER,
-    Ending, Origin, Record, SequenceEnded,
+    CompactionInitiator, CompactionProgress, CompactionReported, EVERY_COMPACTION_HANDS_OVER,
+    Ending, HostAction, Origin, Record, SequenceEnded,
 };
 use crate::thread::sequence::Sequence;
-use crate::thread::{LastCompaction, Progress};
+use crate::thread::{CompletedCompaction, Progress};
 use crate::units::Timestamp;
 
 const COMPACTIONS: usize = 16;
@@ -15,16 +15,16 @@ impl Thread {
     pub(super) fn compaction_reported(&mut self, reported: &CompactionReported, record: &Record) {
         let at = record.at;
         match reported.status {
-            CompactionStatus::Started => {
+            CompactionProgress::Started => {
                 (self.compaction_running, self.silent) = (true, false);
                 self.compaction_since = at;
             }
-            CompactionStatus::Failed => self.compaction_running = false,
-            CompactionStatus::Completed => {
+            CompactionProgress::Failed => self.compaction_running = false,
+            CompactionProgress::Completed => {
                 self.compaction_running = false;
                 let before = reported.tokens_before.or(self.context);
                 let late = self.gave_up_on.take().filter(|_| {
-                    self.sequence.is_none() && reported.origin == CompactionOrigin::Rawr
+                    self.sequence.is_none() && reported.origin == CompactionInitiator::Rawr
                 });
                 // A sequence that was not approved or was cancelled will not hand over.
                 let takes = |of: &&Sequence| {
@@ -35,7 +35,7 @@ impl Thread {
                 let is_taken = taking.is_some();
                 let ours = taking.filter(|of| !of.compacted()).or(late.as_deref());
                 let packet = ours.and_then(|sequence| sequence.packet.as_ref());
-                let compaction = LastCompaction {
+                let compaction = CompletedCompaction {
                     at,
                     turns_ended: self.turns_ended,
                     origin: reported.origin,
@@ -53,7 +53,7 @@ impl Thread {
                 self.compactions.drain(..many);
                 self.context = reported.tokens_after;
                 let fresh = self.fresh_packet().is_some();
-                let not_ours = reported.origin != CompactionOrigin::Rawr;
+                let not_ours = reported.origin != CompactionInitiator::Rawr;
                 let always = record.v >= EVERY_COMPACTION_HANDS_OVER && self.host.can.inject_turn;
                 if let Some(sequence) = &late {
                     self.fate_came_late(&sequence.id, at);
@@ -107,7 +107,7 @@ impl Thread {
             Ending::Cancelled => {}
         }
         for issued in self.actions.iter_mut().filter(|issued| issued.sequence == sequence.id) {
-            let deliver = matches!(issued.kind, Action::DeliverInput { .. });
+            let deliver = matches!(issued.kind, HostAction::DeliverInput { .. });
             if !deliver && issued.is_open() {
                 issued.progress = Progress::Withdrawn;
             }

@@ -2,8 +2,8 @@
 
 use super::Thread;
 use crate::event::{
-    Action, Answer, Assessed, Choice, Entrance, JudgeSource, JudgmentAnswered, Outcome, Responded,
-    Trigger,
+    Assessed, DecisionEntrance, DecisionOutcome, HostAction, JudgeReply, JudgeSource,
+    JudgmentAnswered, Responded, Trigger, UserChoice,
 };
 use crate::thread::fate::Fate;
 use crate::thread::{Answered, Judging, Progress, Starting, Turn};
@@ -14,8 +14,8 @@ impl Thread {
         self.decisions += 1;
         // A person who asked during a turn gets a decision of their own after it.
         let asked_by_person =
-            assessed.entrance == Entrance::TurnComplete && assessed.turn.is_none();
-        let starts = matches!(assessed.outcome, Outcome::Compact | Outcome::Ask);
+            assessed.entrance == DecisionEntrance::TurnComplete && assessed.turn.is_none();
+        let starts = matches!(assessed.outcome, DecisionOutcome::Compact | DecisionOutcome::Ask);
         self.asked_for &= v > 1 && !asked_by_person && !starts;
         self.unassessed = None;
         self.deferred = None;
@@ -28,27 +28,29 @@ impl Thread {
         };
         self.settle_waiting(&fate, at);
         let follows = match assessed.outcome {
-            Outcome::Compact | Outcome::Ask | Outcome::Judge => true,
-            Outcome::Defer => assessed.entrance == Entrance::Preflight,
-            Outcome::Nothing | Outcome::Tag | Outcome::Suggest => false,
+            DecisionOutcome::Compact | DecisionOutcome::Ask | DecisionOutcome::Judge => true,
+            DecisionOutcome::Defer => assessed.entrance == DecisionEntrance::Preflight,
+            DecisionOutcome::Nothing | DecisionOutcome::Tag | DecisionOutcome::Suggest => false,
         };
         if follows {
             self.awaits_fate(&assessed.decision, at);
         }
-        if assessed.entrance == Entrance::MidTurn {
+        if assessed.entrance == DecisionEntrance::MidTurn {
             self.mid_turn_tier = self.mid_turn_tier.max(assessed.tier);
         }
         let for_input = match assessed.entrance {
-            Entrance::Preflight => assessed.outcome != Outcome::Defer,
-            Entrance::Inline => assessed.turn.is_none(),
-            Entrance::TurnComplete | Entrance::MidTurn => false,
+            DecisionEntrance::Preflight => assessed.outcome != DecisionOutcome::Defer,
+            DecisionEntrance::Inline => assessed.turn.is_none(),
+            DecisionEntrance::TurnComplete | DecisionEntrance::MidTurn => false,
         };
         if let Some(held) = self.held.front_mut().filter(|_| for_input) {
             held.assessed = true;
         }
         match assessed.outcome {
-            Outcome::Compact | Outcome::Ask => self.starting = Some(self.starting_of(assessed)),
-            Outcome::Judge => {
+            DecisionOutcome::Compact | DecisionOutcome::Ask => {
+                self.starting = Some(self.starting_of(assessed))
+            }
+            DecisionOutcome::Judge => {
                 self.judging = Some(Judging {
                     request: Self::request_id(&assessed.decision),
                     asked_by: assessed.clone(),
@@ -57,12 +59,16 @@ impl Thread {
                     answer: None,
                 });
             }
-            Outcome::Defer if assessed.entrance == Entrance::Preflight => {
+            DecisionOutcome::Defer if assessed.entrance == DecisionEntrance::Preflight => {
                 self.deferred = Some(assessed.clone());
                 self.deferred_since = at;
             }
-            Outcome::Nothing if assessed.entrance == Entrance::MidTurn && !assessed.vetoed => {}
-            Outcome::Defer | Outcome::Nothing | Outcome::Tag | Outcome::Suggest => {
+            DecisionOutcome::Nothing
+                if assessed.entrance == DecisionEntrance::MidTurn && !assessed.vetoed => {}
+            DecisionOutcome::Defer
+            | DecisionOutcome::Nothing
+            | DecisionOutcome::Tag
+            | DecisionOutcome::Suggest => {
                 // The end of a sequence's own turn leaves the marks of other turns alone.
                 let turn = assessed.turn.as_ref().and_then(|turn| self.turn(turn));
                 if !turn.is_none_or(Turn::is_synthetic) && self.sequence.is_none() {
@@ -74,7 +80,7 @@ impl Thread {
 
     pub(crate) fn starting_of(&self, assessed: &Assessed) -> Starting {
         let trigger = match (assessed.turn.as_ref(), assessed.tier, assessed.percent) {
-            (_, _, Some(percent)) if assessed.entrance == Entrance::Inline => {
+            (_, _, Some(percent)) if assessed.entrance == DecisionEntrance::Inline => {
                 Trigger::Inline { percent }
             }
             (Some(_), Some(tier), Some(percent)) => Trigger::Rawr {
@@ -86,7 +92,7 @@ impl Thread {
             _ => Trigger::User,
         };
         let turn = assessed.turn.clone().filter(|turn| self.is_in_turn(turn));
-        Starting { trigger, turn, needs_approval: assessed.outcome == Outcome::Ask }
+        Starting { trigger, turn, needs_approval: assessed.outcome == DecisionOutcome::Ask }
     }
 
     pub(super) fn judgment_answered(&mut self, answered: &JudgmentAnswered) {
@@ -104,14 +110,14 @@ impl Thread {
     pub(super) fn judge_failed(&mut self, error: &str) {
         let action = self.judging.as_ref().and_then(|judging| judging.action.as_ref());
         let by = match action.and_then(|action| self.action(action)).map(|issued| &issued.kind) {
-            Some(Action::Judge { by, .. }) => *by,
+            Some(HostAction::Judge { by, .. }) => *by,
             _ => JudgeSource::Host,
         };
-        self.judge_said(by, Answer::Failed { error: error.to_owned() });
+        self.judge_said(by, JudgeReply::Failed { error: error.to_owned() });
     }
 
-    pub(super) fn judge_said(&mut self, source: JudgeSource, answer: Answer) {
-        self.judged.failures += u32::from(matches!(answer, Answer::Failed { .. }));
+    pub(super) fn judge_said(&mut self, source: JudgeSource, answer: JudgeReply) {
+        self.judged.failures += u32::from(matches!(answer, JudgeReply::Failed { .. }));
         let Some(judging) = &mut self.judging else { return };
         judging.answer.get_or_insert((source, answer));
         if let Some(action) = judging.action.clone() {
@@ -141,7 +147,8 @@ impl Thread {
             self.deferred = None;
             self.leave_boundaries_behind(None, v);
         } else {
-            self.asked_for |= matches!(responded.choice, Choice::CompactNow | Choice::Approve);
+            self.asked_for |=
+                matches!(responded.choice, UserChoice::CompactNow | UserChoice::Approve);
         }
     }
 }

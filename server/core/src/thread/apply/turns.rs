@@ -2,8 +2,8 @@
 
 use crate::boundary::Boundaries;
 use crate::event::{
-    Action, DirectiveGiven, Origin, Purpose, TurnCompleted, TurnStarted, TurnStatus, Usage,
-    UsageReported, UserMessage,
+    DirectiveGiven, HostAction, MessagePurpose, Origin, TurnCompleted, TurnEnding, TurnStarted,
+    Usage, UsageReported, UserMessage,
 };
 use crate::packet;
 use crate::thread::fate::Fate;
@@ -119,7 +119,7 @@ impl Thread {
     fn compacts(&self, turn: &TurnId) -> bool {
         let action = self.turn(turn).and_then(|turn| turn.action.as_ref());
         let issued = action.and_then(|action| self.action(action));
-        issued.is_some_and(|issued| matches!(issued.kind, Action::Compact { .. }))
+        issued.is_some_and(|issued| matches!(issued.kind, HostAction::Compact { .. }))
     }
 
     /// The host came back: of the turns without an end, only this one is still running.
@@ -365,29 +365,30 @@ impl Thread {
     }
 
     pub(super) fn turn_of_action_ended(&mut self, action: &ActionId, end: &TurnEnd) {
-        let compacts =
-            self.action(action).is_some_and(|issued| matches!(issued.kind, Action::Compact { .. }));
+        let compacts = self
+            .action(action)
+            .is_some_and(|issued| matches!(issued.kind, HostAction::Compact { .. }));
         let progress = match end.status {
-            TurnStatus::Completed => Progress::Completed(end.message.clone()),
-            TurnStatus::Interrupted | TurnStatus::Failed if compacts => {
+            TurnEnding::Completed => Progress::Completed(end.message.clone()),
+            TurnEnding::Interrupted | TurnEnding::Failed if compacts => {
                 Progress::Failed(format!("the compaction turn ended {}", end.status.name()))
             }
-            TurnStatus::Interrupted | TurnStatus::Failed => Progress::Completed(None),
+            TurnEnding::Interrupted | TurnEnding::Failed => Progress::Completed(None),
         };
         self.progressed(action, progress);
     }
 }
 
-const fn asks_for_packet(action: &Action) -> bool {
-    matches!(action, Action::InjectTurn { purpose: Purpose::PacketRequest, .. })
+const fn asks_for_packet(action: &HostAction) -> bool {
+    matches!(action, HostAction::InjectTurn { purpose: MessagePurpose::PacketRequest, .. })
 }
 
-fn marker(action: &Action) -> Option<&str> {
+fn marker(action: &HostAction) -> Option<&str> {
     match action {
-        Action::InjectTurn { marker, .. } => Some(marker),
-        Action::Compact { .. }
-        | Action::DeliverInput { .. }
-        | Action::Judge { .. }
-        | Action::SamplePacket { .. } => None,
+        HostAction::InjectTurn { marker, .. } => Some(marker),
+        HostAction::Compact { .. }
+        | HostAction::DeliverInput { .. }
+        | HostAction::Judge { .. }
+        | HostAction::SamplePacket { .. } => None,
     }
 }

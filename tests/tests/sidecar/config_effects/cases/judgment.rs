@@ -4,7 +4,7 @@ use crate::config_effects::script::{CaseStep, READY, Runs, ShownState, commit, t
 use crate::config_effects::story::AwaitedSign;
 use crate::config_effects::{KeyCase, case, check};
 use expect_test::expect;
-use rawr_tests::mock_endpoint::{Reply, reply};
+use rawr_tests::mock_endpoint::{ScriptedReply, reply};
 use serde_json::json;
 
 const READY_JUDGED: &str =
@@ -71,7 +71,7 @@ pub fn cases() -> Vec<KeyCase> {
             +   judgment fail: chat gave no answer: no answer within 1s, in 1 request(s)
             +   mode pass: auto
             + thread idle ready 70%
-        "#]]).also(&[READY_JUDGED, CHAT, MODEL, ENDPOINT]).replying(&[Reply::Stall]),
+        "#]]).also(&[READY_JUDGED, CHAT, MODEL, ENDPOINT]).replying(&[ScriptedReply::Stall]),
         case("rawr_auto_compaction.judgment.for_advice", "true", advised(), expect![[r#"
             - verdict "tag": tag: would compact here
             + verdict "judge": 70% left (ready) at commit; the judge is asked
@@ -148,12 +148,12 @@ fn given_up() -> Vec<CaseStep> {
 }
 
 /// A reply of a chat completions endpoint.
-fn said(reason: &str) -> Reply {
+fn said(reason: &str) -> ScriptedReply {
     let answer = json!({"should_compact": true, "reason": reason}).to_string();
     let message = json!({"role": "assistant", "content": answer});
     reply(200, json!({"choices": [{"message": message, "finish_reason": "stop"}]}).to_string())
 }
 
-fn busy() -> Reply {
+fn busy() -> ScriptedReply {
     reply(503, "busy").with("retry-after", "0")
 }

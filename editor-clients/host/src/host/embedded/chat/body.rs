@@ -4,8 +4,9 @@ use serde_json::{Map, Value, json};
 
 use crate::host::SummaryTuning;
 use crate::host::embedded::history::AgentItem;
-use crate::host::embedded::model::{ModelError, ModelRequest, ModelToolCall};
+use crate::host::embedded::model::{ModelError, ModelRequest};
 use crate::host::embedded::tools;
+use crate::host::embedded::tools::ModelToolCall;
 
 /// The body of a completion request.
 pub(super) fn of(model: &str, history: &[AgentItem], want: ModelRequest<'_>) -> Value {

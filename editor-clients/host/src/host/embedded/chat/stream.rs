@@ -4,7 +4,9 @@ use reqwest::Url;
 use serde::Deserialize;
 
 use super::send::{FailureKind, RequestFailure};
-use crate::host::embedded::model::{DeltaSink, ModelDelta, ModelToolCall, SampleReply, TokenCount};
+use crate::host::embedded::history::TokenCount;
+use crate::host::embedded::model::{DeltaSink, ModelDelta, SampleReply};
+use crate::host::embedded::tools::ModelToolCall;
 
 /// A partially received completion.
 #[derive(Debug, Default)]
