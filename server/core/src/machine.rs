@@ -402,18 +402,19 @@ impl Machine {
     ) -> Result<Vec<Effect>, Refusal> {
         let before = self.visible_state(rules.policy);
         let mut effects = Vec::new();
-        if let Input::Submitted { text, kind: UserInputKind::Message, .. } = &input
-            && role == ProcessRole::Owner
-            && let Some(dropped) = self.unconfirmed(text, rules.policy, now)
+        let mut on_message = self.decision_on_message(&input, rules.policy, now);
+        if role == ProcessRole::Owner
+            && let Some(dropped) = on_message.take_if(|decision| self.drops_proposal(decision))
         {
             let event = self.decided(dropped, &mut effects);
             self.record(event, rules, now, &mut effects);
         }
-        for event in self.observe(input, rules.policy, now)? {
+        for event in self.observe(input, on_message.as_ref(), rules.policy, now)? {
             self.record(event, rules, now, &mut effects);
         }
+        // It holds for the first step only, because each step changes the state.
         while role == ProcessRole::Owner
-            && let Some(event) = self.next(rules, now, &mut effects)
+            && let Some(event) = self.next(on_message.take(), rules, now, &mut effects)
         {
             self.record(event, rules, now, &mut effects);
         }

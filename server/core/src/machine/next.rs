@@ -24,9 +24,11 @@ use crate::thread::{Judging, Starting, WaitingInput};
 use crate::units::{ActionId, Timestamp, Tokens, TurnId};
 
 impl Machine {
-    /// The next event; `None` when nothing follows without another input.
+    /// The next event; `None` when nothing follows without another input. `on_message` is the decision on the message
+    /// that was just submitted.
     pub(super) fn next(
         &self,
+        on_message: Option<DecisionRecord>,
         rules: &Rules<'_>,
         now: Timestamp,
         effects: &mut Vec<Effect>,
@@ -76,7 +78,11 @@ impl Machine {
         let held = thread.held.front().filter(|held| held.action.is_none())?;
         let question = self.before_input(&held.text, policy).filter(|_| !held.assessed);
         match question {
-            Some(question) => Some(self.assess(question, rules, now, effects)),
+            Some(question) => {
+                let assessed = || assess(thread, policy, question, now);
+                debug_assert!(on_message.as_ref().is_none_or(|known| *known == assessed()));
+                Some(self.decided(on_message.unwrap_or_else(assessed), effects))
+            }
             None => Some(self.deliver_held(held)),
         }
     }

@@ -18,10 +18,11 @@ use crate::thread::{Progress, Turn, WaitingInput};
 use crate::units::Timestamp;
 
 impl Machine {
-    /// The events that an input adds to the log.
+    /// The events that an input adds to the log. `on_message` is the decision on a message that is submitted.
     pub(super) fn observe(
         &self,
         input: Input,
+        on_message: Option<&DecisionRecord>,
         policy: &Policy,
         now: Timestamp,
     ) -> Result<Vec<Event>, Refusal> {
@@ -60,7 +61,7 @@ impl Machine {
             }
             Input::Submitted { input, text, kind } => {
                 let known = self.thread.takes_care_of(&input, &text);
-                let waits = kind == UserInputKind::Message && self.must_wait(&text, policy, now);
+                let waits = kind == UserInputKind::Message && self.must_wait(on_message, policy);
                 if !waits || known {
                     return Ok(Vec::new());
                 }
@@ -101,27 +102,34 @@ impl Machine {
         }
     }
 
-    /// A message waits for a sequence, for the judge, and if a compaction or a late handoff comes before it.
-    fn must_wait(&self, text: &str, policy: &Policy, now: Timestamp) -> bool {
-        let thread = &self.thread;
-        let busy = thread.sequence.is_some() || thread.judging.is_some() || !thread.held.is_empty();
-        let compacts_first = |question| comes_first(&assess(thread, policy, question, now));
-        busy || thread.is_idle()
-            && (self.hands_over_with_message(policy)
-                || self.before_input(text, policy).is_some_and(compacts_first))
-    }
-
-    /// The decision that drops the proposal, if this message does not confirm it. The message does not wait then.
-    pub(super) fn unconfirmed(
+    /// The decision on a message that is submitted, made once because classifying the message is slow. A message that
+    /// waits behind others is assessed when its turn comes.
+    pub(super) fn decision_on_message(
         &self,
-        text: &str,
+        input: &Input,
         policy: &Policy,
         now: Timestamp,
     ) -> Option<DecisionRecord> {
+        let Input::Submitted { text, kind: UserInputKind::Message, .. } = input else {
+            return None;
+        };
         let thread = &self.thread;
-        thread.proposal().filter(|_| thread.is_idle() && thread.held.is_empty())?;
-        let decision = assess(thread, policy, self.before_input(text, policy)?, now);
-        (!comes_first(&decision)).then_some(decision)
+        let is_next = thread.is_idle() && thread.held.is_empty();
+        let question = self.before_input(text, policy).filter(|_| is_next)?;
+        Some(assess(thread, policy, question, now))
+    }
+
+    /// A message waits for a sequence, for the judge, and if a compaction or a late handoff comes before it.
+    fn must_wait(&self, on_message: Option<&DecisionRecord>, policy: &Policy) -> bool {
+        let thread = &self.thread;
+        let busy = thread.sequence.is_some() || thread.judging.is_some() || !thread.held.is_empty();
+        busy || thread.is_idle()
+            && (self.hands_over_with_message(policy) || on_message.is_some_and(comes_first))
+    }
+
+    /// Whether the message of this decision does not confirm the proposal. It does not wait then.
+    pub(super) fn drops_proposal(&self, on_message: &DecisionRecord) -> bool {
+        self.thread.proposal().is_some() && !comes_first(on_message)
     }
 
     fn saw(&self, mut event: Event, policy: &Policy) -> Result<Vec<Event>, Refusal> {
