@@ -262,10 +262,17 @@ impl<'c> GateContext<'c> {
         advises && !self.question.is_inside_a_turn() && !is_free && !self.policy.judge_for_advice
     }
 
+    /// The boundaries that count here. Where a judge reads the next message too, a turn that completed may propose without
+    /// any: what the agent's words leave open, the judge decides.
     fn counting(&self) -> Boundaries {
-        self.rule().map_or(Boundaries::NONE, |(tier, rule)| {
-            self.present().and(rule.counting_with(self.confirm(), tier))
-        })
+        let Some((tier, rule)) = self.rule() else { return Boundaries::NONE };
+        let confirm = self.confirm();
+        let counting = self.present().and(rule.counting_with(confirm, tier));
+        let by_message = matches!(confirm, ConfirmRule::Message | ConfirmRule::Either);
+        if counting.is_empty() && by_message && self.asks_judge(tier) {
+            return self.present().and(Boundaries::of(&[Boundary::TurnComplete]));
+        }
+        counting
     }
 }
 

@@ -88,7 +88,7 @@ fn the_classifier_hears_most_of_what_it_has_not_learned_from() {
 fn vectors_are_written_as_they_are_read() {
     let turns = data().unwrap().turns;
     assert_eq!(vectors::read(&vectors::write(&turns)).unwrap(), turns);
-    assert!(turns.len() >= 865);
+    assert!(turns.len() >= 2900);
     assert!(vectors::read(b"something else").is_err());
 }
 
@@ -100,8 +100,8 @@ fn every_unclear_turn_end_of_the_judged_sessions_has_its_judgment() {
     let figure =
         |judgments: &str| rawr_timing::figures::with_a_judge(&data.turns, &predictions, judgments);
     figure(&judgments).unwrap();
-    let (first, others) = judgments.split_once('\n').unwrap();
-    let (id, _) = first.split_once(' ').unwrap();
-    let error = figure(others).unwrap_err().to_string();
-    assert_eq!(error, format!("no judgment of {id}"));
+    let half: Vec<_> = judgments.lines().step_by(2).collect();
+    let error = figure(&half.join("\n")).unwrap_err().to_string();
+    assert!(error.starts_with("no judgment of "), "{error}");
+}"));
 }

@@ -186,23 +186,20 @@ impl TierRule {
     pub fn counting_with(&self, confirm: ConfirmRule, tier: PressureTier) -> Boundaries {
         let turn_complete = Boundaries::of(&[Boundary::TurnComplete]);
         match self.required {
-            None => self.allowed_with(confirm, tier),
-            Some(required) => required.and(self.allowed_with(confirm, tier).or(turn_complete)),
+            None => Self::allowed_with(confirm, tier),
+            Some(required) => required.and(Self::allowed_with(confirm, tier).or(turn_complete)),
         }
     }
 
     /// The boundaries that may count.
     pub fn allowed(&self, tier: PressureTier) -> Boundaries {
-        self.allowed_with(self.confirm, tier)
+        Self::allowed_with(self.confirm, tier)
     }
 
-    /// Where a proposal is confirmed, every boundary may propose. Where a judge reads the next message too, so may every
-    /// turn that completed: what the agent's words leave open, the judge decides.
-    fn allowed_with(&self, confirm: ConfirmRule, tier: PressureTier) -> Boundaries {
-        let judged = self.decision_prompt_path.is_some();
+    /// Where a proposal is confirmed, every boundary may propose.
+    fn allowed_with(confirm: ConfirmRule, tier: PressureTier) -> Boundaries {
         match confirm {
             ConfirmRule::None => tier.allowed(),
-            ConfirmRule::Message | ConfirmRule::Either if judged => Boundaries::ALL,
             ConfirmRule::Message | ConfirmRule::Idle | ConfirmRule::Either => {
                 Boundaries::ALL.without(Boundaries::of(&[Boundary::TurnComplete]))
             }

@@ -5,6 +5,7 @@ use super::claim::ROWS;
 use super::classes::ClassTable;
 use super::model::{Features, hash};
 use super::tokens::{Token, TokenKind};
+use std::sync::LazyLock;
 
 /// Names, and words separated by blanks.
 const STANCES: [(&str, &str); 4] = [
@@ -35,6 +36,15 @@ const STANCES: [(&str, &str); 4] = [
     ),
 ];
 
+/// A number or one of these, before "of", tells a part of a whole.
+const PARTS: [&str; 16] = [
+    "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven",
+    "twelve", "half", "most", "some", "many",
+];
+
+static PART_HASHES: LazyLock<[u32; 16]> =
+    LazyLock::new(|| PARTS.map(|word| hash(word.as_bytes(), 0)));
+
 pub(super) fn table() -> ClassTable {
     ClassTable::new(STANCES.iter().map(|(_, words)| words.split_whitespace()))
 }
@@ -60,7 +70,10 @@ pub(super) fn of(
     }
     features.add_sentence_trait(ROWS, "its wording", 16 + stances * 8 + mood, place);
     let of = hash(b"of", 0);
-    let share = |tokens: &[Token]| matches!(tokens, [part, word, _] if part.kind == TokenKind::Masked && word.hash == of);
+    let is_part =
+        |token: &Token| token.kind == TokenKind::Masked || PART_HASHES.contains(&token.hash);
+    let share =
+        |tokens: &[Token]| matches!(tokens, [part, word, _] if word.hash == of && is_part(part));
     if sentence.windows(3).any(share) {
         features.add_sentence_trait(ROWS, "so many of all", mood, place);
     }
