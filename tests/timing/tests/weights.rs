@@ -103,5 +103,4 @@ fn every_unclear_turn_end_of_the_judged_sessions_has_its_judgment() {
     let half: Vec<_> = judgments.lines().step_by(2).collect();
     let error = figure(&half.join("\n")).unwrap_err().to_string();
     assert!(error.starts_with("no judgment of "), "{error}");
-}"));
 }

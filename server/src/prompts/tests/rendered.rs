@@ -74,7 +74,7 @@ fn shipped_prompts_stay_within_their_tokens() {
         (PromptName::AutoCompact, 300),
         (PromptName::HeadsUp, 70),
         (PromptName::ScratchWrite, 80),
-        (PromptName::Judgment, 310),
+        (PromptName::Judgment, 430),
         (PromptName::JudgmentContext, 190),
         (PromptName::WatcherPacket, 140),
         (PromptName::Handoff, 110),

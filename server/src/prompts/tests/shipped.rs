@@ -33,7 +33,7 @@ fn shipped_prompts_are_short() {
         (PromptName::AutoCompact, 1400),
         (PromptName::HeadsUp, 260),
         (PromptName::ScratchWrite, 320),
-        (PromptName::Judgment, 1500),
+        (PromptName::Judgment, 1900),
         (PromptName::JudgmentContext, 760),
         (PromptName::WatcherPacket, 560),
         (PromptName::Handoff, 560),

@@ -425,12 +425,12 @@ pub fn cases() -> Vec<KeyCase> {
             then(commit(ASAP), &[CaseStep::Submit("commit and push")]),
             expect![[r#"
                 - submitted: Held
-                - decided preflight compact asap: 60% left (asap) at commit; the next message closes the work (100%: 'commit', speaks of a commit or a release)
+                - decided preflight compact asap: 60% left (asap) at commit; the next message closes the work (100%: 'commit', 'push', speaks of a commit or a release)
                 -   boundaries ["commit"]
                 + submitted: Deliver
-                + decided preflight nothing asap: proposed at commit; dropped, because the end of a phase is only 86% likely, needed 100%; the next message closes the work (100%: 'commit', speaks of a commit or a release)
-                -   confirmation pass: the next message closes the work (100%: 'commit', speaks of a commit or a release); a phase ended before it (86%)
-                +   confirmation fail: the end of a phase is only 86% likely, needed 100%; the next message closes the work (100%: 'commit', speaks of a commit or a release)
+                + decided preflight nothing asap: proposed at commit; dropped, because the end of a phase is only 96% likely, needed 100%; the next message closes the work (100%: 'commit', 'push', speaks of a commit or a release)
+                -   confirmation pass: the next message closes the work (100%: 'commit', 'push', speaks of a commit or a release); a phase ended before it (97%)
+                +   confirmation fail: the end of a phase is only 96% likely, needed 100%; the next message closes the work (100%: 'commit', 'push', speaks of a commit or a release)
                 - heads-up will_compact asap, packet by agent
                 - perform inject_turn packet_request: HEADS-UP a phase ended here (commit) / WRITE-PACKET / [rawr:s1-860202a3:packet_request]
                 - thread awaiting_packet asap 60%
