@@ -4,6 +4,7 @@ mod attach;
 mod backup;
 mod capsules;
 mod codex;
+mod common;
 mod compact;
 mod config;
 mod demo;
@@ -32,24 +33,14 @@ mod watch;
 
 use std::ffi::OsString;
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::{SystemTime, UNIX_EPOCH};
 
-use anyhow::{Context, anyhow};
 use clap::FromArgMatches;
-use rawr_protocol::{PromptGetParams, methods};
 use rawr_server::ServeOptions;
-use rawr_server::config::Home;
-use rawr_server::store::Store;
-use serde_json::{Map, Value};
 
-use crate::args::{self, Cli, CliCommand, ConfigSetting};
+use crate::args::{self, Cli, CliCommand};
 use crate::render::causes;
-use rawr_host::drive::{DriveError, SessionEnd, SessionResult};
-use rawr_host::host::embedded::CompactionPrompts;
-use rawr_host::sidecar::{SidecarClient, SidecarLog, SidecarSettings};
-use rawr_host::stop::StopRequest;
+use common::CommonOptions;
 use rawr_host::text::sanitize_terminal;
 
 /// Runs the program.
@@ -133,101 +124,6 @@ fn is_installed_hook(words: &[OsString]) -> bool {
         words => words,
     };
     matches!(words, [hook, _, host, ..] if hook == "hook" && host == "--host")
-}
-
-/// The options that all commands accept.
-#[derive(Debug)]
-struct CommonOptions {
-    /// The name under which the sidecar records this client's requests, such as `rawr compact`.
-    command: String,
-    home: Option<PathBuf>,
-    is_verbose: bool,
-}
-
-impl CommonOptions {
-    /// The folder of rawr's files, resolved by the same rule as in the sidecar.
-    fn home(&self) -> anyhow::Result<Home> {
-        let home = Home::resolve(self.home.as_deref(), None::<PathBuf>)
-            .map_err(|problem| anyhow!("{}: pass one with --home DIR", problem.message))?;
-        // Texts of the protocol are UTF-8, so the sidecar would use another folder.
-        if home.dir.to_str().is_none() {
-            let dir = home.dir.display();
-            return Err(anyhow!("the home {dir} is not valid UTF-8; pass another with --home DIR"));
-        }
-        Ok(home)
-    }
-
-    /// How a command starts its sidecar.
-    fn sidecar(&self, config: Map<String, Value>) -> anyhow::Result<SidecarSettings> {
-        let home = self.home()?.dir;
-        let log = if self.is_verbose {
-            SidecarLog::Terminal
-        } else {
-            SidecarLog::File(home.join("rawr").join("sidecar.log"))
-        };
-        let program =
-            std::env::current_exe().context("cannot determine the path of the rawr executable")?;
-        let (client, home) = (self.command.clone(), Some(home));
-        Ok(SidecarSettings { program, client, home, config, log })
-    }
-}
-
-/// The folder that contains all threads, by the store's own rule.
-fn threads_folder(home: &Path) -> PathBuf {
-    Store::new(home).root().to_owned()
-}
-
-fn thread_folder(home: &Path, thread_id: &str) -> PathBuf {
-    threads_folder(home).join(thread_id)
-}
-
-/// The settings as nested tables for the sidecar. Of two settings for one key the later wins.
-fn overrides(settings: &[ConfigSetting]) -> anyhow::Result<Map<String, Value>> {
-    let mut root = Map::new();
-    for ConfigSetting { key, value } in settings {
-        let mut table = &mut root;
-        let Some((last, path)) = key.split_last() else { continue };
-        for part in path {
-            let inner = table.entry(part.as_str()).or_insert_with(|| Value::Object(Map::new()));
-            table = inner.as_object_mut().with_context(|| {
-                format!("--config {}: {part} is already set to a value", key.join("."))
-            })?;
-        }
-        table.insert(last.clone(), serde_json::to_value(value)?);
-    }
-    Ok(root)
-}
-
-/// The exit code of a session. A closed output pipe is a normal end.
-fn exit_code(
-    done: Result<SessionResult, DriveError>,
-    stop: &StopRequest,
-) -> anyhow::Result<ExitCode> {
-    Ok(match done?.ended {
-        SessionEnd::Finished => ExitCode::SUCCESS,
-        SessionEnd::Unfinished => ExitCode::FAILURE,
-        SessionEnd::Stopped => ExitCode::from(stop.exit_code()),
-    })
-}
-
-/// The current prompts of the embedded host's compactor.
-async fn compaction_prompts(sidecar: &mut SidecarClient) -> anyhow::Result<CompactionPrompts> {
-    Ok(CompactionPrompts {
-        compact: prompt(sidecar, "compact").await?,
-        summary_prefix: prompt(sidecar, "summary-prefix").await?,
-    })
-}
-
-async fn prompt(sidecar: &mut SidecarClient, name: &str) -> anyhow::Result<String> {
-    let params = PromptGetParams { name: name.to_owned() };
-    let got = sidecar.call::<methods::PromptGet>(params).await;
-    got.map(|got| got.text).with_context(|| format!("failed to load the prompt {name}"))
-}
-
-/// The current time in Unix milliseconds.
-fn now_ms() -> i64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
 }
 
 fn is_broken_pipe(error: &anyhow::Error) -> bool {

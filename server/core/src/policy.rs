@@ -259,7 +259,7 @@ impl Preset {
 impl Policy {
     /// The values of a preset.
     pub fn preset(preset: Preset) -> Self {
-        // A percentage of a large window is many tokens: these come first in windows of more than about 570,000.
+        // A percentage of a large window is many tokens: these come first in windows of more than about 540,000.
         const CALM: [(PressureTier, u64); 3] = [
             (PressureTier::Early, 100_000),
             (PressureTier::Ready, 150_000),

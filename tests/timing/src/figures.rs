@@ -1,4 +1,4 @@
-//! What the classifiers would start on labelled turn ends that they have not learned from, session by session.
+//! What the classifiers would start on labeled turn ends that they have not learned from, session by session.
 
 use crate::Data;
 use crate::learn::{Example, HeadRelation, LinearModel, Settings, train_dense};

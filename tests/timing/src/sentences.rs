@@ -1,4 +1,4 @@
-//! The sentences that the project wrote, expanded from their file. See `sentences.txt` for the format.
+//! The sentences that the project wrote, expanded from their file. See `agents.txt` for the format.
 
 use crate::vectors::Rows;
 use anyhow::{Context as _, Result, bail};

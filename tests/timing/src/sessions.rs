@@ -1,4 +1,4 @@
-//! Recorded sessions of Claude Code as labelled turn ends. Nothing of their texts is kept.
+//! Recorded sessions of Claude Code as labeled turn ends. Nothing of their texts is kept.
 
 use crate::vectors::{CLAIM_STEPS, LabeledTurn, PhaseEnd, Rows};
 use anyhow::{Context as _, Result, ensure};
@@ -20,7 +20,7 @@ pub struct RecordedTurn {
     pub facts: TurnFacts,
 }
 
-/// The labelled turns of all sessions in `folder`, in the order of their sessions and turns.
+/// The labeled turns of all sessions in `folder`, in the order of their sessions and turns.
 pub fn turns(folder: &Path, labels: &Path) -> Result<Vec<LabeledTurn>> {
     let labels =
         fs::read(labels).with_context(|| format!("failed to read {}", labels.display()))?;

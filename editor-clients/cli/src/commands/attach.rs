@@ -13,10 +13,10 @@ use futures::stream::{FuturesUnordered, StreamExt};
 use rawr_protocol::ErrorCode;
 use tokio::time::{Instant, sleep_until};
 
+use super::common::{CommonOptions, overrides};
 use super::exec::FeatureSwitches;
 use super::lease;
 use super::user_files::UserFiles;
-use super::{CommonOptions, overrides};
 use crate::args::AttachArgs;
 use crate::render::{OutputFormat, Renderer, causes};
 use log::EventLog;

@@ -4,8 +4,8 @@ use std::process::ExitCode;
 
 use rawr_protocol::{CapsuleListParams, methods};
 
+use super::common::{CommonOptions, now_ms};
 use super::threads::{complain, on_thread, tell};
-use super::{CommonOptions, now_ms};
 use crate::args::CapsulesArgs;
 use crate::render;
 

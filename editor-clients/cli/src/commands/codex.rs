@@ -22,8 +22,8 @@ use tokio::time::{Instant, sleep};
 
 use self::arguments::{CodexArguments, CodexRequest, beside_a_server};
 use self::lease::AppServerLease;
-use super::CommonOptions;
 use super::attach::WIDTH;
+use super::common::CommonOptions;
 use super::exec::FeatureSwitches;
 use super::user_files::UserFiles;
 use crate::args::CodexArgs;

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use rawr_protocol::{Choice, Phase, ThreadGetResult};
 use serde::Serialize;
 
-use super::CommonOptions;
+use super::common::CommonOptions;
 use super::respond::{UserResponse, record, respond};
 use super::threads::{OfThread, ThreadReader, complain, no_thread, on_thread, tell};
 use crate::args::CompactArgs;

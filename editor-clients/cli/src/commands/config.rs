@@ -9,7 +9,7 @@ use rawr_server::config::{Home, json_schema, project_toml};
 use rawr_server::problem::{FileProblem, ProblemSeverity, RenderMode};
 use serde_json::{Map, Value, json};
 
-use super::CommonOptions;
+use super::common::CommonOptions;
 use super::threads::{complain, tell};
 use super::user_files::{UserFiles, show};
 use crate::args::{ConfigArgs, ConfigCheckArgs, ConfigCommand, ConfigSchemaArgs, ConfigShowArgs};

@@ -12,8 +12,8 @@ use serde_json::Map;
 use tempfile::TempDir;
 use tokio::process::Command;
 
+use super::common::{CommonOptions, compaction_prompts, exit_code, thread_folder};
 use super::exec::drive;
-use super::{CommonOptions, compaction_prompts, exit_code, thread_folder};
 use crate::args::DemoArgs;
 use crate::render::{OutputFormat, Renderer};
 use rawr_host::drive::{PromptQueue, SessionEnd};

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use anyhow::bail;
 
-use super::CommonOptions;
+use super::common::CommonOptions;
 use rawr_host::presence;
 
 pub(super) fn run(common: &CommonOptions) -> anyhow::Result<ExitCode> {

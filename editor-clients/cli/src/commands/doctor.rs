@@ -12,7 +12,7 @@ use rawr_server::problem::{FileProblem, ProblemSeverity, RenderMode};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::CommonOptions;
+use super::common::CommonOptions;
 use super::user_files::{UserFiles, show};
 use crate::args::DoctorArgs;
 use crate::render::causes;

@@ -10,7 +10,7 @@ use anyhow::{Context, bail};
 use rawr_protocol::{ConfigGetParams, Directive, methods};
 use serde_json::{Map, Value};
 
-use super::{CommonOptions, exit_code, overrides, prompt, thread_folder};
+use super::common::{CommonOptions, exit_code, overrides, prompt, thread_folder};
 use crate::args::{AgentArgs, ExecArgs, HostName};
 use crate::render::{OutputFormat, Renderer};
 use rawr_host::drive::{self, Drive, DriveError, PromptQueue};

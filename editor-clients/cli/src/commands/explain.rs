@@ -8,8 +8,8 @@ use rawr_protocol::{
 };
 use serde_json::Value;
 
+use super::common::{CommonOptions, now_ms};
 use super::threads::{FoundThread, OfThread, ThreadReader, find, on_thread, tell};
-use super::{CommonOptions, now_ms};
 use crate::args::ExplainArgs;
 use crate::render;
 

@@ -9,8 +9,8 @@ use rawr_protocol::{
 };
 use serde_json::json;
 
+use super::common::{CommonOptions, now_ms};
 use super::threads::{OfThread, ThreadReader, on_thread, takes_effect, tell};
-use super::{CommonOptions, now_ms};
 use crate::args::GuardArgs;
 use crate::render;
 

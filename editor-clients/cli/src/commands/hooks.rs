@@ -11,8 +11,8 @@ use anyhow::{Context, bail};
 
 pub(super) use self::settings::InstalledHooks;
 use self::settings::{WINDOW, WantedHook, install, installed, uninstall};
-use super::CommonOptions;
 use super::backup::keep;
+use super::common::CommonOptions;
 use crate::args::{HookHost, HooksArgs, HooksCommand, HooksInstallArgs};
 use crate::render::number;
 use rawr_host::host::find::in_path;

@@ -10,7 +10,7 @@ use anyhow::{Context, bail};
 use rawr_server::config::{Preset, commented_default_toml};
 use rawr_server::prompts::{PromptSet, PromptStore, shipped};
 
-use super::CommonOptions;
+use super::common::CommonOptions;
 use crate::args::{InitArgs, PresetName};
 use rawr_host::private_fs::make_folder;
 

@@ -6,7 +6,7 @@ use anyhow::bail;
 use rawr_protocol::{Signal, SignalReportParams, methods};
 use serde_json::json;
 
-use super::CommonOptions;
+use super::common::CommonOptions;
 use super::threads::{OfThread, on_thread, takes_effect, tell};
 use crate::args::MarkArgs;
 use crate::render;

@@ -11,8 +11,8 @@ use serde_json::json;
 use similar::{ChangeTag, TextDiff};
 use tokio::signal::unix::{SignalKind, signal};
 
-use super::CommonOptions;
 use super::backup::keep;
+use super::common::CommonOptions;
 use super::threads::{on_thread, tell};
 use super::user_files::{PromptFile, ShownProblem, UserFiles, show};
 use crate::args::{

@@ -5,8 +5,8 @@ use std::process::ExitCode;
 use rawr_protocol::{RecallSearchParams, RecallSearchResult, methods};
 use serde::Serialize;
 
+use super::common::{CommonOptions, now_ms};
 use super::threads::{ThreadReader, complain, no_thread, tell};
-use super::{CommonOptions, now_ms};
 use crate::args::RecallArgs;
 use crate::render;
 

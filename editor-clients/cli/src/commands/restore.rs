@@ -11,9 +11,9 @@ use rawr_protocol::{
 };
 use serde::Serialize;
 
+use super::common::{CommonOptions, now_ms, overrides};
 use super::exec::{ExecSession, codex_settings, folder};
 use super::threads::{FoundThread, ThreadReader, find, no_thread, tell};
-use super::{CommonOptions, now_ms, overrides};
 use crate::args::RestoreArgs;
 use crate::render::{self, OutputFormat, Renderer};
 use rawr_host::drive::PromptQueue;

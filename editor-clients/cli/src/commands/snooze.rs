@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use rawr_protocol::{Choice, Until};
 
-use super::CommonOptions;
+use super::common::CommonOptions;
 use super::respond::{UserResponse, respond};
 use super::threads::on_thread;
 use crate::args::SnoozeArgs;

@@ -18,7 +18,7 @@ use rawr_server::store::maintenance::{CompactOutcome, Finding, KEPT_DECISIONS, S
 use serde_json::json;
 
 use self::show::{ProblemPrinter, StateEvent};
-use super::CommonOptions;
+use super::common::CommonOptions;
 use super::threads::{complain, no_thread, pick};
 use crate::args::{
     StateArgs, StateCheckArgs, StateCommand, StateCompactArgs, StateExportArgs, StateListArgs,

@@ -7,8 +7,8 @@ use rawr_protocol::{
 };
 use serde::Serialize;
 
+use super::common::{CommonOptions, now_ms};
 use super::threads::{ThreadReader, complain, no_thread, on_thread, tell};
-use super::{CommonOptions, now_ms};
 use crate::args::StatusArgs;
 use crate::render;
 use rawr_host::sidecar::SidecarError;

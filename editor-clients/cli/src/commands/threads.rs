@@ -12,7 +12,7 @@ use rawr_protocol::{
 use serde::Serialize;
 use serde_json::Map;
 
-use super::{CommonOptions, threads_folder};
+use super::common::{CommonOptions, threads_folder};
 use rawr_host::event::json_line as event_line;
 use rawr_host::sidecar::{Launch, SidecarClient, SidecarError, SidecarNotification};
 use rawr_host::text::sanitize_terminal;

@@ -25,9 +25,9 @@ use std::collections::VecDeque;
 use std::path::PathBuf;
 
 pub use attach::{Attachment, UserMessageRoute};
-pub use connection::Experimental;
 pub use probe::{CodexProbe, HookTrust, ListedHook, probe};
 use rawr_protocol::PendingAction;
+pub use requests::Experimental;
 pub use restore::{RestoreMethod, RestorePoint, RestoreTarget, RestoredThread};
 use serde::Deserialize;
 use serde_json::Value;

@@ -84,11 +84,10 @@ impl GateContext<'_> {
         if self.confirm() == ConfirmRule::None {
             return None;
         }
-        let agent = self.thread.known.last_message.as_deref().unwrap_or_default();
         let work = work_at_hand(self.thread);
         let facts = facts(self.thread, self.thread.turn(turn), self.present());
         let message_is = next::of(message, &work);
-        let ended = phase::ended(agent, &message_is, facts);
+        let ended = phase::ended(&work, &message_is, facts);
         Some(Confirmation { message: message_is, ended })
     }
 }

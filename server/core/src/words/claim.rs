@@ -2,10 +2,11 @@
 
 use super::classes::ClassTable;
 use super::model::{Features, join, logistic};
+use super::probability::{Evidence, Probability};
+use super::stance;
 use super::tokens::{self, ReadingWindow, TokenizedMessage};
 use super::traits::{self, ANYWHERE, FIRST, LAST, ModalWords};
 use super::weights::CLAIM;
-use super::{Evidence, Probability, stance};
 use std::sync::LazyLock;
 
 /// Rows of the table.
@@ -67,7 +68,7 @@ pub(super) fn features_of(message: &str) -> (Features, bool) {
         if at + 2 >= count {
             traits::words(&mut features, ROWS, sentence, join(LAST, mood));
         }
-        stance::of(&mut features, &STANCES, sentence, mood, at + 2 >= count);
+        stance::of(&mut features, ROWS, &STANCES, sentence, mood, at + 2 >= count);
         if at + 1 == count {
             let mut is = |holds: bool, name| {
                 if holds {

@@ -1,7 +1,7 @@
 //! A linear model over hashed features: its table, its arithmetic and its evidence. Only operations that are exact on
 //! every machine are used, so the same text has the same probability everywhere.
 
-use super::Evidence;
+use super::probability::Evidence;
 use std::ops::Range;
 
 /// Most pieces of evidence that are told.
@@ -229,6 +229,22 @@ const fn mix(hash: u32) -> u32 {
     let hash = (hash ^ (hash >> 16)).wrapping_mul(0x7feb_352d);
     let hash = (hash ^ (hash >> 15)).wrapping_mul(0x846c_a68b);
     hash ^ (hash >> 16)
+}
+
+/// The weights of a model that combines `N` numbers.
+pub struct Combination<const N: usize> {
+    /// Added to the sum.
+    pub bias: f64,
+    /// One for each input.
+    pub weights: [f64; N],
+}
+
+impl<const N: usize> Combination<N> {
+    /// The probability that it gives.
+    pub fn share(&self, inputs: [f64; N]) -> f64 {
+        let sum = inputs.iter().zip(self.weights).fold(self.bias, |sum, (x, w)| sum + x * w);
+        logistic(sum)
+    }
 }
 
 /// The logistic function.

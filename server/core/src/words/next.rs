@@ -2,11 +2,11 @@
 
 use super::classes::ClassTable;
 use super::model::{Features, join, softmax};
+use super::probability::{Evidence, Probability};
 use super::tokens::{self, Counts, ReadingWindow, TokenKind};
 use super::traits::{self, ANYWHERE, FIRST, LAST};
 use super::weights::NEXT;
 use super::work::{Overlap, WorkAtHand};
-use super::{Evidence, Probability};
 use std::sync::LazyLock;
 
 /// Rows of the table.

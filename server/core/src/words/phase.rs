@@ -3,8 +3,9 @@
 
 use super::model::logistic;
 use super::next::NextMessage;
-use super::weights::{CLAIM, PHASE};
-use super::{Probability, claim};
+use super::probability::Probability;
+use super::weights::PHASE;
+use super::work::WorkAtHand;
 
 /// What is known for certain about the turn that ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -47,25 +48,8 @@ pub fn inputs(claim: f64, announces: f64, next: [f64; 3], facts: TurnFacts) -> [
     ]
 }
 
-/// The weights of the combining model.
-pub struct Combination {
-    /// Added to the sum.
-    pub bias: f64,
-    /// One for each input.
-    pub weights: [f64; INPUTS],
-}
-
-impl Combination {
-    /// That a phase ended.
-    pub fn share(&self, inputs: [f64; INPUTS]) -> f64 {
-        let sum = inputs.iter().zip(self.weights).fold(self.bias, |sum, (x, w)| sum + x * w);
-        logistic(sum)
-    }
-}
-
-/// The probability that a phase of work ended with the agent's last message, knowing the next one.
-pub fn ended(agent: &str, next: &NextMessage, facts: TurnFacts) -> Probability {
-    let [done, announces] = CLAIM.score(&claim::features(agent));
+/// The probability that a phase of work ended with the work at hand, knowing the next message.
+pub fn ended(work: &WorkAtHand, next: &NextMessage, facts: TurnFacts) -> Probability {
     let next = [next.new, next.close, next.same].map(|of| f64::from(of.thousandths()) / 1000.0);
-    Probability::of(PHASE.share(inputs(done, announces, next, facts)))
+    Probability::of(PHASE.share(inputs(work.claim, work.announces, next, facts)))
 }

@@ -120,7 +120,11 @@ fn the_next_message_closes_or_goes_on() {
 fn a_phase_ends_where_the_claim_is_confirmed() {
     let agent = "The parser is fixed. All tests pass.";
     let ended = |message| {
-        phase::ended(agent, &next::of(message, &after_a_claim()), phase::TurnFacts::default())
+        phase::ended(
+            &WorkAtHand::new(&[], agent),
+            &next::of(message, &after_a_claim()),
+            phase::TurnFacts::default(),
+        )
     };
     assert!(ended("commit and push") > HALF, "{}", ended("commit and push"));
     assert!(ended("still not quite right") < HALF, "{}", ended("still not quite right"));

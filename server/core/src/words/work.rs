@@ -22,6 +22,8 @@ pub struct WorkAtHand {
     said: Vec<u32>,
     /// The log-odds that the agent claims to be done.
     pub(super) claim: f64,
+    /// The log-odds that it announces another phase.
+    pub(super) announces: f64,
     /// Whether the agent's last message closes with a question.
     pub(super) asked: bool,
     /// Whether it offers numbered choices.
@@ -51,7 +53,7 @@ impl WorkAtHand {
             set.dedup();
         }
         let (features, closing) = claim::features_of(agent);
-        work.claim = CLAIM.score(&features)[0];
+        [work.claim, work.announces] = CLAIM.score(&features);
         work.asked = closing;
         work
     }

@@ -8,7 +8,7 @@ use anyhow::{anyhow, bail};
 
 use super::{HostHistory, of_claude, of_codex, switches};
 use crate::args::AgentArgs;
-use crate::commands::compaction_prompts;
+use crate::commands::common::compaction_prompts;
 use rawr_host::host::embedded::{
     Chat, ChatSettings, Embedded, EmbeddedSettings, Model, RetrySettings, Scene, SceneCue, Script,
     ScriptLine,

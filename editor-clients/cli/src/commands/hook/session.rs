@@ -18,7 +18,7 @@ use super::input::{HookAnswer, HookInput};
 use super::open::{AwaitedReply, PendingRequest};
 use super::transcript::{LastTurn, TranscriptSummary};
 use crate::args::{HookArgs, HookHost};
-use crate::commands::{CommonOptions, now_ms};
+use crate::commands::common::{CommonOptions, now_ms};
 use rawr_host::sidecar::{Launch, SidecarClient, SidecarNotification};
 
 /// Handles the event. `None` if there is no answer for the agent.

@@ -13,7 +13,7 @@ use rawr_server::store::maintenance::{
 use serde_json::{Value, json};
 
 use super::is_watched;
-use crate::commands::now_ms;
+use crate::commands::common::now_ms;
 pub(super) use crate::render::bytes;
 use crate::render::{ago, number};
 use rawr_host::event::json_line as event_line;

@@ -7,9 +7,10 @@ use rawr_protocol::{Host, HostCapabilities};
 use serde_json::Value;
 use tokio::time::{Instant, timeout_at};
 
-use super::connection::{CodexConnection, ConnectionMessage, Experimental};
+use super::connection::{CodexConnection, ConnectionMessage};
 use super::message::{CodexThreadStatus, Incoming};
 use super::paused::PausedGoalRecord;
+use super::requests::Experimental;
 use super::rollout::LastUsage;
 use super::turns::{CodexTurns, ThreadAccess};
 use super::{BASELINE_TOKENS, CACHE_SECONDS, Codex, NAME, ThreadAnswer, probe, requests, rollout};

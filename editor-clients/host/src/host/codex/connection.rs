@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use tokio::process::Command;
 
 use super::message::{CodexError, Incoming};
-use super::requests::{self, AppServerRequest};
+use super::requests::{self, AppServerRequest, Experimental};
 use super::transport::CodexTransport;
 use crate::host::HostError;
 use crate::host::pipes::PipeMessage;
@@ -20,16 +20,6 @@ pub(super) struct CodexConnection {
     transport: CodexTransport,
     last_id: u64,
     unread: VecDeque<ConnectionMessage>,
-}
-
-/// Whether to use Codex's experimental methods, which sampling and the queue need.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Experimental {
-    /// Use them.
-    #[default]
-    Wanted,
-    /// Do not use them.
-    Refused,
 }
 
 /// A message other than the awaited reply.

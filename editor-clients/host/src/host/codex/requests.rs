@@ -4,7 +4,6 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use super::connection::Experimental;
 use super::goal;
 use super::settings::CodexSettings;
 use crate::host::ModelQuestion;
@@ -41,6 +40,16 @@ const NO_THREAD: &str = "00000000-0000-7000-8000-000000000000";
 
 fn request(method: &'static str, params: Value) -> AppServerRequest {
     AppServerRequest { method, params }
+}
+
+/// Whether to use Codex's experimental methods, which sampling and the queue need.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Experimental {
+    /// Use them.
+    #[default]
+    Wanted,
+    /// Do not use them.
+    Refused,
 }
 
 pub(super) fn initialize(experimental: Experimental) -> AppServerRequest {

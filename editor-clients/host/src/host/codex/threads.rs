@@ -6,8 +6,9 @@ use std::path::Path;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::connection::{CodexConnection, ConnectionMessage, Experimental};
+use super::connection::{CodexConnection, ConnectionMessage};
 use super::message::{CodexError, Incoming};
+use super::requests::Experimental;
 use super::{ThreadAbout, ThreadRead, probe, requests};
 use crate::host::HostError;
 
