@@ -79,7 +79,7 @@ fn the_classifier_hears_most_of_what_it_has_not_learned_from() {
     };
     let heard_endings = endings.iter().filter(heard).count();
     let missed: Vec<_> = endings.iter().filter(|s| !heard(s)).map(|s| &s.text).collect();
-    assert!(heard_endings >= 26 && endings.len() == 32, "not heard: {missed:#?}");
+    assert!(heard_endings >= 27 && endings.len() == 32, "not heard: {missed:#?}");
     let rung: Vec<_> = decoys.iter().filter(heard).map(|s| &s.text).collect();
     assert!(rung.is_empty() && decoys.len() == 24, "taken for an ending: {rung:#?}");
 }
