@@ -267,20 +267,22 @@ proptest! {
     }
 }
 
+/// All that a person can answer.
+const CHOICES: [UserChoice; 5] = [
+    UserChoice::CompactNow,
+    UserChoice::Approve,
+    UserChoice::Snooze,
+    UserChoice::Cancel,
+    UserChoice::EditPacket,
+];
+
 fn act(lossy: bool, longest_wait: u64) -> impl Strategy<Value = Act> {
-    let choices = [
-        UserChoice::CompactNow,
-        UserChoice::Approve,
-        UserChoice::Snooze,
-        UserChoice::Cancel,
-        UserChoice::EditPacket,
-    ];
     let lost = move |act: Act| if lossy { act } else { Act::Arrive(1) };
     prop_oneof![
         6 => Just(Act::Message),
         1 => Just(Act::LocalCommand),
         1 => any::<usize>().prop_map(Act::TakeBack),
-        2 => select(choices.to_vec()).prop_map(Act::Respond),
+        2 => select(CHOICES.to_vec()).prop_map(Act::Respond),
         1 => Just(Act::Guard),
         1 => Just(Act::Unguard),
         14 => (1..8_usize).prop_map(Act::Arrive),

@@ -5,9 +5,9 @@ use crate::learn::{Example, HeadRelation, LinearModel, Settings, train_dense};
 use crate::sentences::{Sentence, SentenceKind};
 use crate::vectors::{LabeledTurn, PhaseEnd};
 use anyhow::{Context as _, Result};
-use rawr_core::words::model::{logistic, softmax};
-use rawr_core::words::phase::{self, INPUTS, TurnFacts};
-use rawr_core::words::{claim, next};
+use rawr_core::words::model::{Combination, logistic, softmax};
+use rawr_core::words::phase::{self, INPUTS, TurnFacts, UNCLEAR};
+use rawr_core::words::{Probability, claim, next};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
@@ -22,7 +22,7 @@ const PIECE_WEIGHT: f64 = 0.8;
 pub struct Models {
     pub claim: LinearModel<2>,
     pub next: LinearModel<3>,
-    pub phase: (f64, [f64; INPUTS]),
+    pub phase: Combination<INPUTS>,
 }
 
 /// What is predicted of one turn end.
@@ -133,11 +133,12 @@ impl Models {
         let claim = self.claim.score(&turn.claim);
         let next = softmax(self.next.score(&turn.next_rows(claim[0])));
         let inputs = phase::inputs(claim[0], claim[1], next, turn.facts);
-        let (bias, weights) = self.phase;
-        let phase = logistic(inputs.iter().zip(weights).fold(bias, |sum, (x, w)| sum + x * w));
+        let phase = self.phase.share(inputs);
         let claim = claim.map(logistic);
+        let heard_from = f64::from(claim::HEARD_FROM.thousandths()) / 1000.0;
         let TurnFacts { committed, plan_finished, .. } = turn.facts;
-        let has_boundary = claim.iter().any(|share| *share >= 0.5) || committed || plan_finished;
+        let has_boundary =
+            claim.iter().any(|share| *share >= heard_from) || committed || plan_finished;
         Prediction { claim, next, phase, has_boundary }
     }
 }
@@ -159,9 +160,6 @@ pub fn held_out(data: &Data) -> Vec<Prediction> {
 fn share(part: usize, of: usize) -> f64 {
     100.0 * part as f64 / of.max(1) as f64
 }
-
-/// In thousandths, where the judge is asked: below, nothing is started; from the upper end on, no one is asked.
-const JUDGED: std::ops::Range<i64> = 100..850;
 
 /// The sessions of which there are judgments.
 pub fn sessions(judgments: &str) -> BTreeSet<u32> {
@@ -189,13 +187,13 @@ pub fn with_a_judge(
             continue;
         }
         of += usize::from(turn.end == PhaseEnd::Yes);
-        let thousandths = (told.phase * 1000.0).round() as i64;
-        let starts = if JUDGED.contains(&thousandths) {
+        let ended = Probability::of_thousandths((told.phase * 1000.0).round() as u16);
+        let starts = if UNCLEAR.contains(&ended) {
             asked += 1;
             let id = format!("{session}:t{}", turn.turn);
             *judged.get(id.as_str()).with_context(|| format!("no judgment of {id}"))?
         } else {
-            thousandths >= JUDGED.end
+            ended >= UNCLEAR.end
         };
         if starts {
             started[turn.end as usize] += 1;

@@ -2,7 +2,7 @@
 //! every machine: the weights are the same everywhere.
 
 use crate::vectors::Rows;
-use rawr_core::words::model::{logistic, share, softmax};
+use rawr_core::words::model::{Combination, logistic, share, softmax};
 
 /// How the heads of a model depend on each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -104,23 +104,22 @@ impl<const HEADS: usize> LinearModel<HEADS> {
 }
 
 /// A few dense inputs, one answer: full gradient descent.
-pub fn train_dense<const N: usize>(examples: &[([f64; N], f64)]) -> (f64, [f64; N]) {
-    let (mut bias, mut weights) = (0.0, [0.0; N]);
+pub fn train_dense<const N: usize>(examples: &[([f64; N], f64)]) -> Combination<N> {
+    let mut model = Combination { bias: 0.0, weights: [0.0; N] };
     let (mut moved_bias, mut moved) = (1e-3, [1e-3; N]);
     for _ in 0..400 {
-        let (mut slope_bias, mut slope) = (0.0, weights.map(|weight| weight * 2.0));
+        let (mut slope_bias, mut slope) = (0.0, model.weights.map(|weight| weight * 2.0));
         for (inputs, truth) in examples {
-            let sum = inputs.iter().zip(weights).fold(bias, |sum, (x, w)| sum + x * w);
-            let wrong = logistic(sum) - truth;
+            let wrong = model.share(*inputs) - truth;
             slope_bias += wrong;
             (0..N).for_each(|at| slope[at] += wrong * inputs[at]);
         }
         moved_bias += slope_bias * slope_bias;
-        bias -= 0.5 * slope_bias / f64::sqrt(moved_bias);
+        model.bias -= 0.5 * slope_bias / f64::sqrt(moved_bias);
         for at in 0..N {
             moved[at] += slope[at] * slope[at];
-            weights[at] -= 0.5 * slope[at] / f64::sqrt(moved[at]);
+            model.weights[at] -= 0.5 * slope[at] / f64::sqrt(moved[at]);
         }
     }
-    (bias, weights)
+    model
 }

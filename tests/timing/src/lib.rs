@@ -29,9 +29,10 @@ pub fn run(args: &[&str]) -> Result<()> {
             let predictions = figures::held_out(&data);
             let judgments = fs::read_to_string(folder().join("judgments.txt"))?;
             let sessions = figures::sessions(&judgments);
-            let both = || data.turns.iter().cloned().zip(predictions.iter().copied());
-            let (turns, told): (Vec<_>, Vec<_>) =
-                both().filter(|(turn, _)| sessions.contains(&turn.session)).unzip();
+            let (turns, told): (Vec<_>, Vec<_>) = (data.turns.iter().zip(&predictions))
+                .filter(|(turn, _)| sessions.contains(&turn.session))
+                .map(|(turn, told)| (turn.clone(), *told))
+                .unzip();
             writeln!(out, "{} turn ends of all sessions:\n", data.turns.len())?;
             write!(out, "{}", figures::table(&data.turns, &predictions))?;
             writeln!(out, "\n{} turn ends of one project:\n", turns.len())?;

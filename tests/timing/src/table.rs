@@ -2,6 +2,7 @@
 
 use crate::figures::Models;
 use crate::learn::LinearModel;
+use rawr_core::words::model::Combination;
 use std::path::{Path, PathBuf};
 
 /// The files with their content.
@@ -9,7 +10,7 @@ pub fn files(models: &Models) -> Vec<(PathBuf, Vec<u8>)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../server/core/src/words");
     let (claim_scale, claim) = quantized(&models.claim);
     let (next_scale, next) = quantized(&models.next);
-    let (bias, weights) = models.phase;
+    let Combination { bias, weights } = models.phase;
     let list = |values: &[f64]| values.iter().map(|v| format!("{v:?}")).collect::<Vec<_>>();
     let array = |values: &[f64]| list(values).join(", ");
     let rust = format!(

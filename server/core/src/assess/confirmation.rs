@@ -6,12 +6,8 @@ use crate::event::TurnEnding;
 use crate::policy::ConfirmRule;
 use crate::thread::{Speaker, Thread, Turn};
 use crate::words::next::{self, NextMessage};
-use crate::words::phase::{self, TurnFacts};
+use crate::words::phase::{self, TurnFacts, UNCLEAR};
 use crate::words::{Probability, WorkAtHand};
-
-/// Between these probabilities a judge is asked, if the tier has one.
-const CLEARLY_NOT: Probability = Probability::of_thousandths(100);
-const CLEARLY: Probability = Probability::of_thousandths(850);
 
 /// What a message does to the work before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,7 +38,7 @@ pub(super) struct Confirmation {
 
 impl Confirmation {
     pub fn is_unclear(&self) -> bool {
-        (CLEARLY_NOT..CLEARLY).contains(&self.ended)
+        UNCLEAR.contains(&self.ended)
     }
 
     /// What the message does and why it is read so, for people.

@@ -3,17 +3,13 @@
 use crate::boundary::{Boundaries, Boundary};
 use crate::policy::Phrases;
 use crate::steps;
-use crate::words::{Probability, claim};
+use crate::words::claim::{self, HEARD_FROM};
 
 /// A phrase after one of these in the same clause does not count.
 const NEGATIONS: [&str; 12] = [
     "not", "n't", "never", "no", "without", "before", "until", "unless", "once", "when", "if",
     "cannot",
 ];
-
-/// From these probabilities on, a message counts as one that claims to be done or announces another phase.
-const CLAIMS_DONE: Probability = Probability::of_thousandths(500);
-const ANNOUNCES: Probability = Probability::of_thousandths(500);
 
 /// What a message of the agent says of the end of a phase.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -40,8 +36,8 @@ pub fn heard(message: &str, phrases: &Phrases) -> Heard {
     }
     let claim = claim::of(message);
     let groups = [
-        (Boundary::AgentDone, claim.done >= CLAIMS_DONE, done),
-        (Boundary::TopicShift, claim.announces >= ANNOUNCES, shifts),
+        (Boundary::AgentDone, claim.done >= HEARD_FROM, done),
+        (Boundary::TopicShift, claim.announces >= HEARD_FROM, shifts),
         (Boundary::ConcludingThought, false, concludes),
     ];
     let mut heard = Heard::default();

@@ -14,6 +14,9 @@ pub const ROWS: u16 = 10_000;
 /// What the classifier answers, in the order of the table.
 pub const HEADS: [&str; 2] = ["done", "announces"];
 
+/// From this probability on, a message counts as one that claims to be done or announces another phase.
+pub const HEARD_FROM: Probability = Probability::of_thousandths(500);
+
 const READING: ReadingWindow = ReadingWindow { head: 300, tail: 900, mask_quotes: true };
 
 static MODAL_WORDS: LazyLock<ModalWords> = LazyLock::new(ModalWords::new);

@@ -232,6 +232,7 @@ const fn mix(hash: u32) -> u32 {
 }
 
 /// The weights of a model that combines `N` numbers.
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Combination<const N: usize> {
     /// Added to the sum.
     pub bias: f64,

@@ -4,7 +4,6 @@
 use super::classes::ClassTable;
 use super::model::{Features, hash};
 use super::tokens::{Token, TokenKind};
-use std::sync::LazyLock;
 
 /// Names, and words separated by blanks.
 const STANCES: [(&str, &str); 4] = [
@@ -41,8 +40,15 @@ const PARTS: [&str; 16] = [
     "twelve", "half", "most", "some", "many",
 ];
 
-static PART_HASHES: LazyLock<[u32; 16]> =
-    LazyLock::new(|| PARTS.map(|word| hash(word.as_bytes(), 0)));
+const PART_HASHES: [u32; PARTS.len()] = {
+    let mut hashes = [0; PARTS.len()];
+    let mut at = 0;
+    while at < PARTS.len() {
+        hashes[at] = hash(PARTS[at].as_bytes(), 0);
+        at += 1;
+    }
+    hashes
+};
 
 pub(super) fn table() -> ClassTable {
     ClassTable::new(STANCES.iter().map(|(_, words)| words.split_whitespace()))

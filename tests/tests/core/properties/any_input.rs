@@ -375,19 +375,12 @@ fn person() -> impl Strategy<Value = GeneratedStep> {
     let input = || (0..4_u8).prop_map(|number| InputId::new(format!("i{number}")));
     let until =
         [GuardEnd::Turns(1), GuardEnd::Minutes(5), GuardEnd::NextCommit, GuardEnd::Released];
-    let choices = [
-        UserChoice::CompactNow,
-        UserChoice::Approve,
-        UserChoice::Snooze,
-        UserChoice::Cancel,
-        UserChoice::EditPacket,
-    ];
     let kinds = [UserInputKind::Message, UserInputKind::Message, UserInputKind::LocalCommand];
     prop_oneof![
         4 => (input(), select(kinds.to_vec()))
             .prop_map(|(input, kind)| GeneratedStep::Submit { text: format!("text of {input}"), input, kind }),
         1 => input().prop_map(|input| GeneratedStep::Event(InputCancelled { input }.into())),
-        4 => (select(choices.to_vec()), any::<bool>(), proptest::option::of(0..3_u32), message())
+        4 => (select(super::CHOICES.to_vec()), any::<bool>(), proptest::option::of(0..3_u32), message())
             .prop_map(|(choice, named, turns, packet)| GeneratedStep::Respond { choice, named, turns, packet }),
         1 => select(until.to_vec()).prop_map(GeneratedStep::Guard),
         1 => any::<usize>().prop_map(GeneratedStep::Unguard),
