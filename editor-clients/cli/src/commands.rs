@@ -35,7 +35,7 @@ use std::ffi::OsString;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use clap::FromArgMatches;
+use clap::{CommandFactory, FromArgMatches};
 use rawr_server::ServeOptions;
 
 use crate::args::{self, Cli, CliCommand};
@@ -99,7 +99,9 @@ pub fn main() -> ExitCode {
 
 /// The parsed arguments, and the command as the user typed it.
 fn parsed() -> Result<(Cli, String), clap::Error> {
-    let matches = args::command().try_get_matches()?;
+    // The text of the help is made only where something is printed.
+    let matches =
+        Cli::command().try_get_matches().or_else(|_| args::command().try_get_matches())?;
     let command = format!("rawr {}", matches.subcommand_name().unwrap_or_default());
     let cli = Cli::from_arg_matches(&matches);
     Ok((cli.map_err(|error| error.format(&mut args::command()))?, command))

@@ -15,7 +15,7 @@ const FOLDS: usize = 5;
 /// Of a single sentence of a person; a real turn weighs 1.
 const SENTENCE_WEIGHT: f64 = 0.8;
 /// Of a single English sentence of an agent, of which there are many more.
-const ENGLISH_CLAIM_WEIGHT: f64 = 0.4;
+const ENGLISH_CLAIM_WEIGHT: f64 = 1.0;
 /// Of a conversation piece that the project wrote; a real turn weighs 1.
 const PIECE_WEIGHT: f64 = 0.8;
 

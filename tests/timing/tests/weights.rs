@@ -17,11 +17,10 @@ fn the_committed_weights_are_what_the_trainer_makes_of_the_data() {
 }
 
 #[test]
-fn the_tables_fit_into_64_kilobytes() {
-    let tables =
-        weights().unwrap().into_iter().filter(|(path, _)| path.extension().unwrap() == "bin");
-    let bytes: usize = tables.map(|(_, content)| content.len()).sum();
-    assert!(bytes <= 64 << 10, "{bytes} bytes");
+fn each_classifiers_table_fits_into_64_kilobytes() {
+    for (path, content) in weights().unwrap() {
+        assert!(content.len() <= 64 << 10, "{}: {} bytes", path.display(), content.len());
+    }
 }
 
 #[test]
@@ -79,9 +78,9 @@ fn the_classifier_hears_most_of_what_it_has_not_learned_from() {
     };
     let heard_endings = endings.iter().filter(heard).count();
     let missed: Vec<_> = endings.iter().filter(|s| !heard(s)).map(|s| &s.text).collect();
-    assert!(heard_endings >= 27 && endings.len() == 32, "not heard: {missed:#?}");
+    assert!(heard_endings >= 182 && endings.len() == 207, "heard {heard_endings}, not {missed:#?}");
     let rung: Vec<_> = decoys.iter().filter(heard).map(|s| &s.text).collect();
-    assert!(rung.is_empty() && decoys.len() == 24, "taken for an ending: {rung:#?}");
+    assert!(rung.len() <= 15 && decoys.len() == 144, "taken for an ending: {rung:#?}");
 }
 
 #[test]

@@ -175,7 +175,7 @@ mod tests {
         check("All done: the tests pass.", "agent_done");
         check("The refactoring is finished. Next, I'll write the docs.", "agent_done, topic_shift");
         check("To summarise: three files changed.", "concluding_thought");
-        check("I changed three files.", "none");
+        check("I looked at three files.", "none");
     }
 
     #[test]

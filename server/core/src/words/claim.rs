@@ -10,7 +10,7 @@ use super::weights::CLAIM;
 use std::sync::LazyLock;
 
 /// Rows of the table.
-pub const ROWS: u16 = 10_000;
+pub const ROWS: u16 = 30_000;
 /// What the classifier answers, in the order of the table.
 pub const HEADS: [&str; 2] = ["done", "announces"];
 
