@@ -28,6 +28,7 @@ mod query;
 pub mod recall;
 pub mod redact;
 pub mod registry;
+pub mod replay;
 mod repo;
 mod stdio;
 pub mod store;

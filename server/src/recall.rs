@@ -3,21 +3,37 @@
 
 mod events;
 mod items;
-mod lines;
 mod notes;
-mod time;
 mod transcript;
 mod words;
 
 pub use words::SearchWords;
 
 use crate::capsule::CapsuleStore;
-use lines::SearchError;
 use rawr_core::units::{ThreadId, Timestamp, stable_hash};
+use rawr_replay::lines::ReadError;
+use rawr_replay::time;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Why a file, or a part of it, was not searched.
+#[derive(Debug, thiserror::Error)]
+enum SearchError {
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    #[error("outside of the thread's folder")]
+    Outside,
+    #[error("{0} lines could not be read")]
+    Lines(u64),
+}
+
+impl From<std::io::Error> for SearchError {
+    fn from(error: std::io::Error) -> Self {
+        Self::Read(error.into())
+    }
+}
 
 /// What to search of one thread.
 #[derive(Debug, Clone)]

@@ -4,6 +4,7 @@ mod codex;
 mod files;
 mod help;
 mod hooks;
+mod replay;
 mod restore;
 mod state;
 mod threads;
@@ -24,6 +25,7 @@ pub use self::files::{
 };
 pub use self::help::{command, for_completion};
 pub use self::hooks::{HookArgs, HookHost, HooksArgs, HooksCommand, HooksInstallArgs};
+pub use self::replay::{ReplayArgs, ReplaySince};
 pub use self::restore::{CapsulesArgs, RecallArgs, RestoreArgs};
 pub use self::state::{
     StateArgs, StateCheckArgs, StateCommand, StateCompactArgs, StateExportArgs, StateListArgs,
@@ -101,6 +103,8 @@ pub enum CliCommand {
     Restore(RestoreArgs),
     /// Search the conversation, text before compactions included
     Recall(RecallArgs),
+    /// Show when your configuration would have compacted in past sessions
+    Replay(ReplayArgs),
     /// Write a commented rawr.toml and the prompt files
     Init(InitArgs),
     /// Show and check the configuration

@@ -22,6 +22,7 @@ mod pin;
 mod prompts;
 mod recall;
 mod relay;
+mod replay;
 mod respond;
 mod restore;
 mod snooze;
@@ -79,6 +80,7 @@ pub fn main() -> ExitCode {
         CliCommand::Capsules(args) => on_runtime(capsules::run(&common, args)),
         CliCommand::Restore(args) => on_runtime(restore::run(&common, args)),
         CliCommand::Recall(args) => on_runtime(recall::run(&common, args)),
+        CliCommand::Replay(args) => on_runtime(replay::run(&common, args)),
         CliCommand::State(args) => on_runtime(state::run(&common, args)),
         CliCommand::Hooks(args) => hooks::run(&common, &args),
         CliCommand::Hook(args) => return hook::run(&common, &args),

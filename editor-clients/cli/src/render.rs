@@ -4,6 +4,7 @@ mod banner;
 mod decisions;
 mod human;
 mod palette;
+pub(crate) mod replay;
 mod restore;
 mod text;
 mod threads;

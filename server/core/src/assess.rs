@@ -21,7 +21,7 @@ use crate::units::{DecisionId, Percent, Timestamp};
 use serde::{Deserialize, Serialize};
 
 /// A named check of a decision (docs/spec/decisions.md#gates). The serde names are stored in `decisions.jsonl`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DecisionGate {
     /// The configuration switches on what asks: rawr's own decisions, or the built-in compaction.

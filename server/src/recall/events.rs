@@ -1,10 +1,11 @@
 //! Searches rawr's own log of a thread: packets, handoffs and directives, and messages that no other source has.
 
-use super::lines::{FileLines, SearchError};
+use super::SearchError;
 use super::{HitKind, RecallSearch, RecallSource, RecalledText, SearchPosition, SeenTexts};
 use rawr_core::event::{HostAction, MessagePurpose, MessageRole, Origin};
 use rawr_core::units::{SequenceId, Timestamp};
 use rawr_core::{Event, Record};
+use rawr_replay::lines::FileLines;
 use std::path::Path;
 
 /// The start of an agent's packet. The packet that a sequence took is a separate hit.

@@ -1,9 +1,10 @@
 //! Searches the conversations that hosts store as JSON lines: Codex's rollouts, and items of any format that name the
 //! speaker in a field. Skips duplicates and lines that the host generated.
 
-use super::lines::{FileLines, SearchError};
+use super::SearchError;
 use super::{HitKind, RecallSearch, RecallSource, RecalledText, SearchPosition, SeenTexts, time};
 use rawr_core::units::Timestamp;
+use rawr_replay::lines::FileLines;
 use serde_json::Value;
 use std::path::Path;
 
@@ -44,7 +45,7 @@ impl RecallSearch<'_> {
         at: Option<Timestamp>,
         mut seen: Option<&mut SeenTexts>,
     ) -> Result<(), SearchError> {
-        let gone = || SearchError::Io(std::io::ErrorKind::NotFound.into());
+        let gone = || SearchError::from(std::io::Error::from(std::io::ErrorKind::NotFound));
         let mut lines = FileLines::of(file)?.ok_or_else(gone)?;
         let (mut room, mut unreadable) = (Vec::new(), 0);
         while let Some((line, text)) = lines.next()?.filter(|_| !self.is_over()) {

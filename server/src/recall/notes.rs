@@ -1,7 +1,8 @@
 //! Searches an agent's notes, paragraph by paragraph.
 
-use super::lines::{FileLines, SearchError};
+use super::SearchError;
 use super::{HitKind, RecallSearch, RecallSource, RecalledText, SearchPosition, time};
+use rawr_replay::lines::FileLines;
 use std::path::Path;
 
 impl RecallSearch<'_> {

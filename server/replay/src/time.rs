@@ -5,13 +5,13 @@ use std::path::Path;
 use std::time::UNIX_EPOCH;
 
 /// The modification time.
-pub(super) fn of_file(path: &Path) -> Option<Timestamp> {
+pub fn of_file(path: &Path) -> Option<Timestamp> {
     let since = path.metadata().ok()?.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
     Some(Timestamp(i64::try_from(since.as_millis()).ok()?))
 }
 
 /// `2026-11-21T22:01:30.123Z`. Without a time zone, UTC is assumed.
-pub(super) fn parse(text: &str) -> Option<Timestamp> {
+pub fn parse(text: &str) -> Option<Timestamp> {
     let number = |from: usize, to: usize| text.get(from..to)?.parse::<i64>().ok();
     let marks = [(4, '-'), (7, '-'), (10, 'T'), (13, ':'), (16, ':')];
     if !marks.iter().all(|(at, mark)| text.get(*at..).is_some_and(|rest| rest.starts_with(*mark))) {

@@ -9,23 +9,22 @@ use std::path::Path;
 const LONGEST: u64 = 8 << 20;
 const BLOCK: usize = 256 << 10;
 
-/// Why a file, or a part of it, was not searched.
+/// Why a file could not be read.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum SearchError {
+pub enum ReadError {
+    /// The system refused.
     #[error("{0}")]
     Io(#[from] io::Error),
+    /// It is not what its name says.
     #[error("failed to decompress: {0}")]
     Packed(String),
+    /// Opening it might block.
     #[error("not a regular file")]
     NoFile,
-    #[error("outside of the thread's folder")]
-    Outside,
-    #[error("{0} lines could not be read")]
-    Lines(u64),
 }
 
-/// The lines of one file.
-pub(super) struct FileLines {
+/// The lines of one file, or of another source of bytes.
+pub struct FileLines {
     reader: BufReader<Box<dyn Read>>,
     line: Vec<u8>,
     number: u64,
@@ -35,27 +34,32 @@ pub(super) struct FileLines {
 
 impl FileLines {
     /// `None` if there is no such file.
-    pub(super) fn of(path: &Path) -> Result<Option<Self>, SearchError> {
+    pub fn of(path: &Path) -> Result<Option<Self>, ReadError> {
         // Opening a pipe would block, and reading one would never end.
         match path.metadata() {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(error.into()),
-            Ok(about) if !about.is_file() => return Err(SearchError::NoFile),
+            Ok(about) if !about.is_file() => return Err(ReadError::NoFile),
             Ok(_) => {}
         }
         let file = File::open(path)?;
         let bytes: Box<dyn Read> = if is_packed(path) { unpacked(file)? } else { Box::new(file) };
+        Ok(Some(Self::new(bytes)))
+    }
+
+    /// The lines of a stream.
+    pub fn new(bytes: Box<dyn Read>) -> Self {
         let reader = BufReader::with_capacity(BLOCK, bytes);
-        Ok(Some(Self { reader, line: Vec::new(), number: 0, skipped: 0 }))
+        Self { reader, line: Vec::new(), number: 0, skipped: 0 }
     }
 
     /// Whether the last line is incomplete and may be being written.
-    pub(super) fn is_torn(&self) -> bool {
+    pub fn is_torn(&self) -> bool {
         self.line.last() != Some(&b'\n')
     }
 
     /// The next line with its number, from 1, and without its newline.
-    pub(super) fn next(&mut self) -> io::Result<Option<(u64, &[u8])>> {
+    pub fn next(&mut self) -> io::Result<Option<(u64, &[u8])>> {
         loop {
             self.line.clear();
             if (&mut self.reader).take(LONGEST).read_until(b'\n', &mut self.line)? == 0 {
@@ -78,7 +82,7 @@ fn is_packed(path: &Path) -> bool {
 }
 
 /// Decompresses while reading, in a bounded window.
-fn unpacked(file: File) -> Result<Box<dyn Read>, SearchError> {
+fn unpacked(file: File) -> Result<Box<dyn Read>, ReadError> {
     let decoder = StreamingDecoder::new(BufReader::new(file));
-    Ok(Box::new(decoder.map_err(|error| SearchError::Packed(error.to_string()))?))
+    Ok(Box::new(decoder.map_err(|error| ReadError::Packed(error.to_string()))?))
 }

@@ -1,0 +1,191 @@
+//! `rawr replay`: shows when a configuration would have compacted in recorded sessions. It needs no sidecar; the server crate
+//! does the work.
+
+use std::io::{self, IsTerminal, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, SystemTime};
+
+use anyhow::bail;
+use rawr_core::units::Tokens;
+use rawr_host::stop::StopRequest;
+use rawr_replay::report::{ReplayOrder, ReplayTotals};
+use rawr_server::config::Home;
+use rawr_server::replay::{ReplayRequest, ReplayResult, ReplayedFile, replay, replay_stream};
+use serde_json::json;
+
+use super::common::CommonOptions;
+use crate::args::{ReplayArgs, ReplaySince};
+use crate::render::replay::{ReplayColumn, ReplayPrinter};
+
+/// Runs the command. Ctrl-C prints what has been replayed so far.
+pub(super) async fn run(common: &CommonOptions, args: ReplayArgs) -> anyhow::Result<ExitCode> {
+    let mut stop = StopRequest::on_signals()?;
+    let stopped = Arc::new(AtomicBool::new(false));
+    let request = request(common.home()?, &args)?;
+    let columns = columns(&args);
+    let stops = Arc::clone(&stopped);
+    let mut work = tokio::task::spawn_blocking(move || work(&request, &args, &stops));
+    let done = tokio::select! {
+        done = &mut work => done?,
+        () = stop.asked() => {
+            stopped.store(true, Ordering::Relaxed);
+            work.await?
+        }
+    };
+    let (result, args) = done?;
+    print(&result, &columns, &args)?;
+    Ok(if result.is_stopped { ExitCode::from(stop.exit_code()) } else { ExitCode::SUCCESS })
+}
+
+fn request(home: Home, args: &ReplayArgs) -> anyhow::Result<ReplayRequest> {
+    let is_default = args.paths.is_empty();
+    if args.paths.len() > 1 && args.paths.iter().any(|path| path == Path::new("-")) {
+        bail!("`-` stands alone: standard input holds one session");
+    }
+    let since = args.since.map(|since| match since {
+        ReplaySince::Ago(seconds) => SystemTime::now() - Duration::from_secs(seconds),
+        ReplaySince::At(ms) => {
+            SystemTime::UNIX_EPOCH + Duration::from_millis(u64::try_from(ms).unwrap_or_default())
+        }
+    });
+    Ok(ReplayRequest {
+        home,
+        paths: if is_default { default_places() } else { args.paths.clone() },
+        may_be_missing: is_default,
+        policies: std::iter::once(args.config.clone())
+            .chain(args.against.clone().map(Some))
+            .collect(),
+        since,
+        model: args.model.clone(),
+        order: if args.first_order { ReplayOrder::First } else { ReplayOrder::Second },
+        window: args.window.map(Tokens),
+    })
+}
+
+/// Where Codex and Claude Code keep their records.
+fn default_places() -> Vec<PathBuf> {
+    let folder = |variable: &str, name: &str| {
+        let set = std::env::var_os(variable).filter(|value| !value.is_empty()).map(PathBuf::from);
+        set.or_else(|| std::env::home_dir().map(|home| home.join(name)))
+    };
+    let codex = folder("CODEX_HOME", ".codex");
+    let claude = folder("CLAUDE_CONFIG_DIR", ".claude");
+    let of_codex = ["sessions", "archived_sessions"];
+    let of_codex = codex.iter().flat_map(|codex| of_codex.map(|name| codex.join(name)));
+    of_codex.chain(claude.iter().map(|claude| claude.join("projects"))).collect()
+}
+
+fn work(
+    request: &ReplayRequest,
+    args: &ReplayArgs,
+    stopped: &AtomicBool,
+) -> anyhow::Result<(ReplayResult, ReplayOutput)> {
+    let output = ReplayOutput {
+        json: args.json,
+        jsonl: args.jsonl,
+        each: args.each,
+        plot: args.plot,
+        order: request.order,
+    };
+    if args.paths == [Path::new("-")] {
+        let file = replay_stream(request, Path::new("-"), Box::new(io::stdin()))?;
+        let mut result = ReplayResult::default();
+        for report in &file.reports {
+            let mut totals = ReplayTotals::default();
+            totals.add(report);
+            result.totals.push(totals);
+        }
+        result.files.push(file);
+        return Ok((result, output));
+    }
+    let shows_progress = io::stderr().is_terminal() && !args.json && !args.jsonl;
+    let progress = |done: usize, of: usize| {
+        if shows_progress {
+            // A failure to show it is ignored.
+            let _ = write!(io::stderr(), "\r{done} of {of} sessions\x1b[K");
+        }
+    };
+    let result = replay(request, stopped, &progress);
+    if shows_progress {
+        let _ = write!(io::stderr(), "\r\x1b[K");
+    }
+    Ok((result?, output))
+}
+
+/// How to print.
+#[derive(Debug)]
+struct ReplayOutput {
+    json: bool,
+    jsonl: bool,
+    each: bool,
+    plot: bool,
+    order: ReplayOrder,
+}
+
+/// The names of the compared configurations.
+fn columns(args: &ReplayArgs) -> Vec<ReplayColumn> {
+    let name = |path: &Option<PathBuf>| match path {
+        Some(path) => path.display().to_string(),
+        None => "your configuration".to_owned(),
+    };
+    std::iter::once(&args.config)
+        .chain(args.against.is_some().then_some(&args.against))
+        .map(|path| ReplayColumn(name(path)))
+        .collect()
+}
+
+fn print(
+    result: &ReplayResult,
+    columns: &[ReplayColumn],
+    output: &ReplayOutput,
+) -> anyhow::Result<()> {
+    let mut out = io::BufWriter::new(io::stdout().lock());
+    if output.jsonl {
+        for file in &result.files {
+            rows(file, columns, &mut out)?;
+        }
+    } else if output.json {
+        let others: Vec<_> = result
+            .others
+            .iter()
+            .map(|(file, lines)| json!({"file": file, "lines": lines}))
+            .collect();
+        let names: Vec<_> = columns.iter().map(|column| &column.0).collect();
+        let whole = json!({
+            "configurations": names,
+            "order": output.order,
+            "totals": result.totals,
+            "files": result.files,
+            "others": others,
+            "isStopped": result.is_stopped,
+        });
+        writeln!(out, "{whole}")?;
+    } else {
+        let printer = ReplayPrinter { columns, order: output.order };
+        let text = printer.print(result, output.each, output.plot);
+        let mut out = anstream::AutoStream::auto(io::stdout());
+        out.write_all(text.as_bytes())?;
+    }
+    out.flush()?;
+    Ok(())
+}
+
+/// One row for each decision, with the session that it belongs to.
+fn rows(file: &ReplayedFile, columns: &[ReplayColumn], out: &mut impl Write) -> anyhow::Result<()> {
+    for (report, column) in file.reports.iter().zip(columns) {
+        for decision in &report.decisions {
+            let mut row = serde_json::to_value(decision)?;
+            if let Some(row) = row.as_object_mut() {
+                row.insert("file".to_owned(), json!(file.file));
+                row.insert("session".to_owned(), json!(report.session));
+                row.insert("configuration".to_owned(), json!(column.0));
+                row.insert("fires".to_owned(), json!(decision.fires()));
+            }
+            writeln!(out, "{row}")?;
+        }
+    }
+    Ok(())
+}

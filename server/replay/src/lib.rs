@@ -1,0 +1,16 @@
+//! Replays recorded sessions: readers turn the lines of a host's record into [`moment`]s, and [`play`] hands these to the
+//! decision core as a host would, under any policy. [`report`] says what would have happened.
+//!
+//! This crate must not ask a clock or the network. Reading order: [`moment`], [`read`], [`play`], [`report`].
+
+#![deny(missing_docs)]
+
+pub mod lines;
+pub mod time;
+
+pub mod moment;
+pub mod read;
+
+pub mod report;
+
+pub mod play;

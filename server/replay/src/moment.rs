@@ -1,0 +1,73 @@
+//! What the record of a session tells, in the order in which it happened. Each host's reader produces these.
+
+use rawr_core::Event;
+use rawr_core::event::{CompactionInitiator, TurnEnding};
+use rawr_core::signal::plan::PlanItem;
+use rawr_core::units::{Timestamp, Tokens};
+
+/// Something that happened in a recorded session.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Moment {
+    /// The session began, or was taken up again.
+    Opened(RecordedHost),
+    /// The model was named.
+    Model(String),
+    /// A person's message.
+    Prompt(String),
+    /// The agent began to work.
+    TurnStarted,
+    /// The agent said something.
+    Said(String),
+    /// A sampling request completed.
+    Usage {
+        /// Tokens in the context after it.
+        context: Tokens,
+        /// Those of its input that were not in the provider's cache, where known.
+        uncached: Option<Tokens>,
+        /// The size of the context window, where known.
+        window: Option<Tokens>,
+        /// The turn goes on with another request.
+        needs_follow_up: bool,
+    },
+    /// A shell command finished.
+    Command {
+        /// The host's id of it.
+        id: Option<String>,
+        /// The command: one word is a line for a shell, several are a program and its arguments.
+        words: Vec<String>,
+        /// Its exit code.
+        exit_code: i64,
+        /// The folder that it ran in, where it is not the session's.
+        cwd: Option<String>,
+    },
+    /// The agent set its plan.
+    Plan(Vec<PlanItem>),
+    /// The agent read a file.
+    FileRead(String),
+    /// The history was compacted, by the host's own rules or by a person.
+    Compacted(CompactionInitiator),
+    /// The turn ended.
+    TurnEnded(TurnEnding),
+    /// An event that rawr itself recorded.
+    Recorded(Box<Event>),
+}
+
+/// What a record tells of its host.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct RecordedHost {
+    /// The session's id.
+    pub session: String,
+    /// The folder that the agent worked in.
+    pub cwd: String,
+    /// The host's version.
+    pub version: Option<String>,
+}
+
+/// A moment with its time.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TimedMoment {
+    /// When it happened.
+    pub at: Timestamp,
+    /// What happened.
+    pub what: Moment,
+}

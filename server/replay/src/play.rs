@@ -1,0 +1,456 @@
+//! Plays a session against the decision core, as a host would: every moment becomes the input that a host reports, and
+//! what the core asks for is carried out by a host that always obeys.
+
+use crate::moment::{Moment, RecordedHost, TimedMoment};
+use crate::report::{
+    ContextPoint, RecordedCompaction, ReplayOrder, ReplayedDecision, SessionReport,
+};
+use rawr_core::assess::{DecisionRecord, GateStatus};
+use rawr_core::event::{
+    ActionProgress, ActionReported, Capabilities, CompactionInitiator, CompactionProgress,
+    CompactionReported, DecisionOutcome, HostAction, HostInfo, JudgeReply, JudgmentAnswered,
+    Origin, PlanUpdated, ThreadOpened, TurnCompleted, TurnEnding, TurnStarted, Usage,
+    UsageReported, UserMessage,
+};
+use rawr_core::machine::{ShellCommand, UserInputKind};
+use rawr_core::policy::{Mode, PacketSource, Policy};
+use rawr_core::prompt::Prompts;
+use rawr_core::thread::Issued;
+use rawr_core::units::{ActionId, InputId, SignalId, ThreadId, Timestamp, Tokens, TurnId};
+use rawr_core::{Effect, Event, Input, Machine, Rules, Thread};
+use std::collections::{HashMap, VecDeque};
+
+/// How much of the window is in use after a compaction that the replay starts, in percent.
+pub const LANDS_AT_PERCENT: u64 = 12;
+/// A longer pause is no work.
+const LONGEST_PAUSE_MS: i64 = 600_000;
+/// A file that is read again within so many turns after a compaction is rework.
+const REWORK_TURNS: u32 = 5;
+/// The end of every message that rawr injects.
+const MARK: &str = "[rawr:";
+/// Timeouts and actions that may follow from one input. More would be a loop.
+const MOST_STEPS: usize = 200;
+
+/// The window of a session whose record does not tell it.
+pub const ASSUMED_WINDOW: Tokens = Tokens(200_000);
+const LONG_WINDOW: Tokens = Tokens(1_000_000);
+
+/// Settings of a replay.
+#[derive(Debug, Clone, Copy)]
+pub struct ReplaySettings {
+    /// What becomes of the context after a compaction.
+    pub order: ReplayOrder,
+    /// The context window, instead of the record's.
+    pub window: Option<Tokens>,
+}
+
+/// One session that is being played.
+#[derive(Debug)]
+pub struct Player<'p> {
+    machine: Machine,
+    policy: Policy,
+    /// Decides nothing, for the order in which nothing is carried out.
+    off: Policy,
+    prompts: &'p Prompts,
+    settings: ReplaySettings,
+    report: SessionReport,
+    now: Timestamp,
+    /// A person's message that the next turn begins with.
+    prompt: Option<String>,
+    turn: Option<TurnId>,
+    /// The turn is one of rawr's own, from a session that rawr ran.
+    in_own_turn: bool,
+    last_message: Option<String>,
+    /// Tokens that the replay's own compactions took out of the recorded context.
+    freed: u64,
+    context: Tokens,
+    inputs: u64,
+    actions: VecDeque<Issued>,
+    /// The turn in which each file was last read.
+    read: HashMap<String, u32>,
+    compacted_in: Option<u32>,
+}
+
+impl<'p> Player<'p> {
+    /// Plays under this policy. Who writes packets, and whether a person is asked first, plays no part in when it decides:
+    /// here rawr writes them at once, and compacts by itself.
+    pub fn new(policy: &Policy, prompts: &'p Prompts, settings: ReplaySettings) -> Self {
+        let mut policy = policy.clone();
+        policy.enabled = true;
+        policy.mode = Mode::Auto;
+        policy.packet_author = PacketSource::Watcher;
+        policy.packet_ahead = false;
+        let off = Policy { enabled: false, ..policy.clone() };
+        Self {
+            machine: Machine::new(Thread::new(ThreadId::new("replay"))),
+            policy,
+            off,
+            prompts,
+            settings,
+            report: SessionReport::default(),
+            now: Timestamp(0),
+            prompt: None,
+            turn: None,
+            in_own_turn: false,
+            last_message: None,
+            freed: 0,
+            context: Tokens(0),
+            inputs: 0,
+            actions: VecDeque::new(),
+            read: HashMap::new(),
+            compacted_in: None,
+        }
+    }
+
+    /// Plays one moment.
+    pub fn play(&mut self, moment: TimedMoment) {
+        let TimedMoment { at, what } = moment;
+        self.wait_until(at);
+        if self.now.0 > 0 {
+            self.report.active_ms +=
+                u64::try_from((at.0 - self.now.0).clamp(0, LONGEST_PAUSE_MS)).unwrap_or_default();
+        }
+        self.now = self.now.max(at);
+        let spans = self.report.spans.get_or_insert((at, at));
+        spans.1 = self.now;
+        match what {
+            Moment::Opened(host) => self.open(host),
+            Moment::Model(model) => self.report.model = Some(model),
+            Moment::Prompt(text) => self.prompt(text),
+            Moment::TurnStarted => self.start_turn(),
+            _ if self.in_own_turn => self.in_own_turn = !matches!(what, Moment::TurnEnded(_)),
+            Moment::Said(text) => self.last_message = Some(text),
+            Moment::Usage { context, window, needs_follow_up, uncached: _ } => {
+                self.usage(context, window, needs_follow_up);
+            }
+            Moment::Command { id, words, exit_code, cwd } => {
+                let command = match <[String; 1]>::try_from(words) {
+                    Ok([line]) => ShellCommand::Line(line),
+                    Err(words) => ShellCommand::Words(words),
+                };
+                let signal = id.map(SignalId::new);
+                let turn = self.turn.clone();
+                self.handle(Input::Command { turn, signal, command, exit_code, cwd });
+            }
+            Moment::Plan(steps) => self.saw(PlanUpdated {
+                turn: self.turn.clone(),
+                signal: None,
+                steps,
+                explanation: None,
+                boundaries: Default::default(),
+            }),
+            Moment::FileRead(path) => self.file_read(path),
+            Moment::Compacted(by) => self.compacted(by),
+            Moment::TurnEnded(status) => self.end_turn(status),
+            Moment::Recorded(event) => self.saw(*event),
+        }
+    }
+
+    /// The report, once all moments have been played.
+    pub fn finish(self) -> SessionReport {
+        let mut report = self.report;
+        report.window = self.machine.thread().window.unwrap_or(ASSUMED_WINDOW);
+        report
+    }
+
+    /// Sends the timeouts that come before the next moment, such as the silence that confirms a proposal.
+    fn wait_until(&mut self, at: Timestamp) {
+        for _ in 0..MOST_STEPS {
+            match self.machine.wakes_at(&self.policy, self.now) {
+                Some(due) if due < at => {
+                    self.now = self.now.max(due);
+                    self.handle(Input::Tick);
+                }
+                _ => return,
+            }
+        }
+    }
+
+    fn open(&mut self, host: RecordedHost) {
+        self.report.session.clone_from(&host.session);
+        self.report.cwd.clone_from(&host.cwd);
+        let window = self.settings.window.unwrap_or(ASSUMED_WINDOW);
+        self.saw(ThreadOpened {
+            cwd: host.cwd,
+            host: HostInfo {
+                name: "replay".to_owned(),
+                version: host.version,
+                can: Capabilities {
+                    inject_turn: true,
+                    queue: true,
+                    compact: true,
+                    ..Capabilities::default()
+                },
+            },
+            model: None,
+            window: Some(window),
+            window_is_assumed: true,
+            baseline: Tokens(0),
+            agent: None,
+            transcript: None,
+            running_turn: None,
+        });
+    }
+
+    fn prompt(&mut self, text: String) {
+        if text.contains(MARK) {
+            self.in_own_turn = true;
+            return;
+        }
+        self.in_own_turn = false;
+        if self.turn.is_some() {
+            self.saw(UserMessage { turn: self.turn.clone(), text, directives: Vec::new() });
+            return;
+        }
+        self.inputs += 1;
+        let input = InputId::new(format!("i{}", self.inputs));
+        self.handle(Input::Submitted { input, text: text.clone(), kind: UserInputKind::Message });
+        self.prompt = Some(text);
+    }
+
+    fn start_turn(&mut self) {
+        if self.in_own_turn {
+            return;
+        }
+        self.last_message = None;
+        let turn = TurnId::new(format!("t{}", self.report.turns + 1));
+        self.turn = Some(turn.clone());
+        let text = self.prompt.take();
+        self.saw(TurnStarted {
+            turn,
+            origin: Origin::User,
+            action: None,
+            text,
+            directives: Vec::new(),
+        });
+    }
+
+    fn usage(&mut self, recorded: Tokens, window: Option<Tokens>, needs_follow_up: bool) {
+        let Some(turn) = self.turn.clone() else { return };
+        // The recorded context shrank by itself.
+        if recorded.0 < self.freed {
+            self.freed = 0;
+        }
+        self.context = Tokens(recorded.0 - self.freed);
+        let known = self.machine.thread().window.unwrap_or(ASSUMED_WINDOW);
+        let window = match self.settings.window {
+            Some(window) => window,
+            // More than fits: the session had the long window.
+            None if window.is_none() && recorded > known => LONG_WINDOW,
+            None => window.unwrap_or(known),
+        };
+        self.saw(UsageReported {
+            turn,
+            usage: usage(self.context),
+            window: Some(window),
+            model: None,
+            needs_follow_up,
+            last_message: self.last_message.clone(),
+            boundaries: Default::default(),
+            heard: None,
+        });
+        if let Some(percent) = self.machine.thread().percent_remaining(&self.policy) {
+            let (at, turn) = (self.now, self.report.turns + 1);
+            self.report.context.push(ContextPoint { at, turn, percent });
+        }
+    }
+
+    fn end_turn(&mut self, status: TurnEnding) {
+        let Some(turn) = self.turn.take() else { return };
+        self.report.turns += 1;
+        let last_message = self.last_message.take();
+        self.saw(TurnCompleted {
+            turn,
+            status,
+            last_message,
+            usage: None,
+            queued_inputs: 0,
+            review_mode: false,
+            boundaries: Default::default(),
+            heard: None,
+        });
+    }
+
+    fn compacted(&mut self, by: CompactionInitiator) {
+        self.report.recorded.push(RecordedCompaction {
+            at: self.now,
+            turn: self.report.turns + 1,
+            by,
+            tokens_before: Tokens(self.context.0 + self.freed),
+            inside_turn: self.turn.is_some(),
+        });
+        self.compacted_in = Some(self.report.turns);
+        let before = std::mem::take(&mut self.freed) + self.context.0;
+        self.saw(CompactionReported {
+            status: CompactionProgress::Completed,
+            origin: by,
+            action: None,
+            tokens_before: Some(Tokens(before)),
+            tokens_after: None,
+            error: None,
+        });
+    }
+
+    fn file_read(&mut self, path: String) {
+        let turns = self.report.turns;
+        let before = self.read.insert(path, turns);
+        let is_rework = self.compacted_in.is_some_and(|compacted| {
+            turns <= compacted + REWORK_TURNS && before.is_some_and(|read| read < compacted)
+        });
+        self.report.files_read_again += u32::from(is_rework);
+    }
+
+    fn saw(&mut self, event: impl Into<Event>) {
+        self.handle(Input::Saw(event.into()));
+    }
+
+    /// Hands an input to the core, and carries out what follows from it.
+    fn handle(&mut self, input: Input) {
+        self.step(input);
+        for _ in 0..MOST_STEPS {
+            let Some(action) = self.actions.pop_front() else { return };
+            self.perform(action);
+        }
+        self.actions.clear();
+    }
+
+    fn step(&mut self, input: Input) {
+        let before = (self.settings.order == ReplayOrder::First)
+            .then(|| (self.machine.clone(), input.clone()));
+        let rules = Rules { policy: &self.policy, prompts: self.prompts };
+        let Ok(effects) = self.machine.handle(input, &rules, self.now) else {
+            self.report.refused += 1;
+            return;
+        };
+        let fires = effects.iter().any(
+            |effect| matches!(effect, Effect::Decided(it) if it.outcome == DecisionOutcome::Compact),
+        );
+        for effect in effects {
+            match effect {
+                Effect::Decided(decision) => self.decided(&decision),
+                Effect::Perform(action) => self.actions.push_back(action),
+                Effect::Record(_) | Effect::Tell(_) => {}
+            }
+        }
+        if fires && let Some((machine, input)) = before {
+            // As if nothing had been decided.
+            self.machine = machine;
+            self.actions.clear();
+            let rules = Rules { policy: &self.off, prompts: self.prompts };
+            let again = self.machine.handle(input, &rules, self.now);
+            self.report.refused += u32::from(again.is_err());
+        }
+    }
+
+    fn decided(&mut self, decision: &DecisionRecord) {
+        let failed: Vec<_> =
+            decision.gates.iter().filter(|gate| gate.outcome == GateStatus::Fail).collect();
+        let stopped_by = match failed.as_slice() {
+            [gate] if decision.outcome == DecisionOutcome::Nothing && decision.tier.is_some() => {
+                Some(gate.gate)
+            }
+            _ => None,
+        };
+        if decision.outcome == DecisionOutcome::Nothing && stopped_by.is_none() {
+            return;
+        }
+        self.report.decisions.push(ReplayedDecision {
+            at: self.now,
+            turn: self.report.turns + u32::from(self.turn.is_some()),
+            entrance: decision.entrance,
+            outcome: decision.outcome,
+            tier: decision.tier,
+            percent: decision.percent,
+            tokens: decision.tokens,
+            boundaries: decision.boundaries,
+            reason: decision.reason.clone(),
+            proposes: decision.outcome == DecisionOutcome::Defer && decision.confirm.is_some(),
+            drops: decision.drops(),
+            vetoed: decision.is_vetoed(),
+            stopped_by,
+        });
+    }
+
+    fn perform(&mut self, action: Issued) {
+        match &action.kind {
+            HostAction::Judge { request, by, .. } => self.step(Input::Judged(JudgmentAnswered {
+                request: request.clone(),
+                source: *by,
+                answer: JudgeReply::Failed { error: "a replay asks no model".to_owned() },
+                usage: None,
+                rate_limits: Vec::new(),
+            })),
+            HostAction::SamplePacket { .. } => {
+                self.report_action(&action.id, ActionProgress::Failed, None);
+            }
+            HostAction::Compact { .. } => self.compact(&action.id),
+            HostAction::InjectTurn { via_steer: true, .. } | HostAction::DeliverInput { .. } => {
+                self.report_action(&action.id, ActionProgress::Completed, None);
+            }
+            HostAction::InjectTurn { .. } => {
+                self.inputs += 1;
+                let turn = TurnId::new(format!("r{}", self.inputs));
+                self.step(Input::Saw(
+                    TurnStarted {
+                        turn: turn.clone(),
+                        origin: Origin::Synthetic,
+                        action: Some(action.id.clone()),
+                        text: None,
+                        directives: Vec::new(),
+                    }
+                    .into(),
+                ));
+                self.step(Input::Saw(
+                    TurnCompleted {
+                        turn: turn.clone(),
+                        status: TurnEnding::Completed,
+                        last_message: None,
+                        usage: Some(usage(self.context)),
+                        queued_inputs: 0,
+                        review_mode: false,
+                        boundaries: Default::default(),
+                        heard: None,
+                    }
+                    .into(),
+                ));
+                self.report_action(&action.id, ActionProgress::Completed, Some(turn));
+            }
+        }
+    }
+
+    fn compact(&mut self, action: &ActionId) {
+        let before = self.context;
+        let window = self.machine.thread().window.unwrap_or(ASSUMED_WINDOW);
+        let after = Tokens((window.0 * LANDS_AT_PERCENT / 100).min(before.0));
+        self.freed += before.0 - after.0;
+        self.context = after;
+        for status in [CompactionProgress::Started, CompactionProgress::Completed] {
+            self.step(Input::Saw(
+                CompactionReported {
+                    status,
+                    origin: CompactionInitiator::Rawr,
+                    action: Some(action.clone()),
+                    tokens_before: Some(before),
+                    tokens_after: (status == CompactionProgress::Completed).then_some(after),
+                    error: None,
+                }
+                .into(),
+            ));
+        }
+        self.report_action(action, ActionProgress::Completed, None);
+    }
+
+    fn report_action(&mut self, id: &ActionId, status: ActionProgress, turn: Option<TurnId>) {
+        // The core may have taken the compaction's own report as the end already.
+        let is_open = self.machine.thread().action(id).is_some_and(Issued::is_open);
+        if is_open {
+            let report =
+                ActionReported { action: id.clone(), status, turn, text: None, error: None };
+            self.step(Input::Saw(report.into()));
+        }
+    }
+}
+
+fn usage(context: Tokens) -> Usage {
+    Usage { context, input: None, cached: None, output: None, reasoning: None }
+}

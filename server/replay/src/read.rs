@@ -1,0 +1,158 @@
+//! Readers of recorded sessions. A reader folds the lines of one format into [`TimedMoment`]s, one line in memory at a
+//! time. What it does not know is counted and never fatal.
+
+mod claude;
+mod codex;
+mod recorded;
+
+use crate::lines::{FileLines, ReadError};
+use crate::moment::{Moment, TimedMoment};
+use rawr_core::units::Timestamp;
+use serde::Serialize;
+
+/// The format of a recorded session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RecordFormat {
+    /// A rollout of Codex.
+    Codex,
+    /// A transcript of Claude Code.
+    Claude,
+    /// The `events.jsonl` of a thread of rawr.
+    Rawr,
+}
+
+impl RecordFormat {
+    /// The name for people.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Codex => "Codex",
+            Self::Claude => "Claude Code",
+            Self::Rawr => "rawr",
+        }
+    }
+}
+
+/// How many lines were read, and how many of them tell nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct LineCounts {
+    /// All lines.
+    pub lines: u64,
+    /// Lines of a kind that no reader knows.
+    pub unknown: u64,
+    /// Lines that are no JSON, or not of the shape that their kind has. The last one may have been torn by a crash.
+    pub malformed: u64,
+    /// Lines that are longer than any message.
+    pub oversized: u64,
+}
+
+/// What a line was to its reader.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum LineKind {
+    Known,
+    Unknown,
+    Malformed,
+}
+
+/// Folds the lines of one format.
+trait RecordReader {
+    /// Adds to `told` what the line tells.
+    fn line(&mut self, line: &[u8], told: &mut Told) -> LineKind;
+    /// Adds what only the end of the record tells.
+    fn end(&mut self, told: &mut Told);
+}
+
+/// What the lines told so far, with the newest time that was named.
+#[derive(Debug, Default)]
+struct Told {
+    moments: Vec<TimedMoment>,
+    at: Timestamp,
+}
+
+impl Told {
+    /// A record's lines may be a little out of order; time never goes back in what is told.
+    fn time(&mut self, text: &str) {
+        if let Some(at) = crate::time::parse(text) {
+            self.at = self.at.max(at);
+        }
+    }
+
+    fn add(&mut self, what: Moment) {
+        self.moments.push(TimedMoment { at: self.at, what });
+    }
+}
+
+/// Lines that may pass before a record's format must have shown itself.
+const SHOWS_ITSELF_WITHIN: u64 = 50;
+
+/// Reads a session and calls `told` for each moment, until it returns `false`. The format is `None` if no line shows one.
+///
+/// # Errors
+///
+/// [`ReadError`] if the source fails. What was read before it has been told.
+pub fn read(
+    lines: &mut FileLines,
+    told: &mut dyn FnMut(TimedMoment) -> bool,
+) -> Result<(Option<RecordFormat>, LineCounts), ReadError> {
+    let mut counts = LineCounts::default();
+    let mut reader: Option<(RecordFormat, Box<dyn RecordReader>)> = None;
+    let mut batch = Told::default();
+    let mut goes_on = true;
+    while goes_on && let Some((_, line)) = lines.next()? {
+        if line.is_empty() {
+            continue;
+        }
+        counts.lines += 1;
+        if reader.is_none() && counts.lines <= SHOWS_ITSELF_WITHIN {
+            reader = format_of(line).map(|format| (format, reader_of(format)));
+        }
+        let kind = match &mut reader {
+            Some((_, reader)) => reader.line(line, &mut batch),
+            None if line.first() == Some(&b'{') => LineKind::Unknown,
+            None => LineKind::Malformed,
+        };
+        counts.unknown += u64::from(kind == LineKind::Unknown);
+        counts.malformed += u64::from(kind == LineKind::Malformed);
+        goes_on = batch.moments.drain(..).all(&mut *told);
+    }
+    counts.oversized = lines.skipped;
+    if goes_on && let Some((_, reader)) = &mut reader {
+        reader.end(&mut batch);
+        let _ = batch.moments.drain(..).all(told);
+    }
+    Ok((reader.map(|(format, _)| format), counts))
+}
+
+fn reader_of(format: RecordFormat) -> Box<dyn RecordReader> {
+    match format {
+        RecordFormat::Codex => Box::<codex::CodexReader>::default(),
+        RecordFormat::Claude => Box::<claude::ClaudeReader>::default(),
+        RecordFormat::Rawr => Box::<recorded::EventReader>::default(),
+    }
+}
+
+/// The format that a line shows by its keys.
+fn format_of(line: &[u8]) -> Option<RecordFormat> {
+    #[derive(serde::Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Keys {
+        payload: Option<serde::de::IgnoredAny>,
+        session_id: Option<serde::de::IgnoredAny>,
+        parent_uuid: Option<serde::de::IgnoredAny>,
+        event: Option<serde::de::IgnoredAny>,
+        #[serde(rename = "type")]
+        kind: Option<serde::de::IgnoredAny>,
+    }
+    let keys: Keys = serde_json::from_slice(line).ok()?;
+    match keys {
+        Keys { payload: Some(_), kind: Some(_), .. } => Some(RecordFormat::Codex),
+        Keys { session_id, parent_uuid, kind: Some(_), .. }
+            if session_id.is_some() || parent_uuid.is_some() =>
+        {
+            Some(RecordFormat::Claude)
+        }
+        Keys { event: Some(_), kind: None, .. } => Some(RecordFormat::Rawr),
+        _ => None,
+    }
+}

@@ -1,0 +1,400 @@
+//! Rollouts of Codex, of both kinds: paginated ones store completed items, legacy ones calls and their output as text.
+
+use super::{LineKind, RecordReader, Told};
+use crate::moment::{Moment, RecordedHost};
+use rawr_core::event::{CompactionInitiator, TurnEnding};
+use rawr_core::signal::plan::{PlanItem, PlanItemStatus};
+use rawr_core::units::Tokens;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+#[derive(Debug, Default)]
+pub(super) struct CodexReader {
+    opened: bool,
+    /// Completed commands are stored as items, so calls of tools need not be read for them.
+    has_items: bool,
+    /// A turn's start is told with its first prompt or work, because a compaction is a turn of its own in Codex.
+    is_starting: bool,
+    in_turn: bool,
+    /// The turn has had nothing but a compaction so far.
+    compacts: bool,
+    model: Option<String>,
+    /// Shell commands without output yet, by the id of their call.
+    commands: HashMap<String, String>,
+    just_compacted: bool,
+}
+
+#[derive(Deserialize)]
+struct Line<'l> {
+    #[serde(borrow)]
+    timestamp: Option<Cow<'l, str>>,
+    #[serde(borrow, rename = "type")]
+    kind: Cow<'l, str>,
+    #[serde(borrow)]
+    payload: &'l RawValue,
+}
+
+#[derive(Deserialize)]
+struct SessionMeta {
+    id: Option<String>,
+    cwd: Option<String>,
+    cli_version: Option<String>,
+    history_mode: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct TurnContext {
+    model: Option<String>,
+}
+
+/// An event or an item. Each kind has some of these.
+#[derive(Deserialize)]
+struct Payload<'l> {
+    #[serde(borrow, rename = "type")]
+    kind: Cow<'l, str>,
+    #[serde(borrow)]
+    message: Option<Cow<'l, str>>,
+    #[serde(borrow)]
+    last_agent_message: Option<Cow<'l, str>>,
+    #[serde(borrow)]
+    item: Option<&'l RawValue>,
+    #[serde(borrow)]
+    info: Option<&'l RawValue>,
+    #[serde(borrow)]
+    name: Option<Cow<'l, str>>,
+    #[serde(borrow)]
+    call_id: Option<Cow<'l, str>>,
+    #[serde(borrow)]
+    arguments: Option<Cow<'l, str>>,
+    #[serde(borrow)]
+    output: Option<&'l RawValue>,
+}
+
+#[derive(Deserialize)]
+struct Item<'l> {
+    #[serde(borrow, rename = "type")]
+    kind: Cow<'l, str>,
+    #[serde(borrow)]
+    id: Option<Cow<'l, str>>,
+    #[serde(default)]
+    content: Vec<Part>,
+    #[serde(default)]
+    command: Vec<String>,
+    exit_code: Option<i64>,
+    cwd: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Part {
+    #[serde(default)]
+    text: String,
+}
+
+#[derive(Deserialize)]
+struct TokenInfo {
+    last_token_usage: LastUsage,
+    model_context_window: Option<u64>,
+}
+
+#[derive(Deserialize)]
+struct LastUsage {
+    total_tokens: u64,
+    #[serde(default)]
+    input_tokens: u64,
+    #[serde(default)]
+    cached_input_tokens: u64,
+}
+
+#[derive(Deserialize)]
+struct PlanArguments {
+    plan: Vec<PlanStep>,
+}
+
+#[derive(Deserialize)]
+struct PlanStep {
+    step: String,
+    status: String,
+}
+
+/// The arguments of the shell tools of all releases.
+#[derive(Deserialize)]
+struct ShellArguments {
+    cmd: Option<String>,
+    command: Option<ShellCommand>,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum ShellCommand {
+    Line(String),
+    Words(Vec<String>),
+}
+
+const SHELLS: [&str; 4] = ["exec_command", "shell", "shell_command", "local_shell"];
+
+impl RecordReader for CodexReader {
+    fn line(&mut self, line: &[u8], told: &mut Told) -> LineKind {
+        let Ok(line) = serde_json::from_slice::<Line>(line) else { return LineKind::Malformed };
+        if let Some(at) = &line.timestamp {
+            told.time(at);
+        }
+        let payload = line.payload.get();
+        match line.kind.as_ref() {
+            "session_meta" => match serde_json::from_str(payload) {
+                Ok(meta) => self.opened(meta, told),
+                Err(_) => LineKind::Malformed,
+            },
+            "turn_context" => match serde_json::from_str(payload) {
+                Ok(TurnContext { model }) => {
+                    if let Some(model) = model
+                        && self.model.as_ref() != Some(&model)
+                    {
+                        self.model = Some(model.clone());
+                        told.add(Moment::Model(model));
+                    }
+                    LineKind::Known
+                }
+                Err(_) => LineKind::Malformed,
+            },
+            "compacted" => {
+                self.compacted(told);
+                LineKind::Known
+            }
+            "event_msg" | "response_item" => match serde_json::from_str(payload) {
+                Ok(payload) if line.kind == "event_msg" => self.event(&payload, told),
+                Ok(payload) => self.response_item(&payload, told),
+                Err(_) => LineKind::Malformed,
+            },
+            "world_state" | "token_usage_record" => LineKind::Known,
+            _ => LineKind::Unknown,
+        }
+    }
+
+    fn end(&mut self, told: &mut Told) {
+        // The file was cut off, or the session still runs.
+        self.end_turn(TurnEnding::Interrupted, told);
+    }
+}
+
+impl CodexReader {
+    fn opened(&mut self, meta: SessionMeta, told: &mut Told) -> LineKind {
+        self.has_items |= meta.history_mode.as_deref() == Some("paginated");
+        if !std::mem::replace(&mut self.opened, true) {
+            told.add(Moment::Opened(RecordedHost {
+                session: meta.id.unwrap_or_default(),
+                cwd: meta.cwd.unwrap_or_default(),
+                version: meta.cli_version,
+            }));
+        }
+        LineKind::Known
+    }
+
+    /// Something happened in the turn that starts, so it is one.
+    fn works(&mut self, told: &mut Told) {
+        if std::mem::take(&mut self.is_starting) {
+            self.in_turn = true;
+            told.add(Moment::TurnStarted);
+        }
+        self.just_compacted = false;
+    }
+
+    fn end_turn(&mut self, ending: TurnEnding, told: &mut Told) {
+        self.is_starting = false;
+        self.compacts = false;
+        if std::mem::take(&mut self.in_turn) {
+            told.add(Moment::TurnEnded(ending));
+        }
+    }
+
+    /// Newer releases tell it twice.
+    fn compacted(&mut self, told: &mut Told) {
+        if std::mem::replace(&mut self.just_compacted, true) {
+            return;
+        }
+        // A compaction that a person or a client asked for is a turn of its own.
+        let by =
+            if self.is_starting { CompactionInitiator::User } else { CompactionInitiator::Host };
+        self.compacts = self.is_starting;
+        told.add(Moment::Compacted(by));
+    }
+
+    fn prompt(&mut self, text: String, told: &mut Told) {
+        told.add(Moment::Prompt(text));
+        self.works(told);
+    }
+
+    fn event(&mut self, event: &Payload<'_>, told: &mut Told) -> LineKind {
+        match event.kind.as_ref() {
+            "task_started" | "turn_started" => {
+                self.end_turn(TurnEnding::Interrupted, told);
+                self.is_starting = true;
+            }
+            "user_message" => {
+                if let Some(text) = event.message.as_deref() {
+                    self.prompt(text.to_owned(), told);
+                }
+            }
+            "agent_message" => {
+                if let Some(text) = event.message.as_deref() {
+                    self.works(told);
+                    told.add(Moment::Said(text.to_owned()));
+                }
+            }
+            "token_count" => {
+                let info = event.info.and_then(|info| serde_json::from_str(info.get()).ok());
+                if let Some(info) = info {
+                    self.usage(&info, told);
+                }
+            }
+            "item_completed" => {
+                let item = event.item.and_then(|item| serde_json::from_str(item.get()).ok());
+                let Some(item) = item else { return LineKind::Malformed };
+                self.item(item, told);
+            }
+            "task_complete" | "turn_complete" => {
+                if let Some(text) = event.last_agent_message.as_deref().filter(|_| self.in_turn) {
+                    told.add(Moment::Said(text.to_owned()));
+                }
+                self.end_turn(TurnEnding::Completed, told);
+            }
+            "turn_aborted" => self.end_turn(TurnEnding::Interrupted, told),
+            "context_compacted" => self.compacted(told),
+            "thread_settings_applied"
+            | "agent_reasoning"
+            | "agent_reasoning_raw_content"
+            | "error"
+            | "warning"
+            | "entered_review_mode"
+            | "exited_review_mode"
+            | "thread_rolled_back"
+            | "web_search_end"
+            | "mcp_tool_call_end"
+            | "patch_apply_end"
+            | "exec_command_end"
+            | "view_image_tool_call"
+            | "thread_name_updated" => {}
+            _ => return LineKind::Unknown,
+        }
+        LineKind::Known
+    }
+
+    fn usage(&mut self, info: &TokenInfo, told: &mut Told) {
+        let last = &info.last_token_usage;
+        // The count of a compaction's own request says nothing about the context.
+        if self.compacts || self.is_starting || self.just_compacted || last.total_tokens == 0 {
+            return;
+        }
+        told.add(Moment::Usage {
+            context: Tokens(last.total_tokens),
+            uncached: Some(Tokens(last.input_tokens.saturating_sub(last.cached_input_tokens))),
+            window: info.model_context_window.map(Tokens),
+            needs_follow_up: true,
+        });
+    }
+
+    fn item(&mut self, item: Item<'_>, told: &mut Told) {
+        let text = || item.content.iter().map(|part| part.text.as_str()).collect::<Vec<_>>();
+        match item.kind.as_ref() {
+            "UserMessage" => {
+                self.has_items = true;
+                self.prompt(text().join("\n"), told);
+            }
+            "AgentMessage" => {
+                self.works(told);
+                told.add(Moment::Said(text().join("\n")));
+            }
+            "CommandExecution" => {
+                // It may have run on in the background, and end after its turn.
+                if let Some(exit_code) = item.exit_code {
+                    told.add(Moment::Command {
+                        id: item.id.as_deref().map(str::to_owned),
+                        words: item.command,
+                        exit_code,
+                        cwd: item.cwd,
+                    });
+                }
+            }
+            "ContextCompaction" => self.compacted(told),
+            _ => self.works(told),
+        }
+    }
+
+    fn response_item(&mut self, item: &Payload<'_>, told: &mut Told) -> LineKind {
+        match item.kind.as_ref() {
+            "function_call" => {
+                let name = item.name.as_deref().unwrap_or_default();
+                let arguments = item.arguments.as_deref().unwrap_or_default();
+                self.works(told);
+                if name == "update_plan" {
+                    if let Ok(PlanArguments { plan }) = serde_json::from_str(arguments) {
+                        told.add(Moment::Plan(plan.into_iter().map(step).collect()));
+                    }
+                } else if SHELLS.contains(&name)
+                    && !self.has_items
+                    && let Some(id) = item.call_id.as_deref()
+                    && let Ok(arguments) = serde_json::from_str(arguments)
+                    && let Some(command) = line_of(arguments)
+                {
+                    self.commands.insert(id.to_owned(), command);
+                }
+            }
+            "function_call_output" => {
+                let id = item.call_id.as_deref().unwrap_or_default();
+                if let Some(command) = self.commands.remove(id)
+                    && let Some(exit_code) = item.output.and_then(exit_code)
+                {
+                    told.add(Moment::Command {
+                        id: Some(id.to_owned()),
+                        words: vec![command],
+                        exit_code,
+                        cwd: None,
+                    });
+                }
+            }
+            "message"
+            | "reasoning"
+            | "custom_tool_call"
+            | "custom_tool_call_output"
+            | "local_shell_call"
+            | "web_search_call"
+            | "additional_tools"
+            | "compaction"
+            | "ghost_snapshot" => {}
+            _ => return LineKind::Unknown,
+        }
+        LineKind::Known
+    }
+}
+
+fn step(step: PlanStep) -> PlanItem {
+    let status = match step.status.as_str() {
+        "completed" => PlanItemStatus::Completed,
+        "in_progress" => PlanItemStatus::InProgress,
+        _ => PlanItemStatus::Pending,
+    };
+    PlanItem { step: step.step, status }
+}
+
+fn line_of(arguments: ShellArguments) -> Option<String> {
+    match (arguments.cmd, arguments.command) {
+        (Some(line), _) | (None, Some(ShellCommand::Line(line))) => Some(line),
+        // `bash -lc LINE`.
+        (None, Some(ShellCommand::Words(mut words))) => words.pop(),
+        (None, None) => None,
+    }
+}
+
+/// The exit code in a shell tool's output: a text, or JSON with metadata in older releases.
+fn exit_code(output: &RawValue) -> Option<i64> {
+    let text: String = serde_json::from_str(output.get()).ok()?;
+    for mark in ["Process exited with code ", "Exit code: ", "\"exit_code\":"] {
+        if let Some((_, rest)) = text.split_once(mark) {
+            let digits = rest.trim_start();
+            let end = digits.find(|c: char| !c.is_ascii_digit() && c != '-');
+            return digits[..end.unwrap_or(digits.len())].parse().ok();
+        }
+    }
+    None
+}

@@ -1,0 +1,237 @@
+//! What a replay found, as data: for people, for files and for the wire.
+
+use crate::read::{LineCounts, RecordFormat};
+use rawr_core::assess::DecisionGate;
+use rawr_core::boundary::Boundaries;
+use rawr_core::event::{CompactionInitiator, DecisionEntrance, DecisionOutcome};
+use rawr_core::policy::PressureTier;
+use rawr_core::units::{Percent, Timestamp, Tokens};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// What becomes of the context after a compaction that the replay starts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ReplayOrder {
+    /// Each compaction is counted and not carried out: the context grows on as it was recorded.
+    First,
+    /// The context shrinks after a compaction, so that the next one comes later, as it would in life.
+    #[default]
+    Second,
+}
+
+/// One decision that led to something, or could have.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ReplayedDecision {
+    /// When it was made.
+    pub at: Timestamp,
+    /// The turn, counted from 1; 0 before the first.
+    pub turn: u32,
+    /// Which entrance asked.
+    pub entrance: DecisionEntrance,
+    /// What follows.
+    pub outcome: DecisionOutcome,
+    /// The tier in force.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tier: Option<PressureTier>,
+    /// Percent of the context window left.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub percent: Option<Percent>,
+    /// Tokens in the context.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tokens: Option<Tokens>,
+    /// The boundaries that counted.
+    pub boundaries: Boundaries,
+    /// Why, for people.
+    pub reason: String,
+    /// It only proposes; the next message or silence decides.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub proposes: bool,
+    /// Why it drops the proposal before it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub drops: Option<String>,
+    /// Only the judge was against it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub vetoed: bool,
+    /// The only gate that stopped it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stopped_by: Option<DecisionGate>,
+}
+
+impl ReplayedDecision {
+    /// Whether a compaction begins.
+    pub fn fires(&self) -> bool {
+        self.outcome == DecisionOutcome::Compact
+    }
+}
+
+/// The context after a sampling request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ContextPoint {
+    /// When.
+    pub at: Timestamp,
+    /// The turn, counted from 1.
+    pub turn: u32,
+    /// Percent of the window left, as the replay has it.
+    pub percent: Percent,
+}
+
+/// A compaction that is in the record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RecordedCompaction {
+    /// When.
+    pub at: Timestamp,
+    /// The turn, counted from 1.
+    pub turn: u32,
+    /// Who started it.
+    pub by: CompactionInitiator,
+    /// Tokens in the context before it.
+    pub tokens_before: Tokens,
+    /// It came while the agent worked.
+    pub inside_turn: bool,
+}
+
+/// One session under one policy.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SessionReport {
+    /// The session's id.
+    pub session: String,
+    /// The folder that the agent worked in.
+    pub cwd: String,
+    /// The format of its record; absent if no line showed one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub format: Option<RecordFormat>,
+    /// The last model.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// The context window that percentages are of.
+    pub window: Tokens,
+    /// The first and the last time in it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub spans: Option<(Timestamp, Timestamp)>,
+    /// Milliseconds in which something happened: longer pauses than ten minutes are left out.
+    pub active_ms: u64,
+    /// How many turns ended.
+    pub turns: u32,
+    /// Its lines.
+    pub lines: LineCounts,
+    /// All decisions that led to something, or that a single gate stopped, in order.
+    pub decisions: Vec<ReplayedDecision>,
+    /// The context over time.
+    pub context: Vec<ContextPoint>,
+    /// What the host did by itself.
+    pub recorded: Vec<RecordedCompaction>,
+    /// Files that were read before a recorded compaction and again within five turns after it.
+    pub files_read_again: u32,
+    /// Inputs that the machine refused; more than a few mean that the record was misread.
+    pub refused: u32,
+}
+
+/// Sums over sessions.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ReplayTotals {
+    /// Sessions with at least one turn.
+    pub sessions: u32,
+    /// Turns that ended.
+    pub turns: u32,
+    /// Milliseconds in which something happened.
+    pub active_ms: u64,
+    /// Proposals.
+    pub proposals: u32,
+    /// Proposals that a message, silence or a more urgent tier confirmed.
+    pub confirmed: u32,
+    /// Proposals that a message dropped.
+    pub dropped: u32,
+    /// Compactions that would have begun.
+    pub fires: u32,
+    /// Those inside of a turn.
+    pub fires_inside_turn: u32,
+    /// By tier.
+    pub fires_by_tier: BTreeMap<&'static str, u32>,
+    /// By boundary; a compaction with two of them counts for both.
+    pub fires_by_boundary: BTreeMap<String, u32>,
+    /// Decisions that only the judge stopped.
+    pub vetoes: u32,
+    /// Decisions that a single gate stopped, by gate.
+    pub near_misses: BTreeMap<DecisionGate, u32>,
+    /// Compactions of the host by its own rules.
+    pub host_compactions: u32,
+    /// Those inside of a turn.
+    pub host_compactions_inside_turn: u32,
+    /// Those before which this policy had begun none in the same session.
+    pub host_compactions_unforeseen: u32,
+    /// Compactions that a person asked for.
+    pub person_compactions: u32,
+    /// Files read again after a recorded compaction.
+    pub files_read_again: u32,
+    /// Lines of all records.
+    pub lines: LineCounts,
+}
+
+impl ReplayTotals {
+    /// Adds a session.
+    pub fn add(&mut self, session: &SessionReport) {
+        self.lines.add(session.lines);
+        if session.turns == 0 {
+            return;
+        }
+        self.sessions += 1;
+        self.turns += session.turns;
+        self.active_ms += session.active_ms;
+        self.files_read_again += session.files_read_again;
+        let mut is_open = false;
+        for decision in &session.decisions {
+            self.proposals += u32::from(decision.proposes);
+            self.dropped += u32::from(decision.drops.is_some());
+            self.vetoes += u32::from(decision.vetoed);
+            if let Some(gate) = decision.stopped_by {
+                *self.near_misses.entry(gate).or_default() += 1;
+            }
+            if decision.fires() {
+                self.fires += 1;
+                self.confirmed += u32::from(is_open);
+                self.fires_inside_turn += u32::from(decision.entrance == DecisionEntrance::MidTurn);
+                let tier = decision.tier.map_or("none", PressureTier::name);
+                *self.fires_by_tier.entry(tier).or_default() += 1;
+                for boundary in decision.boundaries.iter() {
+                    *self.fires_by_boundary.entry(boundary.name().to_owned()).or_default() += 1;
+                }
+            }
+            is_open = decision.proposes;
+        }
+        for compaction in &session.recorded {
+            match compaction.by {
+                CompactionInitiator::Host => {
+                    self.host_compactions += 1;
+                    self.host_compactions_inside_turn += u32::from(compaction.inside_turn);
+                    let before = |decision: &ReplayedDecision| decision.at <= compaction.at;
+                    let foreseen = session.decisions.iter().any(|it| it.fires() && before(it));
+                    self.host_compactions_unforeseen += u32::from(!foreseen);
+                }
+                CompactionInitiator::User => self.person_compactions += 1,
+                CompactionInitiator::Rawr => {}
+            }
+        }
+    }
+
+    /// Compactions that would have begun in an hour of work.
+    pub fn fires_per_hour(&self) -> Option<f64> {
+        let hours = self.active_ms as f64 / 3_600_000.0;
+        (hours > 0.0).then(|| f64::from(self.fires) / hours)
+    }
+}
+
+impl LineCounts {
+    /// Adds the counts of another record.
+    pub fn add(&mut self, other: Self) {
+        self.lines += other.lines;
+        self.unknown += other.unknown;
+        self.malformed += other.malformed;
+        self.oversized += other.oversized;
+    }
+}

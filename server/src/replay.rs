@@ -1,0 +1,328 @@
+//! Replays recorded sessions under the user's configuration, or under others beside it: finds the records, loads the
+//! policies, and plays several sessions at a time. Changes nothing.
+
+use crate::config::{ConfigSources, Home, UnsavedTexts};
+use crate::prompts::PromptSet;
+use rawr_core::policy::Policy;
+use rawr_core::prompt::Prompts;
+use rawr_core::units::Tokens;
+use rawr_replay::lines::{FileLines, ReadError};
+use rawr_replay::moment::{Moment, TimedMoment};
+use rawr_replay::play::{Player, ReplaySettings};
+use rawr_replay::read::{LineCounts, read};
+use rawr_replay::report::{ReplayOrder, ReplayTotals, SessionReport};
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::thread;
+use std::time::SystemTime;
+
+/// What to replay, and how.
+#[derive(Debug)]
+pub struct ReplayRequest {
+    /// The user's files.
+    pub home: Home,
+    /// Records and folders of records.
+    pub paths: Vec<PathBuf>,
+    /// A path that does not exist is passed over.
+    pub may_be_missing: bool,
+    /// One policy each: the path of a `rawr.toml`, or `None` for the user's own.
+    pub policies: Vec<Option<PathBuf>>,
+    /// Only records that were changed since.
+    pub since: Option<SystemTime>,
+    /// Only sessions whose model contains this text.
+    pub model: Option<String>,
+    /// What becomes of the context after a compaction.
+    pub order: ReplayOrder,
+    /// The context window, instead of the records'.
+    pub window: Option<Tokens>,
+}
+
+/// One record under each policy.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ReplayedFile {
+    /// The record.
+    pub file: PathBuf,
+    /// One report for each policy, in their order.
+    pub reports: Vec<SessionReport>,
+    /// Why it was read only in part, or not at all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+}
+
+/// All records.
+#[derive(Debug, Default)]
+pub struct ReplayResult {
+    /// In the order of their paths, without those that hold no session.
+    pub files: Vec<ReplayedFile>,
+    /// The sums for each policy.
+    pub totals: Vec<ReplayTotals>,
+    /// Files that hold no session of a known format, with what their lines were.
+    pub others: Vec<(PathBuf, LineCounts)>,
+    /// It was stopped before the end.
+    pub is_stopped: bool,
+}
+
+/// Why nothing was replayed.
+#[derive(Debug, thiserror::Error)]
+pub enum ReplayError {
+    /// A path or a configuration cannot be read.
+    #[error("failed to read {}: {source}", path.display())]
+    Unreadable {
+        /// The file or folder.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// There is nothing to replay.
+    #[error("no recorded sessions in {0}; pass the path of a file or folder")]
+    Nothing(String),
+}
+
+/// Replays. `progress` is called after each record with how many are done, of how many.
+///
+/// # Errors
+///
+/// [`ReplayError`] if there is nothing to replay. What is wrong in single records is reported with them.
+pub fn replay(
+    request: &ReplayRequest,
+    stop: &AtomicBool,
+    progress: &(dyn Fn(usize, usize) + Sync),
+) -> Result<ReplayResult, ReplayError> {
+    let files = records(request)?;
+    let policies = Policies::new(request)?;
+    let shipped = PromptSet::shipped();
+    let prompts = shipped.prompts();
+    let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let found = Mutex::new(Vec::new());
+    let workers = thread::available_parallelism().map_or(1, usize::from).min(files.len());
+    thread::scope(|scope| {
+        for _ in 0..workers {
+            scope.spawn(|| {
+                while !stop.load(Ordering::Relaxed)
+                    && let Some(file) = files.get(next.fetch_add(1, Ordering::Relaxed))
+                {
+                    let played = play(&file.path, request, &policies, prompts, stop);
+                    // A worker that panics ends the whole replay, so the lock is never poisoned here.
+                    if let Ok(mut found) = found.lock() {
+                        found.push(played);
+                    }
+                    progress(done.fetch_add(1, Ordering::Relaxed) + 1, files.len());
+                }
+            });
+        }
+    });
+    let mut found = found.into_inner().unwrap_or_default();
+    found.sort_by(|a, b| a.file.cmp(&b.file));
+    let mut result = ReplayResult {
+        totals: vec![ReplayTotals::default(); request.policies.len()],
+        is_stopped: stop.load(Ordering::Relaxed),
+        ..ReplayResult::default()
+    };
+    for file in found {
+        let Some(first) = file.reports.first() else {
+            result.files.push(file);
+            continue;
+        };
+        if first.format.is_none() && file.error.is_none() {
+            result.others.push((file.file, first.lines));
+            continue;
+        }
+        let wanted = request.model.as_deref().unwrap_or_default();
+        if !first.model.as_deref().unwrap_or_default().contains(wanted) {
+            continue;
+        }
+        for (total, report) in result.totals.iter_mut().zip(&file.reports) {
+            total.add(report);
+        }
+        if first.turns > 0 || file.error.is_some() {
+            result.files.push(file);
+        }
+    }
+    Ok(result)
+}
+
+/// Replays one session from a stream, such as standard input.
+///
+/// # Errors
+///
+/// [`ReplayError`] if a configuration cannot be read.
+pub fn replay_stream(
+    request: &ReplayRequest,
+    name: &Path,
+    bytes: Box<dyn io::Read>,
+) -> Result<ReplayedFile, ReplayError> {
+    let policies = Policies::new(request)?;
+    let shipped = PromptSet::shipped();
+    let prompts = shipped.prompts();
+    let never = AtomicBool::new(false);
+    let lines = Ok(Some(FileLines::new(bytes)));
+    Ok(play_lines(name, lines, request, &policies, prompts, &never))
+}
+
+struct RecordFile {
+    path: PathBuf,
+    size: u64,
+}
+
+/// The records to read, the largest first, so that the workers end together.
+fn records(request: &ReplayRequest) -> Result<Vec<RecordFile>, ReplayError> {
+    let mut files = Vec::new();
+    for place in &request.paths {
+        let unreadable = |source| ReplayError::Unreadable { path: place.clone(), source };
+        match place.metadata() {
+            Ok(about) if about.is_dir() => walk(place, &mut files).map_err(unreadable)?,
+            Ok(about) => files.push(RecordFile { path: place.clone(), size: about.len() }),
+            Err(_) if request.may_be_missing => {}
+            Err(error) => return Err(unreadable(error)),
+        }
+    }
+    if let Some(since) = request.since {
+        files.retain(|file| {
+            let changed = file.path.metadata().and_then(|about| about.modified());
+            changed.is_ok_and(|changed| changed >= since)
+        });
+    }
+    if files.is_empty() {
+        let names: Vec<_> = request.paths.iter().map(|place| place.display().to_string()).collect();
+        return Err(ReplayError::Nothing(names.join(", ")));
+    }
+    files.sort_by(|a, b| b.size.cmp(&a.size).then_with(|| a.path.cmp(&b.path)));
+    files.dedup_by(|a, b| a.path == b.path);
+    Ok(files)
+}
+
+/// Symbolic links to folders are not followed, so that a walk ends. A folder that cannot be read is passed over.
+fn walk(folder: &Path, files: &mut Vec<RecordFile>) -> io::Result<()> {
+    for entry in folder.read_dir()? {
+        let Ok(entry) = entry else { continue };
+        let path = entry.path();
+        match entry.file_type() {
+            Ok(kind) if kind.is_dir() => walk(&path, files).unwrap_or_default(),
+            Ok(_) if is_record(&path) => {
+                let size = path.metadata().map_or(0, |about| about.len());
+                files.push(RecordFile { path, size });
+            }
+            Ok(_) | Err(_) => {}
+        }
+    }
+    Ok(())
+}
+
+fn is_record(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    name.ends_with(".jsonl") || name.ends_with(".jsonl.zst")
+}
+
+/// Policies depend on the model, because a configuration may have tables of models.
+struct Policies<'r> {
+    home: &'r Home,
+    /// The text that stands in for the user's `rawr.toml`.
+    texts: Vec<UnsavedTexts>,
+    known: Mutex<BTreeMap<String, Vec<Policy>>>,
+}
+
+impl<'r> Policies<'r> {
+    fn new(request: &'r ReplayRequest) -> Result<Self, ReplayError> {
+        let text = |path: &Option<PathBuf>| -> Result<UnsavedTexts, ReplayError> {
+            let Some(path) = path else { return Ok(UnsavedTexts::new()) };
+            let text = std::fs::read_to_string(path)
+                .map_err(|source| ReplayError::Unreadable { path: path.clone(), source })?;
+            Ok(UnsavedTexts::from([(request.home.rawr_toml(), text)]))
+        };
+        let texts = request.policies.iter().map(text).collect::<Result<_, _>>()?;
+        Ok(Self { home: &request.home, texts, known: Mutex::default() })
+    }
+
+    fn of(&self, model: Option<&str>) -> Vec<Policy> {
+        let load = |unsaved| {
+            let unsaved = Some(unsaved);
+            ConfigSources { model, unsaved, ..ConfigSources::at(self.home) }.load().0.policy
+        };
+        let key = model.unwrap_or_default().to_owned();
+        if let Ok(known) = self.known.lock()
+            && let Some(policies) = known.get(&key)
+        {
+            return policies.clone();
+        }
+        let policies: Vec<Policy> = self.texts.iter().map(load).collect();
+        if let Ok(mut known) = self.known.lock() {
+            known.insert(key, policies.clone());
+        }
+        policies
+    }
+}
+
+/// So many moments may come before the first request names the model.
+const BEFORE_THE_MODEL: usize = 1000;
+
+fn play(
+    path: &Path,
+    request: &ReplayRequest,
+    policies: &Policies<'_>,
+    prompts: &Prompts,
+    stop: &AtomicBool,
+) -> ReplayedFile {
+    play_lines(path, FileLines::of(path), request, policies, prompts, stop)
+}
+
+fn play_lines(
+    path: &Path,
+    lines: Result<Option<FileLines>, ReadError>,
+    request: &ReplayRequest,
+    policies: &Policies<'_>,
+    prompts: &Prompts,
+    stop: &AtomicBool,
+) -> ReplayedFile {
+    let settings = ReplaySettings { order: request.order, window: request.window };
+    let mut players: Vec<Player<'_>> = Vec::new();
+    let mut waiting: Vec<TimedMoment> = Vec::new();
+    let mut model = None;
+    let begin = |waiting: &mut Vec<TimedMoment>, model: Option<&str>| -> Vec<Player<'_>> {
+        let mut players: Vec<_> = (policies.of(model).iter())
+            .map(|policy| Player::new(policy, prompts, settings))
+            .collect();
+        for moment in waiting.drain(..) {
+            players.iter_mut().for_each(|player| player.play(moment.clone()));
+        }
+        players
+    };
+    let mut told = |moment: TimedMoment| {
+        if let Moment::Model(name) = &moment.what {
+            model.get_or_insert_with(|| name.clone());
+        }
+        if players.is_empty() {
+            let is_known = matches!(moment.what, Moment::Usage { .. });
+            waiting.push(moment);
+            if is_known || waiting.len() >= BEFORE_THE_MODEL {
+                players = begin(&mut waiting, model.as_deref());
+            }
+        } else {
+            players.iter_mut().for_each(|player| player.play(moment.clone()));
+        }
+        !stop.load(Ordering::Relaxed)
+    };
+    let done = match lines {
+        Ok(Some(mut lines)) => read(&mut lines, &mut told),
+        Ok(None) => Err(io::Error::from(io::ErrorKind::NotFound).into()),
+        Err(error) => Err(error),
+    };
+    if players.is_empty() {
+        players = begin(&mut waiting, model.as_deref());
+    }
+    let mut reports: Vec<_> = players.into_iter().map(Player::finish).collect();
+    let error = match done {
+        Ok((format, lines)) => {
+            for report in &mut reports {
+                (report.format, report.lines) = (format, lines);
+            }
+            None
+        }
+        Err(error) => Some(error.to_string()),
+    };
+    ReplayedFile { file: path.to_owned(), reports, error }
+}
