@@ -10,7 +10,6 @@ use rawr_replay::lines::{FileLines, ReadError};
 use rawr_replay::moment::{Moment, TimedMoment};
 use rawr_replay::play::{Player, ReplaySettings};
 use rawr_replay::read::{LineCounts, read};
-use rawr_replay::report::{ReplayOrder, ReplayTotals, SessionReport};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::io;
@@ -19,6 +18,11 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use std::time::SystemTime;
+
+pub use rawr_replay::report::{
+    ContextPoint, RecordedCompaction, ReplayOrder, ReplayTotals, ReplayedDecision, SessionReport,
+};
+pub use rawr_replay::time::parse as parse_time;
 
 /// What to replay, and how.
 #[derive(Debug)]
@@ -37,8 +41,8 @@ pub struct ReplayRequest {
     pub model: Option<String>,
     /// What becomes of the context after a compaction.
     pub order: ReplayOrder,
-    /// The context window, instead of the records'.
-    pub window: Option<Tokens>,
+    /// The context window in tokens, instead of the records'.
+    pub window: Option<u64>,
 }
 
 /// One record under each policy.
@@ -278,7 +282,7 @@ fn play_lines(
     prompts: &Prompts,
     stop: &AtomicBool,
 ) -> ReplayedFile {
-    let settings = ReplaySettings { order: request.order, window: request.window };
+    let settings = ReplaySettings { order: request.order, window: request.window.map(Tokens) };
     let mut players: Vec<Player<'_>> = Vec::new();
     let mut waiting: Vec<TimedMoment> = Vec::new();
     let mut model = None;

@@ -66,9 +66,10 @@ pub struct Player<'p> {
     context: Tokens,
     inputs: u64,
     actions: VecDeque<Issued>,
-    /// The turn in which each file was last read.
-    read: HashMap<String, u32>,
-    compacted_in: Option<u32>,
+    /// After how many recorded compactions each file was last read.
+    read: HashMap<String, usize>,
+    /// The turns before the last recorded compaction.
+    compacted_after: u32,
 }
 
 impl<'p> Player<'p> {
@@ -98,7 +99,7 @@ impl<'p> Player<'p> {
             inputs: 0,
             actions: VecDeque::new(),
             read: HashMap::new(),
-            compacted_in: None,
+            compacted_after: 0,
         }
     }
 
@@ -279,7 +280,7 @@ impl<'p> Player<'p> {
             tokens_before: Tokens(self.context.0 + self.freed),
             inside_turn: self.turn.is_some(),
         });
-        self.compacted_in = Some(self.report.turns);
+        self.compacted_after = self.report.turns;
         let before = std::mem::take(&mut self.freed) + self.context.0;
         self.saw(CompactionReported {
             status: CompactionProgress::Completed,
@@ -292,11 +293,10 @@ impl<'p> Player<'p> {
     }
 
     fn file_read(&mut self, path: String) {
-        let turns = self.report.turns;
-        let before = self.read.insert(path, turns);
-        let is_rework = self.compacted_in.is_some_and(|compacted| {
-            turns <= compacted + REWORK_TURNS && before.is_some_and(|read| read < compacted)
-        });
+        let compactions = self.report.recorded.len();
+        let before = self.read.insert(path, compactions);
+        let is_rework = before.is_some_and(|read| read < compactions)
+            && self.report.turns <= self.compacted_after + REWORK_TURNS;
         self.report.files_read_again += u32::from(is_rework);
     }
 
@@ -327,7 +327,11 @@ impl<'p> Player<'p> {
         );
         for effect in effects {
             match effect {
-                Effect::Decided(decision) => self.decided(&decision),
+                Effect::Decided(decision) => {
+                    if decision.is_worth_storing(self.machine.thread()) {
+                        self.decided(&decision);
+                    }
+                }
                 Effect::Perform(action) => self.actions.push_back(action),
                 Effect::Record(_) | Effect::Tell(_) => {}
             }
@@ -346,14 +350,10 @@ impl<'p> Player<'p> {
         let failed: Vec<_> =
             decision.gates.iter().filter(|gate| gate.outcome == GateStatus::Fail).collect();
         let stopped_by = match failed.as_slice() {
-            [gate] if decision.outcome == DecisionOutcome::Nothing && decision.tier.is_some() => {
-                Some(gate.gate)
-            }
+            [gate] if decision.tier.is_some() && decision.proposal.is_none() => Some(gate.gate),
             _ => None,
         };
-        if decision.outcome == DecisionOutcome::Nothing && stopped_by.is_none() {
-            return;
-        }
+        let stopped_by = stopped_by.filter(|_| decision.outcome == DecisionOutcome::Nothing);
         self.report.decisions.push(ReplayedDecision {
             at: self.now,
             turn: self.report.turns + u32::from(self.turn.is_some()),

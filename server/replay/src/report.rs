@@ -20,7 +20,7 @@ pub enum ReplayOrder {
     Second,
 }
 
-/// One decision that led to something, or could have.
+/// One decision.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ReplayedDecision {
@@ -94,6 +94,13 @@ pub struct RecordedCompaction {
     pub inside_turn: bool,
 }
 
+impl RecordedCompaction {
+    /// The host compacted by its own rules.
+    pub fn is_by_host(&self) -> bool {
+        self.by == CompactionInitiator::Host
+    }
+}
+
 /// One session under one policy.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -119,7 +126,7 @@ pub struct SessionReport {
     pub turns: u32,
     /// Its lines.
     pub lines: LineCounts,
-    /// All decisions that led to something, or that a single gate stopped, in order.
+    /// All decisions that rawr would have stored, in order.
     pub decisions: Vec<ReplayedDecision>,
     /// The context over time.
     pub context: Vec<ContextPoint>,

@@ -47,7 +47,7 @@ const GOALS: &[RatioGoal] = &[
     RatioGoal(Replay, "in process", "store", "mbPerS", SPLIT_LINES, AtLeast(0.075)),
     RatioGoal(Count, "in process", EXACT, "mbPerS", OTHER_TOKENIZER, AtLeast(3.0)),
     RatioGoal(Grow, "in process", EXACT, "meanUs", PIECES, AtMost(1.4)),
-    RatioGoal(Hear, "in process", "claim", "meanUs", LOWERCASE, AtMost(1.5)),
+    RatioGoal(Hear, "in process", "claim", "meanUs", LOWERCASE, AtMost(2.4)),
     RatioGoal(Hear, "in process", "next message", "meanUs", LOWERCASE, AtMost(0.5)),
 ];
 

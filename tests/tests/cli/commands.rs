@@ -4,6 +4,7 @@
 
 mod doctor;
 mod help;
+mod replay;
 mod surroundings;
 
 use std::io::{BufRead, BufReader, Write};

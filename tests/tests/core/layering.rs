@@ -110,7 +110,7 @@ fn shipped(folder: &str) -> Vec<(String, String)> {
 
 /// The modules of the server with the modules that they use, from top to bottom: none uses one above it. A new arrow is
 /// a new line here; `UPDATE=1` copies the list to ARCHITECTURE.md.
-const ARROWS: [(&str, &[&str]); 25] = [
+const ARROWS: [(&str, &[&str]); 26] = [
     ("connection", &["jobs", "methods", "outbox", "registry", "trace", "watch", "workers"]),
     (
         "methods",
@@ -166,6 +166,7 @@ const ARROWS: [(&str, &[&str]); 25] = [
     ("judge", &["config", "redact"]),
     ("language", &["config", "problem", "prompts"]),
     ("recall", &["capsule", "redact"]),
+    ("replay", &["config", "prompts"]),
     ("repo", &["config"]),
     ("workers", &["capsule", "store"]),
     ("capsule", &["store"]),
@@ -231,6 +232,16 @@ const HOST_ARROWS: [(&str, &[&str]); 12] = [
     ("session_files", &[]),
     ("text", &[]),
     ("transport", &[]),
+];
+
+/// The same for the crate that replays.
+const REPLAY_ARROWS: [(&str, &[&str]); 6] = [
+    ("play", &["moment", "report"]),
+    ("report", &["read"]),
+    ("read", &["lines", "moment", "time"]),
+    ("lines", &[]),
+    ("moment", &[]),
+    ("time", &[]),
 ];
 
 /// The same for the CLI.
@@ -302,6 +313,7 @@ fn architecture_md_lists_the_modules_and_what_they_may_use() {
         table("CLI", &CLI_ARROWS),
         table("hosts", &HOST_ARROWS),
         table("server", &ARROWS),
+        table("replay", &REPLAY_ARROWS),
         table("core", &CORE_ARROWS),
     ]
     .join("\n");
@@ -329,11 +341,15 @@ fn server_modules_use_only_what_the_list_allows() {
 #[test]
 fn core_modules_use_only_what_the_list_allows() {
     check_arrows("server/core/src", &CORE_ARROWS);
+    check_arrows("server/replay/src", &REPLAY_ARROWS);
 }
 
 /// What the commands use of the server crate without a sidecar, by file: they read, check and print user files and
 /// stored threads, and `rawr serve` runs the sidecar. A new use is a new line here.
-const OF_THE_SERVER: [(&str, &[&str]); 12] = [
+const OF_THE_SERVER: [(&str, &[&str]); 15] = [
+    ("args/replay.rs", &["replay"]),
+    ("commands/replay.rs", &["config", "replay"]),
+    ("render/replay.rs", &["replay"]),
     ("commands.rs", &["log_if_asked", "serve", "ServeOptions"]),
     ("commands/common.rs", &["config", "store"]),
     ("commands/attach/log.rs", &["redact"]),

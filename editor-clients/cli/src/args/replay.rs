@@ -73,7 +73,7 @@ pub enum ReplaySince {
 }
 
 fn parse_since(text: &str) -> Result<ReplaySince, String> {
-    if let Some(at) = rawr_replay::time::parse(&format!("{text}T00:00:00Z")) {
+    if let Some(at) = rawr_server::replay::parse_time(&format!("{text}T00:00:00Z")) {
         return Ok(ReplaySince::At(at.0));
     }
     let unknown = || "expected a number with h, d or w, or a date such as 2026-11-01".to_owned();

@@ -9,11 +9,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime};
 
 use anyhow::bail;
-use rawr_core::units::Tokens;
 use rawr_host::stop::StopRequest;
-use rawr_replay::report::{ReplayOrder, ReplayTotals};
 use rawr_server::config::Home;
-use rawr_server::replay::{ReplayRequest, ReplayResult, ReplayedFile, replay, replay_stream};
+use rawr_server::replay::{
+    ReplayOrder, ReplayRequest, ReplayResult, ReplayTotals, ReplayedFile, replay, replay_stream,
+};
 use serde_json::json;
 
 use super::common::CommonOptions;
@@ -61,7 +61,7 @@ fn request(home: Home, args: &ReplayArgs) -> anyhow::Result<ReplayRequest> {
         since,
         model: args.model.clone(),
         order: if args.first_order { ReplayOrder::First } else { ReplayOrder::Second },
-        window: args.window.map(Tokens),
+        window: args.window,
     })
 }
 

@@ -3,9 +3,7 @@
 use std::fmt::Write as _;
 
 use anstyle::{AnsiColor, Style};
-use rawr_core::event::CompactionInitiator;
-use rawr_replay::report::{ReplayOrder, ReplayTotals, SessionReport};
-use rawr_server::replay::ReplayResult;
+use rawr_server::replay::{ReplayOrder, ReplayResult, ReplayTotals, SessionReport};
 
 use super::palette::paint;
 use super::text::number;
@@ -55,7 +53,7 @@ impl ReplayPrinter<'_> {
             .iter()
             .map(|report| report.decisions.iter().filter(|it| it.fires()).count().to_string())
             .collect();
-        let own = first.recorded.iter().filter(|it| it.by == CompactionInitiator::Host).count();
+        let own = first.recorded.iter().filter(|it| it.is_by_host()).count();
         let _ = writeln!(
             out,
             "{}  {host}, {} turns: {} compactions, {own} by the host itself",

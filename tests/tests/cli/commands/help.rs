@@ -73,6 +73,7 @@ fn the_help_starts_with_examples() {
               capsules     List the capsules saved before each compaction of a thread
               restore      Restore the state before a compaction, in a new thread
               recall       Search the conversation, text before compactions included
+              replay       Show when your configuration would have compacted in past sessions
 
             Settings and files:
               config       Show and check the configuration

@@ -1,0 +1,227 @@
+//! `rawr replay`: recorded sessions under a configuration. tests/samples/sessions/README.md says why each row is as it is.
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+
+use expect_test::{Expect, expect};
+use rawr_tests::{err, out};
+use serde_json::Value;
+
+use super::CommandFixture;
+
+fn sample(name: &str) -> String {
+    let samples = Path::new(env!("CARGO_MANIFEST_DIR")).join("samples");
+    samples.join(name).display().to_string()
+}
+
+fn rows(text: &str) -> Vec<Value> {
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// The columns that the README explains.
+fn table(rows: &[Value]) -> String {
+    let text = |row: &Value, key: &str| row[key].as_str().unwrap_or("-").to_owned();
+    let row = |row: &Value| {
+        format!(
+            "{} {} {} {}% {} tokens, {}\n",
+            row["turn"],
+            text(row, "outcome"),
+            text(row, "tier"),
+            row["percent"],
+            row["tokens"],
+            text(row, "stoppedBy")
+        )
+    };
+    rows.iter().filter(|row| row["entrance"] != "mid_turn").map(row).collect()
+}
+
+fn check_table(file: &str, expected: Expect) {
+    let fixture = CommandFixture::new();
+    let done = fixture.run(&["replay", &sample(file), "--jsonl"]);
+    assert!(done.status.success(), "{}", err(&done));
+    expected.assert_eq(&table(&rows(&out(&done))));
+}
+
+#[test]
+fn a_session_of_claude_code_is_decided_as_by_hand() {
+    check_table("sessions/claude.jsonl", expect![[r#"
+        1 defer ready 65% 71000 tokens, -
+        1 nothing ready 65% 71000 tokens, -
+        2 defer asap 62% 76000 tokens, -
+        2 compact asap 62% 76000 tokens, -
+        3 nothing - 87% 27000 tokens, -
+        4 nothing early 82% 36000 tokens, rearm
+    "#]]);
+}
+
+#[test]
+fn both_formats_of_codex_are_read() {
+    check_table("rollouts/legacy.jsonl", expect![[r#"
+        1 defer asap 62% 7187 tokens, -
+        1 compact asap 62% 7187 tokens, -
+        2 nothing - 87% 2411 tokens, -
+        3 nothing asap 63% 6953 tokens, -
+        4 nothing asap 63% 7080 tokens, -
+    "#]]);
+    check_table("rollouts/paginated.jsonl", expect![[r#"
+        1 defer asap 25% 143139 tokens, -
+        1 compact asap 25% 143139 tokens, -
+        2 nothing - 88% 23718 tokens, -
+        3 nothing - 94% 11839 tokens, -
+    "#]]);
+}
+
+#[test]
+fn the_sums_are_printed_beside_those_of_another_configuration() {
+    let fixture = CommandFixture::new();
+    let other = fixture.home.path().join("spec.toml");
+    fs::write(&other, "[rawr_auto_compaction]\npreset = \"spec\"\n").unwrap();
+    let done = fixture.run(&[
+        "replay",
+        &sample("sessions/claude.jsonl"),
+        "--against",
+        other.to_str().unwrap(),
+        "--each",
+    ]);
+    let text = out(&done).replace(&sample(""), "").replace(other.to_str().unwrap(), "spec.toml");
+    // The column is as wide as the path.
+    let text: Vec<_> =
+        text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
+    expect![[r#"
+        sessions/claude.jsonl Claude Code, 4 turns: 1 against 1 compactions, 1 by the host itself
+
+        1 sessions, 4 turns, 0.5 hours of work
+
+        your configuration spec.toml
+        compactions 1 1
+        in an hour of work 2.00 2.00
+        inside a turn 0 0
+        at asap 1 1
+        after agent_done 1 1
+        proposals 2 0
+        confirmed 1 0
+        dropped by the next message 1 0
+        stopped by rearm alone 1 0
+        stopped by boundary alone 0 1
+        compactions of the host by itself 1 1
+        inside a turn 1 1
+        before any compaction of rawr 0 0
+        compactions that a person asked for 0 0
+        files read again after these 1 1
+
+        Second order: after a compaction, 12% of the window counts as used, so that the next one comes later.
+        Of 32 lines, 1 are of an unknown kind, 1 malformed, 0 too long."#]].assert_eq(&text.join("\n"));
+}
+
+#[test]
+fn first_order_counts_without_compacting() {
+    let fixture = CommandFixture::new();
+    let done =
+        fixture.run(&["replay", &sample("sessions/claude.jsonl"), "--jsonl", "--first-order"]);
+    let used = |turn: u64| {
+        let rows = rows(&out(&done));
+        let row = rows.iter().rfind(|row| row["turn"] == turn).unwrap().clone();
+        row["tokens"].clone()
+    };
+    // As recorded, because nothing was compacted after turn 2.
+    assert_eq!((used(2), used(3)), (76_000.into(), 79_000.into()));
+}
+
+#[test]
+fn a_session_from_standard_input_is_decided_as_from_its_file() {
+    let fixture = CommandFixture::new();
+    let from_file = fixture.run(&["replay", &sample("rollouts/paginated.jsonl"), "--jsonl"]);
+    let mut child = fixture
+        .command(&["replay", "-", "--jsonl"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let bytes = fs::read(sample("rollouts/paginated.jsonl")).unwrap();
+    child.stdin.take().unwrap().write_all(&bytes).unwrap();
+    let done = child.wait_with_output().unwrap();
+    let named = out(&from_file).replace(&sample("rollouts/paginated.jsonl"), "-");
+    assert_eq!(out(&done), named);
+    assert!(!named.is_empty());
+}
+
+#[test]
+fn damaged_files_are_counted_and_the_rest_is_replayed() {
+    let fixture = CommandFixture::new();
+    let folder = fixture.temporary.path().join("sessions");
+    fs::create_dir(&folder).unwrap();
+    let whole = fs::read(sample("sessions/claude.jsonl")).unwrap();
+    fs::write(folder.join("whole.jsonl"), &whole).unwrap();
+    fs::write(folder.join("cut.jsonl"), &whole[..whole.len() / 2]).unwrap();
+    fs::write(folder.join("empty.jsonl"), "").unwrap();
+    fs::write(folder.join("binary.jsonl"), b"\0\xff\n\x01\n{").unwrap();
+    fs::write(folder.join("broken.jsonl.zst"), "no frame").unwrap();
+    let mixed = [b"no json\n".as_slice(), &fs::read(sample("rollouts/legacy.jsonl")).unwrap()];
+    fs::write(folder.join("mixed.jsonl"), mixed.concat()).unwrap();
+    fs::write(folder.join("notes.txt"), "no session").unwrap();
+    let done = fixture.run(&["replay", folder.to_str().unwrap(), "--json"]);
+    assert!(done.status.success(), "{}", err(&done));
+    let whole: Value = serde_json::from_str(&out(&done)).unwrap();
+    let name = |file: &Value| {
+        let path = PathBuf::from(file["file"].as_str().unwrap());
+        path.file_name().unwrap().to_str().unwrap().to_owned()
+    };
+    let files = whole["files"].as_array().unwrap();
+    let read: Vec<_> = files
+        .iter()
+        .map(|file| format!("{} {}", name(file), file["reports"][0]["lines"]["malformed"]))
+        .collect();
+    assert_eq!(read, ["broken.jsonl.zst 0", "cut.jsonl 1", "mixed.jsonl 1", "whole.jsonl 1"]);
+    let failed: Vec<_> = files.iter().filter(|file| file["error"].is_string()).map(name).collect();
+    assert_eq!(failed, ["broken.jsonl.zst"]);
+    let others: Vec<_> = whole["others"].as_array().unwrap().iter().map(name).collect();
+    assert_eq!(others, ["binary.jsonl", "empty.jsonl"]);
+    assert_eq!(whole["totals"][0]["sessions"], 3);
+}
+
+#[test]
+fn what_cannot_be_replayed_is_named() {
+    let fixture = CommandFixture::new();
+    let check = |arguments: &[&str], expected: &str| {
+        let done = fixture.run(arguments);
+        assert!(!done.status.success() && out(&done).is_empty(), "{arguments:?}");
+        assert!(err(&done).contains(expected), "{}", err(&done));
+    };
+    check(&["replay", "/nowhere"], "rawr: failed to read /nowhere: No such file or directory");
+    check(&["replay", "-", "x.jsonl"], "`-` stands alone");
+    check(&["replay", "--since", "soon"], "expected a number with h, d or w");
+    check(&["replay", &sample("sessions"), "--config", "/none.toml"], "failed to read /none.toml");
+    let empty = fixture.temporary.path().to_str().unwrap();
+    check(&["replay", empty], "no recorded sessions in");
+}
+
+/// The events of the thread are read as those of any host, and decided again.
+#[test]
+fn a_thread_of_rawr_is_decided_again_as_it_was() {
+    let fixture = CommandFixture::new();
+    let kept = fixture.temporary.path().join("kept");
+    let demo = fixture.run(&["demo", "--keep", kept.to_str().unwrap()]);
+    assert!(demo.status.success(), "{}", err(&demo));
+    let home = kept.join("home");
+    let threads = home.join("rawr/auto_compaction/threads");
+    let thread = threads.read_dir().unwrap().next().unwrap().unwrap().path();
+    let events = thread.join("events.jsonl");
+    let done = fixture.run(&[
+        "replay",
+        "--home",
+        home.to_str().unwrap(),
+        events.to_str().unwrap(),
+        "--jsonl",
+    ]);
+    let said = |row: &Value| {
+        ["entrance", "outcome", "tier", "percent", "tokens", "boundaries", "reason"]
+            .map(|key| row[key].clone())
+    };
+    let live = fs::read_to_string(thread.join("decisions.jsonl")).unwrap();
+    let live: Vec<_> = rows(&live).iter().map(|row| said(&row["decision"])).collect();
+    let again: Vec<_> = rows(&out(&done)).iter().map(said).collect();
+    assert!(live.len() >= 5);
+    assert_eq!(again, live);
+}
