@@ -59,7 +59,7 @@ impl FileLines {
     }
 
     /// The next line with its number, from 1, and without its newline.
-    pub fn next(&mut self) -> io::Result<Option<(u64, &[u8])>> {
+    pub fn next_line(&mut self) -> io::Result<Option<(u64, &[u8])>> {
         loop {
             self.line.clear();
             if (&mut self.reader).take(LONGEST).read_until(b'\n', &mut self.line)? == 0 {

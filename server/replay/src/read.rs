@@ -99,7 +99,7 @@ pub fn read(
     let mut reader: Option<(RecordFormat, Box<dyn RecordReader>)> = None;
     let mut batch = Told::default();
     let mut goes_on = true;
-    while goes_on && let Some((_, line)) = lines.next()? {
+    while goes_on && let Some((_, line)) = lines.next_line()? {
         if line.is_empty() {
             continue;
         }

@@ -40,7 +40,7 @@ impl RecallSearch<'_> {
     ) -> Result<(), SearchError> {
         let Some(mut lines) = FileLines::of(file)? else { return Ok(()) };
         let (mut room, mut unreadable) = (Vec::new(), 0);
-        while let Some((line, text)) = lines.next()?.filter(|_| !self.is_over()) {
+        while let Some((line, text)) = lines.next_line()?.filter(|_| !self.is_over()) {
             if !self.words.may_be_in(text, &mut room) {
                 continue;
             }

@@ -48,7 +48,7 @@ impl RecallSearch<'_> {
         let gone = || SearchError::from(std::io::Error::from(std::io::ErrorKind::NotFound));
         let mut lines = FileLines::of(file)?.ok_or_else(gone)?;
         let (mut room, mut unreadable) = (Vec::new(), 0);
-        while let Some((line, text)) = lines.next()?.filter(|_| !self.is_over()) {
+        while let Some((line, text)) = lines.next_line()?.filter(|_| !self.is_over()) {
             if !self.words.may_be_in(text, &mut room) {
                 continue;
             }

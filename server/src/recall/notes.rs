@@ -22,7 +22,7 @@ impl RecallSearch<'_> {
         let Some(mut lines) = FileLines::of(file)? else { return Ok(()) };
         let (at, mut begins, mut paragraph) = (time::of_file(file), 1, String::new());
         loop {
-            let next = lines.next()?.filter(|_| !self.is_over());
+            let next = lines.next_line()?.filter(|_| !self.is_over());
             let line = next.map(|(number, line)| (number, String::from_utf8_lossy(line)));
             match &line {
                 Some((number, line)) if !line.trim().is_empty() => {
