@@ -349,7 +349,7 @@ fn core_modules_use_only_what_the_list_allows() {
 const OF_THE_SERVER: [(&str, &[&str]); 15] = [
     ("args/replay.rs", &["replay"]),
     ("commands/replay.rs", &["config", "replay"]),
-    ("render/replay.rs", &["replay"]),
+    ("render/replay/text.rs", &["replay"]),
     ("commands.rs", &["log_if_asked", "serve", "ServeOptions"]),
     ("commands/common.rs", &["config", "store"]),
     ("commands/attach/log.rs", &["redact"]),

@@ -10,6 +10,7 @@ Examples:
   rawr replay --since 30d --each           one line for each session of the last 30 days
   rawr replay --against calm.toml          your configuration beside another
   rawr replay session.jsonl --plot         context and compactions of one session over time
+  rawr replay --html report.html           a page to look at and to share
   rawr replay --jsonl | jq 'select(.outcome == \"compact\")'
   rawr replay - < rollout.jsonl            one session from standard input
 
@@ -53,6 +54,10 @@ pub struct ReplayArgs {
     /// Plot each session
     #[arg(long)]
     pub plot: bool,
+
+    /// Write a page with everything, which needs no network
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["json", "jsonl", "each", "plot"])]
+    pub html: Option<PathBuf>,
 
     /// Print one JSON object
     #[arg(long, conflicts_with_all = ["jsonl", "each", "plot"])]

@@ -8,17 +8,17 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime};
 
-use anyhow::bail;
+use anyhow::{Context, bail};
 use rawr_host::stop::StopRequest;
 use rawr_server::config::Home;
 use rawr_server::replay::{
     ReplayOrder, ReplayRequest, ReplayResult, ReplayTotals, ReplayedFile, replay, replay_stream,
 };
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::common::CommonOptions;
 use crate::args::{ReplayArgs, ReplaySince};
-use crate::render::replay::{ReplayColumn, ReplayPrinter};
+use crate::render::replay::{ReplayColumn, ReplayPrinter, page};
 
 /// Runs the command. Ctrl-C prints what has been replayed so far.
 pub(super) async fn run(common: &CommonOptions, args: ReplayArgs) -> anyhow::Result<ExitCode> {
@@ -88,6 +88,7 @@ fn work(
         jsonl: args.jsonl,
         each: args.each,
         plot: args.plot,
+        html: args.html.clone(),
         order: request.order,
     };
     if args.paths == [Path::new("-")] {
@@ -122,6 +123,7 @@ struct ReplayOutput {
     jsonl: bool,
     each: bool,
     plot: bool,
+    html: Option<PathBuf>,
     order: ReplayOrder,
 }
 
@@ -142,26 +144,22 @@ fn print(
     columns: &[ReplayColumn],
     output: &ReplayOutput,
 ) -> anyhow::Result<()> {
+    if let Some(file) = &output.html {
+        let page = page(&whole(result, columns, output.order));
+        std::fs::write(file, page)
+            .with_context(|| format!("failed to write {}", file.display()))?;
+        let mut errors = anstream::stderr();
+        // The page is written, whatever becomes of this line.
+        let _ = writeln!(errors, "written to {}", file.display());
+        return Ok(());
+    }
     let mut out = io::BufWriter::new(io::stdout().lock());
     if output.jsonl {
         for file in &result.files {
             rows(file, columns, &mut out)?;
         }
     } else if output.json {
-        let others: Vec<_> = result
-            .others
-            .iter()
-            .map(|(file, lines)| json!({"file": file, "lines": lines}))
-            .collect();
-        let names: Vec<_> = columns.iter().map(|column| &column.0).collect();
-        let whole = json!({
-            "configurations": names,
-            "order": output.order,
-            "totals": result.totals,
-            "files": result.files,
-            "others": others,
-            "isStopped": result.is_stopped,
-        });
+        let whole = whole(result, columns, output.order);
         writeln!(out, "{whole}")?;
     } else {
         let printer = ReplayPrinter { columns, order: output.order };
@@ -171,6 +169,21 @@ fn print(
     }
     out.flush()?;
     Ok(())
+}
+
+/// Everything in one object.
+fn whole(result: &ReplayResult, columns: &[ReplayColumn], order: ReplayOrder) -> Value {
+    let others: Vec<_> =
+        result.others.iter().map(|(file, lines)| json!({"file": file, "lines": lines})).collect();
+    let names: Vec<_> = columns.iter().map(|column| &column.0).collect();
+    json!({
+        "configurations": names,
+        "order": order,
+        "totals": result.totals,
+        "files": result.files,
+        "others": others,
+        "isStopped": result.is_stopped,
+    })
 }
 
 /// One row for each decision, with the session that it belongs to.

@@ -46,31 +46,40 @@ fn check_table(file: &str, expected: Expect) {
 
 #[test]
 fn a_session_of_claude_code_is_decided_as_by_hand() {
-    check_table("sessions/claude.jsonl", expect![[r#"
+    check_table(
+        "sessions/claude.jsonl",
+        expect![[r#"
         1 defer ready 65% 71000 tokens, -
         1 nothing ready 65% 71000 tokens, -
         2 defer asap 62% 76000 tokens, -
         2 compact asap 62% 76000 tokens, -
         3 nothing - 87% 27000 tokens, -
         4 nothing early 82% 36000 tokens, rearm
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn both_formats_of_codex_are_read() {
-    check_table("rollouts/legacy.jsonl", expect![[r#"
+    check_table(
+        "rollouts/legacy.jsonl",
+        expect![[r#"
         1 defer asap 62% 7187 tokens, -
         1 compact asap 62% 7187 tokens, -
         2 nothing - 87% 2411 tokens, -
         3 nothing asap 63% 6953 tokens, -
         4 nothing asap 63% 7080 tokens, -
-    "#]]);
-    check_table("rollouts/paginated.jsonl", expect![[r#"
+    "#]],
+    );
+    check_table(
+        "rollouts/paginated.jsonl",
+        expect![[r#"
         1 defer asap 25% 143139 tokens, -
         1 compact asap 25% 143139 tokens, -
         2 nothing - 88% 23718 tokens, -
         3 nothing - 94% 11839 tokens, -
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
@@ -224,4 +233,52 @@ fn a_thread_of_rawr_is_decided_again_as_it_was() {
     let again: Vec<_> = rows(&out(&done)).iter().map(said).collect();
     assert!(live.len() >= 5);
     assert_eq!(again, live);
+}
+
+fn chromium() -> Option<PathBuf> {
+    let folders = std::env::var_os("PATH")?;
+    std::env::split_paths(&folders).map(|folder| folder.join("chromium")).find(|file| file.exists())
+}
+
+/// Without a browser it tests nothing; `tests/run` names that.
+#[test]
+fn the_page_is_drawn_in_a_browser_without_an_error_in_both_themes() {
+    let Some(chromium) = chromium() else {
+        assert!(std::env::var_os("CI").is_none(), "chromium is missing");
+        return;
+    };
+    let fixture = CommandFixture::new();
+    let page = fixture.temporary.path().join("report.html");
+    let done = fixture.run(&[
+        "replay",
+        &sample("sessions/claude.jsonl"),
+        &sample("rollouts/paginated.jsonl"),
+        "--html",
+        page.to_str().unwrap(),
+    ]);
+    assert!(done.status.success() && out(&done).is_empty(), "{}", err(&done));
+    let drawn = |hash: &str, theme: &str| {
+        let drawn = std::process::Command::new(&chromium)
+            .args(["--headless=new", "--no-sandbox", "--disable-gpu", "--dump-dom"])
+            .args(["--enable-logging=stderr", "--v=0", "--disable-dev-shm-usage"])
+            .arg(format!("--blink-settings=preferredColorScheme={theme}"))
+            .arg(format!("--user-data-dir={}", fixture.home.path().join("browser").display()))
+            .arg(format!("file://{}{hash}", page.display()))
+            .output()
+            .unwrap();
+        let log = String::from_utf8_lossy(&drawn.stderr).into_owned();
+        assert!(!log.contains("CONSOLE"), "{log}");
+        let text = String::from_utf8_lossy(&drawn.stdout).into_owned();
+        let (before, _) = text.split_once("<noscript>").expect("no page");
+        before.to_owned()
+    };
+    for theme in ["0", "1"] {
+        let summary = drawn("", theme);
+        assert!(summary.contains("2 sessions, 8 turns"), "{summary}");
+        assert!(summary.contains("claude.jsonl") && !summary.contains("<svg"), "{summary}");
+        let session = drawn("#2", theme);
+        assert!(session.contains("Session 2 of 2"), "{session}");
+        assert!(session.contains("<svg") && session.contains("class=\"fire\""), "{session}");
+        assert!(session.contains("compacted by host"), "{session}");
+    }
 }

@@ -1,0 +1,210 @@
+//! Prints what a replay found: sums for each configuration, one line for each session, a plot of its context.
+
+use std::fmt::Write as _;
+
+use anstyle::{AnsiColor, Style};
+use rawr_server::replay::{ReplayOrder, ReplayResult, ReplayTotals, SessionReport};
+
+use crate::render::palette::paint;
+use crate::render::text::number;
+use rawr_host::text::sanitize_terminal;
+
+/// The name of a compared configuration.
+#[derive(Debug)]
+pub(crate) struct ReplayColumn(pub(crate) String);
+
+pub(crate) struct ReplayPrinter<'p> {
+    pub(crate) columns: &'p [ReplayColumn],
+    pub(crate) order: ReplayOrder,
+}
+
+const BOLD: Style = Style::new().bold();
+const DIM: Style = Style::new().dimmed();
+const FIRE: Style = AnsiColor::Green.on_default().bold();
+const HOST: Style = AnsiColor::Red.on_default();
+
+/// Columns and rows of a plot.
+const PLOT_WIDTH: usize = 72;
+const PLOT_HEIGHT: usize = 10;
+
+impl ReplayPrinter<'_> {
+    /// The whole text.
+    pub(crate) fn print(&self, result: &ReplayResult, each: bool, plot: bool) -> String {
+        let mut out = String::new();
+        if each || plot {
+            for file in &result.files {
+                let Some(report) = file.reports.first() else { continue };
+                self.session(&mut out, &file.file.display().to_string(), &file.reports);
+                if plot && report.turns > 0 {
+                    self.plot(&mut out, report);
+                }
+            }
+            out.push('\n');
+        }
+        self.totals(&mut out, &result.totals);
+        self.notes(&mut out, result);
+        out
+    }
+
+    fn session(&self, out: &mut String, file: &str, reports: &[SessionReport]) {
+        let Some(first) = reports.first() else { return };
+        let host = first.format.map_or("", |format| format.name());
+        let fires: Vec<_> = reports
+            .iter()
+            .map(|report| report.decisions.iter().filter(|it| it.fires()).count().to_string())
+            .collect();
+        let own = first.recorded.iter().filter(|it| it.is_by_host()).count();
+        let _ = writeln!(
+            out,
+            "{}  {host}, {} turns: {} compactions, {own} by the host itself",
+            paint(BOLD, &sanitize_terminal(file)),
+            number(first.turns.into()),
+            fires.join(" against "),
+        );
+    }
+
+    fn totals(&self, out: &mut String, totals: &[ReplayTotals]) {
+        let Some(first) = totals.first() else { return };
+        let hours = first.active_ms as f64 / 3_600_000.0;
+        let _ = writeln!(
+            out,
+            "{} sessions, {} turns, {hours:.1} hours of work",
+            number(first.sessions.into()),
+            number(first.turns.into()),
+        );
+        let widths: Vec<_> =
+            self.columns.iter().map(|column| column.0.chars().count().max(10)).collect();
+        let row = |out: &mut String, name: &str, cell: &dyn Fn(&ReplayTotals) -> String| {
+            let _ = write!(out, "  {name:36}");
+            for (total, width) in totals.iter().zip(&widths) {
+                let _ = write!(out, "  {:>width$}", cell(total));
+            }
+            out.push('\n');
+        };
+        let _ = write!(out, "\n  {:36}", "");
+        for (column, width) in self.columns.iter().zip(&widths) {
+            let name = format!("{:>width$}", sanitize_terminal(&column.0));
+            let _ = write!(out, "  {}", paint(BOLD, &name));
+        }
+        out.push('\n');
+        let count = |value: u32| number(value.into());
+        row(out, "compactions", &|it| count(it.fires));
+        row(out, "  in an hour of work", &|it| {
+            it.fires_per_hour().map_or_else(|| "-".to_owned(), |rate| format!("{rate:.2}"))
+        });
+        row(out, "  inside a turn", &|it| count(it.fires_inside_turn));
+        for tier in ["early", "ready", "asap", "emergency"] {
+            if totals.iter().any(|it| it.fires_by_tier.contains_key(tier)) {
+                let name = format!("  at {tier}");
+                row(out, &name, &|it| count(it.fires_by_tier.get(tier).copied().unwrap_or(0)));
+            }
+        }
+        let mut boundaries: Vec<_> =
+            totals.iter().flat_map(|it| it.fires_by_boundary.keys()).collect();
+        boundaries.sort_unstable();
+        boundaries.dedup();
+        for boundary in boundaries {
+            let name = format!("  after {boundary}");
+            row(out, &name, &|it| count(it.fires_by_boundary.get(boundary).copied().unwrap_or(0)));
+        }
+        row(out, "proposals", &|it| count(it.proposals));
+        row(out, "  confirmed", &|it| count(it.confirmed));
+        row(out, "  dropped by the next message", &|it| count(it.dropped));
+        if totals.iter().any(|it| it.vetoes > 0) {
+            row(out, "stopped by the judge alone", &|it| count(it.vetoes));
+        }
+        let mut gates: Vec<_> = totals.iter().flat_map(|it| it.near_misses.keys()).collect();
+        gates.sort_unstable();
+        gates.dedup();
+        for gate in gates {
+            let name = serde_json::to_value(gate).unwrap_or_default();
+            let name = format!("stopped by {} alone", name.as_str().unwrap_or_default());
+            row(out, &name, &|it| count(it.near_misses.get(gate).copied().unwrap_or(0)));
+        }
+        row(out, "compactions of the host by itself", &|it| count(it.host_compactions));
+        row(out, "  inside a turn", &|it| count(it.host_compactions_inside_turn));
+        row(out, "  before any compaction of rawr", &|it| count(it.host_compactions_unforeseen));
+        row(out, "compactions that a person asked for", &|it| count(it.person_compactions));
+        row(out, "files read again after these", &|it| count(it.files_read_again));
+    }
+
+    fn notes(&self, out: &mut String, result: &ReplayResult) {
+        let order = match self.order {
+            ReplayOrder::First => {
+                "First order: compactions are counted and not carried out; the context grows on as recorded."
+            }
+            ReplayOrder::Second => {
+                "Second order: after a compaction, 12% of the window counts as used, so that the next one comes later."
+            }
+        };
+        let _ = writeln!(out, "\n{}", paint(DIM, order));
+        let lines = result.totals.first().map(|totals| totals.lines).unwrap_or_default();
+        if lines.unknown + lines.malformed + lines.oversized > 0 {
+            let text = format!(
+                "Of {} lines, {} are of an unknown kind, {} malformed, {} too long.",
+                number(lines.lines),
+                number(lines.unknown),
+                number(lines.malformed),
+                number(lines.oversized)
+            );
+            let _ = writeln!(out, "{}", paint(DIM, &text));
+        }
+        for (file, lines) in &result.others {
+            let file = sanitize_terminal(&file.display().to_string());
+            let text = format!("{file} holds no session ({} lines)", number(lines.lines));
+            let _ = writeln!(out, "{}", paint(DIM, &text));
+        }
+        for file in &result.files {
+            if let Some(error) = &file.error {
+                let name = sanitize_terminal(&file.file.display().to_string());
+                let _ = writeln!(out, "{name}: {}", sanitize_terminal(error));
+            }
+        }
+        if result.is_stopped {
+            let _ = writeln!(out, "Interrupted: the figures are of the sessions read so far.");
+        }
+    }
+
+    /// Percent left over the requests of a session, with compactions below it.
+    fn plot(&self, out: &mut String, report: &SessionReport) {
+        let points = &report.context;
+        let Some(last) = points.len().checked_sub(1) else { return };
+        let width = PLOT_WIDTH.min(points.len());
+        let at = |column: usize| points[column * last / width.saturating_sub(1).max(1)].percent.0;
+        for row in (0..PLOT_HEIGHT).rev() {
+            let floor = row * 100 / PLOT_HEIGHT;
+            let label = if row % 2 == 0 { format!("{floor:>3}%") } else { "    ".to_owned() };
+            let line: String = (0..width)
+                .map(|column| if usize::from(at(column)) >= floor.max(1) { '█' } else { ' ' })
+                .collect();
+            let _ = writeln!(out, "  {} {}", paint(DIM, &label), line.trim_end());
+        }
+        let mut marks = vec![' '; width];
+        let mut mark = |time: i64, sign: char| {
+            let point = points.partition_point(|point| point.at.0 < time).min(last);
+            let column = point * width.saturating_sub(1).max(1) / last.max(1);
+            marks[column.min(width - 1)] = sign;
+        };
+        for decision in &report.decisions {
+            if decision.fires() {
+                mark(decision.at.0, '▲');
+            } else if decision.proposes {
+                mark(decision.at.0, '·');
+            }
+        }
+        for compaction in &report.recorded {
+            mark(compaction.at.0, '✕');
+        }
+        let marks: String = marks
+            .into_iter()
+            .map(|sign| match sign {
+                '▲' => paint(FIRE, "▲"),
+                '✕' => paint(HOST, "✕"),
+                other => other.to_string(),
+            })
+            .collect();
+        let _ = writeln!(out, "       {marks}");
+        let legend = "▲ rawr compacts   · proposes   ✕ the host compacted by itself, or a person";
+        let _ = writeln!(out, "       {}", paint(DIM, legend));
+    }
+}
