@@ -43,6 +43,19 @@ pub struct ReplayRequest {
     pub order: ReplayOrder,
     /// The context window in tokens, instead of the records'.
     pub window: Option<u64>,
+    /// What is kept of each session, beside the sums.
+    pub detail: ReplayDetail,
+}
+
+/// What is kept of each session. Everything takes memory for as many requests as there were.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReplayDetail {
+    /// No decisions and no context over time.
+    Sums,
+    /// The decisions.
+    Decisions,
+    /// All.
+    Whole,
 }
 
 /// One record under each policy.
@@ -53,9 +66,21 @@ pub struct ReplayedFile {
     pub file: PathBuf,
     /// One report for each policy, in their order.
     pub reports: Vec<SessionReport>,
+    /// The sums of each report.
+    #[serde(skip)]
+    pub totals: Vec<ReplayTotals>,
     /// Why it was read only in part, or not at all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
+}
+
+/// A file that holds no session of a known format.
+#[derive(Debug, Serialize)]
+pub struct FileWithoutSession {
+    /// The file.
+    pub file: PathBuf,
+    /// What its lines were.
+    pub lines: LineCounts,
 }
 
 /// All records.
@@ -65,8 +90,8 @@ pub struct ReplayResult {
     pub files: Vec<ReplayedFile>,
     /// The sums for each policy.
     pub totals: Vec<ReplayTotals>,
-    /// Files that hold no session of a known format, with what their lines were.
-    pub others: Vec<(PathBuf, LineCounts)>,
+    /// Files that hold no session of a known format.
+    pub others: Vec<FileWithoutSession>,
     /// It was stopped before the end.
     pub is_stopped: bool,
 }
@@ -133,15 +158,15 @@ pub fn replay(
             continue;
         };
         if first.format.is_none() && file.error.is_none() {
-            result.others.push((file.file, first.lines));
+            result.others.push(FileWithoutSession { file: file.file, lines: first.lines });
             continue;
         }
         let wanted = request.model.as_deref().unwrap_or_default();
         if !first.model.as_deref().unwrap_or_default().contains(wanted) {
             continue;
         }
-        for (total, report) in result.totals.iter_mut().zip(&file.reports) {
-            total.add(report);
+        for (total, of_file) in result.totals.iter_mut().zip(&file.totals) {
+            total.add(of_file);
         }
         if first.turns > 0 || file.error.is_some() {
             result.files.push(file);
@@ -328,5 +353,14 @@ fn play_lines(
         }
         Err(error) => Some(error.to_string()),
     };
-    ReplayedFile { file: path.to_owned(), reports, error }
+    let totals = reports.iter().map(ReplayTotals::of).collect();
+    for report in &mut reports {
+        if request.detail != ReplayDetail::Whole {
+            report.context = Vec::new();
+        }
+        if request.detail == ReplayDetail::Sums {
+            report.decisions = Vec::new();
+        }
+    }
+    ReplayedFile { file: path.to_owned(), reports, totals, error }
 }

@@ -181,9 +181,50 @@ pub struct ReplayTotals {
 }
 
 impl ReplayTotals {
-    /// Adds a session.
-    pub fn add(&mut self, session: &SessionReport) {
-        self.lines.add(session.lines);
+    /// The sums of one session.
+    pub fn of(session: &SessionReport) -> Self {
+        let mut totals = Self { lines: session.lines, ..Self::default() };
+        totals.count(session);
+        totals
+    }
+
+    /// Adds other sums.
+    pub fn add(&mut self, other: &Self) {
+        self.lines.add(other.lines);
+        for (sum, part) in self.counts().into_iter().zip(other.clone().counts()) {
+            *sum += *part;
+        }
+        self.active_ms += other.active_ms;
+        for (tier, count) in &other.fires_by_tier {
+            *self.fires_by_tier.entry(tier).or_default() += count;
+        }
+        for (boundary, count) in &other.fires_by_boundary {
+            *self.fires_by_boundary.entry(boundary.clone()).or_default() += count;
+        }
+        for (gate, count) in &other.near_misses {
+            *self.near_misses.entry(*gate).or_default() += count;
+        }
+    }
+
+    fn counts(&mut self) -> [&mut u32; 13] {
+        [
+            &mut self.sessions,
+            &mut self.turns,
+            &mut self.proposals,
+            &mut self.confirmed,
+            &mut self.dropped,
+            &mut self.fires,
+            &mut self.fires_inside_turn,
+            &mut self.vetoes,
+            &mut self.host_compactions,
+            &mut self.host_compactions_inside_turn,
+            &mut self.host_compactions_unforeseen,
+            &mut self.person_compactions,
+            &mut self.files_read_again,
+        ]
+    }
+
+    fn count(&mut self, session: &SessionReport) {
         if session.turns == 0 {
             return;
         }

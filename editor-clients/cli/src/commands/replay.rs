@@ -12,9 +12,11 @@ use anyhow::{Context, bail};
 use rawr_host::stop::StopRequest;
 use rawr_server::config::Home;
 use rawr_server::replay::{
-    ReplayOrder, ReplayRequest, ReplayResult, ReplayTotals, ReplayedFile, replay, replay_stream,
+    FileWithoutSession, ReplayDetail, ReplayOrder, ReplayRequest, ReplayResult, ReplayTotals,
+    ReplayedFile, replay, replay_stream,
 };
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::json;
 
 use super::common::CommonOptions;
 use crate::args::{ReplayArgs, ReplaySince};
@@ -62,6 +64,13 @@ fn request(home: Home, args: &ReplayArgs) -> anyhow::Result<ReplayRequest> {
         model: args.model.clone(),
         order: if args.first_order { ReplayOrder::First } else { ReplayOrder::Second },
         window: args.window,
+        detail: match args {
+            ReplayArgs { jsonl: true, .. } => ReplayDetail::Decisions,
+            ReplayArgs { json, html, plot, .. } if *json || html.is_some() || *plot => {
+                ReplayDetail::Whole
+            }
+            _ => ReplayDetail::Sums,
+        },
     })
 }
 
@@ -94,11 +103,7 @@ fn work(
     if args.paths == [Path::new("-")] {
         let file = replay_stream(request, Path::new("-"), Box::new(io::stdin()))?;
         let mut result = ReplayResult::default();
-        for report in &file.reports {
-            let mut totals = ReplayTotals::default();
-            totals.add(report);
-            result.totals.push(totals);
-        }
+        result.totals.clone_from(&file.totals);
         result.files.push(file);
         return Ok((result, output));
     }
@@ -145,7 +150,7 @@ fn print(
     output: &ReplayOutput,
 ) -> anyhow::Result<()> {
     if let Some(file) = &output.html {
-        let page = page(&whole(result, columns, output.order));
+        let page = page(&serde_json::to_string(&WholeReplay::new(result, columns, output.order))?);
         std::fs::write(file, page)
             .with_context(|| format!("failed to write {}", file.display()))?;
         let mut errors = anstream::stderr();
@@ -159,8 +164,8 @@ fn print(
             rows(file, columns, &mut out)?;
         }
     } else if output.json {
-        let whole = whole(result, columns, output.order);
-        writeln!(out, "{whole}")?;
+        serde_json::to_writer(&mut out, &WholeReplay::new(result, columns, output.order))?;
+        writeln!(out)?;
     } else {
         let printer = ReplayPrinter { columns, order: output.order };
         let text = printer.print(result, output.each, output.plot);
@@ -172,18 +177,28 @@ fn print(
 }
 
 /// Everything in one object.
-fn whole(result: &ReplayResult, columns: &[ReplayColumn], order: ReplayOrder) -> Value {
-    let others: Vec<_> =
-        result.others.iter().map(|(file, lines)| json!({"file": file, "lines": lines})).collect();
-    let names: Vec<_> = columns.iter().map(|column| &column.0).collect();
-    json!({
-        "configurations": names,
-        "order": order,
-        "totals": result.totals,
-        "files": result.files,
-        "others": others,
-        "isStopped": result.is_stopped,
-    })
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct WholeReplay<'r> {
+    configurations: Vec<&'r str>,
+    order: ReplayOrder,
+    totals: &'r [ReplayTotals],
+    files: &'r [ReplayedFile],
+    others: &'r [FileWithoutSession],
+    is_stopped: bool,
+}
+
+impl<'r> WholeReplay<'r> {
+    fn new(result: &'r ReplayResult, columns: &'r [ReplayColumn], order: ReplayOrder) -> Self {
+        Self {
+            configurations: columns.iter().map(|column| column.0.as_str()).collect(),
+            order,
+            totals: &result.totals,
+            files: &result.files,
+            others: &result.others,
+            is_stopped: result.is_stopped,
+        }
+    }
 }
 
 /// One row for each decision, with the session that it belongs to.

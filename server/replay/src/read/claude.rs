@@ -6,10 +6,12 @@ use crate::moment::{Moment, RecordedHost};
 use rawr_core::event::{CompactionInitiator, TurnEnding};
 use rawr_core::signal::plan::{PlanItem, PlanItemStatus};
 use rawr_core::units::Tokens;
-use serde::Deserialize;
+use serde::de::{SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::fmt;
 
 #[derive(Debug, Default)]
 pub(super) struct ClaudeReader {
@@ -44,7 +46,7 @@ struct Line<'l> {
     #[serde(default)]
     is_compact_summary: bool,
     #[serde(borrow)]
-    message: Option<&'l RawValue>,
+    message: Option<Message<'l>>,
     compact_metadata: Option<CompactMetadata>,
 }
 
@@ -60,7 +62,7 @@ struct Message<'l> {
     #[serde(borrow)]
     model: Option<Cow<'l, str>>,
     #[serde(borrow)]
-    content: Option<&'l RawValue>,
+    content: Option<Content<'l>>,
     usage: Option<MessageUsage>,
 }
 
@@ -119,15 +121,38 @@ struct Todo {
 
 /// Content is a text, or a list of blocks.
 enum Content<'l> {
-    Text(String),
+    Text(Cow<'l, str>),
     Blocks(Vec<Block<'l>>),
 }
 
-fn content(raw: &RawValue) -> Option<Content<'_>> {
-    if raw.get().starts_with('"') {
-        return serde_json::from_str(raw.get()).ok().map(Content::Text);
+impl<'de: 'l, 'l> Deserialize<'de> for Content<'l> {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct TextOrBlocks;
+        impl<'de> Visitor<'de> for TextOrBlocks {
+            type Value = Content<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a text or a list of blocks")
+            }
+
+            fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Self::Value, E> {
+                Ok(Content::Text(Cow::Borrowed(text)))
+            }
+
+            fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
+                Ok(Content::Text(Cow::Owned(text.to_owned())))
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
+                let mut blocks = Vec::new();
+                while let Some(block) = list.next_element()? {
+                    blocks.push(block);
+                }
+                Ok(Content::Blocks(blocks))
+            }
+        }
+        from.deserialize_any(TextOrBlocks)
     }
-    serde_json::from_str(raw.get()).ok().map(Content::Blocks)
 }
 
 const INTERRUPTED: &str = "[Request interrupted by user";
@@ -155,14 +180,12 @@ impl RecordReader for ClaudeReader {
         }
         match line.kind.as_deref() {
             Some("user") => {
-                let message = line.message.and_then(|raw| serde_json::from_str(raw.get()).ok());
-                let Some(message) = message else { return LineKind::Malformed };
-                self.user(&message, line.is_meta || line.is_compact_summary, told)
+                let Some(message) = line.message else { return LineKind::Malformed };
+                self.user(message, line.is_meta || line.is_compact_summary, told)
             }
             Some("assistant") => {
-                let message = line.message.and_then(|raw| serde_json::from_str(raw.get()).ok());
-                let Some(message) = message else { return LineKind::Malformed };
-                self.assistant(&message, told)
+                let Some(message) = line.message else { return LineKind::Malformed };
+                self.assistant(message, told)
             }
             Some("system") => match line.subtype.as_deref() {
                 Some("compact_boundary") => {
@@ -219,10 +242,10 @@ impl ClaudeReader {
         }
     }
 
-    fn user(&mut self, message: &Message<'_>, by_claude: bool, told: &mut Told) -> LineKind {
-        let Some(content) = message.content.and_then(content) else { return LineKind::Malformed };
+    fn user(&mut self, message: Message<'_>, by_claude: bool, told: &mut Told) -> LineKind {
+        let Some(content) = message.content else { return LineKind::Malformed };
         let text = match content {
-            Content::Text(text) => text,
+            Content::Text(text) => text.into_owned(),
             Content::Blocks(blocks) => {
                 if blocks.iter().any(|block| block.kind == "tool_result") {
                     blocks.iter().for_each(|block| self.result(block, told));
@@ -259,8 +282,8 @@ impl ClaudeReader {
         });
     }
 
-    fn assistant(&mut self, message: &Message<'_>, told: &mut Told) -> LineKind {
-        let Some(Content::Blocks(blocks)) = message.content.and_then(content) else {
+    fn assistant(&mut self, message: Message<'_>, told: &mut Told) -> LineKind {
+        let Some(Content::Blocks(blocks)) = message.content else {
             return LineKind::Malformed;
         };
         // A message that Claude Code wrote itself, such as about an error of the provider.
@@ -335,6 +358,6 @@ fn step(todo: Todo) -> PlanItem {
 
 /// `Exit code 2` at the beginning of a failed command's result.
 fn exit_code(raw: &RawValue) -> Option<i64> {
-    let Content::Text(text) = content(raw)? else { return None };
+    let text: String = serde_json::from_str(raw.get()).ok()?;
     text.strip_prefix("Exit code ")?.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
 }

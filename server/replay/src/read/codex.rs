@@ -6,6 +6,7 @@ use rawr_core::event::{CompactionInitiator, TurnEnding};
 use rawr_core::signal::plan::{PlanItem, PlanItemStatus};
 use rawr_core::units::Tokens;
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -26,14 +27,21 @@ pub(super) struct CodexReader {
     just_compacted: bool,
 }
 
+/// The type stands before the payload, so no line is read twice.
 #[derive(Deserialize)]
-struct Line<'l> {
+#[serde(tag = "type", content = "payload", rename_all = "snake_case")]
+enum Line<'l> {
+    SessionMeta(SessionMeta),
+    TurnContext(TurnContext),
+    Compacted(IgnoredAny),
     #[serde(borrow)]
-    timestamp: Option<Cow<'l, str>>,
-    #[serde(borrow, rename = "type")]
-    kind: Cow<'l, str>,
+    EventMsg(Payload<'l>),
     #[serde(borrow)]
-    payload: &'l RawValue,
+    ResponseItem(Payload<'l>),
+    WorldState(IgnoredAny),
+    TokenUsageRecord(IgnoredAny),
+    #[serde(other)]
+    Unknown,
 }
 
 #[derive(Deserialize)]
@@ -59,9 +67,8 @@ struct Payload<'l> {
     #[serde(borrow)]
     last_agent_message: Option<Cow<'l, str>>,
     #[serde(borrow)]
-    item: Option<&'l RawValue>,
-    #[serde(borrow)]
-    info: Option<&'l RawValue>,
+    item: Option<Item<'l>>,
+    info: Option<TokenInfo>,
     #[serde(borrow)]
     name: Option<Cow<'l, str>>,
     #[serde(borrow)]
@@ -136,39 +143,29 @@ const SHELLS: [&str; 4] = ["exec_command", "shell", "shell_command", "local_shel
 
 impl RecordReader for CodexReader {
     fn line(&mut self, line: &[u8], told: &mut Told) -> LineKind {
-        let Ok(line) = serde_json::from_slice::<Line>(line) else { return LineKind::Malformed };
-        if let Some(at) = &line.timestamp {
+        if let Some(at) = time_of(line) {
             told.time(at);
         }
-        let payload = line.payload.get();
-        match line.kind.as_ref() {
-            "session_meta" => match serde_json::from_str(payload) {
-                Ok(meta) => self.opened(meta, told),
-                Err(_) => LineKind::Malformed,
-            },
-            "turn_context" => match serde_json::from_str(payload) {
-                Ok(TurnContext { model }) => {
-                    if let Some(model) = model
-                        && self.model.as_ref() != Some(&model)
-                    {
-                        self.model = Some(model.clone());
-                        told.add(Moment::Model(model));
-                    }
-                    LineKind::Known
+        match serde_json::from_slice(line) {
+            Ok(Line::SessionMeta(meta)) => self.opened(meta, told),
+            Ok(Line::TurnContext(TurnContext { model })) => {
+                if let Some(model) = model
+                    && self.model.as_ref() != Some(&model)
+                {
+                    self.model = Some(model.clone());
+                    told.add(Moment::Model(model));
                 }
-                Err(_) => LineKind::Malformed,
-            },
-            "compacted" => {
+                LineKind::Known
+            }
+            Ok(Line::Compacted(_)) => {
                 self.compacted(told);
                 LineKind::Known
             }
-            "event_msg" | "response_item" => match serde_json::from_str(payload) {
-                Ok(payload) if line.kind == "event_msg" => self.event(&payload, told),
-                Ok(payload) => self.response_item(&payload, told),
-                Err(_) => LineKind::Malformed,
-            },
-            "world_state" | "token_usage_record" => LineKind::Known,
-            _ => LineKind::Unknown,
+            Ok(Line::EventMsg(event)) => self.event(event, told),
+            Ok(Line::ResponseItem(item)) => self.response_item(&item, told),
+            Ok(Line::WorldState(_) | Line::TokenUsageRecord(_)) => LineKind::Known,
+            Ok(Line::Unknown) => LineKind::Unknown,
+            Err(_) => LineKind::Malformed,
         }
     }
 
@@ -225,7 +222,7 @@ impl CodexReader {
         self.works(told);
     }
 
-    fn event(&mut self, event: &Payload<'_>, told: &mut Told) -> LineKind {
+    fn event(&mut self, event: Payload<'_>, told: &mut Told) -> LineKind {
         match event.kind.as_ref() {
             "task_started" | "turn_started" => {
                 self.end_turn(TurnEnding::Interrupted, told);
@@ -243,14 +240,12 @@ impl CodexReader {
                 }
             }
             "token_count" => {
-                let info = event.info.and_then(|info| serde_json::from_str(info.get()).ok());
-                if let Some(info) = info {
-                    self.usage(&info, told);
+                if let Some(info) = &event.info {
+                    self.usage(info, told);
                 }
             }
             "item_completed" => {
-                let item = event.item.and_then(|item| serde_json::from_str(item.get()).ok());
-                let Some(item) = item else { return LineKind::Malformed };
+                let Some(item) = event.item else { return LineKind::Malformed };
                 self.item(item, told);
             }
             "task_complete" | "turn_complete" => {
@@ -366,6 +361,14 @@ impl CodexReader {
         }
         LineKind::Known
     }
+}
+
+/// The first key of a line is its time.
+fn time_of(line: &[u8]) -> Option<&str> {
+    const KEY: &[u8] = b"{\"timestamp\":";
+    let text = line.strip_prefix(KEY)?.trim_ascii_start().strip_prefix(b"\"")?;
+    let end = text.iter().take(40).position(|byte| *byte == b'"')?;
+    str::from_utf8(&text[..end]).ok()
 }
 
 fn step(step: PlanStep) -> PlanItem {

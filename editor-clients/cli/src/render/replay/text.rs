@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use anstyle::{AnsiColor, Style};
-use rawr_server::replay::{ReplayOrder, ReplayResult, ReplayTotals, SessionReport};
+use rawr_server::replay::{ReplayOrder, ReplayResult, ReplayTotals, ReplayedFile, SessionReport};
 
 use crate::render::palette::paint;
 use crate::render::text::number;
@@ -34,7 +34,7 @@ impl ReplayPrinter<'_> {
         if each || plot {
             for file in &result.files {
                 let Some(report) = file.reports.first() else { continue };
-                self.session(&mut out, &file.file.display().to_string(), &file.reports);
+                session(&mut out, file);
                 if plot && report.turns > 0 {
                     self.plot(&mut out, report);
                 }
@@ -44,23 +44,6 @@ impl ReplayPrinter<'_> {
         self.totals(&mut out, &result.totals);
         self.notes(&mut out, result);
         out
-    }
-
-    fn session(&self, out: &mut String, file: &str, reports: &[SessionReport]) {
-        let Some(first) = reports.first() else { return };
-        let host = first.format.map_or("", |format| format.name());
-        let fires: Vec<_> = reports
-            .iter()
-            .map(|report| report.decisions.iter().filter(|it| it.fires()).count().to_string())
-            .collect();
-        let own = first.recorded.iter().filter(|it| it.is_by_host()).count();
-        let _ = writeln!(
-            out,
-            "{}  {host}, {} turns: {} compactions, {own} by the host itself",
-            paint(BOLD, &sanitize_terminal(file)),
-            number(first.turns.into()),
-            fires.join(" against "),
-        );
     }
 
     fn totals(&self, out: &mut String, totals: &[ReplayTotals]) {
@@ -149,9 +132,9 @@ impl ReplayPrinter<'_> {
             );
             let _ = writeln!(out, "{}", paint(DIM, &text));
         }
-        for (file, lines) in &result.others {
-            let file = sanitize_terminal(&file.display().to_string());
-            let text = format!("{file} holds no session ({} lines)", number(lines.lines));
+        for other in &result.others {
+            let file = sanitize_terminal(&other.file.display().to_string());
+            let text = format!("{file} holds no session ({} lines)", number(other.lines.lines));
             let _ = writeln!(out, "{}", paint(DIM, &text));
         }
         for file in &result.files {
@@ -207,4 +190,18 @@ impl ReplayPrinter<'_> {
         let legend = "▲ rawr compacts   · proposes   ✕ the host compacted by itself, or a person";
         let _ = writeln!(out, "       {}", paint(DIM, legend));
     }
+}
+
+fn session(out: &mut String, file: &ReplayedFile) {
+    let (Some(first), Some(totals)) = (file.reports.first(), file.totals.first()) else { return };
+    let host = first.format.map_or("", |format| format.name());
+    let fires: Vec<_> = file.totals.iter().map(|totals| totals.fires.to_string()).collect();
+    let _ = writeln!(
+        out,
+        "{}  {host}, {} turns: {} compactions, {} by the host itself",
+        paint(BOLD, &sanitize_terminal(&file.file.display().to_string())),
+        number(first.turns.into()),
+        fires.join(" against "),
+        totals.host_compactions,
+    );
 }
