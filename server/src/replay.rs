@@ -2,6 +2,7 @@
 //! policies, and plays several sessions at a time. Changes nothing.
 
 use crate::config::{ConfigSources, Home, UnsavedTexts};
+use crate::problem::{FileProblem, ProblemSeverity};
 use crate::prompts::PromptSet;
 use rawr_core::policy::Policy;
 use rawr_core::prompt::Prompts;
@@ -10,9 +11,10 @@ use rawr_replay::lines::{FileLines, ReadError};
 use rawr_replay::moment::{Moment, TimedMoment};
 use rawr_replay::play::{Player, ReplaySettings};
 use rawr_replay::read::{LineCounts, read};
-use serde::Serialize;
-use std::collections::BTreeMap;
+use serde::{Serialize, Serializer};
+use std::collections::{BTreeMap, HashSet};
 use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -63,6 +65,7 @@ pub enum ReplayDetail {
 #[serde(rename_all = "camelCase")]
 pub struct ReplayedFile {
     /// The record.
+    #[serde(serialize_with = "lossy")]
     pub file: PathBuf,
     /// One report for each policy, in their order.
     pub reports: Vec<SessionReport>,
@@ -78,9 +81,15 @@ pub struct ReplayedFile {
 #[derive(Debug, Serialize)]
 pub struct FileWithoutSession {
     /// The file.
+    #[serde(serialize_with = "lossy")]
     pub file: PathBuf,
     /// What its lines were.
     pub lines: LineCounts,
+}
+
+/// Paths need not be valid text.
+fn lossy<S: Serializer>(path: &Path, to: S) -> Result<S::Ok, S::Error> {
+    to.collect_str(&path.display())
 }
 
 /// All records.
@@ -106,6 +115,14 @@ pub enum ReplayError {
         path: PathBuf,
         /// Why.
         source: io::Error,
+    },
+    /// A configuration is wrong.
+    #[error("{}: {message}; `rawr config check` shows where", path.display())]
+    Configuration {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        message: String,
     },
     /// There is nothing to replay.
     #[error("no recorded sessions in {0}; pass the path of a file or folder")]
@@ -136,7 +153,7 @@ pub fn replay(
                     && let Some(file) = files.get(next.fetch_add(1, Ordering::Relaxed))
                 {
                     let played = play(&file.path, request, &policies, prompts, stop);
-                    // A worker that panics ends the whole replay, so the lock is never poisoned here.
+                    // Nothing panics while it holds the lock.
                     if let Ok(mut found) = found.lock() {
                         found.push(played);
                     }
@@ -147,32 +164,33 @@ pub fn replay(
     });
     let mut found = found.into_inner().unwrap_or_default();
     found.sort_by(|a, b| a.file.cmp(&b.file));
+    Ok(summed(found, request, stop))
+}
+
+fn summed(found: Vec<ReplayedFile>, request: &ReplayRequest, stop: &AtomicBool) -> ReplayResult {
     let mut result = ReplayResult {
         totals: vec![ReplayTotals::default(); request.policies.len()],
         is_stopped: stop.load(Ordering::Relaxed),
         ..ReplayResult::default()
     };
+    let wanted = request.model.as_deref().unwrap_or_default().to_lowercase();
     for file in found {
-        let Some(first) = file.reports.first() else {
+        let first = file.reports.first();
+        let lines = first.map(|first| first.lines).unwrap_or_default();
+        if file.error.is_some() {
             result.files.push(file);
-            continue;
-        };
-        if first.format.is_none() && file.error.is_none() {
-            result.others.push(FileWithoutSession { file: file.file, lines: first.lines });
-            continue;
-        }
-        let wanted = request.model.as_deref().unwrap_or_default();
-        if !first.model.as_deref().unwrap_or_default().contains(wanted) {
-            continue;
-        }
-        for (total, of_file) in result.totals.iter_mut().zip(&file.totals) {
-            total.add(of_file);
-        }
-        if first.turns > 0 || file.error.is_some() {
+        } else if first.is_none_or(|first| first.format.is_none() || first.turns == 0) {
+            result.others.push(FileWithoutSession { file: file.file, lines });
+        } else if first.is_some_and(|it| {
+            it.model.as_deref().unwrap_or_default().to_lowercase().contains(&wanted)
+        }) {
+            for (total, of_file) in result.totals.iter_mut().zip(&file.totals) {
+                total.add(of_file);
+            }
             result.files.push(file);
         }
     }
-    Ok(result)
+    result
 }
 
 /// Replays one session from a stream, such as standard input.
@@ -182,15 +200,16 @@ pub fn replay(
 /// [`ReplayError`] if a configuration cannot be read.
 pub fn replay_stream(
     request: &ReplayRequest,
+    stop: &AtomicBool,
     name: &Path,
     bytes: Box<dyn io::Read>,
-) -> Result<ReplayedFile, ReplayError> {
+) -> Result<ReplayResult, ReplayError> {
     let policies = Policies::new(request)?;
     let shipped = PromptSet::shipped();
     let prompts = shipped.prompts();
-    let never = AtomicBool::new(false);
     let lines = Ok(Some(FileLines::new(bytes)));
-    Ok(play_lines(name, lines, request, &policies, prompts, &never))
+    let file = play_lines(name, lines, request, &policies, prompts, stop);
+    Ok(summed(vec![file], request, stop))
 }
 
 struct RecordFile {
@@ -221,7 +240,11 @@ fn records(request: &ReplayRequest) -> Result<Vec<RecordFile>, ReplayError> {
         return Err(ReplayError::Nothing(names.join(", ")));
     }
     files.sort_by(|a, b| b.size.cmp(&a.size).then_with(|| a.path.cmp(&b.path)));
-    files.dedup_by(|a, b| a.path == b.path);
+    // A file may be named twice, or be linked to.
+    let mut known = HashSet::new();
+    files.retain(|file| {
+        known.insert(file.path.canonicalize().unwrap_or_else(|_| file.path.clone()))
+    });
     Ok(files)
 }
 
@@ -261,7 +284,20 @@ impl<'r> Policies<'r> {
             let Some(path) = path else { return Ok(UnsavedTexts::new()) };
             let text = std::fs::read_to_string(path)
                 .map_err(|source| ReplayError::Unreadable { path: path.clone(), source })?;
-            Ok(UnsavedTexts::from([(request.home.rawr_toml(), text)]))
+            let file = request.home.rawr_toml();
+            let unsaved = UnsavedTexts::from([(file.clone(), text)]);
+            let sources =
+                ConfigSources { unsaved: Some(&unsaved), ..ConfigSources::at(&request.home) };
+            let is_wrong = |problem: &FileProblem| {
+                problem.severity == ProblemSeverity::Error && problem.file.as_ref() == Some(&file)
+            };
+            let problem = sources.load().1.into_iter().find(is_wrong);
+            match problem {
+                Some(problem) => {
+                    Err(ReplayError::Configuration { path: path.clone(), message: problem.message })
+                }
+                None => Ok(unsaved),
+            }
         };
         let texts = request.policies.iter().map(text).collect::<Result<_, _>>()?;
         Ok(Self { home: &request.home, texts, known: Mutex::default() })
@@ -296,7 +332,14 @@ fn play(
     prompts: &Prompts,
     stop: &AtomicBool,
 ) -> ReplayedFile {
-    play_lines(path, FileLines::of(path), request, policies, prompts, stop)
+    let play = || play_lines(path, FileLines::of(path), request, policies, prompts, stop);
+    // A defect that one record brings to light must not cost all others.
+    catch_unwind(AssertUnwindSafe(play)).unwrap_or_else(|_| ReplayedFile {
+        file: path.to_owned(),
+        reports: Vec::new(),
+        totals: Vec::new(),
+        error: Some("the replay failed; please report this".to_owned()),
+    })
 }
 
 fn play_lines(
@@ -333,10 +376,9 @@ fn play_lines(
         } else {
             players.iter_mut().for_each(|player| player.play(moment.clone()));
         }
-        !stop.load(Ordering::Relaxed)
     };
     let done = match lines {
-        Ok(Some(mut lines)) => read(&mut lines, &mut told),
+        Ok(Some(mut lines)) => read(&mut lines, stop, &mut told),
         Ok(None) => Err(io::Error::from(io::ErrorKind::NotFound).into()),
         Err(error) => Err(error),
     };

@@ -61,6 +61,8 @@ pub struct RecordedHost {
     pub cwd: String,
     /// The host's version.
     pub version: Option<String>,
+    /// The host takes messages inside a turn.
+    pub takes_messages_inside_turn: bool,
 }
 
 /// A moment with its time.

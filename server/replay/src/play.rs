@@ -26,8 +26,15 @@ pub const LANDS_AT_PERCENT: u64 = 12;
 const LONGEST_PAUSE_MS: i64 = 600_000;
 /// A file that is read again within so many turns after a compaction is rework.
 const REWORK_TURNS: u32 = 5;
-/// The end of every message that rawr injects.
+/// How many seconds of silence follow a record.
+const SILENCE_AT_END: u64 = 86_400;
+/// The last line of every message that rawr injects begins with it.
 const MARK: &str = "[rawr:";
+
+fn is_injected(text: &str) -> bool {
+    let last = text.trim_end().lines().next_back().unwrap_or_default();
+    last.starts_with(MARK) && last.ends_with(']')
+}
 /// Timeouts and actions that may follow from one input. More would be a loop.
 const MOST_STEPS: usize = 200;
 
@@ -55,6 +62,8 @@ pub struct Player<'p> {
     settings: ReplaySettings,
     report: SessionReport,
     now: Timestamp,
+    /// The last moment of the record, whatever timeouts came since.
+    recorded_at: Option<Timestamp>,
     /// A person's message that the next turn begins with.
     prompt: Option<String>,
     turn: Option<TurnId>,
@@ -63,6 +72,8 @@ pub struct Player<'p> {
     last_message: Option<String>,
     /// Tokens that the replay's own compactions took out of the recorded context.
     freed: u64,
+    /// The context as recorded, and as the replay has it.
+    recorded: Tokens,
     context: Tokens,
     inputs: u64,
     actions: VecDeque<Issued>,
@@ -90,11 +101,13 @@ impl<'p> Player<'p> {
             settings,
             report: SessionReport::default(),
             now: Timestamp(0),
+            recorded_at: None,
             prompt: None,
             turn: None,
             in_own_turn: false,
             last_message: None,
             freed: 0,
+            recorded: Tokens(0),
             context: Tokens(0),
             inputs: 0,
             actions: VecDeque::new(),
@@ -107,10 +120,11 @@ impl<'p> Player<'p> {
     pub fn play(&mut self, moment: TimedMoment) {
         let TimedMoment { at, what } = moment;
         self.wait_until(at);
-        if self.now.0 > 0 {
-            self.report.active_ms +=
-                u64::try_from((at.0 - self.now.0).clamp(0, LONGEST_PAUSE_MS)).unwrap_or_default();
+        let pause = self.recorded_at.map_or(0, |before| at.0.saturating_sub(before.0));
+        if (0..=LONGEST_PAUSE_MS).contains(&pause) {
+            self.report.active_ms += pause.unsigned_abs();
         }
+        self.recorded_at = Some(at);
         self.now = self.now.max(at);
         let spans = self.report.spans.get_or_insert((at, at));
         spans.1 = self.now;
@@ -119,6 +133,7 @@ impl<'p> Player<'p> {
             Moment::Model(model) => self.report.model = Some(model),
             Moment::Prompt(text) => self.prompt(text),
             Moment::TurnStarted => self.start_turn(),
+            Moment::Compacted(by) => self.compacted(by),
             _ if self.in_own_turn => self.in_own_turn = !matches!(what, Moment::TurnEnded(_)),
             Moment::Said(text) => self.last_message = Some(text),
             Moment::Usage { context, window, needs_follow_up, uncached: _ } => {
@@ -141,14 +156,15 @@ impl<'p> Player<'p> {
                 boundaries: Default::default(),
             }),
             Moment::FileRead(path) => self.file_read(path),
-            Moment::Compacted(by) => self.compacted(by),
             Moment::TurnEnded(status) => self.end_turn(status),
             Moment::Recorded(event) => self.saw(*event),
         }
     }
 
     /// The report, once all moments have been played.
-    pub fn finish(self) -> SessionReport {
+    pub fn finish(mut self) -> SessionReport {
+        // After the end there is silence.
+        self.wait_until(self.now.plus_seconds(SILENCE_AT_END));
         let mut report = self.report;
         report.window = self.machine.thread().window.unwrap_or(ASSUMED_WINDOW);
         report
@@ -180,6 +196,7 @@ impl<'p> Player<'p> {
                     inject_turn: true,
                     queue: true,
                     compact: true,
+                    steer: host.takes_messages_inside_turn,
                     ..Capabilities::default()
                 },
             },
@@ -194,8 +211,9 @@ impl<'p> Player<'p> {
     }
 
     fn prompt(&mut self, text: String) {
-        if text.contains(MARK) {
-            self.in_own_turn = true;
+        if is_injected(&text) {
+            // Inside a turn it is only a message.
+            self.in_own_turn = self.turn.is_none();
             return;
         }
         self.in_own_turn = false;
@@ -228,10 +246,9 @@ impl<'p> Player<'p> {
 
     fn usage(&mut self, recorded: Tokens, window: Option<Tokens>, needs_follow_up: bool) {
         let Some(turn) = self.turn.clone() else { return };
-        // The recorded context shrank by itself.
-        if recorded.0 < self.freed {
-            self.freed = 0;
-        }
+        // Where the record shrinks by itself, what it lost was freed before by the replay's own compaction.
+        let lost = std::mem::replace(&mut self.recorded, recorded).0.saturating_sub(recorded.0);
+        self.freed = self.freed.saturating_sub(lost).min(recorded.0);
         self.context = Tokens(recorded.0 - self.freed);
         let known = self.machine.thread().window.unwrap_or(ASSUMED_WINDOW);
         let window = match self.settings.window {
@@ -281,7 +298,8 @@ impl<'p> Player<'p> {
             inside_turn: self.turn.is_some(),
         });
         self.compacted_after = self.report.turns;
-        let before = std::mem::take(&mut self.freed) + self.context.0;
+        let before = std::mem::take(&mut self.freed).saturating_add(self.context.0);
+        self.recorded = Tokens(0);
         self.saw(CompactionReported {
             status: CompactionProgress::Completed,
             origin: by,
@@ -421,7 +439,7 @@ impl<'p> Player<'p> {
     fn compact(&mut self, action: &ActionId) {
         let before = self.context;
         let window = self.machine.thread().window.unwrap_or(ASSUMED_WINDOW);
-        let after = Tokens((window.0 * LANDS_AT_PERCENT / 100).min(before.0));
+        let after = Tokens((window.0 / 100).saturating_mul(LANDS_AT_PERCENT).min(before.0));
         self.freed += before.0 - after.0;
         self.context = after;
         for status in [CompactionProgress::Started, CompactionProgress::Completed] {

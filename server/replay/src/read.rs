@@ -9,6 +9,7 @@ use crate::lines::{FileLines, ReadError};
 use crate::moment::{Moment, TimedMoment};
 use rawr_core::units::Timestamp;
 use serde::Serialize;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The format of a recorded session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -71,41 +72,55 @@ struct Told {
 }
 
 impl Told {
-    /// A record's lines may be a little out of order; time never goes back in what is told.
+    /// A record's lines may be a little out of order; time never goes back in what is told. A leap of more than a year is an
+    /// error of the record.
     fn time(&mut self, text: &str) {
-        if let Some(at) = crate::time::parse(text) {
+        const YEAR: u64 = 366 * 86_400;
+        if let Some(at) = crate::time::parse(text)
+            && (self.at.0 == 0 || at <= self.at.plus_seconds(YEAR))
+        {
             self.at = self.at.max(at);
         }
     }
 
     fn add(&mut self, what: Moment) {
-        self.moments.push(TimedMoment { at: self.at, what });
+        self.add_at(self.at, what);
+    }
+
+    fn add_at(&mut self, at: Timestamp, what: Moment) {
+        self.moments.push(TimedMoment { at, what });
     }
 }
 
 /// Lines that may pass before a record's format must have shown itself.
-const SHOWS_ITSELF_WITHIN: u64 = 50;
+const SHOWS_ITSELF_WITHIN: u64 = 1000;
 
-/// Reads a session and calls `told` for each moment, until it returns `false`. The format is `None` if no line shows one.
+/// Reads a session and calls `told` for each moment, until `stop` is set. The format is `None` if no line shows one.
 ///
 /// # Errors
 ///
 /// [`ReadError`] if the source fails. What was read before it has been told.
 pub fn read(
     lines: &mut FileLines,
-    told: &mut dyn FnMut(TimedMoment) -> bool,
+    stop: &AtomicBool,
+    told: &mut dyn FnMut(TimedMoment),
 ) -> Result<(Option<RecordFormat>, LineCounts), ReadError> {
     let mut counts = LineCounts::default();
     let mut reader: Option<(RecordFormat, Box<dyn RecordReader>)> = None;
     let mut batch = Told::default();
-    let mut goes_on = true;
-    while goes_on && let Some((_, line)) = lines.next_line()? {
+    while !stop.load(Ordering::Relaxed)
+        && let Some((_, line)) = lines.next_line()?
+    {
         if line.is_empty() {
             continue;
         }
         counts.lines += 1;
         if reader.is_none() && counts.lines <= SHOWS_ITSELF_WITHIN {
             reader = format_of(line).map(|format| (format, reader_of(format)));
+            // Lines before it may be of any kind.
+            if reader.is_some() {
+                counts.unknown = 0;
+            }
         }
         let kind = match &mut reader {
             Some((_, reader)) => reader.line(line, &mut batch),
@@ -114,12 +129,14 @@ pub fn read(
         };
         counts.unknown += u64::from(kind == LineKind::Unknown);
         counts.malformed += u64::from(kind == LineKind::Malformed);
-        goes_on = batch.moments.drain(..).all(&mut *told);
+        batch.moments.drain(..).for_each(&mut *told);
     }
     counts.oversized = lines.skipped;
-    if goes_on && let Some((_, reader)) = &mut reader {
+    if !stop.load(Ordering::Relaxed)
+        && let Some((_, reader)) = &mut reader
+    {
         reader.end(&mut batch);
-        let _ = batch.moments.drain(..).all(told);
+        batch.moments.drain(..).for_each(told);
     }
     Ok((reader.map(|(format, _)| format), counts))
 }

@@ -166,7 +166,7 @@ const ARROWS: [(&str, &[&str]); 26] = [
     ("judge", &["config", "redact"]),
     ("language", &["config", "problem", "prompts"]),
     ("recall", &["capsule", "redact"]),
-    ("replay", &["config", "prompts"]),
+    ("replay", &["config", "problem", "prompts"]),
     ("repo", &["config"]),
     ("workers", &["capsule", "store"]),
     ("capsule", &["store"]),

@@ -34,13 +34,28 @@ pub(super) async fn run(common: &CommonOptions, args: ReplayArgs) -> anyhow::Res
         done = &mut work => done?,
         () = stop.asked() => {
             stopped.store(true, Ordering::Relaxed);
-            work.await?
+            match tokio::time::timeout(STOPS_WITHIN, work).await {
+                Ok(done) => done?,
+                // It waits for standard input, or for a slow disk.
+                Err(_) => bail!("interrupted"),
+            }
         }
     };
-    let (result, args) = done?;
-    print(&result, &columns, &args)?;
-    Ok(if result.is_stopped { ExitCode::from(stop.exit_code()) } else { ExitCode::SUCCESS })
+    let (result, output) = done?;
+    print(&result, &columns, &output)?;
+    if result.is_stopped {
+        return Ok(ExitCode::from(stop.exit_code()));
+    }
+    if result.files.iter().all(|file| file.error.is_some()) {
+        // A closed stderr leaves the exit code.
+        let _ = writeln!(anstream::stderr(), "rawr: no session was replayed");
+        return Ok(ExitCode::FAILURE);
+    }
+    Ok(ExitCode::SUCCESS)
 }
+
+/// How long an interrupted replay may take to end.
+const STOPS_WITHIN: Duration = Duration::from_secs(2);
 
 fn request(home: Home, args: &ReplayArgs) -> anyhow::Result<ReplayRequest> {
     let is_default = args.paths.is_empty();
@@ -101,10 +116,7 @@ fn work(
         order: request.order,
     };
     if args.paths == [Path::new("-")] {
-        let file = replay_stream(request, Path::new("-"), Box::new(io::stdin()))?;
-        let mut result = ReplayResult::default();
-        result.totals.clone_from(&file.totals);
-        result.files.push(file);
+        let result = replay_stream(request, stopped, Path::new("-"), Box::new(io::stdin()))?;
         return Ok((result, output));
     }
     let shows_progress = io::stderr().is_terminal() && !args.json && !args.jsonl;
@@ -151,8 +163,7 @@ fn print(
 ) -> anyhow::Result<()> {
     if let Some(file) = &output.html {
         let page = page(&serde_json::to_string(&WholeReplay::new(result, columns, output.order))?);
-        std::fs::write(file, page)
-            .with_context(|| format!("failed to write {}", file.display()))?;
+        write_page(file, &page).with_context(|| format!("failed to write {}", file.display()))?;
         let mut errors = anstream::stderr();
         // The page is written, whatever becomes of this line.
         let _ = writeln!(errors, "written to {}", file.display());
@@ -173,6 +184,18 @@ fn print(
         out.write_all(text.as_bytes())?;
     }
     out.flush()?;
+    Ok(())
+}
+
+/// Whole or not at all.
+fn write_page(file: &Path, page: &str) -> anyhow::Result<()> {
+    if file.exists() && !file.is_file() {
+        return Ok(std::fs::write(file, page)?);
+    }
+    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let mut written = tempfile::NamedTempFile::new_in(folder.unwrap_or(Path::new(".")))?;
+    written.write_all(page.as_bytes())?;
+    written.persist(file)?;
     Ok(())
 }
 
@@ -207,7 +230,7 @@ fn rows(file: &ReplayedFile, columns: &[ReplayColumn], out: &mut impl Write) -> 
         for decision in &report.decisions {
             let mut row = serde_json::to_value(decision)?;
             if let Some(row) = row.as_object_mut() {
-                row.insert("file".to_owned(), json!(file.file));
+                row.insert("file".to_owned(), json!(file.file.display().to_string()));
                 row.insert("session".to_owned(), json!(report.session));
                 row.insert("configuration".to_owned(), json!(column.0));
                 row.insert("fires".to_owned(), json!(decision.fires()));

@@ -5,9 +5,10 @@ use super::{LineKind, RecordReader, Told};
 use crate::moment::{Moment, RecordedHost};
 use rawr_core::event::{CompactionInitiator, TurnEnding};
 use rawr_core::signal::plan::{PlanItem, PlanItemStatus};
-use rawr_core::units::Tokens;
+use rawr_core::units::{Timestamp, Tokens};
 use serde::de::{SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
+use serde_json::Value;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -22,6 +23,9 @@ pub(super) struct ClaudeReader {
     commands: HashMap<String, String>,
     /// A response is stored in several lines, each with the same usage.
     last_response: String,
+    /// The time of the last line of the agent or its tools: a turn without a mark of its end ended then, and not when the
+    /// next prompt came.
+    agent_at: Timestamp,
 }
 
 #[derive(Deserialize)]
@@ -39,12 +43,9 @@ struct Line<'l> {
     cwd: Option<Cow<'l, str>>,
     #[serde(borrow)]
     version: Option<Cow<'l, str>>,
-    #[serde(default)]
-    is_sidechain: bool,
-    #[serde(default)]
-    is_meta: bool,
-    #[serde(default)]
-    is_compact_summary: bool,
+    is_sidechain: Option<bool>,
+    is_meta: Option<bool>,
+    is_compact_summary: Option<bool>,
     #[serde(borrow)]
     message: Option<Message<'l>>,
     compact_metadata: Option<CompactMetadata>,
@@ -68,14 +69,19 @@ struct Message<'l> {
 
 #[derive(Deserialize)]
 struct MessageUsage {
-    #[serde(default)]
+    #[serde(default, deserialize_with = "count")]
     input_tokens: u64,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "count")]
     cache_creation_input_tokens: u64,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "count")]
     cache_read_input_tokens: u64,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "count")]
     output_tokens: u64,
+}
+
+/// What is no count is 0: a message is worth more than its usage.
+fn count<'de, D: Deserializer<'de>>(from: D) -> Result<u64, D::Error> {
+    Ok(Value::deserialize(from)?.as_u64().unwrap_or(0))
 }
 
 #[derive(Deserialize)]
@@ -92,7 +98,6 @@ struct Block<'l> {
     input: Option<&'l RawValue>,
     #[serde(borrow)]
     tool_use_id: Option<Cow<'l, str>>,
-    #[serde(default)]
     is_error: Option<bool>,
     #[serde(borrow)]
     content: Option<&'l RawValue>,
@@ -156,13 +161,79 @@ impl<'de: 'l, 'l> Deserialize<'de> for Content<'l> {
 }
 
 const INTERRUPTED: &str = "[Request interrupted by user";
-/// What Claude Code writes in a person's name about a local command.
-const COMMAND_OUTPUT: &str = "<local-command-";
+/// What Claude Code writes in a person's name: shell commands of the person's own, what they and local commands print, and
+/// news of background work.
+const NO_PROMPT: [&str; 5] =
+    ["<local-command-", "<bash-input>", "<bash-stdout>", "<bash-stderr>", "<task-notification>"];
+/// Commands that Claude Code carries out itself. All others are prompts.
+const LOCAL_COMMANDS: [&str; 44] = [
+    "add-dir",
+    "agents",
+    "bashes",
+    "bug",
+    "clear",
+    "compact",
+    "config",
+    "context",
+    "copy",
+    "cost",
+    "diff",
+    "doctor",
+    "effort",
+    "exit",
+    "export",
+    "extra-usage",
+    "fast",
+    "feedback",
+    "fork",
+    "help",
+    "hooks",
+    "ide",
+    "keybindings",
+    "login",
+    "logout",
+    "mcp",
+    "memory",
+    "model",
+    "permissions",
+    "plan",
+    "plugin",
+    "quit",
+    "release-notes",
+    "rename",
+    "resume",
+    "rewind",
+    "sandbox",
+    "stats",
+    "status",
+    "statusline",
+    "tasks",
+    "theme",
+    "usage",
+    "vim",
+];
+/// The results of commands that never ran, or that still run.
+const NO_RESULT: [&str; 4] = [
+    "The user doesn't want to",
+    "<tool_use_error>",
+    "Command running in background",
+    "[Request interrupted",
+];
+
+/// Written in a person's name, and not for the agent.
+fn is_of_claude(text: &str) -> bool {
+    text.is_empty() || NO_PROMPT.iter().any(|mark| text.starts_with(mark)) || is_local_command(text)
+}
+
+fn is_local_command(text: &str) -> bool {
+    let name = text.split_once("<command-name>/").and_then(|(_, rest)| rest.split('<').next());
+    name.is_some_and(|name| LOCAL_COMMANDS.contains(&name))
+}
 
 impl RecordReader for ClaudeReader {
     fn line(&mut self, line: &[u8], told: &mut Told) -> LineKind {
         let Ok(line) = serde_json::from_slice::<Line>(line) else { return LineKind::Malformed };
-        if line.is_sidechain {
+        if line.is_sidechain == Some(true) {
             return LineKind::Known;
         }
         if let Some(at) = &line.timestamp {
@@ -176,12 +247,14 @@ impl RecordReader for ClaudeReader {
                 session: session.to_string(),
                 cwd: cwd.to_string(),
                 version: line.version.as_deref().map(str::to_owned),
+                takes_messages_inside_turn: false,
             }));
         }
         match line.kind.as_deref() {
             Some("user") => {
+                let by_claude = line.is_meta == Some(true) || line.is_compact_summary == Some(true);
                 let Some(message) = line.message else { return LineKind::Malformed };
-                self.user(message, line.is_meta || line.is_compact_summary, told)
+                self.user(message, by_claude, told)
             }
             Some("assistant") => {
                 let Some(message) = line.message else { return LineKind::Malformed };
@@ -201,6 +274,7 @@ impl RecordReader for ClaudeReader {
                     LineKind::Known
                 }
                 Some("turn_duration") => {
+                    self.agent_at = told.at;
                     self.end_turn(TurnEnding::Completed, told);
                     LineKind::Known
                 }
@@ -232,7 +306,7 @@ impl RecordReader for ClaudeReader {
 impl ClaudeReader {
     fn end_turn(&mut self, ending: TurnEnding, told: &mut Told) {
         if std::mem::take(&mut self.in_turn) {
-            told.add(Moment::TurnEnded(ending));
+            told.add_at(self.agent_at, Moment::TurnEnded(ending));
         }
     }
 
@@ -248,18 +322,28 @@ impl ClaudeReader {
             Content::Text(text) => text.into_owned(),
             Content::Blocks(blocks) => {
                 if blocks.iter().any(|block| block.kind == "tool_result") {
+                    self.agent_at = told.at;
                     blocks.iter().for_each(|block| self.result(block, told));
+                    // What a person says meanwhile comes with the result, and ends no turn.
+                    for text in blocks.into_iter().filter_map(|block| block.text) {
+                        if text.starts_with(INTERRUPTED) {
+                            self.end_turn(TurnEnding::Interrupted, told);
+                        } else if !by_claude && !is_of_claude(&text) {
+                            told.add(Moment::Prompt(text.into_owned()));
+                        }
+                    }
                     return LineKind::Known;
                 }
                 let texts = blocks.iter().filter_map(|block| block.text.as_deref());
                 texts.collect::<Vec<_>>().join("\n")
             }
         };
-        if by_claude || text.is_empty() || text.starts_with(COMMAND_OUTPUT) {
+        if text.starts_with(INTERRUPTED) {
+            self.agent_at = told.at;
+            self.end_turn(TurnEnding::Interrupted, told);
             return LineKind::Known;
         }
-        if text.starts_with(INTERRUPTED) {
-            self.end_turn(TurnEnding::Interrupted, told);
+        if by_claude || is_of_claude(&text) {
             return LineKind::Known;
         }
         self.end_turn(TurnEnding::Completed, told);
@@ -270,10 +354,12 @@ impl ClaudeReader {
     fn result(&mut self, block: &Block<'_>, told: &mut Told) {
         let Some(id) = block.tool_use_id.as_deref() else { return };
         let Some(command) = self.commands.remove(id) else { return };
-        let exit_code = match block.is_error {
-            Some(true) => block.content.and_then(exit_code).unwrap_or(1),
-            _ => 0,
-        };
+        let text = block.content.map(text_of).unwrap_or_default();
+        if NO_RESULT.iter().any(|mark| text.starts_with(mark)) {
+            return;
+        }
+        let exit_code =
+            if block.is_error == Some(true) { exit_code(&text).unwrap_or(1) } else { 0 };
         told.add(Moment::Command {
             id: Some(id.to_owned()),
             words: vec![command],
@@ -295,6 +381,7 @@ impl ClaudeReader {
             self.model = Some(model.to_owned());
             told.add(Moment::Model(model.to_owned()));
         }
+        self.agent_at = told.at;
         self.begin_turn(told);
         let mut calls_tool = false;
         for block in blocks {
@@ -304,8 +391,10 @@ impl ClaudeReader {
         if let Some(usage) = message.usage.as_ref().filter(|_| !is_synthetic) {
             let is_new = message.id.as_deref() != Some(self.last_response.as_str());
             self.last_response = message.id.as_deref().unwrap_or_default().to_owned();
-            let uncached = usage.input_tokens + usage.cache_creation_input_tokens;
-            let context = uncached + usage.cache_read_input_tokens + usage.output_tokens;
+            let uncached = usage.input_tokens.saturating_add(usage.cache_creation_input_tokens);
+            let context = uncached
+                .saturating_add(usage.cache_read_input_tokens)
+                .saturating_add(usage.output_tokens);
             if context > 0 {
                 told.add(Moment::Usage {
                     context: Tokens(context),
@@ -356,8 +445,18 @@ fn step(todo: Todo) -> PlanItem {
     PlanItem { step: todo.content, status }
 }
 
+/// The text of a result, which may also be a list of blocks.
+fn text_of(raw: &RawValue) -> String {
+    match serde_json::from_str(raw.get()) {
+        Ok(Content::Text(text)) => text.into_owned(),
+        Ok(Content::Blocks(blocks)) => {
+            blocks.into_iter().find_map(|block| block.text).unwrap_or_default().into_owned()
+        }
+        Err(_) => String::new(),
+    }
+}
+
 /// `Exit code 2` at the beginning of a failed command's result.
-fn exit_code(raw: &RawValue) -> Option<i64> {
-    let text: String = serde_json::from_str(raw.get()).ok()?;
+fn exit_code(text: &str) -> Option<i64> {
     text.strip_prefix("Exit code ")?.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
 }

@@ -25,6 +25,10 @@ pub(super) struct CodexReader {
     /// Shell commands without output yet, by the id of their call.
     commands: HashMap<String, String>,
     just_compacted: bool,
+    /// The next count is that of a compaction's own request.
+    skips_count: bool,
+    /// Older releases store no starts and ends of turns.
+    has_starts: bool,
 }
 
 /// The type stands before the payload, so no line is read twice.
@@ -144,7 +148,7 @@ const SHELLS: [&str; 4] = ["exec_command", "shell", "shell_command", "local_shel
 impl RecordReader for CodexReader {
     fn line(&mut self, line: &[u8], told: &mut Told) -> LineKind {
         if let Some(at) = time_of(line) {
-            told.time(at);
+            told.time(&at);
         }
         match serde_json::from_slice(line) {
             Ok(Line::SessionMeta(meta)) => self.opened(meta, told),
@@ -170,8 +174,9 @@ impl RecordReader for CodexReader {
     }
 
     fn end(&mut self, told: &mut Told) {
-        // The file was cut off, or the session still runs.
-        self.end_turn(TurnEnding::Interrupted, told);
+        // The file was cut off, or the session still runs; without marks of an end, this is the end.
+        let ending = if self.has_starts { TurnEnding::Interrupted } else { TurnEnding::Completed };
+        self.end_turn(ending, told);
     }
 }
 
@@ -183,15 +188,16 @@ impl CodexReader {
                 session: meta.id.unwrap_or_default(),
                 cwd: meta.cwd.unwrap_or_default(),
                 version: meta.cli_version,
+                takes_messages_inside_turn: true,
             }));
         }
         LineKind::Known
     }
 
-    /// Something happened in the turn that starts, so it is one.
+    /// Something happened, so there is a turn.
     fn works(&mut self, told: &mut Told) {
-        if std::mem::take(&mut self.is_starting) {
-            self.in_turn = true;
+        self.is_starting = false;
+        if !std::mem::replace(&mut self.in_turn, true) {
             told.add(Moment::TurnStarted);
         }
         self.just_compacted = false;
@@ -214,10 +220,14 @@ impl CodexReader {
         let by =
             if self.is_starting { CompactionInitiator::User } else { CompactionInitiator::Host };
         self.compacts = self.is_starting;
+        self.skips_count = true;
         told.add(Moment::Compacted(by));
     }
 
     fn prompt(&mut self, text: String, told: &mut Told) {
+        if !self.has_starts {
+            self.end_turn(TurnEnding::Completed, told);
+        }
         told.add(Moment::Prompt(text));
         self.works(told);
     }
@@ -226,7 +236,7 @@ impl CodexReader {
         match event.kind.as_ref() {
             "task_started" | "turn_started" => {
                 self.end_turn(TurnEnding::Interrupted, told);
-                self.is_starting = true;
+                (self.is_starting, self.has_starts) = (true, true);
             }
             "user_message" => {
                 if let Some(text) = event.message.as_deref() {
@@ -278,7 +288,8 @@ impl CodexReader {
     fn usage(&mut self, info: &TokenInfo, told: &mut Told) {
         let last = &info.last_token_usage;
         // The count of a compaction's own request says nothing about the context.
-        if self.compacts || self.is_starting || self.just_compacted || last.total_tokens == 0 {
+        let skips = std::mem::take(&mut self.skips_count);
+        if skips || self.compacts || !self.in_turn || last.total_tokens == 0 {
             return;
         }
         told.add(Moment::Usage {
@@ -363,12 +374,20 @@ impl CodexReader {
     }
 }
 
-/// The first key of a line is its time.
-fn time_of(line: &[u8]) -> Option<&str> {
+/// The first key of a line is its time, in what Codex writes.
+fn time_of(line: &[u8]) -> Option<Cow<'_, str>> {
+    #[derive(Deserialize)]
+    struct OnlyTime<'l> {
+        #[serde(borrow)]
+        timestamp: Cow<'l, str>,
+    }
     const KEY: &[u8] = b"{\"timestamp\":";
-    let text = line.strip_prefix(KEY)?.trim_ascii_start().strip_prefix(b"\"")?;
+    let Some(rest) = line.strip_prefix(KEY) else {
+        return serde_json::from_slice::<OnlyTime<'_>>(line).ok().map(|line| line.timestamp);
+    };
+    let text = rest.trim_ascii_start().strip_prefix(b"\"")?;
     let end = text.iter().take(40).position(|byte| *byte == b'"')?;
-    str::from_utf8(&text[..end]).ok()
+    str::from_utf8(&text[..end]).ok().map(Cow::Borrowed)
 }
 
 fn step(step: PlanStep) -> PlanItem {

@@ -105,7 +105,7 @@ fn the_sums_are_printed_beside_those_of_another_configuration() {
 
         your configuration spec.toml
         compactions 1 1
-        in an hour of work 2.00 2.00
+        in an hour of work 2.22 2.22
         inside a turn 0 0
         at asap 1 1
         after agent_done 1 1
@@ -121,7 +121,7 @@ fn the_sums_are_printed_beside_those_of_another_configuration() {
         files read again after these 1 1
 
         Second order: after a compaction, 12% of the window counts as used, so that the next one comes later.
-        Of 32 lines, 1 are of an unknown kind, 1 malformed, 0 too long."#]].assert_eq(&text.join("\n"));
+        Of 32 lines, 0 are of an unknown kind, 1 malformed, 0 too long."#]].assert_eq(&text.join("\n"));
 }
 
 #[test]
@@ -204,6 +204,46 @@ fn what_cannot_be_replayed_is_named() {
     check(&["replay", &sample("sessions"), "--config", "/none.toml"], "failed to read /none.toml");
     let empty = fixture.temporary.path().to_str().unwrap();
     check(&["replay", empty], "no recorded sessions in");
+}
+
+#[test]
+fn a_replay_of_no_session_fails() {
+    let fixture = CommandFixture::new();
+    let empty = fixture.temporary.path().join("empty.jsonl");
+    fs::write(&empty, "").unwrap();
+    let session = sample("sessions/claude.jsonl");
+    let check = |arguments: &[&str]| {
+        let done = fixture.run(arguments);
+        assert_eq!(done.status.code(), Some(1), "{arguments:?}");
+        assert!(err(&done).contains("no session was replayed"), "{}", err(&done));
+    };
+    check(&["replay", empty.to_str().unwrap()]);
+    check(&["replay", "-"]);
+    check(&["replay", &session, "--model", "another"]);
+    assert!(fixture.run(&["replay", &session, "--model", "OPUS"]).status.success());
+    let wrong = fixture.home.path().join("wrong.toml");
+    fs::write(&wrong, "[rawr_auto_compaction\n").unwrap();
+    let done = fixture.run(&["replay", &session, "--against", wrong.to_str().unwrap()]);
+    assert!(!done.status.success() && err(&done).contains("wrong.toml"), "{}", err(&done));
+}
+
+#[test]
+fn a_file_counts_once_and_its_name_need_not_be_text() {
+    use std::os::unix::ffi::OsStringExt;
+    let fixture = CommandFixture::new();
+    let name = std::ffi::OsString::from_vec(b"\xff\xfe.jsonl".to_vec());
+    let odd = fixture.temporary.path().join(name);
+    fs::copy(sample("sessions/claude.jsonl"), &odd).unwrap();
+    std::os::unix::fs::symlink(&odd, fixture.temporary.path().join("link.jsonl")).unwrap();
+    for format in ["--json", "--jsonl"] {
+        let mut command = fixture.command(&["replay", format]);
+        let done = command.arg(fixture.temporary.path()).arg(&odd).output().unwrap();
+        assert!(done.status.success(), "{}", err(&done));
+        if format == "--json" {
+            let whole: Value = serde_json::from_str(&out(&done)).unwrap();
+            assert_eq!(whole["totals"][0]["sessions"], 1);
+        }
+    }
 }
 
 /// The events of the thread are read as those of any host, and decided again.

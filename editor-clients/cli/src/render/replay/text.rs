@@ -1,6 +1,7 @@
 //! Prints what a replay found: sums for each configuration, one line for each session, a plot of its context.
 
 use std::fmt::Write as _;
+use std::path::Path;
 
 use anstyle::{AnsiColor, Style};
 use rawr_server::replay::{ReplayOrder, ReplayResult, ReplayTotals, ReplayedFile, SessionReport};
@@ -22,6 +23,9 @@ const BOLD: Style = Style::new().bold();
 const DIM: Style = Style::new().dimmed();
 const FIRE: Style = AnsiColor::Green.on_default().bold();
 const HOST: Style = AnsiColor::Red.on_default();
+
+/// So many files without a session are named.
+const MOST_OTHERS: usize = 5;
 
 /// Columns and rows of a plot.
 const PLOT_WIDTH: usize = 72;
@@ -132,14 +136,18 @@ impl ReplayPrinter<'_> {
             );
             let _ = writeln!(out, "{}", paint(DIM, &text));
         }
-        for other in &result.others {
-            let file = sanitize_terminal(&other.file.display().to_string());
+        for other in result.others.iter().take(MOST_OTHERS) {
+            let file = one_line(&other.file);
             let text = format!("{file} holds no session ({} lines)", number(other.lines.lines));
+            let _ = writeln!(out, "{}", paint(DIM, &text));
+        }
+        if let Some(more) = result.others.len().checked_sub(MOST_OTHERS + 1) {
+            let text = format!("{} more files hold no session", number(more as u64 + 1));
             let _ = writeln!(out, "{}", paint(DIM, &text));
         }
         for file in &result.files {
             if let Some(error) = &file.error {
-                let name = sanitize_terminal(&file.file.display().to_string());
+                let name = one_line(&file.file);
                 let _ = writeln!(out, "{name}: {}", sanitize_terminal(error));
             }
         }
@@ -192,6 +200,11 @@ impl ReplayPrinter<'_> {
     }
 }
 
+/// A path for a line of its own.
+fn one_line(path: &Path) -> String {
+    sanitize_terminal(&path.display().to_string()).replace('\n', "\u{fffd}")
+}
+
 fn session(out: &mut String, file: &ReplayedFile) {
     let (Some(first), Some(totals)) = (file.reports.first(), file.totals.first()) else { return };
     let host = first.format.map_or("", |format| format.name());
@@ -199,7 +212,7 @@ fn session(out: &mut String, file: &ReplayedFile) {
     let _ = writeln!(
         out,
         "{}  {host}, {} turns: {} compactions, {} by the host itself",
-        paint(BOLD, &sanitize_terminal(&file.file.display().to_string())),
+        paint(BOLD, &one_line(&file.file)),
         number(first.turns.into()),
         fires.join(" against "),
         totals.host_compactions,

@@ -1,0 +1,267 @@
+//! What lines of each format tell.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking, its helpers too")]
+
+use expect_test::{Expect, expect};
+use rawr_replay::lines::FileLines;
+use rawr_replay::moment::Moment;
+use rawr_replay::read::read;
+use serde_json::{Value, json};
+use std::io::Cursor;
+use std::sync::atomic::AtomicBool;
+
+fn check(lines: &[Value], expected: Expect) {
+    let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    let mut told = String::new();
+    let start = rawr_replay::time::parse("2026-11-02T09:00:00Z").unwrap();
+    let mut lines = FileLines::new(Box::new(Cursor::new(text)));
+    let (_, counts) = read(&mut lines, &AtomicBool::new(false), &mut |moment| {
+        let seconds = moment.at.seconds_since(start);
+        let what = match moment.what {
+            Moment::Opened(host) => format!("opened {}", host.session),
+            Moment::Model(model) => format!("model {model}"),
+            Moment::Prompt(text) => format!("prompt {text}"),
+            Moment::TurnStarted => "turn".to_owned(),
+            Moment::Said(text) => format!("said {text}"),
+            Moment::Usage { context, needs_follow_up, .. } => {
+                format!("usage {context}{}", if needs_follow_up { ", goes on" } else { "" })
+            }
+            Moment::Command { words, exit_code, .. } => {
+                format!("command {} -> {exit_code}", words.join(" "))
+            }
+            Moment::Plan(steps) => format!("plan of {}", steps.len()),
+            Moment::FileRead(path) => format!("read {path}"),
+            Moment::Compacted(by) => format!("compacted by {by:?}"),
+            Moment::TurnEnded(ending) => format!("end {}", ending.name()),
+            Moment::Recorded(event) => event.name().to_owned(),
+        };
+        told += &format!("{seconds:>3} {what}\n");
+    })
+    .unwrap();
+    if counts.malformed + counts.unknown > 0 {
+        told += &format!("{} malformed, {} unknown\n", counts.malformed, counts.unknown);
+    }
+    expected.assert_eq(&told);
+}
+
+fn at(seconds: u32) -> String {
+    format!("2026-11-02T09:{:02}:{:02}.000Z", seconds / 60, seconds % 60)
+}
+
+fn claude(seconds: u32, kind: &str, message: Value) -> Value {
+    json!({"type": kind, "sessionId": "s", "cwd": "/w", "timestamp": at(seconds), "message": message})
+}
+
+fn prompt(seconds: u32, text: &str) -> Value {
+    claude(seconds, "user", json!({"content": text}))
+}
+
+fn says(seconds: u32, text: &str) -> Value {
+    claude(seconds, "assistant", json!({"content": [{"type": "text", "text": text}]}))
+}
+
+fn runs(seconds: u32, id: &str, command: &str) -> Value {
+    let block =
+        json!({"type": "tool_use", "id": id, "name": "Bash", "input": {"command": command}});
+    claude(seconds, "assistant", json!({"content": [block]}))
+}
+
+fn result(seconds: u32, id: &str, content: Value, is_error: bool) -> Value {
+    let block =
+        json!({"type": "tool_result", "tool_use_id": id, "content": content, "is_error": is_error});
+    claude(seconds, "user", json!({"content": [block]}))
+}
+
+#[test]
+fn a_turn_of_claude_code_without_a_mark_ends_with_its_last_line() {
+    check(
+        &[prompt(0, "one"), says(5, "Done."), prompt(600, "two"), says(610, "Done too.")],
+        expect![[r#"
+              0 opened s
+              0 prompt one
+              5 turn
+              5 said Done.
+              5 end completed
+            600 prompt two
+            610 turn
+            610 said Done too.
+            610 end completed
+        "#]],
+    );
+}
+
+#[test]
+fn what_claude_code_does_itself_is_no_prompt() {
+    check(
+        &[
+            prompt(0, "<command-name>/model</command-name>"),
+            prompt(1, "<bash-input>git status</bash-input>"),
+            prompt(2, "<bash-stdout>clean</bash-stdout>"),
+            prompt(3, "<local-command-stdout>ok</local-command-stdout>"),
+            prompt(4, "<command-message>x</command-message><command-name>/review</command-name>"),
+            says(5, "Reviewed."),
+        ],
+        expect![[r#"
+              0 opened s
+              4 prompt <command-message>x</command-message><command-name>/review</command-name>
+              5 turn
+              5 said Reviewed.
+              5 end completed
+        "#]],
+    );
+}
+
+#[test]
+fn a_message_that_comes_with_a_result_ends_no_turn() {
+    let block = json!({"type": "tool_result", "tool_use_id": "a", "content": "ok"});
+    let text = json!({"type": "text", "text": "and the docs"});
+    check(
+        &[
+            prompt(0, "one"),
+            runs(1, "a", "ls"),
+            claude(2, "user", json!({"content": [block, text]})),
+            says(3, "Done."),
+        ],
+        expect![[r#"
+              0 opened s
+              0 prompt one
+              1 turn
+              2 command ls -> 0
+              2 prompt and the docs
+              3 said Done.
+              3 end completed
+        "#]],
+    );
+}
+
+#[test]
+fn only_commands_that_ran_to_their_end_count() {
+    check(
+        &[
+            prompt(0, "one"),
+            runs(1, "a", "cargo test"),
+            result(2, "a", json!("Exit code 101\nfailed"), true),
+            runs(3, "b", "git push"),
+            result(4, "b", json!("The user doesn't want to proceed with this tool use."), true),
+            runs(5, "c", "npm start"),
+            result(6, "c", json!("Command running in background with ID: 1"), false),
+            runs(7, "d", "git commit"),
+            result(8, "d", json!([{"type": "text", "text": "ok"}]), false),
+            claude(
+                9,
+                "user",
+                json!({"content": [{"type": "text", "text": "[Request interrupted by user]"}]}),
+            ),
+        ],
+        expect![[r#"
+              0 opened s
+              0 prompt one
+              1 turn
+              2 command cargo test -> 101
+              8 command git commit -> 0
+              9 end interrupted
+        "#]],
+    );
+}
+
+#[test]
+fn odd_values_lose_no_message() {
+    let usage = json!({
+        "input_tokens": u64::MAX,
+        "cache_creation_input_tokens": null,
+        "cache_read_input_tokens": -1,
+        "output_tokens": 5.5,
+    });
+    let mut says = says(1, "Done.");
+    says["message"]["usage"] = usage;
+    says["isSidechain"] = Value::Null;
+    let mut late = prompt(2, "two");
+    late["timestamp"] = json!("9999-01-01T00:00:00Z");
+    check(
+        &[prompt(0, "one"), says, late, json!({"type": "?", "sessionId": "s"})],
+        expect![[r#"
+          0 opened s
+          0 prompt one
+          1 turn
+          1 said Done.
+          1 usage 18,446,744,073,709,551,615
+          1 end completed
+          1 prompt two
+        0 malformed, 1 unknown
+    "#]],
+    );
+}
+
+fn codex(seconds: u32, kind: &str, payload: Value) -> Value {
+    // The keys in Codex's order.
+    let text =
+        format!("{{\"timestamp\":\"{}\",\"type\":\"{kind}\",\"payload\":{payload}}}", at(seconds));
+    serde_json::from_str(&text).unwrap()
+}
+
+fn event(seconds: u32, payload: Value) -> Value {
+    codex(seconds, "event_msg", payload)
+}
+
+fn count(seconds: u32, tokens: u64) -> Value {
+    let info = json!({"last_token_usage": {"total_tokens": tokens}});
+    event(seconds, json!({"type": "token_count", "info": info}))
+}
+
+#[test]
+fn rollouts_without_marks_of_turns_have_turns() {
+    check(
+        &[
+            codex(0, "session_meta", json!({"id": "s", "cwd": "/w"})),
+            event(1, json!({"type": "user_message", "message": "one"})),
+            event(2, json!({"type": "agent_message", "message": "Done."})),
+            count(3, 1000),
+            event(9, json!({"type": "user_message", "message": "two"})),
+            event(10, json!({"type": "agent_message", "message": "Done too."})),
+        ],
+        expect![[r#"
+              0 opened s
+              1 prompt one
+              1 turn
+              2 said Done.
+              3 usage 1,000, goes on
+              9 end completed
+              9 prompt two
+              9 turn
+             10 said Done too.
+             10 end completed
+        "#]],
+    );
+}
+
+#[test]
+fn after_a_compaction_inside_a_turn_only_its_own_count_is_left_out() {
+    let item = |kind: &str| codex(4, "response_item", json!({"type": kind}));
+    check(
+        &[
+            codex(0, "session_meta", json!({"id": "s", "cwd": "/w"})),
+            event(1, json!({"type": "task_started", "turn_id": "t"})),
+            event(1, json!({"type": "user_message", "message": "one"})),
+            count(2, 200_000),
+            codex(3, "compacted", json!({"message": "…"})),
+            count(3, 9000),
+            event(3, json!({"type": "context_compacted"})),
+            item("custom_tool_call"),
+            count(5, 12_000),
+            event(
+                6,
+                json!({"type": "task_complete", "turn_id": "t", "last_agent_message": "Done."}),
+            ),
+        ],
+        expect![[r#"
+              0 opened s
+              1 prompt one
+              1 turn
+              2 usage 200,000, goes on
+              3 compacted by Host
+              5 usage 12,000, goes on
+              6 said Done.
+              6 end completed
+        "#]],
+    );
+}
