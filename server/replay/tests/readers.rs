@@ -35,7 +35,7 @@ fn check(lines: &[Value], expected: Expect) {
             Moment::TurnEnded(ending) => format!("end {}", ending.name()),
             Moment::Recorded(event) => event.name().to_owned(),
         };
-        told += &format!("{seconds:>3} {what}\n");
+        told += &format!("{seconds}s {what}\n");
     })
     .unwrap();
     if counts.malformed + counts.unknown > 0 {
@@ -77,15 +77,15 @@ fn a_turn_of_claude_code_without_a_mark_ends_with_its_last_line() {
     check(
         &[prompt(0, "one"), says(5, "Done."), prompt(600, "two"), says(610, "Done too.")],
         expect![[r#"
-              0 opened s
-              0 prompt one
-              5 turn
-              5 said Done.
-              5 end completed
-            600 prompt two
-            610 turn
-            610 said Done too.
-            610 end completed
+            0s opened s
+            0s prompt one
+            5s turn
+            5s said Done.
+            5s end completed
+            600s prompt two
+            610s turn
+            610s said Done too.
+            610s end completed
         "#]],
     );
 }
@@ -102,11 +102,11 @@ fn what_claude_code_does_itself_is_no_prompt() {
             says(5, "Reviewed."),
         ],
         expect![[r#"
-              0 opened s
-              4 prompt <command-message>x</command-message><command-name>/review</command-name>
-              5 turn
-              5 said Reviewed.
-              5 end completed
+            0s opened s
+            4s prompt <command-message>x</command-message><command-name>/review</command-name>
+            5s turn
+            5s said Reviewed.
+            5s end completed
         "#]],
     );
 }
@@ -123,13 +123,13 @@ fn a_message_that_comes_with_a_result_ends_no_turn() {
             says(3, "Done."),
         ],
         expect![[r#"
-              0 opened s
-              0 prompt one
-              1 turn
-              2 command ls -> 0
-              2 prompt and the docs
-              3 said Done.
-              3 end completed
+            0s opened s
+            0s prompt one
+            1s turn
+            2s command ls -> 0
+            2s prompt and the docs
+            3s said Done.
+            3s end completed
         "#]],
     );
 }
@@ -154,12 +154,12 @@ fn only_commands_that_ran_to_their_end_count() {
             ),
         ],
         expect![[r#"
-              0 opened s
-              0 prompt one
-              1 turn
-              2 command cargo test -> 101
-              8 command git commit -> 0
-              9 end interrupted
+            0s opened s
+            0s prompt one
+            1s turn
+            2s command cargo test -> 101
+            8s command git commit -> 0
+            9s end interrupted
         "#]],
     );
 }
@@ -180,15 +180,15 @@ fn odd_values_lose_no_message() {
     check(
         &[prompt(0, "one"), says, late, json!({"type": "?", "sessionId": "s"})],
         expect![[r#"
-          0 opened s
-          0 prompt one
-          1 turn
-          1 said Done.
-          1 usage 18,446,744,073,709,551,615
-          1 end completed
-          1 prompt two
-        0 malformed, 1 unknown
-    "#]],
+            0s opened s
+            0s prompt one
+            1s turn
+            1s said Done.
+            1s usage 18,446,744,073,709,551,615
+            1s end completed
+            1s prompt two
+            0 malformed, 1 unknown
+        "#]],
     );
 }
 
@@ -220,16 +220,16 @@ fn rollouts_without_marks_of_turns_have_turns() {
             event(10, json!({"type": "agent_message", "message": "Done too."})),
         ],
         expect![[r#"
-              0 opened s
-              1 prompt one
-              1 turn
-              2 said Done.
-              3 usage 1,000, goes on
-              9 end completed
-              9 prompt two
-              9 turn
-             10 said Done too.
-             10 end completed
+            0s opened s
+            1s prompt one
+            1s turn
+            2s said Done.
+            3s usage 1,000, goes on
+            9s end completed
+            9s prompt two
+            9s turn
+            10s said Done too.
+            10s end completed
         "#]],
     );
 }
@@ -254,14 +254,14 @@ fn after_a_compaction_inside_a_turn_only_its_own_count_is_left_out() {
             ),
         ],
         expect![[r#"
-              0 opened s
-              1 prompt one
-              1 turn
-              2 usage 200,000, goes on
-              3 compacted by Host
-              5 usage 12,000, goes on
-              6 said Done.
-              6 end completed
+            0s opened s
+            1s prompt one
+            1s turn
+            2s usage 200,000, goes on
+            3s compacted by Host
+            5s usage 12,000, goes on
+            6s said Done.
+            6s end completed
         "#]],
     );
 }

@@ -84,6 +84,8 @@ fn request(home: Home, args: &ReplayArgs) -> anyhow::Result<ReplayRequest> {
             ReplayArgs { json, html, plot, .. } if *json || html.is_some() || *plot => {
                 ReplayDetail::Whole
             }
+            // For the list of differences.
+            ReplayArgs { against: Some(_), .. } => ReplayDetail::Decisions,
             _ => ReplayDetail::Sums,
         },
     })

@@ -120,6 +120,8 @@ fn the_sums_are_printed_beside_those_of_another_configuration() {
         compactions that a person asked for 0 0
         files read again after these 1 1
 
+        0 turns at which only one of the two compacts
+
         Second order: after a compaction, 12% of the window counts as used, so that the next one comes later.
         Of 32 lines, 0 are of an unknown kind, 1 malformed, 0 too long."#]].assert_eq(&text.join("\n"));
 }

@@ -4,7 +4,9 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use anstyle::{AnsiColor, Style};
-use rawr_server::replay::{ReplayOrder, ReplayResult, ReplayTotals, ReplayedFile, SessionReport};
+use rawr_server::replay::{
+    ReplayOrder, ReplayResult, ReplayTotals, ReplayedDecision, ReplayedFile, SessionReport,
+};
 
 use crate::render::palette::paint;
 use crate::render::text::number;
@@ -27,6 +29,9 @@ const HOST: Style = AnsiColor::Red.on_default();
 /// So many files without a session are named.
 const MOST_OTHERS: usize = 5;
 
+/// So many differences between two configurations are listed.
+const MOST_DIFFERENCES: usize = 20;
+
 /// Columns and rows of a plot.
 const PLOT_WIDTH: usize = 72;
 const PLOT_HEIGHT: usize = 10;
@@ -46,6 +51,7 @@ impl ReplayPrinter<'_> {
             out.push('\n');
         }
         self.totals(&mut out, &result.totals);
+        self.differences(&mut out, result);
         self.notes(&mut out, result);
         out
     }
@@ -113,6 +119,43 @@ impl ReplayPrinter<'_> {
         row(out, "  before any compaction of rawr", &|it| count(it.host_compactions_unforeseen));
         row(out, "compactions that a person asked for", &|it| count(it.person_compactions));
         row(out, "files read again after these", &|it| count(it.files_read_again));
+    }
+
+    /// The turns at which only one of two configurations compacts.
+    fn differences(&self, out: &mut String, result: &ReplayResult) {
+        let [first, second] = self.columns else { return };
+        let mut lines = Vec::new();
+        for file in &result.files {
+            let [one, other] = file.reports.as_slice() else { continue };
+            for (of, against, name) in [(one, other, first), (other, one, second)] {
+                let others: Vec<_> =
+                    against.decisions.iter().filter(|it| it.fires()).map(|it| it.turn).collect();
+                let alone = |it: &&ReplayedDecision| it.fires() && !others.contains(&it.turn);
+                for decision in of.decisions.iter().filter(alone) {
+                    let line = format!(
+                        "  {}, turn {}: only {}: {}",
+                        one_line(&file.file),
+                        decision.turn,
+                        sanitize_terminal(&name.0),
+                        sanitize_terminal(&decision.reason)
+                    );
+                    lines.push((file.file.clone(), decision.turn, line));
+                }
+            }
+        }
+        lines.sort();
+        let _ = writeln!(
+            out,
+            "\n{} turns at which only one of the two compacts{}",
+            number(lines.len() as u64),
+            if lines.is_empty() { "" } else { ":" }
+        );
+        for (_, _, line) in lines.iter().take(MOST_DIFFERENCES) {
+            let _ = writeln!(out, "{line}");
+        }
+        if let Some(more) = lines.len().checked_sub(MOST_DIFFERENCES + 1) {
+            let _ = writeln!(out, "  and {} more; --jsonl prints all", number(more as u64 + 1));
+        }
     }
 
     fn notes(&self, out: &mut String, result: &ReplayResult) {
