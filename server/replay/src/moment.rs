@@ -22,8 +22,6 @@ pub enum Moment {
     Usage {
         /// Tokens in the context after it.
         context: Tokens,
-        /// Those of its input that were not in the provider's cache, where known.
-        uncached: Option<Tokens>,
         /// The size of the context window, where known.
         window: Option<Tokens>,
         /// The turn goes on with another request.

@@ -136,7 +136,7 @@ impl<'p> Player<'p> {
             Moment::Compacted(by) => self.compacted(by),
             _ if self.in_own_turn => self.in_own_turn = !matches!(what, Moment::TurnEnded(_)),
             Moment::Said(text) => self.last_message = Some(text),
-            Moment::Usage { context, window, needs_follow_up, uncached: _ } => {
+            Moment::Usage { context, window, needs_follow_up } => {
                 self.usage(context, window, needs_follow_up);
             }
             Moment::Command { id, words, exit_code, cwd } => {
@@ -235,13 +235,7 @@ impl<'p> Player<'p> {
         let turn = TurnId::new(format!("t{}", self.report.turns + 1));
         self.turn = Some(turn.clone());
         let text = self.prompt.take();
-        self.saw(TurnStarted {
-            turn,
-            origin: Origin::User,
-            action: None,
-            text,
-            directives: Vec::new(),
-        });
+        self.saw(turn_started(turn, Origin::User, None, text));
     }
 
     fn usage(&mut self, recorded: Tokens, window: Option<Tokens>, needs_follow_up: bool) {
@@ -277,16 +271,7 @@ impl<'p> Player<'p> {
         let Some(turn) = self.turn.take() else { return };
         self.report.turns += 1;
         let last_message = self.last_message.take();
-        self.saw(TurnCompleted {
-            turn,
-            status,
-            last_message,
-            usage: None,
-            queued_inputs: 0,
-            review_mode: false,
-            boundaries: Default::default(),
-            heard: None,
-        });
+        self.saw(turn_completed(turn, status, last_message, None));
     }
 
     fn compacted(&mut self, by: CompactionInitiator) {
@@ -408,29 +393,12 @@ impl<'p> Player<'p> {
             HostAction::InjectTurn { .. } => {
                 self.inputs += 1;
                 let turn = TurnId::new(format!("r{}", self.inputs));
-                self.step(Input::Saw(
-                    TurnStarted {
-                        turn: turn.clone(),
-                        origin: Origin::Synthetic,
-                        action: Some(action.id.clone()),
-                        text: None,
-                        directives: Vec::new(),
-                    }
-                    .into(),
-                ));
-                self.step(Input::Saw(
-                    TurnCompleted {
-                        turn: turn.clone(),
-                        status: TurnEnding::Completed,
-                        last_message: None,
-                        usage: Some(usage(self.context)),
-                        queued_inputs: 0,
-                        review_mode: false,
-                        boundaries: Default::default(),
-                        heard: None,
-                    }
-                    .into(),
-                ));
+                let id = Some(action.id.clone());
+                let started = turn_started(turn.clone(), Origin::Synthetic, id, None);
+                self.step(Input::Saw(started.into()));
+                let used = Some(usage(self.context));
+                let ended = turn_completed(turn.clone(), TurnEnding::Completed, None, used);
+                self.step(Input::Saw(ended.into()));
                 self.report_action(&action.id, ActionProgress::Completed, Some(turn));
             }
         }
@@ -471,4 +439,31 @@ impl<'p> Player<'p> {
 
 fn usage(context: Tokens) -> Usage {
     Usage { context, input: None, cached: None, output: None, reasoning: None }
+}
+
+fn turn_started(
+    turn: TurnId,
+    origin: Origin,
+    action: Option<ActionId>,
+    text: Option<String>,
+) -> TurnStarted {
+    TurnStarted { turn, origin, action, text, directives: Vec::new() }
+}
+
+fn turn_completed(
+    turn: TurnId,
+    status: TurnEnding,
+    last_message: Option<String>,
+    usage: Option<Usage>,
+) -> TurnCompleted {
+    TurnCompleted {
+        turn,
+        status,
+        last_message,
+        usage,
+        queued_inputs: 0,
+        review_mode: false,
+        boundaries: Default::default(),
+        heard: None,
+    }
 }

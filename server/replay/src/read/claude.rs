@@ -21,8 +21,6 @@ pub(super) struct ClaudeReader {
     model: Option<String>,
     /// Shell commands without a result yet, by the id of their call.
     commands: HashMap<String, String>,
-    /// A response is stored in several lines, each with the same usage.
-    last_response: String,
     /// The time of the last line of the agent or its tools: a turn without a mark of its end ended then, and not when the
     /// next prompt came.
     agent_at: Timestamp,
@@ -58,8 +56,6 @@ struct CompactMetadata {
 
 #[derive(Deserialize)]
 struct Message<'l> {
-    #[serde(borrow)]
-    id: Option<Cow<'l, str>>,
     #[serde(borrow)]
     model: Option<Cow<'l, str>>,
     #[serde(borrow)]
@@ -389,16 +385,14 @@ impl ClaudeReader {
             self.said(block, told);
         }
         if let Some(usage) = message.usage.as_ref().filter(|_| !is_synthetic) {
-            let is_new = message.id.as_deref() != Some(self.last_response.as_str());
-            self.last_response = message.id.as_deref().unwrap_or_default().to_owned();
-            let uncached = usage.input_tokens.saturating_add(usage.cache_creation_input_tokens);
-            let context = uncached
+            let context = usage
+                .input_tokens
+                .saturating_add(usage.cache_creation_input_tokens)
                 .saturating_add(usage.cache_read_input_tokens)
                 .saturating_add(usage.output_tokens);
             if context > 0 {
                 told.add(Moment::Usage {
                     context: Tokens(context),
-                    uncached: is_new.then_some(Tokens(uncached)),
                     window: None,
                     needs_follow_up: calls_tool,
                 });

@@ -112,10 +112,6 @@ struct TokenInfo {
 #[derive(Deserialize)]
 struct LastUsage {
     total_tokens: u64,
-    #[serde(default)]
-    input_tokens: u64,
-    #[serde(default)]
-    cached_input_tokens: u64,
 }
 
 #[derive(Deserialize)]
@@ -294,7 +290,6 @@ impl CodexReader {
         }
         told.add(Moment::Usage {
             context: Tokens(last.total_tokens),
-            uncached: Some(Tokens(last.input_tokens.saturating_sub(last.cached_input_tokens))),
             window: info.model_context_window.map(Tokens),
             needs_follow_up: true,
         });

@@ -56,7 +56,6 @@ impl EventReader {
                 }
                 told.add(Moment::Usage {
                     context: report.usage.context,
-                    uncached: None,
                     window: report.window,
                     needs_follow_up: report.needs_follow_up,
                 });
@@ -68,7 +67,6 @@ impl EventReader {
                 if let Some(usage) = turn.usage {
                     told.add(Moment::Usage {
                         context: usage.context,
-                        uncached: None,
                         window: None,
                         needs_follow_up: false,
                     });
