@@ -50,6 +50,7 @@ mod store;
 mod thread;
 mod tokens;
 mod turn;
+mod turn_row;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -81,6 +82,7 @@ pub use store::*;
 pub use thread::*;
 pub use tokens::*;
 pub use turn::*;
+pub use turn_row::*;
 
 /// Raised when an older peer would misunderstand a newer one. Additions do not raise it.
 pub const PROTOCOL_VERSION: u64 = 1;

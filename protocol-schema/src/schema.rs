@@ -2,13 +2,14 @@
 
 use crate::lsp::{LSP_METHODS, LspMethod};
 use crate::methods::{Direction, METHODS, Method, MethodKind};
-use crate::{ErrorCode, ErrorData, PROTOCOL_VERSION};
+use crate::{ErrorCode, ErrorData, PROTOCOL_VERSION, ReplayTurnRow};
 use schemars::generate::SchemaSettings;
 use schemars::transform::RecursiveTransform;
 use schemars::{Schema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 
 const NOTE: &str = "Generated from the method table of rawr-protocol; do not edit.";
+const NOTE_OF_ROW: &str = "Generated from ReplayTurnRow of rawr-protocol; do not edit.";
 const LSP: &str = "https://microsoft.github.io/language-server-protocol/";
 const DEFINITIONS: &str = "#/definitions/";
 const COMPONENTS: &str = "#/components/schemas/";
@@ -40,6 +41,15 @@ pub fn schema() -> Result<Value, SchemaError> {
         "x-protocolVersion": PROTOCOL_VERSION,
         "definitions": definitions,
     })))
+}
+
+/// `replay-row.schema.json`: a line of `rawr replay --jsonl`.
+pub fn replay_row() -> Value {
+    let settings = SchemaSettings::draft07().with_transform(RecursiveTransform(tidy));
+    let schema = settings.for_serialize().into_generator().into_root_schema_for::<ReplayTurnRow>();
+    let mut schema = schema.to_value();
+    schema["$comment"] = json!(NOTE_OF_ROW);
+    sorted(schema)
 }
 
 /// `openrpc.json`: an OpenRPC document with every method, notifications included.

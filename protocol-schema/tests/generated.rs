@@ -27,6 +27,11 @@ fn schema_is_current() -> TestResult {
 }
 
 #[test]
+fn replay_row_is_current() -> TestResult {
+    check("replay-row.schema.json", Ok(schema::replay_row()))
+}
+
+#[test]
 fn openrpc_is_current() -> TestResult {
     check("openrpc.json", schema::openrpc())
 }

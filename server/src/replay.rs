@@ -1,6 +1,9 @@
 //! Replays recorded sessions under the user's configuration, or under others beside it: finds the records, loads the
 //! policies, and plays several sessions at a time. Changes nothing.
 
+mod labels;
+mod rows;
+
 use crate::config::{ConfigSources, Home, UnsavedTexts};
 use crate::problem::{FileProblem, ProblemSeverity};
 use crate::prompts::PromptSet;
@@ -13,6 +16,7 @@ use rawr_replay::play::{Player, ReplaySettings};
 use rawr_replay::read::{LineCounts, read};
 use serde::{Serialize, Serializer};
 use std::collections::{BTreeMap, HashSet};
+use std::fmt;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
@@ -21,8 +25,12 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use std::time::SystemTime;
 
+pub use labels::{LabelCounts, LabelError, LabelScore, LabeledEnd, Labels, NextKind, TurnEndLabel};
+pub use rows::turn_rows;
+
 pub use rawr_replay::report::{
-    ContextPoint, RecordedCompaction, ReplayOrder, ReplayTotals, ReplayedDecision, SessionReport,
+    ContextPoint, RecordedCompaction, ReplayOrder, ReplayTotals, ReplayedDecision, ReplayedTurn,
+    SessionReport, TurnTexts,
 };
 pub use rawr_replay::time::parse as parse_time;
 
@@ -35,8 +43,8 @@ pub struct ReplayRequest {
     pub paths: Vec<PathBuf>,
     /// A path that does not exist is passed over.
     pub may_be_missing: bool,
-    /// One policy each: the path of a `rawr.toml`, or `None` for the user's own.
-    pub policies: Vec<Option<PathBuf>>,
+    /// What to decide by, one column each.
+    pub policies: Vec<PolicySource>,
     /// Only records that were changed since.
     pub since: Option<SystemTime>,
     /// Only sessions whose model contains this text.
@@ -49,13 +57,44 @@ pub struct ReplayRequest {
     pub detail: ReplayDetail,
 }
 
+/// Where a policy comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PolicySource {
+    /// The user's own files.
+    Own,
+    /// This file in place of the user's `rawr.toml`.
+    File(PathBuf),
+    /// A preset without any other key.
+    Preset(&'static str),
+    /// This text in place of the user's `rawr.toml`, under a name.
+    Text {
+        /// The name.
+        name: String,
+        /// The text.
+        text: String,
+    },
+}
+
+impl fmt::Display for PolicySource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Own => f.write_str("your configuration"),
+            Self::File(path) => write!(f, "{}", path.display()),
+            Self::Preset(name) => write!(f, "preset {name}"),
+            Self::Text { name, .. } => f.write_str(name),
+        }
+    }
+}
+
 /// What is kept of each session. Everything takes memory for as many requests as there were.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReplayDetail {
     /// No decisions and no context over time.
     Sums,
-    /// The decisions.
+    /// The decisions and the turns.
     Decisions,
+    /// These, with what was said in each turn.
+    Texts,
     /// All.
     Whole,
 }
@@ -117,10 +156,10 @@ pub enum ReplayError {
         source: io::Error,
     },
     /// A configuration is wrong.
-    #[error("{}: {message}; `rawr config check` shows where", path.display())]
+    #[error("{name}: {message}; `rawr config check` shows where")]
     Configuration {
-        /// The file.
-        path: PathBuf,
+        /// The file, or the name of the configuration.
+        name: String,
         /// What is wrong.
         message: String,
     },
@@ -280,10 +319,16 @@ struct Policies<'r> {
 
 impl<'r> Policies<'r> {
     fn new(request: &'r ReplayRequest) -> Result<Self, ReplayError> {
-        let text = |path: &Option<PathBuf>| -> Result<UnsavedTexts, ReplayError> {
-            let Some(path) = path else { return Ok(UnsavedTexts::new()) };
-            let text = std::fs::read_to_string(path)
-                .map_err(|source| ReplayError::Unreadable { path: path.clone(), source })?;
+        let text = |source: &PolicySource| -> Result<UnsavedTexts, ReplayError> {
+            let text = match source {
+                PolicySource::Own => return Ok(UnsavedTexts::new()),
+                PolicySource::File(path) => std::fs::read_to_string(path)
+                    .map_err(|source| ReplayError::Unreadable { path: path.clone(), source })?,
+                PolicySource::Preset(name) => {
+                    format!("[rawr_auto_compaction]\npreset = \"{name}\"\n")
+                }
+                PolicySource::Text { text, .. } => text.clone(),
+            };
             let file = request.home.rawr_toml();
             let unsaved = UnsavedTexts::from([(file.clone(), text)]);
             let sources =
@@ -293,9 +338,10 @@ impl<'r> Policies<'r> {
             };
             let problem = sources.load().1.into_iter().find(is_wrong);
             match problem {
-                Some(problem) => {
-                    Err(ReplayError::Configuration { path: path.clone(), message: problem.message })
-                }
+                Some(problem) => Err(ReplayError::Configuration {
+                    name: source.to_string(),
+                    message: problem.message,
+                }),
                 None => Ok(unsaved),
             }
         };
@@ -350,7 +396,11 @@ fn play_lines(
     prompts: &Prompts,
     stop: &AtomicBool,
 ) -> ReplayedFile {
-    let settings = ReplaySettings { order: request.order, window: request.window.map(Tokens) };
+    let settings = ReplaySettings {
+        order: request.order,
+        window: request.window.map(Tokens),
+        keeps_texts: request.detail == ReplayDetail::Texts,
+    };
     let mut players: Vec<Player<'_>> = Vec::new();
     let mut waiting: Vec<TimedMoment> = Vec::new();
     let mut model = None;
@@ -402,6 +452,7 @@ fn play_lines(
         }
         if request.detail == ReplayDetail::Sums {
             report.decisions = Vec::new();
+            report.ended = Vec::new();
         }
     }
     ReplayedFile { file: path.to_owned(), reports, totals, error }

@@ -7,6 +7,8 @@ use crate::thread::Thread;
 
 /// How many changed files are checked. A longer list can be looked up.
 const MOST_FILES: usize = 20;
+/// How many files without a check are named: more are the rule where a project has no checks.
+const MOST_UNCHECKED: usize = 6;
 /// How many steps are checked: each is searched for in the whole packet.
 const MOST_STEPS: usize = 100;
 /// How many words of a step are searched for.
@@ -24,7 +26,7 @@ struct FactRule {
 }
 
 /// In the order in which they are added.
-const FACT_RULES: [FactRule; 5] = [
+const FACT_RULES: [FactRule; 8] = [
     FactRule {
         kind: FactKind::Directive,
         title: "Standing instructions of the user, word for word",
@@ -42,6 +44,17 @@ const FACT_RULES: [FactRule; 5] = [
     },
     FactRule { kind: FactKind::RunningJob, title: "Still running", covered: says },
     FactRule { kind: FactKind::Branch, title: "Branch", covered: says },
+    FactRule {
+        kind: FactKind::UncheckedFile,
+        title: "Changed after the last check that passed",
+        covered: lists,
+    },
+    FactRule { kind: FactKind::FailedCommand, title: "Failed, not run again", covered: says },
+    FactRule {
+        kind: FactKind::Request,
+        title: "The user's messages in order, how each begins",
+        covered: lists,
+    },
 ];
 
 /// The facts of this thread that a packet must name.
@@ -58,7 +71,15 @@ pub fn facts(thread: &Thread) -> Vec<Fact> {
         .iter()
         .map(|(call, name)| fact(FactKind::RunningJob, name.as_deref().unwrap_or(call.as_str())));
     let branch = known.branch.iter().map(|branch| fact(FactKind::Branch, branch));
-    let all = directives.chain(steps).chain(files).chain(jobs).chain(branch);
+    let unchecked = known.unchecked_files.iter();
+    let has_checks = thread.turns.iter().any(|turn| turn.checked.is_some());
+    let names_them = has_checks && known.unchecked_files.len() <= MOST_UNCHECKED;
+    let unchecked = unchecked.filter(|_| names_them);
+    let unchecked = unchecked.map(|file| fact(FactKind::UncheckedFile, file));
+    let failed = known.failed_commands.iter().map(|it| fact(FactKind::FailedCommand, it));
+    let asked = known.asked.iter().map(|text| fact(FactKind::Request, text));
+    let work = directives.chain(steps).chain(files).chain(jobs).chain(branch);
+    let all = work.chain(unchecked).chain(failed).chain(asked);
     all.filter(|fact| !fact.text.is_empty()).collect()
 }
 
@@ -102,6 +123,11 @@ fn plain(text: &str) -> String {
 
 fn says(packet: &str, fact: &str) -> bool {
     packet.contains(fact)
+}
+
+/// Only a line of its own counts: the list is worth its order.
+fn lists(packet: &str, fact: &str) -> bool {
+    packet.contains(&format!("- {fact}"))
 }
 
 /// An agent may put its plan in other words.

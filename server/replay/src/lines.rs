@@ -26,10 +26,21 @@ pub enum ReadError {
 /// The lines of one file, or of another source of bytes.
 pub struct FileLines {
     reader: BufReader<Box<dyn Read>>,
-    line: Vec<u8>,
+    /// A line that does not lie in the reader's buffer as a whole.
+    long: Vec<u8>,
+    /// How much of the reader's buffer the last line takes.
+    taken: usize,
     number: u64,
+    is_torn: bool,
     /// The number of lines that were too long.
     pub skipped: u64,
+}
+
+/// Where a line lies.
+enum LineEnd {
+    InBuffer(usize),
+    InLong,
+    TooLong,
 }
 
 impl FileLines {
@@ -50,30 +61,54 @@ impl FileLines {
     /// The lines of a stream.
     pub fn new(bytes: Box<dyn Read>) -> Self {
         let reader = BufReader::with_capacity(BLOCK, bytes);
-        Self { reader, line: Vec::new(), number: 0, skipped: 0 }
+        Self { reader, long: Vec::new(), taken: 0, number: 0, is_torn: true, skipped: 0 }
     }
 
     /// Whether the last line is incomplete and may be being written.
     pub fn is_torn(&self) -> bool {
-        self.line.last() != Some(&b'\n')
+        self.is_torn
     }
 
     /// The next line with its number, from 1, and without its newline.
     pub fn next_line(&mut self) -> io::Result<Option<(u64, &[u8])>> {
         loop {
-            self.line.clear();
-            if (&mut self.reader).take(LONGEST).read_until(b'\n', &mut self.line)? == 0 {
+            self.reader.consume(std::mem::take(&mut self.taken));
+            let Some(end) = self.find_end()? else {
+                self.is_torn = true;
                 return Ok(None);
-            }
+            };
             self.number += 1;
-            let is_whole = self.line.last() == Some(&b'\n') || (self.line.len() as u64) < LONGEST;
-            if is_whole {
-                let end = self.line.trim_ascii_end().len();
-                return Ok(Some((self.number, &self.line[..end])));
-            }
-            self.reader.skip_until(b'\n')?;
-            self.skipped += 1;
+            let line = match end {
+                // Most lines are read where they lie.
+                LineEnd::InBuffer(length) => {
+                    (self.taken, self.is_torn) = (length, false);
+                    &self.reader.buffer()[..length]
+                }
+                LineEnd::InLong => {
+                    self.is_torn = self.long.last() != Some(&b'\n');
+                    self.long.as_slice()
+                }
+                LineEnd::TooLong => {
+                    self.reader.skip_until(b'\n')?;
+                    self.skipped += 1;
+                    continue;
+                }
+            };
+            return Ok(Some((self.number, line.trim_ascii_end())));
         }
+    }
+
+    /// `None` after the last line.
+    fn find_end(&mut self) -> io::Result<Option<LineEnd>> {
+        if let Some(at) = memchr::memchr(b'\n', self.reader.fill_buf()?) {
+            return Ok(Some(LineEnd::InBuffer(at + 1)));
+        }
+        self.long.clear();
+        if (&mut self.reader).take(LONGEST).read_until(b'\n', &mut self.long)? == 0 {
+            return Ok(None);
+        }
+        let is_whole = self.long.last() == Some(&b'\n') || (self.long.len() as u64) < LONGEST;
+        Ok(Some(if is_whole { LineEnd::InLong } else { LineEnd::TooLong }))
     }
 }
 

@@ -3,7 +3,8 @@
 
 use crate::moment::{Moment, RecordedHost, TimedMoment};
 use crate::report::{
-    ContextPoint, RecordedCompaction, ReplayOrder, ReplayedDecision, SessionReport,
+    ContextPoint, RecordedCompaction, ReplayOrder, ReplayedDecision, ReplayedTurn, SessionReport,
+    TurnTexts,
 };
 use rawr_core::assess::{DecisionRecord, GateStatus};
 use rawr_core::event::{
@@ -16,7 +17,7 @@ use rawr_core::machine::{ShellCommand, UserInputKind};
 use rawr_core::policy::{Mode, PacketSource, Policy};
 use rawr_core::prompt::Prompts;
 use rawr_core::thread::Issued;
-use rawr_core::units::{ActionId, InputId, SignalId, ThreadId, Timestamp, Tokens, TurnId};
+use rawr_core::units::{ActionId, InputId, Percent, SignalId, ThreadId, Timestamp, Tokens, TurnId};
 use rawr_core::{Effect, Event, Input, Machine, Rules, Thread};
 use std::collections::{HashMap, VecDeque};
 
@@ -49,6 +50,8 @@ pub struct ReplaySettings {
     pub order: ReplayOrder,
     /// The context window, instead of the record's.
     pub window: Option<Tokens>,
+    /// Keep what was said in each turn.
+    pub keeps_texts: bool,
 }
 
 /// One session that is being played.
@@ -67,6 +70,8 @@ pub struct Player<'p> {
     /// A person's message that the next turn begins with.
     prompt: Option<String>,
     turn: Option<TurnId>,
+    /// What is counted of the turn.
+    counted: TurnCounts,
     /// The turn is one of rawr's own, from a session that rawr ran.
     in_own_turn: bool,
     last_message: Option<String>,
@@ -81,6 +86,18 @@ pub struct Player<'p> {
     read: HashMap<String, usize>,
     /// The turns before the last recorded compaction.
     compacted_after: u32,
+}
+
+#[derive(Debug, Default)]
+struct TurnCounts {
+    started_at: Timestamp,
+    active_ms: u64,
+    requests: u32,
+    commands: u32,
+    failed_commands: u32,
+    files_read_again: u32,
+    percent: Option<Percent>,
+    request: Option<String>,
 }
 
 impl<'p> Player<'p> {
@@ -104,6 +121,7 @@ impl<'p> Player<'p> {
             recorded_at: None,
             prompt: None,
             turn: None,
+            counted: TurnCounts::default(),
             in_own_turn: false,
             last_message: None,
             freed: 0,
@@ -123,6 +141,7 @@ impl<'p> Player<'p> {
         let pause = self.recorded_at.map_or(0, |before| at.0.saturating_sub(before.0));
         if (0..=LONGEST_PAUSE_MS).contains(&pause) {
             self.report.active_ms += pause.unsigned_abs();
+            self.counted.active_ms += pause.unsigned_abs();
         }
         self.recorded_at = Some(at);
         self.now = self.now.max(at);
@@ -144,6 +163,8 @@ impl<'p> Player<'p> {
                     Ok([line]) => ShellCommand::Line(line),
                     Err(words) => ShellCommand::Words(words),
                 };
+                self.counted.commands += 1;
+                self.counted.failed_commands += u32::from(exit_code != 0);
                 let signal = id.map(SignalId::new);
                 let turn = self.turn.clone();
                 self.handle(Input::Command { turn, signal, command, exit_code, cwd });
@@ -235,6 +256,8 @@ impl<'p> Player<'p> {
         let turn = TurnId::new(format!("t{}", self.report.turns + 1));
         self.turn = Some(turn.clone());
         let text = self.prompt.take();
+        let request = text.clone().filter(|_| self.settings.keeps_texts);
+        self.counted = TurnCounts { started_at: self.now, request, ..TurnCounts::default() };
         self.saw(turn_started(turn, Origin::User, None, text));
     }
 
@@ -261,7 +284,9 @@ impl<'p> Player<'p> {
             boundaries: Default::default(),
             heard: None,
         });
+        self.counted.requests += 1;
         if let Some(percent) = self.machine.thread().percent_remaining(&self.policy) {
+            self.counted.percent = Some(percent);
             let (at, turn) = (self.now, self.report.turns + 1);
             self.report.context.push(ContextPoint { at, turn, percent });
         }
@@ -271,6 +296,24 @@ impl<'p> Player<'p> {
         let Some(turn) = self.turn.take() else { return };
         self.report.turns += 1;
         let last_message = self.last_message.take();
+        let counted = std::mem::take(&mut self.counted);
+        self.report.ended.push(ReplayedTurn {
+            turn: self.report.turns,
+            started_at: counted.started_at,
+            ended_at: self.now,
+            active_ms: counted.active_ms,
+            ending: status,
+            requests: counted.requests,
+            commands: counted.commands,
+            failed_commands: counted.failed_commands,
+            files_read_again: counted.files_read_again,
+            tokens: (counted.requests > 0).then_some(self.context),
+            percent: counted.percent,
+            texts: self.settings.keeps_texts.then(|| TurnTexts {
+                request: counted.request,
+                last_message: last_message.clone(),
+            }),
+        });
         self.saw(turn_completed(turn, status, last_message, None));
     }
 
@@ -301,6 +344,7 @@ impl<'p> Player<'p> {
         let is_rework = before.is_some_and(|read| read < compactions)
             && self.report.turns <= self.compacted_after + REWORK_TURNS;
         self.report.files_read_again += u32::from(is_rework);
+        self.counted.files_read_again += u32::from(is_rework);
     }
 
     fn saw(&mut self, event: impl Into<Event>) {

@@ -9,6 +9,8 @@ use crate::lines::{FileLines, ReadError};
 use crate::moment::{Moment, TimedMoment};
 use rawr_core::units::Timestamp;
 use serde::Serialize;
+use std::borrow::Cow;
+use std::ops::Deref;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The format of a recorded session.
@@ -89,6 +91,24 @@ impl Told {
 
     fn add_at(&mut self, at: Timestamp, what: Moment) {
         self.moments.push(TimedMoment { at, what });
+    }
+}
+
+/// A text of a line. An optional `Cow` is always copied; this one only where it has escapes.
+#[derive(Debug, Default, serde::Deserialize)]
+struct Text<'l>(#[serde(borrow)] Cow<'l, str>);
+
+impl Text<'_> {
+    fn into_owned(self) -> String {
+        self.0.into_owned()
+    }
+}
+
+impl Deref for Text<'_> {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.0
     }
 }
 

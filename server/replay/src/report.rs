@@ -3,7 +3,7 @@
 use crate::read::{LineCounts, RecordFormat};
 use rawr_core::assess::DecisionGate;
 use rawr_core::boundary::Boundaries;
-use rawr_core::event::{CompactionInitiator, DecisionEntrance, DecisionOutcome};
+use rawr_core::event::{CompactionInitiator, DecisionEntrance, DecisionOutcome, TurnEnding};
 use rawr_core::policy::PressureTier;
 use rawr_core::units::{Percent, Timestamp, Tokens};
 use serde::Serialize;
@@ -66,6 +66,48 @@ impl ReplayedDecision {
     }
 }
 
+/// A turn that ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ReplayedTurn {
+    /// The turn, counted from 1.
+    pub turn: u32,
+    /// When it began.
+    pub started_at: Timestamp,
+    /// When it ended.
+    pub ended_at: Timestamp,
+    /// Milliseconds of it without pauses above ten minutes.
+    pub active_ms: u64,
+    /// How it ended.
+    pub ending: TurnEnding,
+    /// Sampling requests.
+    pub requests: u32,
+    /// Shell commands that finished.
+    pub commands: u32,
+    /// Those that failed.
+    pub failed_commands: u32,
+    /// Files read again in it after a recorded compaction.
+    pub files_read_again: u32,
+    /// Tokens in the context after the last request.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tokens: Option<Tokens>,
+    /// Percent of the window left then.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub percent: Option<Percent>,
+    /// What was said, where it is kept.
+    #[serde(skip)]
+    pub texts: Option<TurnTexts>,
+}
+
+/// What was said in a turn.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct TurnTexts {
+    /// The person's message that it began with.
+    pub request: Option<String>,
+    /// The agent's last message.
+    pub last_message: Option<String>,
+}
+
 /// The context after a sampling request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -126,6 +168,9 @@ pub struct SessionReport {
     pub turns: u32,
     /// Its lines.
     pub lines: LineCounts,
+    /// The turns that ended, in order.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub ended: Vec<ReplayedTurn>,
     /// All decisions that rawr would have stored, in order.
     pub decisions: Vec<ReplayedDecision>,
     /// The context over time.

@@ -198,6 +198,9 @@ pub fn fact(fact: &Fact) -> String {
         FactKind::Directive => "directive",
         FactKind::RunningJob => "still running",
         FactKind::Branch => "branch",
+        FactKind::UncheckedFile => "unchecked file",
+        FactKind::FailedCommand => "failed command",
+        FactKind::Request => "request",
     };
     format!("{what}: {}", fact.text)
 }

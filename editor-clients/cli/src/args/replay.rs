@@ -63,7 +63,11 @@ pub struct ReplayArgs {
     #[arg(long, conflicts_with_all = ["jsonl", "each", "plot"])]
     pub json: bool,
 
-    /// Print one JSON object for each decision
+    /// Compare with labels of turn ends, as `rawr label` writes them; adds the presets to the comparison
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["html", "jsonl"])]
+    pub labels: Option<PathBuf>,
+
+    /// Print one JSON object for each turn
     #[arg(long, conflicts_with_all = ["each", "plot"])]
     pub jsonl: bool,
 }

@@ -12,11 +12,10 @@ use anyhow::{Context, bail};
 use rawr_host::stop::StopRequest;
 use rawr_server::config::Home;
 use rawr_server::replay::{
-    FileWithoutSession, ReplayDetail, ReplayOrder, ReplayRequest, ReplayResult, ReplayTotals,
-    ReplayedFile, replay, replay_stream,
+    FileWithoutSession, LabelScore, Labels, PolicySource, ReplayDetail, ReplayOrder, ReplayRequest,
+    ReplayResult, ReplayTotals, ReplayedFile, replay, replay_stream, turn_rows,
 };
 use serde::Serialize;
-use serde_json::json;
 
 use super::common::CommonOptions;
 use crate::args::{ReplayArgs, ReplaySince};
@@ -26,8 +25,9 @@ use crate::render::replay::{ReplayColumn, ReplayPrinter, page};
 pub(super) async fn run(common: &CommonOptions, args: ReplayArgs) -> anyhow::Result<ExitCode> {
     let mut stop = StopRequest::on_signals()?;
     let stopped = Arc::new(AtomicBool::new(false));
+    let labels = args.labels.as_deref().map(Labels::read).transpose()?;
     let request = request(common.home()?, &args)?;
-    let columns = columns(&args);
+    let policies = request.policies.clone();
     let stops = Arc::clone(&stopped);
     let mut work = tokio::task::spawn_blocking(move || work(&request, &args, &stops));
     let done = tokio::select! {
@@ -42,7 +42,9 @@ pub(super) async fn run(common: &CommonOptions, args: ReplayArgs) -> anyhow::Res
         }
     };
     let (result, output) = done?;
-    print(&result, &columns, &output)?;
+    let configurations = policies.len();
+    let score = labels.map(|labels| labels.score(&result.files, configurations));
+    print(&result, &policies, score.as_ref(), &output)?;
     if result.is_stopped {
         return Ok(ExitCode::from(stop.exit_code()));
     }
@@ -72,9 +74,7 @@ fn request(home: Home, args: &ReplayArgs) -> anyhow::Result<ReplayRequest> {
         home,
         paths: if is_default { default_places() } else { args.paths.clone() },
         may_be_missing: is_default,
-        policies: std::iter::once(args.config.clone())
-            .chain(args.against.clone().map(Some))
-            .collect(),
+        policies: policies(args),
         since,
         model: args.model.clone(),
         order: if args.first_order { ReplayOrder::First } else { ReplayOrder::Second },
@@ -85,7 +85,9 @@ fn request(home: Home, args: &ReplayArgs) -> anyhow::Result<ReplayRequest> {
                 ReplayDetail::Whole
             }
             // For the list of differences.
-            ReplayArgs { against: Some(_), .. } => ReplayDetail::Decisions,
+            ReplayArgs { against: Some(_), .. } | ReplayArgs { labels: Some(_), .. } => {
+                ReplayDetail::Decisions
+            }
             _ => ReplayDetail::Sums,
         },
     })
@@ -146,25 +148,24 @@ struct ReplayOutput {
     order: ReplayOrder,
 }
 
-/// The names of the compared configurations.
-fn columns(args: &ReplayArgs) -> Vec<ReplayColumn> {
-    let name = |path: &Option<PathBuf>| match path {
-        Some(path) => path.display().to_string(),
-        None => "your configuration".to_owned(),
-    };
-    std::iter::once(&args.config)
-        .chain(args.against.is_some().then_some(&args.against))
-        .map(|path| ReplayColumn(name(path)))
-        .collect()
+/// The compared configurations.
+fn policies(args: &ReplayArgs) -> Vec<PolicySource> {
+    let own = args.config.clone().map_or(PolicySource::Own, PolicySource::File);
+    let against = args.against.clone().map(PolicySource::File);
+    let presets = ["calm", "spec"].into_iter().filter(|_| args.labels.is_some());
+    std::iter::once(own).chain(against).chain(presets.map(PolicySource::Preset)).collect()
 }
 
 fn print(
     result: &ReplayResult,
-    columns: &[ReplayColumn],
+    policies: &[PolicySource],
+    score: Option<&LabelScore>,
     output: &ReplayOutput,
 ) -> anyhow::Result<()> {
+    let columns: Vec<_> = policies.iter().map(|policy| ReplayColumn(policy.to_string())).collect();
+    let whole = || WholeReplay::new(result, &columns, output.order, score);
     if let Some(file) = &output.html {
-        let page = page(&serde_json::to_string(&WholeReplay::new(result, columns, output.order))?);
+        let page = page(&serde_json::to_string(&whole())?);
         write_page(file, &page).with_context(|| format!("failed to write {}", file.display()))?;
         let mut errors = anstream::stderr();
         // The page is written, whatever becomes of this line.
@@ -174,14 +175,20 @@ fn print(
     let mut out = io::BufWriter::new(io::stdout().lock());
     if output.jsonl {
         for file in &result.files {
-            rows(file, columns, &mut out)?;
+            for row in turn_rows(file, policies) {
+                serde_json::to_writer(&mut out, &row)?;
+                writeln!(out)?;
+            }
         }
     } else if output.json {
-        serde_json::to_writer(&mut out, &WholeReplay::new(result, columns, output.order))?;
+        serde_json::to_writer(&mut out, &whole())?;
         writeln!(out)?;
     } else {
-        let printer = ReplayPrinter { columns, order: output.order };
-        let text = printer.print(result, output.each, output.plot);
+        let printer = ReplayPrinter { columns: &columns, order: output.order };
+        let mut text = printer.print(result, output.each, output.plot);
+        if let Some(score) = score {
+            text.push_str(&printer.score(score));
+        }
         let mut out = anstream::AutoStream::auto(io::stdout());
         out.write_all(text.as_bytes())?;
     }
@@ -210,35 +217,26 @@ struct WholeReplay<'r> {
     totals: &'r [ReplayTotals],
     files: &'r [ReplayedFile],
     others: &'r [FileWithoutSession],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    labels: Option<&'r LabelScore>,
     is_stopped: bool,
 }
 
 impl<'r> WholeReplay<'r> {
-    fn new(result: &'r ReplayResult, columns: &'r [ReplayColumn], order: ReplayOrder) -> Self {
+    fn new(
+        result: &'r ReplayResult,
+        columns: &'r [ReplayColumn],
+        order: ReplayOrder,
+        labels: Option<&'r LabelScore>,
+    ) -> Self {
         Self {
             configurations: columns.iter().map(|column| column.0.as_str()).collect(),
             order,
             totals: &result.totals,
             files: &result.files,
             others: &result.others,
+            labels,
             is_stopped: result.is_stopped,
         }
     }
-}
-
-/// One row for each decision, with the session that it belongs to.
-fn rows(file: &ReplayedFile, columns: &[ReplayColumn], out: &mut impl Write) -> anyhow::Result<()> {
-    for (report, column) in file.reports.iter().zip(columns) {
-        for decision in &report.decisions {
-            let mut row = serde_json::to_value(decision)?;
-            if let Some(row) = row.as_object_mut() {
-                row.insert("file".to_owned(), json!(file.file.display().to_string()));
-                row.insert("session".to_owned(), json!(report.session));
-                row.insert("configuration".to_owned(), json!(column.0));
-                row.insert("fires".to_owned(), json!(decision.fires()));
-            }
-            writeln!(out, "{row}")?;
-        }
-    }
-    Ok(())
 }

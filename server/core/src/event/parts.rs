@@ -346,6 +346,12 @@ pub enum FactKind {
     RunningJob,
     /// The branch that is checked out.
     Branch,
+    /// A file changed since a check passed.
+    UncheckedFile,
+    /// A command that failed and has not succeeded since.
+    FailedCommand,
+    /// How a message of the user begins.
+    Request,
 }
 
 /// What the agent does after the compaction, by its packet.

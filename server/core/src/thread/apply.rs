@@ -70,6 +70,7 @@ impl Thread {
                 if finished.tests_passed {
                     self.guards.retain(|guard| guard.until != GuardEnd::TestsPass);
                 }
+                self.known.ran(&finished.command, finished.exit_code);
                 if let Some(check) = &finished.check {
                     self.checked(check, finished.exit_code == 0, turn);
                 }

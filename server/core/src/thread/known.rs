@@ -11,6 +11,13 @@ const MILESTONES: usize = 20;
 const MOVES: usize = 40;
 const CHANGED_FILES: usize = 50;
 const FAILED_CHECKS: usize = 20;
+const FAILED_COMMANDS: usize = 5;
+const ASKED: usize = 20;
+/// A message's beginning tells it apart; the handoff contains all of them.
+const ASKED_CHARS: usize = 90;
+const COMMAND_CHARS: usize = 80;
+/// Their exit code 1 is an answer and no failure.
+const ANSWER_BY_CODE: [&str; 8] = ["[", "cmp", "diff", "grep", "pgrep", "rg", "test", "which"];
 const SAID: usize = 8;
 const SAID_CHARS: usize = 600;
 /// How many directives that are not pinned survive a compaction: the newest. Each handoff contains all of them.
@@ -25,6 +32,9 @@ pub struct Known {
     pub first_message: Option<String>,
     /// The agent's last message, in full.
     pub last_message: Option<String>,
+    /// How the user's messages begin, oldest first. They outlive compactions.
+    #[serde(skip_serializing_if = "VecDeque::is_empty", default)]
+    pub asked: VecDeque<String>,
     /// The newest messages of user and agent, oldest first, each cut to its end.
     pub said: VecDeque<Utterance>,
     /// The plan's steps, in order.
@@ -43,6 +53,12 @@ pub struct Known {
     /// Checks that failed and have not passed since, by name.
     #[serde(skip_serializing_if = "BTreeSet::is_empty", default)]
     pub failed_checks: BTreeSet<String>,
+    /// Commands that failed since the last compaction and have not succeeded since, oldest first.
+    #[serde(skip_serializing_if = "VecDeque::is_empty", default)]
+    pub failed_commands: VecDeque<String>,
+    /// Files that were seen to change since a check passed.
+    #[serde(skip_serializing_if = "BTreeSet::is_empty", default)]
+    pub unchecked_files: BTreeSet<String>,
     /// The branch that is checked out.
     pub branch: Option<String>,
     /// The repository at the last look.
@@ -109,6 +125,16 @@ pub struct UserDirective {
     pub survived: u32,
 }
 
+/// The beginning of a text, on one line.
+fn beginning(text: &str, max_chars: usize) -> String {
+    // A hostile text is not read to its end.
+    let words = text.chars().take(max_chars * 4).collect::<String>();
+    let line = words.split_whitespace().collect::<Vec<_>>().join(" ");
+    let kept: String = line.chars().take(max_chars).collect();
+    let is_whole = kept.len() == line.len() && words.len() == text.len();
+    if is_whole { kept } else { format!("{kept} …") }
+}
+
 /// The end of a message, as [`Known::said`] keeps it.
 pub fn shortened(text: &str) -> String {
     let text = text.trim();
@@ -137,6 +163,15 @@ impl Known {
         self.said.push_back(Utterance { by, text });
         if self.said.len() > SAID {
             self.said.pop_front();
+        }
+    }
+
+    pub(super) fn asked(&mut self, text: &str) {
+        let text = beginning(text, ASKED_CHARS);
+        if !text.is_empty() {
+            self.asked.push_back(text);
+            let many = self.asked.len().saturating_sub(ASKED);
+            self.asked.drain(..many);
         }
     }
 
@@ -182,9 +217,22 @@ impl Known {
         });
     }
 
+    pub(super) fn ran(&mut self, command: &str, exit_code: i64) {
+        let program = command.split_whitespace().next().unwrap_or_default();
+        let succeeded = exit_code == 0 || exit_code == 1 && ANSWER_BY_CODE.contains(&program);
+        let command = beginning(command, COMMAND_CHARS);
+        self.failed_commands.retain(|failed| *failed != command);
+        if !succeeded && !command.is_empty() {
+            self.failed_commands.push_back(command);
+            let many = self.failed_commands.len().saturating_sub(FAILED_COMMANDS);
+            self.failed_commands.drain(..many);
+        }
+    }
+
     pub(super) fn checked(&mut self, check: &str, passed: bool) {
         if passed {
             self.failed_checks.remove(check);
+            self.unchecked_files.clear();
         } else if self.failed_checks.len() < FAILED_CHECKS {
             self.failed_checks.insert(check.to_owned());
         }
@@ -203,6 +251,9 @@ impl Known {
         self.branch = repo.branch.clone().or(self.branch.take());
         let news = repo.files.iter().chain(&repo.changed).cloned();
         for file in news {
+            if self.unchecked_files.len() < CHANGED_FILES {
+                self.unchecked_files.insert(file.clone());
+            }
             if self.changed_files.len() < CHANGED_FILES {
                 self.changed_files.insert(file);
             }
@@ -221,6 +272,7 @@ impl Known {
         self.milestones.clear();
         self.moves.clear();
         self.said.clear();
+        self.failed_commands.clear();
         self.changed_files.clear();
         self.compacted_head = self.repo.as_ref().and_then(|repo| repo.head.clone());
         let heard = self.directives.iter().filter(|directive| !directive.pinned).count();

@@ -1,7 +1,7 @@
 //! Transcripts of Claude Code: `~/.claude/projects/FOLDER/SESSION.jsonl`. A turn has no line of its own: it begins with
 //! the agent's first line after a prompt, and ends with a mark of newer versions, at the next prompt, or with the file.
 
-use super::{LineKind, RecordReader, Told};
+use super::{LineKind, RecordReader, Text, Told};
 use crate::moment::{Moment, RecordedHost};
 use rawr_core::event::{CompactionInitiator, TurnEnding};
 use rawr_core::signal::plan::{PlanItem, PlanItemStatus};
@@ -30,17 +30,17 @@ pub(super) struct ClaudeReader {
 #[serde(rename_all = "camelCase")]
 struct Line<'l> {
     #[serde(borrow, rename = "type")]
-    kind: Option<Cow<'l, str>>,
+    kind: Option<Text<'l>>,
     #[serde(borrow)]
-    subtype: Option<Cow<'l, str>>,
+    subtype: Option<Text<'l>>,
     #[serde(borrow)]
-    timestamp: Option<Cow<'l, str>>,
+    timestamp: Option<Text<'l>>,
     #[serde(borrow)]
-    session_id: Option<Cow<'l, str>>,
+    session_id: Option<Text<'l>>,
     #[serde(borrow)]
-    cwd: Option<Cow<'l, str>>,
+    cwd: Option<Text<'l>>,
     #[serde(borrow)]
-    version: Option<Cow<'l, str>>,
+    version: Option<Text<'l>>,
     is_sidechain: Option<bool>,
     is_meta: Option<bool>,
     is_compact_summary: Option<bool>,
@@ -57,7 +57,7 @@ struct CompactMetadata {
 #[derive(Deserialize)]
 struct Message<'l> {
     #[serde(borrow)]
-    model: Option<Cow<'l, str>>,
+    model: Option<Text<'l>>,
     #[serde(borrow)]
     content: Option<Content<'l>>,
     usage: Option<MessageUsage>,
@@ -85,15 +85,15 @@ struct Block<'l> {
     #[serde(borrow, rename = "type")]
     kind: Cow<'l, str>,
     #[serde(borrow)]
-    text: Option<Cow<'l, str>>,
+    text: Option<Text<'l>>,
     #[serde(borrow)]
-    id: Option<Cow<'l, str>>,
+    id: Option<Text<'l>>,
     #[serde(borrow)]
-    name: Option<Cow<'l, str>>,
+    name: Option<Text<'l>>,
     #[serde(borrow)]
     input: Option<&'l RawValue>,
     #[serde(borrow)]
-    tool_use_id: Option<Cow<'l, str>>,
+    tool_use_id: Option<Text<'l>>,
     is_error: Option<bool>,
     #[serde(borrow)]
     content: Option<&'l RawValue>,

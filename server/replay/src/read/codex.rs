@@ -1,6 +1,6 @@
 //! Rollouts of Codex, of both kinds: paginated ones store completed items, legacy ones calls and their output as text.
 
-use super::{LineKind, RecordReader, Told};
+use super::{LineKind, RecordReader, Text, Told};
 use crate::moment::{Moment, RecordedHost};
 use rawr_core::event::{CompactionInitiator, TurnEnding};
 use rawr_core::signal::plan::{PlanItem, PlanItemStatus};
@@ -67,18 +67,18 @@ struct Payload<'l> {
     #[serde(borrow, rename = "type")]
     kind: Cow<'l, str>,
     #[serde(borrow)]
-    message: Option<Cow<'l, str>>,
+    message: Option<Text<'l>>,
     #[serde(borrow)]
-    last_agent_message: Option<Cow<'l, str>>,
+    last_agent_message: Option<Text<'l>>,
     #[serde(borrow)]
     item: Option<Item<'l>>,
     info: Option<TokenInfo>,
     #[serde(borrow)]
-    name: Option<Cow<'l, str>>,
+    name: Option<Text<'l>>,
     #[serde(borrow)]
-    call_id: Option<Cow<'l, str>>,
+    call_id: Option<Text<'l>>,
     #[serde(borrow)]
-    arguments: Option<Cow<'l, str>>,
+    arguments: Option<Text<'l>>,
     #[serde(borrow)]
     output: Option<&'l RawValue>,
 }
@@ -88,7 +88,7 @@ struct Item<'l> {
     #[serde(borrow, rename = "type")]
     kind: Cow<'l, str>,
     #[serde(borrow)]
-    id: Option<Cow<'l, str>>,
+    id: Option<Text<'l>>,
     #[serde(default)]
     content: Vec<Part>,
     #[serde(default)]

@@ -16,6 +16,12 @@ fn sample(name: &str) -> String {
     samples.join(name).display().to_string()
 }
 
+/// The decisions of a replay that printed `--json`.
+fn decisions(text: &str) -> Vec<Value> {
+    let whole: Value = serde_json::from_str(text).unwrap();
+    whole["files"][0]["reports"][0]["decisions"].as_array().unwrap().clone()
+}
+
 fn rows(text: &str) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
@@ -39,9 +45,9 @@ fn table(rows: &[Value]) -> String {
 
 fn check_table(file: &str, expected: Expect) {
     let fixture = CommandFixture::new();
-    let done = fixture.run(&["replay", &sample(file), "--jsonl"]);
+    let done = fixture.run(&["replay", &sample(file), "--json"]);
     assert!(done.status.success(), "{}", err(&done));
-    expected.assert_eq(&table(&rows(&out(&done))));
+    expected.assert_eq(&table(&decisions(&out(&done))));
 }
 
 #[test]
@@ -130,14 +136,82 @@ fn the_sums_are_printed_beside_those_of_another_configuration() {
 fn first_order_counts_without_compacting() {
     let fixture = CommandFixture::new();
     let done =
-        fixture.run(&["replay", &sample("sessions/claude.jsonl"), "--jsonl", "--first-order"]);
+        fixture.run(&["replay", &sample("sessions/claude.jsonl"), "--json", "--first-order"]);
     let used = |turn: u64| {
-        let rows = rows(&out(&done));
+        let rows = decisions(&out(&done));
         let row = rows.iter().rfind(|row| row["turn"] == turn).unwrap().clone();
         row["tokens"].clone()
     };
     // As recorded, because nothing was compacted after turn 2.
     assert_eq!((used(2), used(3)), (76_000.into(), 79_000.into()));
+}
+
+#[test]
+fn each_turn_is_a_flat_row() {
+    let fixture = CommandFixture::new();
+    let done = fixture.run(&["replay", &sample("sessions/claude.jsonl"), "--jsonl"]);
+    let rows = rows(&out(&done));
+    let names = "turn ending requests commands failedCommands tokens proposed compactions \
+                 hostCompactions filesReadAgain";
+    let mut table = format!("{names}\n");
+    for row in &rows {
+        assert!(row.as_object().unwrap().values().all(|it| !it.is_object() && !it.is_array()));
+        let cells: Vec<_> = names.split(' ').map(|name| row[name].to_string()).collect();
+        table.push_str(&format!("{}\n", cells.join(" ")));
+    }
+    expect![[r#"
+        turn ending requests commands failedCommands tokens proposed compactions hostCompactions filesReadAgain
+        1 "completed" 4 2 1 71000 true 0 0 0
+        2 "completed" 2 1 0 76000 true 1 0 0
+        3 "completed" 2 1 0 27000 false 0 0 0
+        4 "completed" 4 0 0 36000 false 0 1 1
+    "#]].assert_eq(&table);
+    // The schema names each column, and no other.
+    let schema = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../protocol-schema/replay-row.schema.json");
+    let schema: Value = serde_json::from_str(&fs::read_to_string(schema).unwrap()).unwrap();
+    let columns: Vec<_> = schema["properties"].as_object().unwrap().keys().collect();
+    let mut written: Vec<_> = rows[0].as_object().unwrap().keys().collect();
+    written.sort();
+    assert_eq!(written, columns);
+}
+
+#[test]
+fn labels_score_each_configuration_and_the_presets() {
+    let fixture = CommandFixture::new();
+    let labels = fixture.home.path().join("labels.jsonl");
+    let rows = rows(&out(&fixture.run(&["replay", &sample("sessions/claude.jsonl"), "--jsonl"])));
+    let session = rows[0]["session"].as_str().unwrap();
+    let label = |turn: u32, end: &str| {
+        format!("{{\"session\":\"{session}\",\"turn\":{turn},\"end\":\"{end}\"}}\n")
+    };
+    // The newest label of a turn counts; one of another session counts for nothing.
+    let other = "{\"session\":\"other\",\"turn\":1,\"end\":\"no\"}\n".to_owned();
+    let text = [label(1, "no"), label(2, "no"), label(2, "yes"), label(4, "weak"), other].concat();
+    fs::write(&labels, text).unwrap();
+    let replay = |format: &[&str]| {
+        let sample = sample("sessions/claude.jsonl");
+        let fixed = ["replay", &sample, "--labels", labels.to_str().unwrap()];
+        fixture.run(&[&fixed, format].concat())
+    };
+    let text = out(&replay(&[]));
+    let (_, score) = text.split_once("\n\n3 labeled").unwrap();
+    expect![[r#"
+         turn ends
+
+                                  begun      true      weak     false           found
+          your configuration          1      100%        0%        0%          1 of 1
+          preset calm                 1      100%        0%        0%          1 of 1
+          preset spec                 1      100%        0%        0%          1 of 1
+    "#]].assert_eq(score);
+    let whole: Value = serde_json::from_str(&out(&replay(&["--json"]))).unwrap();
+    assert_eq!(whole["labels"]["labels"], 3);
+    assert_eq!(whole["labels"]["counts"][0]["begunAtYes"], 1);
+
+    fs::write(&labels, "{\"turn\":1}").unwrap();
+    let done = replay(&[]);
+    assert!(!done.status.success());
+    assert!(err(&done).contains("labels.jsonl line 1: missing field"), "{}", err(&done));
 }
 
 #[test]
@@ -264,7 +338,7 @@ fn a_thread_of_rawr_is_decided_again_as_it_was() {
         "--home",
         home.to_str().unwrap(),
         events.to_str().unwrap(),
-        "--jsonl",
+        "--json",
     ]);
     let said = |row: &Value| {
         ["entrance", "outcome", "tier", "percent", "tokens", "boundaries", "reason"]
@@ -272,7 +346,7 @@ fn a_thread_of_rawr_is_decided_again_as_it_was() {
     };
     let live = fs::read_to_string(thread.join("decisions.jsonl")).unwrap();
     let live: Vec<_> = rows(&live).iter().map(|row| said(&row["decision"])).collect();
-    let again: Vec<_> = rows(&out(&done)).iter().map(said).collect();
+    let again: Vec<_> = decisions(&out(&done)).iter().map(said).collect();
     assert!(live.len() >= 5);
     assert_eq!(again, live);
 }

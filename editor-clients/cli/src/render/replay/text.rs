@@ -5,7 +5,7 @@ use std::path::Path;
 
 use anstyle::{AnsiColor, Style};
 use rawr_server::replay::{
-    ReplayOrder, ReplayResult, ReplayTotals, ReplayedDecision, ReplayedFile, SessionReport,
+    LabelScore, ReplayOrder, ReplayResult, ReplayTotals, ReplayedDecision, ReplayedFile, SessionReport,
 };
 
 use crate::render::palette::paint;
@@ -28,6 +28,10 @@ const HOST: Style = AnsiColor::Red.on_default();
 
 /// So many files without a session are named.
 const MOST_OTHERS: usize = 5;
+
+fn share(part: u32, all: u32) -> String {
+    if all == 0 { "-".to_owned() } else { format!("{:.0}%", f64::from(part) / f64::from(all) * 100.0) }
+}
 
 /// So many differences between two configurations are listed.
 const MOST_DIFFERENCES: usize = 20;
@@ -53,6 +57,30 @@ impl ReplayPrinter<'_> {
         self.totals(&mut out, &result.totals);
         self.differences(&mut out, result);
         self.notes(&mut out, result);
+        out
+    }
+
+    /// How the configurations do by labels.
+    pub(crate) fn score(&self, score: &LabelScore) -> String {
+        let mut out = format!("\n{} labeled turn ends\n\n", number(score.labels as u64));
+        let names = self.columns.iter().map(|column| sanitize_terminal(&column.0));
+        let width = names.clone().map(|name| name.chars().count()).max().unwrap_or_default();
+        let head = format!(
+            "{:width$}  {:>9}  {:>8}  {:>8}  {:>8}  {:>14}",
+            "", "begun", "true", "weak", "false", "found"
+        );
+        let _ = writeln!(out, "  {}", paint(BOLD, &head));
+        for (name, counts) in names.zip(&score.counts) {
+            let begun = counts.begun();
+            let _ = writeln!(
+                out,
+                "  {name:width$}  {begun:>9}  {:>8}  {:>8}  {:>8}  {:>14}",
+                share(counts.begun_at_yes, begun),
+                share(counts.begun_at_weak, begun),
+                share(counts.begun_at_no, begun),
+                format!("{} of {}", counts.begun_at_yes, counts.yes),
+            );
+        }
         out
     }
 

@@ -81,6 +81,7 @@ impl Thread {
         if let Some(text) = text {
             self.known.first_message.get_or_insert_with(|| text.to_owned());
             self.known.heard(Speaker::User, text);
+            self.known.asked(text);
         }
         for text in directives {
             let given = DirectiveGiven { text: text.clone(), pinned: false, by: None };
