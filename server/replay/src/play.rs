@@ -75,6 +75,8 @@ pub struct Player<'p> {
     /// The turn is one of rawr's own, from a session that rawr ran.
     in_own_turn: bool,
     last_message: Option<String>,
+    /// The message came since the last request.
+    says: bool,
     /// Tokens that the replay's own compactions took out of the recorded context.
     freed: u64,
     /// The context as recorded, and as the replay has it.
@@ -124,6 +126,7 @@ impl<'p> Player<'p> {
             counted: TurnCounts::default(),
             in_own_turn: false,
             last_message: None,
+            says: false,
             freed: 0,
             recorded: Tokens(0),
             context: Tokens(0),
@@ -154,7 +157,7 @@ impl<'p> Player<'p> {
             Moment::TurnStarted => self.start_turn(),
             Moment::Compacted(by) => self.compacted(by),
             _ if self.in_own_turn => self.in_own_turn = !matches!(what, Moment::TurnEnded(_)),
-            Moment::Said(text) => self.last_message = Some(text),
+            Moment::Said(text) => (self.last_message, self.says) = (Some(text), true),
             Moment::Usage { context, window, needs_follow_up } => {
                 self.usage(context, window, needs_follow_up);
             }
@@ -274,13 +277,16 @@ impl<'p> Player<'p> {
             None if window.is_none() && recorded > known => LONG_WINDOW,
             None => window.unwrap_or(known),
         };
+        // Said once, heard once.
+        let says = std::mem::take(&mut self.says);
+        let last_message = self.last_message.clone().filter(|_| says);
         self.saw(UsageReported {
             turn,
             usage: usage(self.context),
             window: Some(window),
             model: None,
             needs_follow_up,
-            last_message: self.last_message.clone(),
+            last_message,
             boundaries: Default::default(),
             heard: None,
         });
