@@ -4,6 +4,7 @@ mod codex;
 mod files;
 mod help;
 mod hooks;
+mod label;
 mod replay;
 mod restore;
 mod state;
@@ -25,6 +26,7 @@ pub use self::files::{
 };
 pub use self::help::{command, for_completion};
 pub use self::hooks::{HookArgs, HookHost, HooksArgs, HooksCommand, HooksInstallArgs};
+pub use self::label::LabelArgs;
 pub use self::replay::{ReplayArgs, ReplaySince};
 pub use self::restore::{CapsulesArgs, RecallArgs, RestoreArgs};
 pub use self::state::{
@@ -105,6 +107,8 @@ pub enum CliCommand {
     Recall(RecallArgs),
     /// Show when your configuration would have compacted in past sessions
     Replay(ReplayArgs),
+    /// Say where work ended in past sessions, to measure a configuration by it
+    Label(LabelArgs),
     /// Write a commented rawr.toml and the prompt files
     Init(InitArgs),
     /// Show and check the configuration

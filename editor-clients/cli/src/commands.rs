@@ -16,6 +16,7 @@ mod guard;
 mod hook;
 mod hooks;
 mod init;
+mod label;
 mod lease;
 mod mark;
 mod pin;
@@ -81,6 +82,7 @@ pub fn main() -> ExitCode {
         CliCommand::Restore(args) => on_runtime(restore::run(&common, args)),
         CliCommand::Recall(args) => on_runtime(recall::run(&common, args)),
         CliCommand::Replay(args) => on_runtime(replay::run(&common, args)),
+        CliCommand::Label(args) => label::run(&common, &args),
         CliCommand::State(args) => on_runtime(state::run(&common, args)),
         CliCommand::Hooks(args) => hooks::run(&common, &args),
         CliCommand::Hook(args) => return hook::run(&common, &args),

@@ -3,6 +3,7 @@
 mod banner;
 mod decisions;
 mod human;
+pub(crate) mod label;
 mod palette;
 pub(crate) mod replay;
 mod restore;

@@ -106,7 +106,8 @@ impl Labels {
         files: impl IntoIterator<Item = &'f ReplayedFile>,
         configurations: usize,
     ) -> LabelScore {
-        let mut score = LabelScore { counts: vec![LabelCounts::default(); configurations], labels: 0 };
+        let mut score =
+            LabelScore { counts: vec![LabelCounts::default(); configurations], labels: 0 };
         let mut known = BTreeSet::new();
         for file in files {
             for (counts, report) in score.counts.iter_mut().zip(&file.reports) {

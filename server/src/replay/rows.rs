@@ -18,8 +18,7 @@ fn rows(file: &str, report: &SessionReport, configuration: &str) -> Vec<ReplayTu
     let mut rows = Vec::with_capacity(report.ended.len());
     for turn in &report.ended {
         let own;
-        (own, decisions) =
-            decisions.split_at(decisions.partition_point(|it| it.turn <= turn.turn));
+        (own, decisions) = decisions.split_at(decisions.partition_point(|it| it.turn <= turn.turn));
         let compactions;
         (compactions, recorded) =
             recorded.split_at(recorded.partition_point(|it| it.turn <= turn.turn));

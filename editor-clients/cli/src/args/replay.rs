@@ -11,7 +11,7 @@ Examples:
   rawr replay --against calm.toml          your configuration beside another
   rawr replay session.jsonl --plot         context and compactions of one session over time
   rawr replay --html report.html           a page to look at and to share
-  rawr replay --jsonl | jq 'select(.outcome == \"compact\")'
+  rawr replay --jsonl | jq 'select(.compactions > 0)'
   rawr replay - < rollout.jsonl            one session from standard input
 
 Nothing is changed and no model is asked. After a compaction that the replay starts, 12% of the window counts as used.";
@@ -81,7 +81,7 @@ pub enum ReplaySince {
     At(i64),
 }
 
-fn parse_since(text: &str) -> Result<ReplaySince, String> {
+pub(super) fn parse_since(text: &str) -> Result<ReplaySince, String> {
     if let Some(at) = rawr_server::replay::parse_time(&format!("{text}T00:00:00Z")) {
         return Ok(ReplaySince::At(at.0));
     }

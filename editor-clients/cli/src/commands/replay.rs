@@ -64,18 +64,12 @@ fn request(home: Home, args: &ReplayArgs) -> anyhow::Result<ReplayRequest> {
     if args.paths.len() > 1 && args.paths.iter().any(|path| path == Path::new("-")) {
         bail!("`-` stands alone: standard input holds one session");
     }
-    let since = args.since.map(|since| match since {
-        ReplaySince::Ago(seconds) => SystemTime::now() - Duration::from_secs(seconds),
-        ReplaySince::At(ms) => {
-            SystemTime::UNIX_EPOCH + Duration::from_millis(u64::try_from(ms).unwrap_or_default())
-        }
-    });
     Ok(ReplayRequest {
         home,
         paths: if is_default { default_places() } else { args.paths.clone() },
         may_be_missing: is_default,
         policies: policies(args),
-        since,
+        since: args.since.map(changed_since),
         model: args.model.clone(),
         order: if args.first_order { ReplayOrder::First } else { ReplayOrder::Second },
         window: args.window,
@@ -93,8 +87,18 @@ fn request(home: Home, args: &ReplayArgs) -> anyhow::Result<ReplayRequest> {
     })
 }
 
+/// The time that an argument means.
+pub(super) fn changed_since(since: ReplaySince) -> SystemTime {
+    match since {
+        ReplaySince::Ago(seconds) => SystemTime::now() - Duration::from_secs(seconds),
+        ReplaySince::At(ms) => {
+            SystemTime::UNIX_EPOCH + Duration::from_millis(u64::try_from(ms).unwrap_or_default())
+        }
+    }
+}
+
 /// Where Codex and Claude Code keep their records.
-fn default_places() -> Vec<PathBuf> {
+pub(super) fn default_places() -> Vec<PathBuf> {
     let folder = |variable: &str, name: &str| {
         let set = std::env::var_os(variable).filter(|value| !value.is_empty()).map(PathBuf::from);
         set.or_else(|| std::env::home_dir().map(|home| home.join(name)))

@@ -5,7 +5,8 @@ use std::path::Path;
 
 use anstyle::{AnsiColor, Style};
 use rawr_server::replay::{
-    LabelScore, ReplayOrder, ReplayResult, ReplayTotals, ReplayedDecision, ReplayedFile, SessionReport,
+    LabelScore, ReplayOrder, ReplayResult, ReplayTotals, ReplayedDecision, ReplayedFile,
+    SessionReport,
 };
 
 use crate::render::palette::paint;
@@ -30,7 +31,11 @@ const HOST: Style = AnsiColor::Red.on_default();
 const MOST_OTHERS: usize = 5;
 
 fn share(part: u32, all: u32) -> String {
-    if all == 0 { "-".to_owned() } else { format!("{:.0}%", f64::from(part) / f64::from(all) * 100.0) }
+    if all == 0 {
+        "-".to_owned()
+    } else {
+        format!("{:.0}%", f64::from(part) / f64::from(all) * 100.0)
+    }
 }
 
 /// So many differences between two configurations are listed.

@@ -1,0 +1,55 @@
+//! Prints a turn for `rawr label`: what was asked, what the agent said last, and what came next.
+
+use std::fmt::Write as _;
+
+use anstyle::Style;
+use rawr_host::text::sanitize_terminal;
+use rawr_server::replay::{ReplayedTurn, TurnTexts};
+
+use super::palette::paint;
+use super::text::number;
+
+/// So many characters of a message are shown.
+const SHOWN: usize = 700;
+const BOLD: Style = Style::new().bold();
+
+/// A turn to ask about.
+pub(crate) struct Question<'r> {
+    pub(crate) session: &'r str,
+    pub(crate) turn: &'r ReplayedTurn,
+    pub(crate) texts: &'r TurnTexts,
+    pub(crate) next: Option<&'r str>,
+}
+
+pub(crate) fn show(question: &Question<'_>, at: usize, of: usize) -> String {
+    let Question { session, turn, texts, next } = question;
+    let head = format!("{at} of {of}: session {}, turn {}", sanitize_terminal(session), turn.turn);
+    let mut out = format!("\n{}\n", paint(BOLD, &head));
+    let (commands, failed) = (turn.commands, turn.failed_commands);
+    let tokens = turn.tokens.map(|tokens| format!(", {} tokens", number(tokens.0)));
+    let _ = writeln!(out, "{commands} commands, {failed} failed{}", tokens.unwrap_or_default());
+    let parts = [
+        ("You:", texts.request.as_deref().map(beginning)),
+        ("Agent:", texts.last_message.as_deref().map(end)),
+        ("Next:", next.map(beginning)),
+    ];
+    for (name, text) in parts {
+        let text = text.unwrap_or_else(|| "(none)".to_owned());
+        let text = sanitize_terminal(&text).replace('\n', "\n    ");
+        let _ = writeln!(out, "{} {text}", paint(BOLD, name));
+    }
+    out
+}
+
+fn beginning(text: &str) -> String {
+    let kept: String = text.trim().chars().take(SHOWN).collect();
+    if kept.len() < text.trim().len() { format!("{kept} …") } else { kept }
+}
+
+/// An agent's last message says at its end what came of it.
+fn end(text: &str) -> String {
+    let text = text.trim();
+    let skip = text.chars().count().saturating_sub(SHOWN);
+    let kept: String = text.chars().skip(skip).collect();
+    if skip > 0 { format!("… {kept}") } else { kept }
+}
