@@ -4,6 +4,7 @@
 
 mod doctor;
 mod help;
+mod label;
 mod replay;
 mod surroundings;
 
