@@ -55,6 +55,8 @@ use tracing_subscriber::layer::{Layer, SubscriberExt};
 use tracing_subscriber::util::SubscriberInitExt;
 use watch::ChangeNotifier;
 
+pub use wire::turn_rows;
+
 /// The limit of threads that wait for the disk, for locks or for searches. Each starts when it is needed and ends after
 /// some idle seconds.
 const WORKERS: usize = 16;

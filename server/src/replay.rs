@@ -2,7 +2,6 @@
 //! policies, and plays several sessions at a time. Changes nothing.
 
 mod labels;
-mod rows;
 
 use crate::config::{ConfigSources, Home, UnsavedTexts};
 use crate::problem::{FileProblem, ProblemSeverity};
@@ -26,7 +25,6 @@ use std::thread;
 use std::time::SystemTime;
 
 pub use labels::{LabelCounts, LabelError, LabelScore, LabeledEnd, Labels, NextKind, TurnEndLabel};
-pub use rows::turn_rows;
 
 pub use rawr_replay::report::{
     ContextPoint, RecordedCompaction, ReplayOrder, ReplayTotals, ReplayedDecision, ReplayedTurn,

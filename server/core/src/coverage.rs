@@ -9,6 +9,8 @@ use crate::thread::Thread;
 const MOST_FILES: usize = 20;
 /// How many files without a check are named: more are the rule where a project has no checks.
 const MOST_UNCHECKED: usize = 6;
+/// So many messages of the user make a list that is worth its tokens.
+const FEWEST_REQUESTS: usize = 3;
 /// How many steps are checked: each is searched for in the whole packet.
 const MOST_STEPS: usize = 100;
 /// How many words of a step are searched for.
@@ -77,7 +79,8 @@ pub fn facts(thread: &Thread) -> Vec<Fact> {
     let unchecked = unchecked.filter(|_| names_them);
     let unchecked = unchecked.map(|file| fact(FactKind::UncheckedFile, file));
     let failed = known.failed_commands.iter().map(|it| fact(FactKind::FailedCommand, it));
-    let asked = known.asked.iter().map(|text| fact(FactKind::Request, text));
+    let asked = known.asked.iter().filter(|_| known.asked.len() >= FEWEST_REQUESTS);
+    let asked = asked.map(|text| fact(FactKind::Request, text));
     let work = directives.chain(steps).chain(files).chain(jobs).chain(branch);
     let all = work.chain(unchecked).chain(failed).chain(asked);
     all.filter(|fact| !fact.text.is_empty()).collect()

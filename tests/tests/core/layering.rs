@@ -174,7 +174,7 @@ const ARROWS: [(&str, &[&str]); 26] = [
     ("watch", &["store"]),
     ("prompts", &["problem"]),
     ("store", &["redact"]),
-    ("wire", &["problem"]),
+    ("wire", &["problem", "replay"]),
     ("outbox", &[]),
     ("problem", &[]),
     ("redact", &[]),
@@ -346,9 +346,11 @@ fn core_modules_use_only_what_the_list_allows() {
 
 /// What the commands use of the server crate without a sidecar, by file: they read, check and print user files and
 /// stored threads, and `rawr serve` runs the sidecar. A new use is a new line here.
-const OF_THE_SERVER: [(&str, &[&str]); 15] = [
+const OF_THE_SERVER: [(&str, &[&str]); 17] = [
     ("args/replay.rs", &["replay"]),
-    ("commands/replay.rs", &["config", "replay"]),
+    ("commands/label.rs", &["replay"]),
+    ("commands/replay.rs", &["config", "replay", "turn_rows"]),
+    ("render/label.rs", &["replay"]),
     ("render/replay/text.rs", &["replay"]),
     ("commands.rs", &["log_if_asked", "serve", "ServeOptions"]),
     ("commands/common.rs", &["config", "store"]),

@@ -13,8 +13,9 @@ use rawr_host::stop::StopRequest;
 use rawr_server::config::Home;
 use rawr_server::replay::{
     FileWithoutSession, LabelScore, Labels, PolicySource, ReplayDetail, ReplayOrder, ReplayRequest,
-    ReplayResult, ReplayTotals, ReplayedFile, replay, replay_stream, turn_rows,
+    ReplayResult, ReplayTotals, ReplayedFile, replay, replay_stream,
 };
+use rawr_server::turn_rows;
 use serde::Serialize;
 
 use super::common::CommonOptions;

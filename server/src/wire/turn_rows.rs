@@ -1,6 +1,6 @@
 //! One flat row for each turn of a replayed session. Decides nothing: it only sums up what the report holds.
 
-use super::{PolicySource, ReplayedDecision, ReplayedFile, SessionReport};
+use crate::replay::{PolicySource, ReplayedDecision, ReplayedFile, SessionReport};
 use rawr_core::event::{CompactionInitiator, DecisionEntrance};
 use rawr_protocol::{ReplayTurnRow, TURN_ROW_VERSION};
 use serde::Serialize;
