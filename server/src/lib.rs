@@ -5,7 +5,8 @@
 //! `judge`, `prompts`, `config`, `problem`. `publish` and `outbox` send notifications. `jobs` runs slow work such as a
 //! judgment or a look at the repository (`repo`), and `workers` runs what may wait for the disk. `watch` reports files
 //! that other processes write, and `trace` reports the sidecar's own work to the client. `capsule` stores the state
-//! before a compaction, `recall` searches what was said, and `language` serves editors.
+//! before a compaction, `recall` searches what was said, `language` serves editors, and `replay` plays recorded sessions
+//! (`replay_rows` as a table).
 
 #![deny(missing_docs)]
 
@@ -29,6 +30,7 @@ pub mod recall;
 pub mod redact;
 pub mod registry;
 pub mod replay;
+pub mod replay_rows;
 mod repo;
 mod stdio;
 pub mod store;
@@ -54,8 +56,6 @@ use tracing::level_filters::LevelFilter;
 use tracing_subscriber::layer::{Layer, SubscriberExt};
 use tracing_subscriber::util::SubscriberInitExt;
 use watch::ChangeNotifier;
-
-pub use wire::turn_rows;
 
 /// The limit of threads that wait for the disk, for locks or for searches. Each starts when it is needed and ends after
 /// some idle seconds.

@@ -3,7 +3,6 @@
 mod banner;
 mod rpc_error;
 mod to_wire;
-mod turn_rows;
 
 pub use banner::{heads_up, heads_up_notification};
 pub use rpc_error::RpcError;
@@ -12,7 +11,6 @@ pub use to_wire::{
     judgment_usage, last_compaction, last_fate, packets_ahead, pending, percent, plan, problems,
     proposal, responded, thread_changed, trigger, verdict,
 };
-pub use turn_rows::turn_rows;
 
 use rawr_core::boundary::Boundaries;
 use rawr_core::event::{self, Event, Usage};

@@ -83,7 +83,7 @@ pub fn handoff(
             }
             (Continue::AsInPacket, Resume::Working) => "Continue now with its next step.",
             (Continue::AsInPacket, Resume::WaitingForUser) => {
-                "You were waiting for the user. Do not go on by yourself: repeat the open question in one line and stop."
+                "You were waiting for the user. Do not go on by yourself: if a question is open, repeat it in one line; then stop."
             }
             (Continue::AsInPacket, Resume::Done) => {
                 "The work was done. Start nothing new: say so in one line and stop."

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::report::{
     BARE_SAVE, BARE_SYNC, BARE_WATCH, BARE_WRITE, EXACT, LOWERCASE, Measure, OTHER_TOKENIZER,
-    PIECES, Report, SPLIT_LINES, short,
+    PIECES, PYTHON, Report, SPLIT_LINES, short,
 };
 
 enum RatioBound {
@@ -13,7 +13,8 @@ enum RatioBound {
     AtLeast(f64),
 }
 use Measure::{
-    Append, Count, Durable, Grow, Hear, Heard, Live, Pipelined, Replay, RoundTrip, Saved, Start,
+    Append, Count, Durable, Grow, Hear, Heard, Live, Pipelined, Records, Replay, RoundTrip, Saved,
+    Start,
 };
 use RatioBound::{AtLeast, AtMost};
 
@@ -49,6 +50,7 @@ const GOALS: &[RatioGoal] = &[
     RatioGoal(Grow, "in process", EXACT, "meanUs", PIECES, AtMost(1.4)),
     RatioGoal(Hear, "in process", "claim", "meanUs", LOWERCASE, AtMost(2.4)),
     RatioGoal(Hear, "in process", "next message", "meanUs", LOWERCASE, AtMost(0.5)),
+    RatioGoal(Records, "in process", "all cores", "mbPerS", PYTHON, AtLeast(4.0)),
 ];
 
 /// A goal and the measured ratio.

@@ -15,6 +15,7 @@ mod link;
 mod load;
 mod many;
 mod node;
+mod records;
 mod report;
 mod saved;
 mod servers;

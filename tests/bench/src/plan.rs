@@ -8,7 +8,7 @@ use crate::{
     durable, heard,
     home::BenchHome,
     lab::{BenchCase, Lab},
-    load, many,
+    load, many, records,
     report::{Cells, Measure, Report, Row},
     saved,
     servers::{Roster, ServerSession, Subject},
@@ -42,6 +42,7 @@ pub struct Amount {
     texts: usize,
     /// How often each message is heard.
     messages: u64,
+    sessions: usize,
     retries: u32,
     patience: Duration,
 }
@@ -64,6 +65,7 @@ impl Amount {
             events: 1_000_000,
             texts: usize::MAX,
             messages: 20_000,
+            sessions: 600,
             retries: 3,
             patience: Duration::from_secs(120),
         }
@@ -86,6 +88,7 @@ impl Amount {
             events: 20_000,
             texts: 1,
             messages: 20,
+            sessions: 4,
             retries: 0,
             patience: Duration::ZERO,
         }
@@ -95,7 +98,7 @@ impl Amount {
 /// Who takes part.
 #[derive(Debug)]
 pub struct BenchSelection {
-    /// Names of servers, `store`, `tokens`, `words` or `soak`; everyone when empty.
+    /// Names of servers, `store`, `tokens`, `words`, `records` or `soak`; everyone when empty.
     pub only: Vec<String>,
     pub rawr: Option<PathBuf>,
 }
@@ -139,6 +142,10 @@ pub fn run(choice: &BenchSelection, amount: Amount, told: &dyn Fn(String)) -> Re
     }
     if chosen("words") {
         cases.push(in_process(Measure::Hear, words::HEAR, move || words::hear(amount.messages)));
+    }
+    if chosen("records") {
+        let records = records::GeneratedRecords::generate(amount.sessions)?;
+        cases.push(in_process(Measure::Records, records::RECORDS, move || records.replay()));
     }
     if let (Some(rawr), Some(home)) = (rawr, &crowded) {
         cases.extend(crowds(rawr, home, amount));

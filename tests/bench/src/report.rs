@@ -31,6 +31,7 @@ pub enum Measure {
     Count,
     Grow,
     Hear,
+    Records,
 }
 
 struct About {
@@ -69,6 +70,9 @@ impl Measure {
             Self::Hear => {
                 ("hear", "A report of 2 kB and the next message heard", "meanUs", &[LOWERCASE])
             }
+            Self::Records => {
+                ("records", "Recorded sessions replayed", "mbPerS", &[PYTHON, BARE_SERDE])
+            }
         };
         About { name, title, key, bases }
     }
@@ -90,6 +94,10 @@ pub const PIECES: &str = "pieces alone";
 /// rawr's own count, in this process.
 pub const EXACT: &str = "exact";
 pub const LOWERCASE: &str = "lowercase words";
+/// A loop of `json.loads` over the lines.
+pub const PYTHON: &str = "python3";
+/// serde_json's check of each line, which keeps nothing.
+pub const BARE_SERDE: &str = "serde_json";
 
 /// One server in one table.
 #[derive(Debug, Clone)]

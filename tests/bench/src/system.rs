@@ -47,6 +47,17 @@ pub fn resident_mb(pid: u32) -> Result<f64> {
     Ok(status(pid, "VmRSS:")? as f64 * 1024.0 / 1e6)
 }
 
+/// Forgets this process's highest resident memory, and returns the present one in MB.
+pub fn reset_peak_mb() -> Result<f64> {
+    fs::write("/proc/self/clear_refs", "5")?;
+    resident_mb(std::process::id())
+}
+
+/// The highest resident memory of this process since then, in MB.
+pub fn peak_mb() -> Result<f64> {
+    Ok(status(std::process::id(), "VmHWM:")? as f64 * 1024.0 / 1e6)
+}
+
 pub fn threads(pid: u32) -> Result<u64> {
     status(pid, "Threads:")
 }

@@ -1,5 +1,5 @@
 //! The bench end to end in a debug build: rows come out, and replies are read.
-//! It must not look at how fast anything was, and needs neither Node nor a network.
+//! It must not look at how fast anything was, and needs neither Node nor a network; `records` needs Python.
 
 use std::process::{Command, Output};
 
@@ -59,6 +59,16 @@ fn tokens_come_out_beside_their_yardsticks() -> Result<()> {
 fn words_come_out_beside_their_yardstick() -> Result<()> {
     let servers = ["lowercase words", "claim", "work at hand", "next message"];
     check("words", &servers, &[("hear", 1)])
+}
+
+#[test]
+fn records_come_out_beside_their_yardsticks() -> Result<()> {
+    if Command::new("python3").arg("--version").output().is_err() {
+        assert!(std::env::var_os("CI").is_none(), "python3 is missing");
+        return Ok(());
+    }
+    let servers = ["python3", "serde_json", "one core", "all cores"];
+    check("records", &servers, &[("records", 1)])
 }
 
 #[test]

@@ -110,7 +110,7 @@ fn shipped(folder: &str) -> Vec<(String, String)> {
 
 /// The modules of the server with the modules that they use, from top to bottom: none uses one above it. A new arrow is
 /// a new line here; `UPDATE=1` copies the list to ARCHITECTURE.md.
-const ARROWS: [(&str, &[&str]); 26] = [
+const ARROWS: [(&str, &[&str]); 27] = [
     ("connection", &["jobs", "methods", "outbox", "registry", "trace", "watch", "workers"]),
     (
         "methods",
@@ -166,6 +166,7 @@ const ARROWS: [(&str, &[&str]); 26] = [
     ("judge", &["config", "redact"]),
     ("language", &["config", "problem", "prompts"]),
     ("recall", &["capsule", "redact"]),
+    ("replay_rows", &["replay"]),
     ("replay", &["config", "problem", "prompts"]),
     ("repo", &["config"]),
     ("workers", &["capsule", "store"]),
@@ -174,7 +175,7 @@ const ARROWS: [(&str, &[&str]); 26] = [
     ("watch", &["store"]),
     ("prompts", &["problem"]),
     ("store", &["redact"]),
-    ("wire", &["problem", "replay"]),
+    ("wire", &["problem"]),
     ("outbox", &[]),
     ("problem", &[]),
     ("redact", &[]),
@@ -332,7 +333,8 @@ fn architecture_md_lists_the_modules_and_what_they_may_use() {
 fn server_modules_use_only_what_the_list_allows() {
     check_arrows("server/src", &ARROWS);
     for (file, text) in &shipped("server/src") {
-        let speaks = ["wire", "methods", "connection", "publish", "outbox", "trace", "lib"];
+        let speaks =
+            ["wire", "methods", "connection", "publish", "outbox", "trace", "lib", "replay_rows"];
         let may = speaks.contains(&module_of(file));
         assert!(may || !text.contains("rawr_protocol"), "{file} must not know the protocol");
     }
@@ -349,7 +351,7 @@ fn core_modules_use_only_what_the_list_allows() {
 const OF_THE_SERVER: [(&str, &[&str]); 17] = [
     ("args/replay.rs", &["replay"]),
     ("commands/label.rs", &["replay"]),
-    ("commands/replay.rs", &["config", "replay", "turn_rows"]),
+    ("commands/replay.rs", &["config", "replay", "replay_rows"]),
     ("render/label.rs", &["replay"]),
     ("render/replay/text.rs", &["replay"]),
     ("commands.rs", &["log_if_asked", "serve", "ServeOptions"]),

@@ -15,7 +15,7 @@ use rawr_server::replay::{
     FileWithoutSession, LabelScore, Labels, PolicySource, ReplayDetail, ReplayOrder, ReplayRequest,
     ReplayResult, ReplayTotals, ReplayedFile, replay, replay_stream,
 };
-use rawr_server::turn_rows;
+use rawr_server::replay_rows::turn_rows;
 use serde::Serialize;
 
 use super::common::CommonOptions;
