@@ -6,7 +6,9 @@ mod help;
 mod hooks;
 mod replay;
 mod restore;
+mod since;
 mod state;
+mod stats;
 mod threads;
 
 use std::path::PathBuf;
@@ -25,12 +27,13 @@ pub use self::files::{
 };
 pub use self::help::{command, for_completion};
 pub use self::hooks::{HookArgs, HookHost, HooksArgs, HooksCommand, HooksInstallArgs};
-pub use self::replay::{ReplayArgs, ReplaySince};
+pub use self::replay::ReplayArgs;
 pub use self::restore::{CapsulesArgs, RecallArgs, RestoreArgs};
 pub use self::state::{
     StateArgs, StateCheckArgs, StateCommand, StateCompactArgs, StateExportArgs, StateListArgs,
     StateRepairArgs,
 };
+pub use self::stats::StatsArgs;
 pub use self::threads::{
     CompactArgs, ExplainArgs, GuardArgs, MarkArgs, PinArgs, SnoozeArgs, StatusArgs, WatchArgs,
 };
@@ -105,6 +108,8 @@ pub enum CliCommand {
     Recall(RecallArgs),
     /// Show when your configuration would have compacted in past sessions
     Replay(ReplayArgs),
+    /// Show how compaction went in your threads
+    Stats(StatsArgs),
     /// Write a commented rawr.toml and the prompt files
     Init(InitArgs),
     /// Show and check the configuration

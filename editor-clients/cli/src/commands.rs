@@ -17,6 +17,7 @@ mod hook;
 mod hooks;
 mod init;
 mod lease;
+mod long_read;
 mod mark;
 mod pin;
 mod prompts;
@@ -27,7 +28,9 @@ mod respond;
 mod restore;
 mod snooze;
 mod state;
+mod stats;
 mod status;
+mod stored;
 mod threads;
 mod user_files;
 mod watch;
@@ -81,6 +84,7 @@ pub fn main() -> ExitCode {
         CliCommand::Restore(args) => on_runtime(restore::run(&common, args)),
         CliCommand::Recall(args) => on_runtime(recall::run(&common, args)),
         CliCommand::Replay(args) => on_runtime(replay::run(&common, args)),
+        CliCommand::Stats(args) => on_runtime(stats::run(&common, args)),
         CliCommand::State(args) => on_runtime(state::run(&common, args)),
         CliCommand::Hooks(args) => hooks::run(&common, &args),
         CliCommand::Hook(args) => return hook::run(&common, &args),

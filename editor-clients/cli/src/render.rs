@@ -6,6 +6,7 @@ mod human;
 mod palette;
 pub(crate) mod replay;
 mod restore;
+pub(crate) mod stats;
 mod text;
 mod threads;
 

@@ -5,6 +5,7 @@
 mod doctor;
 mod help;
 mod replay;
+mod stats;
 mod surroundings;
 
 use std::io::{BufRead, BufReader, Write};

@@ -110,7 +110,7 @@ fn shipped(folder: &str) -> Vec<(String, String)> {
 
 /// The modules of the server with the modules that they use, from top to bottom: none uses one above it. A new arrow is
 /// a new line here; `UPDATE=1` copies the list to ARCHITECTURE.md.
-const ARROWS: [(&str, &[&str]); 26] = [
+const ARROWS: [(&str, &[&str]); 28] = [
     ("connection", &["jobs", "methods", "outbox", "registry", "trace", "watch", "workers"]),
     (
         "methods",
@@ -166,7 +166,8 @@ const ARROWS: [(&str, &[&str]); 26] = [
     ("judge", &["config", "redact"]),
     ("language", &["config", "problem", "prompts"]),
     ("recall", &["capsule", "redact"]),
-    ("replay", &["config", "problem", "prompts"]),
+    ("replay", &["config", "parallel", "problem", "prompts"]),
+    ("stats", &["parallel", "store"]),
     ("repo", &["config"]),
     ("workers", &["capsule", "store"]),
     ("capsule", &["store"]),
@@ -176,6 +177,7 @@ const ARROWS: [(&str, &[&str]); 26] = [
     ("store", &["redact"]),
     ("wire", &["problem"]),
     ("outbox", &[]),
+    ("parallel", &[]),
     ("problem", &[]),
     ("redact", &[]),
     ("stdio", &[]),
@@ -235,7 +237,8 @@ const HOST_ARROWS: [(&str, &[&str]); 12] = [
 ];
 
 /// The same for the crate that replays.
-const REPLAY_ARROWS: [(&str, &[&str]); 6] = [
+const REPLAY_ARROWS: [(&str, &[&str]); 7] = [
+    ("stats", &["read", "report"]),
     ("play", &["moment", "report"]),
     ("report", &["read"]),
     ("read", &["lines", "moment", "time"]),
@@ -346,10 +349,11 @@ fn core_modules_use_only_what_the_list_allows() {
 
 /// What the commands use of the server crate without a sidecar, by file: they read, check and print user files and
 /// stored threads, and `rawr serve` runs the sidecar. A new use is a new line here.
-const OF_THE_SERVER: [(&str, &[&str]); 15] = [
-    ("args/replay.rs", &["replay"]),
+const OF_THE_SERVER: [(&str, &[&str]); 18] = [
+    ("args/since.rs", &["replay"]),
     ("commands/replay.rs", &["config", "replay"]),
     ("render/replay/text.rs", &["replay"]),
+    ("render/stats.rs", &["stats"]),
     ("commands.rs", &["log_if_asked", "serve", "ServeOptions"]),
     ("commands/common.rs", &["config", "store"]),
     ("commands/attach/log.rs", &["redact"]),
@@ -360,6 +364,8 @@ const OF_THE_SERVER: [(&str, &[&str]); 15] = [
     ("commands/prompts.rs", &["problem", "prompts"]),
     ("commands/state.rs", &["config", "store"]),
     ("commands/state/show.rs", &["store"]),
+    ("commands/stats.rs", &["stats", "store"]),
+    ("commands/stored.rs", &["store"]),
     ("commands/watch/link.rs", &["config"]),
     ("commands/user_files.rs", &["config", "problem", "prompts"]),
 ];

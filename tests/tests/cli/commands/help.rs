@@ -74,6 +74,7 @@ fn the_help_starts_with_examples() {
               restore      Restore the state before a compaction, in a new thread
               recall       Search the conversation, text before compactions included
               replay       Show when your configuration would have compacted in past sessions
+              stats        Show how compaction went in your threads
 
             Settings and files:
               config       Show and check the configuration
