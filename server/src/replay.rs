@@ -4,6 +4,7 @@
 mod labels;
 
 use crate::config::{ConfigSources, Home, UnsavedTexts};
+use crate::parallel::{ProgressListener, on_each};
 use crate::problem::{FileProblem, ProblemSeverity};
 use crate::prompts::PromptSet;
 use rawr_core::policy::Policy;
@@ -17,11 +18,9 @@ use serde::{Serialize, Serializer};
 use std::collections::{BTreeMap, HashSet};
 use std::fmt;
 use std::io;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::thread;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::SystemTime;
 
 pub use labels::{LabelCounts, LabelError, LabelScore, LabeledEnd, Labels, NextKind, TurnEndLabel};
@@ -174,32 +173,23 @@ pub enum ReplayError {
 pub fn replay(
     request: &ReplayRequest,
     stop: &AtomicBool,
-    progress: &(dyn Fn(usize, usize) + Sync),
+    progress: ProgressListener<'_>,
 ) -> Result<ReplayResult, ReplayError> {
     let files = records(request)?;
     let policies = Policies::new(request)?;
     let shipped = PromptSet::shipped();
     let prompts = shipped.prompts();
-    let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
-    let found = Mutex::new(Vec::new());
-    let workers = thread::available_parallelism().map_or(1, usize::from).min(files.len());
-    thread::scope(|scope| {
-        for _ in 0..workers {
-            scope.spawn(|| {
-                while !stop.load(Ordering::Relaxed)
-                    && let Some(file) = files.get(next.fetch_add(1, Ordering::Relaxed))
-                {
-                    let played = play(&file.path, request, &policies, prompts, stop);
-                    // Nothing panics while it holds the lock.
-                    if let Ok(mut found) = found.lock() {
-                        found.push(played);
-                    }
-                    progress(done.fetch_add(1, Ordering::Relaxed) + 1, files.len());
-                }
-            });
-        }
-    });
-    let mut found = found.into_inner().unwrap_or_default();
+    let play = |file: &RecordFile| {
+        let lines = FileLines::of(&file.path);
+        play_lines(&file.path, lines, request, &policies, prompts, stop)
+    };
+    let instead = |file: &RecordFile| ReplayedFile {
+        file: file.path.clone(),
+        reports: Vec::new(),
+        totals: Vec::new(),
+        error: Some("the replay failed; please report this".to_owned()),
+    };
+    let mut found = on_each(&files, stop, progress, play, instead);
     found.sort_by(|a, b| a.file.cmp(&b.file));
     Ok(summed(found, request, stop))
 }
@@ -368,23 +358,6 @@ impl<'r> Policies<'r> {
 
 /// So many moments may come before the first request names the model.
 const BEFORE_THE_MODEL: usize = 1000;
-
-fn play(
-    path: &Path,
-    request: &ReplayRequest,
-    policies: &Policies<'_>,
-    prompts: &Prompts,
-    stop: &AtomicBool,
-) -> ReplayedFile {
-    let play = || play_lines(path, FileLines::of(path), request, policies, prompts, stop);
-    // A defect that one record brings to light must not cost all others.
-    catch_unwind(AssertUnwindSafe(play)).unwrap_or_else(|_| ReplayedFile {
-        file: path.to_owned(),
-        reports: Vec::new(),
-        totals: Vec::new(),
-        error: Some("the replay failed; please report this".to_owned()),
-    })
-}
 
 fn play_lines(
     path: &Path,

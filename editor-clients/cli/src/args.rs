@@ -7,7 +7,9 @@ mod hooks;
 mod label;
 mod replay;
 mod restore;
+mod since;
 mod state;
+mod stats;
 mod threads;
 
 use std::path::PathBuf;
@@ -27,12 +29,13 @@ pub use self::files::{
 pub use self::help::{command, for_completion};
 pub use self::hooks::{HookArgs, HookHost, HooksArgs, HooksCommand, HooksInstallArgs};
 pub use self::label::LabelArgs;
-pub use self::replay::{ReplayArgs, ReplaySince};
+pub use self::replay::ReplayArgs;
 pub use self::restore::{CapsulesArgs, RecallArgs, RestoreArgs};
 pub use self::state::{
     StateArgs, StateCheckArgs, StateCommand, StateCompactArgs, StateExportArgs, StateListArgs,
     StateRepairArgs,
 };
+pub use self::stats::StatsArgs;
 pub use self::threads::{
     CompactArgs, ExplainArgs, GuardArgs, MarkArgs, PinArgs, SnoozeArgs, StatusArgs, WatchArgs,
 };
@@ -109,6 +112,8 @@ pub enum CliCommand {
     Replay(ReplayArgs),
     /// Say where work ended in past sessions, to measure a configuration by it
     Label(LabelArgs),
+    /// Show how compaction went in your threads
+    Stats(StatsArgs),
     /// Write a commented rawr.toml and the prompt files
     Init(InitArgs),
     /// Show and check the configuration

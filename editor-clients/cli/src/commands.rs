@@ -18,6 +18,7 @@ mod hooks;
 mod init;
 mod label;
 mod lease;
+mod long_read;
 mod mark;
 mod pin;
 mod prompts;
@@ -28,7 +29,9 @@ mod respond;
 mod restore;
 mod snooze;
 mod state;
+mod stats;
 mod status;
+mod stored;
 mod threads;
 mod user_files;
 mod watch;
@@ -83,6 +86,7 @@ pub fn main() -> ExitCode {
         CliCommand::Recall(args) => on_runtime(recall::run(&common, args)),
         CliCommand::Replay(args) => on_runtime(replay::run(&common, args)),
         CliCommand::Label(args) => label::run(&common, &args),
+        CliCommand::Stats(args) => on_runtime(stats::run(&common, args)),
         CliCommand::State(args) => on_runtime(state::run(&common, args)),
         CliCommand::Hooks(args) => hooks::run(&common, &args),
         CliCommand::Hook(args) => return hook::run(&common, &args),

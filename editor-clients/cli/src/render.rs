@@ -7,6 +7,7 @@ pub(crate) mod label;
 mod palette;
 pub(crate) mod replay;
 mod restore;
+pub(crate) mod stats;
 mod text;
 mod threads;
 

@@ -3,8 +3,8 @@
 
 use crate::moment::{Moment, RecordedHost, TimedMoment};
 use crate::report::{
-    ContextPoint, RecordedCompaction, ReplayOrder, ReplayedDecision, ReplayedTurn, SessionReport,
-    TurnTexts,
+    ContextPoint, REWORK_TURNS, RecordedCompaction, ReplayOrder, ReplayedDecision, ReplayedTurn,
+    SessionReport, TurnTexts,
 };
 use rawr_core::assess::{DecisionRecord, GateStatus};
 use rawr_core::event::{
@@ -25,8 +25,6 @@ use std::collections::{HashMap, VecDeque};
 pub const LANDS_AT_PERCENT: u64 = 12;
 /// A longer pause is no work.
 const LONGEST_PAUSE_MS: i64 = 600_000;
-/// A file that is read again within so many turns after a compaction is rework.
-const REWORK_TURNS: u32 = 5;
 /// How many seconds of silence follow a record.
 const SILENCE_AT_END: u64 = 86_400;
 /// The last line of every message that rawr injects begins with it.

@@ -9,6 +9,9 @@ use rawr_core::units::{Percent, Timestamp, Tokens};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
+/// What is done again within so many turns after a compaction is rework.
+pub(crate) const REWORK_TURNS: u32 = 5;
+
 /// What becomes of the context after a compaction that the replay starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "snake_case")]

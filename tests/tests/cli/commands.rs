@@ -6,6 +6,7 @@ mod doctor;
 mod help;
 mod label;
 mod replay;
+mod stats;
 mod surroundings;
 
 use std::io::{BufRead, BufReader, Write};

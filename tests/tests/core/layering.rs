@@ -110,7 +110,7 @@ fn shipped(folder: &str) -> Vec<(String, String)> {
 
 /// The modules of the server with the modules that they use, from top to bottom: none uses one above it. A new arrow is
 /// a new line here; `UPDATE=1` copies the list to ARCHITECTURE.md.
-const ARROWS: [(&str, &[&str]); 27] = [
+const ARROWS: [(&str, &[&str]); 29] = [
     ("connection", &["jobs", "methods", "outbox", "registry", "trace", "watch", "workers"]),
     (
         "methods",
@@ -167,7 +167,8 @@ const ARROWS: [(&str, &[&str]); 27] = [
     ("language", &["config", "problem", "prompts"]),
     ("recall", &["capsule", "redact"]),
     ("replay_rows", &["replay"]),
-    ("replay", &["config", "problem", "prompts"]),
+    ("replay", &["config", "parallel", "problem", "prompts"]),
+    ("stats", &["parallel", "store"]),
     ("repo", &["config"]),
     ("workers", &["capsule", "store"]),
     ("capsule", &["store"]),
@@ -177,6 +178,7 @@ const ARROWS: [(&str, &[&str]); 27] = [
     ("store", &["redact"]),
     ("wire", &["problem"]),
     ("outbox", &[]),
+    ("parallel", &[]),
     ("problem", &[]),
     ("redact", &[]),
     ("stdio", &[]),
@@ -236,7 +238,8 @@ const HOST_ARROWS: [(&str, &[&str]); 12] = [
 ];
 
 /// The same for the crate that replays.
-const REPLAY_ARROWS: [(&str, &[&str]); 6] = [
+const REPLAY_ARROWS: [(&str, &[&str]); 7] = [
+    ("stats", &["read", "report"]),
     ("play", &["moment", "report"]),
     ("report", &["read"]),
     ("read", &["lines", "moment", "time"]),
@@ -348,12 +351,13 @@ fn core_modules_use_only_what_the_list_allows() {
 
 /// What the commands use of the server crate without a sidecar, by file: they read, check and print user files and
 /// stored threads, and `rawr serve` runs the sidecar. A new use is a new line here.
-const OF_THE_SERVER: [(&str, &[&str]); 17] = [
-    ("args/replay.rs", &["replay"]),
+const OF_THE_SERVER: [(&str, &[&str]); 20] = [
+    ("args/since.rs", &["replay"]),
     ("commands/label.rs", &["replay"]),
     ("commands/replay.rs", &["config", "replay", "replay_rows"]),
     ("render/label.rs", &["replay"]),
     ("render/replay/text.rs", &["replay"]),
+    ("render/stats.rs", &["stats"]),
     ("commands.rs", &["log_if_asked", "serve", "ServeOptions"]),
     ("commands/common.rs", &["config", "store"]),
     ("commands/attach/log.rs", &["redact"]),
@@ -364,6 +368,8 @@ const OF_THE_SERVER: [(&str, &[&str]); 17] = [
     ("commands/prompts.rs", &["problem", "prompts"]),
     ("commands/state.rs", &["config", "store"]),
     ("commands/state/show.rs", &["store"]),
+    ("commands/stats.rs", &["stats", "store"]),
+    ("commands/stored.rs", &["store"]),
     ("commands/watch/link.rs", &["config"]),
     ("commands/user_files.rs", &["config", "problem", "prompts"]),
 ];

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::replay::{ReplaySince, parse_since};
+use super::since::{SinceTime, parse_since};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -27,7 +27,7 @@ pub struct LabelArgs {
 
     /// Only sessions changed since: 12h, 7d, 4w, or a date such as 2026-11-01
     #[arg(long, value_name = "TIME", value_parser = parse_since)]
-    pub since: Option<ReplaySince>,
+    pub since: Option<SinceTime>,
 
     /// So many turns, drawn at random
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..))]

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use super::since::{SinceTime, parse_since};
+
 const EXAMPLES: &str = "\
 Examples:
   rawr replay                              your own sessions of Codex and Claude Code
@@ -33,7 +35,7 @@ pub struct ReplayArgs {
 
     /// Only sessions changed since: 12h, 7d, 4w, or a date such as 2026-11-01
     #[arg(long, value_name = "TIME", value_parser = parse_since)]
-    pub since: Option<ReplaySince>,
+    pub since: Option<SinceTime>,
 
     /// Only sessions whose model contains this text
     #[arg(long, value_name = "MODEL")]
@@ -70,44 +72,4 @@ pub struct ReplayArgs {
     /// Print one JSON object for each turn
     #[arg(long, conflicts_with_all = ["each", "plot"])]
     pub jsonl: bool,
-}
-
-/// How far back to look.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ReplaySince {
-    /// So many seconds ago.
-    Ago(u64),
-    /// Milliseconds since 1970.
-    At(i64),
-}
-
-pub(super) fn parse_since(text: &str) -> Result<ReplaySince, String> {
-    if let Some(at) = rawr_server::replay::parse_time(&format!("{text}T00:00:00Z")) {
-        return Ok(ReplaySince::At(at.0));
-    }
-    let unknown = || "expected a number with h, d or w, or a date such as 2026-11-01".to_owned();
-    let unit = text.chars().last().ok_or_else(unknown)?;
-    let seconds = match unit {
-        'h' => 3600,
-        'd' => 86_400,
-        'w' => 604_800,
-        _ => return Err(unknown()),
-    };
-    let count: u64 = text[..text.len() - unit.len_utf8()].parse().map_err(|_| unknown())?;
-    count.checked_mul(seconds).map(ReplaySince::Ago).ok_or_else(unknown)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_time_is_a_date_or_a_span() {
-        assert_eq!(parse_since("7d"), Ok(ReplaySince::Ago(604_800)));
-        assert_eq!(parse_since("12h"), Ok(ReplaySince::Ago(43_200)));
-        assert_eq!(parse_since("1970-01-02"), Ok(ReplaySince::At(86_400_000)));
-        for wrong in ["", "d", "7", "7m", "-1d", "99999999999999999999w", "yesterday", "7é"] {
-            assert!(parse_since(wrong).is_err(), "{wrong}");
-        }
-    }
 }

@@ -8,6 +8,7 @@ use std::io::{self, BufRead, Write};
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
+use std::time::SystemTime;
 
 use anyhow::{Context, bail};
 use rawr_server::replay::{
@@ -16,7 +17,7 @@ use rawr_server::replay::{
 };
 
 use super::common::CommonOptions;
-use super::replay::{changed_since, default_places};
+use super::replay::default_places;
 use crate::args::LabelArgs;
 use crate::render::label::{Question, show};
 
@@ -30,7 +31,7 @@ pub(super) fn run(common: &CommonOptions, args: &LabelArgs) -> anyhow::Result<Ex
         paths: if is_default { default_places() } else { args.paths.clone() },
         may_be_missing: is_default,
         policies: vec![PolicySource::Own],
-        since: args.since.map(changed_since),
+        since: args.since.map(|since| since.before(SystemTime::now())),
         model: None,
         order: ReplayOrder::First,
         window: None,

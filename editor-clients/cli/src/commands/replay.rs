@@ -1,12 +1,11 @@
 //! `rawr replay`: shows when a configuration would have compacted in recorded sessions. It needs no sidecar; the server crate
 //! does the work.
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, SystemTime};
+use std::sync::atomic::AtomicBool;
+use std::time::SystemTime;
 
 use anyhow::{Context, bail};
 use rawr_host::stop::StopRequest;
@@ -19,32 +18,19 @@ use rawr_server::replay_rows::turn_rows;
 use serde::Serialize;
 
 use super::common::CommonOptions;
-use crate::args::{ReplayArgs, ReplaySince};
+use super::long_read::{ReadProgress, until_stopped};
+use crate::args::ReplayArgs;
 use crate::render::replay::{ReplayColumn, ReplayPrinter, page};
 
 /// Runs the command. Ctrl-C prints what has been replayed so far.
 pub(super) async fn run(common: &CommonOptions, args: ReplayArgs) -> anyhow::Result<ExitCode> {
     let mut stop = StopRequest::on_signals()?;
-    let stopped = Arc::new(AtomicBool::new(false));
     let labels = args.labels.as_deref().map(Labels::read).transpose()?;
     let request = request(common.home()?, &args)?;
     let policies = request.policies.clone();
-    let stops = Arc::clone(&stopped);
-    let mut work = tokio::task::spawn_blocking(move || work(&request, &args, &stops));
-    let done = tokio::select! {
-        done = &mut work => done?,
-        () = stop.asked() => {
-            stopped.store(true, Ordering::Relaxed);
-            match tokio::time::timeout(STOPS_WITHIN, work).await {
-                Ok(done) => done?,
-                // It waits for standard input, or for a slow disk.
-                Err(_) => bail!("interrupted"),
-            }
-        }
-    };
-    let (result, output) = done?;
-    let configurations = policies.len();
-    let score = labels.map(|labels| labels.score(&result.files, configurations));
+    let done = until_stopped(&mut stop, move |stop| work(&request, &args, stop));
+    let (result, output) = done.await?;
+    let score = labels.map(|labels| labels.score(&result.files, policies.len()));
     print(&result, &policies, score.as_ref(), &output)?;
     if result.is_stopped {
         return Ok(ExitCode::from(stop.exit_code()));
@@ -57,20 +43,18 @@ pub(super) async fn run(common: &CommonOptions, args: ReplayArgs) -> anyhow::Res
     Ok(ExitCode::SUCCESS)
 }
 
-/// How long an interrupted replay may take to end.
-const STOPS_WITHIN: Duration = Duration::from_secs(2);
-
 fn request(home: Home, args: &ReplayArgs) -> anyhow::Result<ReplayRequest> {
     let is_default = args.paths.is_empty();
     if args.paths.len() > 1 && args.paths.iter().any(|path| path == Path::new("-")) {
         bail!("`-` stands alone: standard input holds one session");
     }
+    let since = args.since.map(|since| since.before(SystemTime::now()));
     Ok(ReplayRequest {
         home,
         paths: if is_default { default_places() } else { args.paths.clone() },
         may_be_missing: is_default,
         policies: policies(args),
-        since: args.since.map(changed_since),
+        since,
         model: args.model.clone(),
         order: if args.first_order { ReplayOrder::First } else { ReplayOrder::Second },
         window: args.window,
@@ -86,16 +70,6 @@ fn request(home: Home, args: &ReplayArgs) -> anyhow::Result<ReplayRequest> {
             _ => ReplayDetail::Sums,
         },
     })
-}
-
-/// The time that an argument means.
-pub(super) fn changed_since(since: ReplaySince) -> SystemTime {
-    match since {
-        ReplaySince::Ago(seconds) => SystemTime::now() - Duration::from_secs(seconds),
-        ReplaySince::At(ms) => {
-            SystemTime::UNIX_EPOCH + Duration::from_millis(u64::try_from(ms).unwrap_or_default())
-        }
-    }
 }
 
 /// Where Codex and Claude Code keep their records.
@@ -128,17 +102,9 @@ fn work(
         let result = replay_stream(request, stopped, Path::new("-"), Box::new(io::stdin()))?;
         return Ok((result, output));
     }
-    let shows_progress = io::stderr().is_terminal() && !args.json && !args.jsonl;
-    let progress = |done: usize, of: usize| {
-        if shows_progress {
-            // A failure to show it is ignored.
-            let _ = write!(io::stderr(), "\r{done} of {of} sessions\x1b[K");
-        }
-    };
-    let result = replay(request, stopped, &progress);
-    if shows_progress {
-        let _ = write!(io::stderr(), "\r\x1b[K");
-    }
+    let progress = ReadProgress::of("sessions", !args.json && !args.jsonl);
+    let result = replay(request, stopped, &|done, of| progress.show(done, of));
+    progress.clear();
     Ok((result?, output))
 }
 

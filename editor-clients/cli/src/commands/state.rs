@@ -19,7 +19,8 @@ use serde_json::json;
 
 use self::show::{ProblemPrinter, StateEvent};
 use super::common::CommonOptions;
-use super::threads::{complain, no_thread, pick};
+use super::stored::chosen;
+use super::threads::{complain, no_thread};
 use crate::args::{
     StateArgs, StateCheckArgs, StateCommand, StateCompactArgs, StateExportArgs, StateListArgs,
     StateRepairArgs,
@@ -222,7 +223,7 @@ impl MaintenanceWork {
     }
 
     fn export(&self, args: &StateExportArgs) -> anyhow::Result<ExitCode> {
-        let places = self.chosen(Some(&args.thread.id))?;
+        let places = chosen(&self.threads, &[&args.thread.id], &self.nothing)?;
         let place = places.first().context("there is no thread")?;
         let Some(output) = &args.output else {
             let out = io::BufWriter::new(io::stdout().lock());
@@ -264,7 +265,7 @@ impl MaintenanceWork {
         teller: &mut ProblemPrinter,
         mut work: impl FnMut(&mut ProblemPrinter, &ThreadFolder) -> io::Result<()>,
     ) -> anyhow::Result<CacheRun> {
-        let places = self.chosen(wanted)?;
+        let places = chosen(&self.threads, wanted.as_slice(), &self.nothing)?;
         let mut seen = CacheRun { done: 0, of: places.len() };
         for place in &places {
             if self.is_stopped() {
@@ -277,26 +278,6 @@ impl MaintenanceWork {
         }
         teller.progress_ends();
         Ok(seen)
-    }
-
-    /// The selected threads: all, or the one with this name, archived or not.
-    fn chosen(&self, wanted: Option<&str>) -> anyhow::Result<Vec<ThreadFolder>> {
-        let places = self.threads.places()?;
-        let Some(wanted) = wanted else { return Ok(places) };
-        if places.is_empty() {
-            bail!("{}", self.nothing);
-        }
-        let mut resting = Vec::new();
-        for place in places {
-            resting.push(self.threads.resting(place)?);
-        }
-        // Most recently used first, archived ones last.
-        resting.sort_by_key(|one| (one.place.archived, std::cmp::Reverse(one.touched)));
-        let mut ids: Vec<_> = resting.iter().map(|one| one.place.thread.as_str()).collect();
-        ids.dedup();
-        let id = ids[pick(wanted, &ids)?].to_owned();
-        let places = resting.into_iter().map(|one| one.place);
-        Ok(places.filter(|place| place.thread.as_str() == id).collect())
     }
 }
 

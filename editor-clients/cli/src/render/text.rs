@@ -79,6 +79,20 @@ pub(crate) fn bytes(value: u64) -> String {
     }
 }
 
+/// How long something took.
+pub(crate) fn span(ms: u64) -> String {
+    let (large, small) = match ms {
+        0..1_000 => return format!("{ms} ms"),
+        1_000..60_000 => return format!("{}.{} s", ms / 1_000, ms % 1_000 / 100),
+        60_000..3_600_000 => ((ms / 60_000, "min"), (ms % 60_000 / 1_000, "s")),
+        _ => ((ms / 3_600_000, "h"), (ms % 3_600_000 / 60_000, "min")),
+    };
+    match small {
+        (0, _) => format!("{} {}", large.0, large.1),
+        (rest, unit) => format!("{} {} {rest} {unit}", large.0, large.1),
+    }
+}
+
 /// The age of an event; `just now` if the clock was set back.
 pub fn ago(at_ms: i64, now_ms: i64) -> String {
     let seconds = now_ms.saturating_sub(at_ms).max(0) / 1_000;
@@ -148,6 +162,16 @@ mod tests {
             ("7".into(), "1,234".into(), "1,234,567".into())
         );
         assert_eq!((bytes(999), bytes(1_250)), ("999 B".into(), "1.2 kB".into()));
+    }
+
+    #[test]
+    fn spans_have_two_units_at_most() {
+        let check = |ms: u64, words: &str| assert_eq!(span(ms), words);
+        check(999, "999 ms");
+        check(4_250, "4.2 s");
+        check(125_900, "2 min 5 s");
+        check(300_500, "5 min");
+        check(7_260_000, "2 h 1 min");
     }
 
     #[test]

@@ -75,6 +75,7 @@ fn the_help_starts_with_examples() {
               recall       Search the conversation, text before compactions included
               replay       Show when your configuration would have compacted in past sessions
               label        Say where work ended in past sessions, to measure a configuration by it
+              stats        Show how compaction went in your threads
 
             Settings and files:
               config       Show and check the configuration
