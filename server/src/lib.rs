@@ -21,6 +21,7 @@ mod language;
 mod methods;
 mod notes;
 mod outbox;
+pub mod policy_tests;
 pub mod problem;
 pub mod prompts;
 mod publish;

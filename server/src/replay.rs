@@ -9,7 +9,7 @@ use rawr_core::prompt::Prompts;
 use rawr_core::units::Tokens;
 use rawr_replay::lines::{FileLines, ReadError};
 use rawr_replay::moment::{Moment, TimedMoment};
-use rawr_replay::play::{Player, ReplaySettings};
+use rawr_replay::play::{PlayMode, Player, ReplaySettings};
 use rawr_replay::read::{LineCounts, read};
 use serde::{Serialize, Serializer};
 use std::collections::{BTreeMap, HashSet};
@@ -350,7 +350,11 @@ fn play_lines(
     prompts: &Prompts,
     stop: &AtomicBool,
 ) -> ReplayedFile {
-    let settings = ReplaySettings { order: request.order, window: request.window.map(Tokens) };
+    let settings = ReplaySettings {
+        mode: PlayMode::Record,
+        order: request.order,
+        window: request.window.map(Tokens),
+    };
     let mut players: Vec<Player<'_>> = Vec::new();
     let mut waiting: Vec<TimedMoment> = Vec::new();
     let mut model = None;

@@ -7,6 +7,7 @@ mod hooks;
 mod replay;
 mod restore;
 mod state;
+mod test;
 mod threads;
 
 use std::path::PathBuf;
@@ -31,6 +32,7 @@ pub use self::state::{
     StateArgs, StateCheckArgs, StateCommand, StateCompactArgs, StateExportArgs, StateListArgs,
     StateRepairArgs,
 };
+pub use self::test::TestArgs;
 pub use self::threads::{
     CompactArgs, ExplainArgs, GuardArgs, MarkArgs, PinArgs, SnoozeArgs, StatusArgs, WatchArgs,
 };
@@ -109,6 +111,8 @@ pub enum CliCommand {
     Init(InitArgs),
     /// Show and check the configuration
     Config(ConfigArgs),
+    /// Run the policy tests of a repository
+    Test(TestArgs),
     /// List, edit, diff, reset and render the prompts
     Prompts(PromptsArgs),
     /// Check the installation and suggest fixes

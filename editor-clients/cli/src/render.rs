@@ -3,7 +3,9 @@
 mod banner;
 mod decisions;
 mod human;
+pub(crate) mod junit;
 mod palette;
+pub(crate) mod policy_tests;
 pub(crate) mod replay;
 mod restore;
 mod text;

@@ -1,7 +1,8 @@
 //! Replays recorded sessions: readers turn the lines of a host's record into [`moment`]s, and [`play`] hands these to the
-//! decision core as a host would, under any policy. [`report`] says what would have happened.
+//! decision core as a host would, under any policy. [`report`] says what would have happened. A [`scenario`] is made up
+//! instead of recorded, and says what is expected.
 //!
-//! This crate must not ask a clock or the network. Reading order: [`moment`], [`read`], [`play`], [`report`].
+//! This crate must not ask a clock or the network. Reading order: [`moment`], [`read`], [`play`], [`report`], [`scenario`].
 
 #![deny(missing_docs)]
 
@@ -14,3 +15,5 @@ pub mod read;
 pub mod report;
 
 pub mod play;
+
+pub mod scenario;

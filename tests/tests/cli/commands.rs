@@ -6,6 +6,7 @@ mod doctor;
 mod help;
 mod replay;
 mod surroundings;
+mod test;
 
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::fs::PermissionsExt;
