@@ -27,7 +27,7 @@ pub use table::{is_table, key, keys, names_in, tables};
 pub use rawr_core::policy::Preset;
 
 use crate::problem::written::WrittenValue;
-use crate::problem::{FileProblem, capped};
+use crate::problem::{FileProblem, capped, from_toml};
 use crate::prompts::PacketFrontMatter;
 use keys::WordEnum as _;
 use layer::{LayerSetting, LayerSource};
@@ -168,7 +168,7 @@ struct KeyOrigin {
 
 /// Whether this text is valid TOML.
 pub fn is_toml(text: &str) -> bool {
-    layer::from_toml(text).is_ok()
+    from_toml(text).is_ok()
 }
 
 impl Default for Config {

@@ -23,6 +23,7 @@ mod methods;
 mod notes;
 mod outbox;
 mod parallel;
+pub mod policy_tests;
 pub mod problem;
 pub mod prompts;
 mod publish;

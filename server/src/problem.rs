@@ -3,10 +3,12 @@
 
 mod render;
 mod source;
+mod toml_text;
 pub(crate) mod written;
 
 pub use render::{RenderMode, render};
 pub use source::{FileStamp, MAX_BYTES, read_text};
+pub(crate) use toml_text::from_toml;
 
 use std::collections::BTreeMap;
 use std::fmt;

@@ -12,7 +12,7 @@ use rawr_core::prompt::Prompts;
 use rawr_core::units::Tokens;
 use rawr_replay::lines::{FileLines, ReadError};
 use rawr_replay::moment::{Moment, TimedMoment};
-use rawr_replay::play::{Player, ReplaySettings};
+use rawr_replay::play::{PlayMode, Player, ReplaySettings};
 use rawr_replay::read::{LineCounts, read};
 use serde::{Serialize, Serializer};
 use std::collections::{BTreeMap, HashSet};
@@ -368,6 +368,7 @@ fn play_lines(
     stop: &AtomicBool,
 ) -> ReplayedFile {
     let settings = ReplaySettings {
+        mode: PlayMode::Record,
         order: request.order,
         window: request.window.map(Tokens),
         keeps_texts: request.detail == ReplayDetail::Texts,

@@ -10,6 +10,7 @@ mod restore;
 mod since;
 mod state;
 mod stats;
+mod test;
 mod threads;
 
 use std::path::PathBuf;
@@ -36,6 +37,7 @@ pub use self::state::{
     StateRepairArgs,
 };
 pub use self::stats::StatsArgs;
+pub use self::test::TestArgs;
 pub use self::threads::{
     CompactArgs, ExplainArgs, GuardArgs, MarkArgs, PinArgs, SnoozeArgs, StatusArgs, WatchArgs,
 };
@@ -118,6 +120,8 @@ pub enum CliCommand {
     Init(InitArgs),
     /// Show and check the configuration
     Config(ConfigArgs),
+    /// Run the policy tests of a repository
+    Test(TestArgs),
     /// List, edit, diff, reset and render the prompts
     Prompts(PromptsArgs),
     /// Check the installation and suggest fixes

@@ -32,6 +32,7 @@ mod state;
 mod stats;
 mod status;
 mod stored;
+mod test;
 mod threads;
 mod user_files;
 mod watch;
@@ -91,6 +92,7 @@ pub fn main() -> ExitCode {
         CliCommand::Hooks(args) => hooks::run(&common, &args),
         CliCommand::Hook(args) => return hook::run(&common, &args),
         CliCommand::Config(args) => config::run(&common, &args),
+        CliCommand::Test(args) => return test::run(&common, &args),
         CliCommand::Prompts(args) => on_runtime(prompts::run(&common, args)),
         CliCommand::Init(args) => init::run(&common, &args),
         CliCommand::Completions { shell } => completions(shell),

@@ -3,8 +3,10 @@
 mod banner;
 mod decisions;
 mod human;
+pub(crate) mod junit;
 pub(crate) mod label;
 mod palette;
+pub(crate) mod policy_tests;
 pub(crate) mod replay;
 mod restore;
 pub(crate) mod stats;

@@ -4,6 +4,7 @@
 mod confirmation;
 mod decision;
 mod gates;
+mod names;
 mod question;
 mod under;
 

@@ -1,8 +1,9 @@
 //! Replays recorded sessions: readers turn the lines of a host's record into [`moment`]s, and [`play`] hands these to the
-//! decision core as a host would, under any policy. [`report`] says what would have happened. [`stats`] says what did, in
-//! threads of rawr.
+//! decision core as a host would, under any policy. [`report`] says what would have happened. A [`scenario`] is made up
+//! instead of recorded, and says what is expected. [`stats`] says what did happen, in threads of rawr.
 //!
-//! This crate must not ask a clock or the network. Reading order: [`moment`], [`read`], [`play`], [`report`], [`stats`].
+//! This crate must not ask a clock or the network. Reading order: [`moment`], [`read`], [`play`], [`report`], [`scenario`],
+//! [`stats`].
 
 #![deny(missing_docs)]
 
@@ -16,4 +17,5 @@ pub mod report;
 
 pub mod play;
 
+pub mod scenario;
 pub mod stats;

@@ -1,23 +1,24 @@
-//! Plays a session against the decision core, as a host would: every moment becomes the input that a host reports, and
-//! what the core asks for is carried out by a host that always obeys.
+//! Plays a session or a scenario against the decision core, as a host would: every moment becomes the input that a host
+//! reports, and what the core asks for is carried out by a host that always obeys.
+
+mod host;
 
 use crate::moment::{Moment, RecordedHost, TimedMoment};
 use crate::report::{
     ContextPoint, REWORK_TURNS, RecordedCompaction, ReplayOrder, ReplayedDecision, ReplayedTurn,
     SessionReport, TurnTexts,
 };
+use host::{turn_completed, turn_started, usage};
 use rawr_core::assess::{DecisionRecord, GateStatus};
 use rawr_core::event::{
-    ActionProgress, ActionReported, Capabilities, CompactionInitiator, CompactionProgress,
-    CompactionReported, DecisionOutcome, HostAction, HostInfo, JudgeReply, JudgmentAnswered,
-    Origin, PlanUpdated, ThreadOpened, TurnCompleted, TurnEnding, TurnStarted, Usage,
-    UsageReported, UserMessage,
+    Capabilities, CompactionInitiator, CompactionProgress, CompactionReported, DecisionOutcome,
+    HostInfo, Origin, PlanUpdated, ThreadOpened, TurnEnding, UsageReported, UserMessage,
 };
 use rawr_core::machine::{ShellCommand, UserInputKind};
 use rawr_core::policy::{Mode, PacketSource, Policy};
 use rawr_core::prompt::Prompts;
-use rawr_core::thread::Issued;
-use rawr_core::units::{ActionId, InputId, Percent, SignalId, ThreadId, Timestamp, Tokens, TurnId};
+use rawr_core::thread::{Issued, Turn};
+use rawr_core::units::{InputId, Percent, SignalId, ThreadId, Timestamp, Tokens, TurnId};
 use rawr_core::{Effect, Event, Input, Machine, Rules, Thread};
 use std::collections::{HashMap, VecDeque};
 
@@ -41,9 +42,34 @@ const MOST_STEPS: usize = 200;
 pub const ASSUMED_WINDOW: Tokens = Tokens(200_000);
 const LONG_WINDOW: Tokens = Tokens(1_000_000);
 
+/// What is played.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PlayMode {
+    /// What happened once. rawr counts as switched on, the replay's own compactions are taken off the recorded context, and
+    /// only decisions under pressure are kept.
+    Record,
+    /// What an author made up. The configuration may switch rawr off, the context is what the author says it is, and every
+    /// decision is kept with the gates that failed.
+    Scenario(ScriptedJudge),
+}
+
+/// What the judge answers in a scenario.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ScriptedJudge {
+    /// Nothing.
+    #[default]
+    Silent,
+    /// A compaction is right.
+    Yes,
+    /// A compaction is wrong.
+    No,
+}
+
 /// Settings of a replay.
 #[derive(Debug, Clone, Copy)]
 pub struct ReplaySettings {
+    /// What is played.
+    pub mode: PlayMode,
     /// What becomes of the context after a compaction.
     pub order: ReplayOrder,
     /// The context window, instead of the record's.
@@ -105,7 +131,7 @@ impl<'p> Player<'p> {
     /// here rawr writes them at once, and compacts by itself.
     pub fn new(policy: &Policy, prompts: &'p Prompts, settings: ReplaySettings) -> Self {
         let mut policy = policy.clone();
-        policy.enabled = true;
+        policy.enabled |= settings.mode == PlayMode::Record;
         policy.mode = Mode::Auto;
         policy.packet_author = PacketSource::Watcher;
         policy.packet_ahead = false;
@@ -192,6 +218,27 @@ impl<'p> Player<'p> {
         report
     }
 
+    /// Lets time pass after the last moment.
+    pub fn wait(&mut self, until: Timestamp) {
+        self.wait_until(until);
+        self.now = self.now.max(until);
+    }
+
+    /// The decisions so far.
+    pub fn decisions(&self) -> &[ReplayedDecision] {
+        &self.report.decisions
+    }
+
+    /// Whether a compaction is proposed, or comes before the next message.
+    pub fn is_pending(&self) -> bool {
+        self.machine.thread().deferred.is_some()
+    }
+
+    /// Percent of the context window left; `None` before the first request.
+    pub fn percent_remaining(&self) -> Option<Percent> {
+        self.machine.thread().percent_remaining(&self.policy)
+    }
+
     /// Sends the timeouts that come before the next moment, such as the silence that confirms a proposal.
     fn wait_until(&mut self, at: Timestamp) {
         for _ in 0..MOST_STEPS {
@@ -219,6 +266,7 @@ impl<'p> Player<'p> {
                     queue: true,
                     compact: true,
                     steer: host.takes_messages_inside_turn,
+                    judge: self.judge().is_some(),
                     ..Capabilities::default()
                 },
             },
@@ -266,7 +314,10 @@ impl<'p> Player<'p> {
         let Some(turn) = self.turn.clone() else { return };
         // Where the record shrinks by itself, what it lost was freed before by the replay's own compaction.
         let lost = std::mem::replace(&mut self.recorded, recorded).0.saturating_sub(recorded.0);
-        self.freed = self.freed.saturating_sub(lost).min(recorded.0);
+        self.freed = match self.settings.mode {
+            PlayMode::Record => self.freed.saturating_sub(lost).min(recorded.0),
+            PlayMode::Scenario(_) => 0,
+        };
         self.context = Tokens(recorded.0 - self.freed);
         let known = self.machine.thread().window.unwrap_or(ASSUMED_WINDOW);
         let window = match self.settings.window {
@@ -289,7 +340,7 @@ impl<'p> Player<'p> {
             heard: None,
         });
         self.counted.requests += 1;
-        if let Some(percent) = self.machine.thread().percent_remaining(&self.policy) {
+        if let Some(percent) = self.percent_remaining() {
             self.counted.percent = Some(percent);
             let (at, turn) = (self.now, self.report.turns + 1);
             self.report.context.push(ContextPoint { at, turn, percent });
@@ -379,8 +430,8 @@ impl<'p> Player<'p> {
         for effect in effects {
             match effect {
                 Effect::Decided(decision) => {
-                    if decision.is_worth_storing(self.machine.thread()) {
-                        self.decided(&decision);
+                    if self.keeps(&decision) {
+                        self.decided(decision);
                     }
                 }
                 Effect::Perform(action) => self.actions.push_back(action),
@@ -397,9 +448,17 @@ impl<'p> Player<'p> {
         }
     }
 
-    fn decided(&mut self, decision: &DecisionRecord) {
-        let failed: Vec<_> =
-            decision.gates.iter().filter(|gate| gate.outcome == GateStatus::Fail).collect();
+    fn keeps(&self, decision: &DecisionRecord) -> bool {
+        let thread = self.machine.thread();
+        let turn = decision.turn.as_ref().and_then(|turn| thread.turn(turn));
+        let is_own = turn.is_some_and(Turn::is_synthetic);
+        decision.is_worth_storing(thread) || self.settings.mode != PlayMode::Record && !is_own
+    }
+
+    fn decided(&mut self, decision: DecisionRecord) {
+        let (drops, vetoed) = (decision.drops(), decision.is_vetoed());
+        let mut failed = decision.gates;
+        failed.retain(|gate| gate.outcome == GateStatus::Fail);
         let stopped_by = match failed.as_slice() {
             [gate] if decision.tier.is_some() && decision.proposal.is_none() => Some(gate.gate),
             _ => None,
@@ -414,104 +473,12 @@ impl<'p> Player<'p> {
             percent: decision.percent,
             tokens: decision.tokens,
             boundaries: decision.boundaries,
-            reason: decision.reason.clone(),
+            reason: decision.reason,
             proposes: decision.outcome == DecisionOutcome::Defer && decision.confirm.is_some(),
-            drops: decision.drops(),
-            vetoed: decision.is_vetoed(),
+            drops,
+            vetoed,
             stopped_by,
+            failed: if self.settings.mode == PlayMode::Record { Vec::new() } else { failed },
         });
-    }
-
-    fn perform(&mut self, action: Issued) {
-        match &action.kind {
-            HostAction::Judge { request, by, .. } => self.step(Input::Judged(JudgmentAnswered {
-                request: request.clone(),
-                source: *by,
-                answer: JudgeReply::Failed { error: "a replay asks no model".to_owned() },
-                usage: None,
-                rate_limits: Vec::new(),
-            })),
-            HostAction::SamplePacket { .. } => {
-                self.report_action(&action.id, ActionProgress::Failed, None);
-            }
-            HostAction::Compact { .. } => self.compact(&action.id),
-            HostAction::InjectTurn { via_steer: true, .. } | HostAction::DeliverInput { .. } => {
-                self.report_action(&action.id, ActionProgress::Completed, None);
-            }
-            HostAction::InjectTurn { .. } => {
-                self.inputs += 1;
-                let turn = TurnId::new(format!("r{}", self.inputs));
-                let id = Some(action.id.clone());
-                let started = turn_started(turn.clone(), Origin::Synthetic, id, None);
-                self.step(Input::Saw(started.into()));
-                let used = Some(usage(self.context));
-                let ended = turn_completed(turn.clone(), TurnEnding::Completed, None, used);
-                self.step(Input::Saw(ended.into()));
-                self.report_action(&action.id, ActionProgress::Completed, Some(turn));
-            }
-        }
-    }
-
-    fn compact(&mut self, action: &ActionId) {
-        let before = self.context;
-        let window = self.machine.thread().window.unwrap_or(ASSUMED_WINDOW);
-        let after = Tokens((window.0 / 100).saturating_mul(LANDS_AT_PERCENT).min(before.0));
-        self.freed += before.0 - after.0;
-        self.context = after;
-        for status in [CompactionProgress::Started, CompactionProgress::Completed] {
-            self.step(Input::Saw(
-                CompactionReported {
-                    status,
-                    origin: CompactionInitiator::Rawr,
-                    action: Some(action.clone()),
-                    tokens_before: Some(before),
-                    tokens_after: (status == CompactionProgress::Completed).then_some(after),
-                    error: None,
-                }
-                .into(),
-            ));
-        }
-        self.report_action(action, ActionProgress::Completed, None);
-    }
-
-    fn report_action(&mut self, id: &ActionId, status: ActionProgress, turn: Option<TurnId>) {
-        // The core may have taken the compaction's own report as the end already.
-        let is_open = self.machine.thread().action(id).is_some_and(Issued::is_open);
-        if is_open {
-            let report =
-                ActionReported { action: id.clone(), status, turn, text: None, error: None };
-            self.step(Input::Saw(report.into()));
-        }
-    }
-}
-
-fn usage(context: Tokens) -> Usage {
-    Usage { context, input: None, cached: None, output: None, reasoning: None }
-}
-
-fn turn_started(
-    turn: TurnId,
-    origin: Origin,
-    action: Option<ActionId>,
-    text: Option<String>,
-) -> TurnStarted {
-    TurnStarted { turn, origin, action, text, directives: Vec::new() }
-}
-
-fn turn_completed(
-    turn: TurnId,
-    status: TurnEnding,
-    last_message: Option<String>,
-    usage: Option<Usage>,
-) -> TurnCompleted {
-    TurnCompleted {
-        turn,
-        status,
-        last_message,
-        usage,
-        queued_inputs: 0,
-        review_mode: false,
-        boundaries: Default::default(),
-        heard: None,
     }
 }

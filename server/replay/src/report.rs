@@ -1,7 +1,7 @@
 //! What a replay found, as data: for people, for files and for the wire.
 
 use crate::read::{LineCounts, RecordFormat};
-use rawr_core::assess::DecisionGate;
+use rawr_core::assess::{DecisionGate, GateEvidence};
 use rawr_core::boundary::Boundaries;
 use rawr_core::event::{CompactionInitiator, DecisionEntrance, DecisionOutcome, TurnEnding};
 use rawr_core::policy::PressureTier;
@@ -60,6 +60,9 @@ pub struct ReplayedDecision {
     /// The only gate that stopped it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stopped_by: Option<DecisionGate>,
+    /// Every gate that failed. Empty for a record, which would be a lot to keep.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub failed: Vec<GateEvidence>,
 }
 
 impl ReplayedDecision {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 /// The folder of rawr's configuration, prompts and state. It may be Codex's own folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Home {
-    /// Absolute.
+    /// Absolute, or empty if no folder counts.
     pub dir: PathBuf,
     /// Replaces `rawr.toml`.
     config_file: Option<PathBuf>,
@@ -17,6 +17,11 @@ impl Home {
     /// A home in this folder.
     pub fn at(dir: impl Into<PathBuf>) -> Self {
         Self { dir: dir.into(), config_file: None }
+    }
+
+    /// Nothing but this file instead of `rawr.toml`.
+    pub fn of_file(config_file: PathBuf) -> Self {
+        Self { dir: PathBuf::new(), config_file: Some(config_file) }
     }
 
     /// An explicit folder takes precedence, then `$RAWR_HOME`, `$CODEX_HOME`, `~/.rawr` if it exists, `~/.codex` if it

@@ -6,14 +6,12 @@ use super::keys::{ConfigKey, KeyKind, KeyValue};
 use super::models::{self, ModelPattern};
 use super::table::{is_table, key, keys, names_in};
 use crate::problem::written::{SpannedName, ValueReader, WrittenKind, WrittenValue};
-use crate::problem::{FileProblem, read_text};
+use crate::problem::{FileProblem, from_toml, read_text};
 use rawr_core::boundary::{Boundaries, Boundary};
 use rawr_core::scratch;
-use serde_spanned::Spanned;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
-use toml::de::{DeTable, DeValue};
 use url::Url;
 
 /// The source of settings, weakest first.
@@ -263,9 +261,7 @@ impl LayerReader<'_> {
         match &key.kind {
             KeyKind::Switch => reader.switch(name, written).map(KeyValue::Switch),
             KeyKind::Number(range) => reader.number(name, range, written).map(KeyValue::Number),
-            KeyKind::Percent(range) => {
-                reader.number(name, range, &without_sign(written)).map(KeyValue::Number)
-            }
+            KeyKind::Percent(range) => reader.percent(name, range, written).map(KeyValue::Number),
             KeyKind::Word(words) => reader.word(name, words, written).map(KeyValue::Word),
             KeyKind::Text => reader.text(name, written).map(KeyValue::Text),
             KeyKind::Url => self.url(name, written),
@@ -348,51 +344,10 @@ impl LayerReader<'_> {
     }
 }
 
-/// `"80%"` means 80.
-fn without_sign(written: &WrittenValue) -> WrittenValue {
-    let number = match &written.what {
-        WrittenKind::Text(text) => text.strip_suffix('%').and_then(|text| text.trim().parse().ok()),
-        _ => None,
-    };
-    let what = number.map_or_else(|| written.what.clone(), WrittenKind::Number);
-    WrittenValue { what, span: written.span.clone() }
-}
-
 /// In Codex's file only our feature and our tables are read.
 fn is_ours(path: &str) -> bool {
     let table = path.split('.').next().unwrap_or_default();
     path == "features"
         || path == "features.rawr_auto_compaction"
         || matches!(table, "rawr_auto_compaction" | "auto_compact")
-}
-
-pub(super) fn from_toml(text: &str) -> Result<WrittenValue, FileProblem> {
-    match DeTable::parse(text) {
-        Ok(table) => Ok(table_of(table.get_ref(), table.span())),
-        Err(error) => Err(FileProblem::error("syntax", error.message()).at(error.span())),
-    }
-}
-
-fn table_of(table: &DeTable<'_>, span: Range<usize>) -> WrittenValue {
-    let entry = |(name, value): (&Spanned<_>, &Spanned<DeValue<'_>>)| {
-        let text = String::from(AsRef::<str>::as_ref(name.get_ref()));
-        (SpannedName { text, span: Some(name.span()) }, written(value))
-    };
-    WrittenValue { what: WrittenKind::Table(table.iter().map(entry).collect()), span: Some(span) }
-}
-
-fn written(value: &Spanned<DeValue<'_>>) -> WrittenValue {
-    let what = match value.get_ref() {
-        DeValue::String(text) => WrittenKind::Text(text.to_string()),
-        DeValue::Integer(number) => i128::from_str_radix(number.as_str(), number.radix())
-            .map_or(WrittenKind::Other("a number too large"), WrittenKind::Number),
-        DeValue::Float(fraction) => {
-            WrittenKind::Fraction(fraction.as_str().parse().unwrap_or(f64::NAN))
-        }
-        DeValue::Boolean(on) => WrittenKind::Switch(*on),
-        DeValue::Datetime(_) => WrittenKind::Other("a date"),
-        DeValue::Array(list) => WrittenKind::List(list.iter().map(written).collect()),
-        DeValue::Table(table) => return table_of(table, value.span()),
-    };
-    WrittenValue { what, span: Some(value.span()) }
 }

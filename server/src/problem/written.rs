@@ -139,6 +139,23 @@ impl ValueReader<'_> {
         fits
     }
 
+    /// A number, or a string with a number and `%`.
+    pub fn percent(
+        &mut self,
+        key: &str,
+        range: &RangeInclusive<u64>,
+        written: &WrittenValue,
+    ) -> Option<u64> {
+        let number = match &written.what {
+            WrittenKind::Text(text) => {
+                text.strip_suffix('%').and_then(|text| text.trim().parse().ok())
+            }
+            _ => None,
+        };
+        let what = number.map_or_else(|| written.what.clone(), WrittenKind::Number);
+        self.number(key, range, &WrittenValue { what, span: written.span.clone() })
+    }
+
     pub fn text(&mut self, key: &str, written: &WrittenValue) -> Option<String> {
         match &written.what {
             WrittenKind::Text(text) => Some(text.clone()),
@@ -184,7 +201,7 @@ impl ValueReader<'_> {
         found.into_iter().collect()
     }
 
-    fn list<'w>(&mut self, key: &str, written: &'w WrittenValue) -> Option<&'w [WrittenValue]> {
+    pub fn list<'w>(&mut self, key: &str, written: &'w WrittenValue) -> Option<&'w [WrittenValue]> {
         match &written.what {
             WrittenKind::List(list) => Some(list),
             _ => self.wrong_type(key, "a list", written),
@@ -220,10 +237,18 @@ impl ValueReader<'_> {
         let problem = FileProblem::warning("unknown-key", message).at(name.span.clone());
         self.tell(problem.help(help).meant(meant));
     }
+
+    /// An unknown key in a file in which each key counts.
+    pub fn refuse_key(&mut self, name: &SpannedName, place: &str, known: &[&'static str]) {
+        let message = format!("unknown key `{}` in {place}", short(&name.text));
+        let meant = self.meant(&name.text, known.iter().copied());
+        let problem = FileProblem::error("unknown-key", message).at(name.span.clone());
+        self.tell(problem.help(format!("known keys: {}", listed(known))).meant(meant));
+    }
 }
 
 /// Messages quote the file's text only up to a limit.
-fn short(text: &str) -> String {
+pub fn short(text: &str) -> String {
     const MAX_CHARS: usize = 60;
     let cut = text.char_indices().nth(MAX_CHARS).map(|(at, _)| format!("{}…", &text[..at]));
     cut.unwrap_or_else(|| text.to_owned())

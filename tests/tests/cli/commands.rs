@@ -8,6 +8,7 @@ mod label;
 mod replay;
 mod stats;
 mod surroundings;
+mod test;
 
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::fs::PermissionsExt;

@@ -110,7 +110,7 @@ fn shipped(folder: &str) -> Vec<(String, String)> {
 
 /// The modules of the server with the modules that they use, from top to bottom: none uses one above it. A new arrow is
 /// a new line here; `UPDATE=1` copies the list to ARCHITECTURE.md.
-const ARROWS: [(&str, &[&str]); 29] = [
+const ARROWS: [(&str, &[&str]); 30] = [
     ("connection", &["jobs", "methods", "outbox", "registry", "trace", "watch", "workers"]),
     (
         "methods",
@@ -166,6 +166,7 @@ const ARROWS: [(&str, &[&str]); 29] = [
     ("judge", &["config", "redact"]),
     ("language", &["config", "problem", "prompts"]),
     ("recall", &["capsule", "redact"]),
+    ("policy_tests", &["config", "problem", "prompts"]),
     ("replay_rows", &["replay"]),
     ("replay", &["config", "parallel", "problem", "prompts"]),
     ("stats", &["parallel", "store"]),
@@ -238,8 +239,9 @@ const HOST_ARROWS: [(&str, &[&str]); 12] = [
 ];
 
 /// The same for the crate that replays.
-const REPLAY_ARROWS: [(&str, &[&str]); 7] = [
+const REPLAY_ARROWS: [(&str, &[&str]); 8] = [
     ("stats", &["read", "report"]),
+    ("scenario", &["moment", "play", "report"]),
     ("play", &["moment", "report"]),
     ("report", &["read"]),
     ("read", &["lines", "moment", "time"]),
@@ -351,13 +353,16 @@ fn core_modules_use_only_what_the_list_allows() {
 
 /// What the commands use of the server crate without a sidecar, by file: they read, check and print user files and
 /// stored threads, and `rawr serve` runs the sidecar. A new use is a new line here.
-const OF_THE_SERVER: [(&str, &[&str]); 20] = [
+const OF_THE_SERVER: [(&str, &[&str]); 23] = [
     ("args/since.rs", &["replay"]),
     ("commands/label.rs", &["replay"]),
     ("commands/replay.rs", &["config", "replay", "replay_rows"]),
     ("render/label.rs", &["replay"]),
     ("render/replay/text.rs", &["replay"]),
     ("render/stats.rs", &["stats"]),
+    ("commands/test.rs", &["config", "policy_tests", "problem"]),
+    ("render/junit.rs", &["policy_tests"]),
+    ("render/policy_tests.rs", &["policy_tests"]),
     ("commands.rs", &["log_if_asked", "serve", "ServeOptions"]),
     ("commands/common.rs", &["config", "store"]),
     ("commands/attach/log.rs", &["redact"]),

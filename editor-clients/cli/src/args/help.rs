@@ -13,7 +13,7 @@ const GROUPS: [(&str, &[&str]); 7] = [
     ("Observe", &["status", "watch", "explain"]),
     ("Intervene", &["compact", "snooze", "guard", "pin", "mark"]),
     ("History", &["capsules", "restore", "recall", "replay", "label", "stats"]),
-    ("Settings and files", &["config", "prompts", "state"]),
+    ("Settings and files", &["config", "test", "prompts", "state"]),
     ("For programs", &["serve", "completions"]),
 ];
 

@@ -1,5 +1,6 @@
 //! What several commands share: their options, and how they start a sidecar and end a session.
 
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -105,6 +106,18 @@ pub(super) async fn prompt(sidecar: &mut SidecarClient, name: &str) -> anyhow::R
     let params = PromptGetParams { name: name.to_owned() };
     let got = sidecar.call::<methods::PromptGet>(params).await;
     got.map(|got| got.text).with_context(|| format!("failed to load the prompt {name}"))
+}
+
+/// Writes a file whole or not at all, private to the user. What is no file, such as a terminal, is written to.
+pub(super) fn write_whole(file: &Path, text: &str) -> anyhow::Result<()> {
+    if file.exists() && !file.is_file() {
+        return Ok(std::fs::write(file, text)?);
+    }
+    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let mut written = tempfile::NamedTempFile::new_in(folder.unwrap_or(Path::new(".")))?;
+    written.write_all(text.as_bytes())?;
+    written.persist(file)?;
+    Ok(())
 }
 
 /// The current time in Unix milliseconds.

@@ -17,7 +17,7 @@ use rawr_server::replay::{
 use rawr_server::replay_rows::turn_rows;
 use serde::Serialize;
 
-use super::common::CommonOptions;
+use super::common::{CommonOptions, write_whole};
 use super::long_read::{ReadProgress, until_stopped};
 use crate::args::ReplayArgs;
 use crate::render::replay::{ReplayColumn, ReplayPrinter, page};
@@ -137,7 +137,7 @@ fn print(
     let whole = || WholeReplay::new(result, &columns, output.order, score);
     if let Some(file) = &output.html {
         let page = page(&serde_json::to_string(&whole())?);
-        write_page(file, &page).with_context(|| format!("failed to write {}", file.display()))?;
+        write_whole(file, &page).with_context(|| format!("failed to write {}", file.display()))?;
         let mut errors = anstream::stderr();
         // The page is written, whatever becomes of this line.
         let _ = writeln!(errors, "written to {}", file.display());
@@ -164,18 +164,6 @@ fn print(
         out.write_all(text.as_bytes())?;
     }
     out.flush()?;
-    Ok(())
-}
-
-/// Whole or not at all.
-fn write_page(file: &Path, page: &str) -> anyhow::Result<()> {
-    if file.exists() && !file.is_file() {
-        return Ok(std::fs::write(file, page)?);
-    }
-    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
-    let mut written = tempfile::NamedTempFile::new_in(folder.unwrap_or(Path::new(".")))?;
-    written.write_all(page.as_bytes())?;
-    written.persist(file)?;
     Ok(())
 }
 

@@ -79,6 +79,7 @@ fn the_help_starts_with_examples() {
 
             Settings and files:
               config       Show and check the configuration
+              test         Run the policy tests of a repository
               prompts      List, edit, diff, reset and render the prompts
               state        Check, repair, compact, archive and export stored state
 

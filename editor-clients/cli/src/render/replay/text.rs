@@ -143,8 +143,7 @@ impl ReplayPrinter<'_> {
         gates.sort_unstable();
         gates.dedup();
         for gate in gates {
-            let name = serde_json::to_value(gate).unwrap_or_default();
-            let name = format!("stopped by {} alone", name.as_str().unwrap_or_default());
+            let name = format!("stopped by {} alone", gate.name());
             row(out, &name, &|it| count(it.near_misses.get(gate).copied().unwrap_or(0)));
         }
         row(out, "compactions of the host by itself", &|it| count(it.host_compactions));
