@@ -354,6 +354,13 @@ pub enum FactKind {
     Request,
 }
 
+impl FactKind {
+    /// The agent is asked for it. The others are rawr's own part of a packet.
+    pub fn is_asked_of_agent(self) -> bool {
+        self != Self::Request
+    }
+}
+
 /// What the agent does after the compaction, by its packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
