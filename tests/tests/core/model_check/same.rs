@@ -44,10 +44,13 @@ pub fn normalised(machine: &Machine, policy: &Policy) -> Rc<KnownMachine> {
     if thread.fresh_packet().is_none() {
         thread.last_packet = None;
     }
-    // Quoted in prompts, which are empty here. Only its presence matters.
+    // Quoted in prompts and packets, which are empty here. Only its presence matters.
     thread.known.milestones.truncate(1);
     thread.known.said.clear();
     thread.known.moves.clear();
+    thread.known.asked.clear();
+    thread.known.failed_commands.clear();
+    thread.known.unchecked_files.clear();
     // Part of the id of a question to the judge; without a judge it does not matter.
     if !asks(policy) {
         thread.decisions = 0;
