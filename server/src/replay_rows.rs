@@ -3,7 +3,6 @@
 use crate::replay::{PolicySource, ReplayedDecision, ReplayedFile, SessionReport};
 use rawr_core::event::{CompactionInitiator, DecisionEntrance};
 use rawr_protocol::{ReplayTurnRow, TURN_ROW_VERSION};
-use serde::Serialize;
 
 /// The rows of a file under each configuration.
 pub fn turn_rows(file: &ReplayedFile, policies: &[PolicySource]) -> Vec<ReplayTurnRow> {
@@ -34,7 +33,7 @@ fn rows(file: &str, report: &SessionReport, configuration: &str) -> Vec<ReplayTu
             file: file.to_owned(),
             session: report.session.clone(),
             configuration: configuration.to_owned(),
-            format: report.format.and_then(tag),
+            format: report.format.map(|format| format.id().to_owned()),
             model: report.model.clone(),
             window: report.window.0,
             turn: turn.turn,
@@ -53,7 +52,7 @@ fn rows(file: &str, report: &SessionReport, configuration: &str) -> Vec<ReplayTu
             compactions_inside_turn: number(fires().filter(inside).count()),
             tier: deciding.and_then(|it| it.tier).map(|tier| tier.name().to_owned()),
             boundaries: deciding.map(boundaries).unwrap_or_default(),
-            stopped_by: deciding.and_then(|it| it.stopped_by).and_then(tag),
+            stopped_by: deciding.and_then(|it| it.stopped_by).map(|gate| gate.name().to_owned()),
             vetoed: own.iter().any(|decision| decision.vetoed),
             reason: deciding.map(|it| it.reason.clone()),
             host_compactions: count(CompactionInitiator::Host),
@@ -66,11 +65,6 @@ fn rows(file: &str, report: &SessionReport, configuration: &str) -> Vec<ReplayTu
 
 fn boundaries(decision: &ReplayedDecision) -> String {
     decision.boundaries.iter().map(|boundary| boundary.name()).collect::<Vec<_>>().join(",")
-}
-
-/// The name in files.
-fn tag(value: impl Serialize) -> Option<String> {
-    serde_json::to_value(value).ok()?.as_str().map(str::to_owned)
 }
 
 fn number(count: usize) -> u32 {

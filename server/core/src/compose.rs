@@ -1,6 +1,7 @@
 //! Composes rawr's texts: packet requests, its own packet, and the handoff.
 
 use crate::event::{Packet, Resume};
+use crate::excerpt::{head, tail};
 use crate::policy::PacketSource;
 use crate::prompt::{PromptName, SequencePrompts, render};
 use crate::signal::plan::PlanItemStatus;
@@ -114,21 +115,6 @@ fn list(lines: impl Iterator<Item = String>) -> Option<String> {
 
 fn or_none(text: Option<String>) -> String {
     text.filter(|text| !text.trim().is_empty()).unwrap_or_else(|| "(none known)".to_owned())
-}
-
-/// The start of a text: a user says there what is wanted.
-fn head(text: &str, max_chars: usize) -> String {
-    let text = text.trim();
-    let kept: String = text.chars().take(max_chars).collect();
-    if kept.len() < text.len() { format!("{kept} …") } else { kept }
-}
-
-/// The end of a text: an agent says there what it was about to do.
-fn tail(text: &str, max_chars: usize) -> String {
-    let text = text.trim();
-    let skip = text.chars().count().saturating_sub(max_chars);
-    let kept: String = text.chars().skip(skip).collect();
-    if skip > 0 { format!("… {kept}") } else { kept }
 }
 
 /// The text of an injected turn: heads-up, then scratch instructions, then the packet request.

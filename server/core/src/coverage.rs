@@ -28,7 +28,7 @@ struct FactRule {
 }
 
 /// In the order in which they are added.
-const FACT_RULES: [FactRule; 8] = [
+const FACT_RULES: [FactRule; 7] = [
     FactRule {
         kind: FactKind::Directive,
         title: "Standing instructions of the user, word for word",
@@ -52,17 +52,15 @@ const FACT_RULES: [FactRule; 8] = [
         covered: lists,
     },
     FactRule { kind: FactKind::FailedCommand, title: "Failed, not run again", covered: says },
-    FactRule {
-        kind: FactKind::Request,
-        title: "The user's messages in order, how each begins",
-        covered: lists,
-    },
 ];
+
+/// Rawr's own part of each packet. Never searched for: the list is worth its order, and a short message is a part of many lines.
+const OWN_PART: (FactKind, &str) =
+    (FactKind::Request, "The user's messages in order, how each begins");
 
 /// The facts of this thread that a packet must name.
 pub fn facts(thread: &Thread) -> Vec<Fact> {
     let known = &thread.known;
-    let fact = |kind: FactKind, text: &str| Fact { kind, text: text.trim().to_owned() };
     let directives = known.in_force().map(|d| fact(FactKind::Directive, &d.text));
     let steps = known.open_steps().take(MOST_STEPS);
     let steps = steps.map(|step| fact(FactKind::OpenStep, &step.step));
@@ -79,11 +77,20 @@ pub fn facts(thread: &Thread) -> Vec<Fact> {
     let unchecked = unchecked.filter(|_| names_them);
     let unchecked = unchecked.map(|file| fact(FactKind::UncheckedFile, file));
     let failed = known.failed_commands.iter().map(|it| fact(FactKind::FailedCommand, it));
-    let asked = known.asked.iter().filter(|_| known.asked.len() >= FEWEST_REQUESTS);
-    let asked = asked.map(|text| fact(FactKind::Request, text));
     let work = directives.chain(steps).chain(files).chain(jobs).chain(branch);
-    let all = work.chain(unchecked).chain(failed).chain(asked);
+    let all = work.chain(unchecked).chain(failed);
     all.filter(|fact| !fact.text.is_empty()).collect()
+}
+
+fn fact(kind: FactKind, text: &str) -> Fact {
+    Fact { kind, text: text.trim().to_owned() }
+}
+
+/// How the user's messages begin, where they are many enough.
+fn requests(thread: &Thread) -> Vec<Fact> {
+    let asked = &thread.known.asked;
+    let asked = asked.iter().filter(|_| asked.len() >= FEWEST_REQUESTS);
+    asked.map(|text| fact(FactKind::Request, text)).collect()
 }
 
 /// The facts that a packet does not name.
@@ -97,17 +104,26 @@ pub fn missing(packet: &str, facts: &[Fact]) -> Vec<Fact> {
     facts.iter().filter(|fact| !covered(fact)).cloned().collect()
 }
 
-/// The packet with missing facts added. A person's packet is left as it is.
-pub fn completed(mut packet: Packet, facts: &[Fact]) -> Packet {
+/// The packet with missing facts and rawr's own part added. A person's packet is left as it is.
+pub fn completed(packet: Packet, thread: &Thread) -> Packet {
     if packet.author == PacketSource::Person {
         return packet;
     }
-    let added = missing(&packet.text, facts);
+    let mut added = missing(&packet.text, &facts(thread));
+    if !packet.added.iter().any(|fact| fact.kind == OWN_PART.0) {
+        added.extend(requests(thread));
+    }
+    with_added(packet, added)
+}
+
+fn with_added(mut packet: Packet, added: Vec<Fact>) -> Packet {
     if added.is_empty() {
         return packet;
     }
     let mut text = format!("{}\n\n{HEADING}", packet.text.trim_end());
-    for FactRule { kind, title, .. } in FACT_RULES {
+    for (kind, title) in
+        FACT_RULES.map(|rule| (rule.kind, rule.title)).into_iter().chain([OWN_PART])
+    {
         let lines: Vec<_> =
             added.iter().filter(|fact| fact.kind == kind).map(|fact| fact.text.as_str()).collect();
         if !lines.is_empty() {
@@ -115,7 +131,7 @@ pub fn completed(mut packet: Packet, facts: &[Fact]) -> Packet {
         }
     }
     packet.text = text;
-    packet.added = added;
+    packet.added.extend(added);
     packet
 }
 
@@ -154,6 +170,7 @@ fn names_file(packet: &str, file: &str) -> bool {
 mod tests {
     use super::*;
     use crate::event::Resume;
+    use crate::units::ThreadId;
 
     const FACTS: [(FactKind, &str); 5] = [
         (FactKind::Directive, "Never touch main.rs!"),
@@ -186,19 +203,42 @@ mod tests {
         check("`npm run dev` still runs", &[Directive, OpenStep, ChangedFile, Branch]);
     }
 
+    fn packet(author: PacketSource, text: &str) -> Packet {
+        Packet { author, resume: Resume::Working, text: text.to_owned(), added: Vec::new() }
+    }
+
+    fn thread(asked: &[&str]) -> Thread {
+        let mut thread = Thread::new(ThreadId::new("t1"));
+        thread.known.branch = Some("feature/parser".to_owned());
+        thread.known.asked = asked.iter().map(|&text| text.to_owned()).collect();
+        thread
+    }
+
     #[test]
     fn missing_facts_are_added_under_a_heading() {
-        let packet = |author| Packet {
-            author,
-            resume: Resume::Working,
-            text: "Goal: the parser on feature/parser".to_owned(),
-            added: Vec::new(),
-        };
-        let done = completed(packet(PacketSource::Agent), &facts());
+        let goal = packet(PacketSource::Agent, "Goal: the parser on feature/parser");
+        let done = with_added(goal.clone(), missing(&goal.text, &facts()));
         assert!(done.text.starts_with("Goal: the parser on feature/parser\n\nAdded by rawr"));
         assert!(done.text.contains("word for word:\n- Never touch main.rs!"));
         assert_eq!(done.added.len(), 4);
-        assert_eq!(completed(done.clone(), &facts()), Packet { added: done.added.clone(), ..done });
-        assert_eq!(completed(packet(PacketSource::Person), &facts()), packet(PacketSource::Person));
+    }
+
+    #[test]
+    fn the_list_of_messages_is_whole_and_added_once() {
+        let thread = thread(&["fix the parser", "commit", "push"]);
+        let written = packet(PacketSource::Agent, "Done:\n- commit a1b2c3 on feature/parser");
+        let done = completed(written, &thread);
+        assert!(
+            done.text.ends_with("begins:\n- fix the parser\n- commit\n- push"),
+            "{}",
+            done.text
+        );
+        assert_eq!(completed(done.clone(), &thread), done);
+    }
+
+    #[test]
+    fn the_packet_of_a_person_is_left_as_it_is() {
+        let written = packet(PacketSource::Person, "Go on.");
+        assert_eq!(completed(written.clone(), &thread(&["a", "b", "c"])), written);
     }
 }

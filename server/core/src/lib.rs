@@ -7,6 +7,7 @@
 
 #![deny(missing_docs)]
 
+pub mod excerpt;
 pub mod steps;
 pub mod units;
 pub mod words;

@@ -216,7 +216,7 @@ impl SequenceStep<'_> {
 
     /// Adds the facts that the packet does not name.
     fn packet_taken(&self, packet: Packet) -> Event {
-        let packet = coverage::completed(packet, &coverage::facts(self.thread));
+        let packet = coverage::completed(packet, self.thread);
         PacketTaken { sequence: self.sequence.id.clone(), packet }.into()
     }
 

@@ -14,6 +14,7 @@ use rawr_core::event::{
     Capabilities, CompactionInitiator, CompactionProgress, CompactionReported, DecisionOutcome,
     HostInfo, Origin, PlanUpdated, ThreadOpened, TurnEnding, UsageReported, UserMessage,
 };
+use rawr_core::excerpt::{head, tail};
 use rawr_core::machine::{ShellCommand, UserInputKind};
 use rawr_core::policy::{Mode, PacketSource, Policy};
 use rawr_core::prompt::Prompts;
@@ -24,6 +25,8 @@ use std::collections::{HashMap, VecDeque};
 
 /// How much of the window is in use after a compaction that the replay starts, in percent.
 pub const LANDS_AT_PERCENT: u64 = 12;
+/// So many characters of a message are kept.
+const TEXT_CHARS: usize = 700;
 /// A longer pause is no work.
 const LONGEST_PAUSE_MS: i64 = 600_000;
 /// How many seconds of silence follow a record.
@@ -365,8 +368,8 @@ impl<'p> Player<'p> {
             tokens: (counted.requests > 0).then_some(self.context),
             percent: counted.percent,
             texts: self.settings.keeps_texts.then(|| TurnTexts {
-                request: counted.request,
-                last_message: last_message.clone(),
+                request: counted.request.map(|text| head(&text, TEXT_CHARS)),
+                last_message: last_message.as_deref().map(|text| tail(text, TEXT_CHARS)),
             }),
         });
         self.saw(turn_completed(turn, status, last_message, None));
@@ -397,7 +400,7 @@ impl<'p> Player<'p> {
         let compactions = self.report.recorded.len();
         let before = self.read.insert(path, compactions);
         let is_rework = before.is_some_and(|read| read < compactions)
-            && self.report.turns <= self.compacted_after + REWORK_TURNS;
+            && self.report.turns < self.compacted_after + REWORK_TURNS;
         self.report.files_read_again += u32::from(is_rework);
         self.counted.files_read_again += u32::from(is_rework);
     }

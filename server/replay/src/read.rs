@@ -26,6 +26,15 @@ pub enum RecordFormat {
 }
 
 impl RecordFormat {
+    /// The name in rows.
+    pub const fn id(self) -> &'static str {
+        match self {
+            Self::Codex => "codex",
+            Self::Claude => "claude",
+            Self::Rawr => "rawr",
+        }
+    }
+
     /// The name for people.
     pub const fn name(self) -> &'static str {
         match self {

@@ -108,9 +108,9 @@ pub struct ReplayedTurn {
 /// What was said in a turn.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct TurnTexts {
-    /// The person's message that it began with.
+    /// How the person's message begins, with which the turn began.
     pub request: Option<String>,
-    /// The agent's last message.
+    /// How the agent's last message ends.
     pub last_message: Option<String>,
 }
 

@@ -124,12 +124,13 @@ impl Labels {
         counts: &mut LabelCounts,
         known: &mut BTreeSet<(&'r str, u32)>,
     ) {
+        // The last compaction of each turn: one inside it comes before its end.
+        let fires = report.decisions.iter().filter(|decision| decision.fires());
+        let begun: BTreeMap<_, _> = fires.map(|decision| (decision.turn, decision.at)).collect();
         for turn in &report.ended {
             let Some(label) = self.of(&report.session, turn.turn) else { continue };
             known.insert((&report.session, turn.turn));
-            let begins = report.decisions.iter().any(|decision| {
-                decision.turn == turn.turn && decision.fires() && decision.at >= turn.ended_at
-            });
+            let begins = begun.get(&turn.turn).is_some_and(|at| *at >= turn.ended_at);
             let (all, begun) = match label.end {
                 TurnEndLabel::Yes => (&mut counts.yes, &mut counts.begun_at_yes),
                 TurnEndLabel::Weak => (&mut counts.weak, &mut counts.begun_at_weak),

@@ -9,8 +9,6 @@ use rawr_server::replay::{ReplayedTurn, TurnTexts};
 use super::palette::paint;
 use super::text::number;
 
-/// So many characters of a message are shown.
-const SHOWN: usize = 700;
 const BOLD: Style = Style::new().bold();
 
 /// A turn to ask about.
@@ -29,27 +27,13 @@ pub(crate) fn show(question: &Question<'_>, at: usize, of: usize) -> String {
     let tokens = turn.tokens.map(|tokens| format!(", {} tokens", number(tokens.0)));
     let _ = writeln!(out, "{commands} commands, {failed} failed{}", tokens.unwrap_or_default());
     let parts = [
-        ("You:", texts.request.as_deref().map(beginning)),
-        ("Agent:", texts.last_message.as_deref().map(end)),
-        ("Next:", next.map(beginning)),
+        ("You:", texts.request.as_deref()),
+        ("Agent:", texts.last_message.as_deref()),
+        ("Next:", *next),
     ];
     for (name, text) in parts {
-        let text = text.unwrap_or_else(|| "(none)".to_owned());
-        let text = sanitize_terminal(&text).replace('\n', "\n    ");
+        let text = sanitize_terminal(text.unwrap_or("(none)")).replace('\n', "\n    ");
         let _ = writeln!(out, "{} {text}", paint(BOLD, name));
     }
     out
-}
-
-fn beginning(text: &str) -> String {
-    let kept: String = text.trim().chars().take(SHOWN).collect();
-    if kept.len() < text.trim().len() { format!("{kept} …") } else { kept }
-}
-
-/// An agent's last message says at its end what came of it.
-fn end(text: &str) -> String {
-    let text = text.trim();
-    let skip = text.chars().count().saturating_sub(SHOWN);
-    let kept: String = text.chars().skip(skip).collect();
-    if skip > 0 { format!("… {kept}") } else { kept }
 }

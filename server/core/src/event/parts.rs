@@ -350,15 +350,8 @@ pub enum FactKind {
     UncheckedFile,
     /// A command that failed and has not succeeded since.
     FailedCommand,
-    /// How a message of the user begins.
+    /// How a message of the user begins: rawr's own part of a packet.
     Request,
-}
-
-impl FactKind {
-    /// The agent is asked for it. The others are rawr's own part of a packet.
-    pub fn is_asked_of_agent(self) -> bool {
-        self != Self::Request
-    }
 }
 
 /// What the agent does after the compaction, by its packet.

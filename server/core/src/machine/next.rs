@@ -130,7 +130,7 @@ impl Machine {
         let may = thread.host.can.inject_turn && thread.has_packet_material();
         may.then(|| {
             let packet = compose::by_watcher(thread, template, &scratch, max);
-            coverage::completed(packet, &coverage::facts(thread))
+            coverage::completed(packet, thread)
         })
     }
 

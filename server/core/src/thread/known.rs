@@ -1,6 +1,7 @@
 //! What is known of the work: plan, directives, repository, messages. Packets and judges use it. Part of the fold.
 
 use crate::event::{DirectiveGiven, Repo};
+use crate::excerpt::tail;
 use crate::signal::plan::{PlanItem, PlanItemStatus};
 use crate::units::{CallId, DirectiveId, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -137,10 +138,7 @@ fn beginning(text: &str, max_chars: usize) -> String {
 
 /// The end of a message, as [`Known::said`] keeps it.
 pub fn shortened(text: &str) -> String {
-    let text = text.trim();
-    let skip = text.chars().count().saturating_sub(SAID_CHARS);
-    let kept: String = text.chars().skip(skip).collect();
-    if skip > 0 { format!("… {kept}") } else { kept }
+    tail(text, SAID_CHARS)
 }
 
 impl Known {
@@ -220,6 +218,9 @@ impl Known {
     pub(super) fn ran(&mut self, command: &str, exit_code: i64) {
         let program = command.split_whitespace().next().unwrap_or_default();
         let succeeded = exit_code == 0 || exit_code == 1 && ANSWER_BY_CODE.contains(&program);
+        if succeeded && self.failed_commands.is_empty() {
+            return;
+        }
         let command = beginning(command, COMMAND_CHARS);
         self.failed_commands.retain(|failed| *failed != command);
         if !succeeded && !command.is_empty() {

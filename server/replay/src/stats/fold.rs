@@ -268,9 +268,7 @@ impl StatsFold {
     }
 
     fn packet(&mut self, packet: &Packet) {
-        let mut facts = coverage::facts(&self.thread);
-        facts.retain(|fact| fact.kind.is_asked_of_agent());
-        let facts = PacketFacts::of(packet, &facts);
+        let facts = PacketFacts::of(packet, &coverage::facts(&self.thread));
         if let Some(run) = self.run(self.running) {
             run.packet = Some(facts);
         }

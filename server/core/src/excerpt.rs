@@ -1,0 +1,27 @@
+//! The start or the end of a long text. Pure.
+
+/// The start of a text: a user says there what is wanted.
+pub fn head(text: &str, max_chars: usize) -> String {
+    let text = text.trim();
+    let kept: String = text.chars().take(max_chars).collect();
+    if kept.len() < text.len() { format!("{kept} …") } else { kept }
+}
+
+/// The end of a text: an agent says there what came of it, and what it was about to do.
+pub fn tail(text: &str, max_chars: usize) -> String {
+    let text = text.trim();
+    let skip = text.chars().count().saturating_sub(max_chars);
+    let kept: String = text.chars().skip(skip).collect();
+    if skip > 0 { format!("… {kept}") } else { kept }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_left_out_is_marked() {
+        assert_eq!((head(" añb ", 3), head(" añb ", 2)), ("añb".to_owned(), "añ …".to_owned()));
+        assert_eq!((tail(" añb ", 3), tail(" añb ", 2)), ("añb".to_owned(), "… ñb".to_owned()));
+    }
+}
