@@ -39,6 +39,7 @@ mod stdio;
 pub mod store;
 pub mod tokens;
 mod trace;
+pub mod tune;
 mod watch;
 mod wire;
 pub mod workers;

@@ -12,6 +12,7 @@ mod state;
 mod stats;
 mod test;
 mod threads;
+mod tune;
 
 use std::path::PathBuf;
 
@@ -41,6 +42,7 @@ pub use self::test::TestArgs;
 pub use self::threads::{
     CompactArgs, ExplainArgs, GuardArgs, MarkArgs, PinArgs, SnoozeArgs, StatusArgs, WatchArgs,
 };
+pub use self::tune::TuneArgs;
 use rawr_host::host;
 
 const EXAMPLES: &str = "\
@@ -112,6 +114,8 @@ pub enum CliCommand {
     Recall(RecallArgs),
     /// Show when your configuration would have compacted in past sessions
     Replay(ReplayArgs),
+    /// Propose a change of your configuration that reaches a target in past sessions
+    Tune(TuneArgs),
     /// Say where work ended in past sessions, to measure a configuration by it
     Label(LabelArgs),
     /// Show how compaction went in your threads

@@ -34,6 +34,7 @@ mod status;
 mod stored;
 mod test;
 mod threads;
+mod tune;
 mod user_files;
 mod watch;
 
@@ -86,6 +87,7 @@ pub fn main() -> ExitCode {
         CliCommand::Restore(args) => on_runtime(restore::run(&common, args)),
         CliCommand::Recall(args) => on_runtime(recall::run(&common, args)),
         CliCommand::Replay(args) => on_runtime(replay::run(&common, args)),
+        CliCommand::Tune(args) => on_runtime(tune::run(&common, args)),
         CliCommand::Label(args) => label::run(&common, &args),
         CliCommand::Stats(args) => on_runtime(stats::run(&common, args)),
         CliCommand::State(args) => on_runtime(state::run(&common, args)),

@@ -12,6 +12,7 @@ mod restore;
 pub(crate) mod stats;
 mod text;
 mod threads;
+pub(crate) mod tune;
 
 use std::io::{self, IsTerminal, Write};
 

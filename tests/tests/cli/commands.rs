@@ -9,6 +9,7 @@ mod replay;
 mod stats;
 mod surroundings;
 mod test;
+mod tune;
 
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::fs::PermissionsExt;

@@ -12,7 +12,7 @@ const GROUPS: [(&str, &[&str]); 7] = [
     ("Run an agent", &["codex", "exec", "attach", "detach", "hooks"]),
     ("Observe", &["status", "watch", "explain"]),
     ("Intervene", &["compact", "snooze", "guard", "pin", "mark"]),
-    ("History", &["capsules", "restore", "recall", "replay", "label", "stats"]),
+    ("History", &["capsules", "restore", "recall", "replay", "tune", "label", "stats"]),
     ("Settings and files", &["config", "test", "prompts", "state"]),
     ("For programs", &["serve", "completions"]),
 ];

@@ -74,6 +74,7 @@ fn the_help_starts_with_examples() {
               restore      Restore the state before a compaction, in a new thread
               recall       Search the conversation, text before compactions included
               replay       Show when your configuration would have compacted in past sessions
+              tune         Propose a change of your configuration that reaches a target in past sessions
               label        Say where work ended in past sessions, to measure a configuration by it
               stats        Show how compaction went in your threads
 

@@ -59,7 +59,7 @@ impl ReplayPrinter<'_> {
             }
             out.push('\n');
         }
-        self.totals(&mut out, &result.totals);
+        self.sums(&mut out, &result.totals);
         self.differences(&mut out, result);
         self.notes(&mut out, result);
         out
@@ -89,7 +89,8 @@ impl ReplayPrinter<'_> {
         out
     }
 
-    fn totals(&self, out: &mut String, totals: &[ReplayTotals]) {
+    /// The sums, one column for each configuration.
+    pub(crate) fn sums(&self, out: &mut String, totals: &[ReplayTotals]) {
         let Some(first) = totals.first() else { return };
         let hours = first.active_ms as f64 / 3_600_000.0;
         let _ = writeln!(

@@ -1,0 +1,66 @@
+//! `rawr tune`: proposes a change of the configuration that reaches a target in recorded sessions. It needs no sidecar; the
+//! server crate searches.
+
+use std::io::{self, IsTerminal, Write};
+use std::process::ExitCode;
+use std::time::SystemTime;
+
+use rawr_host::stop::StopRequest;
+use rawr_server::replay::{PolicySource, ReplayDetail, ReplayOrder, ReplayRequest};
+use rawr_server::tune::{TuneResult, tune};
+
+use super::common::CommonOptions;
+use super::long_read::{ReadProgress, until_stopped};
+use super::replay::default_places;
+use crate::args::TuneArgs;
+use crate::render::tune::{print_diff, print_tuned};
+
+/// Runs the command. The exit code is 1 where the target is not reached.
+pub(super) async fn run(common: &CommonOptions, args: TuneArgs) -> anyhow::Result<ExitCode> {
+    let mut stop = StopRequest::on_signals()?;
+    let is_default = args.paths.is_empty();
+    let request = ReplayRequest {
+        home: common.home()?,
+        paths: if is_default { default_places() } else { args.paths.clone() },
+        may_be_missing: is_default,
+        policies: vec![args.config.clone().map_or(PolicySource::Own, PolicySource::File)],
+        since: args.since.map(|since| since.before(SystemTime::now())),
+        model: args.model.clone(),
+        order: ReplayOrder::Second,
+        window: args.window,
+        detail: ReplayDetail::Sums,
+    };
+    let progress = ReadProgress::of("sessions", !args.json);
+    let target = args.target;
+    let result = until_stopped(&mut stop, move |stop| {
+        let result = tune(request, target, stop, &|done, of| progress.show(done, of));
+        progress.clear();
+        Ok(result?)
+    });
+    let result = result.await?;
+    if result.is_stopped {
+        let _ = writeln!(anstream::stderr(), "rawr: interrupted; nothing is proposed");
+        return Ok(ExitCode::from(stop.exit_code()));
+    }
+    print(&result, &args)?;
+    let is_reached = result.best().reaches_target;
+    Ok(if is_reached { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn print(result: &TuneResult, args: &TuneArgs) -> anyhow::Result<()> {
+    if args.json {
+        let mut out = io::BufWriter::new(io::stdout().lock());
+        serde_json::to_writer(&mut out, result)?;
+        writeln!(out)?;
+        return Ok(out.flush()?);
+    }
+    let mut out = anstream::AutoStream::auto(io::stdout());
+    let text = match &result.diff {
+        // For `patch`, as it is.
+        diff if args.diff && !io::stdout().is_terminal() => diff.clone().unwrap_or_default(),
+        _ if args.diff => print_diff(result),
+        _ => print_tuned(result),
+    };
+    out.write_all(text.as_bytes())?;
+    Ok(out.flush()?)
+}

@@ -1,0 +1,89 @@
+//! Prints what `rawr tune` found: the change, the replay of it beside the user's own configuration, and what to do.
+
+use std::fmt::Write as _;
+
+use anstyle::{AnsiColor, Style};
+use rawr_host::text::sanitize_terminal;
+use rawr_server::replay::ReplayOrder;
+use rawr_server::tune::{TuneResult, TunedConfiguration};
+
+use super::palette::paint;
+use super::replay::{ReplayColumn, ReplayPrinter};
+use super::text::number;
+
+const ADDED: Style = AnsiColor::Green.on_default();
+const REMOVED: Style = AnsiColor::Red.on_default();
+
+pub(crate) fn print_tuned(result: &TuneResult) -> String {
+    let TuneResult { target, tried, own, proposal, .. } = result;
+    let mut out = format!("Target: {target}; {tried} configurations replayed\n\n");
+    let columns: Vec<_> = std::iter::once("your configuration")
+        .chain(proposal.iter().map(|_| "proposed"))
+        .map(|name| ReplayColumn(name.to_owned()))
+        .collect();
+    let totals: Vec<_> = std::iter::once(own).chain(proposal).map(|of| of.totals.clone()).collect();
+    ReplayPrinter { columns: &columns, order: ReplayOrder::Second }.sums(&mut out, &totals);
+    let _ = writeln!(out, "\n{}", verdict(result));
+    if proposal.is_some() {
+        let _ = write!(out, "\n{}", print_diff(result));
+        let file = sanitize_terminal(&result.file.display().to_string());
+        let _ = writeln!(
+            out,
+            "\nNothing is changed. To apply it, edit {file}, or pipe the same command with --diff to `patch {file}`."
+        );
+    }
+    out
+}
+
+fn verdict(result: &TuneResult) -> String {
+    let of = |of: &TunedConfiguration| {
+        let rate = of.totals.fires_per_hour().unwrap_or_default();
+        let late = number(of.late().into());
+        format!("{rate:.2} compactions in an hour, {late} too late")
+    };
+    let own = format!("yours: {}", of(&result.own));
+    let late =
+        "Too late is a compaction of the host that none of rawr's came before, or an emergency.";
+    match &result.proposal {
+        None if result.own.reaches_target => {
+            format!(
+                "Your configuration reaches the target, and none that was tried does better ({}).\n{late}",
+                of(&result.own)
+            )
+        }
+        None => format!(
+            "No configuration that was tried reaches the target or comes nearer ({own}).\n{late}"
+        ),
+        Some(best) if best.reaches_target && result.own.reaches_target => {
+            format!(
+                "Your configuration reaches the target; the proposed one comes earlier: {} ({own}).\n{late}",
+                of(best)
+            )
+        }
+        Some(best) if best.reaches_target => {
+            format!("The proposed configuration reaches the target: {} ({own}).\n{late}", of(best))
+        }
+        Some(best) => {
+            format!(
+                "No configuration that was tried reaches the target; the nearest: {} ({own}).\n{late}",
+                of(best)
+            )
+        }
+    }
+}
+
+/// The change alone, as `patch` reads it.
+pub(crate) fn print_diff(result: &TuneResult) -> String {
+    let mut out = String::new();
+    for line in result.diff.iter().flat_map(|diff| diff.lines()) {
+        let text = sanitize_terminal(line);
+        let painted = match line.as_bytes().first() {
+            Some(b'+') => paint(ADDED, &text),
+            Some(b'-') => paint(REMOVED, &text),
+            _ => text,
+        };
+        out.push_str(&painted);
+        out.push('\n');
+    }
+    out
+}
