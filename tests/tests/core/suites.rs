@@ -10,7 +10,7 @@ use std::process::Command;
 use tempfile::TempDir;
 
 const PROGRAM: &str = r#"#!/bin/sh
-call="${0##*/} $*"
+call="${0##*/bin/} $*"
 echo "$call" >> "$CALLS"
 case $call in "node -p"*) echo 22 ;; esac
 case $call in "$FAILS"*) exit 1 ;; esac
@@ -21,16 +21,18 @@ const PROGRAMS: [&str; 13] = [
     "cargo", "cc", "chromium", "cmp", "g++", "git", "make", "node", "npm", "nvim", "patchelf",
     "pip3", "python3",
 ];
-const SCRIPTS: [&str; 4] = [
+const SCRIPTS: [&str; 5] = [
     "editor-clients/vscode/test/editor/get-editor.sh",
+    "tests/fleets/run",
     "tests/language-clients/neovim/get",
     "tests/neovim/run",
     "tests/newer",
 ];
 
-const SUITES: [(&str, &str); 5] = [
+const SUITES: [(&str, &str); 6] = [
     ("cargo nextest run", "tests in Rust"),
-    ("run ", "the plugin for Neovim"),
+    ("tests/fleets/run", "the queries of the docs"),
+    ("tests/neovim/run", "the plugin for Neovim"),
     (
         "npm run --silent --prefix editor-clients/vscode check",
         "the extension for VS Code: types, lints, format, generated files",
