@@ -3,6 +3,7 @@
 
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde::{Deserialize, Deserializer};
+use std::collections::BTreeMap;
 
 /// Reads the `params` of a request or notification. Absent, `null` and `[]` (an empty table from Lua) mean `{}`.
 pub fn read_params<P: DeserializeOwned>(params: Option<&str>) -> Result<P, serde_json::Error> {
@@ -60,6 +61,26 @@ where
         Some(Object::Keys(keys)) => keys,
         Some(Object::Empty([])) | None => T::default(),
     })
+}
+
+/// Counts by name, without entries that this release does not know.
+pub(crate) fn counts<'de, D>(deserializer: D) -> Result<BTreeMap<String, u32>, D::Error>
+where
+    D: Deserializer<'de>,
+{
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Entry {
+        Known(u32),
+        Unknown(IgnoredAny),
+    }
+
+    let entries: BTreeMap<String, Entry> = object(deserializer)?;
+    let known = entries.into_iter().filter_map(|(name, entry)| match entry {
+        Entry::Known(count) => Some((name, count)),
+        Entry::Unknown(_) => None,
+    });
+    Ok(known.collect())
 }
 
 /// An optional value of another protocol's vocabulary, of which rawr needs only what it knows.

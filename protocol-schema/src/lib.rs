@@ -3,8 +3,8 @@
 //!
 //! Read `methods` first, the table of all calls, then the file of the subject (`opening`, `thread`, `turn`,
 //! `signal`, `input`, `decision`, `sequence`, `action`, `judgment`, `packet`, `compaction`, `guard`, `directive`,
-//! `scratch`, `capsule`, `recall`, `prompt`, `config`, `tokens`); then `names` for the vocabularies that they share,
-//! `problem`, `id` and `error`.
+//! `scratch`, `capsule`, `recall`, `replay`, `prompt`, `config`, `tokens`); then `names` for the vocabularies that they
+//! share, `problem`, `progress`, `id` and `error`.
 //! `lifecycle` holds the LSP base protocol, `lsp` the LSP methods that editors call, `lenient` the reading of optional
 //! fields, `framing` the framing of messages on a pipe, and `schema` the generation of `schema.json` and
 //! `openrpc.json`.
@@ -41,8 +41,10 @@ mod names;
 mod opening;
 mod packet;
 mod problem;
+mod progress;
 mod prompt;
 mod recall;
+mod replay;
 mod scratch;
 mod sequence;
 mod signal;
@@ -73,8 +75,10 @@ pub use names::*;
 pub use opening::*;
 pub use packet::*;
 pub use problem::*;
+pub use progress::*;
 pub use prompt::*;
 pub use recall::*;
+pub use replay::*;
 pub use scratch::*;
 pub use sequence::*;
 pub use signal::*;

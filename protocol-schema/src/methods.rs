@@ -118,6 +118,8 @@ methods! {
         notification(from client) Exit = "exit" (Empty);
         /// Cancels a request.
         notification(from client) CancelRequest = "$/cancelRequest" (CancelParams);
+        /// Reports how far a long request is, under the token that it was sent with.
+        notification(from server) Progress = "$/progress" (ProgressParams);
         /// Sets how much the sidecar traces with `$/logTrace`.
         notification(from client) SetTrace = "$/setTrace" (SetTraceParams);
         /// Traces a piece of the sidecar's work.
@@ -322,6 +324,11 @@ methods! {
         /// Searches what was said.
         request RecallSearch = "rawr/recall/search" (RecallSearchParams) -> RecallSearchResult,
             fails [UnknownThread, StoreFailed];
+    }
+
+    source "docs/spec/clients.md#long-requests" {
+        /// Replays recorded sessions: when would these configurations have compacted?
+        request ReplayRun = "rawr/replay/run" (ReplayRunParams) -> ReplayRunResult;
     }
 
     source "docs/spec/clients.md#configuration-files" {

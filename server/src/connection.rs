@@ -218,13 +218,15 @@ impl Connection {
         let due = self.next_deadline();
         let reads = self.reads();
         let writes = !self.output.is_empty();
+        // Else the outbox waits for the client to read.
+        let takes = self.output.len() < READ_CHUNK;
         tokio::select! {
             biased;
             written = writer.write_buf(&mut self.output), if writes => LoopEvent::Written(written),
             Some(done) = self.in_flight.next() => LoopEvent::RequestDone(done),
             worked = self.workers.next() => LoopEvent::WorkDone(worked),
             done = self.jobs.next() => LoopEvent::JobDone(done),
-            () = self.outbox.filled() => LoopEvent::OutboxFilled,
+            () = self.outbox.filled(), if takes => LoopEvent::OutboxFilled,
             read = reader.read_buf(&mut self.input), if reads => LoopEvent::Read(read),
             () = self.changes.changed() => LoopEvent::FilesChanged,
             () = wait(due) => LoopEvent::DeadlinePassed,

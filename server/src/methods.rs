@@ -8,10 +8,13 @@ mod errors;
 mod guard;
 mod host;
 mod judgment;
+mod large_answer;
 mod lifecycle;
+mod long_work;
 mod packet;
 mod prompt;
 mod recall;
+mod replay;
 mod rewrite;
 mod scratch;
 mod session;
@@ -24,6 +27,7 @@ use crate::wire::RpcError;
 use jsonrpsee::RpcModule;
 use jsonrpsee::core::RegisterMethodError;
 use jsonrpsee::types::ErrorObjectOwned;
+use large_answer::SerializedResult;
 use rawr_protocol::{ErrorCode, Request, read_params};
 use session::{aside, now};
 use std::sync::Arc;
@@ -44,6 +48,7 @@ pub fn module(session: Arc<ClientSession>) -> Result<Module, RegisterMethodError
     scratch::register(&mut module)?;
     capsule::register(&mut module)?;
     recall::register(&mut module)?;
+    replay::register(&mut module)?;
     prompt::register(&mut module)?;
     rewrite::register(&mut module)?;
     tokens::register(&mut module)?;
@@ -100,6 +105,23 @@ where
     module.register_async_method(M::METHOD, move |params, session, _| async move {
         let params = read_params(params.as_str()).map_err(|_| bad_params::<M>(params.as_str()))?;
         handler(Arc::clone(&session), params).await.map_err(ErrorObjectOwned::from)
+    })?;
+    Ok(())
+}
+
+/// The same for a method whose result may be large: the thread that makes it also serializes it.
+fn on_serialized<M: Request + 'static, Work>(
+    module: &mut Module,
+    handler: fn(Arc<ClientSession>, M::Params) -> Work,
+) -> Result<(), RegisterMethodError>
+where
+    M::Params: Send,
+    Work: Future<Output = Result<SerializedResult<M::Result>, RpcError>> + Send + 'static,
+{
+    module.register_async_method(M::METHOD, move |params, session, _| async move {
+        let params = read_params(params.as_str()).map_err(|_| bad_params::<M>(params.as_str()))?;
+        let result = handler(Arc::clone(&session), params).await;
+        result.map(SerializedResult::into_json).map_err(ErrorObjectOwned::from)
     })?;
     Ok(())
 }

@@ -100,10 +100,12 @@ impl Outbox {
         self.queue().bytes
     }
 
-    /// Resolves once a message is added while this is awaited.
+    /// Resolves once there is a message. Other threads add messages too, so one may have come since the last look.
     pub async fn filled(&self) {
         self.shared.waiting.store(true, Ordering::Release);
-        self.shared.filled.notified().await;
+        if self.queue().messages.is_empty() {
+            self.shared.filled.notified().await;
+        }
     }
 
     /// Called when the connection is busy again.

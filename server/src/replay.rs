@@ -31,6 +31,19 @@ pub use rawr_replay::report::{
 };
 pub use rawr_replay::time::parse as parse_time;
 
+/// The folders in which Codex and Claude Code keep the user's sessions. They need not exist.
+pub fn default_places() -> Vec<PathBuf> {
+    let folder = |variable: &str, name: &str| {
+        let set = std::env::var_os(variable).filter(|value| !value.is_empty()).map(PathBuf::from);
+        set.or_else(|| std::env::home_dir().map(|home| home.join(name)))
+    };
+    let codex = folder("CODEX_HOME", ".codex");
+    let claude = folder("CLAUDE_CONFIG_DIR", ".claude");
+    let of_codex = ["sessions", "archived_sessions"];
+    let of_codex = codex.iter().flat_map(|codex| of_codex.map(|name| codex.join(name)));
+    of_codex.chain(claude.iter().map(|claude| claude.join("projects"))).collect()
+}
+
 /// What to replay, and how.
 #[derive(Debug)]
 pub struct ReplayRequest {

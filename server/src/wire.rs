@@ -81,6 +81,9 @@ mirror_enums! {
     rawr_core::machine::BannerStage = wire::Stage { WillCompact, AwaitingApproval, Recommended, Tagged, Deferred }
     event::JudgeSource = wire::JudgmentSource { Host, Responses, Chat, Heuristic }
     UserInputKind = wire::InputKind { Message, LocalCommand }
+    rawr_core::policy::Preset = wire::ReplayPreset { Calm, Spec }
+    rawr_replay::report::ReplayOrder = wire::ReplayOrderName { First, Second }
+    rawr_replay::read::RecordFormat = wire::ReplayFormat { Codex, Claude, Rawr }
 }
 
 /// Ids become folder names, so that each one from outside is validated.

@@ -189,6 +189,11 @@ impl Workspace {
         &self.prompts
     }
 
+    /// The paths of the user's files.
+    pub(crate) const fn home(&self) -> &Home {
+        &self.setup.home
+    }
+
     /// The configuration without a project and a model, and its problems.
     pub(crate) const fn base(&self) -> &(Config, Vec<FileProblem>) {
         &self.base

@@ -1261,6 +1261,21 @@ export interface Problem {
   severity: Severity;
 }
 
+/**
+ * `$/progress`: how far a request is. `begin` comes first and `end` last, before the answer; when the request is
+ * cancelled, too.
+ */
+export interface ProgressParams {
+  /** The request's `workDoneToken`. */
+  token: ProgressToken;
+  /** How far it is. */
+  value: WorkDoneProgress;
+}
+
+/** What a client calls the progress of a request. It chooses one that it uses for nothing else. */
+export type ProgressToken = {
+} & (number | string);
+
 /** `rawr/prompt/changed`: a prompt file was edited. */
 export interface PromptChangedNotification {
   /** The prompt; of a decision prompt its path, as a tier names it. */
@@ -1428,6 +1443,254 @@ export interface RecallSearchResult {
   places: Array<RecallPlace>;
   /** What could not be searched. */
   unread: Array<Unread>;
+}
+
+/** A compaction that is in the record. */
+export interface ReplayCompaction {
+  /** When, Unix milliseconds. */
+  at: number;
+  /** Who started it. */
+  by: CompactionOrigin;
+  /** It came while the agent worked. */
+  insideTurn: boolean;
+  /** Tokens in the context before it. */
+  tokensBefore: number;
+  /** The turn, counted from 1. */
+  turn: number;
+}
+
+/** A configuration to replay under. */
+export type ReplayConfiguration = {
+} & ({
+  kind: 'own';
+} | {
+  /** The file, absolute. */
+  file: string;
+  kind: 'file';
+} | {
+  kind: 'preset';
+  /** The preset. */
+  preset: ReplayPreset;
+});
+
+/** The context after a sampling request. */
+export interface ReplayContextPoint {
+  /** When, Unix milliseconds. */
+  at: number;
+  /** Percent of the window left, as the replay has it. */
+  percent: number;
+  /** The turn, counted from 1. */
+  turn: number;
+}
+
+/** One decision. */
+export interface ReplayDecision {
+  /** When, Unix milliseconds. */
+  at: number;
+  /** The boundaries that counted. */
+  boundaries: Array<Boundary>;
+  /** Why it drops the proposal before it. */
+  drops?: string;
+  /** The entrance that asked. */
+  entrance: Entrance;
+  /** What was decided. */
+  outcome: Outcome;
+  /** Percent of the context window left. */
+  percent?: number;
+  /** It only proposes; the next message or silence decides. */
+  proposes?: boolean;
+  /** Why, in one sentence for people. */
+  reason: string;
+  /** The only gate that stopped it. */
+  stoppedBy?: Gate;
+  /** The tier that held. */
+  tier?: Tier;
+  /** Tokens in the context. */
+  tokens?: number;
+  /** The turn, counted from 1; 0 before the first. */
+  turn: number;
+  /** Only the judge was against it. */
+  vetoed?: boolean;
+}
+
+/** What a replay tells of each session. */
+export type ReplayDetailName = {
+} & ('sums' | 'decisions' | 'whole');
+
+/** One record under each configuration. */
+export interface ReplayFile {
+  /** Why it was read only in part, or not at all. */
+  error?: string;
+  /** The record, absolute. */
+  file: string;
+  /** One report for each configuration. */
+  reports: Array<ReplaySession>;
+}
+
+/** The format of a recorded session. */
+export type ReplayFormat = 'codex' | 'claude' | 'rawr';
+
+/** How many lines were read, and how many of them tell nothing. */
+export interface ReplayLines {
+  /** All lines. */
+  lines: number;
+  /** Lines that are no JSON, or not of the shape that their kind has. */
+  malformed: number;
+  /** Lines that are longer than any message. */
+  oversized: number;
+  /** Lines of an unknown kind. */
+  unknown: number;
+}
+
+/** What becomes of the context after a compaction that the replay starts. */
+export type ReplayOrderName = 'first' | 'second';
+
+/** A file that holds no session of a known format. */
+export interface ReplayOtherFile {
+  /** The file, absolute. */
+  file: string;
+  /** What its lines were. */
+  lines: ReplayLines;
+}
+
+/** A preset of the configuration (docs/spec/confirmation.md). */
+export type ReplayPreset = {
+} & ('calm' | 'spec');
+
+/** `rawr/replay/run`: when would these configurations have compacted in recorded sessions? */
+export interface ReplayRunParams {
+  /** What to decide by: 8 at most, and the user's own configuration if absent or empty. */
+  configurations?: Array<ReplayConfiguration>;
+  /** What to tell of each session; `sums` if absent. */
+  detail?: ReplayDetailName;
+  /** Only sessions whose last model contains this text, whatever its case. */
+  model?: string;
+  /** What becomes of the context after a compaction; `second` if absent. */
+  order?: ReplayOrderName;
+  /** Records and folders of records, absolute. The user's own sessions of Codex and Claude Code if absent or empty. */
+  paths?: Array<string>;
+  /** Only records that were changed since, Unix milliseconds. */
+  since?: number;
+  /** The context window in tokens, at least 1; the recorded one if absent. */
+  window?: number;
+  /** Where to report progress with `$/progress`; nowhere if absent. */
+  workDoneToken?: ProgressToken;
+}
+
+/** Answer to `rawr/replay/run`. */
+export interface ReplayRunResult {
+  /** For people: `your configuration`, the path of a file, or `preset NAME`, in the order in which they were sent. */
+  configurations: Array<string>;
+  /** The records in the order of their paths. */
+  files: Array<ReplayFile>;
+  /** It was stopped before the end. Never true here, because a cancelled request gets an error. */
+  isStopped: boolean;
+  /** What became of the context after a compaction. */
+  order: ReplayOrderName;
+  /** Files that hold no session of a known format. */
+  others: Array<ReplayOtherFile>;
+  /** The sums over all sessions, for each configuration. */
+  totals: Array<ReplaySums>;
+}
+
+/** One session under one configuration. */
+export interface ReplaySession {
+  /** Milliseconds in which something happened: pauses above ten minutes are left out. */
+  activeMs: number;
+  /** The context after each sampling request; with `whole` only. */
+  context: Array<ReplayContextPoint>;
+  /** The folder that the agent worked in. */
+  cwd: string;
+  /** The decisions that rawr would have stored, in order; with `decisions` and `whole` only. */
+  decisions: Array<ReplayDecision>;
+  /** The turns that ended, in order; with `decisions` and `whole` only. */
+  ended?: Array<ReplayTurn>;
+  /** Files that were read before a recorded compaction and again within five turns after it. */
+  filesReadAgain: number;
+  /** The format of its record; absent if no line showed one. */
+  format?: ReplayFormat;
+  /** Its lines. */
+  lines: ReplayLines;
+  /** The last model. */
+  model?: string;
+  /** The compactions in the record. */
+  recorded: Array<ReplayCompaction>;
+  /** Inputs that were refused; more than a few mean that the record was misread. */
+  refused: number;
+  /** The host's id of the session. */
+  session: string;
+  /** The first and the last time in it, Unix milliseconds. */
+  spans?: Array<number>;
+  /** How many turns ended. */
+  turns: number;
+  /** The context window in tokens that percentages are of. */
+  window: number;
+}
+
+/** Sums over sessions. */
+export interface ReplaySums {
+  /** Milliseconds in which something happened. */
+  activeMs: number;
+  /** Proposals that a message, silence or a more urgent tier confirmed. */
+  confirmed: number;
+  /** Proposals that a message dropped. */
+  dropped: number;
+  /** Files read again after a recorded compaction. */
+  filesReadAgain: number;
+  /** Compactions that would have begun. */
+  fires: number;
+  /** Compactions by boundary; one with two boundaries counts for both. */
+  firesByBoundary: Record<string, number>;
+  /** Compactions by tier; `none` where no tier held. */
+  firesByTier: Record<string, number>;
+  /** Those inside of a turn. */
+  firesInsideTurn: number;
+  /** Compactions of the host by its own rules. */
+  hostCompactions: number;
+  /** Those inside of a turn. */
+  hostCompactionsInsideTurn: number;
+  /** Those before which this configuration had begun none in the same session. */
+  hostCompactionsUnforeseen: number;
+  /** Lines of all records. */
+  lines: ReplayLines;
+  /** Decisions that a single gate stopped, by gate. */
+  nearMisses: Record<string, number>;
+  /** Compactions that a person asked for. */
+  personCompactions: number;
+  /** Proposals. */
+  proposals: number;
+  /** Sessions with at least one turn. */
+  sessions: number;
+  /** Turns that ended. */
+  turns: number;
+  /** Decisions that only the judge stopped. */
+  vetoes: number;
+}
+
+/** A turn that ended. */
+export interface ReplayTurn {
+  /** Milliseconds of it without pauses above ten minutes. */
+  activeMs: number;
+  /** Shell commands that finished. */
+  commands: number;
+  /** When it ended, Unix milliseconds. */
+  endedAt: number;
+  /** How it ended. */
+  ending: TurnStatus;
+  /** Those that failed. */
+  failedCommands: number;
+  /** Files read again in it after a recorded compaction. */
+  filesReadAgain: number;
+  /** Percent of the window left then. */
+  percent?: number;
+  /** Sampling requests. */
+  requests: number;
+  /** When it began, Unix milliseconds. */
+  startedAt: number;
+  /** Tokens in the context after the last request. */
+  tokens?: number;
+  /** The turn, counted from 1. */
+  turn: number;
 }
 
 /** A request's id, chosen by who asks. */
@@ -2036,8 +2299,7 @@ export interface TurnStartedParams {
 }
 
 /** How a turn ended. */
-export type TurnStatus = {
-} & ('completed' | 'interrupted' | 'failed');
+export type TurnStatus = 'completed' | 'interrupted' | 'failed';
 
 /** `rawr/turn/usage`: a sampling request ended and the turn may go on. */
 export interface TurnUsageParams {
@@ -2108,6 +2370,28 @@ export interface Verdict {
   /** The tier that held; absent above every tier, or while usage is unknown. */
   tier?: Tier;
 }
+
+/** How far a request is. */
+export type WorkDoneProgress = {
+} & ({
+  /** Whether `$/cancelRequest` ends the work early. */
+  cancellable: boolean;
+  kind: 'begin';
+  /** How much of it is done. */
+  percentage?: number;
+  /** What is being done, for people. */
+  title: string;
+} | {
+  kind: 'report';
+  /** How much is done of how much, for people. */
+  message?: string;
+  /** How much of it is done; never less than before. */
+  percentage?: number;
+} | {
+  kind: 'end';
+  /** How it ended, for people. */
+  message?: string;
+});
 
 /** A git work tree at one moment. */
 export interface WorkTree {
@@ -2331,6 +2615,8 @@ export interface Requests {
   'rawr/capsule/attach': [params: CapsuleAttachParams, result: CapsuleAttachResult];
   /** Searches what was said. */
   'rawr/recall/search': [params: RecallSearchParams, result: RecallSearchResult];
+  /** Replays recorded sessions: when would these configurations have compacted? */
+  'rawr/replay/run': [params: ReplayRunParams, result: ReplayRunResult];
   /** Gives the configuration in force. */
   'rawr/config/get': [params: ConfigGetParams, result: ConfigGetResult];
   /** Counts the tokens of a text. */

@@ -23,10 +23,9 @@ macro_rules! samples {
 }
 
 pub fn all() -> Vec<Sample> {
-    [lifecycle(), observed(), signals(), asked(), actions(), decided(), written(), files(), kept()]
-        .into_iter()
-        .flatten()
-        .collect()
+    let session = [lifecycle(), observed(), signals(), asked(), actions(), decided()];
+    let stored = [written(), files(), kept(), replayed()];
+    session.into_iter().chain(stored).flatten().collect()
 }
 
 fn lifecycle() -> Vec<Sample> {
@@ -47,6 +46,10 @@ fn lifecycle() -> Vec<Sample> {
         CancelParams { "id": "a7" }
         LogTraceParams { "message": "shutdown (3) took 0.1 ms", "verbose": "thread t1" }
         SetTraceParams { "value": "verbose" }
+        ProgressParams { "token": "r1", "value": { "kind": "begin", "title": "Replaying", "cancellable": true,
+            "percentage": 0 } }
+        ProgressParams { "token": 7, "value": { "kind": "report", "message": "1 of 2 sessions", "percentage": 50 } }
+        ProgressParams { "token": 7, "value": { "kind": "end" } }
         LogMessageParams { "type": 2, "message": "config.toml has problems" }
     }
 }
@@ -428,6 +431,45 @@ fn kept() -> Vec<Sample> {
             "places": [{ "threadId": "t1", "kind": "agent_message", "file": "/c/sessions/rollout-t1.jsonl", "line": 17,
                 "atMs": 7, "snippet": "… the retry budget is three …" }],
             "more": 4, "unread": [{ "file": "/w/notes.md", "error": "permission denied" }],
+        }
+    }
+}
+
+fn replayed() -> Vec<Sample> {
+    let sums = json!({ "sessions": 1, "turns": 4, "activeMs": 60_000, "proposals": 2, "confirmed": 1, "dropped": 1,
+        "fires": 1, "firesInsideTurn": 0, "firesByTier": { "asap": 1 }, "firesByBoundary": { "agent_done": 1 },
+        "vetoes": 0, "nearMisses": { "rearm": 1 }, "hostCompactions": 1, "hostCompactionsInsideTurn": 1,
+        "hostCompactionsUnforeseen": 0, "personCompactions": 0, "filesReadAgain": 1,
+        "lines": { "lines": 32, "unknown": 0, "malformed": 1, "oversized": 0 } });
+    let session = json!({ "session": "s", "cwd": "/w", "format": "claude", "model": "m", "window": 200_000,
+        "spans": [1, 9], "activeMs": 8, "turns": 1,
+        "lines": { "lines": 32, "unknown": 0, "malformed": 1, "oversized": 0 },
+        "ended": [{ "turn": 1, "startedAt": 1, "endedAt": 8, "activeMs": 7, "ending": "completed", "requests": 2,
+            "commands": 1, "failedCommands": 1, "filesReadAgain": 0, "tokens": 71_000, "percent": 65 }],
+        "decisions": [
+            { "at": 8, "turn": 1, "entrance": "turn_complete", "outcome": "defer", "tier": "ready", "percent": 65,
+                "tokens": 71_000, "boundaries": ["agent_done"], "reason": "r", "proposes": true },
+            { "at": 9, "turn": 1, "entrance": "preflight", "outcome": "nothing", "boundaries": [], "reason": "r",
+                "drops": "the message goes on", "vetoed": true, "stoppedBy": "rearm" },
+        ],
+        "context": [{ "at": 2, "turn": 1, "percent": 80 }],
+        "recorded": [{ "at": 9, "turn": 1, "by": "host", "tokensBefore": 90_000, "insideTurn": true }],
+        "filesReadAgain": 0, "refused": 0 });
+    samples! {
+        ReplayRunParams {}
+        ReplayRunParams {
+            "paths": ["/c/sessions"], "since": 1_790_000_000_000_i64, "model": "gpt", "order": "first", "window": 200_000,
+            "configurations": [{ "kind": "own" }, { "kind": "file", "file": "/w/other.toml" },
+                { "kind": "preset", "preset": "spec" }],
+            "detail": "decisions", "workDoneToken": "r1",
+        }
+        ReplayRunResult {
+            "configurations": ["your configuration"], "order": "second", "totals": [sums],
+            "files": [{ "file": "/c/a.jsonl", "reports": [session] },
+                { "file": "/c/b.jsonl", "reports": [], "error": "permission denied" }],
+            "others": [{ "file": "/c/c.jsonl",
+                "lines": { "lines": 1, "unknown": 0, "malformed": 1, "oversized": 0 } }],
+            "isStopped": false,
         }
     }
 }

@@ -46,6 +46,8 @@ fn broken(
         "required" => {
             rules().all(|name| name.as_str().is_some_and(|name| value.get(name).is_some()))
         }
+        "minItems" => value.as_array().map(|list| list.len() as u64) >= rule.as_u64(),
+        "maxItems" => value.as_array().map(|list| list.len() as u64) <= rule.as_u64(),
         "items" => return value.as_array()?.iter().find_map(|entry| misfit(document, rule, entry)),
         "properties" => {
             let fields = rule.as_object()?.iter();

@@ -1,5 +1,6 @@
 //! `rawr/recall/search`. Runs on a thread of its own and stops when its request is cancelled.
 
+use super::long_work::CancelOnDrop;
 use super::{ClientSession, Module, on_async};
 use crate::recall::{self, HitKind, RecallHit, RecallResult, SearchWords};
 use crate::wire::{self, RpcError};
@@ -9,7 +10,7 @@ use rawr_protocol::{
     ErrorCode, RecallKind, RecallPlace, RecallSearchParams, RecallSearchResult, Unread,
 };
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 
 /// The default and the maximum of results.
 const LIMIT: u64 = 50;
@@ -17,15 +18,6 @@ const MOST: u64 = 1000;
 
 pub fn register(module: &mut Module) -> Result<(), RegisterMethodError> {
     on_async::<RecallSearch, _>(module, search)
-}
-
-/// Stops the search when it is dropped.
-struct CancelOnDrop(Arc<AtomicBool>);
-
-impl Drop for CancelOnDrop {
-    fn drop(&mut self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
 }
 
 async fn search(

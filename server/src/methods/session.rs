@@ -1,6 +1,7 @@
 //! One client's session: the open threads, the documents in its editor, and the state that its requests share. The
 //! connection drives it and is the only one that waits.
 
+use super::long_work::LongWork;
 use super::{document, judgment};
 use crate::jobs::{Job, JobResult};
 use crate::outbox::Outbox;
@@ -25,6 +26,7 @@ pub struct ClientSession {
     registry: OnceLock<Mutex<ThreadRegistry>>,
     pub(super) client: OnceLock<String>,
     pub(super) evaluations: judgment::Evaluations,
+    pub(super) replays: LongWork,
     pub(super) outbox: Outbox,
     pub(super) trace: WorkTrace,
     pub(super) changes: ChangeNotifier,
@@ -55,12 +57,13 @@ impl ClientSession {
         changes: ChangeNotifier,
         home: Option<PathBuf>,
     ) -> Self {
-        let (registry, client, evaluations, tokens) = Default::default();
+        let (registry, client, evaluations, replays, tokens) = Default::default();
         let (editor, edited, past, reading) = Default::default();
         Self {
             registry,
             client,
             evaluations,
+            replays,
             outbox,
             trace,
             changes,

@@ -129,6 +129,7 @@ const ARROWS: [(&str, &[&str]); 30] = [
             "recall",
             "redact",
             "registry",
+            "replay",
             "repo",
             "store",
             "tokens",

@@ -13,11 +13,10 @@ use std::time::SystemTime;
 use anyhow::{Context, bail};
 use rawr_server::replay::{
     LabeledEnd, Labels, NextKind, PolicySource, ReplayDetail, ReplayOrder, ReplayRequest,
-    ReplayResult, TurnEndLabel, replay,
+    ReplayResult, TurnEndLabel, default_places, replay,
 };
 
 use super::common::CommonOptions;
-use super::replay::default_places;
 use crate::args::LabelArgs;
 use crate::render::label::{Question, show};
 

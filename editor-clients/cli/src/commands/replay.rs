@@ -12,7 +12,7 @@ use rawr_host::stop::StopRequest;
 use rawr_server::config::Home;
 use rawr_server::replay::{
     FileWithoutSession, LabelScore, Labels, PolicySource, ReplayDetail, ReplayOrder, ReplayRequest,
-    ReplayResult, ReplayTotals, ReplayedFile, replay, replay_stream,
+    ReplayResult, ReplayTotals, ReplayedFile, default_places, replay, replay_stream,
 };
 use rawr_server::replay_rows::turn_rows;
 use serde::Serialize;
@@ -70,19 +70,6 @@ fn request(home: Home, args: &ReplayArgs) -> anyhow::Result<ReplayRequest> {
             _ => ReplayDetail::Sums,
         },
     })
-}
-
-/// Where Codex and Claude Code keep their records.
-pub(super) fn default_places() -> Vec<PathBuf> {
-    let folder = |variable: &str, name: &str| {
-        let set = std::env::var_os(variable).filter(|value| !value.is_empty()).map(PathBuf::from);
-        set.or_else(|| std::env::home_dir().map(|home| home.join(name)))
-    };
-    let codex = folder("CODEX_HOME", ".codex");
-    let claude = folder("CLAUDE_CONFIG_DIR", ".claude");
-    let of_codex = ["sessions", "archived_sessions"];
-    let of_codex = codex.iter().flat_map(|codex| of_codex.map(|name| codex.join(name)));
-    of_codex.chain(claude.iter().map(|claude| claude.join("projects"))).collect()
 }
 
 fn work(

@@ -872,6 +872,14 @@
 ---@field range? rawr.Range Where in the file.
 ---@field severity rawr.Severity How bad it is.
 
+--- `$/progress`: how far a request is. `begin` comes first and `end` last, before the answer; when the request is cancelled, too.
+---@class rawr.ProgressParams
+---@field token rawr.ProgressToken The request's `workDoneToken`.
+---@field value rawr.WorkDoneProgress How far it is.
+
+--- What a client calls the progress of a request. It chooses one that it uses for nothing else.
+---@alias rawr.ProgressToken integer|string
+
 --- `rawr/prompt/changed`: a prompt file was edited.
 ---@class rawr.PromptChangedNotification
 ---@field name string The prompt; of a decision prompt its path, as a tier names it.
@@ -991,6 +999,166 @@
 ---@field more integer So many older ones were found and are not named.
 ---@field places rawr.RecallPlace[] Latest first.
 ---@field unread rawr.Unread[] What could not be searched.
+
+--- A compaction that is in the record.
+---@class rawr.ReplayCompaction
+---@field at integer When, Unix milliseconds.
+---@field by rawr.CompactionOrigin Who started it.
+---@field insideTurn boolean It came while the agent worked.
+---@field tokensBefore integer Tokens in the context before it.
+---@field turn integer The turn, counted from 1.
+
+--- A configuration to replay under.
+---@class rawr.ReplayConfiguration.own
+---@field kind 'own'
+
+---@class rawr.ReplayConfiguration.file
+---@field file string The file, absolute.
+---@field kind 'file'
+
+---@class rawr.ReplayConfiguration.preset
+---@field kind 'preset'
+---@field preset rawr.ReplayPreset The preset.
+
+---@alias rawr.ReplayConfiguration
+---| rawr.ReplayConfiguration.own # The user's own files.
+---| rawr.ReplayConfiguration.file # A file in place of the user's `rawr.toml`.
+---| rawr.ReplayConfiguration.preset # A preset without any other key.
+
+--- The context after a sampling request.
+---@class rawr.ReplayContextPoint
+---@field at integer When, Unix milliseconds.
+---@field percent integer Percent of the window left, as the replay has it.
+---@field turn integer The turn, counted from 1.
+
+--- One decision.
+---@class rawr.ReplayDecision
+---@field at integer When, Unix milliseconds.
+---@field boundaries rawr.Boundary[] The boundaries that counted.
+---@field drops? string Why it drops the proposal before it.
+---@field entrance rawr.Entrance The entrance that asked.
+---@field outcome rawr.Outcome What was decided.
+---@field percent? integer Percent of the context window left.
+---@field proposes? boolean It only proposes; the next message or silence decides.
+---@field reason string Why, in one sentence for people.
+---@field stoppedBy? rawr.Gate The only gate that stopped it.
+---@field tier? rawr.Tier The tier that held.
+---@field tokens? integer Tokens in the context.
+---@field turn integer The turn, counted from 1; 0 before the first.
+---@field vetoed? boolean Only the judge was against it.
+
+--- What a replay tells of each session.
+---@alias rawr.ReplayDetailName
+---| 'sums' # No decisions, no turns and no context over time.
+---| 'decisions' # The decisions and the turns.
+---| 'whole' # All.
+
+--- One record under each configuration.
+---@class rawr.ReplayFile
+---@field error? string Why it was read only in part, or not at all.
+---@field file string The record, absolute.
+---@field reports rawr.ReplaySession[] One report for each configuration.
+
+--- The format of a recorded session.
+---@alias rawr.ReplayFormat
+---| 'codex' # A rollout of Codex.
+---| 'claude' # A transcript of Claude Code.
+---| 'rawr' # The `events.jsonl` of a thread of rawr.
+
+--- How many lines were read, and how many of them tell nothing.
+---@class rawr.ReplayLines
+---@field lines integer All lines.
+---@field malformed integer Lines that are no JSON, or not of the shape that their kind has.
+---@field oversized integer Lines that are longer than any message.
+---@field unknown integer Lines of an unknown kind.
+
+--- What becomes of the context after a compaction that the replay starts.
+---@alias rawr.ReplayOrderName
+---| 'first' # Compactions are only counted, and the context grows on as it was recorded.
+---| 'second' # The context shrinks, so that the next compaction comes later.
+
+--- A file that holds no session of a known format.
+---@class rawr.ReplayOtherFile
+---@field file string The file, absolute.
+---@field lines rawr.ReplayLines What its lines were.
+
+--- A preset of the configuration (docs/spec/confirmation.md).
+---@alias rawr.ReplayPreset
+---| 'calm' # The end of a turn proposes a compaction; the next message, or silence, confirms it.
+---| 'spec' # Compacts when a turn ends.
+
+--- `rawr/replay/run`: when would these configurations have compacted in recorded sessions?
+---@class rawr.ReplayRunParams
+---@field configurations? rawr.ReplayConfiguration[] What to decide by: 8 at most, and the user's own configuration if absent or empty.
+---@field detail? rawr.ReplayDetailName What to tell of each session; `sums` if absent.
+---@field model? string Only sessions whose last model contains this text, whatever its case.
+---@field order? rawr.ReplayOrderName What becomes of the context after a compaction; `second` if absent.
+---@field paths? string[] Records and folders of records, absolute. The user's own sessions of Codex and Claude Code if absent or empty.
+---@field since? integer Only records that were changed since, Unix milliseconds.
+---@field window? integer The context window in tokens, at least 1; the recorded one if absent.
+---@field workDoneToken? rawr.ProgressToken Where to report progress with `$/progress`; nowhere if absent.
+
+--- Answer to `rawr/replay/run`.
+---@class rawr.ReplayRunResult
+---@field configurations string[] For people: `your configuration`, the path of a file, or `preset NAME`, in the order in which they were sent.
+---@field files rawr.ReplayFile[] The records in the order of their paths.
+---@field isStopped boolean It was stopped before the end. Never true here, because a cancelled request gets an error.
+---@field order rawr.ReplayOrderName What became of the context after a compaction.
+---@field others rawr.ReplayOtherFile[] Files that hold no session of a known format.
+---@field totals rawr.ReplaySums[] The sums over all sessions, for each configuration.
+
+--- One session under one configuration.
+---@class rawr.ReplaySession
+---@field activeMs integer Milliseconds in which something happened: pauses above ten minutes are left out.
+---@field context rawr.ReplayContextPoint[] The context after each sampling request; with `whole` only.
+---@field cwd string The folder that the agent worked in.
+---@field decisions rawr.ReplayDecision[] The decisions that rawr would have stored, in order; with `decisions` and `whole` only.
+---@field ended? rawr.ReplayTurn[] The turns that ended, in order; with `decisions` and `whole` only.
+---@field filesReadAgain integer Files that were read before a recorded compaction and again within five turns after it.
+---@field format? rawr.ReplayFormat The format of its record; absent if no line showed one.
+---@field lines rawr.ReplayLines Its lines.
+---@field model? string The last model.
+---@field recorded rawr.ReplayCompaction[] The compactions in the record.
+---@field refused integer Inputs that were refused; more than a few mean that the record was misread.
+---@field session string The host's id of the session.
+---@field spans? integer[] The first and the last time in it, Unix milliseconds.
+---@field turns integer How many turns ended.
+---@field window integer The context window in tokens that percentages are of.
+
+--- Sums over sessions.
+---@class rawr.ReplaySums
+---@field activeMs integer Milliseconds in which something happened.
+---@field confirmed integer Proposals that a message, silence or a more urgent tier confirmed.
+---@field dropped integer Proposals that a message dropped.
+---@field filesReadAgain integer Files read again after a recorded compaction.
+---@field fires integer Compactions that would have begun.
+---@field firesByBoundary table<string, integer> Compactions by boundary; one with two boundaries counts for both.
+---@field firesByTier table<string, integer> Compactions by tier; `none` where no tier held.
+---@field firesInsideTurn integer Those inside of a turn.
+---@field hostCompactions integer Compactions of the host by its own rules.
+---@field hostCompactionsInsideTurn integer Those inside of a turn.
+---@field hostCompactionsUnforeseen integer Those before which this configuration had begun none in the same session.
+---@field lines rawr.ReplayLines Lines of all records.
+---@field nearMisses table<string, integer> Decisions that a single gate stopped, by gate.
+---@field personCompactions integer Compactions that a person asked for.
+---@field proposals integer Proposals.
+---@field sessions integer Sessions with at least one turn.
+---@field turns integer Turns that ended.
+---@field vetoes integer Decisions that only the judge stopped.
+
+--- A turn that ended.
+---@class rawr.ReplayTurn
+---@field activeMs integer Milliseconds of it without pauses above ten minutes.
+---@field commands integer Shell commands that finished.
+---@field endedAt integer When it ended, Unix milliseconds.
+---@field ending rawr.TurnStatus How it ended.
+---@field failedCommands integer Those that failed.
+---@field filesReadAgain integer Files read again in it after a recorded compaction.
+---@field percent? integer Percent of the window left then.
+---@field requests integer Sampling requests.
+---@field startedAt integer When it began, Unix milliseconds.
+---@field tokens? integer Tokens in the context after the last request.
+---@field turn integer The turn, counted from 1.
 
 --- A request's id, chosen by who asks.
 ---@alias rawr.RequestId integer|string
@@ -1446,6 +1614,27 @@
 ---@field reason string Why, in one sentence for people.
 ---@field sequenceId? string The sequence that was started.
 ---@field tier? rawr.Tier The tier that held; absent above every tier, or while usage is unknown.
+
+--- How far a request is.
+---@class rawr.WorkDoneProgress.begin
+---@field cancellable boolean Whether `$/cancelRequest` ends the work early.
+---@field kind 'begin'
+---@field percentage? integer How much of it is done.
+---@field title string What is being done, for people.
+
+---@class rawr.WorkDoneProgress.report
+---@field kind 'report'
+---@field message? string How much is done of how much, for people.
+---@field percentage? integer How much of it is done; never less than before.
+
+---@class rawr.WorkDoneProgress.end
+---@field kind 'end'
+---@field message? string How it ended, for people.
+
+---@alias rawr.WorkDoneProgress
+---| rawr.WorkDoneProgress.begin # It begins.
+---| rawr.WorkDoneProgress.report # It goes on.
+---| rawr.WorkDoneProgress.end # It has ended, whatever the answer is.
 
 --- A git work tree at one moment.
 ---@class rawr.WorkTree
