@@ -117,3 +117,26 @@ impl Outbox {
         self.shared.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use futures::FutureExt;
+
+    #[tokio::test]
+    async fn a_message_is_noticed_whether_it_comes_before_or_while_it_is_waited_for() {
+        let outbox = Outbox::default();
+        outbox.send(Box::from(*b"before"));
+        assert!(outbox.filled().now_or_never().is_some());
+        outbox.take();
+        let other = outbox.clone();
+        let (filled, ()) = tokio::join!(
+            tokio::time::timeout(std::time::Duration::from_secs(30), outbox.filled()),
+            async move {
+                tokio::task::yield_now().await;
+                std::thread::spawn(move || other.send(Box::from(*b"meanwhile"))).join().unwrap();
+            }
+        );
+        assert!(filled.is_ok());
+    }
+}

@@ -31,6 +31,7 @@ mod kills;
 mod language;
 mod live_files;
 mod one_client;
+mod replay;
 mod repo;
 mod scratch;
 mod security;
