@@ -6,12 +6,11 @@ use std::process::ExitCode;
 use std::time::SystemTime;
 
 use rawr_host::stop::StopRequest;
-use rawr_server::replay::{PolicySource, ReplayDetail, ReplayOrder, ReplayRequest};
+use rawr_server::replay::{PolicySource, ReplayDetail, ReplayOrder, ReplayRequest, default_places};
 use rawr_server::tune::{TuneResult, tune};
 
 use super::common::CommonOptions;
 use super::long_read::{ReadProgress, until_stopped};
-use super::replay::default_places;
 use crate::args::TuneArgs;
 use crate::render::tune::{print_diff, print_tuned};
 
