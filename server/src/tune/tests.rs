@@ -1,3 +1,5 @@
+//! Candidates, changes of files, and the ranking, without sessions.
+
 use super::*;
 use rawr_core::boundary::Boundary;
 use rawr_core::policy::Preset;

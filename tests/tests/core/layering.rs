@@ -110,7 +110,7 @@ fn shipped(folder: &str) -> Vec<(String, String)> {
 
 /// The modules of the server with the modules that they use, from top to bottom: none uses one above it. A new arrow is
 /// a new line here; `UPDATE=1` copies the list to ARCHITECTURE.md.
-const ARROWS: [(&str, &[&str]); 30] = [
+const ARROWS: [(&str, &[&str]); 31] = [
     ("connection", &["jobs", "methods", "outbox", "registry", "trace", "watch", "workers"]),
     (
         "methods",
@@ -169,6 +169,7 @@ const ARROWS: [(&str, &[&str]); 30] = [
     ("recall", &["capsule", "redact"]),
     ("policy_tests", &["config", "problem", "prompts"]),
     ("replay_rows", &["replay"]),
+    ("tune", &["config", "parallel", "replay"]),
     ("replay", &["config", "parallel", "problem", "prompts"]),
     ("stats", &["parallel", "store"]),
     ("repo", &["config"]),
@@ -189,7 +190,7 @@ const ARROWS: [(&str, &[&str]); 30] = [
 ];
 
 /// The same for the core.
-const CORE_ARROWS: [(&str, &[&str]); 19] = [
+const CORE_ARROWS: [(&str, &[&str]); 20] = [
     (
         "machine",
         &[
@@ -205,10 +206,16 @@ const CORE_ARROWS: [(&str, &[&str]); 19] = [
             "units",
         ],
     ),
-    ("compose", &["event", "policy", "prompt", "signal", "thread"]),
+    ("compose", &["event", "excerpt", "policy", "prompt", "signal", "thread"]),
     ("coverage", &["event", "policy", "thread"]),
     ("judgment", &["boundary", "event", "policy", "prompt", "signal", "thread", "units"]),
-    ("thread", &["boundary", "event", "packet", "policy", "prompt", "scratch", "signal", "units"]),
+    (
+        "thread",
+        &[
+            "boundary", "event", "excerpt", "packet", "policy", "prompt", "scratch", "signal",
+            "units",
+        ],
+    ),
     ("packet", &["event", "policy"]),
     ("event", &["boundary", "policy", "prompt", "signal", "units"]),
     ("rules", &["policy", "prompt"]),
@@ -217,6 +224,7 @@ const CORE_ARROWS: [(&str, &[&str]); 19] = [
     ("scratch", &["units"]),
     ("words", &["steps"]),
     ("boundary", &[]),
+    ("excerpt", &[]),
     ("prompt", &[]),
     ("rewrite", &[]),
     ("steps", &[]),
@@ -354,10 +362,13 @@ fn core_modules_use_only_what_the_list_allows() {
 
 /// What the commands use of the server crate without a sidecar, by file: they read, check and print user files and
 /// stored threads, and `rawr serve` runs the sidecar. A new use is a new line here.
-const OF_THE_SERVER: [(&str, &[&str]); 23] = [
+const OF_THE_SERVER: [(&str, &[&str]); 26] = [
     ("args/since.rs", &["replay"]),
+    ("args/tune.rs", &["tune"]),
     ("commands/label.rs", &["replay"]),
     ("commands/replay.rs", &["config", "replay", "replay_rows"]),
+    ("commands/tune.rs", &["replay", "tune"]),
+    ("render/tune.rs", &["replay", "tune"]),
     ("render/label.rs", &["replay"]),
     ("render/replay/text.rs", &["replay"]),
     ("render/stats.rs", &["stats"]),
