@@ -3,7 +3,7 @@
 
 mod labels;
 
-use crate::config::{ConfigSources, Home, UnsavedTexts};
+use crate::config::{ConfigSources, Home, UnsavedTexts, project_toml};
 use crate::parallel::{ProgressListener, on_each};
 use crate::problem::{FileProblem, ProblemSeverity};
 use crate::prompts::PromptSet;
@@ -310,12 +310,13 @@ fn is_record(path: &Path) -> bool {
     name.ends_with(".jsonl") || name.ends_with(".jsonl.zst")
 }
 
-/// Policies depend on the model, because a configuration may have tables of models.
+/// Policies depend on the model, because a configuration may have tables of models, and on the project, whose file may
+/// narrow them.
 struct Policies<'r> {
     home: &'r Home,
     /// The text that stands in for the user's `rawr.toml`.
     texts: Vec<UnsavedTexts>,
-    known: Mutex<BTreeMap<String, Vec<Policy>>>,
+    known: Mutex<BTreeMap<(String, Option<PathBuf>), Vec<Policy>>>,
 }
 
 impl<'r> Policies<'r> {
@@ -350,12 +351,14 @@ impl<'r> Policies<'r> {
         Ok(Self { home: &request.home, texts, known: Mutex::default() })
     }
 
-    fn of(&self, model: Option<&str>) -> Vec<Policy> {
+    fn of(&self, model: Option<&str>, folder: Option<&Path>) -> Vec<Policy> {
+        let project = folder.filter(|it| it.is_absolute() && project_toml(it).exists());
         let load = |unsaved| {
             let unsaved = Some(unsaved);
-            ConfigSources { model, unsaved, ..ConfigSources::at(self.home) }.load().0.policy
+            let sources = ConfigSources { model, project, unsaved, ..ConfigSources::at(self.home) };
+            sources.load().0.policy
         };
-        let key = model.unwrap_or_default().to_owned();
+        let key = (model.unwrap_or_default().to_owned(), project.map(Path::to_owned));
         if let Ok(known) = self.known.lock()
             && let Some(policies) = known.get(&key)
         {
@@ -388,9 +391,12 @@ fn play_lines(
     };
     let mut players: Vec<Player<'_>> = Vec::new();
     let mut waiting: Vec<TimedMoment> = Vec::new();
-    let mut model = None;
-    let begin = |waiting: &mut Vec<TimedMoment>, model: Option<&str>| -> Vec<Player<'_>> {
-        let mut players: Vec<_> = (policies.of(model).iter())
+    let (mut model, mut folder) = (None, None);
+    let begin = |waiting: &mut Vec<TimedMoment>,
+                 model: Option<&str>,
+                 folder: Option<&Path>|
+     -> Vec<Player<'_>> {
+        let mut players: Vec<_> = (policies.of(model, folder).iter())
             .map(|policy| Player::new(policy, prompts, settings))
             .collect();
         for moment in waiting.drain(..) {
@@ -402,11 +408,14 @@ fn play_lines(
         if let Moment::Model(name) = &moment.what {
             model.get_or_insert_with(|| name.clone());
         }
+        if let Moment::Opened(host) = &moment.what {
+            folder.get_or_insert_with(|| PathBuf::from(&host.cwd));
+        }
         if players.is_empty() {
             let is_known = matches!(moment.what, Moment::Usage { .. });
             waiting.push(moment);
             if is_known || waiting.len() >= BEFORE_THE_MODEL {
-                players = begin(&mut waiting, model.as_deref());
+                players = begin(&mut waiting, model.as_deref(), folder.as_deref());
             }
         } else {
             players.iter_mut().for_each(|player| player.play(moment.clone()));
@@ -418,7 +427,7 @@ fn play_lines(
         Err(error) => Err(error),
     };
     if players.is_empty() {
-        players = begin(&mut waiting, model.as_deref());
+        players = begin(&mut waiting, model.as_deref(), folder.as_deref());
     }
     let mut reports: Vec<_> = players.into_iter().map(Player::finish).collect();
     let error = match done {

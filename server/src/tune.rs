@@ -101,6 +101,9 @@ pub enum TuneError {
     /// The sessions cannot be replayed.
     #[error(transparent)]
     Replay(#[from] ReplayError),
+    /// No session fits.
+    #[error("no session was replayed; `rawr replay` with the same paths shows what they hold")]
+    NoSession,
     /// The configuration cannot be changed.
     #[error("{}: {message}; `rawr config check` shows what is wrong", path.display())]
     Configuration {
@@ -147,6 +150,9 @@ pub fn tune(
         .collect();
     let tried = tuned.len();
     let own = tuned.remove(0);
+    if own.totals.sessions == 0 && !replayed.is_stopped {
+        return Err(TuneError::NoSession);
+    }
     let best = tuned.into_iter().min_by(TunedConfiguration::by_rank);
     let best = best.filter(|best| best.by_rank(&own).is_lt());
     let diff = best.as_ref().map(|best| diff(&file, &own.text, &best.text));

@@ -133,6 +133,28 @@ fn the_sums_are_printed_beside_those_of_another_configuration() {
 }
 
 #[test]
+fn the_file_of_a_sessions_project_narrows_the_configuration() {
+    let fixture = CommandFixture::new();
+    let project = fixture.path("project");
+    fs::create_dir(&project).unwrap();
+    let record = fs::read_to_string(sample("sessions/claude.jsonl")).unwrap();
+    let in_project = record.replace("\"cwd\": \"/w\"", &format!("\"cwd\": {project:?}"));
+    assert_ne!(in_project, record);
+    let file = fixture.path("session.jsonl");
+    fs::write(&file, in_project).unwrap();
+    let fires = || {
+        let done = fixture.run(&["replay", &file.display().to_string(), "--json"]);
+        assert!(done.status.success(), "{}", err(&done));
+        let whole: Value = serde_json::from_str(&out(&done)).unwrap();
+        whole["totals"][0]["fires"].clone()
+    };
+    assert_eq!(fires(), 1);
+    let never = "[rawr_auto_compaction]\nconfirm_percent = 100\n";
+    fs::write(project.join(".rawr.toml"), never).unwrap();
+    assert_eq!(fires(), 0);
+}
+
+#[test]
 fn first_order_counts_without_compacting() {
     let fixture = CommandFixture::new();
     let done =

@@ -124,6 +124,9 @@ fn what_cannot_be_changed_is_an_error() {
     let done = fixture.run(&on_samples(&missing, &samples));
     assert_eq!(done.status.code(), Some(1));
     assert!(err(&done).contains("failed to read"), "{}", err(&done));
+    let done = fixture.run(&on_samples(&["--target", "at a commit", "--model", "none"], &samples));
+    assert_eq!(done.status.code(), Some(1));
+    assert!(err(&done).contains("no session was replayed"), "{}", err(&done));
     fs::write(fixture.path("rawr.toml"), "x = [").unwrap();
     let done = fixture.run(&on_samples(&["--target", "at a commit"], &samples));
     assert_eq!(done.status.code(), Some(1));
