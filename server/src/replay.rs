@@ -316,7 +316,14 @@ struct Policies<'r> {
     home: &'r Home,
     /// The text that stands in for the user's `rawr.toml`.
     texts: Vec<UnsavedTexts>,
-    known: Mutex<BTreeMap<(String, Option<PathBuf>), Vec<Policy>>>,
+    known: Mutex<BTreeMap<PolicyKey, Vec<Policy>>>,
+}
+
+/// What a policy depends on.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct PolicyKey {
+    model: String,
+    project: Option<PathBuf>,
 }
 
 impl<'r> Policies<'r> {
@@ -358,7 +365,10 @@ impl<'r> Policies<'r> {
             let sources = ConfigSources { model, project, unsaved, ..ConfigSources::at(self.home) };
             sources.load().0.policy
         };
-        let key = (model.unwrap_or_default().to_owned(), project.map(Path::to_owned));
+        let key = PolicyKey {
+            model: model.unwrap_or_default().to_owned(),
+            project: project.map(Path::to_owned),
+        };
         if let Ok(known) = self.known.lock()
             && let Some(policies) = known.get(&key)
         {
