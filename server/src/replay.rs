@@ -32,7 +32,7 @@ pub use rawr_replay::report::{
 pub use rawr_replay::time::parse as parse_time;
 
 /// The folders in which Codex and Claude Code keep the user's sessions. They need not exist.
-pub fn default_places() -> Vec<PathBuf> {
+fn default_places() -> Vec<PathBuf> {
     let folder = |variable: &str, name: &str| {
         let set = std::env::var_os(variable).filter(|value| !value.is_empty()).map(PathBuf::from);
         set.or_else(|| std::env::home_dir().map(|home| home.join(name)))
@@ -49,10 +49,8 @@ pub fn default_places() -> Vec<PathBuf> {
 pub struct ReplayRequest {
     /// The user's files.
     pub home: Home,
-    /// Records and folders of records.
+    /// Records and folders of records. Empty: the user's own sessions of Codex and Claude Code.
     pub paths: Vec<PathBuf>,
-    /// A path that does not exist is passed over.
-    pub may_be_missing: bool,
     /// What to decide by, one column each.
     pub policies: Vec<PolicySource>,
     /// Only records that were changed since.
@@ -65,6 +63,22 @@ pub struct ReplayRequest {
     pub window: Option<u64>,
     /// What is kept of each session, beside the sums.
     pub detail: ReplayDetail,
+}
+
+impl ReplayRequest {
+    /// The sums of these records, under the user's own configuration.
+    pub fn new(home: Home, paths: Vec<PathBuf>) -> Self {
+        Self {
+            home,
+            paths,
+            policies: vec![PolicySource::Own],
+            since: None,
+            model: None,
+            order: ReplayOrder::Second,
+            window: None,
+            detail: ReplayDetail::Sums,
+        }
+    }
 }
 
 /// Where a policy comes from.
@@ -259,13 +273,15 @@ struct RecordFile {
 
 /// The records to read, the largest first, so that the workers end together.
 fn records(request: &ReplayRequest) -> Result<Vec<RecordFile>, ReplayError> {
+    let is_default = request.paths.is_empty();
+    let paths = if is_default { &default_places() } else { &request.paths };
     let mut files = Vec::new();
-    for place in &request.paths {
+    for place in paths {
         let unreadable = |source| ReplayError::Unreadable { path: place.clone(), source };
         match place.metadata() {
             Ok(about) if about.is_dir() => walk(place, &mut files).map_err(unreadable)?,
             Ok(about) => files.push(RecordFile { path: place.clone(), size: about.len() }),
-            Err(_) if request.may_be_missing => {}
+            Err(_) if is_default => {}
             Err(error) => return Err(unreadable(error)),
         }
     }
@@ -276,7 +292,7 @@ fn records(request: &ReplayRequest) -> Result<Vec<RecordFile>, ReplayError> {
         });
     }
     if files.is_empty() {
-        let names: Vec<_> = request.paths.iter().map(|place| place.display().to_string()).collect();
+        let names: Vec<_> = paths.iter().map(|place| place.display().to_string()).collect();
         return Err(ReplayError::Nothing(names.join(", ")));
     }
     files.sort_by(|a, b| b.size.cmp(&a.size).then_with(|| a.path.cmp(&b.path)));

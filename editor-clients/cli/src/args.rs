@@ -7,6 +7,7 @@ mod hooks;
 mod label;
 mod replay;
 mod restore;
+mod sessions;
 mod since;
 mod state;
 mod stats;

@@ -6,9 +6,7 @@ use super::large_answer::{AnswerError, SerializedResult};
 use super::long_work::WorkLabels;
 use super::{ClientSession, Module, on_serialized};
 use crate::config::Home;
-use crate::replay::{
-    PolicySource, ReplayDetail, ReplayError, ReplayOrder, ReplayRequest, default_places, replay,
-};
+use crate::replay::{PolicySource, ReplayDetail, ReplayError, ReplayOrder, ReplayRequest, replay};
 use crate::wire::{RpcError, ToCore};
 use jsonrpsee::core::RegisterMethodError;
 use rawr_protocol::framing::BODY_LIMIT;
@@ -51,7 +49,6 @@ async fn run(
 }
 
 fn request(home: Home, params: ReplayRunParams) -> Result<ReplayRequest, RpcError> {
-    let is_default = params.paths.is_empty();
     let paths = params.paths.into_iter().map(|path| absolute("paths", path));
     let paths: Vec<_> = paths.collect::<Result<_, _>>()?;
     if params.window == Some(0) {
@@ -59,8 +56,7 @@ fn request(home: Home, params: ReplayRunParams) -> Result<ReplayRequest, RpcErro
     }
     Ok(ReplayRequest {
         home,
-        paths: if is_default { default_places() } else { paths },
-        may_be_missing: is_default,
+        paths,
         policies: policies(params.configurations)?,
         since: params.since.map(since).transpose()?,
         model: params.model,
@@ -112,11 +108,12 @@ fn since(at_ms: i64) -> Result<SystemTime, RpcError> {
 }
 
 fn refusal(error: &ReplayError, request: &ReplayRequest) -> RpcError {
+    let is_configuration = |path| request.policies.contains(&PolicySource::File(path));
     let (field, file) = match error {
-        ReplayError::Unreadable { path, .. } if request.paths.contains(path) => {
-            ("paths", Some(path))
+        ReplayError::Unreadable { path, .. } if is_configuration(path.clone()) => {
+            ("configurations", Some(path))
         }
-        ReplayError::Unreadable { path, .. } => ("configurations", Some(path)),
+        ReplayError::Unreadable { path, .. } => ("paths", Some(path)),
         ReplayError::Configuration { .. } => ("configurations", None),
         ReplayError::Nothing(_) => ("paths", None),
     };

@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, ensure};
 use rawr_server::config::Home;
-use rawr_server::replay::{PolicySource, ReplayDetail, ReplayOrder, ReplayRequest, replay};
+use rawr_server::replay::{ReplayRequest, replay};
 use serde_json::json;
 use tempfile::TempDir;
 
@@ -98,17 +98,8 @@ impl GeneratedRecords {
 
     fn rawr(&self) -> Result<()> {
         let home = TempDir::new()?;
-        let request = ReplayRequest {
-            home: Home::at(home.path()),
-            paths: vec![self.folder.path().to_owned()],
-            may_be_missing: false,
-            policies: vec![PolicySource::Own],
-            since: None,
-            model: None,
-            order: ReplayOrder::Second,
-            window: None,
-            detail: ReplayDetail::Sums,
-        };
+        let paths = vec![self.folder.path().to_owned()];
+        let request = ReplayRequest::new(Home::at(home.path()), paths);
         let result = replay(&request, &AtomicBool::new(false), &|_, _| {})?;
         let expected = fs::read_dir(self.folder.path())?.count() * TURNS;
         let turns = result.totals.first().map_or(0, |totals| totals.turns as usize);

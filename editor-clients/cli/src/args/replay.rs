@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::since::{SinceTime, parse_since};
+use super::sessions::SessionArgs;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -33,17 +33,8 @@ pub struct ReplayArgs {
     #[arg(long, value_name = "FILE")]
     pub against: Option<PathBuf>,
 
-    /// Only sessions changed since: 12h, 7d, 4w, or a date such as 2026-11-01
-    #[arg(long, value_name = "TIME", value_parser = parse_since)]
-    pub since: Option<SinceTime>,
-
-    /// Only sessions whose model contains this text
-    #[arg(long, value_name = "MODEL")]
-    pub model: Option<String>,
-
-    /// Context window in tokens, instead of the recorded one [default for Claude Code: 200000]
-    #[arg(long, value_name = "TOKENS", value_parser = clap::value_parser!(u64).range(1..))]
-    pub window: Option<u64>,
+    #[command(flatten)]
+    pub sessions: SessionArgs,
 
     /// Count compactions without carrying them out: the context grows on as recorded
     #[arg(long)]

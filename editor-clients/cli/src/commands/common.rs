@@ -13,6 +13,7 @@ use rawr_host::stop::StopRequest;
 use rawr_protocol::{PromptGetParams, methods};
 use rawr_server::config::Home;
 use rawr_server::store::Store;
+use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::args::ConfigSetting;
@@ -106,6 +107,12 @@ pub(super) async fn prompt(sidecar: &mut SidecarClient, name: &str) -> anyhow::R
     let params = PromptGetParams { name: name.to_owned() };
     let got = sidecar.call::<methods::PromptGet>(params).await;
     got.map(|got| got.text).with_context(|| format!("failed to load the prompt {name}"))
+}
+
+/// One JSON value on a line of its own.
+pub(super) fn print_json(out: &mut impl Write, value: &impl Serialize) -> anyhow::Result<()> {
+    serde_json::to_writer(&mut *out, value)?;
+    Ok(writeln!(out)?)
 }
 
 /// Writes a file whole or not at all, private to the user. What is no file, such as a terminal, is written to.

@@ -12,8 +12,8 @@ use std::time::SystemTime;
 
 use anyhow::{Context, bail};
 use rawr_server::replay::{
-    LabeledEnd, Labels, NextKind, PolicySource, ReplayDetail, ReplayOrder, ReplayRequest,
-    ReplayResult, TurnEndLabel, default_places, replay,
+    LabeledEnd, Labels, NextKind, ReplayDetail, ReplayOrder, ReplayRequest, ReplayResult,
+    TurnEndLabel, replay,
 };
 
 use super::common::CommonOptions;
@@ -24,17 +24,11 @@ pub(super) fn run(common: &CommonOptions, args: &LabelArgs) -> anyhow::Result<Ex
     let home = common.home()?;
     let file = args.to.clone().unwrap_or_else(|| home.dir.join("labels.jsonl"));
     let labels = if file.exists() { Labels::read(&file)? } else { Labels::default() };
-    let is_default = args.paths.is_empty();
     let request = ReplayRequest {
-        home,
-        paths: if is_default { default_places() } else { args.paths.clone() },
-        may_be_missing: is_default,
-        policies: vec![PolicySource::Own],
         since: args.since.map(|since| since.before(SystemTime::now())),
-        model: None,
         order: ReplayOrder::First,
-        window: None,
         detail: ReplayDetail::Texts,
+        ..ReplayRequest::new(home, args.paths.clone())
     };
     let result = replay(&request, &AtomicBool::new(false), &|_, _| {})?;
     let questions = questions(&result, &labels, args.sample);

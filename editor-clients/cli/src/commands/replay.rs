@@ -5,19 +5,18 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
-use std::time::SystemTime;
 
 use anyhow::{Context, bail};
 use rawr_host::stop::StopRequest;
 use rawr_server::config::Home;
 use rawr_server::replay::{
     FileWithoutSession, LabelScore, Labels, PolicySource, ReplayDetail, ReplayOrder, ReplayRequest,
-    ReplayResult, ReplayTotals, ReplayedFile, default_places, replay, replay_stream,
+    ReplayResult, ReplayTotals, ReplayedFile, replay, replay_stream,
 };
 use rawr_server::replay_rows::turn_rows;
 use serde::Serialize;
 
-use super::common::{CommonOptions, write_whole};
+use super::common::{CommonOptions, print_json, write_whole};
 use super::long_read::{ReadProgress, until_stopped};
 use crate::args::ReplayArgs;
 use crate::render::replay::{ReplayColumn, ReplayPrinter, page};
@@ -44,20 +43,12 @@ pub(super) async fn run(common: &CommonOptions, args: ReplayArgs) -> anyhow::Res
 }
 
 fn request(home: Home, args: &ReplayArgs) -> anyhow::Result<ReplayRequest> {
-    let is_default = args.paths.is_empty();
     if args.paths.len() > 1 && args.paths.iter().any(|path| path == Path::new("-")) {
         bail!("`-` stands alone: standard input holds one session");
     }
-    let since = args.since.map(|since| since.before(SystemTime::now()));
     Ok(ReplayRequest {
-        home,
-        paths: if is_default { default_places() } else { args.paths.clone() },
-        may_be_missing: is_default,
         policies: policies(args),
-        since,
-        model: args.model.clone(),
         order: if args.first_order { ReplayOrder::First } else { ReplayOrder::Second },
-        window: args.window,
         detail: match args {
             ReplayArgs { jsonl: true, .. } => ReplayDetail::Decisions,
             ReplayArgs { json, html, plot, .. } if *json || html.is_some() || *plot => {
@@ -69,6 +60,7 @@ fn request(home: Home, args: &ReplayArgs) -> anyhow::Result<ReplayRequest> {
             }
             _ => ReplayDetail::Sums,
         },
+        ..args.sessions.request(home, &args.paths)
     })
 }
 
@@ -134,13 +126,11 @@ fn print(
     if output.jsonl {
         for file in &result.files {
             for row in turn_rows(file, policies) {
-                serde_json::to_writer(&mut out, &row)?;
-                writeln!(out)?;
+                print_json(&mut out, &row)?;
             }
         }
     } else if output.json {
-        serde_json::to_writer(&mut out, &whole())?;
-        writeln!(out)?;
+        print_json(&mut out, &whole())?;
     } else {
         let printer = ReplayPrinter { columns: &columns, order: output.order };
         let mut text = printer.print(result, output.each, output.plot);

@@ -13,7 +13,7 @@ use rawr_server::stats::{
 use rawr_server::store::maintenance::StoredThreads;
 use serde::Serialize;
 
-use super::common::{CommonOptions, now_ms};
+use super::common::{CommonOptions, now_ms, print_json};
 use super::long_read::{ReadProgress, until_stopped};
 use super::stored::chosen;
 use super::threads::{complain, no_thread};
@@ -56,8 +56,7 @@ pub(super) async fn run(common: &CommonOptions, args: StatsArgs) -> anyhow::Resu
 fn print(result: &StatsResult, args: &StatsArgs) -> anyhow::Result<()> {
     if args.json {
         let mut out = io::BufWriter::new(io::stdout().lock());
-        serde_json::to_writer(&mut out, &WholeStats::of(result))?;
-        writeln!(out)?;
+        print_json(&mut out, &WholeStats::of(result))?;
         return Ok(out.flush()?);
     }
     let text = StatsPrinter { now_ms: now_ms() }.print(result, args.each);

@@ -3,13 +3,12 @@
 
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
-use std::time::SystemTime;
 
 use rawr_host::stop::StopRequest;
-use rawr_server::replay::{PolicySource, ReplayDetail, ReplayOrder, ReplayRequest, default_places};
+use rawr_server::replay::{PolicySource, ReplayRequest};
 use rawr_server::tune::{TuneResult, tune};
 
-use super::common::CommonOptions;
+use super::common::{CommonOptions, print_json};
 use super::long_read::{ReadProgress, until_stopped};
 use crate::args::TuneArgs;
 use crate::render::tune::{print_diff, print_tuned};
@@ -17,17 +16,9 @@ use crate::render::tune::{print_diff, print_tuned};
 /// Runs the command. The exit code is 1 where the target is not reached.
 pub(super) async fn run(common: &CommonOptions, args: TuneArgs) -> anyhow::Result<ExitCode> {
     let mut stop = StopRequest::on_signals()?;
-    let is_default = args.paths.is_empty();
     let request = ReplayRequest {
-        home: common.home()?,
-        paths: if is_default { default_places() } else { args.paths.clone() },
-        may_be_missing: is_default,
         policies: vec![args.config.clone().map_or(PolicySource::Own, PolicySource::File)],
-        since: args.since.map(|since| since.before(SystemTime::now())),
-        model: args.model.clone(),
-        order: ReplayOrder::Second,
-        window: args.window,
-        detail: ReplayDetail::Sums,
+        ..args.sessions.request(common.home()?, &args.paths)
     };
     let progress = ReadProgress::of("sessions", !args.json);
     let target = args.target;
@@ -49,8 +40,7 @@ pub(super) async fn run(common: &CommonOptions, args: TuneArgs) -> anyhow::Resul
 fn print(result: &TuneResult, args: &TuneArgs) -> anyhow::Result<()> {
     if args.json {
         let mut out = io::BufWriter::new(io::stdout().lock());
-        serde_json::to_writer(&mut out, result)?;
-        writeln!(out)?;
+        print_json(&mut out, result)?;
         return Ok(out.flush()?);
     }
     let mut out = anstream::AutoStream::auto(io::stdout());

@@ -42,34 +42,30 @@ fn verdict(result: &TuneResult) -> String {
         format!("{rate:.2} compactions in an hour, {late} too late")
     };
     let own = format!("yours: {}", of(&result.own));
-    let late =
-        "Too late is a compaction of the host that none of rawr's came before, or an emergency.";
-    match &result.proposal {
+    let sentence = match &result.proposal {
         None if result.own.reaches_target => {
+            let of_own = of(&result.own);
             format!(
-                "Your configuration reaches the target, and none that was tried does better ({}).\n{late}",
-                of(&result.own)
+                "Your configuration reaches the target, and none that was tried does better ({of_own})"
             )
         }
-        None => format!(
-            "No configuration that was tried reaches the target or comes nearer ({own}).\n{late}"
-        ),
-        Some(best) if best.reaches_target && result.own.reaches_target => {
-            format!(
-                "Your configuration reaches the target; the proposed one comes earlier: {} ({own}).\n{late}",
-                of(best)
-            )
-        }
-        Some(best) if best.reaches_target => {
-            format!("The proposed configuration reaches the target: {} ({own}).\n{late}", of(best))
+        None => {
+            format!("No configuration that was tried reaches the target or comes nearer ({own})")
         }
         Some(best) => {
-            format!(
-                "No configuration that was tried reaches the target; the nearest: {} ({own}).\n{late}",
-                of(best)
-            )
+            let result = match (best.reaches_target, result.own.reaches_target) {
+                (true, true) => {
+                    "Your configuration reaches the target; the proposed one comes earlier"
+                }
+                (true, false) => "The proposed configuration reaches the target",
+                (false, _) => "No configuration that was tried reaches the target; the nearest",
+            };
+            format!("{result}: {} ({own})", of(best))
         }
-    }
+    };
+    format!(
+        "{sentence}.\nToo late is a compaction of the host that none of rawr's came before, or an emergency."
+    )
 }
 
 /// The change alone, as `patch` reads it.
