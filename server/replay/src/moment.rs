@@ -61,6 +61,8 @@ pub struct RecordedHost {
     pub version: Option<String>,
     /// The host takes messages inside a turn.
     pub takes_messages_inside_turn: bool,
+    /// What the host subtracts from usage and window before it shows a percentage.
+    pub baseline: Tokens,
 }
 
 /// A moment with its time.

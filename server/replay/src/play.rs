@@ -276,7 +276,7 @@ impl<'p> Player<'p> {
             model: None,
             window: Some(window),
             window_is_assumed: true,
-            baseline: Tokens(0),
+            baseline: host.baseline,
             agent: None,
             transcript: None,
             running_turn: None,

@@ -134,6 +134,7 @@ impl Scenario {
             cwd: FOLDER.to_owned(),
             version: None,
             takes_messages_inside_turn: true,
+            baseline: Tokens(0),
         };
         let mut now = START;
         player.play(TimedMoment { at: now, what: Moment::Opened(host) });

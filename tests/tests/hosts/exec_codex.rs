@@ -104,6 +104,35 @@ fn a_session_with_codex_continues_after_a_compaction_without_a_second_one() {
     assert!(failed.contains(&"rearm") && failed.contains(&"boundary"), "{last}");
 }
 
+/// The rollout that Codex wrote, and what the sidecar decided meanwhile.
+#[test]
+fn a_rollout_is_decided_as_its_session_was() {
+    let fixture = CodexExecFixture::new(session(PACKET));
+    let done = fixture.exec(&["WRITE-PARSER please", "AND-NOW the docs"]);
+    done.expect_success();
+    let begun =
+        |decision: &&Value| ["compact", "defer"].contains(&decision["outcome"].as_str().unwrap());
+    let shown = |decision: &Value, percent: &str| {
+        ["outcome", "tier", percent, "reason"].map(|key| decision[key].to_string()).join(" ")
+    };
+    let live: Vec<_> = done
+        .all("verdict")
+        .into_iter()
+        .filter(begun)
+        .map(|it| shown(it, "percentRemaining"))
+        .collect();
+    assert!(live.iter().any(|decision| decision.starts_with("\"compact\"")), "{live:?}");
+
+    let mut replay = Command::new(rawr());
+    replay.args(["replay", "--json"]).arg(fixture.home.path().join("sessions"));
+    let replayed =
+        replay.envs(fixture.home.environment()).env_remove("RAWR_HOME").output().unwrap();
+    let replayed: Value = serde_json::from_slice(&replayed.stdout).unwrap();
+    let decisions = replayed["files"][0]["reports"][0]["decisions"].as_array().unwrap();
+    let replayed: Vec<_> = decisions.iter().filter(begun).map(|it| shown(it, "percent")).collect();
+    assert_eq!(replayed, live);
+}
+
 #[test]
 fn a_refused_compaction_is_reported_and_the_session_continues() {
     let fixture = CodexExecFixture::new(session(PACKET).on_compaction([http_error(500)]));

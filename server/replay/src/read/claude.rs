@@ -244,6 +244,7 @@ impl RecordReader for ClaudeReader {
                 cwd: cwd.to_string(),
                 version: line.version.as_deref().map(str::to_owned),
                 takes_messages_inside_turn: false,
+                baseline: Tokens(0),
             }));
         }
         match line.kind.as_deref() {

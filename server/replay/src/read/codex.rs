@@ -139,6 +139,8 @@ enum ShellCommand {
     Words(Vec<String>),
 }
 
+/// What Codex's status line subtracts, as in a live session.
+const BASELINE_TOKENS: Tokens = Tokens(12_000);
 const SHELLS: [&str; 4] = ["exec_command", "shell", "shell_command", "local_shell"];
 
 impl RecordReader for CodexReader {
@@ -185,6 +187,7 @@ impl CodexReader {
                 cwd: meta.cwd.unwrap_or_default(),
                 version: meta.cli_version,
                 takes_messages_inside_turn: true,
+                baseline: BASELINE_TOKENS,
             }));
         }
         LineKind::Known

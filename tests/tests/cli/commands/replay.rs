@@ -70,20 +70,20 @@ fn both_formats_of_codex_are_read() {
     check_table(
         "rollouts/legacy.jsonl",
         expect![[r#"
-        1 defer asap 62% 7187 tokens, -
-        1 compact asap 62% 7187 tokens, -
-        2 nothing - 87% 2411 tokens, -
-        3 nothing asap 63% 6953 tokens, -
-        4 nothing asap 63% 7080 tokens, -
+        1 defer ready 66% 71870 tokens, -
+        1 compact ready 66% 71870 tokens, -
+        2 nothing - 93% 24110 tokens, -
+        3 nothing ready 68% 69530 tokens, -
+        4 nothing ready 67% 70800 tokens, -
     "#]],
     );
     check_table(
         "rollouts/paginated.jsonl",
         expect![[r#"
-        1 defer asap 25% 143139 tokens, -
-        1 compact asap 25% 143139 tokens, -
-        2 nothing - 88% 23718 tokens, -
-        3 nothing - 94% 11839 tokens, -
+        1 defer asap 26% 143139 tokens, -
+        1 compact asap 26% 143139 tokens, -
+        2 nothing - 93% 23718 tokens, -
+        3 nothing - 100% 11839 tokens, -
     "#]],
     );
 }
