@@ -64,18 +64,19 @@ where
 }
 
 /// Counts by name, without entries that this release does not know.
-pub(crate) fn counts<'de, D>(deserializer: D) -> Result<BTreeMap<String, u32>, D::Error>
+pub(crate) fn counts<'de, D, T>(deserializer: D) -> Result<BTreeMap<String, T>, D::Error>
 where
     D: Deserializer<'de>,
+    T: Deserialize<'de>,
 {
     #[derive(Deserialize)]
     #[serde(untagged)]
-    enum Entry {
-        Known(u32),
+    enum Entry<T> {
+        Known(T),
         Unknown(IgnoredAny),
     }
 
-    let entries: BTreeMap<String, Entry> = object(deserializer)?;
+    let entries: BTreeMap<String, Entry<T>> = object(deserializer)?;
     let known = entries.into_iter().filter_map(|(name, entry)| match entry {
         Entry::Known(count) => Some((name, count)),
         Entry::Unknown(_) => None,

@@ -116,6 +116,13 @@ pub struct ReplayRunResult {
     pub order: ReplayOrderName,
     /// The sums over all sessions, for each configuration.
     pub totals: Vec<ReplaySums>,
+    /// What the requests of each of these cost; empty without a `prices.toml` in the home.
+    #[serde(
+        default,
+        deserialize_with = "crate::lenient::list",
+        skip_serializing_if = "Vec::is_empty"
+    )]
+    pub costs: Vec<ReplayPrice>,
     /// The records in the order of their paths.
     #[serde(default, deserialize_with = "crate::lenient::list")]
     pub files: Vec<ReplayFile>,
@@ -125,6 +132,24 @@ pub struct ReplayRunResult {
     /// It was stopped before the end. Never true here, because a cancelled request gets an error.
     #[serde(default, deserialize_with = "crate::lenient::or_default")]
     pub is_stopped: bool,
+}
+
+/// What requests cost, in hundredths of the currency of the prices.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct ReplayPrice {
+    /// Under the configuration.
+    pub cents: u64,
+    /// As recorded.
+    pub recorded_cents: u64,
+    /// Models without a price, whose requests are not in it.
+    #[serde(
+        default,
+        deserialize_with = "crate::lenient::list",
+        skip_serializing_if = "Vec::is_empty"
+    )]
+    pub unpriced: Vec<String>,
 }
 
 /// Sums over sessions.
@@ -169,8 +194,33 @@ pub struct ReplaySums {
     pub person_compactions: u32,
     /// Files read again after a recorded compaction.
     pub files_read_again: u32,
+    /// The tokens of all requests under this configuration, by model; `unknown` where the record names none.
+    #[serde(default, deserialize_with = "crate::lenient::counts")]
+    pub tokens: BTreeMap<String, ReplayTokens>,
+    /// The same as recorded.
+    #[serde(default, deserialize_with = "crate::lenient::counts")]
+    pub recorded_tokens: BTreeMap<String, ReplayTokens>,
     /// Lines of all records.
     pub lines: ReplayLines,
+}
+
+/// Tokens of requests, by what a provider charges for them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct ReplayTokens {
+    /// Requests.
+    pub requests: u64,
+    /// Read, neither from the cache nor into it.
+    pub input: u64,
+    /// Read from the cache.
+    pub cached: u64,
+    /// Read and put into the cache for some minutes.
+    pub written: u64,
+    /// Read and put into the cache for an hour.
+    pub written_for_hour: u64,
+    /// Written by the model.
+    pub output: u64,
 }
 
 /// How many lines were read, and how many of them tell nothing.
@@ -257,6 +307,12 @@ pub struct ReplaySession {
     pub recorded: Vec<ReplayCompaction>,
     /// Files that were read before a recorded compaction and again within five turns after it.
     pub files_read_again: u32,
+    /// The tokens of all requests under this configuration, by model; `unknown` where the record names none.
+    #[serde(default, deserialize_with = "crate::lenient::counts")]
+    pub tokens: BTreeMap<String, ReplayTokens>,
+    /// The same as recorded.
+    #[serde(default, deserialize_with = "crate::lenient::counts")]
+    pub recorded_tokens: BTreeMap<String, ReplayTokens>,
     /// Inputs that were refused; more than a few mean that the record was misread.
     pub refused: u32,
 }
@@ -284,6 +340,9 @@ pub struct ReplayTurn {
     pub failed_commands: u32,
     /// Files read again in it after a recorded compaction.
     pub files_read_again: u32,
+    /// Tokens that requests read since the turn before ended, with those of compactions.
+    #[serde(default, deserialize_with = "crate::lenient::or_default")]
+    pub tokens_read: u64,
     /// Tokens in the context after the last request.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tokens: Option<u64>,

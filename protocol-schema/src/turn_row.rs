@@ -40,6 +40,8 @@ pub struct ReplayTurnRow {
     pub commands: u32,
     /// Those with another exit code than 0.
     pub failed_commands: u32,
+    /// Tokens that requests read since the turn before ended, as the replay has it, with those of compactions.
+    pub tokens_read: u64,
     /// Tokens in the context at the end, as the replay has it; null if no request told it.
     pub tokens: Option<u64>,
     /// Percent of the window left at the end.

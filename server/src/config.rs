@@ -31,7 +31,7 @@ use crate::problem::{FileProblem, capped, from_toml};
 use crate::prompts::PacketFrontMatter;
 use keys::WordEnum as _;
 use layer::{LayerSetting, LayerSource};
-use models::ModelPattern;
+pub(crate) use models::ModelPattern;
 use rawr_core::policy::{JudgeBackend, MidTurn, Policy, PressureTier};
 use rawr_core::prompt::PromptName;
 use serde_json::{Map, Value, json};

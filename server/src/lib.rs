@@ -6,7 +6,7 @@
 //! judgment or a look at the repository (`repo`), and `workers` runs what may wait for the disk. `watch` reports files
 //! that other processes write, and `trace` reports the sidecar's own work to the client. `capsule` stores the state
 //! before a compaction, `recall` searches what was said, `language` serves editors, and `replay` plays recorded sessions
-//! (`replay_rows` as a table).
+//! (`replay_rows` as a table, `prices` for what they cost).
 
 #![deny(missing_docs)]
 
@@ -24,6 +24,7 @@ mod notes;
 mod outbox;
 mod parallel;
 pub mod policy_tests;
+pub mod prices;
 pub mod problem;
 pub mod prompts;
 mod publish;

@@ -5,6 +5,7 @@ mod labels;
 
 use crate::config::{ConfigSources, Home, UnsavedTexts, project_toml};
 use crate::parallel::{ProgressListener, on_each};
+use crate::prices::{PriceError, Prices};
 use crate::problem::{FileProblem, ProblemSeverity};
 use crate::prompts::PromptSet;
 use rawr_core::policy::Policy;
@@ -23,6 +24,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::SystemTime;
 
+pub use crate::prices::ReplayCost;
 pub use labels::{LabelCounts, LabelError, LabelScore, LabeledEnd, Labels, NextKind, TurnEndLabel};
 
 pub use rawr_replay::report::{
@@ -30,6 +32,7 @@ pub use rawr_replay::report::{
     SessionReport, TurnTexts,
 };
 pub use rawr_replay::time::parse as parse_time;
+pub use rawr_replay::tokens::{ModelTokens, TokenCounts};
 
 /// The folders in which Codex and Claude Code keep the user's sessions. They need not exist.
 fn default_places() -> Vec<PathBuf> {
@@ -63,6 +66,8 @@ pub struct ReplayRequest {
     pub window: Option<u64>,
     /// What is kept of each session, beside the sums.
     pub detail: ReplayDetail,
+    /// The file of prices; `prices.toml` of the home, if it exists, unless named.
+    pub prices: Option<PathBuf>,
 }
 
 impl ReplayRequest {
@@ -77,6 +82,7 @@ impl ReplayRequest {
             order: ReplayOrder::Second,
             window: None,
             detail: ReplayDetail::Sums,
+            prices: None,
         }
     }
 }
@@ -162,6 +168,8 @@ pub struct ReplayResult {
     pub files: Vec<ReplayedFile>,
     /// The sums for each policy.
     pub totals: Vec<ReplayTotals>,
+    /// What the requests of each of these cost, where the user wrote down prices.
+    pub costs: Vec<ReplayCost>,
     /// Files that hold no session of a known format.
     pub others: Vec<FileWithoutSession>,
     /// It was stopped before the end.
@@ -187,6 +195,9 @@ pub enum ReplayError {
         /// What is wrong.
         message: String,
     },
+    /// The prices are wrong.
+    #[error(transparent)]
+    Prices(#[from] PriceError),
     /// There is nothing to replay.
     #[error("no recorded sessions in {0}; pass the path of a file or folder")]
     Nothing(String),
@@ -204,6 +215,7 @@ pub fn replay(
 ) -> Result<ReplayResult, ReplayError> {
     let files = records(request)?;
     let policies = Policies::new(request)?;
+    let prices = Prices::load(&request.home, request.prices.as_deref())?;
     let shipped = PromptSet::shipped();
     let prompts = shipped.prompts();
     let play = |file: &RecordFile| {
@@ -218,10 +230,15 @@ pub fn replay(
     };
     let mut found = on_each(&files, stop, progress, play, instead);
     found.sort_by(|a, b| a.file.cmp(&b.file));
-    Ok(summed(found, request, stop))
+    Ok(summed(found, request, prices.as_ref(), stop))
 }
 
-fn summed(found: Vec<ReplayedFile>, request: &ReplayRequest, stop: &AtomicBool) -> ReplayResult {
+fn summed(
+    found: Vec<ReplayedFile>,
+    request: &ReplayRequest,
+    prices: Option<&Prices>,
+    stop: &AtomicBool,
+) -> ReplayResult {
     let mut result = ReplayResult {
         totals: vec![ReplayTotals::default(); request.policies.len()],
         is_stopped: stop.load(Ordering::Relaxed),
@@ -244,6 +261,10 @@ fn summed(found: Vec<ReplayedFile>, request: &ReplayRequest, stop: &AtomicBool) 
             result.files.push(file);
         }
     }
+    if let Some(prices) = prices {
+        let cost = |totals: &ReplayTotals| prices.cost(&totals.tokens, &totals.recorded_tokens);
+        result.costs = result.totals.iter().map(cost).collect();
+    }
     result
 }
 
@@ -259,11 +280,12 @@ pub fn replay_stream(
     bytes: Box<dyn io::Read>,
 ) -> Result<ReplayResult, ReplayError> {
     let policies = Policies::new(request)?;
+    let prices = Prices::load(&request.home, request.prices.as_deref())?;
     let shipped = PromptSet::shipped();
     let prompts = shipped.prompts();
     let lines = Ok(Some(FileLines::new(bytes)));
     let file = play_lines(name, lines, request, &policies, prompts, stop);
-    Ok(summed(vec![file], request, stop))
+    Ok(summed(vec![file], request, prices.as_ref(), stop))
 }
 
 struct RecordFile {

@@ -44,6 +44,7 @@ fn rows(file: &str, report: &SessionReport, configuration: &str) -> Vec<ReplayTu
             requests: turn.requests,
             commands: turn.commands,
             failed_commands: turn.failed_commands,
+            tokens_read: turn.tokens_read,
             tokens: turn.tokens.map(|tokens| tokens.0),
             percent_left: turn.percent.map(|percent| u32::from(percent.0)),
             proposed: proposal.is_some(),

@@ -436,16 +436,20 @@ fn kept() -> Vec<Sample> {
 }
 
 fn replayed() -> Vec<Sample> {
+    let tokens = json!({ "m": { "requests": 2, "input": 20, "cached": 130_000, "written": 7_000, "writtenForHour": 0,
+        "output": 900 } });
     let sums = json!({ "sessions": 1, "turns": 4, "activeMs": 60_000, "proposals": 2, "confirmed": 1, "dropped": 1,
         "fires": 1, "firesInsideTurn": 0, "firesByTier": { "asap": 1 }, "firesByBoundary": { "agent_done": 1 },
         "vetoes": 0, "nearMisses": { "rearm": 1 }, "hostCompactions": 1, "hostCompactionsInsideTurn": 1,
         "hostCompactionsUnforeseen": 0, "personCompactions": 0, "filesReadAgain": 1,
+        "tokens": tokens, "recordedTokens": tokens,
         "lines": { "lines": 32, "unknown": 0, "malformed": 1, "oversized": 0 } });
     let session = json!({ "session": "s", "cwd": "/w", "format": "claude", "model": "m", "window": 200_000,
         "spans": [1, 9], "activeMs": 8, "turns": 1,
         "lines": { "lines": 32, "unknown": 0, "malformed": 1, "oversized": 0 },
         "ended": [{ "turn": 1, "startedAt": 1, "endedAt": 8, "activeMs": 7, "ending": "completed", "requests": 2,
-            "commands": 1, "failedCommands": 1, "filesReadAgain": 0, "tokens": 71_000, "percent": 65 }],
+            "commands": 1, "failedCommands": 1, "filesReadAgain": 0, "tokensRead": 137_020,
+            "tokens": 71_000, "percent": 65 }],
         "decisions": [
             { "at": 8, "turn": 1, "entrance": "turn_complete", "outcome": "defer", "tier": "ready", "percent": 65,
                 "tokens": 71_000, "boundaries": ["agent_done"], "reason": "r", "proposes": true },
@@ -454,7 +458,7 @@ fn replayed() -> Vec<Sample> {
         ],
         "context": [{ "at": 2, "turn": 1, "percent": 80 }],
         "recorded": [{ "at": 9, "turn": 1, "by": "host", "tokensBefore": 90_000, "insideTurn": true }],
-        "filesReadAgain": 0, "refused": 0 });
+        "filesReadAgain": 0, "tokens": tokens, "recordedTokens": tokens, "refused": 0 });
     samples! {
         ReplayRunParams {}
         ReplayRunParams {
@@ -465,6 +469,7 @@ fn replayed() -> Vec<Sample> {
         }
         ReplayRunResult {
             "configurations": ["your configuration"], "order": "second", "totals": [sums],
+            "costs": [{ "cents": 85, "recordedCents": 85, "unpriced": ["n"] }],
             "files": [{ "file": "/c/a.jsonl", "reports": [session] },
                 { "file": "/c/b.jsonl", "reports": [], "error": "permission denied" }],
             "others": [{ "file": "/c/c.jsonl",

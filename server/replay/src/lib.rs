@@ -10,6 +10,8 @@
 pub mod lines;
 pub mod time;
 
+pub mod tokens;
+
 pub mod moment;
 pub mod read;
 

@@ -1,5 +1,6 @@
 //! What the record of a session tells, in the order in which it happened. Each host's reader produces these.
 
+use crate::tokens::TokenCounts;
 use rawr_core::Event;
 use rawr_core::event::{CompactionInitiator, TurnEnding};
 use rawr_core::signal::plan::PlanItem;
@@ -24,6 +25,10 @@ pub enum Moment {
         context: Tokens,
         /// The size of the context window, where known.
         window: Option<Tokens>,
+        /// Its tokens, by what they cost.
+        counts: TokenCounts,
+        /// More of the request before it, whose counts these replace.
+        is_part: bool,
         /// The turn goes on with another request.
         needs_follow_up: bool,
     },

@@ -8,6 +8,7 @@ use crate::report::{
     ContextPoint, REWORK_TURNS, RecordedCompaction, ReplayOrder, ReplayedDecision, ReplayedTurn,
     SessionReport, TurnTexts,
 };
+use crate::tokens::{TokenCounts, TokenMeter};
 use host::{turn_completed, turn_started, usage};
 use rawr_core::assess::{DecisionRecord, GateStatus};
 use rawr_core::event::{
@@ -115,6 +116,9 @@ pub struct Player<'p> {
     read: HashMap<String, usize>,
     /// The turns before the last recorded compaction.
     compacted_after: u32,
+    meter: TokenMeter,
+    /// What was read when the last turn ended.
+    read_before: u64,
 }
 
 #[derive(Debug, Default)]
@@ -161,6 +165,8 @@ impl<'p> Player<'p> {
             actions: VecDeque::new(),
             read: HashMap::new(),
             compacted_after: 0,
+            meter: TokenMeter::default(),
+            read_before: 0,
         }
     }
 
@@ -185,8 +191,9 @@ impl<'p> Player<'p> {
             Moment::Compacted(by) => self.compacted(by),
             _ if self.in_own_turn => self.in_own_turn = !matches!(what, Moment::TurnEnded(_)),
             Moment::Said(text) => (self.last_message, self.says) = (Some(text), true),
-            Moment::Usage { context, window, needs_follow_up } => {
+            Moment::Usage { context, window, counts, is_part, needs_follow_up } => {
                 self.usage(context, window, needs_follow_up);
+                self.count(counts, is_part);
             }
             Moment::Command { id, words, exit_code, cwd } => {
                 let command = match <[String; 1]>::try_from(words) {
@@ -218,6 +225,7 @@ impl<'p> Player<'p> {
         self.wait_until(self.now.plus_seconds(SILENCE_AT_END));
         let mut report = self.report;
         report.window = self.machine.thread().window.unwrap_or(ASSUMED_WINDOW);
+        (report.tokens, report.recorded_tokens) = self.meter.finish();
         report
     }
 
@@ -342,7 +350,6 @@ impl<'p> Player<'p> {
             boundaries: Default::default(),
             heard: None,
         });
-        self.counted.requests += 1;
         if let Some(percent) = self.percent_remaining() {
             self.counted.percent = Some(percent);
             let (at, turn) = (self.now, self.report.turns + 1);
@@ -350,11 +357,21 @@ impl<'p> Player<'p> {
         }
     }
 
+    fn count(&mut self, counts: TokenCounts, is_part: bool) {
+        if self.turn.is_none() {
+            return;
+        }
+        self.counted.requests += u32::from(!is_part || self.counted.requests == 0);
+        self.meter.request(self.report.model.as_deref(), counts, self.freed, is_part);
+    }
+
     fn end_turn(&mut self, status: TurnEnding) {
         let Some(turn) = self.turn.take() else { return };
         self.report.turns += 1;
         let last_message = self.last_message.take();
         let counted = std::mem::take(&mut self.counted);
+        let read = self.meter.read();
+        let tokens_read = read.saturating_sub(std::mem::replace(&mut self.read_before, read));
         self.report.ended.push(ReplayedTurn {
             turn: self.report.turns,
             started_at: counted.started_at,
@@ -365,6 +382,7 @@ impl<'p> Player<'p> {
             commands: counted.commands,
             failed_commands: counted.failed_commands,
             files_read_again: counted.files_read_again,
+            tokens_read,
             tokens: (counted.requests > 0).then_some(self.context),
             percent: counted.percent,
             texts: self.settings.keeps_texts.then(|| TurnTexts {
@@ -385,6 +403,7 @@ impl<'p> Player<'p> {
         });
         self.compacted_after = self.report.turns;
         let before = std::mem::take(&mut self.freed).saturating_add(self.context.0);
+        self.meter.compacted(self.report.model.as_deref(), before, self.context.0);
         self.recorded = Tokens(0);
         self.saw(CompactionReported {
             status: CompactionProgress::Completed,

@@ -1,6 +1,7 @@
 //! What a replay found, as data: for people, for files and for the wire.
 
 use crate::read::{LineCounts, RecordFormat};
+use crate::tokens::{ModelTokens, add};
 use rawr_core::assess::{DecisionGate, GateEvidence};
 use rawr_core::boundary::Boundaries;
 use rawr_core::event::{CompactionInitiator, DecisionEntrance, DecisionOutcome, TurnEnding};
@@ -94,6 +95,8 @@ pub struct ReplayedTurn {
     pub failed_commands: u32,
     /// Files read again in it after a recorded compaction.
     pub files_read_again: u32,
+    /// Tokens that requests read since the turn before ended, with those of compactions.
+    pub tokens_read: u64,
     /// Tokens in the context after the last request.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tokens: Option<Tokens>,
@@ -185,6 +188,10 @@ pub struct SessionReport {
     pub recorded: Vec<RecordedCompaction>,
     /// Files that were read before a recorded compaction and again within five turns after it.
     pub files_read_again: u32,
+    /// The tokens of all requests under this policy, by model.
+    pub tokens: ModelTokens,
+    /// The same as recorded.
+    pub recorded_tokens: ModelTokens,
     /// Inputs that the machine refused; more than a few mean that the record was misread.
     pub refused: u32,
 }
@@ -227,6 +234,10 @@ pub struct ReplayTotals {
     pub person_compactions: u32,
     /// Files read again after a recorded compaction.
     pub files_read_again: u32,
+    /// The tokens of all requests under this policy, by model.
+    pub tokens: ModelTokens,
+    /// The same as recorded.
+    pub recorded_tokens: ModelTokens,
     /// Lines of all records.
     pub lines: LineCounts,
 }
@@ -246,6 +257,8 @@ impl ReplayTotals {
             *sum += *part;
         }
         self.active_ms += other.active_ms;
+        add(&mut self.tokens, &other.tokens);
+        add(&mut self.recorded_tokens, &other.recorded_tokens);
         for (tier, count) in &other.fires_by_tier {
             *self.fires_by_tier.entry(tier).or_default() += count;
         }
@@ -283,6 +296,8 @@ impl ReplayTotals {
         self.turns += session.turns;
         self.active_ms += session.active_ms;
         self.files_read_again += session.files_read_again;
+        add(&mut self.tokens, &session.tokens);
+        add(&mut self.recorded_tokens, &session.recorded_tokens);
         let mut is_open = false;
         for decision in &session.decisions {
             self.proposals += u32::from(decision.proposes);

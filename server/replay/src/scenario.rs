@@ -8,6 +8,7 @@ pub use expect::{Expectation, PlacedDecision, PlayedScenario, ScenarioOutcome};
 use crate::moment::{Moment, RecordedHost, TimedMoment};
 use crate::play::{PlayMode, Player, ReplaySettings, ScriptedJudge};
 use crate::report::ReplayOrder;
+use crate::tokens::TokenCounts;
 use rawr_core::event::{CompactionInitiator, TurnEnding};
 use rawr_core::policy::Policy;
 use rawr_core::prompt::Prompts;
@@ -161,6 +162,8 @@ impl Scenario {
             ScenarioStep::Usage(size) => vec![Moment::Usage {
                 context: size.tokens(self.window),
                 window: Some(self.window),
+                counts: TokenCounts::default(),
+                is_part: false,
                 needs_follow_up: !self.is_last_request(at),
             }],
             ScenarioStep::Run { command, exit_code } => vec![Moment::Command {

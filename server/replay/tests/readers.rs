@@ -23,9 +23,11 @@ fn check(lines: &[Value], expected: Expect) {
             Moment::Prompt(text) => format!("prompt {text}"),
             Moment::TurnStarted => "turn".to_owned(),
             Moment::Said(text) => format!("said {text}"),
-            Moment::Usage { context, needs_follow_up, .. } => {
-                format!("usage {context}{}", if needs_follow_up { ", goes on" } else { "" })
-            }
+            Moment::Usage { context, needs_follow_up, is_part, .. } => format!(
+                "usage {context}{}{}",
+                if is_part { ", same request" } else { "" },
+                if needs_follow_up { ", goes on" } else { "" }
+            ),
             Moment::Command { words, exit_code, .. } => {
                 format!("command {} -> {exit_code}", words.join(" "))
             }
@@ -160,6 +162,30 @@ fn only_commands_that_ran_to_their_end_count() {
             2s command cargo test -> 101
             8s command git commit -> 0
             9s end interrupted
+        "#]],
+    );
+}
+
+#[test]
+fn the_blocks_of_one_message_are_one_request() {
+    let part = |id: &str, block: Value| {
+        let usage = json!({"input_tokens": 10, "output_tokens": 5});
+        claude(1, "assistant", json!({"id": id, "content": [block], "usage": usage}))
+    };
+    let text = || json!({"type": "text", "text": "Done."});
+    let tool = json!({"type": "tool_use", "id": "a", "name": "Glob", "input": {}});
+    check(
+        &[prompt(0, "one"), part("m1", text()), part("m1", tool), part("m2", text())],
+        expect![[r#"
+            0s opened s
+            0s prompt one
+            1s turn
+            1s said Done.
+            1s usage 15
+            1s usage 15, same request, goes on
+            1s said Done.
+            1s usage 15
+            1s end completed
         "#]],
     );
 }

@@ -51,6 +51,11 @@ impl Home {
         self.dir.join("config.toml")
     }
 
+    /// What requests cost, if the user wrote it down.
+    pub fn prices_toml(&self) -> PathBuf {
+        self.dir.join("prices.toml")
+    }
+
     /// The folder of prompt files.
     pub fn prompt_folder(&self) -> PathBuf {
         self.dir.join("auto-compact")

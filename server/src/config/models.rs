@@ -55,10 +55,10 @@ pub(super) fn written(path: &str, model: Option<&ModelPattern>) -> String {
 
 /// A model's name, or a pattern with `*` for any text. Ordered by specificity, least specific first.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct ModelPattern(String);
+pub(crate) struct ModelPattern(String);
 
 impl ModelPattern {
-    pub(super) fn of(text: &str) -> Self {
+    pub(crate) fn of(text: &str) -> Self {
         Self(text.to_owned())
     }
 
@@ -71,7 +71,7 @@ impl ModelPattern {
         format!("{TABLE}.{:?}", self.0)
     }
 
-    pub(super) fn matches(&self, model: &str) -> bool {
+    pub(crate) fn matches(&self, model: &str) -> bool {
         let Some((first, rest)) = self.0.split_once('*') else { return self.0 == model };
         let Some(mut model) = model.strip_prefix(first) else { return false };
         let (middle, last) = rest.rsplit_once('*').unwrap_or(("", rest));

@@ -67,6 +67,7 @@ fn request(home: Home, params: ReplayRunParams) -> Result<ReplayRequest, RpcErro
             Some(ReplayDetailName::Decisions) => ReplayDetail::Decisions,
             Some(ReplayDetailName::Whole) => ReplayDetail::Whole,
         },
+        prices: None,
     })
 }
 
@@ -114,7 +115,7 @@ fn refusal(error: &ReplayError, request: &ReplayRequest) -> RpcError {
             ("configurations", Some(path))
         }
         ReplayError::Unreadable { path, .. } => ("paths", Some(path)),
-        ReplayError::Configuration { .. } => ("configurations", None),
+        ReplayError::Configuration { .. } | ReplayError::Prices(_) => ("configurations", None),
         ReplayError::Nothing(_) => ("paths", None),
     };
     let mut answer = RpcError::bad_field(field, error.to_string());

@@ -110,7 +110,7 @@ fn shipped(folder: &str) -> Vec<(String, String)> {
 
 /// The modules of the server with the modules that they use, from top to bottom: none uses one above it. A new arrow is
 /// a new line here; `UPDATE=1` copies the list to ARCHITECTURE.md.
-const ARROWS: [(&str, &[&str]); 31] = [
+const ARROWS: [(&str, &[&str]); 32] = [
     ("connection", &["jobs", "methods", "outbox", "registry", "trace", "watch", "workers"]),
     (
         "methods",
@@ -170,7 +170,8 @@ const ARROWS: [(&str, &[&str]); 31] = [
     ("policy_tests", &["config", "problem", "prompts"]),
     ("replay_rows", &["replay"]),
     ("tune", &["config", "parallel", "replay"]),
-    ("replay", &["config", "parallel", "problem", "prompts"]),
+    ("replay", &["config", "parallel", "prices", "problem", "prompts"]),
+    ("prices", &["config"]),
     ("stats", &["parallel", "store"]),
     ("repo", &["config"]),
     ("workers", &["capsule", "store"]),
@@ -248,14 +249,15 @@ const HOST_ARROWS: [(&str, &[&str]); 12] = [
 ];
 
 /// The same for the crate that replays.
-const REPLAY_ARROWS: [(&str, &[&str]); 8] = [
+const REPLAY_ARROWS: [(&str, &[&str]); 9] = [
     ("stats", &["read", "report"]),
-    ("scenario", &["moment", "play", "report"]),
-    ("play", &["moment", "report"]),
-    ("report", &["read"]),
-    ("read", &["lines", "moment", "time"]),
+    ("scenario", &["moment", "play", "report", "tokens"]),
+    ("play", &["moment", "report", "tokens"]),
+    ("report", &["read", "tokens"]),
+    ("read", &["lines", "moment", "time", "tokens"]),
+    ("moment", &["tokens"]),
     ("lines", &[]),
-    ("moment", &[]),
+    ("tokens", &[]),
     ("time", &[]),
 ];
 

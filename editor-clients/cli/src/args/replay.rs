@@ -36,6 +36,10 @@ pub struct ReplayArgs {
     #[command(flatten)]
     pub sessions: SessionArgs,
 
+    /// What requests cost [default: prices.toml in the home, if there is one]
+    #[arg(long, value_name = "FILE")]
+    pub prices: Option<PathBuf>,
+
     /// Count compactions without carrying them out: the context grows on as recorded
     #[arg(long)]
     pub first_order: bool,

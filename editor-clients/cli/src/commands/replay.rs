@@ -10,8 +10,8 @@ use anyhow::{Context, bail};
 use rawr_host::stop::StopRequest;
 use rawr_server::config::Home;
 use rawr_server::replay::{
-    FileWithoutSession, LabelScore, Labels, PolicySource, ReplayDetail, ReplayOrder, ReplayRequest,
-    ReplayResult, ReplayTotals, ReplayedFile, replay, replay_stream,
+    FileWithoutSession, LabelScore, Labels, PolicySource, ReplayCost, ReplayDetail, ReplayOrder,
+    ReplayRequest, ReplayResult, ReplayTotals, ReplayedFile, replay, replay_stream,
 };
 use rawr_server::replay_rows::turn_rows;
 use serde::Serialize;
@@ -48,6 +48,7 @@ fn request(home: Home, args: &ReplayArgs) -> anyhow::Result<ReplayRequest> {
     }
     Ok(ReplayRequest {
         policies: policies(args),
+        prices: args.prices.clone(),
         order: if args.first_order { ReplayOrder::First } else { ReplayOrder::Second },
         detail: match args {
             ReplayArgs { jsonl: true, .. } => ReplayDetail::Decisions,
@@ -151,6 +152,8 @@ struct WholeReplay<'r> {
     configurations: Vec<&'r str>,
     order: ReplayOrder,
     totals: &'r [ReplayTotals],
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    costs: &'r [ReplayCost],
     files: &'r [ReplayedFile],
     others: &'r [FileWithoutSession],
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -169,6 +172,7 @@ impl<'r> WholeReplay<'r> {
             configurations: columns.iter().map(|column| column.0.as_str()).collect(),
             order,
             totals: &result.totals,
+            costs: &result.costs,
             files: &result.files,
             others: &result.others,
             labels,

@@ -3,6 +3,7 @@
 
 use super::{LineKind, RecordReader, Text, Told};
 use crate::moment::{Moment, RecordedHost};
+use crate::tokens::TokenCounts;
 use rawr_core::event::{CompactionInitiator, TurnEnding};
 use rawr_core::signal::plan::{PlanItem, PlanItemStatus};
 use rawr_core::units::{Timestamp, Tokens};
@@ -19,6 +20,8 @@ pub(super) struct ClaudeReader {
     opened: bool,
     in_turn: bool,
     model: Option<String>,
+    /// The id of the last message, of which each block has a line.
+    message: Option<String>,
     /// Shell commands without a result yet, by the id of their call.
     commands: HashMap<String, String>,
     /// The time of the last line of the agent or its tools: a turn without a mark of its end ended then, and not when the
@@ -57,6 +60,8 @@ struct CompactMetadata {
 #[derive(Deserialize)]
 struct Message<'l> {
     #[serde(borrow)]
+    id: Option<Text<'l>>,
+    #[serde(borrow)]
     model: Option<Text<'l>>,
     #[serde(borrow)]
     content: Option<Content<'l>>,
@@ -69,15 +74,36 @@ struct MessageUsage {
     input_tokens: u64,
     #[serde(default, deserialize_with = "count")]
     cache_creation_input_tokens: u64,
+    #[serde(default, rename = "cache_creation", deserialize_with = "for_hour")]
+    for_hour: u64,
     #[serde(default, deserialize_with = "count")]
     cache_read_input_tokens: u64,
     #[serde(default, deserialize_with = "count")]
     output_tokens: u64,
 }
 
+impl MessageUsage {
+    fn counts(&self) -> TokenCounts {
+        TokenCounts {
+            requests: 1,
+            input: self.input_tokens,
+            cached: self.cache_read_input_tokens,
+            written: self.cache_creation_input_tokens.saturating_sub(self.for_hour),
+            written_for_hour: self.for_hour.min(self.cache_creation_input_tokens),
+            output: self.output_tokens,
+        }
+    }
+}
+
 /// What is no count is 0: a message is worth more than its usage.
 fn count<'de, D: Deserializer<'de>>(from: D) -> Result<u64, D::Error> {
     Ok(Value::deserialize(from)?.as_u64().unwrap_or(0))
+}
+
+/// Of the tokens that go into the cache, those that stay for an hour.
+fn for_hour<'de, D: Deserializer<'de>>(from: D) -> Result<u64, D::Error> {
+    let kinds = Value::deserialize(from)?;
+    Ok(kinds.get("ephemeral_1h_input_tokens").and_then(Value::as_u64).unwrap_or(0))
 }
 
 #[derive(Deserialize)]
@@ -392,11 +418,18 @@ impl ClaudeReader {
                 .saturating_add(usage.cache_read_input_tokens)
                 .saturating_add(usage.output_tokens);
             if context > 0 {
+                let is_part =
+                    message.id.is_some() && message.id.as_deref() == self.message.as_deref();
                 told.add(Moment::Usage {
                     context: Tokens(context),
                     window: None,
+                    counts: usage.counts(),
+                    is_part,
                     needs_follow_up: calls_tool,
                 });
+                if !is_part {
+                    self.message = message.id.map(Text::into_owned);
+                }
             }
         }
         LineKind::Known

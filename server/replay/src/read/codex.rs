@@ -2,6 +2,7 @@
 
 use super::{LineKind, RecordReader, Text, Told};
 use crate::moment::{Moment, RecordedHost};
+use crate::tokens::TokenCounts;
 use rawr_core::event::{CompactionInitiator, TurnEnding};
 use rawr_core::signal::plan::{PlanItem, PlanItemStatus};
 use rawr_core::units::Tokens;
@@ -112,6 +113,28 @@ struct TokenInfo {
 #[derive(Deserialize)]
 struct LastUsage {
     total_tokens: u64,
+    #[serde(default)]
+    input_tokens: u64,
+    #[serde(default)]
+    cached_input_tokens: u64,
+    #[serde(default)]
+    cache_write_input_tokens: u64,
+    #[serde(default)]
+    output_tokens: u64,
+}
+
+impl LastUsage {
+    fn counts(&self) -> TokenCounts {
+        let kept = self.cached_input_tokens.saturating_add(self.cache_write_input_tokens);
+        TokenCounts {
+            requests: 1,
+            input: self.input_tokens.saturating_sub(kept),
+            cached: self.cached_input_tokens,
+            written: self.cache_write_input_tokens,
+            written_for_hour: 0,
+            output: self.output_tokens,
+        }
+    }
 }
 
 #[derive(Deserialize)]
@@ -294,6 +317,8 @@ impl CodexReader {
         told.add(Moment::Usage {
             context: Tokens(last.total_tokens),
             window: info.model_context_window.map(Tokens),
+            counts: last.counts(),
+            is_part: false,
             needs_follow_up: true,
         });
     }

@@ -2,6 +2,7 @@
 
 use super::{LineKind, RecordReader, Told};
 use crate::moment::Moment;
+use crate::tokens::TokenCounts;
 use rawr_core::event::{CompactionInitiator, CompactionProgress, Origin};
 use rawr_core::units::TurnId;
 use rawr_core::{Event, Record};
@@ -11,6 +12,8 @@ use serde::de::IgnoredAny;
 pub(super) struct EventReader {
     /// A turn of rawr's own that runs.
     own_turn: Option<TurnId>,
+    /// The requests of the turn are reported one by one.
+    has_requests: bool,
 }
 
 impl RecordReader for EventReader {
@@ -40,7 +43,7 @@ impl EventReader {
                 self.own_turn = Some(turn.turn);
             }
             Event::TurnStarted(turn) => {
-                self.own_turn = None;
+                (self.own_turn, self.has_requests) = (None, false);
                 if let Some(text) = turn.text {
                     told.add(Moment::Prompt(text));
                 }
@@ -54,9 +57,12 @@ impl EventReader {
                 if let Some(text) = report.last_message {
                     told.add(Moment::Said(text));
                 }
+                self.has_requests = true;
                 told.add(Moment::Usage {
                     context: report.usage.context,
                     window: report.window,
+                    counts: TokenCounts::of(&report.usage),
+                    is_part: false,
                     needs_follow_up: report.needs_follow_up,
                 });
             }
@@ -68,6 +74,8 @@ impl EventReader {
                     told.add(Moment::Usage {
                         context: usage.context,
                         window: None,
+                        counts: TokenCounts::of(&usage),
+                        is_part: self.has_requests,
                         needs_follow_up: false,
                     });
                 }

@@ -1,21 +1,24 @@
 //! The result of a replay in the protocol's types. Has the shape of `rawr replay --json`, which a test compares.
 
 use crate::replay::{
-    ContextPoint, FileWithoutSession, RecordedCompaction, ReplayRequest, ReplayResult,
-    ReplayTotals, ReplayedDecision, ReplayedFile, ReplayedTurn, SessionReport,
+    ContextPoint, FileWithoutSession, ModelTokens, RecordedCompaction, ReplayCost, ReplayRequest,
+    ReplayResult, ReplayTotals, ReplayedDecision, ReplayedFile, ReplayedTurn, SessionReport,
+    TokenCounts,
 };
 use crate::wire::{self, ToWire};
 use rawr_protocol::{
     ReplayCompaction, ReplayContextPoint, ReplayDecision, ReplayFile, ReplayLines, ReplayOtherFile,
-    ReplayRunResult, ReplaySession, ReplaySums, ReplayTurn,
+    ReplayPrice, ReplayRunResult, ReplaySession, ReplaySums, ReplayTokens, ReplayTurn,
 };
 use rawr_replay::read::LineCounts;
+use std::collections::BTreeMap;
 
 pub fn result(result: ReplayResult, request: &ReplayRequest) -> ReplayRunResult {
     ReplayRunResult {
         configurations: request.policies.iter().map(ToString::to_string).collect(),
         order: request.order.to_wire(),
         totals: result.totals.into_iter().map(sums).collect(),
+        costs: result.costs.into_iter().map(cost).collect(),
         files: result.files.into_iter().map(file).collect(),
         others: result.others.into_iter().map(other).collect(),
         is_stopped: result.is_stopped,
@@ -43,8 +46,27 @@ fn sums(totals: ReplayTotals) -> ReplaySums {
         host_compactions_unforeseen: totals.host_compactions_unforeseen,
         person_compactions: totals.person_compactions,
         files_read_again: totals.files_read_again,
+        tokens: by_model(totals.tokens),
+        recorded_tokens: by_model(totals.recorded_tokens),
         lines: lines(totals.lines),
     }
+}
+
+fn cost(cost: ReplayCost) -> ReplayPrice {
+    let ReplayCost { cents, recorded_cents, unpriced } = cost;
+    ReplayPrice { cents, recorded_cents, unpriced }
+}
+
+fn by_model(tokens: ModelTokens) -> BTreeMap<String, ReplayTokens> {
+    let shown = |counts: TokenCounts| ReplayTokens {
+        requests: counts.requests,
+        input: counts.input,
+        cached: counts.cached,
+        written: counts.written,
+        written_for_hour: counts.written_for_hour,
+        output: counts.output,
+    };
+    tokens.into_iter().map(|(model, counts)| (model, shown(counts))).collect()
 }
 
 fn file(file: ReplayedFile) -> ReplayFile {
@@ -84,6 +106,8 @@ fn session(report: SessionReport) -> ReplaySession {
         context: report.context.into_iter().map(point).collect(),
         recorded: report.recorded.into_iter().map(compaction).collect(),
         files_read_again: report.files_read_again,
+        tokens: by_model(report.tokens),
+        recorded_tokens: by_model(report.recorded_tokens),
         refused: report.refused,
     }
 }
@@ -99,6 +123,7 @@ fn turn(turn: ReplayedTurn) -> ReplayTurn {
         commands: turn.commands,
         failed_commands: turn.failed_commands,
         files_read_again: turn.files_read_again,
+        tokens_read: turn.tokens_read,
         tokens: turn.tokens.map(|tokens| tokens.0),
         percent: turn.percent.map(wire::percent),
     }

@@ -7,7 +7,7 @@ use std::process::Stdio;
 
 use expect_test::{Expect, expect};
 use rawr_tests::{err, out};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::CommandFixture;
 
@@ -125,6 +125,8 @@ fn the_sums_are_printed_beside_those_of_another_configuration() {
         before any compaction of rawr 0 0
         compactions that a person asked for 0 0
         files read again after these 1 1
+        tokens read by requests 0.9 M 0.9 M
+        as recorded 1.0 M 1.0 M
 
         0 turns at which only one of the two compacts
 
@@ -152,6 +154,44 @@ fn the_file_of_a_sessions_project_narrows_the_configuration() {
     let never = "[rawr_auto_compaction]\nconfirm_percent = 100\n";
     fs::write(project.join(".rawr.toml"), never).unwrap();
     assert_eq!(fires(), 0);
+}
+
+/// tests/samples/sessions/README.md has the sums.
+#[test]
+fn tokens_are_summed_and_cost_what_the_user_wrote_down() {
+    let fixture = CommandFixture::new();
+    let replay = || {
+        let done = fixture.run(&["replay", &sample("sessions/claude.jsonl"), "--json"]);
+        assert!(done.status.success(), "{}", err(&done));
+        serde_json::from_str::<Value>(&out(&done)).unwrap()
+    };
+    let shown = |tokens: &Value| {
+        let keys = ["requests", "input", "cached", "written", "writtenForHour", "output"];
+        keys.map(|key| tokens["claude-opus-4-6"][key].as_u64().unwrap())
+    };
+    let whole = replay();
+    let totals = &whole["totals"][0];
+    assert_eq!(shown(&totals["tokens"]), [15, 60, 877_845, 36_895, 0, 4_200]);
+    assert_eq!(shown(&totals["recordedTokens"]), [13, 60, 1_010_740, 12_000, 0, 2_200]);
+    assert!(whole.get("costs").is_none(), "{whole}");
+
+    let prices = fixture.home.path().join("prices.toml");
+    let price = "[\"claude-*\"]\ninput = 5\noutput = 25\ncached = 0.5\nwritten = 6.25\n";
+    fs::write(&prices, price).unwrap();
+    assert_eq!(replay()["costs"], json!([{ "cents": 77, "recordedCents": 64 }]));
+
+    // Those of another file, which knows other models.
+    let others = fixture.path("others.toml");
+    fs::write(&others, "[\"gpt-*\"]\ninput = 5\noutput = 25\n").unwrap();
+    let named = |file: &Path| {
+        let sample = sample("sessions/claude.jsonl");
+        fixture.run(&["replay", &sample, "--prices", file.to_str().unwrap()])
+    };
+    let text = out(&named(&others));
+    assert!(text.contains("  without a price, and not in it: claude-opus-4-6\n"), "{text}");
+    fs::write(&others, "[\"gpt-*\"]\ninput = 5\n").unwrap();
+    let done = named(&others);
+    assert!(!done.status.success() && err(&done).contains("missing field `output`"));
 }
 
 #[test]

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use anstyle::{AnsiColor, Style};
 use rawr_server::replay::{
-    LabelScore, ReplayOrder, ReplayResult, ReplayTotals, ReplayedDecision, ReplayedFile,
-    SessionReport,
+    LabelScore, ModelTokens, ReplayCost, ReplayOrder, ReplayResult, ReplayTotals, ReplayedDecision,
+    ReplayedFile, SessionReport, TokenCounts,
 };
 
 use crate::render::palette::paint;
@@ -26,6 +26,12 @@ const BOLD: Style = Style::new().bold();
 const DIM: Style = Style::new().dimmed();
 const FIRE: Style = AnsiColor::Green.on_default().bold();
 const HOST: Style = AnsiColor::Red.on_default();
+
+/// All that was read, in millions.
+fn tokens_read(tokens: &ModelTokens) -> String {
+    let read: u64 = tokens.values().map(TokenCounts::read).fold(0, u64::saturating_add);
+    format!("{:.1} M", read as f64 / 1e6)
+}
 
 /// So many files without a session are named.
 const MOST_OTHERS: usize = 5;
@@ -60,6 +66,7 @@ impl ReplayPrinter<'_> {
             out.push('\n');
         }
         self.sums(&mut out, &result.totals);
+        self.costs(&mut out, &result.costs);
         self.differences(&mut out, result);
         self.notes(&mut out, result);
         out
@@ -99,18 +106,12 @@ impl ReplayPrinter<'_> {
             number(first.sessions.into()),
             number(first.turns.into()),
         );
-        let widths: Vec<_> =
-            self.columns.iter().map(|column| column.0.chars().count().max(10)).collect();
         let row = |out: &mut String, name: &str, cell: &dyn Fn(&ReplayTotals) -> String| {
-            let _ = write!(out, "  {name:36}");
-            for (total, width) in totals.iter().zip(&widths) {
-                let _ = write!(out, "  {:>width$}", cell(total));
-            }
-            out.push('\n');
+            self.row(out, name, totals.iter().map(cell));
         };
         let _ = write!(out, "\n  {:36}", "");
-        for (column, width) in self.columns.iter().zip(&widths) {
-            let name = format!("{:>width$}", sanitize_terminal(&column.0));
+        for column in self.columns {
+            let name = format!("{:>10}", sanitize_terminal(&column.0));
             let _ = write!(out, "  {}", paint(BOLD, &name));
         }
         out.push('\n');
@@ -152,6 +153,35 @@ impl ReplayPrinter<'_> {
         row(out, "  before any compaction of rawr", &|it| count(it.host_compactions_unforeseen));
         row(out, "compactions that a person asked for", &|it| count(it.person_compactions));
         row(out, "files read again after these", &|it| count(it.files_read_again));
+        row(out, "tokens read by requests", &|it| tokens_read(&it.tokens));
+        row(out, "  as recorded", &|it| tokens_read(&it.recorded_tokens));
+    }
+
+    /// What the requests cost, in the same columns.
+    fn costs(&self, out: &mut String, costs: &[ReplayCost]) {
+        let Some(first) = costs.first() else { return };
+        for (name, cents) in [
+            ("cost of requests", (|it| it.cents) as fn(&ReplayCost) -> u64),
+            ("  as recorded", |it| it.recorded_cents),
+        ] {
+            let cells = costs.iter().map(|cost| format!("{:.2}", cents(cost) as f64 / 100.0));
+            self.row(out, name, cells);
+        }
+        if !first.unpriced.is_empty() {
+            let names: Vec<_> = first.unpriced.iter().map(|name| sanitize_terminal(name)).collect();
+            let text = format!("  without a price, and not in it: {}", names.join(", "));
+            let _ = writeln!(out, "{}", paint(DIM, &text));
+        }
+    }
+
+    /// One row, as wide as the names of the columns.
+    fn row(&self, out: &mut String, name: &str, cells: impl Iterator<Item = String>) {
+        let _ = write!(out, "  {name:36}");
+        for (cell, column) in cells.zip(self.columns) {
+            let width = column.0.chars().count().max(10);
+            let _ = write!(out, "  {cell:>width$}");
+        }
+        out.push('\n');
     }
 
     /// The turns at which only one of two configurations compacts.

@@ -1,0 +1,230 @@
+//! The tokens that requests read and write, as the record has them and as a policy would have them.
+
+use rawr_core::event::Usage;
+use rawr_core::units::Tokens;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// The tokens of each model, by its name.
+pub type ModelTokens = BTreeMap<String, TokenCounts>;
+
+/// A model that the record does not name.
+const UNNAMED: &str = "unknown";
+/// The requests of a compaction that a replay starts: for the packet, and for the host's summary. The handoff's is the
+/// next one.
+const OWN_REQUESTS: u64 = 2;
+/// What each of them writes, about.
+const OWN_OUTPUT: u64 = 1_000;
+
+/// Tokens of requests, by what a provider charges for them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TokenCounts {
+    /// Requests.
+    pub requests: u64,
+    /// Read, neither from the cache nor into it.
+    pub input: u64,
+    /// Read from the cache.
+    pub cached: u64,
+    /// Read and put into the cache for some minutes.
+    pub written: u64,
+    /// Read and put into the cache for an hour.
+    pub written_for_hour: u64,
+    /// Written by the model.
+    pub output: u64,
+}
+
+impl TokenCounts {
+    /// One request, of which a host may tell only the size of the context: then it counts as cached, as most of it is.
+    pub(crate) fn of(usage: &Usage) -> Self {
+        let count = |tokens: Option<Tokens>| tokens.map(|tokens| tokens.0);
+        let output = count(usage.output).unwrap_or(0);
+        let read = count(usage.input).unwrap_or(usage.context.0.saturating_sub(output));
+        let cached = count(usage.cached).unwrap_or(read).min(read);
+        Self { requests: 1, input: read - cached, cached, output, ..Self::default() }
+    }
+
+    /// All that was read.
+    pub fn read(&self) -> u64 {
+        [self.input, self.cached, self.written, self.written_for_hour]
+            .into_iter()
+            .fold(0, u64::saturating_add)
+    }
+
+    /// Adds other counts.
+    pub fn add(&mut self, other: &Self) {
+        self.change(other, u64::saturating_add);
+    }
+
+    fn subtract(&mut self, other: &Self) {
+        self.change(other, u64::saturating_sub);
+    }
+
+    fn change(&mut self, other: &Self, by: fn(u64, u64) -> u64) {
+        let Self { requests, input, cached, written, written_for_hour, output } = other;
+        for (count, change) in [
+            (&mut self.requests, requests),
+            (&mut self.input, input),
+            (&mut self.cached, cached),
+            (&mut self.written, written),
+            (&mut self.written_for_hour, written_for_hour),
+            (&mut self.output, output),
+        ] {
+            *count = by(*count, *change);
+        }
+    }
+
+    /// Without this many tokens of what is read. What is missing lay far back, so it came from the cache if any did.
+    fn without(mut self, mut freed: u64) -> Self {
+        let read =
+            [&mut self.cached, &mut self.written, &mut self.written_for_hour, &mut self.input];
+        for count in read {
+            let part = freed.min(*count);
+            *count -= part;
+            freed -= part;
+        }
+        self
+    }
+}
+
+/// Adds the tokens of each model to others.
+pub(crate) fn add(sums: &mut ModelTokens, parts: &ModelTokens) {
+    for (model, counts) in parts {
+        sums.entry(model.clone()).or_default().add(counts);
+    }
+}
+
+/// Counts the tokens of a session twice: as recorded, and as a policy would have them.
+#[derive(Debug, Default)]
+pub(crate) struct TokenMeter {
+    recorded: ModelTokens,
+    played: ModelTokens,
+    /// The last request: recorded, and played.
+    last: Option<[TokenCounts; 2]>,
+    /// A compaction of the replay came since the last request, so that nothing is cached.
+    compacted: bool,
+    /// The last request was the first after one.
+    cold: bool,
+}
+
+impl TokenMeter {
+    /// A request completed, or one more part of the last one did.
+    pub(crate) fn request(
+        &mut self,
+        model: Option<&str>,
+        counts: TokenCounts,
+        freed: u64,
+        is_part: bool,
+    ) {
+        let before = self.last.take().filter(|_| is_part);
+        if before.is_none() {
+            self.cold = std::mem::take(&mut self.compacted);
+        }
+        let mut played = counts.without(freed);
+        if self.cold {
+            let again = std::mem::take(&mut played.cached);
+            played.written = played.written.saturating_add(again);
+        }
+        let now = [counts, played];
+        for (index, sums) in [&mut self.recorded, &mut self.played].into_iter().enumerate() {
+            let sum = sums.entry(model.unwrap_or(UNNAMED).to_owned()).or_default();
+            if let Some(before) = &before {
+                sum.subtract(&before[index]);
+            }
+            sum.add(&now[index]);
+        }
+        self.last = Some(now);
+    }
+
+    /// The replay compacts: the packet and the summary are written from the whole context.
+    pub(crate) fn compacts(&mut self, model: Option<&str>, context: Tokens) {
+        let counts = compaction(context.0, OWN_REQUESTS);
+        self.played.entry(model.unwrap_or(UNNAMED).to_owned()).or_default().add(&counts);
+        self.compacted = true;
+        self.last = None;
+    }
+
+    /// A compaction is in the record, whose own request is not.
+    pub(crate) fn compacted(&mut self, model: Option<&str>, recorded: u64, played: u64) {
+        for (sums, context) in [(&mut self.recorded, recorded), (&mut self.played, played)] {
+            let counts = compaction(context, 1);
+            sums.entry(model.unwrap_or(UNNAMED).to_owned()).or_default().add(&counts);
+        }
+        self.last = None;
+    }
+
+    /// All that was read so far, as the policy would have it.
+    pub(crate) fn read(&self) -> u64 {
+        self.played.values().map(TokenCounts::read).fold(0, u64::saturating_add)
+    }
+
+    /// As the policy would have it, and as recorded.
+    pub(crate) fn finish(self) -> (ModelTokens, ModelTokens) {
+        (self.played, self.recorded)
+    }
+}
+
+fn compaction(context: u64, requests: u64) -> TokenCounts {
+    TokenCounts {
+        requests,
+        cached: context.saturating_mul(requests),
+        output: OWN_OUTPUT * requests,
+        ..TokenCounts::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn counts(cached: u64, input: u64, output: u64) -> TokenCounts {
+        TokenCounts { requests: 1, cached, input, output, ..TokenCounts::default() }
+    }
+
+    #[test]
+    fn the_parts_of_a_request_count_once() {
+        let mut meter = TokenMeter::default();
+        meter.request(Some("m"), counts(900, 100, 5), 0, false);
+        meter.request(Some("m"), counts(900, 100, 40), 0, true);
+        meter.request(Some("m"), counts(1_000, 50, 10), 0, false);
+        let (played, recorded) = meter.finish();
+        let sum = TokenCounts { requests: 2, ..counts(1_900, 150, 50) };
+        assert_eq!((played["m"], recorded["m"]), (sum, sum));
+    }
+
+    #[test]
+    fn after_a_compaction_the_rest_is_read_anew_and_less_is_read() {
+        let mut meter = TokenMeter::default();
+        meter.request(None, counts(90_000, 1_000, 0), 0, false);
+        meter.compacts(None, Tokens(91_000));
+        // 80,000 of the recorded 92,000 tokens are gone.
+        meter.request(None, counts(91_000, 1_000, 0), 80_000, false);
+        meter.request(None, counts(92_000, 1_000, 0), 80_000, false);
+        let (played, recorded) = meter.finish();
+        let expected = TokenCounts {
+            requests: 5,
+            input: 3_000,
+            cached: 90_000 + 2 * 91_000 + 12_000,
+            written: 11_000,
+            output: 2_000,
+            ..TokenCounts::default()
+        };
+        assert_eq!(played[UNNAMED], expected);
+        assert_eq!(recorded[UNNAMED], TokenCounts { requests: 3, ..counts(273_000, 3_000, 0) });
+    }
+
+    #[test]
+    fn more_than_was_read_cannot_be_missing() {
+        let left = TokenCounts { written: 5, written_for_hour: 5, ..counts(5, 5, 1) }.without(18);
+        assert_eq!(left, counts(0, 2, 1));
+        assert_eq!(counts(5, 5, 1).without(u64::MAX), counts(0, 0, 1));
+    }
+
+    #[test]
+    fn a_recorded_compaction_reads_once() {
+        let mut meter = TokenMeter::default();
+        meter.compacted(Some("m"), 100_000, 30_000);
+        assert_eq!(meter.read(), 30_000);
+        assert_eq!(meter.finish().1["m"], counts(100_000, 0, 1_000));
+    }
+}
