@@ -45,7 +45,8 @@ pub fn schema() -> Result<Value, SchemaError> {
 
 /// `replay-row.schema.json`: a line of `rawr replay --jsonl`.
 pub fn replay_row() -> Value {
-    let settings = SchemaSettings::draft07().with_transform(RecursiveTransform(tidy));
+    // A row has all its columns, so what is unknown is null.
+    let settings = SchemaSettings::draft07().with_transform(RecursiveTransform(plain_numbers));
     let schema = settings.for_serialize().into_generator().into_root_schema_for::<ReplayTurnRow>();
     let mut schema = schema.to_value();
     schema["$comment"] = json!(NOTE_OF_ROW);
@@ -228,9 +229,9 @@ fn point_to_components(value: &mut Value) {
     }
 }
 
-/// `null` is tolerated when read and never written, so the schema does not offer it. Number formats describe how Rust
-/// stores a number, which clients need not know. A `u8` is always a percentage here.
+/// `null` is tolerated when read and never written, so the schema does not offer it.
 fn tidy(schema: &mut Schema) {
+    plain_numbers(schema);
     if let Some(Value::Array(types)) = schema.get_mut("type") {
         types.retain(|it| it != "null");
         if let [only] = types.as_slice() {
@@ -253,6 +254,10 @@ fn tidy(schema: &mut Schema) {
             }
         }
     }
+}
+
+/// Formats describe how Rust stores a number, which clients need not know. A `u8` is always a percentage here.
+fn plain_numbers(schema: &mut Schema) {
     let format = schema.get("format").and_then(Value::as_str).unwrap_or_default().to_owned();
     if ["uint8", "uint32", "uint64", "int64"].contains(&format.as_str()) {
         schema.remove("format");

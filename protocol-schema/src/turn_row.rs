@@ -5,6 +5,9 @@ use serde::{Deserialize, Serialize};
 /// The version of [`ReplayTurnRow`]. A column that is added does not change it.
 pub const TURN_ROW_VERSION: u32 = 1;
 
+/// The JSON schema of [`ReplayTurnRow`].
+pub const TURN_ROW_SCHEMA: &str = include_str!("../replay-row.schema.json");
+
 /// One turn of a recorded session under one configuration, and what happened between its start and the start of the next.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

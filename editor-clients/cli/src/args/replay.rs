@@ -60,6 +60,11 @@ pub struct ReplayArgs {
     #[arg(long, conflicts_with_all = ["jsonl", "each", "plot"])]
     pub json: bool,
 
+    /// Write the rows of `--jsonl` to a Parquet file
+    #[cfg(feature = "parquet")]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["html", "json", "jsonl", "each", "plot"])]
+    pub parquet: Option<PathBuf>,
+
     /// Compare with labels of turn ends, as `rawr label` writes them; adds the presets to the comparison
     #[arg(long, value_name = "FILE", conflicts_with_all = ["html", "jsonl"])]
     pub labels: Option<PathBuf>,

@@ -116,13 +116,13 @@ pub(super) fn print_json(out: &mut impl Write, value: &impl Serialize) -> anyhow
 }
 
 /// Writes a file whole or not at all, private to the user. What is no file, such as a terminal, is written to.
-pub(super) fn write_whole(file: &Path, text: &str) -> anyhow::Result<()> {
+pub(super) fn write_whole(file: &Path, content: &[u8]) -> anyhow::Result<()> {
     if file.exists() && !file.is_file() {
-        return Ok(std::fs::write(file, text)?);
+        return Ok(std::fs::write(file, content)?);
     }
     let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
     let mut written = tempfile::NamedTempFile::new_in(folder.unwrap_or(Path::new(".")))?;
-    written.write_all(text.as_bytes())?;
+    written.write_all(content)?;
     written.persist(file)?;
     Ok(())
 }

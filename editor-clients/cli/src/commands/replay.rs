@@ -1,6 +1,9 @@
 //! `rawr replay`: shows when a configuration would have compacted in recorded sessions. It needs no sidecar; the server crate
 //! does the work.
 
+#[cfg(feature = "parquet")]
+mod parquet;
+
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -52,6 +55,8 @@ fn request(home: Home, args: &ReplayArgs) -> anyhow::Result<ReplayRequest> {
         order: if args.first_order { ReplayOrder::First } else { ReplayOrder::Second },
         detail: match args {
             ReplayArgs { jsonl: true, .. } => ReplayDetail::Decisions,
+            #[cfg(feature = "parquet")]
+            ReplayArgs { parquet: Some(_), .. } => ReplayDetail::Decisions,
             ReplayArgs { json, html, plot, .. } if *json || html.is_some() || *plot => {
                 ReplayDetail::Whole
             }
@@ -76,6 +81,8 @@ fn work(
         each: args.each,
         plot: args.plot,
         html: args.html.clone(),
+        #[cfg(feature = "parquet")]
+        parquet: args.parquet.clone(),
         order: request.order,
     };
     if args.paths == [Path::new("-")] {
@@ -96,6 +103,8 @@ struct ReplayOutput {
     each: bool,
     plot: bool,
     html: Option<PathBuf>,
+    #[cfg(feature = "parquet")]
+    parquet: Option<PathBuf>,
     order: ReplayOrder,
 }
 
@@ -117,11 +126,13 @@ fn print(
     let whole = || WholeReplay::new(result, &columns, output.order, score);
     if let Some(file) = &output.html {
         let page = page(&serde_json::to_string(&whole())?);
-        write_whole(file, &page).with_context(|| format!("failed to write {}", file.display()))?;
-        let mut errors = anstream::stderr();
-        // The page is written, whatever becomes of this line.
-        let _ = writeln!(errors, "written to {}", file.display());
-        return Ok(());
+        return write_file(file, page.as_bytes());
+    }
+    #[cfg(feature = "parquet")]
+    if let Some(file) = &output.parquet {
+        let mut bytes = Vec::new();
+        parquet::write(&mut bytes, result.files.iter().flat_map(|it| turn_rows(it, policies)))?;
+        return write_file(file, &bytes);
     }
     let mut out = io::BufWriter::new(io::stdout().lock());
     if output.jsonl {
@@ -142,6 +153,13 @@ fn print(
         out.write_all(text.as_bytes())?;
     }
     out.flush()?;
+    Ok(())
+}
+
+fn write_file(file: &Path, content: &[u8]) -> anyhow::Result<()> {
+    write_whole(file, content).with_context(|| format!("failed to write {}", file.display()))?;
+    // The file is written, whatever becomes of this line.
+    let _ = writeln!(anstream::stderr(), "written to {}", file.display());
     Ok(())
 }
 

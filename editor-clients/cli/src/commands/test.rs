@@ -42,7 +42,7 @@ fn test(common: &CommonOptions, args: &TestArgs) -> anyhow::Result<ExitCode> {
     }
     let results: Vec<_> = suite.run().collect();
     if let Some(file) = &args.junit {
-        write_whole(file, &junit::report(&results))
+        write_whole(file, junit::report(&results).as_bytes())
             .with_context(|| format!("failed to write {}", file.display()))?;
     }
     let passed = results.iter().all(|result| result.passed);

@@ -1,11 +1,13 @@
 //! Transcripts of Claude Code: `~/.claude/projects/FOLDER/SESSION.jsonl`. A turn has no line of its own: it begins with
 //! the agent's first line after a prompt, and ends with a mark of newer versions, at the next prompt, or with the file.
 
+mod plan;
+
 use super::{LineKind, RecordReader, Text, Told};
 use crate::moment::{Moment, RecordedHost};
 use crate::tokens::TokenCounts;
+use plan::ClaudePlan;
 use rawr_core::event::{CompactionInitiator, TurnEnding};
-use rawr_core::signal::plan::{PlanItem, PlanItemStatus};
 use rawr_core::units::{Timestamp, Tokens};
 use serde::de::{SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
@@ -24,6 +26,7 @@ pub(super) struct ClaudeReader {
     message: Option<String>,
     /// Shell commands without a result yet, by the id of their call.
     commands: HashMap<String, String>,
+    plan: ClaudePlan,
     /// The time of the last line of the agent or its tools: a turn without a mark of its end ended then, and not when the
     /// next prompt came.
     agent_at: Timestamp,
@@ -50,6 +53,9 @@ struct Line<'l> {
     #[serde(borrow)]
     message: Option<Message<'l>>,
     compact_metadata: Option<CompactMetadata>,
+    /// What a tool answered, as data.
+    #[serde(borrow)]
+    tool_use_result: Option<&'l RawValue>,
 }
 
 #[derive(Deserialize)]
@@ -133,17 +139,6 @@ struct ShellInput {
 #[derive(Deserialize)]
 struct ReadInput {
     file_path: String,
-}
-
-#[derive(Deserialize)]
-struct TodoInput {
-    todos: Vec<Todo>,
-}
-
-#[derive(Deserialize)]
-struct Todo {
-    content: String,
-    status: String,
 }
 
 /// Content is a text, or a list of blocks.
@@ -277,7 +272,7 @@ impl RecordReader for ClaudeReader {
             Some("user") => {
                 let by_claude = line.is_meta == Some(true) || line.is_compact_summary == Some(true);
                 let Some(message) = line.message else { return LineKind::Malformed };
-                self.user(message, by_claude, told)
+                self.user(message, line.tool_use_result, by_claude, told)
             }
             Some("assistant") => {
                 let Some(message) = line.message else { return LineKind::Malformed };
@@ -339,14 +334,20 @@ impl ClaudeReader {
         }
     }
 
-    fn user(&mut self, message: Message<'_>, by_claude: bool, told: &mut Told) -> LineKind {
+    fn user(
+        &mut self,
+        message: Message<'_>,
+        answer: Option<&RawValue>,
+        by_claude: bool,
+        told: &mut Told,
+    ) -> LineKind {
         let Some(content) = message.content else { return LineKind::Malformed };
         let text = match content {
             Content::Text(text) => text.into_owned(),
             Content::Blocks(blocks) => {
                 if blocks.iter().any(|block| block.kind == "tool_result") {
                     self.agent_at = told.at;
-                    blocks.iter().for_each(|block| self.result(block, told));
+                    blocks.iter().for_each(|block| self.result(block, answer, told));
                     // What a person says meanwhile comes with the result, and ends no turn.
                     for text in blocks.into_iter().filter_map(|block| block.text) {
                         if text.starts_with(INTERRUPTED) {
@@ -374,8 +375,11 @@ impl ClaudeReader {
         LineKind::Known
     }
 
-    fn result(&mut self, block: &Block<'_>, told: &mut Told) {
+    fn result(&mut self, block: &Block<'_>, answer: Option<&RawValue>, told: &mut Told) {
         let Some(id) = block.tool_use_id.as_deref() else { return };
+        if let Some(plan) = self.plan.answered(id, answer, block.is_error == Some(true)) {
+            told.add(Moment::Plan(plan));
+        }
         let Some(command) = self.commands.remove(id) else { return };
         let text = block.content.map(text_of).unwrap_or_default();
         if NO_RESULT.iter().any(|mark| text.starts_with(mark)) {
@@ -455,22 +459,13 @@ impl ClaudeReader {
                     told.add(Moment::FileRead(file_path));
                 }
             }
-            "TodoWrite" => {
-                let Ok(TodoInput { todos }) = serde_json::from_str(input.get()) else { return };
-                told.add(Moment::Plan(todos.into_iter().map(step).collect()));
+            tool => {
+                if let Some(plan) = self.plan.called(tool, block.id.as_deref(), input) {
+                    told.add(Moment::Plan(plan));
+                }
             }
-            _ => {}
         }
     }
-}
-
-fn step(todo: Todo) -> PlanItem {
-    let status = match todo.status.as_str() {
-        "completed" => PlanItemStatus::Completed,
-        "in_progress" => PlanItemStatus::InProgress,
-        _ => PlanItemStatus::Pending,
-    };
-    PlanItem { step: todo.content, status }
 }
 
 /// The text of a result, which may also be a list of blocks.

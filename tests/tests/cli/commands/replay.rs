@@ -236,6 +236,17 @@ fn each_turn_is_a_flat_row() {
     let mut written: Vec<_> = rows[0].as_object().unwrap().keys().collect();
     written.sort();
     assert_eq!(written, columns);
+    for (name, value) in rows.iter().flat_map(|row| row.as_object().unwrap()) {
+        let kind = match value {
+            Value::Null => "null",
+            Value::Bool(_) => "boolean",
+            Value::Number(_) => "integer",
+            _ => "string",
+        };
+        let types = &schema["properties"][name]["type"];
+        let allowed = types.as_array().map_or(vec![types], |types| types.iter().collect());
+        assert!(allowed.contains(&&json!(kind)), "{name} is {value}, allowed is {types}");
+    }
 }
 
 #[test]

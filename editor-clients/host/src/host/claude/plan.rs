@@ -1,5 +1,6 @@
 //! The plan of Claude Code's agent, folded from its tool calls: `TodoWrite` and `TaskList` replace it, `TaskCreate` and
-//! `TaskUpdate` change single tasks. Pure.
+//! `TaskUpdate` change single tasks. Pure. The replay of records folds the same from their lines; a file of calls, which the tests
+//! of both read, holds them together.
 
 use rawr_protocol::{PlanStep, StepStatus};
 use serde::Deserialize;
@@ -114,93 +115,27 @@ fn status(said: &str) -> StepStatus {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
-    fn check(calls: &[(&str, Value, Value)], expected: &str) {
-        let mut plan = ClaudePlan::default();
-        let mut told = None;
-        for (tool, input, answer) in calls {
-            told = plan.called(tool, input, answer);
+    #[derive(Deserialize)]
+    struct Case {
+        name: String,
+        calls: Vec<(String, Value, Value)>,
+        plan: Option<Vec<String>>,
+    }
+
+    #[test]
+    fn calls_are_folded_as_from_a_recorded_session() {
+        let cases = include_str!("../../../../../tests/samples/claude-plans.json");
+        for case in serde_json::from_str::<Vec<Case>>(cases).unwrap() {
+            let mut plan = ClaudePlan::default();
+            let mut told = None;
+            for (tool, input, answer) in &case.calls {
+                told = plan.called(tool, input, answer);
+            }
+            let shown = |step: &PlanStep| format!("{} {}", step.step, step.status);
+            let told = told.map(|steps| steps.iter().map(shown).collect::<Vec<_>>());
+            assert_eq!(told, case.plan, "{}", case.name);
         }
-        let told = told.map(|steps| {
-            let steps = steps.iter().map(|step| format!("{} {}", step.step, step.status));
-            steps.collect::<Vec<_>>().join(", ")
-        });
-        assert_eq!(told.as_deref().unwrap_or("no news"), expected);
-    }
-
-    fn created(id: &str, subject: &str) -> (&'static str, Value, Value) {
-        ("TaskCreate", json!({}), json!({"task": {"id": id, "subject": subject}}))
-    }
-
-    fn updated(input: Value) -> (&'static str, Value, Value) {
-        ("TaskUpdate", input, json!({"success": true}))
-    }
-
-    #[test]
-    fn todo_write_replaces_the_plan() {
-        let list = |status: &str| {
-            let todos = json!([{"content": "parser", "status": status, "activeForm": "…"}]);
-            ("TodoWrite", json!({ "todos": todos }), Value::Null)
-        };
-        check(&[list("in_progress"), list("completed")], "parser completed");
-    }
-
-    #[test]
-    fn task_calls_add_change_and_delete_one_step() {
-        let tasks = [created("1", "parser"), created("2", "docs")];
-        check(&tasks, "parser pending, docs pending");
-        let done = updated(json!({"taskId": "1", "status": "completed"}));
-        check(&[tasks[0].clone(), tasks[1].clone(), done], "parser completed, docs pending");
-        let named = updated(json!({"taskId": "2", "subject": "README"}));
-        check(&[tasks[0].clone(), tasks[1].clone(), named], "parser pending, README pending");
-        let gone = updated(json!({"taskId": "1", "status": "deleted"}));
-        check(&[tasks[0].clone(), tasks[1].clone(), gone], "docs pending");
-    }
-
-    /// As recorded from Claude Code 2.1: its answers repeat the fields that changed.
-    #[test]
-    fn a_task_goes_through_its_statuses() {
-        let update = |status: &str, from: &str| {
-            let change = json!({"from": from, "to": status});
-            let answer = json!({"success": true, "taskId": "1", "updatedFields": ["status"], "statusChange": change});
-            ("TaskUpdate", json!({"taskId": "1", "status": status}), answer)
-        };
-        let new = created("1", "Read the README");
-        let begun = update("in_progress", "pending");
-        check(&[new.clone(), begun.clone()], "Read the README in_progress");
-        let done = update("completed", "in_progress");
-        check(&[new, begun, done], "Read the README completed");
-    }
-
-    #[test]
-    fn a_failed_update_does_not_change_the_plan() {
-        let input = json!({"taskId": "1", "status": "completed"});
-        let answer =
-            json!({"success": false, "taskId": "1", "updatedFields": [], "error": "blocked"});
-        check(&[created("1", "parser"), ("TaskUpdate", input, answer)], "no news");
-    }
-
-    #[test]
-    fn a_list_of_tasks_replaces_the_plan() {
-        let tasks = json!({"tasks": [
-            {"id": "1", "subject": "parser", "status": "completed", "blockedBy": []},
-            {"id": "2", "subject": "docs", "status": "pending", "blockedBy": ["1"]},
-        ]});
-        let listed = ("TaskList", json!({}), tasks);
-        check(std::slice::from_ref(&listed), "parser completed, docs pending");
-        let begun = updated(json!({"taskId": "2", "status": "in_progress"}));
-        check(&[created("1", "parser"), listed, begun], "parser completed, docs in_progress");
-        let none = ("TaskList", json!({}), json!({"tasks": []}));
-        check(&[created("1", "parser"), none], "");
-    }
-
-    #[test]
-    fn other_calls_and_unknown_tasks_do_not_change_the_plan() {
-        check(&[("Bash", json!({"command": "ls"}), Value::Null)], "no news");
-        check(&[updated(json!({"taskId": "9", "status": "completed"}))], "no news");
-        check(&[("TodoWrite", json!({"todos": "?"}), Value::Null)], "no news");
     }
 }
