@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn after_a_compaction_the_rest_is_read_anew_and_less_is_read() {
+    fn after_a_compaction_the_rest_is_not_cached_and_less_is_read() {
         let mut meter = TokenMeter::default();
         meter.request(None, counts(90_000, 1_000, 0), 0, false);
         meter.compacts(None, Tokens(91_000));
