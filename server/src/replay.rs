@@ -465,8 +465,9 @@ fn play_lines(
             if is_known || waiting.len() >= BEFORE_THE_MODEL {
                 players = begin(&mut waiting, model.as_deref(), folder.as_deref());
             }
-        } else {
-            players.iter_mut().for_each(|player| player.play(moment.clone()));
+        } else if let Some((last, others)) = players.split_last_mut() {
+            others.iter_mut().for_each(|player| player.play(moment.clone()));
+            last.play(moment);
         }
     };
     let done = match lines {

@@ -381,7 +381,7 @@ impl ClaudeReader {
             told.add(Moment::Plan(plan));
         }
         let Some(command) = self.commands.remove(id) else { return };
-        let text = block.content.map(text_of).unwrap_or_default();
+        let text = block.content.map(beginning).unwrap_or_default();
         if NO_RESULT.iter().any(|mark| text.starts_with(mark)) {
             return;
         }
@@ -468,14 +468,18 @@ impl ClaudeReader {
     }
 }
 
-/// The text of a result, which may also be a list of blocks.
-fn text_of(raw: &RawValue) -> String {
+/// How the text of a result begins, up to what is escaped in it. It may also be a list of blocks.
+fn beginning(raw: &RawValue) -> Cow<'_, str> {
+    if let Some(text) = raw.get().strip_prefix('"') {
+        let end = memchr::memchr2(b'"', b'\\', text.as_bytes());
+        return Cow::Borrowed(end.map_or(text, |end| &text[..end]));
+    }
     match serde_json::from_str(raw.get()) {
-        Ok(Content::Text(text)) => text.into_owned(),
         Ok(Content::Blocks(blocks)) => {
-            blocks.into_iter().find_map(|block| block.text).unwrap_or_default().into_owned()
+            let text = blocks.into_iter().find_map(|block| block.text);
+            Cow::Owned(text.map(Text::into_owned).unwrap_or_default())
         }
-        Err(_) => String::new(),
+        Ok(Content::Text(_)) | Err(_) => Cow::Borrowed(""),
     }
 }
 

@@ -431,12 +431,13 @@ fn line_of(arguments: ShellArguments) -> Option<String> {
     }
 }
 
-/// The exit code in a shell tool's output: a text, or JSON with metadata in older releases.
+/// The exit code in a shell tool's output: a text, or JSON with metadata in older releases. The text is long, so it is not
+/// decoded.
 fn exit_code(output: &RawValue) -> Option<i64> {
-    let text: String = serde_json::from_str(output.get()).ok()?;
-    for mark in ["Process exited with code ", "Exit code: ", "\"exit_code\":"] {
-        if let Some((_, rest)) = text.split_once(mark) {
-            let digits = rest.trim_start();
+    let text = output.get().strip_prefix('"')?;
+    for mark in ["Process exited with code ", "Exit code: ", r#"\"exit_code\":"#] {
+        if let Some(at) = memchr::memmem::find(text.as_bytes(), mark.as_bytes()) {
+            let digits = text[at + mark.len()..].trim_start();
             let end = digits.find(|c: char| !c.is_ascii_digit() && c != '-');
             return digits[..end.unwrap_or(digits.len())].parse().ok();
         }
