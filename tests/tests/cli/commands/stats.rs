@@ -170,7 +170,7 @@ fn the_demo_is_counted_as_it_is_told() {
           },
           "compaction": {
             "after": 583,
-            "before": 5779,
+            "before": 5890,
             "by": "rawr",
             "isMeasured": true
           },
