@@ -1557,6 +1557,16 @@ export interface ReplayOtherFile {
 export type ReplayPreset = {
 } & ('calm' | 'spec');
 
+/** What requests cost, in hundredths of the currency of the prices. */
+export interface ReplayPrice {
+  /** Under the configuration. */
+  cents: number;
+  /** As recorded. */
+  recordedCents: number;
+  /** Models without a price, whose requests are not in it. */
+  unpriced?: Array<string>;
+}
+
 /** `rawr/replay/run`: when would these configurations have compacted in recorded sessions? */
 export interface ReplayRunParams {
   /** What to decide by: 8 at most, and the user's own configuration if absent or empty. */
@@ -1581,6 +1591,8 @@ export interface ReplayRunParams {
 export interface ReplayRunResult {
   /** For people: `your configuration`, the path of a file, or `preset NAME`, in the order in which they were sent. */
   configurations: Array<string>;
+  /** What the requests of each of these cost; empty without a `prices.toml` in the home. */
+  costs?: Array<ReplayPrice>;
   /** The records in the order of their paths. */
   files: Array<ReplayFile>;
   /** It was stopped before the end. Never true here, because a cancelled request gets an error. */
@@ -1615,12 +1627,16 @@ export interface ReplaySession {
   model?: string;
   /** The compactions in the record. */
   recorded: Array<ReplayCompaction>;
+  /** The same as recorded. */
+  recordedTokens: Record<string, ReplayTokens>;
   /** Inputs that were refused; more than a few mean that the record was misread. */
   refused: number;
   /** The host's id of the session. */
   session: string;
   /** The first and the last time in it, Unix milliseconds. */
   spans?: Array<number>;
+  /** The tokens of all requests under this configuration, by model; `unknown` where the record names none. */
+  tokens: Record<string, ReplayTokens>;
   /** How many turns ended. */
   turns: number;
   /** The context window in tokens that percentages are of. */
@@ -1659,12 +1675,32 @@ export interface ReplaySums {
   personCompactions: number;
   /** Proposals. */
   proposals: number;
+  /** The same as recorded. */
+  recordedTokens: Record<string, ReplayTokens>;
   /** Sessions with at least one turn. */
   sessions: number;
+  /** The tokens of all requests under this configuration, by model; `unknown` where the record names none. */
+  tokens: Record<string, ReplayTokens>;
   /** Turns that ended. */
   turns: number;
   /** Decisions that only the judge stopped. */
   vetoes: number;
+}
+
+/** Tokens of requests, by what a provider charges for them. */
+export interface ReplayTokens {
+  /** Read from the cache. */
+  cached: number;
+  /** Read, neither from the cache nor into it. */
+  input: number;
+  /** Written by the model. */
+  output: number;
+  /** Requests. */
+  requests: number;
+  /** Read and put into the cache for some minutes. */
+  written: number;
+  /** Read and put into the cache for an hour. */
+  writtenForHour: number;
 }
 
 /** A turn that ended. */
@@ -1689,6 +1725,8 @@ export interface ReplayTurn {
   startedAt: number;
   /** Tokens in the context after the last request. */
   tokens?: number;
+  /** Tokens that requests read since the turn before ended, with those of compactions. */
+  tokensRead: number;
   /** The turn, counted from 1. */
   turn: number;
 }

@@ -1087,6 +1087,12 @@
 ---| 'calm' # The end of a turn proposes a compaction; the next message, or silence, confirms it.
 ---| 'spec' # Compacts when a turn ends.
 
+--- What requests cost, in hundredths of the currency of the prices.
+---@class rawr.ReplayPrice
+---@field cents integer Under the configuration.
+---@field recordedCents integer As recorded.
+---@field unpriced? string[] Models without a price, whose requests are not in it.
+
 --- `rawr/replay/run`: when would these configurations have compacted in recorded sessions?
 ---@class rawr.ReplayRunParams
 ---@field configurations? rawr.ReplayConfiguration[] What to decide by: 8 at most, and the user's own configuration if absent or empty.
@@ -1101,6 +1107,7 @@
 --- Answer to `rawr/replay/run`.
 ---@class rawr.ReplayRunResult
 ---@field configurations string[] For people: `your configuration`, the path of a file, or `preset NAME`, in the order in which they were sent.
+---@field costs? rawr.ReplayPrice[] What the requests of each of these cost; empty without a `prices.toml` in the home.
 ---@field files rawr.ReplayFile[] The records in the order of their paths.
 ---@field isStopped boolean It was stopped before the end. Never true here, because a cancelled request gets an error.
 ---@field order rawr.ReplayOrderName What became of the context after a compaction.
@@ -1119,9 +1126,11 @@
 ---@field lines rawr.ReplayLines Its lines.
 ---@field model? string The last model.
 ---@field recorded rawr.ReplayCompaction[] The compactions in the record.
+---@field recordedTokens table<string, rawr.ReplayTokens> The same as recorded.
 ---@field refused integer Inputs that were refused; more than a few mean that the record was misread.
 ---@field session string The host's id of the session.
 ---@field spans? integer[] The first and the last time in it, Unix milliseconds.
+---@field tokens table<string, rawr.ReplayTokens> The tokens of all requests under this configuration, by model; `unknown` where the record names none.
 ---@field turns integer How many turns ended.
 ---@field window integer The context window in tokens that percentages are of.
 
@@ -1142,9 +1151,20 @@
 ---@field nearMisses table<string, integer> Decisions that a single gate stopped, by gate.
 ---@field personCompactions integer Compactions that a person asked for.
 ---@field proposals integer Proposals.
+---@field recordedTokens table<string, rawr.ReplayTokens> The same as recorded.
 ---@field sessions integer Sessions with at least one turn.
+---@field tokens table<string, rawr.ReplayTokens> The tokens of all requests under this configuration, by model; `unknown` where the record names none.
 ---@field turns integer Turns that ended.
 ---@field vetoes integer Decisions that only the judge stopped.
+
+--- Tokens of requests, by what a provider charges for them.
+---@class rawr.ReplayTokens
+---@field cached integer Read from the cache.
+---@field input integer Read, neither from the cache nor into it.
+---@field output integer Written by the model.
+---@field requests integer Requests.
+---@field written integer Read and put into the cache for some minutes.
+---@field writtenForHour integer Read and put into the cache for an hour.
 
 --- A turn that ended.
 ---@class rawr.ReplayTurn
@@ -1158,6 +1178,7 @@
 ---@field requests integer Sampling requests.
 ---@field startedAt integer When it began, Unix milliseconds.
 ---@field tokens? integer Tokens in the context after the last request.
+---@field tokensRead integer Tokens that requests read since the turn before ended, with those of compactions.
 ---@field turn integer The turn, counted from 1.
 
 --- A request's id, chosen by who asks.
