@@ -117,8 +117,6 @@ pub struct Player<'p> {
     /// The turns before the last recorded compaction.
     compacted_after: u32,
     meter: TokenMeter,
-    /// What was read when the last turn ended.
-    read_before: u64,
 }
 
 #[derive(Debug, Default)]
@@ -166,7 +164,6 @@ impl<'p> Player<'p> {
             read: HashMap::new(),
             compacted_after: 0,
             meter: TokenMeter::default(),
-            read_before: 0,
         }
     }
 
@@ -370,8 +367,6 @@ impl<'p> Player<'p> {
         self.report.turns += 1;
         let last_message = self.last_message.take();
         let counted = std::mem::take(&mut self.counted);
-        let read = self.meter.read();
-        let tokens_read = read.saturating_sub(std::mem::replace(&mut self.read_before, read));
         self.report.ended.push(ReplayedTurn {
             turn: self.report.turns,
             started_at: counted.started_at,
@@ -382,7 +377,7 @@ impl<'p> Player<'p> {
             commands: counted.commands,
             failed_commands: counted.failed_commands,
             files_read_again: counted.files_read_again,
-            tokens_read,
+            tokens_read: self.meter.read_since(),
             tokens: (counted.requests > 0).then_some(self.context),
             percent: counted.percent,
             texts: self.settings.keeps_texts.then(|| TurnTexts {

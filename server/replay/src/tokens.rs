@@ -90,7 +90,16 @@ impl TokenCounts {
 /// Adds the tokens of each model to others.
 pub(crate) fn add(sums: &mut ModelTokens, parts: &ModelTokens) {
     for (model, counts) in parts {
-        sums.entry(model.clone()).or_default().add(counts);
+        with_sum(sums, Some(model), |sum| sum.add(counts));
+    }
+}
+
+/// There are many requests and few models, so the name of each is copied once.
+fn with_sum(sums: &mut ModelTokens, model: Option<&str>, change: impl FnOnce(&mut TokenCounts)) {
+    let model = model.unwrap_or(UNNAMED);
+    match sums.get_mut(model) {
+        Some(sum) => change(sum),
+        None => change(sums.entry(model.to_owned()).or_default()),
     }
 }
 
@@ -105,6 +114,8 @@ pub(crate) struct TokenMeter {
     compacted: bool,
     /// The last request was the first after one.
     cold: bool,
+    /// What was read when it was last asked for.
+    told: u64,
 }
 
 impl TokenMeter {
@@ -127,11 +138,12 @@ impl TokenMeter {
         }
         let now = [counts, played];
         for (index, sums) in [&mut self.recorded, &mut self.played].into_iter().enumerate() {
-            let sum = sums.entry(model.unwrap_or(UNNAMED).to_owned()).or_default();
-            if let Some(before) = &before {
-                sum.subtract(&before[index]);
-            }
-            sum.add(&now[index]);
+            with_sum(sums, model, |sum| {
+                if let Some(before) = &before {
+                    sum.subtract(&before[index]);
+                }
+                sum.add(&now[index]);
+            });
         }
         self.last = Some(now);
     }
@@ -139,7 +151,7 @@ impl TokenMeter {
     /// The replay compacts: the packet and the summary are written from the whole context.
     pub(crate) fn compacts(&mut self, model: Option<&str>, context: Tokens) {
         let counts = compaction(context.0, OWN_REQUESTS);
-        self.played.entry(model.unwrap_or(UNNAMED).to_owned()).or_default().add(&counts);
+        with_sum(&mut self.played, model, |sum| sum.add(&counts));
         self.compacted = true;
         self.last = None;
     }
@@ -148,14 +160,15 @@ impl TokenMeter {
     pub(crate) fn compacted(&mut self, model: Option<&str>, recorded: u64, played: u64) {
         for (sums, context) in [(&mut self.recorded, recorded), (&mut self.played, played)] {
             let counts = compaction(context, 1);
-            sums.entry(model.unwrap_or(UNNAMED).to_owned()).or_default().add(&counts);
+            with_sum(sums, model, |sum| sum.add(&counts));
         }
         self.last = None;
     }
 
-    /// All that was read so far, as the policy would have it.
-    pub(crate) fn read(&self) -> u64 {
-        self.played.values().map(TokenCounts::read).fold(0, u64::saturating_add)
+    /// What was read since this was last asked, as the policy would have it.
+    pub(crate) fn read_since(&mut self) -> u64 {
+        let read = self.played.values().map(TokenCounts::read).fold(0, u64::saturating_add);
+        read.saturating_sub(std::mem::replace(&mut self.told, read))
     }
 
     /// As the policy would have it, and as recorded.
@@ -224,7 +237,7 @@ mod tests {
     fn a_recorded_compaction_reads_once() {
         let mut meter = TokenMeter::default();
         meter.compacted(Some("m"), 100_000, 30_000);
-        assert_eq!(meter.read(), 30_000);
+        assert_eq!((meter.read_since(), meter.read_since()), (30_000, 0));
         assert_eq!(meter.finish().1["m"], counts(100_000, 0, 1_000));
     }
 }
