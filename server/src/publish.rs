@@ -115,6 +115,7 @@ pub(crate) fn thread_summary(overview: &ThreadOverview) -> ThreadSummary {
     ThreadSummary {
         thread_id: overview.thread.to_string(),
         cwd: overview.cwd.clone(),
+        title: overview.title.clone(),
         phase: overview.phase.to_wire(),
         tier: overview.tier.map(ToWire::to_wire),
         percent_remaining: overview.percent.map(wire::percent),

@@ -20,6 +20,8 @@ use std::collections::BTreeMap;
 pub struct ThreadOverview {
     pub(crate) thread: ThreadId,
     pub(crate) cwd: String,
+    /// What people can tell it by.
+    pub(crate) title: Option<String>,
     pub(crate) phase: ThreadPhase,
     pub(crate) tier: Option<PressureTier>,
     pub(crate) percent: Option<Percent>,
@@ -53,6 +55,7 @@ pub(crate) fn overview(thread: &Thread, policy: &Policy, now: Timestamp) -> Thre
     ThreadOverview {
         thread: thread.id.clone(),
         cwd: thread.cwd.clone(),
+        title: thread.known.title(),
         phase: thread.phase(),
         tier: thread.tier(policy),
         percent: thread.percent_remaining(policy),

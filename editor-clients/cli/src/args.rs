@@ -180,7 +180,7 @@ pub struct DemoArgs {
 const EXEC_EXAMPLES: &str = "\
 Examples:
   rawr exec --host codex \"write the parser\" \"now the docs\"
-  rawr exec --host codex --cd ~/project --sandbox workspace-write < prompts.txt
+  rawr exec --host codex --cd ~/project --sandbox workspace-write < task.md
   rawr exec --host codex -c rawr_auto_compaction.mode=suggest \"fix the tests\"
   rawr exec --host claude --permission-mode acceptEdits \"fix the tests\"
   rawr exec --host embedded --model qwen3-coder --base-url http://127.0.0.1:8080/v1 \"fix the tests\"
@@ -206,7 +206,15 @@ pub struct ExecArgs {
     #[command(flatten)]
     pub output: OutputArgs,
 
-    /// Prompts for the agent, one turn each [default: stdin, one turn per line]
+    /// Continue this thread: its id, its beginning or end, or `last`; see `rawr status`
+    #[arg(long, value_name = "THREAD")]
+    pub resume: Option<String>,
+
+    /// Take each line of stdin as a prompt of its own
+    #[arg(long, conflicts_with = "prompts")]
+    pub lines: bool,
+
+    /// Prompts for the agent, one turn each [default: stdin, as one prompt, like `-`]
     #[arg(value_name = "PROMPT")]
     pub prompts: Vec<String>,
 }
@@ -222,7 +230,7 @@ pub struct OutputArgs {
 /// The thread of a command.
 #[derive(Debug, Args)]
 pub struct ThreadArg {
-    /// Thread id, the beginning of one, or `last`; see `rawr status`
+    /// Thread id, its beginning or end, or `last`; see `rawr status`
     #[arg(id = "thread", value_name = "THREAD")]
     pub id: String,
 }
@@ -230,7 +238,7 @@ pub struct ThreadArg {
 /// The thread of a command that can also name threads in another way.
 #[derive(Debug, Args)]
 pub struct OneThread {
-    /// Thread id, the beginning of one, or `last`; see `rawr status`
+    /// Thread id, its beginning or end, or `last`; see `rawr status`
     #[arg(id = "thread", value_name = "THREAD")]
     pub id: Option<String>,
 }
@@ -238,7 +246,7 @@ pub struct OneThread {
 /// The thread of a command, as an option.
 #[derive(Debug, Args)]
 pub struct ThreadOption {
-    /// Thread id, the beginning of one, or `last`; see `rawr status`
+    /// Thread id, its beginning or end, or `last`; see `rawr status`
     #[arg(id = "thread", long = "thread", value_name = "THREAD", default_value = "last")]
     pub id: String,
 }
@@ -246,7 +254,7 @@ pub struct ThreadOption {
 /// Limits a command to one thread.
 #[derive(Debug, Args)]
 pub struct ThreadFilter {
-    /// Thread id, the beginning of one, or `last` [default: all threads]
+    /// Thread id, its beginning or end, or `last` [default: all threads]
     #[arg(id = "thread", value_name = "THREAD")]
     pub id: Option<String>,
 }
@@ -289,6 +297,18 @@ pub struct AgentArgs {
     /// Codex's sandbox mode [default: Codex's configuration]
     #[arg(long, value_enum, value_name = "MODE")]
     pub sandbox: Option<SandboxName>,
+
+    /// A profile of Codex
+    #[arg(long, value_name = "NAME")]
+    pub profile: Option<String>,
+
+    /// A setting of Codex's own config.toml; repeatable
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub codex_config: Vec<String>,
+
+    /// Settings of Claude Code: a file, or JSON
+    #[arg(long, value_name = "FILE")]
+    pub claude_settings: Option<String>,
 
     /// Claude Code's permission mode, such as acceptEdits [default: Claude Code's configuration]
     #[arg(long, value_name = "MODE")]

@@ -24,17 +24,27 @@ use self::human::TranscriptRenderer;
 pub use self::human::{compaction, plan_step};
 pub use self::palette::{BAD, BOLD, DIM, GOOD, OURS, WARN};
 pub use self::restore::{capsule_line, place, restored, restoring};
-pub use self::text::{ago, plain};
+pub use self::text::{LocalNow, ago, plain};
 pub(crate) use self::text::{bytes, causes, number};
 pub use self::threads::{
-    cleared, directive, guard, guarded, marked, pressure, recorded, status, tier_style,
+    cleared, directive, guard, guarded, handle, is_running, marked, pressure, recorded, status,
+    thread_line, thread_name, tier_style,
 };
 use rawr_host::event::{JsonLines, Reporter, SessionEvent};
+
+/// How much of a session people see.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Detail {
+    /// One line for each decision.
+    Brief,
+    /// Also every gate, what rawr tells the agent, decisions inside a turn, and the files.
+    Full,
+}
 
 /// The format of the output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OutputFormat {
-    Person,
+    Person(Detail),
     Program,
 }
 
@@ -56,10 +66,10 @@ impl Renderer {
         let stdout = io::stdout();
         let columns = if stdout.is_terminal() { terminal_columns } else { || None };
         match reader {
-            OutputFormat::Person => {
+            OutputFormat::Person(detail) => {
                 let stdout = AutoStream::auto(stdout);
                 let is_live = io::stdout().is_terminal() && can_be_drawn_over(&stdout);
-                Self::to_person(Box::new(stdout), is_live, columns)
+                Self::to_person(Box::new(stdout), is_live, columns, detail)
             }
             OutputFormat::Program => Self::to_program(Box::new(stdout)),
         }
@@ -69,9 +79,10 @@ impl Renderer {
         out: Box<dyn Write + Send>,
         is_live: bool,
         columns: TerminalWidth,
+        detail: Detail,
     ) -> Self {
         Self {
-            to: RenderOutput::Person(TranscriptRenderer::new(is_live, columns)),
+            to: RenderOutput::Person(TranscriptRenderer::new(is_live, columns, detail)),
             out,
             is_gone: false,
         }
@@ -124,7 +135,7 @@ impl Reporter for Renderer {
 /// The current width of the terminal, if there is one.
 pub(crate) type TerminalWidth = fn() -> Option<usize>;
 
-fn terminal_columns() -> Option<usize> {
+pub(crate) fn terminal_columns() -> Option<usize> {
     let size = rustix::termios::tcgetwinsize(io::stdout()).ok()?;
     (size.ws_col > 0).then(|| size.ws_col.into())
 }

@@ -85,6 +85,19 @@ pub enum SessionEvent<'s> {
     },
     /// What the session left on disk.
     Saved(&'s SessionFiles),
+    /// The session is over. Commands that look back and go on.
+    NextSteps(&'s NextSteps),
+}
+
+/// Commands for people after a session.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct NextSteps {
+    /// Continues the conversation; absent if the host does not store it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resume: Option<String>,
+    /// Explains the decisions.
+    pub explain: String,
 }
 
 /// A text that rawr gave to the agent.

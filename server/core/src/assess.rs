@@ -20,6 +20,7 @@ use crate::policy::{ConfirmRule, JudgeBackend, Mode, Policy, PressureTier, Silen
 use crate::thread::{Thread, Turn};
 use crate::units::{DecisionId, Percent, Timestamp};
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 
 /// A named check of a decision (docs/spec/decisions.md#gates). The serde names are stored in `decisions.jsonl`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -102,8 +103,10 @@ enum AppliesTo {
 
 type Check = fn(&GateContext<'_>) -> GateFinding;
 
+type GateRule = (DecisionGate, AppliesTo, Lift, Check);
+
 /// In the order of evaluation. The first failure sets the outcome.
-const GATES: [(DecisionGate, AppliesTo, Lift, Check); 16] = [
+const GATES: [GateRule; 16] = [
     (DecisionGate::Feature, AppliesTo::All, Lift::Nothing, gates::feature),
     (DecisionGate::Pressure, AppliesTo::All, Lift::Person, gates::pressure),
     (DecisionGate::Origin, AppliesTo::All, Lift::Nothing, gates::origin),
@@ -123,7 +126,7 @@ const GATES: [(DecisionGate, AppliesTo, Lift, Check); 16] = [
 ];
 
 enum GateFinding {
-    Pass(String),
+    Pass(Cow<'static, str>),
     Fail {
         evidence: String,
         would_fire_if: String,
@@ -150,6 +153,45 @@ struct GateContext<'c> {
 }
 
 impl<'c> GateContext<'c> {
+    fn new(thread: &'c Thread, policy: &'c Policy, question: Question<'c>, now: Timestamp) -> Self {
+        let percent = match question {
+            Question::Inline(Inline::BeforeInput(more)) => {
+                thread.percent_remaining_with(more, policy)
+            }
+            _ => thread.percent_remaining(policy),
+        };
+        let inline = matches!(question, Question::Inline(_));
+        let tier =
+            percent.filter(|_| !inline).and_then(|percent| thread.tier_at(percent, &policy.tiers));
+        let mut case = Self {
+            thread,
+            policy,
+            question,
+            turn: question.turn().and_then(|id| thread.turn(id)),
+            judgment: None,
+            confirmed: None,
+            percent,
+            tier,
+            now,
+        };
+        case.confirmed = case.next_message();
+        case.judgment = case.judgment();
+        case
+    }
+
+    /// What the gate finds, unless it does not apply.
+    fn look(&self, applies_to: AppliesTo, check: Check) -> GateFinding {
+        let skips = self.is_inline() && applies_to == AppliesTo::Tiers;
+        if skips { NOT_INLINE } else { check(self) }
+    }
+
+    fn lifts(&self, lift: Lift) -> bool {
+        match self.question {
+            Question::Person => lift != Lift::Nothing,
+            _ => lift == Lift::PersonOrEmergency && self.tier == Some(PressureTier::Emergency),
+        }
+    }
+
     fn rule(&self) -> Option<(PressureTier, &'c TierRule)> {
         self.tier.map(|tier| (tier, self.policy.tiers.rule(tier)))
     }
@@ -277,6 +319,25 @@ impl<'c> GateContext<'c> {
     }
 }
 
+/// What [`DecisionRecord::is_nothing`] says of [`assess`] inside a turn, without the record that says why. Between two
+/// requests of a turn that is nearly always so.
+pub fn is_nothing(
+    thread: &Thread,
+    policy: &Policy,
+    question: Question<'_>,
+    now: Timestamp,
+) -> bool {
+    let case = GateContext::new(thread, policy, question, now);
+    if case.judgment.as_ref().is_some_and(Judgment::is_against) {
+        return false;
+    }
+    // Here every failure means that there is nothing to do, so their order is free. The last gate fails most often.
+    let fails = |(_, applies_to, lift, check): &GateRule| {
+        matches!(case.look(*applies_to, *check), GateFinding::Fail { .. }) && !case.lifts(*lift)
+    };
+    GATES.iter().rev().any(fails)
+}
+
 /// Evaluates every gate and keeps every result: a failing gate does not hide the others.
 pub fn assess(
     thread: &Thread,
@@ -284,35 +345,15 @@ pub fn assess(
     question: Question<'_>,
     now: Timestamp,
 ) -> DecisionRecord {
-    let percent = match question {
-        Question::Inline(Inline::BeforeInput(more)) => thread.percent_remaining_with(more, policy),
-        _ => thread.percent_remaining(policy),
-    };
-    let turn = question.turn().and_then(|id| thread.turn(id));
-    let inline = matches!(question, Question::Inline(_));
-    let tier =
-        percent.filter(|_| !inline).and_then(|percent| thread.tier_at(percent, &policy.tiers));
-    let mut case = GateContext {
-        thread,
-        policy,
-        question,
-        turn,
-        judgment: None,
-        confirmed: None,
-        percent,
-        tier,
-        now,
-    };
-    case.confirmed = case.next_message();
-    case.judgment = case.judgment();
+    let case = GateContext::new(thread, policy, question, now);
     let mut decision = DecisionRecord {
         id: thread.next_decision_id(),
         at: now,
         entrance: question.entrance(),
         turn: question.turn().cloned(),
         outcome: DecisionOutcome::Compact,
-        tier,
-        percent,
+        tier: case.tier,
+        percent: case.percent,
         tokens: thread.context,
         boundaries: case.counting(),
         reason: String::new(),
@@ -323,15 +364,9 @@ pub fn assess(
         proposal: case.proposal(),
         would_fire_if: Vec::new(),
     };
-    let lifts = |lift: Lift| match question {
-        Question::Person => lift != Lift::Nothing,
-        _ => lift == Lift::PersonOrEmergency && tier == Some(PressureTier::Emergency),
-    };
     let (mut asks, mut waits) = (false, None);
     for (gate, applies_to, lift, check) in GATES {
-        let finding =
-            if inline && applies_to == AppliesTo::Tiers { NOT_INLINE } else { check(&case) };
-        let (outcome, evidence) = match finding {
+        let (outcome, evidence) = match case.look(applies_to, check) {
             GateFinding::Wait(comes_if) => {
                 waits = decision.would_fire_if.is_empty().then_some(comes_if);
                 (GateStatus::NotReached, "not confirmed yet".to_owned())
@@ -341,9 +376,11 @@ pub fn assess(
                 let evidence = if asks { "the judge is asked" } else { "the judge is not asked" };
                 (GateStatus::NotReached, evidence.to_owned())
             }
-            GateFinding::Pass(evidence) => (GateStatus::Pass, evidence),
+            GateFinding::Pass(evidence) => (GateStatus::Pass, evidence.into_owned()),
             GateFinding::NotReached(evidence) => (GateStatus::NotReached, evidence.to_owned()),
-            GateFinding::Fail { evidence, .. } if lifts(lift) => (GateStatus::Bypassed, evidence),
+            GateFinding::Fail { evidence, .. } if case.lifts(lift) => {
+                (GateStatus::Bypassed, evidence)
+            }
             GateFinding::Fail { evidence, would_fire_if } => {
                 if decision.would_fire_if.is_empty() {
                     decision.outcome = case.outcome_of_failure(gate);

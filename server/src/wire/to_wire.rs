@@ -392,6 +392,7 @@ pub fn thread_changed(
     let proposed = thread.proposal().map(|(proposed, _)| proposed);
     wire::ThreadChangedNotification {
         thread_id: thread.id.to_string(),
+        title: thread.known.title(),
         phase: thread.phase().to_wire(),
         tier: thread.tier(policy).map(ToWire::to_wire),
         percent_remaining: left.map(percent),

@@ -50,6 +50,22 @@ fn a_session_with_the_previous_claude_continues_after_a_compaction() {
     });
 }
 
+#[test]
+fn a_session_continues_with_its_history() {
+    let fixture = ClaudeExecFixture::new(session());
+    let first = fixture.exec(&["WRITE-PARSER please"]);
+    first.expect_success();
+    let thread = first.one("session", |_| true)["threadId"].as_str().unwrap().to_owned();
+    assert_eq!(first.one("next_steps", |_| true)["resume"], format!("claude --resume {thread}"));
+
+    let second = fixture.exec(&["--resume", "last", "AND-NOW the docs"]);
+    second.expect_success();
+    assert_eq!(second.one("session", |_| true)["threadId"], thread.as_str());
+    let requests = fixture.model.requests();
+    let heard = requests.last().unwrap().user_messages();
+    assert!(heard.iter().any(|text| text.contains("WRITE-PARSER please")), "{heard:?}");
+}
+
 fn carries_across(fixture: &ClaudeExecFixture) {
     let done = fixture
         .exec(&["WRITE-PARSER please", "Thanks, that works. Next, AND-NOW write the user guide."]);

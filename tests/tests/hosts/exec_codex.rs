@@ -104,6 +104,29 @@ fn a_session_with_codex_continues_after_a_compaction_without_a_second_one() {
     assert!(failed.contains(&"rearm") && failed.contains(&"boundary"), "{last}");
 }
 
+#[test]
+fn a_session_continues_with_its_history_and_settings_of_codex() {
+    let fixture = CodexExecFixture::new(session(PACKET));
+    let first = fixture.exec(&["WRITE-PARSER please"]);
+    first.expect_success();
+    let thread = first.one("session", |_| true)["threadId"].as_str().unwrap().to_owned();
+    assert_eq!(first.one("next_steps", |_| true)["resume"], format!("rawr codex resume {thread}"));
+
+    let options = ["--resume", "last", "--codex-config", "model_reasoning_effort=low"];
+    let second = fixture.exec(&[&options[..], &["AND-NOW the docs"]].concat());
+    second.expect_success();
+    assert_eq!(second.one("session", |_| true)["threadId"], thread.as_str());
+    let requests = fixture.model.requests();
+    let last = requests.last().unwrap();
+    assert!(last.user_messages().iter().any(|text| text == "WRITE-PARSER please"), "{last:?}");
+    assert_eq!(last.body["reasoning"]["effort"], "low");
+
+    let unknown = fixture.exec(&["--resume", "nope", "AND-NOW the docs"]);
+    let error = String::from_utf8_lossy(&unknown.output.stderr);
+    assert!(!unknown.output.status.success());
+    assert!(error.contains("there is no thread `nope`"), "{error}");
+}
+
 /// The rollout that Codex wrote, and what the sidecar decided meanwhile.
 #[test]
 fn a_rollout_is_decided_as_its_session_was() {

@@ -14,6 +14,10 @@ pub struct StatusArgs {
     #[command(flatten)]
     pub thread: ThreadFilter,
 
+    /// List all threads, not only those that run and the latest of the others
+    #[arg(long, conflicts_with = "thread")]
+    pub all: bool,
+
     #[command(flatten)]
     pub output: OutputArgs,
 }

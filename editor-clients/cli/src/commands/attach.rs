@@ -74,7 +74,7 @@ async fn follow(common: &CommonOptions, args: AttachArgs) -> anyhow::Result<Exit
     let presence =
         Presence::announce(&home, &socket).context("failed to write to the home folder")?;
     let place = AttachContext::of(common, &args, socket, home, since_ms)?;
-    if let ShownAs::Words = place.shown {
+    if let ShownAs::Terminal(OutputFormat::Person(_)) = place.shown {
         let only = args.thread.as_ref().map(|id| format!(", as soon as thread {id} is open there"));
         let only = only.unwrap_or_default();
         let message =
@@ -134,7 +134,9 @@ async fn follow(common: &CommonOptions, args: AttachArgs) -> anyhow::Result<Exit
         _ if is_detached => Some(
             "rawr was detached by `rawr detach` in another terminal; Codex continues without it",
         ),
-        ShownAs::Words if stop.was_asked() => Some("rawr detached; Codex continues without it"),
+        ShownAs::Terminal(OutputFormat::Person(_)) if stop.was_asked() => {
+            Some("rawr detached; Codex continues without it")
+        }
         _ => None,
     };
     if let Some(message) = why {
@@ -242,8 +244,7 @@ enum FollowFailure {
 const LIVES: u32 = 3;
 
 enum ShownAs {
-    Words,
-    Lines,
+    Terminal(OutputFormat),
     Log(PathBuf),
 }
 
@@ -300,8 +301,7 @@ impl AttachContext {
             },
             shown: match (&args.beside, args.output.json) {
                 (Some(_), _) => ShownAs::Log(home.join("rawr").join("codex.log")),
-                (None, true) => ShownAs::Lines,
-                (None, false) => ShownAs::Words,
+                (None, as_json) => ShownAs::Terminal(common.format(as_json)),
             },
             typed: args.preflight.then(preflight_listener::TypedMessageSessions::default),
             home,
@@ -311,13 +311,12 @@ impl AttachContext {
 
     fn renderer(&self) -> anyhow::Result<Renderer> {
         Ok(match &self.shown {
-            ShownAs::Words => {
-                let mut renderer = Renderer::stdout(OutputFormat::Person);
+            ShownAs::Terminal(format) => {
+                let mut renderer = Renderer::stdout(*format);
                 // Several threads print to the same terminal.
                 renderer.keep_still();
                 renderer
             }
-            ShownAs::Lines => Renderer::stdout(OutputFormat::Program),
             ShownAs::Log(path) => {
                 let log = EventLog::open(path.clone());
                 let log = log.with_context(|| path.display().to_string())?;

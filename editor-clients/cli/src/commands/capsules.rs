@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use rawr_protocol::{CapsuleListParams, methods};
 
-use super::common::{CommonOptions, now_ms};
+use super::common::{CommonOptions, local_now};
 use super::threads::{complain, on_thread, tell};
 use crate::args::CapsulesArgs;
 use crate::render;
@@ -16,7 +16,12 @@ pub(super) async fn run(common: &CommonOptions, args: CapsulesArgs) -> anyhow::R
         let params = CapsuleListParams { thread_id: thread_id.clone() };
         let listed = looker.call::<methods::CapsuleList>(params).await?;
         for capsule in &listed.capsules {
-            tell(args.output.json, "capsule", capsule, &[render::capsule_line(capsule, now_ms())])?;
+            tell(
+                args.output.json,
+                "capsule",
+                capsule,
+                &[render::capsule_line(capsule, &local_now())],
+            )?;
         }
         for unread in &listed.unread {
             complain(&unread.error);

@@ -4,7 +4,7 @@
 mod abandoned;
 mod arguments;
 mod lease;
-mod profile;
+pub(super) mod profile;
 
 use std::ffi::OsString;
 use std::fs::Permissions;

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, anyhow};
+use jiff::tz::TimeZone;
 use rawr_host::drive::{DriveError, SessionEnd, SessionResult};
 use rawr_host::host::embedded::CompactionPrompts;
 use rawr_host::sidecar::{SidecarClient, SidecarLog, SidecarSettings};
@@ -17,6 +18,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::args::ConfigSetting;
+use crate::render::{Detail, LocalNow, OutputFormat};
 
 /// The options that all commands accept.
 #[derive(Debug)]
@@ -38,6 +40,15 @@ impl CommonOptions {
             return Err(anyhow!("the home {dir} is not valid UTF-8; pass another with --home DIR"));
         }
         Ok(home)
+    }
+
+    /// How a session is printed.
+    pub(super) fn format(&self, as_json: bool) -> OutputFormat {
+        match (as_json, self.is_verbose) {
+            (true, _) => OutputFormat::Program,
+            (false, true) => OutputFormat::Person(Detail::Full),
+            (false, false) => OutputFormat::Person(Detail::Brief),
+        }
     }
 
     /// How a command starts its sidecar.
@@ -125,6 +136,11 @@ pub(super) fn write_whole(file: &Path, content: &[u8]) -> anyhow::Result<()> {
     written.write_all(content)?;
     written.persist(file)?;
     Ok(())
+}
+
+/// The current time, for people.
+pub(super) fn local_now() -> LocalNow {
+    LocalNow { ms: now_ms(), zone: TimeZone::system() }
 }
 
 /// The current time in Unix milliseconds.

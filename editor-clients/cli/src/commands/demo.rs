@@ -13,13 +13,13 @@ use tempfile::TempDir;
 use tokio::process::Command;
 
 use super::common::{CommonOptions, compaction_prompts, exit_code, thread_folder};
-use super::exec::drive;
+use super::exec::{drive, next_steps};
 use crate::args::DemoArgs;
-use crate::render::{OutputFormat, Renderer};
+use crate::render::Renderer;
 use rawr_host::drive::{PromptQueue, SessionEnd};
 use rawr_host::event::{NoticeLevel, Reporter, SessionEvent};
 use rawr_host::host::AgentHost;
-use rawr_host::host::embedded::{Embedded, EmbeddedSettings};
+use rawr_host::host::embedded::{self, Embedded, EmbeddedSettings};
 use rawr_host::private_fs::make_folder;
 use rawr_host::session_files::SessionFiles;
 use rawr_host::sidecar::Launch;
@@ -34,8 +34,7 @@ pub(super) async fn run(common: &CommonOptions, args: DemoArgs) -> anyhow::Resul
     }
     let mut stop = StopRequest::on_signals()?;
     let place = DemoFolder::new(args.keep.as_deref())?;
-    let reader = if args.output.json { OutputFormat::Program } else { OutputFormat::Person };
-    let mut renderer = Renderer::stdout(reader);
+    let mut renderer = Renderer::stdout(common.format(args.output.json));
     let (command, is_verbose) = (common.command.clone(), common.is_verbose);
     let common = CommonOptions { command, home: Some(place.home()), is_verbose };
     if !runs("sh", &["-c", ":"]).await {
@@ -69,6 +68,10 @@ pub(super) async fn run(common: &CommonOptions, args: DemoArgs) -> anyhow::Resul
     let packet = done.as_ref().ok().and_then(|done| done.packet.as_ref());
     if let Some(saved) = SessionFiles::list(thread_folder(&place.home(), &thread_id), packet) {
         renderer.report(&SessionEvent::Saved(&saved))?;
+    }
+    if let DemoFolder::Kept(_) = &place {
+        let next = next_steps(embedded::NAME, &thread_id, Some(&place.home()));
+        renderer.report(&SessionEvent::NextSteps(&next))?;
     }
     let is_finished = done.as_ref().is_ok_and(|done| done.ended == SessionEnd::Finished);
     let compactions = done.as_ref().map_or(0, |done| done.compactions);

@@ -7,17 +7,19 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context, bail};
-use rawr_protocol::{ConfigGetParams, Directive, methods};
+use rawr_protocol::{ConfigGetParams, Directive, Host, methods};
 use serde_json::{Map, Value};
 
+use super::codex::profile;
 use super::common::{CommonOptions, exit_code, overrides, prompt, thread_folder};
+use super::threads::{ThreadReader, which};
 use crate::args::{AgentArgs, ExecArgs, HostName};
-use crate::render::{OutputFormat, Renderer};
+use crate::render::Renderer;
 use rawr_host::drive::{self, Drive, DriveError, PromptQueue};
-use rawr_host::event::{NoticeLevel, Reporter, SessionEvent};
-use rawr_host::host::claude::{Claude, ClaudeSettings, find_claude};
-use rawr_host::host::codex::{Codex, CodexSettings, find_codex};
-use rawr_host::host::{AgentHost, OwnCompaction};
+use rawr_host::event::{NextSteps, NoticeLevel, Reporter, SessionEvent};
+use rawr_host::host::claude::{self, Claude, ClaudeSettings, find_claude};
+use rawr_host::host::codex::{self, Codex, CodexSettings, find_codex};
+use rawr_host::host::{AgentHost, HostThread, OwnCompaction};
 use rawr_host::session_files::SessionFiles;
 use rawr_host::sidecar::{Launch, SidecarClient, SidecarSettings};
 use rawr_host::stop::StopRequest;
@@ -27,19 +29,23 @@ pub(super) async fn run(common: &CommonOptions, args: ExecArgs) -> anyhow::Resul
     let settings = common.sidecar(overrides(&args.agent.config)?)?;
     let mut prompts = prompts(&args)?;
     if prompts.is_empty().await {
-        bail!("no prompt: pass it as an argument or on stdin, one per line");
+        bail!("no prompt: pass it as an argument or on stdin");
     }
-    let reader = if args.output.json { OutputFormat::Program } else { OutputFormat::Person };
     let session = ExecSession {
         settings,
         prompts,
         directives: Vec::new(),
-        renderer: Renderer::stdout(reader),
+        renderer: Renderer::stdout(common.format(args.output.json)),
         home: common.home()?.dir,
+        named_home: common.home.clone(),
+    };
+    let resume = match &args.resume {
+        Some(wanted) => Some(stored_thread(common, wanted).await?),
+        None => None,
     };
     match args.host {
         HostName::Codex => {
-            let settings = codex_settings(&args.agent, cwd)?;
+            let settings = CodexSettings { resume, ..codex_settings(&args.agent, cwd)? };
             session
                 .on_codex(async |own_compaction| {
                     let settings = CodexSettings { own_compaction, ..settings };
@@ -47,7 +53,15 @@ pub(super) async fn run(common: &CommonOptions, args: ExecArgs) -> anyhow::Resul
                 })
                 .await
         }
-        HostName::Claude => session.on_claude(claude_settings(&args.agent, cwd)?).await,
+        HostName::Claude => {
+            let settings = ClaudeSettings { resume, ..claude_settings(&args.agent, cwd)? };
+            session.on_claude(settings).await
+        }
+        HostName::Embedded if resume.is_some() => {
+            bail!(
+                "the embedded agent stores no conversation; `rawr restore` continues one from a capsule"
+            )
+        }
         HostName::Embedded => session.on_embedded(&args.agent, cwd, None).await,
     }
 }
@@ -60,6 +74,8 @@ pub(super) struct ExecSession {
     pub directives: Vec<Directive>,
     pub renderer: Renderer,
     pub home: PathBuf,
+    /// The home folder, if the command line names it.
+    pub named_home: Option<PathBuf>,
 }
 
 /// Codex's settings from the options.
@@ -69,6 +85,10 @@ pub(super) fn codex_settings(args: &AgentArgs, cwd: PathBuf) -> anyhow::Result<C
     let mut settings = CodexSettings::new(find_codex(args.codex.as_deref())?, cwd);
     settings.model = args.model.clone();
     settings.sandbox = args.sandbox.map(Into::into);
+    if let Some(name) = &args.profile {
+        settings.overrides = profile::settings(name)?;
+    }
+    settings.overrides.extend(args.codex_config.iter().cloned());
     Ok(settings)
 }
 
@@ -79,18 +99,28 @@ fn claude_settings(args: &AgentArgs, cwd: PathBuf) -> anyhow::Result<ClaudeSetti
     let mut settings = ClaudeSettings::new(find_claude(args.claude.as_deref())?, cwd);
     settings.model = args.model.clone();
     settings.permission_mode = args.permission_mode.clone();
+    settings.settings = args.claude_settings.clone();
     Ok(settings)
 }
 
 /// Options of one host, with whether they are given.
 type RequiredSwitches = [(&'static str, bool)];
 
-fn of_codex(args: &AgentArgs) -> [(&'static str, bool); 2] {
-    [("codex", args.codex.is_some()), ("sandbox", args.sandbox.is_some())]
+fn of_codex(args: &AgentArgs) -> [(&'static str, bool); 4] {
+    [
+        ("codex", args.codex.is_some()),
+        ("sandbox", args.sandbox.is_some()),
+        ("profile", args.profile.is_some()),
+        ("codex-config", !args.codex_config.is_empty()),
+    ]
 }
 
-fn of_claude(args: &AgentArgs) -> [(&'static str, bool); 2] {
-    [("claude", args.claude.is_some()), ("permission-mode", args.permission_mode.is_some())]
+fn of_claude(args: &AgentArgs) -> [(&'static str, bool); 3] {
+    [
+        ("claude", args.claude.is_some()),
+        ("permission-mode", args.permission_mode.is_some()),
+        ("claude-settings", args.claude_settings.is_some()),
+    ]
 }
 
 fn of_embedded(args: &AgentArgs) -> [(&'static str, bool); 5] {
@@ -174,7 +204,8 @@ impl ExecSession {
         sidecar: SidecarClient,
         mut stop: StopRequest,
     ) -> anyhow::Result<ExitCode> {
-        let thread_id = host.thread().thread_id.clone();
+        let HostThread { thread_id, host: Host { name: host_name, .. }, .. } =
+            host.thread().clone();
         if self.prompts.is_live() {
             let message = "type a message and press Enter; Ctrl-D ends";
             self.renderer.keep_still();
@@ -204,9 +235,28 @@ impl ExecSession {
         }
         if let Some(saved) = SessionFiles::list(thread_folder(&self.home, &thread_id), packet) {
             self.renderer.report(&SessionEvent::Saved(&saved))?;
+            let next = next_steps(&host_name, &thread_id, self.named_home.as_deref());
+            self.renderer.report(&SessionEvent::NextSteps(&next))?;
         }
         exit_code(done, &stop)
     }
+}
+
+/// What people may want to do after a session.
+pub(super) fn next_steps(host: &str, thread_id: &str, home: Option<&Path>) -> NextSteps {
+    let resume = match host {
+        codex::NAME => Some(format!("rawr codex resume {thread_id}")),
+        claude::NAME => Some(format!("claude --resume {thread_id}")),
+        _ => None,
+    };
+    let home = home.map(|home| quoted(&home.display().to_string()));
+    let home = home.map(|home| format!(" --home {home}")).unwrap_or_default();
+    NextSteps { resume, explain: format!("rawr explain {thread_id} --list{home}") }
+}
+
+/// A word for a shell.
+fn quoted(word: &str) -> String {
+    shlex::try_quote(word).map_or_else(|_| word.to_owned(), Into::into)
 }
 
 /// A shell's exit code for a program that was ended by SIGPIPE.
@@ -278,13 +328,31 @@ pub(super) fn folder(cd: Option<&Path>) -> anyhow::Result<PathBuf> {
     Ok(cwd)
 }
 
+/// The host's id of a thread that rawr knows, or the name as it is: the host may store threads that rawr has not seen.
+async fn stored_thread(common: &CommonOptions, wanted: &str) -> anyhow::Result<String> {
+    let Some(reader) = ThreadReader::start(common).await? else { return Ok(wanted.to_owned()) };
+    let found = match which(wanted, &reader.threads) {
+        Err(_) if is_whole_id(wanted) => Ok(wanted.to_owned()),
+        found => found.map(|thread| thread.thread_id.clone()),
+    };
+    reader.leave().await;
+    found
+}
+
+/// Codex and Claude Code name threads by UUIDs.
+fn is_whole_id(name: &str) -> bool {
+    name.len() == 36 && name.chars().all(|letter| letter.is_ascii_hexdigit() || letter == '-')
+}
+
 fn prompts(args: &ExecArgs) -> anyhow::Result<PromptQueue> {
     if args.prompts.iter().any(|prompt| prompt.trim().is_empty()) {
         bail!("empty prompt: describe the task");
     }
-    Ok(if args.prompts.is_empty() {
-        PromptQueue::from_stdin()
-    } else {
-        PromptQueue::known(args.prompts.iter().cloned())
+    let from_stdin = matches!(args.prompts.as_slice(), [] | [_])
+        && args.prompts.iter().all(|prompt| prompt == "-");
+    Ok(match (from_stdin, args.lines) {
+        (true, true) => PromptQueue::lines_of_stdin(),
+        (true, false) => PromptQueue::from_stdin().context("failed to read stdin")?,
+        (false, _) => PromptQueue::known(args.prompts.iter().cloned()),
     })
 }

@@ -8,7 +8,7 @@ use rawr_protocol::{
 };
 use serde_json::Value;
 
-use super::common::{CommonOptions, now_ms};
+use super::common::{CommonOptions, local_now};
 use super::threads::{FoundThread, OfThread, ThreadReader, find, on_thread, tell};
 use crate::args::ExplainArgs;
 use crate::render;
@@ -33,7 +33,7 @@ async fn explain(
     };
     if args.list {
         for decision in &decisions {
-            say(decision, &[render::decision_line(decision, now_ms())])?;
+            say(decision, &[render::decision_line(decision, &local_now())])?;
         }
         if decisions.is_empty() {
             return none_yet(looker, &thread.thread, args.output.json).await;
@@ -45,7 +45,7 @@ async fn explain(
         None => decisions.last(),
     };
     match decision {
-        Some(decision) => say(decision, &render::decision(thread_id, decision, now_ms())),
+        Some(decision) => say(decision, &render::decision(&thread.thread, decision, &local_now())),
         None => none_yet(looker, &thread.thread, args.output.json).await,
     }
 }

@@ -11,11 +11,11 @@ use rawr_protocol::{
 };
 use serde::Serialize;
 
-use super::common::{CommonOptions, now_ms, overrides};
+use super::common::{CommonOptions, local_now, overrides};
 use super::exec::{ExecSession, codex_settings, folder};
 use super::threads::{FoundThread, ThreadReader, find, no_thread, tell};
 use crate::args::RestoreArgs;
-use crate::render::{self, OutputFormat, Renderer};
+use crate::render::{self, Renderer};
 use rawr_host::drive::PromptQueue;
 use rawr_host::host::codex::{
     self, Codex, CodexSettings, RestorePoint, RestoreTarget, RestoredThread,
@@ -32,7 +32,7 @@ pub(super) async fn run(common: &CommonOptions, args: RestoreArgs) -> anyhow::Re
         args.output.json,
         "restoring",
         &plan,
-        &render::restoring(capsule, way, &differences, now_ms()),
+        &render::restoring(capsule, way, &differences, &local_now()),
     )?;
     if args.dry_run {
         return Ok(ExitCode::SUCCESS);
@@ -250,15 +250,15 @@ fn session(
     capsule: &Capsule,
 ) -> anyhow::Result<ExecSession> {
     let prompts = match args.prompts.is_empty() {
-        true => PromptQueue::from_stdin(),
+        true => PromptQueue::from_stdin()?,
         false => PromptQueue::known(args.prompts.iter().cloned()),
     };
-    let reader = if args.output.json { OutputFormat::Program } else { OutputFormat::Person };
     Ok(ExecSession {
         settings: common.sidecar(overrides(&args.agent.config)?)?,
         prompts,
         directives: capsule.directives.clone(),
-        renderer: Renderer::stdout(reader),
+        renderer: Renderer::stdout(common.format(args.output.json)),
         home: common.home()?.dir,
+        named_home: common.home.clone(),
     })
 }

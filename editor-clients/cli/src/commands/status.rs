@@ -7,7 +7,7 @@ use rawr_protocol::{
 };
 use serde::Serialize;
 
-use super::common::{CommonOptions, now_ms};
+use super::common::{CommonOptions, local_now};
 use super::threads::{ThreadReader, complain, no_thread, on_thread, tell};
 use crate::args::StatusArgs;
 use crate::render;
@@ -27,30 +27,49 @@ pub(super) async fn run(common: &CommonOptions, args: StatusArgs) -> anyhow::Res
         }
         return Ok(ExitCode::SUCCESS);
     };
-    let done = all(&mut looker, args.output.json).await;
+    let done = match looker.threads.as_slice() {
+        [_, _, ..] if !args.output.json => {
+            tell(false, "", &(), &list(&looker.threads, args.all)).map(|()| ExitCode::SUCCESS)
+        }
+        _ => all(&mut looker, args.output.json).await,
+    };
     looker.leave().await;
     done
 }
 
-/// Shows all threads. An unreadable one does not hide the others.
+/// Shows all threads in full. An unreadable one does not hide the others.
 async fn all(looker: &mut ThreadReader, as_json: bool) -> anyhow::Result<ExitCode> {
     let mut code = ExitCode::SUCCESS;
-    for (number, summary) in looker.threads.clone().into_iter().enumerate() {
+    for summary in looker.threads.clone() {
         let id = summary.thread_id.clone();
-        let thread = match looker.open(summary).await {
-            Ok(thread) => thread,
+        match looker.open(summary).await {
+            Ok(thread) => show(looker, &thread, as_json).await?,
             Err(error) => {
                 complain(&format!("thread {id}: {error}"));
                 code = ExitCode::FAILURE;
-                continue;
             }
-        };
-        if number > 0 && !as_json {
-            tell(false, "", &(), &[String::new()])?;
         }
-        show(looker, &thread, as_json).await?;
     }
     Ok(code)
+}
+
+/// How many threads that do not run are listed.
+const STOPPED: usize = 10;
+
+/// One line for each thread: those that run, then the others, each the latest first.
+fn list(threads: &[ThreadSummary], lists_all: bool) -> Vec<String> {
+    let (running, stopped): (Vec<_>, Vec<_>) =
+        threads.iter().partition(|thread| render::is_running(thread));
+    let most = if lists_all { usize::MAX } else { STOPPED };
+    let (width, now) = (render::terminal_columns().unwrap_or(usize::MAX), local_now());
+    let shown = running.into_iter().chain(stopped.iter().take(most).copied());
+    let mut lines: Vec<_> = shown.map(|it| render::thread_line(it, width, &now)).collect();
+    let rest = stopped.len().saturating_sub(most);
+    if rest > 0 {
+        lines.push(format!("… {rest} more: rawr status --all"));
+    }
+    lines.push("For one thread: rawr status THREAD".to_owned());
+    lines
 }
 
 /// A thread's state as a flat object, for status bars.
@@ -92,7 +111,7 @@ async fn show(
         last_compaction: thread.last_compaction.as_ref(),
         judgments: thread.judgments.as_ref(),
     };
-    tell(as_json, "status", &body, &render::status(thread, last.as_ref(), now_ms()))
+    tell(as_json, "status", &body, &render::status(thread, last.as_ref(), &local_now()))
 }
 
 async fn last_decision(

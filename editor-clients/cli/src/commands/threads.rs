@@ -172,7 +172,7 @@ pub(super) struct OfThread<'t, T> {
     pub owner: Option<&'t str>,
 }
 
-/// Resolves a thread name: an id, the beginning of one, or `last`.
+/// Resolves a thread name: an id, the beginning or the end of one, or `last`.
 pub(super) fn which<'t>(
     wanted: &str,
     threads: &'t [ThreadSummary],
@@ -206,11 +206,14 @@ pub(super) enum FoundThread<'i> {
     Nothing,
 }
 
-/// Prefers an exact id, then a prefix that ends at a dash, then any prefix.
+/// Prefers an exact id, then a prefix that ends at a dash, then any prefix, then any suffix.
 pub(super) fn find<'i>(wanted: &str, ids: &[&'i str]) -> FoundThread<'i> {
     let begins = |id: &str| !wanted.is_empty() && id.starts_with(wanted);
     let ends_at_dash = |id: &str| begins(id) && id[wanted.len()..].starts_with('-');
-    for fits in [&|id: &str| id == wanted, &ends_at_dash, &begins] as [&dyn Fn(&str) -> bool; 3] {
+    let ends = |id: &str| !wanted.is_empty() && id.ends_with(wanted);
+    let rules: [&dyn Fn(&str) -> bool; 4] =
+        [&|id: &str| id == wanted, &ends_at_dash, &begins, &ends];
+    for fits in rules {
         let fitting: Vec<_> = (0..).zip(ids).filter(|(_, id)| fits(id)).collect();
         match fitting.as_slice() {
             [] => {}
@@ -253,6 +256,8 @@ mod tests {
         check("d1-ab", FoundThread::One(0));
         check("d10", FoundThread::One(1));
         check("d", FoundThread::Several(vec!["d1-ab", "d10-ab", "d2-ab"]));
+        check("phabet", FoundThread::One(4));
+        check("ab", FoundThread::Several(vec!["d1-ab", "d10-ab", "d2-ab"]));
         check("x", FoundThread::Nothing);
         check("", FoundThread::Nothing);
     }
@@ -262,6 +267,7 @@ mod tests {
         let thread = |id: &str, sub_agent: Option<&str>| ThreadSummary {
             thread_id: id.to_owned(),
             cwd: String::new(),
+            title: None,
             phase: rawr_protocol::Phase::Idle,
             tier: None,
             percent_remaining: None,

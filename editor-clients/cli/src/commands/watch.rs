@@ -25,7 +25,7 @@ use self::lines::LinesEnd;
 use self::link::{WatchLink, WatchScope};
 use self::screen::FullScreen;
 use self::view::{View, ViewEnd};
-use super::common::{CommonOptions, now_ms};
+use super::common::{CommonOptions, local_now, now_ms};
 use super::threads::{no_thread, which};
 use crate::args::WatchArgs;
 use rawr_host::sidecar::{Launch, SidecarClient};
@@ -97,7 +97,8 @@ async fn on_the_screen(link: &mut WatchLink, stop: &mut StopRequest) -> anyhow::
     let mut tick = tokio::time::interval(TICK);
     loop {
         let mut furthest = 0;
-        let drawing = Drawing { view: &view, now_ms: now_ms(), ink };
+        let now = local_now();
+        let drawing = Drawing { view: &view, now: &now, ink };
         screen
             .draw(|frame| furthest = drawing.draw(frame))
             .context("failed to draw on the terminal")?;

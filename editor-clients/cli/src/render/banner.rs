@@ -29,24 +29,9 @@ impl<'b> From<&'b HeadsUp> for BannerText<'b> {
     }
 }
 
-impl<'b> From<&'b SequenceHeadsUpNotification> for BannerText<'b> {
-    fn from(heads_up: &'b SequenceHeadsUpNotification) -> Self {
-        let SequenceHeadsUpNotification {
-            reason,
-            message,
-            percent_remaining,
-            tier,
-            boundaries,
-            ..
-        } = heads_up;
-        let (percent_remaining, tier) = (*percent_remaining, *tier);
-        Self { reason, message, percent_remaining, tier, boundaries }
-    }
-}
-
-/// The lines of the box.
+/// The lines of the box. The decision above it gives the reason.
 pub(super) fn banner(heads_up: &SequenceHeadsUpNotification, width: usize) -> Vec<String> {
-    let mut lines = banner_words(heads_up.into(), width);
+    let mut lines = wrapped(&heads_up.message, width);
     if heads_up.stage == Stage::AwaitingApproval && !heads_up.choices.is_empty() {
         let choices: Vec<_> =
             heads_up.choices.iter().map(|choice| Choice::label(*choice)).collect();
@@ -64,7 +49,9 @@ pub fn banner_words(text: BannerText<'_>, width: usize) -> Vec<String> {
         let names: Vec<_> = text.boundaries.iter().map(|boundary| boundary.label()).collect();
         facts.push(names.join(", "));
     }
-    let mut lines = wrapped(text.reason, width);
+    // Where a phase ended, the reason is the boundaries.
+    let reason = text.boundaries.is_empty().then(|| wrapped(text.reason, width));
+    let mut lines = reason.unwrap_or_default();
     lines.extend(wrapped(&facts.join(" · "), width));
     lines.push(String::new());
     lines.extend(wrapped(text.message, width));

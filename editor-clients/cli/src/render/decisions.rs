@@ -3,18 +3,22 @@
 
 use rawr_protocol::{
     CompactionStatus, CompactionTrigger, Decision, DecisionCompaction, DecisionFate,
-    DecisionJudgment, FateStatus, GateOutcome, GateResult, JudgmentSource, Outcome, Phase, Verdict,
+    DecisionJudgment, FateStatus, GateOutcome, GateResult, JudgmentSource, Outcome, Phase,
+    ThreadSummary, Verdict,
 };
 
 use super::palette::{BAD, DIM, GOOD, OURS, WARN, WIDTH, paint};
-use super::text::{ago, number, wrapped};
+use super::text::{LocalNow, ago, number, when, wrapped};
+use super::threads::thread_name;
 use rawr_host::text::one_line;
 
 /// A decision in full.
-pub fn decision(thread_id: &str, decision: &Decision, now_ms: i64) -> Vec<String> {
-    let when = ago(decision.at_ms, now_ms);
+pub fn decision(thread: &ThreadSummary, decision: &Decision, now: &LocalNow) -> Vec<String> {
+    let now_ms = now.ms;
+    let when = when(decision.at_ms, now);
+    let name = thread_name(thread);
     let about = format!("{} · {when}, {}", decision.decision_id, decision.entrance.label());
-    let mut lines = vec![paint(DIM, &format!("thread {thread_id} · {about}"))];
+    let mut lines = vec![paint(DIM, &format!("thread {name} · {about}"))];
     lines.extend(headline(decision));
     lines.push(String::new());
     lines.extend(decision.gates.iter().flat_map(gate));
@@ -31,7 +35,7 @@ pub fn decision(thread_id: &str, decision: &Decision, now_ms: i64) -> Vec<String
 }
 
 /// A decision in one line.
-pub fn decision_line(decision: &Decision, now_ms: i64) -> String {
+pub fn decision_line(decision: &Decision, now: &LocalNow) -> String {
     let left = decision.percent_remaining.map_or_else(String::new, |left| format!("{left}%"));
     let tier = decision.tier.map_or("", |tier| tier.as_str());
     let reason = one_line(&decision.reason, WIDTH);
@@ -39,9 +43,9 @@ pub fn decision_line(decision: &Decision, now_ms: i64) -> String {
     let style = style(decision.outcome);
     let fate = decision.fate.as_ref().map(|fate| format!(" · {}", one_line(&fate.text, WIDTH)));
     format!(
-        "{:<14} {:>12}  {left:>5}  {tier:<9}  {}  {reason}{}",
+        "{:<14} {:>18}  {left:>5}  {tier:<9}  {}  {reason}{}",
         decision.decision_id,
-        ago(decision.at_ms, now_ms),
+        when(decision.at_ms, now),
         paint(style, &format!("{outcome:<8}")),
         fate.unwrap_or_default(),
     )

@@ -1,23 +1,24 @@
 //! Renders a session as a transcript: messages, commands, usage, and the verdicts about compaction. Colors are always written;
 //! the output stream removes them if they are disabled.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::io::{self, Write};
 
 use anstyle::Style;
 use rawr_protocol::{
-    CompactionStatus, CompactionUpdateNotification, Decision, FateStatus, GateOutcome, MessageType,
-    Outcome, PacketGetResult, Phase, PlanStep, Purpose, StepStatus, ThreadChangedNotification,
-    Tier, TurnStatus,
+    CompactionStatus, CompactionUpdateNotification, Decision, Entrance, FateStatus, GateResult,
+    MessageType, Outcome, PacketGetResult, Phase, PlanStep, Purpose, StepStatus,
+    ThreadChangedNotification, Tier, TurnStatus,
 };
 
-use super::TerminalWidth;
 use super::decisions::{mark, style};
 use super::palette::{BAD, BOLD, DIM, GOOD, OURS, WARN, WIDTH, paint};
 use super::text::{bytes, number, shortened, wrapped};
 use super::threads::tier_style;
+use super::{Detail, TerminalWidth};
 use crate::render::banner::{BANNER, BANNER_EDGES, banner};
-use rawr_host::event::{InjectedText, NoticeLevel, SessionEvent};
+use rawr_host::event::{InjectedText, NextSteps, NoticeLevel, SessionEvent};
 use rawr_host::host::{HostEvent, HostThread};
 use rawr_host::session_files::SessionFiles;
 use rawr_host::text::{one_line, sanitize_terminal};
@@ -27,6 +28,7 @@ use rawr_host::text::{one_line, sanitize_terminal};
 pub(super) struct TranscriptRenderer {
     is_live: bool,
     columns: TerminalWidth,
+    detail: Detail,
     /// The current activity, for the live line.
     status: Option<String>,
     is_drawn: bool,
@@ -40,14 +42,17 @@ pub(super) struct TranscriptRenderer {
 
 /// Below this width the terminal wraps the lines.
 const NARROWEST: usize = 16;
+/// How many lines of a message from rawr are shown.
+const MESSAGE_LINES: usize = 6;
 const FRAMES: [&str; 8] = ["⠋", "⠙", "⠸", "⢰", "⣠", "⣄", "⡆", "⠇"];
 const CLEAR_LINE: &str = "\r\u{1b}[2K";
 
 impl TranscriptRenderer {
-    pub(super) fn new(is_live: bool, columns: TerminalWidth) -> Self {
+    pub(super) fn new(is_live: bool, columns: TerminalWidth, detail: Detail) -> Self {
         Self {
             is_live,
             columns,
+            detail,
             status: None,
             is_drawn: false,
             frame: 0,
@@ -116,11 +121,11 @@ impl TranscriptRenderer {
             }
             SessionEvent::Injected { purpose, injected } => self.injected(*purpose, injected),
             SessionEvent::Handoff(injected) => {
-                from_rawr("hands the packet back", injected.text, self.beside_a_bar())
+                self.from_rawr("hands the packet back", injected.text)
             }
             SessionEvent::Host(event) => self.host_event(event),
             SessionEvent::ThreadChanged(changed) => self.thread_changed(changed),
-            SessionEvent::Verdict(decided) => verdict(&decided.decision),
+            SessionEvent::Verdict(decided) => self.verdict(&decided.decision),
             SessionEvent::HeadsUp(heads_up) => {
                 let width = self.within(BANNER, BANNER_EDGES);
                 banner(heads_up, width).iter().map(|line| paint(OURS, line)).collect()
@@ -147,7 +152,9 @@ impl TranscriptRenderer {
                 MessageType::Info | MessageType::Log => Vec::new(),
             },
             SessionEvent::Notice { level, message } => notice(*level, message),
-            SessionEvent::Saved(saved) => saved_lines(saved),
+            SessionEvent::Saved(saved) if self.detail == Detail::Full => saved_lines(saved),
+            SessionEvent::Saved(_) => Vec::new(),
+            SessionEvent::NextSteps(steps) => next_steps(steps),
         }
     }
 
@@ -161,7 +168,16 @@ impl TranscriptRenderer {
             }
             Purpose::Handoff => "hands the packet back",
         };
-        from_rawr(what, injected.text, self.beside_a_bar())
+        self.from_rawr(what, injected.text)
+    }
+
+    fn from_rawr(&self, what: &str, text: &str) -> Vec<String> {
+        let mut lines = vec![String::new(), paint(OURS, &format!("› rawr {what}"))];
+        if self.detail == Detail::Full {
+            let text = shortened(text, self.beside_a_bar(), MESSAGE_LINES);
+            lines.extend(text.iter().map(|line| paint(DIM, &format!("  │ {line}"))));
+        }
+        lines
     }
 
     fn host_event(&mut self, event: &HostEvent) -> Vec<String> {
@@ -176,7 +192,7 @@ impl TranscriptRenderer {
             HostEvent::AgentMessage { text, .. } => said("•", Style::new(), text),
             HostEvent::PlanUpdated { steps, .. } => self.plan_updated(steps),
             HostEvent::CommandFinished { command, exit_code, .. } => {
-                vec![command_line(command, *exit_code)]
+                self.command_line(command, *exit_code)
             }
             HostEvent::TurnCompleted { status, .. } => {
                 self.status = self.phase.and_then(status_of);
@@ -243,6 +259,73 @@ impl TranscriptRenderer {
     }
 }
 
+impl TranscriptRenderer {
+    /// One line. There are many decisions inside a turn, and nearly all of them change nothing.
+    fn verdict(&self, decision: &Decision) -> Vec<String> {
+        let is_nothing = decision.outcome == Outcome::Nothing;
+        if decision.confirm.is_some() {
+            // The change of the phase tells of it.
+            return Vec::new();
+        }
+        if decision.proposal_id.is_some() && is_nothing {
+            return vec![quiet(&decision.reason)];
+        }
+        if is_nothing && decision.entrance == Entrance::MidTurn && self.detail == Detail::Brief {
+            return Vec::new();
+        }
+        let mut lines = Vec::new();
+        if !is_nothing {
+            lines.push(String::new());
+        }
+        let (style, word) = (style(decision.outcome), decision.outcome.label());
+        let reason = format!("{word}: {}", one_line(&decision.reason, 2 * WIDTH));
+        let reason = wrapped(&reason, self.within(WIDTH, 2));
+        lines.extend(reason.iter().map(|line| paint(style, &format!("  {line}"))));
+        if self.detail == Detail::Full {
+            lines.extend(decision.gates.iter().map(gate_line));
+        }
+        lines
+    }
+
+    /// A command on at most two lines, so that the last part of a chain is seen.
+    fn command_line(&self, command: &str, exit_code: i64) -> Vec<String> {
+        let end = match exit_code {
+            0 => paint(GOOD, "✓"),
+            code => paint(BAD, &format!("✗ exit {code}")),
+        };
+        let width = self.within(WIDTH - 14, 14);
+        let command = one_line(&bare_command(command), 2 * width);
+        let mut lines = wrapped(&command, width);
+        if let Some(last) = lines.last_mut() {
+            last.push_str(&format!("  {end}"));
+        }
+        let marks = std::iter::once("$").chain(std::iter::repeat(" "));
+        lines.iter().zip(marks).map(|(line, mark)| format!("{} {line}", paint(DIM, mark))).collect()
+    }
+}
+
+/// The script of `bash -lc '…'`, which is how Codex runs every command.
+fn bare_command(command: &str) -> Cow<'_, str> {
+    let is_shell = |program: &str| {
+        let name = program.rsplit('/').next().unwrap_or_default();
+        ["bash", "sh", "zsh"].contains(&name)
+    };
+    // Other commands are shown as they were run.
+    let mut words = command.splitn(3, ' ');
+    let is_wrapped = words.next().is_some_and(is_shell)
+        && matches!(words.next(), Some("-c" | "-lc"))
+        && words.next().is_some();
+    match shlex::split(command).filter(|_| is_wrapped).as_deref() {
+        Some([_, _, script]) => Cow::Owned(script.clone()),
+        _ => Cow::Borrowed(command),
+    }
+}
+
+fn gate_line(gate: &GateResult) -> String {
+    let evidence = one_line(&gate.evidence, WIDTH - 20);
+    format!("    {} {:<15} {}", mark(gate.outcome), gate.gate.as_str(), paint(DIM, &evidence))
+}
+
 /// The activity of a sequence, in the live line or printed once.
 fn status_of(phase: Phase) -> Option<String> {
     let is_active = !matches!(phase, Phase::Idle | Phase::Proposed);
@@ -274,12 +357,6 @@ fn said(mark: &str, style: Style, text: &str) -> Vec<String> {
     lines
 }
 
-fn from_rawr(what: &str, text: &str, width: usize) -> Vec<String> {
-    let mut lines = vec![String::new(), paint(OURS, &format!("› rawr {what}"))];
-    lines.extend(shortened(text, width, 6).iter().map(|line| paint(DIM, &format!("  │ {line}"))));
-    lines
-}
-
 pub fn plan_step(step: &PlanStep) -> String {
     let text = one_line(&step.step, WIDTH);
     match step.status {
@@ -289,44 +366,9 @@ pub fn plan_step(step: &PlanStep) -> String {
     }
 }
 
-fn command_line(command: &str, exit_code: i64) -> String {
-    let end = match exit_code {
-        0 => paint(GOOD, "✓"),
-        code => paint(BAD, &format!("✗ exit {code}")),
-    };
-    format!("{} {}  {end}", paint(DIM, "$"), one_line(command, WIDTH - 14))
-}
-
 fn meter(percent: u8, tier: Option<Tier>) -> String {
     let (style, word) = tier_style(tier);
     format!("  context {} · {}", paint(style, &format!("{percent}% left")), paint(style, word))
-}
-
-fn verdict(decision: &Decision) -> Vec<String> {
-    if decision.confirm.is_some() {
-        // The change of the phase tells of it.
-        return Vec::new();
-    }
-    if decision.proposal_id.is_some() && decision.outcome == Outcome::Nothing {
-        return vec![quiet(&decision.reason)];
-    }
-    let (style, word) = (style(decision.outcome), decision.outcome.label());
-    let quiet = decision.outcome == Outcome::Nothing;
-    let mut lines = Vec::new();
-    if !quiet {
-        lines.push(String::new());
-    }
-    let reason = format!("{word}: {}", one_line(&decision.reason, 2 * WIDTH));
-    lines.extend(wrapped(&reason, WIDTH).iter().map(|line| paint(style, &format!("  {line}"))));
-    for gate in &decision.gates {
-        if quiet && matches!(gate.outcome, GateOutcome::Pass | GateOutcome::NotReached) {
-            continue;
-        }
-        let mark = mark(gate.outcome);
-        let evidence = one_line(&gate.evidence, WIDTH - 20);
-        lines.push(format!("    {mark} {:<15} {}", gate.gate.as_str(), paint(DIM, &evidence)));
-    }
-    lines
 }
 
 fn packet_lines(packet: &PacketGetResult, width: usize) -> Vec<String> {
@@ -374,6 +416,13 @@ fn notice(level: NoticeLevel, message: &str) -> Vec<String> {
         NoticeLevel::Warning => paint(WARN, &format!("! {message}")),
         NoticeLevel::Error => paint(BAD, &format!("✗ {message}")),
     }]
+}
+
+fn next_steps(steps: &NextSteps) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    lines.extend(steps.resume.as_ref().map(|resume| format!("To continue: {resume}")));
+    lines.push(paint(DIM, &format!("Why rawr compacted, or did not: {}", steps.explain)));
+    lines
 }
 
 fn saved_lines(saved: &SessionFiles) -> Vec<String> {

@@ -6,12 +6,12 @@ use rawr_protocol::{Capsule, CapsuleSummary, CompactionTrigger, RecallKind, Reca
 
 use super::decisions::fact;
 use super::palette::{BOLD, DIM, WARN, WIDTH, paint};
-use super::text::{ago, number};
+use super::text::{LocalNow, ago, number, when};
 use rawr_host::host::codex::RestoreMethod;
 use rawr_host::text::{one_line, sanitize_terminal};
 
 /// A capsule in one line.
-pub fn capsule_line(capsule: &CapsuleSummary, now_ms: i64) -> String {
+pub fn capsule_line(capsule: &CapsuleSummary, now: &LocalNow) -> String {
     let tokens = match capsule.tokens_before {
         Some(tokens) => format!("{} tokens", number(tokens)),
         None => "size unknown".to_owned(),
@@ -21,9 +21,9 @@ pub fn capsule_line(capsule: &CapsuleSummary, now_ms: i64) -> String {
         None => "no packet".to_owned(),
     };
     format!(
-        "{}  {:>12}  {tokens:>16}  {packet}, {}",
+        "{}  {:>18}  {tokens:>16}  {packet}, {}",
         paint(BOLD, &format!("{:<14}", one_line(&capsule.capsule_id, WIDTH))),
-        ago(capsule.at_ms, now_ms),
+        when(capsule.at_ms, now),
         trigger(&capsule.trigger),
     )
 }
@@ -44,10 +44,15 @@ fn trigger(trigger: &CompactionTrigger) -> String {
 }
 
 /// The planned restore: the capsule, the method, and the changed files.
-pub fn restoring(capsule: &Capsule, way: &str, differences: &[String], now_ms: i64) -> Vec<String> {
+pub fn restoring(
+    capsule: &Capsule,
+    way: &str,
+    differences: &[String],
+    now: &LocalNow,
+) -> Vec<String> {
     let summary = &capsule.summary;
     let mut lines = vec![
-        capsule_line(summary, now_ms),
+        capsule_line(summary, now),
         fact("thread", &one_line(&summary.thread_id, WIDTH)),
         fact("folder", &one_line(&capsule.cwd, WIDTH)),
         fact(

@@ -1,5 +1,7 @@
 //! Formats text for a terminal: wrapping, shortening, numbers, ages. Pure.
 
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
 use rawr_host::text::{columns, sanitize_terminal};
 use unicode_width::UnicodeWidthChar;
 
@@ -105,6 +107,31 @@ pub fn ago(at_ms: i64, now_ms: i64) -> String {
     }
 }
 
+/// The present, and the time zone in which people read clocks.
+#[derive(Debug, Clone)]
+pub struct LocalNow {
+    pub ms: i64,
+    pub zone: TimeZone,
+}
+
+/// From this age on, the clock time is easier to find again than the age.
+const SHOW_CLOCK_MS: i64 = 600_000;
+const A_DAY_MS: i64 = 86_400_000;
+
+/// The age of an event, with its clock time if it is not recent, and with its date if it is older than a day.
+pub fn when(at_ms: i64, now: &LocalNow) -> String {
+    let age = ago(at_ms, now.ms);
+    let format = match now.ms.saturating_sub(at_ms) {
+        ..SHOW_CLOCK_MS => return age,
+        SHOW_CLOCK_MS..A_DAY_MS => "%H:%M",
+        A_DAY_MS.. => "%b %-d %H:%M",
+    };
+    match Timestamp::from_millisecond(at_ms) {
+        Ok(at) => format!("{age}, {}", at.to_zoned(now.zone.clone()).strftime(format)),
+        Err(_) => age,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -172,6 +199,22 @@ mod tests {
         check(125_900, "2 min 5 s");
         check(300_500, "5 min");
         check(7_260_000, "2 h 1 min");
+    }
+
+    #[test]
+    fn older_times_are_shown_with_the_clock() {
+        let zone = TimeZone::fixed(jiff::tz::offset(2));
+        let check = |minutes: i64, words: &str| {
+            let now = LocalNow { ms: 1_700_000_000_000, zone: zone.clone() };
+            assert_eq!(when(now.ms - minutes * 60_000, &now), words);
+        };
+        check(9, "9 min ago");
+        check(16, "16 min ago, 23:57");
+        check(150, "2 h ago, 21:43");
+        check(1_500, "25 h ago, Nov 13 23:13");
+        check(4_400, "3 days ago, Nov 11 20:53");
+        let now = LocalNow { ms: 1_700_000_000_000, zone: zone.clone() };
+        assert_eq!(when(i64::MIN, &now), "106751991167 days ago");
     }
 
     #[test]

@@ -9,18 +9,72 @@ use rawr_protocol::{
 
 use super::decisions::{decided, fact, outcome_of, tokens};
 use super::palette::{BAD, BOLD, DIM, GOOD, WARN, WIDTH, paint};
-use super::text::{ago, number};
-use rawr_host::text::one_line;
+use super::text::{LocalNow, ago, number, when};
+use rawr_host::text::{columns, one_line};
+
+/// A short name for a thread: the end of its id, because the ids of one day begin alike.
+pub fn handle(thread_id: &str) -> &str {
+    const LETTERS: usize = 4;
+    const LONG: usize = 8;
+    let count = thread_id.chars().count();
+    let skipped = if count > LONG { count - LETTERS } else { 0 };
+    let from = thread_id.char_indices().nth(skipped).map_or(0, |(at, _)| at);
+    &thread_id[from..]
+}
+
+/// The handle and the title.
+pub fn thread_name(thread: &ThreadSummary) -> String {
+    let handle = one_line(handle(&thread.thread_id), WIDTH);
+    match &thread.title {
+        Some(title) => format!("{handle} ({})", one_line(title, WIDTH)),
+        None => handle,
+    }
+}
+
+/// A thread in one line of at most `width` columns.
+pub fn thread_line(thread: &ThreadSummary, width: usize, now: &LocalNow) -> String {
+    let (style, word) = tier_style(thread.tier);
+    let left = match thread.percent_remaining {
+        Some(percent) => format!("{percent:>3}% left · {word:<9}"),
+        None => format!("{:<21}", "usage unknown"),
+    };
+    let name = format!("{:<8}", handle(&thread.thread_id));
+    let when = format!("{:<18}", when(thread.updated_at_ms, now));
+    let folder = thread.cwd.rsplit('/').find(|name| !name.is_empty()).unwrap_or("/");
+    let mut about: Vec<_> = thread.title.as_deref().into_iter().chain([folder]).collect();
+    about.extend(thread.sub_agent.as_ref().map(|_| "sub-agent"));
+    let paused = thread.breaker.as_ref().map(|_| "paused");
+    let phase = (thread.phase != Phase::Idle).then(|| thread.phase.label());
+    about.extend(phase.into_iter().chain(paused));
+    about.extend((!is_running(thread)).then_some("not running"));
+    let taken = [&name, &left, &when].map(|part| columns(part) + 2).iter().sum();
+    let about = one_line(&about.join(" · "), width.saturating_sub(taken).max(TITLE));
+    format!("{}  {}  {}  {about}", paint(BOLD, &name), paint(style, &left), paint(DIM, &when))
+}
+
+/// The least room for a thread's title.
+const TITLE: usize = 16;
+
+/// Whether something acts on the thread now, or its agent may at any time.
+pub fn is_running(thread: &ThreadSummary) -> bool {
+    thread.owner.is_some() || thread.runs_by_hooks
+}
 
 /// The state of a thread, without empty facts.
-pub fn status(thread: &ThreadGetResult, last: Option<&Verdict>, now_ms: i64) -> Vec<String> {
+pub fn status(thread: &ThreadGetResult, last: Option<&Verdict>, now: &LocalNow) -> Vec<String> {
     let summary = &thread.thread;
+    let now_ms = now.ms;
+    let handle = one_line(handle(&summary.thread_id), WIDTH);
+    let title = summary.title.as_ref().map(|title| format!("  {}", one_line(title, WIDTH)));
     let mut lines = vec![format!(
-        "{}  {} · {}",
-        paint(BOLD, &one_line(&summary.thread_id, WIDTH)),
+        "{}{}  {} · {}",
+        paint(BOLD, &handle),
+        title.unwrap_or_default(),
         pressure(summary.percent_remaining, summary.tier),
-        ago(summary.updated_at_ms, now_ms),
+        when(summary.updated_at_ms, now),
     )];
+    let is_short = handle == summary.thread_id;
+    lines.extend((!is_short).then(|| fact("thread", &one_line(&summary.thread_id, WIDTH))));
     lines.push(fact("folder", &one_line(&summary.cwd, WIDTH)));
     lines.extend(summary.sub_agent.as_ref().map(|name| fact("sub-agent", &one_line(name, WIDTH))));
     lines.push(match &summary.owner {
@@ -267,7 +321,8 @@ mod tests {
             let verdict = json!({ "decisionId": id, "outcome": "compact", "reason": "the reason" });
             serde_json::from_value(verdict).expect("a verdict")
         });
-        let shown = status(&thread, last.as_ref(), 90_000).join("\n");
+        let now = LocalNow { ms: 90_000, zone: jiff::tz::TimeZone::UTC };
+        let shown = status(&thread, last.as_ref(), &now).join("\n");
         expected.assert_eq(&(anstream::adapter::strip_str(&shown).to_string() + "\n"));
     }
 

@@ -1,7 +1,7 @@
 //! The source of a session's user messages and of the user's answers.
 
 use std::collections::VecDeque;
-use std::io::{BufRead, IsTerminal};
+use std::io::{self, BufRead, IsTerminal, Read};
 
 use tokio::sync::mpsc;
 
@@ -35,18 +35,33 @@ impl PromptQueue {
             known: prompts.into_iter().collect(),
             lines: None,
             lines_are_prompts: false,
-            is_terminal: std::io::stdin().is_terminal(),
+            is_terminal: io::stdin().is_terminal(),
             _elsewhere: None,
         }
     }
 
+    /// What standard input says: each line as it is typed on a terminal, else the whole of it as one message.
+    ///
+    /// # Errors
+    ///
+    /// Fails if standard input cannot be read.
+    pub fn from_stdin() -> io::Result<Self> {
+        if io::stdin().is_terminal() {
+            return Ok(Self::lines_of_stdin());
+        }
+        let mut bytes = Vec::new();
+        io::stdin().lock().read_to_end(&mut bytes)?;
+        let text = String::from_utf8_lossy(&bytes).trim().to_owned();
+        Ok(Self::known((!text.is_empty()).then_some(text)))
+    }
+
     /// One message per line of standard input.
-    pub fn from_stdin() -> Self {
+    pub fn lines_of_stdin() -> Self {
         Self {
             known: VecDeque::new(),
             lines: Some(read_stdin()),
             lines_are_prompts: true,
-            is_terminal: std::io::stdin().is_terminal(),
+            is_terminal: io::stdin().is_terminal(),
             _elsewhere: None,
         }
     }
@@ -129,7 +144,7 @@ fn read_stdin() -> mpsc::UnboundedReceiver<String> {
     // A separate thread, because a blocked read must not keep the program from exiting.
     std::thread::spawn(move || {
         // A closed terminal counts as end of file.
-        for bytes in std::io::stdin().lock().split(b'\n').map_while(Result::ok) {
+        for bytes in io::stdin().lock().split(b'\n').map_while(Result::ok) {
             let bytes = bytes.strip_suffix(b"\r").unwrap_or(&bytes);
             // An invalid byte must not lose this message or the following ones.
             let text = String::from_utf8_lossy(bytes).into_owned();

@@ -82,6 +82,7 @@ impl JsonLines {
             SessionEvent::Log(said) => line(out, "log", said),
             SessionEvent::Notice { level, message } => notice(out, *level, message),
             SessionEvent::Saved(saved) => line(out, "saved", saved),
+            SessionEvent::NextSteps(steps) => line(out, "next_steps", steps),
         }
     }
 }

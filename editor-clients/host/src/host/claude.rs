@@ -42,6 +42,10 @@ pub struct ClaudeSettings {
     pub model: Option<String>,
     /// One of Claude Code's permission modes; `None` selects the one in its settings.
     pub permission_mode: Option<String>,
+    /// A file, or JSON, with further settings of Claude Code.
+    pub settings: Option<String>,
+    /// The stored session to continue; `None` starts a new one.
+    pub resume: Option<String>,
     /// Whether Claude Code may compact by itself.
     pub own_compaction: OwnCompaction,
     /// Instructions for its summary.
@@ -92,6 +96,8 @@ impl ClaudeSettings {
             cwd,
             model: None,
             permission_mode: None,
+            settings: None,
+            resume: None,
             own_compaction: OwnCompaction::default(),
             compact_instructions: String::new(),
             environment: Vec::new(),
@@ -102,8 +108,14 @@ impl ClaudeSettings {
         let mut command = Command::new(&self.binary);
         command.args(["-p", "--input-format", "stream-json", "--output-format", "stream-json"]);
         // Without partial messages, neither the usage nor the end of an answer is reported.
-        command.args(["--verbose", "--include-partial-messages", "--session-id", session]);
-        let options = [("--model", &self.model), ("--permission-mode", &self.permission_mode)];
+        command.args(["--verbose", "--include-partial-messages"]);
+        let named = if self.resume.is_some() { "--resume" } else { "--session-id" };
+        command.args([named, session]);
+        let options = [
+            ("--model", &self.model),
+            ("--permission-mode", &self.permission_mode),
+            ("--settings", &self.settings),
+        ];
         for (option, value) in options {
             if let Some(value) = value {
                 command.arg(option).arg(value);
@@ -134,13 +146,13 @@ pub struct Claude {
 }
 
 impl Claude {
-    /// Starts the process with a new conversation.
+    /// Starts the process with a new conversation, or with the stored one that the settings name.
     ///
     /// # Errors
     ///
     /// Fails if the process does not start, does not answer `initialize`, or is not logged in.
     pub async fn start(settings: &ClaudeSettings) -> Result<Self, HostError> {
-        let session = fresh_id();
+        let session = settings.resume.clone().unwrap_or_else(fresh_id);
         let pipes = ProcessPipes::start(NAME, settings.command(&session));
         let pipes = pipes
             .map_err(|source| HostError::NotStarted { path: settings.binary.clone(), source })?;

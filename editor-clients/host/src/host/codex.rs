@@ -144,17 +144,24 @@ struct TurnAbout {
 }
 
 impl Codex {
-    /// Starts an app-server with a new thread.
+    /// Starts an app-server with a new thread, or with the stored one that the settings name.
     ///
     /// # Errors
     ///
     /// Fails if the process does not start or refuses the thread.
     pub async fn start(settings: &CodexSettings) -> Result<Self, HostError> {
         let mut connection = CodexConnection::open(&settings.binary, settings.command()).await?;
-        let answer = connection
-            .request_as(requests::thread_start(requests::thread_options(settings)))
-            .await?;
-        Self::on(connection, settings, answer).await
+        let options = requests::thread_options(settings);
+        let Some(thread_id) = &settings.resume else {
+            let answer = connection.request_as(requests::thread_start(options)).await?;
+            return Self::on(connection, settings, answer).await;
+        };
+        let resume = requests::thread_resume(options, thread_id);
+        let answer: ThreadAnswer = connection.request_as(resume).await?;
+        let status = answer.thread.status.unwrap_or(CodexThreadStatus::Other);
+        let mut codex = Self::on(connection, settings, answer).await?;
+        codex.seed(status, i64::MAX).await?;
+        Ok(codex)
     }
 
     /// Wraps a thread that the app-server has opened.

@@ -67,6 +67,13 @@ pub struct Judgment {
     pub answer: JudgeReply,
 }
 
+impl Judgment {
+    /// The judge did not agree to a compaction.
+    pub(super) fn is_against(&self) -> bool {
+        !matches!(self.answer, JudgeReply::Says { should_compact: true, .. })
+    }
+}
+
 impl DecisionRecord {
     /// A person asked for the compaction.
     pub fn is_by_person(&self) -> bool {
@@ -113,11 +120,14 @@ impl DecisionRecord {
         })
     }
 
+    /// There is nothing to do, and no judge was against it.
+    pub(crate) fn is_nothing(&self) -> bool {
+        self.outcome == DecisionOutcome::Nothing && !self.is_vetoed()
+    }
+
     /// Only the judge was against it.
     pub fn is_vetoed(&self) -> bool {
-        let says_no = |judgment: &Judgment| {
-            !matches!(judgment.answer, JudgeReply::Says { should_compact: true, .. })
-        };
-        self.outcome != DecisionOutcome::Compact && self.judgment.as_ref().is_some_and(says_no)
+        self.outcome != DecisionOutcome::Compact
+            && self.judgment.as_ref().is_some_and(Judgment::is_against)
     }
 }

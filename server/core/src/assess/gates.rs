@@ -8,8 +8,9 @@ use crate::thread::breaker::Hold;
 use crate::thread::{Thread, Turn};
 use crate::units::{Percent, Seconds, Tokens};
 use crate::words::Probability;
+use std::borrow::Cow;
 
-fn pass(evidence: impl Into<String>) -> GateFinding {
+fn pass(evidence: impl Into<Cow<'static, str>>) -> GateFinding {
     GateFinding::Pass(evidence.into())
 }
 

@@ -2,7 +2,8 @@
 
 use super::{Effect, Machine, Notice};
 use crate::assess::{
-    DecisionGate, DecisionRecord, GateEvidence, GateStatus, Inline, Question, assess, judge,
+    DecisionGate, DecisionRecord, GateEvidence, GateStatus, Inline, Question, assess, is_nothing,
+    judge,
 };
 use crate::boundary::{Boundaries, Boundary};
 use crate::compose;
@@ -182,11 +183,11 @@ impl Machine {
             thread.tier(policy).filter(|_| policy.enabled)?;
             Question::MidTurn(turn)
         };
-        let decision = assess(thread, policy, question, now);
-        let news = decision.outcome != DecisionOutcome::Nothing
-            || !inline && decision.tier > thread.mid_turn_tier
-            || decision.is_vetoed();
-        news.then(|| self.decided(decision, effects))
+        let decide = || assess(thread, policy, question, now);
+        let more_urgent = !inline && thread.tier(policy) > thread.mid_turn_tier;
+        let nothing = is_nothing(thread, policy, question, now);
+        debug_assert_eq!(nothing, decide().is_nothing());
+        (more_urgent || !nothing).then(|| self.decided(decide(), effects))
     }
 
     fn look_at_emergency(

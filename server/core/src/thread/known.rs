@@ -17,6 +17,9 @@ const ASKED: usize = 20;
 /// A message's beginning tells it apart; the handoff contains all of them.
 const ASKED_CHARS: usize = 90;
 const COMMAND_CHARS: usize = 80;
+const TITLE_CHARS: usize = 60;
+/// How many lines are looked at for a title.
+const TITLE_LINES: usize = 20;
 /// Their exit code 1 is an answer and no failure.
 const ANSWER_BY_CODE: [&str; 8] = ["[", "cmp", "diff", "grep", "pgrep", "rg", "test", "which"];
 const SAID: usize = 8;
@@ -146,6 +149,14 @@ impl Known {
     pub fn in_force(&self) -> impl Iterator<Item = &UserDirective> {
         let pinned = |pinned: bool| self.directives.iter().filter(move |of| of.pinned == pinned);
         pinned(true).chain(pinned(false))
+    }
+
+    /// What a person can tell the thread by: the first line with words of their first message, shortened.
+    pub fn title(&self) -> Option<String> {
+        let has_words = |line: &&str| line.contains(char::is_alphanumeric);
+        let line = self.first_message.as_deref()?.lines().take(TITLE_LINES).find(has_words)?;
+        // A task is often a Markdown file, whose first line is a heading.
+        Some(beginning(line.trim_start_matches(['#', ' ']), TITLE_CHARS))
     }
 
     /// The steps of the plan that are not done.

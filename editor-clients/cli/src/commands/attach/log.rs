@@ -9,8 +9,17 @@ use std::path::PathBuf;
 use rawr_host::private_fs::open_log;
 
 /// Fields that quote the conversation, in any event.
-const QUOTES: [&str; 8] =
-    ["text", "lastAgentMessage", "packet", "steps", "explanation", "command", "facts", "added"];
+const QUOTES: [&str; 9] = [
+    "text",
+    "title",
+    "lastAgentMessage",
+    "packet",
+    "steps",
+    "explanation",
+    "command",
+    "facts",
+    "added",
+];
 
 #[derive(Debug)]
 pub(super) struct EventLog {
@@ -83,6 +92,7 @@ mod tests {
         for line in [
             r#"{"event":"user_message","turnId":"t","text":"use the blue key"}"#,
             r#"{"event":"packet","packet":{"text":"Goal: blue"},"sequenceId":"s1"}"#,
+            r#"{"event":"thread_changed","title":"use the blue key"}"#,
             &format!(r#"{{"event":"notice","message":"failed with {token}"}}"#),
         ] {
             let (start, end) = line.split_at(line.len() / 2);
@@ -94,7 +104,7 @@ mod tests {
         assert!(!written.contains("blue") && !written.contains(&token), "{written}");
         let events = ["user_message", "packet", "notice", "(16 bytes)", "[redacted:github-token]"];
         assert!(events.iter().all(|event| written.contains(event)), "{written}");
-        assert_eq!(written.lines().count(), 3);
+        assert_eq!(written.lines().count(), 4);
     }
 
     #[test]

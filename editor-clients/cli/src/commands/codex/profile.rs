@@ -17,7 +17,7 @@ const PATHS: [&str; 6] = ["_dir", "_file", "_home", "_json", "_path", "writable_
 const FREE: [&str; 5] = ["env", "env_http_headers", "headers", "http_headers", "set"];
 
 /// The profile's settings, each as `key=value`. A missing profile is empty, as for Codex.
-pub(super) fn settings(name: &str) -> anyhow::Result<Vec<String>> {
+pub(in crate::commands) fn settings(name: &str) -> anyhow::Result<Vec<String>> {
     // Codex refuses other names itself.
     if !is_plain(name) {
         return Ok(Vec::new());

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use anyhow::{anyhow, bail};
 
-use super::{HostHistory, of_claude, of_codex, switches};
+use super::{HostHistory, RequiredSwitches, of_claude, of_codex, switches};
 use crate::args::AgentArgs;
 use crate::commands::common::compaction_prompts;
 use rawr_host::host::embedded::{
@@ -43,7 +43,9 @@ pub(super) enum ModelChoice {
 
 /// Checks the options before anything is started.
 pub(super) fn choose(args: &AgentArgs) -> anyhow::Result<ModelChoice> {
-    for (options, host) in [(of_codex(args), "codex"), (of_claude(args), "claude")] {
+    let foreign: [(&RequiredSwitches, &str); 2] =
+        [(&of_codex(args), "codex"), (&of_claude(args), "claude")];
+    for (options, host) in foreign {
         if let Some((name, _)) = options.iter().find(|(_, is_given)| *is_given) {
             bail!("--{name} is for --host {host}");
         }

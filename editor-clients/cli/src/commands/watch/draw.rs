@@ -14,7 +14,7 @@ use self::threads::threads;
 use super::ink::{ScreenColors, wrapped};
 use super::keys::{KEYS, key_of};
 use super::view::{View, WatchBanner, WatchPage, WatchQuestion};
-use crate::render::{self, BAD, BOLD, DIM, OURS, WARN};
+use crate::render::{self, BAD, BOLD, DIM, LocalNow, OURS, WARN};
 use rawr_host::event::NoticeLevel;
 use rawr_host::text::one_line;
 use rawr_protocol::OfferedChoice;
@@ -33,7 +33,7 @@ const MOST_SAID: usize = 3;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Drawing<'v> {
     pub view: &'v View,
-    pub now_ms: i64,
+    pub now: &'v LocalNow,
     pub ink: ScreenColors,
 }
 
@@ -96,7 +96,7 @@ impl Drawing<'_> {
         let heads_up = &banner.heads_up;
         let inside = usize::from(area.width.saturating_sub(4)).max(1);
         let mut lines: Vec<_> = render::banner_words(heads_up.into(), inside);
-        lines.extend(deadline(heads_up, self.now_ms));
+        lines.extend(deadline(heads_up, self.now.ms));
         let is_selected = self.view.selected.as_ref() == Some(&banner.thread_id);
         if is_selected {
             let key = |offered: &OfferedChoice| {
@@ -169,7 +169,7 @@ impl Drawing<'_> {
         let (Some(details), Some(decision)) = (details, decision) else {
             return WrappedLines { lines: vec![self.ink.span(DIM, "…").into()], indent: 0 };
         };
-        let printed = render::decision(&details.thread.thread.thread_id, decision, self.now_ms);
+        let printed = render::decision(&details.thread.thread, decision, self.now);
         WrappedLines { lines: self.ink.lines(&printed), indent: 20 }
     }
 

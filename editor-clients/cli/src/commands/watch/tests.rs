@@ -18,6 +18,10 @@ use rawr_host::sidecar::{SidecarError, SidecarNotification};
 
 const NOW: i64 = 1_000_000_000;
 
+fn now() -> LocalNow {
+    LocalNow { ms: NOW, zone: jiff::tz::TimeZone::UTC }
+}
+
 fn summary(fields: Value) -> ThreadSummary {
     let mut thread = json!({ "threadId": "t", "cwd": "/code/parser", "phase": "idle",
         "updatedAtMs": NOW, "open": false });
@@ -101,7 +105,8 @@ fn types(view: &mut View, keys: &str) -> Vec<WatchRequest> {
 
 fn picture(view: &mut View, width: u16, height: u16) -> String {
     let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
-    let drawing = Drawing { view, now_ms: NOW, ink: ScreenColors::Colored };
+    let now = now();
+    let drawing = Drawing { view, now: &now, ink: ScreenColors::Colored };
     let mut furthest = 0;
     terminal.draw(|frame| furthest = drawing.draw(frame)).unwrap();
     view.reaches(furthest);
@@ -477,7 +482,8 @@ fn without_colors_there_are_none() {
     let view = full();
     for (ink, expected) in [(ScreenColors::Colored, true), (ScreenColors::Plain, false)] {
         let mut terminal = Terminal::new(TestBackend::new(100, 30)).unwrap();
-        let drawing = Drawing { view: &view, now_ms: NOW, ink };
+        let now = now();
+        let drawing = Drawing { view: &view, now: &now, ink };
         terminal
             .draw(|frame| {
                 drawing.draw(frame);

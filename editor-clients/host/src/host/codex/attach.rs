@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use rawr_protocol::{Host, HostCapabilities};
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::time::{Instant, timeout_at};
 
 use super::connection::{CodexConnection, ConnectionMessage};
@@ -127,7 +127,11 @@ impl Codex {
 
     /// Reads the last usage and the running turn from the thread's file, because Codex reports usage only after the next
     /// sampling request. Returns the number of turns.
-    async fn seed(&mut self, status: CodexThreadStatus, since_ms: i64) -> Result<usize, HostError> {
+    pub(super) async fn seed(
+        &mut self,
+        status: CodexThreadStatus,
+        since_ms: i64,
+    ) -> Result<usize, HostError> {
         let path = self.thread.transcript.clone();
         let stored = tokio::task::spawn_blocking(move || path.map(|path| rollout::stored(&path)));
         let stored = stored.await.ok().flatten().unwrap_or_default();
@@ -164,7 +168,7 @@ async fn resume(
 ) -> Result<ThreadAnswer, HostError> {
     let mut pause = FIRST_PAUSE;
     loop {
-        match connection.ask(requests::thread_resume(thread_id)).await? {
+        match connection.ask(requests::thread_resume(json!({}), thread_id)).await? {
             Ok(answer) => {
                 let method = "thread/resume";
                 return serde_json::from_value(answer)

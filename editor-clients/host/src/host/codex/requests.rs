@@ -92,8 +92,10 @@ pub(super) fn judge_thread(cwd: &Path, question: &ModelQuestion) -> AppServerReq
     }))
 }
 
-pub(super) fn thread_resume(thread_id: &str) -> AppServerRequest {
-    request("thread/resume", json!({"threadId": thread_id, "excludeTurns": true}))
+pub(super) fn thread_resume(mut options: Value, thread_id: &str) -> AppServerRequest {
+    options["threadId"] = thread_id.into();
+    options["excludeTurns"] = true.into();
+    request("thread/resume", options)
 }
 
 pub(super) fn thread_fork(mut options: Value, point: ForkPoint<'_>) -> AppServerRequest {

@@ -59,6 +59,8 @@ pub struct CodexSettings {
     pub model: Option<String>,
     /// The sandbox; `None` selects the one in Codex's configuration.
     pub sandbox: Option<Sandbox>,
+    /// The stored thread to continue; `None` starts a new one.
+    pub resume: Option<String>,
     /// Whether Codex may compact by itself.
     pub own_compaction: OwnCompaction,
     /// Further `-c key=value` settings. rawr's own settings override them.
@@ -104,6 +106,7 @@ impl CodexSettings {
             cwd,
             model: None,
             sandbox: None,
+            resume: None,
             own_compaction: OwnCompaction::default(),
             overrides: Vec::new(),
             environment: Vec::new(),

@@ -12,18 +12,18 @@ use crate::render::{self, BOLD, DIM, GOOD, OURS, ago, fact};
 const DECISIONS: usize = 8;
 
 pub(super) fn details(drawing: &Drawing<'_>) -> Vec<Line<'static>> {
-    let (view, ink, now_ms) = (drawing.view, drawing.ink, drawing.now_ms);
+    let (view, ink, now) = (drawing.view, drawing.ink, drawing.now);
     let Some(row) = view.row() else { return Vec::new() };
     let Some(details) = &view.details else {
         return vec![ink.span(DIM, "…").into()];
     };
     let last = details.decisions.last().map(Decision::verdict);
-    let mut lines = ink.lines(&render::status(&details.thread, last.as_ref(), now_ms));
+    let mut lines = ink.lines(&render::status(&details.thread, last.as_ref(), now));
     if let Some(way) = way(drawing, row, details) {
         lines.push(Line::default());
         lines.push(way);
         let banner = view.banner_of(row.id());
-        let told = banner.and_then(|banner| deadline(&banner.heads_up, now_ms));
+        let told = banner.and_then(|banner| deadline(&banner.heads_up, now.ms));
         lines.extend(told.map(|text| Line::from(format!("  {text}"))));
     }
     if !details.thread.plan.is_empty() {
@@ -77,13 +77,13 @@ fn way(drawing: &Drawing<'_>, row: &ThreadRow, details: &ThreadDetails) -> Optio
 }
 
 fn decided(drawing: &Drawing<'_>, decision: &Decision) -> Vec<Line<'static>> {
-    let when = ago(decision.at_ms, drawing.now_ms);
+    let when = ago(decision.at_ms, drawing.now.ms);
     let what = render::decided(&decision.verdict());
     let mut lines = vec![drawing.ink.line(&fact(&when, &what))];
     let tokens = decision.compaction.as_ref().map(render::compacted_to);
     let fate = decision.fate.as_ref();
     let fate = fate.filter(|fate| tokens.is_none() || fate.status != FateStatus::CarriedOut);
-    let fate = fate.map(|fate| render::outcome_of(fate, drawing.now_ms));
+    let fate = fate.map(|fate| render::outcome_of(fate, drawing.now.ms));
     let came_of_it = tokens.into_iter().chain(fate);
     lines.extend(came_of_it.map(|came| drawing.ink.line(&fact("", &format!("→ {came}")))));
     lines

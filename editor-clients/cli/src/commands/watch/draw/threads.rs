@@ -7,7 +7,7 @@ use ratatui::text::{Line, Span, Text};
 
 use super::Drawing;
 use crate::commands::watch::view::ThreadRow;
-use crate::render::{BOLD, DIM, OURS, WARN, ago, pressure, tier_style};
+use crate::render::{BOLD, DIM, OURS, WARN, ago, pressure, thread_name, tier_style};
 use rawr_host::text::one_line;
 use rawr_protocol::Phase;
 
@@ -39,7 +39,7 @@ fn row_lines(
     let mark = if is_selected { "›" } else { " " };
     let mut name = vec![
         ink.span(OURS, format!("{mark} ")),
-        ink.span(BOLD, one_line(&thread.thread_id, width.into())),
+        ink.span(BOLD, one_line(&thread_name(thread), usize::from(width / 2))),
     ];
     if row.guards > 0 {
         name.push(ink.span(WARN, " guarded"));
@@ -48,7 +48,7 @@ fn row_lines(
         DIM,
         match &thread.owner {
             Some(owner) => format!("  {}", one_line(owner, width.into())),
-            None => format!("  {}", ago(thread.updated_at_ms, drawing.now_ms)),
+            None => format!("  {}", ago(thread.updated_at_ms, drawing.now.ms)),
         },
     ));
     let mut state = vec![Span::raw("  ")];
