@@ -132,7 +132,6 @@ fn the_demo_has_no_colors_without_a_terminal() {
     for words in [
         "› Now test it against every sample, and commit.",
         "compaction decided:",
-        "✓ boundary        commit",
         "╭─ Compacting soon",
         "  Writing the packet…",
         "• Packet by the agent",
@@ -140,7 +139,6 @@ fn the_demo_has_no_colors_without_a_terminal() {
         "  Handing the packet back…",
         "› rawr hands the packet back",
         "no compaction: 9",
-        "events.jsonl",
         "the demo's files are removed",
     ] {
         assert!(text.contains(words), "{words}:\n{text}");
@@ -254,11 +252,13 @@ fn a_usage_error_has_a_hint() {
     check_error(&["--home", "/proc/nowhere", "init"], 1, &["--home DIR"]);
 }
 
-/// The agent's prompts with this standard input.
-fn prompts_of(input: &[u8]) -> Vec<String> {
+const EXEC: [&str; 4] = ["exec", "--host", "embedded", "--json"];
+
+/// The agent's prompts with these options and this standard input.
+fn prompts_of(options: &[&str], input: &[u8]) -> Vec<String> {
     let fixture = CommandFixture::new();
     let mut child = fixture
-        .command(&["exec", "--host", "embedded", "--json"])
+        .command(&[&EXEC[..], options].concat())
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()
@@ -272,8 +272,11 @@ fn prompts_of(input: &[u8]) -> Vec<String> {
 }
 
 #[test]
-fn prompts_are_read_from_stdin_lines() {
-    assert_eq!(prompts_of(b"one\n\ntwo\n"), ["one", "two"]);
+fn stdin_is_one_prompt_or_one_for_each_line() {
+    let input = b"\n# Task\n\nWrite the parser.\n";
+    assert_eq!(prompts_of(&[], input), ["# Task\n\nWrite the parser."]);
+    assert_eq!(prompts_of(&["-"], input), ["# Task\n\nWrite the parser."]);
+    assert_eq!(prompts_of(&["--lines"], input), ["# Task", "Write the parser."]);
 }
 
 #[test]

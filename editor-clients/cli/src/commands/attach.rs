@@ -1,5 +1,6 @@
 //! `rawr attach`: attaches to running Codex sessions. Each thread gets its own driver and sidecar.
 
+mod alert;
 mod log;
 mod preflight_listener;
 
@@ -13,6 +14,7 @@ use futures::stream::{FuturesUnordered, StreamExt};
 use rawr_protocol::ErrorCode;
 use tokio::time::{Instant, sleep_until};
 
+use self::alert::{Alerting, PersonTerminal};
 use super::common::{CommonOptions, overrides};
 use super::exec::FeatureSwitches;
 use super::lease;
@@ -360,7 +362,12 @@ impl AttachContext {
             Ok(None) | Err(HostError::Gone { .. }) => return Ok(()),
             Err(error) => return Err(FollowFailure::Drive(error.into())),
         };
-        let mut renderer = self.renderer().map_err(FollowFailure::Output)?;
+        let reporter = self.renderer().map_err(FollowFailure::Output)?;
+        let terminal = match self.beside {
+            Some(_) => PersonTerminal::of_this_process(),
+            None => PersonTerminal::nowhere(),
+        };
+        let mut renderer = Alerting { reporter, terminal };
         match self.drive(host, &mut renderer, &mut stop).await {
             Ok(_) | Err(DriveError::Host(HostError::Gone { .. })) => Ok(()),
             Err(DriveError::Sidecar(error)) if error.code() == Some(ErrorCode::OwnedElsewhere) => {
@@ -385,7 +392,7 @@ impl AttachContext {
     async fn drive(
         &self,
         host: Codex,
-        renderer: &mut Renderer,
+        renderer: &mut Alerting<Renderer>,
         stop: &mut StopRequest,
     ) -> Result<SessionEnd, DriveError> {
         let sidecar = self.settings.launch().await?;

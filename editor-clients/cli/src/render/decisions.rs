@@ -209,6 +209,10 @@ mod tests {
     use expect_test::{Expect, expect};
     use serde_json::{Value, json};
 
+    fn now() -> LocalNow {
+        LocalNow { ms: 90_000, zone: jiff::tz::TimeZone::UTC }
+    }
+
     /// A decision with additional fields.
     fn check(more: Value, expected: Expect) {
         let mut fields = json!({
@@ -220,7 +224,11 @@ mod tests {
         for (name, field) in more.as_object().expect("an object") {
             fields[name.as_str()] = field.clone();
         }
-        let shown = decision("t", &serde_json::from_value(fields).expect("a decision"), 90_000);
+        let thread = json!({ "threadId": "t", "cwd": "/code/parser", "phase": "idle", "updatedAtMs": 0,
+            "open": false, "title": "Write the parser" });
+        let thread = serde_json::from_value(thread).expect("a thread");
+        let fields = serde_json::from_value(fields).expect("a decision");
+        let shown = decision(&thread, &fields, &now());
         let plain = anstream::adapter::strip_str(&shown.join("\n")).to_string();
         expected.assert_eq(&(plain + "\n"));
     }
@@ -239,7 +247,7 @@ mod tests {
                     "packetAuthor": "watcher", "packetAdded": ["branch: feature", "pinned: Use tabs."] },
             }),
             expect![[r#"
-                thread t · d7-1f · 1 min ago, at the end of a turn
+                thread t (Write the parser) · d7-1f · 1 min ago, at the end of a turn
                 Compaction decided: the reason
 
                   ✓ pressure        below 75%
@@ -266,7 +274,7 @@ mod tests {
         check(
             json!({ "gates": [], "sequenceId": "s1", "fate": fate }),
             expect![[r#"
-                thread t · d7-1f · 1 min ago, at the end of a turn
+                thread t (Write the parser) · d7-1f · 1 min ago, at the end of a turn
                 Compaction decided: the reason
 
 
@@ -278,8 +286,8 @@ mod tests {
             "decisionId": "d7-1f", "outcome": "compact", "reason": "the reason", "atMs": 0,
             "entrance": "turn_complete", "gates": [], "fate": fate }))
         .expect("a decision");
-        let line = anstream::adapter::strip_str(&decision_line(&listed, 90_000)).to_string();
-        expect!["d7-1f             1 min ago                    compact   the reason · called off by rawr compact (cancelled)"].assert_eq(&line);
+        let line = anstream::adapter::strip_str(&decision_line(&listed, &now())).to_string();
+        expect!["d7-1f                   1 min ago                    compact   the reason · called off by rawr compact (cancelled)"].assert_eq(&line);
     }
 
     /// A proposal with this fate.
@@ -302,34 +310,34 @@ mod tests {
         proposed(
             fate("waiting", "not decided yet"),
             expect![[r#"
-            thread t · d7-1f · 1 min ago, before the next message
-            Compaction proposed: 60% left (asap) at commit; your next message or 4 minutes of silence
-            decides
+                thread t (Write the parser) · d7-1f · 1 min ago, before the next message
+                Compaction proposed: 60% left (asap) at commit; your next message or 4 minutes of silence
+                decides
 
-              – confirmation    not confirmed yet
+                  – confirmation    not confirmed yet
 
-              tier       asap: 60% of the context was left
-              comes if   the next message opens something new or closes the work, or nothing is said for 4 minutes
-              outcome    not decided yet, 20 s ago
-        "#]],
+                  tier       asap: 60% of the context was left
+                  comes if   the next message opens something new or closes the work, or nothing is said for 4 minutes
+                  outcome    not decided yet, 20 s ago
+            "#]],
         );
         proposed(
             fate("overtaken", "decided by decision d8-1f"),
             expect![[r#"
-            thread t · d7-1f · 1 min ago, before the next message
-            Compaction proposed: 60% left (asap) at commit; your next message or 4 minutes of silence
-            decides
+                thread t (Write the parser) · d7-1f · 1 min ago, before the next message
+                Compaction proposed: 60% left (asap) at commit; your next message or 4 minutes of silence
+                decides
 
-              – confirmation    not confirmed yet
+                  – confirmation    not confirmed yet
 
-              tier       asap: 60% of the context was left
-              outcome    decided by decision d8-1f, 20 s ago
-        "#]],
+                  tier       asap: 60% of the context was left
+                  outcome    decided by decision d8-1f, 20 s ago
+            "#]],
         );
         proposed(
             fate("dropped", "dropped: the next message goes on with the same work (97%: 'still')"),
             expect![[r#"
-                thread t · d7-1f · 1 min ago, before the next message
+                thread t (Write the parser) · d7-1f · 1 min ago, before the next message
                 Compaction proposed: 60% left (asap) at commit; your next message or 4 minutes of silence
                 decides
 
@@ -342,15 +350,15 @@ mod tests {
         proposed(
             fate("called_off", "called off by Neovim (snoozed)"),
             expect![[r#"
-            thread t · d7-1f · 1 min ago, before the next message
-            Compaction proposed: 60% left (asap) at commit; your next message or 4 minutes of silence
-            decides
+                thread t (Write the parser) · d7-1f · 1 min ago, before the next message
+                Compaction proposed: 60% left (asap) at commit; your next message or 4 minutes of silence
+                decides
 
-              – confirmation    not confirmed yet
+                  – confirmation    not confirmed yet
 
-              tier       asap: 60% of the context was left
-              outcome    called off by Neovim (snoozed), 20 s ago
-        "#]],
+                  tier       asap: 60% of the context was left
+                  outcome    called off by Neovim (snoozed), 20 s ago
+            "#]],
         );
     }
 
@@ -365,7 +373,7 @@ mod tests {
                 "wouldFireIf": ["the next message opens something new or closes the work"],
             }),
             expect![[r#"
-                thread t · d7-1f · 1 min ago, before the next message
+                thread t (Write the parser) · d7-1f · 1 min ago, before the next message
                 No compaction: proposed at commit; dropped, because the next message goes on with the same work
                 (97%: 'still')
 
@@ -389,24 +397,24 @@ mod tests {
         confirmed(
             "the next message closes the work (100%: 'commit')",
             expect![[r#"
-            thread t · d7-1f · 1 min ago, before the next message
-            Compaction decided: 60% left (asap) at commit; the next message closes the work (100%: 'commit')
+                thread t (Write the parser) · d7-1f · 1 min ago, before the next message
+                Compaction decided: 60% left (asap) at commit; the next message closes the work (100%: 'commit')
 
 
-              tier       asap: 60% of the context was left
-              sequence   s1
-        "#]],
+                  tier       asap: 60% of the context was left
+                  sequence   s1
+            "#]],
         );
         confirmed(
             "nothing was said for 4 minutes",
             expect![[r#"
-            thread t · d7-1f · 1 min ago, before the next message
-            Compaction decided: 60% left (asap) at commit; nothing was said for 4 minutes
+                thread t (Write the parser) · d7-1f · 1 min ago, before the next message
+                Compaction decided: 60% left (asap) at commit; nothing was said for 4 minutes
 
 
-              tier       asap: 60% of the context was left
-              sequence   s1
-        "#]],
+                  tier       asap: 60% of the context was left
+                  sequence   s1
+            "#]],
         );
     }
 
@@ -420,7 +428,7 @@ mod tests {
                     "reason": "two steps are open" },
             }),
             expect![[r#"
-                thread t · d7-1f · 1 min ago, at the end of a turn
+                thread t (Write the parser) · d7-1f · 1 min ago, at the end of a turn
                 No compaction: the reason
 
                   ✗ judgment        the judge says no
@@ -441,7 +449,7 @@ mod tests {
                 "judgment": { "requestId": "j", "source": "chat", "reason": "" },
             }),
             expect![[r#"
-                thread t · d7-1f · 1 min ago, during a turn
+                thread t (Write the parser) · d7-1f · 1 min ago, during a turn
                 Asking the judge: the reason
 
                   – judgment        not reached
@@ -457,7 +465,7 @@ mod tests {
                 "compaction": { "status": "failed" },
             }),
             expect![[r#"
-                thread t · d7-1f · 1 min ago, before the next message
+                thread t (Write the parser) · d7-1f · 1 min ago, before the next message
                 Compaction deferred: the reason
 
 

@@ -7,7 +7,7 @@ use rawr_protocol::{PlanStep, StepStatus, TurnStatus};
 use serde_json::{Value, json};
 
 use super::*;
-use rawr_host::event::{InjectedText, NoticeLevel};
+use rawr_host::event::{InjectedText, NextSteps, NoticeLevel};
 use rawr_host::host::{HostEvent, TurnKind};
 use rawr_protocol::ThreadChangedNotification;
 
@@ -26,17 +26,18 @@ impl Write for SharedOutput {
 
 /// A transcript without colors.
 fn check(is_live: bool, show: impl FnOnce(&mut Renderer), expected: Expect) {
-    check_on(|| None, is_live, show, expected);
+    check_on(|| None, Detail::Brief, is_live, show, expected);
 }
 
 fn check_on(
     columns: TerminalWidth,
+    detail: Detail,
     is_live: bool,
     show: impl FnOnce(&mut Renderer),
     expected: Expect,
 ) {
     let page = SharedOutput::default();
-    let mut renderer = Renderer::to_person(Box::new(page.clone()), is_live, columns);
+    let mut renderer = Renderer::to_person(Box::new(page.clone()), is_live, columns, detail);
     show(&mut renderer);
     let text = String::from_utf8(page.0.lock().unwrap().clone()).unwrap();
     let text = text.replace("\r\u{1b}[2K", "<clear>");
@@ -170,9 +171,6 @@ fn a_banner_asks_with_its_choices() {
         |renderer| renderer.report(&SessionEvent::HeadsUp(&heads_up)).unwrap(),
         expect![[r#"
             |╭─ The title ────────────────────────────────────────────────────────────────╮
-            |│ a phase ended here (commit)                                                │
-            |│ 62% left · ready · commit                                                  │
-            |│                                                                            │
             |│ What happens next.                                                         │
             |│ Your choices: Approve, Not now, Skip this one.                             │
             |╰────────────────────────────────────────────────────────────────────────────╯
@@ -187,8 +185,8 @@ fn frames_fit_the_terminal() {
         "sequenceId": "s1",
         "stage": "will_compact",
         "title": "The title",
-        "message": "What happens next, in the words of the sidecar.",
-        "reason": "ein 文 phase ended here (commit)",
+        "message": "What happens 次 next, in the words of the sidecar.",
+        "reason": "a phase ended here (commit)",
         "boundaries": [],
         "packetAuthor": "agent",
         "choices": [],
@@ -201,6 +199,7 @@ fn frames_fit_the_terminal() {
     };
     check_on(
         || Some(34),
+        Detail::Full,
         false,
         |renderer| {
             renderer.report(&SessionEvent::HeadsUp(&heads_up)).unwrap();
@@ -208,10 +207,7 @@ fn frames_fit_the_terminal() {
         },
         expect![[r#"
             |╭─ The title ────────────────────╮
-            |│ ein 文 phase ended here        │
-            |│ (commit)                       │
-            |│                                │
-            |│ What happens next, in the      │
+            |│ What happens 次 next, in the   │
             |│ words of the sidecar.          │
             |╰────────────────────────────────╯
             |
@@ -223,30 +219,104 @@ fn frames_fit_the_terminal() {
 }
 
 #[test]
-fn a_verdict_that_starts_nothing_shows_what_stopped_it() {
-    let decided = read(json!({
-        "threadId": "t",
-        "decision": {
-            "decisionId": "d1",
-            "outcome": "nothing",
-            "reason": "no boundary in this turn",
-            "atMs": 0,
-            "entrance": "turn_complete",
-            "gates": [
-                {"gate": "feature", "outcome": "pass", "evidence": "on"},
-                {"gate": "guard", "outcome": "bypassed", "evidence": "guard g1"},
-                {"gate": "boundary", "outcome": "fail", "evidence": "no boundary in this turn"},
-                {"gate": "mode", "outcome": "not_reached", "evidence": ""},
-            ],
-        },
-    }));
+fn a_verdict_is_one_line_with_its_gates_only_in_full() {
+    let decided = |entrance: &str| {
+        read(json!({
+            "threadId": "t",
+            "decision": {
+                "decisionId": "d1",
+                "outcome": "nothing",
+                "reason": "no boundary in this turn",
+                "atMs": 0,
+                "entrance": entrance,
+                "gates": [
+                    {"gate": "feature", "outcome": "pass", "evidence": "on"},
+                    {"gate": "guard", "outcome": "bypassed", "evidence": "guard g1"},
+                    {"gate": "boundary", "outcome": "fail", "evidence": "no boundary in this turn"},
+                    {"gate": "mode", "outcome": "not_reached", "evidence": "too early"},
+                ],
+            },
+        }))
+    };
+    let check = |detail: Detail, expected: Expect| {
+        let show = |renderer: &mut Renderer| {
+            for entrance in ["turn_complete", "mid_turn"] {
+                renderer.report(&SessionEvent::Verdict(&decided(entrance))).unwrap();
+            }
+        };
+        check_on(|| None, detail, false, show, expected);
+    };
     check(
-        false,
-        |renderer| renderer.report(&SessionEvent::Verdict(&decided)).unwrap(),
+        Detail::Brief,
         expect![[r#"
             |  no compaction: no boundary in this turn
+        "#]],
+    );
+    check(
+        Detail::Full,
+        expect![[r#"
+            |  no compaction: no boundary in this turn
+            |    ✓ feature         on
             |    ⤳ guard           guard g1
             |    ✗ boundary        no boundary in this turn
+            |    – mode            too early
+            |  no compaction: no boundary in this turn
+            |    ✓ feature         on
+            |    ⤳ guard           guard g1
+            |    ✗ boundary        no boundary in this turn
+            |    – mode            too early
+        "#]],
+    );
+}
+
+#[test]
+fn a_command_is_shown_without_the_shell_around_it_and_to_its_end() {
+    let ran = |command: &str| HostEvent::CommandFinished {
+        turn_id: "t1".to_owned(),
+        call_id: "c1".to_owned(),
+        cwd: String::new(),
+        command: command.to_owned(),
+        exit_code: 0,
+    };
+    check(
+        false,
+        |renderer| {
+            for command in [
+                "/bin/bash -lc 'cargo test'",
+                "/bin/zsh -lc \"printf '%s\\n' one two three four five six seven eight > notes.txt && git add -A && git commit -m 'Add the notes'\"",
+                "bash -lc 'a' b",
+                "bash script.sh",
+                "echo -c 'kept'",
+                "bash -lc 'never closed",
+            ] {
+                renderer.report(&SessionEvent::Host(&ran(command))).unwrap();
+            }
+        },
+        expect![[r#"
+            |$ cargo test  ✓
+            |$ printf '%s\n' one two three four five six seven eight > notes.txt && git add -A &&
+            |  git commit -m 'Add the notes'  ✓
+            |$ bash -lc 'a' b  ✓
+            |$ bash script.sh  ✓
+            |$ echo -c 'kept'  ✓
+            |$ bash -lc 'never closed  ✓
+        "#]],
+    );
+}
+
+#[test]
+fn a_session_ends_with_what_to_do_next() {
+    let steps = NextSteps {
+        resume: Some("rawr codex resume t".to_owned()),
+        explain: "rawr explain t --list".to_owned(),
+    };
+    check(
+        false,
+        |renderer| renderer.report(&SessionEvent::NextSteps(&steps)).unwrap(),
+        expect![[r#"
+            |
+            |To continue: rawr codex resume t
+            |Why rawr compacted, or did not: rawr explain t --list
         "#]],
     );
 }

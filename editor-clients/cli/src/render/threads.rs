@@ -64,16 +64,13 @@ pub fn is_running(thread: &ThreadSummary) -> bool {
 pub fn status(thread: &ThreadGetResult, last: Option<&Verdict>, now: &LocalNow) -> Vec<String> {
     let summary = &thread.thread;
     let now_ms = now.ms;
-    let handle = one_line(handle(&summary.thread_id), WIDTH);
-    let title = summary.title.as_ref().map(|title| format!("  {}", one_line(title, WIDTH)));
     let mut lines = vec![format!(
-        "{}{}  {} · {}",
-        paint(BOLD, &handle),
-        title.unwrap_or_default(),
+        "{}  {} · {}",
+        paint(BOLD, &thread_name(summary)),
         pressure(summary.percent_remaining, summary.tier),
         when(summary.updated_at_ms, now),
     )];
-    let is_short = handle == summary.thread_id;
+    let is_short = handle(&summary.thread_id) == summary.thread_id;
     lines.extend((!is_short).then(|| fact("thread", &one_line(&summary.thread_id, WIDTH))));
     lines.push(fact("folder", &one_line(&summary.cwd, WIDTH)));
     lines.extend(summary.sub_agent.as_ref().map(|name| fact("sub-agent", &one_line(name, WIDTH))));

@@ -114,7 +114,7 @@ fn the_help_starts_with_examples() {
 
             Arguments:
               [PROMPT]...
-                      Prompts for the agent, one turn each [default: stdin, one turn per line]
+                      Prompts for the agent, one turn each [default: stdin, as one prompt, like `-`]
 
             Options:
                   --home <DIR>
@@ -160,6 +160,15 @@ fn the_help_starts_with_examples() {
 
                       [possible values: read-only, workspace-write, danger-full-access]
 
+                  --profile <NAME>
+                      A profile of Codex
+
+                  --codex-config <KEY=VALUE>
+                      A setting of Codex's own config.toml; repeatable
+
+                  --claude-settings <FILE>
+                      Settings of Claude Code: a file, or JSON
+
                   --permission-mode <MODE>
                       Claude Code's permission mode, such as acceptEdits [default: Claude Code's configuration]
 
@@ -169,6 +178,12 @@ fn the_help_starts_with_examples() {
                   --json
                       Print JSON, one object per line
 
+                  --resume <THREAD>
+                      Continue this thread: its id, its beginning or end, or `last`; see `rawr status`
+
+                  --lines
+                      Take each line of stdin as a prompt of its own
+
               -h, --help
                       Print help (see a summary with '-h')
 
@@ -177,7 +192,7 @@ fn the_help_starts_with_examples() {
 
             Examples:
               rawr exec --host codex "write the parser" "now the docs"
-              rawr exec --host codex --cd ~/project --sandbox workspace-write < prompts.txt
+              rawr exec --host codex --cd ~/project --sandbox workspace-write < task.md
               rawr exec --host codex -c rawr_auto_compaction.mode=suggest "fix the tests"
               rawr exec --host claude --permission-mode acceptEdits "fix the tests"
               rawr exec --host embedded --model qwen3-coder --base-url http://127.0.0.1:8080/v1 "fix the tests"

@@ -7,20 +7,20 @@ use std::process::{Command, Stdio};
 
 use rawr_tests::{Terminal, rawr};
 
-use super::{CommandFixture, err, events, out, prompts_of, signal, wait_for};
-
-const EXEC: [&str; 4] = ["exec", "--host", "embedded", "--json"];
+use super::{CommandFixture, EXEC, err, events, out, prompts_of, signal, wait_for};
 
 #[test]
 fn an_invalid_byte_loses_no_message() {
-    assert_eq!(prompts_of(b"one\n\xff bad\r\ntwo\n"), ["one", "\u{fffd} bad", "two"]);
+    let input = b"one\n\xff bad\r\ntwo\n";
+    assert_eq!(prompts_of(&["--lines"], input), ["one", "\u{fffd} bad", "two"]);
+    assert_eq!(prompts_of(&[], input), ["one\n\u{fffd} bad\r\ntwo"]);
 }
 
 #[test]
 fn an_inherited_ignored_signal_stays_ignored() {
     let fixture = CommandFixture::new();
     let mut shell = Command::new("sh");
-    shell.args(["-c", "trap '' HUP INT; exec \"$0\" \"$@\""]).arg(rawr()).args(EXEC);
+    shell.args(["-c", "trap '' HUP INT; exec \"$0\" \"$@\""]).arg(rawr()).args(EXEC).arg("--lines");
     shell.env("RAWR_HOME", fixture.home.path()).env_remove("CODEX_HOME");
     shell.env("TMPDIR", fixture.temporary.path()).current_dir(fixture.temporary.path());
     let mut child = shell.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
@@ -136,7 +136,7 @@ fn there_is_no_live_line_without_erase_support() {
         command.env_remove("NO_COLOR").env("TERM", "xterm-256color").env(variable, value);
         let mut terminal = Terminal::run(&command, 24, 100);
         assert!(terminal.wait_for_the_end().success());
-        terminal.wait_for(&["saved in"]);
+        terminal.wait_for(&["the demo's files are removed"]);
         let written = terminal.written().replace("\r\n", "\n");
         assert!(!written.contains('\r') && !written.contains('\x1b'), "{variable}: {written:?}");
     }
@@ -149,7 +149,7 @@ fn frames_are_as_wide_as_the_terminal() {
     command.env("NO_COLOR", "1").env("TERM", "xterm-256color");
     let mut terminal = Terminal::run(&command, 200, 60);
     assert!(terminal.wait_for_the_end().success());
-    terminal.wait_for(&["saved in"]);
+    terminal.wait_for(&["the demo's files are removed"]);
     let written = terminal.written();
     let framed = |line: &&str| ["╭", "│", "╰", "  │"].iter().any(|edge| line.starts_with(edge));
     let framed: Vec<_> = written.lines().filter(framed).collect();

@@ -49,7 +49,7 @@ fn status_shows_the_state_of_a_thread() {
         &home,
         &["status"],
         &[
-            "alpha  93% left · ok · just now",
+            "alpha (Write the parser)  93% left · ok · just now",
             "run by     no process",
             "phase      Idle",
             "guards     g1 for 3 turns (mid\u{fffd}[2Jrefactor), set just now by rawr guard",
@@ -112,7 +112,15 @@ fn the_last_used_thread_is_first_and_is_last() {
         pressed(&home, thread);
     }
     run(&home, &["guard", "alpha", "--until-released"]);
-    check(&home, &["status"], &["alpha  25%", "\n\nbeta  ", "\n\nalphabet  "]);
+    let line = |thread: &str| {
+        format!(
+            "{thread:<8}   25% left · asap       just now            Go on · work · not running\n"
+        )
+    };
+    let listed = run(&home, &["status"]).stdout;
+    let listed = String::from_utf8(listed).unwrap();
+    let help = "For one thread: rawr status THREAD\n";
+    assert_eq!(listed, ["alpha", "beta", "alphabet"].map(line).concat() + help);
     let name = |wanted: &str| event(&home, &["status", wanted])["threadId"].clone();
     assert_eq!(
         ["last", "alpha", "alphab", "b"].map(name),
@@ -136,10 +144,10 @@ fn the_last_used_thread_is_first_and_is_last() {
 fn a_stopped_thread_uses_the_tiers_of_its_own_project() {
     let home = TestHome::new();
     pressed(&home, "alpha");
-    check(&home, &["status"], &["alpha  25% left · asap"]);
+    check(&home, &["status"], &["alpha (Go on)  25% left · asap"]);
     let narrower = "[rawr_auto_compaction.policy.asap]\npercent_remaining_lt = 20\n";
     fs::write(home.work().join(".rawr.toml"), narrower).unwrap();
-    check(&home, &["status"], &["alpha  25% left · ready"]);
+    check(&home, &["status"], &["alpha (Go on)  25% left · ready"]);
 }
 
 #[test]
@@ -150,7 +158,7 @@ fn explain_shows_the_failed_gate_and_its_condition() {
         &home,
         &["explain", "last"],
         &[
-            "thread alpha · d1-",
+            "thread alpha (Go on) · d1-",
             "at the end of a turn",
             "No compaction: no boundary in this turn",
             "  ✓ feature         features.rawr_auto_compaction is on",

@@ -67,11 +67,11 @@ fn a_cancellation_is_confirmed_and_an_earlier_answer_is_reported() {
     running.turn_with_boundaries();
     terminal.wait_for(&["Waiting for your approval: t"]);
     terminal.press("x");
-    terminal.wait_for(&["Cancel the compaction of t?", "y yes · n no"]);
+    terminal.wait_for(&["Cancel the compaction of t (Write the parser)?", "y yes · n no"]);
     terminal.press("n");
     terminal.wait_until_gone("Call off");
     terminal.press("x");
-    terminal.wait_for(&["Cancel the compaction of t?"]);
+    terminal.wait_for(&["Cancel the compaction of t (Write the parser)?"]);
     let mut vscode = TestSidecar::spawn(&home, &LaunchOptions::default());
     vscode.greet("vscode");
     vscode.call::<ThreadWatch>(&ThreadWatchParams::default());
@@ -106,7 +106,7 @@ fn a_guard_is_set_and_cleared_and_a_snooze_has_the_typed_length() {
     terminal.press("g");
     terminal.wait_for(&["until it is cleared", "guarded"]);
     terminal.press("g");
-    terminal.wait_for(&["Clear the guard of t?"]);
+    terminal.wait_for(&["Clear the guard of t (Write the parser)?"]);
     terminal.press("y");
     terminal.wait_for(&["1 guard is cleared."]);
     terminal.wait_until_gone("guarded");

@@ -3,7 +3,7 @@
 use std::process::Command;
 
 use rawr_tests::codex::binary;
-use rawr_tests::{Terminal, rawr};
+use rawr_tests::{Terminal, rawr, wait_until};
 use rustix::process::{Signal, kill_process};
 
 use super::fixture::{GOES_ON, HANDOFF, HEADS_UP, LiveFixture, TASK, agent, leave, say_to};
@@ -32,6 +32,19 @@ fn a_session_on_the_screen_continues_after_a_compaction() {
     }
     assert_eq!(fixture.repository.subjects()[0], "Add the parser");
     assert_eq!(fixture.compactions(), 1);
+    leave(&mut terminal);
+}
+
+/// Codex draws the screen, so nothing of rawr stands on it.
+#[test]
+fn a_question_alerts_the_person_at_the_terminal() {
+    let fixture = LiveFixture::new(agent());
+    fixture.set("[rawr_auto_compaction]\nmode = \"ask\"\n");
+    let mut terminal = fixture.on_a_terminal(&[]);
+    say_to(&mut terminal, TASK);
+    terminal.wait_for(&["The parser is written."]);
+    let alert = "\u{7}\u{1b}]9;rawr: Waiting for your approval";
+    wait_until(alert, || terminal.written().contains(alert));
     leave(&mut terminal);
 }
 

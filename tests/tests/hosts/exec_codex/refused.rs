@@ -27,7 +27,7 @@ fn a_message_too_long_for_its_handoff_is_sent_alone() {
     );
     let mut long = "AND-NOW the docs".to_owned();
     long.extend(std::iter::repeat_n('.', MOST_CHARACTERS - long.len() - 100));
-    let mut command = fixture.command(&[]);
+    let mut command = fixture.command(&["--lines"]);
     let mut exec = command.stdin(Stdio::piped()).spawn().unwrap();
     let mut typed = exec.stdin.take().unwrap();
     typed.write_all(format!("WRITE-PARSER please\n{long}\n").as_bytes()).unwrap();

@@ -86,10 +86,33 @@ impl Drawing<'_> {
             lines.extend(wrapped(&text.into(), width, 0).into_iter().take(MOST_SAID));
         }
         if let Some(question) = &self.view.question {
-            lines.push(self.ink.span(BOLD, one_line(&asked(question), width)).into());
+            lines.push(self.ink.span(BOLD, one_line(&self.asked(question), width)).into());
         }
         lines.push(self.ink.span(DIM, self.view.hints()).into());
         lines
+    }
+
+    fn asked(&self, question: &WatchQuestion) -> String {
+        match question {
+            WatchQuestion::Cancel { target, .. } => {
+                format!("Cancel the compaction of {}?", self.name(&target.thread_id))
+            }
+            WatchQuestion::ClearGuards { target, guards: 1 } => {
+                format!("Clear the guard of {}?", self.name(&target.thread_id))
+            }
+            WatchQuestion::ClearGuards { target, guards } => {
+                format!("Clear all {guards} guards of {}?", self.name(&target.thread_id))
+            }
+            WatchQuestion::Snooze { typed, .. } => {
+                format!("Snooze for how many turns, or minutes as in 20m: {typed}▏")
+            }
+        }
+    }
+
+    /// What people can tell a thread by.
+    fn name(&self, thread_id: &str) -> String {
+        let row = self.view.threads.iter().find(|row| row.id() == thread_id);
+        row.map_or_else(|| thread_id.to_owned(), |row| render::thread_name(&row.thread))
     }
 
     fn banner(&self, frame: &mut Frame<'_>, area: &mut Rect, banner: &WatchBanner) {
@@ -123,7 +146,7 @@ impl Drawing<'_> {
         let title = format!(
             " {}: {} ",
             one_line(&heads_up.title, inside),
-            one_line(&banner.thread_id, inside)
+            one_line(&self.name(&banner.thread_id), inside)
         );
         let style = self.ink.style(WARN);
         let block = Block::new()
@@ -202,23 +225,6 @@ impl Drawing<'_> {
 struct WrappedLines {
     lines: Vec<Line<'static>>,
     indent: usize,
-}
-
-fn asked(question: &WatchQuestion) -> String {
-    match question {
-        WatchQuestion::Cancel { target, .. } => {
-            format!("Cancel the compaction of {}?", target.thread_id)
-        }
-        WatchQuestion::ClearGuards { target, guards: 1 } => {
-            format!("Clear the guard of {}?", target.thread_id)
-        }
-        WatchQuestion::ClearGuards { target, guards } => {
-            format!("Clear all {guards} guards of {}?", target.thread_id)
-        }
-        WatchQuestion::Snooze { typed, .. } => {
-            format!("Snooze for how many turns, or minutes as in 20m: {typed}▏")
-        }
-    }
 }
 
 fn take_top(area: &mut Rect, height: u16) -> Rect {

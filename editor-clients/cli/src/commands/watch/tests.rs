@@ -14,6 +14,7 @@ use super::draw::Drawing;
 use super::ink::ScreenColors;
 use super::link::{ThreadDetails, WatchNews, WatchRequest};
 use super::view::{View, ViewEnd};
+use crate::render::LocalNow;
 use rawr_host::sidecar::{SidecarError, SidecarNotification};
 
 const NOW: i64 = 1_000_000_000;
@@ -148,7 +149,6 @@ fn a_sequence_under_way() {
         expect![[r#"
             rawr watch · 2 threads · 1 compacting
             ╭ The title: t ────────────────────────────────────────────────────────────────────────────────────╮
-            │ a phase ended here (commit)                                                                      │
             │ 69% left · ready · commit                                                                        │
             │                                                                                                  │
             │ What happens next, in the words of the sidecar.                                                  │
@@ -173,6 +173,7 @@ fn a_sequence_under_way() {
                                                     │decisions
                                                     │  1 min ago  compaction decided: 69% left (ready) at commit
                                                     │  1 min ago  no compaction: no boundary
+                                                    │
                                                     │
                                                     │
                                                     │
@@ -242,7 +243,6 @@ fn a_narrow_terminal_has_one_below_the_other() {
         expect![[r#"
             rawr watch · 2 threads · 1 compacting
             ╭ The title: t ──────────────────────────────────╮
-            │ a phase ended here (commit)                    │
             │ 69% left · ready · commit                      │
             │                                                │
             │ What happens next, in the words of the         │
@@ -265,6 +265,7 @@ fn a_narrow_terminal_has_one_below_the_other() {
               phase      Writing the packet, sequence s1
               guards     g1 until the next commit, set just
                          now
+              decided    compaction decided: 69% left (ready)
             ↑↓ thread · s snooze · c compact · x cancel · g gu
         "#]],
     );

@@ -201,6 +201,7 @@ impl View {
             // The working folder and the owner are in the list.
             return self.list();
         };
+        row.thread.title.clone_from(&changed.title);
         row.thread.phase = changed.phase;
         row.thread.tier = changed.tier;
         row.thread.percent_remaining = changed.percent_remaining;
