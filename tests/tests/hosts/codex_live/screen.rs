@@ -111,7 +111,7 @@ fn attach_joins_a_plain_codex_in_another_terminal() {
     let mut terminal = Terminal::that_answers(&codex, 150, 120);
     terminal.wait_for(&["Ask Codex to do anything"]);
     let socket = fixture.home.path().join("app-server-control/app-server-control.sock");
-    rawr_tests::wait_until("a background server", || socket.exists());
+    wait_until("a background server", || socket.exists());
     let mut attach = Command::new(rawr());
     fixture.in_place(attach.arg("attach"));
     let mut beside = Terminal::run(&attach, 100, 120);
