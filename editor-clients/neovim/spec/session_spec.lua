@@ -175,6 +175,24 @@ describe('the sidecar', function()
     end)
   end)
 
+  it('keeps the list of threads current', function()
+    local session, llm = lab.committed(home)
+    session.wait_for('heads_up')
+    start()
+    local function owner()
+      local thread = require('rawr').threads()[1]
+      return thread and (thread.owner or 'none')
+    end
+    lab.wait('a thread that runs', function()
+      return owner() and owner() ~= 'none'
+    end)
+    session.kill()
+    lab.wait('a thread that has ended', function()
+      return owner() == 'none'
+    end)
+    llm.stop()
+  end)
+
   it('only watches the current folder if so configured', function()
     local session, llm = lab.committed(home)
     session.wait_for('heads_up')

@@ -21,6 +21,7 @@ M.FILETYPES = { 'markdown.rawr', 'toml.rawr' }
 
 local NOTES = {
   'rawr/thread/changed',
+  'rawr/thread/listChanged',
   'rawr/sequence/headsUp',
   'rawr/sequence/responded',
   'rawr/decision/recorded',
