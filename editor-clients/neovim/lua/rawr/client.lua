@@ -19,21 +19,6 @@ M.NO_SIDECAR = -1
 --- rawr's file types.
 M.FILETYPES = { 'markdown.rawr', 'toml.rawr' }
 
-local NOTES = {
-  'rawr/thread/changed',
-  'rawr/thread/listChanged',
-  'rawr/sequence/headsUp',
-  'rawr/sequence/responded',
-  'rawr/decision/recorded',
-  'rawr/compaction/update',
-  'rawr/judgment/requested',
-  'rawr/judgment/result',
-  'rawr/packet/changed',
-  'rawr/scratch/changed',
-  'rawr/prompt/changed',
-  'rawr/config/changed',
-}
-
 ---@alias rawr.Answer fun(error?: lsp.ResponseError, result?: any)
 
 --- Requests from before the sidecar was ready.
@@ -174,7 +159,7 @@ end
 ---@return vim.lsp.ClientConfig
 function M.config()
   local handlers = {}
-  for _, method in ipairs(NOTES) do
+  for _, method in ipairs(require('rawr.live').METHODS) do
     handlers[method] = function(_, params)
       if not ending then
         require('rawr.live').note(method, params)

@@ -232,6 +232,10 @@ local ON = {
   end,
 }
 
+--- The notifications that the client listens to. Those about judgments only redraw.
+---@type string[]
+M.METHODS = vim.list_extend({ 'rawr/judgment/requested', 'rawr/judgment/result' }, vim.tbl_keys(ON))
+
 ---@param method string
 ---@param params any
 function M.note(method, params)
