@@ -154,7 +154,7 @@ describe(':Rawr', function()
       return vim.api.nvim_buf_get_name(0) == home.path .. '/auto-compact/handoff.md'
     end)
     vim.ui.select = select
-    assert.equal('markdown.rawr', vim.bo.filetype)
+    assert.equal('markdown', vim.bo.filetype)
     assert.truthy(
       vim.list_contains(seen, 'handoff  shipped') or vim.list_contains(seen, 'handoff  user'),
       vim.inspect(seen)

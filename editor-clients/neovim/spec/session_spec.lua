@@ -37,9 +37,13 @@ describe('nothing of the plugin', function()
 
   it('is loaded at startup or by another file', function()
     lab.write(home.work .. '/other.md', '# other\n')
+    assert.truthy(fresh(home, LOADED, { home.work .. '/other.md' }):find('loaded: .', 1, true))
+  end)
+
+  it('starts by a file that only has the name of one of rawr', function()
     lab.write(home.work .. '/auto-compact/heads-up.md', 'not of the home\n')
-    local files = { home.work .. '/other.md', home.work .. '/auto-compact/heads-up.md' }
-    assert.truthy(fresh(home, LOADED, files):find('loaded: .', 1, true))
+    local said = fresh(home, LOADED, { home.work .. '/auto-compact/heads-up.md' })
+    assert.truthy(said:find('loaded: rawr.config rawr.files.', 1, true), said)
   end)
 
   it('except the API is loaded by a status line, which starts nothing', function()
@@ -120,7 +124,7 @@ describe('the sidecar', function()
   it('is restarted with its buffers', function()
     lab.write(home.path .. '/rawr.toml', '')
     vim.cmd.edit(home.path .. '/rawr.toml')
-    assert.equal('toml.rawr', vim.bo.filetype)
+    assert.equal('toml', vim.bo.filetype)
     local id = lab.wait('the sidecar', running).id
     vim.cmd.Rawr('restart')
     local again = lab.wait('another', function()
@@ -236,7 +240,7 @@ describe('the health check', function()
   it('reports the state of the installation', function()
     lab.use(home, { color = 'red' })
     local before = report()
-    for _, words in ipairs({ 'there is no setting `color`', 'not running: started by', lab.RAWR .. ': rawr ' }) do
+    for _, words in ipairs({ 'there is no setting `color`', 'not running now', lab.RAWR .. ': rawr ' }) do
       assert.truthy(before:find(words, 1, true), before)
     end
     lab.use(home)
@@ -244,7 +248,7 @@ describe('the health check', function()
     vim.cmd.Rawr('start')
     lab.wait('the sidecar', require('rawr.client').client)
     local after = report()
-    for _, words in ipairs({ 'are understood', 'running: rawr', 'rawr.toml', 'nonsense' }) do
+    for _, words in ipairs({ 'are understood', 'running', 'rawr.toml', 'nonsense' }) do
       assert.truthy(after:find(words, 1, true), after)
     end
   end)
