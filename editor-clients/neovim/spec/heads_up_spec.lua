@@ -28,10 +28,11 @@ describe('the banner on the screen', function()
     llm.stop()
   end)
 
-  local function open_editor()
+  ---@param status? string
+  local function open_editor(status)
     terminal = lab.terminal(home, { '-c', 'luafile ' .. home.path .. '/watcher.lua' })
     terminal.type(':Rawr start\n')
-    terminal.wait_for('[rawr')
+    terminal.wait_for(status or '[rawr')
   end
 
   it('snoozes by a key, which is recorded as an event of this client', function()
@@ -45,13 +46,13 @@ describe('the banner on the screen', function()
       'a phase ended here (commit',
       '31% left · asap · commit'
     )
-    terminal.wait_for('s Not now', '[rawr 31% asap · Waiting for your approval]')
+    terminal.wait_for('s Not now', '[rawr 31% left asap · Waiting for your approval]')
     assert.equal(0, #lab.recorded(home, thread, 'responded'))
     terminal.press('C-w', 'w')
     terminal.press('s')
     terminal.wait_for('Snoozed: no compaction for 1 turn')
     terminal.wait_until_gone('rawr: Waiting for your approval')
-    terminal.wait_for('[rawr 31% asap · guarded]')
+    terminal.wait_for('[rawr 31% left asap · guarded]')
     local responded = lab.recorded(home, thread, 'responded')
     assert.equal(1, #responded)
     assert.equal('snooze', responded[1].choice)
@@ -80,12 +81,12 @@ describe('the banner on the screen', function()
       'rawr: Compacting soon',
       'The agent writes a packet',
       'Continues on its own in',
-      '[rawr 31% asap · Writing the packet]'
+      '[rawr 31% left asap · Writing the packet]'
     )
     llm.release()
     session.wait_for('handoff')
     terminal.wait_until_gone('rawr: ')
-    terminal.wait_for('[rawr 97% ok]')
+    terminal.wait_for('[rawr 97% left]')
     terminal.type(':echo g:heard\n')
     terminal.wait_for(
       'RawrReady',
@@ -101,9 +102,9 @@ describe('the banner on the screen', function()
     session, llm = lab.committed(home, ':packet_request]')
     session.wait_for('heads_up')
     session.kill()
-    open_editor()
+    open_editor('[]')
     terminal.type(':Rawr choose\n')
-    terminal.wait_for(session.thread() .. ': no compaction is pending')
+    terminal.wait_for('work: no compaction is pending')
     terminal.type('q\n')
   end)
 

@@ -235,6 +235,18 @@ function M.text(buffer, ...)
   return text
 end
 
+--- The text of the float that has the focus, once it contains all of these words. Closes it.
+---@param ... string
+---@return string
+function M.float(...)
+  M.wait('a float', function()
+    return vim.api.nvim_win_get_config(0).relative ~= ''
+  end)
+  local text = M.text(0, ...)
+  vim.api.nvim_win_close(0, true)
+  return text
+end
+
 --- The events of one kind in a thread's log.
 ---@param home rawr.spec.Home
 ---@param thread string

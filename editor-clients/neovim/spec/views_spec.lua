@@ -45,14 +45,14 @@ describe('a page', function()
 
   it('has a line for a thread before its details are loaded', function()
     local closed, open = {}, {}
-    page.thread(closed, row, false, nil, 0)
+    page.thread(closed, row, 't', false, nil, 0)
     assert.same(
       { '▸ t  31% left · ok' },
       vim.tbl_map(function(line)
         return line.text
       end, closed)
     )
-    page.thread(open, row, true, nil, 0)
+    page.thread(open, row, 't', true, nil, 0)
     assert.equal('  …', open[2].text)
   end)
 
@@ -102,7 +102,14 @@ describe('rawr://', function()
     vim.cmd.Rawr()
     assert.equal('rawr://threads', vim.api.nvim_buf_get_name(0))
     local buffer = vim.api.nvim_get_current_buf()
-    lab.text(buffer, '▾ ' .. thread, 'Writing the packet', 'folder     ' .. home.work, 'compaction decided')
+    lab.text(
+      buffer,
+      '▾ work  31% left',
+      'thread     ' .. thread,
+      'Writing the packet',
+      'folder     ' .. home.work,
+      'compaction decided'
+    )
     local line = vim.fn.search('compaction decided')
     assert.equal(line, vim.fn.foldclosed(line))
     assert.truthy(vim.fn.foldclosedend(line) > line + 10)
@@ -119,11 +126,10 @@ describe('rawr://', function()
     lab.told({ 'guard(s) cleared' }, function()
       press('gu')
     end)
-    lab.told({ 'gf    the thread' }, function()
-      press('g?')
-    end)
+    press('g?')
+    lab.float('gf    the thread')
     press('<CR>')
-    assert.truthy(vim.startswith(lab.text(buffer), '▸ ' .. thread))
+    assert.truthy(vim.startswith(lab.text(buffer), '▸ work'))
     assert.falsy(lab.text(buffer):find('folder', 1, true))
   end)
 
@@ -135,7 +141,7 @@ describe('rawr://', function()
       ge = 'rawr://explain/' .. thread,
     }) do
       vim.cmd.Rawr()
-      lab.text(0, thread)
+      lab.text(0, '▾ work')
       vim.api.nvim_win_set_cursor(0, { 1, 0 })
       vim.api.nvim_feedkeys(key, 'xt', false)
       lab.wait(name, function()
@@ -150,7 +156,7 @@ describe('rawr://', function()
     lab.wait('the buffer', function()
       return vim.api.nvim_buf_get_name(0) == 'rawr://explain/' .. thread
     end)
-    lab.text(0, 'thread ' .. thread, '✓ pressure        31% left is below 65% (asap)', '✗ mode')
+    lab.text(0, 'work\n', '✓ pressure        31% left is below 65% (asap)', '✗ mode')
     lab.wait('the latest decision to be open', function()
       return vim.fn.foldclosed(2) == -1
     end)
