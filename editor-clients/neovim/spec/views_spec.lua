@@ -183,6 +183,39 @@ describe('rawr://', function()
     assert.truthy(handoff.text:find('written by the user', 1, true), handoff.text)
   end)
 
+  it('packet says above the text what delivers it, and until when', function()
+    vim.cmd.Rawr('packet')
+    lab.text(0, '(Built by rawr')
+    local shown = vim.api.nvim_eval_statusline(vim.wo.winbar, { use_winbar = true, maxwidth = 200 }).str
+    assert.truthy(shown:find('work · :RawrHandOver delivers it, :w does not · Continues', 1, true), shown)
+    vim.cmd.edit(home.work .. '/other')
+    assert.equal('', vim.wo.winbar)
+    vim.cmd.buffer('rawr://packet/' .. thread)
+    assert.truthy(vim.wo.winbar ~= '')
+  end)
+
+  it('packet may be closed before it came', function()
+    vim.cmd.Rawr('packet')
+    lab.wait('the buffer', function()
+      return vim.api.nvim_buf_get_name(0) == 'rawr://packet/' .. thread
+    end)
+    local client = require('rawr.client')
+    local answered, on_thread = nil, client.on_thread
+    client.on_thread = function(about, method, params, answer, failed)
+      return on_thread(about, method, params, function(result)
+        vim.cmd('silent! bwipeout! rawr://packet/' .. thread)
+        local ok, why = pcall(answer, result)
+        answered = ok and 'well' or why
+      end, failed)
+    end
+    vim.cmd.edit({ bang = true })
+    lab.wait('the answer', function()
+      return answered
+    end)
+    client.on_thread = on_thread
+    assert.equal('well', answered)
+  end)
+
   it("packet replaces the draft by the agent's packet", function()
     vim.cmd.Rawr('packet')
     lab.text(0, '(Built by rawr', 'write a parser')
