@@ -47,7 +47,7 @@ describe(':Rawr', function()
     assert.equal(text, shown("%{%v:lua.require'rawr'.colored()%}"))
     local colored = vim.api.nvim_eval_statusline("%{%v:lua.require'rawr'.colored()%}", { highlights = true })
     assert.equal('RawrAsap', colored.highlights[1].group)
-    assert.equal('work', require('rawr').status().name)
+    assert.equal('write a parser', require('rawr').status().name)
     assert.equal(thread, require('rawr').threads()[1].threadId)
   end)
 
@@ -67,11 +67,11 @@ describe(':Rawr', function()
       assert.truthy(vim.list_contains(words, word), word)
     end
     assert.same({ 'scratch', 'snooze', 'start', 'status', 'stop' }, completed('Rawr s'))
-    assert.same({ 'work' }, completed('Rawr w'))
-    assert.same({ 'work' }, completed('Rawr explain '))
-    assert.same({ '1', '20m', '3', 'thread=work' }, completed('Rawr snooze '))
+    assert.same({ 'write-a-parser' }, completed('Rawr w'))
+    assert.same({ 'write-a-parser' }, completed('Rawr explain '))
+    assert.same({ '1', '20m', '3', 'thread=write-a-parser' }, completed('Rawr snooze '))
     assert.same({ 'next-commit' }, completed('Rawr guard n'))
-    assert.same({ '1', '20m', '3' }, completed('Rawr snooze thread=work '))
+    assert.same({ '1', '20m', '3' }, completed('Rawr snooze thread=write-a-parser '))
     assert.same({}, completed('Rawr nothing '))
   end)
 
@@ -133,15 +133,15 @@ describe(':Rawr', function()
   end)
 
   it('takes the name, the id or the beginning of the id of a thread', function()
-    for _, name in ipairs({ 'work', 'wo', thread, thread:sub(1, -3) }) do
+    for _, name in ipairs({ 'write-a-parser', 'wri', thread, thread:sub(1, -3) }) do
       vim.cmd.Rawr(name)
       lab.wait('the thread', function()
         return vim.api.nvim_buf_get_name(0) == 'rawr://threads'
       end)
-      assert.truthy(vim.startswith(vim.fn.getline('.'), '▾ work  31% left'), vim.fn.getline('.'))
+      assert.truthy(vim.startswith(vim.fn.getline('.'), '▾ write a parser  31% left'), vim.fn.getline('.'))
       vim.cmd.close()
     end
-    for _, arguments in ipairs({ { 'status', 'work' }, { 'status', 'thread=' .. thread } }) do
+    for _, arguments in ipairs({ { 'status', 'write-a-parser' }, { 'status', 'thread=' .. thread } }) do
       vim.cmd.Rawr(arguments)
       lab.float('thread     ' .. thread)
     end
@@ -206,6 +206,9 @@ describe(':Rawr', function()
     lab.wait('the second thread', function()
       return vim.tbl_count(require('rawr.live').threads.rows) == 2
     end)
+    lab.wait('its title', function()
+      return require('rawr.live').name(second):find('write a parser', 1, true)
+    end)
     lab.wait('no banner', function()
       return #require('rawr.live').threads.banners == 0
     end)
@@ -220,7 +223,10 @@ describe(':Rawr', function()
     end)
     vim.ui.select = select
     assert.equal(2, #seen)
-    assert.truthy(table.concat(seen, '\n'):find('work #' .. second:sub(-4), 1, true), vim.inspect(seen))
+    assert.truthy(
+      table.concat(seen, '\n'):find('write a parser #' .. second:sub(-4), 1, true),
+      vim.inspect(seen)
+    )
     other.stop()
     other_llm.stop()
   end)

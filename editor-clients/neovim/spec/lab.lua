@@ -98,7 +98,7 @@ end
 ---@param llm rawr.spec.Model
 ---@return rawr.spec.Session
 function M.session(home, llm)
-  local command = { M.RAWR, 'exec', '--host', 'embedded', '--json', '--cd', home.work }
+  local command = { M.RAWR, 'exec', '--host', 'embedded', '--json', '--lines', '--cd', home.work }
   vim.list_extend(command, { '--model', 'scripted-1', '--base-url', llm.url, '--context-window', '32000' })
   local events, rest, errors, ended = {}, '', '', nil
   local process = vim.system(command, {

@@ -104,7 +104,7 @@ describe('rawr://', function()
     local buffer = vim.api.nvim_get_current_buf()
     lab.text(
       buffer,
-      '▾ work  31% left',
+      '▾ write a parser  31% left',
       'thread     ' .. thread,
       'Writing the packet',
       'folder     ' .. home.work,
@@ -129,7 +129,7 @@ describe('rawr://', function()
     press('g?')
     lab.float('gf    the thread')
     press('<CR>')
-    assert.truthy(vim.startswith(lab.text(buffer), '▸ work'))
+    assert.truthy(vim.startswith(lab.text(buffer), '▸ write a parser'))
     assert.falsy(lab.text(buffer):find('folder', 1, true))
   end)
 
@@ -141,7 +141,7 @@ describe('rawr://', function()
       ge = 'rawr://explain/' .. thread,
     }) do
       vim.cmd.Rawr()
-      lab.text(0, '▾ work')
+      lab.text(0, 'write a parser')
       vim.api.nvim_win_set_cursor(0, { 1, 0 })
       vim.api.nvim_feedkeys(key, 'xt', false)
       lab.wait(name, function()
@@ -156,7 +156,7 @@ describe('rawr://', function()
     lab.wait('the buffer', function()
       return vim.api.nvim_buf_get_name(0) == 'rawr://explain/' .. thread
     end)
-    lab.text(0, 'work\n', '✓ pressure        31% left is below 65% (asap)', '✗ mode')
+    lab.text(0, 'write a parser\n', '✓ pressure        31% left is below 65% (asap)', '✗ mode')
     lab.wait('the latest decision to be open', function()
       return vim.fn.foldclosed(2) == -1
     end)
@@ -187,7 +187,10 @@ describe('rawr://', function()
     vim.cmd.Rawr('packet')
     lab.text(0, '(Built by rawr')
     local shown = vim.api.nvim_eval_statusline(vim.wo.winbar, { use_winbar = true, maxwidth = 200 }).str
-    assert.truthy(shown:find('work · :RawrHandOver delivers it, :w does not · Continues', 1, true), shown)
+    assert.truthy(
+      shown:find('write a parser · :RawrHandOver delivers it, :w does not · Continues', 1, true),
+      shown
+    )
     vim.cmd.edit(home.work .. '/other')
     assert.equal('', vim.wo.winbar)
     vim.cmd.buffer('rawr://packet/' .. thread)

@@ -76,6 +76,8 @@ function M.changed(all, changed, now_ms)
   row.thread.percentRemaining, row.thread.updatedAtMs = changed.percentRemaining, now_ms
   row.thread.breaker, row.thread.lastFate = changed.breaker, changed.lastFate
   row.thread.proposal = changed.proposal
+  local named = row.thread --[[@as { title?: string }]]
+  named.title = (changed --[[@as { title?: string }]]).title or named.title
   return true
 end
 
