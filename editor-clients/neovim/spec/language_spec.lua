@@ -140,6 +140,28 @@ describe('a file of rawr', function()
     assert.falsy(lab.text(0):find('Mine', 1, true))
   end)
 
+  it('shows lenses and hints by the code in the help, which is not deprecated', function()
+    local help = lab.read(lab.PLUGIN .. '/doc/rawr.txt')
+    local code = assert(help:match('Enable code lenses.->lua\n(.-)\n<'))
+    local deprecated, deprecate = {}, vim.deprecate
+    vim.deprecate = function(name)
+      table.insert(deprecated, name)
+    end
+    assert(load(code))()
+    local buffer = open(home.path .. '/auto-compact/handoff.md', 'One. {packet} {author}\n')
+    lab.wait('the hints', function()
+      return vim.lsp.inlay_hint.is_enabled({ bufnr = buffer })
+    end)
+    if vim.lsp.codelens.enable then
+      lab.wait('a lens', function()
+        return #vim.lsp.codelens.get({ bufnr = buffer }) > 0
+      end)
+    end
+    vim.deprecate = deprecate
+    assert.same({}, deprecated)
+    vim.api.nvim_clear_autocmds({ event = 'LspAttach' })
+  end)
+
   it('is attached when the plugin is loaded after it was opened', function()
     lab.write(home.path .. '/rawr.toml', '')
     local late = ('vim.g.rawr = { cmd = { %q, "serve" }, home = %q } vim.opt.rtp:prepend(%q)'):format(
