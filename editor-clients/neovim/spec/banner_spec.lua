@@ -294,7 +294,7 @@ describe('the banner', function()
       vim.api.nvim_feedkeys(vim.keycode(('<Plug>(rawr-%s)'):format(name)), 'xt', false)
       assert.equal(buffer, vim.api.nvim_buf_get_name(0))
     end
-    vim.cmd('silent! only! | %bwipeout!')
+    vim.cmd('silent! only! | silent! %bwipeout!')
   end)
 
   it('sanitizes untrusted texts', function()

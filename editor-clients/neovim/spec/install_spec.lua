@@ -121,7 +121,7 @@ describe('the plugin', function()
   end)
 
   if vim.fn.has('nvim-0.12') == 1 then
-    -- Nobody is there to confirm.
+    -- The question would never be answered.
     local UNASKED = 'local add = vim.pack.add\nvim.pack.add = function(all, options)\n'
       .. "  add(all, vim.tbl_extend('force', options or {}, { confirm = false }))\nend\n"
 

@@ -221,8 +221,8 @@ local function can_start()
   if vim.fn.executable(binary) == 1 then
     return true
   end
-  local hint = 'install rawr, or set `vim.g.rawr.cmd`; see `:checkhealth rawr`'
-  M.say(('failed to run %s: %s'):format(binary, hint), vim.log.levels.ERROR)
+  -- One line, which needs no key to go on. The check says what to do.
+  M.say(('failed to run %s: see `:checkhealth rawr`'):format(binary), vim.log.levels.ERROR)
   return false
 end
 
