@@ -34,7 +34,8 @@ end
 local function ending(done)
   local last = vim.trim(done.stderr or ''):match('[^\n]*$')
   local why = last ~= '' and ': ' .. last or ''
-  return ('ended with code %d and signal %d before it was ready%s'):format(done.code, done.signal, why)
+  local how = done.signal == 0 and 'code ' .. done.code or 'signal ' .. done.signal
+  return ('ended with %s at its start%s'):format(how, why)
 end
 
 ---@param command string[]
