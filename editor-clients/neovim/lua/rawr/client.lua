@@ -158,7 +158,7 @@ local function ended(code, signal)
   local how = exit.signal == 0 and 'code ' .. exit.code or 'signal ' .. exit.signal
   local why = ('the sidecar ended (%s)'):format(how)
   if not may_start_again then
-    M.say(why .. ' at its start: see `:checkhealth rawr`', vim.log.levels.ERROR)
+    M.say(why .. ': see `:checkhealth rawr`', vim.log.levels.ERROR)
   elseif started_again and vim.uv.now() - started_again < STEADY_MS then
     M.say(why .. ' again: see `:Rawr log`, then `:Rawr restart`', vim.log.levels.ERROR)
   else
