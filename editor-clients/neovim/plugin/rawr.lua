@@ -20,31 +20,44 @@ end, {
   end,
 })
 
-for name, words in pairs({
-  banner = { 'banner' },
-  threads = { 'threads' },
-  choose = { 'choose' },
-  snooze = { 'snooze' },
-  compact = { 'compact' },
+for _, name in ipairs({
+  'approve',
+  'banner',
+  'cancel',
+  'choose',
+  'compact',
+  'explain',
+  'packet',
+  'snooze',
+  'threads',
 }) do
   vim.keymap.set('n', ('<Plug>(rawr-%s)'):format(name), function()
-    require('rawr.command').run(words)
+    require('rawr.command').run({ name })
   end, { desc = ':Rawr ' .. name })
 end
 
 local group = vim.api.nvim_create_augroup('rawr', { clear = true })
 
-vim.api.nvim_create_autocmd('FileType', {
+---@param buffer integer
+local function attach(buffer)
+  if not require('rawr.files').is_buffer_ours(buffer) then
+    return
+  end
+  -- Deferred, so that the file is drawn first.
+  vim.schedule(function()
+    if vim.api.nvim_buf_is_loaded(buffer) then
+      require('rawr.client').attach(buffer)
+    end
+  end)
+end
+
+vim.api.nvim_create_autocmd({ 'BufReadPost', 'BufNewFile', 'BufFilePost' }, {
   group = group,
-  pattern = { 'markdown.rawr', 'toml.rawr' },
+  -- As in `rawr.files`, which is not loaded for other files.
+  pattern = { '*/auto-compact/*.md', 'rawr.toml', '.rawr.toml', 'config.toml' },
   desc = 'Attach the sidecar to prompts and configuration of rawr',
   callback = function(event)
-    -- Deferred, so that the file is drawn first.
-    vim.schedule(function()
-      if vim.api.nvim_buf_is_loaded(event.buf) then
-        require('rawr.client').attach(event.buf)
-      end
-    end)
+    attach(event.buf)
   end,
 })
 
@@ -71,6 +84,12 @@ end
 
 if vim.v.vim_did_enter == 1 then
   watch_if_wanted()
+  -- A package manager may load the plugin after files are open.
+  for _, buffer in ipairs(vim.api.nvim_list_bufs()) do
+    if vim.api.nvim_buf_is_loaded(buffer) then
+      attach(buffer)
+    end
+  end
 else
   vim.api.nvim_create_autocmd('VimEnter', {
     group = group,

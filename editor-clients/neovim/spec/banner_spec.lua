@@ -102,7 +102,7 @@ describe('the banner', function()
 
   it('only offers the available choices', function()
     heads_up('one')
-    assert.truthy(text():find('a Yes · s Later · e why', 1, true), text())
+    assert.truthy(text():find('a Yes · s Later · e why · q hide', 1, true), text())
     press('x')
     press('c')
     assert.same(
@@ -194,6 +194,107 @@ describe('the banner', function()
     heads_up('two')
     assert.equal(1, #told)
     assert.same({}, floats())
+  end)
+
+  it('has the name of its thread', function()
+    local threads = require('rawr.threads')
+    threads.put(
+      live.threads,
+      { threadId = 'named', cwd = '/w/parser', phase = 'idle', updatedAtMs = 1, open = true }
+    )
+    heads_up('named')
+    assert.truthy(vim.startswith(text(), 'parser\n'), text())
+  end)
+
+  it('does not open for what is only said, until that is asked for', function()
+    local echoed = {}
+    local echo = vim.api.nvim_echo
+    vim.api.nvim_echo = function(chunks)
+      table.insert(echoed, chunks[1][1])
+    end
+    heads_up('one', { stage = 'tagged', title = 'Would compact here' })
+    assert.same({}, floats())
+    assert.same({}, echoed)
+    heads_up('two', { stage = 'recommended', title = 'Compaction recommended' })
+    live.note('rawr/decision/recorded', { threadId = 'other' })
+    vim.api.nvim_echo = echo
+    assert.same({}, floats())
+    assert.same({ 'rawr: two: Compaction recommended: `:Rawr banner`' }, echoed)
+    press('a')
+    assert.equal('two', requests[#requests].params.threadId)
+  end)
+
+  it('has highlighted keys, and groups of its own', function()
+    heads_up('one')
+    local buffer = vim.api.nvim_win_get_buf(floats()[1])
+    local keys = {}
+    for _, mark in ipairs(vim.api.nvim_buf_get_extmarks(buffer, -1, 0, -1, { details = true })) do
+      assert.equal('RawrKey', mark[4].hl_group)
+      local line = vim.api.nvim_buf_get_lines(buffer, mark[2], mark[2] + 1, false)[1]
+      table.insert(keys, line:sub(mark[3] + 1, mark[4].end_col))
+    end
+    assert.same({ 'a', 's', 'e', 'q' }, keys)
+    assert.truthy(vim.wo[floats()[1]].winhighlight:find('FloatBorder:RawrBannerBorder', 1, true))
+    for _, group in ipairs({ 'RawrBanner', 'RawrBannerBorder', 'RawrBannerTitle', 'RawrKey', 'RawrAsap' }) do
+      assert.truthy(vim.api.nvim_get_hl(0, { name = group }).link, group)
+    end
+  end)
+
+  it('is where and as the settings say', function()
+    vim.g.rawr = { banner = { anchor = 'SW', border = 'double', width = 20 } }
+    heads_up('one')
+    local layout = vim.api.nvim_win_get_config(floats()[1])
+    assert.equal('SW', layout.anchor)
+    assert.equal('╔', layout.border[1])
+    assert.truthy(text():find('a phase ended here\n(commit)', 1, true), text())
+    assert.truthy(layout.row < vim.o.lines)
+  end)
+
+  if vim.fn.exists('&winborder') == 1 then
+    it("has the border of 'winborder' where that is set", function()
+      vim.o.winborder = 'single'
+      heads_up('one')
+      assert.equal('┌', vim.api.nvim_win_get_config(floats()[1]).border[1])
+      vim.o.winborder = ''
+    end)
+  end
+
+  it('shrinks to one line after a while, unless it has the focus', function()
+    vim.g.rawr = { banner = { timeout = 1 } }
+    local echoed
+    local echo = vim.api.nvim_echo
+    vim.api.nvim_echo = function(chunks)
+      echoed = chunks[1][1]
+    end
+    heads_up('one')
+    lab.wait('the line', function()
+      return echoed
+    end)
+    vim.api.nvim_echo = echo
+    assert.equal('rawr: one: The title: `:Rawr banner`', echoed)
+    assert.same({}, floats())
+    banner.focus()
+    vim.wait(2500)
+    assert.equal(1, #floats())
+    vim.cmd.wincmd('p')
+  end)
+
+  it('has mappings that answer without it', function()
+    lab.use(lab.home())
+    require('rawr.threads').put(
+      live.threads,
+      { threadId = 'one', cwd = '/w', phase = 'idle', updatedAtMs = 1, open = true }
+    )
+    heads_up('one')
+    for name, choice in pairs({ approve = 'approve', snooze = 'snooze', cancel = 'cancel' }) do
+      vim.api.nvim_feedkeys(vim.keycode(('<Plug>(rawr-%s)'):format(name)), 'xt', false)
+      assert.equal(choice, requests[#requests].params.choice)
+    end
+    for name, buffer in pairs({ packet = 'rawr://packet/one', explain = 'rawr://explain/one' }) do
+      vim.api.nvim_feedkeys(vim.keycode(('<Plug>(rawr-%s)'):format(name)), 'xt', false)
+      assert.equal(buffer, vim.api.nvim_buf_get_name(0))
+    end
+    vim.cmd('silent! only! | silent! %bwipeout!')
   end)
 
   it('sanitizes untrusted texts', function()

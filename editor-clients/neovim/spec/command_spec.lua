@@ -33,17 +33,21 @@ describe(':Rawr', function()
   end)
 
   it('shows the state of a thread', function()
-    lab.told({ thread, '31% left · asap', 'Writing the packet' }, function()
-      vim.cmd.Rawr('status')
-    end)
+    vim.cmd.Rawr('status')
+    lab.float('31% left · asap', 'Writing the packet', 'thread     ' .. thread)
   end)
 
   it('gives a status line for every kind of consumer', function()
     local function shown(item)
       return vim.api.nvim_eval_statusline(item, {}).str
     end
-    assert.equal('rawr 31% asap · Writing the packet', shown("%{v:lua.require'rawr'.statusline()}"))
-    assert.equal('rawr 31% asap · Writing the packet', shown("%{%v:lua.require'rawr'.component()%}"))
+    local text = 'rawr 31% left asap · Writing the packet'
+    assert.equal(text, shown("%{v:lua.require'rawr'.statusline()}"))
+    assert.equal(text, shown("%{%v:lua.require'rawr'.component()%}"))
+    assert.equal(text, shown("%{%v:lua.require'rawr'.colored()%}"))
+    local colored = vim.api.nvim_eval_statusline("%{%v:lua.require'rawr'.colored()%}", { highlights = true })
+    assert.equal('RawrAsap', colored.highlights[1].group)
+    assert.equal('write a parser', require('rawr').status().name)
     assert.equal(thread, require('rawr').threads()[1].threadId)
   end)
 
@@ -63,9 +67,11 @@ describe(':Rawr', function()
       assert.truthy(vim.list_contains(words, word), word)
     end
     assert.same({ 'scratch', 'snooze', 'start', 'status', 'stop' }, completed('Rawr s'))
-    assert.same({ 'thread=' .. thread }, completed('Rawr explain '))
+    assert.same({ 'write-a-parser' }, completed('Rawr w'))
+    assert.same({ 'write-a-parser' }, completed('Rawr explain '))
+    assert.same({ '1', '20m', '3', 'thread=write-a-parser' }, completed('Rawr snooze '))
     assert.same({ 'next-commit' }, completed('Rawr guard n'))
-    assert.same({ '1', '20m', '3' }, completed('Rawr snooze thread=' .. thread .. ' '))
+    assert.same({ '1', '20m', '3' }, completed('Rawr snooze thread=write-a-parser '))
     assert.same({}, completed('Rawr nothing '))
   end)
 
@@ -115,7 +121,7 @@ describe(':Rawr', function()
   end)
 
   it('refuses unknown input and lists the known one', function()
-    lab.told({ 'unknown subcommand `what`', 'explain' }, function()
+    lab.told({ 'no subcommand and no thread is called `what`', 'explain' }, function()
       vim.cmd.Rawr('what')
     end)
     lab.told({ '20m' }, function()
@@ -123,6 +129,24 @@ describe(':Rawr', function()
     end)
     lab.told({ 'there is no thread `unknown`' }, function()
       vim.cmd.Rawr({ 'status', 'thread=unknown' })
+    end)
+  end)
+
+  it('takes the name, the id or the beginning of the id of a thread', function()
+    for _, name in ipairs({ 'write-a-parser', 'wri', thread, thread:sub(1, -3) }) do
+      vim.cmd.Rawr(name)
+      lab.wait('the thread', function()
+        return vim.api.nvim_buf_get_name(0) == 'rawr://threads'
+      end)
+      assert.truthy(vim.startswith(vim.fn.getline('.'), '▾ write a parser  31% left'), vim.fn.getline('.'))
+      vim.cmd.close()
+    end
+    for _, arguments in ipairs({ { 'status', 'write-a-parser' }, { 'status', 'thread=' .. thread } }) do
+      vim.cmd.Rawr(arguments)
+      lab.float('thread     ' .. thread)
+    end
+    lab.told({ 'there is no thread `other`' }, function()
+      vim.cmd.Rawr({ 'status', 'other' })
     end)
   end)
 
@@ -154,7 +178,7 @@ describe(':Rawr', function()
       return vim.api.nvim_buf_get_name(0) == home.path .. '/auto-compact/handoff.md'
     end)
     vim.ui.select = select
-    assert.equal('markdown.rawr', vim.bo.filetype)
+    assert.equal('markdown', vim.bo.filetype)
     assert.truthy(
       vim.list_contains(seen, 'handoff  shipped') or vim.list_contains(seen, 'handoff  user'),
       vim.inspect(seen)
@@ -182,6 +206,9 @@ describe(':Rawr', function()
     lab.wait('the second thread', function()
       return vim.tbl_count(require('rawr.live').threads.rows) == 2
     end)
+    lab.wait('its title', function()
+      return require('rawr.live').name(second):find('write a parser', 1, true)
+    end)
     lab.wait('no banner', function()
       return #require('rawr.live').threads.banners == 0
     end)
@@ -196,7 +223,10 @@ describe(':Rawr', function()
     end)
     vim.ui.select = select
     assert.equal(2, #seen)
-    assert.truthy(table.concat(seen, '\n'):find(second, 1, true))
+    assert.truthy(
+      table.concat(seen, '\n'):find('write a parser #' .. second:sub(-4), 1, true),
+      vim.inspect(seen)
+    )
     other.stop()
     other_llm.stop()
   end)

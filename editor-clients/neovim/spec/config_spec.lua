@@ -9,23 +9,26 @@ describe('settings', function()
   end)
 
   it('have defaults', function()
-    assert.same(
-      { cmd = { 'rawr', 'serve' }, autostart = false, watch = 'all', heads_up = 'float' },
-      config.get()
-    )
+    assert.same({
+      cmd = { 'rawr', 'serve' },
+      autostart = false,
+      watch = 'folder',
+      heads_up = 'float',
+      banner = { anchor = 'NE', width = 64, timeout = 60 },
+    }, config.get())
     assert.same({}, config.problems())
   end)
 
   it('come from a table or a function, and setup() overrides both', function()
-    vim.g.rawr = { watch = 'folder', heads_up = 'off' }
-    assert.equal('folder', config.get().watch)
+    vim.g.rawr = { watch = 'all', heads_up = 'off' }
+    assert.equal('all', config.get().watch)
     vim.g.rawr = function()
-      return { watch = 'folder', heads_up = 'notify' }
+      return { watch = 'all', heads_up = 'notify' }
     end
     assert.equal('notify', config.get().heads_up)
     require('rawr').setup({ heads_up = 'off' })
     assert.equal('off', config.get().heads_up)
-    assert.equal('folder', config.get().watch)
+    assert.equal('all', config.get().watch)
   end)
 
   it('that are invalid are reported and replaced by the default', function()
@@ -36,6 +39,18 @@ describe('settings', function()
       '`heads_up` cannot be "loud"',
     }, config.problems())
     assert.same({ 'rawr', 'serve' }, config.get().cmd)
+  end)
+
+  it('of the banner are each replaced by the default if they are invalid', function()
+    vim.g.rawr = { banner = { anchor = 'SW', width = 'wide', color = 'red' } }
+    assert.same({
+      'there is no setting `banner.color`',
+      '`banner.width` cannot be "wide"',
+    }, config.problems())
+    assert.same({ anchor = 'SW', width = 64, timeout = 60 }, config.get().banner)
+    vim.g.rawr = { banner = 'big' }
+    assert.same({ '`banner` cannot be "big"' }, config.problems())
+    assert.equal('NE', config.get().banner.anchor)
   end)
 
   it('expand a home folder', function()

@@ -98,7 +98,7 @@ end
 ---@param llm rawr.spec.Model
 ---@return rawr.spec.Session
 function M.session(home, llm)
-  local command = { M.RAWR, 'exec', '--host', 'embedded', '--json', '--cd', home.work }
+  local command = { M.RAWR, 'exec', '--host', 'embedded', '--json', '--lines', '--cd', home.work }
   vim.list_extend(command, { '--model', 'scripted-1', '--base-url', llm.url, '--context-window', '32000' })
   local events, rest, errors, ended = {}, '', '', nil
   local process = vim.system(command, {
@@ -232,6 +232,18 @@ function M.text(buffer, ...)
     end)
   end)
   assert(ok, vim.inspect(words) .. ' did not come:\n' .. text)
+  return text
+end
+
+--- The text of the float that has the focus, once it contains all of these words. Closes it.
+---@param ... string
+---@return string
+function M.float(...)
+  M.wait('a float', function()
+    return vim.api.nvim_win_get_config(0).relative ~= ''
+  end)
+  local text = M.text(0, ...)
+  vim.api.nvim_win_close(0, true)
   return text
 end
 

@@ -16,27 +16,18 @@ describe('a file of rawr', function()
 
   after_each(lab.leave)
 
-  it('is detected by its name, and a prompt also by its folder', function()
-    local function filetype(path)
-      lab.write(path, '')
-      return vim.filetype.match({ filename = path })
-    end
-    assert.equal('toml.rawr', filetype(home.path .. '/rawr.toml'))
-    assert.equal('toml.rawr', filetype(home.work .. '/.rawr.toml'))
-    assert.equal('toml.rawr', filetype(home.path .. '/config.toml'))
-    assert.equal('toml', filetype(home.work .. '/config.toml'))
-    assert.equal('markdown.rawr', filetype(home.path .. '/auto-compact/handoff.md'))
-    assert.equal('markdown', filetype(home.work .. '/auto-compact/handoff.md'))
-    assert.equal('markdown', filetype(home.path .. '/handoff.md'))
+  it('is recognized by its name, and a prompt also by its folder', function()
+    local is_ours = require('rawr.files').is_ours
+    vim.fn.mkdir(home.path .. '/auto-compact')
+    assert.truthy(is_ours(home.path .. '/rawr.toml'))
+    assert.truthy(is_ours(home.work .. '/.rawr.toml'))
+    assert.truthy(is_ours(home.path .. '/config.toml'))
+    assert.falsy(is_ours(home.work .. '/config.toml'))
+    assert.truthy(is_ours(home.path .. '/auto-compact/handoff.md'))
+    assert.falsy(is_ours(home.work .. '/auto-compact/handoff.md'))
+    assert.falsy(is_ours(home.path .. '/handoff.md'))
     vim.g.rawr = vim.tbl_extend('force', vim.g.rawr, { home = home.work })
-    assert.equal('markdown.rawr', filetype(home.work .. '/auto-compact/handoff.md'))
-  end)
-
-  it('is still Markdown or TOML for other plugins', function()
-    lab.write(home.path .. '/rawr.toml', '')
-    vim.cmd.edit(home.path .. '/rawr.toml')
-    assert.equal('# %s', vim.bo.commentstring)
-    assert.equal('toml', vim.treesitter.language.get_lang(vim.bo.filetype) or 'toml')
+    assert.truthy(is_ours(home.work .. '/auto-compact/handoff.md'))
   end)
 
   ---@param path string
@@ -149,6 +140,54 @@ describe('a file of rawr', function()
     assert.falsy(lab.text(0):find('Mine', 1, true))
   end)
 
+  it('shows lenses and hints by the code in the help, which is not deprecated', function()
+    local help = lab.read(lab.PLUGIN .. '/doc/rawr.txt')
+    local code = assert(help:match('Enable code lenses.->lua\n(.-)\n<'))
+    local deprecated, deprecate = {}, vim.deprecate
+    vim.deprecate = function(name)
+      table.insert(deprecated, name)
+    end
+    assert(load(code))()
+    local buffer = open(home.path .. '/auto-compact/handoff.md', 'One. {packet} {author}\n')
+    lab.wait('the hints', function()
+      return vim.lsp.inlay_hint.is_enabled({ bufnr = buffer })
+    end)
+    if vim.lsp.codelens.enable then
+      lab.wait('a lens', function()
+        return #vim.lsp.codelens.get({ bufnr = buffer }) > 0
+      end)
+    end
+    vim.deprecate = deprecate
+    assert.same({}, deprecated)
+    vim.api.nvim_clear_autocmds({ event = 'LspAttach' })
+  end)
+
+  it('is attached when the plugin is loaded after it was opened', function()
+    lab.write(home.path .. '/rawr.toml', '')
+    local late = ('vim.g.rawr = { cmd = { %q, "serve" }, home = %q } vim.opt.rtp:prepend(%q)'):format(
+      lab.RAWR,
+      home.path,
+      lab.PLUGIN
+    )
+    lab.write(home.path .. '/late.lua', late .. [[
+      vim.cmd.runtime('plugin/rawr.lua')
+      local came = vim.wait(10000, function() return #vim.lsp.get_clients({ bufnr = 0, name = 'rawr' }) == 1 end)
+      io.stderr:write('attached: ' .. tostring(came))
+      vim.cmd('qall!')
+    ]])
+    local command = { vim.v.progpath, '--clean', '--headless', '-i', 'NONE', home.path .. '/rawr.toml' }
+    vim.list_extend(command, { '-c', ('autocmd VimEnter * luafile %s/late.lua'):format(home.path) })
+    local said = vim.system(command, { env = home.env, cwd = home.work, text = true, timeout = 30000 }):wait()
+    assert.truthy(said.stderr:find('attached: true', 1, true), said.stderr)
+  end)
+
+  it('has the filetype that language servers for TOML and Markdown attach to', function()
+    local buffer, client = open(home.path .. '/config.toml', '')
+    assert.equal('toml', vim.bo[buffer].filetype)
+    assert.equal('toml', client.get_language_id(buffer, vim.bo[buffer].filetype))
+    assert.equal('markdown', vim.bo[open(home.path .. '/auto-compact/handoff.md', '')].filetype)
+  end)
+
   if vim.fn.has('nvim-0.11') == 1 then
     it('has one sidecar, also with `vim.lsp.enable`', function()
       vim.lsp.config('rawr', { settings = { mine = true } })
@@ -158,6 +197,27 @@ describe('a file of rawr', function()
       assert.equal(1, #vim.lsp.get_clients({ name = 'rawr', _uninitialized = true }))
       assert.truthy(client.config.settings.mine)
       vim.lsp.enable('rawr', false)
+    end)
+
+    it('has the other language servers of its filetype, too', function()
+      local server = { vim.v.progpath, '--clean', '-l', lab.PLUGIN .. '/spec/sidecar.lua', '0' }
+      vim.lsp.config('other', { cmd = server, filetypes = { 'toml' } })
+      vim.lsp.enable({ 'other', 'rawr' })
+      local buffer = open(home.path .. '/rawr.toml', '')
+      lab.wait('the other server', function()
+        return vim.lsp.get_clients({ name = 'other', bufnr = buffer })[1]
+      end)
+      -- rawr does not attach to the other files.
+      lab.write(home.work .. '/other.toml', '')
+      vim.cmd.edit(home.work .. '/other.toml')
+      lab.wait('the other server', function()
+        return vim.lsp.get_clients({ name = 'other', bufnr = 0 })[1]
+      end)
+      assert.same({}, vim.lsp.get_clients({ name = 'rawr', bufnr = 0 }))
+      vim.lsp.enable({ 'other', 'rawr' }, false)
+      for _, client in ipairs(vim.lsp.get_clients({ name = 'other' })) do
+        client:stop(true)
+      end
     end)
   end
 end)

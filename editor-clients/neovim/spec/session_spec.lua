@@ -37,9 +37,13 @@ describe('nothing of the plugin', function()
 
   it('is loaded at startup or by another file', function()
     lab.write(home.work .. '/other.md', '# other\n')
+    assert.truthy(fresh(home, LOADED, { home.work .. '/other.md' }):find('loaded: .', 1, true))
+  end)
+
+  it('starts by a file that only has the name of one of rawr', function()
     lab.write(home.work .. '/auto-compact/heads-up.md', 'not of the home\n')
-    local files = { home.work .. '/other.md', home.work .. '/auto-compact/heads-up.md' }
-    assert.truthy(fresh(home, LOADED, files):find('loaded: .', 1, true))
+    local said = fresh(home, LOADED, { home.work .. '/auto-compact/heads-up.md' })
+    assert.truthy(said:find('loaded: rawr.config rawr.files.', 1, true), said)
   end)
 
   it('except the API is loaded by a status line, which starts nothing', function()
@@ -120,7 +124,7 @@ describe('the sidecar', function()
   it('is restarted with its buffers', function()
     lab.write(home.path .. '/rawr.toml', '')
     vim.cmd.edit(home.path .. '/rawr.toml')
-    assert.equal('toml.rawr', vim.bo.filetype)
+    assert.equal('toml', vim.bo.filetype)
     local id = lab.wait('the sidecar', running).id
     vim.cmd.Rawr('restart')
     local again = lab.wait('another', function()
@@ -175,10 +179,28 @@ describe('the sidecar', function()
     end)
   end)
 
-  it('only watches the current folder if so configured', function()
+  it('keeps the list of threads current', function()
     local session, llm = lab.committed(home)
     session.wait_for('heads_up')
-    vim.g.rawr = vim.tbl_extend('force', vim.g.rawr, { watch = 'folder' })
+    start()
+    local function owner()
+      local thread = require('rawr').threads()[1]
+      return thread and (thread.owner or 'none')
+    end
+    lab.wait('a thread that runs', function()
+      return owner() and owner() ~= 'none'
+    end)
+    session.kill()
+    lab.wait('a thread that has ended', function()
+      return owner() == 'none'
+    end)
+    assert.equal('', require('rawr').statusline())
+    llm.stop()
+  end)
+
+  it('only watches the current folder unless configured otherwise', function()
+    local session, llm = lab.committed(home, ':packet_request]')
+    session.wait_for('heads_up')
     vim.fn.mkdir(home.path .. '/elsewhere')
     vim.cmd.cd(home.path .. '/elsewhere')
     local ready
@@ -197,9 +219,20 @@ describe('the sidecar', function()
       end)
     )
     -- Requests about other threads still work.
-    lab.told({ session.thread(), 'folder     ' .. home.work }, function()
-      vim.cmd.Rawr({ 'status', 'thread=' .. session.thread() })
+    vim.cmd.Rawr({ 'status', session.thread() })
+    lab.float('thread     ' .. session.thread(), 'folder     ' .. home.work)
+    assert.equal('', require('rawr').statusline())
+    -- The folder is another one now.
+    vim.cmd.cd(home.work)
+    lab.wait('the thread of this folder', function()
+      return require('rawr').statusline():find('31% left asap', 1, true)
     end)
+    lab.wait('its banner', function()
+      return #require('rawr.live').threads.banners == 1
+    end)
+    vim.cmd.cd(home.path .. '/elsewhere')
+    assert.same({}, require('rawr.live').threads.banners)
+    assert.equal('', require('rawr').statusline())
     session.stop()
     llm.stop()
   end)
@@ -218,7 +251,7 @@ describe('the health check', function()
   it('reports the state of the installation', function()
     lab.use(home, { color = 'red' })
     local before = report()
-    for _, words in ipairs({ 'there is no setting `color`', 'not running: started by', lab.RAWR .. ': rawr ' }) do
+    for _, words in ipairs({ 'there is no setting `color`', 'not running now', lab.RAWR .. ': rawr ' }) do
       assert.truthy(before:find(words, 1, true), before)
     end
     lab.use(home)
@@ -226,7 +259,7 @@ describe('the health check', function()
     vim.cmd.Rawr('start')
     lab.wait('the sidecar', require('rawr.client').client)
     local after = report()
-    for _, words in ipairs({ 'are understood', 'running: rawr', 'rawr.toml', 'nonsense' }) do
+    for _, words in ipairs({ 'are understood', 'running', 'rawr.toml', 'nonsense' }) do
       assert.truthy(after:find(words, 1, true), after)
     end
   end)

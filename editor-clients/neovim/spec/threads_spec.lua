@@ -1,5 +1,6 @@
 --- The state of threads after notifications.
 
+local names = require('rawr.names')
 local status = require('rawr.status')
 local threads = require('rawr.threads')
 
@@ -73,58 +74,141 @@ describe('threads', function()
     assert.is_nil(threads.banner(all, 'a'))
   end)
 
-  it('are found by a unique prefix', function()
-    threads.put(all, summary('abc'))
-    assert.equal('a', threads.find(all, 'a').thread.threadId)
-    assert.equal('abc', threads.find(all, 'ab').thread.threadId)
-    threads.put(all, summary('abd'))
-    local row, candidates = threads.find(all, 'ab')
-    assert.is_nil(row)
-    assert.same({ 'abc', 'abd' }, candidates)
-  end)
-
-  it('have a current one: with a banner, in the folder, or running', function()
-    local function current(folder)
-      local row = threads.current(all, folder)
+  it('have a current one: with a banner, or running in the folder, or running', function()
+    local function current(folder, only_here)
+      local row = threads.current(all, folder, 10, only_here or false)
       return row and row.thread.threadId
     end
+    threads.put(all, summary('a', { owner = 'codex' }))
     assert.equal('a', current('/w/a'))
     assert.equal('a', current('/w/a/below'))
     assert.equal('b', current('/w'))
     assert.equal('b', current('/elsewhere'))
-    threads.put(all, summary('a'), '/real')
+    assert.is_nil(current('/elsewhere', true))
+    threads.put(all, summary('a', { owner = 'codex' }), '/real')
     assert.equal('a', current('/real'))
     threads.show(all, 'a', heads_up('will_compact'))
-    assert.equal('a', current('/elsewhere'))
+    assert.equal('a', current('/elsewhere', true))
+  end)
+
+  it('that have ended are not current', function()
+    threads.put(all, summary('b'))
+    assert.is_nil(threads.current(all, '/w/a', 10, false))
+    threads.put(all, summary('a', { runsByHooks = true, updatedAtMs = 1 }))
+    assert.equal('a', threads.current(all, '/w/a', 10, false).thread.threadId)
+    assert.is_nil(threads.current(all, '/w/a', 3600002, false))
+  end)
+end)
+
+describe('names', function()
+  local all
+
+  local function told(id)
+    return { names.of(all, all.rows[id].thread), names.handle(all, all.rows[id].thread) }
+  end
+
+  before_each(function()
+    all = threads.new()
+  end)
+
+  it('are titles, else folders, and the end of the id only tells apart', function()
+    threads.put(all, summary('id-0001', { cwd = '/w/parser' }))
+    assert.same({ 'parser', 'parser' }, told('id-0001'))
+    threads.put(all, summary('id-0002', { cwd = '/other/parser' }))
+    assert.same({ 'parser #0001', 'parser#0001' }, told('id-0001'))
+    threads.put(all, summary('id-0002', { cwd = '/other/parser', title = 'Fix: the "Parser"!\n' }))
+    assert.same({ 'parser', 'parser' }, told('id-0001'))
+    assert.same({ 'Fix: the "Parser"!', 'fix-the-parser' }, told('id-0002'))
+    threads.put(all, summary('id-0003', { cwd = '/', title = ' ' }))
+    assert.same({ '/', 'id-0003' }, told('id-0003'))
+    threads.put(all, summary('id-0004', { title = ('é'):rep(60) .. '\27' }))
+    assert.equal(48, vim.fn.strchars(told('id-0004')[1]))
+    assert.equal('unknown', names.of_id(all, 'unknown'))
+    threads.changed(all, changed('id-0001', { title = 'Now with a title' }), 2)
+    assert.equal('Now with a title', told('id-0001')[1])
+    threads.changed(all, changed('id-0001'), 2)
+    assert.equal('Now with a title', told('id-0001')[1])
+  end)
+
+  it('find their thread, as do ids and unique beginnings', function()
+    threads.put(all, summary('id-0001', { cwd = '/w/parser' }))
+    threads.put(all, summary('id-0002', { title = 'Fix the parser' }))
+    for typed, id in pairs({
+      parser = 'id-0001',
+      pa = 'id-0001',
+      ['fix-the-parser'] = 'id-0002',
+      fix = 'id-0002',
+      ['id-0002'] = 'id-0002',
+    }) do
+      assert.equal(id, names.find(all, typed).thread.threadId, typed)
+    end
+    local row, candidates = names.find(all, 'id-')
+    assert.is_nil(row)
+    assert.same({ 'fix-the-parser', 'parser' }, vim.fn.sort(candidates))
+    assert.same({}, select(2, names.find(all, 'nothing')))
   end)
 end)
 
 describe('the status line', function()
+  local all
+
+  ---@param folder? string
+  ---@param only_here? boolean
+  local function text(folder, only_here)
+    local shown = status.of(all, folder or '/w/a', 10, only_here or false)
+    return shown and shown.text or ''
+  end
+
+  before_each(function()
+    all = threads.new()
+  end)
+
   it('shows percent, tier, phase and guards', function()
-    local all = threads.new()
-    assert.equal('', status.line(all, '/w/a'))
-    threads.put(all, summary('a'))
-    assert.equal('rawr', status.line(all, '/w/a'))
+    assert.equal('', text())
+    threads.put(all, summary('a', { owner = 'codex' }))
+    assert.equal('rawr', text())
     threads.changed(all, changed('a', { percentRemaining = 93 }), 2)
-    assert.equal('rawr 93% ok', status.line(all, '/w/a'))
+    assert.equal('rawr 93% left', text())
     threads.changed(
       all,
       changed('a', { percentRemaining = 31, tier = 'asap', phase = 'awaiting_packet', sequenceId = 's' }),
       2
     )
-    assert.equal('rawr 31% asap · Writing the packet', status.line(all, '/w/a'))
+    assert.equal('rawr 31% left asap · Writing the packet', text())
+    assert.equal('RawrAsap', status.of(all, '/w/a', 10, false).group)
     threads.changed(all, changed('a', { percentRemaining = 31, tier = 'asap', guards = { {} } }), 2)
-    assert.equal('rawr 31% asap · guarded', status.line(all, '/w/a'))
+    assert.equal('rawr 31% left asap · guarded', text())
     local proposal = { decisionId = 'd1', confirm = 'message', text = 'Compaction proposed (commit); …' }
     threads.changed(
       all,
       changed('a', { percentRemaining = 31, tier = 'asap', phase = 'proposed', proposal = proposal }),
       2
     )
-    assert.equal('rawr 31% asap · Compaction proposed', status.line(all, '/w/a'))
+    assert.equal('rawr 31% left asap · Compaction proposed', text())
     assert.equal(proposal, all.rows.a.thread.proposal)
     assert.is_nil(threads.banner(all, 'a'))
     threads.changed(all, changed('a'), 2)
     assert.is_nil(all.rows.a.thread.proposal)
+  end)
+
+  it('shows what is only recommended', function()
+    threads.put(all, summary('a', { owner = 'codex' }))
+    threads.changed(all, changed('a', { percentRemaining = 31, headsUp = heads_up('recommended') }), 2)
+    assert.equal('rawr 31% left · Compaction recommended', text())
+  end)
+
+  it('names the thread where it is not the only one here', function()
+    threads.put(all, summary('a', { owner = 'codex', percentRemaining = 31 }))
+    assert.equal('rawr 31% left', text('/w/a'))
+    assert.equal('rawr a 31% left', text('/elsewhere'))
+    threads.put(all, summary('a2', { owner = 'codex', cwd = '/w/a/more', updatedAtMs = 0 }))
+    assert.equal('rawr a 31% left', text('/w/a'))
+  end)
+
+  it('drops a thread that has ended', function()
+    threads.put(all, summary('a', { percentRemaining = 31 }))
+    assert.equal('', text('/w/a'))
+    threads.put(all, summary('a', { percentRemaining = 31, owner = 'codex' }))
+    assert.equal('', text('/elsewhere', true))
   end)
 end)

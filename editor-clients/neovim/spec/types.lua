@@ -1,10 +1,12 @@
---- `nvim -l spec/types.lua`: generates the LuaCATS types and the labels from schema.json.
+--- `nvim -l spec/types.lua`: generates the LuaCATS types, the labels and the versions from schema.json and Cargo.toml.
 --- `--check` only compares.
 
 local here = vim.fs.dirname(vim.fs.normalize(debug.getinfo(1, 'S').source:sub(2)))
 local SCHEMA = here .. '/../../../protocol-schema/schema.json'
 local TYPES = here .. '/../lua/rawr/protocol.lua'
 local LABELS = here .. '/../lua/rawr/labels.lua'
+local VERSION = here .. '/../lua/rawr/version.lua'
+local CARGO = here .. '/../../../Cargo.toml'
 local COMMAND = 'nvim -l editor-clients/neovim/spec/types.lua'
 
 local HEAD = {
@@ -88,12 +90,18 @@ local function alias(lines, name, schema)
   vim.list_extend(lines, all)
 end
 
+---@param path string
+---@return string
+local function read(path)
+  local file = assert(io.open(path))
+  local text = file:read('*a')
+  file:close()
+  return text
+end
+
 ---@return table<string, table>
 local function definitions()
-  local file = assert(io.open(SCHEMA))
-  local all = vim.json.decode(file:read('*a')).definitions
-  file:close()
-  return all
+  return vim.json.decode(read(SCHEMA)).definitions
 end
 
 ---@return string
@@ -152,6 +160,23 @@ local function labels()
   return table.concat(lines, '\n') .. '\n'
 end
 
+---@return string
+local function versions()
+  local lines = {
+    '--- Generated from protocol-schema/schema.json and Cargo.toml by `' .. COMMAND .. '`.',
+    '',
+    'local M = {}',
+    '',
+    '--- The version of this plugin.',
+    ("M.PLUGIN = '%s'"):format(assert(read(CARGO):match('\nversion = "([^"]+)"'))),
+    '--- The version of the protocol that it speaks.',
+    ('M.PROTOCOL = %d'):format(vim.json.decode(read(SCHEMA))['x-protocolVersion']),
+    '',
+    'return M',
+  }
+  return table.concat(lines, '\n') .. '\n'
+end
+
 ---@param path string
 ---@param new string
 local function put(path, new)
@@ -167,10 +192,11 @@ local function put(path, new)
     file:close()
   end
   if old ~= new then
-    io.stderr:write(vim.fs.basename(path) .. ' is not what schema.json says: run ' .. COMMAND .. '\n')
+    io.stderr:write(vim.fs.basename(path) .. ' is out of date: run ' .. COMMAND .. '\n')
     os.exit(1)
   end
 end
 
 put(TYPES, types())
 put(LABELS, labels())
+put(VERSION, versions())

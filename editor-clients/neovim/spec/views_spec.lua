@@ -45,14 +45,14 @@ describe('a page', function()
 
   it('has a line for a thread before its details are loaded', function()
     local closed, open = {}, {}
-    page.thread(closed, row, false, nil, 0)
+    page.thread(closed, row, 't', false, nil, 0)
     assert.same(
       { '▸ t  31% left · ok' },
       vim.tbl_map(function(line)
         return line.text
       end, closed)
     )
-    page.thread(open, row, true, nil, 0)
+    page.thread(open, row, 't', true, nil, 0)
     assert.equal('  …', open[2].text)
   end)
 
@@ -102,7 +102,14 @@ describe('rawr://', function()
     vim.cmd.Rawr()
     assert.equal('rawr://threads', vim.api.nvim_buf_get_name(0))
     local buffer = vim.api.nvim_get_current_buf()
-    lab.text(buffer, '▾ ' .. thread, 'Writing the packet', 'folder     ' .. home.work, 'compaction decided')
+    lab.text(
+      buffer,
+      '▾ write a parser  31% left',
+      'thread     ' .. thread,
+      'Writing the packet',
+      'folder     ' .. home.work,
+      'compaction decided'
+    )
     local line = vim.fn.search('compaction decided')
     assert.equal(line, vim.fn.foldclosed(line))
     assert.truthy(vim.fn.foldclosedend(line) > line + 10)
@@ -119,11 +126,10 @@ describe('rawr://', function()
     lab.told({ 'guard(s) cleared' }, function()
       press('gu')
     end)
-    lab.told({ 'gf    the thread' }, function()
-      press('g?')
-    end)
+    press('g?')
+    lab.float('gf    the thread')
     press('<CR>')
-    assert.truthy(vim.startswith(lab.text(buffer), '▸ ' .. thread))
+    assert.truthy(vim.startswith(lab.text(buffer), '▸ write a parser'))
     assert.falsy(lab.text(buffer):find('folder', 1, true))
   end)
 
@@ -135,7 +141,7 @@ describe('rawr://', function()
       ge = 'rawr://explain/' .. thread,
     }) do
       vim.cmd.Rawr()
-      lab.text(0, thread)
+      lab.text(0, 'write a parser')
       vim.api.nvim_win_set_cursor(0, { 1, 0 })
       vim.api.nvim_feedkeys(key, 'xt', false)
       lab.wait(name, function()
@@ -150,7 +156,7 @@ describe('rawr://', function()
     lab.wait('the buffer', function()
       return vim.api.nvim_buf_get_name(0) == 'rawr://explain/' .. thread
     end)
-    lab.text(0, 'thread ' .. thread, '✓ pressure        31% left is below 65% (asap)', '✗ mode')
+    lab.text(0, 'write a parser\n', '✓ pressure        31% left is below 65% (asap)', '✗ mode')
     lab.wait('the latest decision to be open', function()
       return vim.fn.foldclosed(2) == -1
     end)
@@ -175,6 +181,42 @@ describe('rawr://', function()
     local handoff = session.wait_for('handoff')
     assert.truthy(handoff.text:find('Goal: mine', 1, true), handoff.text)
     assert.truthy(handoff.text:find('written by the user', 1, true), handoff.text)
+  end)
+
+  it('packet says above the text what delivers it, and until when', function()
+    vim.cmd.Rawr('packet')
+    lab.text(0, '(Built by rawr')
+    local shown = vim.api.nvim_eval_statusline(vim.wo.winbar, { use_winbar = true, maxwidth = 200 }).str
+    assert.truthy(
+      shown:find('write a parser · :RawrHandOver delivers it, :w does not · Continues', 1, true),
+      shown
+    )
+    vim.cmd.edit(home.work .. '/other')
+    assert.equal('', vim.wo.winbar)
+    vim.cmd.buffer('rawr://packet/' .. thread)
+    assert.truthy(vim.wo.winbar ~= '')
+  end)
+
+  it('packet may be closed before it came', function()
+    vim.cmd.Rawr('packet')
+    lab.wait('the buffer', function()
+      return vim.api.nvim_buf_get_name(0) == 'rawr://packet/' .. thread
+    end)
+    local client = require('rawr.client')
+    local answered, on_thread = nil, client.on_thread
+    client.on_thread = function(about, method, params, answer, failed)
+      return on_thread(about, method, params, function(result)
+        vim.cmd('silent! bwipeout! rawr://packet/' .. thread)
+        local ok, why = pcall(answer, result)
+        answered = ok and 'well' or why
+      end, failed)
+    end
+    vim.cmd.edit({ bang = true })
+    lab.wait('the answer', function()
+      return answered
+    end)
+    client.on_thread = on_thread
+    assert.equal('well', answered)
   end)
 
   it("packet replaces the draft by the agent's packet", function()

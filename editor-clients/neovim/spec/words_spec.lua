@@ -112,7 +112,7 @@ describe('words', function()
     assert.same({}, words.gates(proposed))
     local thread = { threadId = 't', cwd = '/w', phase = 'proposed', proposal = { text = text } }
     local details = { thread = thread, heldInputs = {}, guards = {}, directives = {}, plan = {} }
-    assert.equal('phase      ' .. text, words.facts(details, 0)[3])
+    assert.equal('phase      ' .. text, words.facts(details, 0)[4])
   end)
 
   it('has a label for every displayed name', function()

@@ -2,20 +2,16 @@
 
 local config = require('rawr.config')
 local live = require('rawr.live')
+local text = require('rawr.banner_text')
 local words = require('rawr.words')
 
 local M = {}
 
-local WIDTH = 64
+local NAMESPACE = vim.api.nvim_create_namespace('rawr.banner')
 
---- The keys in the banner and their choices.
-local KEYS = {
-  { key = 'a', choice = 'approve' },
-  { key = 'c', choice = 'compact_now' },
-  { key = 's', choice = 'snooze' },
-  { key = 'x', choice = 'cancel' },
-  { key = 'p', choice = 'edit_packet' },
-}
+--- Nothing happens at these stages unless the user asks for it: they are in the status line, and the banner only opens on
+--- request.
+local QUIET = { tagged = true, recommended = true }
 
 ---@type integer?
 local window
@@ -23,9 +19,15 @@ local window
 local buffer
 ---@type uv.uv_timer_t?
 local timer
---- Sequences whose banner was hidden, or shown with `vim.notify`.
+--- Sequences whose banner was hidden, shrunk, or shown with `vim.notify`.
 ---@type table<string, boolean?>
 local seen = {}
+--- Quiet ones that the user opened.
+---@type table<string, boolean?>
+local opened = {}
+--- When each was first shown.
+---@type table<string, integer?>
+local since = {}
 
 ---@param banner rawr.Banner
 ---@return string
@@ -38,7 +40,8 @@ end
 local function shown()
   for at = #live.threads.banners, 1, -1 do
     local banner = live.threads.banners[at]
-    if not seen[name_of(banner)] then
+    local name = name_of(banner)
+    if not seen[name] and (opened[name] or not QUIET[banner.heads_up.stage]) then
       return banner
     end
   end
@@ -51,49 +54,6 @@ local function thread_of(banner)
   local row = live.threads.rows[id]
   return row and row.thread
     or { threadId = id, cwd = vim.uv.cwd() or '', phase = 'idle', updatedAtMs = 0, open = false }
-end
-
----@param banner rawr.Banner
----@param choice rawr.Choice
----@return rawr.OfferedChoice?
-local function offered(banner, choice)
-  for _, one in ipairs(banner.heads_up.choices) do
-    if one.choice == choice then
-      return one
-    end
-  end
-end
-
----@param banner rawr.Banner
----@return string
-local function hint(banner)
-  local keys = {}
-  for _, one in ipairs(KEYS) do
-    local choice = offered(banner, one.choice)
-    if choice then
-      table.insert(keys, one.key .. ' ' .. words.one_line(choice.label))
-    end
-  end
-  vim.list_extend(keys, { 'e why', 'q hide' })
-  return table.concat(keys, ' · ')
-end
-
---- The content of the float. Pure.
----@param banner rawr.Banner
----@param others integer
----@param now_ms integer
----@return string[]
-function M.lines(banner, others, now_ms)
-  local heads_up = banner.heads_up
-  local lines = { words.one_line(banner.thread_id) }
-  vim.list_extend(lines, words.banner(heads_up, WIDTH))
-  table.insert(lines, words.deadline(heads_up, now_ms))
-  if others > 0 then
-    table.insert(lines, ('And %d more: `:Rawr threads`.'):format(others))
-  end
-  table.insert(lines, '')
-  vim.list_extend(lines, words.wrapped('CTRL-W w or `:Rawr banner`, then: ' .. hint(banner), WIDTH))
-  return lines
 end
 
 local function close()
@@ -110,7 +70,7 @@ end
 ---@param choice rawr.Choice
 local function answer(choice)
   local banner = shown()
-  if not banner or not offered(banner, choice) then
+  if not banner or not text.offered(banner, choice) then
     return
   end
   local thread, sequence = thread_of(banner), banner.heads_up.sequenceId
@@ -141,7 +101,7 @@ local function make_buffer()
   local function map(key, run)
     vim.keymap.set('n', key, run, { buffer = made, nowait = true, silent = true })
   end
-  for _, one in ipairs(KEYS) do
+  for _, one in ipairs(text.KEYS) do
     map(one.key, function()
       answer(one.choice)
     end)
@@ -157,18 +117,21 @@ local function make_buffer()
 end
 
 ---@param lines string[]
+---@param anchor 'NE'|'NW'|'SE'|'SW'
 ---@return vim.api.keyset.win_config
-local function place(lines)
+local function place(lines, anchor)
   local width = 0
   for _, line in ipairs(lines) do
     width = math.max(width, vim.api.nvim_strwidth(line))
   end
   local below_tabline = vim.o.showtabline == 2 or vim.o.showtabline == 1 and #vim.api.nvim_list_tabpages() > 1
+  local above_status = vim.o.cmdheight + (vim.o.laststatus > 0 and 1 or 0)
+  local is_top = vim.startswith(anchor, 'N')
   return {
     relative = 'editor',
-    anchor = 'NE',
-    row = below_tabline and 1 or 0,
-    col = vim.o.columns,
+    anchor = anchor,
+    row = not is_top and vim.o.lines - above_status or below_tabline and 1 or 0,
+    col = vim.endswith(anchor, 'E') and vim.o.columns or 0,
     width = math.max(math.min(width, vim.o.columns - 2), 1),
     height = math.max(math.min(#lines, vim.o.lines - 4), 1),
   }
@@ -184,25 +147,63 @@ local function is_here()
 end
 
 ---@param banner rawr.Banner
-local function show(banner)
-  local lines = M.lines(banner, #live.threads.banners - 1, live.now())
+---@param options rawr.BannerConfig
+local function open(banner, options)
+  local others = #live.threads.banners - 1
+  local name = live.name(banner.thread_id)
+  local lines, marks = text.lines(banner, name, others, live.now(), options.width)
   local buf = make_buffer()
   vim.bo[buf].modifiable = true
   vim.api.nvim_buf_set_lines(buf, 0, -1, false, lines)
   vim.bo[buf].modifiable = false
-  local layout = place(lines)
-  layout.title = (' rawr: %s '):format(words.one_line(banner.heads_up.title))
+  vim.api.nvim_buf_clear_namespace(buf, NAMESPACE, 0, -1)
+  for _, mark in ipairs(marks) do
+    local place_of_key = { end_col = mark.to, hl_group = 'RawrKey' }
+    vim.api.nvim_buf_set_extmark(buf, NAMESPACE, mark.row, mark.from, place_of_key)
+  end
+  local layout = place(lines, options.anchor)
+  local border = options.border or require('rawr.float').border()
+  if border ~= 'none' then
+    layout.title = (' rawr: %s '):format(words.one_line(banner.heads_up.title))
+  end
   if is_here() then
     vim.api.nvim_win_set_config(assert(window), layout)
-  else
-    close()
-    layout.style, layout.border, layout.focusable, layout.noautocmd = 'minimal', 'rounded', true, true
-    local opened = vim.api.nvim_open_win(buf, false, layout)
-    window = opened
-    vim.wo[opened].wrap = true
-    vim.wo[opened].winhighlight = 'FloatBorder:DiagnosticWarn,FloatTitle:DiagnosticWarn'
+    return
   end
-  if banner.heads_up.deadlineAtMs and not timer then
+  close()
+  require('rawr.highlights').define()
+  layout.style, layout.border, layout.focusable, layout.noautocmd = 'minimal', border, true, true
+  local made = vim.api.nvim_open_win(buf, false, layout)
+  window = made
+  vim.wo[made].wrap = true
+  vim.wo[made].winhighlight = 'NormalFloat:RawrBanner,FloatBorder:RawrBannerBorder,FloatTitle:RawrBannerTitle'
+end
+
+--- Leaves one line of the banner after a while, so that it does not cover the text under it.
+---@param banner rawr.Banner
+---@param timeout integer
+---@return boolean
+local function is_over(banner, timeout)
+  local name = name_of(banner)
+  since[name] = since[name] or vim.uv.now()
+  local has_focus = window ~= nil and vim.api.nvim_get_current_win() == window
+  if timeout == 0 or opened[name] or has_focus or vim.uv.now() - since[name] < timeout * 1000 then
+    return false
+  end
+  seen[name] = true
+  local short = text.short(banner, live.name(banner.thread_id))
+  vim.api.nvim_echo({ { short, 'RawrBannerTitle' } }, false, {})
+  return true
+end
+
+---@param banner rawr.Banner
+local function show(banner)
+  local options = config.get().banner
+  if is_over(banner, options.timeout) then
+    return M.draw()
+  end
+  open(banner, options)
+  if (banner.heads_up.deadlineAtMs or options.timeout > 0) and not timer then
     timer = assert(vim.uv.new_timer())
     timer:start(1000, 1000, vim.schedule_wrap(M.draw))
   end
@@ -212,28 +213,61 @@ end
 local function notify(banner)
   seen[name_of(banner)] = true
   local heads_up = banner.heads_up
-  local lines = words.banner(heads_up, WIDTH)
-  table.insert(lines, 1, ('rawr: %s (%s)'):format(words.one_line(heads_up.title), banner.thread_id))
+  local lines = words.banner(heads_up, config.get().banner.width)
+  local name = live.name(banner.thread_id)
+  table.insert(lines, 1, ('rawr: %s (%s)'):format(words.one_line(heads_up.title), name))
   table.insert(lines, 'Respond with `:Rawr choose`.')
   vim.notify(table.concat(lines, '\n'), vim.log.levels.WARN, { title = 'rawr' })
 end
 
+--- Echoes a recommendation once.
+local function echo_quiet()
+  for _, banner in ipairs(live.threads.banners) do
+    local name = name_of(banner)
+    if banner.heads_up.stage == 'recommended' and not since[name] then
+      since[name] = vim.uv.now()
+      local short = text.short(banner, live.name(banner.thread_id))
+      vim.api.nvim_echo({ { short, 'RawrBannerTitle' } }, false, {})
+    end
+  end
+end
+
+--- Forgets what ended.
+local function prune()
+  local alive = {}
+  for _, banner in ipairs(live.threads.banners) do
+    alive[name_of(banner)] = true
+  end
+  for _, known in ipairs({ opened, since }) do
+    for name in pairs(known) do
+      known[name] = alive[name] and known[name] or nil
+    end
+  end
+end
+
 --- Updates the float to the current state.
 function M.draw()
+  prune()
   local how, banner = config.get().heads_up, shown()
+  if how ~= 'off' then
+    echo_quiet()
+  end
   if not banner or how == 'off' then
     close()
-  elseif how == 'notify' then
+  elseif how == 'notify' and not opened[name_of(banner)] then
     notify(banner)
   else
     show(banner)
   end
 end
 
---- Focuses the banner, so that its keys work; shows a hidden one again.
+--- Focuses the banner, so that its keys work; shows a hidden or quiet one, too.
 function M.focus()
-  if not shown() then
+  if not shown() or not is_here() then
     seen = {}
+    for _, banner in ipairs(live.threads.banners) do
+      opened[name_of(banner)] = true
+    end
     M.draw()
   end
   if window and vim.api.nvim_win_is_valid(window) then

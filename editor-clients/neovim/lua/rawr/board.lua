@@ -50,10 +50,12 @@ local function render()
   local rows = threads.sorted(live.threads)
   for _, row in ipairs(rows) do
     local id = row.thread.threadId
-    page.thread(lines, row, open[id] or false, details[id], now)
+    page.thread(lines, row, live.name(id), open[id] or false, details[id], now)
   end
   if #rows == 0 then
-    table.insert(lines, { text = 'No threads yet.', fold = '0', group = 'Comment' })
+    local text = client.is_running() and 'No threads yet.'
+      or 'The sidecar is not running: `:Rawr start`, or `:checkhealth rawr`.'
+    table.insert(lines, { text = text, fold = '0', group = 'Comment' })
   end
   table.insert(lines, { text = '', fold = '0' })
   table.insert(lines, { text = 'g? shows the keys', fold = '0', group = 'Comment' })
@@ -188,7 +190,7 @@ local function help()
   for _, one in ipairs(HELP) do
     table.insert(lines, ('%-5s %s'):format(one[1], one[2]))
   end
-  vim.notify(table.concat(lines, '\n'), vim.log.levels.INFO, { title = 'rawr' })
+  require('rawr.float').open('Keys', lines, #'<CR>')
 end
 
 local function map_keys()
@@ -219,10 +221,21 @@ function M.read(into)
   view.prepare(into, 'rawr-threads')
   map_keys()
   live.view('board', news)
+  -- Threads of other folders may be listed, but they are not watched.
+  vim.api.nvim_create_autocmd({ 'BufEnter', 'FocusGained' }, {
+    group = vim.api.nvim_create_augroup('rawr.board', { clear = true }),
+    buffer = into,
+    callback = function()
+      if client.client() then
+        live.list()
+      end
+    end,
+  })
   render()
   live.list(function()
     -- The most likely thread of interest.
-    local current = threads.current(live.threads, vim.uv.cwd() or '')
+    local current = threads.current(live.threads, vim.uv.cwd() or '', live.now(), false)
+      or threads.sorted(live.threads)[1]
     if current and next(open) == nil then
       open[current.thread.threadId] = true
     end
@@ -231,6 +244,19 @@ function M.read(into)
     end
     refresh()
   end)
+end
+
+--- Expands a thread and puts the cursor on it.
+---@param thread rawr.ThreadSummary
+function M.open_thread(thread)
+  open[thread.threadId] = true
+  M.open()
+  render()
+  look(thread)
+  local line = buffer and view.line_of(buffer, thread.threadId)
+  if line then
+    vim.api.nvim_win_set_cursor(0, { line, 0 })
+  end
 end
 
 function M.open()

@@ -2,8 +2,9 @@
 
 local client = require('rawr.client')
 local live = require('rawr.live')
-local threads = require('rawr.threads')
 local labels = require('rawr.labels')
+local names = require('rawr.names')
+local threads = require('rawr.threads')
 local words = require('rawr.words')
 
 local M = {}
@@ -15,7 +16,7 @@ local function label(row)
   local folder = vim.fn.fnamemodify(thread.cwd, ':~')
   local ago = words.ago(thread.updatedAtMs, live.now())
   return ('%s  %s · %s · %s'):format(
-    thread.threadId,
+    live.name(thread.threadId),
     words.pressure(thread.percentRemaining, thread.tier),
     ago,
     folder
@@ -24,11 +25,14 @@ end
 
 ---@param name? string
 ---@param done fun(thread: rawr.ThreadSummary)
-local function among_known(name, done)
+---@param unknown? fun() instead of a message that there is no such thread
+local function among_known(name, done, unknown)
   if name then
-    local row, candidates = threads.find(live.threads, name)
+    local row, candidates = names.find(live.threads, name)
     if row then
       return done(row.thread)
+    elseif unknown and #candidates == 0 then
+      return unknown()
     end
     local near = #candidates > 0 and ('`%s` is ambiguous: %s'):format(name, table.concat(candidates, ', '))
     return client.say(near or ('there is no thread `%s`'):format(name), vim.log.levels.ERROR)
@@ -56,14 +60,15 @@ end
 --- The thread with this name, the one with a banner, the only one, or one that the user selects.
 ---@param name? string
 ---@param done fun(thread: rawr.ThreadSummary)
-function M.thread(name, done)
-  local named = next(live.threads.rows) and (not name or threads.find(live.threads, name))
+---@param unknown? fun() instead of a message that there is no such thread
+function M.thread(name, done, unknown)
+  local named = next(live.threads.rows) and (not name or names.find(live.threads, name))
   local is_known = named and (name or live.knows_banners())
   if is_known then
-    return among_known(name, done)
+    return among_known(name, done, unknown)
   end
   live.list(function()
-    among_known(name, done)
+    among_known(name, done, unknown)
   end)
 end
 
@@ -78,7 +83,7 @@ function M.answer(thread)
     }
   local title = banner and banner.heads_up.title or 'no compaction is pending'
   local options = {
-    prompt = ('%s: %s'):format(thread.threadId, title),
+    prompt = ('%s: %s'):format(live.name(thread.threadId), title),
     kind = 'rawr-choice',
     format_item = function(offered)
       return words.one_line(offered.label)

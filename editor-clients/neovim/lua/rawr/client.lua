@@ -1,6 +1,7 @@
 --- The connection to the sidecar: start, request, stop. Only this file contains differences between Neovim's versions.
 
 local config = require('rawr.config')
+local process = require('rawr.process')
 
 local M = {}
 
@@ -15,23 +16,10 @@ local SIGTERM = 15
 local UNKNOWN_THREAD = -31001
 --- Error code of this client: there is no sidecar.
 M.NO_SIDECAR = -1
+--- As above, and the user knows already.
+local TOLD = -2
 
---- rawr's file types.
-M.FILETYPES = { 'markdown.rawr', 'toml.rawr' }
-
-local NOTES = {
-  'rawr/thread/changed',
-  'rawr/sequence/headsUp',
-  'rawr/sequence/responded',
-  'rawr/decision/recorded',
-  'rawr/compaction/update',
-  'rawr/judgment/requested',
-  'rawr/judgment/result',
-  'rawr/packet/changed',
-  'rawr/scratch/changed',
-  'rawr/prompt/changed',
-  'rawr/config/changed',
-}
+M.log_file = process.log_file
 
 ---@alias rawr.Answer fun(error?: lsp.ResponseError, result?: any)
 
@@ -44,6 +32,11 @@ local ending, wanted = false, false
 --- When the sidecar was last restarted automatically.
 ---@type integer?
 local started_again
+--- It answered `initialize`. One that ends earlier would end again.
+local was_ready = false
+--- Why the binary cannot be used, until a restart.
+---@type string?
+local refused
 
 --- A sidecar that ran this long may be restarted automatically again.
 local STEADY_MS = 60000
@@ -51,13 +44,16 @@ local STEADY_MS = 60000
 ---@param text string
 ---@param level? integer
 function M.say(text, level)
-  vim.notify('rawr: ' .. text, level or vim.log.levels.INFO, { title = 'rawr' })
+  -- Deferred: inside of an autocommand Neovim turns an error message into an exception with a traceback.
+  vim.schedule(function()
+    vim.notify('rawr: ' .. text, level or vim.log.levels.INFO, { title = 'rawr' })
+  end)
 end
 
---- Shows an error, except for the end of the sidecar, which was already shown.
+--- Shows an error that was not shown already.
 ---@param error lsp.ResponseError
 function M.complain(error)
-  if error.code ~= M.NO_SIDECAR then
+  if error.code ~= TOLD then
     M.say(error.message, vim.log.levels.ERROR)
   end
 end
@@ -102,8 +98,27 @@ local function send(client, method, params, answer)
   end
 end
 
+---@param message string
+local function fail_waiting(message)
+  local lost = waiting
+  waiting = {}
+  for _, one in ipairs(lost) do
+    one.answer({ code = TOLD, message = message })
+  end
+end
+
 ---@param client vim.lsp.Client
-local function ready(client)
+---@param result table
+local function ready(client, result)
+  was_ready = true
+  local problem = require('rawr.compatible').problem(config.get().cmd[1], result)
+  if problem then
+    M.say(problem .. ', then `:Rawr restart`', vim.log.levels.ERROR)
+    fail_waiting(problem)
+    M.stop()
+    refused = problem
+    return
+  end
   require('rawr.live').begin()
   local asked = waiting
   waiting = {}
@@ -116,7 +131,7 @@ end
 local function start_with_buffers()
   M.start()
   for _, buffer in ipairs(vim.api.nvim_list_bufs()) do
-    if vim.api.nvim_buf_is_loaded(buffer) and vim.list_contains(M.FILETYPES, vim.bo[buffer].filetype) then
+    if vim.api.nvim_buf_is_loaded(buffer) and require('rawr.files').is_buffer_ours(buffer) then
       M.attach(buffer)
     end
   end
@@ -125,55 +140,39 @@ end
 ---@param code integer
 ---@param signal integer
 local function ended(code, signal)
+  local exit = process.take_exit() or { code = code, signal = signal }
   -- Neovim stops a client with an exit code of 0 or this signal.
-  local is_orderly = code == 0 and (signal == 0 or signal == SIGTERM)
-  local was_asked = ending or is_orderly or vim.v.exiting ~= vim.NIL
-  ending = false
+  local is_orderly = exit.code == 0 and (exit.signal == 0 or exit.signal == SIGTERM)
+  local was_asked = ending or (was_ready and is_orderly) or vim.v.exiting ~= vim.NIL
+  local may_start_again = was_ready
+  ending, was_ready = false, false
   require('rawr.live').lost()
   if wanted then
     wanted = false
     return start_with_buffers()
   end
-  local lost = waiting
-  waiting = {}
-  for _, one in ipairs(lost) do
-    one.answer({ code = M.NO_SIDECAR, message = 'the sidecar has ended' })
-  end
+  fail_waiting('the sidecar has ended')
   if was_asked then
     return
   end
-  local why = ('the sidecar ended (code %d, signal %d)'):format(code, signal)
-  if started_again and vim.uv.now() - started_again < STEADY_MS then
+  local how = exit.signal == 0 and 'code ' .. exit.code or 'signal ' .. exit.signal
+  local why = ('the sidecar ended (%s)'):format(how)
+  if not may_start_again then
+    M.say(why .. ': see `:checkhealth rawr`', vim.log.levels.ERROR)
+  elseif started_again and vim.uv.now() - started_again < STEADY_MS then
     M.say(why .. ' again: see `:Rawr log`, then `:Rawr restart`', vim.log.levels.ERROR)
-    return
+  else
+    started_again = vim.uv.now()
+    M.say(why .. '; it was restarted', vim.log.levels.WARN)
+    start_with_buffers()
   end
-  started_again = vim.uv.now()
-  M.say(why .. '; it was restarted', vim.log.levels.WARN)
-  start_with_buffers()
-end
-
---- The sidecar's log file.
----@return string
-function M.log_file()
-  return vim.fn.stdpath('log') .. '/rawr.log'
-end
-
----@return string[]
-local function command()
-  local cmd = vim.deepcopy(config.get().cmd)
-  -- A sidecar with a custom command may run on another machine.
-  if #cmd == 2 and cmd[2] == 'serve' then
-    vim.fn.mkdir(vim.fs.dirname(M.log_file()), 'p')
-    vim.list_extend(cmd, { '--log-file', M.log_file() })
-  end
-  return cmd
 end
 
 --- The configuration for `vim.lsp.start` and `vim.lsp.config`.
 ---@return vim.lsp.ClientConfig
 function M.config()
   local handlers = {}
-  for _, method in ipairs(NOTES) do
+  for _, method in ipairs(require('rawr.live').METHODS) do
     handlers[method] = function(_, params)
       if not ending then
         require('rawr.live').note(method, params)
@@ -190,7 +189,7 @@ function M.config()
   capabilities = vim.tbl_deep_extend('force', capabilities, content)
   return {
     name = NAME,
-    cmd = command(),
+    cmd = process.start,
     root_dir = vim.uv.cwd(),
     capabilities = capabilities,
     init_options = { home = config.get().home } --[[@as table]],
@@ -208,17 +207,23 @@ end
 local function resolved()
   local of_user = vim.lsp.config --[[@as table<string, table?>?]]
   local own = of_user and of_user[NAME] or M.config()
-  return own --[[@as vim.lsp.ClientConfig]]
+  -- `vim.lsp.start` takes no function, which `vim.lsp.enable` does.
+  local root = type(own.root_dir) == 'string' and own.root_dir or vim.uv.cwd()
+  return vim.tbl_extend('force', own, { root_dir = root }) --[[@as vim.lsp.ClientConfig]]
 end
 
 ---@return boolean
 local function can_start()
+  if refused then
+    M.say(refused .. ', then `:Rawr restart`', vim.log.levels.ERROR)
+    return false
+  end
   local binary = config.get().cmd[1] or ''
   if vim.fn.executable(binary) == 1 then
     return true
   end
-  local hint = 'install rawr, or set `vim.g.rawr.cmd`; see `:checkhealth rawr`'
-  M.say(('failed to run %s: %s'):format(binary, hint), vim.log.levels.ERROR)
+  -- One line, which needs no key to go on. The check says what to do.
+  M.say(('failed to run %s: see `:checkhealth rawr`'):format(binary), vim.log.levels.ERROR)
   return false
 end
 
@@ -231,7 +236,7 @@ end
 --- Attaches the sidecar to a buffer, for diagnostics, completion and other LSP features.
 ---@param buffer integer
 function M.attach(buffer)
-  if can_start() then
+  if not refused and can_start() then
     vim.lsp.start(resolved(), { bufnr = buffer, reuse_client = is_ours })
   end
 end
@@ -269,6 +274,7 @@ function M.is_running()
 end
 
 function M.stop()
+  refused = nil
   for _, client in ipairs(vim.lsp.get_clients({ name = NAME, _uninitialized = true })) do
     if not ending and not call(client, 'is_stopped') then
       ending = true
@@ -296,7 +302,7 @@ function M.request(method, params, answer, failed)
     elseif failed then
       return failed(error)
     end
-    M.say(error.message, vim.log.levels.ERROR)
+    M.complain(error)
   end
   params = next(params) and params or vim.empty_dict()
   local client = M.client()
@@ -308,7 +314,7 @@ function M.request(method, params, answer, failed)
   elseif M.start() then
     table.insert(waiting, { method = method, params = params, answer = done })
   elseif failed then
-    failed({ code = M.NO_SIDECAR, message = 'there is no sidecar' })
+    failed({ code = TOLD, message = 'there is no sidecar' })
   end
 end
 
@@ -325,7 +331,7 @@ function M.on_thread(thread, method, params, answer, failed)
       if failed then
         return failed(error)
       end
-      return M.say(error.message, vim.log.levels.ERROR)
+      return M.complain(error)
     end
     local open =
       { threadId = thread.threadId, cwd = thread.cwd, role = 'observer', host = { name = 'neovim' } }

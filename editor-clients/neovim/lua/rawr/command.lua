@@ -3,6 +3,7 @@
 local choose = require('rawr.choose')
 local client = require('rawr.client')
 local live = require('rawr.live')
+local names = require('rawr.names')
 local threads = require('rawr.threads')
 local words = require('rawr.words')
 
@@ -12,6 +13,7 @@ local M = {}
 ---@field about string
 ---@field run fun(thread: string?, rest: string[])
 ---@field follows? string[] what may follow it
+---@field names_thread? boolean whether a thread's name may follow it without `thread=`
 
 ---@param text string
 local function refuse(text)
@@ -55,10 +57,9 @@ local function status(thread)
   client.on_thread(thread, 'rawr/thread/get', {}, function(details)
     threads.put(live.threads, details.thread)
     local summary = details.thread
-    local lines =
-      { ('%s  %s'):format(summary.threadId, words.pressure(summary.percentRemaining, summary.tier)) }
+    local lines = { words.pressure(summary.percentRemaining, summary.tier) }
     vim.list_extend(lines, words.facts(details, live.now()))
-    vim.notify(table.concat(lines, '\n'), vim.log.levels.INFO, { title = 'rawr' })
+    require('rawr.float').open(live.name(summary.threadId), lines)
   end)
 end
 
@@ -180,7 +181,7 @@ end
 
 ---@type table<string, rawr.Command?>
 M.COMMANDS = {
-  status = { about = 'the state of a thread', run = on_thread(status) },
+  status = { about = 'the state of a thread', run = on_thread(status), names_thread = true },
   threads = {
     about = 'all threads, live',
     run = function()
@@ -192,16 +193,26 @@ M.COMMANDS = {
     run = on_thread(function(thread)
       require('rawr.explain').open(thread)
     end),
+    names_thread = true,
   },
   compact = {
     about = 'compact as soon as the agent is idle, or approve the pending compaction',
     run = on_thread(compact),
+    names_thread = true,
+  },
+  approve = {
+    about = 'approve the pending compaction',
+    run = on_thread(function(thread)
+      live.respond(thread, 'approve')
+    end),
+    names_thread = true,
   },
   cancel = {
     about = 'cancel the compaction',
     run = on_thread(function(thread)
       live.respond(thread, 'cancel')
     end),
+    names_thread = true,
   },
   snooze = { about = 'postpone compaction', run = on_thread(snooze), follows = { '1', '3', '20m' } },
   guard = {
@@ -217,12 +228,13 @@ M.COMMANDS = {
     about = 'mark the end of a phase of work',
     run = with_text('Name of the phase that ends here: ', mark),
   },
-  scratch = { about = "the agent's working notes", run = on_thread(scratch) },
+  scratch = { about = "the agent's working notes", run = on_thread(scratch), names_thread = true },
   packet = {
     about = 'the continuation packet; :RawrHandOver in it hands it over',
     run = on_thread(function(thread)
       require('rawr.packet').open(thread)
     end),
+    names_thread = true,
   },
   prompts = { about = 'open one of the prompts', run = prompts },
   banner = {
@@ -232,7 +244,7 @@ M.COMMANDS = {
       require('rawr.banner').focus()
     end,
   },
-  choose = { about = 'answer the banner from a list', run = on_thread(choose.answer) },
+  choose = { about = 'answer the banner from a list', run = on_thread(choose.answer), names_thread = true },
   log = { about = "the sidecar's log", run = log },
   start = {
     about = 'start watching',
@@ -265,6 +277,25 @@ function M.parse(arguments)
   return thread, rest
 end
 
+--- `:Rawr NAME`: the thread of this name.
+---@param arguments string[]
+local function open_thread(arguments)
+  local function unknown()
+    local known = vim.tbl_keys(M.COMMANDS)
+    table.sort(known)
+    refuse(
+      ('no subcommand and no thread is called `%s`; subcommands: %s'):format(
+        arguments[1],
+        table.concat(known, ', ')
+      )
+    )
+  end
+  if #arguments > 1 then
+    return unknown()
+  end
+  choose.thread(arguments[1], require('rawr.board').open_thread, unknown)
+end
+
 ---@param arguments string[]
 function M.run(arguments)
   if #arguments == 0 then
@@ -272,11 +303,13 @@ function M.run(arguments)
   end
   local command = M.COMMANDS[arguments[1]]
   if not command then
-    local known = vim.tbl_keys(M.COMMANDS)
-    table.sort(known)
-    return refuse(('unknown subcommand `%s`; use one of %s'):format(arguments[1], table.concat(known, ', ')))
+    return open_thread(arguments)
   end
-  command.run(M.parse(vim.list_slice(arguments, 2)))
+  local thread, rest = M.parse(vim.list_slice(arguments, 2))
+  if command.names_thread and not thread then
+    thread = table.remove(rest, 1)
+  end
+  command.run(thread, rest)
 end
 
 --- Completions at the cursor.
@@ -286,14 +319,18 @@ end
 function M.complete(lead, line)
   local before = vim.split(line:sub(1, #line - #lead), '%s+', { trimempty = true })
   local candidates = {}
+  local function add_threads(prefix)
+    for _, row in ipairs(threads.sorted(live.threads)) do
+      table.insert(candidates, prefix .. names.handle(live.threads, row.thread))
+    end
+  end
   if #before == 1 then
     candidates = vim.tbl_keys(M.COMMANDS)
+    add_threads('')
   else
     local command = M.COMMANDS[before[2] or '']
     if command and #before == 2 then
-      for _, row in ipairs(threads.sorted(live.threads)) do
-        table.insert(candidates, 'thread=' .. row.thread.threadId)
-      end
+      add_threads(command.names_thread and '' or 'thread=')
     end
     local last = before[#before]
     if command and (#before == 2 or vim.startswith(last, 'thread=')) then

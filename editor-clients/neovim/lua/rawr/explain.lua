@@ -13,7 +13,7 @@ local DECISIONS = 30
 ---@param decisions rawr.Decision[]
 ---@return rawr.Line[]
 local function lines_of(thread, decisions)
-  local lines = { { text = 'thread ' .. thread.threadId, fold = '0', group = 'Title' } }
+  local lines = { { text = live.name(thread.threadId), fold = '0', group = 'Title' } }
   if #decisions == 0 then
     local text = 'No decision is recorded yet: one is made at the end of each turn under context pressure.'
     table.insert(lines, { text = text, fold = '0' })

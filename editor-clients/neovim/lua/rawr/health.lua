@@ -1,5 +1,8 @@
 --- `:checkhealth rawr`: checks the installation and suggests fixes.
 
+local compatible = require('rawr.compatible')
+local version = require('rawr.version')
+
 local M = {}
 
 local health = vim.health
@@ -7,10 +10,11 @@ local health = vim.health
 local function check_neovim()
   health.start('Neovim')
   if vim.fn.has('nvim-0.10') == 1 then
-    health.ok(vim.fn.matchstr(vim.fn.execute('version'), [[NVIM v\S*]]))
+    health.ok('Neovim ' .. tostring(vim.version()))
   else
     health.error('rawr needs Neovim 0.10 or newer')
   end
+  health.info(('rawr.nvim %s, which speaks protocol %d'):format(version.PLUGIN, version.PROTOCOL))
 end
 
 local function check_settings()
@@ -24,34 +28,60 @@ local function check_settings()
   end
 end
 
+---@param name string
+---@param result table the answer to `initialize`
 ---@return boolean
+local function check_answer(name, result)
+  local problem = compatible.problem(name, result)
+  if problem then
+    health.error(problem, { 'then `:Rawr restart`' })
+    return false
+  end
+  local release = vim.tbl_get(result, 'serverInfo', 'version') or 'of an unknown version'
+  health.ok(('%s: rawr %s, which speaks protocol %d'):format(name, release, version.PROTOCOL))
+  return true
+end
+
+--- Starts the binary, because one that prints its version may still fail to serve.
 local function check_binary()
-  health.start('The sidecar')
-  local binary = require('rawr.config').get().cmd[1] or ''
+  local config = require('rawr.config').get()
+  local binary = config.cmd[1] or ''
   if vim.fn.executable(binary) == 0 then
-    health.error(
+    return health.error(
       'failed to run ' .. binary,
       { 'install rawr', 'or set `vim.g.rawr.cmd`, as in `:help rawr-settings`' }
     )
-    return false
   end
-  local done = vim.system({ binary, '--version' }, { text = true, timeout = 5000 }):wait()
+  local probe = require('rawr.probe').run(config.cmd, config.home)
   local path = vim.fn.exepath(binary)
-  if done.code == 0 then
-    health.ok(('%s: %s'):format(path, vim.trim(done.stdout or '')))
-    return true
+  if probe.result then
+    if check_answer(path, probe.result) then
+      health.info('not running now: started by a prompt file, `:Rawr` or `autostart`')
+    end
+    return
   end
-  health.error(('%s --version failed: %s'):format(path, vim.trim(done.stderr or '')))
-  return false
+  local command = table.concat(config.cmd, ' ')
+  health.error(
+    ('`%s` %s'):format(command, probe.failure),
+    { ('run `%s` in a terminal to see why'):format(command), 'update the rawr binary' }
+  )
 end
 
 ---@param client vim.lsp.Client
 local function check_running(client)
-  local info = client.server_info or {}
-  health.ok(('running: %s %s'):format(info.name or 'rawr', info.version or ''))
+  local name = vim.fn.exepath(require('rawr.config').get().cmd[1] or '')
+  local result = { capabilities = client.server_capabilities, serverInfo = client.server_info }
+  -- Neovim 0.10 keeps no server's version.
+  if not client.server_info then
+    result = require('rawr.probe').run(require('rawr.config').get().cmd).result or result
+  end
+  if not check_answer(name ~= '' and name or 'the sidecar', result) then
+    return
+  end
+  health.ok('running')
   local answer
-  require('rawr.client').request('rawr/config/get', {}, function(result)
-    answer = result
+  require('rawr.client').request('rawr/config/get', {}, function(found)
+    answer = found
   end)
   vim.wait(2000, function()
     return answer ~= nil
@@ -73,15 +103,13 @@ end
 function M.check()
   check_neovim()
   check_settings()
-  if not check_binary() then
-    return
-  end
+  health.start('The sidecar')
   local client = require('rawr.client')
   local running = client.client()
   if running then
     check_running(running)
   else
-    health.info('not running: started by a prompt file, `:Rawr` or `autostart`')
+    check_binary()
   end
   health.info('log: ' .. client.log_file())
 end

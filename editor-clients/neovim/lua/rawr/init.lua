@@ -24,20 +24,39 @@ function M.restart()
   require('rawr.client').restart()
 end
 
+--- The current thread and its status; nothing without a thread that runs. Starts nothing.
+---@return rawr.Status?
+function M.status()
+  local live = package.loaded['rawr.live']
+  if not live then
+    return nil
+  end
+  local only_here = require('rawr.config').get().watch == 'folder'
+  return require('rawr.status').of(live.threads, vim.uv.cwd() or '', live.now(), only_here)
+end
+
 --- A short status of the current thread, for `%{…}` in a status line. Empty without a thread; starts nothing.
 ---@return string
 function M.statusline()
-  local live = package.loaded['rawr.live']
-  if not live then
-    return ''
-  end
-  return require('rawr.status').line(live.threads, vim.uv.cwd() or '')
+  local status = M.status()
+  return status and status.text or ''
 end
 
 --- As `statusline()`, with `%` escaped for `%{%…%}`, lualine and heirline.
 ---@return string
 function M.component()
   return (M.statusline():gsub('%%', '%%%%'))
+end
+
+--- As `component()`, in the color of the tier.
+---@return string
+function M.colored()
+  local status = M.status()
+  if not status then
+    return ''
+  end
+  require('rawr.highlights').define()
+  return ('%%#%s#%s%%*'):format(status.group, (status.text:gsub('%%', '%%%%')))
 end
 
 --- The threads, most recently used first.

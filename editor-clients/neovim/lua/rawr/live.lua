@@ -22,6 +22,9 @@ local after_list = {}
 --- Sequences that compacted and wait for the handoff, by thread.
 ---@type table<string, string?>
 local handing_off = {}
+--- The folder whose threads are watched; all of the home if absent.
+---@type string?
+local watched
 
 ---@return integer
 function M.now()
@@ -33,6 +36,13 @@ end
 ---@param draw fun(thread_id?: string)
 function M.view(name, draw)
   views[name] = draw
+end
+
+--- What a thread is called.
+---@param thread_id string
+---@return string
+function M.name(thread_id)
+  return require('rawr.names').of_id(M.threads, thread_id)
 end
 
 ---@param thread_id? string all where absent
@@ -135,9 +145,11 @@ function M.knows_banners()
   return catching_up.open == 0
 end
 
---- The sidecar is ready and sends notifications.
-function M.begin()
-  local folder = require('rawr.config').get().watch == 'folder' and vim.uv.cwd() or nil
+--- Watches the folder instead of the one before it.
+---@param folder? string all threads if absent
+---@param done? fun(threads: rawr.ThreadSummary[])
+local function watch(folder, done)
+  watched = folder
   local release = hold()
   client.request('rawr/thread/watch', { workspaceFolder = folder }, function(answer)
     put(answer.threads)
@@ -147,7 +159,9 @@ function M.begin()
         look_back(thread)
       end
     end
-    emit('RawrReady', { threads = answer.threads })
+    if done then
+      done(answer.threads)
+    end
     release()
   end, function(error)
     client.complain(error)
@@ -155,10 +169,34 @@ function M.begin()
   end)
 end
 
+--- The current folder is another one.
+local function follow()
+  local folder, old = vim.fn.getcwd(-1, -1), watched
+  if not old or old == folder or not client.client() then
+    return
+  end
+  client.request('rawr/thread/unwatch', { workspaceFolder = old })
+  -- A banner of a thread that is no longer watched would stay.
+  M.threads.banners = {}
+  watch(folder)
+  draw()
+end
+
+--- The sidecar is ready and sends notifications.
+function M.begin()
+  local group = vim.api.nvim_create_augroup('rawr.live', { clear = true })
+  -- Not of a window: that would change what is watched with each step from window to window.
+  vim.api.nvim_create_autocmd('DirChanged', { group = group, pattern = 'global', callback = follow })
+  local folder = require('rawr.config').get().watch == 'folder' and vim.fn.getcwd(-1, -1) or nil
+  watch(folder, function(all)
+    emit('RawrReady', { threads = all })
+  end)
+end
+
 --- The sidecar ended: resets the state.
 function M.lost()
   M.threads = threads.new()
-  handing_off = {}
+  handing_off, watched = {}, nil
   listing, stale, after_list = false, false, {}
   catching_up = { open = 0 }
   draw()
@@ -194,7 +232,9 @@ local ON = {
   end,
   ['rawr/sequence/responded'] = function(params)
     local answer = require('rawr.labels').Choice[params.choice] or params.choice
-    client.say(('%s: answered by %s: %s'):format(params.threadId, params.by or 'another client', answer))
+    client.say(
+      ('%s: answered by %s: %s'):format(M.name(params.threadId), params.by or 'another client', answer)
+    )
     emit('RawrAnswered', params)
   end,
   ['rawr/decision/recorded'] = function(params)
@@ -209,7 +249,7 @@ local ON = {
     else
       local why = params.error and ': ' .. params.error or ''
       local level = params.status == 'failed' and vim.log.levels.ERROR or vim.log.levels.INFO
-      client.say(('%s: the compaction was %s%s'):format(params.threadId, params.status, why), level)
+      client.say(('%s: the compaction was %s%s'):format(M.name(params.threadId), params.status, why), level)
       emit('RawrCompactionFailed', params)
     end
   end,
@@ -231,6 +271,10 @@ local ON = {
     emit('RawrConfig', params)
   end,
 }
+
+--- The notifications that the client listens to. Those about judgments only redraw.
+---@type string[]
+M.METHODS = vim.list_extend({ 'rawr/judgment/requested', 'rawr/judgment/result' }, vim.tbl_keys(ON))
 
 ---@param method string
 ---@param params any

@@ -3,6 +3,8 @@
 
 local client = require('rawr.client')
 local live = require('rawr.live')
+local threads = require('rawr.threads')
+local words = require('rawr.words')
 
 local M = {}
 
@@ -24,6 +26,9 @@ end
 ---@param thread rawr.ThreadSummary
 local function load(buffer, thread)
   client.on_thread(thread, 'rawr/thread/get', {}, function(details)
+    if not vim.api.nvim_buf_is_valid(buffer) then
+      return
+    end
     vim.b[buffer].rawr_sequence = details.sequenceId
     local function draft()
       client.on_thread(thread, 'rawr/packet/build', { author = 'watcher' }, function(answer)
@@ -54,6 +59,26 @@ local function hand_over(buffer, thread)
   end)
 end
 
+--- What the window says above a packet: how to deliver it, and until when.
+---@param thread_id string
+---@return string
+function M.hint(thread_id)
+  local parts = { live.name(thread_id), ':RawrHandOver delivers it, :w does not' }
+  local banner = threads.banner(live.threads, thread_id)
+  table.insert(parts, banner and words.deadline(banner.heads_up, live.now()))
+  return table.concat(parts, ' · ')
+end
+
+---@param buffer integer
+---@param thread_id string
+local function show_hint(buffer, thread_id)
+  local quoted = thread_id:gsub("[%%'}]", '')
+  local hint = ([[%%{v:lua.require'rawr.packet'.hint('%s')}]]):format(quoted)
+  for _, window in ipairs(vim.fn.win_findbuf(buffer)) do
+    vim.api.nvim_set_option_value('winbar', hint, { scope = 'local', win = window })
+  end
+end
+
 --- For `BufReadCmd`.
 ---@param buffer integer
 ---@param thread_id string
@@ -66,6 +91,14 @@ function M.read(buffer, thread_id)
       return
     end
     local group = vim.api.nvim_create_augroup('rawr.packet.' .. buffer, { clear = true })
+    show_hint(buffer, thread.threadId)
+    vim.api.nvim_create_autocmd('BufWinEnter', {
+      group = group,
+      buffer = buffer,
+      callback = function()
+        show_hint(buffer, thread.threadId)
+      end,
+    })
     vim.api.nvim_create_autocmd('BufWriteCmd', {
       group = group,
       buffer = buffer,

@@ -1,6 +1,7 @@
 --- Threads and decisions as lines of a buffer, each with its fold and its subject. Pure.
 
 local labels = require('rawr.labels')
+local status = require('rawr.status')
 local words = require('rawr.words')
 
 local M = {}
@@ -15,13 +16,6 @@ local M = {}
 ---@class rawr.Details
 ---@field thread rawr.ThreadGetResult
 ---@field decisions rawr.Decision[] the latest last
-
-local GROUP = {
-  early = 'DiagnosticWarn',
-  ready = 'DiagnosticWarn',
-  asap = 'DiagnosticError',
-  emergency = 'DiagnosticError',
-}
 
 ---@param at_ms integer
 ---@param now_ms integer
@@ -55,21 +49,22 @@ end
 --- A thread's heading, with its details below if it is expanded.
 ---@param lines rawr.Line[]
 ---@param row rawr.Row
+---@param name string
 ---@param is_open boolean
 ---@param details? rawr.Details
 ---@param now_ms integer
-function M.thread(lines, row, is_open, details, now_ms)
+function M.thread(lines, row, name, is_open, details, now_ms)
   local thread = row.thread
   local id = thread.threadId
   local heading = ('%s %s  %s'):format(
     is_open and '▾' or '▸',
-    words.one_line(id),
+    name,
     words.pressure(thread.percentRemaining, thread.tier)
   )
   if thread.phase ~= 'idle' then
     heading = heading .. ' · ' .. (labels.Phase[thread.phase] or thread.phase)
   end
-  local group = thread.tier and GROUP[thread.tier] or 'Title'
+  local group = thread.tier and status.GROUP[thread.tier] or 'Title'
   table.insert(lines, { text = heading, fold = '0', group = group, thread = id })
   if not is_open then
     return

@@ -1,27 +1,52 @@
 --- The text of the status line for the current thread. Pure.
 
 local labels = require('rawr.labels')
+local names = require('rawr.names')
 local threads = require('rawr.threads')
 
 local M = {}
 
+---@class rawr.Status
+---@field text string the status line
+---@field group string the highlight group of the tier
+---@field name string what the thread is called
+---@field thread rawr.ThreadSummary
+
+---@type table<rawr.Tier, string?>
+M.GROUP = { early = 'RawrEarly', ready = 'RawrReady', asap = 'RawrAsap', emergency = 'RawrEmergency' }
+
+--- Whether the name tells the thread from another one.
 ---@param all rawr.Threads
+---@param row rawr.Row
 ---@param folder string
----@return string
-function M.line(all, folder)
-  local row = threads.current(all, folder)
-  if not row then
-    return ''
+---@param now_ms integer
+---@return boolean
+local function needs_name(all, row, folder, now_ms)
+  if not threads.is_in(row, folder) then
+    return true
   end
+  for _, other in pairs(all.rows) do
+    if other ~= row and threads.is_running(other, now_ms) and threads.is_in(other, folder) then
+      return true
+    end
+  end
+  return false
+end
+
+---@param all rawr.Threads
+---@param row rawr.Row
+---@return string[]
+local function parts_of(all, row)
   local thread, parts = row.thread, {}
   if thread.percentRemaining then
-    table.insert(
-      parts,
-      ('%d%% %s'):format(thread.percentRemaining, thread.tier and labels.Tier[thread.tier] or 'ok')
-    )
+    local tier = thread.tier and ' ' .. (labels.Tier[thread.tier] or thread.tier) or ''
+    table.insert(parts, ('%d%% left%s'):format(thread.percentRemaining, tier))
   end
+  local banner = threads.banner(all, thread.threadId)
   if thread.phase ~= 'idle' then
     table.insert(parts, labels.Phase[thread.phase] or thread.phase)
+  elseif banner then
+    table.insert(parts, labels.Stage[banner.heads_up.stage] or banner.heads_up.stage)
   end
   if thread.breaker then
     table.insert(parts, 'paused')
@@ -29,7 +54,29 @@ function M.line(all, folder)
   if row.guards > 0 then
     table.insert(parts, 'guarded')
   end
-  return #parts > 0 and 'rawr ' .. table.concat(parts, ' · ') or 'rawr'
+  return parts
+end
+
+---@param all rawr.Threads
+---@param folder string
+---@param now_ms integer
+---@param only_here boolean leave out the threads of other folders
+---@return rawr.Status?
+function M.of(all, folder, now_ms, only_here)
+  local row = threads.current(all, folder, now_ms, only_here)
+  if not row then
+    return nil
+  end
+  local name, words = names.of(all, row.thread), { 'rawr' }
+  if needs_name(all, row, folder, now_ms) then
+    table.insert(words, name)
+  end
+  local parts = parts_of(all, row)
+  if #parts > 0 then
+    table.insert(words, table.concat(parts, ' · '))
+  end
+  local group = row.thread.tier and M.GROUP[row.thread.tier] or 'RawrOk'
+  return { text = table.concat(words, ' '), group = group, name = name, thread = row.thread }
 end
 
 return M

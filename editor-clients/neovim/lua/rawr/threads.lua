@@ -76,6 +76,8 @@ function M.changed(all, changed, now_ms)
   row.thread.percentRemaining, row.thread.updatedAtMs = changed.percentRemaining, now_ms
   row.thread.breaker, row.thread.lastFate = changed.breaker, changed.lastFate
   row.thread.proposal = changed.proposal
+  local named = row.thread --[[@as { title?: string }]]
+  named.title = (changed --[[@as { title?: string }]]).title or named.title
   return true
 end
 
@@ -117,44 +119,46 @@ local function holds(folder, below)
   return below == folder or vim.startswith(below, folder .. '/') or vim.startswith(folder, below .. '/')
 end
 
---- The current thread: one with a banner, else the last one in this folder, else the last one that runs.
+--- An agent that calls rawr by hooks has no process between two of them. After this time it counts as ended.
+local HOOKS_MS = 3600000
+
+---@param row rawr.Row
+---@param now_ms integer
+---@return boolean
+function M.is_running(row, now_ms)
+  local thread = row.thread
+  return thread.owner ~= nil or (thread.runsByHooks == true and now_ms - thread.updatedAtMs < HOOKS_MS)
+end
+
+--- Whether the thread works in the folder, below it, or above it.
+---@param row rawr.Row
+---@param folder string
+---@return boolean
+function M.is_in(row, folder)
+  return holds(folder, row.folder)
+end
+
+--- The thread for a status line: one with a banner, else the last one that runs in this folder, else the last one that runs.
 ---@param all rawr.Threads
 ---@param folder string
+---@param now_ms integer
+---@param only_here boolean leave out the threads of other folders
 ---@return rawr.Row?
-function M.current(all, folder)
+function M.current(all, folder, now_ms, only_here)
   local banner = M.banner(all)
   if banner and all.rows[banner.thread_id] then
     return all.rows[banner.thread_id]
   end
-  local rows = M.sorted(all)
-  for _, row in ipairs(rows) do
-    if holds(folder, row.folder) then
-      return row
-    end
-  end
-  for _, row in ipairs(rows) do
-    if row.thread.owner then
-      return row
-    end
-  end
-end
-
---- Resolves an id or the beginning of one.
----@param all rawr.Threads
----@param name string
----@return rawr.Row?, string[] candidates
-function M.find(all, name)
-  if all.rows[name] then
-    return all.rows[name], {}
-  end
-  local found = {}
+  local elsewhere
   for _, row in ipairs(M.sorted(all)) do
-    if vim.startswith(row.thread.threadId, name) then
-      table.insert(found, row.thread.threadId)
+    if M.is_running(row, now_ms) then
+      if holds(folder, row.folder) then
+        return row
+      end
+      elsewhere = elsewhere or row
     end
   end
-  local only = #found == 1 and found[1] or ''
-  return all.rows[only], found
+  return not only_here and elsewhere or nil
 end
 
 return M

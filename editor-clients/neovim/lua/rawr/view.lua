@@ -147,6 +147,18 @@ function M.show(buffer, lines)
   end
 end
 
+--- The heading of a thread.
+---@param buffer integer
+---@param thread_id string
+---@return integer?
+function M.line_of(buffer, thread_id)
+  for at, line in ipairs(shown[buffer] or {}) do
+    if line.thread == thread_id then
+      return at
+    end
+  end
+end
+
 --- The subject of the line under the cursor.
 ---@param buffer integer
 ---@return rawr.Line?

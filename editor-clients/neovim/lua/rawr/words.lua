@@ -245,6 +245,7 @@ function M.facts(details, now_ms)
     table.insert(lines, ('%-10s %s'):format(name, text))
   end
   local sequence = details.sequenceId and ', sequence ' .. details.sequenceId or ''
+  fact('thread', M.one_line(thread.threadId))
   fact('folder', M.one_line(thread.cwd))
   fact(
     'run by',
