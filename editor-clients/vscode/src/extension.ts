@@ -1,7 +1,7 @@
 // Activation: creates the surfaces and starts the sidecar.
 import * as l10n from '@vscode/l10n';
 import * as vscode from 'vscode';
-import { register } from './commands';
+import { type Surfaces, register } from './commands';
 import { PacketTexts } from './model/packetTexts';
 import { status } from './model/status';
 import { Threads } from './model/threads';
@@ -33,12 +33,13 @@ export function activate(context: vscode.ExtensionContext): void {
   const session = new Session(threads, draw);
   const drafts = vscode.Uri.joinPath(context.storageUri ?? context.globalStorageUri, 'drafts');
   const packets = new PacketEditor(session, new PacketTexts(new DraftFolder(drafts.fsPath)));
-  const surfaces = { packets, decisions: new DecisionView(session) };
-  const watching = new Watching(session, notices, packets, channels);
+  const surfaces = { packets, decisions: new DecisionView(session, context.workspaceState) };
+  const watching = new Watching(session, notices, surfaces, channels);
   const started = new Supervisor(context, channels, watching);
   supervisor = started;
   context.subscriptions.push(bar, notices, view, packets, surfaces.decisions, started, watching);
-  context.subscriptions.push(register(session, surfaces), ...upkeep(started, watching, channels));
+  context.subscriptions.push(register(session, surfaces), surfaces.decisions.register());
+  context.subscriptions.push(...upkeep(started, watching, channels));
   void shown(() => started.restart());
 }
 
@@ -69,12 +70,12 @@ class Watching implements Listener, vscode.Disposable {
   constructor(
     private readonly session: Session,
     private readonly notices: Notices,
-    private readonly packets: PacketEditor,
+    private readonly surfaces: Surfaces,
     private readonly channels: Channels,
   ) {}
 
   async up(connection: Connection): Promise<void> {
-    const { session, notices, packets, channels } = this;
+    const { session, notices, surfaces, channels } = this;
     session.connection = connection;
     this.watch = new Watch(connection, session.threads, {
       folders: settings().threads === 'all' ? [] : folders(),
@@ -83,11 +84,13 @@ class Watching implements Listener, vscode.Disposable {
       told: {
         'rawr/compaction/update': (news) => notices.compacted(news),
         'rawr/sequence/responded': (news) => notices.responded(news),
-        'rawr/packet/changed': (news) => packets.changed(news),
+        'rawr/packet/changed': (news) => surfaces.packets.changed(news),
+        'rawr/decision/recorded': ({ threadId }) => void shown(() => surfaces.decisions.refresh(threadId)),
       },
       failed: (what, why) => channels.log.warn(`${what}: ${why}`),
     });
     await this.watch.begin();
+    void shown(() => surfaces.decisions.refresh());
   }
 
   down(): void {

@@ -84,7 +84,9 @@ export function journeys(editor: string): void {
     await lab.says(lab.rows, 'completed');
     await lab.rows.filter({ hasText: 'Decisions' }).first().click();
     const decision = lab.rows.filter({ hasText: 'compaction decided' }).first();
+    await lab.says(decision, '45% left');
     await decision.locator('.monaco-tl-twistie').click();
+    await lab.rows.filter({ hasText: 'Passed gates' }).first().locator('.monaco-tl-twistie').click();
     await lab.says(lab.rows, 'passed: 45% left is below 65% (asap)');
     await lab.shot('tree');
   });
