@@ -8,9 +8,11 @@ import { Threads } from './model/threads';
 import type { Channels, Connection } from './server/connection';
 import { DraftFolder } from './server/draftFolder';
 import { type Listener, Supervisor } from './server/supervisor';
+import { offerInTerminals } from './server/terminals';
 import { Session, shown } from './session';
 import { OF_THE_SERVER, folders, settings } from './settings';
 import { DecisionView } from './surface/decisionView';
+import { Demo } from './surface/demo';
 import { Notices } from './surface/notices';
 import { PacketEditor } from './surface/packetEditor';
 import { StatusBar } from './surface/statusBar';
@@ -33,12 +35,13 @@ export function activate(context: vscode.ExtensionContext): void {
   const session = new Session(threads, draw);
   const drafts = vscode.Uri.joinPath(context.storageUri ?? context.globalStorageUri, 'drafts');
   const packets = new PacketEditor(session, new PacketTexts(new DraftFolder(drafts.fsPath)));
-  const surfaces = { packets, decisions: new DecisionView(session, context.workspaceState) };
-  const watching = new Watching(session, notices, surfaces, channels);
+  const decisions = new DecisionView(session, context.workspaceState);
+  const surfaces = { packets, decisions, demo: new Demo() };
+  const watching = new Watching(session, notices, surfaces, channels, context);
   const started = new Supervisor(context, channels, watching);
   supervisor = started;
-  context.subscriptions.push(bar, notices, view, packets, surfaces.decisions, started, watching);
-  context.subscriptions.push(register(session, surfaces), surfaces.decisions.register());
+  context.subscriptions.push(bar, notices, view, packets, decisions, surfaces.demo, started, watching);
+  context.subscriptions.push(register(session, surfaces), decisions.register());
   context.subscriptions.push(...upkeep(started, watching, channels));
   void shown(() => started.restart());
 }
@@ -72,11 +75,13 @@ class Watching implements Listener, vscode.Disposable {
     private readonly notices: Notices,
     private readonly surfaces: Surfaces,
     private readonly channels: Channels,
+    private readonly context: vscode.ExtensionContext,
   ) {}
 
   async up(connection: Connection): Promise<void> {
     const { session, notices, surfaces, channels } = this;
     session.connection = connection;
+    offerInTerminals(this.context, connection.binary);
     this.watch = new Watch(connection, session.threads, {
       folders: settings().threads === 'all' ? [] : folders(),
       now: () => Date.now(),

@@ -184,9 +184,20 @@ export function journeys(editor: string): void {
     await lab.command('rawr: Explain the last decision');
     const page = await lab.frame('main h1');
     await page.locator('h1', { hasText: 'Why' }).first().waitFor();
+    await page.locator('summary', { hasText: 'Passed gates' }).click();
     await page.getByText('45% left is below 65% (asap)').first().waitFor();
     assert.equal(await page.locator('main script').count(), 0);
     await lab.shot('decision');
+    const decisions = await page.locator('ol li').count();
+    agent.prompt('and the rest of the parser');
+    await until('the next decision', async () => {
+      const list = (await lab.frame('main h1')).locator('ol li');
+      return (await list.count()) > decisions;
+    });
+    // In order, so that the window stores its open tabs.
+    await lab.command('Developer: Reload Window');
+    await page.locator('main').waitFor({ state: 'detached' });
+    await (await lab.frame('main h1')).locator('h1', { hasText: 'Why' }).waitFor();
     await lab.command('View: Close Editor');
   });
 

@@ -4,5 +4,6 @@ import './package';
 import './packetTexts';
 import './server';
 import './surfaces';
+import './terminals';
 import './threads';
 import './watch';

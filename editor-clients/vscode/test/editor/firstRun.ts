@@ -1,0 +1,56 @@
+// The first steps with the package for a platform: a terminal, the demo, and the first configuration.
+import { existsSync, rmSync } from 'node:fs';
+import path from 'node:path';
+import { after, afterEach, before, test } from 'node:test';
+import { Lab, until } from './lab';
+import { withTheBinaryInside } from './places';
+
+export function journeys(editor: string): void {
+  let lab: Lab;
+  before(async () => {
+    const file = withTheBinaryInside();
+    try {
+      lab = await Lab.open(editor, { machine: { 'rawr.server.path': '' }, package: file });
+    } finally {
+      rmSync(file);
+    }
+  });
+  afterEach(async (context) => {
+    await lab.witness(context);
+  });
+  after(() => lab.close());
+
+  test('a missing configuration is created and opened', async () => {
+    await lab.command('Rawr: Open the Configuration…');
+    await lab.toast.getByRole('button', { name: 'Create' }).click();
+    await lab.page.locator('.tab', { hasText: 'rawr.toml' }).waitFor();
+    await lab.says(lab.page.locator('.view-lines'), 'rawr_auto_compaction');
+    await lab.command('View: Close Editor');
+  });
+
+  test('Show Me runs the demo in this window, which then shows its own threads again', async () => {
+    await lab.command('Rawr: Show Me');
+    await lab.says(lab.bar, /\d+% left/);
+    await lab.shot('show-me');
+    await lab.says(lab.toast, 'The demo is over.');
+    // A thread that has ended is collapsed.
+    await lab.rows.first().click();
+    await lab.says(lab.rows, /\d → \d+ tokens/);
+    await lab.page.locator('.terminal.xterm').first().waitFor();
+    await lab.shot('show-me-over');
+    await lab.toast.getByRole('button', { name: 'Back to My Threads' }).click();
+    await until('the own threads', async () => (await lab.rows.count()) === 0);
+  });
+
+  test('a terminal finds the binary of the package', async () => {
+    const found = path.join(lab.folder, 'found');
+    await lab.command('Terminal: Create New Terminal');
+    await lab.page.locator('.terminal.xterm').last().waitFor();
+    await until('rawr in a terminal', async () => {
+      await lab.page.keyboard.type('rawr --version && touch found\n');
+      await lab.page.waitForTimeout(2_000);
+      return existsSync(found);
+    });
+    await lab.shot('terminal');
+  });
+}
