@@ -13,6 +13,7 @@ import { Session, shown } from './session';
 import { OF_THE_SERVER, folders, settings } from './settings';
 import { DecisionView } from './surface/decisionView';
 import { Demo } from './surface/demo';
+import { highlight } from './surface/highlighting';
 import { Notices } from './surface/notices';
 import { PacketEditor } from './surface/packetEditor';
 import { StatusBar } from './surface/statusBar';
@@ -41,7 +42,7 @@ export function activate(context: vscode.ExtensionContext): void {
   const started = new Supervisor(context, channels, watching);
   supervisor = started;
   context.subscriptions.push(bar, notices, view, packets, decisions, surfaces.demo, started, watching);
-  context.subscriptions.push(register(session, surfaces), decisions.register());
+  context.subscriptions.push(register(session, surfaces), decisions.register(), highlight());
   context.subscriptions.push(...upkeep(started, watching, channels));
   void shown(() => started.restart());
 }

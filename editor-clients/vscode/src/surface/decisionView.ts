@@ -83,6 +83,7 @@ export class DecisionView implements vscode.WebviewPanelSerializer, vscode.Dispo
   private draw(panel: vscode.WebviewPanel, { title, html }: Drawing): void {
     panel.title = title;
     panel.webview.html = html;
+    void vscode.commands.executeCommand('setContext', 'rawr.hasExplained', true);
   }
 
   private open(): vscode.WebviewPanel {

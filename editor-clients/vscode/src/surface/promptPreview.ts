@@ -8,7 +8,7 @@ const PREVIEW = 'rawr.previewPrompt';
 
 export async function openPreview(session: Session, prompt: vscode.Uri | undefined): Promise<void> {
   const source = prompt ?? vscode.window.activeTextEditor?.document.uri;
-  if (!source) throw new Error(l10n.t('Open a prompt first: “rawr: Open a prompt”.'));
+  if (!source) throw new Error(l10n.t('Open a prompt first: “Rawr: Open a Prompt”.'));
   const sidecar = await session.sidecar();
   if (!sidecar.can(PREVIEW))
     throw new Error(l10n.t('This version of rawr has no prompt preview; install a newer one.'));
@@ -33,4 +33,5 @@ export async function openPrompt(session: Session): Promise<void> {
     return;
   }
   await vscode.window.showTextDocument(vscode.Uri.file(chosen.path));
+  await vscode.commands.executeCommand('setContext', 'rawr.hasOpenedPrompt', true);
 }

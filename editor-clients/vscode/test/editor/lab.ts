@@ -379,7 +379,7 @@ export class Lab {
   }
 
   async openThreads(): Promise<void> {
-    if ((await this.rows.count()) === 0) await this.command('rawr: Focus on Threads View');
+    if ((await this.rows.count()) === 0) await this.command('Rawr Agents: Focus on Threads View');
     await this.rows.first().waitFor();
   }
 

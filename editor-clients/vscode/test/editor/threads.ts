@@ -169,7 +169,7 @@ export function journeys(editor: string): void {
     const file = path.join(lab.folder, await agent.told('scratchFile'));
     mkdirSync(path.dirname(file), { recursive: true });
     writeFileSync(file, 'The parser is written.\n');
-    await lab.command('rawr: Open the agent’s notes');
+    await lab.command('Rawr: Open the Agent’s Notes');
     const text = lab.page.locator('.view-lines');
     await lab.says(text, 'The parser is written.');
     appendFileSync(file, 'The docs are next.\n');
@@ -181,7 +181,7 @@ export function journeys(editor: string): void {
     const agent = work(TAG);
     await lab.says(lab.bar, '45% left');
     agent.prompt('and now more of the parser');
-    await lab.command('rawr: Explain the last decision');
+    await lab.command('Rawr: Explain the Last Decision');
     const page = await lab.frame('main h1');
     await page.locator('h1', { hasText: 'Why' }).first().waitFor();
     await page.locator('summary', { hasText: 'Passed gates' }).click();
@@ -196,7 +196,7 @@ export function journeys(editor: string): void {
     });
     // In order, so that the window stores its open tabs.
     await lab.command('Developer: Reload Window');
-    await page.locator('main').waitFor({ state: 'detached' });
+    await until('the reload', () => page.isDetached());
     await (await lab.frame('main h1')).locator('h1', { hasText: 'Why' }).waitFor();
     await lab.command('View: Close Editor');
   });

@@ -1,5 +1,6 @@
 // All tests that need no editor.
 import './draftFolder';
+import './highlighting';
 import './package';
 import './packetTexts';
 import './server';
