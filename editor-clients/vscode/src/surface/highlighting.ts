@@ -6,7 +6,7 @@ import { placeholders } from '../model/placeholders';
 const TOML = 'rawr-toml';
 const TOML_FILES = ['rawr.toml', '.rawr.toml', 'rawr.tests.toml'];
 const PROMPTS = { scheme: 'file', language: 'markdown', pattern: '**/auto-compact/*.md' };
-const LEGEND = new vscode.SemanticTokensLegend(['variable']);
+const LEGEND = new vscode.SemanticTokensLegend(['rawrPlaceholder']);
 
 /**
  * A file name in the manifest would take precedence over the language `toml` of another extension, which can do more. So only a

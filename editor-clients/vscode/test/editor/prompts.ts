@@ -35,16 +35,28 @@ export function journeys(editor: string): void {
 
   test('placeholders and rawr.toml have colors, and rawr.toml has comments and problems', async () => {
     const { page } = lab;
-    const colors = (text: string) => page.locator('.view-line span span', { hasText: text }).first();
+    lab.configure('[rawr_auto_compaction]\nmode = "no"\n');
+    const colorOf = (text: string): Promise<string | null> =>
+      page
+        .locator('.editor-group-container')
+        .first()
+        .locator('.view-line span span', { hasText: text })
+        .first()
+        .getAttribute('class');
     await lab.command('Rawr: Open a Prompt…');
     await lab.choose('handoff');
-    await until('the color of a placeholder', async () => {
-      const classes = await colors('{packet}').getAttribute('class');
-      return /^\{packet\}$/.test(await colors('{packet}').innerText()) && classes !== null;
+    await page.locator('.tab', { hasText: 'handoff.md' }).waitFor();
+    await until('a color of placeholders', async () => {
+      const [placeholder, text] = [await colorOf('{packet}'), await colorOf('What')];
+      return placeholder !== text;
     });
-    lab.configure('mode = "no"\n');
-    await lab.command('Rawr: Open the Configuration…');
-    await page.locator('.tab', { hasText: 'rawr.toml' }).waitFor();
+    await lab.shot('placeholders');
+    const tab = page.locator('.tab', { hasText: 'rawr.toml' });
+    // The sidecar notices the new file a moment later.
+    await until('rawr.toml', async () => {
+      await lab.command('Rawr: Open the Configuration…');
+      return succeeds(tab.waitFor({ timeout: 3_000 }));
+    });
     await lab.says(page.locator('.statusbar-item'), 'TOML (rawr)');
     await page.locator('.squiggly-warning, .squiggly-error').first().waitFor();
     await page.keyboard.press('Control+/');
