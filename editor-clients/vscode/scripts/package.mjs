@@ -16,10 +16,13 @@ import { notices } from './notices.mjs';
 
 const STAGE = path.join('dist', 'package');
 const COPIED = ['package.json', 'package.nls.json', 'package.nls.de.json', 'l10n', 'language', 'media'];
+/** Without the binary. */
+const MOST_BYTES = 200_000;
 const USAGE = 'npm run package [-- --binary FILE --target PLATFORM]';
 
-/** A mistake of the caller, which needs no stack trace. */
-class UsageError extends Error {}
+/** An error whose message is enough, without a stack trace. */
+class PackageError extends Error {}
+class UsageError extends PackageError {}
 
 function options() {
   try {
@@ -77,6 +80,9 @@ function pack(target) {
     cwd: STAGE,
     stdio: ['ignore', 'ignore', 'inherit'],
   });
+  const { size } = statSync(out);
+  if (target === undefined && size > MOST_BYTES)
+    throw new PackageError(`${out} has ${size} bytes; at most ${MOST_BYTES} are allowed`);
   return path.relative('.', out);
 }
 
@@ -87,7 +93,7 @@ try {
   process.stdout.write(`${pack(target)}\n`);
 } catch (error) {
   // A program that failed has printed why.
-  const isKnown = error instanceof UsageError || error.status !== undefined;
+  const isKnown = error instanceof PackageError || error.status !== undefined;
   process.stderr.write(`${isKnown ? error.message : error.stack}\n`);
   if (error instanceof UsageError) process.stderr.write(`usage: ${USAGE}\n`);
   process.exitCode = error instanceof UsageError ? 2 : 1;

@@ -2,6 +2,7 @@
 import * as l10n from '@vscode/l10n';
 import * as vscode from 'vscode';
 import * as banners from './model/banner';
+import { configFiles } from './model/configFiles';
 import type { Answer } from './model/notice';
 import { name } from './model/status';
 import type { Thread } from './model/threads';
@@ -174,8 +175,7 @@ async function openPacket(session: Session, surfaces: Surfaces, given: CommandTa
 
 async function openConfig(session: Session): Promise<void> {
   const sidecar = await session.sidecar();
-  const { layers } = await sidecar.ask('rawr/config/get', {});
-  const files = layers.filter((layer) => layer.endsWith('.toml'));
+  const files = configFiles(await sidecar.ask('rawr/config/get', {}));
   const [first, ...others] = files;
   if (first === undefined) {
     const missing = l10n.t('There is no configuration file yet.');

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
+import { configFiles } from '../../src/model/configFiles';
 import { placeholders } from '../../src/model/placeholders';
 
 interface Rule {
@@ -69,5 +70,15 @@ describe('the placeholders of a prompt', () => {
       text.split('\n')[line]?.slice(start, start + length),
     );
     assert.deepEqual(found, ['{scratchFile}', '{packet}', '{scratch_file}']);
+  });
+});
+
+describe('the configuration files', () => {
+  test('include one that is not in force because of its problems', () => {
+    const problem = { code: 'invalid-value', message: 'not a mode', severity: 'error' } as const;
+    const problems = [{ ...problem, file: '/home/me/.rawr/rawr.toml' }, problem];
+    const layers = ['/w/.rawr.toml', 'built-in'];
+    assert.deepEqual(configFiles({ layers, problems }), ['/w/.rawr.toml', '/home/me/.rawr/rawr.toml']);
+    assert.deepEqual(configFiles({ layers: ['built-in'], problems: [] }), []);
   });
 });

@@ -2,6 +2,7 @@
 import './draftFolder';
 import './highlighting';
 import './package';
+import './packaging';
 import './packetTexts';
 import './server';
 import './surfaces';
