@@ -1,4 +1,5 @@
 // The first steps with the package for a platform: a terminal, the demo, and the first configuration.
+import assert from 'node:assert/strict';
 import { existsSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { after, afterEach, before, test } from 'node:test';
@@ -19,6 +20,26 @@ export function journeys(editor: string): void {
     await lab.witness(context);
   });
   after(() => lab.close());
+
+  test('the walkthrough has pictures, and explaining nothing completes no step', async () => {
+    const { page } = lab;
+    // A narrow window shows no pictures.
+    await page.setViewportSize({ width: 1680, height: 900 });
+    await lab.command('Welcome: Open Walkthrough');
+    await lab.choose('Get started with rawr');
+    const step = (title: string) => page.locator('.getting-started-step').filter({ hasText: title }).first();
+    for (const title of ['Run an agent', 'Watch', 'Respond', 'Explain', 'Edit the prompts']) {
+      await step(title).click();
+      await (await lab.frame('svg[viewBox="0 0 520 300"]')).locator('svg[viewBox]').first().waitFor();
+      await lab.shot(`walkthrough-${title.split(' ')[0] ?? ''}`);
+    }
+    await step('Explain').click();
+    await step('Explain').getByRole('button', { name: 'Explain the Last Decision' }).click();
+    await lab.says(lab.toast, 'There is no thread here yet');
+    assert.equal(await step('Explain').locator('.codicon.complete').filter({ visible: true }).count(), 0);
+    await page.locator('.tab', { hasText: 'Welcome' }).locator('.codicon-close').click();
+    await page.setViewportSize({ width: 1280, height: 800 });
+  });
 
   test('a missing configuration is created and opened', async () => {
     await lab.command('Rawr: Open the Configuration…');

@@ -60,9 +60,9 @@ export function journeys(editor: string): void {
     await lab.says(page.locator('.statusbar-item'), 'TOML (rawr)');
     await page.locator('.squiggly-warning, .squiggly-error').first().waitFor();
     await page.keyboard.press('Control+/');
-    await lab.says(page.locator('.view-line'), /#\smode/);
+    await lab.says(page.locator('.view-line'), /#\s\[rawr_auto/);
     await lab.shot('toml');
-    await lab.command('File: Save All Files');
+    await page.keyboard.press('Control+Z');
   });
 
   test('a prompt that another program saves is used without a message', async () => {
