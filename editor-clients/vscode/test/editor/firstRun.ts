@@ -37,7 +37,7 @@ export function journeys(editor: string): void {
     await step('Explain').getByRole('button', { name: 'Explain the Last Decision' }).click();
     await lab.says(lab.toast, 'There is no thread here yet');
     assert.equal(await step('Explain').locator('.codicon.complete').filter({ visible: true }).count(), 0);
-    await page.locator('.tab', { hasText: 'Welcome' }).locator('.codicon-close').click();
+    await page.locator('.tab', { hasText: 'Welcome' }).locator('.tab-actions .action-label').click();
     await page.setViewportSize({ width: 1280, height: 800 });
   });
 
