@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { existsSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { after, afterEach, before, test } from 'node:test';
-import { Lab, until } from './lab';
+import { Lab, succeeds, until } from './lab';
 import { withTheBinaryInside } from './places';
 
 export function journeys(editor: string): void {
@@ -30,7 +30,11 @@ export function journeys(editor: string): void {
     const step = (title: string) => page.locator('.getting-started-step').filter({ hasText: title }).first();
     for (const title of ['Run an agent', 'Watch', 'Respond', 'Explain', 'Edit the prompts']) {
       await step(title).click();
-      await (await lab.frame('svg[viewBox="0 0 520 300"]')).locator('svg[viewBox]').first().waitFor();
+      // The frame is replaced when the step is drawn again.
+      await until(`the picture of ${title}`, async () => {
+        const picture = (await lab.frame('svg[viewBox="0 0 520 300"]')).locator('svg[viewBox]').first();
+        return succeeds(picture.waitFor({ timeout: 3_000 }));
+      });
       await lab.shot(`walkthrough-${title.split(' ')[0] ?? ''}`);
     }
     await step('Explain').click();
