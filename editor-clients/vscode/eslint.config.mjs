@@ -10,7 +10,7 @@ const MODELS = [
 ];
 
 export default tseslint.config(
-  { ignores: ['node_modules/', 'dist/', 'server/', '.editors/', 'src/protocol.ts'] },
+  { ignores: ['node_modules/', 'dist/', '.editors/', 'src/protocol.ts'] },
   eslint.configs.recommended,
   {
     files: ['src/**/*.ts', 'test/**/*.ts'],

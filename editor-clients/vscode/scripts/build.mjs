@@ -1,5 +1,6 @@
 // Bundles the extension into dist/, minified; with `--tests` the tests as well, as they are.
 import { build } from 'esbuild';
+import { writeFileSync } from 'node:fs';
 
 // The language client asks by it whether VS Code is new enough. `engines.vscode` has said so already.
 const noSemver = {
@@ -21,9 +22,10 @@ const all = {
   legalComments: 'eof',
 };
 
-await build({
+const { metafile } = await build({
   ...all,
   entryPoints: ['src/extension.ts'],
+  metafile: true,
   outfile: 'dist/extension.js',
   external: ['vscode'],
   mainFields: ['module', 'main'],
@@ -31,6 +33,7 @@ await build({
   charset: 'utf8',
   plugins: [noSemver],
 });
+writeFileSync('dist/extension.meta.json', JSON.stringify(metafile));
 
 if (process.argv.includes('--tests')) {
   await build({

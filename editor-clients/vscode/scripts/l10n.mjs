@@ -1,5 +1,5 @@
 // Collects the texts of `l10n.t` into l10n/bundle.l10n.json, for translators. `--check` fails where that is stale, or where
-// a translation has other keys.
+// a translation has other keys or placeholders.
 import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import ts from 'typescript';
@@ -32,24 +32,30 @@ const all = [...new Set([...labels(), ...files.flatMap((file) => texts(path.join
 const bundle = `${JSON.stringify(Object.fromEntries(all.map((text) => [text, text])), null, 2)}\n`;
 const target = 'l10n/bundle.l10n.json';
 
-function keys(file) {
-  return Object.keys(JSON.parse(readFileSync(file, 'utf8')))
-    .sort()
-    .join('\n');
+/** What a translation must contain like its original: places for values, and links. */
+function fixedParts(text) {
+  return (text.match(/\{\d+\}|\$\{\w+\}|\(command:[^)]*\)|`[^`]*`/g) ?? []).sort().join(' ');
 }
 
-function sameKeys(folder, original, pattern) {
-  const translated = readdirSync(folder).filter((file) => pattern.test(file));
-  for (const file of translated.map((name) => path.join(folder, name))) {
-    if (keys(file) !== keys(original)) problems.push(`${file} has other keys than ${original}`);
+function compare(folder, original, pattern) {
+  const from = JSON.parse(readFileSync(original, 'utf8'));
+  const translations = readdirSync(folder).filter((file) => pattern.test(file));
+  for (const file of translations.map((name) => path.join(folder, name))) {
+    const to = JSON.parse(readFileSync(file, 'utf8'));
+    for (const key of Object.keys(to)) if (!(key in from)) problems.push(`${file}: unknown key “${key}”`);
+    for (const [key, text] of Object.entries(from)) {
+      if (!(key in to)) problems.push(`${file}: missing key “${key}”`);
+      else if (fixedParts(to[key]) !== fixedParts(text))
+        problems.push(`${file}: other placeholders, links or code than the original in “${key}”`);
+    }
   }
 }
 
 if (process.argv.includes('--check')) {
   if (readFileSync(target, 'utf8') !== bundle)
     problems.push(`${target} is not what the sources say: npm run l10n`);
-  sameKeys('l10n', target, /^bundle\.l10n\..+\.json$/);
-  sameKeys('.', 'package.nls.json', /^package\.nls\..+\.json$/);
+  compare('l10n', target, /^bundle\.l10n\..+\.json$/);
+  compare('.', 'package.nls.json', /^package\.nls\..+\.json$/);
 } else {
   writeFileSync(target, bundle);
 }

@@ -1,43 +1,102 @@
 // Makes dist/rawr.vsix; with `--binary FILE --target PLATFORM` one that has the binary inside, as dist/rawr-PLATFORM.vsix.
 import { execFileSync } from 'node:child_process';
-import { chmodSync, copyFileSync, mkdirSync, rmSync } from 'node:fs';
+import {
+  chmodSync,
+  copyFileSync,
+  cpSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
+import { notices } from './notices.mjs';
 
-const { binary, target } = parseArgs({
-  options: { binary: { type: 'string' }, target: { type: 'string' } },
-}).values;
-if ((binary === undefined) !== (target === undefined)) throw new Error('--binary and --target go together');
+const STAGE = path.join('dist', 'package');
+const COPIED = ['package.json', 'package.nls.json', 'package.nls.de.json', 'l10n', 'language', 'media'];
+/** Without the binary. */
+const MOST_BYTES = 200_000;
+const USAGE = 'npm run package [-- --binary FILE --target PLATFORM]';
 
-execFileSync(process.execPath, ['scripts/build.mjs'], { stdio: 'inherit' });
-rmSync('server', { recursive: true, force: true });
-if (binary !== undefined) {
-  mkdirSync('server');
-  const inside = path.join('server', 'rawr');
+/** An error whose message is enough, without a stack trace. */
+class PackageError extends Error {}
+class UsageError extends PackageError {}
+
+function options() {
+  try {
+    return parseArgs({ options: { binary: { type: 'string' }, target: { type: 'string' } } }).values;
+  } catch (error) {
+    throw new UsageError(error.message);
+  }
+}
+
+function checked({ binary, target }) {
+  if ((binary === undefined) !== (target === undefined))
+    throw new UsageError('--binary and --target are used together');
+  if (binary !== undefined && !statSync(binary, { throwIfNoEntry: false })?.isFile())
+    throw new UsageError(`--binary: ${binary} is not a file`);
+  return { binary, target };
+}
+
+/** The page of the extension shows no files beside it, so its pictures are part of its text. */
+function page() {
+  const inside = (_, label, file) =>
+    `![${label}](data:image/png;base64,${readFileSync(file).toString('base64')})`;
+  return readFileSync('README.md', 'utf8').replace(/!\[([^\]]*)\]\((media\/[^)]+\.png)\)/g, inside);
+}
+
+function license() {
+  const [mit, apache] = ['MIT', 'APACHE'].map((name) => readFileSync(`LICENSE-${name}`, 'utf8'));
+  return `rawr is licensed under the MIT License or the Apache License 2.0, at your option.\n\n${mit}\n\n${apache}`;
+}
+
+function stage(binary) {
+  rmSync(STAGE, { recursive: true, force: true });
+  mkdirSync(path.join(STAGE, 'dist'), { recursive: true });
+  for (const name of COPIED) cpSync(name, path.join(STAGE, name), { recursive: true });
+  copyFileSync('dist/extension.js', path.join(STAGE, 'dist', 'extension.js'));
+  copyFileSync('../../CHANGELOG.md', path.join(STAGE, 'CHANGELOG.md'));
+  // It is part of the page.
+  rmSync(path.join(STAGE, 'media', 'banner.png'));
+  const texts = { 'README.md': page(), 'LICENSE.txt': license(), 'NOTICES.txt': notices() };
+  for (const [name, text] of Object.entries(texts)) writeFileSync(path.join(STAGE, name), text);
+  // Everything here belongs to the package.
+  writeFileSync(path.join(STAGE, '.vscodeignore'), '');
+  if (binary === undefined) return;
+  const inside = path.join(STAGE, 'server', 'rawr');
+  mkdirSync(path.dirname(inside));
   copyFileSync(binary, inside);
   chmodSync(inside, 0o755);
 }
-const out = target === undefined ? 'dist/rawr.vsix' : `dist/rawr-${target}.vsix`;
-const vsce = path.join('node_modules', '@vscode', 'vsce', 'vsce');
-const platform = target === undefined ? [] : ['--target', target];
-try {
-  execFileSync(
-    process.execPath,
-    [
-      vsce,
-      'package',
-      '--no-dependencies',
-      '--allow-missing-repository',
-      '--no-rewrite-relative-links',
-      ...platform,
-      '-o',
-      out,
-    ],
-    {
-      stdio: ['ignore', 'ignore', 'inherit'],
-    },
-  );
-} finally {
-  rmSync('server', { recursive: true, force: true });
+
+function pack(target) {
+  const out = path.resolve('dist', target === undefined ? 'rawr.vsix' : `rawr-${target}.vsix`);
+  const vsce = path.resolve('node_modules', '@vscode', 'vsce', 'vsce');
+  const args = ['package', '--no-dependencies', '--allow-missing-repository', '--no-rewrite-relative-links'];
+  const platform = target === undefined ? [] : ['--target', target];
+  execFileSync(process.execPath, [vsce, ...args, ...platform, '-o', out], {
+    cwd: STAGE,
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  const { size } = statSync(out);
+  if (target === undefined && size > MOST_BYTES)
+    throw new PackageError(`${out} has ${size} bytes; at most ${MOST_BYTES} are allowed`);
+  return path.relative('.', out);
 }
-process.stdout.write(`${out}\n`);
+
+try {
+  const { binary, target } = checked(options());
+  execFileSync(process.execPath, ['scripts/build.mjs'], { stdio: 'inherit' });
+  stage(binary);
+  process.stdout.write(`${pack(target)}\n`);
+} catch (error) {
+  // A program that failed has printed why.
+  const isKnown = error instanceof PackageError || error.status !== undefined;
+  process.stderr.write(`${isKnown ? error.message : error.stack}\n`);
+  if (error instanceof UsageError) process.stderr.write(`usage: ${USAGE}\n`);
+  process.exitCode = error instanceof UsageError ? 2 : 1;
+} finally {
+  rmSync(STAGE, { recursive: true, force: true });
+}

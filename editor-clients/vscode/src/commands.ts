@@ -2,6 +2,7 @@
 import * as l10n from '@vscode/l10n';
 import * as vscode from 'vscode';
 import * as banners from './model/banner';
+import { configFiles } from './model/configFiles';
 import type { Answer } from './model/notice';
 import { name } from './model/status';
 import type { Thread } from './model/threads';
@@ -9,14 +10,17 @@ import { runs } from './model/threads';
 import type { About, Row } from './model/tree';
 import * as words from './model/words';
 import type { Until } from './protocol';
+import { created } from './server/init';
 import { type Session, shown } from './session';
 import type { DecisionView } from './surface/decisionView';
+import type { Demo } from './surface/demo';
 import type { PacketEditor } from './surface/packetEditor';
 import { openPreview, openPrompt } from './surface/promptPreview';
 
 export interface Surfaces {
   packets: PacketEditor;
   decisions: DecisionView;
+  demo: Demo;
 }
 
 type CommandTarget = Row | Partial<About> | undefined;
@@ -170,10 +174,14 @@ async function openPacket(session: Session, surfaces: Surfaces, given: CommandTa
 }
 
 async function openConfig(session: Session): Promise<void> {
-  const { layers } = await (await session.sidecar()).ask('rawr/config/get', {});
-  const files = layers.filter((layer) => layer.endsWith('.toml'));
+  const sidecar = await session.sidecar();
+  const files = configFiles(await sidecar.ask('rawr/config/get', {}));
   const [first, ...others] = files;
-  if (first === undefined) throw new Error(l10n.t('There is no configuration file yet; run `rawr init`.'));
+  if (first === undefined) {
+    const missing = l10n.t('There is no configuration file yet.');
+    if (await created(missing, sidecar.binary)) await openConfig(session);
+    return;
+  }
   const chosen =
     others.length === 0
       ? first
@@ -217,6 +225,7 @@ export function register(session: Session, surfaces: Surfaces): vscode.Disposabl
     command('rawr.explain', explain),
     command('rawr.openPreview', (uri?: vscode.Uri) => openPreview(session, uri)),
     command('rawr.openPrompt', () => openPrompt(session)),
+    command('rawr.showMe', async () => surfaces.demo.start((await session.sidecar()).binary)),
     command('rawr.openConfig', () => openConfig(session)),
   );
 }

@@ -1,16 +1,19 @@
 // Activation: creates the surfaces and starts the sidecar.
 import * as l10n from '@vscode/l10n';
 import * as vscode from 'vscode';
-import { register } from './commands';
+import { type Surfaces, register } from './commands';
 import { PacketTexts } from './model/packetTexts';
 import { status } from './model/status';
 import { Threads } from './model/threads';
 import type { Channels, Connection } from './server/connection';
 import { DraftFolder } from './server/draftFolder';
 import { type Listener, Supervisor } from './server/supervisor';
+import { offerInTerminals } from './server/terminals';
 import { Session, shown } from './session';
 import { OF_THE_SERVER, folders, settings } from './settings';
 import { DecisionView } from './surface/decisionView';
+import { Demo } from './surface/demo';
+import { highlight } from './surface/highlighting';
 import { Notices } from './surface/notices';
 import { PacketEditor } from './surface/packetEditor';
 import { StatusBar } from './surface/statusBar';
@@ -33,12 +36,14 @@ export function activate(context: vscode.ExtensionContext): void {
   const session = new Session(threads, draw);
   const drafts = vscode.Uri.joinPath(context.storageUri ?? context.globalStorageUri, 'drafts');
   const packets = new PacketEditor(session, new PacketTexts(new DraftFolder(drafts.fsPath)));
-  const surfaces = { packets, decisions: new DecisionView(session) };
-  const watching = new Watching(session, notices, packets, channels);
+  const decisions = new DecisionView(session, context.workspaceState);
+  const surfaces = { packets, decisions, demo: new Demo() };
+  const watching = new Watching(session, notices, surfaces, channels, context);
   const started = new Supervisor(context, channels, watching);
   supervisor = started;
-  context.subscriptions.push(bar, notices, view, packets, surfaces.decisions, started, watching);
-  context.subscriptions.push(register(session, surfaces), ...upkeep(started, watching, channels));
+  context.subscriptions.push(bar, notices, view, packets, decisions, surfaces.demo, started, watching);
+  context.subscriptions.push(register(session, surfaces), decisions.register(), highlight());
+  context.subscriptions.push(...upkeep(started, watching, channels));
   void shown(() => started.restart());
 }
 
@@ -69,13 +74,15 @@ class Watching implements Listener, vscode.Disposable {
   constructor(
     private readonly session: Session,
     private readonly notices: Notices,
-    private readonly packets: PacketEditor,
+    private readonly surfaces: Surfaces,
     private readonly channels: Channels,
+    private readonly context: vscode.ExtensionContext,
   ) {}
 
   async up(connection: Connection): Promise<void> {
-    const { session, notices, packets, channels } = this;
+    const { session, notices, surfaces, channels } = this;
     session.connection = connection;
+    offerInTerminals(this.context, connection.binary);
     this.watch = new Watch(connection, session.threads, {
       folders: settings().threads === 'all' ? [] : folders(),
       now: () => Date.now(),
@@ -83,11 +90,13 @@ class Watching implements Listener, vscode.Disposable {
       told: {
         'rawr/compaction/update': (news) => notices.compacted(news),
         'rawr/sequence/responded': (news) => notices.responded(news),
-        'rawr/packet/changed': (news) => packets.changed(news),
+        'rawr/packet/changed': (news) => surfaces.packets.changed(news),
+        'rawr/decision/recorded': ({ threadId }) => void shown(() => surfaces.decisions.refresh(threadId)),
       },
       failed: (what, why) => channels.log.warn(`${what}: ${why}`),
     });
     await this.watch.begin();
+    void shown(() => surfaces.decisions.refresh());
   }
 
   down(): void {

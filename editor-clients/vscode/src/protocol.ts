@@ -2061,6 +2061,8 @@ export interface ThreadChangedNotification {
   threadId: string;
   /** Its tier; absent above every tier, or while usage is unknown. */
   tier?: Tier;
+  /** What people can tell it by: how its first message begins; absent before there is one. */
+  title?: string;
 }
 
 /** `rawr/thread/close`: the client lets go of the thread. */
@@ -2202,6 +2204,8 @@ export interface ThreadSummary {
   threadId: string;
   /** Its tier; absent above every tier, or while usage is unknown. */
   tier?: Tier;
+  /** What people can tell it by: how its first message begins; absent before there is one. */
+  title?: string;
   /** When something last happened in it, Unix milliseconds. */
   updatedAtMs: number;
 }

@@ -13,14 +13,22 @@ export interface Settings {
 /** A change of one of these restarts the sidecar. */
 export const OF_THE_SERVER = ['rawr.server.path', 'rawr.server.args', 'rawr.home', 'rawr.trace.server'];
 
+/** The home folder of the demo while the window shows it. */
+let demoHome: string | undefined;
+
+/** Shows all threads of another home folder from the next start of the sidecar on. */
+export function showHome(home: string | undefined): void {
+  demoHome = home;
+}
+
 export function settings(): Settings {
   const all = vscode.workspace.getConfiguration('rawr');
   return {
     path: all.get('server.path', ''),
     args: all.get('server.args', []),
-    home: all.get('home', ''),
+    home: demoHome ?? all.get('home', ''),
     trace: all.get<string>('trace.server', 'off') !== 'off',
-    threads: all.get('threads', 'workspace'),
+    threads: demoHome === undefined ? all.get('threads', 'workspace') : 'all',
     notifications: all.get('notifications', 'all'),
   };
 }

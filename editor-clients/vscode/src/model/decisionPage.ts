@@ -1,6 +1,6 @@
 // The page that explains a decision, as HTML without scripts or external resources.
 import * as l10n from '@vscode/l10n';
-import type { Decision, GateResult } from '../protocol';
+import type { Decision, GateOutcome, GateResult } from '../protocol';
 import { escape, timeline } from './timeline';
 import * as words from './words';
 
@@ -18,6 +18,7 @@ svg { width: 100%; max-width: 46em; } svg text { fill: var(--vscode-descriptionF
 .grid { stroke: var(--vscode-widget-border, #8884); } polyline { fill: none; stroke: var(--vscode-charts-blue); stroke-width: 1.5; }
 .plain { fill: var(--vscode-charts-blue); } .boundary { fill: var(--vscode-charts-orange); }
 .compaction { fill: var(--vscode-charts-purple); opacity: .6; } .ring { fill: none; stroke: var(--vscode-focusBorder); stroke-width: 1.5; }
+summary { cursor: pointer; margin-top: .5em; } summary:focus-visible { outline: 1px solid var(--vscode-focusBorder); }
 .note { color: var(--vscode-descriptionForeground); }
 `;
 
@@ -36,26 +37,19 @@ export function decisionPage(page: Page): string {
   const plot = timeline(decisions, decision.decisionId, nowMs);
   const legend = l10n.t('Dots are decisions, diamonds are decisions at a boundary, bars are compactions.');
   const body = [
-    `<h1>${escape(heading(decision))}</h1>`,
+    `<h1>${escape(words.question(decision))}</h1>`,
     `<p>${escape(decision.reason)}</p>`,
     `<p class="note">${escape(facts(page).join(' · '))}</p>`,
-    plot && `<h2>${escape(l10n.t('Usage'))}</h2>${plot}<p class="note">${escape(legend)}</p>`,
+    plot && `<h2>${escape(l10n.t('How much was left'))}</h2>${plot}<p class="note">${escape(legend)}</p>`,
     `<h2>${escape(l10n.t('Gates'))}</h2>${gates(decision.gates)}`,
     wouldFireIf(decision),
     judgment(decision),
-    compaction(decision),
+    compaction(page),
     fate(page),
     others(page),
   ];
   const head = `<meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="${POLICY}"><title>rawr</title><style>${STYLE}</style>`;
   return `<!doctype html><html><head>${head}</head><body><main>${body.filter(Boolean).join('\n')}</main></body></html>`;
-}
-
-function heading(decision: Decision): string {
-  const fired = decision.sequenceId !== undefined || decision.confirm !== undefined;
-  return fired
-    ? l10n.t('Why: {0}', words.outcome(decision))
-    : l10n.t('Why not: {0}', words.outcome(decision));
 }
 
 function facts({ decision, name, threadId, nowMs }: Page): string[] {
@@ -72,17 +66,30 @@ function facts({ decision, name, threadId, nowMs }: Page): string[] {
 
 const MARKS = { pass: '✓', fail: '✗', bypassed: '↷', not_reached: '·' };
 
+/** The gates that decided come first; the others are folded. */
 function gates(all: readonly GateResult[]): string {
-  const row = ({ gate, outcome, evidence }: GateResult): string => {
-    const said =
-      outcome === 'fail'
-        ? `<b>${escape(words.gateOutcome(outcome))}</b>`
-        : escape(words.gateOutcome(outcome));
-    return `<tr class="${outcome}"><td aria-hidden="true">${MARKS[outcome]}</td><th scope="row">${escape(words.gate(gate))}</th><td>${said}</td><td>${escape(evidence)}</td></tr>`;
+  const having = (...outcomes: GateOutcome[]): GateResult[] =>
+    outcomes.flatMap((wanted) => all.filter(({ outcome }) => outcome === wanted));
+  const folded = (outcome: GateOutcome): string => {
+    const some = having(outcome);
+    if (some.length === 0) return '';
+    const title = escape(words.gatesWith(outcome, some.length));
+    return `<details><summary>${title}</summary>${table(some)}</details>`;
   };
+  return [table(having('fail', 'bypassed')), folded('pass'), folded('not_reached')].join('');
+}
+
+function table(some: readonly GateResult[]): string {
+  if (some.length === 0) return '';
   const titles = ['', l10n.t('Gate'), l10n.t('Outcome'), l10n.t('Evidence')];
   const head = titles.map((title) => `<th scope="col">${escape(title)}</th>`).join('');
-  return `<table><thead><tr>${head}</tr></thead><tbody>${all.map(row).join('')}</tbody></table>`;
+  return `<table><thead><tr>${head}</tr></thead><tbody>${some.map(gateRow).join('')}</tbody></table>`;
+}
+
+function gateRow({ gate, outcome, evidence }: GateResult): string {
+  const word = escape(words.gateOutcome(outcome));
+  const said = outcome === 'fail' ? `<b>${word}</b>` : word;
+  return `<tr class="${outcome}"><td aria-hidden="true">${MARKS[outcome]}</td><th scope="row">${escape(words.gate(gate))}</th><td>${said}</td><td>${escape(evidence)}</td></tr>`;
 }
 
 function list(title: string, items: readonly string[]): string {
@@ -105,12 +112,19 @@ function judgment({ judgment: asked }: Decision): string {
   return list(l10n.t('The judge'), [answer]);
 }
 
-function compaction({ compaction: done }: Decision): string {
+function compaction({ threadId, decision: { compaction: done, sequenceId } }: Page): string {
   if (!done) return '';
   const lines = [words.landed(done.tokensBefore, done.tokensAfter)];
   if (done.packetAuthor) lines.push(l10n.t('The packet is written by {0}.', words.author(done.packetAuthor)));
   lines.push(...done.packetAdded.map((fact) => l10n.t('Added by rawr: {0}', fact)));
-  return list(l10n.t('Result'), lines.filter(Boolean));
+  const packet = command('rawr.openPacket', { threadId, sequenceId }, l10n.t('Open the packet'));
+  const link = sequenceId === undefined ? '' : `<p>${packet}</p>`;
+  return list(l10n.t('Result'), lines.filter(Boolean)) + link;
+}
+
+function command(name: string, about: object, text: string): string {
+  const argument = encodeURIComponent(JSON.stringify([about]));
+  return `<a href="command:${name}?${argument}">${escape(text)}</a>`;
 }
 
 function fate({ decision: { fate: known }, nowMs }: Page): string {
@@ -120,10 +134,10 @@ function fate({ decision: { fate: known }, nowMs }: Page): string {
 /** Links to the other decisions, for keyboard navigation. */
 function others({ decision, decisions, threadId, nowMs }: Page): string {
   const item = (other: Decision): string => {
-    const text = escape(`${words.decided(other)} · ${words.ago(other.atMs, nowMs)}`);
-    if (other.decisionId === decision.decisionId) return `<li aria-current="true"><b>${text}</b></li>`;
-    const argument = encodeURIComponent(JSON.stringify([{ threadId, decisionId: other.decisionId }]));
-    return `<li><a href="command:rawr.explain?${argument}">${text}</a></li>`;
+    const { decisionId } = other;
+    const text = `${words.decided(other)} · ${words.ago(other.atMs, nowMs)}`;
+    if (decisionId === decision.decisionId) return `<li aria-current="true"><b>${escape(text)}</b></li>`;
+    return `<li>${command('rawr.explain', { threadId, decisionId }, text)}</li>`;
   };
   if (decisions.length < 2) return '';
   return `<h2>${escape(l10n.t('Decisions'))}</h2><ol reversed>${[...decisions].reverse().map(item).join('')}</ol>`;

@@ -4,10 +4,12 @@ import type { Decision } from '../protocol';
 import * as words from './words';
 
 const WIDTH = 640;
-const HEIGHT = 140;
+const HEIGHT = 148;
 const LEFT = 34;
 const BOTTOM = 22;
-const PAD = 8;
+const RING = 9;
+/** Room for the ring of a mark at the border. */
+const PAD = RING + 3;
 
 export function escape(text: string): string {
   return text.replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;').replace(/"/g, '&quot;');
@@ -56,7 +58,8 @@ function mark({ x, y, decision }: Point, nowMs: number, selected: string): strin
     boundary: `<path class="boundary" d="M${px} ${(y - 6).toFixed(1)}l6 6l-6 6l-6 -6z"/>`,
     plain: `<circle class="plain" cx="${px}" cy="${py}" r="3.5"/>`,
   }[kind];
-  const ring = decision.decisionId === selected ? `<circle class="ring" cx="${px}" cy="${py}" r="9"/>` : '';
+  const ring =
+    decision.decisionId === selected ? `<circle class="ring" cx="${px}" cy="${py}" r="${RING}"/>` : '';
   return `<g>${title}${shape}${ring}</g>`;
 }
 

@@ -250,13 +250,28 @@ function decisionRow(threadId: string, decision: Decision, nowMs: number): Row {
   return {
     id: `${threadId}/decision/${decisionId}`,
     label: words.outcome(decision),
-    description: [words.left(decision.percentRemaining), words.ago(decision.atMs, nowMs)].join(' · '),
-    tooltip: [decision.reason, ...decision.wouldFireIf, ...outcome].join('\n'),
+    description: [decision.reason, words.ago(decision.atMs, nowMs)].join(' · '),
+    tooltip: [words.decided(decision), decision.reason, ...decision.wouldFireIf, ...outcome].join('\n'),
     icon: fired ? 'fold' : 'circle-slash',
     context: 'decision',
-    children: decision.gates.map((gate) => gateRow(threadId, decisionId, gate)),
+    children: gateRows(threadId, decision),
     about: { threadId, decisionId },
   };
+}
+
+/** The gates that decided come first; the others are folded. */
+function gateRows(threadId: string, { decisionId, gates }: Decision): Row[] {
+  const rowsOf = (wanted: GateOutcome): Row[] =>
+    gates.filter(({ outcome }) => outcome === wanted).map((gate) => gateRow(threadId, decisionId, gate));
+  const folded = (outcome: GateOutcome): Row[] => {
+    const children = rowsOf(outcome);
+    const [icon, color] = GATES[outcome];
+    const label = words.gatesWith(outcome, children.length);
+    const id = `${threadId}/decision/${decisionId}/${outcome}`;
+    const about = { threadId, decisionId };
+    return children.length === 0 ? [] : [{ id, label, icon, color, context: 'gates', children, about }];
+  };
+  return [...rowsOf('fail'), ...rowsOf('bypassed'), ...folded('pass'), ...folded('not_reached')];
 }
 
 function gateRow(threadId: string, decisionId: string, { gate, outcome, evidence }: GateResult): Row {

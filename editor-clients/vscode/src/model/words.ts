@@ -45,8 +45,25 @@ export function choice(of: Choice): string {
 }
 
 /** The outcome of a decision. A proposal is named like its phase. */
-export function outcome(of: Pick<Decision, 'outcome' | 'confirm'>): string {
-  return of.confirm ? phase('proposed') : translated(LABELS.Outcome[of.outcome]);
+export function outcome(of: Pick<Decision, 'outcome' | 'confirm' | 'compaction' | 'fate'>): string {
+  if (of.confirm) return phase('proposed');
+  const isOver = of.compaction !== undefined || of.fate !== undefined;
+  if (isOver && of.outcome === 'ask') return l10n.t('approval requested');
+  return translated(LABELS.Outcome[of.outcome]);
+}
+
+/** The question that the explanation of a decision answers. */
+export function question(of: Pick<Decision, 'outcome' | 'confirm'>): string {
+  if (of.confirm) return l10n.t('Why a compaction was proposed');
+  return {
+    nothing: l10n.t('Why there was no compaction'),
+    tag: l10n.t('Why a compaction was only noted'),
+    suggest: l10n.t('Why a compaction was recommended'),
+    ask: l10n.t('Why your approval was requested'),
+    judge: l10n.t('Why the judge was asked'),
+    defer: l10n.t('Why the compaction was deferred'),
+    compact: l10n.t('Why the compaction was decided'),
+  }[of.outcome];
 }
 
 /** The fate of a decision, and when. */
@@ -65,6 +82,16 @@ export function gate(of: Gate): string {
 
 export function gateOutcome(of: GateOutcome): string {
   return translated(LABELS.GateOutcome[of]);
+}
+
+/** The title of the gates with this outcome. */
+export function gatesWith(of: GateOutcome, count: number): string {
+  return {
+    fail: l10n.t('Failed gates: {0}', count),
+    bypassed: l10n.t('Bypassed gates: {0}', count),
+    pass: l10n.t('Passed gates: {0}', count),
+    not_reached: l10n.t('Gates not reached: {0}', count),
+  }[of];
 }
 
 export function entrance(of: Entrance): string {

@@ -74,7 +74,12 @@ function options(settings: Settings, channels: Channels, closed: () => void): La
 export class Connection implements Sidecar, Disposable {
   private readonly client: LanguageClient;
 
-  constructor(binary: Found, settings: Settings, channels: Channels, closed: () => void) {
+  constructor(
+    readonly binary: Found,
+    settings: Settings,
+    channels: Channels,
+    closed: () => void,
+  ) {
     const server: ServerOptions = { command: binary.path, args: ['serve', ...settings.args] };
     this.client = new LanguageClient('rawr', 'rawr', server, options(settings, channels, closed));
   }

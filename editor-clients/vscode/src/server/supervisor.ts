@@ -1,6 +1,5 @@
 // Starts the sidecar and restarts it with increasing waits.
 import * as l10n from '@vscode/l10n';
-import { execFile } from 'node:child_process';
 import { statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import * as vscode from 'vscode';
@@ -9,18 +8,13 @@ import { type Settings, folders, settings } from '../settings';
 import { type Found, NoBinary, type System, find } from './binary';
 import type { Channels, Connection } from './connection';
 import { BackOff, Serial } from './restarts';
+import { run } from './run';
 
 const VERSION_WITHIN_MS = 5_000;
 
 const system: System = {
   isFile: (path) => statSync(path, { throwIfNoEntry: false })?.isFile() ?? false,
-  version: (path) =>
-    new Promise((resolve, reject) => {
-      execFile(path, ['--version'], { timeout: VERSION_WITHIN_MS }, (error, stdout) => {
-        if (error) reject(new Error(error.message));
-        else resolve(stdout);
-      });
-    }),
+  version: (path) => run(path, ['--version'], VERSION_WITHIN_MS),
 };
 
 export interface Listener {

@@ -3,43 +3,97 @@ import * as l10n from '@vscode/l10n';
 import * as vscode from 'vscode';
 import { decisionPage } from '../model/decisionPage';
 import { name } from '../model/status';
-import type { Decision } from '../protocol';
 import type { Session } from '../session';
 
+const TYPE = 'rawr.decision';
+const OPTIONS = {
+  enableScripts: false,
+  enableCommandUris: ['rawr.explain', 'rawr.openPacket'],
+  localResourceRoots: [],
+};
 const DECISIONS = 60;
 
-export class DecisionView implements vscode.Disposable {
-  private panel: vscode.WebviewPanel | undefined;
+/** What the panel shows; without a decision, the latest one. */
+interface Subject {
+  threadId: string;
+  decisionId?: string;
+}
 
-  constructor(private readonly session: Session) {}
+interface Drawing {
+  title: string;
+  html: string;
+}
+
+export class DecisionView implements vscode.WebviewPanelSerializer, vscode.Disposable {
+  private panel: vscode.WebviewPanel | undefined;
+  private subject: Subject | undefined;
+
+  /** A page without scripts cannot store its subject, so `memory` keeps it across a reload of the window. */
+  constructor(
+    private readonly session: Session,
+    private readonly memory: vscode.Memento,
+  ) {}
+
+  register(): vscode.Disposable {
+    return vscode.window.registerWebviewPanelSerializer(TYPE, this);
+  }
 
   /** Shows a decision; without an id, the latest. */
   async show(threadId: string, decisionId?: string): Promise<void> {
+    const subject = { threadId, decisionId };
+    const drawing = await this.page(subject);
+    const panel = this.panel ?? this.open();
+    this.subject = subject;
+    await this.memory.update(TYPE, subject);
+    this.draw(panel, drawing);
+    panel.reveal(undefined, false);
+  }
+
+  /** Draws again: a decision of this thread is new or changed, or all threads were loaded. */
+  async refresh(threadId = this.subject?.threadId): Promise<void> {
+    const { panel, subject } = this;
+    if (!panel || !subject || subject.threadId !== threadId) return;
+    const drawing = await this.page(subject);
+    if (this.panel === panel && this.subject === subject) this.draw(panel, drawing);
+  }
+
+  async deserializeWebviewPanel(panel: vscode.WebviewPanel): Promise<void> {
+    this.subject = this.memory.get<Subject>(TYPE);
+    if (!this.subject) {
+      panel.dispose();
+      return;
+    }
+    panel.webview.options = OPTIONS;
+    this.adopt(panel);
+    // Otherwise it is drawn once the threads are loaded.
+    if (this.session.threads.get(this.subject.threadId)) await this.refresh();
+  }
+
+  private async page({ threadId, decisionId }: Subject): Promise<Drawing> {
     const thread = this.session.threads.get(threadId);
     const [{ decision }, { decisions }] = await Promise.all([
       this.session.ask('rawr/decision/explain', { threadId, decisionId }),
       this.session.ask('rawr/decision/list', { threadId, limit: DECISIONS }),
     ]);
     const shown = thread ? name(thread) : threadId;
-    this.draw(threadId, shown, decision, decisions);
+    const html = decisionPage({ threadId, name: shown, decision, decisions, nowMs: Date.now() });
+    return { title: l10n.t('Decision in {0}', shown), html };
   }
 
-  private draw(threadId: string, shown: string, decision: Decision, decisions: Decision[]): void {
-    const panel = this.panel ?? this.open();
-    panel.title = l10n.t('Decision in {0}', shown);
-    panel.webview.html = decisionPage({ threadId, name: shown, decision, decisions, nowMs: Date.now() });
-    panel.reveal(undefined, false);
+  private draw(panel: vscode.WebviewPanel, { title, html }: Drawing): void {
+    panel.title = title;
+    panel.webview.html = html;
+    void vscode.commands.executeCommand('setContext', 'rawr.hasExplained', true);
   }
 
   private open(): vscode.WebviewPanel {
-    const options = { enableScripts: false, enableCommandUris: ['rawr.explain'], localResourceRoots: [] };
-    const panel = vscode.window.createWebviewPanel(
-      'rawr.decision',
-      'rawr',
-      vscode.ViewColumn.Active,
-      options,
-    );
-    panel.onDidDispose(() => (this.panel = undefined));
+    return this.adopt(vscode.window.createWebviewPanel(TYPE, 'rawr', vscode.ViewColumn.Active, OPTIONS));
+  }
+
+  private adopt(panel: vscode.WebviewPanel): vscode.WebviewPanel {
+    panel.onDidDispose(() => {
+      if (this.panel === panel) this.panel = undefined;
+    });
     this.panel = panel;
     return panel;
   }

@@ -46,6 +46,8 @@ export class ThreadsView implements vscode.TreeDataProvider<Row>, vscode.Disposa
     item.accessibilityInformation = { label: spoken };
     if (row.context === 'decision')
       item.command = { command: 'rawr.explain', title: '', arguments: [row.about] };
+    if (row.context === 'compaction' && row.about.sequenceId !== undefined)
+      item.command = { command: 'rawr.openPacket', title: '', arguments: [row.about] };
     if (row.context.startsWith('banner'))
       item.command = { command: 'rawr.answer', title: '', arguments: [row.about] };
     return item;

@@ -298,7 +298,7 @@ export class Lab {
       String(WINDOW),
     ];
     const environment = this.environment;
-    const child = spawn(rawr(), [...args, '--json', '--cd', folder], {
+    const child = spawn(rawr(), [...args, '--lines', '--json', '--cd', folder], {
       env: environment,
       stdio: 'pipe',
     });
@@ -379,7 +379,7 @@ export class Lab {
   }
 
   async openThreads(): Promise<void> {
-    if ((await this.rows.count()) === 0) await this.command('rawr: Focus on Threads View');
+    if ((await this.rows.count()) === 0) await this.command('Rawr Agents: Focus on Threads View');
     await this.rows.first().waitFor();
   }
 

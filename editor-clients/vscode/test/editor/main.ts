@@ -3,6 +3,7 @@ import path from 'node:path';
 import { describe } from 'node:test';
 import { ROOT } from './lab';
 import * as activation from './activation';
+import * as firstRun from './firstRun';
 import * as places from './places';
 import * as prompts from './prompts';
 import * as threads from './threads';
@@ -13,6 +14,7 @@ for (const which of chosen) {
   const editor = path.join(ROOT, '.editors', which);
   describe(`VS Code, ${which}`, { concurrency: false }, () => {
     describe('activation', { concurrency: false }, () => activation.journeys(editor));
+    describe('first run', { concurrency: false }, () => firstRun.journeys(editor));
     describe('threads', { concurrency: false }, () => threads.journeys(editor));
     describe('prompts', { concurrency: false }, () => prompts.journeys(editor));
     describe('places', { concurrency: false }, () => places.journeys(editor));

@@ -25,7 +25,7 @@ async function showsAThread(lab: Lab): Promise<void> {
 }
 
 /** The package for this platform. */
-function withTheBinaryInside(): string {
+export function withTheBinaryInside(): string {
   const target = `${process.platform}-${process.arch}`;
   const args = ['scripts/package.mjs', '--binary', rawr(), '--target', target];
   execFileSync(process.execPath, args, { cwd: ROOT, stdio: 'pipe' });

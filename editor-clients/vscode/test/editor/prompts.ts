@@ -15,12 +15,12 @@ export function journeys(editor: string): void {
   after(() => lab.close());
 
   test('typing in a prompt updates its preview at once, and a mistake is marked', async () => {
-    await lab.command('rawr: Open a prompt…');
+    await lab.command('Rawr: Open a Prompt…');
     const { page } = lab;
     await lab.choose('heads-up');
     await page.locator('.tab', { hasText: 'heads-up.md' }).waitFor();
     await lab.says(page.locator('.codelens-decoration'), 'renders to');
-    await page.locator('.editor-actions a[aria-label^="Preview the prompt"]').click();
+    await page.locator('.editor-actions a[aria-label^="Preview the Prompt"]').click();
     const preview = page.locator('.editor-group-container').nth(1);
     await preview.locator('.view-lines').filter({ hasText: 'compacted' }).waitFor();
     await page.keyboard.press('Control+Home');
@@ -33,9 +33,41 @@ export function journeys(editor: string): void {
     await lab.shot('preview');
   });
 
+  test('placeholders and rawr.toml have colors, and rawr.toml has comments and problems', async () => {
+    const { page } = lab;
+    lab.configure('[rawr_auto_compaction]\nmode = "no"\n');
+    const colorOf = (text: string): Promise<string | null> =>
+      page
+        .locator('.editor-group-container')
+        .first()
+        .locator('.view-line span span', { hasText: text })
+        .first()
+        .getAttribute('class');
+    await lab.command('Rawr: Open a Prompt…');
+    await lab.choose('handoff');
+    await page.locator('.tab', { hasText: 'handoff.md' }).waitFor();
+    await until('a color of placeholders', async () => {
+      const [placeholder, text] = [await colorOf('{packet}'), await colorOf('What')];
+      return placeholder !== text;
+    });
+    await lab.shot('placeholders');
+    const tab = page.locator('.tab', { hasText: 'rawr.toml' });
+    // The sidecar notices the new file a moment later.
+    await until('rawr.toml', async () => {
+      await lab.command('Rawr: Open the Configuration…');
+      return succeeds(tab.waitFor({ timeout: 3_000 }));
+    });
+    await lab.says(page.locator('.statusbar-item'), 'TOML (rawr)');
+    await page.locator('.squiggly-warning, .squiggly-error').first().waitFor();
+    await page.keyboard.press('Control+/');
+    await lab.says(page.locator('.view-line'), /#\s\[rawr_auto/);
+    await lab.shot('toml');
+    await page.keyboard.press('Control+Z');
+  });
+
   test('a prompt that another program saves is used without a message', async () => {
     appendFileSync(path.join(lab.home, 'auto-compact', 'handoff.md'), '\nMind the owl.\n');
-    await lab.command('rawr: Open a prompt…');
+    await lab.command('Rawr: Open a Prompt…');
     await lab.says(
       lab.page.locator('.quick-input-list .monaco-list-row').filter({ hasText: 'handoff' }),
       'edited',
@@ -45,7 +77,7 @@ export function journeys(editor: string): void {
 
   test('a prompt is compared with the shipped text', async () => {
     const { page } = lab;
-    await lab.command('rawr: Open a prompt…');
+    await lab.command('Rawr: Open a Prompt…');
     await lab.choose('handoff');
     await page.locator('.tab', { hasText: 'handoff.md' }).waitFor();
     await lab.says(page.locator('.codelens-decoration'), 'renders to');

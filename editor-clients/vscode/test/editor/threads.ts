@@ -84,7 +84,9 @@ export function journeys(editor: string): void {
     await lab.says(lab.rows, 'completed');
     await lab.rows.filter({ hasText: 'Decisions' }).first().click();
     const decision = lab.rows.filter({ hasText: 'compaction decided' }).first();
+    await lab.says(decision, '45% left');
     await decision.locator('.monaco-tl-twistie').click();
+    await lab.rows.filter({ hasText: 'Passed gates' }).first().locator('.monaco-tl-twistie').click();
     await lab.says(lab.rows, 'passed: 45% left is below 65% (asap)');
     await lab.shot('tree');
   });
@@ -167,7 +169,7 @@ export function journeys(editor: string): void {
     const file = path.join(lab.folder, await agent.told('scratchFile'));
     mkdirSync(path.dirname(file), { recursive: true });
     writeFileSync(file, 'The parser is written.\n');
-    await lab.command('rawr: Open the agent’s notes');
+    await lab.command('Rawr: Open the Agent’s Notes');
     const text = lab.page.locator('.view-lines');
     await lab.says(text, 'The parser is written.');
     appendFileSync(file, 'The docs are next.\n');
@@ -179,12 +181,23 @@ export function journeys(editor: string): void {
     const agent = work(TAG);
     await lab.says(lab.bar, '45% left');
     agent.prompt('and now more of the parser');
-    await lab.command('rawr: Explain the last decision');
+    await lab.command('Rawr: Explain the Last Decision');
     const page = await lab.frame('main h1');
     await page.locator('h1', { hasText: 'Why' }).first().waitFor();
+    await page.locator('summary', { hasText: 'Passed gates' }).click();
     await page.getByText('45% left is below 65% (asap)').first().waitFor();
     assert.equal(await page.locator('main script').count(), 0);
     await lab.shot('decision');
+    const decisions = await page.locator('ol li').count();
+    agent.prompt('and the rest of the parser');
+    await until('the next decision', async () => {
+      const list = (await lab.frame('main h1')).locator('ol li');
+      return (await list.count()) > decisions;
+    });
+    // In order, so that the window stores its open tabs.
+    await lab.command('Developer: Reload Window');
+    await until('the reload', () => page.isDetached());
+    await (await lab.frame('main h1')).locator('h1', { hasText: 'Why' }).waitFor();
     await lab.command('View: Close Editor');
   });
 

@@ -5,10 +5,19 @@ import { describe, test } from 'node:test';
 interface Manifest {
   contributes: {
     commands: { command: string; title: string }[];
-    configuration: { properties: Record<string, { scope?: string }> };
+    configuration: { properties: Record<string, Setting> };
     menus: Record<string, { command: string }[]>;
+    walkthroughs: {
+      steps: { id: string; media: { svg: string; altText: string }; completionEvents: string[] }[];
+    }[];
   };
   capabilities: { untrustedWorkspaces: { restrictedConfigurations: string[] } };
+}
+
+interface Setting {
+  scope?: string;
+  enum?: string[];
+  enumItemLabels?: string[];
 }
 
 const text = readFileSync('package.json', 'utf8');
@@ -39,6 +48,40 @@ describe('the package', () => {
     const { properties } = manifest.contributes.configuration;
     const scopes = restrictedConfigurations.map((key) => properties[key]?.scope);
     assert.deepEqual(scopes, ['machine', 'machine', 'machine']);
+  });
+
+  test('every step of the walkthrough has its picture in the colors of the theme, and completes', () => {
+    const steps = manifest.contributes.walkthroughs.flatMap((walkthrough) => walkthrough.steps);
+    assert.equal(new Set(steps.map(({ media }) => media.svg)).size, steps.length);
+    for (const { media, completionEvents } of steps) {
+      const picture = readFileSync(media.svg, 'utf8');
+      assert.doesNotMatch(picture, /(fill|stroke)="(?!none|var\(--vscode-)/, media.svg);
+      assert.ok(media.altText && completionEvents.length > 0);
+    }
+  });
+
+  test('a step that explains or opens something completes only after that was shown', () => {
+    const [, , , why, prompts] = manifest.contributes.walkthroughs[0]?.steps ?? [];
+    assert.deepEqual(why?.completionEvents, ['onContext:rawr.hasExplained']);
+    assert.deepEqual(prompts?.completionEvents, ['onContext:rawr.hasOpenedPrompt']);
+  });
+
+  test('texts that render no code have no backticks', () => {
+    const shown = Object.entries(JSON.parse(readFileSync('package.nls.json', 'utf8')) as object);
+    const plain = shown.filter(([key]) => /^(walk|welcome|command|view|color)\./.test(key));
+    for (const [key, value] of plain) assert.doesNotMatch(String(value), /`/, key);
+  });
+
+  test('command titles are in title case', () => {
+    const small = /^(a|an|the|in|of|or|and|for|to|at|by|on|until)$/;
+    const shown = Object.entries(JSON.parse(readFileSync('package.nls.json', 'utf8')) as object);
+    for (const [key, value] of shown.filter(([name]) => name.startsWith('command.')))
+      for (const word of String(value).split(' ')) assert.ok(small.test(word) || /^[A-Z]/.test(word), key);
+  });
+
+  test('every choice of a setting has a label', () => {
+    for (const [key, setting] of Object.entries(manifest.contributes.configuration.properties))
+      assert.equal(setting.enumItemLabels?.length, setting.enum?.length, key);
   });
 
   test('the lock file names no host', () => {

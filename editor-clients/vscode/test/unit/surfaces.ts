@@ -120,6 +120,12 @@ describe('the tree', () => {
 
   test('gates have an icon, their evidence, and their outcome', () => {
     const gate = (name: string): Row => find(shown({}), `t/decision/d1/${name}`);
+    const { description, children = [] } = find(shown({}), 't/decision/d1');
+    assert.equal(description, '62% left (ready) at commit · 2 min ago');
+    assert.deepEqual(
+      children.map(({ label }) => label),
+      ['Guards', 'Passed gates: 1', 'Gates not reached: 1'],
+    );
     assert.deepEqual(
       [gate('feature').icon, gate('guard').icon, gate('mode').icon],
       ['pass', 'error', 'circle-outline'],
@@ -204,20 +210,43 @@ describe('the decision view', () => {
 
   test('names a proposal', () => {
     const proposed = decision({ outcome: 'defer', confirm: 'message', sequenceId: undefined });
-    assert.match(page(proposed), /<h1>Why: Compaction proposed<\/h1>/);
+    assert.match(page(proposed), /<h1>Why a compaction was proposed<\/h1>/);
     assert.equal(words.decided(proposed).split(' · ')[0], 'Compaction proposed');
   });
 
   test('explains a decision with every gate and its condition', () => {
     const html = page(decision({ outcome: 'nothing', sequenceId: undefined }));
     for (const text of [
-      'Why not: no compaction',
+      'Why there was no compaction',
       'g1 until the next commit',
       'the guard g1 is cleared',
       'not reached',
     ]) {
       assert.ok(html.includes(text), text);
     }
+  });
+
+  test('asks its question in the past tense', () => {
+    const asked = decision({ outcome: 'ask', compaction: { status: 'completed', packetAdded: [] } });
+    assert.match(page(asked), /<h1>Why your approval was requested<\/h1>/);
+    assert.equal(words.outcome(asked), 'approval requested');
+    assert.equal(words.outcome({ outcome: 'ask' }), 'waiting for your approval');
+  });
+
+  test('shows failed gates first, and folds those that passed', () => {
+    const html = page(decision());
+    const at = (text: string): number => html.indexOf(text);
+    assert.ok(at('g1 until the next commit') < at('<summary>Passed gates: 1</summary>'));
+    assert.ok(at('<summary>Passed gates: 1</summary>') < at('features.rawr_auto_compaction is on'));
+    assert.equal(html.match(/<details>/g)?.length, 2);
+  });
+
+  test('links to the packet of its compaction', () => {
+    const compaction = { status: 'completed' as const, packetAdded: [] };
+    const link = /<a href="command:rawr\.openPacket\?([^"]+)">/.exec(page(decision({ compaction })));
+    const subject = JSON.parse(decodeURIComponent(link?.[1] ?? '')) as unknown;
+    assert.deepEqual(subject, [{ threadId: 't', sequenceId: 's1' }]);
+    assert.doesNotMatch(page(decision()), /openPacket/);
   });
 
   test('has no scripts or external resources, and escapes untrusted texts', () => {
@@ -253,6 +282,16 @@ describe('the decision view', () => {
     assert.match(plot, /role="img" aria-label="Percent of the context left at the last 3 decisions"/);
     assert.match(plot, /<title>[^<]*5,494 → 538 tokens<\/title>/);
     assert.equal(timeline([decision()], 'd1', NOW), '');
+  });
+
+  test('the plot does not cut off the ring of a mark at the border', () => {
+    const full = decision({ decisionId: 'd2', percentRemaining: 100 });
+    const plot = timeline([decision(), full], 'd2', NOW);
+    const [x = 0, y = 0, radius = 0] = (/class="ring" cx="(.+?)" cy="(.+?)" r="(.+?)"/.exec(plot) ?? [])
+      .slice(1)
+      .map(Number);
+    const [width = 0] = (/viewBox="0 0 (\d+) /.exec(plot) ?? []).slice(1).map(Number);
+    assert.ok(x + radius + 1 < width && y - radius - 1 > 0, `${x} ${y} ${radius}`);
   });
 });
 

@@ -1,0 +1,81 @@
+// The first steps with the package for a platform: a terminal, the demo, and the first configuration.
+import assert from 'node:assert/strict';
+import { existsSync, rmSync } from 'node:fs';
+import path from 'node:path';
+import { after, afterEach, before, test } from 'node:test';
+import { Lab, succeeds, until } from './lab';
+import { withTheBinaryInside } from './places';
+
+export function journeys(editor: string): void {
+  let lab: Lab;
+  before(async () => {
+    const file = withTheBinaryInside();
+    try {
+      lab = await Lab.open(editor, { machine: { 'rawr.server.path': '' }, package: file });
+    } finally {
+      rmSync(file);
+    }
+  });
+  afterEach(async (context) => {
+    await lab.witness(context);
+  });
+  after(() => lab.close());
+
+  test('the walkthrough has pictures, and explaining nothing completes no step', async () => {
+    const { page } = lab;
+    // A narrow window shows no pictures.
+    await page.setViewportSize({ width: 1680, height: 900 });
+    await lab.command('Welcome: Open Walkthrough');
+    await lab.choose('Get started with rawr');
+    const step = (title: string) => page.locator('.getting-started-step').filter({ hasText: title }).first();
+    for (const title of ['Run an agent', 'Watch', 'Respond', 'Explain', 'Edit the prompts']) {
+      await step(title).click();
+      // The frame is replaced when the step is drawn again.
+      await until(`the picture of ${title}`, async () => {
+        const picture = (await lab.frame('svg[viewBox="0 0 520 300"]')).locator('svg[viewBox]').first();
+        return succeeds(picture.waitFor({ timeout: 3_000 }));
+      });
+      await lab.shot(`walkthrough-${title.split(' ')[0] ?? ''}`);
+    }
+    await step('Explain').click();
+    await step('Explain').getByRole('button', { name: 'Explain the Last Decision' }).click();
+    await lab.says(lab.toast, 'There is no thread here yet');
+    assert.equal(await step('Explain').locator('.codicon.complete').filter({ visible: true }).count(), 0);
+    await page.locator('.tab', { hasText: 'Welcome' }).locator('.tab-actions .action-label').click();
+    await page.setViewportSize({ width: 1280, height: 800 });
+  });
+
+  test('a missing configuration is created and opened', async () => {
+    await lab.command('Rawr: Open the Configuration…');
+    await lab.toast.getByRole('button', { name: 'Create' }).click();
+    await lab.page.locator('.tab', { hasText: 'rawr.toml' }).waitFor();
+    await lab.says(lab.page.locator('.view-lines'), 'rawr_auto_compaction');
+    await lab.command('View: Close Editor');
+  });
+
+  test('Show Me runs the demo in this window, which then shows its own threads again', async () => {
+    await lab.command('Rawr: Show Me');
+    await lab.says(lab.bar, /\d+% left/);
+    await lab.shot('show-me');
+    await lab.says(lab.toast, 'The demo is over.');
+    // A thread that has ended is collapsed.
+    await lab.rows.first().click();
+    await lab.says(lab.rows, /\d → \d+ tokens/);
+    await lab.page.locator('.terminal.xterm').first().waitFor();
+    await lab.shot('show-me-over');
+    await lab.toast.getByRole('button', { name: 'Back to My Threads' }).click();
+    await until('the own threads', async () => (await lab.rows.count()) === 0);
+  });
+
+  test('a terminal finds the binary of the package', async () => {
+    const found = path.join(lab.folder, 'found');
+    await lab.command('Terminal: Create New Terminal');
+    await lab.page.locator('.terminal.xterm').last().waitFor();
+    await until('rawr in a terminal', async () => {
+      await lab.page.keyboard.type('rawr --version && touch found\n');
+      await lab.page.waitForTimeout(2_000);
+      return existsSync(found);
+    });
+    await lab.shot('terminal');
+  });
+}
