@@ -52,7 +52,10 @@ fn a_session_with_the_previous_claude_continues_after_a_compaction() {
 
 #[test]
 fn a_session_continues_with_its_history() {
-    let fixture = ClaudeExecFixture::new(session());
+    let script = TurnScript::default()
+        .on("AND-NOW", [say("The docs are written, as you asked.").input_tokens(24_000)])
+        .on("WRITE-PARSER", [say("The parser is written.").input_tokens(23_000)]);
+    let fixture = ClaudeExecFixture::new(script);
     let first = fixture.exec(&["WRITE-PARSER please"]);
     first.expect_success();
     let thread = first.one("session", |_| true)["threadId"].as_str().unwrap().to_owned();

@@ -11,7 +11,9 @@ use std::process::Command;
 
 use fixture::{CodexExecFixture, PACKET, shell};
 use rawr_tests::codex::binary;
-use rawr_tests::mock_responses::{RequestPurpose, TurnScript, call, http_error, say, stall};
+use rawr_tests::mock_responses::{
+    RequestPurpose, ResponsesRequest, TurnScript, call, http_error, say, stall,
+};
 use rawr_tests::{ExecOutput, rawr, wait_until};
 use serde_json::{Value, json};
 
@@ -106,20 +108,24 @@ fn a_session_with_codex_continues_after_a_compaction_without_a_second_one() {
 
 #[test]
 fn a_session_continues_with_its_history_and_settings_of_codex() {
-    let fixture = CodexExecFixture::new(session(PACKET));
-    let first = fixture.exec(&["WRITE-PARSER please"]);
+    let script = TurnScript::default()
+        .on("AND-NOW", [say("Here is an outline of the docs.").input_tokens(22_000)])
+        .on("WRITE-PARSER", [say("The parser is written.").input_tokens(21_000)]);
+    let fixture = CodexExecFixture::new(script);
+    let settings = ["--codex-config", "model_reasoning_effort=low", "WRITE-PARSER please"];
+    let first = fixture.exec(&settings);
     first.expect_success();
+    let effort = |request: &ResponsesRequest| request.body["reasoning"]["effort"].clone();
+    assert_eq!(effort(fixture.model.requests().last().unwrap()), "low");
     let thread = first.one("session", |_| true)["threadId"].as_str().unwrap().to_owned();
     assert_eq!(first.one("next_steps", |_| true)["resume"], format!("rawr codex resume {thread}"));
 
-    let options = ["--resume", "last", "--codex-config", "model_reasoning_effort=low"];
-    let second = fixture.exec(&[&options[..], &["AND-NOW the docs"]].concat());
+    let second = fixture.exec(&["--resume", "last", "AND-NOW the docs"]);
     second.expect_success();
     assert_eq!(second.one("session", |_| true)["threadId"], thread.as_str());
     let requests = fixture.model.requests();
     let last = requests.last().unwrap();
     assert!(last.user_messages().iter().any(|text| text == "WRITE-PARSER please"), "{last:?}");
-    assert_eq!(last.body["reasoning"]["effort"], "low");
 
     let unknown = fixture.exec(&["--resume", "nope", "AND-NOW the docs"]);
     let error = String::from_utf8_lossy(&unknown.output.stderr);
