@@ -26,7 +26,7 @@ pub struct CapsulesArgs {
 const RESTORE_HELP: &str = "\
 Examples:
   rawr restore last --dry-run            show what would be done
-  rawr restore s2 last                   a new Codex thread; continue it with `codex resume`
+  rawr restore s2 last                   a new Codex thread; continue it with `rawr codex resume`
   rawr restore s2 --prompt \"now the docs\"
 
 CAPSULE is a capsule id, the beginning of one, or `last`; `rawr capsules` lists them. The compacted thread and your files

@@ -194,6 +194,9 @@ pub(super) fn pick(wanted: &str, ids: &[&str]) -> anyhow::Result<usize> {
         }
         FoundThread::Nothing => {
             let near = nearest(wanted, ids);
+            if near.is_empty() {
+                bail!("there is no thread `{wanted}`; `rawr status` lists them");
+            }
             bail!("there is no thread `{wanted}`; similar: {}", listed(&near))
         }
     }
@@ -228,10 +231,15 @@ pub(super) fn find<'i>(wanted: &str, ids: &[&'i str]) -> FoundThread<'i> {
 const OFFERED: usize = 5;
 
 fn nearest<'i>(wanted: &str, ids: &[&'i str]) -> Vec<&'i str> {
-    let mut near = ids.to_vec();
-    near.sort_by_key(|id| (!id.contains(wanted), strsim::osa_distance(wanted, id)));
+    let differs = |id: &str| match id.contains(wanted) {
+        true => 0,
+        false => strsim::osa_distance(wanted, id),
+    };
+    let mut near: Vec<_> = ids.iter().map(|id| (differs(id), *id)).collect();
+    near.retain(|(differs, _)| *differs <= wanted.chars().count() / 2);
+    near.sort_by_key(|(differs, _)| *differs);
     near.truncate(OFFERED);
-    near
+    near.into_iter().map(|(_, id)| id).collect()
 }
 
 fn listed(ids: &[&str]) -> String {
@@ -292,10 +300,8 @@ mod tests {
 
     #[test]
     fn similar_ids_are_suggested() {
-        assert_eq!(
-            nearest("beta-2", &["gamma", "my-beta-2", "beta-1"]),
-            ["my-beta-2", "beta-1", "gamma"]
-        );
+        assert_eq!(nearest("beta-2", &["gamma", "my-beta-2", "beta-1"]), ["my-beta-2", "beta-1"]);
+        assert!(nearest("zzz", &["gamma", "beta"]).is_empty());
         assert_eq!(listed(&["a", "b", "c", "d", "e", "f", "g"]), "a, b, c, d, e or 2 others");
     }
 }

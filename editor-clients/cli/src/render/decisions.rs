@@ -102,7 +102,7 @@ fn gate(result: &GateResult) -> Vec<String> {
         GateOutcome::Bypassed => format!("{evidence} (bypassed)"),
         _ => evidence,
     };
-    let heads = [format!("{} {:<15}", mark(result.outcome), result.gate.as_str())];
+    let heads = [format!("{} {:<15}", mark(result.outcome), result.gate.label())];
     let heads = heads.into_iter().chain(std::iter::repeat(" ".repeat(17)));
     let lines = wrapped(&evidence, WIDTH);
     lines.iter().zip(heads).map(|(line, head)| format!("  {head} {}", paint(DIM, line))).collect()
@@ -115,12 +115,14 @@ fn first_failure(decision: &Decision) -> Option<&GateResult> {
 /// The failed gates with their conditions, in the same order.
 fn why_not(failure: &GateResult, decision: &Decision) -> Vec<String> {
     let evidence = one_line(&failure.evidence, 2 * WIDTH);
-    let mut lines =
-        wrapped(&format!("The first gate that failed is {}: {evidence}.", failure.gate), WIDTH);
+    let mut lines = wrapped(
+        &format!("The first gate that failed is “{}”: {evidence}.", failure.gate.label()),
+        WIDTH,
+    );
     let Some((first, others)) = decision.would_fire_if.split_first() else { return lines };
-    lines.push(format!("It would have passed if: {}.", one_line(first, WIDTH)));
+    lines.push(format!("Needed: {}.", one_line(first, WIDTH)));
     if !others.is_empty() {
-        lines.push("A compaction would have happened if:".to_owned());
+        lines.push("For a compaction, all of these:".to_owned());
         let all = decision.would_fire_if.iter().map(|one| format!("  · {}", one_line(one, WIDTH)));
         lines.extend(all);
     }
@@ -250,8 +252,8 @@ mod tests {
                 thread t (Write the parser) · d7-1f · 1 min ago, at the end of a turn
                 Compaction decided: the reason
 
-                  ✓ pressure        below 75%
-                  ⤳ guard           guard g1 is active (bypassed)
+                  ✓ Context pressure below 75%
+                  ⤳ Guards          guard g1 is active (bypassed)
 
                   tier       ready: 70% of the context was left
                   boundary   commit
@@ -314,7 +316,7 @@ mod tests {
                 Compaction proposed: 60% left (asap) at commit; your next message or 4 minutes of silence
                 decides
 
-                  – confirmation    not confirmed yet
+                  – Confirmation    not confirmed yet
 
                   tier       asap: 60% of the context was left
                   comes if   the next message opens something new or closes the work, or nothing is said for 4 minutes
@@ -328,7 +330,7 @@ mod tests {
                 Compaction proposed: 60% left (asap) at commit; your next message or 4 minutes of silence
                 decides
 
-                  – confirmation    not confirmed yet
+                  – Confirmation    not confirmed yet
 
                   tier       asap: 60% of the context was left
                   outcome    decided by decision d8-1f, 20 s ago
@@ -341,7 +343,7 @@ mod tests {
                 Compaction proposed: 60% left (asap) at commit; your next message or 4 minutes of silence
                 decides
 
-                  – confirmation    not confirmed yet
+                  – Confirmation    not confirmed yet
 
                   tier       asap: 60% of the context was left
                   outcome    dropped: the next message goes on with the same work (97%: 'still'), 20 s ago
@@ -354,7 +356,7 @@ mod tests {
                 Compaction proposed: 60% left (asap) at commit; your next message or 4 minutes of silence
                 decides
 
-                  – confirmation    not confirmed yet
+                  – Confirmation    not confirmed yet
 
                   tier       asap: 60% of the context was left
                   outcome    called off by Neovim (snoozed), 20 s ago
@@ -377,11 +379,11 @@ mod tests {
                 No compaction: proposed at commit; dropped, because the next message goes on with the same work
                 (97%: 'still')
 
-                  ✗ confirmation    the next message goes on with the same work (97%: 'still')
+                  ✗ Confirmation    the next message goes on with the same work (97%: 'still')
 
-                The first gate that failed is confirmation: the next message goes on with the same work (97%:
+                The first gate that failed is “Confirmation”: the next message goes on with the same work (97%:
                 'still').
-                It would have passed if: the next message opens something new or closes the work.
+                Needed: the next message opens something new or closes the work.
             "#]],
         );
     }
@@ -431,10 +433,10 @@ mod tests {
                 thread t (Write the parser) · d7-1f · 1 min ago, at the end of a turn
                 No compaction: the reason
 
-                  ✗ judgment        the judge says no
+                  ✗ Judge           the judge says no
 
-                The first gate that failed is judgment: the judge says no.
-                It would have passed if: the judge says yes.
+                The first gate that failed is “Judge”: the judge says no.
+                Needed: the judge says yes.
                   judge      no, by rules without a model: two steps are open
             "#]],
         );
@@ -452,7 +454,7 @@ mod tests {
                 thread t (Write the parser) · d7-1f · 1 min ago, during a turn
                 Asking the judge: the reason
 
-                  – judgment        not reached
+                  – Judge           not reached
 
                   judge      waiting for a model
                   comes if   the judge says yes

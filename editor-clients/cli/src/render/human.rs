@@ -323,7 +323,7 @@ fn bare_command(command: &str) -> Cow<'_, str> {
 
 fn gate_line(gate: &GateResult) -> String {
     let evidence = one_line(&gate.evidence, WIDTH - 20);
-    format!("    {} {:<15} {}", mark(gate.outcome), gate.gate.as_str(), paint(DIM, &evidence))
+    format!("    {} {:<15} {}", mark(gate.outcome), gate.gate.label(), paint(DIM, &evidence))
 }
 
 /// The activity of a sequence, in the live line or printed once.

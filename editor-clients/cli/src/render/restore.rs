@@ -92,7 +92,7 @@ pub fn restored(thread_id: &str, way: RestoreMethod, tried: &[String]) -> Vec<St
     let mut lines = vec![format!("{} {how}", paint(BOLD, &format!("New thread {id}:")))];
     let why = |why: &String| paint(DIM, &format!("  {}", one_line(why, 2 * WIDTH)));
     lines.extend(tried.iter().map(why));
-    lines.push(fact("resume", &format!("codex resume {id}")));
+    lines.push(fact("resume", &format!("rawr codex resume {id}")));
     lines
 }
 

@@ -256,15 +256,15 @@ fn a_verdict_is_one_line_with_its_gates_only_in_full() {
         Detail::Full,
         expect![[r#"
             |  no compaction: no boundary in this turn
-            |    ✓ feature         on
-            |    ⤳ guard           guard g1
-            |    ✗ boundary        no boundary in this turn
-            |    – mode            too early
+            |    ✓ Feature enabled on
+            |    ⤳ Guards          guard g1
+            |    ✗ Boundary        no boundary in this turn
+            |    – Mode            too early
             |  no compaction: no boundary in this turn
-            |    ✓ feature         on
-            |    ⤳ guard           guard g1
-            |    ✗ boundary        no boundary in this turn
-            |    – mode            too early
+            |    ✓ Feature enabled on
+            |    ⤳ Guards          guard g1
+            |    ✗ Boundary        no boundary in this turn
+            |    – Mode            too early
         "#]],
     );
 }

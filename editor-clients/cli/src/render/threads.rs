@@ -100,7 +100,7 @@ pub fn status(thread: &ThreadGetResult, last: Option<&Verdict>, now: &LocalNow) 
     });
     lines.extend(named("phase end", phases));
     lines.extend(named("guards", thread.guards.iter().map(|it| guard(it, now_ms))));
-    lines.extend(last.map(|last| fact("decided", &decided(last))));
+    lines.extend(last.map(|last| fact("decision", &decided(last))));
     // The fate of the decision above, or of an earlier one. An undecided proposal is the phase.
     let proposed = summary.proposal.as_ref().map(|proposal| &proposal.decision_id);
     let fate = summary.last_fate.as_ref().filter(|fate| proposed != Some(&fate.decision_id));
@@ -353,7 +353,7 @@ mod tests {
                   folder     /code/parser
                   run by     no process
                   phase      Idle
-                  decided    compaction decided: the reason
+                  decision   compaction decided: the reason
                   outcome    called off by rawr compact (cancelled), 20 s ago
             "#]],
         );
@@ -365,7 +365,7 @@ mod tests {
                   folder     /code/parser
                   run by     no process
                   phase      Idle
-                  decided    compaction decided: the reason
+                  decision   compaction decided: the reason
                   outcome    decision d1 called off by rawr compact (cancelled), 20 s ago
             "#]],
         );

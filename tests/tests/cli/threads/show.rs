@@ -53,7 +53,7 @@ fn status_shows_the_state_of_a_thread() {
             "run by     no process",
             "phase      Idle",
             "guards     g1 for 3 turns (mid\u{fffd}[2Jrefactor), set just now by rawr guard",
-            "decided    compaction decided: 25% left (asap) at commit, plan_checkpoint, plan_update",
+            "decision   compaction decided: 25% left (asap) at commit, plan_checkpoint, plan_update",
             "compacted  143,139 → 13,000 tokens, by rawr (asap, commit, plan step done",
         ],
     );
@@ -97,7 +97,7 @@ fn status_shows_the_owner_the_held_messages_and_the_progress() {
             &format!("run by     {}", running.owner()),
             &phase,
             "waiting    1 message of yours, until the handoff",
-            "decided    waiting for your approval: ",
+            "decision   waiting for your approval: ",
         ],
     );
     assert_eq!(status["owner"], running.owner());
@@ -132,7 +132,8 @@ fn the_last_used_thread_is_first_and_is_last() {
         1,
         &["`al` is ambiguous: ", "alphabet", "alpha", "pass more of the id"],
     );
-    refused(&home, &["explain", "gamma"], 1, &["there is no thread `gamma`; similar: ", "beta"]);
+    refused(&home, &["explain", "betta"], 1, &["there is no thread `betta`; similar: beta"]);
+    refused(&home, &["explain", "gamma"], 1, &["no thread `gamma`; `rawr status` lists them"]);
     refused(&home, &["pin", "../beta", "x"], 1, &["there is no thread `../beta`"]);
 
     pressed(&home, "last");
@@ -161,11 +162,11 @@ fn explain_shows_the_failed_gate_and_its_condition() {
             "thread alpha (Go on) · d1-",
             "at the end of a turn",
             "No compaction: no boundary in this turn",
-            "  ✓ feature         features.rawr_auto_compaction is on",
-            "  ✗ boundary        no boundary in this turn",
-            "  ✓ mode            auto",
-            "The first gate that failed is boundary: no boundary in this turn.",
-            "It would have passed if: one of: ",
+            "  ✓ Feature enabled features.rawr_auto_compaction is on",
+            "  ✗ Boundary        no boundary in this turn",
+            "  ✓ Mode            auto",
+            "The first gate that failed is “Boundary”: no boundary in this turn.",
+            "Needed: one of: ",
         ],
     );
     let rows =
@@ -190,7 +191,7 @@ fn explain_shows_the_reason_of_a_compaction() {
         &["explain", "alpha"],
         &[
             "Compaction decided: 25% left (asap) at commit, plan_checkpoint, plan_update",
-            "  ✓ boundary        commit, plan_checkpoint, plan_update",
+            "  ✓ Boundary        commit, plan_checkpoint, plan_update",
             "  tier       asap: 25% of the context was left",
             "  boundary   commit, plan step done, plan changed",
             "  sequence   s1-",
@@ -268,7 +269,7 @@ fn the_missing_built_in_compaction_is_explained() {
             "by the built-in compaction",
             "No compaction: guard g1",
             "25% left is below 50% (auto_compact)",
-            "The first gate that failed is guard",
+            "The first gate that failed is “Guards”",
         ],
     );
 }
@@ -304,7 +305,7 @@ fn a_hosts_judgment_is_shown_as_pending_and_then_quoted() {
     opening.host.capabilities.judge = true;
     sidecar.call::<ThreadOpen>(&opening);
     assert_eq!(end_of_a_phase(&mut sidecar), Outcome::Judge);
-    check(&home, &["status"], &["phase      Asking the judge", "decided    asking the judge: "]);
+    check(&home, &["status"], &["phase      Asking the judge", "decision   asking the judge: "]);
     check(&home, &["explain", "alpha"], &["Asking the judge: ", "comes if   the judge says yes"]);
 
     let request_id = asked(&sidecar.take_notes());
@@ -319,8 +320,8 @@ fn a_hosts_judgment_is_shown_as_pending_and_then_quoted() {
         &home,
         &["explain", "alpha"],
         &[
-            "  ✗ judgment ",
-            "The first gate that failed is judgment: ",
+            "  ✗ Judge           ",
+            "The first gate that failed is “Judge”: ",
             "judge      no, by the host: two steps are open",
         ],
     );

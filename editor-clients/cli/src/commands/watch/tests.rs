@@ -160,7 +160,7 @@ fn a_sequence_under_way() {
               docs  2 h ago                         │  run by     codex (process 7)
               █████████░ 93% left · ok              │  phase      Writing the packet, sequence s1
                                                     │  guards     g1 until the next commit, set just now
-                                                    │  decided    compaction decided: 69% left (ready) at commit
+                                                    │  decision   compaction decided: 69% left (ready) at commit
                                                     │  compacted  150,000 → 12,000 tokens, by rawr, 1 min ago
                                                     │
                                                     │  ✓ heads-up → ▸ packet → · compaction → · handoff
@@ -212,7 +212,7 @@ fn a_pause_of_compactions_and_what_became_of_decisions() {
               ██████░░░░ 60% left · asap                │  folder     /code/parser
                                                         │  run by     no process
                                                         │  phase      Idle
-                                                        │  decided    compaction decided: 60% left (asap) at commit
+                                                        │  decision   compaction decided: 60% left (asap) at commit
                                                         │  outcome    failed: the compaction failed: HTTP 500, 20 s ago
                                                         │  paused     the last 3 compactions failed
                                                         │             compacts again when less than 15% is left
@@ -265,7 +265,7 @@ fn a_narrow_terminal_has_one_below_the_other() {
               phase      Writing the packet, sequence s1
               guards     g1 until the next commit, set just
                          now
-              decided    compaction decided: 69% left (ready)
+              decision   compaction decided: 69% left (ready)
             ↑↓ thread · s snooze · c compact · x cancel · g gu
         "#]],
     );
@@ -310,23 +310,23 @@ fn the_gates_are_explained_as_elsewhere() {
         &mut view,
         (60, 16),
         expect![[r#"
-        rawr watch · 2 threads · 1 compacting
-        thread t · d1 · 1 min ago, at the end of a turn
-        Compaction decided: 69% left (ready) at commit
+            rawr watch · 2 threads · 1 compacting
+            thread t · d1 · 1 min ago, at the end of a turn
+            Compaction decided: 69% left (ready) at commit
 
-          ✓ pressure        below 75%
-          ✗ boundary        none is present
+              ✓ Context pressure below 75%
+              ✗ Boundary        none is present
 
-        The first gate that failed is boundary: none is present.
-
-
+            The first gate that failed is “Boundary”: none is present.
 
 
 
 
 
-        ↑↓ scroll · ←→ other decisions · Esc back · q quit
-    "#]],
+
+
+            ↑↓ scroll · ←→ other decisions · Esc back · q quit
+        "#]],
     );
     press(&mut view, KeyCode::Left);
     assert!(picture(&mut view, 60, 16).contains("No compaction: no boundary"));
