@@ -77,6 +77,6 @@ fn a_missing_thread_is_an_error() {
     assert_eq!(child.wait().unwrap().code(), Some(1));
     let mut error = String::new();
     child.stderr.take().unwrap().read_to_string(&mut error).unwrap();
-    assert!(error.contains("there is no thread `nowhere`; similar: t"), "{error}");
+    assert!(error.contains("there is no thread `nowhere`; `rawr status` lists them"), "{error}");
     running.leave();
 }
