@@ -18,6 +18,7 @@ use self::alert::{Alerting, PersonTerminal};
 use super::common::{CommonOptions, overrides};
 use super::exec::FeatureSwitches;
 use super::lease;
+use super::threads::stored_thread;
 use super::user_files::UserFiles;
 use crate::args::AttachArgs;
 use crate::render::{OutputFormat, Renderer, causes};
@@ -58,7 +59,7 @@ fn leave_word(folder: &Path, why: &str) {
     let _ = std::fs::write(folder.join(WORD), line);
 }
 
-async fn follow(common: &CommonOptions, args: AttachArgs) -> anyhow::Result<ExitCode> {
+async fn follow(common: &CommonOptions, mut args: AttachArgs) -> anyhow::Result<ExitCode> {
     let since_ms = now_ms();
     let socket = match &args.socket {
         Some(socket) => std::path::absolute(socket)?,
@@ -73,6 +74,12 @@ async fn follow(common: &CommonOptions, args: AttachArgs) -> anyhow::Result<Exit
             .to_owned()
     })?;
     stand_back_where_codex_warns(common, &mut threads).await?;
+    if let Some(wanted) = &mut args.thread {
+        *wanted = stored_thread(common, wanted).await?;
+        if !threads.has(wanted).await? {
+            bail!("Codex has no thread {wanted}; `codex resume` lists its threads");
+        }
+    }
     let presence =
         Presence::announce(&home, &socket).context("failed to write to the home folder")?;
     let place = AttachContext::of(common, &args, socket, home, since_ms)?;

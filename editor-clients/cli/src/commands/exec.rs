@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 
 use super::codex::profile;
 use super::common::{CommonOptions, exit_code, overrides, prompt, thread_folder};
-use super::threads::{ThreadReader, which};
+use super::threads::stored_thread;
 use crate::args::{AgentArgs, ExecArgs, HostName};
 use crate::render::Renderer;
 use rawr_host::drive::{self, Drive, DriveError, PromptQueue};
@@ -326,22 +326,6 @@ pub(super) fn folder(cd: Option<&Path>) -> anyhow::Result<PathBuf> {
         bail!("{} is not a folder: name one with --cd DIR", cwd.display());
     }
     Ok(cwd)
-}
-
-/// The host's id of a thread that rawr knows, or the name as it is: the host may store threads that rawr has not seen.
-async fn stored_thread(common: &CommonOptions, wanted: &str) -> anyhow::Result<String> {
-    let Some(reader) = ThreadReader::start(common).await? else { return Ok(wanted.to_owned()) };
-    let found = match which(wanted, &reader.threads) {
-        Err(_) if is_whole_id(wanted) => Ok(wanted.to_owned()),
-        found => found.map(|thread| thread.thread_id.clone()),
-    };
-    reader.leave().await;
-    found
-}
-
-/// Codex and Claude Code name threads by UUIDs.
-fn is_whole_id(name: &str) -> bool {
-    name.len() == 36 && name.chars().all(|letter| letter.is_ascii_hexdigit() || letter == '-')
 }
 
 fn prompts(args: &ExecArgs) -> anyhow::Result<PromptQueue> {

@@ -184,6 +184,22 @@ pub(super) fn which<'t>(
     threads.get(pick(wanted, &ids)?).copied().context("there is no thread")
 }
 
+/// The host's id of a thread that rawr knows, or the name as it is: the host may store threads that rawr has not seen.
+pub(super) async fn stored_thread(common: &CommonOptions, wanted: &str) -> anyhow::Result<String> {
+    let Some(reader) = ThreadReader::start(common).await? else { return Ok(wanted.to_owned()) };
+    let found = match which(wanted, &reader.threads) {
+        Err(_) if is_whole_id(wanted) => Ok(wanted.to_owned()),
+        found => found.map(|thread| thread.thread_id.clone()),
+    };
+    reader.leave().await;
+    found
+}
+
+/// Codex and Claude Code name threads by UUIDs.
+fn is_whole_id(name: &str) -> bool {
+    name.len() == 36 && name.chars().all(|letter| letter.is_ascii_hexdigit() || letter == '-')
+}
+
 /// Resolves a name among ids, most recently used first.
 pub(super) fn pick(wanted: &str, ids: &[&str]) -> anyhow::Result<usize> {
     match find(wanted, ids) {

@@ -3,8 +3,8 @@
 
 use anstyle::Style;
 use rawr_protocol::{
-    Choice, Directive, Guard, JudgmentTotals, LastCompaction, PacketsAhead, Phase, ThreadGetResult,
-    ThreadSummary, Tier, Until, Verdict,
+    Boundary, BoundaryMark, Choice, Directive, Guard, JudgmentTotals, LastCompaction, PacketsAhead,
+    Phase, ThreadGetResult, ThreadSummary, Tier, Until, Verdict,
 };
 
 use super::decisions::{decided, fact, outcome_of, tokens};
@@ -94,7 +94,10 @@ pub fn status(thread: &ThreadGetResult, last: Option<&Verdict>, now: &LocalNow) 
         1 => Some(fact("waiting", "1 message of yours, until the handoff")),
         many => Some(fact("waiting", &format!("{many} messages of yours, until the handoff"))),
     });
-    let phases = thread.boundaries.iter().filter(|mark| mark.spent_by.is_none());
+    // What the agent's words say is evidence of a decision; only a mark or a step has a name of its own.
+    let is_named =
+        |mark: &&BoundaryMark| mark.spent_by.is_none() && mark.boundary == Boundary::PlanCheckpoint;
+    let phases = thread.boundaries.iter().filter(is_named);
     let phases = phases.filter_map(|mark| {
         Some(format!("{} ({})", one_line(mark.label.as_deref()?, WIDTH), mark.boundary.as_str()))
     });

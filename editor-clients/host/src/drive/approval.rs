@@ -16,16 +16,21 @@ impl<H: AgentHost, L: Launch> Drive<'_, H, L> {
         self.phase == Phase::AwaitingApproval && prompts.can_be_asked()
     }
 
-    /// Shows once how to answer.
+    /// Shows once how to answer: here, or without a terminal from elsewhere.
     pub(super) fn invite(&mut self, prompts: &PromptQueue) -> Result<(), DriveError> {
-        let asks = self.asks(prompts);
-        if asks && !self.invited {
-            self.reporter.report(&SessionEvent::Notice {
-                level: NoticeLevel::Info,
-                message: HOW_TO_ANSWER,
-            })?;
+        let waits = self.phase == Phase::AwaitingApproval;
+        if waits && !self.invited {
+            let message = match prompts.can_be_asked() {
+                true => HOW_TO_ANSWER.to_owned(),
+                false => format!(
+                    "answer with `rawr compact {} --approve` or `--cancel`, in `rawr watch`, or in an editor",
+                    self.thread_id
+                ),
+            };
+            let level = NoticeLevel::Info;
+            self.reporter.report(&SessionEvent::Notice { level, message: &message })?;
         }
-        self.invited = asks;
+        self.invited = waits;
         Ok(())
     }
 

@@ -1,5 +1,7 @@
 //! Interference by the user or Codex at critical moments: one compaction, one handoff, every message once and in order.
 
+use rawr_tests::ExecOutput;
+use rawr_tests::codex::binary;
 use rawr_tests::mock_responses::{ReplyGate, TurnReply, TurnScript, http_error, say, sse_failed};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
@@ -357,7 +359,7 @@ async fn detaching_does_not_interrupt_the_turn() {
     let mut beside = Beside::new(agent().behind("AND-NOW", 0, &gate)).await;
     beside.person.says("AND-NOW hello").await.unwrap();
     beside.tells("session", |_| true).await;
-    let mut second = beside.another_rawr_in_words(&["--thread", "another"]);
+    let mut second = beside.another_rawr_in_words(&[]);
     beside.other_tells("Ctrl-C detaches").await;
     let detached = beside.fixture.rawr(&["detach"]);
     assert!(detached.status.success(), "{detached:?}");
@@ -419,7 +421,10 @@ pub async fn is_joined(beside: &mut Beside) {
 
 #[tokio::test]
 async fn only_the_named_thread_is_joined() {
-    let mut beside = Beside::with(agent(), &["--thread", "another"]).await;
+    let mut beside = Beside::new(agent()).await;
+    beside.leave();
+    let other = stored_thread(&beside.fixture);
+    beside.attach_with(&["--thread", &other]);
     beside.person.says("AND-NOW hello").await.unwrap();
     beside.person.hears("Here you are.").await;
     beside.leave();
@@ -435,10 +440,32 @@ async fn only_the_named_thread_is_joined() {
 #[tokio::test]
 async fn a_thread_that_is_not_open_yet_is_awaited() {
     let beside = Beside::new(agent()).await;
-    let mut second = beside.another_rawr_in_words(&["--thread", "another"]);
-    beside.other_tells("as soon as thread another is open there; Ctrl-C detaches").await;
+    let stored = stored_thread(&beside.fixture);
+    let mut second = beside.another_rawr_in_words(&["--thread", "last"]);
+    let awaited = format!("as soon as thread {stored} is open there; Ctrl-C detaches");
+    beside.other_tells(&awaited).await;
     second.kill().unwrap();
     second.wait().unwrap();
+}
+
+#[tokio::test]
+async fn a_thread_that_codex_does_not_have_is_refused() {
+    let beside = Beside::new(agent()).await;
+    let unknown = "00000000-0000-7000-8000-000000000001";
+    let mut second = beside.another_rawr_in_words(&["--thread", unknown]);
+    assert_eq!(second.wait().unwrap().code(), Some(1), "{}", beside.dump());
+    let why = format!("Codex has no thread {unknown}; `codex resume` lists its threads");
+    assert!(beside.dump().contains(&why), "{}", beside.dump());
+}
+
+/// A thread that no running Codex has open.
+fn stored_thread(fixture: &LiveFixture) -> String {
+    let codex = binary();
+    let exec = ["exec", "--host", "codex", "--json", "--codex", codex.to_str().unwrap()];
+    let output = fixture.rawr(&[&exec[..], &["AND-NOW hello"]].concat());
+    let session = ExecOutput::of(output);
+    session.expect_success();
+    session.one("session", |_| true)["threadId"].as_str().unwrap().to_owned()
 }
 
 /// The judge is a thread that a person finds nowhere.

@@ -16,7 +16,7 @@ use super::keys::{KEYS, key_of};
 use super::view::{View, WatchBanner, WatchPage, WatchQuestion};
 use crate::render::{self, BAD, BOLD, DIM, LocalNow, OURS, WARN};
 use rawr_host::event::NoticeLevel;
-use rawr_host::text::one_line;
+use rawr_host::text::{columns, one_line};
 use rawr_protocol::OfferedChoice;
 
 /// Below this width, the selected thread is drawn below the others instead of beside them.
@@ -88,7 +88,7 @@ impl Drawing<'_> {
         if let Some(question) = &self.view.question {
             lines.push(self.ink.span(BOLD, one_line(&self.asked(question), width)).into());
         }
-        lines.push(self.ink.span(DIM, self.view.hints()).into());
+        lines.push(self.ink.span(DIM, fitting(self.view.hints(), width)).into());
         lines
     }
 
@@ -225,6 +225,15 @@ impl Drawing<'_> {
 struct WrappedLines {
     lines: Vec<Line<'static>>,
     indent: usize,
+}
+
+/// The hints that fit; the last two say how to get help and how to leave.
+fn fitting(hints: &str, width: usize) -> String {
+    let mut hints: Vec<_> = hints.split(" · ").collect();
+    while hints.len() > 2 && columns(&hints.join(" · ")) > width {
+        hints.remove(hints.len() - 3);
+    }
+    hints.join(" · ")
 }
 
 fn take_top(area: &mut Rect, height: u16) -> Rect {

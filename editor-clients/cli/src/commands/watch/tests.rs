@@ -266,7 +266,7 @@ fn a_narrow_terminal_has_one_below_the_other() {
               guards     g1 until the next commit, set just
                          now
               decision   compaction decided: 69% left (ready)
-            ↑↓ thread · s snooze · c compact · x cancel · g gu
+            ↑↓ thread · s snooze · c compact · ? help · q quit
         "#]],
     );
 }

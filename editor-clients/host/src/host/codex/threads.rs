@@ -87,6 +87,15 @@ impl ThreadWatch {
         probe::has_token_budget(&mut self.connection).await
     }
 
+    /// Whether the app-server has this thread, loaded or stored.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the app-server does not answer.
+    pub async fn has(&mut self, thread_id: &str) -> Result<bool, HostError> {
+        Ok(self.connection.ask(requests::thread_read(thread_id)).await?.is_ok())
+    }
+
     /// Reports the thread again when it becomes active again.
     pub fn forget(&mut self, thread_id: &str) {
         self.known.remove(thread_id);

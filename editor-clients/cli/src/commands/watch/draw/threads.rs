@@ -8,7 +8,7 @@ use ratatui::text::{Line, Span, Text};
 use super::Drawing;
 use crate::commands::watch::view::ThreadRow;
 use crate::render::{BOLD, DIM, OURS, WARN, ago, pressure, thread_name, tier_style};
-use rawr_host::text::one_line;
+use rawr_host::text::{columns, one_line};
 use rawr_protocol::Phase;
 
 const LINES: usize = 2;
@@ -37,20 +37,20 @@ fn row_lines(
 ) -> [Line<'static>; LINES] {
     let (ink, thread) = (drawing.ink, &row.thread);
     let mark = if is_selected { "›" } else { " " };
-    let mut name = vec![
+    let guarded = if row.guards > 0 { " guarded" } else { "" };
+    let end = match &thread.owner {
+        Some(owner) => format!("  {}", one_line(owner, width.into())),
+        None => format!("  {}", ago(thread.updated_at_ms, drawing.now.ms)),
+    };
+    // The name matters more than who runs the thread.
+    let room = usize::from(width).saturating_sub(2 + columns(guarded));
+    let named = one_line(&thread_name(thread), room.saturating_sub(columns(&end)).max(room / 2));
+    let name = vec![
         ink.span(OURS, format!("{mark} ")),
-        ink.span(BOLD, one_line(&thread_name(thread), usize::from(width / 2))),
+        ink.span(BOLD, named),
+        ink.span(WARN, guarded),
+        ink.span(DIM, end),
     ];
-    if row.guards > 0 {
-        name.push(ink.span(WARN, " guarded"));
-    }
-    name.push(ink.span(
-        DIM,
-        match &thread.owner {
-            Some(owner) => format!("  {}", one_line(owner, width.into())),
-            None => format!("  {}", ago(thread.updated_at_ms, drawing.now.ms)),
-        },
-    ));
     let mut state = vec![Span::raw("  ")];
     state.extend(bar(drawing, row));
     state.extend(ink.line(&pressure(thread.percent_remaining, thread.tier)).spans);
