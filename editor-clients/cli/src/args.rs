@@ -58,15 +58,18 @@ Get started:
 Files are kept in $RAWR_HOME, else $CODEX_HOME, else ~/.rawr or ~/.codex, whichever exists; --home comes first.";
 
 /// Decides when a coding agent's context is compacted, and carries the agent across.
+/// The heading of the options of every command.
+const GLOBAL: &str = "Global options";
+
 #[derive(Debug, Parser)]
 #[command(name = "rawr", version, after_help = EXAMPLES, propagate_version = true)]
 pub struct Cli {
     /// Keep configuration, prompts and state in this folder
-    #[arg(long, global = true, value_name = "DIR")]
+    #[arg(long, global = true, value_name = "DIR", help_heading = GLOBAL)]
     pub home: Option<PathBuf>,
 
-    /// Show the sidecar's log on standard error
-    #[arg(long, short, global = true)]
+    /// Show the sidecar's log on standard error, and sessions in full
+    #[arg(long, short, global = true, help_heading = GLOBAL)]
     pub verbose: bool,
 
     #[command(subcommand)]

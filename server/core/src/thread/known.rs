@@ -156,7 +156,12 @@ impl Known {
         let has_words = |line: &&str| line.contains(char::is_alphanumeric);
         let line = self.first_message.as_deref()?.lines().take(TITLE_LINES).find(has_words)?;
         // A task is often a Markdown file, whose first line is a heading.
-        Some(beginning(line.trim_start_matches(['#', ' ']), TITLE_CHARS))
+        let title = beginning(line.trim_start_matches(['#', ' ']), TITLE_CHARS);
+        let whole_words = title.strip_suffix(" …").and_then(|cut| cut.rsplit_once(' '));
+        Some(match whole_words {
+            Some((words, _)) => format!("{words} …"),
+            None => title,
+        })
     }
 
     /// The steps of the plan that are not done.
@@ -300,5 +305,27 @@ impl Known {
         for directive in &mut self.directives {
             directive.survived += 1;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_title_is_the_first_line_with_words() {
+        let check = |message: &str, title: Option<&str>| {
+            let known = Known { first_message: Some(message.to_owned()), ..Known::default() };
+            assert_eq!(known.title().as_deref(), title, "{message}");
+        };
+        check("Write the parser.", Some("Write the parser."));
+        check("\n## Task: the parser\n\nWrite it.", Some("Task: the parser"));
+        check("---\n***\n  fix   it\n", Some("fix it"));
+        check("…!\n", None);
+        let long = "Look at the sample files in samples/ and write kv.sh: it prints the value of a key.";
+        check(long, Some("Look at the sample files in samples/ and write kv.sh: it …"));
+        check(&"語".repeat(70), Some(&format!("{} …", "語".repeat(60))));
+        check(&"\n".repeat(1_000_000), None);
+        assert_eq!(Known::default().title(), None);
     }
 }

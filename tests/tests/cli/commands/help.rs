@@ -41,8 +41,6 @@ fn the_help_starts_with_examples() {
     check_help(
         &["--help"],
         expect![[r#"
-            Decides when a coding agent's context is compacted, and carries the agent across
-
             Usage: rawr [OPTIONS] <COMMAND>
 
             Start here:
@@ -90,7 +88,7 @@ fn the_help_starts_with_examples() {
 
             Options:
                   --home <DIR>  Keep configuration, prompts and state in this folder
-              -v, --verbose     Show the sidecar's log on standard error
+              -v, --verbose     Show the sidecar's log on standard error, and sessions in full
               -h, --help        Print help
               -V, --version     Print version
 
@@ -117,9 +115,6 @@ fn the_help_starts_with_examples() {
                       Prompts for the agent, one turn each [default: stdin, as one prompt, like `-`]
 
             Options:
-                  --home <DIR>
-                      Keep configuration, prompts and state in this folder
-
                   --host <HOST>
                       The agent to run
 
@@ -130,9 +125,6 @@ fn the_help_starts_with_examples() {
 
                   --cd <DIR>
                       Working folder [default: the current one]
-
-              -v, --verbose
-                      Show the sidecar's log on standard error
 
                   --codex <PATH>
                       The Codex binary [default: the first `codex` in the PATH]
@@ -189,6 +181,13 @@ fn the_help_starts_with_examples() {
 
               -V, --version
                       Print version
+
+            Global options:
+                  --home <DIR>
+                      Keep configuration, prompts and state in this folder
+
+              -v, --verbose
+                      Show the sidecar's log on standard error, and sessions in full
 
             Examples:
               rawr exec --host codex "write the parser" "now the docs"
