@@ -30,9 +30,11 @@ SHAPES = {
     "╰": "M4.2 0V6Q4.2 9 7.2 9H8.4",
     "╯": "M4.2 0V6Q4.2 9 1.2 9H0",
     "█": "M0 0H8.4V18H0Z",
+    "░": "M0 0H8.4V18H0Z",
 }
 # Neighbors in a row that become one shape.
-STRETCHED = {"─": "M0 9H{}", "█": "M0 0H{0}V18H0Z"}
+STRETCHED = {"─": "M0 9H{}", "█": "M0 0H{0}V18H0Z", "░": "M0 0H{0}V18H0Z"}
+SHAPE_KINDS = {"█": "block", "░": "shade"}
 
 
 def svg(lines, title):
@@ -69,6 +71,7 @@ def style_sheet(names):
         "<style>",
         "text{font:14px ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono',monospace}",
         ".bold{font-weight:bold}",
+        ".shade{fill-opacity:.25}",
         ".underline{text-decoration:underline}",
         *rules(0),
         ".line{fill:none}",
@@ -134,8 +137,8 @@ def shapes(line, row):
 
 
 def shape(char, color, column, row, path):
-    kind = color if char == "█" else f"line {color}"
-    return f'<path class="{kind}" transform="translate({number(column * WIDTH)} {row * HEIGHT})" d="{path}"/>'
+    kind = SHAPE_KINDS.get(char, "line")
+    return f'<path class="{kind} {color}" transform="translate({number(column * WIDTH)} {row * HEIGHT})" d="{path}"/>'
 
 
 def text_spans(line):

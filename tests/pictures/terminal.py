@@ -104,11 +104,10 @@ class Screen:
                 self.style = styled(self.style, number)
 
     def lines(self):
-        """The rows down to the last one with text."""
-        rows = list(self.cells)
-        while rows and all(cell.char == " " and not cell.style.inverse for cell in rows[-1]):
-            rows.pop()
-        return rows
+        """The rows and columns up to the last ones with text."""
+        height = max((row + 1 for row, cells in enumerate(self.cells) if text(cells)), default=0)
+        width = max((len(text(cells)) for cells in self.cells), default=0)
+        return [cells[:width] for cells in self.cells[:height]]
 
 
 def styled(style, number):
