@@ -137,8 +137,8 @@ def text(line):
     return "".join(cell.char for cell in line).rstrip()
 
 
-def run(command, environment, folder, size, until=None, keys=""):
-    """The output of a command. With `until` it is cut where the screen shows this text and rests; then the keys are typed."""
+def run(command, environment, folder, size, until=(), keys=""):
+    """The output of a command. With `until` it is cut where the screen shows these texts and rests; then the keys are typed."""
     columns, rows = size
     process, terminal = pty.fork()
     if process == 0:
@@ -166,7 +166,8 @@ def follow(terminal, size, until, keys):
                 return (shown or output).decode()
             output, changed = output + piece, time.monotonic()
         elif until and shown is None and time.monotonic() - changed > SETTLED_SECONDS:
-            if until in shown_text(output, size):
+            screen = shown_text(output, size)
+            if all(text in screen for text in until):
                 shown = output
                 os.write(terminal, keys.encode())
     raise TimeoutError("the program did not end:\n" + output.decode(errors="replace")[-2000:])
