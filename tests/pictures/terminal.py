@@ -16,8 +16,8 @@ COLORS = ["black", "red", "green", "yellow", "blue", "magenta", "cyan", "white"]
 # Escape sequences first, then single characters.
 TOKEN = re.compile(r"\x1b\[(?P<args>[0-9;?]*)(?P<final>[@-~])|\x1b.|(?P<char>[\s\S])")
 
-# A program that draws nothing new for this long is waiting for a key.
-SETTLED_SECONDS = 1.0
+# A program that writes nothing for this long is waiting for a key. `rawr watch` writes every second, also where nothing changes.
+SETTLED_SECONDS = 0.4
 LIMIT_SECONDS = 60.0
 
 
