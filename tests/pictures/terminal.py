@@ -103,12 +103,6 @@ class Screen:
             else:
                 self.style = styled(self.style, number)
 
-    def lines(self):
-        """The rows and columns up to the last ones with text."""
-        height = max((row + 1 for row, cells in enumerate(self.cells) if text(cells)), default=0)
-        width = max((len(text(cells)) for cells in self.cells), default=0)
-        return [cells[:width] for cells in self.cells[:height]]
-
 
 def styled(style, number):
     changes = {
@@ -135,6 +129,13 @@ def styled(style, number):
 
 def text(line):
     return "".join(cell.char for cell in line).rstrip()
+
+
+def trimmed(lines):
+    """The rows and columns up to the last ones with text."""
+    height = max((row + 1 for row, line in enumerate(lines) if text(line)), default=0)
+    width = max((len(text(line)) for line in lines), default=0)
+    return [line[:width] for line in lines[:height]]
 
 
 def run(command, environment, folder, size, until=(), keys=""):
