@@ -51,6 +51,10 @@ docs:
     UPDATE=1 cargo test -p rawr-tests --test core layering
     UPDATE_EXPECT=1 cargo test -p rawr-server shipped
 
+# Draw the pictures of the guide
+pictures: build
+    tests/pictures/make
+
 # Read the guide in a browser
 book:
     mdbook serve docs --open

@@ -21,17 +21,19 @@ const PROGRAMS: [&str; 13] = [
     "cargo", "cc", "chromium", "cmp", "g++", "git", "make", "node", "npm", "nvim", "patchelf",
     "pip3", "python3",
 ];
-const SCRIPTS: [&str; 5] = [
+const SCRIPTS: [&str; 6] = [
     "editor-clients/vscode/test/editor/get-editor.sh",
     "tests/fleets/run",
     "tests/language-clients/neovim/get",
     "tests/neovim/run",
     "tests/newer",
+    "tests/pictures/make",
 ];
 
-const SUITES: [(&str, &str); 6] = [
+const SUITES: [(&str, &str); 7] = [
     ("cargo nextest run", "tests in Rust"),
     ("tests/fleets/run", "the queries of the docs"),
+    ("tests/pictures/make --check", "the pictures of the docs"),
     ("tests/neovim/run", "the plugin for Neovim"),
     (
         "npm run --silent --prefix editor-clients/vscode check",
