@@ -57,10 +57,10 @@ Get started:
 `rawr help COMMAND` shows the details of a command.
 Files are kept in $RAWR_HOME, else $CODEX_HOME, else ~/.rawr or ~/.codex, whichever exists; --home comes first.";
 
-/// Decides when a coding agent's context is compacted, and carries the agent across.
 /// The heading of the options of every command.
 const GLOBAL: &str = "Global options";
 
+/// Decides when a coding agent's context is compacted, and carries the agent across.
 #[derive(Debug, Parser)]
 #[command(name = "rawr", version, after_help = EXAMPLES, propagate_version = true)]
 pub struct Cli {
