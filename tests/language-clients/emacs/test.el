@@ -10,6 +10,7 @@
 
 ;; A batch is never idle, and eglot sends changes when Emacs is.
 (defun rawr-idle ()
+  (accept-process-output nil 0.1)
   (mapc #'timer-event-handler (copy-sequence timer-idle-list)))
 
 (defun rawr-wait (what happened)
@@ -17,8 +18,7 @@
   (let (value)
     (with-timeout (30 (ert-fail (format "no %s within 30 seconds" what)))
       (while (not (setq value (funcall happened)))
-        (rawr-idle)
-        (accept-process-output nil 0.1)))
+        (rawr-idle)))
     value))
 
 (defun rawr-file (name)
@@ -41,19 +41,27 @@
 (defun rawr-hover ()
   "What the buffer's server says about the text at point."
   (rawr-idle)
-  (let ((answer (jsonrpc-request (eglot-current-server) :textDocument/hover
-                                 (list :textDocument (list :uri (concat "file://" buffer-file-name))
-                                       :position (list :line (1- (line-number-at-pos))
-                                                       :character (- (point) (line-beginning-position)))))))
+  (let* ((at (list :line (1- (line-number-at-pos)) :character (- (point) (line-beginning-position))))
+         (document (list :uri (concat "file://" buffer-file-name)))
+         (answer (jsonrpc-request (eglot-current-server) :textDocument/hover
+                                  (list :textDocument document :position at))))
     (plist-get (plist-get answer :contents) :value)))
 
-(defun rawr-complete (typed)
-  "Type TYPED at the end of the buffer, complete it and return what that line is."
+(defun rawr-complete (typed name)
+  "Type TYPED in a new line, choose NAME among the completions and return the line."
   (goto-char (point-max))
   (insert typed)
   (rawr-idle)
-  (completion-at-point)
-  (buffer-substring (line-beginning-position) (line-end-position)))
+  (pcase-let* ((`(,begin ,end ,table . ,more) (eglot-completion-at-point))
+               (text (buffer-substring begin end))
+               (all (completion-all-completions text table nil (length text)
+                                                (completion-metadata text table nil)))
+               (chosen (car (cl-member name all :test #'string-prefix-p))))
+    (should chosen)
+    (delete-region begin end)
+    (insert chosen)
+    (funcall (plist-get more :exit-function) chosen 'finished)
+    (buffer-substring (line-beginning-position) (line-end-position))))
 
 (defun rawr-fix ()
   (eglot-code-actions (point) (point) "quickfix" t))
@@ -68,7 +76,7 @@
   (rawr-fix)
   (should (string-match-p "mode = \"auto\"" (buffer-string)))
   (rawr-wait "end of the problem" (lambda () (null (rawr-problems))))
-  (should (equal "packet_author" (string-trim-right (rawr-complete "packet_au") "[ =]+"))))
+  (should (string-prefix-p "packet_author" (rawr-complete "packet_au" "packet_author"))))
 
 (ert-deftest rawr-prompt ()
   (rawr-open "auto-compact/heads-up.md")
@@ -83,7 +91,7 @@
   (goto-char (point-min))
   (search-forward "{rea")
   (should (string-match-p "why the compaction comes now" (rawr-hover)))
-  (should (equal "{threadId}" (rawr-complete "{thr"))))
+  (should (equal "{threadId}" (rawr-complete "{thr" "{threadId}"))))
 
 (ert-deftest rawr-leaves-other-files-alone ()
   (dolist (file '(("notes.md" . markdown-mode) ("other.toml" . conf-toml-mode)))
