@@ -39,6 +39,12 @@ vscode:
 neovim: build
     tests/neovim/run
 
+# Test Helix, Emacs and Kakoune with the configurations of their pages
+editors: build
+    tests/language-clients/helix/run
+    tests/language-clients/emacs/run
+    tests/language-clients/kakoune/run
+
 # Rewrite the protocol's generated files
 protocol:
     UPDATE=1 cargo test -p rawr-protocol --features schema --test generated

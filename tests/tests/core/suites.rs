@@ -21,20 +21,26 @@ const PROGRAMS: [&str; 13] = [
     "cargo", "cc", "chromium", "cmp", "g++", "git", "make", "node", "npm", "nvim", "patchelf",
     "pip3", "python3",
 ];
-const SCRIPTS: [&str; 6] = [
+const SCRIPTS: [&str; 9] = [
     "editor-clients/vscode/test/editor/get-editor.sh",
     "tests/fleets/run",
+    "tests/language-clients/emacs/run",
+    "tests/language-clients/helix/run",
+    "tests/language-clients/kakoune/run",
     "tests/language-clients/neovim/get",
     "tests/neovim/run",
     "tests/newer",
     "tests/pictures/make",
 ];
 
-const SUITES: [(&str, &str); 7] = [
+const SUITES: [(&str, &str); 10] = [
     ("cargo nextest run", "tests in Rust"),
     ("tests/fleets/run", "the queries of the docs"),
     ("tests/pictures/make --check", "the pictures of the docs"),
     ("tests/neovim/run", "the plugin for Neovim"),
+    ("tests/language-clients/helix/run", "Helix as its page configures it"),
+    ("tests/language-clients/emacs/run", "Emacs as its page configures it"),
+    ("tests/language-clients/kakoune/run", "Kakoune as its page configures it"),
     (
         "npm run --silent --prefix editor-clients/vscode check",
         "the extension for VS Code: types, lints, format, generated files",
