@@ -131,14 +131,14 @@ fn the_demo_has_no_colors_without_a_terminal() {
     let text = out(&output);
     for words in [
         "› Now test it against every sample, and commit.",
-        "compaction decided:",
+        "Compaction decided:",
         "╭─ Compacting soon",
         "  Writing the packet…",
         "• Packet by the agent",
         "• Context compacted:",
         "  Handing the packet back…",
         "› rawr hands the packet back",
-        "no compaction: 9",
+        "No compaction: 9",
         "the demo's files are removed",
     ] {
         assert!(text.contains(words), "{words}:\n{text}");

@@ -11,7 +11,7 @@ const GROUPS: [(&str, &[&str]); 7] = [
     ("Start here", &["demo", "init", "doctor"]),
     ("Run an agent", &["codex", "exec", "attach", "detach", "hooks"]),
     ("Observe", &["status", "watch", "explain"]),
-    ("Intervene", &["compact", "snooze", "guard", "pin", "mark"]),
+    ("Respond", &["compact", "snooze", "guard", "pin", "mark"]),
     ("History", &["capsules", "restore", "recall", "replay", "tune", "label", "stats"]),
     ("Settings and files", &["config", "test", "prompts", "state"]),
     ("For programs", &["serve", "completions"]),

@@ -38,7 +38,7 @@ pub(super) async fn run(common: &CommonOptions, args: DoctorArgs) -> anyhow::Res
         && find_claude(args.claude.as_deref()).is_err_and(is_missing)
     {
         true => CheckStatus::Warn,
-        false => CheckStatus::Ok,
+        false => CheckStatus::Absent,
     };
     let (checks, codex) = codex(args.codex.as_deref(), &config, missing).await;
     for check in &checks {
@@ -70,6 +70,8 @@ struct DoctorCheck {
 #[serde(rename_all = "snake_case")]
 enum CheckStatus {
     Ok,
+    /// Not there, and not needed.
+    Absent,
     Warn,
     Fail,
 }
@@ -113,6 +115,7 @@ impl DoctorReport {
         }
         let (style, mark) = match check.status {
             CheckStatus::Ok => (anstyle::AnsiColor::Green.on_default(), "✓"),
+            CheckStatus::Absent => (anstyle::Style::new().dimmed(), "–"),
             CheckStatus::Warn => (anstyle::AnsiColor::Yellow.on_default(), "!"),
             CheckStatus::Fail => (anstyle::AnsiColor::Red.on_default(), "✗"),
         };

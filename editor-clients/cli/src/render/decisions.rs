@@ -8,7 +8,7 @@ use rawr_protocol::{
 };
 
 use super::palette::{BAD, DIM, GOOD, OURS, WARN, WIDTH, paint};
-use super::text::{LocalNow, ago, number, when, wrapped};
+use super::text::{LocalNow, ago, number, sentence, when, wrapped};
 use super::threads::thread_name;
 use rawr_host::text::one_line;
 
@@ -84,16 +84,16 @@ pub(super) fn mark(outcome: GateOutcome) -> String {
 }
 
 fn headline(decision: &Decision) -> Vec<String> {
-    let mut text = decided(&decision.verdict());
-    if let Some(first) = text.get_mut(..1) {
-        first.make_ascii_uppercase();
-    }
+    let text = sentence(&decided(&decision.verdict()));
     let style = match decision.outcome {
         Outcome::Nothing => anstyle::Style::new(),
         other => style(other),
     };
     wrapped(&text, WIDTH).iter().map(|line| paint(style, line)).collect()
 }
+
+/// The width of the longest name of a gate.
+pub(super) const GATE: usize = 16;
 
 fn gate(result: &GateResult) -> Vec<String> {
     let evidence = one_line(&result.evidence, 2 * WIDTH);
@@ -102,8 +102,8 @@ fn gate(result: &GateResult) -> Vec<String> {
         GateOutcome::Bypassed => format!("{evidence} (bypassed)"),
         _ => evidence,
     };
-    let heads = [format!("{} {:<15}", mark(result.outcome), result.gate.label())];
-    let heads = heads.into_iter().chain(std::iter::repeat(" ".repeat(17)));
+    let heads = [format!("{} {:<GATE$}", mark(result.outcome), result.gate.label())];
+    let heads = heads.into_iter().chain(std::iter::repeat(" ".repeat(GATE + 2)));
     let lines = wrapped(&evidence, WIDTH);
     lines.iter().zip(heads).map(|(line, head)| format!("  {head} {}", paint(DIM, line))).collect()
 }
@@ -253,7 +253,7 @@ mod tests {
                 Compaction decided: the reason
 
                   ✓ Context pressure below 75%
-                  ⤳ Guards          guard g1 is active (bypassed)
+                  ⤳ Guards           guard g1 is active (bypassed)
 
                   tier       ready: 70% of the context was left
                   boundary   commit
@@ -316,7 +316,7 @@ mod tests {
                 Compaction proposed: 60% left (asap) at commit; your next message or 4 minutes of silence
                 decides
 
-                  – Confirmation    not confirmed yet
+                  – Confirmation     not confirmed yet
 
                   tier       asap: 60% of the context was left
                   comes if   the next message opens something new or closes the work, or nothing is said for 4 minutes
@@ -330,7 +330,7 @@ mod tests {
                 Compaction proposed: 60% left (asap) at commit; your next message or 4 minutes of silence
                 decides
 
-                  – Confirmation    not confirmed yet
+                  – Confirmation     not confirmed yet
 
                   tier       asap: 60% of the context was left
                   outcome    decided by decision d8-1f, 20 s ago
@@ -343,7 +343,7 @@ mod tests {
                 Compaction proposed: 60% left (asap) at commit; your next message or 4 minutes of silence
                 decides
 
-                  – Confirmation    not confirmed yet
+                  – Confirmation     not confirmed yet
 
                   tier       asap: 60% of the context was left
                   outcome    dropped: the next message goes on with the same work (97%: 'still'), 20 s ago
@@ -356,7 +356,7 @@ mod tests {
                 Compaction proposed: 60% left (asap) at commit; your next message or 4 minutes of silence
                 decides
 
-                  – Confirmation    not confirmed yet
+                  – Confirmation     not confirmed yet
 
                   tier       asap: 60% of the context was left
                   outcome    called off by Neovim (snoozed), 20 s ago
@@ -379,7 +379,7 @@ mod tests {
                 No compaction: proposed at commit; dropped, because the next message goes on with the same work
                 (97%: 'still')
 
-                  ✗ Confirmation    the next message goes on with the same work (97%: 'still')
+                  ✗ Confirmation     the next message goes on with the same work (97%: 'still')
 
                 The first gate that failed is “Confirmation”: the next message goes on with the same work (97%:
                 'still').
@@ -433,7 +433,7 @@ mod tests {
                 thread t (Write the parser) · d7-1f · 1 min ago, at the end of a turn
                 No compaction: the reason
 
-                  ✗ Judge           the judge says no
+                  ✗ Judge            the judge says no
 
                 The first gate that failed is “Judge”: the judge says no.
                 Needed: the judge says yes.
@@ -454,7 +454,7 @@ mod tests {
                 thread t (Write the parser) · d7-1f · 1 min ago, during a turn
                 Asking the judge: the reason
 
-                  – Judge           not reached
+                  – Judge            not reached
 
                   judge      waiting for a model
                   comes if   the judge says yes

@@ -12,9 +12,9 @@ use rawr_protocol::{
     ThreadChangedNotification, Tier, TurnStatus,
 };
 
-use super::decisions::{mark, style};
+use super::decisions::{GATE, mark, style};
 use super::palette::{BAD, BOLD, DIM, GOOD, OURS, WARN, WIDTH, paint};
-use super::text::{bytes, number, shortened, wrapped};
+use super::text::{bytes, number, sentence, shortened, wrapped};
 use super::threads::tier_style;
 use super::{Detail, TerminalWidth};
 use crate::render::banner::{BANNER, BANNER_EDGES, banner};
@@ -278,7 +278,7 @@ impl TranscriptRenderer {
             lines.push(String::new());
         }
         let (style, word) = (style(decision.outcome), decision.outcome.label());
-        let reason = format!("{word}: {}", one_line(&decision.reason, 2 * WIDTH));
+        let reason = sentence(&format!("{word}: {}", one_line(&decision.reason, 2 * WIDTH)));
         let reason = wrapped(&reason, self.within(WIDTH, 2));
         lines.extend(reason.iter().map(|line| paint(style, &format!("  {line}"))));
         if self.detail == Detail::Full {
@@ -323,7 +323,7 @@ fn bare_command(command: &str) -> Cow<'_, str> {
 
 fn gate_line(gate: &GateResult) -> String {
     let evidence = one_line(&gate.evidence, WIDTH - 20);
-    format!("    {} {:<15} {}", mark(gate.outcome), gate.gate.label(), paint(DIM, &evidence))
+    format!("    {} {:<GATE$} {}", mark(gate.outcome), gate.gate.label(), paint(DIM, &evidence))
 }
 
 /// The activity of a sequence, in the live line or printed once.

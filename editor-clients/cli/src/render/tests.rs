@@ -249,22 +249,22 @@ fn a_verdict_is_one_line_with_its_gates_only_in_full() {
     check(
         Detail::Brief,
         expect![[r#"
-            |  no compaction: no boundary in this turn
+            |  No compaction: no boundary in this turn
         "#]],
     );
     check(
         Detail::Full,
         expect![[r#"
-            |  no compaction: no boundary in this turn
-            |    ✓ Feature enabled on
-            |    ⤳ Guards          guard g1
-            |    ✗ Boundary        no boundary in this turn
-            |    – Mode            too early
-            |  no compaction: no boundary in this turn
-            |    ✓ Feature enabled on
-            |    ⤳ Guards          guard g1
-            |    ✗ Boundary        no boundary in this turn
-            |    – Mode            too early
+            |  No compaction: no boundary in this turn
+            |    ✓ Feature enabled  on
+            |    ⤳ Guards           guard g1
+            |    ✗ Boundary         no boundary in this turn
+            |    – Mode             too early
+            |  No compaction: no boundary in this turn
+            |    ✓ Feature enabled  on
+            |    ⤳ Guards           guard g1
+            |    ✗ Boundary         no boundary in this turn
+            |    – Mode             too early
         "#]],
     );
 }

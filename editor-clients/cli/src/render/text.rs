@@ -59,6 +59,20 @@ pub(crate) fn causes(error: &anyhow::Error) -> String {
     told
 }
 
+/// The text with a capital first letter.
+pub(super) fn sentence(text: &str) -> String {
+    let mut text = text.to_owned();
+    if let Some(first) = text.get_mut(..1) {
+        first.make_ascii_uppercase();
+    }
+    text
+}
+
+/// A number of things, in one of the two words.
+pub(crate) fn counted(count: u64, one: &str, many: &str) -> String {
+    format!("{} {}", number(count), if count == 1 { one } else { many })
+}
+
 /// A number with commas between thousands.
 pub(crate) fn number(value: u64) -> String {
     let digits = value.to_string();

@@ -322,7 +322,8 @@ mod tests {
         check("\n## Task: the parser\n\nWrite it.", Some("Task: the parser"));
         check("---\n***\n  fix   it\n", Some("fix it"));
         check("…!\n", None);
-        let long = "Look at the sample files in samples/ and write kv.sh: it prints the value of a key.";
+        let long =
+            "Look at the sample files in samples/ and write kv.sh: it prints the value of a key.";
         check(long, Some("Look at the sample files in samples/ and write kv.sh: it …"));
         check(&"語".repeat(70), Some(&format!("{} …", "語".repeat(60))));
         check(&"\n".repeat(1_000_000), None);

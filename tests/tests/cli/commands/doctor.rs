@@ -41,7 +41,7 @@ fn the_doctor_requires_any_one_agent() {
     };
     let none = doctor(&[]);
     let one = doctor(&["--claude", claude.to_str().unwrap()]);
-    for (mark, agents, text) in [("!", &["codex", "claude"][..], none), ("✓", &["codex"], one)] {
+    for (mark, agents, text) in [("!", &["codex", "claude"][..], none), ("–", &["codex"], one)] {
         for agent in agents {
             let line = format!("{mark} {agent:<11}not installed; needed for ");
             assert!(text.contains(&line), "{line}:\n{text}");

@@ -41,6 +41,8 @@ fn the_help_starts_with_examples() {
     check_help(
         &["--help"],
         expect![[r#"
+            Decides when a coding agent's context is compacted, and carries the agent across
+
             Usage: rawr [OPTIONS] <COMMAND>
 
             Start here:
@@ -60,7 +62,7 @@ fn the_help_starts_with_examples() {
               watch        Watch all threads live and respond with a key
               explain      Explain why a compaction happened, or why none did
 
-            Intervene:
+            Respond:
               compact      Request a compaction, or answer a pending one
               snooze       Postpone compaction
               guard        Block compaction until a condition is met

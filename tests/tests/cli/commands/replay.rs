@@ -107,7 +107,7 @@ fn the_sums_are_printed_beside_those_of_another_configuration() {
     expect![[r#"
         sessions/claude.jsonl Claude Code, 4 turns: 1 against 1 compactions, 1 by the host itself
 
-        1 sessions, 4 turns, 0.5 hours of work
+        1 session, 4 turns, 0.5 hours of work
 
         your configuration spec.toml
         compactions 1 1

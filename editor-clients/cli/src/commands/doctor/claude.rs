@@ -68,7 +68,7 @@ pub(super) async fn hooks(listed: Option<&[ListedHook]>) -> DoctorCheck {
     places.dedup();
     if places.is_empty() {
         let message = "none; only needed for sessions that rawr does not run";
-        return DoctorCheck::new("hooks", CheckStatus::Ok, message)
+        return DoctorCheck::new("hooks", CheckStatus::Absent, message)
             .todo("install them with `rawr hooks install --claude` or `--codex`");
     }
     if let Some((message, host, project)) = dead.into_iter().next() {

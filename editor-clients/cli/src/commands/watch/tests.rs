@@ -156,7 +156,7 @@ fn a_sequence_under_way() {
             │ s Later · x Skip                                                                                 │
             ╰──────────────────────────────────────────────────────────────────────────────────────────────────╯
             › t guarded  codex (process 7)          │t  69% left · ready · just now
-              ███████░░░ 69% left · ready · Writing │  folder     /code/parser
+              69% left · Writing the packet         │  folder     /code/parser
               docs  2 h ago                         │  run by     codex (process 7)
               █████████░ 93% left · ok              │  phase      Writing the packet, sequence s1
                                                     │  guards     g1 until the next commit, set just now
@@ -251,7 +251,7 @@ fn a_narrow_terminal_has_one_below_the_other() {
             │ s Later · x Skip                               │
             ╰────────────────────────────────────────────────╯
             › t guarded  codex (process 7)
-              ███████░░░ 69% left · ready · Writing the packet
+              69% left · Writing the packet
               docs  2 h ago
               █████████░ 93% left · ok
 
@@ -278,7 +278,7 @@ fn a_tiny_terminal_has_threads_alone() {
         (20, 5),
         expect![[r#"
             › t guarded  codex (
-              ███████░░░ 69% lef
+              69% left · Writin…
               docs  2 h ago
               █████████░ 93% lef
 
@@ -315,7 +315,7 @@ fn the_gates_are_explained_as_elsewhere() {
             Compaction decided: 69% left (ready) at commit
 
               ✓ Context pressure below 75%
-              ✗ Boundary        none is present
+              ✗ Boundary         none is present
 
             The first gate that failed is “Boundary”: none is present.
 

@@ -10,7 +10,7 @@ use rawr_server::replay::{
 };
 
 use crate::render::palette::paint;
-use crate::render::text::number;
+use crate::render::text::{counted, number};
 use rawr_host::text::sanitize_terminal;
 
 /// The name of a compared configuration.
@@ -102,9 +102,9 @@ impl ReplayPrinter<'_> {
         let hours = first.active_ms as f64 / 3_600_000.0;
         let _ = writeln!(
             out,
-            "{} sessions, {} turns, {hours:.1} hours of work",
-            number(first.sessions.into()),
-            number(first.turns.into()),
+            "{}, {}, {hours:.1} hours of work",
+            counted(first.sessions.into(), "session", "sessions"),
+            counted(first.turns.into(), "turn", "turns"),
         );
         let row = |out: &mut String, name: &str, cell: &dyn Fn(&ReplayTotals) -> String| {
             self.row(out, name, totals.iter().map(cell));

@@ -52,10 +52,16 @@ fn row_lines(
         ink.span(DIM, end),
     ];
     let mut state = vec![Span::raw("  ")];
-    state.extend(bar(drawing, row));
-    state.extend(ink.line(&pressure(thread.percent_remaining, thread.tier)).spans);
-    if thread.phase != Phase::Idle {
-        state.push(ink.span(WARN, format!(" · {}", thread.phase.label())));
+    if thread.phase == Phase::Idle {
+        state.extend(bar(drawing, row));
+        state.extend(ink.line(&pressure(thread.percent_remaining, thread.tier)).spans);
+    } else {
+        let (style, _) = tier_style(thread.tier);
+        let left = thread.percent_remaining.map(|percent| format!("{percent}% left · "));
+        let left = left.unwrap_or_default();
+        let room = usize::from(width).saturating_sub(2 + columns(&left));
+        state.push(ink.span(style, left));
+        state.push(ink.span(WARN, one_line(thread.phase.label(), room)));
     }
     let style = match is_selected {
         true => Style::new().add_modifier(Modifier::REVERSED),
