@@ -51,7 +51,7 @@ fn an_approval_continues_the_sequence_which_is_shown_to_its_end() {
     }
     terminal.wait_for(&["phase      Idle", "→ 12,000 tokens", "93% left · ok"]);
     terminal.press("\r");
-    terminal.wait_for(&["Waiting for your approval", "✓ pressure", "✓ weak_boundary"]);
+    terminal.wait_for(&["Waiting for your approval", "✓ Context pressure", "✓ Strong boundary"]);
     terminal.press("\u{1b}");
     terminal.wait_for(&["run by"]);
     terminal.press("\u{3}");
@@ -106,7 +106,7 @@ fn a_guard_is_set_and_cleared_and_a_snooze_has_the_typed_length() {
     terminal.press("g");
     terminal.wait_for(&["until it is cleared", "guarded"]);
     terminal.press("g");
-    terminal.wait_for(&["Clear the guard of t (Write the parser)?"]);
+    terminal.wait_for(&["Clear the guard of t?"]);
     terminal.press("y");
     terminal.wait_for(&["1 guard is cleared."]);
     terminal.wait_until_gone("guarded");
