@@ -121,7 +121,7 @@ impl TranscriptRenderer {
             }
             SessionEvent::Injected { purpose, injected } => self.injected(*purpose, injected),
             SessionEvent::Handoff(injected) => {
-                self.from_rawr("hands the packet back", injected.text)
+                self.told_by_rawr("hands the packet back", injected.text)
             }
             SessionEvent::Host(event) => self.host_event(event),
             SessionEvent::ThreadChanged(changed) => self.thread_changed(changed),
@@ -168,10 +168,10 @@ impl TranscriptRenderer {
             }
             Purpose::Handoff => "hands the packet back",
         };
-        self.from_rawr(what, injected.text)
+        self.told_by_rawr(what, injected.text)
     }
 
-    fn from_rawr(&self, what: &str, text: &str) -> Vec<String> {
+    fn told_by_rawr(&self, what: &str, text: &str) -> Vec<String> {
         let mut lines = vec![String::new(), paint(OURS, &format!("› rawr {what}"))];
         if self.detail == Detail::Full {
             let text = shortened(text, self.beside_a_bar(), MESSAGE_LINES);
