@@ -183,11 +183,15 @@ impl Machine {
             thread.tier(policy).filter(|_| policy.enabled)?;
             Question::MidTurn(turn)
         };
-        let decide = || assess(thread, policy, question, now);
         let more_urgent = !inline && thread.tier(policy) > thread.mid_turn_tier;
-        let nothing = is_nothing(thread, policy, question, now);
-        debug_assert_eq!(nothing, decide().is_nothing());
-        (more_urgent || !nothing).then(|| self.decided(decide(), effects))
+        let decide = || assess(thread, policy, question, now);
+        if !more_urgent && is_nothing(thread, policy, question, now) {
+            debug_assert!(decide().is_nothing());
+            return None;
+        }
+        let decision = decide();
+        debug_assert!(more_urgent || !decision.is_nothing());
+        Some(self.decided(decision, effects))
     }
 
     fn look_at_emergency(
