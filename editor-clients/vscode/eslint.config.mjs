@@ -35,5 +35,8 @@ export default tseslint.config(
     files: ['test/**/*.ts'],
     rules: { '@typescript-eslint/no-floating-promises': 'off', 'max-lines-per-function': 'off' },
   },
-  { files: ['**/*.mjs'], languageOptions: { globals: { process: 'readonly', URL: 'readonly' } } },
+  {
+    files: ['**/*.mjs'],
+    languageOptions: { globals: { Buffer: 'readonly', process: 'readonly', URL: 'readonly' } },
+  },
 );

@@ -44,6 +44,6 @@ export function expiry(before: Banner, thread: Thread | undefined): string | und
   const fate = thread?.summary.lastFate;
   const isOver = thread?.sequenceId !== before.headsUp.sequenceId;
   if (before.headsUp.stage !== 'awaiting_approval' || !isOver || !thread) return undefined;
-  if (fate?.status !== 'called_off' || fate.by !== undefined) return undefined;
+  if (!fate || !['dropped', 'called_off'].includes(fate.status) || fate.by !== undefined) return undefined;
   return banners.harmless(l10n.t('rawr, {0}: the compaction was {1}.', name(thread), fate.text));
 }

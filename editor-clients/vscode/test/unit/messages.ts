@@ -60,21 +60,21 @@ describe('an expired approval', () => {
   const before: Banner = { threadId: 't', headsUp: APPROVAL };
   const fate: DecisionFate = {
     decisionId: 'd1',
-    status: 'called_off',
-    text: 'called off: no answer came in time',
+    status: 'dropped',
+    text: 'dropped: no answer came in time',
     atMs: NOW,
   };
 
   test('is told', () => {
     const thread: Thread = { summary: summary({ lastFate: fate }) };
-    assert.equal(
-      expiry(before, thread),
-      'rawr, parser: the compaction was called off: no answer came in time.',
-    );
+    assert.equal(expiry(before, thread), 'rawr, parser: the compaction was dropped: no answer came in time.');
   });
 
   test('is not told after an answer, or while the sequence runs', () => {
-    assert.equal(expiry(before, { summary: summary({ lastFate: { ...fate, by: 'nvim' } }) }), undefined);
+    assert.equal(
+      expiry(before, { summary: summary({ lastFate: { ...fate, status: 'called_off', by: 'nvim' } }) }),
+      undefined,
+    );
     assert.equal(expiry(before, { summary: summary({ lastFate: fate }), sequenceId: 's1' }), undefined);
     assert.equal(expiry(before, { summary: summary() }), undefined);
     assert.equal(expiry(banner(), { summary: summary({ lastFate: fate }) }), undefined);
