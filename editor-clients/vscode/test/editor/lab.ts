@@ -298,7 +298,7 @@ export class Lab {
       String(WINDOW),
     ];
     const environment = this.environment;
-    const child = spawn(rawr(), [...args, '--json', '--cd', folder], {
+    const child = spawn(rawr(), [...args, '--lines', '--json', '--cd', folder], {
       env: environment,
       stdio: 'pipe',
     });
