@@ -133,6 +133,11 @@ export function isAnswerable(thread: Thread): boolean {
   return (thread.banner?.headsUp.choices.length ?? 0) > 0;
 }
 
+/** Whether its compaction can be stopped or hurried; a proposed one has no banner. */
+export function canRespond(thread: Thread): boolean {
+  return isAnswerable(thread) || thread.summary.proposal !== undefined;
+}
+
 /** Whether a sequence runs or ran, so that there may be a packet. */
 export function hasPacket({ sequenceId, details }: Thread): boolean {
   return (

@@ -51,11 +51,17 @@ function threadRow(thread: Thread, nowMs: number): Row {
     ),
     icon: isAsking(thread) ? 'warning' : runs(thread) ? 'pulse' : 'circle-outline',
     color: rowColor(thread),
-    context: `thread${runs(thread) ? '.running' : ''}${isAnswerable(thread) ? '.asking' : ''}`,
+    context: threadContext(thread),
     children: [...bannerRows(thread, nowMs), ...pausedRows(thread), ...detailRows(thread, nowMs)],
     open: runs(thread),
     about: { threadId, sequenceId: thread.sequenceId },
   };
+}
+
+function threadContext(thread: Thread): string {
+  const { proposal } = thread.summary;
+  const states = { running: runs(thread), asking: isAnswerable(thread), proposed: proposal !== undefined };
+  return ['thread', ...Object.entries(states).flatMap(([state, holds]) => (holds ? [state] : []))].join('.');
 }
 
 /** Colors that are readable in every theme. A normal tier needs none. */

@@ -1,11 +1,11 @@
 // Context keys for menus, key bindings and the palette.
 import * as vscode from 'vscode';
-import { type Threads, hasPacket, isAnswerable } from '../model/threads';
+import { type Threads, canRespond, hasPacket } from '../model/threads';
 
 const set = new Map<string, boolean>();
 
 export function setContexts({ all }: Threads): void {
-  setContext('rawr.asking', all.some(isAnswerable));
+  setContext('rawr.asking', all.some(canRespond));
   setContext('rawr.hasThread', all.length > 0);
   setContext('rawr.hasPacket', all.some(hasPacket));
 }

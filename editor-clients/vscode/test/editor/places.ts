@@ -1,7 +1,15 @@
 // Where the binary comes from, and the message without one.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
@@ -33,13 +41,17 @@ function withTheBinaryInside(): string {
   return path.join(ROOT, 'dist', `rawr-${target}.vsix`);
 }
 
-/** The themes of most users, with the names of their files. */
-const THEMES = {
-  'Default Dark Modern': 'dark_modern',
-  'Default Light Modern': 'light_modern',
-  'Default Dark+': 'dark_plus',
-  'Default Light+': 'light_plus',
-};
+/** The files of the themes of most users. */
+const THEMES = ['dark_modern', 'light_modern', 'dark_plus', 'light_plus'];
+
+/** A theme's id, which differs between editors. */
+function themeId(editor: string, file: string): string {
+  const manifest = path.join(editor, 'vscode', 'extensions', 'theme-defaults', 'package.json');
+  const { contributes } = JSON.parse(readFileSync(manifest, 'utf8')) as {
+    contributes: { themes: { id: string; path: string }[] };
+  };
+  return contributes.themes.find((theme) => theme.path.endsWith(`/${file}.json`))?.id ?? '';
+}
 
 export function journeys(editor: string): void {
   test('the package of a platform includes its binary', async () => {
@@ -59,6 +71,9 @@ export function journeys(editor: string): void {
       await lab.command('rawr: Focus on Threads View');
       await lab.says(lab.page.locator('.welcome-view-content'), 'rawr is not installed');
       await lab.shot('no-binary');
+      // A command fails at once.
+      await lab.command('rawr: Open a prompt…');
+      await lab.toast.getByRole('button', { name: 'Try Again' }).waitFor({ timeout: 5_000 });
       lab.settings({});
       await showsAThread(lab);
     });
@@ -93,14 +108,14 @@ export function journeys(editor: string): void {
     await inWindow(editor, {}, async (lab) => {
       await showsAThread(lab);
       await lab.openThreads();
-      for (const [theme, file] of Object.entries(THEMES)) {
-        lab.settings({ user: { 'workbench.colorTheme': theme } });
-        await lab.page.locator(`.monaco-workbench[class*="themes-${file}-json"]`).waitFor();
+      for (const theme of THEMES) {
+        lab.settings({ user: { 'workbench.colorTheme': themeId(editor, theme) } });
+        await lab.page.locator(`.monaco-workbench[class*="themes-${theme}-json"]`).waitFor();
         const icon = lab.rows.first().locator('.custom-view-tree-node-item-icon');
         const ratios = { bar: await lab.contrast(lab.bar.locator('a')), icon: await lab.contrast(icon) };
         for (const [what, ratio] of Object.entries(ratios))
           assert.ok(ratio >= 4.5, `${theme}: ${what} ${ratio}`);
-        await lab.shot(`theme-${file}`);
+        await lab.shot(`theme-${theme}`);
       }
     });
   });

@@ -8,7 +8,7 @@ import { timeline } from '../../src/model/timeline';
 import { type Row, rows } from '../../src/model/tree';
 import * as words from '../../src/model/words';
 import type { Decision } from '../../src/protocol';
-import { NOW, changed, decision, details, headsUp, summary } from './samples';
+import { NOW, PROPOSAL, changed, decision, details, headsUp, summary } from './samples';
 
 function banner(more: Parameters<typeof headsUp>[0] = {}): Banner {
   return { threadId: 't', headsUp: headsUp(more) };
@@ -87,6 +87,12 @@ describe('the tree', () => {
       ['No compaction until the next commit', 'nvim', 'g1'],
     );
     assert.equal(find(all, 't/pin/p1').about.directiveId, 'p1');
+  });
+
+  test('a proposed compaction can be answered in the menu of its thread', () => {
+    const threads = new Threads();
+    threads.listed([summary({ phase: 'proposed', proposal: PROPOSAL })]);
+    assert.equal(rows(threads, NOW)[0]?.context, 'thread.running.proposed');
   });
 
   test('a title names a thread, with its folder beside it', () => {

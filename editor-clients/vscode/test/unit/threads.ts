@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { title } from '../../src/model/banner';
 import { packetLine } from '../../src/model/packet';
-import { Threads, active } from '../../src/model/threads';
+import { Threads, active, canRespond, hasPacket } from '../../src/model/threads';
 import { NOW, PROPOSAL, changed, decision, details, headsUp, summary } from './samples';
 
 function listed(...all: Parameters<typeof summary>): Threads {
@@ -43,6 +43,23 @@ describe('threads', () => {
     assert.equal(threads.get('t')?.summary.proposal, PROPOSAL);
     threads.changed(changed(), NOW);
     assert.equal(threads.get('t')?.summary.proposal, undefined);
+  });
+
+  test('a banner and a proposal can be answered', () => {
+    const threads = listed({});
+    const thread = threads.all[0];
+    assert.ok(thread);
+    assert.equal(canRespond(thread), false);
+    threads.changed(changed({ phase: 'proposed', proposal: PROPOSAL }), NOW);
+    assert.equal(canRespond(thread), true);
+    assert.ok(asking().all.every(canRespond));
+  });
+
+  test('there may be a packet once a sequence ran', () => {
+    const decisions = [decision({ sequenceId: undefined })];
+    assert.equal(hasPacket({ summary: summary(), details: details({}, decisions) }), false);
+    assert.equal(hasPacket({ summary: summary(), details: details() }), true);
+    assert.equal(hasPacket({ summary: summary(), sequenceId: 's1' }), true);
   });
 
   test('a banner that arrives before its thread is kept', () => {
