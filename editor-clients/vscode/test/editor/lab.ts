@@ -180,6 +180,12 @@ export class Lab {
     writeFileSync(path.join(code, 'User', 'settings.json'), JSON.stringify({ ...USER_SETTINGS, ...user }));
   }
 
+  /** The page reads the user's settings only when it loads. */
+  async changeUserSettings(user: Record<string, unknown>): Promise<void> {
+    this.settings({ user });
+    await this.reload();
+  }
+
   private get environment(): NodeJS.ProcessEnv {
     const home = path.join(this.dir, 'code', 'home');
     return {

@@ -109,7 +109,11 @@ export function journeys(editor: string): void {
       await showsAThread(lab);
       await lab.openThreads();
       for (const theme of THEMES) {
-        lab.settings({ user: { 'workbench.colorTheme': themeId(editor, theme) } });
+        const user = {
+          'workbench.colorTheme': themeId(editor, theme),
+          'window.autoDetectColorScheme': false,
+        };
+        await lab.changeUserSettings(user);
         await lab.page.locator(`.monaco-workbench[class*="themes-${theme}-json"]`).waitFor();
         const icon = lab.rows.first().locator('.custom-view-tree-node-item-icon');
         const ratios = { bar: await lab.contrast(lab.bar.locator('a')), icon: await lab.contrast(icon) };

@@ -159,7 +159,7 @@ export function journeys(editor: string): void {
   for (const [named, autoSave] of Object.entries(AUTO_SAVE)) {
     test(`a packet is handed over by the person alone, with files.autoSave ${named}`, async () => {
       const user = autoSave === undefined ? {} : { 'files.autoSave': autoSave, 'files.autoSaveDelay': 100 };
-      lab.settings({ user });
+      await lab.changeUserSettings(user);
       const before = lab.recorded('responded').length;
       // Delayed, as with a real agent.
       const release = lab.model.hold('packet_request');
