@@ -197,6 +197,7 @@ export function journeys(editor: string): void {
     await lab.says(lens, 'Hand over and continue the compaction with this packet');
     await lab.page.keyboard.press('Control+A');
     await lab.page.keyboard.type('State: working\nGoal: write the parser\nNext: ask the heron');
+    await lab.says(lab.page.locator('.view-lines'), 'ask the heron');
     await lab.command('File: Save All Files');
     await lab.page.locator('.tab.active.dirty').waitFor({ state: 'detached' });
     await lab.reload();
