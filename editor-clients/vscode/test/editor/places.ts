@@ -107,7 +107,6 @@ export function journeys(editor: string): void {
   test('texts are readable in the default themes', async () => {
     await inWindow(editor, {}, async (lab) => {
       await showsAThread(lab);
-      await lab.openThreads();
       for (const theme of THEMES) {
         const user = {
           'workbench.colorTheme': themeId(editor, theme),
@@ -115,6 +114,7 @@ export function journeys(editor: string): void {
         };
         await lab.changeUserSettings(user);
         await lab.page.locator(`.monaco-workbench[class*="themes-${theme}-json"]`).waitFor();
+        await lab.openThreads();
         const icon = lab.rows.first().locator('.custom-view-tree-node-item-icon');
         const ratios = { bar: await lab.contrast(lab.bar.locator('a')), icon: await lab.contrast(icon) };
         for (const [what, ratio] of Object.entries(ratios))
