@@ -265,9 +265,12 @@ export function journeys(editor: string): void {
       return (await list.count()) > decisions;
     });
     // In order, so that the window stores its open tabs.
-    await lab.command('Developer: Reload Window');
-    await until('the reload', () => page.isDetached());
-    await (await lab.frame('main h1')).locator('h1', { hasText: 'Why' }).waitFor();
+    await Promise.all([lab.page.waitForEvent('domcontentloaded'), lab.command('Developer: Reload Window')]);
+    // The frame is replaced when the page is drawn again.
+    await until('the page after the reload', async () => {
+      const restored = (await lab.frame('main h1')).locator('h1', { hasText: 'Why' });
+      return succeeds(restored.waitFor({ timeout: 3_000 }));
+    });
     await lab.command('View: Close Editor');
   });
 
