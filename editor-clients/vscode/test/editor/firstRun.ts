@@ -36,7 +36,8 @@ export function journeys(editor: string): void {
     await page.setViewportSize({ width: 1680, height: 900 });
     await lab.command('Welcome: Open Walkthrough');
     await lab.choose('Get started with rawr');
-    const step = (title: string) => page.locator('.getting-started-step').filter({ hasText: title }).first();
+    const step = (title: string) =>
+      page.locator('.getting-started-step').filter({ has: page.getByText(title, { exact: true }) });
     for (const [title, text] of Object.entries(PICTURES)) {
       await step(title).click();
       // The frame is replaced when the step is drawn again.
