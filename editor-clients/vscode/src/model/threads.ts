@@ -76,8 +76,8 @@ export class Threads {
       else this.early.delete(news.threadId);
       return false;
     }
-    const { phase, tier, percentRemaining, breaker, lastFate, proposal } = news;
-    const told = { phase, tier, percentRemaining, breaker, lastFate, proposal };
+    const { phase, tier, percentRemaining, breaker, lastFate, proposal, title } = news;
+    const told = { phase, tier, percentRemaining, breaker, lastFate, proposal, title };
     thread.summary = { ...thread.summary, ...told, updatedAtMs: nowMs };
     thread.sequenceId = news.sequenceId;
     thread.banner = bannerIn(news.threadId, news.headsUp);

@@ -37,6 +37,12 @@ describe('threads', () => {
     assert.equal(threads.changed(changed({ threadId: 'new' }), NOW), false);
   });
 
+  test('a thread gets its title with its first message', () => {
+    const threads = listed({});
+    threads.changed(changed({ title: 'Fix the lexer' }), NOW);
+    assert.equal(threads.get('t')?.summary.title, 'Fix the lexer');
+  });
+
   test('a proposal comes and goes with the phase', () => {
     const threads = listed({});
     threads.changed(changed({ phase: 'proposed', proposal: PROPOSAL }), NOW);
