@@ -190,6 +190,8 @@ export function journeys(editor: string): void {
   }
 
   test('a draft of a packet survives a reload of the window, and can then be delivered', async () => {
+    // With auto save, a tab does not show whether it is saved.
+    await lab.changeUserSettings({ 'files.autoSave': 'off' });
     const release = lab.model.hold('packet_request');
     work(ASK);
     await lab.says(lab.toast, 'Waiting for your approval');
