@@ -6,7 +6,10 @@ const MODELS = [
   'src/watch.ts',
   'src/sidecar.ts',
   'src/server/binary.ts',
+  'src/server/compatibility.ts',
   'src/server/restarts.ts',
+  'src/server/run.ts',
+  'src/server/supervisor.ts',
 ];
 
 export default tseslint.config(
@@ -35,5 +38,8 @@ export default tseslint.config(
     files: ['test/**/*.ts'],
     rules: { '@typescript-eslint/no-floating-promises': 'off', 'max-lines-per-function': 'off' },
   },
-  { files: ['**/*.mjs'], languageOptions: { globals: { process: 'readonly', URL: 'readonly' } } },
+  {
+    files: ['**/*.mjs'],
+    languageOptions: { globals: { Buffer: 'readonly', process: 'readonly', URL: 'readonly' } },
+  },
 );

@@ -136,7 +136,7 @@ function methods(all, kind, direction) {
 }
 
 function generate() {
-  const { definitions } = read('schema.json');
+  const { definitions, 'x-protocolVersion': version } = read('schema.json');
   const sentOnly = onlySent(definitions);
   const all = read('openrpc.json').methods;
   const requests = methods(all, 'request', 'client_to_server').map((m) => {
@@ -148,6 +148,7 @@ function generate() {
   );
   return [
     '// Generated from protocol-schema by `npm run protocol`; do not edit.\n',
+    `/** The version of the protocol that these types describe. */\nexport const PROTOCOL_VERSION = ${version};\n`,
     ...Object.entries(definitions).map((entry) => definition(entry, sentOnly)),
     labels(definitions),
     `/** What a client asks, and what it is answered. */\nexport interface Requests {\n${requests.join('')}}\n`,

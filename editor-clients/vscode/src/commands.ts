@@ -4,17 +4,17 @@ import * as vscode from 'vscode';
 import * as banners from './model/banner';
 import { configFiles } from './model/configFiles';
 import type { Answer } from './model/notice';
-import { name } from './model/status';
 import type { Thread } from './model/threads';
 import { runs } from './model/threads';
 import type { About, Row } from './model/tree';
 import * as words from './model/words';
-import type { Until } from './protocol';
 import { created } from './server/init';
-import { type Session, shown } from './session';
+import { NothingToDo, type Session, shown } from './session';
+import { isNoSequence } from './sidecar';
 import type { DecisionView } from './surface/decisionView';
 import type { Demo } from './surface/demo';
 import type { PacketEditor } from './surface/packetEditor';
+import { pickAnswer, pickGuardEnd, pickThread } from './surface/picks';
 import { openPreview, openPrompt } from './surface/promptPreview';
 
 export interface Surfaces {
@@ -35,19 +35,11 @@ async function meant(session: Session, given: CommandTarget): Promise<Thread | u
   const { threadId } = about(given);
   const thread = session.thread(threadId);
   if (threadId !== undefined || session.threads.all.filter(runs).length < 2) {
-    if (!thread)
-      void vscode.window.showInformationMessage(
-        l10n.t('There is no thread here yet: run an agent with rawr first.'),
-      );
+    if (!thread) await session.sidecar();
+    if (!thread) throw new NothingToDo(l10n.t('There is no thread here yet: run an agent with rawr first.'));
     return thread;
   }
-  const items = session.threads.all.map((one) => ({
-    label: name(one),
-    description: words.left(one.summary.percentRemaining),
-    detail: one.summary.threadId,
-    one,
-  }));
-  return (await vscode.window.showQuickPick(items, { placeHolder: l10n.t('Which thread?') }))?.one;
+  return pickThread(session);
 }
 
 /** Shows a confirmation. A thread that does not run applies the request later. */
@@ -56,30 +48,13 @@ function recorded(thread: Thread, what: string): void {
   vscode.window.setStatusBarMessage(what + later, 8_000);
 }
 
-/** The length of a snooze. */
-const SNOOZE: Until = { kind: 'turns', turns: 1 };
-
-const UNTILS: Until[] = [
-  { kind: 'next_commit' },
-  { kind: 'tests_pass' },
-  { kind: 'turns', turns: 1 },
-  { kind: 'turns', turns: 3 },
-  { kind: 'minutes', minutes: 15 },
-  { kind: 'minutes', minutes: 60 },
-  { kind: 'released' },
-];
-
 async function guard(session: Session, given: CommandTarget): Promise<void> {
   const thread = await meant(session, given);
   if (!thread) return;
-  const items = UNTILS.map((until) => ({ label: words.until(until), until }));
-  const chosen = await vscode.window.showQuickPick(items, { placeHolder: l10n.t('No compaction …') });
-  if (!chosen) return;
-  const { guardId } = await session.ask('rawr/guard/set', {
-    threadId: thread.summary.threadId,
-    until: chosen.until,
-  });
-  recorded(thread, words.guarded(guardId, chosen.until));
+  const until = await pickGuardEnd(thread);
+  if (!until) return;
+  const { guardId } = await session.ask('rawr/guard/set', { threadId: thread.summary.threadId, until });
+  recorded(thread, words.guarded(guardId, until));
 }
 
 async function pin(session: Session, given: CommandTarget): Promise<void> {
@@ -113,9 +88,12 @@ async function answerWith(session: Session, surfaces: Surfaces, answer: Partial<
     return;
   }
   await session.answer(threadId, sequenceId, choice);
-  if (choice !== 'snooze') return;
+  if (choice !== 'snooze') {
+    vscode.window.setStatusBarMessage(words.recorded(choice), 8_000);
+    return;
+  }
   const longer = l10n.t('Longer…');
-  const snoozed = words.recorded('snooze', SNOOZE);
+  const snoozed = words.recorded('snooze', words.SNOOZE);
   void vscode.window.showInformationMessage(snoozed, longer).then((more) => {
     if (more) void vscode.commands.executeCommand('rawr.guard', { threadId });
   });
@@ -123,7 +101,7 @@ async function answerWith(session: Session, surfaces: Surfaces, answer: Partial<
 
 async function answer(session: Session, surfaces: Surfaces, given: CommandTarget): Promise<void> {
   const { threadId } = about(given);
-  const thread = threadId === undefined ? session.active : session.threads.get(threadId);
+  const thread = threadId === undefined ? session.answerable : session.threads.get(threadId);
   const banner = thread?.banner;
   const choices = banner?.headsUp.choices ?? [];
   if (!banner || choices.length === 0) {
@@ -131,11 +109,8 @@ async function answer(session: Session, surfaces: Surfaces, given: CommandTarget
     return;
   }
   const { sequenceId } = banner.headsUp;
-  const items = choices.map(({ choice, label }) => ({ label: words.translated(label), choice }));
-  const options = { title: banners.title(banner), placeHolder: banners.why(banner) };
-  const chosen = await vscode.window.showQuickPick(items, options);
-  if (chosen)
-    await answerWith(session, surfaces, { threadId: banner.threadId, sequenceId, choice: chosen.choice });
+  const choice = await pickAnswer(banner, thread);
+  if (choice) await answerWith(session, surfaces, { threadId: banner.threadId, sequenceId, choice });
 }
 
 async function compactNow(session: Session, given: CommandTarget): Promise<void> {
@@ -150,17 +125,20 @@ async function compactNow(session: Session, given: CommandTarget): Promise<void>
 }
 
 async function respond(session: Session, given: CommandTarget, choice: 'snooze' | 'cancel'): Promise<void> {
-  const thread = await meant(session, given);
+  const isGiven = about(given).threadId !== undefined;
+  const thread = isGiven
+    ? await meant(session, given)
+    : (session.answerable ?? (await meant(session, given)));
   if (!thread) return;
   await session.answer(thread.summary.threadId, thread.sequenceId, choice);
-  recorded(thread, words.recorded(choice, choice === 'snooze' ? SNOOZE : undefined));
+  recorded(thread, words.recorded(choice, choice === 'snooze' ? words.SNOOZE : undefined));
 }
 
 async function openScratch(session: Session, given: CommandTarget): Promise<void> {
   const thread = await meant(session, given);
   if (!thread) return;
   const { path, exists } = await session.ask('rawr/scratch/path', { threadId: thread.summary.threadId });
-  if (!exists) throw new Error(l10n.t('The agent has written no notes yet: {0}', path));
+  if (!exists) throw new NothingToDo(l10n.t('The agent has written no notes yet: {0}', path));
   await vscode.window.showTextDocument(vscode.Uri.file(path));
 }
 
@@ -168,9 +146,17 @@ async function openPacket(session: Session, surfaces: Surfaces, given: CommandTa
   const thread = await meant(session, given);
   if (!thread) return;
   const { threadId } = thread.summary;
-  const running = about(given).sequenceId ?? thread.sequenceId;
-  const sequenceId = running ?? (await session.ask('rawr/packet/get', { threadId })).sequenceId;
+  const sequenceId = about(given).sequenceId ?? thread.sequenceId ?? (await lastPacket(session, threadId));
   await surfaces.packets.open(threadId, sequenceId);
+}
+
+/** The sequence of the latest packet. */
+async function lastPacket(session: Session, threadId: string): Promise<string> {
+  try {
+    return (await session.ask('rawr/packet/get', { threadId })).sequenceId;
+  } catch (error) {
+    throw isNoSequence(error) ? new NothingToDo(l10n.t('There is no packet yet.')) : error;
+  }
 }
 
 async function openConfig(session: Session): Promise<void> {
@@ -222,6 +208,8 @@ export function register(session: Session, surfaces: Surfaces): vscode.Disposabl
     command('rawr.openScratch', (given: CommandTarget) => openScratch(session, given)),
     command('rawr.openPacket', (given: CommandTarget) => openPacket(session, surfaces, given)),
     command('rawr.handOver', (uri?: vscode.Uri) => surfaces.packets.handOver(uri)),
+    command('rawr.discardPacket', (uri?: vscode.Uri) => surfaces.packets.discard(uri)),
+    command('rawr.savePacketAs', (uri?: vscode.Uri) => surfaces.packets.saveAs(uri)),
     command('rawr.explain', explain),
     command('rawr.openPreview', (uri?: vscode.Uri) => openPreview(session, uri)),
     command('rawr.openPrompt', () => openPrompt(session)),

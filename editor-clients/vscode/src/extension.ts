@@ -3,24 +3,29 @@ import * as l10n from '@vscode/l10n';
 import * as vscode from 'vscode';
 import { type Surfaces, register } from './commands';
 import { PacketTexts } from './model/packetTexts';
-import { status } from './model/status';
-import { Threads } from './model/threads';
+import { type Status, failed, status } from './model/status';
+import { Threads, runs } from './model/threads';
 import type { Channels, Connection } from './server/connection';
 import { DraftFolder } from './server/draftFolder';
-import { type Listener, Supervisor } from './server/supervisor';
+import { type ServerState, type SupervisorHost, Supervisor } from './server/supervisor';
+import { find } from './server/binary';
+import { places, system } from './server/system';
 import { offerInTerminals } from './server/terminals';
 import { Session, shown } from './session';
 import { OF_THE_SERVER, folders, settings } from './settings';
+import { setContexts } from './surface/contexts';
+import { DeadlineRedraw } from './surface/deadlineRedraw';
 import { DecisionView } from './surface/decisionView';
 import { Demo } from './surface/demo';
 import { highlight } from './surface/highlighting';
 import { Notices } from './surface/notices';
+import { ServerNotice } from './surface/serverNotice';
 import { PacketEditor } from './surface/packetEditor';
 import { StatusBar } from './surface/statusBar';
 import { ThreadsView } from './surface/tree';
 import { Watch } from './watch';
 
-let supervisor: Supervisor | undefined;
+let supervisor: Supervisor<Connection> | undefined;
 
 export function activate(context: vscode.ExtensionContext): void {
   if (vscode.l10n.bundle) l10n.config({ contents: vscode.l10n.bundle });
@@ -28,27 +33,64 @@ export function activate(context: vscode.ExtensionContext): void {
   const threads = new Threads();
   const [bar, notices, view] = [new StatusBar(), new Notices(), new ThreadsView(threads)];
   const draw = (): void => {
-    bar.show(status(session.active, Date.now()));
+    bar.show(barStatus(session));
     notices.update(threads);
     view.refresh();
     surfaces.packets.refresh();
+    setContexts(threads);
+    redraw.schedule(threads.banners);
   };
+  const redraw = new DeadlineRedraw(draw);
   const session = new Session(threads, draw);
   const drafts = vscode.Uri.joinPath(context.storageUri ?? context.globalStorageUri, 'drafts');
   const packets = new PacketEditor(session, new PacketTexts(new DraftFolder(drafts.fsPath)));
-  const decisions = new DecisionView(session, context.workspaceState);
-  const surfaces = { packets, decisions, demo: new Demo() };
+  const surfaces = {
+    packets,
+    decisions: new DecisionView(session, context.workspaceState),
+    demo: new Demo(),
+  };
   const watching = new Watching(session, notices, surfaces, channels, context);
-  const started = new Supervisor(context, channels, watching);
+  const notice = new ServerNotice(context, channels.log);
+  const stateChanged = (state: ServerState): void => {
+    session.failure = state.kind === 'failed' ? state.why : undefined;
+    notice.show(state);
+    session.changed();
+  };
+  const started = new Supervisor(host(context, channels, watching, stateChanged));
   supervisor = started;
-  context.subscriptions.push(bar, notices, view, packets, decisions, surfaces.demo, started, watching);
-  context.subscriptions.push(register(session, surfaces), decisions.register(), highlight());
-  context.subscriptions.push(...upkeep(started, watching, channels));
+  context.subscriptions.push(bar, view, ...Object.values(surfaces), started, watching, redraw);
+  context.subscriptions.push(register(session, surfaces), surfaces.decisions.register(), highlight());
+  context.subscriptions.push(...upkeep(started, context, watching, channels));
   void shown(() => started.restart());
 }
 
 export async function deactivate(): Promise<void> {
   await supervisor?.stop();
+}
+
+function barStatus(session: Session): Status | undefined {
+  if (session.failure !== undefined) return failed(session.failure);
+  return status(session.active, session.threads.all.filter(runs).length, Date.now());
+}
+
+function host(
+  context: vscode.ExtensionContext,
+  channels: Channels,
+  watching: Watching,
+  stateChanged: (state: ServerState) => void,
+): SupervisorHost<Connection> {
+  return {
+    log: channels.log,
+    find: () => find(places(context), system),
+    create: async (binary, closed) => {
+      // Loaded lazily, because it is half of the bundle.
+      const { Connection } = await import('./server/connection');
+      return new Connection(binary, settings(), channels, closed);
+    },
+    up: (connection) => watching.up(connection),
+    down: () => watching.down(),
+    stateChanged,
+  };
 }
 
 function openChannels(context: vscode.ExtensionContext): Channels {
@@ -68,7 +110,7 @@ function openChannels(context: vscode.ExtensionContext): Channels {
 }
 
 /** Restores the watched threads after a restart of the sidecar, and clears the surfaces when it ends. */
-class Watching implements Listener, vscode.Disposable {
+class Watching implements vscode.Disposable {
   private watch: Watch | undefined;
 
   constructor(
@@ -108,6 +150,7 @@ class Watching implements Listener, vscode.Disposable {
   }
 
   async refresh(): Promise<void> {
+    await this.session.sidecar();
     await this.watch?.refresh();
   }
 
@@ -124,12 +167,21 @@ class Watching implements Listener, vscode.Disposable {
   }
 }
 
-function upkeep(started: Supervisor, watching: Watching, channels: Channels): vscode.Disposable[] {
+function upkeep(
+  started: Supervisor<Connection>,
+  context: vscode.ExtensionContext,
+  watching: Watching,
+  channels: Channels,
+): vscode.Disposable[] {
   const { workspace, commands } = vscode;
   const restart = (): void => void shown(() => started.restart());
   return [
     commands.registerCommand('rawr.restart', restart),
     commands.registerCommand('rawr.refresh', () => shown(() => watching.refresh())),
+    commands.registerCommand('rawr.howToInstall', () => {
+      const page = vscode.Uri.joinPath(context.extensionUri, 'media', 'install.md');
+      return commands.executeCommand('markdown.showPreview', page);
+    }),
     commands.registerCommand('rawr.showLog', () => channels.log.show()),
     commands.registerCommand('rawr.showTrace', () => channels.trace().show()),
     workspace.onDidGrantWorkspaceTrust(restart),

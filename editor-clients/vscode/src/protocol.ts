@@ -1,5 +1,8 @@
 // Generated from protocol-schema by `npm run protocol`; do not edit.
 
+/** The version of the protocol that these types describe. */
+export const PROTOCOL_VERSION = 1;
+
 /** What rawr asks a host to do. */
 export type Action = {
   kind: 'inject_turn';

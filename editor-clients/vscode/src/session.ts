@@ -1,22 +1,27 @@
 // The state that all surfaces share: the threads, the current sidecar, and the user's responses.
 import * as l10n from '@vscode/l10n';
 import * as vscode from 'vscode';
-import { type Thread, type Threads, active } from './model/threads';
+import { type Thread, type Threads, active, canRespond } from './model/threads';
 import type { Choice, Phase, Requests, SequenceRespondParams } from './protocol';
 import type { Connection } from './server/connection';
-import { type OfThread, askOfThread, said } from './sidecar';
+import * as words from './model/words';
+import { type OfThread, askOfThread, isTooLate, said } from './sidecar';
 
 const START_WITHIN_MS = 10_000;
 
 export class NotRunning extends Error {
-  constructor() {
-    super(l10n.t('The rawr sidecar is not running.'));
+  constructor(why: string | undefined) {
+    super(why ?? l10n.t('The rawr sidecar is not running.'));
   }
 }
+
+/** There is nothing to do; told as information, because it is no failure. */
+export class NothingToDo extends Error {}
 
 export class Session {
   private current: Connection | undefined;
   private readonly waiting = new Set<() => void>();
+  private why: string | undefined;
   /** The thread that the user chose for the status bar. */
   chosen: string | undefined;
 
@@ -29,25 +34,45 @@ export class Session {
     return active(this.threads, this.chosen);
   }
 
+  /** The active thread if its compaction can be answered, else the latest of which it can. */
+  get answerable(): Thread | undefined {
+    const { active } = this;
+    return active && canRespond(active) ? active : this.threads.all.find(canRespond);
+  }
+
   get connection(): Connection | undefined {
     return this.current;
   }
 
   set connection(connection: Connection | undefined) {
     this.current = connection;
+    this.wake();
+  }
+
+  /** Why there is no sidecar and none will come. Requests then fail at once. */
+  set failure(why: string | undefined) {
+    this.why = why;
+    if (why !== undefined) this.wake();
+  }
+
+  get failure(): string | undefined {
+    return this.why;
+  }
+
+  private wake(): void {
     for (const resolve of this.waiting) resolve();
     this.waiting.clear();
   }
 
   /** The sidecar. Waits for one that is starting. */
   async sidecar(): Promise<Connection> {
-    if (!this.current) {
+    if (!this.current && this.why === undefined) {
       await new Promise<void>((resolve) => {
         this.waiting.add(resolve);
         setTimeout(resolve, START_WITHIN_MS);
       });
     }
-    if (!this.current) throw new NotRunning();
+    if (!this.current) throw new NotRunning(this.why);
     return this.current;
   }
 
@@ -67,7 +92,11 @@ export class Session {
 
   /** Records a response. The thread's owner acts on it. */
   async respond(params: SequenceRespondParams): Promise<Phase> {
-    const { phase } = await this.ask('rawr/sequence/respond', params);
+    const { phase } = await this.ask('rawr/sequence/respond', params).catch((error: unknown) => {
+      throw isTooLate(error)
+        ? new NothingToDo(words.tooLate(params.choice, params.sequenceId !== undefined))
+        : error;
+    });
     this.threads.responded(params);
     const thread = this.threads.get(params.threadId);
     if (thread) thread.summary = { ...thread.summary, phase };
@@ -82,7 +111,12 @@ export class Session {
   }
 
   answer(threadId: string, sequenceId: string | undefined, choice: Choice): Promise<Phase> {
-    return this.respond({ threadId, sequenceId, choice, ...(choice === 'snooze' ? { turns: 1 } : {}) });
+    return this.respond({
+      threadId,
+      sequenceId,
+      choice,
+      ...(choice === 'snooze' ? { turns: words.SNOOZE.turns } : {}),
+    });
   }
 }
 
@@ -91,6 +125,14 @@ export async function shown(work: () => Promise<unknown>): Promise<void> {
   try {
     await work();
   } catch (error) {
-    void vscode.window.showErrorMessage(said(error));
+    if (error instanceof NothingToDo) void vscode.window.showInformationMessage(error.message);
+    else if (error instanceof NotRunning) void offerRestart(error);
+    else void vscode.window.showErrorMessage(said(error));
   }
+}
+
+async function offerRestart(error: NotRunning): Promise<void> {
+  const again = l10n.t('Try Again');
+  if ((await vscode.window.showErrorMessage(error.message, again)) !== again) return;
+  await vscode.commands.executeCommand('rawr.restart');
 }

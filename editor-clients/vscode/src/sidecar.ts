@@ -16,9 +16,21 @@ export type OfThread = {
 }[keyof Requests];
 
 const UNKNOWN_THREAD = -31001;
+const NO_SEQUENCE = -31006;
+const NOT_NOW = -31009;
 
 function has(code: number, error: unknown): boolean {
   return typeof error === 'object' && error !== null && 'code' in error && error.code === code;
+}
+
+/** Whether a request was refused because no such sequence runs. */
+export function isNoSequence(error: unknown): boolean {
+  return has(NO_SEQUENCE, error);
+}
+
+/** Whether an answer was refused because its sequence has ended, was answered, or has gone on. */
+export function isTooLate(error: unknown): boolean {
+  return isNoSequence(error) || has(NOT_NOW, error);
 }
 
 /** Opens a thread as an observer, which does not affect its host. */

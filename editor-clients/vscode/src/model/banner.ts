@@ -23,8 +23,7 @@ export function title({ headsUp }: Banner): string {
 
 /** The reason, the usage, and the boundaries. */
 export function why({ headsUp }: Banner): string {
-  const facts = [words.left(headsUp.percentRemaining), ...(headsUp.tier ? [words.tier(headsUp.tier)] : [])];
-  return `${headsUp.reason} (${facts.join(', ')})`;
+  return `${headsUp.reason} (${words.pressure(headsUp.percentRemaining, headsUp.tier).join(', ')})`;
 }
 
 /** The progress of the sequence. */
@@ -39,6 +38,13 @@ export function deadline({ headsUp }: Banner, nowMs: number): string[] {
   const { deadlineAtMs, deadlineLabel } = headsUp;
   if (deadlineAtMs === undefined || deadlineLabel === undefined) return [];
   return [`${words.translated(deadlineLabel)} ${words.remaining(deadlineAtMs, nowMs)}`];
+}
+
+/** The same in minutes, for texts that are not redrawn each second. */
+export function roughDeadline({ headsUp }: Banner, nowMs: number): string[] {
+  const { deadlineAtMs, deadlineLabel } = headsUp;
+  if (deadlineAtMs === undefined || deadlineLabel === undefined) return [];
+  return [`${words.translated(deadlineLabel)} ${words.remainingRoughly(deadlineAtMs, nowMs)}`];
 }
 
 /** Escapes untrusted texts, so that they cannot become links of a notification. */

@@ -12,12 +12,13 @@ h1 { font-size: 1.4em; } h2 { font-size: 1.1em; margin-top: 1.6em; }
 a { color: var(--vscode-textLink-foreground); } a:focus-visible { outline: 1px solid var(--vscode-focusBorder); }
 table { border-collapse: collapse; width: 100%; }
 th, td { text-align: left; padding: .25em .8em .25em 0; vertical-align: top; border-bottom: 1px solid var(--vscode-widget-border, transparent); }
-.fail td:first-child, .fail b { color: var(--vscode-testing-iconFailed); } .pass td:first-child { color: var(--vscode-testing-iconPassed); }
+.fail td:first-child, .fail b { color: var(--vscode-list-errorForeground); }
 .not_reached { color: var(--vscode-descriptionForeground); }
 svg { width: 100%; max-width: 46em; } svg text { fill: var(--vscode-descriptionForeground); font-size: 11px; }
-.grid { stroke: var(--vscode-widget-border, #8884); } polyline { fill: none; stroke: var(--vscode-charts-blue); stroke-width: 1.5; }
-.plain { fill: var(--vscode-charts-blue); } .boundary { fill: var(--vscode-charts-orange); }
-.compaction { fill: var(--vscode-charts-purple); opacity: .6; } .ring { fill: none; stroke: var(--vscode-focusBorder); stroke-width: 1.5; }
+.grid { stroke: var(--vscode-widget-border, #8884); } polyline { fill: none; stroke: var(--vscode-foreground); stroke-width: 1.5; }
+.plain, .boundary, .compaction { stroke: var(--vscode-contrastBorder, transparent); }
+.plain { fill: var(--vscode-foreground); } .boundary { fill: var(--vscode-editorWarning-foreground); }
+.compaction { fill: var(--vscode-descriptionForeground); } .ring { fill: none; stroke: var(--vscode-focusBorder); stroke-width: 1.5; }
 summary { cursor: pointer; margin-top: .5em; } summary:focus-visible { outline: 1px solid var(--vscode-focusBorder); }
 .note { color: var(--vscode-descriptionForeground); }
 `;

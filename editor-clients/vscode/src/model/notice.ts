@@ -1,8 +1,11 @@
-// The notification of a banner. Answers are links, because a notification with progress stays until its sequence ends and then
-// closes by itself, and one with buttons does neither.
-import type { Choice } from '../protocol';
+// The message of a banner, with buttons, and the message of a sequence that ended without an answer. An editor cannot change or
+// close a message, so its text must stay true: progress is shown elsewhere, and a late answer is refused by the sidecar.
+import * as l10n from '@vscode/l10n';
+import type { Choice, OfferedChoice } from '../protocol';
 import * as banners from './banner';
 import { type Banner } from './banner';
+import { name } from './name';
+import type { Thread } from './threads';
 import * as words from './words';
 
 export interface Answer {
@@ -11,14 +14,36 @@ export interface Answer {
   choice: Choice;
 }
 
-export function notice(banner: Banner): string {
-  const { threadId } = banner;
-  const { sequenceId, choices } = banner.headsUp;
-  const links = choices.map(({ choice, label }) => link(label, { threadId, sequenceId, choice }));
-  const said = [banners.title(banner), banners.why(banner), banners.now(banner)].filter(Boolean).join(' · ');
-  return [banners.harmless(said), links.join(' | ')].filter(Boolean).join(' — ');
+/** The buttons by their place. The first is also a shortcut's, so it never stops a compaction; canceling is in the menus. */
+const BUTTONS: Choice[] = ['approve', 'compact_now', 'edit_packet', 'snooze'];
+
+export interface Button {
+  title: string;
+  choice: Choice;
 }
 
-function link(label: string, answer: Answer): string {
-  return `[${words.translated(label)}](command:rawr.answerWith?${encodeURIComponent(JSON.stringify([answer]))})`;
+export function buttons({ headsUp: { choices } }: Banner): Button[] {
+  const offered = BUTTONS.flatMap((choice) => choices.find((one) => one.choice === choice) ?? []);
+  return offered.map(({ choice, label }: OfferedChoice) => ({ title: words.translated(label), choice }));
+}
+
+/** A plain sentence, which is also the message's accessible name. */
+export function notice(banner: Banner, thread: Thread | undefined): string {
+  const whose = thread
+    ? l10n.t('rawr, {0}: {1}', name(thread), banners.title(banner))
+    : banners.title(banner);
+  return banners.harmless(`${whose}. ${capitalized(banners.why(banner))}.`);
+}
+
+function capitalized(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+/** What ended a sequence that waited for approval; undefined if somewhere a person did. */
+export function expiry(before: Banner, thread: Thread | undefined): string | undefined {
+  const fate = thread?.summary.lastFate;
+  const isOver = thread?.sequenceId !== before.headsUp.sequenceId;
+  if (before.headsUp.stage !== 'awaiting_approval' || !isOver || !thread) return undefined;
+  if (!fate || !['dropped', 'called_off'].includes(fate.status) || fate.by !== undefined) return undefined;
+  return banners.harmless(l10n.t('rawr, {0}: the compaction was {1}.', name(thread), fate.text));
 }

@@ -3,23 +3,20 @@ import * as l10n from '@vscode/l10n';
 import { deadline, offers } from './banner';
 import type { Thread } from './threads';
 
-export type PacketState = 'editable' | 'handed' | 'past';
+/** `late` is a text that the user wrote and did not deliver before the compaction ended. */
+export type PacketState = 'editable' | 'handed' | 'late' | 'past';
 
 /** The state of a packet, from the banner of its thread. */
-export function packetState(thread: Thread | undefined, sequenceId: string): PacketState {
+export function packetState(thread: Thread | undefined, sequenceId: string, isEdited: boolean): PacketState {
+  const over = isEdited ? 'late' : 'past';
   const banner = thread?.banner;
-  if (!banner || banner.headsUp.sequenceId !== sequenceId) return 'past';
+  if (!banner || banner.headsUp.sequenceId !== sequenceId) return over;
   if (thread.handedOver === sequenceId) return 'handed';
-  return offers(banner, 'edit_packet') ? 'editable' : 'past';
+  return offers(banner, 'edit_packet') ? 'editable' : over;
 }
 
-/** Whether its sequence has ended. False if the thread's details are not loaded. */
-export function isOver(thread: Thread | undefined, sequenceId: string): boolean {
-  return thread?.details !== undefined && thread.sequenceId !== sequenceId;
-}
-
-export function packetLine(thread: Thread | undefined, sequenceId: string, nowMs: number): string {
-  switch (packetState(thread, sequenceId)) {
+export function packetLine(state: PacketState, thread: Thread | undefined, nowMs: number): string {
+  switch (state) {
     case 'editable': {
       const banner = thread?.banner;
       const left = banner ? deadline(banner, nowMs) : [];
@@ -31,6 +28,8 @@ export function packetLine(thread: Thread | undefined, sequenceId: string, nowMs
     }
     case 'handed':
       return l10n.t('This packet was handed over');
+    case 'late':
+      return l10n.t('Too late: this compaction is over, and your text was not handed over');
     case 'past':
       return l10n.t('The packet of a past compaction (read-only)');
   }

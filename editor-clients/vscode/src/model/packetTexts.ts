@@ -65,9 +65,15 @@ export class PacketTexts {
     this.texts.set(keyOf(name), { ...known, text });
   }
 
-  /** The packet was delivered, or its sequence ended. The shown text stays until the window closes. */
+  /** The packet was delivered. The shown text stays until the window closes. */
   drop(name: PacketName): void {
     if (this.draft(name)) this.keep(this.others(name));
+  }
+
+  /** Removes the draft and the shown text. */
+  forget(name: PacketName): void {
+    this.drop(name);
+    this.texts.delete(keyOf(name));
   }
 
   get drafts(): readonly Draft[] {

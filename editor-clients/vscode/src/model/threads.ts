@@ -8,6 +8,7 @@ import type {
   ThreadChangedNotification,
   ThreadGetResult,
   ThreadSummary,
+  Tier,
 } from '../protocol';
 import { type Banner, isOfSequence } from './banner';
 
@@ -75,8 +76,8 @@ export class Threads {
       else this.early.delete(news.threadId);
       return false;
     }
-    const { phase, tier, percentRemaining, breaker, lastFate, proposal } = news;
-    const told = { phase, tier, percentRemaining, breaker, lastFate, proposal };
+    const { phase, tier, percentRemaining, breaker, lastFate, proposal, title } = news;
+    const told = { phase, tier, percentRemaining, breaker, lastFate, proposal, title };
     thread.summary = { ...thread.summary, ...told, updatedAtMs: nowMs };
     thread.sequenceId = news.sequenceId;
     thread.banner = bannerIn(news.threadId, news.headsUp);
@@ -122,9 +123,44 @@ export function runs(thread: Thread): boolean {
   return thread.summary.owner !== undefined || thread.summary.open;
 }
 
-/** The thread in the status bar: one that waits for an answer, then the chosen one, then the latest. */
+/** Whether a sequence of the thread runs and can be answered or followed. */
+export function isAsking(thread: Thread): boolean {
+  return thread.banner !== undefined && isOfSequence(thread.banner);
+}
+
+/** Whether the thread has a banner that can be answered. */
+export function isAnswerable(thread: Thread): boolean {
+  return (thread.banner?.headsUp.choices.length ?? 0) > 0;
+}
+
+/** Whether its compaction can be stopped or hurried; a proposed one has no banner. */
+export function canRespond(thread: Thread): boolean {
+  return isAnswerable(thread) || thread.summary.proposal !== undefined;
+}
+
+/** Whether a sequence runs or ran, so that there may be a packet. */
+export function hasPacket({ sequenceId, details }: Thread): boolean {
+  return (
+    sequenceId !== undefined || (details?.decisions.some((one) => one.sequenceId !== undefined) ?? false)
+  );
+}
+
+const TIERS: Record<Tier, number> = { early: 1, ready: 2, asap: 3, emergency: 4 };
+
+/** How much a thread needs attention: asking, an emergency, chosen by the user, then its tier. */
+function urgency(thread: Thread, chosen: string | undefined): number[] {
+  const { tier, threadId } = thread.summary;
+  const ranks = [isAsking(thread), tier === 'emergency', threadId === chosen].map(Number);
+  return [...ranks, tier ? TIERS[tier] : 0];
+}
+
+function compare(a: readonly number[], b: readonly number[]): number {
+  const at = a.findIndex((value, index) => value !== b[index]);
+  return at < 0 ? 0 : (b[at] ?? 0) - (a[at] ?? 0);
+}
+
+/** The thread in the status bar: the most urgent one; of equal ones the latest. */
 export function active(threads: Threads, chosen: string | undefined): Thread | undefined {
   const running = threads.all.filter(runs);
-  const asking = running.find((thread) => thread.banner && isOfSequence(thread.banner));
-  return asking ?? running.find((thread) => thread.summary.threadId === chosen) ?? running[0];
+  return running.sort((a, b) => compare(urgency(a, chosen), urgency(b, chosen)))[0];
 }

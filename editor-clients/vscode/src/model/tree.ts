@@ -1,9 +1,10 @@
 // The rows of the threads view: threads with their details. Rows are data; a view draws them.
 import * as l10n from '@vscode/l10n';
-import type { Decision, GateOutcome, GateResult, Guard, PlanStep, StepStatus, Tier } from '../protocol';
+import type { Decision, Guard, PlanStep, StepStatus, Tier } from '../protocol';
 import * as banners from './banner';
-import { name } from './status';
-import { type Thread, type Threads, runs } from './threads';
+import { decisionRow } from './decisionRows';
+import { name, place } from './name';
+import { type Thread, type Threads, isAnswerable, isAsking, runs } from './threads';
 import * as words from './words';
 
 export interface Row {
@@ -37,9 +38,9 @@ export function rows(threads: Threads, nowMs: number): Row[] {
 }
 
 function threadRow(thread: Thread, nowMs: number): Row {
-  const { summary, banner } = thread;
+  const { summary } = thread;
   const { threadId, tier } = summary;
-  const facts = [words.left(summary.percentRemaining), ...(tier ? [words.tier(tier)] : [])];
+  const facts = [...place(thread), ...words.pressure(summary.percentRemaining, tier)];
   facts.push(runs(thread) ? words.phase(summary.phase) : words.ago(summary.updatedAtMs, nowMs));
   return {
     // VS Code applies the expansion state only to new rows.
@@ -49,32 +50,49 @@ function threadRow(thread: Thread, nowMs: number): Row {
     tooltip: [threadId, summary.cwd, ...(summary.owner ? [l10n.t('Run by {0}', summary.owner)] : [])].join(
       '\n',
     ),
-    icon: banner && banners.isOfSequence(banner) ? 'warning' : runs(thread) ? 'pulse' : 'circle-outline',
-    color: runs(thread) ? tierColor(tier) : undefined,
-    context: `thread${runs(thread) ? '.running' : ''}${banner && banner.headsUp.choices.length > 0 ? '.asking' : ''}`,
+    icon: isAsking(thread) ? 'warning' : runs(thread) ? 'pulse' : 'circle-outline',
+    color: rowColor(thread),
+    context: threadContext(thread),
     children: [...bannerRows(thread, nowMs), ...pausedRows(thread), ...detailRows(thread, nowMs)],
     open: runs(thread),
     about: { threadId, sequenceId: thread.sequenceId },
   };
 }
 
-function tierColor(tier: Tier | undefined): string | undefined {
-  return tier && `rawr.tier.${tier}`;
+function threadContext(thread: Thread): string {
+  const { proposal } = thread.summary;
+  const states = { running: runs(thread), asking: isAnswerable(thread), proposed: proposal !== undefined };
+  return ['thread', ...Object.entries(states).flatMap(([state, holds]) => (holds ? [state] : []))].join('.');
+}
+
+/** Colors that are readable in every theme. A normal tier needs none. */
+const TIER_COLORS: Partial<Record<Tier, string>> = {
+  asap: 'list.warningForeground',
+  emergency: 'list.errorForeground',
+};
+
+function rowColor(thread: Thread): string | undefined {
+  const { tier } = thread.summary;
+  if (!runs(thread)) return undefined;
+  return (tier && TIER_COLORS[tier]) ?? (isAsking(thread) ? 'list.warningForeground' : undefined);
 }
 
 function bannerRows(thread: Thread, nowMs: number): Row[] {
   const { banner } = thread;
   if (!banner) return [];
   const { threadId } = banner;
-  const { sequenceId, boundaries, message, choices, deadlineAtMs } = banner.headsUp;
+  const { sequenceId, boundaries, message, choices } = banner.headsUp;
   const lines = [banners.why(banner), message];
   if (boundaries.length > 0) lines.push(l10n.t('Triggered by: {0}', words.boundaries(boundaries)));
-  const left = deadlineAtMs === undefined ? [] : [words.remaining(deadlineAtMs, nowMs)];
+  const deadline = banners.roughDeadline(banner, nowMs);
+  lines.push(...deadline);
   return [
     {
       id: `${threadId}/banner`,
       label: banners.title(banner),
-      description: [banners.now(banner), words.boundaries(boundaries), ...left].filter(Boolean).join(' · '),
+      description: [banners.now(banner), words.boundaries(boundaries), ...deadline]
+        .filter(Boolean)
+        .join(' · '),
       tooltip: lines.join('\n'),
       icon: 'bell-dot',
       color: 'list.warningForeground',
@@ -151,7 +169,7 @@ const MOST_DECISIONS = 10;
 const STEPS: Record<StepStatus, [icon: string, color: string | undefined]> = {
   pending: ['circle-large-outline', undefined],
   in_progress: ['arrow-right', undefined],
-  completed: ['pass', 'testing.iconPassed'],
+  completed: ['pass', undefined],
 };
 
 function planRow(threadId: string, step: PlanStep, at: number): Row {
@@ -233,57 +251,5 @@ function ofDecision(threadId: string, decision: Decision, nowMs: number, kept: S
     icon: compaction?.status === 'failed' ? 'error' : 'fold',
     context: 'compaction',
     about: { threadId, decisionId, sequenceId },
-  };
-}
-
-const GATES: Record<GateOutcome, [icon: string, color: string | undefined]> = {
-  pass: ['pass', 'testing.iconPassed'],
-  fail: ['error', 'testing.iconFailed'],
-  bypassed: ['debug-step-over', 'testing.iconQueued'],
-  not_reached: ['circle-outline', 'disabledForeground'],
-};
-
-function decisionRow(threadId: string, decision: Decision, nowMs: number): Row {
-  const { decisionId } = decision;
-  const fired = decision.sequenceId !== undefined;
-  const outcome = decision.fate ? [words.fate(decision.fate, nowMs)] : [];
-  return {
-    id: `${threadId}/decision/${decisionId}`,
-    label: words.outcome(decision),
-    description: [decision.reason, words.ago(decision.atMs, nowMs)].join(' · '),
-    tooltip: [words.decided(decision), decision.reason, ...decision.wouldFireIf, ...outcome].join('\n'),
-    icon: fired ? 'fold' : 'circle-slash',
-    context: 'decision',
-    children: gateRows(threadId, decision),
-    about: { threadId, decisionId },
-  };
-}
-
-/** The gates that decided come first; the others are folded. */
-function gateRows(threadId: string, { decisionId, gates }: Decision): Row[] {
-  const rowsOf = (wanted: GateOutcome): Row[] =>
-    gates.filter(({ outcome }) => outcome === wanted).map((gate) => gateRow(threadId, decisionId, gate));
-  const folded = (outcome: GateOutcome): Row[] => {
-    const children = rowsOf(outcome);
-    const [icon, color] = GATES[outcome];
-    const label = words.gatesWith(outcome, children.length);
-    const id = `${threadId}/decision/${decisionId}/${outcome}`;
-    const about = { threadId, decisionId };
-    return children.length === 0 ? [] : [{ id, label, icon, color, context: 'gates', children, about }];
-  };
-  return [...rowsOf('fail'), ...rowsOf('bypassed'), ...folded('pass'), ...folded('not_reached')];
-}
-
-function gateRow(threadId: string, decisionId: string, { gate, outcome, evidence }: GateResult): Row {
-  const [icon, color] = GATES[outcome];
-  return {
-    id: `${threadId}/decision/${decisionId}/${gate}`,
-    label: words.gate(gate),
-    description: [words.gateOutcome(outcome), evidence].filter(Boolean).join(': '),
-    tooltip: `${gate}\n${evidence}`,
-    icon,
-    color,
-    context: 'gate',
-    about: { threadId, decisionId },
   };
 }

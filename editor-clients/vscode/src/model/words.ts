@@ -117,6 +117,9 @@ export function until(of: Until): string {
   }
 }
 
+/** The length of a snooze. */
+export const SNOOZE = { kind: 'turns', turns: 1 } as const satisfies Until;
+
 /** The confirmation of a response, as in the CLI. */
 export function recorded(choice: Choice, end?: Until): string {
   switch (choice) {
@@ -133,6 +136,14 @@ export function recorded(choice: Choice, end?: Until): string {
     case 'edit_packet':
       return l10n.t('Saved: the compaction continues with this packet.');
   }
+}
+
+/** An answer that the sidecar refused because there is nothing to answer, or no longer. */
+export function tooLate(choice: Choice, wasAsked: boolean): string {
+  if (choice === 'compact_now') return l10n.t('A compaction is already under way.');
+  return wasAsked
+    ? l10n.t('This answer came too late: the compaction has ended, or was already answered.')
+    : l10n.t('There is no compaction to answer right now.');
 }
 
 /** The confirmation of a guard, as in the CLI. */
@@ -172,4 +183,15 @@ export function ago(atMs: number, nowMs: number): string {
 export function remaining(deadlineMs: number, nowMs: number): string {
   const seconds = Math.max(0, Math.ceil((deadlineMs - nowMs) / 1000));
   return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
+}
+
+/** The time left in a text that is not redrawn each second. */
+export function remainingRoughly(deadlineMs: number, nowMs: number): string {
+  const minutes = Math.round((deadlineMs - nowMs) / 60_000);
+  return minutes < 1 ? l10n.t('less than a minute') : l10n.t('{0} min', minutes);
+}
+
+/** "69% left, ready" as separate facts. */
+export function pressure(percent: number | undefined, of: Tier | undefined): string[] {
+  return [left(percent), ...(of ? [tier(of)] : [])];
 }

@@ -14,7 +14,9 @@ import type { Notifications, Requests } from '../protocol';
 import type { Disposable, Sidecar } from '../sidecar';
 import type { Settings } from '../settings';
 import type { Found } from './binary';
+import { protocolVersion } from './compatibility';
 import { showServed } from './showServed';
+import type { Process } from './supervisor';
 
 type ShowDocumentMiddleware = NonNullable<NonNullable<Middleware['window']>['showDocument']>;
 
@@ -71,7 +73,14 @@ function options(settings: Settings, channels: Channels, closed: () => void): La
   };
 }
 
-export class Connection implements Sidecar, Disposable {
+/** The supervisor shows one message about a failure; the library would show one for each request. */
+class QuietClient extends LanguageClient {
+  override error(message: string, data?: unknown): void {
+    super.error(message, data, false);
+  }
+}
+
+export class Connection implements Sidecar, Process {
   private readonly client: LanguageClient;
 
   constructor(
@@ -81,7 +90,11 @@ export class Connection implements Sidecar, Disposable {
     closed: () => void,
   ) {
     const server: ServerOptions = { command: binary.path, args: ['serve', ...settings.args] };
-    this.client = new LanguageClient('rawr', 'rawr', server, options(settings, channels, closed));
+    this.client = new QuietClient('rawr', 'rawr', server, options(settings, channels, closed));
+  }
+
+  get protocolVersion(): number | undefined {
+    return protocolVersion(this.client.initializeResult?.capabilities);
   }
 
   start(): Promise<void> {

@@ -1,47 +1,53 @@
-// Starts the sidecar and restarts it with increasing waits.
+// Starts the sidecar and restarts it with increasing waits. Independent of `vscode`.
 import * as l10n from '@vscode/l10n';
-import { statSync } from 'node:fs';
-import { homedir } from 'node:os';
-import * as vscode from 'vscode';
 import { said } from '../sidecar';
-import { type Settings, folders, settings } from '../settings';
-import { type Found, NoBinary, type System, find } from './binary';
-import type { Channels, Connection } from './connection';
+import { type Found, NoBinary } from './binary';
+import { Incompatible, checkCompatible } from './compatibility';
 import { BackOff, Serial } from './restarts';
-import { run } from './run';
 
-const VERSION_WITHIN_MS = 5_000;
-
-const system: System = {
-  isFile: (path) => statSync(path, { throwIfNoEntry: false })?.isFile() ?? false,
-  version: (path) => run(path, ['--version'], VERSION_WITHIN_MS),
-};
-
-export interface Listener {
-  /** A sidecar is ready. */
-  up(connection: Connection): Promise<void>;
-  /** The sidecar ended. */
-  down(): void;
+/** A process of the sidecar, as far as its supervisor uses it. */
+export interface Process {
+  /** From the result of `initialize`. */
+  readonly protocolVersion: number | undefined;
+  start(): Promise<void>;
+  stop(): Promise<void>;
+  dispose(): void;
 }
 
-export type State =
-  { kind: 'starting' | 'stopped' } | { kind: 'running'; binary: Found } | { kind: 'failed'; why: string };
+export interface SupervisorLog {
+  info(text: string): void;
+  warn(text: string): void;
+  error(text: string): void;
+}
 
-export class Supervisor implements vscode.Disposable {
+export interface SupervisorHost<P extends Process> {
+  log: SupervisorLog;
+  find(): Promise<Found>;
+  /** Creates a process, which calls `closed` once it has ended by itself. */
+  create(binary: Found, closed: () => void): Promise<P>;
+  /** A sidecar is ready. */
+  up(process: P): Promise<void>;
+  /** The sidecar ended. */
+  down(): void;
+  stateChanged(state: ServerState): void;
+}
+
+/** Why there is no sidecar and none will be started automatically. */
+export type FailureCause = 'missing' | 'incompatible' | 'crashed';
+
+export type ServerState =
+  | { kind: 'starting' | 'stopped' }
+  | { kind: 'running'; binary: Found }
+  | { kind: 'failed'; cause: FailureCause; why: string };
+
+export class Supervisor<P extends Process> {
   private readonly backOff = new BackOff();
   private readonly restarts = new Serial(() => this.startAgain());
-  private readonly stateChanged = new vscode.EventEmitter<void>();
-  readonly onStateChanged = this.stateChanged.event;
-  connection: Connection | undefined;
-  state: State = { kind: 'stopped' };
+  private process: P | undefined;
   private timer: NodeJS.Timeout | undefined;
   private startedAt = 0;
 
-  constructor(
-    private readonly extension: vscode.ExtensionContext,
-    private readonly channels: Channels,
-    private readonly listener: Listener,
-  ) {}
+  constructor(private readonly host: SupervisorHost<P>) {}
 
   /** Restarts the sidecar. Requests during a restart share one further restart. */
   restart(): Promise<void> {
@@ -52,96 +58,79 @@ export class Supervisor implements vscode.Disposable {
 
   async stop(): Promise<void> {
     clearTimeout(this.timer);
-    const { connection } = this;
-    this.connection = undefined;
-    if (!connection) return;
-    this.listener.down();
-    try {
-      await connection.stop();
-    } catch (error) {
-      this.channels.log.warn(`the sidecar did not end in order: ${said(error)}`);
-    }
-    connection.dispose();
-    this.become({ kind: 'stopped' });
+    const { process } = this;
+    if (!process) return;
+    await this.end(process);
+    this.host.stateChanged({ kind: 'stopped' });
   }
 
   dispose(): void {
     clearTimeout(this.timer);
-    this.stateChanged.dispose();
-  }
-
-  private become(state: State): void {
-    this.state = state;
-    this.stateChanged.fire();
   }
 
   private async startAgain(): Promise<void> {
     await this.stop();
-    this.become({ kind: 'starting' });
+    this.host.stateChanged({ kind: 'starting' });
     let binary: Found;
     try {
-      binary = await find(this.places(settings()), system);
+      binary = await this.host.find();
     } catch (error) {
       if (!(error instanceof NoBinary)) throw error;
-      this.fail(error.message);
+      this.fail('missing', error.message);
       return;
     }
-    this.channels.log.info(`${binary.path} (${binary.origin}), version ${binary.version}`);
+    this.host.log.info(`${binary.path} (${binary.origin}), version ${binary.version}`);
     await this.start(binary);
   }
 
   private async start(binary: Found): Promise<void> {
-    // Loaded lazily, because it is half of the bundle.
-    const { Connection } = await import('./connection');
-    const connection: Connection = new Connection(binary, settings(), this.channels, () =>
-      this.closed(connection),
-    );
-    this.connection = connection;
+    const process: P = await this.host.create(binary, () => this.closed(process));
+    this.process = process;
     this.startedAt = Date.now();
     try {
-      await connection.start();
-      this.become({ kind: 'running', binary });
-      await this.listener.up(connection);
+      await process.start();
+      checkCompatible(process.protocolVersion, binary.version);
+      await this.host.up(process);
+      if (this.process === process) this.host.stateChanged({ kind: 'running', binary });
     } catch (error) {
-      this.channels.log.error(`the sidecar did not start: ${said(error)}`);
-      if (this.connection === connection) this.closed(connection);
+      this.host.log.error(`the sidecar did not start: ${said(error)}`);
+      if (this.process !== process) return;
+      if (error instanceof Incompatible) {
+        await this.end(process);
+        this.fail('incompatible', error.message);
+      } else {
+        this.closed(process);
+      }
     }
   }
 
-  private closed(connection: Connection): void {
-    if (this.connection !== connection) return;
-    this.connection = undefined;
-    this.listener.down();
+  /** Stops a process in any state, so that none is left behind. */
+  private async end(process: P): Promise<void> {
+    this.process = undefined;
+    this.host.down();
+    try {
+      await process.stop();
+    } catch (error) {
+      this.host.log.warn(`the sidecar did not end in order: ${said(error)}`);
+    }
+    process.dispose();
+  }
+
+  private closed(process: P): void {
+    if (this.process !== process) return;
+    void this.end(process);
     const wait = this.backOff.ended(Date.now() - this.startedAt);
     if (wait === undefined) {
-      this.fail(l10n.t('The rawr sidecar ended repeatedly. It is not restarted automatically.'));
+      this.fail('crashed', l10n.t('The rawr sidecar ended repeatedly. It is not restarted automatically.'));
       return;
     }
-    this.channels.log.warn(`the sidecar ended; it is started again in ${wait} ms`);
-    this.become({ kind: 'starting' });
+    this.host.log.warn(`the sidecar ended; it is started again in ${wait} ms`);
+    this.host.stateChanged({ kind: 'starting' });
     this.timer = setTimeout(() => void this.restarts.run(), wait);
   }
 
-  private places(of: Settings): Parameters<typeof find>[0] {
-    return {
-      setting: of.path,
-      folders: vscode.workspace.isTrusted ? folders() : [],
-      path: process.env['PATH'] ?? '',
-      extension: this.extension.extensionPath,
-      home: homedir(),
-    };
-  }
-
-  /** Shows one message with its actions. */
-  private fail(why: string): void {
-    this.become({ kind: 'failed', why });
-    this.channels.log.error(why);
-    const [open, again, log] = [l10n.t('Open setting'), l10n.t('Try again'), l10n.t('Show log')];
-    void vscode.window.showErrorMessage(why, open, again, log).then((answer) => {
-      if (answer === open)
-        void vscode.commands.executeCommand('workbench.action.openSettings', 'rawr.server.path');
-      if (answer === again) void this.restart();
-      if (answer === log) this.channels.log.show();
-    });
+  private fail(cause: FailureCause, why: string): void {
+    this.host.log.error(why);
+    this.host.stateChanged({ kind: 'failed', cause, why });
   }
 }

@@ -2,7 +2,7 @@
 import * as l10n from '@vscode/l10n';
 import * as vscode from 'vscode';
 import { decisionPage } from '../model/decisionPage';
-import { name } from '../model/status';
+import { name } from '../model/name';
 import type { Session } from '../session';
 
 const TYPE = 'rawr.decision';

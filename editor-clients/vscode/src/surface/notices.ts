@@ -1,41 +1,31 @@
-// Notifications: one for each sequence, from its banner to its end, and short ones for recommendations.
+// Messages: one for each banner, and short ones for results.
 import * as l10n from '@vscode/l10n';
 import * as vscode from 'vscode';
 import * as banners from '../model/banner';
 import type { Banner } from '../model/banner';
-import { type Answer, notice } from '../model/notice';
+import { type Button, buttons, expiry, notice } from '../model/notice';
 import type { Threads } from '../model/threads';
 import * as words from '../model/words';
 import type { CompactionUpdateNotification, SequenceRespondedNotification } from '../protocol';
 import { settings } from '../settings';
 
-interface Shown {
-  sequenceId: string;
-  text: string;
-  report(text: string): void;
-  end(): void;
-}
-
 const BRIEFLY_MS = 8_000;
 
-export class Notices implements vscode.Disposable {
-  private readonly shown = new Map<string, Shown>();
-  private readonly offered = new Set<string>();
+export class Notices {
+  /** The sequences that were announced. */
+  private readonly told = new Set<string>();
+  /** The banners at the last update, by thread. */
+  private before = new Map<string, Banner>();
 
-  /** Shows, updates and closes notifications. */
   update(threads: Threads): void {
-    const wanted = settings().notifications === 'none' ? [] : threads.banners;
-    const byThread = new Map(wanted.map((banner) => [banner.threadId, banner]));
-    for (const [threadId, shown] of this.shown) {
-      const banner = byThread.get(threadId);
-      if (banner && banners.isOfSequence(banner) && banner.headsUp.sequenceId === shown.sequenceId) continue;
-      shown.end();
-      this.shown.delete(threadId);
+    const { notifications } = settings();
+    const current = new Map(threads.banners.map((banner) => [banner.threadId, banner]));
+    if (notifications !== 'none') {
+      for (const banner of current.values())
+        if (notifications === 'all' || banners.isOfSequence(banner)) this.tell(banner, threads);
+      for (const [threadId, banner] of this.before) tellExpiry(banner, threads, current.get(threadId));
     }
-    for (const banner of byThread.values()) {
-      if (banners.isOfSequence(banner)) this.follow(banner);
-      else this.offer(banner);
-    }
+    this.before = current;
   }
 
   compacted(news: CompactionUpdateNotification): void {
@@ -57,50 +47,29 @@ export class Notices implements vscode.Disposable {
     );
   }
 
-  dispose(): void {
-    for (const shown of this.shown.values()) shown.end();
-    this.shown.clear();
-  }
-
-  private follow(banner: Banner): void {
+  /** Closing the message answers nothing; the status bar's item has the choices as well. */
+  private tell(banner: Banner, threads: Threads): void {
     const { threadId } = banner;
-    const { sequenceId } = banner.headsUp;
-    const text = notice(banner);
-    const shown = this.shown.get(threadId);
-    if (!shown) {
-      this.shown.set(threadId, begin({ threadId, sequenceId, choice: 'cancel' }, text));
-    } else if (shown.text !== text) {
-      shown.text = text;
-      shown.report(text);
-    }
-  }
-
-  /** Nothing runs yet, so a message in the status bar is enough. */
-  private offer(banner: Banner): void {
-    const { threadId } = banner;
-    const { sequenceId, stage, choices } = banner.headsUp;
-    if (stage === 'tagged' || settings().notifications !== 'all' || this.offered.has(sequenceId)) return;
-    this.offered.add(sequenceId);
-    const items = choices.map(({ choice, label }) => ({ title: words.translated(label), choice }));
-    const text = banners.harmless(`${banners.title(banner)}: ${banners.why(banner)}`);
-    void vscode.window.showInformationMessage(text, ...items).then((item) => {
+    const { sequenceId, stage } = banner.headsUp;
+    const key = `${threadId}/${sequenceId}`;
+    const items = buttons(banner);
+    if (stage === 'tagged' || items.length === 0 || this.told.has(key)) return;
+    this.told.add(key);
+    void show(banner, notice(banner, threads.get(threadId)), items).then((item) => {
       if (!item) return;
       void vscode.commands.executeCommand('rawr.answerWith', { threadId, sequenceId, choice: item.choice });
     });
   }
 }
 
-/** A notification needs a button to show its whole text and its links. */
-function begin(answer: Answer, text: string): Shown {
-  let end = (): void => undefined;
-  let report: (text: string) => void = () => undefined;
-  const over = new Promise<void>((resolve) => (end = resolve));
-  const options = { location: vscode.ProgressLocation.Notification, title: 'rawr', cancellable: true };
-  void vscode.window.withProgress(options, (progress, token) => {
-    token.onCancellationRequested(() => void vscode.commands.executeCommand('rawr.answerWith', answer));
-    report = (message) => progress.report({ message });
-    report(text);
-    return over;
-  });
-  return { sequenceId: answer.sequenceId, text, report: (message) => report(message), end: () => end() };
+function show(banner: Banner, text: string, items: Button[]): Thenable<Button | undefined> {
+  return banner.headsUp.stage === 'awaiting_approval'
+    ? vscode.window.showWarningMessage(text, ...items)
+    : vscode.window.showInformationMessage(text, ...items);
+}
+
+function tellExpiry(before: Banner, threads: Threads, current: Banner | undefined): void {
+  if (current?.headsUp.sequenceId === before.headsUp.sequenceId) return;
+  const text = expiry(before, threads.get(before.threadId));
+  if (text !== undefined) void vscode.window.showInformationMessage(text);
 }

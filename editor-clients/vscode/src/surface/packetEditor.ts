@@ -2,10 +2,12 @@
 // automatically; a command delivers it. A draft must not replace a packet that was written later.
 import * as l10n from '@vscode/l10n';
 import * as vscode from 'vscode';
-import { type PacketState, isOver, packetLine, packetState } from '../model/packet';
+import { type PacketState, packetLine, packetState } from '../model/packet';
 import type { PacketName, PacketText, PacketTexts } from '../model/packetTexts';
 import type { PacketChangedNotification } from '../protocol';
-import { type Session, shown } from '../session';
+import { NothingToDo, type Session, shown } from '../session';
+import { isNoSequence } from '../sidecar';
+import { packetLenses } from './packetLenses';
 
 export const SCHEME = 'rawr-packet';
 /** The delay of lens changes, so that a slow editor can load the lenses between two changes. */
@@ -29,13 +31,25 @@ function nameOf(uri: vscode.Uri): PacketName {
   return { threadId, sequenceId };
 }
 
+function isPacket(uri: vscode.Uri): boolean {
+  return uri.path.endsWith('/packet.md');
+}
+
+/** The packet of a menu, else the one in the active editor. */
+function packetIn(uri: vscode.Uri | undefined): vscode.Uri {
+  const packet = uri ?? vscode.window.activeTextEditor?.document.uri;
+  if (packet?.scheme !== SCHEME) throw new NothingToDo(l10n.t('Open a packet first.'));
+  return packet;
+}
+
 export class PacketEditor implements vscode.FileSystemProvider, vscode.CodeLensProvider, vscode.Disposable {
   private readonly versions = new Map<string, Shown>();
   private readonly fileChanged = new vscode.EventEmitter<vscode.FileChangeEvent[]>();
   readonly onDidChangeFile = this.fileChanged.event;
   private readonly lensChanged = new vscode.EventEmitter<void>();
   readonly onDidChangeCodeLenses = this.lensChanged.event;
-  private readonly timer: NodeJS.Timeout;
+  /** Runs while a packet is visible. */
+  private timer: NodeJS.Timeout | undefined;
   private readonly registered: vscode.Disposable;
 
   constructor(
@@ -45,8 +59,9 @@ export class PacketEditor implements vscode.FileSystemProvider, vscode.CodeLensP
     this.registered = vscode.Disposable.from(
       vscode.workspace.registerFileSystemProvider(SCHEME, this, { isCaseSensitive: true }),
       vscode.languages.registerCodeLensProvider({ scheme: SCHEME }, this),
+      vscode.window.onDidChangeVisibleTextEditors(() => this.tick()),
     );
-    this.timer = setInterval(() => this.tick(), TICK_MS);
+    this.tick();
   }
 
   /** The current packet; if there is none yet, the one that rawr would write. */
@@ -62,7 +77,9 @@ export class PacketEditor implements vscode.FileSystemProvider, vscode.CodeLensP
     try {
       this.texts.written(name, (await this.session.ask('rawr/packet/get', name)).packet);
     } catch (error) {
-      if (this.state(name) === 'past') throw error;
+      if (isNoSequence(error) && !this.isAhead(name))
+        throw new NothingToDo(l10n.t('There is no packet yet.'));
+      if (!this.isAhead(name)) throw error;
       const { threadId } = name;
       const { packet } = await this.session.ask('rawr/packet/build', { threadId, author: 'watcher' });
       this.texts.built(name, packet);
@@ -92,13 +109,21 @@ export class PacketEditor implements vscode.FileSystemProvider, vscode.CodeLensP
   }
 
   private show(name: PacketName): void {
+    this.changedAt(name, Date.now());
+  }
+
+  /** With the time of the old text, a changed permission does not conflict with unsaved changes. */
+  private changedAt(name: PacketName, mtime: number): void {
     const uri = uriOf(name);
-    this.versions.set(uri.toString(), { state: this.state(name), mtime: Date.now() });
+    this.versions.set(uri.toString(), { state: this.state(name), mtime });
     this.fileChanged.fire([{ type: vscode.FileChangeType.Changed, uri }]);
   }
 
   private tick(): void {
-    if (this.shown().length > 0) this.lensChanged.fire();
+    clearTimeout(this.timer);
+    if (this.shown().length === 0) return;
+    this.lensChanged.fire();
+    this.timer = setTimeout(() => this.tick(), TICK_MS);
   }
 
   private shown(): vscode.Uri[] {
@@ -106,18 +131,28 @@ export class PacketEditor implements vscode.FileSystemProvider, vscode.CodeLensP
     return uris.filter(({ scheme }) => scheme === SCHEME);
   }
 
-  private state({ threadId, sequenceId }: PacketName): PacketState {
-    return packetState(this.session.threads.get(threadId), sequenceId);
+  private state(name: PacketName): PacketState {
+    return packetState(this.session.threads.get(name.threadId), name.sequenceId, this.isEdited(name));
+  }
+
+  private isAhead(name: PacketName): boolean {
+    return ['editable', 'handed'].includes(this.state(name));
+  }
+
+  /** Whether the user's text would be lost, stored or not. */
+  private isEdited(name: PacketName): boolean {
+    const uri = uriOf(name).toString();
+    const open = vscode.workspace.textDocuments.find((document) => document.uri.toString() === uri);
+    return open?.isDirty === true || this.texts.draft(name) !== undefined;
   }
 
   /** Updates after a change: a packet may be past, or another one may have been written. */
   refresh(): void {
-    for (const draft of this.texts.drafts)
-      if (isOver(this.session.threads.get(draft.threadId), draft.sequenceId)) this.texts.drop(draft);
     for (const uri of this.shown()) {
       const name = nameOf(uri);
-      if (!this.texts.get(name) || this.version(uri).state === this.state(name)) continue;
-      this.show(name);
+      const { state, mtime } = this.version(uri);
+      if (!this.texts.get(name) || state === this.state(name)) continue;
+      this.changedAt(name, mtime);
       this.lensChanged.fire();
       void shown(() => this.takeUp(name));
     }
@@ -131,34 +166,14 @@ export class PacketEditor implements vscode.FileSystemProvider, vscode.CodeLensP
     if (this.shown().some((one) => one.toString() === uri)) void shown(() => this.takeUp(name));
   }
 
-  provideCodeLenses(document: vscode.TextDocument): vscode.CodeLens[] {
-    const { threadId, sequenceId } = nameOf(document.uri);
-    const thread = this.session.threads.get(threadId);
-    const first = new vscode.Range(0, 0, 0, 0);
-    const lenses = [
-      new vscode.CodeLens(first, { title: packetLine(thread, sequenceId, Date.now()), command: '' }),
-    ];
-    if (packetState(thread, sequenceId) === 'editable') {
-      const about = { threadId, sequenceId };
-      lenses.unshift(
-        new vscode.CodeLens(first, {
-          title: l10n.t('Hand Over to the Agent'),
-          command: 'rawr.handOver',
-          arguments: [document.uri],
-        }),
-      );
-      lenses.push(
-        new vscode.CodeLens(first, {
-          title: l10n.t('Other answers…'),
-          command: 'rawr.answer',
-          arguments: [about],
-        }),
-      );
-    }
-    return lenses;
+  provideCodeLenses({ uri }: vscode.TextDocument): vscode.CodeLens[] {
+    const name = nameOf(uri);
+    const thread = this.session.threads.get(name.threadId);
+    return packetLenses({ uri, name, state: this.state(name), thread });
   }
 
   stat(uri: vscode.Uri): vscode.FileStat {
+    if (!isPacket(uri)) return { type: vscode.FileType.Directory, ctime: 0, mtime: 0, size: 0 };
     const { mtime } = this.version(uri);
     const permissions = this.state(nameOf(uri)) === 'past' ? vscode.FilePermission.Readonly : undefined;
     const size = Buffer.byteLength(this.text(uri));
@@ -176,20 +191,39 @@ export class PacketEditor implements vscode.FileSystemProvider, vscode.CodeLensP
 
   /** Answers the banner with the packet in the editor. */
   async handOver(uri: vscode.Uri | undefined): Promise<void> {
-    const meant = uri ?? vscode.window.activeTextEditor?.document.uri;
-    if (meant?.scheme !== SCHEME) throw new Error(l10n.t('Open a packet first.'));
-    const name = nameOf(meant);
+    const packet = packetIn(uri);
+    const name = nameOf(packet);
     const { threadId, sequenceId } = name;
-    if (this.state(name) !== 'editable')
-      throw new Error(packetLine(this.session.threads.get(threadId), sequenceId, Date.now()));
+    const state = this.state(name);
+    if (state !== 'editable')
+      throw new NothingToDo(packetLine(state, this.session.threads.get(threadId), Date.now()));
     if (await this.takeUp(name))
-      throw new Error(l10n.t('A newer packet was written; review it before you hand it over.'));
-    const document = await vscode.workspace.openTextDocument(meant);
+      throw new NothingToDo(l10n.t('A newer packet was written; review it before you hand it over.'));
+    const document = await vscode.workspace.openTextDocument(packet);
     if (document.isDirty && !(await document.save()))
       throw new Error(l10n.t('The packet was not handed over because it could not be saved.'));
     await this.session.handOver(threadId, sequenceId, document.getText());
     this.texts.drop(name);
     this.refresh();
+  }
+
+  /** Closes the editor without an answer. The draft is removed, so that the next editor shows the sequence's packet. */
+  async discard(uri: vscode.Uri | undefined): Promise<void> {
+    const packet = packetIn(uri);
+    await vscode.window.showTextDocument(packet);
+    this.texts.forget(nameOf(packet));
+    await vscode.commands.executeCommand('workbench.action.revertAndCloseActiveEditor');
+  }
+
+  /** Saves a packet that was not handed over as a file, and closes it. */
+  async saveAs(uri: vscode.Uri | undefined): Promise<void> {
+    const packet = packetIn(uri);
+    const text = (await vscode.workspace.openTextDocument(packet)).getText();
+    const target = await vscode.window.showSaveDialog({ filters: { Markdown: ['md'] } });
+    if (!target) return;
+    await vscode.workspace.fs.writeFile(target, new TextEncoder().encode(text));
+    await this.discard(packet);
+    await vscode.window.showTextDocument(target);
   }
 
   /** A reloaded window only has drafts. */
@@ -215,9 +249,8 @@ export class PacketEditor implements vscode.FileSystemProvider, vscode.CodeLensP
     return [];
   }
 
-  createDirectory(): void {
-    throw vscode.FileSystemError.NoPermissions(l10n.t('Only packets can be written here.'));
-  }
+  /** An editor creates the folders of a file that it does not find, such as a packet that is restored unsaved. */
+  createDirectory(): void {}
 
   delete(uri: vscode.Uri): void {
     throw vscode.FileSystemError.NoPermissions(uri);
@@ -228,7 +261,7 @@ export class PacketEditor implements vscode.FileSystemProvider, vscode.CodeLensP
   }
 
   dispose(): void {
-    clearInterval(this.timer);
+    clearTimeout(this.timer);
     this.registered.dispose();
     this.fileChanged.dispose();
     this.lensChanged.dispose();

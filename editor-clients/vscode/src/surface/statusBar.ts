@@ -1,6 +1,8 @@
 // The status bar's item, with the text of `model/status`.
+import { isDeepStrictEqual } from 'node:util';
 import * as vscode from 'vscode';
 import type { Status } from '../model/status';
+import { TOOLTIP_COMMANDS } from '../model/tooltip';
 
 const BACKGROUNDS = {
   warning: 'statusBarItem.warningBackground',
@@ -9,24 +11,29 @@ const BACKGROUNDS = {
 
 export class StatusBar implements vscode.Disposable {
   private readonly item = vscode.window.createStatusBarItem('pressure', vscode.StatusBarAlignment.Left, 50);
+  private drawn: Status | undefined;
 
   constructor() {
     this.item.name = 'rawr';
   }
 
+  /** Draws only a difference, because drawing closes an open tooltip. */
   show(status: Status | undefined): void {
+    if (isDeepStrictEqual(status, this.drawn)) return;
+    this.drawn = status;
+    if (status) this.draw(status);
+    else this.item.hide();
+  }
+
+  private draw(status: Status): void {
     const { item } = this;
-    if (!status) {
-      item.hide();
-      return;
-    }
     item.text = status.text;
     item.accessibilityInformation = { label: status.label, role: 'button' };
-    item.tooltip = status.details.join('\n');
+    item.tooltip = new vscode.MarkdownString(status.tooltip);
+    item.tooltip.isTrusted = { enabledCommands: TOOLTIP_COMMANDS };
     item.command = status.answers ? 'rawr.answer' : 'rawr.threads.focus';
     // A background color also sets the foreground.
     item.backgroundColor = status.alarm && new vscode.ThemeColor(BACKGROUNDS[status.alarm]);
-    item.color = !status.alarm && status.tier ? new vscode.ThemeColor(`rawr.tier.${status.tier}`) : undefined;
     item.show();
   }
 

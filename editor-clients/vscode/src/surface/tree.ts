@@ -2,13 +2,15 @@
 import * as l10n from '@vscode/l10n';
 import * as vscode from 'vscode';
 import { isOfSequence } from '../model/banner';
+import { reconcile } from '../model/rowChanges';
 import { type Row, rows } from '../model/tree';
 import type { Threads } from '../model/threads';
 
 export class ThreadsView implements vscode.TreeDataProvider<Row>, vscode.Disposable {
-  private readonly changed = new vscode.EventEmitter<void>();
+  private readonly changed = new vscode.EventEmitter<Row | undefined>();
   readonly onDidChangeTreeData = this.changed.event;
   private readonly view: vscode.TreeView<Row>;
+  private drawn: Row[] = [];
 
   constructor(private readonly threads: Threads) {
     this.view = vscode.window.createTreeView('rawr.threads', {
@@ -17,15 +19,19 @@ export class ThreadsView implements vscode.TreeDataProvider<Row>, vscode.Disposa
     });
   }
 
+  /** Draws only the rows that differ, because drawing closes the tooltip of a row. */
   refresh(): void {
     const count = this.threads.banners.filter(isOfSequence).length;
-    this.view.badge =
-      count === 0 ? undefined : { value: count, tooltip: l10n.t('Compactions ahead: {0}', count) };
-    this.changed.fire();
+    if (this.view.badge?.value !== (count || undefined))
+      this.view.badge =
+        count === 0 ? undefined : { value: count, tooltip: l10n.t('Compactions ahead: {0}', count) };
+    const { rows: current, changed } = reconcile(this.drawn, rows(this.threads, Date.now()));
+    this.drawn = current;
+    for (const row of changed ?? [undefined]) this.changed.fire(row);
   }
 
   getChildren(row?: Row): Row[] {
-    return row ? (row.children ?? []) : rows(this.threads, Date.now());
+    return row ? (row.children ?? []) : this.drawn;
   }
 
   getTreeItem(row: Row): vscode.TreeItem {

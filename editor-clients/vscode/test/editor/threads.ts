@@ -47,7 +47,9 @@ export function journeys(editor: string): void {
   test('a click on Not now in the banner stops the sequence, and is recorded as an answer of this window', async () => {
     const release = lab.model.hold('packet_request');
     work(AUTO);
-    await lab.says(lab.toast, 'Compacting soon · a phase ended here (agent_done) (45% left, asap)');
+    await lab.says(lab.toast, /rawr, .+: Compacting soon\. A phase ended here .*\(45% left, asap\)\./);
+    const spoken = await lab.page.locator('[aria-label*="Compacting soon. A phase ended here"]').count();
+    assert.ok(spoken > 0, 'the accessible name is the sentence');
     await lab.says(lab.bar, '2 of 4: Writing the packet');
     await lab.page.locator('.activitybar .badge-content', { hasText: '1' }).first().waitFor();
     await lab.openThreads();
@@ -65,16 +67,75 @@ export function journeys(editor: string): void {
     assert.equal(lab.recorded('compaction_reported').length, 0);
   });
 
-  test('the banner closes when another client answers', async () => {
-    const release = lab.model.hold('packet_request');
-    work(AUTO);
-    await lab.says(lab.toast, 'Compacting soon');
+  test('an answer after the one of another client has a friendly sentence', async () => {
+    work(ASK);
+    await lab.says(lab.toast, 'Waiting for your approval');
+    await lab.says(lab.bar, '1 of 4');
     execFileSync(rawr(), ['compact', 'last', '--cancel'], {
       env: { ...process.env, RAWR_HOME: lab.home },
       stdio: 'pipe',
     });
+    await until('the end of the sequence', async () => !/1 of 4/.test(await lab.bar.innerText()));
+    await lab.answer('Waiting for your approval', 'Approve');
+    await lab.says(lab.toast, 'This answer came too late');
+    await lab.shot('too-late');
+    await lab.command('Notifications: Clear All Notifications');
+  });
+
+  test('closing the banner answers nothing, and the status bar has the choices', async () => {
+    const before = lab.recorded('responded').length;
+    work(ASK);
+    await lab.says(lab.toast, 'Waiting for your approval');
+    await lab.toast.hover();
+    await lab.toast.locator('.codicon-notifications-clear').click();
+    await lab.bannerGoes('Waiting for your approval');
+    await lab.says(lab.bar, '1 of 4');
+    assert.equal(lab.recorded('responded').length, before);
+    await lab.page.keyboard.press('Control+Alt+r');
+    await lab.page.keyboard.press('a');
+    await lab.choose('Approve');
+    await until('the compaction', () => lab.model.seen.includes('summary'));
+  });
+
+  test('accepting the primary action of the banner does not stop the compaction', async () => {
+    const before = lab.recorded('responded').length;
+    const release = lab.model.hold('packet_request');
+    work(AUTO);
+    await lab.says(lab.toast, 'Compacting soon');
+    await lab.command('Notifications: Accept Notification Primary Action');
+    await lab.says(lab.page.locator('.codelens-decoration'), 'Hand over');
     await lab.bannerGoes('Compacting soon');
+    assert.equal(lab.recorded('responded').length, before);
+    // The status bar still has the choices.
+    await lab.bar.click();
+    await lab.says(lab.page.locator('.quick-input-list .monaco-list-row'), 'Skip this one');
+    await lab.shot('choices');
+    await lab.page.keyboard.press('Escape');
+    await lab.command('View: Close Editor');
     release();
+    await until('the compaction', () => lab.model.seen.includes('summary'));
+  });
+
+  test('a packet that came too late can be discarded, and the end is told', async () => {
+    const release = lab.model.hold('packet_request');
+    work(`${ASK}[rawr_auto_compaction.deadlines]\napproval_seconds = 12\n`);
+    await lab.answer('Waiting for your approval', 'Edit the packet');
+    const lens = lab.page.locator('.codelens-decoration');
+    await lab.says(lens, /Canceled without an answer in \d+:\d\d/);
+    await lab.page.keyboard.press('Control+A');
+    await lab.page.keyboard.type('State: working\nGoal: write the parser\nNext: ask the wren');
+    await lab.says(lab.toast, 'no answer came in time');
+    await lab.says(lens, 'Too late');
+    await lab.page.keyboard.type(' again');
+    await lab.command('File: Save All Files');
+    await lab.page.locator('.tab.active.dirty').waitFor({ state: 'detached' });
+    await lab.shot('late-packet');
+    assert.equal(await lab.toast.filter({ hasText: /unable|failed/i }).count(), 0);
+    await lens.getByText('Discard').click();
+    await lab.page.locator('.tab', { hasText: 'packet.md' }).waitFor({ state: 'detached' });
+    assert.equal(lab.model.handoff.includes('ask the wren'), false);
+    release();
+    await lab.command('Notifications: Clear All Notifications');
   });
 
   test('the tree shows a compaction with its token counts, and the gates with their evidence', async () => {
@@ -91,9 +152,16 @@ export function journeys(editor: string): void {
     await lab.shot('tree');
   });
 
-  for (const autoSave of ['off', 'afterDelay', 'onFocusChange']) {
-    test(`a packet is handed over by the person alone, with files.autoSave ${autoSave}`, async () => {
-      lab.settings({ user: { 'files.autoSave': autoSave, 'files.autoSaveDelay': 100 } });
+  const AUTO_SAVE = {
+    off: 'off',
+    afterDelay: 'afterDelay',
+    onFocusChange: 'onFocusChange',
+    'not set': undefined,
+  };
+  for (const [named, autoSave] of Object.entries(AUTO_SAVE)) {
+    test(`a packet is handed over by the person alone, with files.autoSave ${named}`, async () => {
+      const user = autoSave === undefined ? {} : { 'files.autoSave': autoSave, 'files.autoSaveDelay': 100 };
+      await lab.changeUserSettings(user);
       const before = lab.recorded('responded').length;
       // Delayed, as with a real agent.
       const release = lab.model.hold('packet_request');
@@ -111,7 +179,8 @@ export function journeys(editor: string): void {
       await lab.command('File: Save All Files');
       await lab.page.locator('.tab.active.dirty').waitFor({ state: 'detached' });
       assert.equal(lab.recorded('responded').length, before);
-      await lens.getByText('Hand Over to the Agent').click();
+      await lab.page.locator('.editor-actions a[aria-label^="Close Without Handing Over"]').first().waitFor();
+      await lab.page.locator('.editor-actions a[aria-label^="Hand Over to the Agent"]').first().click();
       await until('the packet', () => lab.recorded('responded').length > before);
       release();
       await until('the handoff', () => lab.model.handoff.includes('ask the owl'));
@@ -121,6 +190,8 @@ export function journeys(editor: string): void {
   }
 
   test('a draft of a packet survives a reload of the window, and can then be delivered', async () => {
+    // With auto save, a tab does not show whether it is saved.
+    await lab.changeUserSettings({ 'files.autoSave': 'off' });
     const release = lab.model.hold('packet_request');
     work(ASK);
     await lab.says(lab.toast, 'Waiting for your approval');
@@ -130,6 +201,7 @@ export function journeys(editor: string): void {
     await lab.says(lens, 'Hand over and continue the compaction with this packet');
     await lab.page.keyboard.press('Control+A');
     await lab.page.keyboard.type('State: working\nGoal: write the parser\nNext: ask the heron');
+    await lab.says(lab.page.locator('.view-lines'), 'ask the heron');
     await lab.command('File: Save All Files');
     await lab.page.locator('.tab.active.dirty').waitFor({ state: 'detached' });
     await lab.reload();
@@ -195,9 +267,12 @@ export function journeys(editor: string): void {
       return (await list.count()) > decisions;
     });
     // In order, so that the window stores its open tabs.
-    await lab.command('Developer: Reload Window');
-    await until('the reload', () => page.isDetached());
-    await (await lab.frame('main h1')).locator('h1', { hasText: 'Why' }).waitFor();
+    await Promise.all([lab.page.waitForEvent('domcontentloaded'), lab.command('Developer: Reload Window')]);
+    // The frame is replaced when the page is drawn again.
+    await until('the page after the reload', async () => {
+      const restored = (await lab.frame('main h1')).locator('h1', { hasText: 'Why' });
+      return succeeds(restored.waitFor({ timeout: 3_000 }));
+    });
     await lab.command('View: Close Editor');
   });
 
@@ -206,16 +281,16 @@ export function journeys(editor: string): void {
     await lab.says(lab.bar, '45% left');
     await lab.openThreads();
     const thread = lab.rows.filter({ hasText: '45% left · asap · Idle' }).first();
-    await lab.menu(thread, 'Do not compact until…');
+    await lab.menu(thread, 'Do Not Compact Until…');
     await lab.choose('until the next commit');
     const guard = lab.rows.filter({ hasText: 'No compaction until the next commit' });
     await guard.waitFor();
-    await lab.menu(thread, 'Pin an instruction…');
+    await lab.menu(thread, 'Pin an Instruction…');
     await lab.page.locator('.quick-input-widget input').fill('Ask the owl first');
     await lab.page.keyboard.press('Enter');
     await lab.says(lab.rows, 'Kept instructions');
     assert.match(JSON.stringify(lab.recorded('directive_given')), /Ask the owl first/);
-    await lab.menu(thread, 'Mark the end of a phase…');
+    await lab.menu(thread, 'Mark the End of a Phase…');
     await lab.page.locator('.quick-input-widget input').fill('The parser');
     await lab.page.keyboard.press('Enter');
     await until('the mark', () => lab.recorded('phase_ended').length > 0);

@@ -1,10 +1,14 @@
 // All tests that need no editor.
 import './draftFolder';
 import './highlighting';
+import './messages';
 import './package';
 import './packaging';
 import './packetTexts';
+import './rowChanges';
 import './server';
+import './status';
+import './supervisor';
 import './surfaces';
 import './terminals';
 import './threads';

@@ -1,12 +1,16 @@
 import assert from 'node:assert/strict';
 import { readFileSync, statSync } from 'node:fs';
 import { describe, test } from 'node:test';
+import { answerPicks } from '../../src/model/picks';
+import { headsUp } from './samples';
 
 interface Manifest {
   contributes: {
-    commands: { command: string; title: string }[];
+    commands: { command: string; title: string; enablement?: string }[];
     configuration: { properties: Record<string, Setting> };
-    menus: Record<string, { command: string }[]>;
+    keybindings: { command: string; key: string; when: string }[];
+    menus: Record<string, { command: string; when?: string }[]>;
+    viewsWelcome: { when: string }[];
     walkthroughs: {
       steps: { id: string; media: { svg: string; altText: string }; completionEvents: string[] }[];
     }[];
@@ -73,7 +77,7 @@ describe('the package', () => {
   });
 
   test('command titles are in title case', () => {
-    const small = /^(a|an|the|in|of|or|and|for|to|at|by|on|until)$/;
+    const small = /^(a|an|the|as|in|of|or|and|for|to|at|by|on|until)$/;
     const shown = Object.entries(JSON.parse(readFileSync('package.nls.json', 'utf8')) as object);
     for (const [key, value] of shown.filter(([name]) => name.startsWith('command.')))
       for (const word of String(value).split(' ')) assert.ok(small.test(word) || /^[A-Z]/.test(word), key);
@@ -82,6 +86,32 @@ describe('the package', () => {
   test('every choice of a setting has a label', () => {
     for (const [key, setting] of Object.entries(manifest.contributes.configuration.properties))
       assert.equal(setting.enumItemLabels?.length, setting.enum?.length, key);
+  });
+
+  test('uses only context keys that are set', () => {
+    const { commands, keybindings, menus, viewsWelcome } = manifest.contributes;
+    const conditions = [
+      ...commands.map(({ enablement }) => enablement),
+      ...keybindings.map(({ when }) => when),
+    ];
+    conditions.push(...Object.values(menus).flatMap((items) => items.map(({ when }) => when)));
+    conditions.push(...viewsWelcome.map(({ when }) => when));
+    const used = conditions.flatMap((one) => one?.match(/\brawr\.\w+/g) ?? []);
+    const set = ['contexts', 'serverNotice']
+      .map((name) => readFileSync(`src/surface/${name}.ts`, 'utf8'))
+      .join();
+    for (const key of new Set(used)) assert.ok(key === 'rawr.threads' || set.includes(`'${key}'`), key);
+  });
+
+  test('the quick pick names the keys of the answers', () => {
+    const { keybindings } = manifest.contributes;
+    assert.ok(keybindings.every(({ when }) => when === 'rawr.asking'));
+    const declared = keybindings.map(({ key }) => key.toUpperCase());
+    for (const choice of ['approve', 'compact_now', 'snooze', 'cancel', 'edit_packet'] as const) {
+      const headsUpOfOne = headsUp({ choices: [{ choice, label: 'x' }] });
+      const [pick] = answerPicks({ threadId: 't', headsUp: headsUpOfOne });
+      assert.ok(declared.includes(pick?.description?.toUpperCase() ?? ''), choice);
+    }
   });
 
   test('the lock file names no host', () => {

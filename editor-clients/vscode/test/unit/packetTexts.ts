@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { isOver } from '../../src/model/packet';
 import { type Draft, type DraftStore, type PacketName, PacketTexts } from '../../src/model/packetTexts';
-import { details, summary } from './samples';
 
 /** A storage that survives a reload. */
 class Stored implements DraftStore {
@@ -93,11 +91,12 @@ describe('the text of a packet', () => {
     assert.equal(texts.drafts.length, 0);
   });
 
-  test('its sequence has ended if the loaded thread runs another or none', () => {
-    assert.equal(isOver(undefined, 's1'), false);
-    assert.equal(isOver({ summary: summary() }, 's1'), false);
-    assert.equal(isOver({ summary: summary(), details: details(), sequenceId: 's1' }, 's1'), false);
-    assert.equal(isOver({ summary: summary(), details: details(), sequenceId: 's2' }, 's1'), true);
-    assert.equal(isOver({ summary: summary(), details: details() }, 's1'), true);
+  test('a discarded text is neither stored nor shown', () => {
+    const stored = new Stored();
+    const texts = new PacketTexts(stored);
+    texts.edited(S1, 'mine');
+    texts.forget(S1);
+    assert.equal(texts.get(S1), undefined);
+    assert.equal(new PacketTexts(stored).get(S1), undefined);
   });
 });

@@ -2,9 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Banner } from '../../src/model/banner';
 import { decisionPage } from '../../src/model/decisionPage';
-import { notice } from '../../src/model/notice';
 import { packetLine, packetState } from '../../src/model/packet';
-import { circle, status } from '../../src/model/status';
 import { type Thread, Threads } from '../../src/model/threads';
 import { timeline } from '../../src/model/timeline';
 import { type Row, rows } from '../../src/model/tree';
@@ -12,85 +10,9 @@ import * as words from '../../src/model/words';
 import type { Decision } from '../../src/protocol';
 import { NOW, PROPOSAL, changed, decision, details, headsUp, summary } from './samples';
 
-function thread(...more: Parameters<typeof details>): Thread {
-  return { summary: summary(), details: details(...more) };
-}
-
 function banner(more: Parameters<typeof headsUp>[0] = {}): Banner {
   return { threadId: 't', headsUp: headsUp(more) };
 }
-
-describe('the status bar', () => {
-  test('shows the percentage left, the tier and the last valid boundary', () => {
-    const boundaries = [{ boundary: 'plan_update', spentBy: 's0' }, { boundary: 'commit' }] as const;
-    const shown = status(thread({ boundaries: [...boundaries] }), NOW);
-    assert.equal(shown?.text, '◔ 62% left · ready · commit ✓');
-    assert.equal(shown.label, 'rawr, parser: 62% left, ready, commit ✓');
-    assert.equal(shown.alarm, undefined);
-  });
-
-  test('is hidden without a running thread', () => {
-    assert.equal(status(undefined, NOW), undefined);
-    assert.equal(status({ summary: summary({ owner: undefined }) }, NOW), undefined);
-  });
-
-  test('shows that the usage is unknown', () => {
-    const unknown = { summary: summary({ percentRemaining: undefined, tier: undefined }) };
-    assert.equal(status(unknown, NOW)?.text, '○ usage unknown');
-  });
-
-  test('is highlighted while a sequence runs, and a click opens its choices', () => {
-    const asking = banner({ deadlineAtMs: NOW + 65_000, deadlineLabel: 'Gone in' });
-    const shown = status({ summary: summary(), banner: asking }, NOW);
-    assert.equal(shown?.alarm, 'warning');
-    assert.equal(shown.text, '$(warning) 62% left · ready · 2 of 4: The step');
-    assert.equal(shown.answers, true);
-    assert.ok(shown.details.includes('What happens next.'));
-    assert.ok(shown.details.includes('Gone in 1:05'));
-    const late = status({ summary: summary(), banner: banner({ choices: [] }) }, NOW);
-    assert.equal(late?.answers, false);
-  });
-
-  test('shows a proposed compaction without asking for an answer', () => {
-    const proposed = summary({ phase: 'proposed', proposal: PROPOSAL });
-    const boundaries = [{ boundary: 'commit' }] as const;
-    const shown = status({ ...thread({ boundaries: [...boundaries] }), summary: proposed }, NOW);
-    assert.equal(shown?.text, '◔ 62% left · ready · Compaction proposed');
-    assert.equal(shown.alarm, undefined);
-    assert.equal(shown.answers, false);
-    assert.ok(shown.details.includes(PROPOSAL.text));
-  });
-
-  test('an emergency is shown as an error', () => {
-    assert.equal(
-      status({ summary: summary({ tier: 'emergency', percentRemaining: 9 }) }, NOW)?.alarm,
-      'error',
-    );
-  });
-
-  test('its circle fills with the usage', () => {
-    assert.equal([100, 80, 50, 20, 5].map(circle).join(''), '○◔◑◕●');
-  });
-});
-
-describe('the notification', () => {
-  test('has a link with the sequence for each choice', () => {
-    const text = notice(banner());
-    const links = [...text.matchAll(/\[([^\]]+)\]\(command:rawr\.answerWith\?([^)]+)\)/g)];
-    assert.deepEqual(
-      links.map(([, label]) => label),
-      ['Later', 'Skip', 'Edit'],
-    );
-    const [answer] = JSON.parse(decodeURIComponent(links[0]?.[2] ?? '')) as unknown[];
-    assert.deepEqual(answer, { threadId: 't', sequenceId: 's1', choice: 'snooze' });
-  });
-
-  test('untrusted texts do not become links', () => {
-    const text = notice(banner({ reason: 'done\n[Free](command:rawr.compactNow)', choices: [] }));
-    assert.doesNotMatch(text, /\]\(/);
-    assert.doesNotMatch(text, /\n/);
-  });
-});
 
 describe('the tree', () => {
   const find = (all: readonly Row[], id: string): Row => {
@@ -173,12 +95,40 @@ describe('the tree', () => {
     assert.equal(find(all, 't/pin/p1').about.directiveId, 'p1');
   });
 
+  test('a proposed compaction can be answered in the menu of its thread', () => {
+    const threads = new Threads();
+    threads.listed([summary({ phase: 'proposed', proposal: PROPOSAL })]);
+    assert.equal(rows(threads, NOW)[0]?.context, 'thread.running.proposed');
+  });
+
+  test('a title names a thread, with its folder beside it', () => {
+    const threads = new Threads();
+    threads.listed([{ ...summary(), title: 'Fix the lexer' }]);
+    const [row] = rows(threads, NOW);
+    assert.deepEqual([row?.label, row?.description], ['Fix the lexer', 'parser · 62% left · ready · Idle']);
+  });
+
+  test('only urgent tiers are colored, with colors that are readable in every theme', () => {
+    const color = (tier: 'ready' | 'asap' | 'emergency'): string | undefined => {
+      const threads = new Threads();
+      threads.listed([summary({ tier })]);
+      return rows(threads, NOW)[0]?.color;
+    };
+    assert.deepEqual(
+      [color('ready'), color('asap'), color('emergency')],
+      [undefined, 'list.warningForeground', 'list.errorForeground'],
+    );
+  });
+
   test('a banner has a row with the time left', () => {
     const threads = new Threads();
     threads.listed([summary()]);
-    threads.changed(changed({ headsUp: headsUp({ deadlineAtMs: NOW + 30_000 }) }), NOW);
+    threads.changed(
+      changed({ headsUp: headsUp({ deadlineAtMs: NOW + 90_000, deadlineLabel: 'Gone in' }) }),
+      NOW,
+    );
     const row = find(rows(threads, NOW), 't/banner');
-    assert.equal(row.description, '2 of 4: The step · commit · 0:30');
+    assert.equal(row.description, '2 of 4: The step · commit · Gone in 2 min');
     assert.equal(row.context, 'banner.snooze.cancel.edit_packet');
   });
 });
@@ -190,17 +140,23 @@ describe('the packet', () => {
   });
 
   test('can be delivered while the choice is available, and its line shows the deadline', () => {
+    assert.equal(packetState(asking(), 's1', false), 'editable');
     assert.equal(
-      packetLine(asking(), 's1', NOW),
+      packetLine('editable', asking(), NOW),
       'Hand over: the agent gets this packet after the compaction · Gone in 1:30',
     );
-    assert.equal(packetState(asking({ choices: [] }), 's1'), 'past');
-    assert.equal(packetState(asking(), 's0'), 'past');
-    assert.equal(packetState(undefined, 's1'), 'past');
+    assert.equal(packetState(asking({ choices: [] }), 's1', false), 'past');
+    assert.equal(packetState(asking(), 's0', false), 'past');
+    assert.equal(packetState(undefined, 's1', false), 'past');
   });
 
   test('is delivered once the answer is given', () => {
-    assert.equal(packetState({ ...asking(), handedOver: 's1' }, 's1'), 'handed');
+    assert.equal(packetState({ ...asking(), handedOver: 's1' }, 's1', true), 'handed');
+  });
+
+  test('a text that came too late is not read-only', () => {
+    assert.equal(packetState(undefined, 's1', true), 'late');
+    assert.match(packetLine('late', undefined, NOW), /^Too late/);
   });
 });
 

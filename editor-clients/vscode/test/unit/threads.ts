@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { title } from '../../src/model/banner';
 import { packetLine } from '../../src/model/packet';
-import { Threads, active } from '../../src/model/threads';
+import { Threads, active, canRespond, hasPacket } from '../../src/model/threads';
 import { NOW, PROPOSAL, changed, decision, details, headsUp, summary } from './samples';
 
 function listed(...all: Parameters<typeof summary>): Threads {
@@ -37,12 +37,35 @@ describe('threads', () => {
     assert.equal(threads.changed(changed({ threadId: 'new' }), NOW), false);
   });
 
+  test('a thread gets its title with its first message', () => {
+    const threads = listed({});
+    threads.changed(changed({ title: 'Fix the lexer' }), NOW);
+    assert.equal(threads.get('t')?.summary.title, 'Fix the lexer');
+  });
+
   test('a proposal comes and goes with the phase', () => {
     const threads = listed({});
     threads.changed(changed({ phase: 'proposed', proposal: PROPOSAL }), NOW);
     assert.equal(threads.get('t')?.summary.proposal, PROPOSAL);
     threads.changed(changed(), NOW);
     assert.equal(threads.get('t')?.summary.proposal, undefined);
+  });
+
+  test('a banner and a proposal can be answered', () => {
+    const threads = listed({});
+    const thread = threads.all[0];
+    assert.ok(thread);
+    assert.equal(canRespond(thread), false);
+    threads.changed(changed({ phase: 'proposed', proposal: PROPOSAL }), NOW);
+    assert.equal(canRespond(thread), true);
+    assert.ok(asking().all.every(canRespond));
+  });
+
+  test('there may be a packet once a sequence ran', () => {
+    const decisions = [decision({ sequenceId: undefined })];
+    assert.equal(hasPacket({ summary: summary(), details: details({}, decisions) }), false);
+    assert.equal(hasPacket({ summary: summary(), details: details() }), true);
+    assert.equal(hasPacket({ summary: summary(), sequenceId: 's1' }), true);
   });
 
   test('a banner that arrives before its thread is kept', () => {
@@ -83,7 +106,7 @@ describe('threads', () => {
       threads.banners.map((banner) => banner.headsUp),
       [asked],
     );
-    assert.match(packetLine(threads.get('t'), 's1', NOW), /with this packet · Gone in 1:30/);
+    assert.match(packetLine('editable', threads.get('t'), NOW), /with this packet · Gone in 1:30/);
     threads.looked(details({ sequenceId: 's1' }));
     assert.deepEqual(threads.banners, []);
   });
@@ -99,16 +122,28 @@ describe('threads', () => {
     );
   });
 
-  test('the active thread is the one that asks, then the chosen one, then the latest running one', () => {
+  test('the active thread is the one that asks, then an emergency, then the chosen one, then the worst tier', () => {
     const threads = new Threads();
-    const all = ['a', 'b', 'c', 'rests'].map((threadId, at) => summary({ threadId, updatedAtMs: NOW - at }));
-    threads.listed(
-      all.map((one) => (one.threadId === 'rests' ? { ...one, owner: undefined, updatedAtMs: NOW + 1 } : one)),
+    const all = (['early', 'asap', 'ready', 'emergency'] as const).map((tier, at) =>
+      summary({ threadId: tier, tier, updatedAtMs: NOW - at }),
     );
-    assert.equal(active(threads, undefined)?.summary.threadId, 'a');
-    assert.equal(active(threads, 'b')?.summary.threadId, 'b');
-    assert.equal(active(threads, 'rests')?.summary.threadId, 'a');
-    threads.changed(changed({ threadId: 'c', headsUp: headsUp() }), NOW);
-    assert.equal(active(threads, 'b')?.summary.threadId, 'c');
+    const shown = (chosen?: string): string | undefined => active(threads, chosen)?.summary.threadId;
+    threads.listed([...all.slice(0, 3), summary({ threadId: 'rests', tier: 'emergency', owner: undefined })]);
+    assert.equal(shown(), 'asap');
+    assert.equal(shown('ready'), 'ready');
+    assert.equal(shown('rests'), 'asap');
+    threads.listed(all);
+    assert.equal(shown('ready'), 'emergency');
+    threads.changed(changed({ threadId: 'early', tier: 'early', headsUp: headsUp() }), NOW);
+    assert.equal(shown('ready'), 'early');
+  });
+
+  test('of threads that are equally urgent, the active one is the latest', () => {
+    const threads = new Threads();
+    threads.listed([
+      summary({ threadId: 'a', updatedAtMs: NOW - 1 }),
+      summary({ threadId: 'b', updatedAtMs: NOW }),
+    ]);
+    assert.equal(active(threads, undefined)?.summary.threadId, 'b');
   });
 });

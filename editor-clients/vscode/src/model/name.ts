@@ -1,0 +1,22 @@
+// The display name of a thread.
+import type { ThreadSummary } from '../protocol';
+import type { Thread } from './threads';
+
+/** Its title, else its working folder. */
+export function name({ summary }: Thread): string {
+  return title(summary) ?? folder(summary) ?? summary.threadId;
+}
+
+/** The folder of a thread whose name is its title; otherwise empty, because the name is the folder. */
+export function place({ summary }: Thread): string[] {
+  const known = folder(summary);
+  return title(summary) !== undefined && known !== undefined ? [known] : [];
+}
+
+function title(summary: ThreadSummary): string | undefined {
+  return summary.title?.trim() === '' ? undefined : summary.title;
+}
+
+function folder({ cwd }: ThreadSummary): string | undefined {
+  return cwd.split('/').filter(Boolean).pop();
+}

@@ -1,0 +1,126 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { Banner } from '../../src/model/banner';
+import { buttons, expiry, notice } from '../../src/model/notice';
+import { answerHead, answerPicks, threadPicks } from '../../src/model/picks';
+import { failureActions, stateKey } from '../../src/model/serverFailure';
+import type { Thread } from '../../src/model/threads';
+import * as words from '../../src/model/words';
+import type { DecisionFate } from '../../src/protocol';
+import { isTooLate } from '../../src/sidecar';
+import { NOW, headsUp, summary } from './samples';
+
+function banner(more: Parameters<typeof headsUp>[0] = {}): Banner {
+  return { threadId: 't', headsUp: headsUp(more) };
+}
+
+const APPROVAL = headsUp({
+  stage: 'awaiting_approval',
+  choices: [
+    { choice: 'approve', label: 'Yes' },
+    { choice: 'snooze', label: 'Later' },
+    { choice: 'cancel', label: 'Skip' },
+    { choice: 'edit_packet', label: 'Edit' },
+  ],
+});
+
+describe('the message of a banner', () => {
+  const THREAD: Thread = { summary: summary() };
+
+  test('is one plain sentence each for what and why', () => {
+    assert.equal(
+      notice(banner(), THREAD),
+      'rawr, parser: The title. A phase ended here (commit) (62% left, ready).',
+    );
+  });
+
+  test('its first button never stops the compaction, and none cancels it', () => {
+    const choices = (of: Banner): string[] => buttons(of).map(({ choice }) => choice);
+    assert.deepEqual(choices(banner()), ['edit_packet', 'snooze']);
+    assert.deepEqual(choices({ threadId: 't', headsUp: APPROVAL }), ['approve', 'edit_packet', 'snooze']);
+    assert.deepEqual(buttons(banner())[0], { title: 'Edit', choice: 'edit_packet' });
+  });
+
+  test('untrusted texts do not become links', () => {
+    const text = notice(banner({ reason: 'done\n[Free](command:rawr.compactNow)' }), undefined);
+    assert.doesNotMatch(text, /\]\(/);
+    assert.doesNotMatch(text, /\n/);
+  });
+
+  test('an answer that comes too late has a friendly sentence', () => {
+    const codes = [-31006, -31009, -31001].map((code) => isTooLate(Object.assign(new Error('x'), { code })));
+    assert.deepEqual(codes, [true, true, false]);
+    assert.match(words.tooLate('approve', true), /came too late/);
+    assert.match(words.tooLate('cancel', false), /no compaction to answer/);
+    assert.match(words.tooLate('compact_now', false), /already under way/);
+  });
+});
+
+describe('an expired approval', () => {
+  const before: Banner = { threadId: 't', headsUp: APPROVAL };
+  const fate: DecisionFate = {
+    decisionId: 'd1',
+    status: 'dropped',
+    text: 'dropped: no answer came in time',
+    atMs: NOW,
+  };
+
+  test('is told', () => {
+    const thread: Thread = { summary: summary({ lastFate: fate }) };
+    assert.equal(expiry(before, thread), 'rawr, parser: the compaction was dropped: no answer came in time.');
+  });
+
+  test('is not told after an answer, or while the sequence runs', () => {
+    assert.equal(
+      expiry(before, { summary: summary({ lastFate: { ...fate, status: 'called_off', by: 'nvim' } }) }),
+      undefined,
+    );
+    assert.equal(expiry(before, { summary: summary({ lastFate: fate }), sequenceId: 's1' }), undefined);
+    assert.equal(expiry(before, { summary: summary() }), undefined);
+    assert.equal(expiry(banner(), { summary: summary({ lastFate: fate }) }), undefined);
+    assert.equal(expiry(before, undefined), undefined);
+  });
+});
+
+describe('the quick picks', () => {
+  test('an answer has an icon, its key and its effect', () => {
+    const [snooze] = answerPicks(banner());
+    assert.deepEqual(snooze, {
+      label: '$(bell-slash) Later',
+      description: 'Ctrl+Alt+R S',
+      detail: 'No compaction for 1 turn, except in an emergency',
+      value: 'snooze',
+    });
+  });
+
+  test('the choices name the thread, the reason and the deadline', () => {
+    const asking = banner({ deadlineAtMs: NOW + 65_000, deadlineLabel: 'Gone in' });
+    assert.deepEqual(answerHead(asking, { summary: summary() }, NOW), {
+      title: 'parser: The title',
+      text: 'a phase ended here (commit) (62% left, ready) · Gone in 1:05',
+    });
+  });
+
+  test('threads of the same folder differ', () => {
+    const [one] = threadPicks([{ summary: summary() }]);
+    assert.deepEqual(
+      [one?.label, one?.description, one?.detail],
+      ['$(pulse) parser', '62% left · ready', '/home/me/parser · t'],
+    );
+  });
+});
+
+describe('a failed sidecar', () => {
+  test('has one message with what to do about its cause', () => {
+    const actions = (cause: Parameters<typeof failureActions>[0]): string[] =>
+      failureActions(cause).map(({ title }) => title);
+    assert.deepEqual(actions('missing'), ['How to Install', 'Open Setting', 'Do Not Show Again']);
+    assert.deepEqual(actions('incompatible'), ['How to Update', 'Open Setting', 'Do Not Show Again']);
+    assert.deepEqual(actions('crashed'), ['Try Again', 'Show Log', 'Do Not Show Again']);
+  });
+
+  test('has a key for the view', () => {
+    assert.equal(stateKey({ kind: 'failed', cause: 'missing', why: 'x' }), 'missing');
+    assert.equal(stateKey({ kind: 'starting' }), 'starting');
+  });
+});

@@ -1,0 +1,153 @@
+import assert from 'node:assert/strict';
+import { describe, mock, test } from 'node:test';
+import { PROTOCOL_VERSION } from '../../src/protocol';
+import { NoBinary } from '../../src/server/binary';
+import { protocolVersion } from '../../src/server/compatibility';
+import { type Process, type ServerState, type SupervisorHost, Supervisor } from '../../src/server/supervisor';
+
+/** A sidecar that can fail at each step. */
+class Played implements Process {
+  protocolVersion: number | undefined = PROTOCOL_VERSION;
+  isRunning = false;
+  startFails = false;
+
+  async start(): Promise<void> {
+    await Promise.resolve();
+    if (this.startFails) throw new Error('exit code 3');
+    this.isRunning = true;
+  }
+
+  async stop(): Promise<void> {
+    await Promise.resolve();
+    this.isRunning = false;
+  }
+
+  dispose(): void {}
+}
+
+interface Lab {
+  supervisor: Supervisor<Played>;
+  started: Played[];
+  states: ServerState[];
+  closed: (() => void)[];
+}
+
+function lab(prepare: (process: Played) => void, more: Partial<SupervisorHost<Played>> = {}): Lab {
+  const [started, states, closed]: [Played[], ServerState[], (() => void)[]] = [[], [], []];
+  const quiet = (): void => undefined;
+  const supervisor = new Supervisor<Played>({
+    log: { info: quiet, warn: quiet, error: quiet },
+    find: () => Promise.resolve({ path: '/bin/rawr', origin: 'path', version: '0.0.1' }),
+    create: (_, ended) => {
+      const process = new Played();
+      prepare(process);
+      started.push(process);
+      closed.push(ended);
+      return Promise.resolve(process);
+    },
+    up: () => Promise.resolve(),
+    down: quiet,
+    stateChanged: (state) => states.push(state),
+    ...more,
+  });
+  return { supervisor, started, states, closed };
+}
+
+async function settle(): Promise<void> {
+  for (let turn = 0; turn < 30; turn++) await Promise.resolve();
+}
+
+/** Lets every wait pass until nothing is started again. */
+async function exhaust(work: () => Promise<void>): Promise<void> {
+  mock.timers.enable({ apis: ['setTimeout', 'Date'] });
+  try {
+    await work();
+    for (let wait = 0; wait < 10; wait++) {
+      mock.timers.tick(30_000);
+      await settle();
+    }
+  } finally {
+    mock.timers.reset();
+  }
+}
+
+describe('the supervisor', () => {
+  test('runs one sidecar', async () => {
+    const { supervisor, started, states } = lab(() => undefined);
+    await supervisor.restart();
+    assert.deepEqual(
+      states.map(({ kind }) => kind),
+      ['starting', 'running'],
+    );
+    await supervisor.restart();
+    assert.deepEqual(
+      started.map(({ isRunning }) => isRunning),
+      [false, true],
+    );
+    await supervisor.stop();
+    assert.equal(states.at(-1)?.kind, 'stopped');
+  });
+
+  test('stops a sidecar whose threads cannot be watched, and gives up with one failure', async () => {
+    const { supervisor, started, states } = lab(() => undefined, {
+      up: () => Promise.reject(new Error('unknown method rawr/thread/watch')),
+    });
+    await exhaust(() => supervisor.restart());
+    assert.equal(started.length, 6);
+    assert.ok(started.every(({ isRunning }) => !isRunning));
+    assert.deepEqual(
+      states.filter(({ kind }) => kind === 'failed').map((state) => 'cause' in state && state.cause),
+      ['crashed'],
+    );
+  });
+
+  test('a sidecar that crashes at start gives one failure', async () => {
+    const { supervisor, started, states } = lab((process) => (process.startFails = true));
+    await exhaust(() => supervisor.restart());
+    assert.equal(started.length, 6);
+    assert.equal(states.filter(({ kind }) => kind === 'failed').length, 1);
+  });
+
+  test('a sidecar that ended by itself is started again', async () => {
+    const { supervisor, started, states, closed } = lab(() => undefined);
+    await exhaust(async () => {
+      await supervisor.restart();
+      closed[0]?.();
+    });
+    assert.equal(started.length, 2);
+    assert.equal(states.at(-1)?.kind, 'running');
+  });
+
+  for (const [theirs, what] of [
+    [undefined, /^rawr 0\.0\.1 is too old for this extension: update rawr\.$/],
+    [PROTOCOL_VERSION - 1, /too old/],
+    [PROTOCOL_VERSION + 1, /newer than this extension supports: update the extension\.$/],
+  ] as const) {
+    test(`protocol version ${theirs} is refused once, and says what to update`, async () => {
+      const { supervisor, started, states } = lab((process) => (process.protocolVersion = theirs));
+      await exhaust(() => supervisor.restart());
+      assert.deepEqual(
+        started.map(({ isRunning }) => isRunning),
+        [false],
+      );
+      const last = states.at(-1);
+      assert.ok(last?.kind === 'failed' && last.cause === 'incompatible');
+      assert.match(last.why, what);
+    });
+  }
+
+  test('without a binary nothing is started', async () => {
+    const { supervisor, started, states } = lab(() => undefined, {
+      find: () => Promise.reject(new NoBinary('rawr is not installed.')),
+    });
+    await supervisor.restart();
+    assert.equal(started.length, 0);
+    assert.deepEqual(states.at(-1), { kind: 'failed', cause: 'missing', why: 'rawr is not installed.' });
+  });
+
+  test('the protocol version is in the result of initialize', () => {
+    assert.equal(protocolVersion({ experimental: { rawr: { protocolVersion: 3 } } }), 3);
+    for (const other of [undefined, {}, { experimental: 1 }, { experimental: { rawr: {} } }])
+      assert.equal(protocolVersion(other), undefined);
+  });
+});
