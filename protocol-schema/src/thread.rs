@@ -49,6 +49,9 @@ pub struct ThreadSummary {
     /// Who performs its actions now, for people; absent if no process does.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub owner: Option<String>,
+    /// The host's name, such as `codex`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host: Option<String>,
     /// The name of the sub-agent whose conversation it is; absent for a person's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sub_agent: Option<String>,

@@ -122,6 +122,7 @@ pub(crate) fn thread_summary(overview: &ThreadOverview) -> ThreadSummary {
         updated_at_ms: overview.updated_at.0,
         open: overview.open,
         owner: overview.owner.clone(),
+        host: Some(overview.host.clone()).filter(|name| !name.is_empty()),
         sub_agent: overview.sub_agent.clone(),
         breaker: overview.held_back.as_ref().map(wire::breaker_hold),
         last_fate: overview

@@ -30,6 +30,8 @@ pub struct ThreadOverview {
     pub(crate) open: bool,
     /// The process that performs its actions now, this one included.
     pub(crate) owner: Option<String>,
+    /// The host's name.
+    pub(crate) host: String,
     pub(crate) sub_agent: Option<String>,
     /// The breaker, if it blocks compactions.
     pub(crate) held_back: Option<Hold>,
@@ -62,6 +64,7 @@ pub(crate) fn overview(thread: &Thread, policy: &Policy, now: Timestamp) -> Thre
         updated_at: thread.updated_at,
         open: false,
         owner: None,
+        host: thread.host.name.clone(),
         sub_agent: thread.agent.clone(),
         held_back: thread.held_back(policy, now),
         last_fate: thread.fates.back().cloned(),

@@ -214,10 +214,10 @@ pub struct ExecArgs {
     pub resume: Option<String>,
 
     /// Take each line of stdin as a prompt of its own
-    #[arg(long, conflicts_with = "prompts")]
+    #[arg(long)]
     pub lines: bool,
 
-    /// Prompts for the agent, one turn each [default: stdin, as one prompt, like `-`]
+    /// Prompts for the agent, one turn each [default: stdin, like `-`: one prompt, or on a terminal one for each line]
     #[arg(value_name = "PROMPT")]
     pub prompts: Vec<String>,
 }

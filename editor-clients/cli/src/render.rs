@@ -27,7 +27,7 @@ pub use self::restore::{capsule_line, place, restored, restoring};
 pub use self::text::{LocalNow, ago, plain};
 pub(crate) use self::text::{bytes, causes, number};
 pub use self::threads::{
-    cleared, directive, guard, guarded, handle, is_running, marked, pressure, recorded, status,
+    cleared, directive, guard, guarded, handles, is_running, marked, pressure, recorded, status,
     thread_line, thread_name, tier_style,
 };
 use rawr_host::event::{JsonLines, Reporter, SessionEvent};

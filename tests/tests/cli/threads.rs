@@ -71,4 +71,4 @@ fn pressed(home: &TestHome, thread: &str) {
     running.leave();
 }
 
-const NOT_RUNNING: &str = "Saved. Takes effect when the thread next runs.";
+const NOT_RUNNING: &str = "Takes effect when the thread next runs.";

@@ -14,7 +14,7 @@ pub struct StatusArgs {
     #[command(flatten)]
     pub thread: ThreadFilter,
 
-    /// List all threads, not only those that run and the latest of the others
+    /// List all threads, as --json does, not only those that run and the latest of the others
     #[arg(long, conflicts_with = "thread")]
     pub all: bool,
 

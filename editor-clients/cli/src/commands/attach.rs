@@ -75,7 +75,7 @@ async fn follow(common: &CommonOptions, mut args: AttachArgs) -> anyhow::Result<
     })?;
     stand_back_where_codex_warns(common, &mut threads).await?;
     if let Some(wanted) = &mut args.thread {
-        *wanted = stored_thread(common, wanted).await?;
+        *wanted = stored_thread(common, wanted, codex::NAME).await?.id;
         if !threads.has(wanted).await? {
             bail!("Codex has no thread {wanted}; `codex resume` lists its threads");
         }

@@ -231,7 +231,9 @@ fn app_server(
     let config = UserFiles::read(&common.home()?, cwd.as_deref(), None).config;
     let own_compaction = FeatureSwitches(config.effective()).own_compaction();
     let mut words: Vec<OsString> = vec![codex.into(), "app-server".into()];
-    let of_profile = read.profile().map(profile::settings).transpose()?.unwrap_or_default();
+    let of_profile = read.profile().map(profile::settings).transpose()?.flatten();
+    // Codex itself refuses a profile that does not exist.
+    let of_profile = of_profile.unwrap_or_default();
     words.extend(of_profile.into_iter().flat_map(|setting| ["-c".into(), setting.into()]));
     words.extend(read.of_the_server().map(OsString::from));
     for setting in left_to_codex(own_compaction) {

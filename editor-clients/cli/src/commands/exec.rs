@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 
 use super::codex::profile;
 use super::common::{CommonOptions, exit_code, overrides, prompt, thread_folder};
-use super::threads::stored_thread;
+use super::threads::{StoredThread, stored_thread};
 use crate::args::{AgentArgs, ExecArgs, HostName};
 use crate::render::Renderer;
 use rawr_host::drive::{self, Drive, DriveError, PromptQueue};
@@ -25,7 +25,13 @@ use rawr_host::sidecar::{Launch, SidecarClient, SidecarSettings};
 use rawr_host::stop::StopRequest;
 
 pub(super) async fn run(common: &CommonOptions, args: ExecArgs) -> anyhow::Result<ExitCode> {
-    let cwd = folder(args.cd.as_deref())?;
+    let resumed = match &args.resume {
+        Some(wanted) => Some(resumed(common, wanted, args.host).await?),
+        None => None,
+    };
+    let cwd = args.cd.as_deref().or(resumed.as_ref().and_then(|thread| thread.cwd.as_deref()));
+    let cwd = folder(cwd)?;
+    let resume = resumed.map(|thread| thread.id);
     let settings = common.sidecar(overrides(&args.agent.config)?)?;
     let mut prompts = prompts(&args)?;
     if prompts.is_empty().await {
@@ -38,10 +44,6 @@ pub(super) async fn run(common: &CommonOptions, args: ExecArgs) -> anyhow::Resul
         renderer: Renderer::stdout(common.format(args.output.json)),
         home: common.home()?.dir,
         named_home: common.home.clone(),
-    };
-    let resume = match &args.resume {
-        Some(wanted) => Some(stored_thread(common, wanted).await?),
-        None => None,
     };
     match args.host {
         HostName::Codex => {
@@ -57,12 +59,27 @@ pub(super) async fn run(common: &CommonOptions, args: ExecArgs) -> anyhow::Resul
             let settings = ClaudeSettings { resume, ..claude_settings(&args.agent, cwd)? };
             session.on_claude(settings).await
         }
-        HostName::Embedded if resume.is_some() => {
-            bail!(
-                "the embedded agent stores no conversation; `rawr restore` continues one from a capsule"
-            )
-        }
         HostName::Embedded => session.on_embedded(&args.agent, cwd, None).await,
+    }
+}
+
+/// The thread to continue, which nothing else runs.
+async fn resumed(
+    common: &CommonOptions,
+    wanted: &str,
+    host: HostName,
+) -> anyhow::Result<StoredThread> {
+    let host = match host {
+        HostName::Codex => codex::NAME,
+        HostName::Claude => claude::NAME,
+        HostName::Embedded => bail!(
+            "the embedded agent stores no conversation; `rawr restore` continues one from a capsule"
+        ),
+    };
+    let thread = stored_thread(common, wanted, host).await?;
+    match &thread.owner {
+        Some(owner) => bail!("thread {} is run by {owner}; end that session first", thread.id),
+        None => Ok(thread),
     }
 }
 
@@ -86,7 +103,9 @@ pub(super) fn codex_settings(args: &AgentArgs, cwd: PathBuf) -> anyhow::Result<C
     settings.model = args.model.clone();
     settings.sandbox = args.sandbox.map(Into::into);
     if let Some(name) = &args.profile {
-        settings.overrides = profile::settings(name)?;
+        settings.overrides = profile::settings(name)?.with_context(|| {
+            format!("Codex has no profile `{name}`: {name}.config.toml is missing")
+        })?;
     }
     settings.overrides.extend(args.codex_config.iter().cloned());
     Ok(settings)
@@ -244,14 +263,14 @@ impl ExecSession {
 
 /// What people may want to do after a session.
 pub(super) fn next_steps(host: &str, thread_id: &str, home: Option<&Path>) -> NextSteps {
+    let home = home.map(|home| quoted(&home.display().to_string()));
+    let rawr = home.map_or_else(|| "rawr".to_owned(), |home| format!("rawr --home {home}"));
     let resume = match host {
-        codex::NAME => Some(format!("rawr codex resume {thread_id}")),
-        claude::NAME => Some(format!("claude --resume {thread_id}")),
+        codex::NAME => Some(format!("{rawr} codex resume {thread_id}")),
+        claude::NAME => Some(format!("{rawr} exec --host claude --resume {thread_id}")),
         _ => None,
     };
-    let home = home.map(|home| quoted(&home.display().to_string()));
-    let home = home.map(|home| format!(" --home {home}")).unwrap_or_default();
-    NextSteps { resume, explain: format!("rawr explain {thread_id} --list{home}") }
+    NextSteps { resume, explain: format!("{rawr} explain {thread_id} --list") }
 }
 
 /// A word for a shell.
@@ -332,8 +351,10 @@ fn prompts(args: &ExecArgs) -> anyhow::Result<PromptQueue> {
     if args.prompts.iter().any(|prompt| prompt.trim().is_empty()) {
         bail!("empty prompt: describe the task");
     }
-    let from_stdin = matches!(args.prompts.as_slice(), [] | [_])
-        && args.prompts.iter().all(|prompt| prompt == "-");
+    let from_stdin = args.prompts.is_empty() || args.prompts == ["-"];
+    if args.lines && !from_stdin {
+        bail!("--lines reads stdin: remove the prompts");
+    }
     Ok(match (from_stdin, args.lines) {
         (true, true) => PromptQueue::lines_of_stdin(),
         (true, false) => PromptQueue::from_stdin().context("failed to read stdin")?,

@@ -10,7 +10,7 @@ use rawr_protocol::{
 use serde_json::json;
 
 use super::common::{CommonOptions, now_ms};
-use super::threads::{OfThread, ThreadReader, on_thread, takes_effect, tell};
+use super::threads::{OfThread, ThreadReader, on_thread, saved_for, tell};
 use crate::args::GuardArgs;
 use crate::render;
 
@@ -50,7 +50,7 @@ async fn set(
         note: args.note.clone(),
     };
     let guard_id = looker.call::<methods::GuardSet>(params).await?.guard_id;
-    let lines = [render::guarded(&guard_id, &until), takes_effect(owner)];
+    let lines = [render::guarded(&guard_id, &until), saved_for(&thread.thread)];
     let guard = guards(looker, thread_id).await?.into_iter().find(|it| it.guard_id == guard_id);
     let body = OfThread { thread_id, body: guard, owner };
     tell(args.output.json, "guard_set", &body, &lines)
@@ -73,7 +73,7 @@ async fn clear(
         Err(error) => return Err(error.into()),
     };
     let mut lines = vec![render::cleared(cleared)];
-    lines.extend((cleared > 0).then(|| takes_effect(owner)));
+    lines.extend((cleared > 0).then(|| saved_for(&thread.thread)));
     let body = OfThread { thread_id, body: json!({ "cleared": cleared }), owner };
     tell(as_json, "guard_cleared", &body, &lines)
 }

@@ -7,7 +7,7 @@ use rawr_protocol::{Signal, SignalReportParams, methods};
 use serde_json::json;
 
 use super::common::CommonOptions;
-use super::threads::{OfThread, on_thread, takes_effect, tell};
+use super::threads::{OfThread, on_thread, saved_for, tell};
 use crate::args::MarkArgs;
 use crate::render;
 
@@ -25,7 +25,7 @@ pub(super) async fn run(common: &CommonOptions, args: MarkArgs) -> anyhow::Resul
             signal: Signal::PhaseBoundary { label: label.to_owned() },
         };
         let boundaries = looker.call::<methods::SignalReport>(params).await?.boundaries;
-        let lines = [render::marked(thread_id, label), takes_effect(owner)];
+        let lines = [render::marked(thread_id, label), saved_for(&thread.thread)];
         let body = json!({ "label": label, "boundaries": boundaries });
         tell(args.output.json, "phase_marked", &OfThread { thread_id, body, owner }, &lines)
     })

@@ -6,7 +6,7 @@ use rawr_protocol::{
 };
 use serde::Serialize;
 
-use super::threads::{OfThread, ThreadReader, takes_effect, tell};
+use super::threads::{OfThread, ThreadReader, saved_for, tell};
 use rawr_host::sidecar::SidecarError;
 
 pub(super) struct UserResponse {
@@ -32,8 +32,7 @@ pub(super) async fn respond(
     wish: &UserResponse,
     as_json: bool,
 ) -> anyhow::Result<()> {
-    let owner = thread.thread.owner.as_deref();
-    let lines = [wish.said.clone(), takes_effect(owner)];
+    let lines = [wish.said.clone(), saved_for(&thread.thread)];
     record(looker, thread, wish).await?.tell(as_json, &lines)
 }
 

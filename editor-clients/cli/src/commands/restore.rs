@@ -250,7 +250,7 @@ fn session(
     capsule: &Capsule,
 ) -> anyhow::Result<ExecSession> {
     let prompts = match args.prompts.is_empty() {
-        true => PromptQueue::from_stdin()?,
+        true => PromptQueue::from_stdin().context("failed to read stdin")?,
         false => PromptQueue::known(args.prompts.iter().cloned()),
     };
     Ok(ExecSession {

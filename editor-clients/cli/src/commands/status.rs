@@ -62,8 +62,10 @@ fn list(threads: &[ThreadSummary], lists_all: bool) -> Vec<String> {
         threads.iter().partition(|thread| render::is_running(thread));
     let most = if lists_all { usize::MAX } else { STOPPED };
     let (width, now) = (render::terminal_columns().unwrap_or(usize::MAX), local_now());
-    let shown = running.into_iter().chain(stopped.iter().take(most).copied());
-    let mut lines: Vec<_> = shown.map(|it| render::thread_line(it, width, &now)).collect();
+    let shown: Vec<_> = running.into_iter().chain(stopped.iter().take(most).copied()).collect();
+    let lines = shown.iter().zip(render::handles(&shown));
+    let mut lines: Vec<_> =
+        lines.map(|(thread, name)| render::thread_line(thread, name, width, &now)).collect();
     let rest = stopped.len().saturating_sub(most);
     if rest > 0 {
         lines.push(format!("… {rest} more: rawr status --all"));

@@ -3,6 +3,7 @@
 
 use std::cmp::Reverse;
 use std::io::{ErrorKind, Write};
+use std::path::PathBuf;
 
 use anyhow::{Context, bail};
 use rawr_protocol::{
@@ -13,6 +14,7 @@ use serde::Serialize;
 use serde_json::Map;
 
 use super::common::{CommonOptions, threads_folder};
+use crate::render::thread_name;
 use rawr_host::event::json_line as event_line;
 use rawr_host::sidecar::{Launch, SidecarClient, SidecarError, SidecarNotification};
 use rawr_host::text::sanitize_terminal;
@@ -133,13 +135,17 @@ pub(super) fn no_thread(common: &CommonOptions) -> anyhow::Result<String> {
     ))
 }
 
+/// For which thread a request was recorded, and when it takes effect.
+pub(super) fn saved_for(thread: &ThreadSummary) -> String {
+    let name = thread_name(thread);
+    format!("Saved for thread {name}. {}", takes_effect(thread.owner.as_deref()))
+}
+
 /// When a recorded request takes effect.
 pub(super) fn takes_effect(owner: Option<&str>) -> String {
     match owner {
-        Some(owner) => {
-            format!("Saved. The session that runs this thread ({owner}) applies it now.")
-        }
-        None => "Saved. Takes effect when the thread next runs.".to_owned(),
+        Some(owner) => format!("The session that runs this thread ({owner}) applies it now."),
+        None => "Takes effect when the thread next runs.".to_owned(),
     }
 }
 
@@ -184,12 +190,37 @@ pub(super) fn which<'t>(
     threads.get(pick(wanted, &ids)?).copied().context("there is no thread")
 }
 
-/// The host's id of a thread that rawr knows, or the name as it is: the host may store threads that rawr has not seen.
-pub(super) async fn stored_thread(common: &CommonOptions, wanted: &str) -> anyhow::Result<String> {
-    let Some(reader) = ThreadReader::start(common).await? else { return Ok(wanted.to_owned()) };
-    let found = match which(wanted, &reader.threads) {
-        Err(_) if is_whole_id(wanted) => Ok(wanted.to_owned()),
-        found => found.map(|thread| thread.thread_id.clone()),
+/// A thread that a host has stored.
+pub(super) struct StoredThread {
+    pub id: String,
+    /// Where its agent worked, if rawr has seen it.
+    pub cwd: Option<PathBuf>,
+    /// Who runs it now.
+    pub owner: Option<String>,
+}
+
+/// The stored thread of this host that an argument names. A whole id may be of a thread that rawr has not seen.
+pub(super) async fn stored_thread(
+    common: &CommonOptions,
+    wanted: &str,
+    host: &str,
+) -> anyhow::Result<StoredThread> {
+    let unseen = || StoredThread { id: wanted.to_owned(), cwd: None, owner: None };
+    let Some(reader) = ThreadReader::start(common).await? else {
+        return match is_whole_id(wanted) {
+            true => Ok(unseen()),
+            false => bail!("{}", no_thread(common)?),
+        };
+    };
+    let is_of_host = |thread: &&ThreadSummary| thread.host.as_deref().is_none_or(|it| it == host);
+    let threads: Vec<_> = reader.threads.iter().filter(is_of_host).cloned().collect();
+    let found = match which(wanted, &threads) {
+        Err(_) if is_whole_id(wanted) => Ok(unseen()),
+        found => found.map(|thread| StoredThread {
+            id: thread.thread_id.clone(),
+            cwd: Some(thread.cwd.clone().into()),
+            owner: thread.owner.clone(),
+        }),
     };
     reader.leave().await;
     found
@@ -225,13 +256,13 @@ pub(super) enum FoundThread<'i> {
     Nothing,
 }
 
-/// Prefers an exact id, then a prefix that ends at a dash, then any prefix, then any suffix.
+/// Prefers an exact id, then a beginning up to a dash or an end, as lists show it, then any beginning.
 pub(super) fn find<'i>(wanted: &str, ids: &[&'i str]) -> FoundThread<'i> {
     let begins = |id: &str| !wanted.is_empty() && id.starts_with(wanted);
-    let ends_at_dash = |id: &str| begins(id) && id[wanted.len()..].starts_with('-');
     let ends = |id: &str| !wanted.is_empty() && id.ends_with(wanted);
-    let rules: [&dyn Fn(&str) -> bool; 4] =
-        [&|id: &str| id == wanted, &ends_at_dash, &begins, &ends];
+    let is_part = |id: &str| begins(id) && id[wanted.len()..].starts_with('-') || ends(id);
+    let rules: [&dyn Fn(&str) -> bool; 3] =
+        [&|id: &str| id == wanted, &is_part, &|id: &str| begins(id) || ends(id)];
     for fits in rules {
         let fitting: Vec<_> = (0..).zip(ids).filter(|(_, id)| fits(id)).collect();
         match fitting.as_slice() {
@@ -282,6 +313,13 @@ mod tests {
         check("d", FoundThread::Several(vec!["d1-ab", "d10-ab", "d2-ab"]));
         check("phabet", FoundThread::One(4));
         check("ab", FoundThread::Several(vec!["d1-ab", "d10-ab", "d2-ab"]));
+        check("al", FoundThread::Several(vec!["alpha", "alphabet"]));
+        // One begins as the other ends.
+        let several = |wanted: &str, ids: &[&'static str]| {
+            assert_eq!(find(wanted, ids), FoundThread::Several(ids.to_vec()));
+        };
+        several("35fb", &["35fb-1", "x-35fb"]);
+        assert_eq!(find("35fb", &["35fb1", "x-35fb"]), FoundThread::One(1));
         check("x", FoundThread::Nothing);
         check("", FoundThread::Nothing);
     }
@@ -303,6 +341,7 @@ mod tests {
             last_fate: None,
             proposal: None,
             runs_by_hooks: false,
+            host: None,
         };
         let threads = [thread("a", Some("Ohm")), thread("b", None), thread("c", None)];
         let check = |wanted: &str, threads: &[ThreadSummary], found: &str| {

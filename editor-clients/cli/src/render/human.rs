@@ -296,6 +296,10 @@ impl TranscriptRenderer {
         let width = self.within(WIDTH - 14, 14);
         let command = one_line(&bare_command(command), 2 * width);
         let mut lines = wrapped(&command, width);
+        if lines.len() > 2 {
+            lines.truncate(1);
+            lines.push("…".to_owned());
+        }
         if let Some(last) = lines.last_mut() {
             last.push_str(&format!("  {end}"));
         }
@@ -306,9 +310,11 @@ impl TranscriptRenderer {
 
 /// The script of `bash -lc '…'`, which is how Codex runs every command.
 fn bare_command(command: &str) -> Cow<'_, str> {
+    // A program of the repository may have the same name.
     let is_shell = |program: &str| {
-        let name = program.rsplit('/').next().unwrap_or_default();
-        ["bash", "sh", "zsh"].contains(&name)
+        let (folder, name) = program.rsplit_once('/').unwrap_or(("/bin", program));
+        ["/bin", "/usr/bin", "/usr/local/bin", "/opt/homebrew/bin"].contains(&folder)
+            && ["bash", "sh", "zsh"].contains(&name)
     };
     // Other commands are shown as they were run.
     let mut words = command.splitn(3, ' ');

@@ -286,6 +286,7 @@ fn a_command_is_shown_without_the_shell_around_it_and_to_its_end() {
                 "/bin/zsh -lc \"printf '%s\\n' one two three four five six seven eight > notes.txt && git add -A && git commit -m 'Add the notes'\"",
                 "bash -lc 'a' b",
                 "bash script.sh",
+                "./sh -c 'kept, too'",
                 "echo -c 'kept'",
                 "bash -lc 'never closed",
             ] {
@@ -298,6 +299,7 @@ fn a_command_is_shown_without_the_shell_around_it_and_to_its_end() {
             |  git commit -m 'Add the notes'  ✓
             |$ bash -lc 'a' b  ✓
             |$ bash script.sh  ✓
+            |$ ./sh -c 'kept, too'  ✓
             |$ echo -c 'kept'  ✓
             |$ bash -lc 'never closed  ✓
         "#]],

@@ -22,6 +22,23 @@ pub fn handle(thread_id: &str) -> &str {
     &thread_id[from..]
 }
 
+/// The handles of these threads, each long enough to name one of them.
+pub fn handles<'t>(threads: &[&'t ThreadSummary]) -> Vec<&'t str> {
+    let is_clear = |name: &str| {
+        let names = |thread: &&&ThreadSummary| {
+            thread.thread_id.starts_with(name) || thread.thread_id.ends_with(name)
+        };
+        threads.iter().filter(names).count() == 1
+    };
+    let of = |thread: &&'t ThreadSummary| {
+        let id = thread.thread_id.as_str();
+        let first = id.len() - handle(id).len();
+        let mut starts = (0..=first).rev().filter(|at| id.is_char_boundary(*at));
+        starts.find(|at| is_clear(&id[*at..])).map_or(id, |at| &id[at..])
+    };
+    threads.iter().map(of).collect()
+}
+
 /// The handle and the title.
 pub fn thread_name(thread: &ThreadSummary) -> String {
     let handle = one_line(handle(&thread.thread_id), WIDTH);
@@ -32,13 +49,13 @@ pub fn thread_name(thread: &ThreadSummary) -> String {
 }
 
 /// A thread in one line of at most `width` columns.
-pub fn thread_line(thread: &ThreadSummary, width: usize, now: &LocalNow) -> String {
+pub fn thread_line(thread: &ThreadSummary, name: &str, width: usize, now: &LocalNow) -> String {
     let (style, word) = tier_style(thread.tier);
     let left = match thread.percent_remaining {
         Some(percent) => format!("{percent:>3}% left · {word:<9}"),
         None => format!("{:<21}", "usage unknown"),
     };
-    let name = format!("{:<8}", handle(&thread.thread_id));
+    let name = format!("{:<8}", one_line(name, WIDTH));
     let when = format!("{:<18}", when(thread.updated_at_ms, now));
     let folder = thread.cwd.rsplit('/').find(|name| !name.is_empty()).unwrap_or("/");
     let mut about: Vec<_> = thread.title.as_deref().into_iter().chain([folder]).collect();

@@ -234,11 +234,14 @@ impl Machine {
         let meant = response.sequence.as_ref().or(running.map(|running| &running.id));
         let answered = self.thread.answered.as_ref();
         let answered = answered.filter(|answered| Some(&answered.sequence) == meant);
-        if let (Some(asked), Some(running)) = (&response.sequence, running)
-            && *asked != running.id
-        {
-            let other = || Refusal::OtherSequence(running.id.clone());
-            return Err(answered.cloned().map_or_else(other, Refusal::Answered));
+        // Without a sequence, an answer is to the one that would start: a banner may stand for long after its end.
+        let current = running.map_or_else(|| self.thread.next_sequence_id(), |it| it.id.clone());
+        if response.sequence.as_ref().is_some_and(|asked| *asked != current) {
+            return Err(match (answered, running) {
+                (Some(answered), _) => Refusal::Answered(answered.clone()),
+                (None, Some(_)) => Refusal::OtherSequence(current),
+                (None, None) => Refusal::NoSequence,
+            });
         }
         let phase = self.thread.phase();
         // A sequence may be about to start.

@@ -131,12 +131,18 @@ pub struct UserDirective {
 
 /// The beginning of a text, on one line.
 fn beginning(text: &str, max_chars: usize) -> String {
+    let (kept, is_whole) = cut(text, max_chars);
+    if is_whole { kept } else { format!("{kept} …") }
+}
+
+/// The beginning of a text, on one line, and whether it is all of it.
+fn cut(text: &str, max_chars: usize) -> (String, bool) {
     // A hostile text is not read to its end.
     let words = text.chars().take(max_chars * 4).collect::<String>();
     let line = words.split_whitespace().collect::<Vec<_>>().join(" ");
     let kept: String = line.chars().take(max_chars).collect();
     let is_whole = kept.len() == line.len() && words.len() == text.len();
-    if is_whole { kept } else { format!("{kept} …") }
+    (kept, is_whole)
 }
 
 /// The end of a message, as [`Known::said`] keeps it.
@@ -156,11 +162,11 @@ impl Known {
         let has_words = |line: &&str| line.contains(char::is_alphanumeric);
         let line = self.first_message.as_deref()?.lines().take(TITLE_LINES).find(has_words)?;
         // A task is often a Markdown file, whose first line is a heading.
-        let title = beginning(line.trim_start_matches(['#', ' ']), TITLE_CHARS);
-        let whole_words = title.strip_suffix(" …").and_then(|cut| cut.rsplit_once(' '));
-        Some(match whole_words {
+        let (kept, is_whole) = cut(line.trim_start_matches(['#', ' ']), TITLE_CHARS);
+        Some(match kept.rsplit_once(' ') {
+            _ if is_whole => kept,
             Some((words, _)) => format!("{words} …"),
-            None => title,
+            None => format!("{kept} …"),
         })
     }
 
@@ -322,6 +328,7 @@ mod tests {
         check("\n## Task: the parser\n\nWrite it.", Some("Task: the parser"));
         check("---\n***\n  fix   it\n", Some("fix it"));
         check("…!\n", None);
+        check("Write it and so …", Some("Write it and so …"));
         let long =
             "Look at the sample files in samples/ and write kv.sh: it prints the value of a key.";
         check(long, Some("Look at the sample files in samples/ and write kv.sh: it …"));

@@ -1,15 +1,17 @@
 //! Tells a person at the terminal that rawr asks something, while Codex draws the screen: rings the bell and sends a desktop
-//! notification, neither of which moves the cursor.
+//! notification, neither of which draws anything.
 
 use std::fs::File;
 use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
 
 use rawr_host::event::{Reporter, SessionEvent};
 use rawr_host::text::one_line;
 use rawr_protocol::{SequenceHeadsUpNotification, Stage};
+use rustix::fs::OFlags;
+use rustix::termios::{LocalModes, tcgetattr};
 
 use super::WIDTH;
-use crate::render::handle;
 
 /// A reporter that also alerts the person at the terminal of this process.
 pub(super) struct Alerting<R> {
@@ -38,7 +40,9 @@ impl PersonTerminal {
 
     /// The controlling terminal, in the format that the environment tells of.
     pub(super) fn of_this_process() -> Self {
-        let terminal = File::options().write(true).open("/dev/tty").ok();
+        // A terminal that is stopped must not stop rawr.
+        let flags = OFlags::NONBLOCK.bits().cast_signed();
+        let terminal = File::options().write(true).custom_flags(flags).open("/dev/tty").ok();
         let variable = |name: &str| std::env::var(name).unwrap_or_default();
         let format = format(&variable("TERM"), !variable("VTE_VERSION").is_empty());
         Self(terminal.map(|terminal| (terminal, format)))
@@ -46,8 +50,13 @@ impl PersonTerminal {
 
     fn alert(&mut self, heads_up: &SequenceHeadsUpNotification) {
         let Some((terminal, format)) = &mut self.0 else { return };
-        // A terminal that is gone has no person who could be alerted.
-        let _ = terminal.write_all(alert(heads_up, *format).as_bytes());
+        // There, a process in the background that writes is stopped.
+        let stops_writers =
+            tcgetattr(&*terminal).is_ok_and(|modes| modes.local_modes.contains(LocalModes::TOSTOP));
+        if !stops_writers {
+            // A terminal that is gone or busy has no person who could be alerted.
+            let _ = terminal.write(alert(heads_up, *format).as_bytes());
+        }
     }
 }
 
@@ -83,7 +92,7 @@ fn format(term: &str, is_vte: bool) -> NotificationFormat {
 fn alert(heads_up: &SequenceHeadsUpNotification, format: NotificationFormat) -> String {
     let left = heads_up.percent_remaining.map(|percent| format!(" ({percent}% left)"));
     let approve = if heads_up.stage == Stage::AwaitingApproval { " --approve" } else { "" };
-    let answer = format!("rawr compact {}{approve}", handle(&heads_up.thread_id));
+    let answer = format!("rawr compact {}{approve}", heads_up.thread_id);
     let text = format!("{}{}: {answer}", heads_up.title, left.unwrap_or_default());
     // A semicolon would begin another field.
     let text = one_line(&text, WIDTH).replace(';', ",");

@@ -16,19 +16,18 @@ const PATHS: [&str; 6] = ["_dir", "_file", "_home", "_json", "_path", "writable_
 /// Tables whose keys are names that users choose.
 const FREE: [&str; 5] = ["env", "env_http_headers", "headers", "http_headers", "set"];
 
-/// The profile's settings, each as `key=value`. A missing profile is empty, as for Codex.
-pub(in crate::commands) fn settings(name: &str) -> anyhow::Result<Vec<String>> {
-    // Codex refuses other names itself.
+/// The profile's settings, each as `key=value`. `None` if there is no such profile.
+pub(in crate::commands) fn settings(name: &str) -> anyhow::Result<Option<Vec<String>>> {
     if !is_plain(name) {
-        return Ok(Vec::new());
+        return Ok(None);
     }
-    let Some(home) = codex_home() else { return Ok(Vec::new()) };
+    let Some(home) = codex_home() else { return Ok(None) };
     let home = std::path::absolute(home)?;
     let file = home.join(format!("{name}.config.toml"));
     let shown = || file.display().to_string();
     let text = match std::fs::read_to_string(&file) {
         Ok(text) => text,
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(error).with_context(shown),
     };
     let mut table: Table = text.parse().with_context(shown)?;
@@ -40,7 +39,7 @@ pub(in crate::commands) fn settings(name: &str) -> anyhow::Result<Vec<String>> {
             "the profile {name} contains a key, which a command line would expose to other users"
         );
     }
-    Ok(settings)
+    Ok(Some(settings))
 }
 
 fn make_absolute(table: &mut Table, folder: &Path) {

@@ -317,7 +317,7 @@ impl LogNote {
 }
 
 fn done(target: WatchTarget, said: &str) -> WatchNews {
-    let said = format!("{said} {}", takes_effect(target.owner.as_deref()));
+    let said = format!("{said} Saved. {}", takes_effect(target.owner.as_deref()));
     WatchNews::Done { thread_id: target.thread_id, said }
 }
 

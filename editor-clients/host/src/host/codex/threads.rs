@@ -93,7 +93,9 @@ impl ThreadWatch {
     ///
     /// Fails if the app-server does not answer.
     pub async fn has(&mut self, thread_id: &str) -> Result<bool, HostError> {
-        Ok(self.connection.ask(requests::thread_read(thread_id)).await?.is_ok())
+        // Codex may fail to read a thread that it has just started to store.
+        let is_loaded = self.loaded().await?.iter().any(|loaded| loaded == thread_id);
+        Ok(is_loaded || self.connection.ask(requests::thread_read(thread_id)).await?.is_ok())
     }
 
     /// Reports the thread again when it becomes active again.
