@@ -2187,6 +2187,8 @@ export interface ThreadSummary {
   breaker?: BreakerHold;
   /** Its working directory, absolute. */
   cwd: string;
+  /** The host's name, such as `codex`. */
+  host?: string;
   /** What became of the last decision from which something was to follow. */
   lastFate?: DecisionFate;
   /** Whether a client of this sidecar has it open. */

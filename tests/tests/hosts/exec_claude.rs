@@ -59,7 +59,10 @@ fn a_session_continues_with_its_history() {
     let first = fixture.exec(&["WRITE-PARSER please"]);
     first.expect_success();
     let thread = first.one("session", |_| true)["threadId"].as_str().unwrap().to_owned();
-    assert_eq!(first.one("next_steps", |_| true)["resume"], format!("claude --resume {thread}"));
+    assert_eq!(
+        first.one("next_steps", |_| true)["resume"],
+        format!("rawr exec --host claude --resume {thread}")
+    );
 
     let second = fixture.exec(&["--resume", "last", "AND-NOW the docs"]);
     second.expect_success();

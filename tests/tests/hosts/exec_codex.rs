@@ -127,6 +127,11 @@ fn a_session_continues_with_its_history_and_settings_of_codex() {
     let last = requests.last().unwrap();
     assert!(last.user_messages().iter().any(|text| text == "WRITE-PARSER please"), "{last:?}");
 
+    let profile = fixture.exec(&["--profile", "nope", "AND-NOW the docs"]);
+    let error = String::from_utf8_lossy(&profile.output.stderr);
+    assert!(!profile.output.status.success());
+    assert!(error.contains("Codex has no profile `nope`"), "{error}");
+
     let unknown = fixture.exec(&["--resume", "nope", "AND-NOW the docs"]);
     let error = String::from_utf8_lossy(&unknown.output.stderr);
     assert!(!unknown.output.status.success());

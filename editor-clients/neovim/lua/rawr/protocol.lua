@@ -1482,6 +1482,7 @@
 ---@class rawr.ThreadSummary
 ---@field breaker? rawr.BreakerHold Compactions are paused because the last ones did not help; absent while none are.
 ---@field cwd string Its working directory, absolute.
+---@field host? string The host's name, such as `codex`.
 ---@field lastFate? rawr.DecisionFate What became of the last decision from which something was to follow.
 ---@field open boolean Whether a client of this sidecar has it open.
 ---@field owner? string Who performs its actions now, for people; absent if no process does.

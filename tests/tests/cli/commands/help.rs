@@ -114,7 +114,7 @@ fn the_help_starts_with_examples() {
 
             Arguments:
               [PROMPT]...
-                      Prompts for the agent, one turn each [default: stdin, as one prompt, like `-`]
+                      Prompts for the agent, one turn each [default: stdin, like `-`: one prompt, or on a terminal one for each line]
 
             Options:
                   --host <HOST>
