@@ -97,7 +97,7 @@ local function hold()
 end
 
 ---@param thread rawr.ThreadSummary
-local function look_back(thread)
+local function request_banner(thread)
   local release = hold()
   client.on_thread(thread, 'rawr/thread/get', {}, function(details)
     catch_up(details)
@@ -156,7 +156,7 @@ local function watch(folder, done)
     for _, thread in ipairs(answer.threads) do
       -- A sequence of a thread that does not run is suspended and needs no answer.
       if thread.phase ~= 'idle' and thread.owner then
-        look_back(thread)
+        request_banner(thread)
       end
     end
     if done then
