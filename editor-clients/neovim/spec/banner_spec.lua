@@ -279,6 +279,79 @@ describe('the banner', function()
     vim.cmd.wincmd('p')
   end)
 
+  describe('of a long name, at 80 columns', function()
+    local columns, echo, notify, shown
+
+    before_each(function()
+      columns, echo, notify, shown = vim.o.columns, vim.api.nvim_echo, vim.notify, {}
+      vim.o.columns = 80
+      vim.api.nvim_echo = function(chunks)
+        table.insert(shown, chunks[1][1])
+      end
+      vim.notify = function(message)
+        table.insert(shown, message)
+      end
+      for _, id in ipairs({ 'id-0001', 'id-0002' }) do
+        local title = 'Führe die Änderung am Parser für 漢字 zu Ende und prüfe alles'
+        local thread =
+          { threadId = id, cwd = '/w', title = title, phase = 'idle', updatedAtMs = 1, open = true }
+        require('rawr.threads').put(live.threads, thread)
+      end
+    end)
+
+    after_each(function()
+      vim.o.columns, vim.api.nvim_echo, vim.notify = columns, echo, notify
+    end)
+
+    --- A longer line waits for a key.
+    ---@return string
+    local function line()
+      lab.wait('the line', function()
+        return #shown > 0
+      end)
+      assert.equal(1, #shown)
+      assert.falsy(shown[1]:find('\n'), shown[1])
+      assert.truthy(vim.fn.strdisplaywidth(shown[1]) <= vim.v.echospace, shown[1])
+      return shown[1]
+    end
+
+    it('echoes one line with the title and the command', function()
+      heads_up('id-0001', { stage = 'recommended', title = 'Compaction recommended' })
+      local text = line()
+      assert.truthy(vim.endswith(text, '…: Compaction recommended: `:Rawr banner`'), text)
+      assert.truthy(vim.startswith(text, 'rawr: Führe'), text)
+    end)
+
+    it('echoes one line with the command for a long title', function()
+      heads_up('id-0001', { stage = 'recommended', title = ('漢字'):rep(40) })
+      assert.truthy(vim.endswith(line(), '…: `:Rawr banner`'), shown[1])
+    end)
+
+    it('shrinks to one line', function()
+      vim.g.rawr = { banner = { timeout = 1 } }
+      heads_up('id-0001', { title = 'Waiting for approval' })
+      assert.truthy(vim.endswith(line(), '…: Waiting for approval: `:Rawr banner`'), shown[1])
+    end)
+
+    it('shows an answer at another client in one line', function()
+      live.note('rawr/sequence/responded', { threadId = 'id-0001', choice = 'cancel', by = 'vscode' })
+      assert.truthy(line():find('answered by vscode: ', 1, true), shown[1])
+    end)
+
+    it('shows a compaction that failed in one line', function()
+      local why = ('the model refused the request\n'):rep(9)
+      live.note('rawr/compaction/update', { threadId = 'id-0001', status = 'failed', error = why })
+      assert.truthy(vim.endswith(line(), '…: `:Rawr explain`'), shown[1])
+      assert.truthy(shown[1]:find('…: the compaction failed: the ', 1, true), shown[1])
+    end)
+
+    it('shows a binary that is missing in one line', function()
+      vim.g.rawr = { cmd = { '/nowhere/' .. ('folder/'):rep(20) .. 'rawr' } }
+      require('rawr.client').start()
+      assert.truthy(vim.endswith(line(), '…: see `:checkhealth rawr`'), shown[1])
+    end)
+  end)
+
   it('has mappings that answer without it', function()
     lab.use(lab.home())
     require('rawr.threads').put(

@@ -167,6 +167,24 @@ describe('the health check', function()
     has(report(lab.RAWR), lab.RAWR .. ': rawr ' .. require('rawr.version').PLUGIN, 'running')
   end)
 
+  it('asks the binary for its version with the home of the sidecar that runs', function()
+    lab.use(home)
+    vim.cmd.Rawr('start')
+    local client = lab.wait('the sidecar', require('rawr.client').client)
+    -- As in Neovim 0.10.
+    client.server_info = nil
+    local probe, homes = require('rawr.probe'), {}
+    local run = probe.run
+    probe.run = function(command, of)
+      table.insert(homes, of or 'none')
+      return run(command, of)
+    end
+    local text = report(lab.RAWR)
+    probe.run = run
+    assert.same({ home.path }, homes)
+    has(text, lab.RAWR .. ': rawr ' .. require('rawr.version').PLUGIN, 'running')
+  end)
+
   it('finds a binary that crashes', function()
     has(report(binary(home, CRASH)), 'ended with code 3', 'the home is broken', 'update the rawr binary')
   end)

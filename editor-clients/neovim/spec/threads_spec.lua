@@ -147,6 +147,71 @@ describe('names', function()
     assert.same({ 'fix-the-parser', 'parser' }, vim.fn.sort(candidates))
     assert.same({}, select(2, names.find(all, 'nothing')))
   end)
+
+  it('that differ in punctuation, in case or beyond the cut are told apart', function()
+    local long = ('word '):rep(10)
+    for one, other in pairs({
+      ['Fix the bug!'] = 'fix the bug?',
+      [long .. 'first'] = long .. 'second',
+      ['A title: ' .. ('- '):rep(20) .. 'a'] = 'A title: ' .. ('- '):rep(20) .. 'b',
+    }) do
+      all = threads.new()
+      threads.put(all, summary('id-0001', { title = one }))
+      threads.put(all, summary('id-0002', { title = other }))
+      local first, second = told('id-0001'), told('id-0002')
+      for at = 1, 2 do
+        assert.not_equal(first[at], second[at])
+      end
+      assert.equal('id-0001', names.find(all, first[2]).thread.threadId)
+      assert.equal('id-0002', names.find(all, second[2]).thread.threadId)
+    end
+  end)
+
+  it('that belong to two threads find neither of them', function()
+    threads.put(all, summary('id-0001', { title = 'Fix the bug!' }))
+    threads.put(all, summary('id-0002', { title = 'Fix the bug?' }))
+    local row, candidates = names.find(all, 'fix-the-bug')
+    assert.is_nil(row)
+    assert.same({ 'fix-the-bug#0001', 'fix-the-bug#0002' }, vim.fn.sort(candidates))
+    -- Ids with the same end: only an id tells which one.
+    threads.put(all, summary('other-0001', { title = 'Fix the bug' }))
+    row, candidates = names.find(all, 'fix-the-bug#0001')
+    assert.is_nil(row)
+    assert.same({ 'id-0001', 'other-0001' }, vim.fn.sort(candidates))
+    -- The id of another thread.
+    threads.put(all, summary('id-0003', { title = 'id-0001' }))
+    assert.equal('id-0001', names.find(all, 'id-0001').thread.threadId)
+    assert.equal('id-0003', names.find(all, names.handle(all, all.rows['id-0003'].thread)).thread.threadId)
+  end)
+
+  it('that belong to two threads make a command list them and do nothing', function()
+    local client = require('rawr.client')
+    local request, notify, methods, text = client.request, vim.notify, {}, ''
+    local both = {
+      summary('id-0001', { title = 'Fix the bug!' }),
+      summary('id-0002', { title = 'Fix the bug?' }),
+    }
+    client.request = function(method, _, answer)
+      table.insert(methods, method)
+      if method == 'rawr/thread/list' then
+        answer({ threads = both })
+      end
+    end
+    vim.notify = function(message)
+      text = text .. message
+    end
+    require('rawr.live').lost()
+    require('rawr.command').run({ 'cancel', 'fix-the-bug' })
+    vim.wait(1000, function()
+      return text ~= ''
+    end)
+    client.request, vim.notify = request, notify
+    require('rawr.live').lost()
+    assert.same({ 'rawr/thread/list' }, methods)
+    for _, words in ipairs({ 'is ambiguous', 'fix-the-bug#0001', 'fix-the-bug#0002' }) do
+      assert.truthy(text:find(words, 1, true), text)
+    end
+  end)
 end)
 
 describe('the status line', function()

@@ -179,6 +179,13 @@ local function open(banner, options)
   vim.wo[made].winhighlight = 'NormalFloat:RawrBanner,FloatBorder:RawrBannerBorder,FloatTitle:RawrBannerTitle'
 end
 
+--- Echoes one line, which needs no key to go on.
+---@param banner rawr.Banner
+local function echo(banner)
+  local short = text.short(banner, live.name(banner.thread_id), vim.v.echospace)
+  vim.api.nvim_echo({ { short, 'RawrBannerTitle' } }, false, {})
+end
+
 --- Leaves one line of the banner after a while, so that it does not cover the text under it.
 ---@param banner rawr.Banner
 ---@param timeout integer
@@ -191,8 +198,7 @@ local function is_over(banner, timeout)
     return false
   end
   seen[name] = true
-  local short = text.short(banner, live.name(banner.thread_id))
-  vim.api.nvim_echo({ { short, 'RawrBannerTitle' } }, false, {})
+  echo(banner)
   return true
 end
 
@@ -226,8 +232,7 @@ local function echo_quiet()
     local name = name_of(banner)
     if banner.heads_up.stage == 'recommended' and not since[name] then
       since[name] = vim.uv.now()
-      local short = text.short(banner, live.name(banner.thread_id))
-      vim.api.nvim_echo({ { short, 'RawrBannerTitle' } }, false, {})
+      echo(banner)
     end
   end
 end

@@ -84,12 +84,13 @@ function M.lines(banner, name, others, now_ms, width)
   return lines, add_keys(lines, banner, width)
 end
 
---- The banner in one line.
+--- The banner in one line of this width.
 ---@param banner rawr.Banner
 ---@param name string
+---@param width integer
 ---@return string
-function M.short(banner, name)
-  return ('rawr: %s: %s: `:Rawr banner`'):format(name, words.one_line(banner.heads_up.title))
+function M.short(banner, name, width)
+  return words.message(width, name, banner.heads_up.title, '`:Rawr banner`')
 end
 
 return M

@@ -20,7 +20,7 @@ local open = {}
 local details = {}
 --- One pending request per thread, because notifications may be faster than answers.
 ---@type table<string, string?>
-local looking = {}
+local requests = {}
 
 local HELP = {
   { '<CR>', 'expand or collapse the thread or the decision under the cursor' },
@@ -62,35 +62,35 @@ local function render()
   view.show(buffer, lines)
 end
 
---- Whether the thread changed since the request.
+--- Ends the request. Returns whether the thread changed since it was sent.
 ---@param id string
 ---@return boolean
-local function has_looked(id)
-  local again = looking[id] == 'again'
-  looking[id] = nil
+local function finish_request(id)
+  local again = requests[id] == 'again'
+  requests[id] = nil
   return again
 end
 
 ---@param thread rawr.ThreadSummary
-local function look(thread)
+local function request_details(thread)
   local id = thread.threadId
-  if looking[id] then
-    looking[id] = 'again'
+  if requests[id] then
+    requests[id] = 'again'
     return
   end
-  looking[id] = 'once'
+  requests[id] = 'once'
   local function failed(error)
-    looking[id] = nil
+    requests[id] = nil
     client.complain(error)
   end
   client.on_thread(thread, 'rawr/thread/get', {}, function(found)
     client.on_thread(thread, 'rawr/decision/list', { limit = DECISIONS }, function(list)
-      local again = has_looked(id)
+      local again = finish_request(id)
       threads.put(live.threads, found.thread)
       details[id] = { thread = found, decisions = list.decisions }
       render()
       if again then
-        look(found.thread)
+        request_details(found.thread)
       end
     end, failed)
   end, failed)
@@ -104,7 +104,7 @@ local function news(thread_id)
   end
   local row = thread_id and live.threads.rows[thread_id]
   if row and open[thread_id] then
-    look(row.thread)
+    request_details(row.thread)
   end
   render()
 end
@@ -125,7 +125,7 @@ local function toggle()
   else
     open[thread.threadId] = not open[thread.threadId] or nil
     if open[thread.threadId] then
-      look(thread)
+      request_details(thread)
     end
     render()
   end
@@ -179,7 +179,7 @@ local function refresh()
     for id in pairs(open) do
       local row = live.threads.rows[id]
       if row then
-        look(row.thread)
+        request_details(row.thread)
       end
     end
   end)
@@ -252,7 +252,7 @@ function M.open_thread(thread)
   open[thread.threadId] = true
   M.open()
   render()
-  look(thread)
+  request_details(thread)
   local line = buffer and view.line_of(buffer, thread.threadId)
   if line then
     vim.api.nvim_win_set_cursor(0, { line, 0 })

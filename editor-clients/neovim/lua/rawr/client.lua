@@ -41,13 +41,32 @@ local refused
 --- A sidecar that ran this long may be restarted automatically again.
 local STEADY_MS = 60000
 
+---@param compose fun(): string
+---@param level? integer
+local function notify(compose, level)
+  -- Deferred: inside of an autocommand Neovim turns an error message into an exception with a traceback.
+  vim.schedule(function()
+    vim.notify(compose(), level or vim.log.levels.INFO, { title = 'rawr' })
+  end)
+end
+
+--- Answers the user, in full.
 ---@param text string
 ---@param level? integer
 function M.say(text, level)
-  -- Deferred: inside of an autocommand Neovim turns an error message into an exception with a traceback.
-  vim.schedule(function()
-    vim.notify('rawr: ' .. text, level or vim.log.levels.INFO, { title = 'rawr' })
-  end)
+  notify(function()
+    return 'rawr: ' .. text
+  end, level)
+end
+
+--- Shows what the user may not expect now, in one line, which needs no key to go on.
+---@param text string
+---@param more? { thread?: string, hint?: string, level?: integer } the thread's name, and what to do next
+function M.announce(text, more)
+  more = more or {}
+  notify(function()
+    return require('rawr.words').message(vim.v.echospace, more.thread, text, more.hint)
+  end, more.level)
 end
 
 --- Shows an error that was not shown already.
@@ -158,12 +177,12 @@ local function ended(code, signal)
   local how = exit.signal == 0 and 'code ' .. exit.code or 'signal ' .. exit.signal
   local why = ('the sidecar ended (%s)'):format(how)
   if not may_start_again then
-    M.say(why .. ': see `:checkhealth rawr`', vim.log.levels.ERROR)
+    M.announce(why, { hint = 'see `:checkhealth rawr`', level = vim.log.levels.ERROR })
   elseif started_again and vim.uv.now() - started_again < STEADY_MS then
-    M.say(why .. ' again: see `:Rawr log`, then `:Rawr restart`', vim.log.levels.ERROR)
+    M.announce(why .. ' again', { hint = 'see `:Rawr log`', level = vim.log.levels.ERROR })
   else
     started_again = vim.uv.now()
-    M.say(why .. '; it was restarted', vim.log.levels.WARN)
+    M.announce(why .. '; it was restarted', { level = vim.log.levels.WARN })
     start_with_buffers()
   end
 end
@@ -222,8 +241,8 @@ local function can_start()
   if vim.fn.executable(binary) == 1 then
     return true
   end
-  -- One line, which needs no key to go on. The check says what to do.
-  M.say(('failed to run %s: see `:checkhealth rawr`'):format(binary), vim.log.levels.ERROR)
+  local more = { hint = 'see `:checkhealth rawr`', level = vim.log.levels.ERROR }
+  M.announce('failed to run ' .. binary, more)
   return false
 end
 

@@ -69,11 +69,12 @@ end
 
 ---@param client vim.lsp.Client
 local function check_running(client)
-  local name = vim.fn.exepath(require('rawr.config').get().cmd[1] or '')
+  local config = require('rawr.config').get()
+  local name = vim.fn.exepath(config.cmd[1] or '')
   local result = { capabilities = client.server_capabilities, serverInfo = client.server_info }
   -- Neovim 0.10 keeps no server's version.
   if not client.server_info then
-    result = require('rawr.probe').run(require('rawr.config').get().cmd).result or result
+    result = require('rawr.probe').run(config.cmd, config.home).result or result
   end
   if not check_answer(name ~= '' and name or 'the sidecar', result) then
     return

@@ -97,7 +97,7 @@ local function hold()
 end
 
 ---@param thread rawr.ThreadSummary
-local function look_back(thread)
+local function request_banner(thread)
   local release = hold()
   client.on_thread(thread, 'rawr/thread/get', {}, function(details)
     catch_up(details)
@@ -156,7 +156,7 @@ local function watch(folder, done)
     for _, thread in ipairs(answer.threads) do
       -- A sequence of a thread that does not run is suspended and needs no answer.
       if thread.phase ~= 'idle' and thread.owner then
-        look_back(thread)
+        request_banner(thread)
       end
     end
     if done then
@@ -232,9 +232,8 @@ local ON = {
   end,
   ['rawr/sequence/responded'] = function(params)
     local answer = require('rawr.labels').Choice[params.choice] or params.choice
-    client.say(
-      ('%s: answered by %s: %s'):format(M.name(params.threadId), params.by or 'another client', answer)
-    )
+    local text = ('answered by %s: %s'):format(params.by or 'another client', answer)
+    client.announce(text, { thread = M.name(params.threadId) })
     emit('RawrAnswered', params)
   end,
   ['rawr/decision/recorded'] = function(params)
@@ -247,9 +246,13 @@ local ON = {
       handing_off[params.threadId] = params.sequenceId
       emit('RawrCompacted', params)
     else
-      local why = params.error and ': ' .. params.error or ''
-      local level = params.status == 'failed' and vim.log.levels.ERROR or vim.log.levels.INFO
-      client.say(('%s: the compaction was %s%s'):format(M.name(params.threadId), params.status, why), level)
+      local has_failed = params.status == 'failed'
+      local text = has_failed and 'the compaction failed' or 'the compaction was canceled'
+      client.announce(text .. (params.error and ': ' .. params.error or ''), {
+        thread = M.name(params.threadId),
+        hint = has_failed and '`:Rawr explain`' or nil,
+        level = has_failed and vim.log.levels.ERROR or vim.log.levels.INFO,
+      })
       emit('RawrCompactionFailed', params)
     end
   end,

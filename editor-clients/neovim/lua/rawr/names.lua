@@ -19,14 +19,42 @@ local function plain(thread)
   return folder ~= '' and folder or thread.cwd
 end
 
+--- Both forms of a name, computed once: every thread's are compared with every other's.
+---@type table<string, { name: string, slug: string }?>
+local known_forms = {}
+
+---@param thread rawr.ThreadSummary
+---@return { name: string, slug: string } # the slug of a name of punctuation is empty
+local function forms(thread)
+  local full = plain(thread)
+  local known = known_forms[full]
+  if known then
+    return known
+  end
+  local name = words.one_line(full)
+  if vim.fn.strchars(name) > LONGEST then
+    name = vim.fn.strcharpart(name, 0, LONGEST - 1) .. '…'
+  end
+  local slug = full:lower():gsub('[^%w%._\128-\255]+', '-'):gsub('^%-+', '')
+  slug = vim.fn.strcharpart(slug, 0, LONGEST):gsub('%-+$', '')
+  known = { name = name, slug = slug }
+  known_forms[full] = known
+  return known
+end
+
+--- Whether the name is the same as another thread's in one of its two forms, or another thread's id.
 ---@param all rawr.Threads
 ---@param thread rawr.ThreadSummary
 ---@return boolean
 local function is_shared(all, thread)
-  local own = plain(thread)
+  local own = forms(thread)
   for id, row in pairs(all.rows) do
-    if id ~= thread.threadId and plain(row.thread) == own then
-      return true
+    if id ~= thread.threadId then
+      local other = forms(row.thread)
+      local is_same_slug = own.slug ~= '' and (own.slug == id or own.slug == other.slug)
+      if is_same_slug or own.name == other.name then
+        return true
+      end
     end
   end
   return false
@@ -43,10 +71,7 @@ end
 ---@param thread rawr.ThreadSummary
 ---@return string
 function M.of(all, thread)
-  local name = words.one_line(plain(thread))
-  if vim.fn.strchars(name) > LONGEST then
-    name = vim.fn.strcharpart(name, 0, LONGEST - 1) .. '…'
-  end
+  local name = forms(thread).name
   return is_shared(all, thread) and name .. ' ' .. tail(thread) or name
 end
 
@@ -64,15 +89,15 @@ end
 ---@param thread rawr.ThreadSummary
 ---@return string
 function M.handle(all, thread)
-  local name = plain(thread):lower():gsub('[^%w%._\128-\255]+', '-'):gsub('^%-+', '')
-  name = vim.fn.strcharpart(name, 0, LONGEST):gsub('%-+$', '')
+  local name = forms(thread).slug
   if name == '' then
     return words.one_line(thread.threadId)
   end
   return is_shared(all, thread) and name .. tail(thread) or name
 end
 
---- The thread with this id or handle, or with one that begins like this.
+--- The thread with this id, else the only one with this handle, else the only one whose handle or id begins like this.
+--- Of several, none: a command must not act on an arbitrary one.
 ---@param all rawr.Threads
 ---@param name string
 ---@return rawr.Row?, string[] candidates
@@ -80,17 +105,25 @@ function M.find(all, name)
   if all.rows[name] then
     return all.rows[name], {}
   end
-  local found, candidates = {}, {}
+  ---@type rawr.Row[], string[]
+  local exact, ids = {}, {}
+  ---@type rawr.Row[], string[]
+  local begun, handles = {}, {}
   for _, row in ipairs(threads.sorted(all)) do
-    local handle = M.handle(all, row.thread)
+    local handle, id = M.handle(all, row.thread), row.thread.threadId
     if handle == name then
-      return row, {}
-    elseif vim.startswith(handle, name) or vim.startswith(row.thread.threadId, name) then
-      table.insert(found, row)
-      table.insert(candidates, handle)
+      table.insert(exact, row)
+      table.insert(ids, id)
+    elseif vim.startswith(handle, name) or vim.startswith(id, name) then
+      table.insert(begun, row)
+      table.insert(handles, handle)
     end
   end
-  return #found == 1 and found[1] or nil, candidates
+  if #exact > 0 then
+    -- Only their ids differ.
+    return #exact == 1 and exact[1] or nil, ids
+  end
+  return #begun == 1 and begun[1] or nil, handles
 end
 
 return M

@@ -21,6 +21,49 @@ function M.one_line(text)
   return text
 end
 
+--- Cuts a text to a width on the screen.
+---@param text string
+---@param width integer
+---@return string
+local function cut(text, width)
+  if vim.api.nvim_strwidth(text) <= width then
+    return text
+  end
+  local kept, used = {}, 1
+  for _, character in ipairs(vim.fn.split(text, '\\zs')) do
+    used = used + vim.api.nvim_strwidth(character)
+    if used > width then
+      break
+    end
+    table.insert(kept, character)
+  end
+  return table.concat(kept) .. '…'
+end
+
+--- The least that is left of a thread's name.
+local SHORTEST_NAME = 12
+
+--- A message in one line of this width, because Neovim waits for a key after a longer one. Cuts the thread's name, then
+--- the text, never the hint.
+---@param width integer
+---@param name? string of the thread
+---@param text string
+---@param hint? string what to do next
+---@return string
+function M.message(width, name, text, hint)
+  local tail = hint and ': ' .. hint or ''
+  text = M.one_line(text)
+  local function whole()
+    return 'rawr: ' .. (name and name .. ': ' or '') .. text
+  end
+  local room = width - vim.api.nvim_strwidth(tail)
+  if name then
+    local excess = math.max(vim.api.nvim_strwidth(whole()) - room, 0)
+    name = cut(name, math.max(vim.api.nvim_strwidth(name) - excess, SHORTEST_NAME))
+  end
+  return cut(whole(), room) .. tail
+end
+
 --- Wraps a text to a width, between words.
 ---@param text string
 ---@param width integer
