@@ -20,7 +20,7 @@ use std::collections::BTreeMap;
 pub struct ThreadOverview {
     pub(crate) thread: ThreadId,
     pub(crate) cwd: String,
-    /// What people can tell it by.
+    /// Its title.
     pub(crate) title: Option<String>,
     pub(crate) phase: ThreadPhase,
     pub(crate) tier: Option<PressureTier>,

@@ -2064,7 +2064,7 @@ export interface ThreadChangedNotification {
   threadId: string;
   /** Its tier; absent above every tier, or while usage is unknown. */
   tier?: Tier;
-  /** What people can tell it by: how its first message begins; absent before there is one. */
+  /** Its title, how its first message begins; absent before there is one. */
   title?: string;
 }
 
@@ -2209,7 +2209,7 @@ export interface ThreadSummary {
   threadId: string;
   /** Its tier; absent above every tier, or while usage is unknown. */
   tier?: Tier;
-  /** What people can tell it by: how its first message begins; absent before there is one. */
+  /** Its title, how its first message begins; absent before there is one. */
   title?: string;
   /** When something last happened in it, Unix milliseconds. */
   updatedAtMs: number;

@@ -180,7 +180,7 @@ impl<'c> GateContext<'c> {
     }
 
     /// What the gate finds, unless it does not apply.
-    fn look(&self, applies_to: AppliesTo, check: Check) -> GateFinding {
+    fn finding(&self, applies_to: AppliesTo, check: Check) -> GateFinding {
         let skips = self.is_inline() && applies_to == AppliesTo::Tiers;
         if skips { NOT_INLINE } else { check(self) }
     }
@@ -333,7 +333,7 @@ pub fn is_nothing(
     }
     // Here every failure means that there is nothing to do, so their order is free. The last gate fails most often.
     let fails = |(_, applies_to, lift, check): &GateRule| {
-        matches!(case.look(*applies_to, *check), GateFinding::Fail { .. }) && !case.lifts(*lift)
+        matches!(case.finding(*applies_to, *check), GateFinding::Fail { .. }) && !case.lifts(*lift)
     };
     GATES.iter().rev().any(fails)
 }
@@ -366,7 +366,7 @@ pub fn assess(
     };
     let (mut asks, mut waits) = (false, None);
     for (gate, applies_to, lift, check) in GATES {
-        let (outcome, evidence) = match case.look(applies_to, check) {
+        let (outcome, evidence) = match case.finding(applies_to, check) {
             GateFinding::Wait(comes_if) => {
                 waits = decision.would_fire_if.is_empty().then_some(comes_if);
                 (GateStatus::NotReached, "not confirmed yet".to_owned())

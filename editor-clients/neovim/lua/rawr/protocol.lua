@@ -1416,7 +1416,7 @@
 ---@field sequenceId? string The sequence that runs.
 ---@field threadId string The thread.
 ---@field tier? rawr.Tier Its tier; absent above every tier, or while usage is unknown.
----@field title? string What people can tell it by: how its first message begins; absent before there is one.
+---@field title? string Its title, how its first message begins; absent before there is one.
 
 --- `rawr/thread/close`: the client lets go of the thread.
 ---@class rawr.ThreadCloseParams
@@ -1493,7 +1493,7 @@
 ---@field subAgent? string The name of the sub-agent whose conversation it is; absent for a person's.
 ---@field threadId string The thread.
 ---@field tier? rawr.Tier Its tier; absent above every tier, or while usage is unknown.
----@field title? string What people can tell it by: how its first message begins; absent before there is one.
+---@field title? string Its title, how its first message begins; absent before there is one.
 ---@field updatedAtMs integer When something last happened in it, Unix milliseconds.
 
 --- `rawr/thread/unwatch`: ends the `rawr/thread/watch` with the same params.

@@ -157,7 +157,7 @@ impl Known {
         pinned(true).chain(pinned(false))
     }
 
-    /// What a person can tell the thread by: the first line with words of their first message, shortened.
+    /// The thread's title: the first line with words of their first message, shortened.
     pub fn title(&self) -> Option<String> {
         let has_words = |line: &&str| line.contains(char::is_alphanumeric);
         let line = self.first_message.as_deref()?.lines().take(TITLE_LINES).find(has_words)?;

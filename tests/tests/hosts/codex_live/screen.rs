@@ -35,7 +35,7 @@ fn a_session_on_the_screen_continues_after_a_compaction() {
     leave(&mut terminal);
 }
 
-/// Codex draws the screen, so nothing of rawr stands on it.
+/// Codex draws the screen, and rawr writes nothing on it.
 #[test]
 fn a_question_alerts_the_person_at_the_terminal() {
     let fixture = LiveFixture::new(agent());

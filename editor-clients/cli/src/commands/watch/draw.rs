@@ -109,7 +109,7 @@ impl Drawing<'_> {
         }
     }
 
-    /// What people can tell a thread by.
+    /// The thread's name for people.
     fn name(&self, thread_id: &str) -> String {
         let row = self.view.threads.iter().find(|row| row.id() == thread_id);
         row.map_or_else(|| thread_id.to_owned(), |row| render::thread_name(&row.thread))
