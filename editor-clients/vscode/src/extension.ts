@@ -25,6 +25,8 @@ import { StatusBar } from './surface/statusBar';
 import { ThreadsView } from './surface/tree';
 import { Watch } from './watch';
 
+const KEEP_DRAFTS_MS = 14 * 24 * 60 * 60 * 1000;
+
 let supervisor: Supervisor<Connection> | undefined;
 
 export function activate(context: vscode.ExtensionContext): void {
@@ -42,8 +44,7 @@ export function activate(context: vscode.ExtensionContext): void {
   };
   const redraw = new DeadlineRedraw(draw);
   const session = new Session(threads, draw);
-  const drafts = vscode.Uri.joinPath(context.storageUri ?? context.globalStorageUri, 'drafts');
-  const packets = new PacketEditor(session, new PacketTexts(new DraftFolder(drafts.fsPath)));
+  const packets = new PacketEditor(session, new PacketTexts(openDrafts(context)));
   const surfaces = {
     packets,
     decisions: new DecisionView(session, context.workspaceState),
@@ -62,6 +63,14 @@ export function activate(context: vscode.ExtensionContext): void {
   context.subscriptions.push(register(session, surfaces), surfaces.decisions.register(), highlight());
   context.subscriptions.push(...upkeep(started, context, watching, channels));
   void shown(() => started.restart());
+}
+
+/** The drafts of this workspace, without old ones. */
+function openDrafts(context: vscode.ExtensionContext): DraftFolder {
+  const { fsPath } = vscode.Uri.joinPath(context.storageUri ?? context.globalStorageUri, 'drafts');
+  const drafts = new DraftFolder(fsPath);
+  drafts.removeOlderThan(Date.now() - KEEP_DRAFTS_MS);
+  return drafts;
 }
 
 export async function deactivate(): Promise<void> {
