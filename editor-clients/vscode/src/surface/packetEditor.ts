@@ -13,7 +13,7 @@ export const SCHEME = 'rawr-packet';
 /** The delay of lens changes, so that a slow editor can load the lenses between two changes. */
 const TICK_MS = 5_000;
 
-interface Shown {
+interface PacketVersion {
   /** The text as last shown. */
   state: PacketState;
   mtime: number;
@@ -43,7 +43,7 @@ function packetIn(uri: vscode.Uri | undefined): vscode.Uri {
 }
 
 export class PacketEditor implements vscode.FileSystemProvider, vscode.CodeLensProvider, vscode.Disposable {
-  private readonly versions = new Map<string, Shown>();
+  private readonly versions = new Map<string, PacketVersion>();
   private readonly fileChanged = new vscode.EventEmitter<vscode.FileChangeEvent[]>();
   readonly onDidChangeFile = this.fileChanged.event;
   private readonly lensChanged = new vscode.EventEmitter<void>();
@@ -233,10 +233,10 @@ export class PacketEditor implements vscode.FileSystemProvider, vscode.CodeLensP
     return known.text;
   }
 
-  private version(uri: vscode.Uri): Shown {
+  private version(uri: vscode.Uri): PacketVersion {
     const known = this.versions.get(uri.toString());
     if (known) return known;
-    const first: Shown = { state: this.state(nameOf(uri)), mtime: Date.now() };
+    const first: PacketVersion = { state: this.state(nameOf(uri)), mtime: Date.now() };
     this.versions.set(uri.toString(), first);
     return first;
   }

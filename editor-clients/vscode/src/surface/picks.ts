@@ -3,12 +3,12 @@ import * as l10n from '@vscode/l10n';
 import * as vscode from 'vscode';
 import type { Banner } from '../model/banner';
 import { name } from '../model/name';
-import { type Pick, answerHead, answerPicks, guardPicks, threadPicks } from '../model/picks';
+import { type PickEntry, answerHead, answerPicks, guardPicks, threadPicks } from '../model/picks';
 import type { Thread } from '../model/threads';
 import type { Choice, Until } from '../protocol';
 import type { Session } from '../session';
 
-async function pick<T>(items: Pick<T>[], options: vscode.QuickPickOptions): Promise<T | undefined> {
+async function pick<T>(items: PickEntry<T>[], options: vscode.QuickPickOptions): Promise<T | undefined> {
   return (await vscode.window.showQuickPick(items, options))?.value;
 }
 
