@@ -5,7 +5,7 @@ import { type Thread, type Threads, active, canRespond } from './model/threads';
 import type { Choice, Phase, Requests, SequenceRespondParams } from './protocol';
 import type { Connection } from './server/connection';
 import * as words from './model/words';
-import { type OfThread, askOfThread, isTooLate, said } from './sidecar';
+import { type OfThread, askOfThread, lateRefusal, said } from './sidecar';
 
 const START_WITHIN_MS = 10_000;
 
@@ -93,9 +93,8 @@ export class Session {
   /** Records a response. The thread's owner acts on it. */
   async respond(params: SequenceRespondParams): Promise<Phase> {
     const { phase } = await this.ask('rawr/sequence/respond', params).catch((error: unknown) => {
-      throw isTooLate(error)
-        ? new NothingToDo(words.tooLate(params.choice, params.sequenceId !== undefined))
-        : error;
+      const refusal = lateRefusal(error);
+      throw refusal ? new NothingToDo(words.tooLate(params, refusal)) : error;
     });
     this.threads.responded(params);
     const thread = this.threads.get(params.threadId);

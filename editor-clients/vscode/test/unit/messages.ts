@@ -7,7 +7,7 @@ import { failureActions, stateKey } from '../../src/model/serverFailure';
 import type { Thread } from '../../src/model/threads';
 import * as words from '../../src/model/words';
 import type { DecisionFate } from '../../src/protocol';
-import { isTooLate } from '../../src/sidecar';
+import { lateRefusal } from '../../src/sidecar';
 import { NOW, headsUp, summary } from './samples';
 
 function banner(more: Parameters<typeof headsUp>[0] = {}): Banner {
@@ -48,11 +48,16 @@ describe('the message of a banner', () => {
   });
 
   test('an answer that comes too late has a friendly sentence', () => {
-    const codes = [-31006, -31009, -31001].map((code) => isTooLate(Object.assign(new Error('x'), { code })));
-    assert.deepEqual(codes, [true, true, false]);
-    assert.match(words.tooLate('approve', true), /came too late/);
-    assert.match(words.tooLate('cancel', false), /no compaction to answer/);
-    assert.match(words.tooLate('compact_now', false), /already under way/);
+    const refused = (code: number): unknown => lateRefusal(Object.assign(new Error('x'), { code }));
+    assert.deepEqual([-31006, -31009, -31001].map(refused), ['no_sequence', 'not_now', undefined]);
+    assert.match(words.tooLate({ choice: 'approve', sequenceId: 's1' }, 'not_now'), /came too late/);
+    assert.match(words.tooLate({ choice: 'cancel' }, 'no_sequence'), /no compaction to answer/);
+    assert.match(words.tooLate({ choice: 'compact_now' }, 'not_now'), /already under way/);
+  });
+
+  test('a compaction is only called under way if one is', () => {
+    const late = words.tooLate({ choice: 'compact_now', sequenceId: 's1' }, 'no_sequence');
+    assert.match(late, /came too late/);
   });
 });
 
