@@ -1,7 +1,7 @@
 // The state that all surfaces share: the threads, the current sidecar, and the user's responses.
 import * as l10n from '@vscode/l10n';
 import * as vscode from 'vscode';
-import { type Thread, type Threads, active, canRespond } from './model/threads';
+import { type Thread, type Threads, active, answerable } from './model/threads';
 import type { Choice, Phase, Requests, SequenceRespondParams } from './protocol';
 import type { Connection } from './server/connection';
 import * as words from './model/words';
@@ -34,10 +34,9 @@ export class Session {
     return active(this.threads, this.chosen);
   }
 
-  /** The active thread if its compaction can be answered, else the latest of which it can. */
-  get answerable(): Thread | undefined {
-    const { active } = this;
-    return active && canRespond(active) ? active : this.threads.all.find(canRespond);
+  /** The threads whose compaction can be answered, most urgent first. */
+  get answerable(): Thread[] {
+    return answerable(this.threads, this.chosen);
   }
 
   get connection(): Connection | undefined {

@@ -4,6 +4,7 @@ import type { Banner } from '../../src/model/banner';
 import { buttons, expiry, notice } from '../../src/model/notice';
 import { answerHead, answerPicks, threadPicks } from '../../src/model/picks';
 import { failureActions, stateKey } from '../../src/model/serverFailure';
+import { confirmation } from '../../src/model/name';
 import type { Thread } from '../../src/model/threads';
 import * as words from '../../src/model/words';
 import type { DecisionFate } from '../../src/protocol';
@@ -58,6 +59,13 @@ describe('the message of a banner', () => {
   test('a compaction is only called under way if one is', () => {
     const late = words.tooLate({ choice: 'compact_now', sequenceId: 's1' }, 'no_sequence');
     assert.match(late, /came too late/);
+  });
+
+  test('a confirmation names its thread, and without a link', () => {
+    assert.equal(confirmation(THREAD, 'Approved.'), 'parser · Approved.');
+    const thread: Thread = { summary: summary({ title: '[x](command:y)' }) };
+    assert.doesNotMatch(confirmation(thread, 'Approved.'), /\]\(/);
+    assert.equal(confirmation(undefined, 'Approved.'), 'Approved.');
   });
 });
 
