@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Banner } from '../../src/model/banner';
-import { buttons, expiry, notice } from '../../src/model/notice';
+import { buttons, expiry, notice, watched } from '../../src/model/notice';
 import { answerHead, answerPicks, threadPicks } from '../../src/model/picks';
 import { failureActions, stateKey } from '../../src/model/serverFailure';
 import { confirmation } from '../../src/model/name';
-import type { Thread } from '../../src/model/threads';
+import { type Thread, Threads } from '../../src/model/threads';
 import * as words from '../../src/model/words';
 import type { DecisionFate } from '../../src/protocol';
 import { lateRefusal } from '../../src/sidecar';
-import { NOW, headsUp, summary } from './samples';
+import { NOW, changed, headsUp, summary } from './samples';
 
 function banner(more: Parameters<typeof headsUp>[0] = {}): Banner {
   return { threadId: 't', headsUp: headsUp(more) };
@@ -70,7 +70,7 @@ describe('the message of a banner', () => {
 });
 
 describe('an expired approval', () => {
-  const before: Banner = { threadId: 't', headsUp: APPROVAL };
+  const before = { banner: { threadId: 't', headsUp: APPROVAL }, fate: undefined };
   const fate: DecisionFate = {
     decisionId: 'd1',
     status: 'dropped',
@@ -90,8 +90,32 @@ describe('an expired approval', () => {
     );
     assert.equal(expiry(before, { summary: summary({ lastFate: fate }), sequenceId: 's1' }), undefined);
     assert.equal(expiry(before, { summary: summary() }), undefined);
-    assert.equal(expiry(banner(), { summary: summary({ lastFate: fate }) }), undefined);
+    assert.equal(
+      expiry({ ...before, banner: banner() }, { summary: summary({ lastFate: fate }) }),
+      undefined,
+    );
     assert.equal(expiry(before, undefined), undefined);
+  });
+
+  test('is not told with the fate of an earlier decision', () => {
+    const earlier = { ...before, fate };
+    assert.equal(expiry(earlier, { summary: summary({ lastFate: { ...fate } }) }), undefined);
+    for (const change of [{ decisionId: 'd2' }, { status: 'called_off' }] as const) {
+      const thread: Thread = { summary: summary({ lastFate: { ...fate, ...change } }) };
+      assert.match(expiry(earlier, thread) ?? '', /no answer came in time/);
+    }
+  });
+
+  test('is also told if a list brings its fate before the banner goes', () => {
+    const threads = new Threads();
+    threads.listed([summary()]);
+    threads.changed(changed({ headsUp: APPROVAL }), NOW);
+    const first = watched(threads, new Map());
+    threads.listed([summary({ lastFate: fate })]);
+    const second = watched(threads, first);
+    assert.deepEqual(second.get('t'), { banner: { threadId: 't', headsUp: APPROVAL }, fate: undefined });
+    threads.changed(changed({ headsUp: { ...APPROVAL, sequenceId: 's2' }, lastFate: fate }), NOW);
+    assert.equal(watched(threads, second).get('t')?.fate, fate);
   });
 });
 
