@@ -47,7 +47,7 @@ export function activate(context: vscode.ExtensionContext): void {
   const packets = new PacketEditor(session, new PacketTexts(openDrafts(context)));
   const surfaces = {
     packets,
-    decisions: new DecisionView(session, context.workspaceState),
+    decisions: new DecisionView(session, context.workspaceState, channels.log),
     demo: new Demo(),
   };
   const watching = new Watching(session, notices, surfaces, channels, context);
@@ -142,12 +142,12 @@ class Watching implements vscode.Disposable {
         'rawr/compaction/update': (news) => notices.compacted(news),
         'rawr/sequence/responded': (news) => notices.responded(news),
         'rawr/packet/changed': (news) => surfaces.packets.changed(news),
-        'rawr/decision/recorded': ({ threadId }) => void shown(() => surfaces.decisions.refresh(threadId)),
+        'rawr/decision/recorded': ({ threadId }) => void surfaces.decisions.refresh(threadId),
       },
       failed: (what, why) => channels.log.warn(`${what}: ${why}`),
     });
     await this.watch.begin();
-    void shown(() => surfaces.decisions.refresh());
+    void surfaces.decisions.refresh();
   }
 
   down(): void {
