@@ -35,6 +35,13 @@ function isPacket(uri: vscode.Uri): boolean {
   return uri.path.endsWith('/packet.md');
 }
 
+function tabsOf(packet: vscode.Uri): vscode.Tab[] {
+  const tabs = vscode.window.tabGroups.all.flatMap((group) => group.tabs);
+  return tabs.filter(
+    ({ input }) => input instanceof vscode.TabInputText && input.uri.toString() === packet.toString(),
+  );
+}
+
 /** The packet of a menu, else the one in the active editor. */
 function packetIn(uri: vscode.Uri | undefined): vscode.Uri {
   const packet = uri ?? vscode.window.activeTextEditor?.document.uri;
@@ -210,7 +217,16 @@ export class PacketEditor implements vscode.FileSystemProvider, vscode.CodeLensP
   /** Closes the editor without an answer. The draft is removed, so that the next editor shows the sequence's packet. */
   async discard(uri: vscode.Uri | undefined): Promise<void> {
     const packet = packetIn(uri);
+    const document = await vscode.workspace.openTextDocument(packet);
+    if (document.isDirty) await this.revertAndClose(packet);
+    else if (await vscode.window.tabGroups.close(tabsOf(packet))) this.texts.forget(nameOf(packet));
+  }
+
+  /** Only the active editor can be reverted, and while it is shown the user may go to another, whose changes would be lost. */
+  private async revertAndClose(packet: vscode.Uri): Promise<void> {
     await vscode.window.showTextDocument(packet);
+    if (vscode.window.activeTextEditor?.document.uri.toString() !== packet.toString())
+      throw new NothingToDo(l10n.t('The packet was not closed because another editor is active.'));
     this.texts.forget(nameOf(packet));
     await vscode.commands.executeCommand('workbench.action.revertAndCloseActiveEditor');
   }
