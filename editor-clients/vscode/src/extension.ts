@@ -183,7 +183,7 @@ function upkeep(
   channels: Channels,
 ): vscode.Disposable[] {
   const { workspace, commands } = vscode;
-  const restart = (): void => void shown(() => started.restart());
+  const restart = (): Promise<void> => shown(() => started.restart());
   return [
     commands.registerCommand('rawr.restart', restart),
     commands.registerCommand('rawr.refresh', () => shown(() => watching.refresh())),
@@ -193,10 +193,10 @@ function upkeep(
     }),
     commands.registerCommand('rawr.showLog', () => channels.log.show()),
     commands.registerCommand('rawr.showTrace', () => channels.trace().show()),
-    workspace.onDidGrantWorkspaceTrust(restart),
+    workspace.onDidGrantWorkspaceTrust(() => void restart()),
     workspace.onDidChangeWorkspaceFolders(() => void shown(() => watching.again())),
     workspace.onDidChangeConfiguration((event) => {
-      if (OF_THE_SERVER.some((key) => event.affectsConfiguration(key))) restart();
+      if (OF_THE_SERVER.some((key) => event.affectsConfiguration(key))) void restart();
       else if (event.affectsConfiguration('rawr')) void shown(() => watching.again());
     }),
   ];
