@@ -3,9 +3,10 @@ import * as l10n from '@vscode/l10n';
 import * as vscode from 'vscode';
 import * as banners from './model/banner';
 import { configFiles } from './model/configFiles';
+import { confirmation } from './model/name';
 import type { Answer } from './model/notice';
 import type { Thread } from './model/threads';
-import { runs } from './model/threads';
+import { isAnswerable, runs } from './model/threads';
 import type { About, Row } from './model/tree';
 import * as words from './model/words';
 import { created } from './server/init';
@@ -39,13 +40,20 @@ async function meant(session: Session, given: CommandTarget): Promise<Thread | u
     if (!thread) throw new NothingToDo(l10n.t('There is no thread here yet: run an agent with rawr first.'));
     return thread;
   }
-  return pickThread(session);
+  return pickThread(session.threads.all);
+}
+
+/** The thread to answer. Asks if there are several, because the most urgent one can change before a key is pressed. */
+async function toAnswer(session: Session, given: CommandTarget): Promise<Thread | undefined> {
+  const threads = about(given).threadId === undefined ? session.answerable : [];
+  if (threads.length === 0) return meant(session, given);
+  return threads.length === 1 ? threads[0] : pickThread(threads);
 }
 
 /** Shows a confirmation. A thread that does not run applies the request later. */
 function recorded(thread: Thread, what: string): void {
   const later = runs(thread) ? '' : ` ${l10n.t('Takes effect when the thread next runs.')}`;
-  vscode.window.setStatusBarMessage(what + later, 8_000);
+  vscode.window.setStatusBarMessage(confirmation(thread, what + later), 8_000);
 }
 
 async function guard(session: Session, given: CommandTarget): Promise<void> {
@@ -88,26 +96,28 @@ async function answerWith(session: Session, surfaces: Surfaces, answer: Partial<
     return;
   }
   await session.answer(threadId, sequenceId, choice);
+  const thread = session.threads.get(threadId);
   if (choice !== 'snooze') {
-    vscode.window.setStatusBarMessage(words.recorded(choice), 8_000);
+    vscode.window.setStatusBarMessage(confirmation(thread, words.recorded(choice)), 8_000);
     return;
   }
   const longer = l10n.t('Longer…');
-  const snoozed = words.recorded('snooze', words.SNOOZE);
+  const snoozed = confirmation(thread, words.recorded('snooze', words.SNOOZE));
   void vscode.window.showInformationMessage(snoozed, longer).then((more) => {
     if (more) void vscode.commands.executeCommand('rawr.guard', { threadId });
   });
 }
 
+async function showThreads(): Promise<void> {
+  await vscode.commands.executeCommand('rawr.threads.focus');
+}
+
 async function answer(session: Session, surfaces: Surfaces, given: CommandTarget): Promise<void> {
-  const { threadId } = about(given);
-  const thread = threadId === undefined ? session.answerable : session.threads.get(threadId);
-  const banner = thread?.banner;
-  const choices = banner?.headsUp.choices ?? [];
-  if (!banner || choices.length === 0) {
-    await vscode.commands.executeCommand('rawr.threads.focus');
-    return;
-  }
+  if (about(given).threadId === undefined && session.answerable.length === 0) return showThreads();
+  const thread = await toAnswer(session, given);
+  if (!thread) return;
+  const { banner } = thread;
+  if (!banner || !isAnswerable(thread)) return showThreads();
   const { sequenceId } = banner.headsUp;
   const choice = await pickAnswer(banner, thread);
   if (choice) await answerWith(session, surfaces, { threadId: banner.threadId, sequenceId, choice });
@@ -125,10 +135,7 @@ async function compactNow(session: Session, given: CommandTarget): Promise<void>
 }
 
 async function respond(session: Session, given: CommandTarget, choice: 'snooze' | 'cancel'): Promise<void> {
-  const isGiven = about(given).threadId !== undefined;
-  const thread = isGiven
-    ? await meant(session, given)
-    : (session.answerable ?? (await meant(session, given)));
+  const thread = await toAnswer(session, given);
   if (!thread) return;
   await session.answer(thread.summary.threadId, thread.sequenceId, choice);
   recorded(thread, words.recorded(choice, choice === 'snooze' ? words.SNOOZE : undefined));

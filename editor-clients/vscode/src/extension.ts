@@ -25,6 +25,8 @@ import { StatusBar } from './surface/statusBar';
 import { ThreadsView } from './surface/tree';
 import { Watch } from './watch';
 
+const KEEP_DRAFTS_MS = 14 * 24 * 60 * 60 * 1000;
+
 let supervisor: Supervisor<Connection> | undefined;
 
 export function activate(context: vscode.ExtensionContext): void {
@@ -42,11 +44,10 @@ export function activate(context: vscode.ExtensionContext): void {
   };
   const redraw = new DeadlineRedraw(draw);
   const session = new Session(threads, draw);
-  const drafts = vscode.Uri.joinPath(context.storageUri ?? context.globalStorageUri, 'drafts');
-  const packets = new PacketEditor(session, new PacketTexts(new DraftFolder(drafts.fsPath)));
+  const packets = new PacketEditor(session, new PacketTexts(openDrafts(context)));
   const surfaces = {
     packets,
-    decisions: new DecisionView(session, context.workspaceState),
+    decisions: new DecisionView(session, context.workspaceState, channels.log),
     demo: new Demo(),
   };
   const watching = new Watching(session, notices, surfaces, channels, context);
@@ -62,6 +63,14 @@ export function activate(context: vscode.ExtensionContext): void {
   context.subscriptions.push(register(session, surfaces), surfaces.decisions.register(), highlight());
   context.subscriptions.push(...upkeep(started, context, watching, channels));
   void shown(() => started.restart());
+}
+
+/** The drafts of this workspace, without old ones. */
+function openDrafts(context: vscode.ExtensionContext): DraftFolder {
+  const { fsPath } = vscode.Uri.joinPath(context.storageUri ?? context.globalStorageUri, 'drafts');
+  const drafts = new DraftFolder(fsPath);
+  drafts.removeOlderThan(Date.now() - KEEP_DRAFTS_MS);
+  return drafts;
 }
 
 export async function deactivate(): Promise<void> {
@@ -133,12 +142,12 @@ class Watching implements vscode.Disposable {
         'rawr/compaction/update': (news) => notices.compacted(news),
         'rawr/sequence/responded': (news) => notices.responded(news),
         'rawr/packet/changed': (news) => surfaces.packets.changed(news),
-        'rawr/decision/recorded': ({ threadId }) => void shown(() => surfaces.decisions.refresh(threadId)),
+        'rawr/decision/recorded': ({ threadId }) => void surfaces.decisions.refresh(threadId),
       },
       failed: (what, why) => channels.log.warn(`${what}: ${why}`),
     });
     await this.watch.begin();
-    void shown(() => surfaces.decisions.refresh());
+    void surfaces.decisions.refresh();
   }
 
   down(): void {
@@ -174,7 +183,7 @@ function upkeep(
   channels: Channels,
 ): vscode.Disposable[] {
   const { workspace, commands } = vscode;
-  const restart = (): void => void shown(() => started.restart());
+  const restart = (): Promise<void> => shown(() => started.restart());
   return [
     commands.registerCommand('rawr.restart', restart),
     commands.registerCommand('rawr.refresh', () => shown(() => watching.refresh())),
@@ -184,10 +193,10 @@ function upkeep(
     }),
     commands.registerCommand('rawr.showLog', () => channels.log.show()),
     commands.registerCommand('rawr.showTrace', () => channels.trace().show()),
-    workspace.onDidGrantWorkspaceTrust(restart),
+    workspace.onDidGrantWorkspaceTrust(() => void restart()),
     workspace.onDidChangeWorkspaceFolders(() => void shown(() => watching.again())),
     workspace.onDidChangeConfiguration((event) => {
-      if (OF_THE_SERVER.some((key) => event.affectsConfiguration(key))) restart();
+      if (OF_THE_SERVER.some((key) => event.affectsConfiguration(key))) void restart();
       else if (event.affectsConfiguration('rawr')) void shown(() => watching.again());
     }),
   ];

@@ -1,11 +1,11 @@
 // The state that all surfaces share: the threads, the current sidecar, and the user's responses.
 import * as l10n from '@vscode/l10n';
 import * as vscode from 'vscode';
-import { type Thread, type Threads, active, canRespond } from './model/threads';
+import { type Thread, type Threads, active, answerable } from './model/threads';
 import type { Choice, Phase, Requests, SequenceRespondParams } from './protocol';
 import type { Connection } from './server/connection';
 import * as words from './model/words';
-import { type OfThread, askOfThread, isTooLate, said } from './sidecar';
+import { type OfThread, askOfThread, lateRefusal, said } from './sidecar';
 
 const START_WITHIN_MS = 10_000;
 
@@ -34,10 +34,9 @@ export class Session {
     return active(this.threads, this.chosen);
   }
 
-  /** The active thread if its compaction can be answered, else the latest of which it can. */
-  get answerable(): Thread | undefined {
-    const { active } = this;
-    return active && canRespond(active) ? active : this.threads.all.find(canRespond);
+  /** The threads whose compaction can be answered, most urgent first. */
+  get answerable(): Thread[] {
+    return answerable(this.threads, this.chosen);
   }
 
   get connection(): Connection | undefined {
@@ -93,9 +92,8 @@ export class Session {
   /** Records a response. The thread's owner acts on it. */
   async respond(params: SequenceRespondParams): Promise<Phase> {
     const { phase } = await this.ask('rawr/sequence/respond', params).catch((error: unknown) => {
-      throw isTooLate(error)
-        ? new NothingToDo(words.tooLate(params.choice, params.sequenceId !== undefined))
-        : error;
+      const refusal = lateRefusal(error);
+      throw refusal ? new NothingToDo(words.tooLate(params, refusal)) : error;
     });
     this.threads.responded(params);
     const thread = this.threads.get(params.threadId);

@@ -28,9 +28,13 @@ export function isNoSequence(error: unknown): boolean {
   return has(NO_SEQUENCE, error);
 }
 
-/** Whether an answer was refused because its sequence has ended, was answered, or has gone on. */
-export function isTooLate(error: unknown): boolean {
-  return isNoSequence(error) || has(NOT_NOW, error);
+/** Why an answer was refused: its sequence has ended, or it was answered or has gone on. */
+export type LateRefusal = 'no_sequence' | 'not_now';
+
+/** Undefined for any other error. */
+export function lateRefusal(error: unknown): LateRefusal | undefined {
+  if (isNoSequence(error)) return 'no_sequence';
+  return has(NOT_NOW, error) ? 'not_now' : undefined;
 }
 
 /** Opens a thread as an observer, which does not affect its host. */

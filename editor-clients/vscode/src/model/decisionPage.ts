@@ -1,5 +1,6 @@
 // The page that explains a decision, as HTML without scripts or external resources.
 import * as l10n from '@vscode/l10n';
+import { isDeepStrictEqual } from 'node:util';
 import type { Decision, GateOutcome, GateResult } from '../protocol';
 import { escape, timeline } from './timeline';
 import * as words from './words';
@@ -31,6 +32,18 @@ export interface Page {
   /** The decisions, latest last. The shown one may be older than all of them. */
   decisions: readonly Decision[];
   nowMs: number;
+}
+
+/**
+ * Whether an open page must be drawn again, which loses its scroll position and opened details. A page without a pinned
+ * decision shows the latest.
+ */
+export function isOutdated(
+  pinnedId: string | undefined,
+  drawn: Decision | undefined,
+  current: Decision,
+): boolean {
+  return pinnedId === undefined || !isDeepStrictEqual(drawn, current);
 }
 
 export function decisionPage(page: Page): string {

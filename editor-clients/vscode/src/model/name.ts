@@ -1,5 +1,6 @@
-// The display name of a thread.
+// The display name of a thread, and texts that begin with it.
 import type { ThreadSummary } from '../protocol';
+import { harmless } from './banner';
 import type { Thread } from './threads';
 
 /** Its title, else its working folder. */
@@ -11,6 +12,11 @@ export function name({ summary }: Thread): string {
 export function place({ summary }: Thread): string[] {
   const known = folder(summary);
   return title(summary) !== undefined && known !== undefined ? [known] : [];
+}
+
+/** A confirmation of what happened to a thread. */
+export function confirmation(thread: Thread | undefined, what: string): string {
+  return thread ? harmless([name(thread), what].join(' · ')) : what;
 }
 
 function title(summary: ThreadSummary): string | undefined {

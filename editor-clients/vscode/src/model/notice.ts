@@ -1,11 +1,11 @@
 // The message of a banner, with buttons, and the message of a sequence that ended without an answer. An editor cannot change or
 // close a message, so its text must stay true: progress is shown elsewhere, and a late answer is refused by the sidecar.
 import * as l10n from '@vscode/l10n';
-import type { Choice, OfferedChoice } from '../protocol';
+import type { Choice, DecisionFate, OfferedChoice } from '../protocol';
 import * as banners from './banner';
 import { type Banner } from './banner';
 import { name } from './name';
-import type { Thread } from './threads';
+import type { Thread, Threads } from './threads';
 import * as words from './words';
 
 export interface Answer {
@@ -39,11 +39,35 @@ function capitalized(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
+/** A banner with the last fate of its thread when it came up, which is the fate of an earlier decision. */
+export interface WatchedBanner {
+  banner: Banner;
+  fate: DecisionFate | undefined;
+}
+
+/** The current banners by thread. A list may bring a fate while its banner is still up, so the first one is kept. */
+export function watched(
+  threads: Threads,
+  before: ReadonlyMap<string, WatchedBanner>,
+): Map<string, WatchedBanner> {
+  const watch = (banner: Banner): WatchedBanner => {
+    const known = before.get(banner.threadId);
+    if (known?.banner.headsUp.sequenceId === banner.headsUp.sequenceId) return { banner, fate: known.fate };
+    return { banner, fate: threads.get(banner.threadId)?.summary.lastFate };
+  };
+  return new Map(threads.banners.map((banner) => [banner.threadId, watch(banner)]));
+}
+
 /** What ended a sequence that waited for approval; undefined if somewhere a person did. */
-export function expiry(before: Banner, thread: Thread | undefined): string | undefined {
+export function expiry(before: WatchedBanner, thread: Thread | undefined): string | undefined {
+  const { stage, sequenceId } = before.banner.headsUp;
   const fate = thread?.summary.lastFate;
-  const isOver = thread?.sequenceId !== before.headsUp.sequenceId;
-  if (before.headsUp.stage !== 'awaiting_approval' || !isOver || !thread) return undefined;
+  const isOver = thread?.sequenceId !== sequenceId;
+  if (stage !== 'awaiting_approval' || !isOver || !thread || isSameFate(fate, before.fate)) return undefined;
   if (!fate || !['dropped', 'called_off'].includes(fate.status) || fate.by !== undefined) return undefined;
   return banners.harmless(l10n.t('rawr, {0}: the compaction was {1}.', name(thread), fate.text));
+}
+
+function isSameFate(a: DecisionFate | undefined, b: DecisionFate | undefined): boolean {
+  return a?.decisionId === b?.decisionId && a?.status === b?.status;
 }

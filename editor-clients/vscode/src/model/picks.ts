@@ -7,7 +7,7 @@ import { name } from './name';
 import { type Thread, runs } from './threads';
 import * as words from './words';
 
-export interface Pick<T> {
+export interface PickEntry<T> {
   label: string;
   description?: string;
   detail?: string;
@@ -46,7 +46,7 @@ function effect(choice: Choice): string {
   }
 }
 
-export function answerPicks({ headsUp }: Banner): Pick<Choice>[] {
+export function answerPicks({ headsUp }: Banner): PickEntry<Choice>[] {
   return headsUp.choices.map(({ choice, label }) => ({
     label: `$(${ICONS[choice]}) ${words.translated(label)}`,
     description: KEYS[choice],
@@ -73,11 +73,11 @@ const UNTILS: Until[] = [
   { kind: 'released' },
 ];
 
-export function guardPicks(): Pick<Until>[] {
+export function guardPicks(): PickEntry<Until>[] {
   return UNTILS.map((until) => ({ label: words.until(until), value: until }));
 }
 
-export function threadPicks(threads: readonly Thread[]): Pick<Thread>[] {
+export function threadPicks(threads: readonly Thread[]): PickEntry<Thread>[] {
   return threads.map((thread) => ({
     label: `$(${runs(thread) ? 'pulse' : 'circle-outline'}) ${name(thread)}`,
     description: words.pressure(thread.summary.percentRemaining, thread.summary.tier).join(' · '),

@@ -159,8 +159,19 @@ function compare(a: readonly number[], b: readonly number[]): number {
   return at < 0 ? 0 : (b[at] ?? 0) - (a[at] ?? 0);
 }
 
+function mostUrgentFirst(threads: Thread[], chosen: string | undefined): Thread[] {
+  return threads.sort((a, b) => compare(urgency(a, chosen), urgency(b, chosen)));
+}
+
 /** The thread in the status bar: the most urgent one; of equal ones the latest. */
 export function active(threads: Threads, chosen: string | undefined): Thread | undefined {
-  const running = threads.all.filter(runs);
-  return running.sort((a, b) => compare(urgency(a, chosen), urgency(b, chosen)))[0];
+  return mostUrgentFirst(threads.all.filter(runs), chosen)[0];
+}
+
+/**
+ * The threads whose compaction can be stopped or hurried, most urgent first. They are copies, so that an answer is for the
+ * sequence that the user chose, even if another one has started meanwhile.
+ */
+export function answerable(threads: Threads, chosen: string | undefined): Thread[] {
+  return mostUrgentFirst(threads.all.filter(canRespond), chosen).map((thread) => ({ ...thread }));
 }

@@ -12,10 +12,12 @@ import {
   type GateOutcome,
   type PacketAuthor,
   type Phase,
+  type SequenceRespondParams,
   type Tier,
   type Until,
   LABELS,
 } from '../protocol';
+import type { LateRefusal } from '../sidecar';
 
 /** Translates the sidecar's English labels, which `scripts/l10n.mjs` collects for translators. */
 export const translated: (text: string) => string = l10n.t;
@@ -139,9 +141,12 @@ export function recorded(choice: Choice, end?: Until): string {
 }
 
 /** An answer that the sidecar refused because there is nothing to answer, or no longer. */
-export function tooLate(choice: Choice, wasAsked: boolean): string {
-  if (choice === 'compact_now') return l10n.t('A compaction is already under way.');
-  return wasAsked
+export function tooLate(
+  { choice, sequenceId }: Pick<SequenceRespondParams, 'choice' | 'sequenceId'>,
+  refusal: LateRefusal,
+): string {
+  if (choice === 'compact_now' && refusal === 'not_now') return l10n.t('A compaction is already under way.');
+  return sequenceId !== undefined
     ? l10n.t('This answer came too late: the compaction has ended, or was already answered.')
     : l10n.t('There is no compaction to answer right now.');
 }

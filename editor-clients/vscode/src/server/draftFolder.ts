@@ -12,13 +12,8 @@ export class DraftFolder implements DraftStore {
 
   /** Reads all drafts. Invalid files, such as those of another version, are ignored. */
   read(): Draft[] {
-    let names: string[];
-    try {
-      names = readdirSync(this.folder).filter((name) => name.endsWith(SUFFIX));
-    } catch {
-      return [];
-    }
-    const drafts = names.flatMap((name) => readDraft(path.join(this.folder, name)) ?? []);
+    const files = this.files().filter((file) => file.endsWith(SUFFIX));
+    const drafts = files.flatMap((file) => readDraft(file) ?? []);
     return drafts.sort((a, b) => a.savedAtMs - b.savedAtMs).map(({ draft }) => draft);
   }
 
@@ -35,9 +30,32 @@ export class DraftFolder implements DraftStore {
     rmSync(this.fileOf(name), { force: true });
   }
 
+  /** Deletes the drafts that were last written before a time, because a sequence that ended keeps its draft. */
+  removeOlderThan(atMs: number): void {
+    for (const file of this.files()) removeOlder(file, atMs);
+  }
+
+  /** All files, including those of an interrupted write. */
+  private files(): string[] {
+    try {
+      return readdirSync(this.folder).map((name) => path.join(this.folder, name));
+    } catch {
+      return [];
+    }
+  }
+
   private fileOf({ threadId, sequenceId }: PacketName): string {
     const name = createHash('sha256').update(JSON.stringify([threadId, sequenceId]));
     return path.join(this.folder, name.digest('hex') + SUFFIX);
+  }
+}
+
+/** Another window may delete the same file. */
+function removeOlder(file: string, atMs: number): void {
+  try {
+    if (statSync(file).mtimeMs < atMs) rmSync(file, { force: true });
+  } catch {
+    return;
   }
 }
 

@@ -71,16 +71,14 @@ export class Supervisor<P extends Process> {
   private async startAgain(): Promise<void> {
     await this.stop();
     this.host.stateChanged({ kind: 'starting' });
-    let binary: Found;
     try {
-      binary = await this.host.find();
+      const binary = await this.host.find();
+      this.host.log.info(`${binary.path} (${binary.origin}), version ${binary.version}`);
+      await this.start(binary);
     } catch (error) {
-      if (!(error instanceof NoBinary)) throw error;
-      this.fail('missing', error.message);
-      return;
+      if (error instanceof NoBinary) this.fail('missing', error.message);
+      else this.fail('crashed', l10n.t('Failed to start {0}: {1}', 'rawr', said(error)));
     }
-    this.host.log.info(`${binary.path} (${binary.origin}), version ${binary.version}`);
-    await this.start(binary);
   }
 
   private async start(binary: Found): Promise<void> {

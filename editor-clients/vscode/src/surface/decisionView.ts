@@ -1,9 +1,11 @@
 // The decision view: a panel with the page of `model/decisionPage`, without scripts or external resources.
 import * as l10n from '@vscode/l10n';
 import * as vscode from 'vscode';
-import { decisionPage } from '../model/decisionPage';
+import { decisionPage, isOutdated } from '../model/decisionPage';
 import { name } from '../model/name';
+import type { Decision } from '../protocol';
 import type { Session } from '../session';
+import { said } from '../sidecar';
 
 const TYPE = 'rawr.decision';
 const OPTIONS = {
@@ -20,6 +22,7 @@ interface Subject {
 }
 
 interface Drawing {
+  decision: Decision;
   title: string;
   html: string;
 }
@@ -27,11 +30,14 @@ interface Drawing {
 export class DecisionView implements vscode.WebviewPanelSerializer, vscode.Disposable {
   private panel: vscode.WebviewPanel | undefined;
   private subject: Subject | undefined;
+  /** The decision as the panel shows it. */
+  private drawn: Decision | undefined;
 
   /** A page without scripts cannot store its subject, so `memory` keeps it across a reload of the window. */
   constructor(
     private readonly session: Session,
     private readonly memory: vscode.Memento,
+    private readonly log: vscode.LogOutputChannel,
   ) {}
 
   register(): vscode.Disposable {
@@ -49,12 +55,17 @@ export class DecisionView implements vscode.WebviewPanelSerializer, vscode.Dispo
     panel.reveal(undefined, false);
   }
 
-  /** Draws again: a decision of this thread is new or changed, or all threads were loaded. */
+  /** Draws again: a decision of this thread is new or changed, or all threads were loaded. The user did not ask for it. */
   async refresh(threadId = this.subject?.threadId): Promise<void> {
     const { panel, subject } = this;
     if (!panel || !subject || subject.threadId !== threadId) return;
-    const drawing = await this.page(subject);
-    if (this.panel === panel && this.subject === subject) this.draw(panel, drawing);
+    try {
+      const drawing = await this.page(subject);
+      if (this.panel !== panel || this.subject !== subject) return;
+      if (isOutdated(subject.decisionId, this.drawn, drawing.decision)) this.draw(panel, drawing);
+    } catch (error) {
+      this.log.warn(`failed to update the explanation of a decision: ${said(error)}`);
+    }
   }
 
   async deserializeWebviewPanel(panel: vscode.WebviewPanel): Promise<void> {
@@ -77,10 +88,11 @@ export class DecisionView implements vscode.WebviewPanelSerializer, vscode.Dispo
     ]);
     const shown = thread ? name(thread) : threadId;
     const html = decisionPage({ threadId, name: shown, decision, decisions, nowMs: Date.now() });
-    return { title: l10n.t('Decision in {0}', shown), html };
+    return { decision, title: l10n.t('Decision in {0}', shown), html };
   }
 
-  private draw(panel: vscode.WebviewPanel, { title, html }: Drawing): void {
+  private draw(panel: vscode.WebviewPanel, { decision, title, html }: Drawing): void {
+    this.drawn = decision;
     panel.title = title;
     panel.webview.html = html;
     void vscode.commands.executeCommand('setContext', 'rawr.hasExplained', true);
@@ -95,6 +107,7 @@ export class DecisionView implements vscode.WebviewPanelSerializer, vscode.Dispo
       if (this.panel === panel) this.panel = undefined;
     });
     this.panel = panel;
+    this.drawn = undefined;
     return panel;
   }
 

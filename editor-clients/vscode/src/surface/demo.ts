@@ -1,17 +1,25 @@
 // "Show Me": runs the scripted demo in a terminal, and shows its thread in this window until its message is closed.
 import * as l10n from '@vscode/l10n';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import * as path from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import * as vscode from 'vscode';
 import type { Found } from '../server/binary';
+import { homeAppears } from '../server/demoHome';
+import { shown } from '../session';
 import { showHome } from '../settings';
 
-const LOOK_EVERY_MS = 50;
+const HOME_WITHIN_MS = 10_000;
+const END_WITHIN_MS = 5_000;
+/** The name of the task, which tells its end from those of other tasks. */
+const SOURCE = 'rawr';
 
 export class Demo implements vscode.Disposable {
   private folder: string | undefined;
   private running: vscode.TaskExecution | undefined;
+  /** Settles once the demo that was started last has ended. */
+  private ended: Promise<void> = Promise.resolve();
 
   /** Starts the demo, or starts it over. */
   async start(binary: Found): Promise<void> {
@@ -19,13 +27,20 @@ export class Demo implements vscode.Disposable {
     const folder = mkdtempSync(path.join(tmpdir(), 'rawr-show-me-'));
     this.folder = folder;
     const ended = this.run(binary.path, folder);
+    this.ended = ended;
     const home = path.join(folder, 'home');
-    const isShown = await this.appears(home);
-    if (!isShown || this.folder !== folder) return;
+    try {
+      if (!(await homeAppears(home, ended, HOME_WITHIN_MS)))
+        throw new Error(l10n.t('The demo failed to start; its terminal shows why.'));
+    } catch (error) {
+      if (this.folder === folder) await this.remove();
+      throw error;
+    }
+    if (this.folder !== folder) return;
     showHome(home);
     await vscode.commands.executeCommand('rawr.restart');
     await vscode.commands.executeCommand('rawr.threads.focus');
-    void ended.then(() => this.tell(folder));
+    void shown(() => ended.then(() => this.tell(folder)));
   }
 
   dispose(): void {
@@ -38,25 +53,22 @@ export class Demo implements vscode.Disposable {
   private async run(binary: string, folder: string): Promise<void> {
     const process = new vscode.ProcessExecution(binary, ['demo', '--pace', '--keep', folder]);
     const scope = vscode.TaskScope.Workspace;
-    const task = new vscode.Task({ type: 'process' }, scope, l10n.t('Show Me'), 'rawr', process);
+    const task = new vscode.Task({ type: 'process' }, scope, l10n.t('Show Me'), SOURCE, process);
     task.presentationOptions = { reveal: vscode.TaskRevealKind.Always, showReuseMessage: false };
-    const execution = await vscode.tasks.executeTask(task);
-    this.running = execution;
-    await new Promise<void>((resolve) => {
-      const listening = vscode.tasks.onDidEndTask((end) => {
-        if (end.execution !== execution) return;
-        listening.dispose();
-        this.running = undefined;
-        resolve();
+    let listening: vscode.Disposable | undefined;
+    // Before the start, because a demo that fails at once may end before its execution is known.
+    const end = new Promise<void>((resolve) => {
+      listening = vscode.tasks.onDidEndTask(({ execution }) => {
+        if (execution.task.source === SOURCE) resolve();
       });
     });
-  }
-
-  /** The demo needs an empty folder, so its home must not be opened before the demo creates it. */
-  private async appears(home: string): Promise<boolean> {
-    for (let left = 200; left > 0 && !existsSync(home); left -= 1)
-      await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
-    return existsSync(home);
+    try {
+      this.running = await vscode.tasks.executeTask(task);
+      await end;
+    } finally {
+      listening?.dispose();
+      this.running = undefined;
+    }
   }
 
   private async tell(folder: string): Promise<void> {
@@ -76,6 +88,19 @@ export class Demo implements vscode.Disposable {
     if (this.folder === undefined) return;
     showHome(undefined);
     await vscode.commands.executeCommand('rawr.restart');
-    this.dispose();
+    await this.remove();
+  }
+
+  /** Removes the demo's folder, unless the demo still uses it. */
+  private async remove(): Promise<void> {
+    const { folder } = this;
+    this.folder = undefined;
+    this.running?.terminate();
+    const ended = this.ended.then(
+      () => true,
+      () => true,
+    );
+    const hasEnded = await Promise.race([ended, setTimeout(END_WITHIN_MS, false)]);
+    if (folder !== undefined && hasEnded) rmSync(folder, { recursive: true, force: true });
   }
 }

@@ -3,7 +3,7 @@ import * as l10n from '@vscode/l10n';
 import * as vscode from 'vscode';
 import * as banners from '../model/banner';
 import type { Banner } from '../model/banner';
-import { type Button, buttons, expiry, notice } from '../model/notice';
+import { type Button, type WatchedBanner, buttons, expiry, notice, watched } from '../model/notice';
 import type { Threads } from '../model/threads';
 import * as words from '../model/words';
 import type { CompactionUpdateNotification, SequenceRespondedNotification } from '../protocol';
@@ -15,15 +15,15 @@ export class Notices {
   /** The sequences that were announced. */
   private readonly told = new Set<string>();
   /** The banners at the last update, by thread. */
-  private before = new Map<string, Banner>();
+  private before = new Map<string, WatchedBanner>();
 
   update(threads: Threads): void {
     const { notifications } = settings();
-    const current = new Map(threads.banners.map((banner) => [banner.threadId, banner]));
+    const current = watched(threads, this.before);
     if (notifications !== 'none') {
-      for (const banner of current.values())
+      for (const { banner } of current.values())
         if (notifications === 'all' || banners.isOfSequence(banner)) this.tell(banner, threads);
-      for (const [threadId, banner] of this.before) tellExpiry(banner, threads, current.get(threadId));
+      for (const [threadId, before] of this.before) tellExpiry(before, threads, current.get(threadId));
     }
     this.before = current;
   }
@@ -68,8 +68,8 @@ function show(banner: Banner, text: string, items: Button[]): Thenable<Button | 
     : vscode.window.showInformationMessage(text, ...items);
 }
 
-function tellExpiry(before: Banner, threads: Threads, current: Banner | undefined): void {
-  if (current?.headsUp.sequenceId === before.headsUp.sequenceId) return;
-  const text = expiry(before, threads.get(before.threadId));
+function tellExpiry(before: WatchedBanner, threads: Threads, current: WatchedBanner | undefined): void {
+  if (current?.banner.headsUp.sequenceId === before.banner.headsUp.sequenceId) return;
+  const text = expiry(before, threads.get(before.banner.threadId));
   if (text !== undefined) void vscode.window.showInformationMessage(text);
 }

@@ -13,7 +13,7 @@ export const SCHEME = 'rawr-packet';
 /** The delay of lens changes, so that a slow editor can load the lenses between two changes. */
 const TICK_MS = 5_000;
 
-interface Shown {
+interface PacketVersion {
   /** The text as last shown. */
   state: PacketState;
   mtime: number;
@@ -35,6 +35,13 @@ function isPacket(uri: vscode.Uri): boolean {
   return uri.path.endsWith('/packet.md');
 }
 
+function tabsOf(packet: vscode.Uri): vscode.Tab[] {
+  const tabs = vscode.window.tabGroups.all.flatMap((group) => group.tabs);
+  return tabs.filter(
+    ({ input }) => input instanceof vscode.TabInputText && input.uri.toString() === packet.toString(),
+  );
+}
+
 /** The packet of a menu, else the one in the active editor. */
 function packetIn(uri: vscode.Uri | undefined): vscode.Uri {
   const packet = uri ?? vscode.window.activeTextEditor?.document.uri;
@@ -43,7 +50,7 @@ function packetIn(uri: vscode.Uri | undefined): vscode.Uri {
 }
 
 export class PacketEditor implements vscode.FileSystemProvider, vscode.CodeLensProvider, vscode.Disposable {
-  private readonly versions = new Map<string, Shown>();
+  private readonly versions = new Map<string, PacketVersion>();
   private readonly fileChanged = new vscode.EventEmitter<vscode.FileChangeEvent[]>();
   readonly onDidChangeFile = this.fileChanged.event;
   private readonly lensChanged = new vscode.EventEmitter<void>();
@@ -210,7 +217,16 @@ export class PacketEditor implements vscode.FileSystemProvider, vscode.CodeLensP
   /** Closes the editor without an answer. The draft is removed, so that the next editor shows the sequence's packet. */
   async discard(uri: vscode.Uri | undefined): Promise<void> {
     const packet = packetIn(uri);
+    const document = await vscode.workspace.openTextDocument(packet);
+    if (document.isDirty) await this.revertAndClose(packet);
+    else if (await vscode.window.tabGroups.close(tabsOf(packet))) this.texts.forget(nameOf(packet));
+  }
+
+  /** Only the active editor can be reverted, and while it is shown the user may go to another, whose changes would be lost. */
+  private async revertAndClose(packet: vscode.Uri): Promise<void> {
     await vscode.window.showTextDocument(packet);
+    if (vscode.window.activeTextEditor?.document.uri.toString() !== packet.toString())
+      throw new NothingToDo(l10n.t('The packet was not closed because another editor is active.'));
     this.texts.forget(nameOf(packet));
     await vscode.commands.executeCommand('workbench.action.revertAndCloseActiveEditor');
   }
@@ -233,10 +249,10 @@ export class PacketEditor implements vscode.FileSystemProvider, vscode.CodeLensP
     return known.text;
   }
 
-  private version(uri: vscode.Uri): Shown {
+  private version(uri: vscode.Uri): PacketVersion {
     const known = this.versions.get(uri.toString());
     if (known) return known;
-    const first: Shown = { state: this.state(nameOf(uri)), mtime: Date.now() };
+    const first: PacketVersion = { state: this.state(nameOf(uri)), mtime: Date.now() };
     this.versions.set(uri.toString(), first);
     return first;
   }

@@ -7,14 +7,14 @@ import type { Thread } from '../model/threads';
 
 const FIRST_LINE = new vscode.Range(0, 0, 0, 0);
 
-interface Shown {
+interface LensedPacket {
   uri: vscode.Uri;
   name: PacketName;
   state: PacketState;
   thread: Thread | undefined;
 }
 
-export function packetLenses({ uri, name, state, thread }: Shown): vscode.CodeLens[] {
+export function packetLenses({ uri, name, state, thread }: LensedPacket): vscode.CodeLens[] {
   const lens = (title: string, command = '', argument?: unknown): vscode.CodeLens =>
     new vscode.CodeLens(FIRST_LINE, { title, command, arguments: argument === undefined ? [] : [argument] });
   const line = lens(packetLine(state, thread, Date.now()));

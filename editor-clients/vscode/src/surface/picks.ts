@@ -3,17 +3,16 @@ import * as l10n from '@vscode/l10n';
 import * as vscode from 'vscode';
 import type { Banner } from '../model/banner';
 import { name } from '../model/name';
-import { type Pick, answerHead, answerPicks, guardPicks, threadPicks } from '../model/picks';
+import { type PickEntry, answerHead, answerPicks, guardPicks, threadPicks } from '../model/picks';
 import type { Thread } from '../model/threads';
 import type { Choice, Until } from '../protocol';
-import type { Session } from '../session';
 
-async function pick<T>(items: Pick<T>[], options: vscode.QuickPickOptions): Promise<T | undefined> {
+async function pick<T>(items: PickEntry<T>[], options: vscode.QuickPickOptions): Promise<T | undefined> {
   return (await vscode.window.showQuickPick(items, options))?.value;
 }
 
-export function pickThread(session: Session): Promise<Thread | undefined> {
-  return pick(threadPicks(session.threads.all), { placeHolder: l10n.t('Which thread?') });
+export function pickThread(threads: readonly Thread[]): Promise<Thread | undefined> {
+  return pick(threadPicks(threads), { placeHolder: l10n.t('Which thread?') });
 }
 
 export function pickAnswer(banner: Banner, thread: Thread): Promise<Choice | undefined> {

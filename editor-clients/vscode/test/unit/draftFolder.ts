@@ -43,6 +43,21 @@ describe('the folder of drafts', () => {
     assert.deepEqual(drafts.read(), [{ ...MINE, sequenceId: 's2' }]);
   });
 
+  test('deletes old files, and keeps the others', () => {
+    const drafts = new DraftFolder(folder);
+    drafts.removeOlderThan(0);
+    drafts.write(MINE);
+    const [file = ''] = readdirSync(folder);
+    writeFileSync(path.join(folder, 'c.json.17'), 'unfinished');
+    for (const name of [file, 'c.json.17']) utimesSync(path.join(folder, name), 1_000, 1_000);
+    drafts.write({ ...MINE, sequenceId: 's2' });
+    drafts.removeOlderThan(999_000);
+    assert.equal(readdirSync(folder).length, 3);
+    drafts.removeOlderThan(1_001_000);
+    assert.deepEqual(drafts.read(), [{ ...MINE, sequenceId: 's2' }]);
+    assert.equal(readdirSync(folder).length, 1);
+  });
+
   test('is read oldest first, and invalid files are ignored', () => {
     const drafts = new DraftFolder(folder);
     drafts.write(MINE);

@@ -1,4 +1,5 @@
 // All tests that need no editor.
+import './demoHome';
 import './draftFolder';
 import './highlighting';
 import './messages';

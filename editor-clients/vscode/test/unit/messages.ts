@@ -1,14 +1,15 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Banner } from '../../src/model/banner';
-import { buttons, expiry, notice } from '../../src/model/notice';
+import { buttons, expiry, notice, watched } from '../../src/model/notice';
 import { answerHead, answerPicks, threadPicks } from '../../src/model/picks';
 import { failureActions, stateKey } from '../../src/model/serverFailure';
-import type { Thread } from '../../src/model/threads';
+import { confirmation } from '../../src/model/name';
+import { type Thread, Threads } from '../../src/model/threads';
 import * as words from '../../src/model/words';
 import type { DecisionFate } from '../../src/protocol';
-import { isTooLate } from '../../src/sidecar';
-import { NOW, headsUp, summary } from './samples';
+import { lateRefusal } from '../../src/sidecar';
+import { NOW, changed, headsUp, summary } from './samples';
 
 function banner(more: Parameters<typeof headsUp>[0] = {}): Banner {
   return { threadId: 't', headsUp: headsUp(more) };
@@ -48,16 +49,28 @@ describe('the message of a banner', () => {
   });
 
   test('an answer that comes too late has a friendly sentence', () => {
-    const codes = [-31006, -31009, -31001].map((code) => isTooLate(Object.assign(new Error('x'), { code })));
-    assert.deepEqual(codes, [true, true, false]);
-    assert.match(words.tooLate('approve', true), /came too late/);
-    assert.match(words.tooLate('cancel', false), /no compaction to answer/);
-    assert.match(words.tooLate('compact_now', false), /already under way/);
+    const refused = (code: number): unknown => lateRefusal(Object.assign(new Error('x'), { code }));
+    assert.deepEqual([-31006, -31009, -31001].map(refused), ['no_sequence', 'not_now', undefined]);
+    assert.match(words.tooLate({ choice: 'approve', sequenceId: 's1' }, 'not_now'), /came too late/);
+    assert.match(words.tooLate({ choice: 'cancel' }, 'no_sequence'), /no compaction to answer/);
+    assert.match(words.tooLate({ choice: 'compact_now' }, 'not_now'), /already under way/);
+  });
+
+  test('a compaction is only called under way if one is', () => {
+    const late = words.tooLate({ choice: 'compact_now', sequenceId: 's1' }, 'no_sequence');
+    assert.match(late, /came too late/);
+  });
+
+  test('a confirmation names its thread, and without a link', () => {
+    assert.equal(confirmation(THREAD, 'Approved.'), 'parser · Approved.');
+    const thread: Thread = { summary: summary({ title: '[x](command:y)' }) };
+    assert.doesNotMatch(confirmation(thread, 'Approved.'), /\]\(/);
+    assert.equal(confirmation(undefined, 'Approved.'), 'Approved.');
   });
 });
 
 describe('an expired approval', () => {
-  const before: Banner = { threadId: 't', headsUp: APPROVAL };
+  const before = { banner: { threadId: 't', headsUp: APPROVAL }, fate: undefined };
   const fate: DecisionFate = {
     decisionId: 'd1',
     status: 'dropped',
@@ -77,8 +90,32 @@ describe('an expired approval', () => {
     );
     assert.equal(expiry(before, { summary: summary({ lastFate: fate }), sequenceId: 's1' }), undefined);
     assert.equal(expiry(before, { summary: summary() }), undefined);
-    assert.equal(expiry(banner(), { summary: summary({ lastFate: fate }) }), undefined);
+    assert.equal(
+      expiry({ ...before, banner: banner() }, { summary: summary({ lastFate: fate }) }),
+      undefined,
+    );
     assert.equal(expiry(before, undefined), undefined);
+  });
+
+  test('is not told with the fate of an earlier decision', () => {
+    const earlier = { ...before, fate };
+    assert.equal(expiry(earlier, { summary: summary({ lastFate: { ...fate } }) }), undefined);
+    for (const change of [{ decisionId: 'd2' }, { status: 'called_off' }] as const) {
+      const thread: Thread = { summary: summary({ lastFate: { ...fate, ...change } }) };
+      assert.match(expiry(earlier, thread) ?? '', /no answer came in time/);
+    }
+  });
+
+  test('is also told if a list brings its fate before the banner goes', () => {
+    const threads = new Threads();
+    threads.listed([summary()]);
+    threads.changed(changed({ headsUp: APPROVAL }), NOW);
+    const first = watched(threads, new Map());
+    threads.listed([summary({ lastFate: fate })]);
+    const second = watched(threads, first);
+    assert.deepEqual(second.get('t'), { banner: { threadId: 't', headsUp: APPROVAL }, fate: undefined });
+    threads.changed(changed({ headsUp: { ...APPROVAL, sequenceId: 's2' }, lastFate: fate }), NOW);
+    assert.equal(watched(threads, second).get('t')?.fate, fate);
   });
 });
 

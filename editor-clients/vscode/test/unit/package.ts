@@ -29,8 +29,8 @@ const manifest = JSON.parse(text) as Manifest;
 const sources = ['commands', 'extension'].map((name) => readFileSync(`src/${name}.ts`, 'utf8')).join('\n');
 
 describe('the package', () => {
-  test('has a bundle of less than 500 kB', () => {
-    assert.ok(statSync('dist/extension.js').size < 500_000);
+  test('has a bundle of less than 520 kB', () => {
+    assert.ok(statSync('dist/extension.js').size < 520_000);
   });
 
   test('registers every command, and declares every command of a menu', () => {

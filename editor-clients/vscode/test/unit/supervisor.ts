@@ -145,6 +145,18 @@ describe('the supervisor', () => {
     assert.deepEqual(states.at(-1), { kind: 'failed', cause: 'missing', why: 'rawr is not installed.' });
   });
 
+  for (const [step, failing] of [
+    ['find', { find: () => Promise.reject(new Error('EMFILE')) }],
+    ['create', { create: () => Promise.reject(new Error('EMFILE')) }],
+  ] as const) {
+    test(`an unexpected error in ${step} is a failure, and not an endless start`, async () => {
+      const { supervisor, states } = lab(() => undefined, failing);
+      await supervisor.restart();
+      const why = 'Failed to start rawr: EMFILE';
+      assert.deepEqual(states.at(-1), { kind: 'failed', cause: 'crashed', why });
+    });
+  }
+
   test('the protocol version is in the result of initialize', () => {
     assert.equal(protocolVersion({ experimental: { rawr: { protocolVersion: 3 } } }), 3);
     for (const other of [undefined, {}, { experimental: 1 }, { experimental: { rawr: {} } }])

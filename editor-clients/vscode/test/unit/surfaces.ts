@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Banner } from '../../src/model/banner';
-import { decisionPage } from '../../src/model/decisionPage';
+import { decisionPage, isOutdated } from '../../src/model/decisionPage';
 import { packetLine, packetState } from '../../src/model/packet';
 import { type Thread, Threads } from '../../src/model/threads';
 import { timeline } from '../../src/model/timeline';
@@ -163,6 +163,17 @@ describe('the packet', () => {
 describe('the decision view', () => {
   const page = (of: Decision, decisions = [of]): string =>
     decisionPage({ threadId: 't', name: 'parser', decision: of, decisions, nowMs: NOW });
+
+  test('a page pinned to a decision is drawn again only after that decision changed', () => {
+    assert.equal(isOutdated('d1', decision(), decision()), false);
+    assert.equal(isOutdated('d1', undefined, decision()), true);
+    const compaction = { status: 'completed', packetAdded: [] } as const;
+    assert.equal(
+      isOutdated('d1', decision(), decision({ compaction: { ...compaction, packetAdded: [] } })),
+      true,
+    );
+    assert.equal(isOutdated(undefined, decision(), decision()), true);
+  });
 
   test('names a proposal', () => {
     const proposed = decision({ outcome: 'defer', confirm: 'message', sequenceId: undefined });

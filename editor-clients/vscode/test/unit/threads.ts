@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { title } from '../../src/model/banner';
 import { packetLine } from '../../src/model/packet';
-import { Threads, active, canRespond, hasPacket } from '../../src/model/threads';
+import { Threads, active, answerable, canRespond, hasPacket } from '../../src/model/threads';
 import { NOW, PROPOSAL, changed, decision, details, headsUp, summary } from './samples';
 
 function listed(...all: Parameters<typeof summary>): Threads {
@@ -136,6 +136,23 @@ describe('threads', () => {
     assert.equal(shown('ready'), 'emergency');
     threads.changed(changed({ threadId: 'early', tier: 'early', headsUp: headsUp() }), NOW);
     assert.equal(shown('ready'), 'early');
+  });
+
+  test('the threads that can be answered are the most urgent first, as they were when asked', () => {
+    const threads = new Threads();
+    threads.listed(['a', 'b', 'c'].map((threadId, at) => summary({ threadId, updatedAtMs: NOW - at })));
+    assert.deepEqual(answerable(threads, undefined), []);
+    threads.changed(changed({ threadId: 'a', phase: 'proposed', proposal: PROPOSAL }), NOW);
+    threads.changed(changed({ threadId: 'c', headsUp: headsUp() }), NOW - 9);
+    const before = answerable(threads, undefined);
+    threads.changed(changed({ threadId: 'c', sequenceId: 's2', headsUp: headsUp() }), NOW);
+    assert.deepEqual(
+      before.map(({ summary: { threadId }, sequenceId }) => [threadId, sequenceId]),
+      [
+        ['c', 's1'],
+        ['a', 's1'],
+      ],
+    );
   });
 
   test('of threads that are equally urgent, the active one is the latest', () => {
