@@ -172,7 +172,8 @@ local function open(banner, options)
   end
   close()
   require('rawr.highlights').define()
-  layout.style, layout.border, layout.focusable, layout.noautocmd = 'minimal', border, true, true
+  layout.style, layout.border = 'minimal', border --[[@as any]]
+  layout.focusable, layout.noautocmd = true, true
   local made = vim.api.nvim_open_win(buf, false, layout)
   window = made
   vim.wo[made].wrap = true

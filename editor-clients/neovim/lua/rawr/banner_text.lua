@@ -16,8 +16,8 @@ M.KEYS = {
 local SEPARATOR = ' · '
 
 ---@class rawr.KeyMark
----@field row integer from 0
----@field from integer in bytes, from 0
+---@field row integer # from 0
+---@field from integer # in bytes, from 0
 ---@field to integer
 
 ---@param banner rawr.Banner

@@ -130,7 +130,7 @@ end
 ---@param result table
 local function ready(client, result)
   was_ready = true
-  local problem = require('rawr.compatible').problem(config.get().cmd[1], result)
+  local problem = require('rawr.compatible').problem(config.get().cmd[1] or 'rawr', result)
   if problem then
     M.say(problem .. ', then `:Rawr restart`', vim.log.levels.ERROR)
     fail_waiting(problem)

@@ -9,7 +9,7 @@ local M = {}
 ---@return integer?
 function M.protocol(capabilities)
   local found = vim.tbl_get(capabilities or {}, 'experimental', 'rawr', 'protocolVersion')
-  return type(found) == 'number' and found or nil
+  return type(found) == 'number' and found --[[@as integer]] or nil
 end
 
 --- What to update; nothing if the versions fit.

@@ -41,7 +41,7 @@ function M.open(title, lines, key_width)
     width = width,
     height = height,
     style = 'minimal',
-    border = M.border(),
+    border = M.border() --[[@as any]],
     title = (' rawr: %s '):format(title),
   })
   vim.wo[window].wrap = true

@@ -10,7 +10,7 @@ local health = vim.health
 local function check_neovim()
   health.start('Neovim')
   if vim.fn.has('nvim-0.10') == 1 then
-    health.ok('Neovim ' .. tostring(vim.version()))
+    health.ok('Neovim ' .. tostring((vim.version --[[@as fun(): vim.Version]])()))
   else
     health.error('rawr needs Neovim 0.10 or newer')
   end

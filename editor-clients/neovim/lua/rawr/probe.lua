@@ -20,8 +20,8 @@ end
 ---@param read string
 ---@return table?
 local function answer(read)
-  local _, head_end, length = read:find('[Cc]ontent%-[Ll]ength: *(%d+).-\r\n\r\n')
-  length = tonumber(length)
+  local _, head_end, digits = read:find('[Cc]ontent%-[Ll]ength: *(%d+).-\r\n\r\n')
+  local length = tonumber(digits) --[[@as integer?]]
   if not head_end or not length or #read < head_end + length then
     return nil
   end
@@ -42,7 +42,9 @@ end
 ---@param home? string
 ---@return rawr.Probe
 function M.run(command, home)
-  local read, done = '', nil
+  local read = ''
+  ---@type vim.SystemCompleted?
+  local done
   local ok, process = pcall(vim.system, command, {
     stdin = true,
     stdout = function(_, chunk)
@@ -60,10 +62,11 @@ function M.run(command, home)
     processId = vim.uv.os_getpid(),
     rootUri = vim.NIL,
     capabilities = capabilities,
-    clientInfo = { name = 'Neovim', version = tostring(vim.version()) },
+    clientInfo = { name = 'Neovim' },
     initializationOptions = options,
   }
   process:write(message(1, 'initialize', params))
+  ---@type table?
   local found
   vim.wait(LIMIT_MS, function()
     found = answer(read)

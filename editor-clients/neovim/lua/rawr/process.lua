@@ -48,7 +48,7 @@ function M.start(dispatchers)
       on_exit(0, 0)
     end,
   })
-  return vim.lsp.rpc.start(M.command(), quiet)
+  return vim.lsp.rpc.start(M.command(), quiet --[[@as vim.lsp.rpc.Dispatchers]])
 end
 
 return M
