@@ -262,13 +262,13 @@ export function journeys(editor: string): void {
     await lab.shot('decision');
     const decisions = await page.locator('ol li').count();
     agent.prompt('and the rest of the parser');
+    // The frame is replaced when the page is drawn again.
     await until('the next decision', async () => {
-      const list = (await lab.frame('main h1')).locator('ol li');
-      return (await list.count()) > decisions;
+      const next = (await lab.frame('main h1')).locator('ol li').nth(decisions);
+      return succeeds(next.waitFor({ timeout: 3_000 }));
     });
     // In order, so that the window stores its open tabs.
     await Promise.all([lab.page.waitForEvent('domcontentloaded'), lab.command('Developer: Reload Window')]);
-    // The frame is replaced when the page is drawn again.
     await until('the page after the reload', async () => {
       const restored = (await lab.frame('main h1')).locator('h1', { hasText: 'Why' });
       return succeeds(restored.waitFor({ timeout: 3_000 }));
