@@ -1,6 +1,6 @@
 //! Draws the banner: a box with the sidecar's texts about a coming compaction.
 
-use rawr_protocol::{Boundary, Choice, HeadsUp, SequenceHeadsUpNotification, Stage, Tier};
+use rawr_protocol::{Choice, HeadsUp, SequenceHeadsUpNotification, Stage};
 
 use super::text::wrapped;
 use rawr_host::text::{columns, one_line};
@@ -10,24 +10,6 @@ pub(super) const BANNER: usize = 74;
 
 /// The width of its frame.
 pub(super) const BANNER_EDGES: usize = 4;
-
-/// The texts of a banner.
-#[derive(Debug, Clone, Copy)]
-pub struct BannerText<'b> {
-    reason: &'b str,
-    message: &'b str,
-    percent_remaining: Option<u8>,
-    tier: Option<Tier>,
-    boundaries: &'b [Boundary],
-}
-
-impl<'b> From<&'b HeadsUp> for BannerText<'b> {
-    fn from(heads_up: &'b HeadsUp) -> Self {
-        let HeadsUp { reason, message, percent_remaining, tier, boundaries, .. } = heads_up;
-        let (percent_remaining, tier) = (*percent_remaining, *tier);
-        Self { reason, message, percent_remaining, tier, boundaries }
-    }
-}
 
 /// The lines of the box. The decision above it gives the reason.
 pub(super) fn banner(heads_up: &SequenceHeadsUpNotification, width: usize) -> Vec<String> {
@@ -41,20 +23,20 @@ pub(super) fn banner(heads_up: &SequenceHeadsUpNotification, width: usize) -> Ve
 }
 
 /// The reason and the message, without a frame.
-pub fn banner_words(text: BannerText<'_>, width: usize) -> Vec<String> {
+pub fn banner_words(heads_up: &HeadsUp, width: usize) -> Vec<String> {
     let mut facts = Vec::new();
-    facts.extend(text.percent_remaining.map(|percent| format!("{percent}% left")));
-    facts.extend(text.tier.map(|tier| tier.label().to_owned()));
-    if !text.boundaries.is_empty() {
-        let names: Vec<_> = text.boundaries.iter().map(|boundary| boundary.label()).collect();
+    facts.extend(heads_up.percent_remaining.map(|percent| format!("{percent}% left")));
+    facts.extend(heads_up.tier.map(|tier| tier.label().to_owned()));
+    if !heads_up.boundaries.is_empty() {
+        let names: Vec<_> = heads_up.boundaries.iter().map(|boundary| boundary.label()).collect();
         facts.push(names.join(", "));
     }
     // Where a phase ended, the reason is the boundaries.
-    let reason = text.boundaries.is_empty().then(|| wrapped(text.reason, width));
+    let reason = heads_up.boundaries.is_empty().then(|| wrapped(&heads_up.reason, width));
     let mut lines = reason.unwrap_or_default();
     lines.extend(wrapped(&facts.join(" · "), width));
     lines.push(String::new());
-    lines.extend(wrapped(text.message, width));
+    lines.extend(wrapped(&heads_up.message, width));
     lines
 }
 

@@ -10,14 +10,13 @@ export interface RowChanges {
 
 export function reconcile(before: readonly Row[], after: readonly Row[]): RowChanges {
   const changed: Row[] = [];
-  const rows = after.map((row) =>
-    merge(
-      before.find(({ id }) => id === row.id),
-      row,
-      changed,
-    ),
-  );
+  const rows = mergeAll(before, after, changed);
   return { rows, changed: sameIds(before, after) ? changed : undefined };
+}
+
+function mergeAll(before: readonly Row[], after: readonly Row[], changed: Row[]): Row[] {
+  const known = (id: string): Row | undefined => before.find((row) => row.id === id);
+  return after.map((row) => merge(known(row.id), row, changed));
 }
 
 /** Updates the known object, and collects the outermost rows that differ. */
@@ -26,13 +25,7 @@ function merge(known: Row | undefined, row: Row, changed: Row[]): Row {
   const [before, after] = [known.children ?? [], row.children ?? []];
   const isSame = sameIds(before, after) && isDeepStrictEqual(alone(known), alone(row));
   const inner: Row[] = [];
-  const children = after.map((child) =>
-    merge(
-      before.find(({ id }) => id === child.id),
-      child,
-      inner,
-    ),
-  );
+  const children = mergeAll(before, after, inner);
   Object.assign(known, row, { children });
   changed.push(...(isSame ? inner : [known]));
   return known;

@@ -118,7 +118,7 @@ impl Drawing<'_> {
     fn banner(&self, frame: &mut Frame<'_>, area: &mut Rect, banner: &WatchBanner) {
         let heads_up = &banner.heads_up;
         let inside = usize::from(area.width.saturating_sub(4)).max(1);
-        let mut lines: Vec<_> = render::banner_words(heads_up.into(), inside);
+        let mut lines: Vec<_> = render::banner_words(heads_up, inside);
         lines.extend(deadline(heads_up, self.now.ms));
         let is_selected = self.view.selected.as_ref() == Some(&banner.thread_id);
         if is_selected {
