@@ -9,7 +9,7 @@ use rawr_server::stats::{
 };
 
 use crate::render::palette::{BAD, BOLD, DIM, paint};
-use crate::render::text::{ago, number, span};
+use crate::render::text::{ago, counted, number, span};
 
 pub(crate) struct StatsPrinter {
     pub(crate) now_ms: i64,
@@ -162,13 +162,10 @@ impl StatsTable {
 }
 
 fn totals(out: &mut String, totals: &StatsTotals) {
-    let (threads, turns) = (number(totals.threads.into()), number(totals.turns.into()));
-    let plural =
-        |word: &str, count: u32| if count == 1 { word.to_owned() } else { format!("{word}s") };
     let head = format!(
-        "{threads} {}, {turns} {}",
-        plural("thread", totals.threads),
-        plural("turn", totals.turns)
+        "{}, {}",
+        counted(totals.threads.into(), "thread", "threads"),
+        counted(totals.turns.into(), "turn", "turns")
     );
     let _ = writeln!(out, "{}\n", paint(BOLD, &head));
     let mut table = StatsTable::default();

@@ -1,0 +1,196 @@
+//! The state that a decision is made of, and what the gates ask of it.
+
+use super::confirmation::Confirmation;
+use super::{AppliesTo, Check, GateFinding, Inline, Judgment, Lift, NOT_INLINE, Question, judge};
+use crate::boundary::{Boundaries, Boundary};
+use crate::event::{JudgeReply, JudgeSource, TurnEnding};
+use crate::judgment;
+use crate::policy::{ConfirmRule, Mode, Policy, PressureTier, Silence, TierRule};
+use crate::thread::{Thread, Turn};
+use crate::units::{DecisionId, Percent, Timestamp};
+
+/// What the gates look at.
+pub(super) struct GateContext<'c> {
+    pub(super) thread: &'c Thread,
+    pub(super) policy: &'c Policy,
+    pub(super) question: Question<'c>,
+    pub(super) turn: Option<&'c Turn>,
+    pub(super) judgment: Option<Judgment>,
+    /// What the next message says of the proposal.
+    pub(super) confirmed: Option<Confirmation>,
+    pub(super) percent: Option<Percent>,
+    pub(super) tier: Option<PressureTier>,
+    pub(super) now: Timestamp,
+}
+
+impl<'c> GateContext<'c> {
+    pub(super) fn new(
+        thread: &'c Thread,
+        policy: &'c Policy,
+        question: Question<'c>,
+        now: Timestamp,
+    ) -> Self {
+        let percent = match question {
+            Question::Inline(Inline::BeforeInput(more)) => {
+                thread.percent_remaining_with(more, policy)
+            }
+            _ => thread.percent_remaining(policy),
+        };
+        let inline = matches!(question, Question::Inline(_));
+        let tier =
+            percent.filter(|_| !inline).and_then(|percent| thread.tier_at(percent, &policy.tiers));
+        let mut case = Self {
+            thread,
+            policy,
+            question,
+            turn: question.turn().and_then(|id| thread.turn(id)),
+            judgment: None,
+            confirmed: None,
+            percent,
+            tier,
+            now,
+        };
+        case.confirmed = case.next_message();
+        case.judgment = case.judgment();
+        case
+    }
+
+    /// What the gate finds, unless it does not apply.
+    pub(super) fn finding(&self, applies_to: AppliesTo, check: Check) -> GateFinding {
+        let skips = self.is_inline() && applies_to == AppliesTo::Tiers;
+        if skips { NOT_INLINE } else { check(self) }
+    }
+
+    pub(super) fn lifts(&self, lift: Lift) -> bool {
+        match self.question {
+            Question::Person => lift != Lift::Nothing,
+            _ => lift == Lift::PersonOrEmergency && self.tier == Some(PressureTier::Emergency),
+        }
+    }
+
+    pub(super) fn rule(&self) -> Option<(PressureTier, &'c TierRule)> {
+        self.tier.map(|tier| (tier, self.policy.tiers.rule(tier)))
+    }
+
+    pub(super) fn present(&self) -> Boundaries {
+        let turn_complete = self
+            .turn
+            .and_then(|turn| turn.end.as_ref())
+            .is_some_and(|end| end.status == TurnEnding::Completed);
+        let set = self.thread.present(self.question.turn());
+        if turn_complete { set.or(Boundaries::of(&[Boundary::TurnComplete])) } else { set }
+    }
+
+    pub(super) fn is_inline(&self) -> bool {
+        matches!(self.question, Question::Inline(_))
+    }
+
+    /// The judge's answer: given earlier, or computed here by the heuristic.
+    pub(super) fn judgment(&self) -> Option<Judgment> {
+        let tier = self.tier.filter(|_| !self.is_inline())?;
+        self.policy.tiers.rule(tier).decision_prompt_path.as_ref()?;
+        if tier == PressureTier::Emergency || matches!(self.question, Question::Person) {
+            return None;
+        }
+        if self.skips_judge() {
+            return None;
+        }
+        if self.awaits_confirmation() || self.is_clear() {
+            return None;
+        }
+        let by_itself = |source, answer| Some(Judgment { request: None, source, answer });
+        match judge(self.policy.judge, self.thread) {
+            None => None,
+            Some(JudgeSource::Heuristic) => {
+                let case = judgment::JudgmentCase {
+                    thread: self.thread,
+                    tier,
+                    percent: self.percent?,
+                    boundaries: self.counting(),
+                    last_message: self.thread.known.last_message.as_deref(),
+                    next_message: None,
+                    excerpt: None,
+                };
+                by_itself(JudgeSource::Heuristic, judgment::heuristic(&case))
+            }
+            Some(JudgeSource::Host) if !self.thread.host.can.judge => {
+                let error = "the host cannot judge".to_owned();
+                by_itself(JudgeSource::Host, JudgeReply::Failed { error })
+            }
+            Some(_) => {
+                let judging = self.thread.judging.as_ref()?;
+                let (source, answer) = judging.answer.clone()?;
+                Some(Judgment { request: Some(judging.request.clone()), source, answer })
+            }
+        }
+    }
+
+    /// What has to confirm a proposal of this turn. A host that cannot hold a message back lets only silence confirm. A
+    /// person who has to compact by hand confirms by doing so.
+    pub(super) fn confirm(&self) -> ConfirmRule {
+        let Some((tier, rule)) = self.rule().filter(|_| !self.is_inline()) else {
+            return ConfirmRule::None;
+        };
+        match rule.confirm {
+            _ if tier == PressureTier::Emergency || self.question.is_inside_a_turn() => {
+                ConfirmRule::None
+            }
+            _ if self.thread.host.can.compact_by_person => ConfirmRule::None,
+            ConfirmRule::Message | ConfirmRule::Either if !self.thread.host.can.queue => {
+                ConfirmRule::Idle
+            }
+            confirm => confirm,
+        }
+    }
+
+    /// The proposal that this confirms or drops.
+    pub(super) fn proposal(&self) -> Option<DecisionId> {
+        let answers = matches!(
+            self.question,
+            Question::Preflight { .. } | Question::Silence(_) | Question::Person
+        );
+        self.thread.proposal().filter(|_| answers).map(|(proposal, _)| proposal.decision.clone())
+    }
+
+    /// The silence that would confirm a proposal.
+    pub(super) fn silence(&self) -> Silence {
+        self.policy.silence(self.thread.host.can.cache_seconds)
+    }
+
+    /// The end of a turn only proposes.
+    pub(super) fn awaits_confirmation(&self) -> bool {
+        matches!(self.question, Question::TurnEnd(_)) && self.confirm() != ConfirmRule::None
+    }
+
+    /// Whether a judge other than the heuristic answers at this tier.
+    pub(super) fn asks_judge(&self, tier: PressureTier) -> bool {
+        let by = judge(self.policy.judge, self.thread);
+        self.policy.tiers.rule(tier).decision_prompt_path.is_some()
+            && by.is_some_and(|by| by != JudgeSource::Heuristic)
+    }
+
+    /// The next message leaves no doubt, so the judge is not asked.
+    pub(super) fn is_clear(&self) -> bool {
+        self.confirmed.as_ref().is_some_and(|of| !of.is_unclear())
+    }
+
+    /// No model is paid for an answer where `mode` compacts nothing.
+    pub(super) fn skips_judge(&self) -> bool {
+        let advises = matches!(self.policy.mode, Mode::Tag | Mode::Suggest);
+        let is_free = judge(self.policy.judge, self.thread) == Some(JudgeSource::Heuristic);
+        advises && !self.question.is_inside_a_turn() && !is_free && !self.policy.judge_for_advice
+    }
+
+    /// The boundaries that count here. Where a judge reads the next message too, a turn that completed may propose without
+    /// any: what the agent's words leave open, the judge decides.
+    pub(super) fn counting(&self) -> Boundaries {
+        let Some((tier, rule)) = self.rule() else { return Boundaries::NONE };
+        let confirm = self.confirm();
+        let counting = self.present().and(rule.counting_with(confirm, tier));
+        let by_message = matches!(confirm, ConfirmRule::Message | ConfirmRule::Either);
+        if counting.is_empty() && by_message && self.asks_judge(tier) {
+            return self.present().and(Boundaries::of(&[Boundary::TurnComplete]));
+        }
+        counting
+    }
+}
