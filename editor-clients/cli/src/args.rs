@@ -90,6 +90,9 @@ pub enum CliCommand {
     /// Own the app-server of `rawr codex` and stop it
     #[command(hide = true)]
     Lease(LeaseArgs),
+    /// Run a session of Claude Code with rawr, for rawr's plugin there
+    #[command(hide = true)]
+    ClaudeMod,
     /// Attach to running Codex sessions
     Attach(AttachArgs),
     /// Detach rawr from all Codex sessions, `rawr codex` included; Codex keeps running

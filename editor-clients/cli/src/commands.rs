@@ -3,6 +3,7 @@
 mod attach;
 mod backup;
 mod capsules;
+mod claude_mod;
 mod codex;
 mod common;
 mod compact;
@@ -71,6 +72,7 @@ pub fn main() -> ExitCode {
         CliCommand::Exec(args) => on_runtime(exec::run(&common, args)),
         CliCommand::Codex(args) => on_runtime(codex::run(&common, args)),
         CliCommand::Relay(args) => on_runtime(relay::run(args)),
+        CliCommand::ClaudeMod => on_runtime(claude_mod::run(&common)),
         CliCommand::Lease(args) => on_runtime(lease::run(args)),
         CliCommand::Attach(args) => on_runtime(attach::run(&common, args)),
         CliCommand::Detach => detach::run(&common),

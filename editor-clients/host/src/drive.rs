@@ -26,7 +26,7 @@ use tokio::time::{Instant, sleep_until};
 use self::action_queue::ActionQueue;
 use self::actions::QuestionPurpose;
 use self::inputs::{HeldMessage, SIGN_OF_LIFE, TypedInputs};
-pub use self::inputs::{HoldReply, HoldReplySender, TypedMessage};
+pub use self::inputs::{HoldReply, HoldReplySender, HoldsBy, TypedMessage};
 use self::outage::StoreOutage;
 pub use self::prompts::PromptQueue;
 use self::prompts::WantedLine;

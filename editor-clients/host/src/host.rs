@@ -1,6 +1,7 @@
 //! What the driver needs from an agent host, in one vocabulary for all hosts. It contains no compaction policy.
 
 pub mod claude;
+pub mod claude_mod;
 pub mod codex;
 pub mod embedded;
 

@@ -183,7 +183,7 @@ async fn stand_back_where_codex_warns(
 const LOOK: Duration = Duration::from_secs(1);
 
 /// Resolves once the parent process has ended.
-async fn orphaned() {
+pub(super) async fn orphaned() {
     let parent = rustix::process::getppid();
     while rustix::process::getppid() == parent {
         tokio::time::sleep(LOOK).await;

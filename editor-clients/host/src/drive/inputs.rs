@@ -1,5 +1,5 @@
 //! User messages. Each goes to the sidecar first, which may hold it. A message typed here is then sent to the host. A message
-//! typed into the host, which the host holds until the driver answers, is only released.
+//! typed into the host is only released there, unless the driver took it over.
 
 use std::collections::VecDeque;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -18,13 +18,24 @@ use crate::event::SessionEvent;
 use crate::host::{AgentHost, HostAccess, HostError};
 use crate::sidecar::Launch;
 
-/// A message typed into the host. The relay holds it until the driver answers.
+/// A message typed into the host, which waits for the driver's answer.
 #[derive(Debug)]
 pub struct TypedMessage {
     /// The message.
     pub text: String,
     /// The channel for the driver's replies.
     pub answer: HoldReplySender,
+    /// Who holds it.
+    pub by: HoldsBy,
+}
+
+/// Who holds a message that was typed into the host.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HoldsBy {
+    /// The sender, until the driver releases it.
+    Sender,
+    /// The driver, which then delivers it like a message of its own.
+    Driver,
 }
 
 /// The channel for replies about a held message. Dropping it releases the message.
@@ -36,6 +47,8 @@ pub struct HoldReplySender(pub UnboundedSender<HoldReply>);
 pub enum HoldReply {
     /// Keep holding it. Sent at least once per second.
     StillHeld,
+    /// Drop it: the driver delivers it.
+    Taken,
     /// Release it.
     Go,
 }
@@ -45,7 +58,7 @@ pub enum HoldReply {
 pub(super) struct HeldMessage {
     pub(super) input_id: String,
     pub(super) text: String,
-    /// Present if it was typed into the host.
+    /// Present if its sender holds it.
     pub(super) answer: Option<HoldReplySender>,
 }
 
@@ -72,9 +85,9 @@ pub(super) fn said_at_ms(input_id: &str) -> Option<i64> {
 }
 
 impl HoldReplySender {
-    fn say(&self, said: HoldReply) {
-        // A closed channel means that the message was already released.
-        let _ = self.0.send(said);
+    /// Returns false if the sender has already released the message.
+    fn say(&self, said: HoldReply) -> bool {
+        self.0.send(said).is_ok()
     }
 
     fn is_waited_for(&self) -> bool {
@@ -136,19 +149,40 @@ impl<H: AgentHost, L: Launch> Drive<'_, H, L> {
 
     /// A message typed during a turn belongs to that turn, unless another message is held.
     pub(super) async fn look_at_typed(&mut self) -> Result<(), DriveError> {
-        let Some(TypedMessage { text, answer }) = self.typed_inputs.came.pop_front() else {
+        let Some(TypedMessage { text, answer, by }) = self.typed_inputs.came.pop_front() else {
             return Ok(());
         };
-        let may_wait = !self.turns.is_busy() || self.has_held_elsewhere();
+        let may_wait = !self.turns.is_busy() || !self.held.is_empty();
         if may_wait && answer.is_waited_for() {
             let input_id = self.next_input_id();
             if self.ask_about(&input_id, &text).await? == Some(Disposition::Held) {
-                answer.say(HoldReply::StillHeld);
-                return self.hold(HeldMessage { input_id, text, answer: Some(answer) });
+                return self.hold_typed(input_id, text, answer, by).await;
             }
         }
         answer.say(HoldReply::Go);
         Ok(())
+    }
+
+    async fn hold_typed(
+        &mut self,
+        input_id: String,
+        text: String,
+        answer: HoldReplySender,
+        by: HoldsBy,
+    ) -> Result<(), DriveError> {
+        match by {
+            HoldsBy::Sender => {
+                answer.say(HoldReply::StillHeld);
+                self.hold(HeldMessage { input_id, text, answer: Some(answer) })
+            }
+            HoldsBy::Driver if answer.say(HoldReply::Taken) => {
+                self.hold(HeldMessage { input_id, text, answer: None })
+            }
+            // It was released meanwhile.
+            HoldsBy::Driver => {
+                self.let_go_early(HeldMessage { input_id, text, answer: None }).await
+            }
+        }
     }
 
     fn next_input_id(&mut self) -> String {
@@ -240,7 +274,7 @@ impl<H: AgentHost, L: Launch> Drive<'_, H, L> {
         self.outage.keep::<methods::InputCancel>(&params);
         self.outage.delivered_already(input_id);
         match answer {
-            Some(answer) => answer.say(HoldReply::Go),
+            Some(answer) => drop(answer.say(HoldReply::Go)),
             None => self.action_queue.prompt(text),
         }
     }

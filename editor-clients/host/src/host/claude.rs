@@ -17,10 +17,11 @@ use serde_json::{Value, json};
 use tokio::process::Command;
 
 pub use self::calls::{ClaudeToolCall, ended};
-pub use self::message::{ClaudeBlock, ClaudeMessage};
+pub use self::message::{ClaudeBlock, ClaudeMessage, ClaudeUsage};
 use self::message::{ClaudeLine, ControlReply, InitializeReply};
 pub use self::plan::ClaudePlan;
-use self::session::{fresh_id, transcript};
+pub(super) use self::session::fresh_id;
+use self::session::transcript;
 use self::turns::ClaudeTurns;
 pub use self::windows::WindowSettings;
 use super::find::{HostProgram, find};
@@ -59,7 +60,7 @@ pub const NAME: &str = "claude";
 
 /// For how long Anthropic's prompt cache lasts at least. On a subscription it is an hour, which Claude Code does not report
 /// beforehand.
-const CACHE_SECONDS: u64 = 300;
+pub(super) const CACHE_SECONDS: u64 = 300;
 
 /// The program to look for.
 const PROGRAM: HostProgram = HostProgram { name: NAME, option: "--claude" };

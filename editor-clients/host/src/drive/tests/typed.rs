@@ -9,7 +9,8 @@ struct Screen(UnboundedSender<TypedMessage>);
 impl Screen {
     fn types(&self, text: &str) -> HoldReplies {
         let (say, said) = unbounded_channel();
-        self.0.send(TypedMessage { text: text.to_owned(), answer: HoldReplySender(say) }).unwrap();
+        let (answer, by) = (HoldReplySender(say), HoldsBy::Sender);
+        self.0.send(TypedMessage { text: text.to_owned(), answer, by }).unwrap();
         HoldReplies(said)
     }
 }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use super::ClaudeSettings;
 
 /// A random UUID, the only kind of id that Claude Code accepts.
-pub(super) fn fresh_id() -> String {
+pub(in crate::host) fn fresh_id() -> String {
     // Each `RandomState` has random keys.
     let draw = || RandomState::new().build_hasher().finish();
     uuid(u128::from(draw()) << 64 | u128::from(draw()))

@@ -1,0 +1,45 @@
+/** What the plugin and rawr say to each other, as `rawr claude-mod` defines it. */
+
+export type Event =
+  | { event: 'turn_started'; turnId: string; text: string }
+  | { event: 'answered'; text: string; model?: string; usage: unknown; callsTools: boolean }
+  | { event: 'tool_started'; callId: string; tool: string }
+  | {
+      event: 'tool_finished'
+      callId: string
+      tool: string
+      input?: unknown
+      result?: unknown
+      error?: string
+      bySubAgent: boolean
+    }
+  | { event: 'measured'; contextWindow?: number }
+  | { event: 'turn_completed'; turnId: string; reason: string; answer: string }
+  | { event: 'compaction_started'; trigger: string }
+  | { event: 'compaction_ended'; trigger: string; tokensAfter?: number; skip?: string }
+  | { event: 'done'; id: number; text?: string; tokensAfter?: number; error?: string }
+
+export type Question =
+  | { question: 'may_pass'; text: string }
+  | { question: 'summary_instructions' }
+
+export interface Answer {
+  hold?: boolean
+  instructions?: string
+}
+
+export interface Screen {
+  status: string
+  band?: { title: string; text: string; buttons: { label: string; arguments: string[] }[] }
+}
+
+export type Order =
+  | { order: 'listen'; socket: string }
+  | { order: 'submit'; id: number; text: string; asUser: boolean }
+  | { order: 'append'; id: number; text: string }
+  | { order: 'compact'; id: number; instructions: string }
+  | { order: 'abort'; id: number; turnId: string }
+  | { order: 'fork'; id: number; text: string }
+  | { order: 'complete'; id: number; model: string; system: string; text: string }
+  | ({ order: 'show' } & Screen)
+  | { order: 'toast'; text: string }

@@ -1,0 +1,367 @@
+/**
+ * The bridge between Claude Code and rawr. It starts `rawr claude-mod` for the session, posts what happens to the socket that
+ * rawr names, and carries out the orders that rawr prints. It decides nothing.
+ */
+
+import type { EngineInterface, Register } from 'claude-code'
+import type { Answer, Event, Order, Question, Screen } from './messages'
+
+/** The running rawr. */
+interface Link {
+  socket: Promise<string>
+  listen: (socket: string) => void
+  stop: () => void
+}
+
+/** rawr is not started again if it ended within this time. */
+const SHORT_MS = 60_000
+/** Longer than rawr takes to answer. Only a hung rawr is slower. */
+const PATIENCE_MS = 5_000
+/** Claude Code counts a turn as running until all hooks of its end have returned. */
+const RETRIES = 50
+const RETRY_MS = 100
+/** When to look for a message that Claude Code puts back into the input box. */
+const CLEAN_AFTER_MS = [20, 100, 300, 1_000]
+/** The tools whose arguments and results rawr reads. */
+const READ_TOOLS = ['Bash', 'TodoWrite', 'TaskCreate', 'TaskUpdate', 'TaskList']
+/** The commands that `/rawr` passes on, each about this session. */
+const COMMANDS = ['status', 'explain', 'compact', 'snooze', 'guard', 'pin']
+
+let program = 'rawr'
+let link: Link | undefined
+/** Why rawr does not run in this session. */
+let off: string | undefined
+let screen: Screen | undefined
+/** The turn that runs. */
+let turn: string | undefined
+/** Messages that rawr has taken and not delivered. */
+let held: string[] = []
+/** Events go out one at a time, in order. */
+let queue: Promise<unknown> = Promise.resolve()
+
+function start($: EngineInterface): void {
+  if (link === undefined && off === undefined) {
+    void run($)
+  }
+}
+
+async function run($: EngineInterface): Promise<void> {
+  let listen = (_socket: string): void => undefined
+  let stop = (): void => undefined
+  const socket = new Promise<string>((resolve, reject) => {
+    listen = resolve
+    stop = () => reject(new Error('rawr has ended'))
+  })
+  socket.catch(() => undefined)
+  const own: Link = { socket, listen, stop }
+  link = own
+  const startedAt = await $.clock.now()
+  try {
+    const [info, usage] = [await $.session.info(), await $.session.usage()]
+    const session = {
+      sessionId: await $.session.id(),
+      cwd: await $.session.cwd(),
+      transcriptPath: info.transcriptPath,
+      version: (await $.session.version()).version,
+      model: await $.session.model(),
+      contextWindow: usage.context.window,
+      runningTurn: turn,
+    }
+    const child = $.process.spawn({ argv: [program, 'claude-mod'], input: JSON.stringify(session) })
+    own.stop = () => {
+      stop()
+      void child.return({ code: null, signal: null })
+    }
+    let rest = ''
+    for await (const piece of child) {
+      if (piece.stream === 'stdout') {
+        const lines = (rest + piece.text).split('\n')
+        rest = lines.pop() ?? ''
+        lines.forEach(line => void obey($, own, JSON.parse(line) as Order))
+      }
+    }
+  } catch (error) {
+    off = `rawr does not run: ${String(error)}`
+  }
+  await end($, own, startedAt)
+}
+
+/** rawr has ended. Whatever it held goes to the agent without it. */
+async function end($: EngineInterface, own: Link, startedAt: number): Promise<void> {
+  own.stop()
+  if (link === own) {
+    link = undefined
+  }
+  if ((await $.clock.now()) - startedAt < SHORT_MS) {
+    off ??= screen?.status ?? 'rawr ended early; the session goes on without it'
+  }
+  show($, off === undefined ? undefined : { status: off })
+  for (const text of held.splice(0)) {
+    await $.prompt.submit({ text, asUser: true })
+  }
+}
+
+async function obey($: EngineInterface, own: Link, order: Order): Promise<void> {
+  switch (order.order) {
+    case 'listen':
+      return own.listen(order.socket)
+    case 'show':
+      return show($, order)
+    case 'toast':
+      return $.ui.toast(`rawr: ${order.text}`)
+    default: {
+      const outcome = await carryOut($, order).catch((error: unknown) => ({ error: String(error) }))
+      return post($, { event: 'done', id: order.id, ...outcome })
+    }
+  }
+}
+
+type Work = Exclude<Order, { order: 'listen' | 'show' | 'toast' }>
+type Outcome = { text?: string; tokensAfter?: number; error?: string }
+
+async function carryOut($: EngineInterface, order: Work): Promise<Outcome> {
+  switch (order.order) {
+    case 'submit': {
+      const { text, asUser } = order
+      const entered = await $.prompt.submit(asUser ? { text, asUser } : { text })
+      held = asUser ? held.filter(one => one !== text) : held
+      return entered.drop === undefined ? {} : { error: entered.drop }
+    }
+    case 'append':
+      await $.session.append({
+        message: { type: 'user', content: [{ type: 'text', text: order.text }] },
+      })
+      return {}
+    case 'compact':
+      return compact($, order.instructions)
+    case 'abort':
+      await $.turn.abort({ turnId: order.turnId })
+      return {}
+    case 'fork': {
+      const answer = await $.model.fork({ prompt: order.text })
+      return answer.isAnswered ? { text: answer.text } : { error: answer.reason }
+    }
+    case 'complete': {
+      const { model, system, text: prompt } = order
+      const answer = await $.model.complete({ model, system, prompt })
+      return answer.isAnswered ? { text: answer.text } : { error: answer.reason }
+    }
+  }
+}
+
+async function compact($: EngineInterface, instructions: string): Promise<Outcome> {
+  for (let attempt = 0; ; attempt += 1) {
+    try {
+      const done = await $.session.compact({ instructions })
+      return done.skip === undefined ? { tokensAfter: done.tokensAfter } : { error: done.skip }
+    } catch (error) {
+      if (attempt === RETRIES || !/turn/.test(String(error))) {
+        throw error
+      }
+      await $.clock.sleep(RETRY_MS)
+    }
+  }
+}
+
+function show($: EngineInterface, next: Screen | undefined): void {
+  screen = next
+  $.ui.status(next?.status)
+  $.ui.invalidate('ui.render')
+}
+
+async function send($: EngineInterface, body: Event | Question): Promise<Answer> {
+  const to = link
+  if (to === undefined) {
+    return {}
+  }
+  const answer = await $.http.fetch('http://rawr/', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+    socketPath: await to.socket,
+  })
+  return answer.ok ? (JSON.parse(answer.text) as Answer) : {}
+}
+
+function post($: EngineInterface, event: Event): void {
+  queue = queue.then(() => send($, event)).catch(() => undefined)
+}
+
+/** Asks after all events so far. Claude Code waits for the answer. */
+async function ask($: EngineInterface, question: Question): Promise<Answer> {
+  const asked = queue.then(() => send($, question)).catch((): Answer => ({}))
+  queue = asked
+  const late = $.clock.sleep(PATIENCE_MS).then((): undefined => undefined)
+  const answer = await Promise.race([asked, late])
+  if (answer === undefined) {
+    link?.stop()
+  }
+  return answer ?? {}
+}
+
+/** Empties the input box, into which Claude Code puts a message that it did not take. */
+async function clean($: EngineInterface, text: string): Promise<void> {
+  for (const after of CLEAN_AFTER_MS) {
+    await $.clock.sleep(after)
+    const box = await $.prompt.read()
+    if (box.text.trim() === text.trim()) {
+      await $.prompt.fill({ text: '', mode: 'replace' })
+      return
+    }
+  }
+}
+
+async function command($: EngineInterface, args: readonly string[]): Promise<string> {
+  const ran = await $.process.run([program, ...args])
+  return (ran.stdout + ran.stderr).trim()
+}
+
+async function press($: EngineInterface, args: readonly string[]): Promise<void> {
+  const said = await command($, args).catch((error: unknown) => String(error))
+  $.ui.toast(`rawr: ${said.split('\n')[0] ?? ''}`)
+}
+
+export const register: Register = (on, options) => {
+  program = typeof options.path === 'string' && options.path !== '' ? options.path : program
+
+  on('session.start', async ($, e, next) => {
+    const started = await next(e)
+    // Claude Code compacts nothing at rawr's request where no person is at its prompt.
+    const isOff = !e.isInteractive || (await $.env.get('RAWR_HOOKS')) === 'off'
+    off = isOff ? '' : undefined
+    if (!isOff) {
+      await $.command.register({
+        name: 'rawr',
+        description: 'What rawr sees of this session, and what it should do',
+        argumentHint: `[${COMMANDS.join('|')}]`,
+        immediate: true,
+      })
+      start($)
+    }
+    return started
+  })
+
+  on('session.end', ($, e, next) => {
+    // The process goes on under another session.
+    if (e.reason === 'clear' || e.reason === 'resume') {
+      turn = undefined
+      link?.stop()
+    }
+    return next(e)
+  })
+
+  on('prompt.submit', async ($, e, next) => {
+    start($)
+    const isTyped = e.origin.kind === 'composer' || e.origin.kind === 'bridge'
+    const isPlain = e.command === undefined && e.isMeta === undefined && !e.attachments?.length
+    if (!isTyped || !isPlain || link === undefined) {
+      return next(e)
+    }
+    const { hold } = await ask($, { question: 'may_pass', text: e.text })
+    if (hold !== true) {
+      return next(e)
+    }
+    held.push(e.text)
+    $.clock.after(0, () => void clean($, e.text))
+    return { drop: 'rawr keeps this message until the context is compacted, then delivers it' }
+  })
+
+  on('turn.start', ($, e, next) => {
+    if (e.agentId === undefined) {
+      start($)
+      turn = e.turnId
+      post($, { event: 'turn_started', turnId: e.turnId, text: e.text })
+    }
+    return next(e)
+  })
+
+  on('turn.step', async function* ($, e, next) {
+    const step = yield* next(e)
+    if (e.agentId === undefined) {
+      const { answer: text, usage, toolUses } = step
+      const callsTools = toolUses.length > 0
+      post($, { event: 'answered', text, model: usage?.model, usage, callsTools })
+    }
+    return step
+  })
+
+  on('tool.call', async ($, e, next) => {
+    const [callId, tool] = [e.tool_use_id, e.tool]
+    post($, { event: 'tool_started', callId, tool })
+    const ran = await next(e)
+    const isRead = READ_TOOLS.includes(tool)
+    // The output of a command can be long, and rawr reads only how it ended.
+    const result = { ...(ran.result as object), stdout: undefined, stderr: undefined }
+    const failed = ran.deny ?? (ran.isError === true ? (ran.text ?? '') : undefined)
+    post($, {
+      event: 'tool_finished',
+      callId,
+      tool,
+      input: isRead ? e : undefined,
+      result: isRead ? result : undefined,
+      error: failed?.slice(0, 200),
+      bySubAgent: e.agentId !== undefined,
+    })
+    return ran
+  })
+
+  on('session.measure', ($, e, next) => {
+    post($, { event: 'measured', contextWindow: e.context.window })
+    return next(e)
+  })
+
+  on('turn.complete', ($, e, next) => {
+    if (e.agentId === undefined) {
+      turn = undefined
+      const { turnId, reason, answer } = e
+      post($, { event: 'turn_completed', turnId, reason, answer })
+    }
+    return next(e)
+  })
+
+  on('session.compact', async ($, e, next) => {
+    if (e.agentId !== undefined || e.trigger === 'precompute' || link === undefined) {
+      return next(e)
+    }
+    const { trigger } = e
+    post($, { event: 'compaction_started', trigger })
+    const { instructions: ours } = await ask($, { question: 'summary_instructions' })
+    const instructions = [e.instructions, ours].filter(Boolean).join('\n\n')
+    const done = await next({ ...e, instructions })
+    const { skip, tokensAfter } = done.skip === undefined ? { ...done } : { ...done, tokensAfter: undefined }
+    post($, { event: 'compaction_ended', trigger, tokensAfter, skip })
+    return done
+  })
+
+  on('command.run', { command: 'rawr' }, async ($, e) => {
+    const [name = 'status', ...rest] = e.args.split(/\s+/).filter(Boolean)
+    if (!COMMANDS.includes(name)) {
+      return { text: `/rawr ${name} is unknown; there are ${COMMANDS.join(', ')}` }
+    }
+    return { text: await command($, [name, await $.session.id(), ...rest]), isTextDisplayOnly: true }
+  })
+
+  on('ui.render', { component: 'AbovePrompt' }, ($, e, next) => {
+    const band = screen?.band
+    if (band === undefined || e.props.hasSurvey) {
+      return next(e)
+    }
+    const { Box, Button, Text } = $.ui.resolve(e)
+    return (
+      <Box flexDirection="column">
+        <Text bold>rawr: {band.title}</Text>
+        <Text>{band.text}</Text>
+        <Box>
+          {band.buttons.map(({ label, arguments: args }) => (
+            <Button
+              key={label}
+              label={label}
+              hotkey={label.charAt(0).toLowerCase()}
+              onPress={() => void press($, args)}
+            />
+          ))}
+        </Box>
+      </Box>
+    )
+  })
+}

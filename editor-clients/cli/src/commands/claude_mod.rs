@@ -1,0 +1,110 @@
+//! `rawr claude-mod`, started by rawr's plugin in Claude Code: runs that session with rawr. The plugin writes the session to
+//! standard input, posts events to a socket, and reads orders from standard output.
+
+mod screen;
+
+use std::io::{ErrorKind, Read};
+use std::process::ExitCode;
+
+use anyhow::Context;
+use rawr_protocol::ErrorCode;
+use serde_json::Map;
+use tokio::io::AsyncWriteExt;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+
+use self::screen::ScreenReporter;
+use super::attach::orphaned;
+use super::common::{CommonOptions, prompt};
+use crate::render::causes;
+use rawr_host::drive::{Drive, DriveError, PromptQueue};
+use rawr_host::host::HostError;
+use rawr_host::host::claude_mod::{
+    ClaudeMod, ModEndpoint, ModOrder, ModScreen, ModSession, listen,
+};
+use rawr_host::sidecar::Launch;
+use rawr_host::stop::{HUNG_UP, StopRequest};
+
+/// The name of the socket in its folder.
+const SOCKET: &str = "socket";
+
+pub(super) async fn run(common: &CommonOptions) -> anyhow::Result<ExitCode> {
+    let mut text = String::new();
+    std::io::stdin().lock().read_to_string(&mut text).context("standard input")?;
+    let session: ModSession =
+        serde_json::from_str(&text).context("standard input has no session of Claude Code")?;
+    let (orders, ordered) = unbounded_channel();
+    let stop = StopRequest::on_signals()?;
+    let outlet = tokio::spawn(write_orders(ordered));
+    let mut driven = std::pin::pin!(drive(common, session, orders.clone(), stop.clone()));
+    let done = tokio::select! {
+        done = &mut driven => done,
+        // Claude Code was killed.
+        () = orphaned() => {
+            stop.ask(HUNG_UP);
+            driven.await
+        }
+    };
+    if let Err(error) = &done {
+        let status = format!("stopped: {}", causes(error));
+        // If nobody reads, nobody can be told.
+        let _ = orders.send(ModOrder::Show(ModScreen { status, band: None }));
+    }
+    drop(orders);
+    // Claude Code may have ended before it read the last order.
+    let _ = outlet.await;
+    done.map(|()| ExitCode::SUCCESS)
+}
+
+async fn drive(
+    common: &CommonOptions,
+    session: ModSession,
+    orders: UnboundedSender<ModOrder>,
+    mut stop: StopRequest,
+) -> anyhow::Result<()> {
+    let settings = common.sidecar(Map::new())?;
+    let mut sidecar = settings.launch().await?;
+    let instructions = match prompt(&mut sidecar, "compact").await {
+        Ok(instructions) => instructions,
+        Err(error) => {
+            sidecar.stop().await;
+            return Err(error);
+        }
+    };
+    let folder = tempfile::Builder::new().prefix("rawr-").tempdir().context("temporary folder")?;
+    let socket = folder.path().join(SOCKET);
+    let (events, arriving) = unbounded_channel();
+    let (typed, typed_messages) = unbounded_channel();
+    let endpoint = ModEndpoint { events, typed, instructions: instructions.clone() };
+    let listening = listen(&socket, endpoint).with_context(|| socket.display().to_string())?;
+    let listening = tokio::spawn(listening);
+    orders.send(ModOrder::Listen { socket: socket.display().to_string() })?;
+    let mut screen = ScreenReporter::new(session.session_id.clone(), orders.clone());
+    let host = ClaudeMod::join(session, orders.clone(), arriving, instructions);
+    let done = async {
+        let drive = Drive::open(host, settings, sidecar, &mut screen).await?;
+        let drive = drive.with_typed_inputs(typed_messages);
+        drive.run(&mut PromptQueue::elsewhere(), &mut stop).await
+    };
+    let done = done.await;
+    listening.abort();
+    match done {
+        Ok(_) | Err(DriveError::Host(HostError::Gone { .. })) => Ok(()),
+        Err(DriveError::Output(error)) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+        Err(DriveError::Sidecar(error)) if error.code() == Some(ErrorCode::OwnedElsewhere) => {
+            anyhow::bail!("another rawr already runs this session")
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Writes each order as a line. Ends when all senders are gone, or when nobody reads.
+async fn write_orders(mut ordered: UnboundedReceiver<ModOrder>) -> std::io::Result<()> {
+    let mut out = tokio::io::stdout();
+    while let Some(order) = ordered.recv().await {
+        let mut line = serde_json::to_vec(&order)?;
+        line.push(b'\n');
+        out.write_all(&line).await?;
+        out.flush().await?;
+    }
+    Ok(())
+}

@@ -1,0 +1,357 @@
+//! A session of Claude Code that its user runs, joined from inside: rawr's plugin reports what happens and carries out orders.
+
+mod listener;
+mod message;
+mod record;
+mod turns;
+
+use std::collections::{HashMap, VecDeque};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use rawr_protocol::{Host, HostCapabilities, PendingAction};
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
+use tokio::time::timeout;
+
+pub use self::listener::{ModEndpoint, listen};
+pub use self::message::{
+    ModAnswer, ModBand, ModButton, ModCompactionTrigger, ModEvent, ModOrder, ModQuestion,
+    ModScreen, ModSession, ModTurnEnd,
+};
+use self::turns::ModTurns;
+use super::claude::{CACHE_SECONDS, NAME, fresh_id};
+use super::record::fate;
+use super::{
+    AgentHost, CompactionOrder, HistoryKeeper, HostAccess, HostError, HostEvent, HostThread,
+    ModelQuestion, RecordedOutcome, RequestGate, SharedThread, ThreadLifetime, ThreadOrigin,
+    WithheldWork, is_marked,
+};
+
+/// How long the plugin may take to answer an order that needs no model.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// The model for questions without the conversation, while the conversation's own is unknown.
+const JUDGE: &str = "sonnet";
+
+/// One session of Claude Code.
+#[derive(Debug)]
+pub struct ClaudeMod {
+    thread: HostThread,
+    turns: ModTurns,
+    orders: UnboundedSender<ModOrder>,
+    arriving: UnboundedReceiver<ModEvent>,
+    events: VecDeque<HostEvent>,
+    compact_instructions: String,
+    last_id: u64,
+    /// Orders whose outcome is an event.
+    pending: HashMap<u64, PendingOrder>,
+    /// Outcomes that a request waits for.
+    done: HashMap<u64, Result<(), String>>,
+    gone: bool,
+}
+
+/// An order that the plugin carries out while the session goes on.
+#[derive(Debug)]
+enum PendingOrder {
+    Turn(String),
+    Compaction,
+    Question(String),
+}
+
+impl ClaudeMod {
+    /// Joins the session. `orders` leads to the plugin, `arriving` comes from it.
+    pub fn join(
+        session: ModSession,
+        orders: UnboundedSender<ModOrder>,
+        arriving: UnboundedReceiver<ModEvent>,
+        compact_instructions: String,
+    ) -> Self {
+        let cwd = session.cwd.clone();
+        let mut turns = ModTurns::new(cwd, session.model.clone(), session.context_window);
+        if let Some(running) = session.running_turn {
+            turns.came_into(running);
+        }
+        let transcript = Some(session.transcript_path).filter(|path| !path.is_empty());
+        let thread = HostThread {
+            thread_id: session.session_id,
+            origin: ThreadOrigin::Person,
+            cwd: PathBuf::from(session.cwd),
+            host: Host {
+                name: NAME.to_owned(),
+                version: session.version,
+                capabilities: HostCapabilities {
+                    inject_turn: true,
+                    steer: true,
+                    sample: true,
+                    queue: true,
+                    compact: true,
+                    compact_by_person: false,
+                    judge: true,
+                    // Claude Code refuses to compact inside a turn.
+                    mid_turn_compact: false,
+                    inject_items: true,
+                    cache_seconds: Some(CACHE_SECONDS),
+                },
+            },
+            model: session.model,
+            context_window: session.context_window,
+            baseline_tokens: 0,
+            transcript: transcript.map(PathBuf::from),
+        };
+        Self {
+            thread,
+            turns,
+            orders,
+            arriving,
+            events: VecDeque::new(),
+            compact_instructions,
+            last_id: 0,
+            pending: HashMap::new(),
+            done: HashMap::new(),
+            gone: false,
+        }
+    }
+
+    fn ready(&self) -> Result<(), HostError> {
+        if self.gone { Err(HostError::Gone { reason: ENDED.to_owned() }) } else { Ok(()) }
+    }
+
+    fn next_id(&mut self) -> u64 {
+        self.last_id += 1;
+        self.last_id
+    }
+
+    fn order(&mut self, order: ModOrder) {
+        // If the plugin is gone, its events end, too.
+        self.gone |= self.orders.send(order).is_err();
+    }
+
+    fn take(&mut self, event: ModEvent) {
+        if let ModEvent::Done { id, text, tokens_after, error } = event {
+            let outcome = error.map_or(Ok(()), Err);
+            match self.pending.remove(&id) {
+                Some(PendingOrder::Turn(turn_id)) => {
+                    if let Err(error) = outcome {
+                        self.events.extend(self.turns.broken(&turn_id, error));
+                    }
+                }
+                Some(PendingOrder::Compaction) => {
+                    self.events.extend(self.turns.compacted(outcome.map(|()| tokens_after)));
+                }
+                Some(PendingOrder::Question(request_id)) => {
+                    let answer = outcome.map(|()| text.unwrap_or_default());
+                    self.events.push_back(HostEvent::Answered { request_id, answer });
+                }
+                None => {
+                    self.done.insert(id, outcome);
+                }
+            }
+            return;
+        }
+        self.events.extend(self.turns.read(event));
+        if let Some(model) = self.turns.model() {
+            self.thread.model = Some(model.to_owned());
+        }
+    }
+
+    /// Waits until the plugin has carried out an order that needs no model.
+    async fn settled(&mut self, id: u64, method: &'static str) -> Result<(), HostError> {
+        let answer = timeout(PATIENCE, async {
+            loop {
+                if let Some(outcome) = self.done.remove(&id) {
+                    return outcome.map_err(|message| HostError::Refused { method, message });
+                }
+                match self.arriving.recv().await {
+                    Some(event) => self.take(event),
+                    None => self.gone = true,
+                }
+                self.ready()?;
+            }
+        });
+        let silent = HostError::Silent { method, seconds: PATIENCE.as_secs() };
+        answer.await.unwrap_or(Err(silent))
+    }
+
+    async fn append(&mut self, text: &str) -> Result<(), HostError> {
+        let id = self.next_id();
+        self.order(ModOrder::Append { id, text: text.to_owned() });
+        self.settled(id, "append").await
+    }
+}
+
+/// Why the session is gone.
+const ENDED: &str = "Claude Code ended the session";
+
+impl AgentHost for ClaudeMod {
+    fn thread(&self) -> &HostThread {
+        &self.thread
+    }
+
+    fn access(&mut self) -> HostAccess<'_> {
+        HostAccess::Shared(self)
+    }
+
+    fn request_gate(&mut self) -> Option<&mut dyn RequestGate> {
+        None
+    }
+
+    fn withheld_work(&mut self) -> Option<&mut dyn WithheldWork> {
+        None
+    }
+
+    fn history_keeper(&mut self) -> Option<&mut dyn HistoryKeeper> {
+        None
+    }
+
+    fn lifetime(&self) -> ThreadLifetime {
+        ThreadLifetime::Host
+    }
+
+    /// The last item starts the turn. Those before it are added to the conversation, so that a message of the user stays a
+    /// message of its own.
+    async fn start_turn(&mut self, items: &[&str]) -> Result<String, HostError> {
+        self.ready()?;
+        if self.turns.is_busy() {
+            return Err(HostError::Busy);
+        }
+        let Some((last, notes)) = items.split_last() else {
+            return Err(HostError::Unable { what: "start a turn without a message" });
+        };
+        for note in notes {
+            self.append(note).await?;
+        }
+        let (id, turn_id) = (self.next_id(), fresh_id());
+        self.turns.promise(&turn_id, last);
+        self.pending.insert(id, PendingOrder::Turn(turn_id.clone()));
+        let as_user = !is_marked(last);
+        self.order(ModOrder::Submit { id, text: (*last).to_owned(), as_user });
+        Ok(turn_id)
+    }
+
+    async fn steer(&mut self, text: &str) -> Result<String, HostError> {
+        self.ready()?;
+        let Some((turn_id, _)) = self.turns.running() else { return Err(HostError::NoTurn) };
+        let turn_id = turn_id.to_owned();
+        self.append(text).await?;
+        Ok(turn_id)
+    }
+
+    async fn compact(&mut self, order: &CompactionOrder) -> Result<(), HostError> {
+        self.ready()?;
+        if self.turns.is_busy() {
+            return Err(HostError::Busy);
+        }
+        if order.tuning != super::SummaryTuning::default() {
+            let notice =
+                "claude compacts with the conversation's model; the configured model is ignored";
+            self.events.push_back(HostEvent::Notice(notice.to_owned()));
+        }
+        let id = self.next_id();
+        self.pending.insert(id, PendingOrder::Compaction);
+        self.events.extend(self.turns.compacts());
+        let instructions = self.compact_instructions.clone();
+        self.order(ModOrder::Compact { id, instructions });
+        Ok(())
+    }
+
+    async fn interrupt(&mut self) -> Result<(), HostError> {
+        self.ready()?;
+        let Some((_, mod_id)) = self.turns.running() else { return Err(HostError::NoTurn) };
+        let turn_id = mod_id.to_owned();
+        let id = self.next_id();
+        self.order(ModOrder::Abort { id, turn_id });
+        self.settled(id, "abort").await
+    }
+
+    async fn sample(&mut self, question: ModelQuestion) -> Result<(), HostError> {
+        self.ready()?;
+        let id = self.next_id();
+        self.pending.insert(id, PendingOrder::Question(question.request_id));
+        self.order(ModOrder::Fork { id, text: question.text });
+        Ok(())
+    }
+
+    async fn judge(&mut self, question: ModelQuestion) -> Result<(), HostError> {
+        self.ready()?;
+        let id = self.next_id();
+        self.pending.insert(id, PendingOrder::Question(question.request_id));
+        let model = self.thread.model.clone().unwrap_or_else(|| JUDGE.to_owned());
+        let schema = question.output_schema;
+        let system = format!(
+            "{}\n\nAnswer with one JSON object of this schema and nothing else:\n{schema}",
+            question.instructions
+        );
+        self.order(ModOrder::Complete { id, model, system, text: question.text });
+        Ok(())
+    }
+
+    async fn recorded_outcome(
+        &mut self,
+        asked: &PendingAction,
+    ) -> Result<RecordedOutcome, HostError> {
+        self.ready()?;
+        let Some(path) = self.thread.transcript.clone() else {
+            return Ok(RecordedOutcome::NotFound);
+        };
+        let Ok(turns) = tokio::task::spawn_blocking(move || record::past(&path)).await else {
+            return Ok(RecordedOutcome::NotFound);
+        };
+        Ok(match fate(&turns, asked, !self.turns.is_busy()) {
+            RecordedOutcome::Running { by_people, .. } => match self.turns.running() {
+                // The transcript has other ids for turns.
+                Some((turn_id, _)) => {
+                    RecordedOutcome::Running { turn_id: turn_id.to_owned(), by_people }
+                }
+                None => RecordedOutcome::Unclear,
+            },
+            outcome => outcome,
+        })
+    }
+
+    async fn next_event(&mut self) -> HostEvent {
+        loop {
+            if let Some(event) = self.events.pop_front() {
+                if let HostEvent::Usage { context_window: Some(window), .. } = &event {
+                    self.thread.context_window = Some(*window);
+                }
+                return event;
+            }
+            if self.gone {
+                return HostEvent::Gone { reason: ENDED.to_owned() };
+            }
+            match self.arriving.recv().await {
+                Some(event) => self.take(event),
+                None => self.gone = true,
+            }
+        }
+    }
+
+    async fn close(self) {}
+}
+
+impl SharedThread for ClaudeMod {
+    fn running_turn(&self) -> Option<&str> {
+        self.turns.running().map(|(turn_id, _)| turn_id)
+    }
+
+    /// The plugin sends its events in order, and a question after all of them.
+    fn drain_events(&mut self) -> BoxFuture<'_, Result<(), HostError>> {
+        while let Ok(event) = self.arriving.try_recv() {
+            self.take(event);
+        }
+        async { Ok(()) }.boxed()
+    }
+
+    /// Not needed: rawr holds all messages while a sequence runs, so none can come before the handoff.
+    fn prepare_handoff(&mut self, _text: String) {}
+
+    /// Not needed: a message that rawr holds is delivered together with its handoff.
+    fn wait_until_recorded<'h>(
+        &'h mut self,
+        _turn_id: &'h str,
+    ) -> BoxFuture<'h, Result<(), HostError>> {
+        async { Ok(()) }.boxed()
+    }
+}

@@ -1,0 +1,118 @@
+//! The socket on which the plugin posts events and questions, one HTTP request each.
+
+use std::convert::Infallible;
+use std::io;
+use std::path::Path;
+use std::time::Duration;
+
+use http_body_util::{BodyExt, Full, Limited};
+use hyper::body::{Bytes, Incoming};
+use hyper::service::service_fn;
+use hyper::{Request, Response, StatusCode};
+use hyper_util::rt::TokioIo;
+use tokio::net::UnixListener;
+use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
+use tokio::time::{sleep, timeout};
+
+use super::message::{ModAnswer, ModEvent, ModQuestion};
+use crate::drive::{HoldReply, HoldReplySender, HoldsBy, TypedMessage};
+
+/// Where requests lead.
+#[derive(Debug, Clone)]
+pub struct ModEndpoint {
+    /// For events.
+    pub events: UnboundedSender<ModEvent>,
+    /// For messages that the user typed.
+    pub typed: UnboundedSender<TypedMessage>,
+    /// Instructions for the summary of a compaction that rawr did not start.
+    pub instructions: String,
+}
+
+/// The longest request. Tool results are cut by the plugin; a message of the user is not.
+const LONGEST: usize = 16 << 20;
+
+/// How long Claude Code waits for an answer about a message that its user typed. The message then goes to the agent.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// The pause after a failure to accept a connection.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// Listens until the future is dropped.
+///
+/// # Errors
+///
+/// Fails if the socket cannot be made.
+pub fn listen(
+    path: &Path,
+    endpoint: ModEndpoint,
+) -> io::Result<impl Future<Output = ()> + Send + use<>> {
+    let listener = UnixListener::bind(path)?;
+    Ok(async move {
+        loop {
+            match listener.accept().await {
+                Ok((stream, _)) => {
+                    let endpoint = endpoint.clone();
+                    let service = service_fn(move |request| answer(request, endpoint.clone()));
+                    let http = hyper::server::conn::http1::Builder::new();
+                    // A connection that breaks off has asked nothing.
+                    tokio::spawn(http.serve_connection(TokioIo::new(stream), service));
+                }
+                // Too many open files.
+                Err(_) => sleep(PAUSE).await,
+            }
+        }
+    })
+}
+
+#[derive(serde::Deserialize)]
+#[serde(untagged)]
+enum ModRequest {
+    Question(ModQuestion),
+    Event(ModEvent),
+}
+
+async fn answer(
+    request: Request<Incoming>,
+    endpoint: ModEndpoint,
+) -> Result<Response<Full<Bytes>>, Infallible> {
+    let body = Limited::new(request.into_body(), LONGEST).collect().await;
+    let asked = body.ok().and_then(|body| serde_json::from_slice(&body.to_bytes()).ok());
+    let (status, answer) = match asked {
+        Some(ModRequest::Event(event)) => {
+            // A driver that has ended hears nothing any more.
+            let is_heard = endpoint.events.send(event).is_ok();
+            let status = if is_heard { StatusCode::OK } else { StatusCode::GONE };
+            (status, ModAnswer::default())
+        }
+        Some(ModRequest::Question(ModQuestion::MayPass { text })) => {
+            (StatusCode::OK, ModAnswer { hold: holds(text, &endpoint).await, instructions: None })
+        }
+        Some(ModRequest::Question(ModQuestion::SummaryInstructions)) => {
+            let instructions = Some(endpoint.instructions).filter(|text| !text.is_empty());
+            (StatusCode::OK, ModAnswer { hold: false, instructions })
+        }
+        None => (StatusCode::BAD_REQUEST, ModAnswer::default()),
+    };
+    let body = serde_json::to_vec(&answer).unwrap_or_default();
+    let mut response = Response::new(Full::new(Bytes::from(body)));
+    *response.status_mut() = status;
+    Ok(response)
+}
+
+/// Whether the driver keeps the message.
+async fn holds(text: String, endpoint: &ModEndpoint) -> bool {
+    let (answer, mut answered) = unbounded_channel();
+    let (answer, by) = (HoldReplySender(answer), HoldsBy::Driver);
+    if endpoint.typed.send(TypedMessage { text, answer, by }).is_err() {
+        return false;
+    }
+    let reply = match timeout(PATIENCE, answered.recv()).await {
+        Ok(reply) => reply,
+        Err(_) => {
+            // The driver may have taken it at this moment; from here on it cannot.
+            answered.close();
+            answered.recv().await
+        }
+    };
+    reply == Some(HoldReply::Taken)
+}

@@ -1,0 +1,166 @@
+//! Reads a conversation's turns from Claude Code's transcript, for a driver that took over from a dead one.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::host::claude::{ClaudeBlock, ClaudeMessage};
+use crate::host::record::{HostTurnRecord, RecordedCompaction, RecordedMessage};
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct TranscriptRow {
+    #[serde(rename = "type")]
+    kind: String,
+    subtype: Option<String>,
+    uuid: Option<String>,
+    timestamp: Option<String>,
+    /// Who wrote a message that started a turn.
+    origin: Option<Value>,
+    message: Option<ClaudeMessage>,
+    #[serde(default)]
+    compact_metadata: CompactMetadata,
+    #[serde(default)]
+    attachment: Attachment,
+    #[serde(default)]
+    is_sidechain: bool,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct CompactMetadata {
+    pre_tokens: Option<u64>,
+    post_tokens: Option<u64>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Attachment {
+    #[serde(rename = "type")]
+    kind: String,
+    content: Value,
+}
+
+/// Only rows with one of these are parsed; most other rows are long.
+const WORDS: [&str; 5] = [
+    "\"type\":\"user\"",
+    "\"type\":\"assistant\"",
+    "\"compact_boundary\"",
+    "\"turn_duration\"",
+    "\"plugin_note\"",
+];
+
+/// All turns, oldest first. An unreadable file has none.
+pub(super) fn past(path: &Path) -> Vec<HostTurnRecord> {
+    let mut turns = Vec::new();
+    if let Ok(file) = File::open(path) {
+        let rows = BufReader::new(file).split(b'\n').map_while(Result::ok);
+        rows.for_each(|row| read(&row, &mut turns));
+    }
+    turns
+}
+
+fn read(row: &[u8], turns: &mut Vec<HostTurnRecord>) {
+    let Ok(row) = std::str::from_utf8(row) else { return };
+    if !WORDS.iter().any(|word| row.contains(word)) {
+        return;
+    }
+    let Ok(row) = serde_json::from_str::<TranscriptRow>(row) else { return };
+    if row.is_sidechain {
+        return;
+    }
+    let at_ms = row.timestamp.as_deref().and_then(at_ms);
+    let turn_id = row.uuid.clone().unwrap_or_default();
+    match (row.kind.as_str(), row.subtype.as_deref()) {
+        ("user", _) if row.origin.is_some() => {
+            if let Some(before) = turns.last_mut() {
+                before.has_ended = true;
+            }
+            let sent = texts(row.message).map(|text| {
+                let is_users = true;
+                RecordedMessage { text, at_ms, is_users }
+            });
+            let sent = sent.collect();
+            turns.push(HostTurnRecord { turn_id, began_at_ms: at_ms, sent, ..Default::default() });
+        }
+        ("assistant", _) => {
+            if let (Some(turn), Some(said)) = (turns.last_mut(), texts(row.message).last()) {
+                turn.last_agent_message = Some(said);
+            }
+        }
+        ("attachment", _) if row.attachment.kind == "plugin_note" => {
+            let Value::Array(notes) = row.attachment.content else { return };
+            if let Some(turn) = turns.last_mut() {
+                turn.sent.extend(
+                    notes.iter().filter_map(Value::as_str).map(|text| RecordedMessage {
+                        text: text.to_owned(),
+                        at_ms,
+                        is_users: false,
+                    }),
+                );
+            }
+        }
+        ("system", Some("turn_duration")) => {
+            if let Some(turn) = turns.last_mut() {
+                turn.has_ended = true;
+            }
+        }
+        ("system", Some("compact_boundary")) => {
+            let CompactMetadata { pre_tokens: before, post_tokens: after } = row.compact_metadata;
+            turns.push(HostTurnRecord {
+                turn_id,
+                began_at_ms: at_ms,
+                has_ended: true,
+                compacted: Some(RecordedCompaction { before, after }),
+                ..Default::default()
+            });
+        }
+        _ => {}
+    }
+}
+
+fn at_ms(timestamp: &str) -> Option<i64> {
+    timestamp.parse().ok().map(jiff::Timestamp::as_millisecond)
+}
+
+fn texts(message: Option<ClaudeMessage>) -> impl Iterator<Item = String> {
+    let blocks = message.map(ClaudeMessage::into_blocks).unwrap_or_default();
+    blocks.into_iter().filter_map(|block| match block {
+        ClaudeBlock::Text { text } => Some(text),
+        ClaudeBlock::ToolUse { .. } | ClaudeBlock::ToolResult { .. } | ClaudeBlock::Unknown => None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Reads a transcript of a session with a note and a prompt of the plugin, two compactions and a message of the user.
+    #[test]
+    fn turns_are_read_from_a_transcript() {
+        let samples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/samples");
+        let turns = past(&samples.join("claude-mod-session.jsonl"));
+        let told: Vec<_> = turns
+            .iter()
+            .map(|turn| {
+                let sent =
+                    turn.sent.iter().map(|sent| sent.text.lines().nth(1).unwrap_or(&sent.text));
+                let sent: Vec<_> = sent.collect();
+                let said = turn.last_agent_message.as_deref().unwrap_or("-");
+                let compacted = turn.compacted.as_ref().map(|it| (it.before, it.after));
+                format!("{sent:?} {said} {} {compacted:?}", turn.has_ended)
+            })
+            .collect();
+        expect_test::expect![[r#"
+            ["DO-WORK please"] Done: committed. true None
+            ["NEXT-STEP bare message", "[rawr] HANDOFF row"] Step 2 done. true None
+            [] - true Some((Some(23020), Some(2936)))
+            ["[rawr] This thread was just compacted. framed"] Understood; continuing. true None
+            [] - true Some((Some(22020), Some(4)))"#]]
+        .assert_eq(&told.join("\n"));
+        assert!(turns.windows(2).all(|pair| pair[0].began_at_ms < pair[1].began_at_ms));
+    }
+}

@@ -1,0 +1,313 @@
+//! Folds the plugin's events into host events: the running turn, what started it, and compactions. Pure.
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::VecDeque;
+
+use rawr_protocol::{CompactionOrigin, TokenUsage, TurnStatus};
+
+use serde_json::Value;
+
+use super::message::{ModCompactionTrigger, ModEvent, ModTurnEnd};
+use crate::host::claude::{ClaudePlan, ClaudeToolCall, ClaudeUsage, ended};
+use crate::host::{HostEvent, TurnKind};
+
+/// The state of the conversation's turns.
+#[derive(Debug, Default)]
+pub(super) struct ModTurns {
+    cwd: String,
+    /// Messages that Claude Code was asked to submit, oldest first.
+    promised: VecDeque<PromisedTurn>,
+    running: Option<ModTurn>,
+    /// The driver's id of the turn that started last.
+    latest: Option<String>,
+    plan: ClaudePlan,
+    model: Option<String>,
+    context_window: Option<u64>,
+    /// The compaction that runs, by its turn.
+    compaction: Option<String>,
+    compactions: u64,
+}
+
+#[derive(Debug)]
+struct PromisedTurn {
+    turn_id: String,
+    text: String,
+}
+
+#[derive(Debug)]
+struct ModTurn {
+    /// The id that the driver knows.
+    turn_id: String,
+    /// Claude Code's id.
+    mod_id: String,
+    last_agent_message: Option<String>,
+    /// The last request, whose tool calls may still run.
+    usage: Option<ClaudeUsage>,
+}
+
+impl ModTurns {
+    pub(super) fn new(cwd: String, model: Option<String>, context_window: Option<u64>) -> Self {
+        Self { cwd, model, context_window, ..Self::default() }
+    }
+
+    /// Takes over a turn that started before.
+    pub(super) fn came_into(&mut self, mod_id: String) {
+        let turn_id = mod_id.clone();
+        self.latest = Some(turn_id.clone());
+        self.running = Some(ModTurn { turn_id, mod_id, last_agent_message: None, usage: None });
+    }
+
+    /// Whether a turn or a compaction runs or is about to start.
+    pub(super) fn is_busy(&self) -> bool {
+        self.running.is_some() || !self.promised.is_empty() || self.compaction.is_some()
+    }
+
+    /// The running turn's ids, the driver's and Claude Code's.
+    pub(super) fn running(&self) -> Option<(&str, &str)> {
+        self.running.as_ref().map(|turn| (turn.turn_id.as_str(), turn.mod_id.as_str()))
+    }
+
+    /// The model that answered last.
+    pub(super) fn model(&self) -> Option<&str> {
+        self.model.as_deref()
+    }
+
+    /// Records that Claude Code was asked to submit a message. Call it before any later event.
+    pub(super) fn promise(&mut self, turn_id: &str, text: &str) {
+        self.promised
+            .push_back(PromisedTurn { turn_id: turn_id.to_owned(), text: text.to_owned() });
+    }
+
+    /// A message that was promised will not start a turn.
+    pub(super) fn broken(&mut self, turn_id: &str, error: String) -> Vec<HostEvent> {
+        let Some(at) = self.promised.iter().position(|promised| promised.turn_id == turn_id) else {
+            return Vec::new();
+        };
+        self.promised.remove(at);
+        let turn_id = turn_id.to_owned();
+        vec![
+            HostEvent::TurnStarted { turn_id: turn_id.clone(), kind: TurnKind::Asked },
+            HostEvent::TurnCompleted {
+                turn_id,
+                status: TurnStatus::Failed,
+                last_agent_message: None,
+                error: Some(error),
+            },
+        ]
+    }
+
+    /// rawr's own compaction starts.
+    pub(super) fn compacts(&mut self) -> Vec<HostEvent> {
+        let turn_id = self.next_compaction();
+        let origin = CompactionOrigin::Rawr;
+        vec![
+            HostEvent::TurnStarted { turn_id: turn_id.clone(), kind: TurnKind::Compaction },
+            HostEvent::CompactionStarted { turn_id, origin },
+        ]
+    }
+
+    /// rawr's own compaction ended.
+    pub(super) fn compacted(&mut self, how: Result<Option<u64>, String>) -> Vec<HostEvent> {
+        let Some(turn_id) = self.compaction.take() else { return Vec::new() };
+        let status = if how.is_ok() { TurnStatus::Completed } else { TurnStatus::Failed };
+        let ended = compaction_ended(turn_id.clone(), CompactionOrigin::Rawr, how);
+        let (last_agent_message, error) = (None, None);
+        vec![ended, HostEvent::TurnCompleted { turn_id, status, last_agent_message, error }]
+    }
+
+    fn next_compaction(&mut self) -> String {
+        self.compactions += 1;
+        let turn_id = format!("compaction-{}", self.compactions);
+        self.compaction = Some(turn_id.clone());
+        turn_id
+    }
+
+    pub(super) fn read(&mut self, event: ModEvent) -> Vec<HostEvent> {
+        let mut events = Vec::new();
+        match event {
+            ModEvent::TurnStarted { turn_id, text } => self.started(turn_id, text, &mut events),
+            ModEvent::Answered { text, model, usage, calls_tools } => {
+                self.model = model.or(self.model.take());
+                self.tell_usage(true, &mut events);
+                let Some(turn) = &mut self.running else { return events };
+                turn.usage = usage;
+                if !text.is_empty() {
+                    turn.last_agent_message = Some(text.clone());
+                    events.push(HostEvent::AgentMessage { turn_id: turn.turn_id.clone(), text });
+                }
+                if !calls_tools {
+                    self.tell_usage(false, &mut events);
+                }
+            }
+            ModEvent::ToolStarted { call_id, tool: name } => {
+                if let Some(turn_id) = self.latest.clone() {
+                    events.push(HostEvent::ToolStarted { turn_id, call_id, name });
+                }
+            }
+            ModEvent::ToolFinished { call_id, tool, input, result, error, by_sub_agent } => {
+                let call = ClaudeToolCall { name: tool, input, is_main: !by_sub_agent };
+                self.tool_finished(call_id, &call, &result, error, &mut events);
+            }
+            ModEvent::Measured { context_window } => {
+                self.context_window = context_window.or(self.context_window);
+            }
+            ModEvent::TurnCompleted { turn_id, reason, answer } => {
+                self.completed(&turn_id, reason, answer, &mut events);
+            }
+            ModEvent::CompactionStarted { trigger } => {
+                let turn_id = match &self.running {
+                    Some(turn) => turn.turn_id.clone(),
+                    None => self.next_compaction(),
+                };
+                events.push(HostEvent::CompactionStarted { turn_id, origin: trigger.origin() });
+            }
+            ModEvent::CompactionEnded { trigger, tokens_after, skip } => {
+                let how = skip.map_or(Ok(tokens_after), Err);
+                let own = self.compaction.take();
+                let turn_id = match (own, &self.running) {
+                    (Some(turn_id), _) => turn_id,
+                    (None, Some(turn)) => turn.turn_id.clone(),
+                    (None, None) => return events,
+                };
+                events.push(compaction_ended(turn_id, trigger.origin(), how));
+            }
+            // Matched with its order by the host.
+            ModEvent::Done { .. } => {}
+        }
+        events
+    }
+
+    fn started(&mut self, mod_id: String, text: String, events: &mut Vec<HostEvent>) {
+        // Claude Code frames a plugin's message, and tells of no end of a turn that its user stopped at once.
+        let ours = self.promised.iter().position(|promised| text.contains(&promised.text));
+        let ours = ours.and_then(|at| self.promised.remove(at));
+        if let Some(before) = self.running.take() {
+            self.end(before, TurnStatus::Interrupted, None, events);
+        }
+        let (turn_id, kind) = match ours {
+            Some(promised) => (promised.turn_id, TurnKind::Asked),
+            None if text.is_empty() => (mod_id.clone(), TurnKind::Host),
+            None => (mod_id.clone(), TurnKind::Person { text }),
+        };
+        events.push(HostEvent::TurnStarted { turn_id: turn_id.clone(), kind });
+        self.latest = Some(turn_id.clone());
+        self.running = Some(ModTurn { turn_id, mod_id, last_agent_message: None, usage: None });
+    }
+
+    fn completed(
+        &mut self,
+        mod_id: &str,
+        reason: ModTurnEnd,
+        answer: String,
+        events: &mut Vec<HostEvent>,
+    ) {
+        let Some(mut turn) = self.running.take_if(|turn| turn.mod_id == mod_id) else { return };
+        if !answer.is_empty() {
+            turn.last_agent_message = Some(answer);
+        }
+        let (status, error) = match reason {
+            ModTurnEnd::Answer | ModTurnEnd::Unknown => (TurnStatus::Completed, None),
+            ModTurnEnd::Aborted => (TurnStatus::Interrupted, None),
+            ModTurnEnd::Refusal => (TurnStatus::Failed, Some("the model refused".to_owned())),
+            ModTurnEnd::Error => {
+                let said = turn.last_agent_message.take();
+                let error = said.unwrap_or_else(|| "the request to the model failed".to_owned());
+                (TurnStatus::Failed, Some(error))
+            }
+        };
+        self.end(turn, status, error, events);
+    }
+
+    fn end(
+        &mut self,
+        turn: ModTurn,
+        status: TurnStatus,
+        error: Option<String>,
+        events: &mut Vec<HostEvent>,
+    ) {
+        let ModTurn { turn_id, last_agent_message, usage, .. } = turn;
+        if let Some(usage) = usage {
+            events.push(self.usage(turn_id.clone(), usage, false));
+        }
+        events.push(HostEvent::TurnCompleted { turn_id, status, last_agent_message, error });
+    }
+
+    fn tell_usage(&mut self, needs_follow_up: bool, events: &mut Vec<HostEvent>) {
+        let owed = self.running.as_mut().and_then(|turn| {
+            let usage = turn.usage.take()?;
+            Some((turn.turn_id.clone(), usage))
+        });
+        if let Some((turn_id, usage)) = owed {
+            events.push(self.usage(turn_id, usage, needs_follow_up));
+        }
+    }
+
+    fn usage(&self, turn_id: String, used: ClaudeUsage, needs_follow_up: bool) -> HostEvent {
+        let usage = TokenUsage {
+            context_tokens: used.context_tokens(),
+            input_tokens: used.input_tokens,
+            cached_input_tokens: used.cache_read_input_tokens,
+            output_tokens: used.output_tokens,
+            reasoning_tokens: None,
+        };
+        let context_window = self.context_window;
+        HostEvent::Usage { turn_id, usage, context_window, needs_follow_up }
+    }
+
+    /// A sub-agent in the background calls tools after the turn that started it, too.
+    fn tool_finished(
+        &mut self,
+        call_id: String,
+        call: &ClaudeToolCall,
+        result: &Value,
+        error: Option<String>,
+        events: &mut Vec<HostEvent>,
+    ) {
+        let Some(turn_id) = self.latest.clone() else { return };
+        let is_error = error.is_some();
+        let said = error.unwrap_or_default().into();
+        if let Some((command, exit_code)) = ended(call, &said, is_error, result) {
+            events.push(HostEvent::CommandFinished {
+                turn_id: turn_id.clone(),
+                call_id: call_id.clone(),
+                command,
+                exit_code,
+                cwd: self.cwd.clone(),
+            });
+        }
+        if !is_error
+            && call.is_main
+            && let Some(steps) = self.plan.called(&call.name, &call.input, result)
+        {
+            events.push(HostEvent::PlanUpdated {
+                turn_id: turn_id.clone(),
+                call_id: Some(call_id.clone()),
+                steps,
+                explanation: None,
+            });
+        }
+        events.push(HostEvent::ToolFinished { turn_id, call_id });
+    }
+}
+
+impl ModCompactionTrigger {
+    fn origin(self) -> CompactionOrigin {
+        match self {
+            Self::Manual => CompactionOrigin::User,
+            Self::Auto | Self::Plugin | Self::Unknown => CompactionOrigin::Host,
+        }
+    }
+}
+
+fn compaction_ended(
+    turn_id: String,
+    origin: CompactionOrigin,
+    how: Result<Option<u64>, String>,
+) -> HostEvent {
+    match how {
+        Ok(tokens_after) => HostEvent::CompactionCompleted { turn_id, origin, tokens_after },
+        Err(error) => HostEvent::CompactionFailed { turn_id, origin, error },
+    }
+}
