@@ -59,14 +59,21 @@ local function hand_over(buffer, thread)
   end)
 end
 
---- What the window says above a packet: how to deliver it, and until when.
+local SEPARATOR = ' · '
+
+--- What the window says above a packet: how to deliver it, and until when. A narrow one has less of the thread's name.
 ---@param thread_id string
 ---@return string
 function M.hint(thread_id)
-  local parts = { live.name(thread_id), ':RawrHandOver delivers it, :w does not' }
+  local parts = { ':RawrHandOver delivers it, :w does not' }
   local banner = threads.banner(live.threads, thread_id)
   table.insert(parts, banner and words.deadline(banner.heads_up, live.now()))
-  return table.concat(parts, ' · ')
+  local hint = table.concat(parts, SEPARATOR)
+  local room = vim.api.nvim_win_get_width(0) - vim.api.nvim_strwidth(SEPARATOR .. hint)
+  if room < words.SHORTEST_NAME then
+    return hint
+  end
+  return words.cut(live.name(thread_id), room) .. SEPARATOR .. hint
 end
 
 ---@param buffer integer
@@ -129,6 +136,7 @@ end
 ---@param thread rawr.ThreadSummary
 function M.open(thread)
   local name = 'rawr://packet/' .. thread.threadId
+  require('rawr.banner').hide(thread.threadId)
   local window = vim.fn.bufwinid(name)
   if window > 0 then
     vim.api.nvim_set_current_win(window)

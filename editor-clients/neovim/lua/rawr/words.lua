@@ -25,7 +25,7 @@ end
 ---@param text string
 ---@param width integer
 ---@return string
-local function cut(text, width)
+function M.cut(text, width)
   if vim.api.nvim_strwidth(text) <= width then
     return text
   end
@@ -41,7 +41,7 @@ local function cut(text, width)
 end
 
 --- The least that is left of a thread's name.
-local SHORTEST_NAME = 12
+M.SHORTEST_NAME = 12
 
 --- A message in one line of this width, because Neovim waits for a key after a longer one. Cuts the thread's name, then
 --- the text, never the hint.
@@ -59,9 +59,9 @@ function M.message(width, name, text, hint)
   local room = width - vim.api.nvim_strwidth(tail)
   if name then
     local excess = math.max(vim.api.nvim_strwidth(whole()) - room, 0)
-    name = cut(name, math.max(vim.api.nvim_strwidth(name) - excess, SHORTEST_NAME))
+    name = M.cut(name, math.max(vim.api.nvim_strwidth(name) - excess, M.SHORTEST_NAME))
   end
-  return cut(whole(), room) .. tail
+  return M.cut(whole(), room) .. tail
 end
 
 --- Wraps a text to a width, between words.
