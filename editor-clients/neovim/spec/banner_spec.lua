@@ -357,6 +357,22 @@ describe('the banner', function()
       assert.truthy(line():find('answered by vscode: ', 1, true), shown[1])
     end)
 
+    it('shows an approval that no one gave in one line', function()
+      heads_up('id-0001')
+      local fate =
+        { decisionId = 'd1', status = 'dropped', text = 'dropped: no answer came in time', atMs = 0 }
+      live.note('rawr/thread/changed', { threadId = 'id-0001', phase = 'idle', guards = {}, lastFate = fate })
+      assert.truthy(vim.endswith(line(), '…: compaction dropped: no answer came in time'), shown[1])
+    end)
+
+    it('shows a compaction in one line', function()
+      live.note(
+        'rawr/compaction/update',
+        { threadId = 'id-0001', status = 'completed', tokensBefore = 5494, tokensAfter = 538 }
+      )
+      assert.truthy(vim.endswith(line(), 'context compacted: 5,494 → 538 tokens'), shown[1])
+    end)
+
     it('shows a compaction that failed in one line', function()
       local why = ('the model refused the request\n'):rep(9)
       live.note('rawr/compaction/update', { threadId = 'id-0001', status = 'failed', error = why })

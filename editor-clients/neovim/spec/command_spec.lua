@@ -41,7 +41,7 @@ describe(':Rawr', function()
     local function shown(item)
       return vim.api.nvim_eval_statusline(item, {}).str
     end
-    local text = 'rawr 31% left asap · Writing the packet'
+    local text = 'rawr 31% left · asap · Writing the packet'
     assert.equal(text, shown("%{v:lua.require'rawr'.statusline()}"))
     assert.equal(text, shown("%{%v:lua.require'rawr'.component()%}"))
     assert.equal(text, shown("%{%v:lua.require'rawr'.colored()%}"))
@@ -81,7 +81,7 @@ describe(':Rawr', function()
     end)
     local set = lab.recorded(home, thread, 'guard_set')
     assert.equal('wait for them', set[#set].note)
-    lab.told({ '1 guard(s) cleared.' }, function()
+    lab.told({ '1 guard cleared.' }, function()
       vim.cmd.Rawr({ 'guard', 'clear' })
     end)
   end)
@@ -121,7 +121,7 @@ describe(':Rawr', function()
   end)
 
   it('refuses unknown input and lists the known one', function()
-    lab.told({ 'no subcommand and no thread is called `what`', 'explain' }, function()
+    lab.told({ 'no subcommand and no thread is called `what`', ':help :Rawr' }, function()
       vim.cmd.Rawr('what')
     end)
     lab.told({ '20m' }, function()

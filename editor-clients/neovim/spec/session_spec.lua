@@ -225,7 +225,7 @@ describe('the sidecar', function()
     -- The folder is another one now.
     vim.cmd.cd(home.work)
     lab.wait('the thread of this folder', function()
-      return require('rawr').statusline():find('31% left asap', 1, true)
+      return require('rawr').statusline():find('31% left · asap', 1, true)
     end)
     lab.wait('its banner', function()
       return #require('rawr.live').threads.banners == 1

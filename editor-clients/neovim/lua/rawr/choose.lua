@@ -44,7 +44,7 @@ local function among_known(name, done, unknown)
   if row then
     return done(row.thread)
   elseif #rows == 0 then
-    return client.say('there are no threads yet')
+    return client.say('there is no thread yet: run an agent with rawr first')
   end
   vim.ui.select(
     rows,

@@ -84,16 +84,12 @@ local function guard(thread, rest)
   local what = rest[1] or 'released'
   if what == 'clear' then
     return client.on_thread(thread, 'rawr/guard/clear', { guardId = rest[2] }, function(answer)
-      client.say(('%d guard(s) cleared.'):format(answer.cleared))
+      client.say(('%s cleared.'):format(words.counted(answer.cleared, 'guard')))
     end)
   end
   local until_ = GUARDS[what] or M.how_long(what)
   if not until_ then
-    return refuse(
-      ('invalid guard `%s`: use next-commit, tests-pass, released, turns as in 3, or minutes as in 20m'):format(
-        what
-      )
-    )
+    return refuse(('invalid guard `%s`: use next-commit, tests-pass, released, 3 or 20m'):format(what))
   end
   local note = #rest > 1 and table.concat(rest, ' ', 2) or nil
   client.on_thread(thread, 'rawr/guard/set', { ['until'] = until_, note = note }, function(answer)
@@ -155,7 +151,7 @@ local function prompts()
       prompt = 'Which prompt?',
       kind = 'rawr-prompt',
       format_item = function(prompt)
-        local wrong = #prompt.problems > 0 and (' · %d problem(s)'):format(#prompt.problems) or ''
+        local wrong = #prompt.problems > 0 and ' · ' .. words.counted(#prompt.problems, 'problem') or ''
         return ('%s  %s%s'):format(prompt.name, prompt.origin, wrong)
       end,
     }
@@ -281,14 +277,7 @@ end
 ---@param arguments string[]
 local function open_thread(arguments)
   local function unknown()
-    local known = vim.tbl_keys(M.COMMANDS)
-    table.sort(known)
-    refuse(
-      ('no subcommand and no thread is called `%s`; subcommands: %s'):format(
-        arguments[1],
-        table.concat(known, ', ')
-      )
-    )
+    refuse(('no subcommand and no thread is called `%s`: see `:help :Rawr`'):format(arguments[1]))
   end
   if #arguments > 1 then
     return unknown()
