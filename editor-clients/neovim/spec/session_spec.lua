@@ -293,4 +293,18 @@ describe('the help', function()
       assert.truthy(vim.api.nvim_strwidth(line) <= 79, line)
     end
   end)
+
+  it('and README.md have the mappings that there are', function()
+    local help, documented = lab.read(lab.PLUGIN .. '/doc/rawr.txt'), {}
+    local texts = help .. lab.read(lab.PLUGIN .. '/README.md')
+    for name in texts:gmatch('<Plug>%(rawr%-%a+%)') do
+      assert.truthy(vim.fn.maparg(name, 'n') ~= '', name)
+    end
+    for name in help:gmatch('<Plug>%(rawr%-%a+%)') do
+      documented[name] = true
+    end
+    for _, map in ipairs(vim.api.nvim_get_keymap('n')) do
+      assert.truthy(not vim.startswith(map.lhs, '<Plug>(rawr-') or documented[map.lhs], map.lhs)
+    end
+  end)
 end)
