@@ -286,6 +286,9 @@ describe('rawr://', function()
     session.wait_for('thread_changed', function(event)
       return event.phase == 'idle' and not event.sequenceId
     end)
+    lab.wait('the end of the sequence in Neovim', function()
+      return require('rawr').status().thread.phase == 'idle'
+    end)
     vim.cmd.Rawr('packet')
     lab.text(0, '(Built by rawr')
     vim.api.nvim_buf_set_lines(0, 0, -1, false, { 'mine' })
