@@ -31,7 +31,7 @@ SURFACES = [
         "neovim-banner",
         "Neovim: a banner over a file says why a compaction is proposed, what happens without an answer, and which keys respond; the status line has the percent left",
         (),
-        ("login.py", "rawr: Waiting for your approval", "q hide", "rawr 62% left · asap · Waiting for your approval"),
+        ("login.py", "rawr: Waiting for your approval", "q Hide", "rawr 62% left · asap · Waiting for your approval"),
     ),
     Surface(
         "neovim-packet",

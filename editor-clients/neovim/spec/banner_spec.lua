@@ -102,7 +102,7 @@ describe('the banner', function()
 
   it('only offers the available choices', function()
     heads_up('one')
-    assert.truthy(text():find('a Yes · s Later · e why · q hide', 1, true), text())
+    assert.truthy(text():find('a Yes · s Later · e Explain · q Hide', 1, true), text())
     press('x')
     press('c')
     assert.same(

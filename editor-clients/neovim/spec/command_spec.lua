@@ -196,7 +196,11 @@ describe(':Rawr', function()
       vim.cmd.Rawr('choose')
     end)
     vim.ui.select = select
-    assert.same({ 'Not now', 'Skip this one', 'Edit the packet' }, seen)
+    assert.same({
+      'Not now: no compaction for 1 turn, except in an emergency',
+      'Skip this one: stops this compaction; the history is unchanged',
+      'Edit the packet: opens the packet; nothing is answered yet',
+    }, seen)
   end)
 
   it('asks for the thread if it is ambiguous', function()

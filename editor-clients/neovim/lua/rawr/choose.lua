@@ -86,7 +86,7 @@ function M.answer(thread)
     prompt = ('%s: %s'):format(live.name(thread.threadId), title),
     kind = 'rawr-choice',
     format_item = function(offered)
-      return words.one_line(offered.label)
+      return ('%s: %s'):format(words.one_line(offered.label), words.effect(offered.choice))
     end,
   }
   vim.ui.select(choices, options, function(offered)

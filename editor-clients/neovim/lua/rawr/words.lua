@@ -196,6 +196,22 @@ function M.guard(guard, now_ms)
   )
 end
 
+--- What an answer does.
+---@param choice rawr.Choice
+---@return string
+function M.effect(choice)
+  if choice == 'compact_now' then
+    return 'as soon as the agent is idle'
+  elseif choice == 'approve' then
+    return 'the compaction continues'
+  elseif choice == 'snooze' then
+    return ('no compaction %s, except in an emergency'):format(M.until_end({ kind = 'turns', turns = 1 }))
+  elseif choice == 'cancel' then
+    return 'stops this compaction; the history is unchanged'
+  end
+  return 'opens the packet; nothing is answered yet'
+end
+
 --- The confirmation of a response.
 ---@param choice rawr.Choice
 ---@param until_? rawr.Until
