@@ -120,16 +120,18 @@ describe(':Rawr', function()
     assert.same({ 'the parser', 'the tests' }, { ended[1].label, ended[2].label })
   end)
 
-  it('refuses unknown input and lists the known one', function()
-    lab.told({ 'no subcommand and no thread is called `what`', ':help :Rawr' }, function()
-      vim.cmd.Rawr('what')
-    end)
-    lab.told({ '20m' }, function()
-      vim.cmd.Rawr({ 'snooze', 'soon' })
-    end)
-    lab.told({ 'there is no thread `unknown`' }, function()
-      vim.cmd.Rawr({ 'status', 'thread=unknown' })
-    end)
+  it('refuses unknown input in one line, which needs no key to go on', function()
+    for typed, words in pairs({
+      ['what'] = { 'no subcommand or thread is called `what`', 'see `:help :Rawr`' },
+      ['snooze soon'] = { '20m' },
+      ['guard when-it-is-done'] = { 'tests-pass' },
+      ['status thread=unknown'] = { 'there is no thread `unknown`' },
+    }) do
+      local said = lab.told(words, function()
+        vim.cmd('Rawr ' .. typed)
+      end)
+      assert.truthy(vim.api.nvim_strwidth(vim.trim(said)) <= vim.v.echospace, said)
+    end
   end)
 
   it('takes the name, the id or the beginning of the id of a thread', function()

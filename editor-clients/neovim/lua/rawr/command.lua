@@ -16,8 +16,9 @@ local M = {}
 ---@field names_thread? boolean whether a thread's name may follow it without `thread=`
 
 ---@param text string
-local function refuse(text)
-  client.say(text, vim.log.levels.ERROR)
+---@param hint? string
+local function refuse(text, hint)
+  client.announce(text, { hint = hint, level = vim.log.levels.ERROR })
 end
 
 --- `3`, `3t` or `20m`. Pure.
@@ -73,7 +74,7 @@ end
 local function snooze(thread, rest)
   local until_ = M.how_long(rest[1] or '1')
   if not until_ or #rest > 1 then
-    return refuse('pass a number of turns, or of minutes as in `:Rawr snooze 20m`')
+    return refuse('use a number of turns as in 3, or minutes as in 20m')
   end
   live.respond(thread, 'snooze', { turns = until_.turns, minutes = until_.minutes })
 end
@@ -89,7 +90,7 @@ local function guard(thread, rest)
   end
   local until_ = GUARDS[what] or M.how_long(what)
   if not until_ then
-    return refuse(('invalid guard `%s`: use next-commit, tests-pass, released, 3 or 20m'):format(what))
+    return refuse(('use next-commit, tests-pass, released, 3 or 20m, not `%s`'):format(what))
   end
   local note = #rest > 1 and table.concat(rest, ' ', 2) or nil
   client.on_thread(thread, 'rawr/guard/set', { ['until'] = until_, note = note }, function(answer)
@@ -277,7 +278,7 @@ end
 ---@param arguments string[]
 local function open_thread(arguments)
   local function unknown()
-    refuse(('no subcommand and no thread is called `%s`: see `:help :Rawr`'):format(arguments[1]))
+    refuse(('no subcommand or thread is called `%s`'):format(arguments[1]), 'see `:help :Rawr`')
   end
   if #arguments > 1 then
     return unknown()
