@@ -122,6 +122,9 @@ def styled(style, number):
         return Style()
     if 30 <= number < 38:
         return style._replace(color=COLORS[number - 30])
+    # Bright colors look like the others.
+    if 90 <= number < 98:
+        return style._replace(color=COLORS[number - 90])
     if number not in changes:
         raise ValueError(f"unknown style {number}")
     return style._replace(**changes[number])

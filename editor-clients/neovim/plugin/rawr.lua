@@ -14,7 +14,7 @@ vim.api.nvim_create_user_command('Rawr', function(call)
   require('rawr.command').run(call.fargs)
 end, {
   nargs = '*',
-  desc = 'Watch coding agents whose context rawr looks after, and step in',
+  desc = 'Watch coding agents whose context rawr manages, and respond',
   complete = function(lead, line)
     return require('rawr.command').complete(lead, line)
   end,

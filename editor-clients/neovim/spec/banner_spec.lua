@@ -102,7 +102,7 @@ describe('the banner', function()
 
   it('only offers the available choices', function()
     heads_up('one')
-    assert.truthy(text():find('a Yes · s Later · e why · q hide', 1, true), text())
+    assert.truthy(text():find('a Yes · s Later · e Explain · q Hide', 1, true), text())
     press('x')
     press('c')
     assert.same(
@@ -152,6 +152,25 @@ describe('the banner', function()
     banner.focus()
     assert.equal(floats()[1], vim.api.nvim_get_current_win())
     vim.cmd.wincmd('p')
+  end)
+
+  it('gives way to the packet of its thread, which has the deadline', function()
+    local summary = { threadId = 'one', cwd = '/w/one', phase = 'idle', updatedAtMs = 1, open = true }
+    require('rawr.threads').put(live.threads, summary)
+    heads_up('two', { choices = {} })
+    heads_up('one', { choices = { { choice = 'edit_packet', label = 'Edit' } } })
+    press('p')
+    assert.equal('rawr://packet/one', vim.api.nvim_buf_get_name(0))
+    live.note('rawr/decision/recorded', { threadId = 'other' })
+    assert.truthy(vim.startswith(text(), 'two\n'), text())
+    require('rawr.packet').open(summary)
+    assert.truthy(vim.startswith(text(), 'two\n'), text())
+    heads_up('two', false)
+    assert.same({}, floats())
+    -- It comes back where it is asked for.
+    banner.focus()
+    assert.truthy(vim.startswith(text(), 'one\n'), text())
+    vim.cmd('silent! only! | silent! %bwipeout!')
   end)
 
   it('moves to another tab page, and fits a smaller Neovim', function()
@@ -336,6 +355,22 @@ describe('the banner', function()
     it('shows an answer at another client in one line', function()
       live.note('rawr/sequence/responded', { threadId = 'id-0001', choice = 'cancel', by = 'vscode' })
       assert.truthy(line():find('answered by vscode: ', 1, true), shown[1])
+    end)
+
+    it('shows an approval that no one gave in one line', function()
+      heads_up('id-0001')
+      local fate =
+        { decisionId = 'd1', status = 'dropped', text = 'dropped: no answer came in time', atMs = 0 }
+      live.note('rawr/thread/changed', { threadId = 'id-0001', phase = 'idle', guards = {}, lastFate = fate })
+      assert.truthy(vim.endswith(line(), '…: compaction dropped: no answer came in time'), shown[1])
+    end)
+
+    it('shows a compaction in one line', function()
+      live.note(
+        'rawr/compaction/update',
+        { threadId = 'id-0001', status = 'completed', tokensBefore = 5494, tokensAfter = 538 }
+      )
+      assert.truthy(vim.endswith(line(), 'context compacted: 5,494 → 538 tokens'), shown[1])
     end)
 
     it('shows a compaction that failed in one line', function()

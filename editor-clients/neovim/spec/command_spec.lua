@@ -41,7 +41,7 @@ describe(':Rawr', function()
     local function shown(item)
       return vim.api.nvim_eval_statusline(item, {}).str
     end
-    local text = 'rawr 31% left asap · Writing the packet'
+    local text = 'rawr 31% left · asap · Writing the packet'
     assert.equal(text, shown("%{v:lua.require'rawr'.statusline()}"))
     assert.equal(text, shown("%{%v:lua.require'rawr'.component()%}"))
     assert.equal(text, shown("%{%v:lua.require'rawr'.colored()%}"))
@@ -81,7 +81,7 @@ describe(':Rawr', function()
     end)
     local set = lab.recorded(home, thread, 'guard_set')
     assert.equal('wait for them', set[#set].note)
-    lab.told({ '1 guard(s) cleared.' }, function()
+    lab.told({ '1 guard cleared.' }, function()
       vim.cmd.Rawr({ 'guard', 'clear' })
     end)
   end)
@@ -120,16 +120,18 @@ describe(':Rawr', function()
     assert.same({ 'the parser', 'the tests' }, { ended[1].label, ended[2].label })
   end)
 
-  it('refuses unknown input and lists the known one', function()
-    lab.told({ 'no subcommand and no thread is called `what`', 'explain' }, function()
-      vim.cmd.Rawr('what')
-    end)
-    lab.told({ '20m' }, function()
-      vim.cmd.Rawr({ 'snooze', 'soon' })
-    end)
-    lab.told({ 'there is no thread `unknown`' }, function()
-      vim.cmd.Rawr({ 'status', 'thread=unknown' })
-    end)
+  it('refuses unknown input in one line, which needs no key to go on', function()
+    for typed, words in pairs({
+      ['what'] = { 'no subcommand or thread is called `what`', 'see `:help :Rawr`' },
+      ['snooze soon'] = { '20m' },
+      ['guard when-it-is-done'] = { 'tests-pass' },
+      ['status thread=unknown'] = { 'there is no thread `unknown`' },
+    }) do
+      local said = lab.told(words, function()
+        vim.cmd('Rawr ' .. typed)
+      end)
+      assert.truthy(vim.api.nvim_strwidth(vim.trim(said)) <= vim.v.echospace, said)
+    end
   end)
 
   it('takes the name, the id or the beginning of the id of a thread', function()
@@ -196,7 +198,11 @@ describe(':Rawr', function()
       vim.cmd.Rawr('choose')
     end)
     vim.ui.select = select
-    assert.same({ 'Not now', 'Skip this one', 'Edit the packet' }, seen)
+    assert.same({
+      'Not now: no compaction for 1 turn, except in an emergency',
+      'Skip this one: stops this compaction; the history is unchanged',
+      'Edit the packet: opens the packet; nothing is answered yet',
+    }, seen)
   end)
 
   it('asks for the thread if it is ambiguous', function()

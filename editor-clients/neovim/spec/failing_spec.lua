@@ -87,18 +87,23 @@ describe('a binary of another protocol', function()
   ---@return string
   local function told(protocol)
     lab.use(home, { cmd = { binary(home, speaks(protocol)), 'serve' } })
-    return lab.told({ 'speaks' }, function()
+    return lab.told({ 'this plugin' }, function()
       vim.cmd.Rawr('start')
     end)
   end
 
   it('is refused with what to update', function()
-    assert.truthy(told(0):find('version 9.8.7) speaks protocol 0, but this plugin', 1, true))
-    assert.truthy(told(0):find('update the rawr binary', 1, true))
+    assert.truthy(
+      told(0):find(
+        'rawr: version 9.8.7 is too old for this plugin: update rawr, then `:Rawr restart`',
+        1,
+        true
+      )
+    )
   end)
 
   it('is the reason to update the plugin if it is newer', function()
-    assert.truthy(told(99):find('update the plugin', 1, true))
+    assert.truthy(told(99):find('newer than this plugin supports: update the plugin', 1, true))
   end)
 
   it('is not started again and again', function()
@@ -112,7 +117,7 @@ describe('a binary of another protocol', function()
     lab.wait('its end', function()
       return #vim.lsp.get_clients({ name = 'rawr', _uninitialized = true }) == 0
     end)
-    lab.told({ 'no version of the protocol' }, function()
+    lab.told({ 'too old for this plugin' }, function()
       vim.cmd.Rawr('threads')
     end)
     lab.write(home.path .. '/rawr.toml', '')
@@ -155,8 +160,8 @@ describe('the health check', function()
   it('starts the binary and names the versions', function()
     local text = report(lab.RAWR)
     local plugin = require('rawr.version').PLUGIN
-    has(text, 'rawr.nvim ' .. plugin .. ', which speaks protocol 1', 'Neovim ' .. tostring(vim.version()))
-    has(text, lab.RAWR .. ': rawr ' .. plugin .. ', which speaks protocol 1', 'not running now')
+    has(text, 'rawr.nvim ' .. plugin .. ', protocol 1', 'Neovim ' .. tostring(vim.version()))
+    has(text, lab.RAWR .. ': rawr ' .. plugin .. ', protocol 1', 'not running now')
     assert.falsy(text:find('\nBuild', 1, true), text)
   end)
 
@@ -186,11 +191,15 @@ describe('the health check', function()
   end)
 
   it('finds a binary that crashes', function()
-    has(report(binary(home, CRASH)), 'ended with code 3', 'the home is broken', 'update the rawr binary')
+    has(report(binary(home, CRASH)), 'ended with code 3', 'the home is broken', 'update rawr')
   end)
 
   it('finds a binary that does not fit', function()
-    has(report(binary(home, speaks(0))), 'speaks protocol 0', 'update the rawr binary')
-    has(report(binary(home, speaks(99))), 'speaks protocol 99', 'update the plugin')
+    has(
+      report(binary(home, speaks(0))),
+      'is too old for this plugin: update rawr',
+      'protocol: 0; of the plugin: 1'
+    )
+    has(report(binary(home, speaks(99))), 'update the plugin', 'protocol: 99; of the plugin: 1')
   end)
 end)

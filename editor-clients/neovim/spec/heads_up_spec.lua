@@ -46,13 +46,13 @@ describe('the banner on the screen', function()
       'a phase ended here (commit',
       '31% left · asap · commit'
     )
-    terminal.wait_for('s Not now', '[rawr 31% left asap · Waiting for your approval]')
+    terminal.wait_for('s Not now', '[rawr 31% left · asap · Waiting for your approval]')
     assert.equal(0, #lab.recorded(home, thread, 'responded'))
     terminal.press('C-w', 'w')
     terminal.press('s')
     terminal.wait_for('Snoozed: no compaction for 1 turn')
     terminal.wait_until_gone('rawr: Waiting for your approval')
-    terminal.wait_for('[rawr 31% left asap · guarded]')
+    terminal.wait_for('[rawr 31% left · asap · guarded]')
     local responded = lab.recorded(home, thread, 'responded')
     assert.equal(1, #responded)
     assert.equal('snooze', responded[1].choice)
@@ -69,7 +69,7 @@ describe('the banner on the screen', function()
     terminal.type('still here')
     assert.truthy(terminal.wait_for('still here'):find('\nstill here', 1, true))
     llm.release()
-    terminal.wait_until_gone('rawr: ')
+    terminal.wait_until_gone('rawr: Compacting soon')
   end)
 
   it('is shown for a sequence that started earlier, until its end', function()
@@ -80,12 +80,12 @@ describe('the banner on the screen', function()
       'rawr: Compacting soon',
       'The agent writes a packet',
       'Continues on its own in',
-      '[rawr 31% left asap · Writing the packet]'
+      '[rawr 31% left · asap · Writing the packet]'
     )
     llm.release()
     session.wait_for('handoff')
-    terminal.wait_until_gone('rawr: ')
-    terminal.wait_for('[rawr 97% left]')
+    terminal.wait_until_gone('rawr: Compacting soon')
+    terminal.wait_for('[rawr 97% left]', 'write a parser: context compacted: 9,010 → ')
     terminal.wait_for(
       'RawrReady',
       'RawrHeadsUp',

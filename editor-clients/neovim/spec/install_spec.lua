@@ -82,6 +82,7 @@ describe('the plugin', function()
       'doc/rawr.txt',
       'lsp/rawr.lua',
       'LICENSE-MIT',
+      'pictures/neovim-banner.svg',
     }) do
       assert.truthy(vim.list_contains(files, file), file)
     end

@@ -225,7 +225,7 @@ describe('the sidecar', function()
     -- The folder is another one now.
     vim.cmd.cd(home.work)
     lab.wait('the thread of this folder', function()
-      return require('rawr').statusline():find('31% left asap', 1, true)
+      return require('rawr').statusline():find('31% left · asap', 1, true)
     end)
     lab.wait('its banner', function()
       return #require('rawr.live').threads.banners == 1
@@ -291,6 +291,20 @@ describe('the help', function()
     end
     for line in text:gmatch('[^\n]+') do
       assert.truthy(vim.api.nvim_strwidth(line) <= 79, line)
+    end
+  end)
+
+  it('and README.md have the mappings that there are', function()
+    local help, documented = lab.read(lab.PLUGIN .. '/doc/rawr.txt'), {}
+    local texts = help .. lab.read(lab.PLUGIN .. '/README.md')
+    for name in texts:gmatch('<Plug>%(rawr%-%a+%)') do
+      assert.truthy(vim.fn.maparg(name, 'n') ~= '', name)
+    end
+    for name in help:gmatch('<Plug>%(rawr%-%a+%)') do
+      documented[name] = true
+    end
+    for _, map in ipairs(vim.api.nvim_get_keymap('n')) do
+      assert.truthy(not vim.startswith(map.lhs, '<Plug>(rawr-') or documented[map.lhs], map.lhs)
     end
   end)
 end)

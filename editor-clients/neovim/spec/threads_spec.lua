@@ -100,6 +100,43 @@ describe('threads', function()
   end)
 end)
 
+describe('a sequence that waited for an approval', function()
+  local all
+
+  before_each(function()
+    all = threads.new()
+    threads.put(
+      all,
+      summary('a', { lastFate = { decisionId = 'd0', status = 'dropped', text = 'old', atMs = 0 } })
+    )
+    threads.changed(all, changed('a', { sequenceId = 's1', headsUp = heads_up('awaiting_approval') }), 1)
+  end)
+
+  ---@param more? table
+  local function ended(more)
+    local fate = { decisionId = 'd1', status = 'dropped', text = 'dropped: no answer came in time', atMs = 0 }
+    return threads.expired(all, changed('a', { lastFate = vim.tbl_extend('force', fate, more or {}) }))
+  end
+
+  it('expired where no one answered', function()
+    assert.equal('dropped: no answer came in time', ended())
+    -- The list may have brought the fate before.
+    local fate = { decisionId = 'd1', status = 'dropped', text = 'dropped: no answer came in time', atMs = 0 }
+    threads.put(all, summary('a', { lastFate = fate }))
+    assert.equal('dropped: no answer came in time', ended())
+  end)
+
+  it('did not where a person answered, where it goes on, and for the fate of another one', function()
+    assert.is_nil(ended({ by = 'vscode' }))
+    assert.is_nil(ended({ status = 'completed' }))
+    assert.is_nil(ended({ decisionId = 'd0' }))
+    assert.is_nil(threads.expired(all, changed('a')))
+    assert.is_nil(threads.expired(all, changed('a', { sequenceId = 's1' })))
+    threads.changed(all, changed('a', { sequenceId = 's1', headsUp = heads_up('will_compact') }), 2)
+    assert.is_nil(ended())
+  end)
+end)
+
 describe('names', function()
   local all
 
@@ -239,17 +276,17 @@ describe('the status line', function()
       changed('a', { percentRemaining = 31, tier = 'asap', phase = 'awaiting_packet', sequenceId = 's' }),
       2
     )
-    assert.equal('rawr 31% left asap · Writing the packet', text())
+    assert.equal('rawr 31% left · asap · Writing the packet', text())
     assert.equal('RawrAsap', status.of(all, '/w/a', 10, false).group)
     threads.changed(all, changed('a', { percentRemaining = 31, tier = 'asap', guards = { {} } }), 2)
-    assert.equal('rawr 31% left asap · guarded', text())
+    assert.equal('rawr 31% left · asap · guarded', text())
     local proposal = { decisionId = 'd1', confirm = 'message', text = 'Compaction proposed (commit); …' }
     threads.changed(
       all,
       changed('a', { percentRemaining = 31, tier = 'asap', phase = 'proposed', proposal = proposal }),
       2
     )
-    assert.equal('rawr 31% left asap · Compaction proposed', text())
+    assert.equal('rawr 31% left · asap · Compaction proposed', text())
     assert.equal(proposal, all.rows.a.thread.proposal)
     assert.is_nil(threads.banner(all, 'a'))
     threads.changed(all, changed('a'), 2)

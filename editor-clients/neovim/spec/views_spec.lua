@@ -85,6 +85,12 @@ describe('a page', function()
   end)
 end)
 
+--- What is above the packet.
+---@return string
+local function bar()
+  return vim.api.nvim_eval_statusline(vim.wo.winbar, { use_winbar = true, maxwidth = 200 }).str
+end
+
 describe('rawr://', function()
   local home, session, llm, thread
 
@@ -123,10 +129,11 @@ describe('rawr://', function()
       press('s')
     end)
     lab.text(buffer, 'phase      Idle', 'guard      g1')
-    lab.told({ 'guard(s) cleared' }, function()
+    lab.told({ '1 guard cleared.' }, function()
       press('gu')
     end)
     press('g?')
+    assert.equal(vim.api.nvim_win_text_height(0, {}).all, vim.api.nvim_win_get_height(0))
     lab.float('gf    the thread')
     press('<CR>')
     assert.truthy(vim.startswith(lab.text(buffer), '▸ write a parser'))
@@ -156,7 +163,7 @@ describe('rawr://', function()
     lab.wait('the buffer', function()
       return vim.api.nvim_buf_get_name(0) == 'rawr://explain/' .. thread
     end)
-    lab.text(0, 'write a parser\n', '✓ pressure        31% left is below 65% (asap)', '✗ mode')
+    lab.text(0, 'write a parser\n', '✓ Context pressure 31% left is below 65% (asap)', '✗ Mode')
     lab.wait('the latest decision to be open', function()
       return vim.fn.foldclosed(2) == -1
     end)
@@ -178,6 +185,7 @@ describe('rawr://', function()
     assert.truthy(vim.bo.modified)
     lab.told({ 'continues with this packet' }, vim.cmd.RawrHandOver)
     llm.release()
+    assert.truthy(bar():find('This packet was handed over', 1, true), bar())
     local handoff = session.wait_for('handoff')
     assert.truthy(handoff.text:find('Goal: mine', 1, true), handoff.text)
     assert.truthy(handoff.text:find('written by the user', 1, true), handoff.text)
@@ -186,11 +194,15 @@ describe('rawr://', function()
   it('packet says above the text what delivers it, and until when', function()
     vim.cmd.Rawr('packet')
     lab.text(0, '(Built by rawr')
-    local shown = vim.api.nvim_eval_statusline(vim.wo.winbar, { use_winbar = true, maxwidth = 200 }).str
-    assert.truthy(
-      shown:find('write a parser · :RawrHandOver delivers it, :w does not · Continues', 1, true),
-      shown
-    )
+    local hint = ':RawrHandOver hands it over, :w does not · Continues on its own in %d+ %a+%.$'
+    local width = vim.api.nvim_win_get_width
+    for columns, name in pairs({ [120] = 'write a parser · ', [88] = 'write a par… · ', [86] = '' }) do
+      vim.api.nvim_win_get_width = function()
+        return columns
+      end
+      assert.truthy(bar():find('^' .. name .. hint), columns .. ' ' .. bar())
+    end
+    vim.api.nvim_win_get_width = width
     vim.cmd.edit(home.work .. '/other')
     assert.equal('', vim.wo.winbar)
     vim.cmd.buffer('rawr://packet/' .. thread)
@@ -247,6 +259,9 @@ describe('rawr://', function()
     session.wait_for('handoff')
     assert.equal('mine', lab.text(0))
     assert.truthy(vim.bo.modified)
+    lab.wait('the end of the sequence', function()
+      return bar():find('Too late: this compaction is over', 1, true)
+    end)
   end)
 
   it('packet delivered during an approval is also the answer', function()
@@ -272,12 +287,16 @@ describe('rawr://', function()
     session.wait_for('thread_changed', function(event)
       return event.phase == 'idle' and not event.sequenceId
     end)
+    lab.wait('the end of the sequence in Neovim', function()
+      return require('rawr').status().thread.phase == 'idle'
+    end)
     vim.cmd.Rawr('packet')
     lab.text(0, '(Built by rawr')
     vim.api.nvim_buf_set_lines(0, 0, -1, false, { 'mine' })
-    lab.told({ 'rawr: ' }, function()
+    lab.told({ 'There is no compaction to answer right now.' }, function()
       pcall(vim.cmd.RawrHandOver)
     end)
     assert.truthy(vim.bo.modified)
+    assert.truthy(bar():find('No compaction is pending: this packet cannot be handed over', 1, true), bar())
   end)
 end)

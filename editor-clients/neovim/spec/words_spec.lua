@@ -83,10 +83,10 @@ describe('words', function()
     }
     assert.equal('no compaction: no boundary', words.decided(decision))
     assert.same({
-      '✓ pressure        31% left',
-      '⤳ cooldown        one turn ago (bypassed)',
-      '✗ boundary        none',
-      '– mode            not reached',
+      '✓ Context pressure 31% left',
+      '⤳ Cooldown         one turn ago (bypassed)',
+      '✗ Boundary         none',
+      '– Mode             not reached',
       'would come if: a commit is made',
     }, words.gates(decision))
   end)
@@ -108,11 +108,23 @@ describe('words', function()
       { 'comes if: the next message opens something new or closes the work' },
       words.gates(proposed)
     )
+    assert.truthy(
+      vim.startswith(words.decided({ outcome = 'ask', reason = 'r' }), 'waiting for your approval: r')
+    )
+    local over = { outcome = 'ask', reason = 'r', fate = { status = 'dropped', text = 'dropped: late' } }
+    assert.equal('approval requested: r · dropped: late', words.decided(over))
     proposed.fate = { decisionId = 'd1', status = 'dropped', atMs = 0, text = 'dropped: it goes on' }
     assert.same({}, words.gates(proposed))
     local thread = { threadId = 't', cwd = '/w', phase = 'proposed', proposal = { text = text } }
     local details = { thread = thread, heldInputs = {}, guards = {}, directives = {}, plan = {} }
     assert.equal('phase      ' .. text, words.facts(details, 0)[4])
+  end)
+
+  it('says why an answer is refused', function()
+    local ended = 'This answer came too late: the compaction has ended, or was already answered.'
+    assert.equal(ended, words.too_late('approve', true, false))
+    assert.equal('There is no compaction to answer right now.', words.too_late('cancel', false, false))
+    assert.equal('A compaction is already under way.', words.too_late('compact_now', false, true))
   end)
 
   it('has a label for every displayed name', function()

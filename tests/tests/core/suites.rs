@@ -17,9 +17,9 @@ case $call in "$FAILS"*) exit 1 ;; esac
 "#;
 
 /// Installed already, or not relevant for what is run.
-const PROGRAMS: [&str; 13] = [
+const PROGRAMS: [&str; 14] = [
     "cargo", "cc", "chromium", "cmp", "g++", "git", "make", "node", "npm", "nvim", "patchelf",
-    "pip3", "python3",
+    "pip3", "python3", "tmux",
 ];
 const SCRIPTS: [&str; 9] = [
     "editor-clients/vscode/test/editor/get-editor.sh",

@@ -82,12 +82,13 @@ local function answer(choice)
 end
 
 --- Hides the banner; the sequence continues as it would without an answer.
-function M.hide()
+---@param thread_id? string only the one of this thread
+function M.hide(thread_id)
   local banner = shown()
-  if banner then
+  if banner and (not thread_id or banner.thread_id == thread_id) then
     seen[name_of(banner)] = true
+    M.draw()
   end
-  M.draw()
 end
 
 ---@return integer
@@ -106,7 +107,9 @@ local function make_buffer()
       answer(one.choice)
     end)
   end
-  map('q', M.hide)
+  map('q', function()
+    M.hide()
+  end)
   map('e', function()
     local banner = shown()
     if banner then

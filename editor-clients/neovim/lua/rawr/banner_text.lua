@@ -41,7 +41,7 @@ local function answers(banner)
       table.insert(all, { key = one.key, label = words.one_line(choice.label) })
     end
   end
-  return vim.list_extend(all, { { key = 'e', label = 'why' }, { key = 'q', label = 'hide' } })
+  return vim.list_extend(all, { { key = 'e', label = 'Explain' }, { key = 'q', label = 'Hide' } })
 end
 
 --- The keys and their labels; a key is never apart from its label.

@@ -53,7 +53,7 @@ local function render()
     page.thread(lines, row, live.name(id), open[id] or false, details[id], now)
   end
   if #rows == 0 then
-    local text = client.is_running() and 'No threads yet.'
+    local text = client.is_running() and 'No threads yet: run an agent with rawr in a terminal.'
       or 'The sidecar is not running: `:Rawr start`, or `:checkhealth rawr`.'
     table.insert(lines, { text = text, fold = '0', group = 'Comment' })
   end

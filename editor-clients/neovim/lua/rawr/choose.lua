@@ -44,7 +44,7 @@ local function among_known(name, done, unknown)
   if row then
     return done(row.thread)
   elseif #rows == 0 then
-    return client.say('there are no threads yet')
+    return client.say('there is no thread yet: run an agent with rawr first')
   end
   vim.ui.select(
     rows,
@@ -86,7 +86,7 @@ function M.answer(thread)
     prompt = ('%s: %s'):format(live.name(thread.threadId), title),
     kind = 'rawr-choice',
     format_item = function(offered)
-      return words.one_line(offered.label)
+      return ('%s: %s'):format(words.one_line(offered.label), words.effect(offered.choice))
     end,
   }
   vim.ui.select(choices, options, function(offered)

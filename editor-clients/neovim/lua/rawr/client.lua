@@ -14,6 +14,10 @@ local EXIT_MS = 2000
 local SIGTERM = 15
 
 local UNKNOWN_THREAD = -31001
+--- The sequence to answer has ended.
+M.NO_SEQUENCE = -31006
+--- It was answered, or has gone on.
+M.NOT_NOW = -31009
 --- Error code of this client: there is no sidecar.
 M.NO_SIDECAR = -1
 --- As above, and the user knows already.
@@ -130,7 +134,7 @@ end
 ---@param result table
 local function ready(client, result)
   was_ready = true
-  local problem = require('rawr.compatible').problem(config.get().cmd[1] or 'rawr', result)
+  local problem = require('rawr.compatible').problem(result)
   if problem then
     M.say(problem .. ', then `:Rawr restart`', vim.log.levels.ERROR)
     fail_waiting(problem)

@@ -16,8 +16,9 @@ local M = {}
 ---@field names_thread? boolean whether a thread's name may follow it without `thread=`
 
 ---@param text string
-local function refuse(text)
-  client.say(text, vim.log.levels.ERROR)
+---@param hint? string
+local function refuse(text, hint)
+  client.announce(text, { hint = hint, level = vim.log.levels.ERROR })
 end
 
 --- `3`, `3t` or `20m`. Pure.
@@ -73,7 +74,7 @@ end
 local function snooze(thread, rest)
   local until_ = M.how_long(rest[1] or '1')
   if not until_ or #rest > 1 then
-    return refuse('pass a number of turns, or of minutes as in `:Rawr snooze 20m`')
+    return refuse('use a number of turns as in 3, or minutes as in 20m')
   end
   live.respond(thread, 'snooze', { turns = until_.turns, minutes = until_.minutes })
 end
@@ -84,16 +85,12 @@ local function guard(thread, rest)
   local what = rest[1] or 'released'
   if what == 'clear' then
     return client.on_thread(thread, 'rawr/guard/clear', { guardId = rest[2] }, function(answer)
-      client.say(('%d guard(s) cleared.'):format(answer.cleared))
+      client.say(('%s cleared.'):format(words.counted(answer.cleared, 'guard')))
     end)
   end
   local until_ = GUARDS[what] or M.how_long(what)
   if not until_ then
-    return refuse(
-      ('invalid guard `%s`: use next-commit, tests-pass, released, turns as in 3, or minutes as in 20m'):format(
-        what
-      )
-    )
+    return refuse(('use next-commit, tests-pass, released, 3 or 20m, not `%s`'):format(what))
   end
   local note = #rest > 1 and table.concat(rest, ' ', 2) or nil
   client.on_thread(thread, 'rawr/guard/set', { ['until'] = until_, note = note }, function(answer)
@@ -155,7 +152,7 @@ local function prompts()
       prompt = 'Which prompt?',
       kind = 'rawr-prompt',
       format_item = function(prompt)
-        local wrong = #prompt.problems > 0 and (' · %d problem(s)'):format(#prompt.problems) or ''
+        local wrong = #prompt.problems > 0 and ' · ' .. words.counted(#prompt.problems, 'problem') or ''
         return ('%s  %s%s'):format(prompt.name, prompt.origin, wrong)
       end,
     }
@@ -281,14 +278,7 @@ end
 ---@param arguments string[]
 local function open_thread(arguments)
   local function unknown()
-    local known = vim.tbl_keys(M.COMMANDS)
-    table.sort(known)
-    refuse(
-      ('no subcommand and no thread is called `%s`; subcommands: %s'):format(
-        arguments[1],
-        table.concat(known, ', ')
-      )
-    )
+    refuse(('no subcommand or thread is called `%s`'):format(arguments[1]), 'see `:help :Rawr`')
   end
   if #arguments > 1 then
     return unknown()

@@ -12,25 +12,25 @@ function M.protocol(capabilities)
   return type(found) == 'number' and found --[[@as integer]] or nil
 end
 
+--- The version of a sidecar.
+---@param result table the answer to `initialize`
+---@return string
+function M.release(result)
+  return vim.tbl_get(result, 'serverInfo', 'version') or 'unknown'
+end
+
 --- What to update; nothing if the versions fit.
----@param binary string
 ---@param result table the answer to `initialize`
 ---@return string?
-function M.problem(binary, result)
+function M.problem(result)
   local theirs = M.protocol(result.capabilities)
   if theirs == version.PROTOCOL then
     return nil
   end
-  local release = vim.tbl_get(result, 'serverInfo', 'version')
-  local name = release and ('%s (version %s)'):format(binary, release) or binary
   local is_newer = theirs and theirs > version.PROTOCOL
-  return ('%s speaks %s, but this plugin (version %s) speaks protocol %d: update %s'):format(
-    name,
-    theirs and 'protocol ' .. theirs or 'no version of the protocol',
-    version.PLUGIN,
-    version.PROTOCOL,
-    is_newer and 'the plugin' or 'the rawr binary'
-  )
+  local text = is_newer and 'version %s is newer than this plugin supports: update the plugin'
+    or 'version %s is too old for this plugin: update rawr'
+  return text:format(M.release(result))
 end
 
 return M

@@ -44,7 +44,10 @@ function M.open(title, lines, key_width)
     border = M.border() --[[@as any]],
     title = (' rawr: %s '):format(title),
   })
-  vim.wo[window].wrap = true
+  vim.wo[window].wrap, vim.wo[window].linebreak, vim.wo[window].breakindent = true, true, true
+  -- The lines that are wrapped need more.
+  local needed = vim.api.nvim_win_text_height(window, {}).all
+  vim.api.nvim_win_set_height(window, math.min(needed, math.max(vim.o.lines - 4, 1)))
   local function close()
     if vim.api.nvim_win_is_valid(window) then
       vim.api.nvim_win_close(window, true)

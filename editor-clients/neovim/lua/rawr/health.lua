@@ -14,7 +14,7 @@ local function check_neovim()
   else
     health.error('rawr needs Neovim 0.10 or newer')
   end
-  health.info(('rawr.nvim %s, which speaks protocol %d'):format(version.PLUGIN, version.PROTOCOL))
+  health.info(('rawr.nvim %s, protocol %d'):format(version.PLUGIN, version.PROTOCOL))
 end
 
 local function check_settings()
@@ -32,13 +32,14 @@ end
 ---@param result table the answer to `initialize`
 ---@return boolean
 local function check_answer(name, result)
-  local problem = compatible.problem(name, result)
+  local problem = compatible.problem(result)
   if problem then
-    health.error(problem, { 'then `:Rawr restart`' })
+    local protocol = compatible.protocol(result.capabilities) or 'none'
+    local numbers = ('protocol: %s; of the plugin: %d'):format(protocol, version.PROTOCOL)
+    health.error(('%s: %s'):format(name, problem), { numbers, 'then `:Rawr restart`' })
     return false
   end
-  local release = vim.tbl_get(result, 'serverInfo', 'version') or 'of an unknown version'
-  health.ok(('%s: rawr %s, which speaks protocol %d'):format(name, release, version.PROTOCOL))
+  health.ok(('%s: rawr %s, protocol %d'):format(name, compatible.release(result), version.PROTOCOL))
   return true
 end
 
@@ -63,7 +64,7 @@ local function check_binary()
   local command = table.concat(config.cmd, ' ')
   health.error(
     ('`%s` %s'):format(command, probe.failure),
-    { ('run `%s` in a terminal to see why'):format(command), 'update the rawr binary' }
+    { ('run `%s` in a terminal to see why'):format(command), 'update rawr' }
   )
 end
 
@@ -98,7 +99,7 @@ local function check_running(client)
     )
   end
   local threads = require('rawr.live').threads
-  health.info(('%d thread(s)'):format(vim.tbl_count(threads.rows)))
+  health.info(require('rawr.words').counted(vim.tbl_count(threads.rows), 'thread'))
 end
 
 function M.check()

@@ -205,6 +205,10 @@ end
 ---@type table<string, fun(params: any)?>
 local ON = {
   ['rawr/thread/changed'] = function(params)
+    local expired = threads.expired(M.threads, params)
+    if expired then
+      client.announce('compaction ' .. expired, { thread = M.name(params.threadId) })
+    end
     if not threads.changed(M.threads, params, M.now()) then
       M.list()
     end
@@ -244,6 +248,8 @@ local ON = {
       emit('RawrCompacting', params)
     elseif params.status == 'completed' then
       handing_off[params.threadId] = params.sequenceId
+      local figures = require('rawr.words').tokens(params.tokensBefore, params.tokensAfter)
+      client.announce('context compacted: ' .. figures, { thread = M.name(params.threadId) })
       emit('RawrCompacted', params)
     else
       local has_failed = params.status == 'failed'
@@ -306,6 +312,13 @@ function M.respond(thread, choice, more, done)
     if done then
       done(answer)
     end
+  end, function(error)
+    local is_not_now = error.code == client.NOT_NOW
+    if is_not_now or error.code == client.NO_SEQUENCE then
+      local is_of_sequence = params.sequenceId ~= nil
+      return client.say(require('rawr.words').too_late(choice, is_of_sequence, is_not_now))
+    end
+    client.complain(error)
   end)
 end
 

@@ -1,6 +1,7 @@
---- `rawr://packet`: a thread's continuation packet in a buffer. `:RawrHandOver` delivers it; writing the buffer does nothing,
+--- `rawr://packet`: a thread's continuation packet in a buffer. `:RawrHandOver` hands it over; writing the buffer does nothing,
 --- because `:wall` and 'autowrite' also write. The buffer stays modified, so that Neovim does not discard it silently.
 
+local banner_text = require('rawr.banner_text')
 local client = require('rawr.client')
 local live = require('rawr.live')
 local threads = require('rawr.threads')
@@ -50,6 +51,9 @@ local function hand_over(buffer, thread)
   local tick = vim.api.nvim_buf_get_changedtick(buffer)
   local more = { packet = text, sequenceId = vim.b[buffer].rawr_sequence }
   live.respond(thread, 'edit_packet', more, function(answer)
+    if vim.api.nvim_buf_is_valid(buffer) then
+      vim.b[buffer].rawr_handed_over = more.sequenceId
+    end
     if answer.phase == 'awaiting_approval' then
       live.respond(thread, 'approve', { sequenceId = more.sequenceId })
     end
@@ -59,14 +63,42 @@ local function hand_over(buffer, thread)
   end)
 end
 
---- What the window says above a packet: how to deliver it, and until when.
+local SEPARATOR = ' · '
+
+--- Whether the packet can be handed over, how, and until when.
+---@param buffer integer
+---@param thread_id string
+---@return string
+local function state_of(buffer, thread_id)
+  local sequence, banner = vim.b[buffer].rawr_sequence, threads.banner(live.threads, thread_id)
+  if sequence and vim.b[buffer].rawr_handed_over == sequence then
+    return 'This packet was handed over'
+  elseif
+    banner
+    and (not sequence or banner.heads_up.sequenceId == sequence)
+    and banner_text.offered(banner, 'edit_packet')
+  then
+    local parts = { ':RawrHandOver hands it over, :w does not' }
+    table.insert(parts, words.deadline(banner.heads_up, live.now()))
+    return table.concat(parts, SEPARATOR)
+  elseif not sequence then
+    return 'No compaction is pending: this packet cannot be handed over'
+  elseif vim.bo[buffer].modified then
+    return 'Too late: this compaction is over, and your text was not handed over'
+  end
+  return 'The packet of a past compaction'
+end
+
+--- What the window says above a packet. A narrow one has less of the thread's name.
 ---@param thread_id string
 ---@return string
 function M.hint(thread_id)
-  local parts = { live.name(thread_id), ':RawrHandOver delivers it, :w does not' }
-  local banner = threads.banner(live.threads, thread_id)
-  table.insert(parts, banner and words.deadline(banner.heads_up, live.now()))
-  return table.concat(parts, ' · ')
+  local hint = state_of(vim.api.nvim_get_current_buf(), thread_id)
+  local room = vim.api.nvim_win_get_width(0) - vim.api.nvim_strwidth(SEPARATOR .. hint)
+  if room < words.SHORTEST_NAME then
+    return hint
+  end
+  return words.cut(live.name(thread_id), room) .. SEPARATOR .. hint
 end
 
 ---@param buffer integer
@@ -129,6 +161,7 @@ end
 ---@param thread rawr.ThreadSummary
 function M.open(thread)
   local name = 'rawr://packet/' .. thread.threadId
+  require('rawr.banner').hide(thread.threadId)
   local window = vim.fn.bufwinid(name)
   if window > 0 then
     vim.api.nvim_set_current_win(window)

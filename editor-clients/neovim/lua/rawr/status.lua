@@ -39,8 +39,8 @@ end
 local function parts_of(all, row)
   local thread, parts = row.thread, {}
   if thread.percentRemaining then
-    local tier = thread.tier and ' ' .. (labels.Tier[thread.tier] or thread.tier) or ''
-    table.insert(parts, ('%d%% left%s'):format(thread.percentRemaining, tier))
+    table.insert(parts, ('%d%% left'):format(thread.percentRemaining))
+    table.insert(parts, thread.tier and (labels.Tier[thread.tier] or thread.tier) or nil)
   end
   local banner = threads.banner(all, thread.threadId)
   if thread.phase ~= 'idle' then

@@ -11,6 +11,7 @@ local M = {}
 ---@class rawr.Banner
 ---@field thread_id string
 ---@field heads_up rawr.HeadsUp
+---@field fate_before? rawr.DecisionFate the thread's last one when the banner came up, which is of an earlier decision
 
 ---@class rawr.Threads
 ---@field rows table<string, rawr.Row?>
@@ -48,7 +49,12 @@ function M.show(all, thread_id, heads_up)
     return banner.thread_id ~= thread_id
   end, all.banners)
   if heads_up then
-    table.insert(all.banners, { thread_id = thread_id, heads_up = heads_up })
+    local row = all.rows[thread_id]
+    local fate = row and row.thread.lastFate
+    if known and known.heads_up.sequenceId == heads_up.sequenceId then
+      fate = known.fate_before
+    end
+    table.insert(all.banners, { thread_id = thread_id, heads_up = heads_up, fate_before = fate })
   end
 end
 
@@ -58,6 +64,27 @@ end
 function M.remove(all, thread_id)
   all.rows[thread_id] = nil
   M.show(all, thread_id)
+end
+
+--- How a sequence ended that waited for an approval until this change, if no one answered.
+---@param all rawr.Threads
+---@param changed rawr.ThreadChangedNotification
+---@return string?
+function M.expired(all, changed)
+  local banner, fate = M.banner(all, changed.threadId), changed.lastFate
+  if
+    not banner
+    or banner.heads_up.stage ~= 'awaiting_approval'
+    or banner.heads_up.sequenceId == changed.sequenceId
+    or not fate
+    or fate.by
+    or not vim.list_contains({ 'dropped', 'called_off' }, fate.status)
+  then
+    return nil
+  end
+  local before = banner.fate_before
+  local is_same = before and before.decisionId == fate.decisionId and before.status == fate.status
+  return not is_same and fate.text or nil
 end
 
 --- Applies a change. Returns false for an unknown thread, whose owner must be requested.

@@ -38,7 +38,10 @@ function M.prepare(buffer, filetype)
     set('foldlevel', 0)
     set('foldenable', true)
     set('fillchars', 'fold: ')
-    set('wrap', false)
+    set('wrap', true)
+    set('linebreak', true)
+    set('breakindent', true)
+    set('breakindentopt', 'shift:2')
   end
   vim.api.nvim_create_autocmd('BufWipeout', {
     buffer = buffer,

@@ -25,7 +25,7 @@ end
 ---@param text string
 ---@param width integer
 ---@return string
-local function cut(text, width)
+function M.cut(text, width)
   if vim.api.nvim_strwidth(text) <= width then
     return text
   end
@@ -41,7 +41,7 @@ local function cut(text, width)
 end
 
 --- The least that is left of a thread's name.
-local SHORTEST_NAME = 12
+M.SHORTEST_NAME = 12
 
 --- A message in one line of this width, because Neovim waits for a key after a longer one. Cuts the thread's name, then
 --- the text, never the hint.
@@ -59,9 +59,9 @@ function M.message(width, name, text, hint)
   local room = width - vim.api.nvim_strwidth(tail)
   if name then
     local excess = math.max(vim.api.nvim_strwidth(whole()) - room, 0)
-    name = cut(name, math.max(vim.api.nvim_strwidth(name) - excess, SHORTEST_NAME))
+    name = M.cut(name, math.max(vim.api.nvim_strwidth(name) - excess, M.SHORTEST_NAME))
   end
-  return cut(whole(), room) .. tail
+  return M.cut(whole(), room) .. tail
 end
 
 --- Wraps a text to a width, between words.
@@ -159,16 +159,20 @@ function M.banner(heads_up, width)
   return lines
 end
 
+---@param count integer
+---@param what string
+---@return string
+function M.counted(count, what)
+  return ('%d %s%s'):format(count, what, count == 1 and '' or 's')
+end
+
 ---@param until_ rawr.Until
 ---@return string
 function M.until_end(until_)
-  local function counted(count, what)
-    return ('for %d %s%s'):format(count, what, count == 1 and '' or 's')
-  end
   if until_.kind == 'turns' then
-    return counted(until_.turns, 'turn')
+    return 'for ' .. M.counted(until_.turns or 0, 'turn')
   elseif until_.kind == 'minutes' then
-    return counted(until_.minutes, 'minute')
+    return 'for ' .. M.counted(until_.minutes or 0, 'minute')
   elseif until_.kind == 'next_commit' then
     return 'until the next commit'
   elseif until_.kind == 'tests_pass' then
@@ -192,6 +196,22 @@ function M.guard(guard, now_ms)
   )
 end
 
+--- What an answer does.
+---@param choice rawr.Choice
+---@return string
+function M.effect(choice)
+  if choice == 'compact_now' then
+    return 'as soon as the agent is idle'
+  elseif choice == 'approve' then
+    return 'the compaction continues'
+  elseif choice == 'snooze' then
+    return ('no compaction %s, except in an emergency'):format(M.until_end({ kind = 'turns', turns = 1 }))
+  elseif choice == 'cancel' then
+    return 'stops this compaction; the history is unchanged'
+  end
+  return 'opens the packet; nothing is answered yet'
+end
+
 --- The confirmation of a response.
 ---@param choice rawr.Choice
 ---@param until_? rawr.Until
@@ -208,6 +228,20 @@ function M.recorded(choice, until_)
     return 'Canceled: the history is unchanged.'
   end
   return 'Saved: the compaction continues with this packet.'
+end
+
+--- An answer that the sidecar refused, because there is nothing to answer or no longer.
+---@param choice rawr.Choice
+---@param is_of_sequence boolean
+---@param is_not_now boolean the thread is at another step
+---@return string
+function M.too_late(choice, is_of_sequence, is_not_now)
+  if choice == 'compact_now' and is_not_now then
+    return 'A compaction is already under way.'
+  elseif is_of_sequence then
+    return 'This answer came too late: the compaction has ended, or was already answered.'
+  end
+  return 'There is no compaction to answer right now.'
 end
 
 ---@param before? integer
@@ -235,14 +269,26 @@ function M.compacted_to(compaction)
   return 'canceled; the history is unchanged'
 end
 
+--- Whether the compaction of a decision has ended.
+---@param decision rawr.Decision
+---@return boolean
+function M.is_over(decision)
+  local fate = decision.fate and decision.fate.status
+  return fate ~= nil and fate ~= 'waiting' and fate ~= 'running'
+end
+
 --- A decision in one line.
 ---@param decision rawr.Decision
 ---@return string
 function M.decided(decision)
   local fate = decision.fate and ' · ' .. M.one_line(decision.fate.text) or ''
-  -- A proposal is named like its phase.
-  local proposed = decision.confirm and labels.Phase.proposed
-  local outcome = proposed and proposed:lower() or labels.Outcome[decision.outcome] or decision.outcome
+  local outcome, proposed = labels.Outcome[decision.outcome] or decision.outcome, labels.Phase.proposed
+  if proposed and decision.confirm then
+    -- A proposal is named like its phase.
+    outcome = proposed:lower()
+  elseif decision.outcome == 'ask' and M.is_over(decision) then
+    outcome = 'approval requested'
+  end
   return ('%s: %s%s'):format(outcome, M.one_line(decision.reason), fate)
 end
 
@@ -259,14 +305,14 @@ function M.gates(decision)
       evidence = evidence .. ' (bypassed)'
     end
     failed = failed or (result.outcome == 'fail' and result.gate or nil)
-    table.insert(lines, ('%s %-15s %s'):format(MARK[result.outcome] or '?', result.gate, evidence))
+    local gate = labels.Gate[result.gate] or result.gate
+    table.insert(lines, ('%s %-16s %s'):format(MARK[result.outcome] or '?', gate, evidence))
   end
   local judgment = decision.judgment
   if judgment and (judgment.reason ~= '' or judgment.error) then
     table.insert(lines, 'judge: ' .. M.one_line(judgment.error or judgment.reason))
   end
-  local fate = decision.fate and decision.fate.status
-  if failed or not fate or fate == 'waiting' or fate == 'running' then
+  if failed or not M.is_over(decision) then
     local begin = failed and 'would come if: ' or 'comes if: '
     for _, condition in ipairs(decision.wouldFireIf) do
       table.insert(lines, begin .. M.one_line(condition))
@@ -300,7 +346,7 @@ function M.facts(details, now_ms)
     fact('asked for', 'a compaction, as soon as the agent is idle')
   end
   if #details.heldInputs > 0 then
-    fact('waiting', #details.heldInputs .. ' message(s) of yours, until the handoff')
+    fact('waiting', M.counted(#details.heldInputs, 'message') .. ' of yours, until the handoff')
   end
   for _, guard in ipairs(details.guards) do
     fact('guard', M.guard(guard, now_ms))
