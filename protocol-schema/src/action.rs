@@ -51,6 +51,13 @@ pub enum Action {
         /// How much that model is to write.
         #[serde(skip_serializing_if = "Option::is_none")]
         verbosity: Option<String>,
+        /// The packet takes the place of the host's summary: the host need not write one.
+        #[serde(
+            default,
+            deserialize_with = "crate::lenient::or_default",
+            skip_serializing_if = "std::ops::Not::not"
+        )]
+        packet_only: bool,
         /// Compact without the provider, whose compaction freed too little (docs/spec/built-in-compaction.md#failures).
         #[serde(
             default,

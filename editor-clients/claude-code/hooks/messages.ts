@@ -37,7 +37,7 @@ export type Order =
   | { order: 'listen'; socket: string }
   | { order: 'submit'; id: number; text: string; asUser: boolean }
   | { order: 'append'; id: number; text: string }
-  | { order: 'compact'; id: number; instructions: string }
+  | { order: 'compact'; id: number; instructions: string; replacement?: string }
   | { order: 'abort'; id: number; turnId: string }
   | { order: 'fork'; id: number; text: string }
   | { order: 'complete'; id: number; model: string; system: string; text: string }

@@ -36,6 +36,8 @@ let screen: Screen | undefined
 let turn: string | undefined
 /** Messages that rawr has taken and not delivered. */
 let held: string[] = []
+/** What the compaction that rawr asked for puts in place of the conversation. */
+let replacement: string | undefined
 /** Events go out one at a time, in order. */
 let queue: Promise<unknown> = Promise.resolve()
 
@@ -133,7 +135,7 @@ async function carryOut($: EngineInterface, order: Work): Promise<Outcome> {
       })
       return {}
     case 'compact':
-      return compact($, order.instructions)
+      return compact($, order)
     case 'abort':
       await $.turn.abort({ turnId: order.turnId })
       return {}
@@ -149,10 +151,13 @@ async function carryOut($: EngineInterface, order: Work): Promise<Outcome> {
   }
 }
 
-async function compact($: EngineInterface, instructions: string): Promise<Outcome> {
+async function compact($: EngineInterface, order: Work & { order: 'compact' }): Promise<Outcome> {
   for (let attempt = 0; ; attempt += 1) {
     try {
-      const done = await $.session.compact({ instructions })
+      if (order.replacement !== undefined) {
+        return await replaceHistory($, order.replacement)
+      }
+      const done = await $.session.compact({ instructions: order.instructions })
       return done.skip === undefined ? { tokensAfter: done.tokensAfter } : { error: done.skip }
     } catch (error) {
       if (attempt === RETRIES || !/turn/.test(String(error))) {
@@ -161,6 +166,15 @@ async function compact($: EngineInterface, instructions: string): Promise<Outcom
       await $.clock.sleep(RETRY_MS)
     }
   }
+}
+
+/** A plugin's own compaction passes its own hook by; the command does not. */
+async function replaceHistory($: EngineInterface, text: string): Promise<Outcome> {
+  replacement = text
+  await $.command.run({ command: 'compact' })
+  const isDone = replacement === undefined
+  replacement = undefined
+  return isDone ? {} : { error: 'Claude Code did not compact' }
 }
 
 function show($: EngineInterface, next: Screen | undefined): void {
@@ -322,6 +336,11 @@ export const register: Register = (on, options) => {
   on('session.compact', async ($, e, next) => {
     if (e.agentId !== undefined || e.trigger === 'precompute' || link === undefined) {
       return next(e)
+    }
+    if (e.trigger === 'manual' && replacement !== undefined) {
+      const text = replacement
+      replacement = undefined
+      return { messages: [{ role: 'user', text, toolUses: [] }] }
     }
     const { trigger } = e
     post($, { event: 'compaction_started', trigger })

@@ -261,9 +261,24 @@ pub struct CompactionOrder {
     pub by: Compactor,
     /// When it may start inside a running turn.
     pub timing: CompactionTiming,
+    /// Whether there is a summary besides the packet.
+    pub summary: HostSummary,
     /// The model that writes the summary.
     pub tuning: SummaryTuning,
 }
+
+/// Whether the host summarizes the history.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum HostSummary {
+    /// It does.
+    #[default]
+    Written,
+    /// A packet that follows replaces the history.
+    Omitted,
+}
+
+/// What replaces the history where no summary does.
+const NO_SUMMARY: &str = "The conversation so far was compacted without a summary. The continuation packet that follows replaces it.";
 
 /// What stays of the conversation besides its fixed beginning and the summary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -167,6 +167,9 @@ pub struct CompactionSettings {
     /// The verbosity of that model, in the host's words.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub verbosity: Option<String>,
+    /// Whether the packet takes the place of the host's summary.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub packet_only: bool,
 }
 
 /// Everything that is configured for a thread. [`Policy::default`] holds the built-in values.

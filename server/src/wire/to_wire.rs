@@ -245,6 +245,7 @@ pub fn action(issued: &Issued) -> wire::Action {
                 model: settings.model.clone(),
                 reasoning_effort: settings.reasoning_effort.clone(),
                 verbosity: settings.verbosity.clone(),
+                packet_only: settings.packet_only,
                 local: *local,
                 interrupt: *interrupt,
             }

@@ -4,8 +4,8 @@
 use serde_json::{Value, json};
 
 use crate::report::{
-    BARE_SAVE, BARE_SYNC, BARE_WATCH, BARE_WRITE, EXACT, LOWERCASE, Measure, OTHER_TOKENIZER,
-    PIECES, PYTHON, Report, SPLIT_LINES, short,
+    BARE_SAVE, BARE_SOCKET, BARE_SYNC, BARE_WATCH, BARE_WRITE, EXACT, LOWERCASE, Measure,
+    OTHER_TOKENIZER, PIECES, PYTHON, Report, SPLIT_LINES, short,
 };
 
 enum RatioBound {
@@ -14,7 +14,7 @@ enum RatioBound {
 }
 use Measure::{
     Append, Count, Durable, Grow, Hear, Heard, Live, Pipelined, Records, Replay, RoundTrip, Saved,
-    Start,
+    Start, Typed,
 };
 use RatioBound::{AtLeast, AtMost};
 
@@ -40,6 +40,8 @@ const GOALS: &[RatioGoal] = &[
     RatioGoal(Pipelined, "window 1024", "rawr-usage", "afterMb", "vscode-jsonrpc", AtMost(0.085)),
     RatioGoal(Durable, "in turn", "rawr", "p50Us", BARE_SYNC, AtMost(1.3)),
     RatioGoal(Heard, "free", "rawr", "p50Us", BARE_WATCH, AtMost(6.0)),
+    RatioGoal(Typed, "free", "event", "p50Us", BARE_SOCKET, AtMost(4.0)),
+    RatioGoal(Typed, "free", "typed message", "p50Us", BARE_SOCKET, AtMost(20.0)),
     RatioGoal(Saved, "in place", "rawr", "p50Us", BARE_SAVE, AtMost(4.0)),
     RatioGoal(Saved, "renamed over", "rawr", "p50Us", BARE_SAVE, AtMost(4.0)),
     RatioGoal(Live, "free", "beside 99", "p99Us", "alone", AtMost(2.0)),

@@ -25,4 +25,5 @@ mod stats;
 mod store;
 mod system;
 mod tokens;
+mod typed;
 mod words;

@@ -16,7 +16,7 @@ use crate::{
     stats::quantile,
     store,
     system::{Pinned, cpu_seconds, resident_mb, threads},
-    tokens, words,
+    tokens, typed, words,
 };
 
 const WINDOWS: [(u64, &str); 2] = [(64, "window 64"), (1024, "window 1024")];
@@ -255,6 +255,7 @@ fn crowds<'a>(rawr: &'a Subject, home: &'a BenchHome, amount: Amount) -> Vec<Ben
             heard::SERVERS,
             Box::new(move || heard::changes(rawr, amount.turns)) as Box<_>,
         ),
+        case(Measure::Typed, typed::SERVERS, Box::new(move || typed::turns(rawr, amount.turns))),
         case(Measure::Stored, many::STORED, Box::new(move || many::start(rawr, home))),
         case(Measure::Live, many::LIVE, Box::new(move || many::live(rawr, amount.sequential))),
     ]

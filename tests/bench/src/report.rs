@@ -22,6 +22,7 @@ pub enum Measure {
     Pipelined,
     Durable,
     Heard,
+    Typed,
     Saved,
     Stored,
     Live,
@@ -57,6 +58,7 @@ impl Measure {
             Self::Heard => {
                 ("heard", "A change, told by another client's sidecar", "p50Us", &[BARE_WATCH])
             }
+            Self::Typed => ("typed", "Claude Code waits for rawr", "p99Us", &[BARE_SOCKET]),
             Self::Saved => {
                 ("saved", "A prompt saved, and told to be in force", "p50Us", &[BARE_SAVE])
             }
@@ -84,6 +86,7 @@ impl Measure {
 
 pub const BARE_SYNC: &str = "write+fdatasync";
 pub const BARE_WATCH: &str = "write+inotify";
+pub const BARE_SOCKET: &str = "bare socket";
 pub const BARE_SAVE: &str = "save+inotify+read";
 pub const BARE_WRITE: &str = "write(2)";
 pub const SPLIT_LINES: &str = "split-lines";

@@ -101,6 +101,10 @@ impl Subject {
         matches!(self.answers, Answers::Recorded | Answers::Counted)
     }
 
+    pub fn program(&self) -> &Path {
+        &self.launch.program
+    }
+
     /// Starts the server and waits for the answer to `initialize`.
     pub fn start(&self, home: Option<&BenchHome>) -> Result<Link> {
         let mut launch = self.launch.clone();

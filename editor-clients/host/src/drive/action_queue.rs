@@ -4,7 +4,9 @@ use std::collections::{HashMap, VecDeque};
 
 use rawr_protocol::{Action, ActionReportParams, ActionStatus, CompactionTrigger, PendingAction};
 
-use crate::host::{CompactionOrder, CompactionTiming, Compactor, KeptHistory, SummaryTuning};
+use crate::host::{
+    CompactionOrder, CompactionTiming, Compactor, HostSummary, KeptHistory, SummaryTuning,
+};
 
 /// The actions of one session, and the prompts queued with them.
 #[derive(Debug, Default)]
@@ -136,16 +138,30 @@ impl QueuedWork {
 
 /// Translates a `compact` action to an order for the host.
 pub(super) fn order_of(action: &Action) -> CompactionOrder {
-    let Action::Compact { trigger, model, reasoning_effort, verbosity, local, interrupt } = action
+    let Action::Compact {
+        trigger,
+        model,
+        reasoning_effort,
+        verbosity,
+        packet_only,
+        local,
+        interrupt,
+    } = action
     else {
         return CompactionOrder::default();
     };
+    let keep = match trigger {
+        CompactionTrigger::Inline { .. } => KeptHistory::Nothing,
+        CompactionTrigger::Rawr { .. } | CompactionTrigger::Host | CompactionTrigger::User => {
+            KeptHistory::UserMessages
+        }
+    };
     CompactionOrder {
-        keep: match trigger {
-            CompactionTrigger::Inline { .. } => KeptHistory::Nothing,
-            CompactionTrigger::Rawr { .. } | CompactionTrigger::Host | CompactionTrigger::User => {
-                KeptHistory::UserMessages
-            }
+        keep,
+        // A compaction that keeps nothing has no packet, either.
+        summary: match *packet_only && keep == KeptHistory::UserMessages {
+            true => HostSummary::Omitted,
+            false => HostSummary::Written,
         },
         by: if *local { Compactor::Host } else { Compactor::Provider },
         timing: if *interrupt {

@@ -27,9 +27,9 @@ pub use self::windows::WindowSettings;
 use super::find::{HostProgram, find};
 use super::pipes::{PipeMessage, ProcessPipes};
 use super::{
-    AgentHost, CompactionOrder, HistoryKeeper, HostAccess, HostError, HostEvent, HostThread,
-    ModelQuestion, OwnCompaction, RecordedOutcome, RequestGate, SummaryTuning, ThreadLifetime,
-    ThreadOrigin, TurnKind, WithheldWork,
+    AgentHost, CompactionOrder, HistoryKeeper, HostAccess, HostError, HostEvent, HostSummary,
+    HostThread, ModelQuestion, OwnCompaction, RecordedOutcome, RequestGate, SummaryTuning,
+    ThreadLifetime, ThreadOrigin, TurnKind, WithheldWork,
 };
 
 /// Options for starting Claude Code.
@@ -350,6 +350,10 @@ impl AgentHost for Claude {
         }
         let command = format!("/compact {}", self.compact_instructions);
         self.send(TurnKind::Compaction, &[command.trim_end()]);
+        if order.summary == HostSummary::Omitted {
+            let notice = "claude -p always writes a summary; compaction_packet_only is ignored";
+            self.events.push_back(HostEvent::Notice(notice.to_owned()));
+        }
         if order.tuning != SummaryTuning::default() {
             let notice =
                 "claude compacts with the conversation's model; the configured model is ignored";

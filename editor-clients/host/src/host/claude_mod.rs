@@ -24,9 +24,9 @@ use self::turns::ModTurns;
 use super::claude::{CACHE_SECONDS, NAME, fresh_id};
 use super::record::fate;
 use super::{
-    AgentHost, CompactionOrder, HistoryKeeper, HostAccess, HostError, HostEvent, HostThread,
-    ModelQuestion, RecordedOutcome, RequestGate, SharedThread, ThreadLifetime, ThreadOrigin,
-    WithheldWork, is_marked,
+    AgentHost, CompactionOrder, HistoryKeeper, HostAccess, HostError, HostEvent, HostSummary,
+    HostThread, ModelQuestion, NO_SUMMARY, RecordedOutcome, RequestGate, SharedThread,
+    ThreadLifetime, ThreadOrigin, WithheldWork, is_marked,
 };
 
 /// How long the plugin may take to answer an order that needs no model.
@@ -252,7 +252,8 @@ impl AgentHost for ClaudeMod {
         self.pending.insert(id, PendingOrder::Compaction);
         self.events.extend(self.turns.compacts());
         let instructions = self.compact_instructions.clone();
-        self.order(ModOrder::Compact { id, instructions });
+        let replacement = (order.summary == HostSummary::Omitted).then(|| NO_SUMMARY.to_owned());
+        self.order(ModOrder::Compact { id, instructions, replacement });
         Ok(())
     }
 

@@ -47,9 +47,9 @@ use self::paused::PausedGoalRecord;
 use self::side_requests::SideRequests;
 use self::turns::{CodexTurns, ThreadAccess};
 use super::{
-    AgentHost, CompactionOrder, HistoryKeeper, HostAccess, HostError, HostEvent, HostThread,
-    ModelQuestion, RecordedOutcome, RequestGate, SummaryTuning, ThreadLifetime, ThreadOrigin,
-    WithheldWork,
+    AgentHost, CompactionOrder, HistoryKeeper, HostAccess, HostError, HostEvent, HostSummary,
+    HostThread, ModelQuestion, RecordedOutcome, RequestGate, SummaryTuning, ThreadLifetime,
+    ThreadOrigin, WithheldWork,
 };
 
 /// The host's name in capsules and notifications.
@@ -405,6 +405,10 @@ impl AgentHost for Codex {
         }
         self.connection.request(requests::compact_start(&self.thread.thread_id)).await?;
         self.turns.compaction_promised();
+        if order.summary == HostSummary::Omitted {
+            let notice = "codex always writes a summary; compaction_packet_only is ignored";
+            self.events.push_back(HostEvent::Notice(notice.to_owned()));
+        }
         if order.tuning != SummaryTuning::default() {
             let notice = "codex compacts with the thread's model; the configured model is ignored";
             self.events.push_back(HostEvent::Notice(notice.to_owned()));

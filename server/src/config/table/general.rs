@@ -242,6 +242,12 @@ const KEYS: &[ConfigKey] = &[
         policy.compaction.verbosity,
         "The verbosity that the host should compact with, if it supports that. Unless set, the host chooses."
     ),
+    switch!(
+        "rawr_auto_compaction.compaction_packet_only",
+        Never,
+        policy.compaction.packet_only,
+        "Whether the packet alone replaces the conversation, without a summary by the host, if the host supports that. It saves a request and a wait; the agent then knows less of what the packet leaves out."
+    ),
     number!(
         "rawr_auto_compaction.retention_days",
         Never,

@@ -63,6 +63,7 @@ impl Player {
             "compaction.model" => policy.compaction.model = text(),
             "compaction.effort" => policy.compaction.reasoning_effort = text(),
             "compaction.verbosity" => policy.compaction.verbosity = text(),
+            "compaction.packet_only" => policy.compaction.packet_only = value == "true",
             "phrases.not_done" => policy.phrases.not_done = phrases(),
             "phrases.agent_done" => policy.phrases.agent_done = phrases(),
             "phrases.topic_shift" => policy.phrases.topic_shift = phrases(),

@@ -110,9 +110,12 @@ pub fn action(action: &HostAction) -> String {
         }
         HostAction::Compact { author, settings, .. } => {
             let mut text = format!("compact, packet by {author:?}");
-            let settings = [&settings.model, &settings.reasoning_effort, &settings.verbosity];
-            for value in settings.into_iter().flatten() {
+            let words = [&settings.model, &settings.reasoning_effort, &settings.verbosity];
+            for value in words.into_iter().flatten() {
                 let _ = write!(text, " {value}");
+            }
+            if settings.packet_only {
+                text.push_str(", without a summary");
             }
             text
         }

@@ -212,6 +212,20 @@ fn a_summary_uses_the_configured_summary_model() {
 }
 
 #[test]
+fn the_packet_alone_replaces_the_history_where_that_is_configured() {
+    let model = MockChat::start(worker());
+    let fixture = EmbeddedFixture::on_endpoint(&model, 10_000);
+    fixture.configure("[rawr_auto_compaction]\ncompaction_packet_only = true\n");
+    fixture.exec(&["write the parser"]).expect_success();
+    let requests = model.requests();
+    assert!(requests.iter().all(|request| request.purpose != ChatPurpose::Summary), "{requests:?}");
+    let after = requests.last().unwrap().transcript().join("\n");
+    for words in ["user: write the parser", "compacted without a summary", "Next: write the docs"] {
+        assert!(after.contains(words), "{words}: {after}");
+    }
+}
+
+#[test]
 fn the_judge_is_the_agents_model_outside_the_conversation() {
     let judging = |answer: &str| {
         worker().on_each(ChatPurpose::Judgment, [say(answer)]).on(

@@ -211,6 +211,9 @@ pub enum ModOrder {
         id: u64,
         /// Instructions for the summary.
         instructions: String,
+        /// The text that replaces the conversation, instead of a summary.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        replacement: Option<String>,
     },
     /// End the running turn.
     Abort {

@@ -7,7 +7,10 @@ use super::agent::Agent;
 use super::history::without_oldest;
 use super::mailbox::TurnStop;
 use super::model::{Model, ModelError, ModelRequest};
-use crate::host::{CompactionOrder, Compactor, HostEvent, SummaryTuning, TurnKind};
+use crate::host::{
+    CompactionOrder, Compactor, HostEvent, HostSummary, KeptHistory, NO_SUMMARY, SummaryTuning,
+    TurnKind,
+};
 
 impl<M: Model> Agent<M> {
     /// Runs a compaction as a separate turn.
@@ -61,6 +64,10 @@ impl<M: Model> Agent<M> {
 
     /// Rewrites the history, all at once or not at all.
     async fn rewrite(&mut self, order: &CompactionOrder) -> Result<(), TurnStop> {
+        if order.summary == HostSummary::Omitted {
+            self.replace(NO_SUMMARY, order.keep);
+            return Ok(());
+        }
         if order.by == Compactor::Provider {
             let history = self.history.snapshot();
             let Self { model, mailbox, .. } = self;
@@ -79,9 +86,13 @@ impl<M: Model> Agent<M> {
         }
         let summary = self.summary(&order.tuning).await?;
         let prefix = self.settings.prompts.summary_prefix.trim_end();
-        let kept = user_tokens(self.settings.context_window);
-        self.history.compact(format!("{prefix}\n{summary}"), order.keep, kept);
+        self.replace(&format!("{prefix}\n{summary}"), order.keep);
         Ok(())
+    }
+
+    fn replace(&mut self, summary: &str, keep: KeptHistory) {
+        let kept = user_tokens(self.settings.context_window);
+        self.history.compact(summary.to_owned(), keep, kept);
     }
 
     /// Asks for a summary. If the history is too long for the model, only the newer part is summarized.

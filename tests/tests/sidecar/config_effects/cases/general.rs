@@ -341,6 +341,15 @@ pub fn cases() -> Vec<KeyCase> {
                 + perform compact for rawr, verbosity "low"
             "#]],
         ),
+        case(
+            "rawr_auto_compaction.compaction_packet_only",
+            "true",
+            then(commit(ASAP), &[DO]),
+            expect![[r#"
+                - perform compact for rawr
+                + perform compact for rawr, packet only
+            "#]],
+        ),
         case("auto_compact.enabled", "true", says(EMERGENCY, LOOKED), expect![[r#"
             - verdict "nothing": features.rawr_auto_compaction is off
             - decided turn_complete nothing emergency: features.rawr_auto_compaction is off
