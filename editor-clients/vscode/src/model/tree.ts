@@ -37,6 +37,11 @@ export function rows(threads: Threads, nowMs: number): Row[] {
   return threads.all.map((thread) => threadRow(thread, nowMs));
 }
 
+/** The text for screen readers, which read out a separator. */
+export function spoken({ label, description }: Row): string {
+  return [label, description?.replaceAll(' · ', ', ')].filter(Boolean).join(', ');
+}
+
 function threadRow(thread: Thread, nowMs: number): Row {
   const { summary } = thread;
   const { threadId, tier } = summary;

@@ -17,6 +17,7 @@ import { type BrowserContext, type Frame, type Locator, type Page, chromium } fr
 import type { SequenceRespondParams } from '../../src/protocol';
 import { contrastOf } from './contrast';
 import { Model, WINDOW } from './model';
+import { processesBelow } from './processes';
 
 export const ROOT = process.cwd();
 export const SHOTS = path.join(ROOT, 'dist', 'screenshots');
@@ -415,17 +416,7 @@ export class Lab {
 
   /** The processes of the editor whose command line contains this. */
   processes(text: string): number[] {
-    const listed = execFileSync('ps', ['-eo', 'pid=,ppid=,args='], { encoding: 'utf8' }).split('\n');
-    const processes = listed.flatMap((line) => {
-      const [, pid, parent, args] = /^\s*(\d+)\s+(\d+)\s+(.*)$/.exec(line) ?? [];
-      return args === undefined ? [] : [{ pid: Number(pid), parent: Number(parent), args }];
-    });
-    const below = new Set([this.server?.pid]);
-    for (let size = 0; size !== below.size;) {
-      size = below.size;
-      for (const { pid, parent } of processes) if (below.has(parent)) below.add(pid);
-    }
-    return processes.filter(({ pid, args }) => below.has(pid) && args.includes(text)).map(({ pid }) => pid);
+    return processesBelow(this.server?.pid, text);
   }
 
   /** Reloads the window. */
@@ -442,6 +433,18 @@ export class Lab {
       await this.page.locator('.quick-input-widget input').fill(`>${title}`);
       const isThere = await succeeds(row.waitFor({ timeout: 3_000 }));
       await (isThere ? row.click() : this.page.keyboard.press('Escape'));
+      return isThere;
+    });
+  }
+
+  /** Runs a command from the palette, with the keyboard only. */
+  async typeCommand(title: string): Promise<void> {
+    const row = this.page.locator('.quick-input-list .monaco-list-row.focused').filter({ hasText: title });
+    await until(title, async () => {
+      await this.page.keyboard.press('F1');
+      await this.page.keyboard.type(title);
+      const isThere = await succeeds(row.waitFor({ timeout: 3_000 }));
+      await this.page.keyboard.press(isThere ? 'Enter' : 'Escape');
       return isThere;
     });
   }

@@ -162,7 +162,7 @@ describe('the packet', () => {
 
 describe('the decision view', () => {
   const page = (of: Decision, decisions = [of]): string =>
-    decisionPage({ threadId: 't', name: 'parser', decision: of, decisions, nowMs: NOW });
+    decisionPage({ threadId: 't', name: 'parser', decision: of, decisions, nowMs: NOW, language: 'en' });
 
   test('a page pinned to a decision is drawn again only after that decision changed', () => {
     assert.equal(isOutdated('d1', decision(), decision()), false);
