@@ -16,6 +16,7 @@ import { notices } from './notices.mjs';
 
 const STAGE = path.join('dist', 'package');
 const COPIED = ['package.json', 'package.nls.json', 'package.nls.de.json', 'l10n', 'language', 'media'];
+const BUNDLES = ['extension.js', 'client.js'];
 /** Without the binary. */
 const MOST_BYTES = 200_000;
 const USAGE = 'npm run package [-- --binary FILE --target PLATFORM]';
@@ -56,7 +57,7 @@ function stage(binary) {
   rmSync(STAGE, { recursive: true, force: true });
   mkdirSync(path.join(STAGE, 'dist'), { recursive: true });
   for (const name of COPIED) cpSync(name, path.join(STAGE, name), { recursive: true });
-  copyFileSync('dist/extension.js', path.join(STAGE, 'dist', 'extension.js'));
+  for (const file of BUNDLES) copyFileSync(path.join('dist', file), path.join(STAGE, 'dist', file));
   copyFileSync('../../CHANGELOG.md', path.join(STAGE, 'CHANGELOG.md'));
   // It is part of the page.
   rmSync(path.join(STAGE, 'media', 'banner.png'));

@@ -92,7 +92,7 @@ function host(
     log: channels.log,
     find: () => find(places(context), system),
     create: async (binary, closed) => {
-      // Loaded lazily, because it is half of the bundle.
+      // Loaded lazily, because the language client is most of the code.
       const { Connection } = await import('./server/connection');
       return new Connection(binary, settings(), channels, closed);
     },
