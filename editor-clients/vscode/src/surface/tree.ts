@@ -51,7 +51,7 @@ export class ThreadsView implements vscode.TreeDataProvider<Row>, vscode.Disposa
     item.accessibilityInformation = { label: spoken(row) };
     if (row.context === 'decision')
       item.command = { command: 'rawr.explain', title: '', arguments: [row.about] };
-    if (row.context === 'compaction' && row.about.sequenceId !== undefined)
+    if (row.context.startsWith('compaction') && row.about.sequenceId !== undefined)
       item.command = { command: 'rawr.openPacket', title: '', arguments: [row.about] };
     if (row.context.startsWith('banner'))
       item.command = { command: 'rawr.answer', title: '', arguments: [row.about] };

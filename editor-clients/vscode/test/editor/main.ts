@@ -9,8 +9,9 @@ import * as firstRun from './firstRun';
 import * as places from './places';
 import * as prompts from './prompts';
 import * as threads from './threads';
+import * as tools from './tools';
 
-const JOURNEYS = { activation, firstRun, threads, accessibility, prompts, places };
+const JOURNEYS = { activation, firstRun, threads, tools, accessibility, prompts, places };
 
 const words = (name: string): string[] | undefined => process.env[name]?.split(' ');
 const editors = words('RAWR_EDITORS') ?? ['floor', 'newest'];

@@ -26,12 +26,13 @@ async function showsAThread(lab: Lab): Promise<void> {
   await lab.says(lab.bar, '45% left · asap');
 }
 
-/** The package for this platform. */
+/** The package for this platform, beside the one in dist/. */
 export function withTheBinaryInside(): string {
   const target = `${process.platform}-${process.arch}`;
-  const args = ['scripts/package.mjs', '--binary', rawr(), '--target', target];
+  const file = path.join(ROOT, 'dist', 'test', `rawr-${target}.vsix`);
+  const args = ['scripts/package.mjs', '--binary', rawr(), '--target', target, '--out', file];
   execFileSync(process.execPath, args, { cwd: ROOT, stdio: 'pipe' });
-  return path.join(ROOT, 'dist', `rawr-${target}.vsix`);
+  return file;
 }
 
 /** The files of the themes of most users. */

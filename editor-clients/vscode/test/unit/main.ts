@@ -13,4 +13,5 @@ import './supervisor';
 import './surfaces';
 import './terminals';
 import './threads';
+import './tools';
 import './watch';
