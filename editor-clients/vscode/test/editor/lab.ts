@@ -18,11 +18,12 @@ import type { SequenceRespondParams } from '../../src/protocol';
 import { contrastOf } from './contrast';
 import { Model, WINDOW } from './model';
 import { processesBelow } from './processes';
+import { PATIENCE, succeeds, until } from './waiting';
+
+export { succeeds, until };
 
 export const ROOT = process.cwd();
 export const SHOTS = path.join(ROOT, 'dist', 'screenshots');
-/** Timeout of a wait, long enough for a busy machine. */
-export const PATIENCE = 60_000;
 
 const NO_GALLERY = '{"serviceUrl":"http://127.0.0.1:9/none","itemUrl":"http://127.0.0.1:9/none"}';
 const USER_SETTINGS = {
@@ -39,22 +40,6 @@ export function rawr(): string {
   const binary = process.env['RAWR_UNDER_TEST'];
   if (!binary) throw new Error('RAWR_UNDER_TEST must name the rawr binary');
   return path.resolve(binary);
-}
-
-export async function until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
-  const end = Date.now() + PATIENCE;
-  while (!(await holds())) {
-    if (Date.now() > end) throw new Error(`${what} did not come`);
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-}
-
-/** Whether an action succeeded on a page that may be redrawn at any time. */
-export async function succeeds(work: Promise<unknown>): Promise<boolean> {
-  return work.then(
-    () => true,
-    () => false,
-  );
 }
 
 function freePort(): Promise<number> {
@@ -430,7 +415,9 @@ export class Lab {
     // A palette that was opened before the extension was loaded lacks its commands.
     await until(title, async () => {
       await this.page.keyboard.press('F1');
-      await this.page.locator('.quick-input-widget input').fill(`>${title}`);
+      // A webview that is being loaded ignores the key.
+      const input = this.page.locator('.quick-input-widget input');
+      if (!(await succeeds(input.fill(`>${title}`, { timeout: 3_000 })))) return false;
       const isThere = await succeeds(row.waitFor({ timeout: 3_000 }));
       await (isThere ? row.click() : this.page.keyboard.press('Escape'));
       return isThere;

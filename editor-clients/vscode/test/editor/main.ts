@@ -6,12 +6,13 @@ import { ROOT } from './lab';
 import * as accessibility from './accessibility';
 import * as activation from './activation';
 import * as firstRun from './firstRun';
+import * as pictures from './pictures';
 import * as places from './places';
 import * as prompts from './prompts';
 import * as threads from './threads';
 import * as tools from './tools';
 
-const JOURNEYS = { activation, firstRun, threads, tools, accessibility, prompts, places };
+const JOURNEYS = { activation, firstRun, threads, tools, accessibility, prompts, places, pictures };
 
 const words = (name: string): string[] | undefined => process.env[name]?.split(' ');
 const editors = words('RAWR_EDITORS') ?? ['floor', 'newest'];

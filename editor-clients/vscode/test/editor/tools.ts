@@ -65,7 +65,6 @@ export function journeys(editor: string): void {
     await lab.command('Rawr Agents: Focus on Threads View');
     work(TAG, other);
     const button = (name: string) => lab.page.locator(`.actions-container a[aria-label^="${name}"]`).first();
-    await lab.page.locator('.pane-header').first().hover();
     await button('Show All Threads').click();
     await lab.says(lab.rows, 'lexer · 45% left');
     await lab.shot('all-threads');

@@ -6,6 +6,7 @@ import './messages';
 import './package';
 import './packaging';
 import './packetTexts';
+import './pictures';
 import './rowChanges';
 import './server';
 import './status';
