@@ -12,6 +12,7 @@ const SIZE = { width: 1000, height: 640 };
 const THEMES = { light: 'light_modern', dark: 'dark_modern' };
 const SETTINGS = {
   'breadcrumbs.enabled': false,
+  'editor.hover.above': false,
   'editor.minimap.enabled': false,
   'editor.lineNumbers': 'off',
   'window.commandCenter': false,
