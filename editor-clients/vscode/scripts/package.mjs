@@ -1,4 +1,4 @@
-// Makes dist/rawr.vsix; with `--binary FILE --target PLATFORM` one that has the binary inside, as dist/rawr-PLATFORM.vsix.
+// Makes dist/rawr.vsix; with `--binary FILE --target PLATFORM` one that has the binary inside, as dist/rawr-PLATFORM.vsix. `--out FILE` puts it elsewhere.
 import { execFileSync } from 'node:child_process';
 import {
   chmodSync,
@@ -16,9 +16,10 @@ import { notices } from './notices.mjs';
 
 const STAGE = path.join('dist', 'package');
 const COPIED = ['package.json', 'package.nls.json', 'package.nls.de.json', 'l10n', 'language', 'media'];
+const BUNDLES = ['extension.js', 'client.js'];
 /** Without the binary. */
 const MOST_BYTES = 200_000;
-const USAGE = 'npm run package [-- --binary FILE --target PLATFORM]';
+const USAGE = 'npm run package [-- [--binary FILE --target PLATFORM] [--out FILE]]';
 
 /** An error whose message is enough, without a stack trace. */
 class PackageError extends Error {}
@@ -26,18 +27,20 @@ class UsageError extends PackageError {}
 
 function options() {
   try {
-    return parseArgs({ options: { binary: { type: 'string' }, target: { type: 'string' } } }).values;
+    const names = ['binary', 'target', 'out'];
+    return parseArgs({ options: Object.fromEntries(names.map((name) => [name, { type: 'string' }])) }).values;
   } catch (error) {
     throw new UsageError(error.message);
   }
 }
 
-function checked({ binary, target }) {
+function checked({ binary, target, out }) {
   if ((binary === undefined) !== (target === undefined))
     throw new UsageError('--binary and --target are used together');
   if (binary !== undefined && !statSync(binary, { throwIfNoEntry: false })?.isFile())
     throw new UsageError(`--binary: ${binary} is not a file`);
-  return { binary, target };
+  const name = target === undefined ? 'rawr.vsix' : `rawr-${target}.vsix`;
+  return { binary, target, out: path.resolve(out ?? path.join('dist', name)) };
 }
 
 /** The page of the extension shows no files beside it, so its pictures are part of its text. */
@@ -56,7 +59,7 @@ function stage(binary) {
   rmSync(STAGE, { recursive: true, force: true });
   mkdirSync(path.join(STAGE, 'dist'), { recursive: true });
   for (const name of COPIED) cpSync(name, path.join(STAGE, name), { recursive: true });
-  copyFileSync('dist/extension.js', path.join(STAGE, 'dist', 'extension.js'));
+  for (const file of BUNDLES) copyFileSync(path.join('dist', file), path.join(STAGE, 'dist', file));
   copyFileSync('../../CHANGELOG.md', path.join(STAGE, 'CHANGELOG.md'));
   // It is part of the page.
   rmSync(path.join(STAGE, 'media', 'banner.png'));
@@ -71,8 +74,7 @@ function stage(binary) {
   chmodSync(inside, 0o755);
 }
 
-function pack(target) {
-  const out = path.resolve('dist', target === undefined ? 'rawr.vsix' : `rawr-${target}.vsix`);
+function pack(target, out) {
   const vsce = path.resolve('node_modules', '@vscode', 'vsce', 'vsce');
   const args = ['package', '--no-dependencies', '--allow-missing-repository', '--no-rewrite-relative-links'];
   const platform = target === undefined ? [] : ['--target', target];
@@ -87,10 +89,10 @@ function pack(target) {
 }
 
 try {
-  const { binary, target } = checked(options());
+  const { binary, target, out } = checked(options());
   execFileSync(process.execPath, ['scripts/build.mjs'], { stdio: 'inherit' });
   stage(binary);
-  process.stdout.write(`${pack(target)}\n`);
+  process.stdout.write(`${pack(target, out)}\n`);
 } catch (error) {
   // A program that failed has printed why.
   const isKnown = error instanceof PackageError || error.status !== undefined;

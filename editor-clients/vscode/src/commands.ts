@@ -15,8 +15,9 @@ import { isNoSequence } from './sidecar';
 import type { DecisionView } from './surface/decisionView';
 import type { Demo } from './surface/demo';
 import type { PacketEditor } from './surface/packetEditor';
-import { pickAnswer, pickGuardEnd, pickThread } from './surface/picks';
+import { pickAnswer, pickGuard, pickThread } from './surface/picks';
 import { openPreview, openPrompt } from './surface/promptPreview';
+import { doctor, recall, restore } from './terminalCommands';
 
 export interface Surfaces {
   packets: PacketEditor;
@@ -59,10 +60,10 @@ function recorded(thread: Thread, what: string): void {
 async function guard(session: Session, given: CommandTarget): Promise<void> {
   const thread = await meant(session, given);
   if (!thread) return;
-  const until = await pickGuardEnd(thread);
-  if (!until) return;
-  const { guardId } = await session.ask('rawr/guard/set', { threadId: thread.summary.threadId, until });
-  recorded(thread, words.guarded(guardId, until));
+  const guard = await pickGuard(thread);
+  if (!guard) return;
+  const { guardId } = await session.ask('rawr/guard/set', { threadId: thread.summary.threadId, ...guard });
+  recorded(thread, words.guarded(guardId, guard.until));
 }
 
 async function pin(session: Session, given: CommandTarget): Promise<void> {
@@ -182,6 +183,21 @@ async function openConfig(session: Session): Promise<void> {
   if (chosen !== undefined) await vscode.window.showTextDocument(vscode.Uri.file(chosen));
 }
 
+async function copyId({ summary: { threadId } }: Thread): Promise<void> {
+  await vscode.env.clipboard.writeText(threadId);
+  vscode.window.setStatusBarMessage(l10n.t('Copied: {0}', threadId), 8_000);
+}
+
+async function openFolder({ summary: { cwd } }: Thread): Promise<void> {
+  const options = { forceNewWindow: true };
+  await vscode.commands.executeCommand('vscode.openFolder', vscode.Uri.file(cwd), options);
+}
+
+async function showThreadsOf(which: 'workspace' | 'all'): Promise<void> {
+  const all = vscode.workspace.getConfiguration('rawr');
+  await all.update('threads', which, vscode.ConfigurationTarget.Global);
+}
+
 /** A command's function, with the argument of its menu or link. */
 type CommandHandler = (given: never) => Promise<unknown>;
 
@@ -201,7 +217,26 @@ export function register(session: Session, surfaces: Surfaces): vscode.Disposabl
     session.chosen = (await meant(session, given))?.summary.threadId;
     session.changed();
   };
+  const ofThread =
+    (work: (thread: Thread, about: Partial<About>) => Promise<unknown>) =>
+    async (given: CommandTarget): Promise<void> => {
+      const thread = await meant(session, given);
+      if (thread) await work(thread, about(given));
+    };
   return vscode.Disposable.from(
+    command('rawr.copyThreadId', ofThread(copyId)),
+    command('rawr.openFolder', ofThread(openFolder)),
+    command(
+      'rawr.recall',
+      ofThread((thread) => recall(session, thread)),
+    ),
+    command(
+      'rawr.restoreCapsule',
+      ofThread((thread, { capsuleId }) => restore(session, thread, capsuleId)),
+    ),
+    command('rawr.doctor', () => doctor(session)),
+    command('rawr.showAllThreads', () => showThreadsOf('all')),
+    command('rawr.showWorkspaceThreads', () => showThreadsOf('workspace')),
     command('rawr.answer', (given: CommandTarget) => answer(session, surfaces, given)),
     command('rawr.answerWith', (given: Partial<Answer>) => answerWith(session, surfaces, given)),
     command('rawr.compactNow', (given: CommandTarget) => compactNow(session, given)),

@@ -1,6 +1,7 @@
 // Activation: creates the surfaces and starts the sidecar.
 import * as l10n from '@vscode/l10n';
 import * as vscode from 'vscode';
+import { Api, type RawrApi } from './api';
 import { type Surfaces, register } from './commands';
 import { PacketTexts } from './model/packetTexts';
 import { type Status, failed, status } from './model/status';
@@ -14,6 +15,7 @@ import { offerInTerminals } from './server/terminals';
 import { Session, shown } from './session';
 import { OF_THE_SERVER, folders, settings } from './settings';
 import { setContexts } from './surface/contexts';
+import { copyDebugInformation } from './surface/debugInformation';
 import { DeadlineRedraw } from './surface/deadlineRedraw';
 import { DecisionView } from './surface/decisionView';
 import { Demo } from './surface/demo';
@@ -29,7 +31,7 @@ const KEEP_DRAFTS_MS = 14 * 24 * 60 * 60 * 1000;
 
 let supervisor: Supervisor<Connection> | undefined;
 
-export function activate(context: vscode.ExtensionContext): void {
+export function activate(context: vscode.ExtensionContext): RawrApi {
   if (vscode.l10n.bundle) l10n.config({ contents: vscode.l10n.bundle });
   const channels = openChannels(context);
   const threads = new Threads();
@@ -40,8 +42,10 @@ export function activate(context: vscode.ExtensionContext): void {
     view.refresh();
     surfaces.packets.refresh();
     setContexts(threads);
+    api.refresh(threads);
     redraw.schedule(threads.banners);
   };
+  const api = new Api();
   const redraw = new DeadlineRedraw(draw);
   const session = new Session(threads, draw);
   const packets = new PacketEditor(session, new PacketTexts(openDrafts(context)));
@@ -53,16 +57,23 @@ export function activate(context: vscode.ExtensionContext): void {
   const watching = new Watching(session, notices, surfaces, channels, context);
   const notice = new ServerNotice(context, channels.log);
   const stateChanged = (state: ServerState): void => {
-    session.failure = state.kind === 'failed' ? state.why : undefined;
+    session.failure = unavailable(state);
     notice.show(state);
     session.changed();
   };
   const started = new Supervisor(host(context, channels, watching, stateChanged));
   supervisor = started;
-  context.subscriptions.push(bar, view, ...Object.values(surfaces), started, watching, redraw);
+  context.subscriptions.push(api, bar, view, ...Object.values(surfaces), started, watching, redraw);
   context.subscriptions.push(register(session, surfaces), surfaces.decisions.register(), highlight());
-  context.subscriptions.push(...upkeep(started, context, watching, channels));
+  context.subscriptions.push(...upkeep(started, context, watching, channels, session));
   void shown(() => started.restart());
+  return api.exports;
+}
+
+/** Why there is no sidecar and none will come by itself. */
+function unavailable(state: ServerState): string | undefined {
+  if (state.kind === 'stopped') return l10n.t('The rawr sidecar is stopped.');
+  return state.kind === 'failed' ? state.why : undefined;
 }
 
 /** The drafts of this workspace, without old ones. */
@@ -92,7 +103,7 @@ function host(
     log: channels.log,
     find: () => find(places(context), system),
     create: async (binary, closed) => {
-      // Loaded lazily, because it is half of the bundle.
+      // Loaded lazily, because the language client is most of the code.
       const { Connection } = await import('./server/connection');
       return new Connection(binary, settings(), channels, closed);
     },
@@ -181,11 +192,17 @@ function upkeep(
   context: vscode.ExtensionContext,
   watching: Watching,
   channels: Channels,
+  session: Session,
 ): vscode.Disposable[] {
   const { workspace, commands } = vscode;
   const restart = (): Promise<void> => shown(() => started.restart());
   return [
     commands.registerCommand('rawr.restart', restart),
+    commands.registerCommand('rawr.start', restart),
+    commands.registerCommand('rawr.stop', () => shown(() => started.stop())),
+    commands.registerCommand('rawr.copyDebugInformation', () =>
+      shown(() => copyDebugInformation(session, context)),
+    ),
     commands.registerCommand('rawr.refresh', () => shown(() => watching.refresh())),
     commands.registerCommand('rawr.howToInstall', () => {
       const page = vscode.Uri.joinPath(context.extensionUri, 'media', 'install.md');

@@ -33,6 +33,12 @@ export function settings(): Settings {
   };
 }
 
+/** The home folder as arguments of the CLI. */
+export function homeArguments(): string[] {
+  const { home } = settings();
+  return home === '' ? [] : ['--home', home];
+}
+
 /** The folders that are open on the machine where the sidecar runs. */
 export function folders(): string[] {
   const open = vscode.workspace.workspaceFolders ?? [];

@@ -32,6 +32,8 @@ export interface Page {
   /** The decisions, latest last. The shown one may be older than all of them. */
   decisions: readonly Decision[];
   nowMs: number;
+  /** The language of the texts, for screen readers. */
+  language: string;
 }
 
 /**
@@ -63,7 +65,7 @@ export function decisionPage(page: Page): string {
     others(page),
   ];
   const head = `<meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="${POLICY}"><title>rawr</title><style>${STYLE}</style>`;
-  return `<!doctype html><html><head>${head}</head><body><main>${body.filter(Boolean).join('\n')}</main></body></html>`;
+  return `<!doctype html><html lang="${escape(page.language)}"><head>${head}</head><body><main>${body.filter(Boolean).join('\n')}</main></body></html>`;
 }
 
 function facts({ decision, name, threadId, nowMs }: Page): string[] {

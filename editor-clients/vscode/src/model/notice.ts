@@ -19,10 +19,17 @@ const BUTTONS: Choice[] = ['approve', 'compact_now', 'edit_packet', 'snooze'];
 
 export interface Button {
   title: string;
-  choice: Choice;
+  /** `mute` shows no more recommendations. */
+  choice: Choice | 'mute';
 }
 
-export function buttons({ headsUp: { choices } }: Banner): Button[] {
+export function buttons(banner: Banner): Button[] {
+  const answers = answerButtons(banner);
+  const isRecommended = answers.length > 0 && !banners.isOfSequence(banner);
+  return isRecommended ? [...answers, { title: l10n.t('Do Not Show Again'), choice: 'mute' }] : answers;
+}
+
+function answerButtons({ headsUp: { choices } }: Banner): Button[] {
   const offered = BUTTONS.flatMap((choice) => choices.find((one) => one.choice === choice) ?? []);
   return offered.map(({ choice, label }: OfferedChoice) => ({ title: words.translated(label), choice }));
 }

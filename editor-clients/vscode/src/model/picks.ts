@@ -1,6 +1,6 @@
 // The entries of the quick picks.
 import * as l10n from '@vscode/l10n';
-import type { Choice, Until } from '../protocol';
+import type { CapsuleSummary, Choice, Until } from '../protocol';
 import * as banners from './banner';
 import type { Banner } from './banner';
 import { name } from './name';
@@ -73,8 +73,32 @@ const UNTILS: Until[] = [
   { kind: 'released' },
 ];
 
-export function guardPicks(): PickEntry<Until>[] {
-  return UNTILS.map((until) => ({ label: words.until(until), value: until }));
+/** An end whose number the user types. */
+export type CountedEnd = { kind: 'count'; of: 'turns' | 'minutes' };
+
+export function guardPicks(): PickEntry<Until | CountedEnd>[] {
+  const fixed = UNTILS.map((until) => ({ label: words.until(until), value: until }));
+  return [
+    ...fixed,
+    { label: l10n.t('for a number of turns…'), value: { kind: 'count', of: 'turns' } },
+    { label: l10n.t('for a number of minutes…'), value: { kind: 'count', of: 'minutes' } },
+  ];
+}
+
+/** Undefined if the text is not a number that a guard can have. */
+export function counted({ of }: CountedEnd, text: string): Until | undefined {
+  if (!/^[1-9]\d{0,4}$/.test(text.trim())) return undefined;
+  const count = Number(text);
+  return of === 'turns' ? { kind: 'turns', turns: count } : { kind: 'minutes', minutes: count };
+}
+
+export function capsulePicks(capsules: readonly CapsuleSummary[], nowMs: number): PickEntry<string>[] {
+  return capsules.map(({ capsuleId, atMs, tokensBefore }) => ({
+    label: words.landed(tokensBefore, undefined) || l10n.t('tokens unknown'),
+    description: words.ago(atMs, nowMs),
+    detail: capsuleId,
+    value: capsuleId,
+  }));
 }
 
 export function threadPicks(threads: readonly Thread[]): PickEntry<Thread>[] {

@@ -41,7 +41,9 @@ export function status(thread: Thread | undefined, running: number, nowMs: numbe
   const now = banner && asks ? [banners.now(banner) || banners.title(banner)] : quietly(thread);
   const facts = [...words.pressure(percentRemaining, tier), ...now];
   const others = running - 1;
-  const spoken = [...facts, ...(banner && asks ? [banners.title(banner)] : []), ...more(others)];
+  const title = banner && asks ? banners.title(banner) : '';
+  const isSaid = facts.some((fact) => fact.endsWith(title));
+  const spoken = [...facts, ...(isSaid ? [] : [title]), ...more(others)];
   return {
     text: `${asks ? '$(warning)' : circle(percentRemaining)} rawr ${facts.join(' · ')}${others > 0 ? ` +${others}` : ''}`,
     label: l10n.t('rawr, {0}: {1}', name(thread), spoken.join(', ')),

@@ -31,10 +31,20 @@ export interface About {
   directiveId?: string;
   decisionId?: string;
   sequenceId?: string;
+  /** The saved state before a compaction. */
+  capsuleId?: string;
 }
 
+/** The threads that run come first. */
 export function rows(threads: Threads, nowMs: number): Row[] {
-  return threads.all.map((thread) => threadRow(thread, nowMs));
+  const running = threads.all.filter(runs);
+  const ended = threads.all.filter((thread) => !runs(thread));
+  return [...running, ...ended].map((thread) => threadRow(thread, nowMs));
+}
+
+/** The text for screen readers, which read out a separator. */
+export function spoken({ label, description }: Row): string {
+  return [label, description?.replaceAll(' · ', ', ')].filter(Boolean).join(', ');
 }
 
 function threadRow(thread: Thread, nowMs: number): Row {
@@ -241,15 +251,15 @@ function ofDecision(threadId: string, decision: Decision, nowMs: number, kept: S
   if (compaction?.packetAuthor)
     lines.push(l10n.t('The packet is written by {0}.', words.author(compaction.packetAuthor)));
   lines.push(...(compaction?.packetAdded ?? []).map((fact) => l10n.t('Added by rawr: {0}', fact)));
-  if (sequenceId !== undefined && kept.has(sequenceId))
-    lines.push(l10n.t('Restore with: rawr restore {0}', sequenceId));
+  const capsuleId = sequenceId !== undefined && kept.has(sequenceId) ? sequenceId : undefined;
+  if (capsuleId !== undefined) lines.push(l10n.t('Restore with: rawr restore {0}', capsuleId));
   return {
     id: `${threadId}/compaction/${decisionId}`,
     label: figures || status,
     description: [...(figures ? [status] : []), words.ago(decision.atMs, nowMs)].join(' · '),
     tooltip: lines.join('\n'),
     icon: compaction?.status === 'failed' ? 'error' : 'fold',
-    context: 'compaction',
-    about: { threadId, decisionId, sequenceId },
+    context: capsuleId === undefined ? 'compaction' : 'compaction.kept',
+    about: { threadId, decisionId, sequenceId, capsuleId },
   };
 }

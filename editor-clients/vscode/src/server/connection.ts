@@ -1,7 +1,9 @@
 // A running sidecar behind `vscode-languageclient`. The supervisor decides when to start it.
+import { homedir } from 'node:os';
 import * as vscode from 'vscode';
 import {
   CloseAction,
+  type DocumentFilter,
   ErrorAction,
   type ExecuteCommandSignature,
   LanguageClient,
@@ -15,6 +17,7 @@ import type { Disposable, Sidecar } from '../sidecar';
 import type { Settings } from '../settings';
 import type { Found } from './binary';
 import { protocolVersion } from './compatibility';
+import { possibleHomes } from './homes';
 import { showServed } from './showServed';
 import type { Process } from './supervisor';
 
@@ -22,9 +25,17 @@ type ShowDocumentMiddleware = NonNullable<NonNullable<Middleware['window']>['sho
 
 /** The documents that may be sent to the sidecar, which ignores those that are not rawr's. */
 const DOCUMENTS = [
-  { scheme: 'file', pattern: '**/{rawr,.rawr,config}.toml' },
+  { scheme: 'file', pattern: '**/{rawr,.rawr}.toml' },
   { scheme: 'file', pattern: '**/auto-compact/*.md' },
 ];
+
+/** Codex's `config.toml` in a folder that may be the home, and in no other, because many programs have such a file. */
+function configDocuments(settings: Settings): DocumentFilter[] {
+  return possibleHomes(settings.home, process.env, homedir()).map((home) => ({
+    scheme: 'file',
+    pattern: { baseUri: vscode.Uri.file(home).toString(), pattern: 'config.toml' },
+  }));
+}
 
 export interface Channels {
   log: vscode.LogOutputChannel;
@@ -56,7 +67,7 @@ const shownHere: ShowDocumentMiddleware = async (params, token, next) => {
 
 function options(settings: Settings, channels: Channels, closed: () => void): LanguageClientOptions {
   return {
-    documentSelector: DOCUMENTS,
+    documentSelector: [...DOCUMENTS, ...configDocuments(settings)],
     initializationOptions: settings.home === '' ? {} : { home: settings.home },
     outputChannel: channels.log,
     ...(settings.trace ? { traceOutputChannel: channels.trace() } : {}),

@@ -1,7 +1,7 @@
 // Creates the configuration and the prompts with `rawr init`, which keeps existing files.
 import * as l10n from '@vscode/l10n';
 import * as vscode from 'vscode';
-import { settings } from '../settings';
+import { homeArguments } from '../settings';
 import type { Found } from './binary';
 import { run } from './run';
 
@@ -11,7 +11,6 @@ const WITHIN_MS = 20_000;
 export async function created(missing: string, binary: Found): Promise<boolean> {
   const create = l10n.t('Create');
   if ((await vscode.window.showInformationMessage(missing, create)) !== create) return false;
-  const { home } = settings();
-  await run(binary.path, ['init', ...(home === '' ? [] : ['--home', home])], WITHIN_MS);
+  await run(binary.path, ['init', ...homeArguments()], WITHIN_MS);
   return true;
 }

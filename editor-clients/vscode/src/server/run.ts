@@ -12,3 +12,12 @@ export function run(path: string, args: readonly string[], withinMs: number): Pr
     });
   });
 }
+
+/** The output of a program, also of one that fails; its error if it has none. */
+export function output(path: string, args: readonly string[], withinMs: number): Promise<string> {
+  return new Promise((resolve) => {
+    execFile(path, args, { timeout: withinMs }, (error, stdout, stderr) => {
+      resolve(stdout.trim() || stderr.trim() || (error?.message ?? ''));
+    });
+  });
+}

@@ -46,6 +46,7 @@ export class Supervisor<P extends Process> {
   private process: P | undefined;
   private timer: NodeJS.Timeout | undefined;
   private startedAt = 0;
+  private isStopped = false;
 
   constructor(private readonly host: SupervisorHost<P>) {}
 
@@ -56,11 +57,12 @@ export class Supervisor<P extends Process> {
     return this.restarts.run();
   }
 
+  /** Stops the sidecar, or what would start it, until a restart. */
   async stop(): Promise<void> {
+    this.isStopped = true;
     clearTimeout(this.timer);
     const { process } = this;
-    if (!process) return;
-    await this.end(process);
+    if (process) await this.end(process);
     this.host.stateChanged({ kind: 'stopped' });
   }
 
@@ -69,16 +71,22 @@ export class Supervisor<P extends Process> {
   }
 
   private async startAgain(): Promise<void> {
-    await this.stop();
+    if (this.process) await this.stop();
+    this.isStopped = false;
     this.host.stateChanged({ kind: 'starting' });
     try {
       const binary = await this.host.find();
       this.host.log.info(`${binary.path} (${binary.origin}), version ${binary.version}`);
-      await this.start(binary);
+      if (!this.wasStopped()) await this.start(binary);
     } catch (error) {
       if (error instanceof NoBinary) this.fail('missing', error.message);
       else this.fail('crashed', l10n.t('Failed to start {0}: {1}', 'rawr', said(error)));
     }
+  }
+
+  /** Whether it was stopped, also during a wait. */
+  private wasStopped(): boolean {
+    return this.isStopped;
   }
 
   private async start(binary: Found): Promise<void> {

@@ -87,7 +87,9 @@ export class DecisionView implements vscode.WebviewPanelSerializer, vscode.Dispo
       this.session.ask('rawr/decision/list', { threadId, limit: DECISIONS }),
     ]);
     const shown = thread ? name(thread) : threadId;
-    const html = decisionPage({ threadId, name: shown, decision, decisions, nowMs: Date.now() });
+    const language = vscode.l10n.bundle ? vscode.env.language : 'en';
+    const page = { threadId, name: shown, decision, decisions, nowMs: Date.now(), language };
+    const html = decisionPage(page);
     return { decision, title: l10n.t('Decision in {0}', shown), html };
   }
 

@@ -57,9 +57,17 @@ export class Notices {
     this.told.add(key);
     void show(banner, notice(banner, threads.get(threadId)), items).then((item) => {
       if (!item) return;
-      void vscode.commands.executeCommand('rawr.answerWith', { threadId, sequenceId, choice: item.choice });
+      if (item.choice === 'mute') void mute();
+      else
+        void vscode.commands.executeCommand('rawr.answerWith', { threadId, sequenceId, choice: item.choice });
     });
   }
+}
+
+/** Only announced compactions are told from now on. */
+async function mute(): Promise<void> {
+  const all = vscode.workspace.getConfiguration('rawr');
+  await all.update('notifications', 'sequences', vscode.ConfigurationTarget.Global);
 }
 
 function show(banner: Banner, text: string, items: Button[]): Thenable<Button | undefined> {

@@ -3,7 +3,15 @@ import * as l10n from '@vscode/l10n';
 import * as vscode from 'vscode';
 import type { Banner } from '../model/banner';
 import { name } from '../model/name';
-import { type PickEntry, answerHead, answerPicks, guardPicks, threadPicks } from '../model/picks';
+import {
+  type CountedEnd,
+  type PickEntry,
+  answerHead,
+  answerPicks,
+  counted,
+  guardPicks,
+  threadPicks,
+} from '../model/picks';
 import type { Thread } from '../model/threads';
 import type { Choice, Until } from '../protocol';
 
@@ -20,7 +28,27 @@ export function pickAnswer(banner: Banner, thread: Thread): Promise<Choice | und
   return pick(answerPicks(banner), { title, placeHolder: text });
 }
 
-export function pickGuardEnd(thread: Thread): Promise<Until | undefined> {
+export interface GuardChoice {
+  until: Until;
+  note?: string;
+}
+
+/** The end of a guard, and why it is set. Undefined if the user leaves one of the questions. */
+export async function pickGuard(thread: Thread): Promise<GuardChoice | undefined> {
   const title = l10n.t('{0}: do not compact …', name(thread));
-  return pick(guardPicks(), { title, placeHolder: l10n.t('No compaction …') });
+  const end = await pick(guardPicks(), { title, placeHolder: l10n.t('No compaction …') });
+  const until = end?.kind === 'count' ? await askCount(title, end) : end;
+  if (!until) return undefined;
+  const prompt = l10n.t('Why? The note is shown with the guard. Press Enter for none.');
+  const note = await vscode.window.showInputBox({ title, prompt });
+  if (note === undefined) return undefined;
+  return { until, ...(note.trim() === '' ? {} : { note: note.trim() }) };
+}
+
+async function askCount(title: string, end: CountedEnd): Promise<Until | undefined> {
+  const prompt = end.of === 'turns' ? l10n.t('Number of turns') : l10n.t('Number of minutes');
+  const validateInput = (text: string): string | undefined =>
+    counted(end, text) ? undefined : l10n.t('Enter a whole number from 1 to 99999.');
+  const text = await vscode.window.showInputBox({ title, prompt, validateInput });
+  return text === undefined ? undefined : counted(end, text);
 }

@@ -3,7 +3,7 @@ import * as l10n from '@vscode/l10n';
 import * as vscode from 'vscode';
 import { isOfSequence } from '../model/banner';
 import { reconcile } from '../model/rowChanges';
-import { type Row, rows } from '../model/tree';
+import { type Row, rows, spoken } from '../model/tree';
 import type { Threads } from '../model/threads';
 
 export class ThreadsView implements vscode.TreeDataProvider<Row>, vscode.Disposable {
@@ -48,11 +48,10 @@ export class ThreadsView implements vscode.TreeDataProvider<Row>, vscode.Disposa
         row.icon,
         row.color ? new vscode.ThemeColor(row.color) : undefined,
       );
-    const spoken = [row.label, row.description].filter(Boolean).join(', ');
-    item.accessibilityInformation = { label: spoken };
+    item.accessibilityInformation = { label: spoken(row) };
     if (row.context === 'decision')
       item.command = { command: 'rawr.explain', title: '', arguments: [row.about] };
-    if (row.context === 'compaction' && row.about.sequenceId !== undefined)
+    if (row.context.startsWith('compaction') && row.about.sequenceId !== undefined)
       item.command = { command: 'rawr.openPacket', title: '', arguments: [row.about] };
     if (row.context.startsWith('banner'))
       item.command = { command: 'rawr.answer', title: '', arguments: [row.about] };

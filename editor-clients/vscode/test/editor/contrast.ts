@@ -12,7 +12,8 @@ export function contrastOf(element: Element): number {
   for (let at: Element | null = element; at; at = at.parentElement)
     backgrounds.push(parsed(getComputedStyle(at).backgroundColor));
   const background = backgrounds.reduceRight((behind, color) => over(color, behind), [255, 255, 255]);
-  const foreground = over(parsed(getComputedStyle(element).color), background);
+  const { color, fill } = getComputedStyle(element);
+  const foreground = over(parsed(element instanceof SVGElement ? fill : color), background);
   const luminance = (color: number[]): number => {
     const [r = 0, g = 0, b = 0] = color
       .map((value) => value / 255)

@@ -17,11 +17,13 @@ import { type BrowserContext, type Frame, type Locator, type Page, chromium } fr
 import type { SequenceRespondParams } from '../../src/protocol';
 import { contrastOf } from './contrast';
 import { Model, WINDOW } from './model';
+import { processesBelow } from './processes';
+import { PATIENCE, succeeds, until } from './waiting';
+
+export { succeeds, until };
 
 export const ROOT = process.cwd();
 export const SHOTS = path.join(ROOT, 'dist', 'screenshots');
-/** Timeout of a wait, long enough for a busy machine. */
-export const PATIENCE = 60_000;
 
 const NO_GALLERY = '{"serviceUrl":"http://127.0.0.1:9/none","itemUrl":"http://127.0.0.1:9/none"}';
 const USER_SETTINGS = {
@@ -38,22 +40,6 @@ export function rawr(): string {
   const binary = process.env['RAWR_UNDER_TEST'];
   if (!binary) throw new Error('RAWR_UNDER_TEST must name the rawr binary');
   return path.resolve(binary);
-}
-
-export async function until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
-  const end = Date.now() + PATIENCE;
-  while (!(await holds())) {
-    if (Date.now() > end) throw new Error(`${what} did not come`);
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-}
-
-/** Whether an action succeeded on a page that may be redrawn at any time. */
-export async function succeeds(work: Promise<unknown>): Promise<boolean> {
-  return work.then(
-    () => true,
-    () => false,
-  );
 }
 
 function freePort(): Promise<number> {
@@ -415,17 +401,7 @@ export class Lab {
 
   /** The processes of the editor whose command line contains this. */
   processes(text: string): number[] {
-    const listed = execFileSync('ps', ['-eo', 'pid=,ppid=,args='], { encoding: 'utf8' }).split('\n');
-    const processes = listed.flatMap((line) => {
-      const [, pid, parent, args] = /^\s*(\d+)\s+(\d+)\s+(.*)$/.exec(line) ?? [];
-      return args === undefined ? [] : [{ pid: Number(pid), parent: Number(parent), args }];
-    });
-    const below = new Set([this.server?.pid]);
-    for (let size = 0; size !== below.size;) {
-      size = below.size;
-      for (const { pid, parent } of processes) if (below.has(parent)) below.add(pid);
-    }
-    return processes.filter(({ pid, args }) => below.has(pid) && args.includes(text)).map(({ pid }) => pid);
+    return processesBelow(this.server?.pid, text);
   }
 
   /** Reloads the window. */
@@ -439,9 +415,23 @@ export class Lab {
     // A palette that was opened before the extension was loaded lacks its commands.
     await until(title, async () => {
       await this.page.keyboard.press('F1');
-      await this.page.locator('.quick-input-widget input').fill(`>${title}`);
+      // A webview that is being loaded ignores the key.
+      const input = this.page.locator('.quick-input-widget input');
+      if (!(await succeeds(input.fill(`>${title}`, { timeout: 3_000 })))) return false;
       const isThere = await succeeds(row.waitFor({ timeout: 3_000 }));
       await (isThere ? row.click() : this.page.keyboard.press('Escape'));
+      return isThere;
+    });
+  }
+
+  /** Runs a command from the palette, with the keyboard only. */
+  async typeCommand(title: string): Promise<void> {
+    const row = this.page.locator('.quick-input-list .monaco-list-row.focused').filter({ hasText: title });
+    await until(title, async () => {
+      await this.page.keyboard.press('F1');
+      await this.page.keyboard.type(title);
+      const isThere = await succeeds(row.waitFor({ timeout: 3_000 }));
+      await this.page.keyboard.press(isThere ? 'Enter' : 'Escape');
       return isThere;
     });
   }

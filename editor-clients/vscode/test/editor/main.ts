@@ -1,22 +1,27 @@
-// End-to-end tests in real editors, with the packaged extension and the real binary. `npm run test:editor [floor] [newest]`.
+// End-to-end tests in real editors, with the packaged extension and the real binary. `npm run test:editor` runs all;
+// RAWR_EDITORS="floor newest" and RAWR_JOURNEYS="threads prompts" select some.
 import path from 'node:path';
 import { describe } from 'node:test';
 import { ROOT } from './lab';
+import * as accessibility from './accessibility';
 import * as activation from './activation';
 import * as firstRun from './firstRun';
+import * as pictures from './pictures';
 import * as places from './places';
 import * as prompts from './prompts';
 import * as threads from './threads';
+import * as tools from './tools';
 
-const chosen = (process.env['RAWR_EDITORS'] ?? 'floor newest').split(' ');
+const JOURNEYS = { activation, firstRun, threads, tools, accessibility, prompts, places, pictures };
 
-for (const which of chosen) {
+const words = (name: string): string[] | undefined => process.env[name]?.split(' ');
+const editors = words('RAWR_EDITORS') ?? ['floor', 'newest'];
+const chosen = words('RAWR_JOURNEYS') ?? Object.keys(JOURNEYS);
+
+for (const which of editors) {
   const editor = path.join(ROOT, '.editors', which);
   describe(`VS Code, ${which}`, { concurrency: false }, () => {
-    describe('activation', { concurrency: false }, () => activation.journeys(editor));
-    describe('first run', { concurrency: false }, () => firstRun.journeys(editor));
-    describe('threads', { concurrency: false }, () => threads.journeys(editor));
-    describe('prompts', { concurrency: false }, () => prompts.journeys(editor));
-    describe('places', { concurrency: false }, () => places.journeys(editor));
+    for (const [name, { journeys }] of Object.entries(JOURNEYS))
+      if (chosen.includes(name)) describe(name, { concurrency: false }, () => journeys(editor));
   });
 }

@@ -1,19 +1,12 @@
 // Where the binary comes from, and the message without one.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import {
-  chmodSync,
-  copyFileSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
 import { Lab, type Options, ROOT, rawr } from './lab';
+import { useTheme } from './themes';
 
 async function inWindow(editor: string, options: Options, look: (lab: Lab) => Promise<void>): Promise<void> {
   const lab = await Lab.open(editor, options);
@@ -33,25 +26,17 @@ async function showsAThread(lab: Lab): Promise<void> {
   await lab.says(lab.bar, '45% left · asap');
 }
 
-/** The package for this platform. */
+/** The package for this platform, beside the one in dist/. */
 export function withTheBinaryInside(): string {
   const target = `${process.platform}-${process.arch}`;
-  const args = ['scripts/package.mjs', '--binary', rawr(), '--target', target];
+  const file = path.join(ROOT, 'dist', 'test', `rawr-${target}.vsix`);
+  const args = ['scripts/package.mjs', '--binary', rawr(), '--target', target, '--out', file];
   execFileSync(process.execPath, args, { cwd: ROOT, stdio: 'pipe' });
-  return path.join(ROOT, 'dist', `rawr-${target}.vsix`);
+  return file;
 }
 
 /** The files of the themes of most users. */
 const THEMES = ['dark_modern', 'light_modern', 'dark_plus', 'light_plus'];
-
-/** A theme's id, which differs between editors. */
-function themeId(editor: string, file: string): string {
-  const manifest = path.join(editor, 'vscode', 'extensions', 'theme-defaults', 'package.json');
-  const { contributes } = JSON.parse(readFileSync(manifest, 'utf8')) as {
-    contributes: { themes: { id: string; path: string }[] };
-  };
-  return contributes.themes.find((theme) => theme.path.endsWith(`/${file}.json`))?.id ?? '';
-}
 
 export function journeys(editor: string): void {
   test('the package of a platform includes its binary', async () => {
@@ -108,12 +93,7 @@ export function journeys(editor: string): void {
     await inWindow(editor, {}, async (lab) => {
       await showsAThread(lab);
       for (const theme of THEMES) {
-        const user = {
-          'workbench.colorTheme': themeId(editor, theme),
-          'window.autoDetectColorScheme': false,
-        };
-        await lab.changeUserSettings(user);
-        await lab.page.locator(`.monaco-workbench[class*="themes-${theme}-json"]`).waitFor();
+        await useTheme(lab, editor, theme);
         await lab.openThreads();
         const icon = lab.rows.first().locator('.custom-view-tree-node-item-icon');
         const ratios = { bar: await lab.contrast(lab.bar.locator('a')), icon: await lab.contrast(icon) };

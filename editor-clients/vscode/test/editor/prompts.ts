@@ -1,5 +1,6 @@
 // A prompt in the editor: diagnostics while typing, and its preview.
-import { appendFileSync } from 'node:fs';
+import assert from 'node:assert/strict';
+import { appendFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { after, afterEach, before, test } from 'node:test';
 import { Lab, succeeds, until } from './lab';
@@ -67,6 +68,30 @@ export function journeys(editor: string): void {
     });
     await lab.shot('toml');
     await page.keyboard.press('Control+Z');
+  });
+
+  test('the config.toml of Codex is checked, and that of another program is not', async () => {
+    const { page } = lab;
+    const mistake = '[rawr_auto_compaction]\nmode = "no"\n';
+    for (const folder of [lab.home, lab.folder]) writeFileSync(path.join(folder, 'config.toml'), mistake);
+    await lab.command('View: Close All Editors');
+    const picks = page.locator('.quick-input-list .monaco-list-row');
+    await page.keyboard.press('Control+p');
+    await page.locator('.quick-input-widget input').fill('config.toml');
+    await picks.filter({ hasText: 'config.toml' }).first().click();
+    await lab.says(page.locator('.tab.active'), 'config.toml');
+    await lab.command('View: Split Editor Right');
+    await until('the file of Codex', async () => {
+      await lab.command('Rawr: Open the Configuration…');
+      const file = picks.filter({ hasText: path.join(lab.home, 'config.toml') });
+      if (await succeeds(file.click({ timeout: 3_000 }))) return true;
+      await page.keyboard.press('Escape');
+      return false;
+    });
+    const [others, codex] = [0, 1].map((at) => page.locator('.editor-group-container').nth(at));
+    await codex?.locator('.squiggly-warning, .squiggly-error').first().waitFor();
+    assert.equal(await others?.locator('.squiggly-warning, .squiggly-error').count(), 0);
+    await lab.command('View: Close All Editors');
   });
 
   test('a prompt that another program saves is used without a message', async () => {

@@ -283,8 +283,11 @@ export function journeys(editor: string): void {
     const thread = lab.rows.filter({ hasText: '45% left · asap · Idle' }).first();
     await lab.menu(thread, 'Do Not Compact Until…');
     await lab.choose('until the next commit');
+    await lab.says(lab.page.locator('.quick-input-widget'), 'The note is shown with the guard');
+    await lab.page.locator('.quick-input-widget input').fill('ask the owl');
+    await lab.page.keyboard.press('Enter');
     const guard = lab.rows.filter({ hasText: 'No compaction until the next commit' });
-    await guard.waitFor();
+    await lab.says(guard, 'ask the owl');
     await lab.menu(thread, 'Pin an Instruction…');
     await lab.page.locator('.quick-input-widget input').fill('Ask the owl first');
     await lab.page.keyboard.press('Enter');

@@ -39,6 +39,9 @@ describe('the message of a banner', () => {
     const choices = (of: Banner): string[] => buttons(of).map(({ choice }) => choice);
     assert.deepEqual(choices(banner()), ['edit_packet', 'snooze']);
     assert.deepEqual(choices({ threadId: 't', headsUp: APPROVAL }), ['approve', 'edit_packet', 'snooze']);
+    const recommended = banner({ stage: 'recommended', progress: undefined });
+    assert.equal(choices(recommended).at(-1), 'mute');
+    assert.ok(!choices(banner()).includes('mute'));
     assert.deepEqual(buttons(banner())[0], { title: 'Edit', choice: 'edit_packet' });
   });
 

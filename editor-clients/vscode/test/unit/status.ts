@@ -64,6 +64,14 @@ describe('the status bar', () => {
     assert.equal(late?.answers, false);
   });
 
+  test('is read out with the title of the banner, once', () => {
+    const label = (more: Parameters<typeof headsUp>[0]): string | undefined =>
+      status({ summary: summary(), banner: banner(more) }, 1, NOW)?.label;
+    assert.equal(label({}), 'rawr, parser: 62% left, ready, 2 of 4: The step, The title');
+    const progress = { step: 1, of: 4, label: 'The title' };
+    assert.equal(label({ progress }), 'rawr, parser: 62% left, ready, 1 of 4: The title');
+  });
+
   test('its tooltip does not change each second', () => {
     const asking = {
       summary: summary(),

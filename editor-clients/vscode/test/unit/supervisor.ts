@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, mock, test } from 'node:test';
 import { PROTOCOL_VERSION } from '../../src/protocol';
-import { NoBinary } from '../../src/server/binary';
+import { type Found, NoBinary } from '../../src/server/binary';
 import { protocolVersion } from '../../src/server/compatibility';
 import { type Process, type ServerState, type SupervisorHost, Supervisor } from '../../src/server/supervisor';
 
@@ -86,6 +86,22 @@ describe('the supervisor', () => {
     );
     await supervisor.stop();
     assert.equal(states.at(-1)?.kind, 'stopped');
+  });
+
+  test('starts nothing after a stop, until it is restarted', async () => {
+    let found: (binary: Found) => void = () => undefined;
+    const find = (): Promise<Found> => new Promise((resolve) => (found = resolve));
+    const { supervisor, started, states } = lab(() => undefined, { find });
+    const binary: Found = { path: '/bin/rawr', origin: 'path', version: '0.0.1' };
+    const restart = supervisor.restart();
+    await supervisor.stop();
+    found(binary);
+    await restart;
+    assert.deepEqual([started.length, states.at(-1)?.kind], [0, 'stopped']);
+    const again = supervisor.restart();
+    found(binary);
+    await again;
+    assert.deepEqual([started.length, states.at(-1)?.kind], [1, 'running']);
   });
 
   test('stops a sidecar whose threads cannot be watched, and gives up with one failure', async () => {

@@ -5,10 +5,10 @@ import { decisionPage, isOutdated } from '../../src/model/decisionPage';
 import { packetLine, packetState } from '../../src/model/packet';
 import { type Thread, Threads } from '../../src/model/threads';
 import { timeline } from '../../src/model/timeline';
-import { type Row, rows } from '../../src/model/tree';
+import { type Row, rows, spoken } from '../../src/model/tree';
 import * as words from '../../src/model/words';
 import type { Decision } from '../../src/protocol';
-import { NOW, PROPOSAL, changed, decision, details, headsUp, summary } from './samples';
+import { NOW, PROPOSAL, TRIGGER, changed, decision, details, headsUp, summary } from './samples';
 
 function banner(more: Parameters<typeof headsUp>[0] = {}): Banner {
   return { threadId: 't', headsUp: headsUp(more) };
@@ -69,6 +69,31 @@ describe('the tree', () => {
     );
     assert.equal(row.label, '5,494 → 538 tokens');
     assert.match(row.tooltip ?? '', /Added by rawr: open: x/);
+  });
+
+  test('a compaction whose state was kept can be restored', () => {
+    const threads = new Threads();
+    threads.listed([summary()]);
+    const compaction = { status: 'completed' as const, packetAdded: [] };
+    const capsule = { capsuleId: 's1', atMs: NOW, hasHistory: true, threadId: 't', trigger: TRIGGER };
+    threads.looked({ ...details({}, [decision({ compaction })]), capsules: [capsule] });
+    const row = find(rows(threads, NOW), 't/compaction/d1');
+    assert.deepEqual([row.context, row.about.capsuleId], ['compaction.kept', 's1']);
+  });
+
+  test('threads that run come first', () => {
+    const threads = new Threads();
+    const ended = summary({ threadId: 'ended', owner: undefined, updatedAtMs: NOW });
+    threads.listed([ended, summary()]);
+    assert.deepEqual(
+      rows(threads, NOW).map(({ about }) => about.threadId),
+      ['t', 'ended'],
+    );
+  });
+
+  test('is read out without separators', () => {
+    const [row] = shown({});
+    assert.equal(row && spoken(row), 'parser, 62% left, ready, Idle');
   });
 
   test('a compaction by the host is shown as well', () => {
@@ -162,7 +187,7 @@ describe('the packet', () => {
 
 describe('the decision view', () => {
   const page = (of: Decision, decisions = [of]): string =>
-    decisionPage({ threadId: 't', name: 'parser', decision: of, decisions, nowMs: NOW });
+    decisionPage({ threadId: 't', name: 'parser', decision: of, decisions, nowMs: NOW, language: 'en' });
 
   test('a page pinned to a decision is drawn again only after that decision changed', () => {
     assert.equal(isOutdated('d1', decision(), decision()), false);
