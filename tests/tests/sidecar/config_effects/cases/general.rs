@@ -347,7 +347,7 @@ pub fn cases() -> Vec<KeyCase> {
             then(commit(ASAP), &[DO]),
             expect![[r#"
                 - perform compact for rawr
-                + perform compact for rawr, packet only
+                + perform compact for rawr, packetOnly true
             "#]],
         ),
         case("auto_compact.enabled", "true", says(EMERGENCY, LOOKED), expect![[r#"
