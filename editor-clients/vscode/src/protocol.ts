@@ -22,6 +22,8 @@ export type Action = {
   local?: boolean;
   /** The model to compact with, if another than the thread's. */
   model?: string;
+  /** The packet takes the place of the host's summary: the host need not write one. */
+  packetOnly?: boolean;
   /** How hard that model is to think. */
   reasoningEffort?: string;
   /** What led to it, for the host's own records. */
@@ -1199,6 +1201,8 @@ export type PendingAction = {
   local?: boolean;
   /** The model to compact with, if another than the thread's. */
   model?: string;
+  /** The packet takes the place of the host's summary: the host need not write one. */
+  packetOnly?: boolean;
   /** How hard that model is to think. */
   reasoningEffort?: string;
   /** What led to it, for the host's own records. */

@@ -1,6 +1,7 @@
 //! `rawr claude-mod`, started by rawr's plugin in Claude Code: runs that session with rawr. The plugin writes the session to
 //! standard input, posts events to a socket, and reads orders from standard output.
 
+mod listener;
 mod screen;
 
 use std::io::{ErrorKind, Read};
@@ -12,15 +13,14 @@ use serde_json::Map;
 use tokio::io::AsyncWriteExt;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
+use self::listener::{ModEndpoint, listen};
 use self::screen::ScreenReporter;
 use super::attach::orphaned;
 use super::common::{CommonOptions, prompt};
 use crate::render::causes;
 use rawr_host::drive::{Drive, DriveError, PromptQueue};
 use rawr_host::host::HostError;
-use rawr_host::host::claude_mod::{
-    ClaudeMod, ModEndpoint, ModOrder, ModScreen, ModSession, listen,
-};
+use rawr_host::host::claude_mod::{ClaudeMod, ModOrder, ModScreen, ModSession};
 use rawr_host::sidecar::Launch;
 use rawr_host::stop::{HUNG_UP, StopRequest};
 

@@ -1,6 +1,5 @@
 //! A session of Claude Code that its user runs, joined from inside: rawr's plugin reports what happens and carries out orders.
 
-mod listener;
 mod message;
 mod record;
 mod turns;
@@ -15,7 +14,6 @@ use rawr_protocol::{Host, HostCapabilities, PendingAction};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 use tokio::time::timeout;
 
-pub use self::listener::{ModEndpoint, listen};
 pub use self::message::{
     ModAnswer, ModBand, ModButton, ModCompactionTrigger, ModEvent, ModOrder, ModQuestion,
     ModScreen, ModSession, ModTurnEnd,

@@ -14,6 +14,7 @@
 ---@field kind 'compact'
 ---@field local? boolean Compact without the provider, whose compaction freed too little (docs/spec/built-in-compaction.md#failures).
 ---@field model? string The model to compact with, if another than the thread's.
+---@field packetOnly? boolean The packet takes the place of the host's summary: the host need not write one.
 ---@field reasoningEffort? string How hard that model is to think.
 ---@field trigger rawr.CompactionTrigger What led to it, for the host's own records.
 ---@field verbosity? string How much that model is to write.

@@ -10,22 +10,23 @@ use hyper::body::{Bytes, Incoming};
 use hyper::service::service_fn;
 use hyper::{Request, Response, StatusCode};
 use hyper_util::rt::TokioIo;
+use serde::Deserialize;
 use tokio::net::UnixListener;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use tokio::time::{sleep, timeout};
 
-use super::message::{ModAnswer, ModEvent, ModQuestion};
-use crate::drive::{HoldReply, HoldReplySender, HoldsBy, TypedMessage};
+use rawr_host::drive::{HoldReply, HoldReplySender, HoldsBy, TypedMessage};
+use rawr_host::host::claude_mod::{ModAnswer, ModEvent, ModQuestion};
 
 /// Where requests lead.
 #[derive(Debug, Clone)]
-pub struct ModEndpoint {
+pub(super) struct ModEndpoint {
     /// For events.
-    pub events: UnboundedSender<ModEvent>,
+    pub(super) events: UnboundedSender<ModEvent>,
     /// For messages that the user typed.
-    pub typed: UnboundedSender<TypedMessage>,
+    pub(super) typed: UnboundedSender<TypedMessage>,
     /// Instructions for the summary of a compaction that rawr did not start.
-    pub instructions: String,
+    pub(super) instructions: String,
 }
 
 /// The longest request. Tool results are cut by the plugin; a message of the user is not.
@@ -38,11 +39,7 @@ const PATIENCE: Duration = Duration::from_secs(2);
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// Listens until the future is dropped.
-///
-/// # Errors
-///
-/// Fails if the socket cannot be made.
-pub fn listen(
+pub(super) fn listen(
     path: &Path,
     endpoint: ModEndpoint,
 ) -> io::Result<impl Future<Output = ()> + Send + use<>> {
@@ -64,7 +61,7 @@ pub fn listen(
     })
 }
 
-#[derive(serde::Deserialize)]
+#[derive(Deserialize)]
 #[serde(untagged)]
 enum ModRequest {
     Question(ModQuestion),
