@@ -140,10 +140,12 @@ fn find() -> anyhow::Result<Option<FoundPlugin>> {
     let project = [read(&here.join("settings.json"))?, read(&here.join("settings.local.json"))?];
     let program = user.plugin_configs.get(&id).and_then(|config| config.options.path.clone());
     let layers = || std::iter::once(&user).chain(&project);
-    let enabled =
+    let mut enabled =
         layers().filter_map(|settings: &PluginSettings| settings.enabled_plugins.get(&id));
     Ok(Some(FoundPlugin {
-        is_enabled: enabled.last().is_some_and(|value| *value != serde_json::Value::Bool(false)),
+        is_enabled: enabled
+            .next_back()
+            .is_some_and(|value| *value != serde_json::Value::Bool(false)),
         are_hooks_disabled: layers().any(|settings| settings.disable_all_hooks),
         version: copies.last().map(|copy| copy.version.clone()).unwrap_or_default(),
         program: program.filter(|path| !path.is_empty()).unwrap_or_else(|| "rawr".to_owned()),
