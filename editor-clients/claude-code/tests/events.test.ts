@@ -187,6 +187,28 @@ check('a compaction that rawr orders is reported', async ($, on) => {
   expect(it.posted).toEqual([{ event: 'done', id: 3, tokensAfter: 4_000 }])
 })
 
+check('the history is replaced by the text of rawr alone, and only once', async ($, on) => {
+  const it = fake(on)
+  await open($, it)
+  let after: unknown
+  it.compactCommand = async () => {
+    after = await $.session.compact({ trigger: 'manual', messages: MESSAGES } as never)
+  }
+  await it.print({ order: 'compact', id: 3, instructions: '', replacement: 'the packet' })
+  expect(after).toMatchObject({ messages: [{ role: 'user', text: 'the packet' }] })
+  expect(it.compacted).toEqual([])
+  expect(it.posted).toEqual([{ event: 'done', id: 3 }])
+  await compact($, { trigger: 'manual' })
+  expect(it.compacted).toHaveLength(1)
+})
+
+check('a history that was not replaced is reported', async ($, on) => {
+  const it = fake(on)
+  await open($, it)
+  await it.print({ order: 'compact', id: 3, instructions: '', replacement: 'the packet' })
+  expect(it.posted).toEqual([{ event: 'done', id: 3, error: 'Claude Code did not compact' }])
+})
+
 check('an order that is not carried out is reported', async ($, on) => {
   const it = fake(on)
   await open($, it)

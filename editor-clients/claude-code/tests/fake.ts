@@ -38,6 +38,8 @@ export interface Fake {
   /** What commands of the agent print. */
   stdout: string
   ranTools: number
+  /** What `/compact` does. */
+  compactCommand: () => Promise<unknown>
   /** Why compactions do not happen. */
   skip: string | undefined
   print: (...orders: Order[]) => Promise<void>
@@ -68,6 +70,7 @@ export function fake(on: On, variables: Record<string, string> = {}): Fake {
     usage: null,
     stdout: 'a long output',
     ranTools: 0,
+    compactCommand: () => Promise.resolve(),
     skip: undefined,
     print: (...orders) => it.printRaw(orders.map((order) => `${JSON.stringify(order)}\n`).join('')),
     printRaw: (text) => {
@@ -150,6 +153,10 @@ function agent(on: On, it: Fake): void {
   on('session.compact', (_, e) => {
     it.compacted.push(e.instructions)
     return it.skip === undefined ? { messages: MESSAGES, tokensAfter: 4_000 } : { skip: it.skip }
+  })
+  on('command.run', { command: 'compact' }, async () => {
+    await it.compactCommand()
+    return {}
   })
   on('turn.step', async function* (_, e) {
     yield { kind: 'text' as const, index: 0, text: 'Committed.' }
