@@ -39,6 +39,11 @@ vscode:
 neovim: build
     tests/neovim/run
 
+# Test the plugin for Claude Code
+claude-code: build
+    npm run --silent --prefix editor-clients/vscode lint:claude-code
+    tests/claude/plugin
+
 # Test Helix, Emacs and Kakoune with the configurations of their pages
 editors: build
     tests/language-clients/helix/run

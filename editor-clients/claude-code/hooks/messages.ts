@@ -19,9 +19,7 @@ export type Event =
   | { event: 'compaction_ended'; trigger: string; tokensAfter?: number; skip?: string }
   | { event: 'done'; id: number; text?: string; tokensAfter?: number; error?: string }
 
-export type Question =
-  | { question: 'may_pass'; text: string }
-  | { question: 'summary_instructions' }
+export type Question = { question: 'may_pass'; text: string } | { question: 'summary_instructions' }
 
 export interface Answer {
   hold?: boolean

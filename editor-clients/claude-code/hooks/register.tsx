@@ -43,7 +43,8 @@ let queue: Promise<unknown> = Promise.resolve()
 
 function start($: EngineInterface): void {
   if (link === undefined && off === undefined) {
-    void run($)
+    // It fails only when Claude Code unloads the plugin.
+    run($).catch(() => undefined)
   }
 }
 
@@ -79,7 +80,7 @@ async function run($: EngineInterface): Promise<void> {
       if (piece.stream === 'stdout') {
         const lines = (rest + piece.text).split('\n')
         rest = lines.pop() ?? ''
-        lines.forEach(line => void obey($, own, JSON.parse(line) as Order))
+        lines.forEach((line) => void obey($, own, JSON.parse(line) as Order))
       }
     }
   } catch (error) {
@@ -126,7 +127,7 @@ async function carryOut($: EngineInterface, order: Work): Promise<Outcome> {
     case 'submit': {
       const { text, asUser } = order
       const entered = await $.prompt.submit(asUser ? { text, asUser } : { text })
-      held = asUser ? held.filter(one => one !== text) : held
+      held = asUser ? held.filter((one) => one !== text) : held
       return entered.drop === undefined ? {} : { error: entered.drop }
     }
     case 'append':
@@ -205,7 +206,10 @@ function post($: EngineInterface, event: Event): void {
 async function ask($: EngineInterface, question: Question): Promise<Answer> {
   const asked = queue.then(() => send($, question)).catch((): Answer => ({}))
   queue = asked
-  const late = $.clock.sleep(PATIENCE_MS).then((): undefined => undefined)
+  const late = $.clock.sleep(PATIENCE_MS).then(
+    (): undefined => undefined,
+    (): undefined => undefined,
+  )
   const answer = await Promise.race([asked, late])
   if (answer === undefined) {
     link?.stop()
@@ -276,9 +280,9 @@ export const register: Register = (on, options) => {
       return next(e)
     }
     held.push(e.text)
-    $.clock.after(0, () => void clean($, e.text))
+    $.clock.after(0, () => void clean($, e.text).catch(() => undefined))
     return { drop: 'rawr keeps this message until the context is compacted, then delivers it' }
-  })
+  }).catch(($, e, next) => next(e))
 
   on('turn.start', ($, e, next) => {
     if (e.agentId === undefined) {
@@ -317,7 +321,7 @@ export const register: Register = (on, options) => {
       bySubAgent: e.agentId !== undefined,
     })
     return ran
-  })
+  }).catch(($, e, next) => next(e))
 
   on('session.measure', ($, e, next) => {
     post($, { event: 'measured', contextWindow: e.context.window })
@@ -350,7 +354,7 @@ export const register: Register = (on, options) => {
     const { skip, tokensAfter } = done.skip === undefined ? { ...done } : { ...done, tokensAfter: undefined }
     post($, { event: 'compaction_ended', trigger, tokensAfter, skip })
     return done
-  })
+  }).catch(($, e, next) => next(e))
 
   on('command.run', { command: 'rawr' }, async ($, e) => {
     const [name = 'status', ...rest] = e.args.split(/\s+/).filter(Boolean)

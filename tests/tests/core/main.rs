@@ -25,6 +25,7 @@ mod properties;
 mod scripts;
 mod suites;
 mod tokens;
+mod versions;
 mod words;
 
 use std::path::Path;

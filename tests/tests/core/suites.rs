@@ -21,8 +21,9 @@ const PROGRAMS: [&str; 14] = [
     "cargo", "cc", "chromium", "cmp", "g++", "git", "make", "node", "npm", "nvim", "patchelf",
     "pip3", "python3", "tmux",
 ];
-const SCRIPTS: [&str; 9] = [
+const SCRIPTS: [&str; 10] = [
     "editor-clients/vscode/test/editor/get-editor.sh",
+    "tests/claude/plugin",
     "tests/fleets/run",
     "tests/language-clients/emacs/run",
     "tests/language-clients/helix/run",
@@ -33,11 +34,12 @@ const SCRIPTS: [&str; 9] = [
     "tests/pictures/make",
 ];
 
-const SUITES: [(&str, &str); 10] = [
+const SUITES: [(&str, &str); 11] = [
     ("cargo nextest run", "tests in Rust"),
     ("tests/fleets/run", "the queries of the docs"),
     ("tests/pictures/make --check", "the pictures of the docs"),
     ("tests/neovim/run", "the plugin for Neovim"),
+    ("tests/claude/plugin", "the plugin for Claude Code"),
     ("tests/language-clients/helix/run", "Helix as its page configures it"),
     ("tests/language-clients/emacs/run", "Emacs as its page configures it"),
     ("tests/language-clients/kakoune/run", "Kakoune as its page configures it"),

@@ -1,6 +1,7 @@
 //! `rawr doctor`: checks the installation and suggests fixes. Changes nothing.
 
 mod claude;
+mod plugin;
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -44,7 +45,9 @@ pub(super) async fn run(common: &CommonOptions, args: DoctorArgs) -> anyhow::Res
     for check in &checks {
         report.tell(check)?;
     }
-    report.tell(&claude::claude(args.claude.as_deref(), missing).await)?;
+    let (check, claude) = claude::claude(args.claude.as_deref(), missing).await;
+    report.tell(&check)?;
+    report.tell(&plugin::plugin(claude.as_deref()).await)?;
     report.tell(&claude::hooks(codex.and_then(|codex| codex.hooks).as_deref()).await)?;
     Ok(ExitCode::from(u8::from(report.failed)))
 }

@@ -49,12 +49,19 @@ pub(super) fn run(common: &CommonOptions, args: &HooksArgs) -> anyhow::Result<Ex
         }
         match host {
             _ if args.uninstall => {}
-            HookHost::Claude => writeln!(out, "{}", words_on_window(args.context_window))?,
+            HookHost::Claude => {
+                writeln!(out, "{}", words_on_window(args.context_window))?;
+                writeln!(out, "{PLUGIN}")?;
+            }
             HookHost::Codex => writeln!(out, "Next: {TRUST}; until then Codex skips them.")?,
         }
     }
     Ok(ExitCode::SUCCESS)
 }
+
+/// Points to the plugin, which starts compactions itself.
+const PLUGIN: &str =
+    "The plugin for Claude Code does more, and both may be installed: see `rawr doctor`.";
 
 /// Describes the window, which Claude Code does not report to its hooks.
 pub(super) fn words_on_window(told: Option<u64>) -> String {

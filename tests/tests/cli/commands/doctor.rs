@@ -49,6 +49,73 @@ fn the_doctor_requires_any_one_agent() {
     }
 }
 
+/// Installed and enabled as Claude Code writes it.
+const INSTALLED: &str = r#"{"version":2,"plugins":{"other@x":[{}],"rawr@rawr":[{"scope":"user","version":"VERSION"}]}}"#;
+const ENABLED: &str = r#"{"enabledPlugins":{"rawr@rawr":true},"pluginConfigs":{"rawr@rawr":{"options":{"path":"PATH"}}}}"#;
+
+#[test]
+fn the_doctor_checks_the_plugin_in_claude_code() {
+    let fixture = CommandFixture::new();
+    let config = fixture.path("claude-config");
+    std::fs::create_dir_all(config.join("plugins")).unwrap();
+    let claude = fixture.path("claude");
+    let version = |number: &str| {
+        std::fs::write(&claude, format!("#!/bin/sh\necho '{number} (Claude Code)'\n")).unwrap();
+        std::fs::set_permissions(&claude, std::fs::Permissions::from_mode(0o755)).unwrap();
+    };
+    let check = || {
+        let mut command = fixture.command(&["doctor", "--json", "--claude"]);
+        command.arg(&claude).env("PATH", "").env("CLAUDE_CONFIG_DIR", &config);
+        let mut checks = events(&out(&command.output().unwrap())).into_iter();
+        let check = checks.find(|check| check["name"] == "plugin").unwrap();
+        format!("{}: {} {}", check["status"], check["message"], check["todo"])
+    };
+    let expect = |words: &[&str]| {
+        let said = check();
+        for word in words {
+            assert!(said.contains(word), "{word}: {said}");
+        }
+    };
+    let installed = |version: &str| {
+        let text = INSTALLED.replace("VERSION", version);
+        std::fs::write(config.join("plugins/installed_plugins.json"), text).unwrap();
+    };
+    let settings = |text: &str| std::fs::write(config.join("settings.json"), text).unwrap();
+    let enabled = |path: &str| settings(&ENABLED.replace("PATH", path));
+    let rawr = rawr().display().to_string();
+    let own = env!("CARGO_PKG_VERSION");
+
+    version("2.1.330");
+    expect(&["absent", "not installed", "claude plugin install rawr@rawr"]);
+    version("2.1.286");
+    expect(&["absent", "2.1.287 or newer", "yours is 2.1.286", "rawr hooks install --claude"]);
+    installed(own);
+    enabled(&rawr);
+    expect(&["warn", "2.1.287 or newer", "claude update"]);
+    version("2.1.330");
+    expect(&["ok", &format!("rawr@rawr {own} is enabled and starts rawr {own} in {rawr}")]);
+    enabled("/bin/false");
+    expect(&["warn", "/bin/false", "claude plugin configure rawr@rawr"]);
+    // Not in the PATH.
+    settings(r#"{"enabledPlugins":{"rawr@rawr":true}}"#);
+    expect(&["warn", "starts rawr, which is not a working rawr"]);
+    settings(r#"{"enabledPlugins":{"rawr@rawr":false}}"#);
+    expect(&["absent", "is disabled", "claude plugin enable rawr@rawr"]);
+    settings(r#"{"enabledPlugins":{"rawr@rawr":true},"disableAllHooks":true}"#);
+    expect(&["warn", "disableAllHooks"]);
+    enabled(&rawr);
+    installed("0.0.1");
+    expect(&["warn", "should have the same version", "claude plugin update rawr@rawr"]);
+
+    let project = fixture.temporary.path().join(".claude");
+    std::fs::create_dir(&project).unwrap();
+    let local = project.join("settings.local.json");
+    std::fs::write(local, r#"{"enabledPlugins":{"rawr@rawr":false}}"#).unwrap();
+    expect(&["absent", "is disabled"]);
+    settings("{ not JSON");
+    expect(&["warn", "settings.json"]);
+}
+
 #[test]
 fn the_doctor_names_the_new_configuration_file() {
     let fixture = CommandFixture::new();

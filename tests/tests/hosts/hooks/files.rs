@@ -22,6 +22,7 @@ fn hooks_are_installed_once_and_removed_with_a_backup() {
 
     let said = fixture.says(&["hooks", "install", "--claude"]);
     assert!(said.starts_with("wrote ") && said.contains("settings.json.before-rawr"), "{said}");
+    assert!(said.contains("The plugin for Claude Code does more"), "{said}");
     let kept = settings(&fixture).with_file_name("settings.json.before-rawr");
     assert_eq!(std::fs::read_to_string(&kept).unwrap(), before);
     let text = std::fs::read_to_string(settings(&fixture)).unwrap();

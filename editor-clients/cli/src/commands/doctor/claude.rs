@@ -1,5 +1,6 @@
 //! Checks Claude Code and rawr's hooks.
 
+use std::ffi::OsStr;
 use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
@@ -14,21 +15,29 @@ use rawr_host::host::HostError;
 use rawr_host::host::claude::{find_claude, version};
 use rawr_host::host::codex::{HookTrust, ListedHook};
 
-pub(super) async fn claude(explicit: Option<&Path>, missing: CheckStatus) -> DoctorCheck {
+/// The second value is Claude Code's version.
+pub(super) async fn claude(
+    explicit: Option<&Path>,
+    missing: CheckStatus,
+) -> (DoctorCheck, Option<String>) {
     let check = |status, message: String| DoctorCheck::new("claude", status, message);
     let binary = match find_claude(explicit) {
         Ok(binary) => binary,
         Err(error @ HostError::ClaudeNotFound) => {
-            let message =
-                "not installed; needed for `rawr exec --host claude` and Claude Code hooks";
-            return check(missing, message.to_owned()).todo(error.to_string());
+            let message = "not installed; needed for `rawr exec --host claude`, the plugin and Claude Code hooks";
+            return (check(missing, message.to_owned()).todo(error.to_string()), None);
         }
-        Err(error) => return check(CheckStatus::Fail, error.to_string()),
+        Err(error) => return (check(CheckStatus::Fail, error.to_string()), None),
     };
     match version(&binary).await {
-        Ok(version) => check(CheckStatus::Ok, format!("{version} in {}", binary.display())),
-        Err(error) => check(CheckStatus::Fail, error.to_string())
-            .todo(format!("check whether `{} --version` works", binary.display())),
+        Ok(version) => {
+            (check(CheckStatus::Ok, format!("{version} in {}", binary.display())), Some(version))
+        }
+        Err(error) => {
+            let check = check(CheckStatus::Fail, error.to_string())
+                .todo(format!("check whether `{} --version` works", binary.display()));
+            (check, None)
+        }
     }
 }
 
@@ -45,7 +54,7 @@ pub(super) async fn hooks(listed: Option<&[ListedHook]>) -> DoctorCheck {
                 Ok(Some(installed)) => {
                     places.push(file.display().to_string());
                     for program in installed.programs {
-                        if !is_rawr(&program).await {
+                        if rawr_version(&program).await.is_none() {
                             let file = file.display();
                             dead.push((
                                 format!("{file} calls {program}, which is not a working rawr"),
@@ -67,7 +76,7 @@ pub(super) async fn hooks(listed: Option<&[ListedHook]>) -> DoctorCheck {
     }
     places.dedup();
     if places.is_empty() {
-        let message = "none; only needed for sessions that rawr does not run";
+        let message = "none; only needed for sessions that neither rawr nor its plugin runs";
         return DoctorCheck::new("hooks", CheckStatus::Absent, message)
             .todo("install them with `rawr hooks install --claude` or `--codex`");
     }
@@ -102,12 +111,13 @@ fn passed_over(listed: &[ListedHook]) -> Option<DoctorCheck> {
     Some(DoctorCheck::new("hooks", CheckStatus::Warn, message).todo(todo))
 }
 
-/// Runs the hook's program like an agent does, with `--version`.
-async fn is_rawr(program: &str) -> bool {
+/// Runs a program like an agent does, with `--version`. `None` if it is not a working rawr.
+pub(super) async fn rawr_version(program: impl AsRef<OsStr>) -> Option<String> {
     const PATIENCE: Duration = Duration::from_secs(10);
     let mut command = Command::new(program);
     command.arg("--version").stdin(Stdio::null()).kill_on_drop(true);
     let said = tokio::time::timeout(PATIENCE, command.output()).await;
-    let Ok(Ok(output)) = said else { return false };
-    output.status.success() && output.stdout.starts_with(b"rawr ")
+    let output = said.ok()?.ok().filter(|output| output.status.success())?;
+    let version = output.stdout.strip_prefix(b"rawr ")?;
+    Some(String::from_utf8_lossy(version).split_whitespace().next().unwrap_or_default().to_owned())
 }

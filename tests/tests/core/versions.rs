@@ -1,0 +1,23 @@
+//! Everything that is published has the workspace's version.
+
+use serde_json::Value;
+
+use crate::root;
+
+/// The manifests, and where in each the version is. That of the Neovim plugin is generated.
+const MANIFESTS: [(&str, &str); 4] = [
+    ("editor-clients/claude-code/.claude-plugin/plugin.json", "/version"),
+    ("editor-clients/vscode/package.json", "/version"),
+    ("editor-clients/vscode/package-lock.json", "/version"),
+    ("editor-clients/vscode/package-lock.json", "/packages//version"),
+];
+
+#[test]
+fn each_manifest_has_the_version_of_the_workspace() {
+    for (path, pointer) in MANIFESTS {
+        let text = std::fs::read_to_string(root().join(path)).unwrap();
+        let manifest: Value = serde_json::from_str(&text).unwrap();
+        let version = manifest.pointer(pointer).and_then(Value::as_str);
+        assert_eq!(version, Some(env!("CARGO_PKG_VERSION")), "{path} {pointer}");
+    }
+}
