@@ -46,7 +46,7 @@ pub(super) async fn run(common: &CommonOptions) -> anyhow::Result<ExitCode> {
     };
     if let Err(error) = &done {
         let status = format!("stopped: {}", causes(error));
-        // If nobody reads, nobody can be told.
+        // If no one reads, no one can be told.
         let _ = orders.send(ModOrder::Show(ModScreen { status, band: None }));
     }
     drop(orders);
@@ -97,7 +97,7 @@ async fn drive(
     }
 }
 
-/// Writes each order as a line. Ends when all senders are gone, or when nobody reads.
+/// Writes each order as a line. Ends when all senders are gone, or when no one reads.
 async fn write_orders(mut ordered: UnboundedReceiver<ModOrder>) -> std::io::Result<()> {
     let mut out = tokio::io::stdout();
     while let Some(order) = ordered.recv().await {
