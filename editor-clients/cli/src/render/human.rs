@@ -211,6 +211,7 @@ impl TranscriptRenderer {
             | HostEvent::UsageEstimated { .. }
             | HostEvent::Answered { .. }
             | HostEvent::AsksPerson
+            | HostEvent::TitleChanged { .. }
             | HostEvent::ToolStarted { .. }
             | HostEvent::ToolFinished { .. }
             | HostEvent::CompactionStarted { .. }

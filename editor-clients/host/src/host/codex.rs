@@ -103,6 +103,8 @@ struct ThreadAbout {
     status: Option<CodexThreadStatus>,
     path: Option<PathBuf>,
     cwd: Option<PathBuf>,
+    /// Its title.
+    name: Option<String>,
     /// Its first message.
     preview: Option<String>,
     #[serde(default)]
@@ -173,10 +175,11 @@ impl Codex {
         let sample = probe::knows_sample(&mut connection).await?;
         // Every input of this thread comes from the driver, which can hold it.
         let typed = UserMessageRoute::MayBeHeld;
+        let title = answer.thread.name.clone();
         let opened = attach::about(answer, ThreadOrigin::Person, sample, typed);
         let thread = HostThread { cwd: settings.cwd.clone(), ..opened };
         let turns = CodexTurns::new(thread.thread_id.clone());
-        Ok(Self::with(thread, connection, turns, ThreadAccess::Exclusive))
+        Ok(Self::with(thread, connection, turns, ThreadAccess::Exclusive, title))
     }
 
     fn with(
@@ -184,13 +187,15 @@ impl Codex {
         connection: CodexConnection,
         turns: CodexTurns,
         access: ThreadAccess,
+        title: Option<String>,
     ) -> Self {
+        let title = title.map(|title| HostEvent::TitleChanged { title: Some(title) });
         Self {
             thread,
             connection,
             turns,
             side_requests: SideRequests::default(),
-            events: VecDeque::new(),
+            events: title.into_iter().collect(),
             access,
             children: SubAgents::default(),
             goal: Goal::default(),
