@@ -214,8 +214,8 @@ pub struct ThreadRegistry {
     work: work::WorkerProgress,
     /// Jobs that start once their records are stored.
     jobs: Vec<Job>,
-    /// The newest thread that is not open, as an editor last asked for it.
-    newest: lists::NewestThread,
+    /// The newest threads that are not open, as an editor last asked for them.
+    newest: lists::NewestThreads,
     /// Failures of this batch from before its commit.
     failures: Vec<(Vec<Ticket>, RegistryError)>,
 }
@@ -241,7 +241,7 @@ impl ThreadRegistry {
             batch: Vec::new(),
             work: work::WorkerProgress::default(),
             jobs: Vec::new(),
-            newest: lists::NewestThread::default(),
+            newest: lists::NewestThreads::default(),
             failures: Vec::new(),
         }
     }
