@@ -39,6 +39,7 @@ use rawr_core::assess::DecisionRecord;
 use rawr_core::event::ThreadOpened;
 use rawr_core::machine::{HeadsUpBanner, ProcessRole, must_be_durable};
 use rawr_core::policy::Policy;
+use rawr_core::prompt::Prompts;
 use rawr_core::units::{DecisionId, ThreadId, Timestamp};
 use rawr_core::{Effect, Input, Machine, Record, Rules, Thread};
 use std::cell::RefCell;
@@ -156,6 +157,11 @@ impl OpenThread {
     /// The scratch file of its agent.
     pub(crate) fn notes(&self) -> AgentNotes {
         AgentNotes::of(self.thread(), self.policy())
+    }
+
+    /// The rules of the thread now, with these prompts.
+    pub(crate) fn rules<'r>(&'r self, prompts: &'r Prompts) -> Rules<'r> {
+        Rules { policy: self.policy(), prompts, notes_exist: self.notes().exists() }
     }
 
     /// The current banner. A thread that no process runs has none, because there is no owner to act on an answer.
@@ -433,8 +439,11 @@ impl ThreadRegistry {
             self.threads.get_mut(id).ok_or_else(|| RegistryError::UnknownThread(id.clone()))?;
         let OpenThread { machine, log, config, stale, owner, calls_owner, health, .. } = open;
         let log = log.as_mut().ok_or_else(|| RegistryError::Busy(id.clone()))?;
-        let rules =
-            Rules { policy: &config.policy, prompts: self.workspace.prompts().set().prompts() };
+        let rules = Rules {
+            policy: &config.policy,
+            prompts: self.workspace.prompts().set().prompts(),
+            notes_exist: AgentNotes::of(machine.thread(), &config.policy).exists(),
+        };
         let refused = |refusal| RegistryError::Refused(id.clone(), refusal);
         let written = held::written(&input);
         let (input, secrets) = redacted(input);

@@ -438,7 +438,7 @@ impl<'p> Player<'p> {
     fn step(&mut self, input: Input) {
         let before = (self.settings.order == ReplayOrder::First)
             .then(|| (self.machine.clone(), input.clone()));
-        let rules = Rules { policy: &self.policy, prompts: self.prompts };
+        let rules = Rules { policy: &self.policy, prompts: self.prompts, notes_exist: false };
         let Ok(effects) = self.machine.handle(input, &rules, self.now) else {
             self.report.refused += 1;
             return;
@@ -461,7 +461,7 @@ impl<'p> Player<'p> {
             // As if nothing had been decided.
             self.machine = machine;
             self.actions.clear();
-            let rules = Rules { policy: &self.off, prompts: self.prompts };
+            let rules = Rules { policy: &self.off, prompts: self.prompts, notes_exist: false };
             let again = self.machine.handle(input, &rules, self.now);
             self.report.refused += u32::from(again.is_err());
         }

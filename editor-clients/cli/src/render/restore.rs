@@ -196,7 +196,11 @@ mod tests {
     #[test]
     fn a_packets_goal_and_next_step_are_found() {
         let check = |packet: &str, goal: Option<&str>, next: Option<&str>| {
-            assert_eq!((part_of(packet, "goal"), part_of(packet, "next")), (goal, next), "{packet}");
+            assert_eq!(
+                (part_of(packet, "goal"), part_of(packet, "next")),
+                (goal, next),
+                "{packet}"
+            );
         };
         check("State: working\nGoal: a parser\nNext step: docs", Some("a parser"), Some("docs"));
         check(
