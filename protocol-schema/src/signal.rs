@@ -109,6 +109,12 @@ pub enum Signal {
         #[serde(default, deserialize_with = "crate::lenient::or_default")]
         pinned: bool,
     },
+    /// The host gave the conversation another title. It replaces the one that the first message makes.
+    TitleChanged {
+        /// The title; absent if the host has none any more.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        title: Option<String>,
+    },
 }
 
 /// One step of a plan.

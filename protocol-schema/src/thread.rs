@@ -31,7 +31,7 @@ pub struct ThreadSummary {
     pub thread_id: String,
     /// Its working directory, absolute.
     pub cwd: String,
-    /// Its title, how its first message begins; absent before there is one.
+    /// Its title: the host's, otherwise how its first message begins; absent before there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     /// Its phase.
@@ -309,7 +309,7 @@ pub struct ThreadListChangedNotification {
 pub struct ThreadChangedNotification {
     /// The thread.
     pub thread_id: String,
-    /// Its title, how its first message begins; absent before there is one.
+    /// Its title: the host's, otherwise how its first message begins; absent before there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     /// Its phase.

@@ -13,7 +13,7 @@ mod values;
 mod world;
 
 pub use completion::{Proposal, ProposalKind, complete};
-pub use history::{DAYS, told, would_have_fired};
+pub use history::{DAYS, explained, told, would_have_fired};
 pub use hover::{config_key, field_at, hover};
 pub use problems::{QuickFix, fix, problems};
 pub use settings::{links, references, tiers};

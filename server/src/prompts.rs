@@ -3,9 +3,11 @@
 
 mod decisions;
 mod file;
+mod samples;
 mod seed;
 
 pub use file::{FRONT_MATTER_KEYS, FrontMatterKey, PacketFrontMatter, ParsedPrompt, parse};
+pub use samples::{sample, with_samples};
 
 use crate::problem::{FileProblem, FileStamp, read_text};
 use decisions::DecisionPrompts;

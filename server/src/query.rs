@@ -12,7 +12,7 @@ use rawr_core::prompt::{PromptName, Prompts};
 use rawr_core::thread::breaker::Hold;
 use rawr_core::thread::fate::TrackedDecision;
 use rawr_core::units::{Percent, SequenceId, ThreadId, Timestamp, Tokens};
-use rawr_core::{Thread, assess, sequence};
+use rawr_core::{Rules, Thread, assess, sequence};
 use std::collections::BTreeMap;
 
 /// A thread as lists show it.
@@ -75,24 +75,20 @@ pub(crate) fn overview(thread: &Thread, policy: &Policy, now: Timestamp) -> Thre
 }
 
 /// The packet that rawr would build now.
-pub(crate) fn watcher_packet(thread: &Thread, policy: &Policy, prompts: &Prompts) -> Packet {
-    let template = prompts.text(PromptName::WatcherPacket);
-    let max = policy.packet_max_tail_chars;
-    compose::by_watcher(thread, template, &thread.scratch_file(policy), max)
+pub(crate) fn watcher_packet(thread: &Thread, rules: &Rules<'_>) -> Packet {
+    let template = rules.prompts.text(PromptName::WatcherPacket);
+    let max = rules.policy.packet_max_tail_chars;
+    compose::by_watcher(thread, template, rules.notes(&thread.scratch_file(rules.policy)), max)
 }
 
 /// The message that would hand this packet off now.
-pub(crate) fn handoff(
-    thread: &Thread,
-    policy: &Policy,
-    prompts: &Prompts,
-    packet: &Packet,
-) -> String {
+pub(crate) fn handoff(thread: &Thread, rules: &Rules<'_>, packet: &Packet) -> String {
     let (template, go_on) = match &thread.sequence {
         Some(running) => (running.prompts.handoff.as_str(), sequence::go_on(thread, running)),
-        None => (prompts.text(PromptName::Handoff), Continue::AsInPacket),
+        None => (rules.prompts.text(PromptName::Handoff), Continue::AsInPacket),
     };
-    compose::handoff(thread, template, packet, go_on, &thread.scratch_file(policy))
+    let scratch_file = thread.scratch_file(rules.policy);
+    compose::handoff(thread, template, packet, go_on, rules.notes(&scratch_file))
 }
 
 /// The packet of the running sequence, or of the last one that had a packet. With `sequence`, only the packet of that

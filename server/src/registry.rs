@@ -39,6 +39,7 @@ use rawr_core::assess::DecisionRecord;
 use rawr_core::event::ThreadOpened;
 use rawr_core::machine::{HeadsUpBanner, ProcessRole, must_be_durable};
 use rawr_core::policy::Policy;
+use rawr_core::prompt::Prompts;
 use rawr_core::units::{DecisionId, ThreadId, Timestamp};
 use rawr_core::{Effect, Input, Machine, Record, Rules, Thread};
 use std::cell::RefCell;
@@ -158,6 +159,11 @@ impl OpenThread {
         AgentNotes::of(self.thread(), self.policy())
     }
 
+    /// The rules of the thread now, with these prompts.
+    pub(crate) fn rules<'r>(&'r self, prompts: &'r Prompts) -> Rules<'r> {
+        Rules { policy: self.policy(), prompts, notes_exist: self.notes().exists() }
+    }
+
     /// The current banner. A thread that no process runs has none, because there is no owner to act on an answer.
     pub(crate) fn heads_up(&self) -> Option<HeadsUpBanner> {
         let heads_up = self.machine.heads_up(self.policy())?;
@@ -214,8 +220,8 @@ pub struct ThreadRegistry {
     work: work::WorkerProgress,
     /// Jobs that start once their records are stored.
     jobs: Vec<Job>,
-    /// The newest thread that is not open, as an editor last asked for it.
-    newest: lists::NewestThread,
+    /// The newest threads that are not open, as an editor last asked for them.
+    newest: lists::NewestThreads,
     /// Failures of this batch from before its commit.
     failures: Vec<(Vec<Ticket>, RegistryError)>,
 }
@@ -241,7 +247,7 @@ impl ThreadRegistry {
             batch: Vec::new(),
             work: work::WorkerProgress::default(),
             jobs: Vec::new(),
-            newest: lists::NewestThread::default(),
+            newest: lists::NewestThreads::default(),
             failures: Vec::new(),
         }
     }
@@ -433,8 +439,11 @@ impl ThreadRegistry {
             self.threads.get_mut(id).ok_or_else(|| RegistryError::UnknownThread(id.clone()))?;
         let OpenThread { machine, log, config, stale, owner, calls_owner, health, .. } = open;
         let log = log.as_mut().ok_or_else(|| RegistryError::Busy(id.clone()))?;
-        let rules =
-            Rules { policy: &config.policy, prompts: self.workspace.prompts().set().prompts() };
+        let rules = Rules {
+            policy: &config.policy,
+            prompts: self.workspace.prompts().set().prompts(),
+            notes_exist: AgentNotes::of(machine.thread(), &config.policy).exists(),
+        };
         let refused = |refusal| RegistryError::Refused(id.clone(), refusal);
         let written = held::written(&input);
         let (input, secrets) = redacted(input);

@@ -198,6 +198,7 @@ pub fn signal(params: wire::SignalReportParams) -> Result<Input, RpcError> {
         wire::Signal::BranchChanged { branch } => {
             Event::BranchChanged(event::BranchChanged { branch, boundaries: Boundaries::NONE })
         }
+        wire::Signal::TitleChanged { title } => Event::TitleChanged(event::TitleChanged { title }),
         wire::Signal::ToolStarted { call_id, name } => {
             Event::ToolStarted(event::ToolStarted { call: call(&call_id)?, name })
         }

@@ -312,6 +312,10 @@ pub struct AgentArgs {
     #[arg(long, value_name = "KEY=VALUE")]
     pub codex_config: Vec<String>,
 
+    /// An image for the first prompt (Codex); repeatable
+    #[arg(long = "image", value_name = "FILE")]
+    pub images: Vec<PathBuf>,
+
     /// Settings of Claude Code: a file, or JSON
     #[arg(long, value_name = "FILE")]
     pub claude_settings: Option<String>,

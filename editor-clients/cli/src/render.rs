@@ -23,9 +23,9 @@ pub use self::decisions::{compacted_to, decided, decision, decision_line, fact, 
 use self::human::TranscriptRenderer;
 pub use self::human::{compaction, plan_step};
 pub use self::palette::{BAD, BOLD, DIM, GOOD, OURS, WARN};
-pub use self::restore::{capsule_line, place, restored, restoring};
+pub use self::restore::{capsule_line, packet_lines, place, restored, restoring};
 pub use self::text::{LocalNow, ago, plain};
-pub(crate) use self::text::{bytes, causes, number};
+pub(crate) use self::text::{bytes, causes, counted, number, wrapped};
 pub use self::threads::{
     cleared, directive, guard, guarded, handles, is_running, marked, pressure, recorded, status,
     thread_line, thread_name, tier_style,

@@ -1991,6 +1991,10 @@ export type Signal = {
   pinned: boolean;
   /** The instruction, unchanged. */
   text: string;
+} | {
+  kind: 'title_changed';
+  /** The title; absent if the host has none any more. */
+  title?: string;
 });
 
 /** `rawr/signal/report`: something happened that may matter to a decision. */
@@ -2068,7 +2072,7 @@ export interface ThreadChangedNotification {
   threadId: string;
   /** Its tier; absent above every tier, or while usage is unknown. */
   tier?: Tier;
-  /** Its title, how its first message begins; absent before there is one. */
+  /** Its title: the host's, otherwise how its first message begins; absent before there is one. */
   title?: string;
 }
 
@@ -2213,7 +2217,7 @@ export interface ThreadSummary {
   threadId: string;
   /** Its tier; absent above every tier, or while usage is unknown. */
   tier?: Tier;
-  /** Its title, how its first message begins; absent before there is one. */
+  /** Its title: the host's, otherwise how its first message begins; absent before there is one. */
   title?: string;
   /** When something last happened in it, Unix milliseconds. */
   updatedAtMs: number;

@@ -301,7 +301,7 @@ impl GateContext<'_> {
 pub fn pressed(tier: PressureTier, percent: Percent, boundaries: Boundaries) -> String {
     match tier {
         PressureTier::Emergency => format!("{percent} left: emergency"),
-        tier => format!("{percent} left ({tier}) at {boundaries}"),
+        tier => format!("{percent} left ({tier}) at {}", boundaries.labels()),
     }
 }
 

@@ -69,6 +69,24 @@ impl Boundary {
         }
     }
 
+    /// The name in sentences for people. The protocol has the same labels.
+    pub const fn label(self) -> &'static str {
+        match self {
+            Self::Commit => "commit",
+            Self::Pushed => "push",
+            Self::Merged => "merge",
+            Self::BranchChanged => "branch changed",
+            Self::TestsGreen => "tests pass again",
+            Self::PlanCheckpoint => "plan step done",
+            Self::PlanUpdate => "plan changed",
+            Self::PrCheckpoint => "pull request",
+            Self::AgentDone => "agent done",
+            Self::TopicShift => "new topic",
+            Self::ConcludingThought => "conclusion",
+            Self::TurnComplete => "turn ended",
+        }
+    }
+
     /// The inverse of [`Self::name`].
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|boundary| boundary.name() == name)
@@ -139,6 +157,14 @@ impl Boundaries {
     /// The boundaries of the set, in the order of [`Boundary::ALL`].
     pub fn iter(self) -> impl Iterator<Item = Boundary> {
         Boundary::ALL.into_iter().filter(move |boundary| self.has(*boundary))
+    }
+
+    /// The set in a sentence for people.
+    pub fn labels(self) -> String {
+        match self.is_empty() {
+            true => "none".to_owned(),
+            false => self.iter().map(Boundary::label).collect::<Vec<_>>().join(", "),
+        }
     }
 }
 

@@ -223,6 +223,11 @@ events! {
         /// What the change amounts to. Filled in by the machine.
         #[serde(skip_serializing_if = "Boundaries::none", default)] boundaries: Boundaries,
     }
+    /// The host gave the conversation another title.
+    TitleChanged {
+        /// The title; absent if the host has none any more.
+        #[serde(skip_serializing_if = "Option::is_none", default)] title: Option<String>,
+    }
     /// A tool call or a background command began. While one runs, no sequence starts between turns.
     ToolStarted {
         /// The host's id of the call.

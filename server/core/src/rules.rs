@@ -10,4 +10,17 @@ pub struct Rules<'r> {
     pub policy: &'r Policy,
     /// The texts of the prompts.
     pub prompts: &'r Prompts,
+    /// Whether the thread's scratch file exists.
+    pub notes_exist: bool,
+}
+
+/// What the agent reads instead of the path of a scratch file.
+const NO_NOTES: &str = "none";
+
+impl Rules<'_> {
+    /// The scratch file as packets and handoffs name it. A file that does not exist is named only where the agent is
+    /// asked to write one.
+    pub fn notes<'n>(&self, scratch_file: &'n str) -> &'n str {
+        if self.notes_exist || self.policy.scratch_write_enabled { scratch_file } else { NO_NOTES }
+    }
 }

@@ -209,7 +209,8 @@ impl SequenceStep<'_> {
         let packet = self.answer().filter(|_| !self.sequence.overdue).unwrap_or_else(|| {
             let max = self.rules.policy.packet_max_tail_chars;
             let template = &self.sequence.prompts.watcher_packet;
-            compose::by_watcher(self.thread, template, &self.sequence.scratch_file, max)
+            let notes = self.rules.notes(&self.sequence.scratch_file);
+            compose::by_watcher(self.thread, template, notes, max)
         });
         self.packet_taken(packet)
     }
@@ -295,7 +296,8 @@ impl SequenceStep<'_> {
         }
         let held = waiting_message(self.thread, self.sequence);
         let go_on = go_on(self.thread, self.sequence);
-        let (template, notes) = (&self.sequence.prompts.handoff, &self.sequence.scratch_file);
+        let notes = self.rules.notes(&self.sequence.scratch_file);
+        let template = &self.sequence.prompts.handoff;
         let text = compose::handoff(self.thread, template, packet, go_on, notes);
         Some(match held {
             None => self.inject(MessagePurpose::Handoff, &text),

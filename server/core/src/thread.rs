@@ -17,7 +17,7 @@ use sequence::Sequence;
 
 pub use apply::FOLD;
 pub use issued::{Issued, Progress};
-pub use known::{Known, Speaker, StepMove, UserDirective, Utterance, shortened};
+pub use known::{Known, Speaker, StepMove, UserDirective, Utterance, short_title, shortened};
 pub use marks::Mark;
 pub use parts::{
     Answered, CompactionGuard, CompletedCompaction, Drafts, Judged, Judging, LastPacket, Starting,

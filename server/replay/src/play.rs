@@ -17,7 +17,7 @@ use rawr_core::event::{
 };
 use rawr_core::excerpt::{head, tail};
 use rawr_core::machine::{ShellCommand, UserInputKind};
-use rawr_core::policy::{Mode, PacketSource, Policy};
+use rawr_core::policy::{Mode, PacketSource, Policy, PressureTier};
 use rawr_core::prompt::Prompts;
 use rawr_core::thread::{Issued, Turn};
 use rawr_core::units::{InputId, Percent, SignalId, ThreadId, Timestamp, Tokens, TurnId};
@@ -141,13 +141,15 @@ impl<'p> Player<'p> {
         policy.packet_author = PacketSource::Watcher;
         policy.packet_ahead = false;
         let off = Policy { enabled: false, ..policy.clone() };
+        let below = |tier| (tier, Percent(policy.tiers.rule(tier).percent_remaining_lt));
+        let tiers = PressureTier::ALL.map(below).into();
         Self {
             machine: Machine::new(Thread::new(ThreadId::new("replay"))),
             policy,
             off,
             prompts,
             settings,
-            report: SessionReport::default(),
+            report: SessionReport { tiers, ..SessionReport::default() },
             now: Timestamp(0),
             recorded_at: None,
             prompt: None,
@@ -436,7 +438,7 @@ impl<'p> Player<'p> {
     fn step(&mut self, input: Input) {
         let before = (self.settings.order == ReplayOrder::First)
             .then(|| (self.machine.clone(), input.clone()));
-        let rules = Rules { policy: &self.policy, prompts: self.prompts };
+        let rules = Rules { policy: &self.policy, prompts: self.prompts, notes_exist: false };
         let Ok(effects) = self.machine.handle(input, &rules, self.now) else {
             self.report.refused += 1;
             return;
@@ -459,7 +461,7 @@ impl<'p> Player<'p> {
             // As if nothing had been decided.
             self.machine = machine;
             self.actions.clear();
-            let rules = Rules { policy: &self.off, prompts: self.prompts };
+            let rules = Rules { policy: &self.off, prompts: self.prompts, notes_exist: false };
             let again = self.machine.handle(input, &rules, self.now);
             self.report.refused += u32::from(again.is_err());
         }

@@ -13,6 +13,9 @@ use std::collections::BTreeMap;
 /// What is done again within so many turns after a compaction is rework.
 pub(crate) const REWORK_TURNS: u32 = 5;
 
+/// With less work than this, a count for an hour is chance.
+const SHORTEST_FOR_A_RATE_MS: u64 = 600_000;
+
 /// What becomes of the context after a compaction that the replay starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -168,6 +171,8 @@ pub struct SessionReport {
     pub model: Option<String>,
     /// The context window that percentages are of.
     pub window: Tokens,
+    /// The percentage left below which each tier begins.
+    pub tiers: BTreeMap<PressureTier, Percent>,
     /// The first and the last time in it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spans: Option<(Timestamp, Timestamp)>,
@@ -337,6 +342,11 @@ impl ReplayTotals {
     pub fn fires_per_hour(&self) -> Option<f64> {
         let hours = self.active_ms as f64 / 3_600_000.0;
         (hours > 0.0).then(|| f64::from(self.fires) / hours)
+    }
+
+    /// Whether there is so little work that a count for an hour says nothing.
+    pub fn is_too_short_for_a_rate(&self) -> bool {
+        self.active_ms < SHORTEST_FOR_A_RATE_MS
     }
 }
 

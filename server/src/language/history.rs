@@ -32,14 +32,24 @@ pub fn would_have_fired(
     counts
 }
 
-/// The text that an editor shows next to the tier.
+/// The text that an editor shows next to the tier. VS Code truncates hints of more than 43 characters.
 pub fn told(tier: PressureTier, count: usize) -> String {
+    let times = match count {
+        0 => "no compaction".to_owned(),
+        1 => "1 compaction".to_owned(),
+        count => format!("{count} compactions"),
+    };
+    format!("{tier}: {times} in {DAYS} days")
+}
+
+/// What [`told`] says, in full.
+pub fn explained(tier: PressureTier, count: usize) -> String {
     let times = match count {
         0 => "not have fired".to_owned(),
         1 => "have fired once".to_owned(),
         count => format!("have fired {count} times"),
     };
-    format!("{tier}: would {times} in the last {DAYS} days")
+    format!("With the thresholds of this text, {tier} would {times} in the last {DAYS} days.")
 }
 
 #[cfg(test)]
@@ -72,9 +82,12 @@ mod tests {
         let all = [vec![of_turn(1000), of_turn(1001)], vec![of_turn(999)], vec![of_turn(1000)]];
         let since = Timestamp(1000);
         assert_eq!(would_have_fired(&all, &Policy::default(), since), [0, 2, 0, 0]);
+        assert_eq!(told(PressureTier::Ready, 2), "ready: 2 compactions in 7 days");
         assert_eq!(
-            told(PressureTier::Ready, 2),
-            "ready: would have fired 2 times in the last 7 days"
+            explained(PressureTier::Ready, 2),
+            "With the thresholds of this text, ready would have fired 2 times in the last 7 days."
         );
+        let longest = PressureTier::ALL.map(|tier| told(tier, 99_999).len()).into_iter().max();
+        assert!(longest <= Some(43), "{longest:?}");
     }
 }

@@ -7,6 +7,7 @@ mod lenses;
 mod lsp;
 mod open;
 mod past;
+mod shown;
 mod uri;
 
 pub use lsp::DocumentCapabilities;
@@ -356,6 +357,7 @@ fn notify_preview(
         return Ok(());
     }
     let text = actions::preview(session, editor, name)?;
+    editor.shown.update(ServedText::Preview(name), &text);
     session.outbox.notify::<PromptPreviewChanged>(&PromptPreviewChangedNotification {
         name: name.name().to_owned(),
         uri,

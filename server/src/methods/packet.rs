@@ -56,7 +56,7 @@ fn build(
     let registry = session.registry()?;
     let open = registry.open_thread(&id)?;
     let prompts = registry.workspace().prompts().set().prompts();
-    let packet = query::watcher_packet(open.thread(), open.policy(), prompts);
+    let packet = query::watcher_packet(open.thread(), &open.rules(prompts));
     Ok(PacketBuildResult {
         checked: checked(open.thread(), &packet.text),
         author: packet.author.to_wire(),
@@ -132,7 +132,7 @@ fn handoff(
         .map_or_else(|| thread.next_sequence_id(), |running| running.id.clone());
     let marker = marker(&running, MessagePurpose::Handoff);
     let prompts = registry.workspace().prompts().set().prompts();
-    let handoff = query::handoff(thread, open.policy(), prompts, &packet);
+    let handoff = query::handoff(thread, &open.rules(prompts), &packet);
     let text = marked(&handoff, &running, MessagePurpose::Handoff);
     Ok(HandoffBuildResult { text, marker })
 }

@@ -1,7 +1,7 @@
 //! What people configure: `rawr/prompt/*` and `rawr/config/get`.
 
 use super::{ClientSession, Module, now, on};
-use crate::prompts::{Prompt, PromptSource, parse};
+use crate::prompts::{Prompt, PromptSource, parse, sample};
 use crate::query::placeholder_values;
 use crate::registry::ThreadRegistry;
 use crate::wire::{self, RpcError};
@@ -86,7 +86,7 @@ fn get(session: &ClientSession, params: PromptGetParams) -> Result<PromptGetResu
     })
 }
 
-/// The caller's values override those of the thread. Other placeholders show their own name.
+/// The caller's values override those of the thread. Other placeholders show an example.
 fn fill(
     registry: &ThreadRegistry,
     name: PromptName,
@@ -101,14 +101,12 @@ fn fill(
         }
         None => BTreeMap::new(),
     };
-    let missing: BTreeMap<_, _> =
-        name.placeholders().iter().map(|p| (p.camel, format!("{{{}}}", p.camel))).collect();
     let spelled =
         |camel: &str| name.placeholders().iter().find(|p| p.camel == camel).map_or("", |p| p.snake);
     Ok(render(name, text, |camel| {
         let value =
             given.get(camel).or_else(|| given.get(spelled(camel))).or_else(|| known.get(camel));
-        value.or_else(|| missing.get(camel)).map(String::as_str)
+        value.map(String::as_str).or_else(|| sample(camel))
     }))
 }
 

@@ -210,7 +210,14 @@ impl ValueReader<'_> {
 
     fn wrong_type<T>(&mut self, key: &str, wanted: &str, written: &WrittenValue) -> Option<T> {
         let message = format!("`{key}` must be {wanted}, but is {}", written.what.describe());
-        self.tell(FileProblem::error("wrong-type", message).at(written.span.clone()));
+        let mut problem = FileProblem::error("wrong-type", message).at(written.span.clone());
+        if wanted == "a whole number"
+            && let WrittenKind::Text(text) = &written.what
+            && let Ok(number) = text.trim().parse::<i64>()
+        {
+            problem = problem.help(format!("write {number} without quotes"));
+        }
+        self.tell(problem);
         None
     }
 

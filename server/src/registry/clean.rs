@@ -40,6 +40,7 @@ pub(super) fn redacted(mut input: Input) -> (Input, usize) {
                 maybe(&mut pr.url);
             }
             Event::BranchChanged(changed) => clean(&mut changed.branch),
+            Event::TitleChanged(changed) => maybe(&mut changed.title),
             Event::ToolStarted(started) => maybe(&mut started.name),
             Event::PhaseEnded(ended) => clean(&mut ended.label),
             Event::DirectiveGiven(given) => clean(&mut given.text),

@@ -13,10 +13,13 @@ use rawr_core::units::{ThreadId, Timestamp};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-/// The newest thread as of the last read of its log.
+/// How many threads are read for a value that the newest one does not have.
+const MOST_READ: usize = 5;
+
+/// The newest threads as of the last read of their logs.
 #[derive(Debug, Default)]
-pub(super) struct NewestThread {
-    known: Option<(Option<FileStamp>, Box<Thread>)>,
+pub(super) struct NewestThreads {
+    known: HashMap<ThreadId, (Option<FileStamp>, Box<Thread>)>,
 }
 
 impl OpenThread {
@@ -112,22 +115,41 @@ impl ThreadRegistry {
         Ok(move || open.into_iter().chain(rest.iter().filter_map(at_rest)).collect())
     }
 
-    /// Reads the thread that was last recorded in. `None` if there is none.
+    /// Reads the newest threads until one has what is wanted, otherwise the newest one. `None` if there is no thread.
     pub(crate) fn with_newest<T>(
         &mut self,
-        read: impl FnOnce(&Thread, &Policy) -> T,
+        read: impl Fn(&Thread, &Policy) -> T,
+        has_it: impl Fn(&T) -> bool,
     ) -> Result<Option<T>, RegistryError> {
-        let Some(id) = self.store.newest(1)?.into_iter().next() else { return Ok(None) };
+        let mut newest = None;
+        for id in self.store.newest(MOST_READ)?.into_iter().take(MOST_READ) {
+            let found = self.with_stored(id, &read)?;
+            match found {
+                Some(found) if has_it(&found) => return Ok(Some(found)),
+                found => newest = newest.or(found),
+            }
+        }
+        Ok(newest)
+    }
+
+    fn with_stored<T>(
+        &mut self,
+        id: ThreadId,
+        read: impl Fn(&Thread, &Policy) -> T,
+    ) -> Result<Option<T>, RegistryError> {
         if let Some(open) = self.threads.get(&id) {
             return Ok(Some(read(open.thread(), open.policy())));
         }
         let stamp = FileStamp::of(&self.store.folder(&id).join(EVENTS));
-        let known = self.newest.known.as_ref();
-        if known.is_none_or(|(known, thread)| *known != stamp || thread.id != id) {
+        let is_known = self.newest.known.get(&id).is_some_and(|(known, _)| *known == stamp);
+        if !is_known {
             let thread = self.store.glance(&id)?;
-            self.newest.known = Some((stamp, Box::new(thread)));
+            if self.newest.known.len() >= MOST_READ {
+                self.newest.known.clear();
+            }
+            self.newest.known.insert(id.clone(), (stamp, Box::new(thread)));
         }
-        let thread = self.newest.known.as_ref().map(|(_, thread)| thread);
+        let thread = self.newest.known.get(&id).map(|(_, thread)| thread);
         Ok(thread.map(|thread| {
             let reader = self.workspace.config_reader();
             let (config, _) = reader.read(&ConfigScope::recorded(thread));

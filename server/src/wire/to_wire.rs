@@ -471,3 +471,16 @@ fn placed(problem: &problem::FileProblem, text: Option<&str>) -> wire::Problem {
         help: problem.help.as_ref().map(ToString::to_string),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::ToWire;
+    use rawr_core::boundary::Boundary;
+
+    #[test]
+    fn a_boundary_has_the_same_label_in_sentences_and_on_the_wire() {
+        for boundary in Boundary::ALL {
+            assert_eq!(boundary.to_wire().label(), boundary.label());
+        }
+    }
+}

@@ -193,15 +193,15 @@ fn prompts_are_listed_with_their_state() {
     fixture.write("heads-up.md", "Soon.\n");
     fixture.write("handoff.md", "\n");
     fixture.check(&["prompts", "list"], 0, expect![[r#"
-        auto-compact      no file; the shipped text is used  HOME/auto-compact/auto-compact.md
-        heads-up          edited, 1 problem  HOME/auto-compact/heads-up.md
-        scratch-write     no file; the shipped text is used  HOME/auto-compact/scratch-write.md
-        judgment          no file; the shipped text is used  HOME/auto-compact/judgment.md
-        judgment-context  no file; the shipped text is used  HOME/auto-compact/judgment-context.md
-        watcher-packet    no file; the shipped text is used  HOME/auto-compact/watcher-packet.md
+        auto-compact      no file; the shipped text is used                HOME/auto-compact/auto-compact.md
+        heads-up          edited, 1 problem                                HOME/auto-compact/heads-up.md
+        scratch-write     no file; the shipped text is used                HOME/auto-compact/scratch-write.md
+        judgment          no file; the shipped text is used                HOME/auto-compact/judgment.md
+        judgment-context  no file; the shipped text is used                HOME/auto-compact/judgment-context.md
+        watcher-packet    no file; the shipped text is used                HOME/auto-compact/watcher-packet.md
         handoff           invalid; the last valid text is used, 1 problem  HOME/auto-compact/handoff.md
         compact           invalid; the last valid text is used, 1 problem  HOME/auto-compact/../gone.md
-        summary-prefix    no file; the shipped text is used  HOME/auto-compact/summary-prefix.md
+        summary-prefix    no file; the shipped text is used                HOME/auto-compact/summary-prefix.md
     "#]]);
     let states: Vec<_> = fixture
         .events(&["prompts", "list", "--json"])
@@ -414,8 +414,9 @@ fn a_reset_keeps_a_link() {
 #[test]
 fn a_prompt_is_rendered_for_a_thread() {
     let fixture = FilesFixture::new();
-    fixture.check(&["prompts", "render", "scratch-write"], 1, expect![[r#"
-        rawr: there are no threads in HOME yet; start one with `rawr exec --host codex "…"`, or try `rawr demo`
+    fixture.check(&["prompts", "render", "scratch-write"], 0, expect![[r#"
+        First bring your working notes up to date in `.scratch/agent-delta.scratch.md`; create the file if there is none. Keep what the next phase needs and the repository does not show: findings with their sources, decisions and why, dead ends, open questions. Remove what no longer holds. No secrets. Touch no other file.
+        with examples: there is no thread yet
     "#]]);
     let mut sidecar = TestSidecar::start(&fixture.home);
     let mut host = StandIn::new("t");

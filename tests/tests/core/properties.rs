@@ -154,7 +154,7 @@ impl Live {
     fn take(&mut self, step: &GeneratedStep, role: ProcessRole, policy: &Policy) {
         let before = self.machine.thread().clone();
         let (input, now) = (step.input(&before), self.now);
-        let rules = Rules { policy, prompts: &self.prompts };
+        let rules = Rules { policy, prompts: &self.prompts, notes_exist: false };
         let effects = match role {
             ProcessRole::Owner => self.machine.handle(input, &rules, now),
             ProcessRole::Observer => self.machine.note(input, &rules, now),
@@ -258,7 +258,7 @@ proptest! {
                 if at < observed || due || *role == ProcessRole::Observer {
                     continue;
                 }
-                let rules = Rules { policy, prompts: &live.prompts };
+                let rules = Rules { policy, prompts: &live.prompts, notes_exist: false };
                 let added = stored(woken.handle(Input::Tick, &rules, *now));
                 prop_assert_eq!(&added[..], &records[at..]);
             }

@@ -28,3 +28,4 @@ mod races;
 mod sample;
 mod screen;
 mod sub_agents;
+mod titles;

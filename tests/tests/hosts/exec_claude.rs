@@ -81,7 +81,7 @@ fn carries_across(fixture: &ClaudeExecFixture) {
     let gates = verdict["gates"].as_array().unwrap();
     let boundary = gates.iter().find(|gate| gate["gate"] == "boundary").unwrap();
     let evidence = boundary["evidence"].as_str().unwrap();
-    assert!(evidence.contains("commit") && evidence.contains("plan_checkpoint"), "{boundary}");
+    assert!(evidence.contains("commit") && evidence.contains("plan step done"), "{boundary}");
     assert_eq!(verdict["percentRemaining"], 67, "{verdict}");
     assert_eq!(done.one("packet", |_| true)["author"], "agent");
     expect![[r#"

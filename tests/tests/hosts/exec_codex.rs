@@ -42,6 +42,36 @@ fn session(packet: &str) -> TurnScript {
 }
 
 #[test]
+fn images_come_with_the_first_prompt_only() {
+    let script = TurnScript::default()
+        .on("LOOK", [say("It shows a dot.").input_tokens(20_000)])
+        .on("AND-NOW", [say("Here you are.").input_tokens(21_000)]);
+    let fixture = CodexExecFixture::new(script);
+    let image = fixture.repository.path().join("dot.png");
+    std::fs::write(&image, DOT).unwrap();
+    let image = image.display().to_string();
+    fixture.exec(&["--image", &image, "LOOK at this", "AND-NOW"]).expect_success();
+    let requests = fixture.model.requests();
+    let images = |request: &ResponsesRequest| {
+        request.input().iter().map(|item| item.to_string().matches("input_image").count()).sum()
+    };
+    let counts: Vec<usize> = requests.iter().map(|request| images(request)).collect();
+    // The second request repeats the history.
+    assert_eq!(counts, [1, 1], "{requests:?}");
+    let missing = fixture.exec(&["--image", "nothing.png", "LOOK"]);
+    let errors = String::from_utf8_lossy(&missing.output.stderr);
+    assert!(!missing.output.status.success() && errors.contains("no such image"), "{errors}");
+}
+
+/// A picture of one pixel.
+const DOT: [u8; 67] = [
+    0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1a, b'\n', 0, 0, 0, 13, b'I', b'H', b'D', b'R', 0, 0,
+    0, 1, 0, 0, 0, 1, 8, 0, 0, 0, 0, 0x3a, 0x7e, 0x9b, 0x55, 0, 0, 0, 10, b'I', b'D', b'A', b'T',
+    0x78, 0x9c, 0x63, 0x60, 0, 0, 0, 2, 0, 1, 0x48, 0xaf, 0xa4, 0x71, 0, 0, 0, 0, b'I', b'E', b'N',
+    b'D', 0xae, 0x42, 0x60, 0x82,
+];
+
+#[test]
 fn a_session_with_codex_continues_after_a_compaction_without_a_second_one() {
     let fixture = CodexExecFixture::new(session(PACKET));
     let done = fixture.exec(&["WRITE-PARSER please", "AND-NOW the docs"]);

@@ -4,12 +4,12 @@
 use crate::fixture::THREAD;
 use expect_test::expect;
 use rawr_protocol::methods::{
-    GuardList, GuardSet, Initialize, LogTrace, SetTrace, ThreadChanged, ThreadGet, ThreadList,
-    ThreadOpen,
+    GuardList, GuardSet, Initialize, LogTrace, SetTrace, SignalReport, ThreadChanged, ThreadGet,
+    ThreadList, ThreadOpen,
 };
 use rawr_protocol::{
-    GuardListParams, GuardSetParams, InitializeParams, Notification, Role, SetTraceParams,
-    ThreadGetParams, ThreadListParams, Trace, Until,
+    GuardListParams, GuardSetParams, InitializeParams, Notification, Role, SetTraceParams, Signal,
+    SignalReportParams, ThreadGetParams, ThreadListParams, Trace, Until,
 };
 use rawr_tests::{LaunchOptions, StandIn, TestHome, TestSidecar};
 
@@ -57,6 +57,31 @@ fn an_ended_guard_is_not_listed() {
     assert!(host.run(&mut sidecar));
     assert_eq!(listed(&mut sidecar), [0, 0]);
     sidecar.leave();
+}
+
+#[test]
+fn the_hosts_title_replaces_the_one_of_the_first_message() {
+    let home = TestHome::new();
+    let (mut sidecar, mut host) = (TestSidecar::start(&home), StandIn::new(THREAD));
+    host.open(&home, &mut sidecar);
+    let mut named = |title: Option<&str>| {
+        let signal = Signal::TitleChanged { title: title.map(str::to_owned) };
+        let (thread_id, turn_id, signal_id) = (THREAD.to_owned(), None, None);
+        sidecar.call::<SignalReport>(&SignalReportParams { thread_id, turn_id, signal_id, signal });
+        let told = sidecar.take::<ThreadChanged>();
+        let listed = sidecar.call::<ThreadList>(&ThreadListParams {});
+        assert!(told.iter().all(|told| told.title == listed.threads[0].title), "{told:?}");
+        (told.len(), listed.threads[0].title.clone())
+    };
+    assert_eq!(named(Some("The parser\nand more")), (1, Some("The parser".to_owned())));
+    // Hosts repeat it.
+    assert_eq!(named(Some("The parser\nand more")), (0, Some("The parser".to_owned())));
+    assert_eq!(named(Some(" … ")), (1, None));
+    assert_eq!(named(Some("Again")), (1, Some("Again".to_owned())));
+    assert_eq!(named(None), (1, None));
+    sidecar.leave();
+    let events = std::fs::read_to_string(home.thread(THREAD).join("events.jsonl")).unwrap();
+    assert_eq!(events.matches("title_changed").count(), 4, "{events}");
 }
 
 fn trace(sidecar: &mut TestSidecar, value: Trace) {

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use rawr_protocol::{CapsuleListParams, methods};
+use rawr_protocol::{CapsuleGetParams, CapsuleListParams, methods};
 
 use super::common::{CommonOptions, local_now};
 use super::threads::{complain, on_thread, tell};
@@ -16,12 +16,18 @@ pub(super) async fn run(common: &CommonOptions, args: CapsulesArgs) -> anyhow::R
         let params = CapsuleListParams { thread_id: thread_id.clone() };
         let listed = looker.call::<methods::CapsuleList>(params).await?;
         for capsule in &listed.capsules {
-            tell(
-                args.output.json,
-                "capsule",
-                capsule,
-                &[render::capsule_line(capsule, &local_now())],
-            )?;
+            let mut lines = vec![render::capsule_line(capsule, &local_now())];
+            if !args.output.json && capsule.packet_author.is_some() {
+                let params = CapsuleGetParams {
+                    thread_id: thread_id.clone(),
+                    capsule_id: capsule.capsule_id.clone(),
+                    with_history: false,
+                };
+                let got = looker.call::<methods::CapsuleGet>(params).await?;
+                let packet = got.capsule.packet.map(|packet| packet.text).unwrap_or_default();
+                lines.extend(render::packet_lines(&packet));
+            }
+            tell(args.output.json, "capsule", capsule, &lines)?;
         }
         for unread in &listed.unread {
             complain(&unread.error);

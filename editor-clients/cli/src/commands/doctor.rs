@@ -16,7 +16,7 @@ use serde_json::{Map, Value};
 use super::common::CommonOptions;
 use super::user_files::{UserFiles, show};
 use crate::args::DoctorArgs;
-use crate::render::causes;
+use crate::render::{BAD, DIM, GOOD, WARN, causes, terminal_columns, wrapped};
 use rawr_host::host::HostError;
 use rawr_host::host::claude::find_claude;
 use rawr_host::host::codex::{
@@ -97,6 +97,11 @@ impl DoctorCheck {
     }
 }
 
+/// Where messages begin.
+const INDENT: usize = 13;
+/// On a narrower terminal lines break outside of words.
+const NARROWEST: usize = 20;
+
 struct DoctorReport {
     as_json: bool,
     failed: bool,
@@ -116,24 +121,31 @@ impl DoctorReport {
             line.push('\n');
             return io::stdout().write_all(line.as_bytes());
         }
-        let (style, mark) = match check.status {
-            CheckStatus::Ok => (anstyle::AnsiColor::Green.on_default(), "✓"),
-            CheckStatus::Absent => (anstyle::Style::new().dimmed(), "–"),
-            CheckStatus::Warn => (anstyle::AnsiColor::Yellow.on_default(), "!"),
-            CheckStatus::Fail => (anstyle::AnsiColor::Red.on_default(), "✗"),
-        };
         let mut out = anstream::stdout().lock();
-        writeln!(
-            out,
-            "{style}{mark}{style:#} {:<10} {}",
-            check.name,
-            sanitize_terminal(&check.message)
-        )?;
-        for line in check.shown.iter().chain(&check.todo).flat_map(|todo| todo.lines()) {
-            writeln!(out, "             {}", sanitize_terminal(line))?;
-        }
-        Ok(())
+        check_lines(check, terminal_columns().unwrap_or(usize::MAX))
+            .iter()
+            .try_for_each(|line| writeln!(out, "{line}"))
     }
+}
+
+/// A check for people, with lines of at most `width` columns.
+fn check_lines(check: &DoctorCheck, width: usize) -> Vec<String> {
+    let (style, mark) = match check.status {
+        CheckStatus::Ok => (GOOD, "✓"),
+        CheckStatus::Absent => (DIM, "–"),
+        CheckStatus::Warn => (WARN, "!"),
+        CheckStatus::Fail => (BAD, "✗"),
+    };
+    let width = width.saturating_sub(INDENT).max(NARROWEST);
+    let mut message = wrapped(&check.message, width).into_iter();
+    let first = message.next().unwrap_or_default();
+    // An excerpt of a file keeps its columns.
+    let shown = check.shown.iter().flat_map(|text| text.lines()).map(sanitize_terminal);
+    let todo = check.todo.iter().flat_map(|todo| wrapped(todo, width));
+    let rest = message.chain(shown).chain(todo);
+    std::iter::once(format!("{style}{mark}{style:#} {:<10} {first}", check.name))
+        .chain(rest.map(|line| format!("{:INDENT$}{line}", "")))
+        .collect()
 }
 
 fn home_check(home: &Path) -> DoctorCheck {
@@ -369,4 +381,31 @@ fn inside_a_turn(config: &Map<String, Value>) -> DoctorCheck {
         .todo("auto_compact.interrupt_mid_turn only has an effect with `--host embedded`");
     }
     check(CheckStatus::Ok, "[auto_compact] compacts after the turn, because Codex cannot inside it")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::render::plain;
+
+    #[test]
+    fn lines_are_as_narrow_as_the_terminal_and_excerpts_keep_their_columns() {
+        let mut check =
+            DoctorCheck::new("budget", CheckStatus::Warn, "one two three four five six")
+                .todo("add to the file:")
+                .todo("[a]\nb = true");
+        check.shown.push("   | an excerpt that is too wide".to_owned());
+        let lines: Vec<_> = check_lines(&check, 36).iter().map(|line| plain(line)).collect();
+        assert_eq!(
+            lines,
+            [
+                "! budget     one two three four five",
+                "             six",
+                "                | an excerpt that is too wide",
+                "             add to the file:",
+                "             [a]",
+                "             b = true",
+            ]
+        );
+    }
 }

@@ -108,7 +108,18 @@ pub(super) fn codex_settings(args: &AgentArgs, cwd: PathBuf) -> anyhow::Result<C
         })?;
     }
     settings.overrides.extend(args.codex_config.iter().cloned());
+    settings.images =
+        args.images.iter().map(|image| self::image(image)).collect::<Result<_, _>>()?;
     Ok(settings)
+}
+
+/// An image by its absolute path, because Codex reads it.
+fn image(path: &Path) -> anyhow::Result<PathBuf> {
+    let path = std::path::absolute(path)?;
+    if !path.is_file() {
+        bail!("no such image: {}", path.display());
+    }
+    Ok(path)
 }
 
 /// Claude Code's settings from the options.
@@ -125,12 +136,13 @@ fn claude_settings(args: &AgentArgs, cwd: PathBuf) -> anyhow::Result<ClaudeSetti
 /// Options of one host, with whether they are given.
 type RequiredSwitches = [(&'static str, bool)];
 
-fn of_codex(args: &AgentArgs) -> [(&'static str, bool); 4] {
+fn of_codex(args: &AgentArgs) -> [(&'static str, bool); 5] {
     [
         ("codex", args.codex.is_some()),
         ("sandbox", args.sandbox.is_some()),
         ("profile", args.profile.is_some()),
         ("codex-config", !args.codex_config.is_empty()),
+        ("image", !args.images.is_empty()),
     ]
 }
 

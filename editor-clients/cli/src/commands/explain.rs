@@ -32,7 +32,8 @@ async fn explain(
         tell(args.output.json, "decision", &body, lines)
     };
     if args.list {
-        for decision in &decisions {
+        // The newest first, as all lists.
+        for decision in decisions.iter().rev() {
             say(decision, &[render::decision_line(decision, &local_now())])?;
         }
         if decisions.is_empty() {

@@ -7,19 +7,20 @@ use std::process::{Command, ExitCode};
 use anyhow::{Context, bail};
 use rawr_protocol::{PromptRenderParams, TokensCountParams, methods};
 use rawr_server::problem::RenderMode;
+use rawr_server::prompts::with_samples;
 use serde_json::json;
 use similar::{ChangeTag, TextDiff};
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::backup::keep;
-use super::common::CommonOptions;
+use super::common::{CommonOptions, threads_folder};
 use super::threads::{on_thread, tell};
 use super::user_files::{PromptFile, ShownProblem, UserFiles, show};
 use crate::args::{
     PromptsArgs, PromptsCommand, PromptsDiffArgs, PromptsEditArgs, PromptsListArgs,
     PromptsRenderArgs, PromptsResetArgs,
 };
-use crate::render::{BAD, BOLD, DIM, GOOD, WARN, number};
+use crate::render::{BAD, BOLD, DIM, GOOD, WARN, counted, number};
 use rawr_host::private_fs::make_folder;
 use rawr_host::text::sanitize_terminal;
 
@@ -56,8 +57,16 @@ fn state(prompt: &PromptFile) -> (&'static str, &'static str) {
 }
 
 fn list(common: &CommonOptions, args: &PromptsListArgs) -> anyhow::Result<ExitCode> {
-    for prompt in prompts(common)? {
-        let (state, words) = state(&prompt);
+    // As wide as the longest state: "edited, 2 problems".
+    let prompts = prompts(common)?;
+    let told = |prompt: &PromptFile| match prompt.problems.len() {
+        0 => state(prompt).1.to_owned(),
+        count => format!("{}, {}", state(prompt).1, counted(count as u64, "problem", "problems")),
+    };
+    let width = prompts.iter().map(|prompt| told(prompt).len()).max().unwrap_or_default();
+    for prompt in prompts {
+        let words = told(&prompt);
+        let (state, _) = state(&prompt);
         let problems = show(&prompt.problems, RenderMode::Plain);
         let wire: Vec<_> = problems.iter().map(|problem| &problem.wire).collect();
         let body = json!({
@@ -69,14 +78,9 @@ fn list(common: &CommonOptions, args: &PromptsListArgs) -> anyhow::Result<ExitCo
             "edited" => WARN,
             _ => DIM,
         };
-        let count = match problems.len() {
-            0 => String::new(),
-            1 => ", 1 problem".to_owned(),
-            count => format!(", {count} problems"),
-        };
         let path = sanitize_terminal(&prompt.path.display().to_string());
         let name = prompt.name;
-        let line = format!("{name:<17} {style}{words}{count}{style:#}  {DIM}{path}{DIM:#}");
+        let line = format!("{name:<17} {style}{words:<width$}{style:#}  {DIM}{path}{DIM:#}");
         tell(args.output.json, "prompt", &body, &[line])?;
     }
     Ok(ExitCode::SUCCESS)
@@ -239,7 +243,12 @@ fn put(path: &Path, text: &str) -> anyhow::Result<()> {
     written.map(drop).with_context(|| format!("failed to write {}", path.display()))
 }
 
+/// Renders a prompt in a thread. Without any thread yet, examples stand for the values.
 async fn render(common: &CommonOptions, args: PromptsRenderArgs) -> anyhow::Result<ExitCode> {
+    let threads = std::fs::read_dir(threads_folder(&common.home()?.dir));
+    if args.thread.id == "last" && threads.ok().and_then(|mut all| all.next()).is_none() {
+        return example(common, &args);
+    }
     on_thread(common, &args.thread.id, async |looker, thread| {
         let thread_id = thread.thread.thread_id.clone();
         let params = PromptRenderParams {
@@ -269,6 +278,17 @@ async fn render(common: &CommonOptions, args: PromptsRenderArgs) -> anyhow::Resu
         tell(args.output.json, "prompt_rendered", &body, &lines)
     })
     .await?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn example(common: &CommonOptions, args: &PromptsRenderArgs) -> anyhow::Result<ExitCode> {
+    let prompt = named(common, &args.name)?;
+    let source = prompt.source.as_deref().filter(|_| prompt.is_usable()).unwrap_or(prompt.shipped);
+    let text = with_samples(prompt.name, source).context("the prompt is invalid")?;
+    let body = json!({ "name": args.name, "text": text });
+    let lines =
+        [sanitize_terminal(&text), format!("{DIM}with examples: there is no thread yet{DIM:#}")];
+    tell(args.output.json, "prompt_rendered", &body, &lines)?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -26,7 +26,9 @@ pub(super) async fn run(common: &CommonOptions, args: RestoreArgs) -> anyhow::Re
     let got = look_up(common, &args).await?;
     let capsule = &got.capsule;
     let way = way(&got)?;
-    let differences = differences(capsule.work_tree.as_ref(), got.work_tree_now.as_ref());
+    let (then, now) = (capsule.work_tree.as_ref(), got.work_tree_now.as_ref());
+    let digits = if args.output.json { usize::MAX } else { SHORT_HASH };
+    let differences = differences(then, now, digits);
     let plan = RestorePlan { capsule, way, differences: &differences, dry_run: args.dry_run };
     tell(
         args.output.json,
@@ -128,8 +130,9 @@ fn one_of(
     }
 }
 
-/// Describes how the user's files differ from their state in the capsule. rawr does not change them.
-fn differences(then: Option<&WorkTree>, now: Option<&WorkTree>) -> Vec<String> {
+/// Describes how the user's files differ from their state in the capsule. rawr does not change them. Commits have
+/// at most this many digits.
+fn differences(then: Option<&WorkTree>, now: Option<&WorkTree>, digits: usize) -> Vec<String> {
     let (Some(then), Some(now)) = (then, now) else {
         return match (then, now) {
             (Some(_), None) => vec!["the current state of your files is unknown".to_owned()],
@@ -142,7 +145,10 @@ fn differences(then: Option<&WorkTree>, now: Option<&WorkTree>) -> Vec<String> {
         (then != now).then(|| format!("{what} was {}, it is {} now", name(then), name(now)))
     };
     let mut lines: Vec<_> = differs(&then.branch, &now.branch, "the branch").into_iter().collect();
-    lines.extend(differs(&then.head, &now.head, "the commit"));
+    let short = |hash: &Option<String>| Some(hash.as_ref()?.chars().take(digits).collect());
+    if then.head != now.head {
+        lines.extend(differs(&short(&then.head), &short(&now.head), "the commit"));
+    }
     if then.dirty > 0 && (then.dirty, &then.files) != (now.dirty, &now.files) {
         lines.push(changed(then, THEN));
     }
@@ -151,6 +157,9 @@ fn differences(then: Option<&WorkTree>, now: Option<&WorkTree>) -> Vec<String> {
     }
     lines
 }
+
+/// The digits of a commit for people.
+const SHORT_HASH: usize = 12;
 
 const NOW: [&str; 2] = ["is changed now", "are changed now"];
 const THEN: [&str; 2] =

@@ -43,7 +43,7 @@ pub fn decision_line(decision: &Decision, now: &LocalNow) -> String {
     let style = style(decision.outcome);
     let fate = decision.fate.as_ref().map(|fate| format!(" · {}", one_line(&fate.text, WIDTH)));
     format!(
-        "{:<14} {:>18}  {left:>5}  {tier:<9}  {}  {reason}{}",
+        "{:<14} {:>22}  {left:>4}  {tier:<9}  {}  {reason}{}",
         decision.decision_id,
         when(decision.at_ms, now),
         paint(style, &format!("{outcome:<8}")),

@@ -211,6 +211,7 @@ impl TranscriptRenderer {
             | HostEvent::UsageEstimated { .. }
             | HostEvent::Answered { .. }
             | HostEvent::AsksPerson
+            | HostEvent::TitleChanged { .. }
             | HostEvent::ToolStarted { .. }
             | HostEvent::ToolFinished { .. }
             | HostEvent::CompactionStarted { .. }
@@ -366,7 +367,7 @@ fn said(mark: &str, style: Style, text: &str) -> Vec<String> {
 pub fn plan_step(step: &PlanStep) -> String {
     let text = one_line(&step.step, WIDTH);
     match step.status {
-        StepStatus::Completed => format!("  {} {}", paint(GOOD, "✔"), paint(DIM, &text)),
+        StepStatus::Completed => format!("  {} {}", paint(GOOD, "✓"), paint(DIM, &text)),
         StepStatus::InProgress => format!("  {} {text}", paint(OURS, "▸")),
         StepStatus::Pending => format!("  {} {text}", paint(DIM, "·")),
     }

@@ -21,11 +21,29 @@ pub fn capsule_line(capsule: &CapsuleSummary, now: &LocalNow) -> String {
         None => "no packet".to_owned(),
     };
     format!(
-        "{}  {:>18}  {tokens:>16}  {packet}, {}",
+        "{}  {:>22}  {tokens:>16}  {packet}, {}",
         paint(BOLD, &format!("{:<14}", one_line(&capsule.capsule_id, WIDTH))),
         when(capsule.at_ms, now),
         trigger(&capsule.trigger),
     )
+}
+
+/// The goal and the next step of a packet.
+pub fn packet_lines(packet: &str) -> Vec<String> {
+    let part = |name: &'static str| Some(fact(name, &one_line(part_of(packet, name)?, WIDTH)));
+    ["goal", "next"].into_iter().filter_map(part).collect()
+}
+
+/// What follows the first line `Name: …`, on this line or the next one.
+fn part_of<'p>(packet: &'p str, name: &str) -> Option<&'p str> {
+    let mut lines = packet.lines();
+    let rest = lines.by_ref().find_map(|line| {
+        let (key, rest) = line.trim_start_matches(['#', '*', '-', ' ']).split_once(':')?;
+        key.get(..name.len())?.eq_ignore_ascii_case(name).then_some(rest)
+    })?;
+    let texts = std::iter::once(rest).chain(lines);
+    let plain = |text: &'p str| text.trim_matches(['*', '-', ' ']);
+    texts.map(plain).find(|text| !text.is_empty())
 }
 
 fn trigger(trigger: &CompactionTrigger) -> String {
@@ -34,8 +52,8 @@ fn trigger(trigger: &CompactionTrigger) -> String {
             tier.to_string()
         }
         CompactionTrigger::Rawr { tier, boundaries, .. } => {
-            let names: Vec<_> = boundaries.iter().map(|boundary| boundary.as_str()).collect();
-            format!("{tier} at {}", names.join(", "))
+            let labels: Vec<_> = boundaries.iter().map(|boundary| boundary.label()).collect();
+            format!("{} at {}", tier.label(), labels.join(", "))
         }
         CompactionTrigger::Inline { .. } => "plain compaction".to_owned(),
         CompactionTrigger::Host => "the host's own".to_owned(),
@@ -173,6 +191,25 @@ mod tests {
         check("aaa", &["a", "aa"], "<aa><a>");
         check("Größe", &["GRÖSSE", "größe"], "<Größe>");
         check("word", &[""], "word");
+    }
+
+    #[test]
+    fn a_packets_goal_and_next_step_are_found() {
+        let check = |packet: &str, goal: Option<&str>, next: Option<&str>| {
+            assert_eq!(
+                (part_of(packet, "goal"), part_of(packet, "next")),
+                (goal, next),
+                "{packet}"
+            );
+        };
+        check("State: working\nGoal: a parser\nNext step: docs", Some("a parser"), Some("docs"));
+        check(
+            "## **Goal:**\n\n- a parser\n- **Next**: the docs",
+            Some("a parser"),
+            Some("the docs"),
+        );
+        check("Goal, in the user's first message:\na parser", Some("a parser"), None);
+        check("We reached the goal.", None, None);
     }
 
     #[test]

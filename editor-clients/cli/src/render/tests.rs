@@ -146,7 +146,7 @@ fn of_a_plan_only_what_changed_is_shown_again() {
             |  · two
             |
             |• Plan
-            |  ✔ one
+            |  ✓ one
         "#]],
     );
 }

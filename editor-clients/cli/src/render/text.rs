@@ -11,7 +11,7 @@ pub fn plain(printed: &str) -> String {
 }
 
 /// Wraps a text to `width` columns, between words if possible.
-pub(super) fn wrapped(text: &str, width: usize) -> Vec<String> {
+pub(crate) fn wrapped(text: &str, width: usize) -> Vec<String> {
     let mut lines = Vec::new();
     for paragraph in sanitize_terminal(text).lines() {
         let mut line = String::new();

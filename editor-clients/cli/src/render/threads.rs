@@ -56,7 +56,7 @@ pub fn thread_line(thread: &ThreadSummary, name: &str, width: usize, now: &Local
         None => format!("{:<21}", "usage unknown"),
     };
     let name = format!("{:<8}", one_line(name, WIDTH));
-    let when = format!("{:<18}", when(thread.updated_at_ms, now));
+    let when = format!("{:<22}", when(thread.updated_at_ms, now));
     let folder = thread.cwd.rsplit('/').find(|name| !name.is_empty()).unwrap_or("/");
     let mut about: Vec<_> = thread.title.as_deref().into_iter().chain([folder]).collect();
     about.extend(thread.sub_agent.as_ref().map(|_| "sub-agent"));
@@ -116,7 +116,7 @@ pub fn status(thread: &ThreadGetResult, last: Option<&Verdict>, now: &LocalNow) 
         |mark: &&BoundaryMark| mark.spent_by.is_none() && mark.boundary == Boundary::PlanCheckpoint;
     let phases = thread.boundaries.iter().filter(is_named);
     let phases = phases.filter_map(|mark| {
-        Some(format!("{} ({})", one_line(mark.label.as_deref()?, WIDTH), mark.boundary.as_str()))
+        Some(format!("{} ({})", one_line(mark.label.as_deref()?, WIDTH), mark.boundary.label()))
     });
     lines.extend(named("phase end", phases));
     lines.extend(named("guards", thread.guards.iter().map(|it| guard(it, now_ms))));

@@ -9,7 +9,7 @@ use rawr_server::tune::{TuneResult, TunedConfiguration};
 
 use super::palette::paint;
 use super::replay::{ReplayColumn, ReplayPrinter};
-use super::text::number;
+use super::text::{counted, number};
 
 const ADDED: Style = AnsiColor::Green.on_default();
 const REMOVED: Style = AnsiColor::Red.on_default();
@@ -37,9 +37,18 @@ pub(crate) fn print_tuned(result: &TuneResult) -> String {
 
 fn verdict(result: &TuneResult) -> String {
     let of = |of: &TunedConfiguration| {
-        let rate = of.totals.fires_per_hour().unwrap_or_default();
         let late = number(of.late().into());
-        format!("{rate:.2} compactions in an hour, {late} too late")
+        let often = match of.totals.is_too_short_for_a_rate() {
+            true => {
+                let count = counted(of.totals.fires.into(), "compaction", "compactions");
+                format!("{count} in less than ten minutes, too short for a rate")
+            }
+            false => {
+                let rate = of.totals.fires_per_hour().unwrap_or_default();
+                format!("{rate:.2} compactions in an hour")
+            }
+        };
+        format!("{often}, {late} too late")
     };
     let own = format!("yours: {}", of(&result.own));
     let sentence = match &result.proposal {

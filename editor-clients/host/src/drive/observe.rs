@@ -38,6 +38,13 @@ impl<H: AgentHost, L: Launch> Drive<'_, H, L> {
             HostEvent::UsageEstimated { turn_id, usage, context_window } => {
                 self.usage(turn_id, usage, context_window, true).await
             }
+            HostEvent::TitleChanged { title } => {
+                let signal = Signal::TitleChanged { title };
+                let thread_id = self.thread_id.clone();
+                let params =
+                    SignalReportParams { thread_id, turn_id: None, signal_id: None, signal };
+                self.report::<methods::SignalReport>(params).await.map(drop)
+            }
             HostEvent::PlanUpdated { turn_id, call_id, steps, explanation } => {
                 let signal = Signal::PlanUpdated { steps, explanation };
                 self.signal_of(turn_id, call_id.as_deref(), signal).await

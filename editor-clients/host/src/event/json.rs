@@ -107,6 +107,9 @@ fn host_event(event: &HostEvent, out: &mut dyn Write) -> io::Result<()> {
         HostEvent::UsageEstimated { turn_id, usage, context_window } => {
             usage_line(out, turn_id, usage, *context_window, true)
         }
+        HostEvent::TitleChanged { title } => {
+            line(out, "title_changed", without_nulls(json!({"title": title})))
+        }
         HostEvent::PlanUpdated { turn_id, steps, explanation, .. } => {
             let body = json!({"turnId": turn_id, "steps": steps, "explanation": explanation});
             line(out, "plan_updated", without_nulls(body))

@@ -49,7 +49,7 @@ use self::turns::{CodexTurns, ThreadAccess};
 use super::{
     AgentHost, CompactionOrder, HistoryKeeper, HostAccess, HostError, HostEvent, HostSummary,
     HostThread, ModelQuestion, RecordedOutcome, RequestGate, SummaryTuning, ThreadLifetime,
-    ThreadOrigin, WithheldWork,
+    ThreadOrigin, WithheldWork, is_marked,
 };
 
 /// The host's name in capsules and notifications.
@@ -85,6 +85,8 @@ pub struct Codex {
     withheld: VecDeque<HostEvent>,
     /// The turn that recorded a user message last.
     took_message: Option<String>,
+    /// Images for the first message.
+    images: Vec<PathBuf>,
     /// Why Codex ended.
     gone: Option<String>,
 }
@@ -103,6 +105,8 @@ struct ThreadAbout {
     status: Option<CodexThreadStatus>,
     path: Option<PathBuf>,
     cwd: Option<PathBuf>,
+    /// Its title.
+    name: Option<String>,
     /// Its first message.
     preview: Option<String>,
     #[serde(default)]
@@ -173,10 +177,12 @@ impl Codex {
         let sample = probe::knows_sample(&mut connection).await?;
         // Every input of this thread comes from the driver, which can hold it.
         let typed = UserMessageRoute::MayBeHeld;
+        let title = answer.thread.name.clone();
         let opened = attach::about(answer, ThreadOrigin::Person, sample, typed);
         let thread = HostThread { cwd: settings.cwd.clone(), ..opened };
         let turns = CodexTurns::new(thread.thread_id.clone());
-        Ok(Self::with(thread, connection, turns, ThreadAccess::Exclusive))
+        let codex = Self::with(thread, connection, turns, ThreadAccess::Exclusive, title);
+        Ok(Self { images: settings.images.clone(), ..codex })
     }
 
     fn with(
@@ -184,13 +190,16 @@ impl Codex {
         connection: CodexConnection,
         turns: CodexTurns,
         access: ThreadAccess,
+        title: Option<String>,
     ) -> Self {
+        let title = title.map(|title| HostEvent::TitleChanged { title: Some(title) });
         Self {
             thread,
             connection,
             turns,
             side_requests: SideRequests::default(),
-            events: VecDeque::new(),
+            events: title.into_iter().collect(),
+            images: Vec::new(),
             access,
             children: SubAgents::default(),
             goal: Goal::default(),
@@ -377,8 +386,14 @@ impl AgentHost for Codex {
         if self.is_busy() {
             return Err(HostError::Busy);
         }
-        let start = requests::turn_start(self.thread_id(), &items);
+        // A text of rawr's own may come before the first message.
+        let takes_images = items.last().is_some_and(|text| !is_marked(text));
+        let images = if takes_images { self.images.as_slice() } else { &[] };
+        let start = requests::turn_start(self.thread_id(), &items, images);
         let answer: TurnAnswer = self.connection.request_as(start).await?;
+        if takes_images {
+            self.images.clear();
+        }
         if self.access == ThreadAccess::Shared {
             // If a user was faster, their turn runs and has taken the text.
             self.catch_up();

@@ -47,6 +47,11 @@ pub enum HostEvent {
         /// The size of the context window in tokens, if the host reports it.
         context_window: Option<u64>,
     },
+    /// The host gave the conversation another title.
+    TitleChanged {
+        /// The title; `None` if it has none any more.
+        title: Option<String>,
+    },
     /// The agent changed its plan.
     PlanUpdated {
         /// The turn.

@@ -1357,6 +1357,10 @@
 ---@field pinned? boolean Whether it never ages out; of the others, the newest 20 outlive a compaction.
 ---@field text string The instruction, unchanged.
 
+---@class rawr.Signal.title_changed
+---@field kind 'title_changed'
+---@field title? string The title; absent if the host has none any more.
+
 ---@alias rawr.Signal
 ---| rawr.Signal.plan_updated # The agent set or changed its plan.
 ---| rawr.Signal.command_finished # A shell command ended.
@@ -1368,6 +1372,7 @@
 ---| rawr.Signal.phase_boundary # A person or a program declared that a phase ended. Accepted from every client, not only from the owner.
 ---| rawr.Signal.user_message # A user's message joined a running turn. From then on the turn counts as the user's. The message that begins a turn is reported with `rawr/turn/started`.
 ---| rawr.Signal.directive # A user instruction that must survive word for word.
+---| rawr.Signal.title_changed # The host gave the conversation another title. It replaces the one that the first message makes.
 
 --- `rawr/signal/report`: something happened that may matter to a decision.
 ---@class rawr.SignalReportParams
@@ -1417,7 +1422,7 @@
 ---@field sequenceId? string The sequence that runs.
 ---@field threadId string The thread.
 ---@field tier? rawr.Tier Its tier; absent above every tier, or while usage is unknown.
----@field title? string Its title, how its first message begins; absent before there is one.
+---@field title? string Its title: the host's, otherwise how its first message begins; absent before there is one.
 
 --- `rawr/thread/close`: the client lets go of the thread.
 ---@class rawr.ThreadCloseParams
@@ -1494,7 +1499,7 @@
 ---@field subAgent? string The name of the sub-agent whose conversation it is; absent for a person's.
 ---@field threadId string The thread.
 ---@field tier? rawr.Tier Its tier; absent above every tier, or while usage is unknown.
----@field title? string Its title, how its first message begins; absent before there is one.
+---@field title? string Its title: the host's, otherwise how its first message begins; absent before there is one.
 ---@field updatedAtMs integer When something last happened in it, Unix milliseconds.
 
 --- `rawr/thread/unwatch`: ends the `rawr/thread/watch` with the same params.

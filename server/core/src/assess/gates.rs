@@ -239,18 +239,20 @@ pub(super) fn boundary(case: &GateContext<'_>) -> GateFinding {
     if !counting.is_empty() {
         let labels = case.thread.labels(counting, case.question.turn());
         return pass(match labels.is_empty() {
-            true => counting.to_string(),
-            false => format!("{counting} ({})", labels.join(", ")),
+            true => counting.labels(),
+            false => format!("{} ({})", counting.labels(), labels.join(", ")),
         });
     }
     let counted = case.turn.map_or(Boundaries::NONE, |turn| turn.counted);
     let present = case.present().without(Boundaries::of(&[Boundary::TurnComplete]));
     let evidence = match (present.is_empty(), counted.is_empty()) {
         (true, true) => "no boundary in this turn".to_owned(),
-        (true, false) => format!("nothing new in this turn: {counted} already counted"),
-        (false, _) => format!("{present} does not count at {tier}"),
+        (true, false) => {
+            format!("nothing new in this turn: {} already counted", counted.labels())
+        }
+        (false, _) => format!("{} does not count at {tier}", present.labels()),
     };
-    fail(evidence, format!("one of: {}", rule.counting_with(case.confirm(), tier)))
+    fail(evidence, format!("one of: {}", rule.counting_with(case.confirm(), tier).labels()))
 }
 
 pub(super) fn weak_boundary(case: &GateContext<'_>) -> GateFinding {
@@ -265,11 +267,11 @@ pub(super) fn weak_boundary(case: &GateContext<'_>) -> GateFinding {
         pass(format!("{tier} takes a plan update alone"))
     } else if stronger.is_empty() {
         fail(
-            "plan_update alone",
+            "a plan change alone",
             "a plan step is completed, or the agent says that it is done, sums up or moves on",
         )
     } else {
-        pass(format!("plan_update with {stronger}"))
+        pass(format!("plan changed, with {}", stronger.labels()))
     }
 }
 
@@ -285,7 +287,7 @@ pub(super) fn semantic_break(case: &GateContext<'_>) -> GateFinding {
     } else if semantic.is_empty() {
         fail("only plan boundaries", "the agent says that it is done, sums up or moves on")
     } else {
-        pass(semantic.to_string())
+        pass(semantic.labels())
     }
 }
 

@@ -300,7 +300,7 @@ impl Trigger {
     pub fn reason(&self) -> String {
         match self {
             Self::Rawr { boundaries, .. } if !boundaries.is_empty() => {
-                format!("a phase ended here ({boundaries})")
+                format!("a phase ended here ({})", boundaries.labels())
             }
             Self::Rawr { .. } | Self::Inline { .. } => "the context is nearly full".to_owned(),
             Self::User => "the user asked for it".to_owned(),

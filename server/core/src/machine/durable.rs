@@ -12,6 +12,7 @@ pub const fn must_be_durable(event: &Event) -> bool {
         | Event::CommitMade(_)
         | Event::PrCheckpoint(_)
         | Event::BranchChanged(_)
+        | Event::TitleChanged(_)
         | Event::ToolStarted(_)
         | Event::ToolFinished(_)
         | Event::PhaseEnded(_)

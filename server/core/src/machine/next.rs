@@ -130,7 +130,7 @@ impl Machine {
         let (scratch, max) = (self.thread.scratch_file(policy), policy.packet_max_tail_chars);
         let may = thread.host.can.inject_turn && thread.has_packet_material();
         may.then(|| {
-            let packet = compose::by_watcher(thread, template, &scratch, max);
+            let packet = compose::by_watcher(thread, template, rules.notes(&scratch), max);
             coverage::completed(packet, thread)
         })
     }

@@ -14,7 +14,7 @@ use crate::policy::{Phrases, Policy};
 use crate::signal::message::Heard;
 use crate::signal::{command, message, plan};
 use crate::thread::sequence::Sequence;
-use crate::thread::{Progress, Turn, WaitingInput};
+use crate::thread::{Progress, Turn, WaitingInput, short_title};
 use crate::units::Timestamp;
 
 impl Machine {
@@ -166,6 +166,13 @@ impl Machine {
                 let mut events = repo::news(&self.thread, observed);
                 events.push(event);
                 return Ok(events);
+            }
+            // Hosts repeat the title each time that they open a thread.
+            Event::TitleChanged(changed)
+                if changed.title.as_deref().and_then(short_title)
+                    == self.thread.known.host_title =>
+            {
+                return Ok(Vec::new());
             }
             Event::DirectiveCleared(cleared) => {
                 let known = &self.thread.known.directives;

@@ -21,7 +21,7 @@ fn play(policy: Policy) -> Play {
 
 impl Play {
     fn told(&mut self, input: Input) -> Result<(), Refusal> {
-        let rules = Rules { policy: &self.policy, prompts: &self.prompts };
+        let rules = Rules { policy: &self.policy, prompts: &self.prompts, notes_exist: false };
         let effects = self.machine.handle(input, &rules, Timestamp(0))?;
         self.records.extend(effects.into_iter().filter_map(|effect| match effect {
             Effect::Record(record) => Some(record),

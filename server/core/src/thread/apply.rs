@@ -9,7 +9,7 @@ mod compaction;
 mod decisions;
 mod turns;
 
-use super::{CompactionGuard, LastPacket, Thread, WaitingInput};
+use super::{CompactionGuard, LastPacket, Thread, WaitingInput, short_title};
 use crate::boundary::{Boundaries, Boundary};
 use crate::event::{
     EVERY_COMPACTION_HANDS_OVER, Event, GuardEnd, Record, ThreadOpened, ThreadPhase,
@@ -19,7 +19,7 @@ use crate::units::{SignalId, Timestamp};
 
 /// The version of the fold, raised with every change of the fold or of [`Thread`]. A cached state with another version
 /// is discarded, and the log is folded again. A test compares it with the samples.
-pub const FOLD: u32 = 11;
+pub const FOLD: u32 = 12;
 
 /// Since this format, old messages are shortened and ended guards are dropped.
 const BOUNDED_SINCE: u16 = 2;
@@ -94,6 +94,9 @@ impl Thread {
             Event::BranchChanged(changed) => {
                 self.signaled(changed.boundaries, None, None, v);
                 self.known.branch = Some(changed.branch.clone());
+            }
+            Event::TitleChanged(changed) => {
+                self.known.host_title = changed.title.as_deref().and_then(short_title);
             }
             Event::ToolStarted(started) => {
                 self.known.tools_running.insert(started.call.clone(), started.name.clone());

@@ -32,6 +32,9 @@ const HEARD_STAY_SINCE: u16 = 2;
 /// What is known of the work.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 pub struct Known {
+    /// The host's own title of the conversation, shortened.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub host_title: Option<String>,
     /// The user's first message, word for word.
     pub first_message: Option<String>,
     /// The agent's last message, in full.
@@ -150,6 +153,19 @@ pub fn shortened(text: &str) -> String {
     tail(text, SAID_CHARS)
 }
 
+/// The first line with words, shortened.
+pub fn short_title(text: &str) -> Option<String> {
+    let has_words = |line: &&str| line.contains(char::is_alphanumeric);
+    let line = text.lines().take(TITLE_LINES).find(has_words)?;
+    // A task is often a Markdown file, whose first line is a heading.
+    let (kept, is_whole) = cut(line.trim_start_matches(['#', ' ']), TITLE_CHARS);
+    Some(match kept.rsplit_once(' ') {
+        _ if is_whole => kept,
+        Some((words, _)) => format!("{words} …"),
+        None => format!("{kept} …"),
+    })
+}
+
 impl Known {
     /// The user's standing instructions, the pinned ones first.
     pub fn in_force(&self) -> impl Iterator<Item = &UserDirective> {
@@ -157,17 +173,9 @@ impl Known {
         pinned(true).chain(pinned(false))
     }
 
-    /// The thread's title: the first line with words of their first message, shortened.
+    /// The thread's title: the host's own, otherwise from the user's first message.
     pub fn title(&self) -> Option<String> {
-        let has_words = |line: &&str| line.contains(char::is_alphanumeric);
-        let line = self.first_message.as_deref()?.lines().take(TITLE_LINES).find(has_words)?;
-        // A task is often a Markdown file, whose first line is a heading.
-        let (kept, is_whole) = cut(line.trim_start_matches(['#', ' ']), TITLE_CHARS);
-        Some(match kept.rsplit_once(' ') {
-            _ if is_whole => kept,
-            Some((words, _)) => format!("{words} …"),
-            None => format!("{kept} …"),
-        })
+        self.host_title.clone().or_else(|| short_title(self.first_message.as_deref()?))
     }
 
     /// The steps of the plan that are not done.
@@ -335,5 +343,13 @@ mod tests {
         check(&"語".repeat(70), Some(&format!("{} …", "語".repeat(60))));
         check(&"\n".repeat(1_000_000), None);
         assert_eq!(Known::default().title(), None);
+    }
+
+    #[test]
+    fn the_hosts_title_comes_before_the_first_message() {
+        let first_message = Some("Write the parser.".to_owned());
+        let host_title = short_title("Parser\nand more");
+        let known = Known { host_title, first_message, ..Known::default() };
+        assert_eq!(known.title().as_deref(), Some("Parser"));
     }
 }

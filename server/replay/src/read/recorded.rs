@@ -108,6 +108,7 @@ impl EventReader {
             | Event::TurnCompleted(_)
             | Event::CompactionReported(_)
             | Event::ThreadClosed(_)
+            | Event::TitleChanged(_)
             | Event::InputHeld(_)
             | Event::InputCancelled(_)
             | Event::GuardSet(_)

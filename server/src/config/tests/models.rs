@@ -286,7 +286,7 @@ threshold_percent = "-1%"
         expect![[r#"
         error[wrong-type] rawr.toml at "\"2%\"": `rawr_auto_compaction.cooldown_turns` must be a whole number, but is a string
         error[out-of-range] rawr.toml at "\"101%\"": `rawr_auto_compaction.policy.ready.percent_remaining_lt` must be from 0 to 100, but is 101
-        error[wrong-type] rawr.toml at "\"60\"": `rawr_auto_compaction.policy.asap.percent_remaining_lt` must be a whole number, but is a string
+        error[wrong-type] rawr.toml at "\"60\"": `rawr_auto_compaction.policy.asap.percent_remaining_lt` must be a whole number, but is a string; write 60 without quotes
         error[out-of-range] rawr.toml at "\"-1%\"": `auto_compact.threshold_percent` must be from 0 to 100, but is -1
     "#]],
     );

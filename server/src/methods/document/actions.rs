@@ -6,7 +6,7 @@ use super::uri::{self, ServedText};
 use super::{MOST_PROBLEMS, is_ours, log, lsp, on, out_of_step, with_doc, world};
 use crate::language::{self, DocumentKind, PlaceholderValues};
 use crate::methods::{ClientSession, Module};
-use crate::prompts::{parse, shipped};
+use crate::prompts::{parse, sample, shipped};
 use crate::wire::RpcError;
 use jsonrpsee::core::RegisterMethodError;
 use rawr_core::prompt::{PromptName, render};
@@ -47,6 +47,19 @@ fn actions(
                     found.push(place.fix(&uri, fix, vec![place.diagnostic(&problem)]));
                 }
             }
+        }
+        // Elsewhere a code lens previews.
+        if doc.kind.prompt().is_some()
+            && wanted(&lsp::CodeActionKind::Source)
+            && !editor.can.show_lenses
+        {
+            let title = "Preview with the values of a thread".to_owned();
+            found.push(lsp::CodeAction {
+                title: title.clone(),
+                kind: Some(lsp::CodeActionKind::Source),
+                command: Some(lsp::command(title, PREVIEW, &uri)),
+                ..lsp::CodeAction::default()
+            });
         }
         if let DocumentKind::Prompt(name) = doc.kind
             && wanted(&lsp::CodeActionKind::Source)
@@ -105,18 +118,18 @@ fn execute(
             let text = preview(session, &editor, name)?;
             editor.previews.insert(name);
             let uri = ServedText::Preview(name).uri();
-            show(session, &mut editor, &uri);
+            show(session, &mut editor, ServedText::Preview(name), &text)?;
             json!({ "name": name.name(), "uri": uri, "text": text })
         }
         DIFF => {
             let name = prompt_of(session, &editor, arguments)?;
-            let uri = ServedText::Diff(name).uri();
-            show(session, &mut editor, &uri);
+            let diff = diff(session, &editor, name)?;
+            show(session, &mut editor, ServedText::Diff(name), &diff)?;
             json!({
                 "name": name.name(),
-                "uri": uri,
+                "uri": ServedText::Diff(name).uri(),
                 "shippedUri": ServedText::Shipped(name).uri(),
-                "diff": diff(session, &editor, name)?,
+                "diff": diff,
             })
         }
         RESET => {
@@ -132,11 +145,27 @@ fn execute(
     Ok(Some(done))
 }
 
-/// Opens a text of ours in the client, if it supports that.
-fn show(session: &ClientSession, editor: &mut OpenDocuments, uri: &str) {
-    if editor.can.show_documents && editor.can.ask_for_texts {
+/// Opens a text of ours in the client. A client that cannot ask for it gets a private file, or its path in a message.
+fn show(
+    session: &ClientSession,
+    editor: &mut OpenDocuments,
+    served: ServedText,
+    text: &str,
+) -> Result<(), RpcError> {
+    let uri = if editor.can.ask_for_texts {
+        served.uri()
+    } else {
+        let home = session.registry()?.workspace().home().dir.clone();
+        let path = editor.shown.write(&home, served, text).map_err(not_written)?;
+        if !editor.can.show_documents {
+            let message = format!("rawr: the {} is in {}", served.words(), path.display());
+            session.outbox.tell("window/showMessage", &json!({ "type": INFO, "message": message }));
+        }
+        uri::uri_of(&path)
+    };
+    if editor.can.show_documents {
         let params = lsp::ShowDocumentParams {
-            uri: lsp::Uri(uri.to_owned()),
+            uri: lsp::Uri(uri),
             external: None,
             take_focus: Some(false),
             selection: None,
@@ -144,7 +173,11 @@ fn show(session: &ClientSession, editor: &mut OpenDocuments, uri: &str) {
         let asked = ClientRequest::Other("window/showDocument");
         session.ask::<lsp::ShowDocumentRequest>(editor, asked, &params);
     }
+    Ok(())
 }
+
+/// LSP's number of a message that is no warning.
+const INFO: u8 = 3;
 
 /// Resets the document in the editor if it is open there, or else the file.
 fn reset(
@@ -263,20 +296,14 @@ pub fn preview(
     Ok(rendered(name, &source(session, editor, name)?, values.as_ref()))
 }
 
-/// Placeholders without a value show their own name.
+/// Placeholders without a value show an example.
 pub fn rendered(name: PromptName, source: &str, values: Option<&PlaceholderValues>) -> String {
     let text = match parse(name, source, None) {
         Ok(parsed) => parsed.text,
         Err(_) => source.to_owned(),
     };
-    let none: Vec<_> = name
-        .placeholders()
-        .iter()
-        .map(|known| (known.camel, format!("{{{}}}", known.camel)))
-        .collect();
     render(name, &text, |camel| {
         let value = values.and_then(|values| values.values.get(camel));
-        let named = || none.iter().find(|(of, _)| *of == camel).map(|(_, name)| name.as_str());
-        value.map(String::as_str).or_else(named)
+        value.map(String::as_str).or_else(|| sample(camel))
     })
 }

@@ -25,13 +25,17 @@ pub fn place<'o>(editor: &OpenDocuments, open: &'o OpenDocument) -> Option<Docum
     open.text.as_ref().map(|text| editor.place(text))
 }
 
-/// The values of a prompt's placeholders in the newest thread. If it cannot be read, there are none.
+/// The values of a prompt's placeholders in the newest thread that has them all, otherwise in the newest thread. If threads
+/// cannot be read, there are none.
 pub fn values(
     session: &ClientSession,
     name: PromptName,
 ) -> Result<Option<PlaceholderValues>, RpcError> {
     let read = |thread: &Thread, policy: &Policy| language::values_of(thread, policy, name);
-    Ok(session.registry()?.with_newest(read).unwrap_or_else(|error| {
+    let has_all = |found: &PlaceholderValues| {
+        name.placeholders().iter().all(|known| found.values.contains_key(known.camel))
+    };
+    Ok(session.registry()?.with_newest(read, has_all).unwrap_or_else(|error| {
         tracing::warn!(%error, "failed to read the newest thread; placeholders have no values");
         None
     }))

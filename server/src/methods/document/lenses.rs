@@ -14,6 +14,7 @@ use crate::tokens::CountMethod;
 use crate::wire::RpcError;
 use jsonrpsee::core::RegisterMethodError;
 use rawr_core::policy::Policy;
+use rawr_core::prompt::PromptName;
 use rawr_core::units::{Timestamp, Tokens};
 use rawr_protocol::ErrorCode;
 use std::ops::Range;
@@ -42,11 +43,7 @@ async fn lenses(
             let in_lenses = !editor.can.show_inlay_hints;
             return Ok(Err(in_lenses.then(|| tiers(doc, world)).filter(|(at, _)| !at.is_empty())));
         };
-        let now = values(&session, name)?;
-        let edited = doc.kind == DocumentKind::Prompt(name) && doc.text != shipped(name);
-        let text = actions::rendered(name, doc.text, now.as_ref());
-        let model = now.and_then(|now| now.model);
-        Ok(Ok(PromptToCount { text, model, span: language::first_line(doc.text), edited }))
+        to_count(&session, doc, name).map(Ok)
     })?;
     match found {
         None => Ok(None),
@@ -66,16 +63,37 @@ async fn lenses(
     }
 }
 
+fn to_count(
+    session: &ClientSession,
+    doc: language::Doc<'_>,
+    name: PromptName,
+) -> Result<PromptToCount, RpcError> {
+    let now = values(session, name)?;
+    let edited = doc.kind == DocumentKind::Prompt(name) && doc.text != shipped(name);
+    let text = actions::rendered(name, doc.text, now.as_ref());
+    let model = now.and_then(|now| now.model);
+    Ok(PromptToCount { text, model, span: language::first_line(doc.text), edited })
+}
+
+/// The length of a rendered prompt, in words.
+async fn counted(
+    session: &ClientSession,
+    text: String,
+    model: Option<&str>,
+) -> Result<String, RpcError> {
+    let method = CountMethod::choose(None, model);
+    let tokens = session.tokens.count(method, text).await.map_err(error)?;
+    let about = if matches!(method, CountMethod::Estimate) { "about " } else { "" };
+    Ok(format!("renders to {about}{} tokens", Tokens(tokens)))
+}
+
 async fn of_prompt(
     session: &ClientSession,
     uri: &str,
-    counted: PromptToCount,
+    prompt: PromptToCount,
 ) -> Result<Vec<lsp::CodeLens>, RpcError> {
-    let PromptToCount { text, model, span, edited } = counted;
-    let method = CountMethod::choose(None, model.as_deref());
-    let tokens = session.tokens.count(method, text).await.map_err(error)?;
-    let about = if matches!(method, CountMethod::Estimate) { "about " } else { "" };
-    let title = format!("renders to {about}{} tokens", Tokens(tokens));
+    let PromptToCount { text, model, span, edited } = prompt;
+    let title = counted(session, text, model.as_deref()).await?;
     let lenses = with_doc(session, uri, |editor, open, _, _| {
         let Some(place) = place(editor, open) else { return Ok(Vec::new()) };
         let preview = lsp::command(title, actions::PREVIEW, uri);
@@ -93,20 +111,39 @@ fn tiers(doc: language::Doc<'_>, world: &language::LanguageContext) -> TierHints
     (language::tiers(&doc), Box::new(world.config(&doc, None).0.policy))
 }
 
+/// What hints are about.
+enum Hinted {
+    Tiers(TierHints),
+    /// A prompt, for clients without lenses.
+    Prompt(PromptToCount),
+}
+
 async fn hints(
     session: Arc<ClientSession>,
     params: lsp::InlayHintParams,
 ) -> Result<Option<Vec<lsp::InlayHint>>, RpcError> {
     let uri = params.text_document.uri.0;
     let found = with_doc(&session, &uri, |editor, open, doc, world| {
-        let Some(place) = place(editor, open) else { return Ok((Vec::new(), Box::default())) };
-        let (mut at, policy) = tiers(doc, world);
+        let Some(place) = place(editor, open) else { return Ok(Hinted::Tiers(Default::default())) };
         let wanted = place.span(params.range);
+        if let Some(name) = doc.kind.prompt().filter(|_| !editor.can.show_lenses) {
+            let prompt = to_count(&session, doc, name)?;
+            if language::touches(&wanted, prompt.span.end) {
+                return Ok(Hinted::Prompt(prompt));
+            }
+        }
+        let (mut at, policy) = tiers(doc, world);
         at.retain(|(_, at)| language::touches(&wanted, *at));
-        Ok((at, policy))
+        Ok(Hinted::Tiers((at, policy)))
     })?;
-    let Some((at, policy)) = found else { return Ok(None) };
-    let told = told(&session, at, policy).await?;
+    let told = match found {
+        None => return Ok(None),
+        Some(Hinted::Tiers((at, policy))) => told(&session, at, policy).await?,
+        Some(Hinted::Prompt(PromptToCount { text, model, span, .. })) => {
+            let label = counted(&session, text, model.as_deref()).await?;
+            vec![(span.end, label, "With the values of a thread, or examples.".to_owned())]
+        }
+    };
     with_doc(&session, &uri, |editor, open, _, _| {
         let Some(place) = place(editor, open) else { return Ok(Vec::new()) };
         let hint = |(at, label, tooltip)| place.hint(at, label, tooltip);
@@ -138,10 +175,11 @@ async fn told(
         RpcError::new(ErrorCode::InternalError, error.to_string(), "see the log")
     })?;
     let rest = if partly { "; some could not be read" } else { "" };
-    let tooltip =
-        format!("From {stored} stored decisions, with the thresholds of this text{rest}.");
     let told = |(tier, at): (rawr_core::policy::PressureTier, usize)| {
-        (at, language::told(tier, counts[tier as usize]), tooltip.clone())
+        let count = counts[tier as usize];
+        let explained = language::explained(tier, count);
+        let tooltip = format!("{explained} From {stored} stored decisions{rest}.");
+        (at, language::told(tier, count), tooltip)
     };
     Ok(at.into_iter().map(told).collect())
 }

@@ -65,6 +65,7 @@ pub struct DocumentCapabilities {
     /// It requests `rawr://` documents, and again when notified.
     pub ask_for_texts: bool,
     pub show_inlay_hints: bool,
+    pub show_lenses: bool,
     pub refresh_lenses: bool,
     pub refresh_hints: bool,
     pub utf8: bool,
@@ -89,6 +90,7 @@ impl DocumentCapabilities {
             refresh_lenses: has(&["workspace", "codeLens", "refreshSupport"]),
             refresh_hints: has(&["workspace", "inlayHint", "refreshSupport"]),
             show_inlay_hints: has(&["textDocument", "inlayHint"]),
+            show_lenses: has(&["textDocument", "codeLens"]),
             utf8: encodings.is_some_and(|all| all.iter().any(|encoding| encoding == "utf-8")),
         }
     }

@@ -1,6 +1,7 @@
 //! The documents that a client has open, with their unsaved texts, up to a limit. Errors are sentences for the client.
 
 use super::lsp::{Diagnostic, DocumentCapabilities, DocumentText};
+use super::shown::ShownFiles;
 use crate::language::{Doc, DocumentKind, EditorText, PositionEncoding, TextChange};
 use crate::problem::MAX_BYTES;
 use rawr_core::prompt::PromptName;
@@ -28,6 +29,8 @@ pub struct OpenDocuments {
     pub previews: BTreeSet<PromptName>,
     pub asked: HashMap<String, ClientRequest>,
     pub questions: u64,
+    /// Texts that are shown as files.
+    pub shown: ShownFiles,
 }
 
 #[derive(Debug)]

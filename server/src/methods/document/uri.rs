@@ -26,6 +26,24 @@ impl ServedText {
         }
     }
 
+    /// The name of its file, where it is shown as one.
+    pub fn file_name(self) -> String {
+        match self {
+            Self::Preview(name) => format!("{}.preview.md", name.name()),
+            Self::Shipped(name) => format!("{}.shipped.md", name.name()),
+            Self::Diff(name) => format!("{}.diff", name.name()),
+        }
+    }
+
+    /// For people.
+    pub fn words(self) -> String {
+        match self {
+            Self::Preview(name) => format!("preview of {}", name.name()),
+            Self::Shipped(name) => format!("shipped text of {}", name.name()),
+            Self::Diff(name) => format!("difference of {} from the shipped text", name.name()),
+        }
+    }
+
     pub fn of(uri: &str) -> Option<Self> {
         let uri = Url::parse(uri).ok().filter(|uri| uri.scheme() == SCHEME)?;
         let name = PromptName::from_name(uri.path().trim_start_matches('/'))?;

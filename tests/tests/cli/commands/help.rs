@@ -160,6 +160,9 @@ fn the_help_starts_with_examples() {
                   --codex-config <KEY=VALUE>
                       A setting of Codex's own config.toml; repeatable
 
+                  --image <FILE>
+                      An image for the first prompt (Codex); repeatable
+
                   --claude-settings <FILE>
                       Settings of Claude Code: a file, or JSON
 

@@ -114,12 +114,12 @@ fn the_sums_are_printed_beside_those_of_another_configuration() {
         in an hour of work 2.22 2.22
         inside a turn 0 0
         at asap 1 1
-        after agent_done 1 1
+        after agent done 1 1
         proposals 2 0
         confirmed 1 0
         dropped by the next message 1 0
-        stopped by rearm alone 1 0
-        stopped by boundary alone 0 1
+        only failed gate: New content 1 0
+        only failed gate: Boundary 0 1
         compactions of the host by itself 1 1
         inside a turn 1 1
         before any compaction of rawr 0 0
@@ -132,6 +132,30 @@ fn the_sums_are_printed_beside_those_of_another_configuration() {
 
         Second order: after a compaction, 12% of the window counts as used, so that the next one comes later.
         Of 32 lines, 0 are of an unknown kind, 1 malformed, 0 too long."#]].assert_eq(&text.join("\n"));
+}
+
+#[test]
+fn a_plot_names_its_axes_and_the_tiers() {
+    let fixture = CommandFixture::new();
+    let done = fixture.run(&["replay", &sample("stats/events.jsonl"), "--plot"]);
+    let text = out(&done);
+    let plot = text.lines().skip(1).take_while(|line| !line.is_empty());
+    expect![[r#"
+          context left
+                   █
+           80% ┄┄┄┄█┄┄┄┄┄┄██┄┄████┄┄┄┄┄ early below 85%
+               ┄┄┄┄██┄┄┄┄┄██┄┄██████┄┄┄ ready below 75%
+           60% █┄┄┄██████┄██┄┄██████┄┄┄ asap below 65%
+               ███ █████████  █████████
+           40% ████████████████████████
+               ████████████████████████
+           20% ████████████████████████
+               ████████████████████████ emergency below 15%
+            0% ████████████████████████
+                ·  ▲ ·   ·▲     ✕   · ·
+               24 requests from left to right
+               ▲ rawr compacts   · proposes   ✕ the host compacted by itself, or a person"#]]
+    .assert_eq(&plot.collect::<Vec<_>>().join("\n"));
 }
 
 #[test]

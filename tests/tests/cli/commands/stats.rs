@@ -169,7 +169,7 @@ fn the_demo_is_counted_as_it_is_told() {
             "ran": 3
           },
           "compaction": {
-            "after": 583,
+            "after": 576,
             "before": 5890,
             "by": "rawr",
             "isMeasured": true

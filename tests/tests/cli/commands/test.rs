@@ -84,23 +84,23 @@ fn a_test_that_fails_shows_what_happened_and_why() {
         &["test"],
         1,
         expect![[r#"
-        ok      a commit is proposed
-        FAILED  a commit compacts
-                rawr.tests.toml:15
-                expected  compact (commit)
-                happened  propose at step 4 (asap, commit, agent_done)
-                step 4    agent = "I fixed the parser and committed it."
-                          propose: 40% left (asap) at commit, agent_done; your next message decides
-        FAILED  a commit with much left
-                rawr.tests.toml:26
-                expected  compact
-                happened  nothing
-                step 4    agent = "I fixed the parser and committed it."
-                          nothing: 80% left (early)
-                            ✗ boundary        commit, agent_done does not count at early
+            ok      a commit is proposed
+            FAILED  a commit compacts
+                    rawr.tests.toml:15
+                    expected  compact (commit)
+                    happened  propose at step 4 (asap, commit, agent_done)
+                    step 4    agent = "I fixed the parser and committed it."
+                              propose: 40% left (asap) at commit, agent done; your next message decides
+            FAILED  a commit with much left
+                    rawr.tests.toml:26
+                    expected  compact
+                    happened  nothing
+                    step 4    agent = "I fixed the parser and committed it."
+                              nothing: 80% left (early)
+                                ✗ boundary        commit, agent done does not count at early
 
-        3 tests: 1 ok, 2 failed
-    "#]],
+            3 tests: 1 ok, 2 failed
+        "#]],
     );
     check(
         &fixture,
@@ -363,7 +363,7 @@ fn the_report_is_whole_and_escaped() {
         expected  compact
         happened  propose at step 4 (asap, commit, agent_done)
         step 4    agent = &quot;I fixed the parser and committed it.&quot;
-                  propose: 40% left (asap) at commit, agent_done; your next message decides</failure>
+                  propose: 40% left (asap) at commit, agent done; your next message decides</failure>
             </testcase>
           </testsuite>
         </testsuites>

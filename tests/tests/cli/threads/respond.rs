@@ -126,7 +126,7 @@ fn a_mark_is_a_boundary_with_its_label() {
         &["mark", " the parser is done "],
         &["Marked on thread alpha: the parser is done ends here.", "applies it now"],
     );
-    check(&home, &["status", "alpha"], &["phase end", "the parser is done (plan_checkpoint)"]);
+    check(&home, &["status", "alpha"], &["phase end", "the parser is done (plan step done)"]);
     assert_eq!(event(&home, &["status", "alpha"])["boundaries"][0]["label"], "the parser is done");
     running.turn();
     assert_eq!(running.host.performed, ["packet_request", "compact", "handoff"]);
@@ -134,7 +134,7 @@ fn a_mark_is_a_boundary_with_its_label() {
     let compacts = decisions.iter().find(|decision| decision["outcome"] == "compact").unwrap();
     let gates = compacts["gates"].as_array().unwrap();
     let boundary = gates.iter().find(|gate| gate["gate"] == "boundary").unwrap();
-    assert_eq!(boundary["evidence"], "plan_checkpoint (the parser is done)");
+    assert_eq!(boundary["evidence"], "plan step done (the parser is done)");
     running.leave();
 }
 

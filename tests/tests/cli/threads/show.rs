@@ -53,7 +53,7 @@ fn status_shows_the_state_of_a_thread() {
             "run by     no process",
             "phase      Idle",
             "guards     g1 for 3 turns (mid\u{fffd}[2Jrefactor), set just now by rawr guard",
-            "decision   compaction decided: 25% left (asap) at commit, plan_checkpoint, plan_update",
+            "decision   compaction decided: 25% left (asap) at commit, plan step done, plan changed",
             "compacted  143,139 → 13,000 tokens, by rawr (asap, commit, plan step done",
         ],
     );
@@ -114,7 +114,7 @@ fn the_last_used_thread_is_first_and_is_last() {
     run(&home, &["guard", "alpha", "--until-released"]);
     let line = |thread: &str| {
         format!(
-            "{thread:<8}   25% left · asap       just now            Go on · work · not running\n"
+            "{thread:<8}   25% left · asap       just now                Go on · work · not running\n"
         )
     };
     let listed = run(&home, &["status"]).stdout;
@@ -190,8 +190,8 @@ fn explain_shows_the_reason_of_a_compaction() {
         &home,
         &["explain", "alpha"],
         &[
-            "Compaction decided: 25% left (asap) at commit, plan_checkpoint, plan_update",
-            "  ✓ Boundary         commit, plan_checkpoint, plan_update",
+            "Compaction decided: 25% left (asap) at commit, plan step done, plan changed",
+            "  ✓ Boundary         commit, plan step done, plan changed",
             "  tier       asap: 25% of the context was left",
             "  boundary   commit, plan step done, plan changed",
             "  sequence   s1-",
@@ -213,11 +213,11 @@ fn past_decisions_are_listed_and_found_by_a_prefix() {
     running.turn();
     running.turn();
     running.leave();
-    check(&home, &["explain", "alpha", "--list"], &["d1-", "25%  asap", "nothing", "\nd2-"]);
+    check(&home, &["explain", "alpha", "--list"], &["d2-", "25%  asap", "nothing", "\nd1-"]);
     let listed = events(&home, &["explain", "alpha", "--list"]);
     assert_eq!(listed.len(), 2);
     let first = event(&home, &["explain", "alpha", "--decision", "d1"]);
-    assert_eq!(first, listed[0]);
+    assert_eq!(first, listed[1]);
     let hint = "list its decisions with `rawr explain alpha --list`";
     refused(&home, &["explain", "alpha", "--decision", "d9"], 1, &["no decision `d9`", hint]);
     refused(

@@ -49,7 +49,7 @@ impl TestedMachine {
             _ => machine.clone(),
         };
         let policy = self.policy(world);
-        let rules = Rules { policy: &policy, prompts: &world.prompts };
+        let rules = Rules { policy: &policy, prompts: &world.prompts, notes_exist: false };
         // A refusal leaves the machine unchanged.
         let effects = handling.handle(input, &rules, now).unwrap_or_default();
         let Some(defect) = self.0 else { return (handling, effects) };

@@ -259,7 +259,7 @@ impl SimulatedSession {
     }
 
     fn handle_at_once(&mut self, input: Input) -> bool {
-        let rules = Rules { policy: &self.policy, prompts: &self.prompts };
+        let rules = Rules { policy: &self.policy, prompts: &self.prompts, notes_exist: false };
         let Ok(effects) = self.machine.handle(input, &rules, self.now) else { return true };
         let mut performs = Vec::new();
         let mut records = Vec::new();

@@ -19,6 +19,8 @@ pub struct Player {
     /// Decision prompts of the script, by the path that a tier names.
     pub decisions: BTreeMap<String, String>,
     pub now: Timestamp,
+    /// Whether the scratch file exists.
+    pub notes_exist: bool,
     pub log: Vec<Record>,
     /// The newest decision, and whether it is recorded.
     pub decision: Option<(DecisionRecord, bool)>,
@@ -32,6 +34,7 @@ impl Default for Player {
             prompts: BTreeMap::new(),
             decisions: BTreeMap::new(),
             now: Timestamp(1_000_000),
+            notes_exist: false,
             log: Vec::new(),
             decision: None,
         }
@@ -90,6 +93,10 @@ impl Player {
                 self.set_prompt(words[1], line.split_once('"').unwrap().1);
                 Vec::new()
             }
+            "notes" => {
+                self.notes_exist = words[1] == "exist";
+                Vec::new()
+            }
             "decision" => {
                 let text = line.split_once('"').unwrap().1.trim_end_matches('"');
                 self.decisions.insert(words[1].to_owned(), text.to_owned());
@@ -132,7 +139,8 @@ impl Player {
             own.unwrap_or_else(|| built_in_prompt(name)).to_owned()
         })
         .with_decisions(self.decisions.clone());
-        let rules = Rules { policy: &self.policy, prompts: &prompts };
+        let rules =
+            Rules { policy: &self.policy, prompts: &prompts, notes_exist: self.notes_exist };
         match self.machine.handle(input, &rules, self.now) {
             Err(refusal) => vec![format!("refused: {refusal:?}")],
             Ok(effects) => {

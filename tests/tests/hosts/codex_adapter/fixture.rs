@@ -161,6 +161,7 @@ impl AdapterFixture {
                 format!("{request_id} answered: {answer:?}")
             }
             HostEvent::UserMessage { text, .. } => format!("user: {text}"),
+            HostEvent::TitleChanged { title } => format!("title: {title:?}"),
             HostEvent::AsksPerson => "asks its person".to_owned(),
             HostEvent::Notice(text) => format!("notice: {text}"),
             HostEvent::Gone { reason } => format!("gone: {reason}"),

@@ -194,27 +194,27 @@ fn an_answer_that_is_not_json_does_not_count() {
         |wire| wire.said("Sure, go on!"),
         &[],
         expect![[r#"
-        [judge] 80% left (early) at pr_checkpoint; the judge is asked
-        asked at early
-        phase awaiting_judgment
-        judged by <wire>: no answer: the model's answer is not JSON: expected value at line 1 column 1
-        [defer] <wire> gave no answer: the model's answer is not JSON: expected value at line 1 column 1
-        phase idle
-        [judge] 70% left (ready) at commit; the judge is asked
-        asked at ready
-        phase awaiting_judgment
-        judged by <wire>: no answer: the model's answer is not JSON: expected value at line 1 column 1
-        [defer] <wire> gave no answer: the model's answer is not JSON: expected value at line 1 column 1
-        phase idle
-        [judge] 50% left (asap) at commit; the judge is asked
-        asked at asap
-        phase awaiting_judgment
-        judged by <wire>: no answer: the model's answer is not JSON: expected value at line 1 column 1
-        [compact] 50% left (asap) at commit
-        heads-up will_compact
-        perform packet_request
-        phase awaiting_packet
-    "#]],
+            [judge] 80% left (early) at pull request; the judge is asked
+            asked at early
+            phase awaiting_judgment
+            judged by <wire>: no answer: the model's answer is not JSON: expected value at line 1 column 1
+            [defer] <wire> gave no answer: the model's answer is not JSON: expected value at line 1 column 1
+            phase idle
+            [judge] 70% left (ready) at commit; the judge is asked
+            asked at ready
+            phase awaiting_judgment
+            judged by <wire>: no answer: the model's answer is not JSON: expected value at line 1 column 1
+            [defer] <wire> gave no answer: the model's answer is not JSON: expected value at line 1 column 1
+            phase idle
+            [judge] 50% left (asap) at commit; the judge is asked
+            asked at asap
+            phase awaiting_judgment
+            judged by <wire>: no answer: the model's answer is not JSON: expected value at line 1 column 1
+            [compact] 50% left (asap) at commit
+            heads-up will_compact
+            perform packet_request
+            phase awaiting_packet
+        "#]],
     );
 }
 
@@ -225,27 +225,27 @@ fn an_answer_that_violates_the_schema_does_not_count() {
         |wire| wire.said(text),
         &[],
         expect![[r#"
-        [judge] 80% left (early) at pr_checkpoint; the judge is asked
-        asked at early
-        phase awaiting_judgment
-        judged by <wire>: no answer: the model's answer does not match the schema: invalid type: string "yes", expected a boolean at line 1 column 24
-        [defer] <wire> gave no answer: the model's answer does not match the schema: invalid type: string "yes", expected a boolean at line 1 column 24
-        phase idle
-        [judge] 70% left (ready) at commit; the judge is asked
-        asked at ready
-        phase awaiting_judgment
-        judged by <wire>: no answer: the model's answer does not match the schema: invalid type: string "yes", expected a boolean at line 1 column 24
-        [defer] <wire> gave no answer: the model's answer does not match the schema: invalid type: string "yes", expected a boolean at line 1 column 24
-        phase idle
-        [judge] 50% left (asap) at commit; the judge is asked
-        asked at asap
-        phase awaiting_judgment
-        judged by <wire>: no answer: the model's answer does not match the schema: invalid type: string "yes", expected a boolean at line 1 column 24
-        [compact] 50% left (asap) at commit
-        heads-up will_compact
-        perform packet_request
-        phase awaiting_packet
-    "#]],
+            [judge] 80% left (early) at pull request; the judge is asked
+            asked at early
+            phase awaiting_judgment
+            judged by <wire>: no answer: the model's answer does not match the schema: invalid type: string "yes", expected a boolean at line 1 column 24
+            [defer] <wire> gave no answer: the model's answer does not match the schema: invalid type: string "yes", expected a boolean at line 1 column 24
+            phase idle
+            [judge] 70% left (ready) at commit; the judge is asked
+            asked at ready
+            phase awaiting_judgment
+            judged by <wire>: no answer: the model's answer does not match the schema: invalid type: string "yes", expected a boolean at line 1 column 24
+            [defer] <wire> gave no answer: the model's answer does not match the schema: invalid type: string "yes", expected a boolean at line 1 column 24
+            phase idle
+            [judge] 50% left (asap) at commit; the judge is asked
+            asked at asap
+            phase awaiting_judgment
+            judged by <wire>: no answer: the model's answer does not match the schema: invalid type: string "yes", expected a boolean at line 1 column 24
+            [compact] 50% left (asap) at commit
+            heads-up will_compact
+            perform packet_request
+            phase awaiting_packet
+        "#]],
     );
 }
 
@@ -256,27 +256,27 @@ fn a_refused_key_is_no_answer() {
         |_| refused.clone(),
         &[],
         expect![[r#"
-        [judge] 80% left (early) at pr_checkpoint; the judge is asked
-        asked at early
-        phase awaiting_judgment
-        judged by <wire>: no answer: the endpoint answered 401: no such key
-        [defer] <wire> gave no answer: the endpoint answered 401: no such key
-        phase idle
-        [judge] 70% left (ready) at commit; the judge is asked
-        asked at ready
-        phase awaiting_judgment
-        judged by <wire>: no answer: the endpoint answered 401: no such key
-        [defer] <wire> gave no answer: the endpoint answered 401: no such key
-        phase idle
-        [judge] 50% left (asap) at commit; the judge is asked
-        asked at asap
-        phase awaiting_judgment
-        judged by <wire>: no answer: the endpoint answered 401: no such key
-        [compact] 50% left (asap) at commit
-        heads-up will_compact
-        perform packet_request
-        phase awaiting_packet
-    "#]],
+            [judge] 80% left (early) at pull request; the judge is asked
+            asked at early
+            phase awaiting_judgment
+            judged by <wire>: no answer: the endpoint answered 401: no such key
+            [defer] <wire> gave no answer: the endpoint answered 401: no such key
+            phase idle
+            [judge] 70% left (ready) at commit; the judge is asked
+            asked at ready
+            phase awaiting_judgment
+            judged by <wire>: no answer: the endpoint answered 401: no such key
+            [defer] <wire> gave no answer: the endpoint answered 401: no such key
+            phase idle
+            [judge] 50% left (asap) at commit; the judge is asked
+            asked at asap
+            phase awaiting_judgment
+            judged by <wire>: no answer: the endpoint answered 401: no such key
+            [compact] 50% left (asap) at commit
+            heads-up will_compact
+            perform packet_request
+            phase awaiting_packet
+        "#]],
     );
 }
 
@@ -291,27 +291,27 @@ fn an_unreachable_endpoint_is_no_answer() {
     on_both_wires(
         told,
         expect![[r#"
-        [judge] 80% left (early) at pr_checkpoint; the judge is asked
-        asked at early
-        phase awaiting_judgment
-        judged by <wire>: no answer: failed to connect to `<endpoint>/v1/<wire>`: Connection refused (os error 111)
-        [defer] <wire> gave no answer: failed to connect to `<endpoint>/v1/<wire>`: Connection refused (os error 111)
-        phase idle
-        [judge] 70% left (ready) at commit; the judge is asked
-        asked at ready
-        phase awaiting_judgment
-        judged by <wire>: no answer: failed to connect to `<endpoint>/v1/<wire>`: Connection refused (os error 111)
-        [defer] <wire> gave no answer: failed to connect to `<endpoint>/v1/<wire>`: Connection refused (os error 111)
-        phase idle
-        [judge] 50% left (asap) at commit; the judge is asked
-        asked at asap
-        phase awaiting_judgment
-        judged by <wire>: no answer: failed to connect to `<endpoint>/v1/<wire>`: Connection refused (os error 111)
-        [compact] 50% left (asap) at commit
-        heads-up will_compact
-        perform packet_request
-        phase awaiting_packet
-    "#]],
+            [judge] 80% left (early) at pull request; the judge is asked
+            asked at early
+            phase awaiting_judgment
+            judged by <wire>: no answer: failed to connect to `<endpoint>/v1/<wire>`: Connection refused (os error 111)
+            [defer] <wire> gave no answer: failed to connect to `<endpoint>/v1/<wire>`: Connection refused (os error 111)
+            phase idle
+            [judge] 70% left (ready) at commit; the judge is asked
+            asked at ready
+            phase awaiting_judgment
+            judged by <wire>: no answer: failed to connect to `<endpoint>/v1/<wire>`: Connection refused (os error 111)
+            [defer] <wire> gave no answer: failed to connect to `<endpoint>/v1/<wire>`: Connection refused (os error 111)
+            phase idle
+            [judge] 50% left (asap) at commit; the judge is asked
+            asked at asap
+            phase awaiting_judgment
+            judged by <wire>: no answer: failed to connect to `<endpoint>/v1/<wire>`: Connection refused (os error 111)
+            [compact] 50% left (asap) at commit
+            heads-up will_compact
+            perform packet_request
+            phase awaiting_packet
+        "#]],
     );
 }
 
@@ -321,27 +321,27 @@ fn an_endpoint_that_is_too_slow_is_no_answer() {
         |_| ScriptedReply::Stall,
         &["judgment.timeout_seconds = 1"],
         expect![[r#"
-        [judge] 80% left (early) at pr_checkpoint; the judge is asked
-        asked at early
-        phase awaiting_judgment
-        judged by <wire>: no answer: no answer within 1s, in 1 request(s)
-        [defer] <wire> gave no answer: no answer within 1s, in 1 request(s)
-        phase idle
-        [judge] 70% left (ready) at commit; the judge is asked
-        asked at ready
-        phase awaiting_judgment
-        judged by <wire>: no answer: no answer within 1s, in 1 request(s)
-        [defer] <wire> gave no answer: no answer within 1s, in 1 request(s)
-        phase idle
-        [judge] 50% left (asap) at commit; the judge is asked
-        asked at asap
-        phase awaiting_judgment
-        judged by <wire>: no answer: no answer within 1s, in 1 request(s)
-        [compact] 50% left (asap) at commit
-        heads-up will_compact
-        perform packet_request
-        phase awaiting_packet
-    "#]],
+            [judge] 80% left (early) at pull request; the judge is asked
+            asked at early
+            phase awaiting_judgment
+            judged by <wire>: no answer: no answer within 1s, in 1 request(s)
+            [defer] <wire> gave no answer: no answer within 1s, in 1 request(s)
+            phase idle
+            [judge] 70% left (ready) at commit; the judge is asked
+            asked at ready
+            phase awaiting_judgment
+            judged by <wire>: no answer: no answer within 1s, in 1 request(s)
+            [defer] <wire> gave no answer: no answer within 1s, in 1 request(s)
+            phase idle
+            [judge] 50% left (asap) at commit; the judge is asked
+            asked at asap
+            phase awaiting_judgment
+            judged by <wire>: no answer: no answer within 1s, in 1 request(s)
+            [compact] 50% left (asap) at commit
+            heads-up will_compact
+            perform packet_request
+            phase awaiting_packet
+        "#]],
     );
 }
 
@@ -351,7 +351,7 @@ fn a_missed_deadline_is_no_answer() {
         |_| ScriptedReply::Stall,
         &["deadlines.judgment_seconds = 1"],
         expect![[r#"
-            [judge] 80% left (early) at pr_checkpoint; the judge is asked
+            [judge] 80% left (early) at pull request; the judge is asked
             asked at early
             phase awaiting_judgment
             judged by <wire>: no answer: the judge did not answer in time

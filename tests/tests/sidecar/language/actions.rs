@@ -58,6 +58,7 @@ fn an_edited_prompt_can_be_reset_and_compared() {
     assert_eq!(titles, ["Reset to the shipped text", "Compare with the shipped text"]);
     assert_eq!(actions[0]["edit"]["changes"][uri(&prompt)][0]["newText"], shipped);
     let compared = editor.execute("rawr.diffPrompt", &uri(&prompt));
+    assert_eq!(editor.sidecar.next_note().method, "window/showMessage");
     assert_eq!(compared["uri"], "rawr://diff/heads-up");
     let diff = compared["diff"].as_str().unwrap();
     assert!(
@@ -69,6 +70,57 @@ fn an_edited_prompt_can_be_reset_and_compared() {
     let served =
         editor.ask("workspace/textDocumentContent", json!({ "uri": "rawr://shipped/heads-up" }));
     assert_eq!(served["text"], shipped);
+    editor.sidecar.leave();
+}
+
+/// A client that cannot ask for a text of rawr gets a file that only the user can read.
+#[test]
+fn a_comparison_is_a_private_file_where_the_client_cannot_ask_for_it() {
+    use std::os::unix::fs::PermissionsExt;
+    let home = TestHome::new();
+    let mut can = capabilities();
+    can["window"] = json!({ "showDocument": { "support": true } });
+    let (mut editor, prompt, _) = edited(&home, &can);
+    let compared = editor.execute("rawr.diffPrompt", &uri(&prompt));
+    let asked = editor.sidecar.next_answer();
+    assert_eq!(asked["method"], "window/showDocument");
+    let shown = asked["params"]["uri"].as_str().unwrap().strip_prefix("file://").unwrap();
+    let shown = std::path::PathBuf::from(shown);
+    assert!(shown.starts_with(home.path()) && shown.ends_with("heads-up.diff"), "{shown:?}");
+    assert_eq!(std::fs::read_to_string(&shown).unwrap(), compared["diff"].as_str().unwrap());
+    let mode = |path: &std::path::Path| path.metadata().unwrap().permissions().mode() & 0o777;
+    assert_eq!((mode(&shown), mode(shown.parent().unwrap())), (0o600, 0o700));
+    editor
+        .sidecar
+        .send(&json!({ "jsonrpc": "2.0", "id": asked["id"], "result": { "success": true } }));
+    editor.sidecar.leave();
+    assert!(!shown.exists(), "it is removed with the session");
+}
+
+#[test]
+fn without_a_way_to_show_a_document_a_message_names_the_file() {
+    let home = TestHome::new();
+    let (mut editor, prompt, _) = edited(&home, &json!({ "textDocument": {} }));
+    let actions = editor.of("textDocument/codeAction", &prompt);
+    let titles: Vec<_> = actions.as_array().unwrap().iter().map(|of| of["title"].clone()).collect();
+    let preview = "Preview with the values of a thread";
+    assert_eq!(
+        titles,
+        [preview, "Reset to the shipped text", "Compare with the shipped text"],
+        "an action where there are no lenses"
+    );
+    assert_eq!(actions[0]["command"]["command"], "rawr.previewPrompt");
+    editor.execute("rawr.previewPrompt", &uri(&prompt));
+    let told = editor.sidecar.next_note();
+    assert_eq!(told.method, "window/showMessage");
+    let message = told.params["message"].as_str().unwrap();
+    let (_, path) = message.split_once("the preview of heads-up is in ").unwrap();
+    let text = std::fs::read_to_string(path).unwrap();
+    assert!(text.starts_with("Compacting, because a phase ended here (commit)."), "{text}");
+    // It follows the buffer.
+    editor.change(&prompt, json!([{ "text": "{reason} 2" }]));
+    editor.sidecar.expect::<PromptPreviewChanged>();
+    assert_eq!(std::fs::read_to_string(path).unwrap(), "a phase ended here (commit) 2");
     editor.sidecar.leave();
 }
 
@@ -108,13 +160,17 @@ fn a_preview_follows_the_buffer_by_a_notification() {
     // No preview is open, so there is no notification.
     editor.change(&prompt, json!([{ "text": "{reason} 1" }]));
     let shown = editor.execute("rawr.previewPrompt", &uri(&prompt));
+    assert_eq!(editor.sidecar.next_note().method, "window/showMessage");
     assert_eq!(
         (&shown["uri"], &shown["text"]),
-        (&json!("rawr://preview/heads-up"), &json!("{reason} 1"))
+        (&json!("rawr://preview/heads-up"), &json!("a phase ended here (commit) 1"))
     );
     editor.change(&prompt, json!([{ "text": "{reason} 2" }]));
     let told = editor.sidecar.expect::<PromptPreviewChanged>();
-    assert_eq!((told.uri.as_str(), told.text.as_str()), ("rawr://preview/heads-up", "{reason} 2"));
+    assert_eq!(
+        (told.uri.as_str(), told.text.as_str()),
+        ("rawr://preview/heads-up", "a phase ended here (commit) 2")
+    );
     editor.sidecar.leave();
 }
 
@@ -135,7 +191,7 @@ fn a_preview_is_refreshed_if_the_client_supports_it() {
     assert_eq!(asked["params"]["uri"], "rawr://preview/heads-up");
     editor.sidecar.send(&json!({ "jsonrpc": "2.0", "id": asked["id"], "result": null }));
     let served = editor.ask("workspace/textDocumentContent", asked["params"].clone());
-    assert_eq!(served["text"], "{reason} new");
+    assert_eq!(served["text"], "a phase ended here (commit) new");
     editor.sidecar.leave();
 }
 

@@ -19,7 +19,7 @@ pub fn uri(path: &Path) -> String {
 pub fn capabilities() -> Value {
     json!({
         "general": { "positionEncodings": ["utf-8", "utf-16"] },
-        "textDocument": { "inlayHint": {}, "publishDiagnostics": { "versionSupport": true } },
+        "textDocument": { "codeLens": {}, "inlayHint": {}, "publishDiagnostics": { "versionSupport": true } },
         "workspace": { "applyEdit": true },
     })
 }

@@ -65,7 +65,7 @@ fn a_lens_counts_the_tokens_of_the_rendered_buffer() {
     assert_eq!(lenses[0]["command"]["command"], "rawr.previewPrompt");
     assert_eq!(lenses[0]["command"]["arguments"], json!([uri(&prompt)]));
     // The thread's model has no exact tokenizer, so that the estimate is a quarter of the bytes.
-    editor.change(&prompt, json!([{ "text": "{reason} {threadId}{threadId}abcde" }]));
+    editor.change(&prompt, json!([{ "text": "{other!} {threadId}{threadId}abcde" }]));
     let lenses = editor.of("textDocument/codeLens", &prompt);
     assert_eq!(titles(&lenses), ["renders to about 4 tokens", "differs from the shipped text"]);
     editor.sidecar.leave();
@@ -95,15 +95,15 @@ fn tiers_show_how_often_the_thresholds_of_the_buffer_would_have_fired() {
     let config = home.path().join("rawr.toml");
     let table = "[rawr_auto_compaction.policy.asap]\npercent_remaining_lt = 65\n";
     editor.open(&config, table);
-    let fired = r#"{"character":25,"line":1} asap: would have fired once in the last 7 days"#;
+    let fired = r#"{"character":25,"line":1} asap: 1 compaction in 7 days"#;
     assert_eq!(hints(&mut editor, &home), [fired]);
     editor.change(&config, json!([{ "text": table.replace("65", "20") }]));
-    let not = r#"{"character":25,"line":1} asap: would not have fired in the last 7 days"#;
+    let not = r#"{"character":25,"line":1} asap: no compaction in 7 days"#;
     assert_eq!(hints(&mut editor, &home), [not]);
     // What one tier no longer catches, the next milder one does.
     editor.change(&config, json!([{ "text": "[rawr_auto_compaction]\nasap_percent_remaining_lt=20\nready_percent_remaining_lt=75" }]));
     let both = hints(&mut editor, &home);
-    assert!(both.iter().any(|hint| hint.contains("ready: would have fired once")), "{both:?}");
+    assert!(both.iter().any(|hint| hint.contains("ready: 1 compaction")), "{both:?}");
     editor.sidecar.leave();
 }
 
@@ -116,7 +116,38 @@ fn a_client_without_hints_has_them_as_lenses() {
     let config = home.path().join("rawr.toml");
     editor.open(&config, "[rawr_auto_compaction.policy.asap]\n");
     let lenses = editor.of("textDocument/codeLens", &config);
-    assert_eq!(titles(&lenses), ["asap: would have fired once in the last 7 days"]);
+    assert_eq!(titles(&lenses), ["asap: 1 compaction in 7 days"]);
+    editor.sidecar.leave();
+}
+
+#[test]
+fn a_client_without_lenses_has_the_token_count_as_a_hint() {
+    let home = lived_in();
+    let mut can = capabilities();
+    can["textDocument"].as_object_mut().unwrap().remove("codeLens");
+    let mut editor = Editor::with(&home, &can);
+    let prompt = home.path().join("auto-compact/heads-up.md");
+    editor.open(&prompt, "abcdefgh {threadId}\nmore");
+    let hints = editor.of("textDocument/inlayHint", &prompt);
+    let [hint] = hints.as_array().unwrap().as_slice() else { panic!("{hints}") };
+    assert_eq!(hint["label"], "renders to about 4 tokens");
+    assert_eq!(hint["position"], json!({ "line": 0, "character": 19 }));
+    editor.sidecar.leave();
+}
+
+/// A newer thread without a packet does not hide the values of an older one.
+#[test]
+fn values_come_from_the_newest_thread_that_has_them() {
+    let home = lived_in();
+    let (mut sidecar, mut host) = (TestSidecar::start(&home), StandIn::new("newer"));
+    host.open(&home, &mut sidecar);
+    sidecar.leave();
+    let mut editor = Editor::start(&home);
+    let prompt = home.path().join("auto-compact/handoff.md");
+    editor.open(&prompt, "{packet} {threadId}");
+    let hover = editor.at("textDocument/hover", &prompt, 0, 2);
+    let told = hover["contents"]["value"].as_str().unwrap();
+    assert!(told.contains("Value in thread `t`:"), "{told}");
     editor.sidecar.leave();
 }
 

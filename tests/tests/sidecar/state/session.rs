@@ -80,6 +80,7 @@ impl SampleSession {
             json!({ "kind": "commit", "hash": "abc1234", "subject": "Add the parser" }),
             json!({ "kind": "pr_checkpoint", "action": "create", "url": "https://example.org/1" }),
             json!({ "kind": "branch_changed", "branch": "parser" }),
+            json!({ "kind": "title_changed", "title": "The parser" }),
             json!({ "kind": "phase_boundary", "label": "the parser is done" }),
             json!({ "kind": "user_message", "text": "and its docs, please" }),
             json!({ "kind": "directive", "text": "Keep the tests green.", "pinned": true }),

@@ -167,7 +167,7 @@ fn a_sequence_under_way() {
                                                     │  Goes on in 90 s.
                                                     │
                                                     │plan
-                                                    │  ✔ write the parser
+                                                    │  ✓ write the parser
                                                     │  ▸ write the docs
                                                     │
                                                     │decisions

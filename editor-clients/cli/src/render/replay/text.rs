@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use anstyle::{AnsiColor, Style};
+use rawr_protocol::{Boundary, Gate};
 use rawr_server::replay::{
     LabelScore, ModelTokens, ReplayCost, ReplayOrder, ReplayResult, ReplayTotals, ReplayedDecision,
     ReplayedFile, SessionReport, TokenCounts,
@@ -117,8 +118,10 @@ impl ReplayPrinter<'_> {
         out.push('\n');
         let count = |value: u32| number(value.into());
         row(out, "compactions", &|it| count(it.fires));
-        row(out, "  in an hour of work", &|it| {
-            it.fires_per_hour().map_or_else(|| "-".to_owned(), |rate| format!("{rate:.2}"))
+        row(out, "  in an hour of work", &|it| match it.fires_per_hour() {
+            None => "-".to_owned(),
+            Some(_) if it.is_too_short_for_a_rate() => "too short".to_owned(),
+            Some(rate) => format!("{rate:.2}"),
         });
         row(out, "  inside a turn", &|it| count(it.fires_inside_turn));
         for tier in ["early", "ready", "asap", "emergency"] {
@@ -132,7 +135,9 @@ impl ReplayPrinter<'_> {
         boundaries.sort_unstable();
         boundaries.dedup();
         for boundary in boundaries {
-            let name = format!("  after {boundary}");
+            let label =
+                Boundary::from_name(boundary).map_or(boundary.as_str(), |known| known.label());
+            let name = format!("  after {label}");
             row(out, &name, &|it| count(it.fires_by_boundary.get(boundary).copied().unwrap_or(0)));
         }
         row(out, "proposals", &|it| count(it.proposals));
@@ -145,7 +150,8 @@ impl ReplayPrinter<'_> {
         gates.sort_unstable();
         gates.dedup();
         for gate in gates {
-            let name = format!("stopped by {} alone", gate.name());
+            let label = Gate::from_name(gate.name()).map_or(gate.name(), |known| known.label());
+            let name = format!("only failed gate: {label}");
             row(out, &name, &|it| count(it.near_misses.get(gate).copied().unwrap_or(0)));
         }
         row(out, "compactions of the host by itself", &|it| count(it.host_compactions));
@@ -268,13 +274,27 @@ impl ReplayPrinter<'_> {
         let Some(last) = points.len().checked_sub(1) else { return };
         let width = PLOT_WIDTH.min(points.len());
         let at = |column: usize| points[column * last / width.saturating_sub(1).max(1)].percent.0;
+        let _ = writeln!(out, "  {}", paint(DIM, "context left"));
         for row in (0..PLOT_HEIGHT).rev() {
             let floor = row * 100 / PLOT_HEIGHT;
             let label = if row % 2 == 0 { format!("{floor:>3}%") } else { "    ".to_owned() };
-            let line: String = (0..width)
-                .map(|column| if usize::from(at(column)) >= floor.max(1) { '█' } else { ' ' })
+            let tiers: Vec<_> = report
+                .tiers
+                .iter()
+                .filter(|(_, below)| {
+                    usize::from(below.0).saturating_sub(1) * PLOT_HEIGHT / 100 == row
+                })
+                .map(|(tier, below)| format!("{tier} below {below}"))
                 .collect();
-            let _ = writeln!(out, "  {} {}", paint(DIM, &label), line.trim_end());
+            let empty = if tiers.is_empty() { ' ' } else { '┄' };
+            let line: String = (0..width)
+                .map(|column| if usize::from(at(column)) >= floor.max(1) { '█' } else { empty })
+                .collect();
+            let line = match tiers.is_empty() {
+                true => line.trim_end().to_owned(),
+                false => format!("{line} {}", paint(DIM, &tiers.join(", "))),
+            };
+            let _ = writeln!(out, "  {} {line}", paint(DIM, &label));
         }
         let mut marks = vec![' '; width];
         let mut mark = |time: i64, sign: char| {
@@ -300,7 +320,10 @@ impl ReplayPrinter<'_> {
                 other => other.to_string(),
             })
             .collect();
-        let _ = writeln!(out, "       {marks}");
+        let _ = writeln!(out, "       {}", marks.trim_end());
+        let axis =
+            format!("{} from left to right", counted(points.len() as u64, "request", "requests"));
+        let _ = writeln!(out, "       {}", paint(DIM, &axis));
         let legend = "▲ rawr compacts   · proposes   ✕ the host compacted by itself, or a person";
         let _ = writeln!(out, "       {}", paint(DIM, legend));
     }

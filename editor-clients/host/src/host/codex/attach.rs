@@ -61,8 +61,9 @@ impl Codex {
         let status = answer.thread.status.unwrap_or(CodexThreadStatus::Other);
         let turns = CodexTurns::beside_people(thread_id.clone());
         let preview = answer.thread.preview.clone();
+        let title = answer.thread.name.clone();
         let thread = about(answer, origin, sample, *typed);
-        let mut codex = Self::with(thread, connection, turns, ThreadAccess::Shared);
+        let mut codex = Self::with(thread, connection, turns, ThreadAccess::Shared, title);
         let turns = codex.seed(status, *since_ms).await?;
         let is_first = status == CodexThreadStatus::Active && turns <= 1;
         // Codex stores it shortly after the turn started.

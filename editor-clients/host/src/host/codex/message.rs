@@ -76,6 +76,7 @@ pub(super) enum CodexNotification {
     Usage(UsageNote),
     Plan(PlanNote),
     Settings(SettingsNote),
+    Title(TitleNote),
     Error(ErrorNote),
     /// A message for the user, about one thread or about all.
     Warning {
@@ -103,6 +104,7 @@ impl CodexNotification {
             "thread/tokenUsage/updated" => shape(params, CodexNotification::Usage),
             "turn/plan/updated" => shape(params, CodexNotification::Plan),
             "thread/settings/updated" => shape(params, CodexNotification::Settings),
+            "thread/name/updated" => shape(params, CodexNotification::Title),
             "error" => shape(params, CodexNotification::Error),
             "warning" | "configWarning" | "deprecationNotice" | "guardianWarning" => {
                 shape(params, Self::warning)
@@ -127,6 +129,7 @@ impl CodexNotification {
             Self::Usage(note) => Some(&note.thread_id),
             Self::Plan(note) => Some(&note.thread_id),
             Self::Settings(note) => Some(&note.thread_id),
+            Self::Title(note) => Some(&note.thread_id),
             Self::Error(note) => Some(&note.thread_id),
             Self::Warning { thread_id, .. } => thread_id.as_deref(),
         }
@@ -159,6 +162,14 @@ impl CodexNotification {
 #[serde(rename_all = "camelCase")]
 pub(super) struct ThreadClosed {
     pub(super) thread_id: String,
+}
+
+/// The title of a thread, from the user or from Codex.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct TitleNote {
+    pub(super) thread_id: String,
+    pub(super) thread_name: Option<String>,
 }
 
 /// The settings of the next turn.

@@ -1,6 +1,6 @@
 //! Every request that rawr sends to an app-server. Pure; `message.rs` has the types that rawr reads.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
@@ -145,8 +145,10 @@ pub(super) fn unsubscribe(thread_id: &str) -> AppServerRequest {
     request("thread/unsubscribe", json!({"threadId": thread_id}))
 }
 
-pub(super) fn turn_start(thread_id: &str, items: &[&str]) -> AppServerRequest {
-    request("turn/start", json!({"threadId": thread_id, "input": inputs(items)}))
+pub(super) fn turn_start(thread_id: &str, items: &[&str], images: &[PathBuf]) -> AppServerRequest {
+    let images = images.iter().map(|path| json!({"type": "localImage", "path": path}));
+    let input: Value = texts(items).chain(images).collect();
+    request("turn/start", json!({"threadId": thread_id, "input": input}))
 }
 
 pub(super) fn judge_turn(thread_id: &str, question: &ModelQuestion) -> AppServerRequest {
@@ -240,5 +242,9 @@ pub(super) fn queue_of_nothing() -> AppServerRequest {
 }
 
 fn inputs(items: &[&str]) -> Value {
-    items.iter().map(|text| json!({"type": "text", "text": text, "text_elements": []})).collect()
+    texts(items).collect()
+}
+
+fn texts(items: &[&str]) -> impl Iterator<Item = Value> {
+    items.iter().map(|text| json!({"type": "text", "text": text, "text_elements": []}))
 }

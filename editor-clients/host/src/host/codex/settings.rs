@@ -65,6 +65,8 @@ pub struct CodexSettings {
     pub own_compaction: OwnCompaction,
     /// Further `-c key=value` settings. rawr's own settings override them.
     pub overrides: Vec<String>,
+    /// Images for the first message.
+    pub images: Vec<PathBuf>,
     /// Variables to set in addition to rawr's environment.
     pub environment: Vec<(OsString, OsString)>,
 }
@@ -109,6 +111,7 @@ impl CodexSettings {
             resume: None,
             own_compaction: OwnCompaction::default(),
             overrides: Vec::new(),
+            images: Vec::new(),
             environment: Vec::new(),
         }
     }

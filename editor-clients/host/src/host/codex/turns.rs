@@ -170,6 +170,9 @@ impl CodexTurns {
         match note {
             CodexNotification::StatusChanged(note) => self.status = note.status,
             CodexNotification::Closed(_) | CodexNotification::Settings(_) => {}
+            CodexNotification::Title(note) => {
+                events.push(HostEvent::TitleChanged { title: note.thread_name });
+            }
             CodexNotification::TurnStarted(note) => {
                 self.middle = None;
                 self.started(note.turn.id, &mut events);

@@ -29,7 +29,7 @@ pub fn cases() -> Vec<KeyCase> {
             +   breaker pass: 0 of 3 strikes
             +   rearm pass: never compacted
             +   cooldown pass: never compacted
-            +   boundary pass: pr_checkpoint
+            +   boundary pass: pull request
             +   weak_boundary pass: not a plan update alone
             +   semantic_break pass: not only plan boundaries
             +   active_work pass: nothing is running

@@ -101,8 +101,8 @@ pub fn cases() -> Vec<KeyCase> {
             "78",
             pull_request(EARLY),
             expect![[r#"
-                - verdict "compact": 80% left (early) at pr_checkpoint
-                - decided turn_complete compact early: 80% left (early) at pr_checkpoint
+                - verdict "compact": 80% left (early) at pull request
+                - decided turn_complete compact early: 80% left (early) at pull request
                 -   boundaries ["pr_checkpoint"]
                 -   feature pass: features.rawr_auto_compaction is on
                 -   pressure pass: 80% left is below 85% (early)
@@ -112,7 +112,7 @@ pub fn cases() -> Vec<KeyCase> {
                 -   breaker pass: 0 of 3 strikes
                 -   rearm pass: never compacted
                 -   cooldown pass: never compacted
-                -   boundary pass: pr_checkpoint
+                -   boundary pass: pull request
                 -   weak_boundary pass: not a plan update alone
                 -   semantic_break pass: not only plan boundaries
                 -   active_work pass: nothing is running
@@ -121,7 +121,7 @@ pub fn cases() -> Vec<KeyCase> {
                 -   judgment pass: not configured
                 -   mode pass: auto
                 - heads-up will_compact early, packet by agent
-                - perform inject_turn packet_request: HEADS-UP a phase ended here (pr_checkpoint) / WRITE-PACKET / [rawr:s1-860202a3:packet_request]
+                - perform inject_turn packet_request: HEADS-UP a phase ended here (pull request) / WRITE-PACKET / [rawr:s1-860202a3:packet_request]
                 - thread awaiting_packet early 80%
                 + verdict "nothing": 80% left is above every tier
                 + thread idle - 80%
@@ -467,17 +467,17 @@ pub fn cases() -> Vec<KeyCase> {
             r#"["for now"]"#,
             says(ASAP, "All done for now: the parser is written."),
             expect![[r#"
-                - verdict "compact": 60% left (asap) at agent_done
-                - decided turn_complete compact asap: 60% left (asap) at agent_done
+                - verdict "compact": 60% left (asap) at agent done
+                - decided turn_complete compact asap: 60% left (asap) at agent done
                 -   boundaries ["agent_done"]
                 + verdict "nothing": no boundary in this turn
                 + decided turn_complete nothing asap: no boundary in this turn
-                -   boundary pass: agent_done ('All done for now: the parser is written.')
+                -   boundary pass: agent done ('All done for now: the parser is written.')
                 +   boundary fail: no boundary in this turn
                 -   semantic_break pass: not only plan boundaries
                 +   semantic_break not_reached: no boundary counts
                 - heads-up will_compact asap, packet by agent
-                - perform inject_turn packet_request: HEADS-UP a phase ended here (agent_done) / WRITE-PACKET / [rawr:s1-860202a3:packet_request]
+                - perform inject_turn packet_request: HEADS-UP a phase ended here (agent done) / WRITE-PACKET / [rawr:s1-860202a3:packet_request]
                 - thread awaiting_packet asap 60%
                 + thread idle asap 60%
             "#]],

@@ -30,16 +30,16 @@ pub fn cases() -> Vec<KeyCase> {
             expect![[r#"
                 - verdict "nothing": no boundary in this turn
                 - decided turn_complete nothing asap: no boundary in this turn
-                + verdict "compact": 60% left (asap) at agent_done
-                + decided turn_complete compact asap: 60% left (asap) at agent_done
+                + verdict "compact": 60% left (asap) at agent done
+                + decided turn_complete compact asap: 60% left (asap) at agent done
                 +   boundaries ["agent_done"]
                 -   boundary fail: no boundary in this turn
-                +   boundary pass: agent_done ('kurzum')
+                +   boundary pass: agent done ('kurzum')
                 -   semantic_break not_reached: no boundary counts
                 +   semantic_break pass: not only plan boundaries
                 - thread idle asap 60%
                 + heads-up will_compact asap, packet by agent
-                + perform inject_turn packet_request: HEADS-UP a phase ended here (agent_done) / WRITE-PACKET / [rawr:s1-860202a3:packet_request]
+                + perform inject_turn packet_request: HEADS-UP a phase ended here (agent done) / WRITE-PACKET / [rawr:s1-860202a3:packet_request]
                 + thread awaiting_packet asap 60%
             "#]],
         ),
@@ -50,16 +50,16 @@ pub fn cases() -> Vec<KeyCase> {
             expect![[r#"
                 - verdict "nothing": no boundary in this turn
                 - decided turn_complete nothing asap: no boundary in this turn
-                + verdict "compact": 60% left (asap) at topic_shift
-                + decided turn_complete compact asap: 60% left (asap) at topic_shift
+                + verdict "compact": 60% left (asap) at new topic
+                + decided turn_complete compact asap: 60% left (asap) at new topic
                 +   boundaries ["topic_shift"]
                 -   boundary fail: no boundary in this turn
-                +   boundary pass: topic_shift ('kurzum')
+                +   boundary pass: new topic ('kurzum')
                 -   semantic_break not_reached: no boundary counts
                 +   semantic_break pass: not only plan boundaries
                 - thread idle asap 60%
                 + heads-up will_compact asap, packet by agent
-                + perform inject_turn packet_request: HEADS-UP a phase ended here (topic_shift) / WRITE-PACKET / [rawr:s1-860202a3:packet_request]
+                + perform inject_turn packet_request: HEADS-UP a phase ended here (new topic) / WRITE-PACKET / [rawr:s1-860202a3:packet_request]
                 + thread awaiting_packet asap 60%
             "#]],
         ),
@@ -70,16 +70,16 @@ pub fn cases() -> Vec<KeyCase> {
             expect![[r#"
                 - verdict "nothing": no boundary in this turn
                 - decided turn_complete nothing asap: no boundary in this turn
-                + verdict "compact": 60% left (asap) at concluding_thought
-                + decided turn_complete compact asap: 60% left (asap) at concluding_thought
+                + verdict "compact": 60% left (asap) at conclusion
+                + decided turn_complete compact asap: 60% left (asap) at conclusion
                 +   boundaries ["concluding_thought"]
                 -   boundary fail: no boundary in this turn
-                +   boundary pass: concluding_thought ('kurzum')
+                +   boundary pass: conclusion ('kurzum')
                 -   semantic_break not_reached: no boundary counts
                 +   semantic_break pass: not only plan boundaries
                 - thread idle asap 60%
                 + heads-up will_compact asap, packet by agent
-                + perform inject_turn packet_request: HEADS-UP a phase ended here (concluding_thought) / WRITE-PACKET / [rawr:s1-860202a3:packet_request]
+                + perform inject_turn packet_request: HEADS-UP a phase ended here (conclusion) / WRITE-PACKET / [rawr:s1-860202a3:packet_request]
                 + thread awaiting_packet asap 60%
             "#]],
         ),

@@ -18,8 +18,8 @@ pub fn cases() -> Vec<KeyCase> {
             "78",
             pull_request(EARLY),
             expect![[r#"
-                - verdict "compact": 80% left (early) at pr_checkpoint
-                - decided turn_complete compact early: 80% left (early) at pr_checkpoint
+                - verdict "compact": 80% left (early) at pull request
+                - decided turn_complete compact early: 80% left (early) at pull request
                 -   boundaries ["pr_checkpoint"]
                 -   feature pass: features.rawr_auto_compaction is on
                 -   pressure pass: 80% left is below 85% (early)
@@ -29,7 +29,7 @@ pub fn cases() -> Vec<KeyCase> {
                 -   breaker pass: 0 of 3 strikes
                 -   rearm pass: never compacted
                 -   cooldown pass: never compacted
-                -   boundary pass: pr_checkpoint
+                -   boundary pass: pull request
                 -   weak_boundary pass: not a plan update alone
                 -   semantic_break pass: not only plan boundaries
                 -   active_work pass: nothing is running
@@ -38,7 +38,7 @@ pub fn cases() -> Vec<KeyCase> {
                 -   judgment pass: not configured
                 -   mode pass: auto
                 - heads-up will_compact early, packet by agent
-                - perform inject_turn packet_request: HEADS-UP a phase ended here (pr_checkpoint) / WRITE-PACKET / [rawr:s1-860202a3:packet_request]
+                - perform inject_turn packet_request: HEADS-UP a phase ended here (pull request) / WRITE-PACKET / [rawr:s1-860202a3:packet_request]
                 - thread awaiting_packet early 80%
                 + verdict "nothing": 80% left is above every tier
                 + thread idle - 80%
@@ -49,17 +49,17 @@ pub fn cases() -> Vec<KeyCase> {
             r#"["topic_shift"]"#,
             pull_request(EARLY),
             expect![[r#"
-                - verdict "compact": 80% left (early) at pr_checkpoint
-                - decided turn_complete compact early: 80% left (early) at pr_checkpoint
+                - verdict "compact": 80% left (early) at pull request
+                - decided turn_complete compact early: 80% left (early) at pull request
                 -   boundaries ["pr_checkpoint"]
-                + verdict "nothing": pr_checkpoint does not count at early
-                + decided turn_complete nothing early: pr_checkpoint does not count at early
-                -   boundary pass: pr_checkpoint
-                +   boundary fail: pr_checkpoint does not count at early
+                + verdict "nothing": pull request does not count at early
+                + decided turn_complete nothing early: pull request does not count at early
+                -   boundary pass: pull request
+                +   boundary fail: pull request does not count at early
                 -   semantic_break pass: not only plan boundaries
                 +   semantic_break not_reached: no boundary counts
                 - heads-up will_compact early, packet by agent
-                - perform inject_turn packet_request: HEADS-UP a phase ended here (pr_checkpoint) / WRITE-PACKET / [rawr:s1-860202a3:packet_request]
+                - perform inject_turn packet_request: HEADS-UP a phase ended here (pull request) / WRITE-PACKET / [rawr:s1-860202a3:packet_request]
                 - thread awaiting_packet early 80%
                 + thread idle early 80%
             "#]],
@@ -71,14 +71,14 @@ pub fn cases() -> Vec<KeyCase> {
             expect![[r#"
                 - verdict "nothing": only plan boundaries
                 - decided turn_complete nothing early: only plan boundaries
-                + verdict "compact": 80% left (early) at plan_checkpoint, plan_update
-                + decided turn_complete compact early: 80% left (early) at plan_checkpoint, plan_update
+                + verdict "compact": 80% left (early) at plan step done, plan changed
+                + decided turn_complete compact early: 80% left (early) at plan step done, plan changed
                 +   boundaries ["plan_checkpoint","plan_update"]
                 -   semantic_break fail: only plan boundaries
                 +   semantic_break pass: early does not ask for one
                 - thread idle early 80%
                 + heads-up will_compact early, packet by agent
-                + perform inject_turn packet_request: HEADS-UP a phase ended here (plan_checkpoint, plan_update) / WRITE-PACKET / [rawr:s1-860202a3:packet_request]
+                + perform inject_turn packet_request: HEADS-UP a phase ended here (plan step done, plan changed) / WRITE-PACKET / [rawr:s1-860202a3:packet_request]
                 + thread awaiting_packet early 80%
             "#]],
         ),
@@ -87,15 +87,15 @@ pub fn cases() -> Vec<KeyCase> {
             r#""my-judgment.md""#,
             pull_request(EARLY),
             expect![[r#"
-                - verdict "compact": 80% left (early) at pr_checkpoint
-                - decided turn_complete compact early: 80% left (early) at pr_checkpoint
+                - verdict "compact": 80% left (early) at pull request
+                - decided turn_complete compact early: 80% left (early) at pull request
                 -   boundaries ["pr_checkpoint"]
-                + verdict "judge": 80% left (early) at pr_checkpoint; the judge is asked
-                + decided turn_complete judge early: 80% left (early) at pr_checkpoint; the judge is asked
+                + verdict "judge": 80% left (early) at pull request; the judge is asked
+                + decided turn_complete judge early: 80% left (early) at pull request; the judge is asked
                 -   judgment pass: not configured
                 +   judgment not_reached: the judge is asked
                 - heads-up will_compact early, packet by agent
-                - perform inject_turn packet_request: HEADS-UP a phase ended here (pr_checkpoint) / WRITE-PACKET / [rawr:s1-860202a3:packet_request]
+                - perform inject_turn packet_request: HEADS-UP a phase ended here (pull request) / WRITE-PACKET / [rawr:s1-860202a3:packet_request]
                 - thread awaiting_packet early 80%
                 + the judge is asked
                 + perform judge MY-JUDGE | CASE early
@@ -133,10 +133,10 @@ pub fn cases() -> Vec<KeyCase> {
                 - verdict "compact": 70% left (ready) at commit
                 - decided turn_complete compact ready: 70% left (ready) at commit
                 -   boundaries ["commit"]
-                + verdict "defer": 70% left (ready) at turn_complete
-                + decided preflight defer ready: 70% left (ready) at turn_complete
+                + verdict "defer": 70% left (ready) at turn ended
+                + decided preflight defer ready: 70% left (ready) at turn ended
                 -   boundary pass: commit
-                +   boundary pass: turn_complete
+                +   boundary pass: turn ended
                 - heads-up will_compact ready, packet by agent
                 - perform inject_turn packet_request: HEADS-UP a phase ended here (commit) / WRITE-PACKET / [rawr:s1-860202a3:packet_request]
                 - thread awaiting_packet ready 70%
@@ -151,14 +151,14 @@ pub fn cases() -> Vec<KeyCase> {
             expect![[r#"
                 - verdict "nothing": only plan boundaries
                 - decided turn_complete nothing ready: only plan boundaries
-                + verdict "compact": 70% left (ready) at plan_checkpoint, plan_update
-                + decided turn_complete compact ready: 70% left (ready) at plan_checkpoint, plan_update
+                + verdict "compact": 70% left (ready) at plan step done, plan changed
+                + decided turn_complete compact ready: 70% left (ready) at plan step done, plan changed
                 +   boundaries ["plan_checkpoint","plan_update"]
                 -   semantic_break fail: only plan boundaries
                 +   semantic_break pass: ready does not ask for one
                 - thread idle ready 70%
                 + heads-up will_compact ready, packet by agent
-                + perform inject_turn packet_request: HEADS-UP a phase ended here (plan_checkpoint, plan_update) / WRITE-PACKET / [rawr:s1-860202a3:packet_request]
+                + perform inject_turn packet_request: HEADS-UP a phase ended here (plan step done, plan changed) / WRITE-PACKET / [rawr:s1-860202a3:packet_request]
                 + thread awaiting_packet ready 70%
             "#]],
         ),
@@ -213,15 +213,15 @@ pub fn cases() -> Vec<KeyCase> {
             "true",
             plan_step(ASAP),
             expect![[r#"
-                - verdict "compact": 60% left (asap) at plan_checkpoint, plan_update
-                - decided turn_complete compact asap: 60% left (asap) at plan_checkpoint, plan_update
+                - verdict "compact": 60% left (asap) at plan step done, plan changed
+                - decided turn_complete compact asap: 60% left (asap) at plan step done, plan changed
                 -   boundaries ["plan_checkpoint","plan_update"]
                 + verdict "nothing": only plan boundaries
                 + decided turn_complete nothing asap: only plan boundaries
                 -   semantic_break pass: asap does not ask for one
                 +   semantic_break fail: only plan boundaries
                 - heads-up will_compact asap, packet by agent
-                - perform inject_turn packet_request: HEADS-UP a phase ended here (plan_checkpoint, plan_update) / WRITE-PACKET / [rawr:s1-860202a3:packet_request]
+                - perform inject_turn packet_request: HEADS-UP a phase ended here (plan step done, plan changed) / WRITE-PACKET / [rawr:s1-860202a3:packet_request]
                 - thread awaiting_packet asap 60%
                 + thread idle asap 60%
             "#]],
@@ -274,11 +274,11 @@ pub fn cases() -> Vec<KeyCase> {
             expect![[r#"
                 -   boundaries ["pr_checkpoint"]
                 +   boundaries []
-                -   boundary pass: pr_checkpoint
-                +   boundary bypassed: pr_checkpoint does not count at emergency
+                -   boundary pass: pull request
+                +   boundary bypassed: pull request does not count at emergency
                 -   semantic_break pass: not only plan boundaries
                 +   semantic_break not_reached: no boundary counts
-                - perform inject_turn packet_request: HEADS-UP a phase ended here (pr_checkpoint) / WRITE-PACKET / [rawr:s1-860202a3:packet_request]
+                - perform inject_turn packet_request: HEADS-UP a phase ended here (pull request) / WRITE-PACKET / [rawr:s1-860202a3:packet_request]
                 + perform inject_turn packet_request: HEADS-UP the context is nearly full / WRITE-PACKET / [rawr:s1-860202a3:packet_request]
             "#]],
         ),
@@ -305,15 +305,15 @@ pub fn cases() -> Vec<KeyCase> {
             r#""idle""#,
             pull_request(EARLY),
             expect![[r#"
-                - verdict "compact": 80% left (early) at pr_checkpoint
-                - decided turn_complete compact early: 80% left (early) at pr_checkpoint
+                - verdict "compact": 80% left (early) at pull request
+                - decided turn_complete compact early: 80% left (early) at pull request
                 -   boundaries ["pr_checkpoint"]
-                + verdict "defer": 80% left (early) at pr_checkpoint; 4 minutes of silence decides
-                + decided preflight defer early: 80% left (early) at pr_checkpoint; 4 minutes of silence decides
+                + verdict "defer": 80% left (early) at pull request; 4 minutes of silence decides
+                + decided preflight defer early: 80% left (early) at pull request; 4 minutes of silence decides
                 -   confirmation pass: not configured
                 +   confirmation not_reached: not confirmed yet
                 - heads-up will_compact early, packet by agent
-                - perform inject_turn packet_request: HEADS-UP a phase ended here (pr_checkpoint) / WRITE-PACKET / [rawr:s1-860202a3:packet_request]
+                - perform inject_turn packet_request: HEADS-UP a phase ended here (pull request) / WRITE-PACKET / [rawr:s1-860202a3:packet_request]
                 - thread awaiting_packet early 80%
                 + thread proposed early 80%
             "#]],
