@@ -289,7 +289,7 @@ mod tests {
             "entrance": "turn_complete", "gates": [], "fate": fate }))
         .expect("a decision");
         let line = anstream::adapter::strip_str(&decision_line(&listed, &now())).to_string();
-        expect!["d7-1f                   1 min ago                    compact   the reason · called off by rawr compact (cancelled)"].assert_eq(&line);
+        expect!["d7-1f                       1 min ago                   compact   the reason · called off by rawr compact (cancelled)"].assert_eq(&line);
     }
 
     /// A proposal with this fate.
