@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use serde_json::{Map, json};
 use tempfile::TempDir;
 
 use crate::MockClaude;
@@ -12,6 +13,12 @@ const INSTALL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/claude");
 
 /// The configured model.
 pub const MODEL: &str = "claude-sonnet-4-5";
+
+/// A key that no endpoint knows.
+const API_KEY: &str = "sk-ant-none";
+
+/// The folder of Claude Code's settings in a home.
+const CONFIG: &str = ".claude";
 
 /// The native binary of the newest release. Panics with the install command if it is missing.
 pub fn binary() -> PathBuf {
@@ -66,14 +73,35 @@ impl ClaudeHome {
         self.folder.path()
     }
 
+    /// Answers what Claude Code asks on its first start, and in a folder that it does not know.
+    pub fn has_been_used_in(&self, folders: &[&Path]) {
+        let known = |folder: &&Path| {
+            let folder = folder.canonicalize().unwrap_or_else(|error| panic!("{error}"));
+            let answers = json!({
+                "hasTrustDialogAccepted": true, "hasCompletedProjectOnboarding": true,
+            });
+            (folder.display().to_string(), answers)
+        };
+        let known = json!({
+            "hasCompletedOnboarding": true,
+            "theme": "dark",
+            "customApiKeyResponses": {"approved": [API_KEY], "rejected": []},
+            "projects": folders.iter().map(known).collect::<Map<_, _>>(),
+        });
+        let folder = self.path().join(CONFIG);
+        let written = std::fs::create_dir_all(&folder)
+            .and_then(|()| std::fs::write(folder.join(".claude.json"), known.to_string()));
+        written.unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+    }
+
     /// The environment of a Claude Code that must not see the user's settings.
     pub fn environment(&self) -> Vec<(String, String)> {
         let home = self.path().display().to_string();
         let pairs = [
-            ("CLAUDE_CONFIG_DIR", format!("{home}/.claude")),
+            ("CLAUDE_CONFIG_DIR", format!("{home}/{CONFIG}")),
             ("HOME", home),
             ("ANTHROPIC_BASE_URL", self.base_url.clone()),
-            ("ANTHROPIC_API_KEY", "sk-ant-none".to_owned()),
+            ("ANTHROPIC_API_KEY", API_KEY.to_owned()),
             ("ANTHROPIC_MODEL", MODEL.to_owned()),
             ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1".to_owned()),
             ("CLAUDE_CODE_MAX_RETRIES", "0".to_owned()),

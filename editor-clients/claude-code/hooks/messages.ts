@@ -33,6 +33,7 @@ export interface Screen {
 
 export type Order =
   | { order: 'listen'; socket: string }
+  | { order: 'give_up'; reason: string }
   | { order: 'submit'; id: number; text: string; asUser: boolean }
   | { order: 'append'; id: number; text: string }
   | { order: 'compact'; id: number; instructions: string; replacement?: string }

@@ -13,15 +13,13 @@ interface Link {
   stop: () => void
 }
 
-/** rawr is not started again if it ended within this time. */
+/** rawr is not started again if it ended twice within this time. */
 const SHORT_MS = 60_000
 /** Longer than rawr takes to answer. Only a hung rawr is slower. */
 const PATIENCE_MS = 5_000
 /** Claude Code counts a turn as running until all hooks of its end have returned. */
 const RETRIES = 50
 const RETRY_MS = 100
-/** When to look for a message that Claude Code puts back into the input box. */
-const CLEAN_AFTER_MS = [20, 100, 300, 1_000]
 /** The tools whose arguments and results rawr reads. */
 const READ_TOOLS = ['Bash', 'TodoWrite', 'TaskCreate', 'TaskUpdate', 'TaskList']
 /** The commands that `/rawr` passes on, each about this session. */
@@ -32,12 +30,18 @@ let link: Link | undefined
 /** Why rawr does not run in this session. */
 let off: string | undefined
 let screen: Screen | undefined
+/** When rawr ended by itself. */
+let endedAt: number | undefined
+/** The compaction that rawr asked for last. */
+let compacting: Promise<unknown> = Promise.resolve()
 /** The turn that runs. */
 let turn: string | undefined
 /** Messages that rawr has taken and not delivered. */
 let held: string[] = []
 /** What the compaction that rawr asked for puts in place of the conversation. */
 let replacement: string | undefined
+/** Claude Code is about to put a message that it did not take back into the input box. */
+let isPutBack = false
 /** Events go out one at a time, in order. */
 let queue: Promise<unknown> = Promise.resolve()
 
@@ -58,7 +62,6 @@ async function run($: EngineInterface): Promise<void> {
   socket.catch(() => undefined)
   const own: Link = { socket, listen, stop }
   link = own
-  const startedAt = await $.clock.now()
   try {
     const [info, usage] = [await $.session.info(), await $.session.usage()]
     const session = {
@@ -84,23 +87,31 @@ async function run($: EngineInterface): Promise<void> {
       }
     }
   } catch (error) {
-    off = `rawr does not run: ${String(error)}`
+    const isMissing = /ENOENT/.test(String(error))
+    off = isMissing ? `no ${program} in the PATH, so it does not run` : `does not run: ${String(error)}`
   }
-  await end($, own, startedAt)
-}
-
-/** rawr has ended. Whatever it held goes to the agent without it. */
-async function end($: EngineInterface, own: Link, startedAt: number): Promise<void> {
   own.stop()
   if (link === own) {
     link = undefined
+    await end($)
   }
-  if ((await $.clock.now()) - startedAt < SHORT_MS) {
-    off ??= screen?.status ?? 'rawr ended early; the session goes on without it'
+}
+
+/** rawr has ended by itself. It is started again once; after that, the messages that it held go to the agent. */
+async function end($: EngineInterface): Promise<void> {
+  // It looks up in the transcript what became of a compaction.
+  await compacting.catch(() => undefined)
+  const now = await $.clock.now()
+  if (endedAt !== undefined && now - endedAt < SHORT_MS) {
+    off ??= 'ended twice; this session continues without it'
   }
-  show($, off === undefined ? undefined : { status: off })
-  for (const text of held.splice(0)) {
-    await $.prompt.submit({ text, asUser: true })
+  endedAt = now
+  start($)
+  if (off !== undefined) {
+    show($, { status: off })
+    for (const text of held) {
+      await deliver($, text)
+    }
   }
 }
 
@@ -108,35 +119,40 @@ async function obey($: EngineInterface, own: Link, order: Order): Promise<void> 
   switch (order.order) {
     case 'listen':
       return own.listen(order.socket)
+    case 'give_up':
+      off = order.reason
+      return
     case 'show':
       return show($, order)
     case 'toast':
       return $.ui.toast(`rawr: ${order.text}`)
     default: {
       const outcome = await carryOut($, order).catch((error: unknown) => ({ error: String(error) }))
-      return post($, { event: 'done', id: order.id, ...outcome })
+      return link === own ? post($, { event: 'done', id: order.id, ...outcome }) : undefined
     }
   }
 }
 
-type Work = Exclude<Order, { order: 'listen' | 'show' | 'toast' }>
+type Work = Exclude<Order, { order: 'listen' | 'give_up' | 'show' | 'toast' }>
 type Outcome = { text?: string; tokensAfter?: number; error?: string }
 
 async function carryOut($: EngineInterface, order: Work): Promise<Outcome> {
   switch (order.order) {
     case 'submit': {
       const { text, asUser } = order
-      const entered = await $.prompt.submit(asUser ? { text, asUser } : { text })
-      held = asUser ? held.filter((one) => one !== text) : held
-      return entered.drop === undefined ? {} : { error: entered.drop }
+      const { drop } = asUser ? await deliver($, text) : await $.prompt.submit({ text })
+      return drop === undefined ? {} : { error: drop }
     }
     case 'append':
       await $.session.append({
         message: { type: 'user', content: [{ type: 'text', text: order.text }] },
       })
       return {}
-    case 'compact':
-      return compact($, order)
+    case 'compact': {
+      const compaction = compact($, order)
+      compacting = compaction
+      return compaction
+    }
     case 'abort':
       await $.turn.abort({ turnId: order.turnId })
       return {}
@@ -150,6 +166,16 @@ async function carryOut($: EngineInterface, order: Work): Promise<Outcome> {
       return answer.isAnswered ? { text: answer.text } : { error: answer.reason }
     }
   }
+}
+
+/** Submits what the user has typed. After Esc, for example, Claude Code takes nothing: it goes back into the input box. */
+async function deliver($: EngineInterface, text: string): Promise<{ drop?: string }> {
+  const entered = await $.prompt.submit({ text, asUser: true })
+  held = held.filter((one) => one !== text)
+  if (entered.drop !== undefined) {
+    await $.prompt.fill({ text, mode: 'append' })
+  }
+  return entered
 }
 
 async function compact($: EngineInterface, order: Work & { order: 'compact' }): Promise<Outcome> {
@@ -217,18 +243,6 @@ async function ask($: EngineInterface, question: Question): Promise<Answer> {
   return answer ?? {}
 }
 
-/** Empties the input box, into which Claude Code puts a message that it did not take. */
-async function clean($: EngineInterface, text: string): Promise<void> {
-  for (const after of CLEAN_AFTER_MS) {
-    await $.clock.sleep(after)
-    const box = await $.prompt.read()
-    if (box.text.trim() === text.trim()) {
-      await $.prompt.fill({ text: '', mode: 'replace' })
-      return
-    }
-  }
-}
-
 async function command($: EngineInterface, args: readonly string[]): Promise<string> {
   const ran = await $.process.run([program, ...args])
   return (ran.stdout + ran.stderr).trim()
@@ -260,16 +274,22 @@ export const register: Register = (on, options) => {
   })
 
   on('session.end', ($, e, next) => {
-    // The process goes on under another session.
-    if (e.reason === 'clear' || e.reason === 'resume') {
-      turn = undefined
-      link?.stop()
+    const ended = link
+    turn = link = undefined
+    held = []
+    // After these the process continues with another session.
+    if (e.reason !== 'clear' && e.reason !== 'resume') {
+      off = ''
+    } else if (off === undefined) {
+      show($, undefined)
     }
+    ended?.stop()
     return next(e)
   })
 
   on('prompt.submit', async ($, e, next) => {
     start($)
+    isPutBack = false
     const isTyped = e.origin.kind === 'composer' || e.origin.kind === 'bridge'
     const isPlain = e.command === undefined && e.isMeta === undefined && !e.attachments?.length
     if (!isTyped || !isPlain || link === undefined) {
@@ -280,9 +300,18 @@ export const register: Register = (on, options) => {
       return next(e)
     }
     held.push(e.text)
-    $.clock.after(0, () => void clean($, e.text).catch(() => undefined))
+    isPutBack = true
     return { drop: 'rawr keeps this message until the context is compacted, then delivers it' }
   }).catch(($, e, next) => next(e))
+
+  on('prompt.change', { origin: { kind: 'engine' } }, async ($, e, next) => {
+    const changed = await next(e)
+    if (isPutBack && e.text !== '') {
+      isPutBack = false
+      await $.prompt.fill({ text: '', mode: 'replace' })
+    }
+    return changed
+  })
 
   on('turn.start', ($, e, next) => {
     if (e.agentId === undefined) {
@@ -374,12 +403,14 @@ export const register: Register = (on, options) => {
       <Box flexDirection="column">
         <Text bold>rawr: {band.title}</Text>
         <Text>{band.text}</Text>
-        <Box>
+        <Box gap={2}>
+          {band.buttons.length > 0 && <Text dimColor>ctrl+x tab, then</Text>}
           {band.buttons.map(({ label, arguments: args }) => (
             <Button
               key={label}
               label={label}
               hotkey={label.charAt(0).toLowerCase()}
+              plain
               onPress={() => void press($, args)}
             />
           ))}

@@ -48,6 +48,12 @@ impl AnthropicRequest {
         users.map(|message| texts(message).join("\n")).filter(|text| !text.is_empty()).collect()
     }
 
+    /// The same, where Claude Code has joined messages into one, each for itself.
+    pub fn user_texts(&self) -> Vec<&str> {
+        let users = self.history().iter().filter(|message| message["role"] == "user");
+        users.flat_map(texts).collect()
+    }
+
     /// What the agent has said.
     pub fn agent_messages(&self) -> Vec<String> {
         let agents = self.history().iter().filter(|message| message["role"] == "assistant");

@@ -13,6 +13,7 @@
 //! | --- | --- |
 //! | `codex_adapter` | the adapter alone on Codex's app-server |
 //! | `codex_live` | `rawr codex`: a user's own Codex, on a terminal or with a second client |
+//! | `claude_mod` | rawr's plugin in a user's own Claude Code |
 //! | `exec_codex`, `exec_claude` | `rawr exec --host codex` and `--host claude` |
 //! | `hooks` | rawr's hooks in sessions that rawr does not run |
 //! | `embedded` | `rawr exec` with the embedded agent |
@@ -25,6 +26,8 @@
 //! Tests of one binary may share a process: none may change the environment, the current folder or a signal's handler.
 //! Set these on the child process that the test starts.
 
+#[cfg(target_os = "linux")]
+mod claude_mod;
 mod codex_adapter;
 mod codex_live;
 mod embedded;
@@ -32,3 +35,4 @@ mod exec_claude;
 mod exec_codex;
 mod fixture;
 mod hooks;
+mod processes;

@@ -20,7 +20,7 @@ use super::common::{CommonOptions, prompt};
 use crate::render::causes;
 use rawr_host::drive::{Drive, DriveError, PromptQueue};
 use rawr_host::host::HostError;
-use rawr_host::host::claude_mod::{ClaudeMod, ModOrder, ModScreen, ModSession};
+use rawr_host::host::claude_mod::{ClaudeMod, ModOrder, ModSession};
 use rawr_host::sidecar::Launch;
 use rawr_host::stop::{HUNG_UP, StopRequest};
 
@@ -45,9 +45,8 @@ pub(super) async fn run(common: &CommonOptions) -> anyhow::Result<ExitCode> {
         }
     };
     if let Err(error) = &done {
-        let status = format!("stopped: {}", causes(error));
-        // If no one reads, no one can be told.
-        let _ = orders.send(ModOrder::Show(ModScreen { status, band: None }));
+        // Without a reader there is no one to tell.
+        let _ = orders.send(ModOrder::GiveUp { reason: format!("stopped: {}", causes(error)) });
     }
     drop(orders);
     // Claude Code may have ended before it read the last order.

@@ -22,6 +22,8 @@ use crate::args::{HookArgs, HookHost};
 use crate::render::causes;
 use rawr_host::host::claude::HOOKS_OFF;
 use rawr_host::private_fs::make_folder;
+use rawr_host::sidecar::SidecarError;
+use rawr_protocol::ErrorCode;
 
 /// Always succeeds, because an agent may read another exit code as a request not to end its turn.
 pub(super) fn run(common: &CommonOptions, args: &HookArgs) -> ExitCode {
@@ -33,10 +35,18 @@ pub(super) fn run(common: &CommonOptions, args: &HookArgs) -> ExitCode {
     std::panic::set_hook(Box::new(|_| {}));
     let done = catch_unwind(AssertUnwindSafe(|| answer(common, args)));
     let done = done.unwrap_or_else(|_| Err(anyhow::anyhow!("internal error in rawr")));
-    if let Err(error) = done {
+    if let Err(error) = done
+        && !is_run_elsewhere(&error)
+    {
         log(common, &format!("{} {}: {}", args.host.name(), args.event, causes(&error)));
     }
     ExitCode::SUCCESS
+}
+
+/// Another rawr runs the session, for example by the plugin.
+fn is_run_elsewhere(error: &anyhow::Error) -> bool {
+    let refusal = error.downcast_ref::<SidecarError>().and_then(SidecarError::code);
+    refusal == Some(ErrorCode::OwnedElsewhere)
 }
 
 impl HookHost {

@@ -147,12 +147,18 @@ impl<H: AgentHost, L: Launch> Drive<'_, H, L> {
         !self.typed_inputs.came.is_empty()
     }
 
-    /// A message typed during a turn belongs to that turn, unless another message is held.
+    /// A message typed during a turn belongs to that turn, unless another message is held, or a sequence runs and the driver
+    /// delivers what it holds. No message waits for the answer to a question that may stay open.
     pub(super) async fn look_at_typed(&mut self) -> Result<(), DriveError> {
         let Some(TypedMessage { text, answer, by }) = self.typed_inputs.came.pop_front() else {
             return Ok(());
         };
-        let may_wait = !self.turns.is_busy() || !self.held.is_empty();
+        let may_wait = match self.phase {
+            _ if !self.held.is_empty() => true,
+            Phase::AwaitingApproval => false,
+            Phase::Idle | Phase::Deferred | Phase::Proposed => !self.turns.is_busy(),
+            _ => by == HoldsBy::Driver || !self.turns.is_busy(),
+        };
         if may_wait && answer.is_waited_for() {
             let input_id = self.next_input_id();
             if self.ask_about(&input_id, &text).await? == Some(Disposition::Held) {

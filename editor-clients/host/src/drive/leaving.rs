@@ -19,8 +19,9 @@ const WIND_UP: Duration = Duration::from_secs(5);
 impl<H: AgentHost, L: Launch> Drive<'_, H, L> {
     /// Interrupts the running turn and cancels held inputs.
     pub(super) async fn wind_up(&mut self) -> Result<(), DriveError> {
+        let is_shared = self.host.access().is_shared();
         // In a shared conversation only its users stop turns.
-        if self.turns.is_busy() && !self.host.access().is_shared() {
+        if self.turns.is_busy() && !is_shared {
             // Interrupting fails if the turn has just ended.
             let _ = self.host.interrupt().await;
             let deadline = Instant::now() + WIND_UP;
@@ -34,7 +35,11 @@ impl<H: AgentHost, L: Launch> Drive<'_, H, L> {
                 }
             }
         }
-        for HeldMessage { input_id, .. } in std::mem::take(&mut self.held) {
+        for HeldMessage { input_id, answer, .. } in std::mem::take(&mut self.held) {
+            // It was taken over from the host, so the next driver delivers it.
+            if is_shared && answer.is_none() {
+                continue;
+            }
             let thread_id = self.thread_id.clone();
             let params = InputCancelParams { thread_id, input_id };
             self.report::<methods::InputCancel>(params).await?;

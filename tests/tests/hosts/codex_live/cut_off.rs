@@ -8,8 +8,9 @@ use rawr_tests::mock_responses::{ReplyGate, say};
 use rawr_tests::{Terminal, rawr, wait_until};
 use rustix::process::{Pid, Signal, kill_process};
 
-use super::deaths::{close, kill, nothing_is_left, processes};
+use super::deaths::{close, nothing_is_left};
 use super::fixture::{GOES_ON, LiveFixture, TASK, agent, leave, say_to};
+use crate::processes::{kill, processes};
 
 /// A session whose packet is being written.
 struct Writing {

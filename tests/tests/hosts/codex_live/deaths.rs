@@ -2,44 +2,10 @@
 
 use rawr_tests::mock_responses::ReplyGate;
 use rawr_tests::{Terminal, wait_until};
-use rustix::process::{Pid, Signal, kill_process, kill_process_group, test_kill_process};
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 
 use super::fixture::{GOES_ON, HEADS_UP, LiveFixture, TASK, agent, leave, say_to};
-
-/// Every process that runs, with its session and its command line.
-fn running() -> impl Iterator<Item = (Pid, u32, String)> {
-    let all = std::fs::read_dir("/proc").unwrap().flatten();
-    let numbers = all.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
-    numbers.filter_map(|number| {
-        let read = |file: &str| std::fs::read_to_string(format!("/proc/{number}/{file}")).ok();
-        let (line, stat) = (read("cmdline")?.replace('\0', " "), read("stat")?);
-        let mut after_name = stat.rsplit_once(") ")?.1.split(' ');
-        let is_dead = after_name.next()? == "Z";
-        let session = after_name.nth(2)?.parse().ok()?;
-        (!is_dead).then_some((Pid::from_raw(number)?, session, line))
-    })
-}
-
-/// Those of one session whose command line holds all of `words`.
-pub fn processes(session: u32, words: &[&str]) -> Vec<Pid> {
-    let fits = |line: &str| words.iter().all(|word| line.contains(word));
-    running().filter(|(_, of, line)| *of == session && fits(line)).map(|(pid, ..)| pid).collect()
-}
-
-/// Those whose command line holds this.
-pub fn with_words(words: &str) -> Vec<Pid> {
-    running().filter(|(.., line)| line.contains(words)).map(|(pid, ..)| pid).collect()
-}
-
-pub fn kill(process: Pid) {
-    kill_process(process, Signal::KILL).unwrap();
-    wait_until("its death", || test_kill_process(process).is_err() || is_zombie(process));
-}
-
-fn is_zombie(process: Pid) -> bool {
-    let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
-    stat.contains(") Z")
-}
+use crate::processes::{kill, processes};
 
 /// All of a session at once, as where the machine stops: nothing is left to tell of it.
 pub fn kill_all(session: u32) {

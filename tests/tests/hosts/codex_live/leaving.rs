@@ -7,8 +7,9 @@ use rawr_tests::{Terminal, rawr, wait_until};
 use rustix::process::Signal;
 use serde_json::json;
 
-use super::deaths::{close, drivers, kill, nothing_is_left, processes, with_words};
+use super::deaths::{close, drivers, nothing_is_left};
 use super::fixture::{LiveFixture, agent, leave, say_to};
+use crate::processes::{kill, processes, with_words};
 
 /// What goes on when the person leaves.
 #[derive(Debug, Clone, Copy, PartialEq)]

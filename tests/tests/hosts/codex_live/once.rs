@@ -4,10 +4,11 @@ use rawr_tests::mock_responses::{ReplyGate, RequestPurpose, TurnScript, say};
 use rawr_tests::wait_until;
 use serde_json::Value;
 
-use super::deaths::{drivers, kill, leave_nothing};
+use super::deaths::{drivers, leave_nothing};
 use super::fixture::{GOES_ON, LiveFixture, TASK, agent as typing_agent, say_to};
 use super::person::Beside;
 use super::races::{TELLS_THE_TIME, agent};
+use crate::processes::kill;
 
 fn compacting_behind(script: TurnScript, gate: &ReplyGate) -> TurnScript {
     script.on_compaction([say("A summary by the model.").input_tokens(146_000).behind(gate)])

@@ -6,8 +6,9 @@ use rawr_tests::{Terminal, wait_until};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
-use super::deaths::{drivers, kill, leave_nothing, nothing_is_left, processes};
+use super::deaths::{drivers, leave_nothing, nothing_is_left};
 use super::fixture::{GOES_ON, HANDOFF, HEADS_UP, LiveFixture, PACKET, TASK, agent, leave, say_to};
+use crate::processes::{kill, processes};
 
 /// A compaction comes before the next message and at no other time.
 pub const BEFORE_THE_NEXT: &str =

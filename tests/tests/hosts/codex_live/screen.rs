@@ -142,7 +142,7 @@ impl Drop for Background<'_> {
         drop(stop.output());
         // So does what keeps that server up to date.
         let home = self.fixture.home.path().display().to_string();
-        super::deaths::with_words(&home).into_iter().for_each(|process| {
+        crate::processes::with_words(&home).into_iter().for_each(|process| {
             let _ = kill_process(process, Signal::KILL);
         });
     }

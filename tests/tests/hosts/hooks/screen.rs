@@ -2,34 +2,14 @@
 
 use rawr_tests::Terminal;
 use rawr_tests::claude::binary;
-use serde_json::json;
 
 use super::fixture::HooksFixture;
 use super::session;
 
-impl HooksFixture {
-    /// Claude Code asks on its first start, and in a folder that it does not know.
-    fn has_been_used_before(&self) {
-        let folder = self.repository.path().canonicalize().unwrap();
-        let key = "sk-ant-none";
-        let known = json!({
-            "hasCompletedOnboarding": true,
-            "theme": "dark",
-            "customApiKeyResponses": {"approved": [key], "rejected": []},
-            "projects": {folder.display().to_string(): {
-                "hasTrustDialogAccepted": true, "hasCompletedProjectOnboarding": true,
-            }},
-        });
-        let path = self.home.path().join(".claude/.claude.json");
-        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(path, known.to_string()).unwrap();
-    }
-}
-
 #[test]
 fn the_user_is_told_when_to_compact_and_the_packet_is_returned() {
     let fixture = HooksFixture::new(session());
-    fixture.has_been_used_before();
+    fixture.home.has_been_used_in(&[fixture.repository.path()]);
     fixture.says(&["hooks", "install", "--claude"]);
     let mut claude = std::process::Command::new(binary());
     claude.args(["--permission-mode", "acceptEdits", "--allowedTools", "Bash"]);

@@ -6,9 +6,12 @@ use rawr_host::event::{NoticeLevel, Reporter, SessionEvent};
 use rawr_host::host::HostEvent;
 use rawr_host::host::claude_mod::{ModBand, ModButton, ModOrder, ModScreen};
 use rawr_protocol::{
-    Choice, CompactionStatus, CompactionUpdateNotification, HeadsUp, ThreadChangedNotification,
+    Choice, CompactionStatus, CompactionUpdateNotification, HeadsUp, Phase,
+    ThreadChangedNotification,
 };
 use tokio::sync::mpsc::UnboundedSender;
+
+const PROPOSED: &str = "a compaction is proposed";
 
 /// Shows a session on Claude Code's screen.
 pub(super) struct ScreenReporter {
@@ -42,6 +45,12 @@ impl ScreenReporter {
 impl Reporter for ScreenReporter {
     fn report(&mut self, event: &SessionEvent<'_>) -> io::Result<()> {
         match event {
+            // After a restart of the sidecar the screen stays as it is.
+            SessionEvent::Session { opened, .. } if self.shown == ModScreen::default() => {
+                let state = (opened.phase == Phase::Proposed).then(|| PROPOSED.to_owned());
+                let status = status(opened.percent_remaining, state);
+                self.show(ModScreen { status, band: None })
+            }
             SessionEvent::ThreadChanged(changed) => self.show(screen(&self.thread_id, changed)),
             SessionEvent::Compaction(update) => match compacted(update) {
                 Some(message) => self.toast(message),
@@ -74,11 +83,10 @@ impl Reporter for ScreenReporter {
 }
 
 fn screen(thread_id: &str, changed: &ThreadChangedNotification) -> ModScreen {
-    let left = changed.percent_remaining.map(|percent| format!("{percent}% left"));
     let state = if let Some(heads_up) = &changed.heads_up {
         Some(heads_up.title.clone())
     } else if changed.proposal.is_some() {
-        Some("a compaction is proposed".to_owned())
+        Some(PROPOSED.to_owned())
     } else if changed.breaker.is_some() {
         Some("paused".to_owned())
     } else if !changed.guards.is_empty() {
@@ -86,10 +94,14 @@ fn screen(thread_id: &str, changed: &ThreadChangedNotification) -> ModScreen {
     } else {
         None
     };
-    let parts: Vec<_> = left.into_iter().chain(state).collect();
-    let status = if parts.is_empty() { "watching".to_owned() } else { parts.join(" · ") };
     let band = changed.heads_up.as_ref().map(|heads_up| band(thread_id, heads_up));
-    ModScreen { status, band }
+    ModScreen { status: status(changed.percent_remaining, state), band }
+}
+
+fn status(percent: Option<u8>, state: Option<String>) -> String {
+    let left = percent.map(|percent| format!("{percent}% left"));
+    let parts: Vec<_> = left.into_iter().chain(state).collect();
+    if parts.is_empty() { "watching".to_owned() } else { parts.join(" · ") }
 }
 
 fn band(thread_id: &str, heads_up: &HeadsUp) -> ModBand {
@@ -102,7 +114,7 @@ fn band(thread_id: &str, heads_up: &HeadsUp) -> ModBand {
         title: title.clone(),
         text: match heads_up.reason.as_str() {
             "" => message.clone(),
-            reason => format!("{message} {reason}"),
+            reason => format!("{message} Reason: {reason}."),
         },
         buttons: buttons.collect(),
     }

@@ -189,6 +189,11 @@ pub enum ModOrder {
         /// The path of the socket.
         socket: String,
     },
+    /// rawr ends, and starting it again would not help.
+    GiveUp {
+        /// Why.
+        reason: String,
+    },
     /// Start a turn with this message once Claude Code is idle.
     Submit {
         /// The order's id.

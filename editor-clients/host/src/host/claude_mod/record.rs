@@ -19,7 +19,7 @@ struct TranscriptRow {
     uuid: Option<String>,
     timestamp: Option<String>,
     /// Who wrote a message that started a turn.
-    origin: Option<Value>,
+    origin: Option<PromptOrigin>,
     message: Option<ClaudeMessage>,
     #[serde(default)]
     compact_metadata: CompactMetadata,
@@ -27,6 +27,20 @@ struct TranscriptRow {
     attachment: Attachment,
     #[serde(default)]
     is_sidechain: bool,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct PromptOrigin {
+    kind: String,
+    /// The plugin submitted what the user had typed.
+    as_user: bool,
+}
+
+impl PromptOrigin {
+    fn is_users(&self) -> bool {
+        self.kind != "plugin" || self.as_user
+    }
 }
 
 #[derive(Default, Deserialize)]
@@ -79,10 +93,8 @@ fn read(row: &[u8], turns: &mut Vec<HostTurnRecord>) {
             if let Some(before) = turns.last_mut() {
                 before.has_ended = true;
             }
-            let sent = texts(row.message).map(|text| {
-                let is_users = true;
-                RecordedMessage { text, at_ms, is_users }
-            });
+            let is_users = row.origin.as_ref().is_some_and(PromptOrigin::is_users);
+            let sent = texts(row.message).map(|text| RecordedMessage { text, at_ms, is_users });
             let sent = sent.collect();
             turns.push(HostTurnRecord { turn_id, began_at_ms: at_ms, sent, ..Default::default() });
         }
@@ -138,6 +150,11 @@ fn texts(message: Option<ClaudeMessage>) -> impl Iterator<Item = String> {
 mod tests {
     use super::*;
 
+    fn short(sent: &RecordedMessage) -> String {
+        let by = if sent.is_users { "user" } else { "rawr" };
+        format!("{by}: {}", sent.text.lines().nth(1).unwrap_or(&sent.text))
+    }
+
     /// Reads a transcript of a session with a note and a prompt of the plugin, two compactions and a message of the user.
     #[test]
     fn turns_are_read_from_a_transcript() {
@@ -146,19 +163,17 @@ mod tests {
         let told: Vec<_> = turns
             .iter()
             .map(|turn| {
-                let sent =
-                    turn.sent.iter().map(|sent| sent.text.lines().nth(1).unwrap_or(&sent.text));
-                let sent: Vec<_> = sent.collect();
+                let sent: Vec<_> = turn.sent.iter().map(short).collect();
                 let said = turn.last_agent_message.as_deref().unwrap_or("-");
                 let compacted = turn.compacted.as_ref().map(|it| (it.before, it.after));
                 format!("{sent:?} {said} {} {compacted:?}", turn.has_ended)
             })
             .collect();
         expect_test::expect![[r#"
-            ["DO-WORK please"] Done: committed. true None
-            ["NEXT-STEP bare message", "[rawr] HANDOFF row"] Step 2 done. true None
+            ["user: DO-WORK please"] Done: committed. true None
+            ["user: NEXT-STEP bare message", "rawr: [rawr] HANDOFF row"] Step 2 done. true None
             [] - true Some((Some(23020), Some(2936)))
-            ["[rawr] This thread was just compacted. framed"] Understood; continuing. true None
+            ["rawr: [rawr] This thread was just compacted. framed"] Understood; continuing. true None
             [] - true Some((Some(22020), Some(4)))"#]]
         .assert_eq(&told.join("\n"));
         assert!(turns.windows(2).all(|pair| pair[0].began_at_ms < pair[1].began_at_ms));

@@ -1,0 +1,263 @@
+//! The fixture: a user's own Claude Code with rawr's plugin on a terminal, and its scripted model.
+
+use std::ffi::OsString;
+use std::fs::Permissions;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::PathBuf;
+use std::process::{Command, Output};
+use std::sync::Arc;
+
+use rawr_tests::claude::{ClaudeHome, binary};
+use rawr_tests::mock_anthropic::AnthropicRequest;
+use rawr_tests::mock_responses::{RequestPurpose, TurnReply, TurnScript, say};
+use rawr_tests::{MockClaude, Repository, Terminal, rawr, wait_until};
+use tempfile::TempDir;
+
+pub use crate::fixture::{PACKET, claude_shell as shell};
+
+/// The repository's plugin.
+const PLUGIN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../editor-clients/claude-code");
+
+pub const TASK: &str = "WRITE-PARSER please";
+pub const WRITTEN: &str = "The parser is written and committed.";
+/// Opens something new, so that it confirms a proposal.
+pub const NEXT: &str = "Great, that works. Next: AND-NOW write the docs of the lexer";
+pub const HERE: &str = "Here are the docs.";
+pub const GOES_ON: &str = "Writing the docs now.";
+pub const PROPOSED: &str = "a compaction is proposed";
+
+/// A compaction needs no second message.
+pub const AT_ONCE: &str = "[rawr_auto_compaction]\npreset = \"spec\"\n";
+
+/// The end of a turn puts a compaction off until the next message, whatever it says.
+pub const BEFORE_THE_NEXT: &str = "[rawr_auto_compaction]\npreset = \"spec\"\n\
+    [rawr_auto_compaction.policy.asap]\nrequires_any_boundary = [\"turn_complete\"]\n";
+
+/// An agent that commits under pressure, writes its packet, and continues.
+pub fn agent() -> TurnScript {
+    let commit =
+        "printf 'parse\\n' > parser.txt && git add -A && git commit -q -m 'Add the parser'";
+    TurnScript::default()
+        .on("AND-NOW", [say(HERE).input_tokens(24_000)])
+        .on(":packet_request]", [say(PACKET).input_tokens(102_000)])
+        .on("[rawr:", [say(GOES_ON).input_tokens(20_000)])
+        .on(
+            "WRITE-PARSER",
+            [shell(commit).input_tokens(100_000), say(WRITTEN).input_tokens(101_000)],
+        )
+        .on_compaction([summary()])
+}
+
+pub fn summary() -> TurnReply {
+    say("<summary>A summary by the model.</summary>").input_tokens(103_000)
+}
+
+pub struct ModFixture {
+    pub model: MockClaude,
+    pub home: ClaudeHome,
+    pub repository: Repository,
+    /// Holds `rawr`, and leads the `PATH`.
+    programs: TempDir,
+    claude: PathBuf,
+    variable: Option<(&'static str, &'static str)>,
+}
+
+impl ModFixture {
+    pub fn new(script: TurnScript) -> Self {
+        let fixture = Self::without_rawr(script);
+        symlink(rawr(), fixture.programs.path().join("rawr")).unwrap();
+        fixture
+    }
+
+    /// No `rawr` is in the `PATH`.
+    pub fn without_rawr(script: TurnScript) -> Self {
+        let model = MockClaude::start(script);
+        let (home, repository) = (ClaudeHome::new(&model), Repository::new());
+        home.has_been_used_in(&[repository.path()]);
+        let programs = TempDir::new().unwrap();
+        Self { model, home, repository, programs, claude: binary(), variable: None }
+    }
+
+    /// Runs another release of Claude Code.
+    pub fn on(mut self, claude: PathBuf) -> Self {
+        self.claude = claude;
+        self
+    }
+
+    pub fn with_variable(mut self, name: &'static str, value: &'static str) -> Self {
+        self.variable = Some((name, value));
+        self
+    }
+
+    /// Uses this text as rawr's configuration.
+    pub fn configured(self, settings: &str) -> Self {
+        std::fs::write(self.home.path().join("rawr.toml"), settings).unwrap();
+        self
+    }
+
+    /// Puts a shell script in the place of `rawr`.
+    pub fn with_program(self, script: &str) -> Self {
+        let path = self.programs.path().join("rawr");
+        std::fs::write(&path, script).unwrap();
+        std::fs::set_permissions(&path, Permissions::from_mode(0o755)).unwrap();
+        self
+    }
+
+    fn in_place(&self, command: &mut Command) {
+        command.current_dir(self.repository.path());
+        self.home.equip(command);
+        command.env("RAWR_HOME", self.home.path()).env("PATH", self.search_path());
+        command.env("TERM", "xterm-256color").env_remove("XDG_RUNTIME_DIR");
+    }
+
+    /// The `PATH` without every other `rawr`.
+    fn search_path(&self) -> OsString {
+        let all = std::env::var_os("PATH").unwrap_or_default();
+        let others = std::env::split_paths(&all).filter(|folder| !folder.join("rawr").exists());
+        let folders = std::iter::once(self.programs.path().to_owned()).chain(others);
+        std::env::join_paths(folders).unwrap()
+    }
+
+    pub fn rawr(&self, arguments: &[&str]) -> Output {
+        let mut command = Command::new(rawr());
+        self.in_place(command.args(arguments));
+        command.output().unwrap()
+    }
+
+    /// What a command prints that must succeed.
+    pub fn says(&self, arguments: &[&str]) -> String {
+        let output = self.rawr(arguments);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    pub fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(&self.claude);
+        command.args(["--plugin-dir", PLUGIN]);
+        command.args(["--permission-mode", "acceptEdits", "--allowedTools", "Bash"]);
+        self.in_place(command.args(arguments));
+        command.envs(self.variable);
+        command
+    }
+
+    /// Starts Claude Code and waits until rawr has joined. The screen is high enough to hold the whole session.
+    pub fn start(&self, arguments: &[&str]) -> Terminal {
+        let terminal = self.start_alone(arguments);
+        terminal.wait_for(&["rawr: watching"]);
+        terminal
+    }
+
+    /// Does not wait for rawr.
+    pub fn start_alone(&self, arguments: &[&str]) -> Terminal {
+        let terminal = Terminal::that_answers(&self.command(arguments), 150, 120);
+        terminal.wait_for(&["accept edits on"]);
+        terminal
+    }
+
+    /// The agent has committed, and rawr proposes a compaction.
+    pub fn proposed(&self) -> Terminal {
+        let mut terminal = self.start(&[]);
+        terminal.enter(TASK, TASK);
+        terminal.wait_for(&[WRITTEN, PROPOSED]);
+        terminal
+    }
+
+    /// The requests of the conversation.
+    pub fn requests(&self) -> Vec<Arc<AnthropicRequest>> {
+        self.model.requests()
+    }
+
+    pub fn compactions(&self) -> usize {
+        self.requests().iter().filter(|request| request.purpose != RequestPurpose::Turn).count()
+    }
+
+    /// How many compactions rawr has recorded as completed and started by this one.
+    pub fn compactions_by(&self, origin: &str) -> usize {
+        let completed = format!(r#""status":"completed","origin":"{origin}""#);
+        self.events().matches(&completed).count()
+    }
+
+    /// What rawr has recorded of all threads.
+    pub fn events(&self) -> String {
+        let threads = self.home.path().join("rawr/auto_compaction/threads");
+        let Ok(threads) = std::fs::read_dir(threads) else { return String::new() };
+        let files = threads.map(|thread| thread.unwrap().path().join("events.jsonl"));
+        files.map(|file| std::fs::read_to_string(file).unwrap_or_default()).collect()
+    }
+
+    /// Claude Code's transcripts.
+    fn transcripts(&self) -> Vec<PathBuf> {
+        let projects = std::fs::read_dir(self.home.path().join(".claude/projects"));
+        let files = projects.into_iter().flatten().flat_map(|it| it.unwrap().path().read_dir());
+        let files = files.flatten().map(|file| file.unwrap().path());
+        files.filter(|path| path.extension().is_some_and(|it| it == "jsonl")).collect()
+    }
+
+    /// The id of the only session.
+    pub fn session_id(&self) -> String {
+        let transcripts = self.transcripts();
+        assert_eq!(transcripts.len(), 1, "{transcripts:?}");
+        transcripts[0].file_stem().unwrap().to_str().unwrap().to_owned()
+    }
+
+    /// How often the history was rewritten.
+    pub fn rewritten(&self) -> usize {
+        let texts =
+            self.transcripts().into_iter().map(|path| std::fs::read_to_string(path).unwrap());
+        texts.map(|text| text.matches(r#""subtype":"compact_boundary""#).count()).sum()
+    }
+
+    /// How many requests a marker of the script chose.
+    pub fn asked(&self, marker: &str) -> usize {
+        let all = self.requests();
+        all.iter().filter(|request| request.marker.as_deref() == Some(marker)).count()
+    }
+
+    pub fn until_asked(&self, marker: &str) {
+        wait_until(marker, || self.asked(marker) > 0);
+    }
+
+    pub fn until_compacting(&self) {
+        wait_until("a compaction", || self.compactions() > 0);
+    }
+
+    /// The texts of the user that hold this, in the newest request.
+    pub fn heard_with(&self, words: &str) -> Vec<String> {
+        let last = self.requests().pop().unwrap();
+        let texts = last.user_texts().into_iter().filter(|text| text.contains(words));
+        texts.map(str::to_owned).collect()
+    }
+
+    /// The newest request holds one handoff with the agent's packet, and then exactly this message of the user.
+    pub fn handed_over_before(&self, message: &str) {
+        let last = self.requests().pop().unwrap();
+        let told = last.reminders();
+        let handoffs: Vec<_> = told.iter().filter(|text| text.contains(":handoff]")).collect();
+        assert_eq!(handoffs.len(), 1, "{told:#?}");
+        assert!(handoffs[0].contains("Next: write the docs of parser.txt"), "{}", handoffs[0]);
+        let said = last.user_texts();
+        assert_eq!(said.iter().filter(|text| **text == message).count(), 1, "{said:#?}");
+        assert_eq!(said.last(), Some(&message), "{said:#?}");
+    }
+}
+
+/// What stands in Claude Code's input box, which lies between two lines.
+pub fn input_box(screen: &str) -> String {
+    let lines: Vec<_> = screen.lines().collect();
+    let is_border = |line: &&str| line.starts_with("────");
+    let borders: Vec<_> = (0..lines.len()).filter(|at| is_border(&lines[*at])).collect();
+    let [.., top, bottom] = borders[..] else { return String::new() };
+    let text = lines[top + 1..bottom].join("\n");
+    text.trim_start_matches('❯').trim().to_owned()
+}
+
+/// Pastes a message, and presses Enter until Claude Code takes it: right after a paste it does not.
+pub fn paste_and_send(terminal: &mut Terminal, text: &str) {
+    terminal.press(&format!("\x1b[200~{text}\x1b[201~"));
+    wait_until("the pasted message", || !input_box(&terminal.wait_for(&[])).is_empty());
+    wait_until("an empty input box", || {
+        terminal.press("\r");
+        std::thread::sleep(std::time::Duration::from_millis(300));
+        input_box(&terminal.wait_for(&[])).is_empty()
+    });
+}
