@@ -1,5 +1,7 @@
 //! The processes of a session on a terminal, found in `/proc`.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking, its helpers too")]
+
 use rawr_tests::wait_until;
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 
