@@ -470,7 +470,7 @@ impl ThreadRegistry {
             }
         }
         handled.decision = staged.iter().find_map(|effect| match effect {
-            Effect::Decided(decision) => Some(decision.clone()),
+            Effect::Decided(decision) => Some(decision.as_ref().clone()),
             _ => None,
         });
         if let Some(decision) = &handled.decision {

@@ -13,7 +13,7 @@ pub use to_wire::{
 };
 
 use rawr_core::boundary::Boundaries;
-use rawr_core::event::{self, Event, Usage};
+use rawr_core::event::{self, Usage};
 use rawr_core::machine::{Input, Response, ShellCommand, UserInputKind};
 use rawr_core::signal::plan::PlanItem;
 use rawr_core::units::{ActionId, CallId, InputId, SequenceId, SignalId, ThreadId, Tokens, TurnId};
@@ -120,39 +120,48 @@ fn checked<'i>(field: &str, id: &'i str) -> Result<&'i str, RpcError> {
 
 pub fn turn_started(params: wire::TurnStartedParams) -> Result<Input, RpcError> {
     let action = params.action_id.as_deref().map(action_id).transpose()?;
-    Ok(Input::Saw(Event::TurnStarted(event::TurnStarted {
-        turn: turn_id(&params.turn_id)?,
-        origin: params.origin.to_core(),
-        action,
-        text: params.text,
-        directives: Vec::new(),
-    })))
+    Ok(Input::Saw(
+        event::TurnStarted {
+            turn: turn_id(&params.turn_id)?,
+            origin: params.origin.to_core(),
+            action,
+            text: params.text,
+            directives: Vec::new(),
+        }
+        .into(),
+    ))
 }
 
 pub fn turn_usage(params: &wire::TurnUsageParams) -> Result<Input, RpcError> {
-    Ok(Input::Saw(Event::UsageReported(event::UsageReported {
-        turn: turn_id(&params.turn_id)?,
-        usage: usage(&params.usage),
-        window: params.context_window.map(Tokens),
-        model: params.model.clone(),
-        needs_follow_up: params.needs_follow_up.unwrap_or(false),
-        last_message: params.last_agent_message.clone(),
-        boundaries: Boundaries::NONE,
-        heard: None,
-    })))
+    Ok(Input::Saw(
+        event::UsageReported {
+            turn: turn_id(&params.turn_id)?,
+            usage: usage(&params.usage),
+            window: params.context_window.map(Tokens),
+            model: params.model.clone(),
+            needs_follow_up: params.needs_follow_up.unwrap_or(false),
+            last_message: params.last_agent_message.clone(),
+            boundaries: Boundaries::NONE,
+            heard: None,
+        }
+        .into(),
+    ))
 }
 
 pub fn turn_completed(params: wire::TurnCompletedParams) -> Result<Input, RpcError> {
-    Ok(Input::Saw(Event::TurnCompleted(event::TurnCompleted {
-        turn: turn_id(&params.turn_id)?,
-        status: params.status.to_core(),
-        last_message: params.last_agent_message,
-        usage: params.usage.as_ref().map(usage),
-        queued_inputs: u32::try_from(params.queued_inputs.unwrap_or(0)).unwrap_or(u32::MAX),
-        review_mode: params.review_mode.unwrap_or(false),
-        boundaries: Boundaries::NONE,
-        heard: None,
-    })))
+    Ok(Input::Saw(
+        event::TurnCompleted {
+            turn: turn_id(&params.turn_id)?,
+            status: params.status.to_core(),
+            last_message: params.last_agent_message,
+            usage: params.usage.as_ref().map(usage),
+            queued_inputs: u32::try_from(params.queued_inputs.unwrap_or(0)).unwrap_or(u32::MAX),
+            review_mode: params.review_mode.unwrap_or(false),
+            boundaries: Boundaries::NONE,
+            heard: None,
+        }
+        .into(),
+    ))
 }
 
 fn usage(usage: &wire::TokenUsage) -> Usage {
@@ -177,67 +186,70 @@ pub fn signal(params: wire::SignalReportParams) -> Result<Input, RpcError> {
             };
             return Ok(Input::Command { turn, signal, command, exit_code, cwd });
         }
-        wire::Signal::PlanUpdated { steps, explanation } => {
-            Event::PlanUpdated(event::PlanUpdated {
-                turn,
-                signal,
-                steps: steps
-                    .into_iter()
-                    .map(|s| PlanItem { step: s.step, status: s.status.to_core() })
-                    .collect(),
-                explanation,
-                boundaries: Boundaries::NONE,
-            })
+        wire::Signal::PlanUpdated { steps, explanation } => event::PlanUpdated {
+            turn,
+            signal,
+            steps: steps
+                .into_iter()
+                .map(|s| PlanItem { step: s.step, status: s.status.to_core() })
+                .collect(),
+            explanation,
+            boundaries: Boundaries::NONE,
         }
+        .into(),
         wire::Signal::Commit { hash, subject } => {
-            Event::CommitMade(event::CommitMade { turn, signal, hash, subject })
+            event::CommitMade { turn, signal, hash, subject }.into()
         }
         wire::Signal::PrCheckpoint { action, url } => {
-            Event::PrCheckpoint(event::PrCheckpoint { turn, signal, action, url })
+            event::PrCheckpoint { turn, signal, action, url }.into()
         }
         wire::Signal::BranchChanged { branch } => {
-            Event::BranchChanged(event::BranchChanged { branch, boundaries: Boundaries::NONE })
+            event::BranchChanged { branch, boundaries: Boundaries::NONE }.into()
         }
         wire::Signal::TitleChanged { title } => Event::TitleChanged(event::TitleChanged { title }),
         wire::Signal::ToolStarted { call_id, name } => {
-            Event::ToolStarted(event::ToolStarted { call: call(&call_id)?, name })
+            event::ToolStarted { call: call(&call_id)?, name }.into()
         }
         wire::Signal::ToolFinished { call_id } => {
-            Event::ToolFinished(event::ToolFinished { call: call(&call_id)? })
+            event::ToolFinished { call: call(&call_id)? }.into()
         }
-        wire::Signal::PhaseBoundary { label } => {
-            Event::PhaseEnded(event::PhaseEnded { turn, signal, label })
-        }
+        wire::Signal::PhaseBoundary { label } => event::PhaseEnded { turn, signal, label }.into(),
         wire::Signal::UserMessage { text } => {
-            Event::UserMessage(event::UserMessage { turn, text, directives: Vec::new() })
+            event::UserMessage { turn, text, directives: Vec::new() }.into()
         }
         wire::Signal::Directive { text, pinned } => {
-            Event::DirectiveGiven(event::DirectiveGiven { text, pinned, by: None })
+            event::DirectiveGiven { text, pinned, by: None }.into()
         }
     }))
 }
 
 pub fn action_report(params: wire::ActionReportParams) -> Result<Input, RpcError> {
     let turn = params.turn_id.as_deref().map(turn_id).transpose()?;
-    Ok(Input::Saw(Event::ActionReported(event::ActionReported {
-        action: action_id(&params.action_id)?,
-        status: params.status.to_core(),
-        turn,
-        text: params.text,
-        error: params.error,
-    })))
+    Ok(Input::Saw(
+        event::ActionReported {
+            action: action_id(&params.action_id)?,
+            status: params.status.to_core(),
+            turn,
+            text: params.text,
+            error: params.error,
+        }
+        .into(),
+    ))
 }
 
 pub fn compaction_report(params: wire::CompactionReportParams) -> Result<Input, RpcError> {
     let action = params.action_id.as_deref().map(action_id).transpose()?;
-    Ok(Input::Saw(Event::CompactionReported(event::CompactionReported {
-        status: params.status.to_core(),
-        origin: params.origin.to_core(),
-        action,
-        tokens_before: params.tokens_before.map(Tokens),
-        tokens_after: params.tokens_after.map(Tokens),
-        error: params.error,
-    })))
+    Ok(Input::Saw(
+        event::CompactionReported {
+            status: params.status.to_core(),
+            origin: params.origin.to_core(),
+            action,
+            tokens_before: params.tokens_before.map(Tokens),
+            tokens_after: params.tokens_after.map(Tokens),
+            error: params.error,
+        }
+        .into(),
+    ))
 }
 
 pub fn response(params: wire::SequenceRespondParams, client: &str) -> Input {

@@ -42,11 +42,11 @@ pub struct Record {
 macro_rules! events {
     ($($(#[$doc:meta])* $name:ident { $($(#[$field_doc:meta])* $field:ident: $type:ty,)* })*) => {
         /// What happened to a thread. Externally tagged: the reader never has to look ahead, which a replay of a long
-        /// thread would notice.
+        /// thread would notice. In boxes, because an event passes through many hands.
         #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
         #[serde(rename_all = "snake_case")]
         pub enum Event {
-            $($(#[$doc])* $name($name),)*
+            $($(#[$doc])* $name(Box<$name>),)*
         }
 
         impl Event {
@@ -65,7 +65,7 @@ macro_rules! events {
 
             impl From<$name> for Event {
                 fn from(event: $name) -> Self {
-                    Self::$name(event)
+                    Self::$name(Box::new(event))
                 }
             }
         )*

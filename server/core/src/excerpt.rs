@@ -3,16 +3,21 @@
 /// The start of a text: a user says there what is wanted.
 pub fn head(text: &str, max_chars: usize) -> String {
     let text = text.trim();
-    let kept: String = text.chars().take(max_chars).collect();
-    if kept.len() < text.len() { format!("{kept} …") } else { kept }
+    let kept = first_chars(text, max_chars);
+    if kept.len() < text.len() { format!("{kept} …") } else { kept.to_owned() }
 }
 
 /// The end of a text: an agent says there what came of it, and what it was about to do.
 pub fn tail(text: &str, max_chars: usize) -> String {
     let text = text.trim();
     let skip = text.chars().count().saturating_sub(max_chars);
-    let kept: String = text.chars().skip(skip).collect();
-    if skip > 0 { format!("… {kept}") } else { kept }
+    let kept = &text[first_chars(text, skip).len()..];
+    if skip > 0 { format!("… {kept}") } else { kept.to_owned() }
+}
+
+/// At most so many characters.
+pub(crate) fn first_chars(text: &str, most: usize) -> &str {
+    text.char_indices().nth(most).map_or(text, |(end, _)| &text[..end])
 }
 
 #[cfg(test)]

@@ -115,9 +115,9 @@ pub enum Effect {
     /// Append this line to `events.jsonl`. [`must_be_durable`] says whether it must be synced first.
     Record(Record),
     /// Append this decision to `decisions.jsonl` if [`DecisionRecord::is_worth_storing`].
-    Decided(DecisionRecord),
+    Decided(Box<DecisionRecord>),
     /// Ask the host, or the judge, for this action. Asking again under the same id is safe.
-    Perform(Issued),
+    Perform(Box<Issued>),
     /// Tell subscribed clients.
     Tell(Notice),
 }
@@ -377,7 +377,24 @@ impl Machine {
         rules: &Rules<'_>,
         now: Timestamp,
     ) -> Result<Vec<Effect>, Refusal> {
-        self.take(input, ProcessRole::Owner, rules, now)
+        let mut effects = Vec::new();
+        self.handle_into(input, rules, now, &mut effects)?;
+        Ok(effects)
+    }
+
+    /// [`Self::handle`] for many inputs: the effects are added to a buffer.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Self::handle`]. Ignore what was added to the buffer.
+    pub fn handle_into(
+        &mut self,
+        input: Input,
+        rules: &Rules<'_>,
+        now: Timestamp,
+        effects: &mut Vec<Effect>,
+    ) -> Result<(), Refusal> {
+        self.take(input, ProcessRole::Owner, rules, now, effects)
     }
 
     /// For other processes: records the input and leaves what follows from it to the owner.
@@ -391,7 +408,9 @@ impl Machine {
         rules: &Rules<'_>,
         now: Timestamp,
     ) -> Result<Vec<Effect>, Refusal> {
-        self.take(input, ProcessRole::Observer, rules, now)
+        let mut effects = Vec::new();
+        self.take(input, ProcessRole::Observer, rules, now, &mut effects)?;
+        Ok(effects)
     }
 
     fn take(
@@ -400,37 +419,39 @@ impl Machine {
         role: ProcessRole,
         rules: &Rules<'_>,
         now: Timestamp,
-    ) -> Result<Vec<Effect>, Refusal> {
+        effects: &mut Vec<Effect>,
+    ) -> Result<(), Refusal> {
         let before = self.visible_state(rules.policy);
-        let mut effects = Vec::new();
         let mut on_message = self.decision_on_message(&input, rules.policy, now);
         if role == ProcessRole::Owner
             && let Some(dropped) = on_message.take_if(|decision| self.drops_proposal(decision))
         {
-            let event = self.decided(dropped, &mut effects);
-            self.record(event, rules, now, &mut effects);
+            let event = self.decided(dropped, effects);
+            self.record(event, rules, now, effects);
         }
-        for event in self.observe(input, on_message.as_ref(), rules.policy, now)? {
-            self.record(event, rules, now, &mut effects);
+        let (derived, event) = self.observe(input, on_message.as_ref(), rules.policy, now)?;
+        for event in derived.into_iter().chain(event) {
+            self.record(event, rules, now, effects);
         }
         // It holds for the first step only, because each step changes the state.
         while role == ProcessRole::Owner
-            && let Some(event) = self.next(on_message.take(), rules, now, &mut effects)
+            && let Some(event) = self.next(on_message.take(), rules, now, effects)
         {
-            self.record(event, rules, now, &mut effects);
+            self.record(event, rules, now, effects);
         }
         if self.visible_state(rules.policy) != before {
             effects.push(Effect::Tell(Notice::Changed));
         }
-        Ok(effects)
+        Ok(())
     }
 
     /// What clients show of the thread now.
     pub fn visible_state(&self, policy: &Policy) -> VisibleState {
+        let percent = self.thread.percent_remaining(policy);
         VisibleState {
             phase: self.thread.phase(),
-            percent: self.thread.percent_remaining(policy),
-            tier: self.thread.tier(policy),
+            percent,
+            tier: percent.and_then(|left| self.thread.tier_at(left, &policy.tiers)),
             sequences: self.thread.sequences,
             guards: self.thread.guards.len(),
             directives: self.thread.known.directives.len(),
@@ -451,7 +472,7 @@ impl Machine {
     ) {
         let record = self.thread.next_record(now, event);
         let told = self.fold(&record, rules.policy);
-        let performed = self.performed(&record.event).cloned().map(Effect::Perform);
+        let performed = self.performed(&record.event).cloned().map(Box::new).map(Effect::Perform);
         effects.push(Effect::Record(record));
         effects.extend(told.into_iter().map(Effect::Tell));
         effects.extend(performed);

@@ -112,6 +112,8 @@ pub struct Player<'p> {
     context: Tokens,
     inputs: u64,
     actions: VecDeque<Issued>,
+    /// Room for the effects of one step.
+    effects: Vec<Effect>,
     /// After how many recorded compactions each file was last read.
     read: HashMap<String, usize>,
     /// The turns before the last recorded compaction.
@@ -163,6 +165,7 @@ impl<'p> Player<'p> {
             context: Tokens(0),
             inputs: 0,
             actions: VecDeque::new(),
+            effects: Vec::new(),
             read: HashMap::new(),
             compacted_after: 0,
             meter: TokenMeter::default(),
@@ -439,24 +442,26 @@ impl<'p> Player<'p> {
         let before = (self.settings.order == ReplayOrder::First)
             .then(|| (self.machine.clone(), input.clone()));
         let rules = Rules { policy: &self.policy, prompts: self.prompts, notes_exist: false };
-        let Ok(effects) = self.machine.handle(input, &rules, self.now) else {
+        let mut effects = std::mem::take(&mut self.effects);
+        if self.machine.handle_into(input, &rules, self.now, &mut effects).is_err() {
             self.report.refused += 1;
-            return;
-        };
+            effects.clear();
+        }
         let fires = effects.iter().any(
             |effect| matches!(effect, Effect::Decided(it) if it.outcome == DecisionOutcome::Compact),
         );
-        for effect in effects {
+        for effect in effects.drain(..) {
             match effect {
                 Effect::Decided(decision) => {
                     if self.keeps(&decision) {
-                        self.decided(decision);
+                        self.decided(*decision);
                     }
                 }
-                Effect::Perform(action) => self.actions.push_back(action),
+                Effect::Perform(action) => self.actions.push_back(*action),
                 Effect::Record(_) | Effect::Tell(_) => {}
             }
         }
+        self.effects = effects;
         if fires && let Some((machine, input)) = before {
             // As if nothing had been decided.
             self.machine = machine;

@@ -4,6 +4,7 @@
 mod claude;
 mod codex;
 mod recorded;
+mod shorten;
 
 use crate::lines::{FileLines, ReadError};
 use crate::moment::{Moment, TimedMoment};
@@ -118,6 +119,16 @@ impl Deref for Text<'_> {
 
     fn deref(&self) -> &str {
         &self.0
+    }
+}
+
+/// Parses a line.
+fn parse<'l, T: serde::Deserialize<'l>>(line: &'l [u8]) -> serde_json::Result<T> {
+    match str::from_utf8(line) {
+        // Checked once for all texts in it.
+        Ok(line) => serde_json::from_str(line),
+        // What is not read may be of any bytes.
+        Err(_) => serde_json::from_slice(line),
     }
 }
 

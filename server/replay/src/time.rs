@@ -12,16 +12,20 @@ pub fn of_file(path: &Path) -> Option<Timestamp> {
 
 /// `2026-11-21T22:01:30.123Z`. Without a time zone, UTC is assumed.
 pub fn parse(text: &str) -> Option<Timestamp> {
-    let number = |from: usize, to: usize| text.get(from..to)?.parse::<i64>().ok();
-    let marks = [(4, '-'), (7, '-'), (10, 'T'), (13, ':'), (16, ':')];
-    if !marks.iter().all(|(at, mark)| text.get(*at..).is_some_and(|rest| rest.starts_with(*mark))) {
+    let text = text.as_bytes();
+    let number = |from: usize, to: usize| {
+        text.get(from..to)?.iter().try_fold(0, |number, byte| {
+            byte.is_ascii_digit().then(|| number * 10 + i64::from(byte - b'0'))
+        })
+    };
+    let marks = [(4, b'-'), (7, b'-'), (10, b'T'), (13, b':'), (16, b':')];
+    if marks.iter().any(|(at, mark)| text.get(*at) != Some(mark)) {
         return None;
     }
     let days = days(number(0, 4)?, number(5, 7)?, number(8, 10)?);
     let seconds = (number(11, 13)? * 60 + number(14, 16)?) * 60 + number(17, 19)?;
-    let fraction =
-        text.get(19..).and_then(|rest| rest.strip_prefix('.')).and_then(|rest| rest.get(..3));
-    let milliseconds = fraction.and_then(|digits| digits.parse::<i64>().ok()).unwrap_or(0);
+    let has_fraction = text.get(19) == Some(&b'.');
+    let milliseconds = number(20, 23).filter(|_| has_fraction).unwrap_or(0);
     Some(Timestamp((days * 86_400 + seconds) * 1000 + milliseconds))
 }
 

@@ -7,10 +7,11 @@ use rawr_replay::lines::FileLines;
 use rawr_replay::moment::Moment;
 use rawr_replay::read::read;
 use serde_json::{Value, json};
+use std::fmt::Display;
 use std::io::Cursor;
 use std::sync::atomic::AtomicBool;
 
-fn check(lines: &[Value], expected: Expect) {
+fn check(lines: &[impl Display], expected: Expect) {
     let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
     let mut told = String::new();
     let start = rawr_replay::time::parse("2026-11-02T09:00:00Z").unwrap();
@@ -43,7 +44,12 @@ fn check(lines: &[Value], expected: Expect) {
     if counts.malformed + counts.unknown > 0 {
         told += &format!("{} malformed, {} unknown\n", counts.malformed, counts.unknown);
     }
-    expected.assert_eq(&told);
+    expected.assert_eq(&told.replace(&long(), "[long]"));
+}
+
+/// Lines with it are shortened before they are parsed.
+fn long() -> String {
+    format!("{0}\n{0}", "x".repeat(550))
 }
 
 fn at(seconds: u32) -> String {
@@ -218,11 +224,64 @@ fn odd_values_lose_no_message() {
     );
 }
 
+#[test]
+fn what_tools_print_may_be_long_and_messages_are_whole() {
+    let write = json!({"type": "tool_use", "id": "c2", "name": "TodoWrite",
+        "input": {"todos": [{"content": long(), "status": "pending"}]}});
+    let mut failed = result(3, "c1", json!(format!("Exit code 3\n{}", long())), true);
+    failed["toolUseResult"] = json!({"stdout": long()});
+    check(
+        &[
+            prompt(1, &long()),
+            runs(2, "c1", "make"),
+            failed,
+            claude(4, "assistant", json!({"content": [write]})),
+            runs(5, "c3", "ls"),
+            result(6, "c3", json!(format!("<tool_use_error>{}", long())), true),
+            claude(7, "user", json!({"content": [{"type": "text", "text": long()}]})),
+        ],
+        expect![[r#"
+            1s opened s
+            1s prompt [long]
+            2s turn
+            3s command make -> 3
+            4s plan of 1
+            6s end completed
+            7s prompt [long]
+        "#]],
+    );
+    let call = json!({"type": "function_call", "name": "shell", "call_id": "c1",
+        "arguments": "{\"cmd\":\"make\"}"});
+    let output = json!({"type": "function_call_output", "call_id": "c1",
+        "output": format!("{}\"Process exited with code 7\n{}", long(), long())});
+    check(
+        &[
+            codex_line(1, "event_msg", json!({"type": "user_message", "message": long()})),
+            codex_line(2, "response_item", call),
+            codex_line(3, "response_item", output),
+            codex_line(
+                4,
+                "event_msg",
+                json!({"type": "task_complete", "last_agent_message": long()}),
+            ),
+        ],
+        expect![[r#"
+            1s prompt [long]
+            1s turn
+            3s command make -> 7
+            4s said [long]
+            4s end completed
+        "#]],
+    );
+}
+
 fn codex(seconds: u32, kind: &str, payload: Value) -> Value {
-    // The keys in Codex's order.
-    let text =
-        format!("{{\"timestamp\":\"{}\",\"type\":\"{kind}\",\"payload\":{payload}}}", at(seconds));
-    serde_json::from_str(&text).unwrap()
+    serde_json::from_str(&codex_line(seconds, kind, payload)).unwrap()
+}
+
+/// The keys in Codex's order.
+fn codex_line(seconds: u32, kind: &str, payload: Value) -> String {
+    format!("{{\"timestamp\":\"{}\",\"type\":\"{kind}\",\"payload\":{payload}}}", at(seconds))
 }
 
 fn event(seconds: u32, payload: Value) -> Value {

@@ -52,7 +52,7 @@ fn clear(session: &ClientSession, params: GuardClearParams) -> Result<GuardClear
     };
     let cleared = guards.len() as u64;
     for guard in guards {
-        registry.handle(&id, Input::Saw(Event::GuardCleared(GuardCleared { guard })), now())?;
+        registry.handle(&id, Input::Saw(GuardCleared { guard }.into()), now())?;
     }
     Ok(GuardClearResult { cleared })
 }

@@ -155,7 +155,7 @@ fn input_cancel(
     let waits =
         registry.thread(&id)?.held.iter().any(|held| held.id == input && held.action.is_none());
     if waits {
-        registry.handle(&id, Input::Saw(Event::InputCancelled(InputCancelled { input })), now())?;
+        registry.handle(&id, Input::Saw(InputCancelled { input }.into()), now())?;
     }
     Ok(InputCancelResult { cancelled: waits })
 }

@@ -6,7 +6,7 @@ use crate::problem::FileProblem;
 use crate::prompts::FileStamps;
 use crate::watch::ChangeSet;
 use crate::workspace::{ConfigScope, EditNews};
-use rawr_core::event::{Event, UsageReported};
+use rawr_core::event::Event;
 use rawr_core::machine::{self, ProcessRole};
 use rawr_core::units::{ThreadId, Timestamp};
 use rawr_core::{Effect, Input, Thread};
@@ -73,7 +73,8 @@ impl ThreadRegistry {
 
     /// A report that names a model is decided by the rules for that model.
     pub(super) fn follow_model(&mut self, id: &ThreadId, input: &Input) {
-        if let Input::Saw(Event::UsageReported(UsageReported { model: Some(model), .. })) = input
+        if let Input::Saw(Event::UsageReported(report)) = input
+            && let Some(model) = &report.model
             && let Some(open) = self.threads.get(id)
         {
             let scope = open.scope.with_model(model);

@@ -178,7 +178,7 @@ impl ThreadRegistry {
         call_owner(id, open);
         for staged in std::mem::take(&mut open.staged) {
             let asked = staged.effects.iter().filter_map(|effect| match effect {
-                Effect::Perform(issued) => Some(issued),
+                Effect::Perform(issued) => Some(issued.as_ref()),
                 _ => None,
             });
             self.jobs.extend(outside::questions(open, id, asked));

@@ -109,7 +109,7 @@ pub(super) fn publish(
                 }
             }
             Effect::Perform(issued) => {
-                let issued = with_original(&open.folder, issued);
+                let issued = with_original(&open.folder, *issued);
                 spans::performing(&issued, || {
                     tell(RegistryNotice::Perform { thread, issued: &issued })
                 });

@@ -8,7 +8,7 @@ use any_input::GeneratedStep;
 use proptest::prelude::*;
 use proptest::sample::select;
 use rawr_core::boundary::Boundary;
-use rawr_core::event::{Assessed, DecisionEntrance, DecisionOutcome, Event, UserChoice};
+use rawr_core::event::{DecisionEntrance, DecisionOutcome, Event, UserChoice};
 use rawr_core::machine::ProcessRole;
 use rawr_core::policy::{
     ConfirmRule, InlineCompact, JudgeBackend, MidTurn, Mode, PacketChannel, PacketSource, Policy,
@@ -190,15 +190,15 @@ fn assert_no_synthetic_turn_triggers(before: &Thread, record: &Record) {
 }
 
 /// Follows from the state alone, so that a restart records it again. What drops a proposal follows from a message.
-const fn is_derived(event: &Event) -> bool {
-    matches!(
-        event,
-        Event::Assessed(Assessed { dropped: None, .. })
-            | Event::SequenceStarted(_)
-            | Event::ActionIssued(_)
-            | Event::PacketTaken(_)
-            | Event::SequenceEnded(_)
-    )
+fn is_derived(event: &Event) -> bool {
+    match event {
+        Event::Assessed(assessed) => assessed.dropped.is_none(),
+        Event::SequenceStarted(_)
+        | Event::ActionIssued(_)
+        | Event::PacketTaken(_)
+        | Event::SequenceEnded(_) => true,
+        _ => false,
+    }
 }
 
 /// In seconds.

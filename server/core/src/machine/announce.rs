@@ -2,7 +2,7 @@
 
 use super::banner::advice;
 use super::{Machine, Notice, PacketUpdate};
-use crate::event::{ActionProgress, Event, HostAction, Record, Responded, Trigger};
+use crate::event::{ActionProgress, Event, HostAction, Record, Trigger};
 use crate::policy::{PacketSource, Policy};
 use crate::thread::{Judging, Thread};
 use crate::units::SequenceId;
@@ -13,7 +13,7 @@ impl Machine {
     pub fn follow(&mut self, record: &Record, policy: &Policy) -> Vec<Notice> {
         let mut told = self.fold(record, policy);
         if let Event::Responded(responded) = &record.event {
-            told.insert(0, Notice::Responded(responded.clone()));
+            told.insert(0, Notice::Responded(responded.as_ref().clone()));
         }
         told
     }
@@ -44,8 +44,8 @@ impl Machine {
             Event::PacketTaken(_) | Event::SequenceStarted(_) => {
                 now.map(|packet| told(packet, PacketUpdate::Taken, None))
             }
-            Event::Responded(Responded { packet: Some(_), by, .. }) => {
-                now.map(|packet| told(packet, PacketUpdate::Edited, by.clone()))
+            Event::Responded(responded) if responded.packet.is_some() => {
+                now.map(|packet| told(packet, PacketUpdate::Edited, responded.by.clone()))
             }
             _ => {
                 let running = &self.thread.sequence.as_ref()?.id;
@@ -73,9 +73,9 @@ impl Machine {
             },
             Event::CompactionReported(report) => {
                 let (sequence, trigger) = running.unzip();
-                Some(Notice::Compaction { report: report.clone(), sequence, trigger })
+                Some(Notice::Compaction { report: report.as_ref().clone(), sequence, trigger })
             }
-            Event::SequenceEnded(ended) => Some(Notice::SequenceEnded(ended.clone())),
+            Event::SequenceEnded(ended) => Some(Notice::SequenceEnded(ended.as_ref().clone())),
             Event::ActionReported(reported) if reported.status == ActionProgress::Failed => {
                 let issued = self.thread.action(&reported.action)?;
                 let HostAction::DeliverInput { input, .. } = &issued.kind else { return None };

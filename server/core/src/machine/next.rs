@@ -285,7 +285,7 @@ impl Machine {
         };
         let goes_on = matches!(decision.outcome, DecisionOutcome::Compact | DecisionOutcome::Ask);
         let over_a_guard = goes_on && decision.gates.iter().any(bypassed);
-        effects.push(Effect::Decided(decision));
+        effects.push(Effect::Decided(Box::new(decision)));
         effects.extend(over_a_guard.then_some(Effect::Tell(Notice::GuardBypassed)));
         event.into()
     }

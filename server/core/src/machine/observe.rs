@@ -18,15 +18,17 @@ use crate::thread::{Progress, Turn, WaitingInput, short_title};
 use crate::units::Timestamp;
 
 impl Machine {
-    /// The events that an input adds to the log. `on_message` is the decision on a message that is submitted.
+    /// The event that an input adds to the log, after those that are derived from it. `on_message` is the decision on a
+    /// message that is submitted.
     pub(super) fn observe(
         &self,
         input: Input,
         on_message: Option<&DecisionRecord>,
         policy: &Policy,
         now: Timestamp,
-    ) -> Result<Vec<Event>, Refusal> {
-        let one = |event: Event| Ok(vec![event]);
+    ) -> Result<(Vec<Event>, Option<Event>), Refusal> {
+        let one = |event: Event| Ok((Vec::new(), Some(event)));
+        let nothing = || Ok((Vec::new(), None));
         match input {
             Input::Saw(event) => self.saw(event, policy),
             Input::Command { turn, signal, command, exit_code, cwd } => {
@@ -34,16 +36,16 @@ impl Machine {
                     ShellCommand::Line(line) => command::Command::Line(line),
                     ShellCommand::Words(words) => command::Command::Words(words),
                 };
-                let check = command::check(ran);
+                let ran_in = cwd.as_deref().unwrap_or(&self.thread.cwd);
+                let command::CommandSignals { check, boundaries } =
+                    command::signals(ran, exit_code, ran_in, &self.thread.cwd);
                 let tests_passed = exit_code == 0 && check.is_some();
                 let turned_green = tests_passed
                     && check
                         .as_ref()
                         .is_some_and(|of| self.thread.known.failed_checks.contains(of));
                 let green = [Boundary::TestsGreen].into_iter().filter(|_| turned_green).collect();
-                let ran_in = cwd.as_deref().unwrap_or(&self.thread.cwd);
-                let boundaries =
-                    command::boundaries(ran, exit_code, ran_in, &self.thread.cwd).or(green);
+                let boundaries = boundaries.or(green);
                 let command = match command {
                     ShellCommand::Line(line) => line,
                     ShellCommand::Words(words) => words.join(" "),
@@ -63,7 +65,7 @@ impl Machine {
                 let known = self.thread.takes_care_of(&input, &text);
                 let waits = kind == UserInputKind::Message && self.must_wait(on_message, policy);
                 if !waits || known {
-                    return Ok(Vec::new());
+                    return nothing();
                 }
                 Bound::HeldMessages.check(self.thread.held.len())?;
                 one(InputHeld { input, text }.into())
@@ -73,17 +75,17 @@ impl Machine {
                 match open {
                     Some(open) if open.request == answered.request => one(answered.into()),
                     // Late, or an answer to another question.
-                    _ => Ok(Vec::new()),
+                    _ => nothing(),
                 }
             }
-            Input::Respond(response) => self.respond(response),
+            Input::Respond(response) => Ok((self.respond(response)?, None)),
             Input::SetGuard { until, note, by } => {
                 Bound::Guards.check(self.thread.active_guards(now).count())?;
                 one(GuardSet { guard: self.thread.next_guard_id(), until, note, by }.into())
             }
             Input::Tick => {
                 if self.wakes_at(policy, now).is_none_or(|at| at > now) {
-                    return Ok(Vec::new());
+                    return nothing();
                 }
                 if self.clock_was_set_back(now) {
                     return one(ClockSetBack {}.into());
@@ -132,7 +134,11 @@ impl Machine {
         self.thread.proposal().is_some() && !comes_first(on_message)
     }
 
-    fn saw(&self, mut event: Event, policy: &Policy) -> Result<Vec<Event>, Refusal> {
+    fn saw(
+        &self,
+        mut event: Event,
+        policy: &Policy,
+    ) -> Result<(Vec<Event>, Option<Event>), Refusal> {
         match &mut event {
             Event::PlanUpdated(updated) => {
                 updated.boundaries = plan::boundaries(&self.thread.known.plan, &updated.steps);
@@ -163,9 +169,8 @@ impl Machine {
             }
             // Derived events come first, because they compare with the observation before this one.
             Event::RepoObserved(observed) => {
-                let mut events = repo::news(&self.thread, observed);
-                events.push(event);
-                return Ok(events);
+                let derived = repo::news(&self.thread, observed);
+                return Ok((derived, Some(event)));
             }
             // Hosts repeat the title each time that they open a thread.
             Event::TitleChanged(changed)
@@ -184,7 +189,7 @@ impl Machine {
                 let turn = self.thread.turn(&completed.turn);
                 // A repeat.
                 if turn.is_some_and(|turn| turn.end.is_some()) {
-                    return Ok(Vec::new());
+                    return Ok((Vec::new(), None));
                 }
                 let synthetic = turn.is_some_and(Turn::is_synthetic);
                 let message =
@@ -200,7 +205,7 @@ impl Machine {
                             self.thread.turn(turn).is_none_or(|turn| turn.action.is_none())
                         });
                         if !binds {
-                            return Ok(Vec::new());
+                            return Ok((Vec::new(), None));
                         }
                     }
                     Some(Progress::Issued | Progress::Accepted) => {}
@@ -213,7 +218,7 @@ impl Machine {
                     return Err(Refusal::UnknownAction(action.clone()));
                 }
                 if !self.thread.awaits_compaction(reported.action.as_ref()) {
-                    return Ok(Vec::new());
+                    return Ok((Vec::new(), None));
                 }
             }
             Event::InputCancelled(cancelled) => {
@@ -233,7 +238,7 @@ impl Machine {
             }
             _ => {}
         }
-        Ok(vec![event])
+        Ok((Vec::new(), Some(event)))
     }
 
     fn respond(&self, response: Response) -> Result<Vec<Event>, Refusal> {

@@ -7,6 +7,7 @@ mod tests_run;
 pub use tests_run::{check, tests_passed};
 
 use split::{Simple, Then, split};
+use tests_run::check_of;
 
 use crate::boundary::{Boundaries, Boundary};
 use crate::steps;
@@ -20,6 +21,30 @@ pub enum Command<'c> {
     Words(&'c [String]),
 }
 
+/// What a finished command tells.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CommandSignals {
+    /// See [`check`].
+    pub check: Option<String>,
+    /// See [`boundaries`].
+    pub boundaries: Boundaries,
+}
+
+/// A command whose line is split once for all that is read from it.
+enum SplitCommand<'c> {
+    Line(Vec<Simple>),
+    Words(&'c [String]),
+}
+
+impl<'c> SplitCommand<'c> {
+    fn of(command: Command<'c>) -> Self {
+        match command {
+            Command::Line(line) => Self::Line(split(line)),
+            Command::Words(words) => Self::Words(words),
+        }
+    }
+}
+
 /// Wrappers such as `bash -lc '…'` are opened at most this deep.
 const MAX_DEPTH: usize = 4;
 
@@ -29,24 +54,40 @@ const PR_COMMANDS: [(&str, &[&str]); 3] = [
     ("hub", &["pull-request"]),
 ];
 
+/// The check and the boundaries of a finished command.
+pub fn signals(command: Command<'_>, exit_code: i64, ran_in: &str, cwd: &str) -> CommandSignals {
+    let parsed = SplitCommand::of(command);
+    let (check, boundaries) = (check_of(&parsed), boundaries_of(&parsed, exit_code, ran_in, cwd));
+    CommandSignals { check, boundaries }
+}
+
 /// The boundaries of a finished command that ran in the folder `ran_in`: none unless it exited with 0. What it did to a
 /// repository in a folder for temporary files is not the work of a thread whose folder `cwd` lies elsewhere.
 pub fn boundaries(command: Command<'_>, exit_code: i64, ran_in: &str, cwd: &str) -> Boundaries {
+    boundaries_of(&SplitCommand::of(command), exit_code, ran_in, cwd)
+}
+
+fn boundaries_of(
+    command: &SplitCommand<'_>,
+    exit_code: i64,
+    ran_in: &str,
+    cwd: &str,
+) -> Boundaries {
     if exit_code != 0 || is_temporary(ran_in, cwd) {
         return Boundaries::NONE;
     }
     match command {
-        Command::Line(line) => in_line(line, cwd, 0),
-        Command::Words(words) => in_words(words, cwd, 0),
+        SplitCommand::Line(commands) => in_commands(commands, cwd, 0),
+        SplitCommand::Words(words) => in_words(words, cwd, 0),
     }
 }
 
 fn in_line(line: &str, cwd: &str, depth: usize) -> Boundaries {
-    if depth > MAX_DEPTH {
-        return Boundaries::NONE;
-    }
-    let commands = split(line);
-    let proved = proved(&commands);
+    if depth > MAX_DEPTH { Boundaries::NONE } else { in_commands(&split(line), cwd, depth) }
+}
+
+fn in_commands(commands: &[Simple], cwd: &str, depth: usize) -> Boundaries {
+    let proved = proved(commands);
     let before = &commands[..commands.len() - proved.len()];
     let mut elsewhere = before.iter().fold(false, |at, command| leaves(&command.words, cwd, at));
     let mut found = Boundaries::NONE;

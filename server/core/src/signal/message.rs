@@ -100,7 +100,8 @@ fn first_said<'p, const LISTS: usize>(
         let phrases = phrases.iter().map(|phrase| phrase.trim().as_bytes()).enumerate();
         phrases.filter_map(move |(nth, phrase)| Some((*phrase.first()?, phrase, list, nth)))
     };
-    let phrases: Vec<_> = lists.into_iter().enumerate().flat_map(in_order).collect();
+    let mut phrases = Vec::with_capacity(lists.iter().map(|list| list.len()).sum());
+    lists.into_iter().enumerate().for_each(|list| phrases.extend(in_order(list)));
     let mut begins = [false; 256];
     phrases.iter().for_each(|(first, ..)| begins[usize::from(*first)] = true);
     let mut found = [None; LISTS];

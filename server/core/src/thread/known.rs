@@ -1,7 +1,7 @@
 //! What is known of the work: plan, directives, repository, messages. Packets and judges use it. Part of the fold.
 
 use crate::event::{DirectiveGiven, Repo};
-use crate::excerpt::tail;
+use crate::excerpt::{first_chars, tail};
 use crate::signal::plan::{PlanItem, PlanItemStatus};
 use crate::units::{CallId, DirectiveId, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -141,11 +141,12 @@ fn beginning(text: &str, max_chars: usize) -> String {
 /// The beginning of a text, on one line, and whether it is all of it.
 fn cut(text: &str, max_chars: usize) -> (String, bool) {
     // A hostile text is not read to its end.
-    let words = text.chars().take(max_chars * 4).collect::<String>();
-    let line = words.split_whitespace().collect::<Vec<_>>().join(" ");
-    let kept: String = line.chars().take(max_chars).collect();
-    let is_whole = kept.len() == line.len() && words.len() == text.len();
-    (kept, is_whole)
+    let words = first_chars(text, max_chars * 4);
+    let mut line = words.split_whitespace().collect::<Vec<_>>().join(" ");
+    let kept = first_chars(&line, max_chars).len();
+    let is_whole = kept == line.len() && words.len() == text.len();
+    line.truncate(kept);
+    (line, is_whole)
 }
 
 /// The end of a message, as [`Known::said`] keeps it.

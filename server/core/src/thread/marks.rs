@@ -64,6 +64,7 @@ impl Thread {
 
     /// Whether another turn began after it.
     pub(super) fn is_followed(&self, id: &TurnId) -> bool {
-        self.turns.iter().rev().skip(1).any(|turn| turn.id == *id)
+        let mut turns = self.turns.iter().rev();
+        turns.next().is_some_and(|newest| newest.id != *id) && turns.any(|turn| turn.id == *id)
     }
 }

@@ -3,6 +3,7 @@
 
 mod plan;
 
+use super::shorten::shorten;
 use super::{LineKind, RecordReader, Text, Told};
 use crate::moment::{Moment, RecordedHost};
 use crate::tokens::TokenCounts;
@@ -30,6 +31,8 @@ pub(super) struct ClaudeReader {
     /// The time of the last line of the agent or its tools: a turn without a mark of its end ended then, and not when the
     /// next prompt came.
     agent_at: Timestamp,
+    /// Room for lines without what tools printed.
+    short: [Vec<u8>; 2],
 }
 
 #[derive(Deserialize)]
@@ -249,7 +252,22 @@ fn is_local_command(text: &str) -> bool {
 
 impl RecordReader for ClaudeReader {
     fn line(&mut self, line: &[u8], told: &mut Told) -> LineKind {
-        let Ok(line) = serde_json::from_slice::<Line>(line) else { return LineKind::Malformed };
+        let [mut short, mut shorter] = std::mem::take(&mut self.short);
+        let kind = match parse(line, &mut short, &mut shorter) {
+            Ok(line) => self.parsed(line, told),
+            Err(_) => LineKind::Malformed,
+        };
+        self.short = [short, shorter];
+        kind
+    }
+
+    fn end(&mut self, told: &mut Told) {
+        self.end_turn(TurnEnding::Completed, told);
+    }
+}
+
+impl ClaudeReader {
+    fn parsed(&mut self, line: Line<'_>, told: &mut Told) -> LineKind {
         if line.is_sidechain == Some(true) {
             return LineKind::Known;
         }
@@ -316,12 +334,6 @@ impl RecordReader for ClaudeReader {
         }
     }
 
-    fn end(&mut self, told: &mut Told) {
-        self.end_turn(TurnEnding::Completed, told);
-    }
-}
-
-impl ClaudeReader {
     fn end_turn(&mut self, ending: TurnEnding, told: &mut Told) {
         if std::mem::take(&mut self.in_turn) {
             told.add_at(self.agent_at, Moment::TurnEnded(ending));
@@ -466,6 +478,28 @@ impl ClaudeReader {
             }
         }
     }
+}
+
+/// Of what tools printed, only the beginning is read. It comes in a list of blocks in a line of the user, where no text of
+/// another kind has these keys. Where one has, the whole line is read.
+fn parse<'l>(
+    whole: &'l [u8],
+    short: &'l mut Vec<u8>,
+    shorter: &'l mut Vec<u8>,
+) -> serde_json::Result<Line<'l>> {
+    let line = shorten(whole, "\"content\":\"", up_to_escape, short);
+    let line = shorten(line, "\"stdout\":\"", up_to_escape, shorter);
+    let parsed: Line<'_> = super::parse(line)?;
+    let content = parsed.message.as_ref().and_then(|message| message.content.as_ref());
+    let is_read = match parsed.kind.as_deref() {
+        Some("user") => matches!(content, Some(Content::Text(_))),
+        kind => kind == Some("assistant"),
+    };
+    if is_read && line.len() < whole.len() { super::parse(whole) } else { Ok(parsed) }
+}
+
+fn up_to_escape(text: &[u8]) -> &[u8] {
+    memchr::memchr(b'\\', text).map_or(text, |end| &text[..end])
 }
 
 /// How the text of a result begins, up to what is escaped in it. It may also be a list of blocks.

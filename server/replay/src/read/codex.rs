@@ -1,8 +1,10 @@
 //! Rollouts of Codex, of both kinds: paginated ones store completed items, legacy ones calls and their output as text.
 
+use super::shorten::shorten;
 use super::{LineKind, RecordReader, Text, Told};
 use crate::moment::{Moment, RecordedHost};
 use crate::tokens::TokenCounts;
+use memchr::memmem;
 use rawr_core::event::{CompactionInitiator, TurnEnding};
 use rawr_core::signal::plan::{PlanItem, PlanItemStatus};
 use rawr_core::units::Tokens;
@@ -30,6 +32,8 @@ pub(super) struct CodexReader {
     skips_count: bool,
     /// Older releases store no starts and ends of turns.
     has_starts: bool,
+    /// Room for a line without the output of its tool.
+    short: Vec<u8>,
 }
 
 /// The type stands before the payload, so no line is read twice.
@@ -72,7 +76,7 @@ struct Payload<'l> {
     #[serde(borrow)]
     last_agent_message: Option<Text<'l>>,
     #[serde(borrow)]
-    item: Option<Item<'l>>,
+    item: Option<Box<Item<'l>>>,
     info: Option<TokenInfo>,
     #[serde(borrow)]
     name: Option<Text<'l>>,
@@ -162,16 +166,33 @@ enum ShellCommand {
     Words(Vec<String>),
 }
 
+/// What a tool printed.
+const OUTPUT: &str = "\"output\":\"";
 /// What Codex's status line subtracts, as in a live session.
 const BASELINE_TOKENS: Tokens = Tokens(12_000);
 const SHELLS: [&str; 4] = ["exec_command", "shell", "shell_command", "local_shell"];
 
 impl RecordReader for CodexReader {
     fn line(&mut self, line: &[u8], told: &mut Told) -> LineKind {
+        let mut short = std::mem::take(&mut self.short);
+        let kind = self.short_line(shorten(line, OUTPUT, exit_of, &mut short), told);
+        self.short = short;
+        kind
+    }
+
+    fn end(&mut self, told: &mut Told) {
+        // The file was cut off, or the session still runs; without marks of an end, this is the end.
+        let ending = if self.has_starts { TurnEnding::Interrupted } else { TurnEnding::Completed };
+        self.end_turn(ending, told);
+    }
+}
+
+impl CodexReader {
+    fn short_line(&mut self, line: &[u8], told: &mut Told) -> LineKind {
         if let Some(at) = time_of(line) {
             told.time(&at);
         }
-        match serde_json::from_slice(line) {
+        match parse(line) {
             Ok(Line::SessionMeta(meta)) => self.opened(meta, told),
             Ok(Line::TurnContext(TurnContext { model })) => {
                 if let Some(model) = model
@@ -194,14 +215,6 @@ impl RecordReader for CodexReader {
         }
     }
 
-    fn end(&mut self, told: &mut Told) {
-        // The file was cut off, or the session still runs; without marks of an end, this is the end.
-        let ending = if self.has_starts { TurnEnding::Interrupted } else { TurnEnding::Completed };
-        self.end_turn(ending, told);
-    }
-}
-
-impl CodexReader {
     fn opened(&mut self, meta: SessionMeta, told: &mut Told) -> LineKind {
         self.has_items |= meta.history_mode.as_deref() == Some("paginated");
         if !std::mem::replace(&mut self.opened, true) {
@@ -278,7 +291,7 @@ impl CodexReader {
             }
             "item_completed" => {
                 let Some(item) = event.item else { return LineKind::Malformed };
-                self.item(item, told);
+                self.item(*item, told);
             }
             "task_complete" | "turn_complete" => {
                 if let Some(text) = event.last_agent_message.as_deref().filter(|_| self.in_turn) {
@@ -397,6 +410,29 @@ impl CodexReader {
     }
 }
 
+/// Nearly all lines have these keys in this order, which needs no search for the type of the payload.
+fn parse(line: &[u8]) -> serde_json::Result<Line<'_>> {
+    let payload = |kind: &[u8]| {
+        let rest = line.strip_prefix(b"{\"timestamp\":\"")?;
+        let rest =
+            &rest[memchr::memchr(b'"', rest).filter(|length| is_plain(&rest[..*length]))?..];
+        let rest = rest.strip_prefix(b"\",\"type\":\"")?.strip_prefix(kind)?;
+        let payload = rest.strip_prefix(b"\",\"payload\":")?.strip_suffix(b"}")?;
+        super::parse(payload).ok()
+    };
+    if let Some(event) = payload(b"event_msg") {
+        return Ok(Line::EventMsg(event));
+    }
+    if let Some(item) = payload(b"response_item") {
+        return Ok(Line::ResponseItem(item));
+    }
+    serde_json::from_slice(line)
+}
+
+fn is_plain(text: &[u8]) -> bool {
+    text.iter().all(|byte| byte.is_ascii_graphic() && *byte != b'\\')
+}
+
 /// The first key of a line is its time, in what Codex writes.
 fn time_of(line: &[u8]) -> Option<Cow<'_, str>> {
     #[derive(Deserialize)]
@@ -434,13 +470,24 @@ fn line_of(arguments: ShellArguments) -> Option<String> {
 /// The exit code in a shell tool's output: a text, or JSON with metadata in older releases. The text is long, so it is not
 /// decoded.
 fn exit_code(output: &RawValue) -> Option<i64> {
-    let text = output.get().strip_prefix('"')?;
-    for mark in ["Process exited with code ", "Exit code: ", r#"\"exit_code\":"#] {
-        if let Some(at) = memchr::memmem::find(text.as_bytes(), mark.as_bytes()) {
-            let digits = text[at + mark.len()..].trim_start();
-            let end = digits.find(|c: char| !c.is_ascii_digit() && c != '-');
-            return digits[..end.unwrap_or(digits.len())].parse().ok();
-        }
-    }
-    None
+    let text = output.get().strip_prefix('"')?.as_bytes();
+    let (_, digits) = told_exit(text)?;
+    str::from_utf8(digits).ok()?.parse().ok()
+}
+
+/// Only what [`exit_code`] reads of an output.
+fn exit_of(text: &[u8]) -> &[u8] {
+    told_exit(text).map_or(&[], |(told, _)| told)
+}
+
+/// Where an output tells its exit code, and the digits of it.
+fn told_exit(text: &[u8]) -> Option<(&[u8], &[u8])> {
+    let marks: [&[u8]; 3] = [b"Process exited with code ", b"Exit code: ", br#"\"exit_code\":"#];
+    let (mark, at) = marks.into_iter().find_map(|mark| Some((mark, memmem::find(text, mark)?)))?;
+    let text = &text[at..];
+    let digits = text[mark.len()..].trim_ascii_start();
+    let from = text.len() - digits.len();
+    let is_other = |byte: &u8| !byte.is_ascii_digit() && *byte != b'-';
+    let length = digits.iter().position(is_other).unwrap_or(digits.len());
+    Some((&text[..from + length], &digits[..length]))
 }

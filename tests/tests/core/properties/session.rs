@@ -296,14 +296,10 @@ impl SimulatedSession {
         if let Some(told) = self.host.told.get(&issued.id) {
             // A pending report is not repeated, and a signal without a turn cannot be reported late.
             if self.host.reports.is_empty() {
-                let timeless = |report: &&Input| {
-                    !matches!(
-                        report,
-                        Input::Saw(
-                            Event::PrCheckpoint(PrCheckpoint { turn: None, .. })
-                                | Event::CommitMade(CommitMade { turn: None, .. })
-                        )
-                    )
+                let timeless = |report: &&Input| match report {
+                    Input::Saw(Event::PrCheckpoint(pr)) => pr.turn.is_some(),
+                    Input::Saw(Event::CommitMade(made)) => made.turn.is_some(),
+                    _ => true,
                 };
                 self.host.reports.extend(told.iter().filter(timeless).cloned());
             }

@@ -150,7 +150,7 @@ impl Player {
                         Effect::Record(record) => self.log.push(record),
                         Effect::Decided(decision) => {
                             let stored = decision.is_worth_storing(self.machine.thread());
-                            self.decision = Some((decision, stored));
+                            self.decision = Some((*decision, stored));
                         }
                         Effect::Perform(_) | Effect::Tell(_) => {}
                     }

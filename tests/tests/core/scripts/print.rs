@@ -2,7 +2,7 @@
 
 use rawr_core::Effect;
 use rawr_core::assess::{DecisionRecord, GateStatus};
-use rawr_core::event::{DeliveredMessage, Event, HostAction, JudgeReply, Trigger, TurnCompleted};
+use rawr_core::event::{DeliveredMessage, Event, HostAction, JudgeReply, Trigger};
 use rawr_core::machine::{Notice, PacketUpdate};
 use rawr_core::units::SequenceId;
 use std::fmt::Write as _;
@@ -23,8 +23,8 @@ fn event(event: &Event) -> Option<String> {
         }
         Event::DeadlinePassed(passed) => format!("deadline of {} passed", passed.phase.name()),
         Event::InputHeld(held) => format!("held {}", held.input),
-        Event::TurnCompleted(TurnCompleted { boundaries, .. }) if !boundaries.is_empty() => {
-            format!("boundaries: {boundaries}")
+        Event::TurnCompleted(completed) if !completed.boundaries.is_empty() => {
+            format!("boundaries: {}", completed.boundaries)
         }
         Event::PlanUpdated(updated) if !updated.boundaries.is_empty() => {
             format!("boundaries: {}", updated.boundaries)

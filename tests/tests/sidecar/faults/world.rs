@@ -4,9 +4,7 @@
 use crate::faults::host::SimulatedHost;
 use crate::faults::played_disk::{SimulatedDisk, Visitor};
 use crate::fixture::SECRET;
-use rawr_core::event::{
-    Capabilities, DirectiveGiven, Event, HostInfo, InputCancelled, ThreadPhase,
-};
+use rawr_core::event::{Capabilities, DirectiveGiven, Event, HostInfo, ThreadPhase};
 use rawr_core::machine::{ProcessRole, UserInputKind, must_be_durable};
 use rawr_core::thread::Issued;
 use rawr_core::units::{InputId, ThreadId, Timestamp, Tokens};
@@ -297,9 +295,9 @@ impl FaultWorld {
     }
 
     fn report(&mut self, event: Event) -> InputResult {
-        if let Event::InputCancelled(InputCancelled { input }) = &event {
+        if let Event::InputCancelled(cancelled) = &event {
             let held = &self.thread().held;
-            if !held.iter().any(|held| held.id == *input && held.action.is_none()) {
+            if !held.iter().any(|held| held.id == cancelled.input && held.action.is_none()) {
                 return InputResult::Recorded;
             }
         }

@@ -26,7 +26,7 @@ pub(super) fn split(line: &str) -> Vec<Simple> {
     loop {
         let (piece, then) = reader.piece();
         steps::add(piece.len() + 1);
-        let words = shlex::split(&piece).unwrap_or_default();
+        let words = words(&piece);
         if !words.is_empty() {
             commands.push(Simple { words, then });
         } else if let Some(last) = commands.last_mut()
@@ -38,6 +38,15 @@ pub(super) fn split(line: &str) -> Vec<Simple> {
             return commands;
         }
     }
+}
+
+fn words(piece: &str) -> Vec<String> {
+    // Most pieces are plain, and the library reads each byte for itself.
+    if piece.bytes().any(|byte| matches!(byte, b'\\' | b'\'' | b'"' | b'#')) {
+        return shlex::split(piece).unwrap_or_default();
+    }
+    let words = piece.split([' ', '\t', '\n']).filter(|word| !word.is_empty());
+    words.map(str::to_owned).collect()
 }
 
 struct Reader<'l> {
@@ -76,7 +85,7 @@ impl Reader<'_> {
                     self.skip_here_documents();
                     return (piece, Then::Next);
                 }
-                other => other.len_utf8(),
+                other => other.len_utf8() + plain(&self.rest[other.len_utf8()..]),
             };
             piece.push_str(&self.rest[..length]);
             self.skip(length);
@@ -104,6 +113,17 @@ impl Reader<'_> {
             }
         }
     }
+}
+
+/// The length of the text before the next sign that may mean something to a shell.
+fn plain(text: &str) -> usize {
+    let is_sign = |byte| {
+        matches!(
+            byte,
+            b'\\' | b'\'' | b'"' | b'#' | b'<' | b'>' | b'&' | b'|' | b';' | b'(' | b')' | b'\n'
+        )
+    };
+    text.bytes().position(is_sign).unwrap_or(text.len())
 }
 
 /// The length of quoted text including its quotes; an open quote extends to the end.

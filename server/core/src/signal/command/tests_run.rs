@@ -1,7 +1,7 @@
 //! The commands that run tests.
 
-use super::split::{Then, split};
-use super::{Command, MAX_DEPTH, base_name, past_prefixes, proved, script};
+use super::split::{Simple, Then, split};
+use super::{Command, MAX_DEPTH, SplitCommand, base_name, past_prefixes, proved, script};
 
 /// Programs that run tests, with their subcommands for it. An empty list: always.
 const TEST_RUNNERS: [(&str, &[&str]); 18] = [
@@ -30,9 +30,13 @@ const TEST_PROGRAMS: [&str; 7] =
 /// The check that a command runs, by the names of its program and subcommand, for example `cargo test`; `None` if it
 /// runs no tests. The same name means the same check.
 pub fn check(command: Command<'_>) -> Option<String> {
+    check_of(&SplitCommand::of(command))
+}
+
+pub(super) fn check_of(command: &SplitCommand<'_>) -> Option<String> {
     match command {
-        Command::Line(line) => check_in_line(line, 0),
-        Command::Words(words) => check_in_words(words, 0),
+        SplitCommand::Line(commands) => check_in_commands(commands, 0),
+        SplitCommand::Words(words) => check_in_words(words, 0),
     }
 }
 
@@ -42,11 +46,11 @@ pub fn tests_passed(command: Command<'_>, exit_code: i64) -> bool {
 }
 
 fn check_in_line(line: &str, depth: usize) -> Option<String> {
-    if depth > MAX_DEPTH {
-        return None;
-    }
-    let commands = split(line);
-    let ends = proved(&commands).iter().filter(|command| command.then != Then::Pipe);
+    if depth > MAX_DEPTH { None } else { check_in_commands(&split(line), depth) }
+}
+
+fn check_in_commands(commands: &[Simple], depth: usize) -> Option<String> {
+    let ends = proved(commands).iter().filter(|command| command.then != Then::Pipe);
     ends.into_iter().find_map(|command| check_in_words(&command.words, depth))
 }
 
@@ -77,7 +81,7 @@ fn check_in_words(words: &[String], depth: usize) -> Option<String> {
             let script = arguments.iter().find(|word| is_test_script(word))?;
             Some(format!("{program} run {script}"))
         }
-        Some(verb) if verbs.contains(&verb) => Some(format!("{program} {verb}")),
+        Some(verb) if verbs.contains(&verb) => Some([program, verb].join(" ")),
         _ => None,
     }
 }

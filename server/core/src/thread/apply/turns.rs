@@ -70,9 +70,8 @@ impl Thread {
     /// A check ran in this turn, or in the running one.
     pub(super) fn checked(&mut self, check: &str, passed: bool, turn: Option<&TurnId>) {
         self.known.checked(check, passed);
-        let newest = self.turns.back().map(|turn| turn.id.clone());
-        let of = turn.cloned().or(newest);
-        if let Some(turn) = self.turns.iter_mut().find(|turn| Some(&turn.id) == of.as_ref()) {
+        let is_meant = |known: &&mut Turn| turn.is_none_or(|turn| known.id == *turn);
+        if let Some(turn) = self.turns.iter_mut().rev().find(is_meant) {
             turn.checked = Some(passed);
         }
     }
@@ -145,13 +144,13 @@ impl Thread {
     /// The running turn began after all others, in whatever order they were reported.
     fn make_newest(&mut self, running: &TurnId) {
         let open = |turn: &Turn| turn.id == *running && turn.end.is_none();
-        if let Some(turn) = self.turns.iter().position(open).and_then(|at| self.turns.remove(at)) {
+        if let Some(turn) = self.turns.iter().rposition(open).and_then(|at| self.turns.remove(at)) {
             self.turns.push_back(turn);
         }
     }
 
     pub(super) fn usage_reported(&mut self, reported: &UsageReported, at: Timestamp, v: u16) {
-        if let Some(turn) = self.turns.iter_mut().find(|turn| turn.id == reported.turn) {
+        if let Some(turn) = self.turns.iter_mut().rev().find(|turn| turn.id == reported.turn) {
             turn.lost = false;
         }
         if reported.window.is_some() {
@@ -301,7 +300,7 @@ impl Thread {
 
     /// The entry of a turn. Reports come in any order, so the first one to name a turn creates it.
     pub(super) fn turn_entry(&mut self, id: &TurnId) -> &mut Turn {
-        let at = self.turns.iter().position(|turn| turn.id == *id).unwrap_or_else(|| {
+        let at = self.turns.iter().rposition(|turn| turn.id == *id).unwrap_or_else(|| {
             self.turns.push_back(Turn {
                 id: id.clone(),
                 origin: Origin::User,
