@@ -206,7 +206,7 @@ pub fn signal(params: wire::SignalReportParams) -> Result<Input, RpcError> {
         wire::Signal::BranchChanged { branch } => {
             event::BranchChanged { branch, boundaries: Boundaries::NONE }.into()
         }
-        wire::Signal::TitleChanged { title } => Event::TitleChanged(event::TitleChanged { title }),
+        wire::Signal::TitleChanged { title } => event::TitleChanged { title }.into(),
         wire::Signal::ToolStarted { call_id, name } => {
             event::ToolStarted { call: call(&call_id)?, name }.into()
         }

@@ -177,7 +177,7 @@ impl Machine {
                 if changed.title.as_deref().and_then(short_title)
                     == self.thread.known.host_title =>
             {
-                return Ok(Vec::new());
+                return Ok((Vec::new(), None));
             }
             Event::DirectiveCleared(cleared) => {
                 let known = &self.thread.known.directives;
