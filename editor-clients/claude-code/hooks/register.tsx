@@ -5,6 +5,7 @@
 
 import type { EngineInterface, Register } from 'claude-code'
 import type { Answer, Event, Order, Question, Screen } from './messages'
+import { carryOut, deliver, pending } from './orders'
 
 /** The running rawr. */
 interface Link {
@@ -17,9 +18,6 @@ interface Link {
 const SHORT_MS = 60_000
 /** Longer than rawr takes to answer. Only a hung rawr is slower. */
 const PATIENCE_MS = 5_000
-/** Claude Code counts a turn as running until all hooks of its end have returned. */
-const RETRIES = 50
-const RETRY_MS = 100
 /** The tools whose arguments and results rawr reads. */
 const READ_TOOLS = ['Bash', 'TodoWrite', 'TaskCreate', 'TaskUpdate', 'TaskList']
 /** The commands that `/rawr` passes on, each about this session. */
@@ -32,14 +30,8 @@ let off: string | undefined
 let screen: Screen | undefined
 /** When rawr ended by itself. */
 let endedAt: number | undefined
-/** The compaction that rawr asked for last. */
-let compacting: Promise<unknown> = Promise.resolve()
 /** The turn that runs. */
 let turn: string | undefined
-/** Messages that rawr has taken and not delivered. */
-let held: string[] = []
-/** What the compaction that rawr asked for puts in place of the conversation. */
-let replacement: string | undefined
 /** Claude Code is about to put a message that it did not take back into the input box. */
 let isPutBack = false
 /** Events go out one at a time, in order. */
@@ -100,7 +92,7 @@ async function run($: EngineInterface): Promise<void> {
 /** rawr has ended by itself. It is started again once; after that, the messages that it held go to the agent. */
 async function end($: EngineInterface): Promise<void> {
   // It looks up in the transcript what became of a compaction.
-  await compacting.catch(() => undefined)
+  await pending.compaction.catch(() => undefined)
   const now = await $.clock.now()
   if (endedAt !== undefined && now - endedAt < SHORT_MS) {
     off ??= 'ended twice; this session continues without it'
@@ -109,7 +101,7 @@ async function end($: EngineInterface): Promise<void> {
   start($)
   if (off !== undefined) {
     show($, { status: off })
-    for (const text of held) {
+    for (const text of pending.held) {
       await deliver($, text)
     }
   }
@@ -131,77 +123,6 @@ async function obey($: EngineInterface, own: Link, order: Order): Promise<void> 
       return link === own ? post($, { event: 'done', id: order.id, ...outcome }) : undefined
     }
   }
-}
-
-type Work = Exclude<Order, { order: 'listen' | 'give_up' | 'show' | 'toast' }>
-type Outcome = { text?: string; tokensAfter?: number; error?: string }
-
-async function carryOut($: EngineInterface, order: Work): Promise<Outcome> {
-  switch (order.order) {
-    case 'submit': {
-      const { text, asUser } = order
-      const { drop } = asUser ? await deliver($, text) : await $.prompt.submit({ text })
-      return drop === undefined ? {} : { error: drop }
-    }
-    case 'append':
-      await $.session.append({
-        message: { type: 'user', content: [{ type: 'text', text: order.text }] },
-      })
-      return {}
-    case 'compact': {
-      const compaction = compact($, order)
-      compacting = compaction
-      return compaction
-    }
-    case 'abort':
-      await $.turn.abort({ turnId: order.turnId })
-      return {}
-    case 'fork': {
-      const answer = await $.model.fork({ prompt: order.text })
-      return answer.isAnswered ? { text: answer.text } : { error: answer.reason }
-    }
-    case 'complete': {
-      const { model, system, text: prompt } = order
-      const answer = await $.model.complete({ model, system, prompt })
-      return answer.isAnswered ? { text: answer.text } : { error: answer.reason }
-    }
-  }
-}
-
-/** Submits what the user has typed. After Esc, for example, Claude Code takes nothing: it goes back into the input box. */
-async function deliver($: EngineInterface, text: string): Promise<{ drop?: string }> {
-  const entered = await $.prompt.submit({ text, asUser: true })
-  held = held.filter((one) => one !== text)
-  if (entered.drop !== undefined) {
-    await $.prompt.fill({ text, mode: 'append' })
-  }
-  return entered
-}
-
-async function compact($: EngineInterface, order: Work & { order: 'compact' }): Promise<Outcome> {
-  for (let attempt = 0; ; attempt += 1) {
-    try {
-      if (order.replacement !== undefined) {
-        return await replaceHistory($, order.replacement)
-      }
-      const done = await $.session.compact({ instructions: order.instructions })
-      return done.skip === undefined ? { tokensAfter: done.tokensAfter } : { error: done.skip }
-    } catch (error) {
-      if (attempt === RETRIES || !/turn/.test(String(error))) {
-        throw error
-      }
-      await $.clock.sleep(RETRY_MS)
-    }
-  }
-}
-
-/** A plugin's own compaction passes its own hook by; the command does not. */
-async function replaceHistory($: EngineInterface, text: string): Promise<Outcome> {
-  replacement = text
-  await $.command.run({ command: 'compact' })
-  const isDone = replacement === undefined
-  replacement = undefined
-  return isDone ? {} : { error: 'Claude Code did not compact' }
 }
 
 function show($: EngineInterface, next: Screen | undefined): void {
@@ -276,7 +197,7 @@ export const register: Register = (on, options) => {
   on('session.end', ($, e, next) => {
     const ended = link
     turn = link = undefined
-    held = []
+    pending.held = []
     // After these the process continues with another session.
     if (e.reason !== 'clear' && e.reason !== 'resume') {
       off = ''
@@ -299,7 +220,7 @@ export const register: Register = (on, options) => {
     if (hold !== true) {
       return next(e)
     }
-    held.push(e.text)
+    pending.held.push(e.text)
     isPutBack = true
     return { drop: 'rawr keeps this message until the context is compacted, then delivers it' }
   }).catch(($, e, next) => next(e))
@@ -370,9 +291,9 @@ export const register: Register = (on, options) => {
     if (e.agentId !== undefined || e.trigger === 'precompute' || link === undefined) {
       return next(e)
     }
-    if (e.trigger === 'manual' && replacement !== undefined) {
-      const text = replacement
-      replacement = undefined
+    if (e.trigger === 'manual' && pending.replacement !== undefined) {
+      const text = pending.replacement
+      pending.replacement = undefined
       return { messages: [{ role: 'user', text, toolUses: [] }] }
     }
     const { trigger } = e

@@ -100,17 +100,17 @@ fn a_turn_end_compacts_or_proposes_by_the_preset() {
         &spec(),
         commit(),
         expect![[r#"
-        compact: compact at step 4 (asap, commit, agent_done)
-        4 compact: 40% left (asap) at commit, agent_done []
-    "#]],
+            compact: compact at step 4 (asap, commit, agent_done)
+            4 compact: 40% left (asap) at commit, agent done []
+        "#]],
     );
     check(
         &calm(),
         commit(),
         expect![[r#"
-        propose: propose at step 4 (asap, commit, agent_done)
-        4 propose: 40% left (asap) at commit, agent_done; your next message decides []
-    "#]],
+            propose: propose at step 4 (asap, commit, agent_done)
+            4 propose: 40% left (asap) at commit, agent done; your next message decides []
+        "#]],
     );
 }
 
@@ -121,19 +121,19 @@ fn the_next_message_confirms_or_drops_a_proposal() {
         &calm(),
         next("Great. New topic: write the release notes."),
         expect![[r#"
-        compact: propose at step 4 (asap, commit, agent_done), compact at step 5 (asap, commit, agent_done)
-        4 propose: 40% left (asap) at commit, agent_done; your next message decides []
-        5 compact: 40% left (asap) at commit, agent_done; the next message opens something new (74%: 'topic:', asks for a change) []
-    "#]],
+            compact: propose at step 4 (asap, commit, agent_done), compact at step 5 (asap, commit, agent_done)
+            4 propose: 40% left (asap) at commit, agent done; your next message decides []
+            5 compact: 40% left (asap) at commit, agent done; the next message opens something new (74%: 'topic:', asks for a change) []
+        "#]],
     );
     check(
         &calm(),
         next("No, it still loses the last line."),
         expect![[r#"
-        nothing: propose at step 4 (asap, commit, agent_done), dropped at step 5
-        4 propose: 40% left (asap) at commit, agent_done; your next message decides []
-        5 nothing: proposed at commit, agent_done; dropped, because the next message goes on with the same work (98%: 'still', 'line', corrects) [confirmation]
-    "#]],
+            nothing: propose at step 4 (asap, commit, agent_done), dropped at step 5
+            4 propose: 40% left (asap) at commit, agent done; your next message decides []
+            5 nothing: proposed at commit, agent_done; dropped, because the next message goes on with the same work (98%: 'still', 'line', corrects) [confirmation]
+        "#]],
     );
 }
 
@@ -143,26 +143,26 @@ fn silence_counts_only_where_a_step_waits() {
         &by_silence(),
         commit(),
         expect![[r#"
-        propose: propose at step 4 (asap, commit, agent_done)
-        4 propose: 40% left (asap) at commit, agent_done; your next message or 4 minutes of silence decides []
-    "#]],
+            propose: propose at step 4 (asap, commit, agent_done)
+            4 propose: 40% left (asap) at commit, agent done; your next message or 4 minutes of silence decides []
+        "#]],
     );
     check(
         &by_silence(),
         and(commit(), vec![Wait(60)]),
         expect![[r#"
-        propose: propose at step 4 (asap, commit, agent_done)
-        4 propose: 40% left (asap) at commit, agent_done; your next message or 4 minutes of silence decides []
-    "#]],
+            propose: propose at step 4 (asap, commit, agent_done)
+            4 propose: 40% left (asap) at commit, agent done; your next message or 4 minutes of silence decides []
+        "#]],
     );
     check(
         &by_silence(),
         and(commit(), vec![Wait(240)]),
         expect![[r#"
-        compact: propose at step 4 (asap, commit, agent_done), compact at step 5 (asap, commit, agent_done)
-        4 propose: 40% left (asap) at commit, agent_done; your next message or 4 minutes of silence decides []
-        5 compact: 40% left (asap) at commit, agent_done; nothing was said for 4 minutes []
-    "#]],
+            compact: propose at step 4 (asap, commit, agent_done), compact at step 5 (asap, commit, agent_done)
+            4 propose: 40% left (asap) at commit, agent done; your next message or 4 minutes of silence decides []
+            5 compact: 40% left (asap) at commit, agent done; nothing was said for 4 minutes []
+        "#]],
     );
 }
 
@@ -189,25 +189,25 @@ fn only_a_request_that_another_follows_is_inside_the_turn() {
         &policy,
         steps(agent("Now the docs.")),
         expect![[r#"
-        compact: compact at step 5 (asap, commit, topic_shift)
-        5 compact: 40% left (asap) at commit, topic_shift []
-    "#]],
+            compact: compact at step 5 (asap, commit, topic_shift)
+            5 compact: 40% left (asap) at commit, new topic []
+        "#]],
     );
     check(
         &policy,
         steps(run("ls")),
         expect![[r#"
-        compact: compact at step 4 (asap, commit, topic_shift)
-        4 compact: 40% left (asap) at commit, topic_shift, inside the turn []
-    "#]],
+            compact: compact at step 4 (asap, commit, topic_shift)
+            4 compact: 40% left (asap) at commit, new topic, inside the turn []
+        "#]],
     );
     check(
         &policy,
         steps(Steer("And the tests.".to_owned())),
         expect![[r#"
-        compact: compact at step 4 (asap, commit, topic_shift)
-        4 compact: 40% left (asap) at commit, topic_shift, inside the turn []
-    "#]],
+            compact: compact at step 4 (asap, commit, topic_shift)
+            4 compact: 40% left (asap) at commit, new topic, inside the turn []
+        "#]],
     );
 }
 
@@ -218,10 +218,10 @@ fn after_a_compaction_the_context_is_what_the_steps_say() {
         &spec(),
         and(commit(), again),
         expect![[r#"
-        compact: compact at step 4 (asap, commit, agent_done), compact at step 8 (asap, commit, agent_done)
-        4 compact: 40% left (asap) at commit, agent_done []
-        8 compact: 60% left (asap) at commit, agent_done []
-    "#]],
+            compact: compact at step 4 (asap, commit, agent_done), compact at step 8 (asap, commit, agent_done)
+            4 compact: 40% left (asap) at commit, agent done []
+            8 compact: 60% left (asap) at commit, agent done []
+        "#]],
     );
 }
 

@@ -139,7 +139,8 @@ fn a_plot_names_its_axes_and_the_tiers() {
     let fixture = CommandFixture::new();
     let done = fixture.run(&["replay", &sample("stats/events.jsonl"), "--plot"]);
     let text = out(&done);
-    let plot = text.lines().skip(1).take_while(|line| !line.is_empty());
+    // The plot is indented as a whole.
+    let plot = text.lines().skip(1).take_while(|line| !line.is_empty()).map(|line| &line[2..]);
     expect![[r#"
           context left
                    █

@@ -1,0 +1,89 @@
+/** Carries out what rawr orders. */
+
+import type { EngineInterface } from 'claude-code'
+import type { Order } from './messages'
+
+/** Claude Code counts a turn as running until all hooks of its end have returned. */
+const RETRIES = 50
+const RETRY_MS = 100
+
+/** What has begun and not ended. */
+export const pending: {
+  /** Messages that rawr has taken and not delivered. */
+  held: string[]
+  /** The compaction that rawr asked for last. */
+  compaction: Promise<unknown>
+  /** What the compaction that rawr asked for puts in place of the conversation. */
+  replacement: string | undefined
+} = { held: [], compaction: Promise.resolve(), replacement: undefined }
+
+export type Work = Exclude<Order, { order: 'listen' | 'give_up' | 'show' | 'toast' }>
+export type Outcome = { text?: string; tokensAfter?: number; error?: string }
+
+export async function carryOut($: EngineInterface, order: Work): Promise<Outcome> {
+  switch (order.order) {
+    case 'submit': {
+      const { text, asUser } = order
+      const { drop } = asUser ? await deliver($, text) : await $.prompt.submit({ text })
+      return drop === undefined ? {} : { error: drop }
+    }
+    case 'append':
+      await $.session.append({
+        message: { type: 'user', content: [{ type: 'text', text: order.text }] },
+      })
+      return {}
+    case 'compact': {
+      const compaction = compact($, order)
+      pending.compaction = compaction
+      return compaction
+    }
+    case 'abort':
+      await $.turn.abort({ turnId: order.turnId })
+      return {}
+    case 'fork': {
+      const answer = await $.model.fork({ prompt: order.text })
+      return answer.isAnswered ? { text: answer.text } : { error: answer.reason }
+    }
+    case 'complete': {
+      const { model, system, text: prompt } = order
+      const answer = await $.model.complete({ model, system, prompt })
+      return answer.isAnswered ? { text: answer.text } : { error: answer.reason }
+    }
+  }
+}
+
+/** Submits what the user has typed. After Esc, for example, Claude Code takes nothing: it goes back into the input box. */
+export async function deliver($: EngineInterface, text: string): Promise<{ drop?: string }> {
+  const entered = await $.prompt.submit({ text, asUser: true })
+  pending.held = pending.held.filter((one) => one !== text)
+  if (entered.drop !== undefined) {
+    await $.prompt.fill({ text, mode: 'append' })
+  }
+  return entered
+}
+
+async function compact($: EngineInterface, order: Work & { order: 'compact' }): Promise<Outcome> {
+  for (let attempt = 0; ; attempt += 1) {
+    try {
+      if (order.replacement !== undefined) {
+        return await replaceHistory($, order.replacement)
+      }
+      const done = await $.session.compact({ instructions: order.instructions })
+      return done.skip === undefined ? { tokensAfter: done.tokensAfter } : { error: done.skip }
+    } catch (error) {
+      if (attempt === RETRIES || !/turn/.test(String(error))) {
+        throw error
+      }
+      await $.clock.sleep(RETRY_MS)
+    }
+  }
+}
+
+/** A plugin's own compaction passes its own hook by; the command does not. */
+async function replaceHistory($: EngineInterface, text: string): Promise<Outcome> {
+  pending.replacement = text
+  await $.command.run({ command: 'compact' })
+  const isDone = pending.replacement === undefined
+  pending.replacement = undefined
+  return isDone ? {} : { error: 'Claude Code did not compact' }
+}
