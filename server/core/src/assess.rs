@@ -220,6 +220,7 @@ pub fn assess(
         case.conclude(waits, &mut decision);
     } else if let Some(why) = decision.drops() {
         let proposed = thread.proposal().map_or(Boundaries::NONE, |(of, _)| of.boundaries);
+        let proposed = proposed.labels();
         decision.reason = format!("proposed at {proposed}; dropped, because {why}");
     }
     decision
