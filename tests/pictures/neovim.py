@@ -43,7 +43,7 @@ SURFACES = [
         "neovim-explain",
         "Neovim: the last decisions of a thread, the latest one with the evidence of each gate",
         (":Rawr explain", "Enter", "C-w", "o"),
-        ("✓ Mode", "plan_update alone"),
+        ("✓ Mode", "a plan change alone"),
     ),
 ]
 

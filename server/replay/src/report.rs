@@ -172,6 +172,7 @@ pub struct SessionReport {
     /// The context window that percentages are of.
     pub window: Tokens,
     /// The percentage left below which each tier begins.
+    #[serde(skip)]
     pub tiers: BTreeMap<PressureTier, Percent>,
     /// The first and the last time in it.
     #[serde(skip_serializing_if = "Option::is_none")]

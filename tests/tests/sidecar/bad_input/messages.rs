@@ -205,9 +205,9 @@ fn errors_of_invalid_params_name_the_field() {
         "rawr/signal/report",
         &[signal],
         &expect![[r#"
-        {"threadId":"t","signal":{"kind":"alarm"}}
-          7 -32602 ("signal.kind") unknown variant `alarm`, expected one of `plan_updated`, `command_finished`, `commit`, `pr_checkpoint`, `branch_changed`, `tool_started`, `tool_finished`, `phase_boundary`, `user_message`, `directive` at line 1 column 40 → see the method's params in schema.json
-    "#]],
+            {"threadId":"t","signal":{"kind":"alarm"}}
+              7 -32602 ("signal.kind") unknown variant `alarm`, expected one of `plan_updated`, `command_finished`, `commit`, `pr_checkpoint`, `branch_changed`, `tool_started`, `tool_finished`, `phase_boundary`, `user_message`, `directive`, `title_changed` at line 1 column 40 → see the method's params in schema.json
+        "#]],
     );
 }
 

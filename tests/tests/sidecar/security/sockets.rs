@@ -4,7 +4,7 @@ use crate::fixture::root;
 use std::path::{Path, PathBuf};
 
 /// The files, what each may use, and for what.
-const MAY: [(&str, &str); 16] = [
+const MAY: [(&str, &str); 18] = [
     ("server/src/judge/endpoint.rs", "reqwest"),
     ("server/src/judge/key.rs", "reqwest"),
     ("server/src/judge/retry.rs", "reqwest"),
@@ -24,6 +24,9 @@ const MAY: [(&str, &str); 16] = [
     ("editor-clients/cli/src/commands/relay.rs", "UnixListener"),
     ("editor-clients/cli/src/commands/attach/preflight_listener.rs", "UnixListener"),
     ("editor-clients/cli/src/commands/attach/preflight_listener.rs", "UnixStream"),
+    // For the plugin in Claude Code, over a Unix socket.
+    ("editor-clients/cli/src/commands/claude_mod/listener.rs", "hyper::"),
+    ("editor-clients/cli/src/commands/claude_mod/listener.rs", "UnixListener"),
     // Standard input and output, if the parent process made them sockets.
     ("server/src/stdio.rs", "UnixStream"),
 ];
