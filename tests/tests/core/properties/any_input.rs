@@ -23,7 +23,6 @@ pub const WINDOW: u64 = 1000;
 
 /// An input, as far as it does not depend on the thread.
 #[derive(Debug, Clone)]
-#[expect(clippy::large_enum_variant, reason = "a list of a few dozen steps")]
 pub enum GeneratedStep {
     Open {
         window: Option<u64>,
