@@ -64,10 +64,11 @@ fn ask(socket: &Path, body: &str) -> Result<f64> {
     let start = Instant::now();
     let mut stream = UnixStream::connect(socket)?;
     let length = body.len();
-    write!(
-        stream,
+    // In one write, because the bare server reads once.
+    let request = format!(
         "POST / HTTP/1.1\r\nhost: rawr\r\nconnection: close\r\ncontent-length: {length}\r\n\r\n{body}"
-    )?;
+    );
+    stream.write_all(request.as_bytes())?;
     let mut answer = String::new();
     stream.read_to_string(&mut answer)?;
     let elapsed = start.elapsed().as_secs_f64() * 1e6;
