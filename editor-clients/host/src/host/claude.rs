@@ -16,6 +16,7 @@ use rawr_protocol::{Host, HostCapabilities, PendingAction};
 use serde_json::{Value, json};
 use tokio::process::Command;
 
+pub(super) use self::calls::FinishedCall;
 pub use self::calls::{ClaudeToolCall, ended};
 pub use self::message::{ClaudeBlock, ClaudeMessage, ClaudeUsage};
 use self::message::{ClaudeLine, ControlReply, InitializeReply};

@@ -2,6 +2,9 @@
 
 use serde_json::Value;
 
+use super::plan::ClaudePlan;
+use crate::host::HostEvent;
+
 /// A tool call of the agent or of a sub-agent.
 #[derive(Debug)]
 pub struct ClaudeToolCall {
@@ -26,6 +29,47 @@ pub fn ended(
     let command = call.input["command"].as_str()?.to_owned();
     let exit_code = if is_error { failed(&text_of(content))? } else { succeeded(data)? };
     Some((command, exit_code))
+}
+
+/// A tool call that ended, and where.
+pub(in crate::host) struct FinishedCall<'c> {
+    pub(in crate::host) turn_id: String,
+    pub(in crate::host) call_id: String,
+    pub(in crate::host) cwd: &'c str,
+    pub(in crate::host) call: &'c ClaudeToolCall,
+    /// The text for the model.
+    pub(in crate::host) content: &'c Value,
+    pub(in crate::host) is_error: bool,
+    /// The result as JSON.
+    pub(in crate::host) data: &'c Value,
+}
+
+impl FinishedCall<'_> {
+    /// Reports the command, the change of the plan, and the end.
+    pub(in crate::host) fn report(self, plan: &mut ClaudePlan, events: &mut Vec<HostEvent>) {
+        let Self { turn_id, call_id, cwd, call, content, is_error, data } = self;
+        if let Some((command, exit_code)) = ended(call, content, is_error, data) {
+            events.push(HostEvent::CommandFinished {
+                turn_id: turn_id.clone(),
+                call_id: call_id.clone(),
+                command,
+                exit_code,
+                cwd: cwd.to_owned(),
+            });
+        }
+        if !is_error
+            && call.is_main
+            && let Some(steps) = plan.called(&call.name, &call.input, data)
+        {
+            events.push(HostEvent::PlanUpdated {
+                turn_id: turn_id.clone(),
+                call_id: Some(call_id.clone()),
+                steps,
+                explanation: None,
+            });
+        }
+        events.push(HostEvent::ToolFinished { turn_id, call_id });
+    }
 }
 
 /// The exit code in an error text. A refused or timed-out command has none.

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use rawr_protocol::TokenUsage;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -283,6 +284,18 @@ impl ClaudeUsage {
                 .or(self.cache_creation_input_tokens),
             cache_read_input_tokens: later.cache_read_input_tokens.or(self.cache_read_input_tokens),
             output_tokens: later.output_tokens.or(self.output_tokens),
+        }
+    }
+}
+
+impl From<ClaudeUsage> for TokenUsage {
+    fn from(used: ClaudeUsage) -> Self {
+        Self {
+            context_tokens: used.context_tokens(),
+            input_tokens: used.input_tokens,
+            cached_input_tokens: used.cache_read_input_tokens,
+            output_tokens: used.output_tokens,
+            reasoning_tokens: None,
         }
     }
 }

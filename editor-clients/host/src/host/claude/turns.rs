@@ -7,7 +7,7 @@ mod tests;
 use rawr_protocol::CompactionOrigin;
 
 use self::running::{ClaudeCompaction, ClaudeTurn};
-use super::calls::{self, ClaudeToolCall};
+use super::calls::{ClaudeToolCall, FinishedCall};
 use super::message::{
     AssistantMessage, ClaudeBlock, ClaudeLine, ClaudeStatus, InitLine, MessageLifecycle,
     StreamEvent, SystemLine, TurnResult,
@@ -211,28 +211,16 @@ impl ClaudeTurns {
                 continue;
             };
             let Some(call) = running.calls.remove(&call_id) else { continue };
-            let turn_id = running.id.clone();
-            if let Some((command, exit_code)) = calls::ended(&call, &content, is_error, &data) {
-                events.push(HostEvent::CommandFinished {
-                    turn_id: turn_id.clone(),
-                    call_id: call_id.clone(),
-                    command,
-                    exit_code,
-                    cwd: self.cwd.clone(),
-                });
-            }
-            if !is_error
-                && call.is_main
-                && let Some(steps) = self.plan.called(&call.name, &call.input, &data)
-            {
-                events.push(HostEvent::PlanUpdated {
-                    turn_id: turn_id.clone(),
-                    call_id: Some(call_id.clone()),
-                    steps,
-                    explanation: None,
-                });
-            }
-            events.push(HostEvent::ToolFinished { turn_id, call_id });
+            let finished = FinishedCall {
+                turn_id: running.id.clone(),
+                call_id,
+                cwd: &self.cwd,
+                call: &call,
+                content: &content,
+                is_error,
+                data: &data,
+            };
+            finished.report(&mut self.plan, events);
         }
         running.tell_usage_midway(self.window, events);
     }

@@ -5,12 +5,12 @@ mod tests;
 
 use std::collections::VecDeque;
 
-use rawr_protocol::{CompactionOrigin, TokenUsage, TurnStatus};
+use rawr_protocol::{CompactionOrigin, TurnStatus};
 
 use serde_json::Value;
 
 use super::message::{ModCompactionTrigger, ModEvent, ModTurnEnd};
-use crate::host::claude::{ClaudePlan, ClaudeToolCall, ClaudeUsage, ended};
+use crate::host::claude::{ClaudePlan, ClaudeToolCall, ClaudeUsage, FinishedCall};
 use crate::host::{HostEvent, TurnKind};
 
 /// The state of the conversation's turns.
@@ -245,15 +245,8 @@ impl ModTurns {
     }
 
     fn usage(&self, turn_id: String, used: ClaudeUsage, needs_follow_up: bool) -> HostEvent {
-        let usage = TokenUsage {
-            context_tokens: used.context_tokens(),
-            input_tokens: used.input_tokens,
-            cached_input_tokens: used.cache_read_input_tokens,
-            output_tokens: used.output_tokens,
-            reasoning_tokens: None,
-        };
         let context_window = self.context_window;
-        HostEvent::Usage { turn_id, usage, context_window, needs_follow_up }
+        HostEvent::Usage { turn_id, usage: used.into(), context_window, needs_follow_up }
     }
 
     /// A sub-agent in the background calls tools after the turn that started it, too.
@@ -267,28 +260,16 @@ impl ModTurns {
     ) {
         let Some(turn_id) = self.latest.clone() else { return };
         let is_error = error.is_some();
-        let said = error.unwrap_or_default().into();
-        if let Some((command, exit_code)) = ended(call, &said, is_error, result) {
-            events.push(HostEvent::CommandFinished {
-                turn_id: turn_id.clone(),
-                call_id: call_id.clone(),
-                command,
-                exit_code,
-                cwd: self.cwd.clone(),
-            });
-        }
-        if !is_error
-            && call.is_main
-            && let Some(steps) = self.plan.called(&call.name, &call.input, result)
-        {
-            events.push(HostEvent::PlanUpdated {
-                turn_id: turn_id.clone(),
-                call_id: Some(call_id.clone()),
-                steps,
-                explanation: None,
-            });
-        }
-        events.push(HostEvent::ToolFinished { turn_id, call_id });
+        let finished = FinishedCall {
+            turn_id,
+            call_id,
+            cwd: &self.cwd,
+            call,
+            content: &error.unwrap_or_default().into(),
+            is_error,
+            data: result,
+        };
+        finished.report(&mut self.plan, events);
     }
 }
 

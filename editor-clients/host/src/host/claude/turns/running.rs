@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use rawr_protocol::{CompactionOrigin, TokenUsage, TurnStatus};
+use rawr_protocol::{CompactionOrigin, TurnStatus};
 
 use crate::host::claude::calls::ClaudeToolCall;
 use crate::host::claude::message::{ClaudeUsage, StreamDelta, TurnResult};
@@ -96,14 +96,7 @@ impl ClaudeTurn {
         if !std::mem::take(&mut self.is_usage_owed) {
             return;
         }
-        let used = self.request.usage;
-        let usage = TokenUsage {
-            context_tokens: used.context_tokens(),
-            input_tokens: used.input_tokens,
-            cached_input_tokens: used.cache_read_input_tokens,
-            output_tokens: used.output_tokens,
-            reasoning_tokens: None,
-        };
+        let usage = self.request.usage.into();
         let (turn_id, context_window) = (self.id.clone(), window);
         events.push(HostEvent::Usage { turn_id, usage, context_window, needs_follow_up });
     }
