@@ -2,12 +2,17 @@
 import eslint from '@eslint/js';
 import tseslint from 'typescript-eslint';
 
-export default tseslint.config(eslint.configs.recommended, tseslint.configs.strict, {
-  rules: {
-    'max-lines': ['error', 500],
-    'no-console': 'error',
-    'no-undef': 'off',
-    '@typescript-eslint/explicit-module-boundary-types': 'error',
-    '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', varsIgnorePattern: '^_$' }],
+export default tseslint.config(
+  { ignores: ['**/.claude-plugin/types/'] },
+  eslint.configs.recommended,
+  tseslint.configs.strict,
+  {
+    rules: {
+      'max-lines': ['error', 500],
+      'no-console': 'error',
+      'no-undef': 'off',
+      '@typescript-eslint/explicit-module-boundary-types': 'error',
+      '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', varsIgnorePattern: '^_$' }],
+    },
   },
-});
+);

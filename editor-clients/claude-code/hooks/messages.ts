@@ -1,5 +1,8 @@
 /** What the plugin and rawr say to each other, as `rawr claude-mod` defines it. */
 
+/** A message that was submitted, or a compaction. */
+export type CarriedOut = { atMs: number; text: string } | { atMs: number; tokensAfter?: number }
+
 export type Event =
   | { event: 'turn_started'; turnId: string; text: string }
   | { event: 'answered'; text: string; model?: string; usage: unknown; callsTools: boolean }

@@ -1,7 +1,7 @@
 /** Carries out what rawr orders. */
 
 import type { EngineInterface } from 'claude-code'
-import type { Order } from './messages'
+import type { CarriedOut, Order } from './messages'
 
 /** Claude Code counts a turn as running until all hooks of its end have returned. */
 const RETRIES = 50
@@ -15,7 +15,9 @@ export const pending: {
   compaction: Promise<unknown>
   /** What the compaction that rawr asked for puts in place of the conversation. */
   replacement: string | undefined
-} = { held: [], compaction: Promise.resolve(), replacement: undefined }
+  /** What the next rawr must not order again. Claude Code writes its transcript with a delay. */
+  carriedOut: CarriedOut[]
+} = { held: [], compaction: Promise.resolve(), replacement: undefined, carriedOut: [] }
 
 export type Work = Exclude<Order, { order: 'listen' | 'give_up' | 'show' | 'toast' }>
 export type Outcome = { text?: string; tokensAfter?: number; error?: string }
@@ -24,8 +26,14 @@ export async function carryOut($: EngineInterface, order: Work): Promise<Outcome
   switch (order.order) {
     case 'submit': {
       const { text, asUser } = order
+      const submitted = { atMs: await $.clock.now(), text }
+      pending.carriedOut.push(submitted)
       const { drop } = asUser ? await deliver($, text) : await $.prompt.submit({ text })
-      return drop === undefined ? {} : { error: drop }
+      if (drop === undefined) {
+        return {}
+      }
+      pending.carriedOut = pending.carriedOut.filter((one) => one !== submitted)
+      return { error: drop }
     }
     case 'append':
       await $.session.append({
@@ -63,6 +71,15 @@ export async function deliver($: EngineInterface, text: string): Promise<{ drop?
 }
 
 async function compact($: EngineInterface, order: Work & { order: 'compact' }): Promise<Outcome> {
+  const atMs = await $.clock.now()
+  const outcome = await tryToCompact($, order)
+  if (outcome.error === undefined) {
+    pending.carriedOut.push({ atMs, tokensAfter: outcome.tokensAfter })
+  }
+  return outcome
+}
+
+async function tryToCompact($: EngineInterface, order: Work & { order: 'compact' }): Promise<Outcome> {
   for (let attempt = 0; ; attempt += 1) {
     try {
       if (order.replacement !== undefined) {

@@ -64,6 +64,7 @@ async function run($: EngineInterface): Promise<void> {
       model: await $.session.model(),
       contextWindow: usage.context.window,
       runningTurn: turn,
+      carriedOut: pending.carriedOut,
     }
     const child = $.process.spawn({ argv: [program, 'claude-mod'], input: JSON.stringify(session) })
     own.stop = () => {
@@ -198,6 +199,7 @@ export const register: Register = (on, options) => {
     const ended = link
     turn = link = undefined
     pending.held = []
+    pending.carriedOut = []
     // After these the process continues with another session.
     if (e.reason !== 'clear' && e.reason !== 'resume') {
       off = ''

@@ -42,6 +42,7 @@ check('a started session starts rawr and tells it what the session is', async ($
         version: '2.1.330',
         model: 'a-model',
         contextWindow: 200_000,
+        carriedOut: [],
       },
     },
   ])

@@ -15,8 +15,8 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 use tokio::time::timeout;
 
 pub use self::message::{
-    ModAnswer, ModBand, ModButton, ModCompactionTrigger, ModEvent, ModOrder, ModQuestion,
-    ModScreen, ModSession, ModTurnEnd,
+    CarriedOutOrder, ModAnswer, ModBand, ModButton, ModCompactionTrigger, ModEvent, ModOrder,
+    ModQuestion, ModScreen, ModSession, ModTurnEnd,
 };
 use self::turns::ModTurns;
 use super::claude::{CACHE_SECONDS, NAME, fresh_id};
@@ -42,6 +42,7 @@ pub struct ClaudeMod {
     arriving: UnboundedReceiver<ModEvent>,
     events: VecDeque<HostEvent>,
     compact_instructions: String,
+    carried_out: Vec<CarriedOutOrder>,
     last_id: u64,
     /// Orders whose outcome is an event.
     pending: HashMap<u64, PendingOrder>,
@@ -105,6 +106,7 @@ impl ClaudeMod {
             arriving,
             events: VecDeque::new(),
             compact_instructions,
+            carried_out: session.carried_out,
             last_id: 0,
             pending: HashMap::new(),
             done: HashMap::new(),
@@ -294,7 +296,10 @@ impl AgentHost for ClaudeMod {
         let Some(path) = self.thread.transcript.clone() else {
             return Ok(RecordedOutcome::NotFound);
         };
-        let Ok(turns) = tokio::task::spawn_blocking(move || record::past(&path)).await else {
+        let carried_out = self.carried_out.clone();
+        let is_running = self.turns.running().is_some();
+        let look = move || record::known(&path, carried_out, is_running);
+        let Ok(turns) = tokio::task::spawn_blocking(look).await else {
             return Ok(RecordedOutcome::NotFound);
         };
         Ok(match fate(&turns, asked, !self.turns.is_busy()) {

@@ -44,7 +44,12 @@ describe('debug information', () => {
   });
 
   test('has no secrets, and not the name of the user', () => {
-    const secrets = ['Bearer abc.def', 'sk-abcdefghijkl', 'api_key=hunter2', ['https://me', 'hunter2@x.example'].join(':')];
+    const secrets = [
+      'Bearer abc.def',
+      'sk-abcdefghijkl',
+      'api_key=hunter2',
+      ['https://me', 'hunter2@x.example'].join(':'),
+    ];
     const text = debugInformation({ ...facts, log: secrets.join('\n') });
     assert.doesNotMatch(text, /hunter2|abc|\/home\/me/);
   });

@@ -29,6 +29,23 @@ pub struct ModSession {
     /// The turn that runs already.
     #[serde(default)]
     pub running_turn: Option<String>,
+    /// What earlier drivers of this session ordered and the plugin carried out, oldest first.
+    #[serde(default)]
+    pub carried_out: Vec<CarriedOutOrder>,
+}
+
+/// An order that the plugin carried out. The transcript may not have it yet.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CarriedOutOrder {
+    /// When the plugin began, in Unix milliseconds.
+    pub at_ms: i64,
+    /// The message that was submitted; absent for a compaction.
+    #[serde(default)]
+    pub text: Option<String>,
+    /// After a compaction: the new size of the context, in tokens.
+    #[serde(default)]
+    pub tokens_after: Option<u64>,
 }
 
 /// What happened in Claude Code. Only the main conversation has turns, answers and compactions; sub-agents call tools, too.

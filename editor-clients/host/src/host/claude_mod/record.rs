@@ -7,6 +7,7 @@ use std::path::Path;
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::message::CarriedOutOrder;
 use crate::host::claude::{ClaudeBlock, ClaudeMessage};
 use crate::host::record::{HostTurnRecord, RecordedCompaction, RecordedMessage};
 
@@ -67,8 +68,35 @@ const WORDS: [&str; 5] = [
     "\"plugin_note\"",
 ];
 
+/// The turns of the transcript and those that the plugin started, oldest first. `is_running` says whether a turn runs now.
+pub(super) fn known(
+    path: &Path,
+    carried_out: Vec<CarriedOutOrder>,
+    is_running: bool,
+) -> Vec<HostTurnRecord> {
+    let mut turns = past(path);
+    turns.extend(carried_out.into_iter().map(|order| {
+        let CarriedOutOrder { at_ms, text, tokens_after: after } = order;
+        let at_ms = Some(at_ms);
+        let compaction = RecordedCompaction { before: None, after };
+        HostTurnRecord {
+            turn_id: "carried out".to_owned(),
+            began_at_ms: at_ms,
+            has_ended: text.is_none() || !is_running,
+            compacted: text.is_none().then_some(compaction),
+            sent: text
+                .map(|text| RecordedMessage { text, at_ms, is_users: true })
+                .into_iter()
+                .collect(),
+            ..HostTurnRecord::default()
+        }
+    }));
+    turns.sort_by_key(|turn| turn.began_at_ms);
+    turns
+}
+
 /// All turns, oldest first. An unreadable file has none.
-pub(super) fn past(path: &Path) -> Vec<HostTurnRecord> {
+fn past(path: &Path) -> Vec<HostTurnRecord> {
     let mut turns = Vec::new();
     if let Ok(file) = File::open(path) {
         let rows = BufReader::new(file).split(b'\n').map_while(Result::ok);
@@ -177,5 +205,30 @@ mod tests {
             [] - true Some((Some(22020), Some(4)))"#]]
         .assert_eq(&told.join("\n"));
         assert!(turns.windows(2).all(|pair| pair[0].began_at_ms < pair[1].began_at_ms));
+    }
+
+    /// Claude Code writes its transcript with a delay: what the plugin carried out counts although the file has it not.
+    #[test]
+    fn what_the_plugin_carried_out_is_known_before_the_transcript_has_it() {
+        let samples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/samples");
+        let path = samples.join("claude-mod-session.jsonl");
+        let written = past(&path);
+        let last = written.iter().filter_map(|turn| turn.began_at_ms).max().unwrap();
+        let compaction = CarriedOutOrder { at_ms: last + 1, text: None, tokens_after: Some(9) };
+        let message = CarriedOutOrder {
+            at_ms: last + 2,
+            text: Some("[rawr] handoff".to_owned()),
+            tokens_after: None,
+        };
+        for (is_running, has_ended) in [(true, false), (false, true)] {
+            let turns = known(&path, vec![message.clone(), compaction.clone()], is_running);
+            assert_eq!(turns[..written.len()], written);
+            let [compacted, sent] = &turns[written.len()..] else { panic!("{turns:?}") };
+            let compaction = RecordedCompaction { before: None, after: Some(9) };
+            assert_eq!(compacted.compacted, Some(compaction));
+            assert!(compacted.has_ended && compacted.sent.is_empty());
+            assert_eq!(sent.sent[0].text, "[rawr] handoff");
+            assert_eq!((sent.compacted.is_none(), sent.has_ended), (true, has_ended));
+        }
     }
 }
