@@ -8,7 +8,7 @@ pub(crate) mod written;
 
 pub use render::{RenderMode, render};
 pub use source::{FileStamp, MAX_BYTES, read_text};
-pub(crate) use toml_text::from_toml;
+pub(crate) use toml_text::{from_broken_toml, from_toml};
 
 use std::collections::BTreeMap;
 use std::fmt;

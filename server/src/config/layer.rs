@@ -6,9 +6,10 @@ use super::keys::{ConfigKey, KeyKind, KeyValue};
 use super::models::{self, ModelPattern};
 use super::table::{is_table, key, keys, names_in};
 use crate::problem::written::{SpannedName, ValueReader, WrittenKind, WrittenValue};
-use crate::problem::{FileProblem, from_toml, read_text};
+use crate::problem::{FileProblem, from_broken_toml, from_toml, read_text};
 use rawr_core::boundary::{Boundaries, Boundary};
 use rawr_core::scratch;
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -117,23 +118,54 @@ pub(super) fn read_file(
         Some(text) => Ok(Some(text.clone())),
         None => read_text(file),
     };
-    let written = match text {
+    let text = match text {
         Ok(None) => return Vec::new(),
-        Ok(Some(text)) => from_toml(&text).map_err(|problem| {
-            let ours = text.contains("auto_compact");
-            (problem.in_file(Some(file)), ours)
-        }),
-        Err(problem) => Err((problem, true)),
-    };
-    match written {
-        Ok(written) => read(&written, source, problems),
-        // Codex reports problems of its own file itself.
-        Err((_, false)) if matches!(source, LayerSource::Codex(_)) => Vec::new(),
-        Err((problem, _)) => {
+        Ok(Some(text)) => text,
+        Err(problem) => {
             problems.push(problem);
+            return Vec::new();
+        }
+    };
+    match from_toml(&text) {
+        Ok(written) => read(&written, source, problems),
+        Err(_) => {
+            // Codex reports problems of its own file itself.
+            if !matches!(source, LayerSource::Codex(_)) || text.contains("auto_compact") {
+                problems.extend(problems_of_broken(&text, source));
+            }
             Vec::new()
         }
     }
+}
+
+/// The mistakes of a text that sets nothing because of them, and the problems that do not come of them: those on other
+/// lines, except below a header that cannot be read.
+fn problems_of_broken(text: &str, source: LayerSource) -> Vec<FileProblem> {
+    let (rest, mistakes) = from_broken_toml(text);
+    let file = source.file().map(Path::to_owned);
+    let mut problems = Vec::new();
+    read(&rest, source, &mut problems);
+    let start = |problem: &FileProblem| problem.span.as_ref().map_or(0, |span| span.start);
+    let wrong: BTreeSet<_> = mistakes.iter().map(|it| start(it).min(text.len() - 1)).collect();
+    let (mut broken, mut at, mut is_below) = (Vec::new(), 0, false);
+    for line in text.split_inclusive('\n') {
+        let all = at..at + line.len();
+        at = all.end;
+        let is_mistaken = wrong.range(all.clone()).next().is_some();
+        if line.trim_start().starts_with('[') {
+            is_below = is_mistaken;
+        }
+        if is_mistaken || is_below {
+            broken.push(all);
+        }
+    }
+    problems.retain(|problem| {
+        let line = broken.partition_point(|line| line.end <= start(problem));
+        broken.get(line).is_none_or(|line| !line.contains(&start(problem)))
+    });
+    problems.extend(mistakes.into_iter().map(|mistake| mistake.in_file(file.as_deref())));
+    problems.sort_by_key(start);
+    problems
 }
 
 pub(super) fn read(

@@ -273,6 +273,31 @@ fn a_syntax_error_disables_only_its_layer() {
 }
 
 #[test]
+fn a_syntax_error_does_not_hide_problems_on_other_lines() {
+    let text = r#"
+[rawr_auto_compaction]
+mode =
+packet_autor = "agent"
+enabled = tru
+judge_timeout_seconds = "x"
+[rawr_auto_compaction.policy.early
+percent_remaining_lt = 300
+"#;
+    check_problems(
+        &rawr(text),
+        expect![[r#"
+            error[syntax] rawr.toml at "": string values must be quoted, expected literal string
+            warning[unknown-key] rawr.toml at "packet_autor": unknown key `packet_autor` in `[rawr_auto_compaction]`; did you mean `packet_author`?
+            error[syntax] rawr.toml at "tru": invalid boolean, expected `true`
+            warning[unknown-key] rawr.toml at "judge_timeout_seconds": unknown key `judge_timeout_seconds` in `[rawr_auto_compaction]`
+            error[syntax] rawr.toml at "": unclosed table, expected `]`
+        "#]],
+    );
+    let others = "model = \nmodel_provider = 3\n";
+    check_problems(&Files { codex: others, ..Files::default() }, expect![[""]]);
+}
+
+#[test]
 fn a_duplicate_key_is_a_syntax_error() {
     check_problems(
         &rawr("[features]\nrawr_auto_compaction = true\nrawr_auto_compaction = false"),

@@ -9,8 +9,19 @@ use toml::de::{DeTable, DeValue};
 pub fn from_toml(text: &str) -> Result<WrittenValue, FileProblem> {
     match DeTable::parse(text) {
         Ok(table) => Ok(table_of(table.get_ref(), table.span())),
-        Err(error) => Err(FileProblem::error("syntax", error.message()).at(error.span())),
+        Err(error) => Err(syntax(&error)),
     }
+}
+
+/// What can be read of a text with mistakes, for further problems to be found in it, and the mistakes.
+/// A value that a mistake leaves open is empty or absent.
+pub fn from_broken_toml(text: &str) -> (WrittenValue, Vec<FileProblem>) {
+    let (table, errors) = DeTable::parse_recoverable(text);
+    (table_of(table.get_ref(), table.span()), errors.iter().map(syntax).collect())
+}
+
+fn syntax(error: &toml::de::Error) -> FileProblem {
+    FileProblem::error("syntax", error.message()).at(error.span())
 }
 
 fn table_of(table: &DeTable<'_>, span: Range<usize>) -> WrittenValue {

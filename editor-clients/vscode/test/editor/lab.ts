@@ -370,6 +370,17 @@ export class Lab {
     await until(`the end of "${banner}"`, async () => (await toast.count()) === 0);
   }
 
+  /** By its path, because the search for files needs a program that the editor's package does not bring. */
+  async openFile(file: string): Promise<void> {
+    await this.command('File: Open File...');
+    await this.page.locator('.quick-input-widget input').fill(file);
+    const tab = this.page.locator('.tab.active', { hasText: path.basename(file) });
+    await until(`the tab of ${file}`, async () => {
+      await this.page.keyboard.press('Enter');
+      return succeeds(tab.waitFor({ timeout: 3_000 }));
+    });
+  }
+
   async openThreads(): Promise<void> {
     if ((await this.rows.count()) === 0) await this.command('Rawr Agents: Focus on Threads View');
     await this.rows.first().waitFor();
