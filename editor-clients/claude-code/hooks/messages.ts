@@ -16,10 +16,11 @@ export type Event =
       error?: string
       bySubAgent: boolean
     }
-  | { event: 'measured'; contextWindow?: number }
+  | { event: 'measured'; contextWindow?: number; contextTokens?: number }
   | { event: 'turn_completed'; turnId: string; reason: string; answer: string }
   | { event: 'compaction_started'; trigger: string }
   | { event: 'compaction_ended'; trigger: string; tokensAfter?: number; skip?: string }
+  | { event: 'left' }
   | { event: 'done'; id: number; text?: string; tokensAfter?: number; error?: string }
 
 export type Question = { question: 'may_pass'; text: string } | { question: 'summary_instructions' }

@@ -15,9 +15,17 @@ export const pending: {
   compaction: Promise<unknown>
   /** What the compaction that rawr asked for puts in place of the conversation. */
   replacement: string | undefined
+  /** A compaction of the person since the last turn, and what came of it. */
+  compacted: Promise<Outcome | undefined>
   /** What the next rawr must not order again. Claude Code writes its transcript with a delay. */
   carriedOut: CarriedOut[]
-} = { held: [], compaction: Promise.resolve(), replacement: undefined, carriedOut: [] }
+} = {
+  held: [],
+  compaction: Promise.resolve(),
+  replacement: undefined,
+  compacted: Promise.resolve(undefined),
+  carriedOut: [],
+}
 
 export type Work = Exclude<Order, { order: 'listen' | 'give_up' | 'show' | 'toast' }>
 export type Outcome = { text?: string; tokensAfter?: number; error?: string }
@@ -79,8 +87,13 @@ async function compact($: EngineInterface, order: Work & { order: 'compact' }): 
   return outcome
 }
 
+/** One of the person, who was quicker, takes its place. */
 async function tryToCompact($: EngineInterface, order: Work & { order: 'compact' }): Promise<Outcome> {
   for (let attempt = 0; ; attempt += 1) {
+    const theirs = await pending.compacted.catch(() => undefined)
+    if (theirs !== undefined) {
+      return theirs
+    }
     try {
       if (order.replacement !== undefined) {
         return await replaceHistory($, order.replacement)

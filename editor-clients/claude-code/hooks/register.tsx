@@ -109,6 +109,9 @@ async function end($: EngineInterface): Promise<void> {
 }
 
 async function obey($: EngineInterface, own: Link, order: Order): Promise<void> {
+  if (link !== own) {
+    return
+  }
   switch (order.order) {
     case 'listen':
       return own.listen(order.socket)
@@ -148,6 +151,10 @@ async function send($: EngineInterface, body: Event | Question): Promise<Answer>
 
 function post($: EngineInterface, event: Event): void {
   queue = queue.then(() => send($, event)).catch(() => undefined)
+}
+
+function measured($: EngineInterface, context: { window?: number; tokens?: number }): void {
+  post($, { event: 'measured', contextWindow: context.window, contextTokens: context.tokens })
 }
 
 /** Asks after all events so far. Claude Code waits for the answer. */
@@ -195,19 +202,31 @@ export const register: Register = (on, options) => {
     return started
   })
 
-  on('session.end', ($, e, next) => {
-    const ended = link
+  on('session.end', async ($, e, next) => {
+    const [ended, held] = [link, pending.held]
+    const goesOn = e.reason === 'clear' || e.reason === 'resume'
+    if (goesOn) {
+      // rawr then ends by itself, unless it hangs.
+      send($, { event: 'left' }).catch(() => undefined)
+      $.clock
+        .sleep(PATIENCE_MS)
+        .finally(() => ended?.stop())
+        .catch(() => undefined)
+    } else {
+      ended?.stop()
+      off = ''
+    }
     turn = link = undefined
     pending.held = []
     pending.carriedOut = []
-    // After these the process continues with another session.
-    if (e.reason !== 'clear' && e.reason !== 'resume') {
-      off = ''
-    } else if (off === undefined) {
+    if (off === undefined) {
       show($, undefined)
     }
-    ended?.stop()
-    return next(e)
+    const over = await next(e)
+    if (goesOn && held.length > 0) {
+      await $.prompt.fill({ text: held.join('\n\n'), mode: 'append' })
+    }
+    return over
   })
 
   on('prompt.submit', async ($, e, next) => {
@@ -218,6 +237,8 @@ export const register: Register = (on, options) => {
     if (!isTyped || !isPlain || link === undefined) {
       return next(e)
     }
+    // The person may have rewound the conversation.
+    measured($, (await $.session.usage()).context)
     const { hold } = await ask($, { question: 'may_pass', text: e.text })
     if (hold !== true) {
       return next(e)
@@ -240,6 +261,7 @@ export const register: Register = (on, options) => {
     if (e.agentId === undefined) {
       start($)
       turn = e.turnId
+      pending.compacted = Promise.resolve(undefined)
       post($, { event: 'turn_started', turnId: e.turnId, text: e.text })
     }
     return next(e)
@@ -276,7 +298,7 @@ export const register: Register = (on, options) => {
   }).catch(($, e, next) => next(e))
 
   on('session.measure', ($, e, next) => {
-    post($, { event: 'measured', contextWindow: e.context.window })
+    measured($, e.context)
     return next(e)
   })
 
@@ -299,13 +321,23 @@ export const register: Register = (on, options) => {
       return { messages: [{ role: 'user', text, toolUses: [] }] }
     }
     const { trigger } = e
-    post($, { event: 'compaction_started', trigger })
-    const { instructions: ours } = await ask($, { question: 'summary_instructions' })
-    const instructions = [e.instructions, ours].filter(Boolean).join('\n\n')
-    const done = await next({ ...e, instructions })
-    const { skip, tokensAfter } = done.skip === undefined ? { ...done } : { ...done, tokensAfter: undefined }
-    post($, { event: 'compaction_ended', trigger, tokensAfter, skip })
-    return done
+    const run = async () => {
+      post($, { event: 'compaction_started', trigger })
+      const { instructions: ours } = await ask($, { question: 'summary_instructions' })
+      const instructions = [e.instructions, ours].filter(Boolean).join('\n\n')
+      const done = await next({ ...e, instructions })
+      const tokensAfter = done.skip === undefined ? done.tokensAfter : undefined
+      post($, { event: 'compaction_ended', trigger, tokensAfter, skip: done.skip })
+      return done
+    }
+    const compacted = run()
+    if (turn === undefined) {
+      pending.compacted = compacted.then((done) =>
+        done.skip === undefined ? { tokensAfter: done.tokensAfter } : undefined,
+      )
+      pending.compacted.catch(() => undefined)
+    }
+    return compacted
   }).catch(($, e, next) => next(e))
 
   on('command.run', { command: 'rawr' }, async ($, e) => {

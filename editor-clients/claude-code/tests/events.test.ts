@@ -132,12 +132,13 @@ check('a tool runs once and keeps its result while rawr cannot be reached', asyn
   expect(it.ranTools).toBe(1)
 })
 
-check('the size of the context window is posted', async ($, on) => {
+check('the size of the context and of its window are posted', async ($, on) => {
   const it = fake(on)
   await open($, it)
-  await $.session.measure({ context: { window: 1_000_000 }, rateLimits: [], changed: ['context'] })
+  const context = { window: 1_000_000, tokens: 40_000 }
+  await $.session.measure({ context, rateLimits: [], changed: ['context'] })
   await it.clock.settle()
-  expect(it.posted).toEqual([{ event: 'measured', contextWindow: 1_000_000 }])
+  expect(it.posted).toEqual([{ event: 'measured', contextWindow: 1_000_000, contextTokens: 40_000 }])
 })
 
 check('a compaction of the person gets the instructions of rawr after their own', async ($, on) => {
@@ -234,13 +235,23 @@ check('an order in two pieces is carried out once', async ($, on) => {
   expect(it.toasts).toEqual(['rawr: compacted'])
 })
 
-check('after /clear rawr is stopped, and started for the new session', async ($, on) => {
+check('after /clear rawr is told and stopped, and started for the new session', async ($, on) => {
   const it = fake(on)
   await open($, it)
   await it.clock.advance(61_000)
   await $.session.end({ reason: 'clear', sessionId: SESSION, resume: {} as never })
   await it.clock.settle()
+  expect(it.posted).toEqual([{ event: 'left' }])
+  await it.clock.advance(6_000)
   await $.turn.start({ turnId: 't2', text: 'hello' })
   await it.clock.settle()
   expect(it.started).toHaveLength(2)
+})
+
+check('at the end of Claude Code rawr keeps what it holds', async ($, on) => {
+  const it = fake(on)
+  await open($, it)
+  await $.session.end({ reason: 'prompt_input_exit', sessionId: SESSION, resume: {} as never })
+  await it.clock.settle()
+  expect(it.posted).toEqual([])
 })

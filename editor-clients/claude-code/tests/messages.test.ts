@@ -1,5 +1,5 @@
 import { type Engine, expect } from 'claude-code/testing'
-import { check, type Fake, fake, open, type } from './fake'
+import { check, type Fake, fake, open, SESSION, type } from './fake'
 
 const HELD = expect.stringContaining('rawr keeps this message')
 const EARLY_MS = 1_000
@@ -15,13 +15,28 @@ check('a message passes if rawr does not need it', async ($, on) => {
   const it = fake(on)
   await open($, it)
   expect(await type($, it, 'now the docs')).toBeUndefined()
-  expect(it.posted).toEqual([{ question: 'may_pass', text: 'now the docs' }])
+  expect(it.posted).toEqual([
+    { event: 'measured', contextWindow: 200_000 },
+    { question: 'may_pass', text: 'now the docs' },
+  ])
 })
 
 check('a message that rawr holds is dropped', async ($, on) => {
   const it = fake(on)
   await open($, it)
   await hold($, it, 'now the docs')
+  expect(it.submitted).toEqual([])
+})
+
+check('after /clear the messages that rawr held are in the input box', async ($, on) => {
+  const it = fake(on)
+  await open($, it)
+  await hold($, it, 'now the docs')
+  await hold($, it, 'and the tests')
+  it.box = ''
+  await $.session.end({ reason: 'clear', sessionId: SESSION, resume: {} as never })
+  await it.clock.settle()
+  expect(it.box).toBe('now the docs\n\nand the tests')
   expect(it.submitted).toEqual([])
 })
 

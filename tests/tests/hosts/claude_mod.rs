@@ -9,6 +9,7 @@ mod deaths;
 mod fixture;
 mod own_compactions;
 mod person;
+mod races;
 
 use fixture::{
     AT_ONCE, BEFORE_THE_NEXT, GOES_ON, HERE, ModFixture, NEXT, TASK, WRITTEN, agent, input_box,

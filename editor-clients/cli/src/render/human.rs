@@ -211,6 +211,7 @@ impl TranscriptRenderer {
             | HostEvent::UsageEstimated { .. }
             | HostEvent::Answered { .. }
             | HostEvent::AsksPerson
+            | HostEvent::MessagesTakenBack
             | HostEvent::TitleChanged { .. }
             | HostEvent::ToolStarted { .. }
             | HostEvent::ToolFinished { .. }

@@ -260,6 +260,14 @@ impl<H: AgentHost, L: Launch> Drive<'_, H, L> {
         Ok(())
     }
 
+    /// The user has the held messages in the input box again.
+    pub(super) async fn taken_back(&mut self) -> Result<(), DriveError> {
+        for held in std::mem::take(&mut self.held) {
+            self.let_go_early(held).await?;
+        }
+        Ok(())
+    }
+
     async fn let_go_early(&mut self, held: HeldMessage) -> Result<(), DriveError> {
         let thread_id = self.thread_id.clone();
         let input_id = held.input_id.clone();

@@ -90,6 +90,7 @@ impl<H: AgentHost, L: Launch> Drive<'_, H, L> {
             }
             HostEvent::Answered { request_id, answer } => self.answered(&request_id, answer).await,
             HostEvent::AsksPerson => self.let_all_go_early().await,
+            HostEvent::MessagesTakenBack => self.taken_back().await,
             HostEvent::Notice(_) | HostEvent::Gone { .. } => Ok(()),
         }
     }

@@ -146,6 +146,7 @@ fn host_event(event: &HostEvent, out: &mut dyn Write) -> io::Result<()> {
         | HostEvent::CompactionFailed { .. }
         | HostEvent::Answered { .. } => Ok(()),
         HostEvent::AsksPerson => line(out, "asks_person", json!({})),
+        HostEvent::MessagesTakenBack => line(out, "messages_taken_back", json!({})),
         HostEvent::Notice(message) => notice(out, NoticeLevel::Info, message),
         HostEvent::Gone { reason } => notice(out, NoticeLevel::Error, reason),
     }

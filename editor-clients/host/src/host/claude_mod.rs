@@ -317,8 +317,12 @@ impl AgentHost for ClaudeMod {
     async fn next_event(&mut self) -> HostEvent {
         loop {
             if let Some(event) = self.events.pop_front() {
-                if let HostEvent::Usage { context_window: Some(window), .. } = &event {
-                    self.thread.context_window = Some(*window);
+                match &event {
+                    HostEvent::Usage { context_window: Some(window), .. } => {
+                        self.thread.context_window = Some(*window);
+                    }
+                    HostEvent::MessagesTakenBack => self.gone = true,
+                    _ => {}
                 }
                 return event;
             }

@@ -148,6 +148,8 @@ pub enum HostEvent {
     },
     /// The host waits for an answer from its user.
     AsksPerson,
+    /// The user has all messages that the driver holds back, as the host's input.
+    MessagesTakenBack,
     /// A message for the user.
     Notice(String),
     /// The host has ended. No other event follows.

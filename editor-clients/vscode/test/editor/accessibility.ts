@@ -1,14 +1,14 @@
 // Screen readers, keyboards and contrast: what the editor says of each surface, answers without a mouse, and axe-core.
 import assert from 'node:assert/strict';
-import { after, afterEach, before, test } from 'node:test';
+import { test } from 'node:test';
 import type { Locator } from 'playwright-core';
+import type { Agent } from './agent';
 import { problems, webviewStyle } from './axe';
-import { type Agent, Lab, until } from './lab';
+import { type Lab, until } from './lab';
 import { PAGES } from './pages';
 import { useTheme } from './themes';
+import { ASK, TAG, oneWindow } from './working';
 
-const ASK = '[rawr_auto_compaction]\npreset = "spec"\nmode = "ask"\n';
-const TAG = '[rawr_auto_compaction]\nmode = "tag"\n';
 const THEMES = ['dark_modern', 'light_modern', 'hc_black', 'hc_light'];
 
 /** What must not be read out: links, markup, icons, and encoded arguments. */
@@ -16,31 +16,15 @@ const MARKUP = /\]\(|command:|%[0-9A-F]{2}|\$\(|<[a-z/]|\*\*|[{}"]/;
 
 export function journeys(editor: string): void {
   let lab: Lab;
-  let agent: Agent | undefined;
-  before(async () => {
-    lab = await Lab.open(editor);
+  const work = oneWindow(editor, (it) => {
+    lab = it;
   });
-  afterEach(async (context) => {
-    await lab.witness(context);
-    lab.model.release();
-    await agent?.leave();
-    agent = undefined;
-    await lab.bar.waitFor({ state: 'hidden' });
-  });
-  after(() => lab.close());
 
-  function work(configuration: string): Agent {
-    lab.configure(configuration);
-    lab.model.seen.length = 0;
-    agent = lab.agent();
-    agent.prompt('write the parser');
-    return agent;
-  }
-
-  async function asked(): Promise<void> {
-    work(ASK);
+  async function asked(): Promise<Agent> {
+    const agent = work(ASK);
     await lab.says(lab.toast, 'Waiting for your approval');
     await lab.says(lab.bar, '1 of 4');
+    return agent;
   }
 
   /** The answers of all sequences, oldest first. */
@@ -87,10 +71,10 @@ export function journeys(editor: string): void {
     const before = answers().length;
     const since = (): unknown[] => answers().slice(before);
     const chord = async (key: string, answer: string): Promise<void> => {
-      await asked();
+      const agent = await asked();
       await press('Control+Alt+r', key);
       await until(answer, () => since().at(-1) === answer);
-      await agent?.leave();
+      await agent.leave();
       await lab.bar.waitFor({ state: 'hidden' });
       await lab.typeCommand('Notifications: Clear All Notifications');
     };

@@ -15,6 +15,7 @@ import path from 'node:path';
 import type { SuiteContext, TestContext } from 'node:test';
 import { type BrowserContext, type Frame, type Locator, type Page, chromium } from 'playwright-core';
 import type { SequenceRespondParams } from '../../src/protocol';
+import { Agent, ended } from './agent';
 import { contrastOf } from './contrast';
 import { Model, WINDOW } from './model';
 import { processesBelow } from './processes';
@@ -53,11 +54,6 @@ function freePort(): Promise<number> {
   });
 }
 
-async function ended(child: ChildProcess): Promise<void> {
-  if (child.exitCode === null && child.signalCode === null)
-    await new Promise((resolve) => child.once('close', resolve));
-}
-
 /** Kills the process group, because an editor has child processes. */
 async function endGroup(child: ChildProcess): Promise<void> {
   if (child.pid === undefined || child.exitCode !== null) return;
@@ -65,46 +61,6 @@ async function endGroup(child: ChildProcess): Promise<void> {
   process.kill(-child.pid, 'SIGTERM');
   await ended(child);
   clearTimeout(force);
-}
-
-/** An embedded agent run by the CLI, in the same home and folder as the editor. */
-export class Agent {
-  private readonly lines: string[] = [];
-
-  constructor(private readonly child: ChildProcess) {
-    child.stdout?.on('data', (piece: Buffer) => this.lines.push(piece.toString()));
-    child.stderr?.on('data', (piece: Buffer) => this.lines.push(piece.toString()));
-  }
-
-  get said(): string {
-    return this.lines.join('');
-  }
-
-  get processId(): number {
-    return this.child.pid ?? 0;
-  }
-
-  /** A field of its first event, such as the thread or the path of the notes. */
-  async told(field: 'threadId' | 'scratchFile'): Promise<string> {
-    let found: string | undefined;
-    await until(`${field} of the agent`, () => {
-      found = new RegExp(`"${field}":"([^"]+)"`).exec(this.said)?.[1];
-      return found !== undefined;
-    });
-    return found ?? '';
-  }
-
-  prompt(text: string): void {
-    this.child.stdin?.write(`${text}\n`);
-  }
-
-  /** Stops it in an orderly way if it still runs. */
-  async leave(): Promise<void> {
-    this.child.stdin?.end();
-    const force = setTimeout(() => this.child.kill('SIGKILL'), 10_000);
-    await ended(this.child);
-    clearTimeout(force);
-  }
 }
 
 export interface Options {
@@ -372,12 +328,19 @@ export class Lab {
 
   /** By its path, because the search for files needs a program that the editor's package does not bring. */
   async openFile(file: string): Promise<void> {
-    await this.command('File: Open File...');
-    await this.page.locator('.quick-input-widget input').fill(file);
     const tab = this.page.locator('.tab.active', { hasText: path.basename(file) });
     await until(`the tab of ${file}`, async () => {
+      await this.command('File: Open File...');
+      // The dialog writes the folder into its input when it has read it.
+      const input = '.quick-input-widget input';
+      const hasFolder = (selector: string): boolean =>
+        document.querySelector<HTMLInputElement>(selector)?.value.endsWith('/') === true;
+      await succeeds(this.page.waitForFunction(hasFolder, input, { timeout: 3_000 }));
+      await this.page.locator(input).fill(file);
       await this.page.keyboard.press('Enter');
-      return succeeds(tab.waitFor({ timeout: 3_000 }));
+      if (await succeeds(tab.waitFor({ timeout: 3_000 }))) return true;
+      await this.page.keyboard.press('Escape');
+      return false;
     });
   }
 

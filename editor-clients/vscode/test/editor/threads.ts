@@ -3,38 +3,15 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { after, afterEach, before, test } from 'node:test';
-import { type Agent, Lab, rawr, succeeds, until } from './lab';
+import { test } from 'node:test';
+import { type Lab, rawr, succeeds, until } from './lab';
+import { ASK, AUTO, TAG, oneWindow } from './working';
 
-const ASK = '[rawr_auto_compaction]\npreset = "spec"\nmode = "ask"\n';
-const AUTO = '[rawr_auto_compaction]\npreset = "spec"\nmode = "auto"\n';
-const TAG = '[rawr_auto_compaction]\nmode = "tag"\n';
-
-/** One window for all journeys, with a new agent and thread for each. */
 export function journeys(editor: string): void {
   let lab: Lab;
-  let agent: Agent | undefined;
-  before(async () => {
-    lab = await Lab.open(editor);
+  const work = oneWindow(editor, (it) => {
+    lab = it;
   });
-  afterEach(async (context) => {
-    await lab.witness(context);
-    lab.model.release();
-    await agent?.leave();
-    agent = undefined;
-    // The next journey's thread must be the only running one.
-    await lab.bar.waitFor({ state: 'hidden' });
-  });
-  after(() => lab.close());
-
-  /** An agent at the end of a phase, with little context left. */
-  function work(configuration: string): Agent {
-    lab.configure(configuration);
-    lab.model.seen.length = 0;
-    agent = lab.agent();
-    agent.prompt('write the parser');
-    return agent;
-  }
 
   test('the status bar shows the percentage left, and nothing without a running thread', async () => {
     const agent = work(TAG);

@@ -2,33 +2,16 @@
 import assert from 'node:assert/strict';
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
-import { after, afterEach, before, test } from 'node:test';
-import { type Agent, Lab, until } from './lab';
-
-const AUTO = '[rawr_auto_compaction]\npreset = "spec"\nmode = "auto"\n';
-const TAG = '[rawr_auto_compaction]\nmode = "tag"\n';
+import { test } from 'node:test';
+import { type Lab, until } from './lab';
+import { AUTO, TAG, oneWindow } from './working';
 
 export function journeys(editor: string): void {
   let lab: Lab;
-  let agent: Agent | undefined;
-  before(async () => {
-    lab = await Lab.open(editor);
+  const work = oneWindow(editor, async (it) => {
+    lab = it;
     await lab.page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
   });
-  afterEach(async (context) => {
-    await lab.witness(context);
-    await agent?.leave();
-    agent = undefined;
-    await lab.bar.waitFor({ state: 'hidden' });
-  });
-  after(() => lab.close());
-
-  function work(configuration: string, folder = lab.folder): void {
-    lab.configure(configuration);
-    lab.model.seen.length = 0;
-    agent = lab.agent(folder);
-    agent.prompt('write the parser');
-  }
 
   test('the server is stopped and started', async () => {
     await lab.command('Rawr Agents: Focus on Threads View');

@@ -96,10 +96,13 @@ pub enum ModEvent {
         #[serde(default)]
         by_sub_agent: bool,
     },
-    /// The context window is known, or its size changed.
+    /// Claude Code measured the context.
     Measured {
         /// The size of the context window in tokens.
         context_window: Option<u64>,
+        /// The size of the last request that is part of the conversation; absent before the first.
+        #[serde(default)]
+        context_tokens: Option<u64>,
     },
     /// A turn ended.
     TurnCompleted {
@@ -124,6 +127,8 @@ pub enum ModEvent {
         /// Why it did not take place.
         skip: Option<String>,
     },
+    /// The user went on in another session, and has back in the input box what rawr held. Nothing follows.
+    Left,
     /// An order was carried out, or not.
     Done {
         /// [`ModOrder`]'s id.

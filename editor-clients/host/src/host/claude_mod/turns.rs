@@ -25,8 +25,9 @@ pub(super) struct ModTurns {
     plan: ClaudePlan,
     model: Option<String>,
     context_window: Option<u64>,
-    /// The compaction that runs, by its turn.
-    compaction: Option<String>,
+    /// The size of the last request, if no compaction followed.
+    context_tokens: Option<u64>,
+    compaction: Option<RunningCompaction>,
     compactions: u64,
 }
 
@@ -34,6 +35,13 @@ pub(super) struct ModTurns {
 struct PromisedTurn {
     turn_id: String,
     text: String,
+}
+
+#[derive(Debug)]
+struct RunningCompaction {
+    turn_id: String,
+    /// rawr ordered it. One that the user starts before Claude Code begins it is the one that was ordered.
+    is_ours: bool,
 }
 
 #[derive(Debug)]
@@ -100,7 +108,7 @@ impl ModTurns {
 
     /// rawr's own compaction starts.
     pub(super) fn compacts(&mut self) -> Vec<HostEvent> {
-        let turn_id = self.next_compaction();
+        let turn_id = self.next_compaction(true);
         let origin = CompactionOrigin::Rawr;
         vec![
             HostEvent::TurnStarted { turn_id: turn_id.clone(), kind: TurnKind::Compaction },
@@ -110,18 +118,25 @@ impl ModTurns {
 
     /// rawr's own compaction ended.
     pub(super) fn compacted(&mut self, how: Result<Option<u64>, String>) -> Vec<HostEvent> {
-        let Some(turn_id) = self.compaction.take() else { return Vec::new() };
+        let Some(RunningCompaction { turn_id, is_ours: true }) = self.compaction.take() else {
+            return Vec::new();
+        };
         let status = if how.is_ok() { TurnStatus::Completed } else { TurnStatus::Failed };
+        self.context_tokens = self.context_tokens.filter(|_| how.is_err());
         let ended = compaction_ended(turn_id.clone(), CompactionOrigin::Rawr, how);
         let (last_agent_message, error) = (None, None);
         vec![ended, HostEvent::TurnCompleted { turn_id, status, last_agent_message, error }]
     }
 
-    fn next_compaction(&mut self) -> String {
+    fn next_compaction(&mut self, is_ours: bool) -> String {
         self.compactions += 1;
         let turn_id = format!("compaction-{}", self.compactions);
-        self.compaction = Some(turn_id.clone());
+        self.compaction = Some(RunningCompaction { turn_id: turn_id.clone(), is_ours });
         turn_id
+    }
+
+    fn compacts_for_us(&self) -> bool {
+        self.compaction.as_ref().is_some_and(|compaction| compaction.is_ours)
     }
 
     pub(super) fn read(&mut self, event: ModEvent) -> Vec<HostEvent> {
@@ -131,6 +146,10 @@ impl ModTurns {
             ModEvent::Answered { text, model, usage, calls_tools } => {
                 self.model = model.or(self.model.take());
                 self.tell_usage(true, &mut events);
+                let sent = |used: ClaudeUsage| {
+                    used.context_tokens().saturating_sub(used.output_tokens.unwrap_or(0))
+                };
+                self.context_tokens = usage.map(sent).or(self.context_tokens);
                 let Some(turn) = &mut self.running else { return events };
                 turn.usage = usage;
                 if !text.is_empty() {
@@ -150,29 +169,35 @@ impl ModTurns {
                 let call = ClaudeToolCall { name: tool, input, is_main: !by_sub_agent };
                 self.tool_finished(call_id, &call, &result, error, &mut events);
             }
-            ModEvent::Measured { context_window } => {
+            ModEvent::Measured { context_window, context_tokens } => {
                 self.context_window = context_window.or(self.context_window);
+                events.extend(self.rewound(context_tokens.unwrap_or(0)));
             }
             ModEvent::TurnCompleted { turn_id, reason, answer } => {
                 self.completed(&turn_id, reason, answer, &mut events);
             }
+            // The end of the order tells how it went.
+            ModEvent::CompactionStarted { .. } | ModEvent::CompactionEnded { .. }
+                if self.compacts_for_us() => {}
             ModEvent::CompactionStarted { trigger } => {
                 let turn_id = match &self.running {
                     Some(turn) => turn.turn_id.clone(),
-                    None => self.next_compaction(),
+                    None => self.next_compaction(false),
                 };
                 events.push(HostEvent::CompactionStarted { turn_id, origin: trigger.origin() });
             }
             ModEvent::CompactionEnded { trigger, tokens_after, skip } => {
                 let how = skip.map_or(Ok(tokens_after), Err);
+                self.context_tokens = self.context_tokens.filter(|_| how.is_err());
                 let own = self.compaction.take();
                 let turn_id = match (own, &self.running) {
-                    (Some(turn_id), _) => turn_id,
+                    (Some(compaction), _) => compaction.turn_id,
                     (None, Some(turn)) => turn.turn_id.clone(),
                     (None, None) => return events,
                 };
                 events.push(compaction_ended(turn_id, trigger.origin(), how));
             }
+            ModEvent::Left => events.push(HostEvent::MessagesTakenBack),
             // Matched with its order by the host.
             ModEvent::Done { .. } => {}
         }
@@ -232,6 +257,21 @@ impl ModTurns {
             events.push(self.usage(turn_id.clone(), usage, false));
         }
         events.push(HostEvent::TurnCompleted { turn_id, status, last_agent_message, error });
+    }
+
+    /// The user went back to an earlier message, so that the conversation has less than it had.
+    fn rewound(&mut self, context_tokens: u64) -> Option<HostEvent> {
+        let is_less = self.context_tokens.is_some_and(|before| context_tokens < before);
+        if self.is_busy() || !is_less {
+            return None;
+        }
+        self.context_tokens = Some(context_tokens);
+        let used = ClaudeUsage { input_tokens: Some(context_tokens), ..ClaudeUsage::default() };
+        Some(HostEvent::UsageEstimated {
+            turn_id: self.latest.clone()?,
+            usage: used.into(),
+            context_window: self.context_window,
+        })
     }
 
     fn tell_usage(&mut self, needs_follow_up: bool, events: &mut Vec<HostEvent>) {

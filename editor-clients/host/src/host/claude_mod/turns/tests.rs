@@ -184,6 +184,69 @@ fn compactions_are_reported_by_who_started_them() {
 }
 
 #[test]
+fn a_compaction_by_the_user_takes_the_place_of_one_that_waits() {
+    let mut turns = turns();
+    let mut told = turns.compacts();
+    told.extend(read(
+        &mut turns,
+        &[
+            json!({"event": "compaction_started", "trigger": "manual"}),
+            json!({"event": "compaction_ended", "trigger": "manual", "tokensAfter": 2000}),
+        ],
+    ));
+    assert!(turns.is_busy());
+    told.extend(turns.compacted(Ok(Some(2000))));
+    check(
+        &told,
+        &expect![[r#"
+        compaction-1 started: Compaction
+        CompactionStarted { turn_id: "compaction-1", origin: Rawr }
+        CompactionCompleted { turn_id: "compaction-1", origin: Rawr, tokens_after: Some(2000) }
+        compaction-1 completed: None None"#]],
+    );
+    assert!(!turns.is_busy());
+}
+
+#[test]
+fn a_smaller_context_between_turns_is_an_estimate() {
+    let mut turns = turns();
+    let measured = |tokens: Option<u64>| json!({"event": "measured", "contextTokens": tokens});
+    let told = read(
+        &mut turns,
+        &[
+            measured(None),
+            started("t1", "work"),
+            answered("ok", 50_000, false),
+            measured(None),
+            completed("t1", "answer", "ok"),
+            measured(Some(50_000)),
+            measured(Some(20_000)),
+            measured(Some(20_000)),
+            measured(None),
+        ],
+    );
+    check(
+        &told,
+        &expect![[r#"
+        t1 started: Person { text: "work" }
+        t1 said: ok
+        t1 used 50000 of Some(200000), goes on: false
+        t1 completed: Some("ok") None
+        UsageEstimated { turn_id: "t1", usage: TokenUsage { context_tokens: 20000, input_tokens: Some(20000), cached_input_tokens: None, output_tokens: None, reasoning_tokens: None }, context_window: Some(200000) }
+        UsageEstimated { turn_id: "t1", usage: TokenUsage { context_tokens: 0, input_tokens: Some(0), cached_input_tokens: None, output_tokens: None, reasoning_tokens: None }, context_window: Some(200000) }"#]],
+    );
+    turns.compacts();
+    turns.compacted(Ok(None));
+    check(&read(&mut turns, &[measured(None)]), &expect![[""]]);
+}
+
+#[test]
+fn a_user_who_left_took_the_messages_back() {
+    let told = read(&mut turns(), &[json!({"event": "left"})]);
+    check(&told, &expect![["MessagesTakenBack"]]);
+}
+
+#[test]
 fn a_turn_that_began_before_is_taken_over() {
     let mut turns = turns();
     turns.came_into("t0".to_owned());

@@ -1,0 +1,131 @@
+//! What can come between the steps of a sequence: failures, commands that change the conversation, and other clients.
+
+use rawr_tests::mock_responses::{ReplyGate, TurnReply, http_error, say};
+use rawr_tests::{Terminal, wait_until};
+
+use super::fixture::{HERE, ModFixture, NEXT, TASK, agent, input_box};
+
+/// The message is delivered as if nothing had been tried.
+fn a_failed_compaction_delivers_the_message(failure: TurnReply) {
+    let fixture = ModFixture::new(agent().on_compaction([failure]));
+    let mut terminal = fixture.proposed();
+    terminal.enter(NEXT, NEXT);
+    terminal.wait_for(&[HERE]);
+    assert_eq!((fixture.rewritten(), fixture.asked("AND-NOW")), (0, 1));
+    assert_eq!(fixture.heard_with("AND-NOW"), [NEXT]);
+    assert_eq!(fixture.compactions_by("rawr"), 0);
+    wait_until("the end of the sequence", || fixture.events().contains(r#""ending":"failed""#));
+}
+
+#[test]
+fn a_compaction_fails_with_an_error() {
+    a_failed_compaction_delivers_the_message(http_error(400));
+}
+
+#[test]
+fn a_summary_is_empty() {
+    a_failed_compaction_delivers_the_message(say("").input_tokens(103_000));
+}
+
+/// A message waits while the packet is written.
+fn held_for_the_packet(gate: &ReplyGate) -> (ModFixture, Terminal) {
+    let fixture = ModFixture::new(agent().behind(":packet_request]", 0, gate));
+    let mut terminal = fixture.proposed();
+    terminal.enter(NEXT, NEXT);
+    fixture.until_asked(":packet_request]");
+    terminal.wait_for(&["rawr keeps this message"]);
+    (fixture, terminal)
+}
+
+#[test]
+fn a_compaction_cancelled_from_another_terminal_releases_the_message_unchanged() {
+    let gate = ReplyGate::new();
+    let (fixture, terminal) = held_for_the_packet(&gate);
+    fixture.says(&["snooze", "last"]);
+    gate.open();
+    terminal.wait_for(&[HERE]);
+    assert_eq!((fixture.rewritten(), fixture.asked("AND-NOW")), (0, 1));
+    assert_eq!(fixture.heard_with("AND-NOW"), [NEXT]);
+}
+
+/// Claude Code runs the command when the turn of the packet ends.
+#[test]
+fn a_person_compacts_by_hand_while_the_packet_is_written() {
+    let gate = ReplyGate::new();
+    let (fixture, mut terminal) = held_for_the_packet(&gate);
+    terminal.enter("/compact", "/compact");
+    gate.open();
+    terminal.wait_for(&[HERE, "88% left"]);
+    assert_eq!((fixture.rewritten(), fixture.asked("AND-NOW")), (1, 1));
+    fixture.handed_over_before(NEXT);
+}
+
+/// The conversation that it was meant for is gone, so its author decides.
+#[test]
+fn a_message_held_at_clear_is_in_the_input_box_again() {
+    let gate = ReplyGate::new();
+    let (fixture, mut terminal) = held_for_the_packet(&gate);
+    terminal.enter("/clear", "Start a new");
+    gate.open();
+    wait_until("the message in the input box", || input_box(&terminal.wait_for(&[])) == NEXT);
+    terminal.wait_until_gone("Compacting");
+    terminal.press("\r");
+    terminal.wait_for(&[HERE, "88% left"]);
+    assert_eq!((fixture.rewritten(), fixture.asked("AND-NOW")), (0, 1));
+    assert_eq!(fixture.heard_with("AND-NOW"), [NEXT]);
+    wait_until("the end of the hold", || fixture.events().contains(r#""input_cancelled""#));
+}
+
+/// Nothing is left to compact.
+#[test]
+fn a_proposal_is_dropped_where_the_user_went_back_to_before_it() {
+    let fixture = ModFixture::new(agent());
+    let mut terminal = fixture.proposed();
+    terminal.enter("/rewind", "/rewind");
+    terminal.wait_for(&["Restore the code and/or conversation", "❯ (current)"]);
+    terminal.press("\x1b[A");
+    terminal.wait_until_gone("❯ (current)");
+    terminal.press("\r");
+    terminal.wait_for(&["❯ 1. Restore conversation"]);
+    terminal.press("\r");
+    wait_until("the message in the input box", || input_box(&terminal.wait_for(&[])) == TASK);
+    terminal.press("\x15");
+    wait_until("an empty input box", || input_box(&terminal.wait_for(&[])).is_empty());
+    terminal.enter(NEXT, NEXT);
+    terminal.wait_for(&[HERE, "88% left"]);
+    assert_eq!((fixture.compactions(), fixture.asked(":packet_request]")), (0, 0));
+    assert_eq!(fixture.heard_with("AND-NOW"), [NEXT]);
+    let events = fixture.events();
+    assert!(events.contains(r#""dropped":"100% left is above every tier""#), "{events}");
+}
+
+#[test]
+fn a_message_with_an_image_passes() {
+    let fixture = ModFixture::new(agent());
+    let image = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../editor-clients/claude-code/.claude-plugin/icon.png"
+    );
+    let mut terminal = fixture.proposed();
+    terminal.press(&format!("\x1b[200~{image}\x1b[201~"));
+    terminal.wait_for(&["[Image #1]"]);
+    terminal.enter(NEXT, NEXT);
+    terminal.wait_for(&[HERE, "88% left"]);
+    let last = fixture.requests().pop().unwrap();
+    assert_eq!(serde_json::to_string(&last.body).unwrap().matches(r#""type":"image""#).count(), 1);
+    assert_eq!((fixture.compactions(), fixture.asked("AND-NOW")), (0, 1));
+}
+
+#[test]
+fn a_pin_survives_a_compaction_by_hand() {
+    let fixture = ModFixture::new(agent());
+    let mut terminal = fixture.proposed();
+    fixture.says(&["pin", "last", "Never touch the lexer."]);
+    terminal.enter("/compact", "/compact");
+    terminal.wait_for(&["Compacted"]);
+    terminal.enter(NEXT, NEXT);
+    terminal.wait_for(&[HERE, "88% left"]);
+    let last = fixture.requests().pop().unwrap();
+    let told = last.reminders().concat();
+    assert_eq!(told.matches("Never touch the lexer.").count(), 1, "{told}");
+}
