@@ -138,8 +138,8 @@ mod tests {
         assert!(!lock.contains("://"));
         let lock: Value = serde_json::from_str(&lock).unwrap();
         let claude = &lock["packages"]["node_modules/@anthropic-ai/claude-code"];
-        assert_eq!(claude["version"], "2.1.330");
-        assert_eq!(lock["packages"]["node_modules/claude-code-before"]["version"], "2.1.329");
+        assert_eq!(claude["version"], "2.1.332");
+        assert_eq!(lock["packages"]["node_modules/claude-code-before"]["version"], "2.1.330");
         assert!(claude["integrity"].is_string());
     }
 }

@@ -21,6 +21,9 @@ const COMPACTION_PROMPT: &str = "CRITICAL: Respond with TEXT ONLY.";
 /// Text in the user's role that Claude Code writes by itself.
 const REMINDER: &str = "<system-reminder>";
 
+/// How the text of a Stop hook begins. The agent answers it like a message, although newer versions put it into a reminder.
+const STOP_HOOK: &str = "Stop hook";
+
 impl AnthropicRequest {
     pub(super) fn new(body: Value) -> Self {
         let mut recorded = Self { purpose: RequestPurpose::Turn, marker: None, step: 0, body };
@@ -99,11 +102,17 @@ fn is_round(message: &Value) -> bool {
 }
 
 fn texts(message: &Value) -> Vec<&str> {
-    parts(message).into_iter().filter(|text| !is_reminder(text)).collect()
+    parts(message).into_iter().filter(|text| !is_reminder(text)).map(bare).collect()
 }
 
 fn is_reminder(text: &str) -> bool {
-    text.trim_start().starts_with(REMINDER)
+    text.trim_start().starts_with(REMINDER) && !bare(text).starts_with(STOP_HOOK)
+}
+
+/// Without the tag of a reminder.
+fn bare(text: &str) -> &str {
+    let inside = text.trim_start().strip_prefix(REMINDER).map(str::trim);
+    inside.map_or(text, |text| text.trim_end_matches("</system-reminder>").trim_end())
 }
 
 fn parts(message: &Value) -> Vec<&str> {
@@ -144,6 +153,14 @@ mod tests {
         assert_eq!((recorded.step, recorded.last_user_message().unwrap().as_str()), (2, "MORE"));
         assert_eq!(recorded.transcript(), ["user: WORK", "tool", "user: MORE", "tool", "tool"]);
         assert_eq!(recorded.purpose, RequestPurpose::Turn);
+    }
+
+    #[test]
+    fn the_text_of_a_stop_hook_is_a_message() {
+        let hook = json!({"type": "text", "text": "<system-reminder>\nStop hook says MORE\n</system-reminder>"});
+        let messages = json!([user("WORK"), {"role": "user", "content": [hook]}]);
+        let recorded = AnthropicRequest::new(json!({ "messages": messages }));
+        assert_eq!(recorded.last_user_message().unwrap(), "Stop hook says MORE");
     }
 
     #[test]

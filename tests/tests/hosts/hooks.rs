@@ -91,7 +91,7 @@ fn a_session_continues_after_a_compaction_by_hand() {
           tool
         turn goes on
           assistant: The parser is written and committed.
-          user: Stop hook feedback: … packet_request]
+          user: Stop hook blocking error from command: "rawr hook Stop … packet_request]
         compaction goes on
           assistant: <continuation_packet>
           user: CRITICAL: Respond with TEXT ONLY. Do NOT call any tool

@@ -188,7 +188,7 @@ fn the_doctor_checks_claude_and_hooks() {
     };
     let found = check("claude");
     assert_eq!(found["status"], "ok", "{found}");
-    assert!(found["message"].as_str().unwrap().starts_with("2.1.330 in "), "{found}");
+    assert!(found["message"].as_str().unwrap().starts_with("2.1.332 in "), "{found}");
     assert!(check("hooks")["todo"][0].as_str().unwrap().contains("rawr hooks install"));
     fixture.says(&["hooks", "install", "--claude"]);
     let found = check("hooks");

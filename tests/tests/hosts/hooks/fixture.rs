@@ -75,9 +75,12 @@ impl HooksFixture {
 
     /// What the model was sent. Where rawr lies differs.
     pub fn sent(&self) -> String {
+        let program = rawr().display().to_string();
         let sent = sent(self.model.requests().iter().map(|request| {
             let is_turn = request.purpose == RequestPurpose::Turn;
-            (if is_turn { "turn" } else { "compaction" }, request.transcript())
+            let transcript = request.transcript().into_iter();
+            let transcript = transcript.map(|line| line.replace(&program, "rawr")).collect();
+            (if is_turn { "turn" } else { "compaction" }, transcript)
         }));
         let lines = sent.lines().map(|line| {
             let told = line.split_once("PreCompact [");
