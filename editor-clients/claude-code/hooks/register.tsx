@@ -20,6 +20,8 @@ const SHORT_MS = 60_000
 const PATIENCE_MS = 5_000
 /** The tools whose arguments and results rawr reads. */
 const READ_TOOLS = ['Bash', 'TodoWrite', 'TaskCreate', 'TaskUpdate', 'TaskList']
+/** A sub-agent that works is a tool that runs. */
+const AGENT = 'Agent'
 /** The commands that `/rawr` passes on, each about this session. */
 const COMMANDS = ['status', 'explain', 'compact', 'snooze', 'guard', 'pin']
 
@@ -263,6 +265,8 @@ export const register: Register = (on, options) => {
       turn = e.turnId
       pending.compacted = Promise.resolve(undefined)
       post($, { event: 'turn_started', turnId: e.turnId, text: e.text })
+    } else {
+      post($, { event: 'tool_started', callId: e.agentId, tool: AGENT })
     }
     return next(e)
   })
@@ -307,12 +311,14 @@ export const register: Register = (on, options) => {
       turn = undefined
       const { turnId, reason, answer } = e
       post($, { event: 'turn_completed', turnId, reason, answer })
+    } else {
+      post($, { event: 'tool_finished', callId: e.agentId, tool: AGENT, bySubAgent: true })
     }
     return next(e)
   })
 
   on('session.compact', async ($, e, next) => {
-    if (e.agentId !== undefined || e.trigger === 'precompute' || link === undefined) {
+    if (e.agentId !== undefined || link === undefined) {
       return next(e)
     }
     if (e.trigger === 'manual' && pending.replacement !== undefined) {
@@ -321,17 +327,23 @@ export const register: Register = (on, options) => {
       return { messages: [{ role: 'user', text, toolUses: [] }] }
     }
     const { trigger } = e
+    // The next compaction may use the summary of this one.
+    const isAhead = trigger === 'precompute'
     const run = async () => {
-      post($, { event: 'compaction_started', trigger })
+      if (!isAhead) {
+        post($, { event: 'compaction_started', trigger })
+      }
       const { instructions: ours } = await ask($, { question: 'summary_instructions' })
       const instructions = [e.instructions, ours].filter(Boolean).join('\n\n')
       const done = await next({ ...e, instructions })
-      const tokensAfter = done.skip === undefined ? done.tokensAfter : undefined
-      post($, { event: 'compaction_ended', trigger, tokensAfter, skip: done.skip })
+      if (!isAhead) {
+        const tokensAfter = done.skip === undefined ? done.tokensAfter : undefined
+        post($, { event: 'compaction_ended', trigger, tokensAfter, skip: done.skip })
+      }
       return done
     }
     const compacted = run()
-    if (turn === undefined) {
+    if (turn === undefined && !isAhead) {
       pending.compacted = compacted.then((done) =>
         done.skip === undefined ? { tokensAfter: done.tokensAfter } : undefined,
       )

@@ -111,7 +111,7 @@ check('of other tools rawr gets only the name', async ($, on) => {
   expect(it.posted[1]).toEqual({ event: 'tool_finished', callId: 'c1', tool: 'Write', bySubAgent: false })
 })
 
-check('the turns of sub-agents are not posted, their tools are marked', async ($, on) => {
+check('a sub-agent that works is a tool that runs, and its own tools are marked', async ($, on) => {
   const it = fake(on)
   await open($, it)
   await $.turn.start({ turnId: 't1', text: 'look', agentId: 'a1' })
@@ -119,8 +119,10 @@ check('the turns of sub-agents are not posted, their tools are marked', async ($
   await $.tool.call({ tool: 'Bash', command: 'ls', tool_use_id: 'c1', agentId: 'a1' })
   await complete($, 'a1')
   await it.clock.settle()
-  expect(posted(it)).toEqual(['tool_started', 'tool_finished'])
-  expect(it.posted[1]).toMatchObject({ bySubAgent: true })
+  expect(posted(it)).toEqual(['tool_started', 'tool_started', 'tool_finished', 'tool_finished'])
+  expect(it.posted[0]).toEqual({ event: 'tool_started', callId: 'a1', tool: 'Agent' })
+  expect(it.posted[2]).toMatchObject({ callId: 'c1', bySubAgent: true })
+  expect(it.posted[3]).toMatchObject({ callId: 'a1', bySubAgent: true })
 })
 
 check('a tool runs once and keeps its result while rawr cannot be reached', async ($, on) => {
@@ -155,14 +157,22 @@ check('a compaction of the person gets the instructions of rawr after their own'
   ])
 })
 
-check('a precomputed compaction and that of a sub-agent are left alone', async ($, on) => {
+check('a summary ahead of time gets the instructions and is no compaction', async ($, on) => {
   const it = fake(on)
   await open($, it)
   it.answer = { instructions: 'Keep the packet.' }
   await compact($, { trigger: 'precompute' })
+  await it.clock.settle()
+  expect(it.compacted).toEqual(['Keep the packet.'])
+  expect(it.posted).toEqual([{ question: 'summary_instructions' }])
+})
+
+check('a compaction of a sub-agent is left alone', async ($, on) => {
+  const it = fake(on)
+  await open($, it)
   await compact($, { trigger: 'auto', agentId: 'a1' })
+  await it.clock.settle()
   expect(it.posted).toEqual([])
-  expect(it.compacted).toEqual([undefined, undefined])
 })
 
 check('a compaction goes on if rawr cannot be reached', async ($, on) => {

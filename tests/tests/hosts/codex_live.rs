@@ -7,7 +7,7 @@
 mod between;
 #[cfg(target_os = "linux")]
 mod cut_off;
-mod deaths;
+pub mod deaths;
 mod fixture;
 mod goals;
 #[cfg(target_os = "linux")]

@@ -2,15 +2,17 @@
 
 use std::ffi::OsString;
 use std::fs::Permissions;
+use std::io::Write;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::PathBuf;
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 use std::sync::Arc;
 
 use rawr_tests::claude::{ClaudeHome, binary};
 use rawr_tests::mock_anthropic::AnthropicRequest;
 use rawr_tests::mock_responses::{RequestPurpose, TurnReply, TurnScript, say};
 use rawr_tests::{MockClaude, Repository, Terminal, rawr, wait_until};
+use serde_json::Value;
 use tempfile::TempDir;
 
 pub use crate::fixture::{PACKET, claude_shell as shell};
@@ -122,6 +124,16 @@ impl ModFixture {
         let mut command = Command::new(rawr());
         self.in_place(command.args(arguments));
         command.output().unwrap()
+    }
+
+    /// What a rawr started beside the plugin's prints for this session.
+    pub fn claude_mod(&self, session: &Value) -> String {
+        let mut command = Command::new(rawr());
+        self.in_place(command.arg("claude-mod"));
+        command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        child.stdin.take().unwrap().write_all(session.to_string().as_bytes()).unwrap();
+        String::from_utf8(child.wait_with_output().unwrap().stdout).unwrap()
     }
 
     /// What a command prints that must succeed.

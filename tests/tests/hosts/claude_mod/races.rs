@@ -1,9 +1,14 @@
 //! What can come between the steps of a sequence: failures, commands that change the conversation, and other clients.
 
-use rawr_tests::mock_responses::{ReplyGate, TurnReply, http_error, say};
+use rawr_tests::mock_responses::{ReplyGate, TurnReply, call, http_error, say};
 use rawr_tests::{Terminal, wait_until};
+use serde_json::json;
 
-use super::fixture::{HERE, ModFixture, NEXT, TASK, agent, input_box};
+use super::fixture::{
+    AT_ONCE, GOES_ON, HERE, ModFixture, NEXT, TASK, WRITTEN, agent, input_box, shell, summary,
+};
+use crate::codex_live::deaths::close;
+use crate::processes::{kill, processes};
 
 /// The message is delivered as if nothing had been tried.
 fn a_failed_compaction_delivers_the_message(failure: TurnReply) {
@@ -114,6 +119,92 @@ fn a_message_with_an_image_passes() {
     let last = fixture.requests().pop().unwrap();
     assert_eq!(serde_json::to_string(&last.body).unwrap().matches(r#""type":"image""#).count(), 1);
     assert_eq!((fixture.compactions(), fixture.asked("AND-NOW")), (0, 1));
+}
+
+/// Its result would come into a conversation that no longer knows why it was started.
+#[test]
+fn the_agent_waits_for_its_sub_agents() {
+    let gate = ReplyGate::new();
+    let commit =
+        "printf 'parse\\n' > parser.txt && git add -A && git commit -q -m 'Add the parser'";
+    let task = json!({
+        "description": "look at the lexer",
+        "prompt": "SUB-WORK: look at the lexer",
+        "subagent_type": "general-purpose",
+        "run_in_background": true,
+    });
+    let script = agent()
+        .on_first("SUB-WORK", [say("The lexer is fine.").input_tokens(9_000).behind(&gate)])
+        .on_first(
+            "WRITE-PARSER",
+            [
+                shell(commit).input_tokens(100_000),
+                call("Agent", task).input_tokens(100_500),
+                say(WRITTEN).input_tokens(101_000),
+            ],
+        );
+    let fixture = ModFixture::new(script).configured(AT_ONCE);
+    let mut terminal = fixture.start(&[]);
+    terminal.enter(TASK, TASK);
+    terminal.wait_for(&[WRITTEN, "Waiting for 1 background agent"]);
+    fixture.until_asked("SUB-WORK");
+    let decided = r#""entrance":"turn_complete","outcome":"nothing""#;
+    wait_until("the decision", || fixture.events().contains(decided));
+    assert_eq!((fixture.asked(":packet_request]"), fixture.compactions()), (0, 0));
+    gate.open();
+    terminal.wait_for(&[GOES_ON, "90% left"]);
+    assert_eq!((fixture.asked(":packet_request]"), fixture.compactions()), (1, 1));
+}
+
+/// As where a terminal that lost its connection comes back.
+#[test]
+fn another_rawr_leaves_the_session_to_the_first() {
+    let fixture = ModFixture::new(agent());
+    let mut terminal = fixture.proposed();
+    let session = json!({"sessionId": fixture.session_id(), "cwd": fixture.repository.path()});
+    let told = fixture.claude_mod(&session);
+    assert!(told.contains("another rawr already runs this session"), "{told}");
+    terminal.enter(NEXT, NEXT);
+    terminal.wait_for(&[HERE, "88% left"]);
+    fixture.handed_over_before(NEXT);
+    assert_eq!((fixture.rewritten(), fixture.asked("AND-NOW")), (1, 1));
+}
+
+/// It comes back in the middle of the compaction.
+#[test]
+fn rawr_killed_during_a_compaction_by_hand_hands_over_with_the_next_message() {
+    let gate = ReplyGate::new();
+    let fixture = ModFixture::new(agent().on_compaction([summary().behind(&gate)]));
+    let mut terminal = fixture.proposed();
+    terminal.enter("/compact", "/compact");
+    fixture.until_compacting();
+    let dead = processes(terminal.process_id(), &["rawr claude-mod"])[0];
+    kill(dead);
+    wait_until("another rawr", || {
+        processes(terminal.process_id(), &["rawr claude-mod"]).iter().any(|pid| *pid != dead)
+    });
+    gate.open();
+    terminal.wait_for(&["Compacted"]);
+    terminal.enter(NEXT, NEXT);
+    terminal.wait_for(&[HERE, "88% left"]);
+    assert_eq!(fixture.heard_with("AND-NOW"), [NEXT]);
+    let last = fixture.requests().pop().unwrap();
+    assert_eq!(last.reminders().concat().matches(":handoff]").count(), 1);
+    assert_eq!((fixture.rewritten(), fixture.asked("AND-NOW")), (1, 1));
+}
+
+#[test]
+fn a_packet_is_requested_again_after_the_terminal_closed() {
+    let gate = ReplyGate::new();
+    let (fixture, mut terminal) = held_for_the_packet(&gate);
+    let (session_id, process) = (fixture.session_id(), terminal.process_id());
+    close(&mut terminal);
+    wait_until("the end of all", || processes(process, &[]).is_empty());
+    gate.open();
+    let terminal = fixture.start_alone(&["--resume", &session_id]);
+    terminal.wait_for(&[HERE, "88% left"]);
+    fixture.handed_over_before(NEXT);
+    assert_eq!((fixture.rewritten(), fixture.asked("AND-NOW")), (1, 1));
 }
 
 #[test]

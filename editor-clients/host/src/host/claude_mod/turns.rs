@@ -193,7 +193,17 @@ impl ModTurns {
                 let turn_id = match (own, &self.running) {
                     (Some(compaction), _) => compaction.turn_id,
                     (None, Some(turn)) => turn.turn_id.clone(),
-                    (None, None) => return events,
+                    // It started under an earlier driver.
+                    (None, None) => {
+                        let turn_id = self.next_compaction(false);
+                        self.compaction = None;
+                        let origin = trigger.origin();
+                        events.push(HostEvent::CompactionStarted {
+                            turn_id: turn_id.clone(),
+                            origin,
+                        });
+                        turn_id
+                    }
                 };
                 events.push(compaction_ended(turn_id, trigger.origin(), how));
             }

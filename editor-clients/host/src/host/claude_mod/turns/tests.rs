@@ -208,6 +208,19 @@ fn a_compaction_by_the_user_takes_the_place_of_one_that_waits() {
 }
 
 #[test]
+fn a_compaction_that_an_earlier_driver_saw_begin_is_reported() {
+    let ended = json!({"event": "compaction_ended", "trigger": "manual", "tokensAfter": 2000});
+    let mut turns = turns();
+    check(
+        &read(&mut turns, &[ended]),
+        &expect![[r#"
+        CompactionStarted { turn_id: "compaction-1", origin: User }
+        CompactionCompleted { turn_id: "compaction-1", origin: User, tokens_after: Some(2000) }"#]],
+    );
+    assert!(!turns.is_busy());
+}
+
+#[test]
 fn a_smaller_context_between_turns_is_an_estimate() {
     let mut turns = turns();
     let measured = |tokens: Option<u64>| json!({"event": "measured", "contextTokens": tokens});
