@@ -17,6 +17,13 @@ use rawr_host::host::find::in_path;
 /// The first Claude Code that loads the plugin.
 const LEAST: [u64; 3] = [2, 1, 287];
 
+/// Where an organization's settings are, which no user can override.
+const MANAGED: &str = if cfg!(target_os = "macos") {
+    "/Library/Application Support/ClaudeCode/managed-settings.json"
+} else {
+    "/etc/claude-code/managed-settings.json"
+};
+
 /// The plugin of any marketplace.
 const NAME: &str = "rawr@";
 
@@ -43,6 +50,23 @@ struct PluginSettings {
     plugin_configs: BTreeMap<String, PluginConfig>,
     #[serde(default)]
     disable_all_hooks: bool,
+    /// Of an organization, as the next one.
+    #[serde(default)]
+    allow_managed_hooks_only: bool,
+    #[serde(default)]
+    allow_managed_mods_only: bool,
+}
+
+impl PluginSettings {
+    /// The key that keeps a user's plugin from running.
+    fn forbids(&self, is_managed: bool) -> Option<&'static str> {
+        let keys = [
+            (self.disable_all_hooks, "disableAllHooks"),
+            (self.allow_managed_hooks_only && is_managed, "allowManagedHooksOnly"),
+            (self.allow_managed_mods_only && is_managed, "allowManagedModsOnly"),
+        ];
+        keys.into_iter().find_map(|(is_set, key)| is_set.then_some(key))
+    }
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -63,7 +87,8 @@ struct FoundPlugin {
     id: String,
     version: String,
     is_enabled: bool,
-    are_hooks_disabled: bool,
+    /// The key of the settings that forbid it, and what to do.
+    forbidden: Option<(&'static str, String)>,
     /// The rawr that it starts.
     program: String,
 }
@@ -101,11 +126,9 @@ pub(super) async fn plugin(claude: Option<&str>) -> DoctorCheck {
         return check(CheckStatus::Warn, message)
             .todo("run `claude update`, or use `rawr hooks install --claude`");
     }
-    if found.are_hooks_disabled {
-        let message =
-            format!("{id} {version} is not loaded: Claude Code's settings have disableAllHooks");
-        return check(CheckStatus::Warn, message)
-            .todo("remove disableAllHooks from Claude Code's settings.json");
+    if let Some((key, todo)) = &found.forbidden {
+        let message = format!("{id} {version} is not loaded: Claude Code's settings have {key}");
+        return check(CheckStatus::Warn, message).todo(todo);
     }
     let path = match Path::new(program).components().count() {
         1 => in_path(program, std::env::var_os("PATH").as_deref()),
@@ -146,11 +169,23 @@ fn find() -> anyhow::Result<Option<FoundPlugin>> {
         is_enabled: enabled
             .next_back()
             .is_some_and(|value| *value != serde_json::Value::Bool(false)),
-        are_hooks_disabled: layers().any(|settings| settings.disable_all_hooks),
+        forbidden: forbidden(&read(Path::new(MANAGED))?, layers()),
         version: copies.last().map(|copy| copy.version.clone()).unwrap_or_default(),
         program: program.filter(|path| !path.is_empty()).unwrap_or_else(|| "rawr".to_owned()),
         id,
     }))
+}
+
+fn forbidden<'s>(
+    managed: &PluginSettings,
+    mut users: impl Iterator<Item = &'s PluginSettings>,
+) -> Option<(&'static str, String)> {
+    if let Some(key) = managed.forbids(true) {
+        let todo = format!("ask your organization, which set it in {MANAGED}; `rawr exec` works");
+        return Some((key, todo));
+    }
+    let key = users.find_map(|settings| settings.forbids(false))?;
+    Some((key, format!("remove {key} from Claude Code's settings.json")))
 }
 
 /// The file's content; the default if there is no file.
@@ -176,6 +211,24 @@ fn shown([major, minor, patch]: [u64; 3]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_organization_can_forbid_the_plugin_and_a_user_can_switch_hooks_off() {
+        let settings = |text: &str| serde_json::from_str::<PluginSettings>(text).unwrap();
+        for (managed, user, expected) in [
+            ("{}", "{}", ""),
+            ("{}", r#"{"allowManagedHooksOnly": true}"#, ""),
+            ("{}", r#"{"disableAllHooks": true}"#, "disableAllHooks: remove disableAllHooks"),
+            (r#"{"allowManagedHooksOnly": true}"#, "{}", "allowManagedHooksOnly: ask your org"),
+            (r#"{"allowManagedModsOnly": true}"#, "{}", "allowManagedModsOnly: ask your org"),
+            (r#"{"disableAllHooks": true}"#, "{}", "disableAllHooks: ask your org"),
+        ] {
+            let (managed, user) = (settings(managed), settings(user));
+            let found = forbidden(&managed, std::iter::once(&user));
+            let told = found.map(|(key, todo)| format!("{key}: {todo}")).unwrap_or_default();
+            assert!(told.starts_with(expected) && told.is_empty() == expected.is_empty(), "{told}");
+        }
+    }
 
     #[test]
     fn versions_are_compared_by_number() {
