@@ -168,7 +168,8 @@ fn a_missing_prompt_is_marked_by_its_path() {
 #[test]
 fn a_syntax_error_is_marked_where_parsing_ends() {
     rawr("[rawr_auto_compaction]\nmode = ⟦⟧\n", &["syntax"]);
-    rawr("a = 1\n⟦a⟧ = 2\n", &["syntax"]);
+    rawr("⟦a⟧ = 1\n⟦a⟧ = 2\n", &["unknown-key", "syntax"]);
+    rawr("[rawr_auto_compaction⟦⟧\nmoed = 1\n", &["syntax"]);
 }
 
 #[test]
