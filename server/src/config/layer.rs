@@ -152,7 +152,7 @@ fn problems_of_broken(text: &str, source: LayerSource) -> Vec<FileProblem> {
         let all = at..at + line.len();
         at = all.end;
         let is_mistaken = wrong.range(all.clone()).next().is_some();
-        if line.trim_start().starts_with('[') {
+        if line.trim_start_matches('\u{feff}').trim_start().starts_with('[') {
             is_below = is_mistaken;
         }
         if is_mistaken || is_below {

@@ -41,9 +41,12 @@ fn a_broken_configuration_is_reported_and_not_fatal() {
             HOME/rawr.toml:3:8: `rawr_auto_compaction.mode` cannot be `sometimes`; use one of `tag`, `suggest`, `ask`, `auto`
             HOME/rawr.toml:4:2: unknown key `unheard_of` in the file"#]],
     );
-    check("\u{0}", &expect![[r#"
+    check(
+        "\u{0}",
+        &expect![[r#"
         HOME/rawr.toml:1:1: invalid unquoted key, expected letters, numbers, `-`, `_`
-        HOME/rawr.toml:1:2: key with no value, expected `=`"#]]);
+        HOME/rawr.toml:1:2: key with no value, expected `=`"#]],
+    );
 }
 
 #[test]
