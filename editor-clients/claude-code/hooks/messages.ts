@@ -27,6 +27,7 @@ export type Question = { question: 'may_pass'; text: string } | { question: 'sum
 
 export interface Answer {
   hold?: boolean
+  behind?: boolean
   instructions?: string
 }
 

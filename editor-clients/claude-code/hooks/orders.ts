@@ -11,6 +11,8 @@ const RETRY_MS = 100
 export const pending: {
   /** Messages that rawr has taken and not delivered. */
   held: string[]
+  /** What the user typed while a turn of rawr was about to start. It is submitted after the start. */
+  behind: string[]
   /** The compaction that rawr asked for last. */
   compaction: Promise<unknown>
   /** What the compaction that rawr asked for puts in place of the conversation. */
@@ -21,6 +23,7 @@ export const pending: {
   carriedOut: CarriedOut[]
 } = {
   held: [],
+  behind: [],
   compaction: Promise.resolve(),
   replacement: undefined,
   compacted: Promise.resolve(undefined),

@@ -126,7 +126,17 @@ async function obey($: EngineInterface, own: Link, order: Order): Promise<void> 
       return $.ui.toast(`rawr: ${order.text}`)
     default: {
       const outcome = await carryOut($, order).catch((error: unknown) => ({ error: String(error) }))
-      return link === own ? post($, { event: 'done', id: order.id, ...outcome }) : undefined
+      if (link !== own) {
+        return
+      }
+      const done: Event = { event: 'done', id: order.id, ...outcome }
+      // rawr waits for these, and events would wait for its answer to a question.
+      if (order.order === 'append' || order.order === 'abort') {
+        await send($, done).catch(() => undefined)
+      } else {
+        post($, done)
+      }
+      return
     }
   }
 }
@@ -205,7 +215,7 @@ export const register: Register = (on, options) => {
   })
 
   on('session.end', async ($, e, next) => {
-    const [ended, held] = [link, pending.held]
+    const [ended, held] = [link, [...pending.held, ...pending.behind]]
     const goesOn = e.reason === 'clear' || e.reason === 'resume'
     if (goesOn) {
       // rawr then ends by itself, unless it hangs.
@@ -220,6 +230,7 @@ export const register: Register = (on, options) => {
     }
     turn = link = undefined
     pending.held = []
+    pending.behind = []
     pending.carriedOut = []
     if (off === undefined) {
       show($, undefined)
@@ -241,11 +252,11 @@ export const register: Register = (on, options) => {
     }
     // The person may have rewound the conversation.
     measured($, (await $.session.usage()).context)
-    const { hold } = await ask($, { question: 'may_pass', text: e.text })
-    if (hold !== true) {
+    const { hold, behind } = await ask($, { question: 'may_pass', text: e.text })
+    if (hold !== true && behind !== true) {
       return next(e)
     }
-    pending.held.push(e.text)
+    pending[hold === true ? 'held' : 'behind'].push(e.text)
     isPutBack = true
     return { drop: 'rawr keeps this message until the context is compacted, then delivers it' }
   }).catch(($, e, next) => next(e))
@@ -265,6 +276,7 @@ export const register: Register = (on, options) => {
       turn = e.turnId
       pending.compacted = Promise.resolve(undefined)
       post($, { event: 'turn_started', turnId: e.turnId, text: e.text })
+      pending.behind.splice(0).forEach((text) => void deliver($, text))
     } else {
       post($, { event: 'tool_started', callId: e.agentId, tool: AGENT })
     }

@@ -28,6 +28,18 @@ check('a message that rawr holds is dropped', async ($, on) => {
   expect(it.submitted).toEqual([])
 })
 
+check('a message behind a turn of rawr is submitted after its start', async ($, on) => {
+  const it = fake(on)
+  await open($, it)
+  it.answer = { behind: true }
+  expect(await type($, it, 'now the docs')).toEqual(HELD)
+  await it.clock.settle()
+  expect(it.submitted).toEqual([])
+  await $.turn.start({ turnId: 't1', text: 'the handoff' })
+  await it.clock.settle()
+  expect(it.submitted).toEqual([{ text: 'now the docs', asUser: true }])
+})
+
 check('after /clear the messages that rawr held are in the input box', async ($, on) => {
   const it = fake(on)
   await open($, it)

@@ -127,7 +127,7 @@ impl HostAccess<'_> {
 
 /// A conversation that people and the driver share.
 pub trait SharedThread: Send {
-    /// The turn that was already running when the driver joined, until an event reports it.
+    /// The running turn, if it was already running when the driver joined and no event has reported it, or if the host knows.
     fn running_turn(&self) -> Option<&str>;
 
     /// Makes everything that has happened so far available to [`AgentHost::next_event`] without a wait.

@@ -49,6 +49,8 @@ pub enum HoldReply {
     StillHeld,
     /// Drop it: the driver delivers it.
     Taken,
+    /// Submit it after the start of the turn that rawr has asked the host for. Only where the driver holds messages.
+    Behind,
     /// Release it.
     Go,
 }
@@ -165,8 +167,16 @@ impl<H: AgentHost, L: Launch> Drive<'_, H, L> {
                 return self.hold_typed(input_id, text, answer, by).await;
             }
         }
-        answer.say(HoldReply::Go);
+        let is_behind = by == HoldsBy::Driver && self.has_unstarted_turn();
+        answer.say(if is_behind { HoldReply::Behind } else { HoldReply::Go });
         Ok(())
+    }
+
+    /// Whether the host has not yet started a turn that it was asked for.
+    fn has_unstarted_turn(&mut self) -> bool {
+        let HostAccess::Shared(shared) = self.host.access() else { return false };
+        let has_started = shared.running_turn().is_some();
+        !has_started && self.turns.running_turn().is_some()
     }
 
     async fn hold_typed(

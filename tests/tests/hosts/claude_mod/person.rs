@@ -4,7 +4,7 @@ use rawr_tests::mock_responses::{ReplyGate, say};
 use rawr_tests::{Terminal, wait_until};
 
 use super::fixture::{
-    AT_ONCE, HERE, ModFixture, NEXT, PROPOSED, TASK, WRITTEN, agent, input_box, summary,
+    AT_ONCE, GOES_ON, HERE, ModFixture, NEXT, PROPOSED, TASK, WRITTEN, agent, input_box, summary,
 };
 
 const ESC: &str = "\x1b";
@@ -60,9 +60,9 @@ fn a_message_during_the_packet_comes_with_the_handoff() {
     assert_eq!((fixture.rewritten(), fixture.asked("AND-NOW")), (1, 1));
 }
 
-/// Claude Code itself keeps what is typed while it compacts.
+/// Claude Code itself keeps what is typed while it compacts, and lets it go when the compaction ends: behind the handoff.
 #[test]
-fn a_message_during_the_compaction_is_delivered_once() {
+fn a_message_during_the_compaction_is_delivered_once_and_after_the_handoff() {
     let gate = ReplyGate::new();
     let script = agent().on_compaction([summary().behind(&gate)]);
     let fixture = ModFixture::new(script).configured(AT_ONCE);
@@ -72,9 +72,34 @@ fn a_message_during_the_compaction_is_delivered_once() {
     terminal.enter(NEXT, NEXT);
     terminal.wait_for(&["Press up to edit queued messages"]);
     gate.open();
-    terminal.wait_for(&[HERE]);
+    terminal.wait_for(&[GOES_ON, HERE]);
     assert_eq!((fixture.rewritten(), fixture.asked("AND-NOW")), (1, 1));
-    assert_eq!(fixture.heard_with("AND-NOW"), [NEXT]);
+    let last = fixture.requests().pop().unwrap();
+    let said = last.user_texts();
+    let [.., handoff, message] = said[..] else { panic!("{said:?}") };
+    assert!(handoff.contains(":handoff]"), "{said:#?}");
+    assert_eq!(message, NEXT);
+}
+
+/// The second is typed while Claude Code compacts for the first.
+#[test]
+fn a_second_message_during_the_compaction_comes_after_the_first() {
+    let gate = ReplyGate::new();
+    let script = agent().on_compaction([summary().behind(&gate)]);
+    let script = script.on_first("LAST-WORD", [say("Goodbye.").input_tokens(25_000)]);
+    let fixture = ModFixture::new(script);
+    let mut terminal = fixture.proposed();
+    terminal.enter(NEXT, NEXT);
+    fixture.until_compacting();
+    terminal.enter("LAST-WORD of today", "LAST-WORD of today");
+    terminal.wait_for(&["Press up to edit queued messages"]);
+    gate.open();
+    terminal.wait_for(&[HERE, "Goodbye."]);
+    let last = fixture.requests().pop().unwrap();
+    let said = last.user_texts();
+    assert_eq!(said[said.len() - 2..], [NEXT, "LAST-WORD of today"], "{}", fixture.events());
+    assert_eq!((fixture.asked("AND-NOW"), fixture.asked("LAST-WORD")), (1, 1));
+    assert_eq!(fixture.rewritten(), 1);
 }
 
 #[test]

@@ -75,7 +75,7 @@ async fn answer(stream: UnixStream, sessions: TypedMessageSessions) -> io::Resul
             tokio::select! {
                 word = said.recv() => match word {
                     Some(HoldReply::StillHeld) => to.write_all(&line_of(PreflightReply::Hold)?).await?,
-                    Some(HoldReply::Go | HoldReply::Taken) | None => break,
+                    Some(HoldReply::Go | HoldReply::Taken | HoldReply::Behind) | None => break,
                 },
                 () = hangs_up(lines.get_mut()) => return Ok(()),
             }

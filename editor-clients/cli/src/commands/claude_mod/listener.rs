@@ -82,11 +82,14 @@ async fn answer(
             (status, ModAnswer::default())
         }
         Some(ModRequest::Question(ModQuestion::MayPass { text })) => {
-            (StatusCode::OK, ModAnswer { hold: holds(text, &endpoint).await, instructions: None })
+            let reply = reply_about(text, &endpoint).await;
+            let (hold, behind) =
+                (reply == Some(HoldReply::Taken), reply == Some(HoldReply::Behind));
+            (StatusCode::OK, ModAnswer { hold, behind, ..ModAnswer::default() })
         }
         Some(ModRequest::Question(ModQuestion::SummaryInstructions)) => {
             let instructions = Some(endpoint.instructions).filter(|text| !text.is_empty());
-            (StatusCode::OK, ModAnswer { hold: false, instructions })
+            (StatusCode::OK, ModAnswer { instructions, ..ModAnswer::default() })
         }
         None => (StatusCode::BAD_REQUEST, ModAnswer::default()),
     };
@@ -96,20 +99,17 @@ async fn answer(
     Ok(response)
 }
 
-/// Whether the driver keeps the message.
-async fn holds(text: String, endpoint: &ModEndpoint) -> bool {
+/// What the driver says of a message that the user typed.
+async fn reply_about(text: String, endpoint: &ModEndpoint) -> Option<HoldReply> {
     let (answer, mut answered) = unbounded_channel();
     let (answer, by) = (HoldReplySender(answer), HoldsBy::Driver);
-    if endpoint.typed.send(TypedMessage { text, answer, by }).is_err() {
-        return false;
-    }
-    let reply = match timeout(PATIENCE, answered.recv()).await {
+    endpoint.typed.send(TypedMessage { text, answer, by }).ok()?;
+    match timeout(PATIENCE, answered.recv()).await {
         Ok(reply) => reply,
         Err(_) => {
             // The driver may have taken it at this moment; from here on it cannot.
             answered.close();
             answered.recv().await
         }
-    };
-    reply == Some(HoldReply::Taken)
+    }
 }

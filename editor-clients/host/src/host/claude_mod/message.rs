@@ -197,6 +197,9 @@ pub struct ModAnswer {
     /// rawr keeps the message and delivers it later with [`ModOrder::Submit`].
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub hold: bool,
+    /// The plugin submits the message after the start of the turn that rawr has ordered.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub behind: bool,
     /// Instructions for the summary.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub instructions: Option<String>,
