@@ -7,8 +7,8 @@ import type { CarriedOut, Order } from './messages'
 const RETRIES = 50
 const RETRY_MS = 100
 
-/** What has begun and not ended. */
-export const pending: {
+/** What has begun in this session and not ended. */
+interface Pending {
   /** Messages that rawr has taken and not delivered. */
   held: string[]
   /** What the user typed while a turn of rawr was about to start. It is submitted after the start. */
@@ -21,13 +21,20 @@ export const pending: {
   compacted: Promise<Outcome | undefined>
   /** What the next rawr must not order again. Claude Code writes its transcript with a delay. */
   carriedOut: CarriedOut[]
-} = {
-  held: [],
-  behind: [],
-  compaction: Promise.resolve(),
-  replacement: undefined,
-  compacted: Promise.resolve(undefined),
-  carriedOut: [],
+}
+
+function nothing(): Pending {
+  const [compaction, compacted] = [Promise.resolve(), Promise.resolve(undefined)]
+  return { held: [], behind: [], compaction, replacement: undefined, compacted, carriedOut: [] }
+}
+
+export let pending = nothing()
+
+/** The session ends. Returns the messages of the user that were not delivered. */
+export function forget(): string[] {
+  const { held, behind } = pending
+  pending = nothing()
+  return [...held, ...behind]
 }
 
 export type Work = Exclude<Order, { order: 'listen' | 'give_up' | 'show' | 'toast' }>
@@ -44,6 +51,7 @@ export async function carryOut($: EngineInterface, order: Work): Promise<Outcome
         return {}
       }
       pending.carriedOut = pending.carriedOut.filter((one) => one !== submitted)
+      await release($)
       return { error: drop }
     }
     case 'append':
@@ -81,6 +89,13 @@ export async function deliver($: EngineInterface, text: string): Promise<{ drop?
   return entered
 }
 
+/** Submits what waited for the start of a turn. */
+export async function release($: EngineInterface): Promise<void> {
+  for (const text of pending.behind.splice(0)) {
+    await deliver($, text)
+  }
+}
+
 async function compact($: EngineInterface, order: Work & { order: 'compact' }): Promise<Outcome> {
   const atMs = await $.clock.now()
   const outcome = await tryToCompact($, order)
@@ -92,7 +107,11 @@ async function compact($: EngineInterface, order: Work & { order: 'compact' }): 
 
 /** One of the person, who was quicker, takes its place. */
 async function tryToCompact($: EngineInterface, order: Work & { order: 'compact' }): Promise<Outcome> {
+  const session = pending
   for (let attempt = 0; ; attempt += 1) {
+    if (session !== pending) {
+      return { error: 'the session has ended' }
+    }
     const theirs = await pending.compacted.catch(() => undefined)
     if (theirs !== undefined) {
       return theirs

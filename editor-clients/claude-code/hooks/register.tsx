@@ -5,7 +5,7 @@
 
 import type { EngineInterface, Register } from 'claude-code'
 import type { Answer, Event, Order, Question, Screen } from './messages'
-import { carryOut, deliver, pending } from './orders'
+import { carryOut, deliver, forget, pending, release } from './orders'
 
 /** The running rawr. */
 interface Link {
@@ -107,6 +107,7 @@ async function end($: EngineInterface): Promise<void> {
     for (const text of pending.held) {
       await deliver($, text)
     }
+    await release($)
   }
 }
 
@@ -215,7 +216,7 @@ export const register: Register = (on, options) => {
   })
 
   on('session.end', async ($, e, next) => {
-    const [ended, held] = [link, [...pending.held, ...pending.behind]]
+    const [ended, held] = [link, forget()]
     const goesOn = e.reason === 'clear' || e.reason === 'resume'
     if (goesOn) {
       // rawr then ends by itself, unless it hangs.
@@ -229,9 +230,6 @@ export const register: Register = (on, options) => {
       off = ''
     }
     turn = link = undefined
-    pending.held = []
-    pending.behind = []
-    pending.carriedOut = []
     if (off === undefined) {
       show($, undefined)
     }
@@ -276,7 +274,7 @@ export const register: Register = (on, options) => {
       turn = e.turnId
       pending.compacted = Promise.resolve(undefined)
       post($, { event: 'turn_started', turnId: e.turnId, text: e.text })
-      pending.behind.splice(0).forEach((text) => void deliver($, text))
+      release($).catch(() => undefined)
     } else {
       post($, { event: 'tool_started', callId: e.agentId, tool: AGENT })
     }

@@ -38,6 +38,8 @@ export interface Fake {
   /** What commands of the agent print. */
   stdout: string
   ranTools: number
+  /** Why Claude Code takes no message of the plugin. */
+  drop: string | undefined
   /** What `/compact` does. */
   compactCommand: () => Promise<unknown>
   /** Why compactions do not happen. */
@@ -70,6 +72,7 @@ export function fake(on: On, variables: Record<string, string> = {}): Fake {
     usage: null,
     stdout: 'a long output',
     ranTools: 0,
+    drop: undefined,
     compactCommand: () => Promise.resolve(),
     skip: undefined,
     print: (...orders) => it.printRaw(orders.map((order) => `${JSON.stringify(order)}\n`).join('')),
@@ -145,6 +148,9 @@ function session(on: On): void {
 
 function agent(on: On, it: Fake): void {
   on('prompt.submit', (_, e) => {
+    if (e.origin.kind === 'plugin' && it.drop !== undefined) {
+      return { drop: it.drop }
+    }
     if (e.origin.kind === 'plugin') {
       it.submitted.push({ text: e.text, asUser: e.origin.asUser === true })
     }

@@ -40,6 +40,16 @@ check('a message behind a turn of rawr is submitted after its start', async ($, 
   expect(it.submitted).toEqual([{ text: 'now the docs', asUser: true }])
 })
 
+check('a message behind a turn that does not start is submitted at once', async ($, on) => {
+  const it = fake(on)
+  await open($, it)
+  it.answer = { behind: true }
+  expect(await type($, it, 'now the docs')).toEqual(HELD)
+  it.drop = 'stopped'
+  await it.print({ order: 'submit', id: 1, text: 'the handoff', asUser: false })
+  expect(it.box).toBe('now the docs')
+})
+
 check('after /clear the messages that rawr held are in the input box', async ($, on) => {
   const it = fake(on)
   await open($, it)
