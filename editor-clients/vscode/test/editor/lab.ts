@@ -326,21 +326,14 @@ export class Lab {
     await until(`the end of "${banner}"`, async () => (await toast.count()) === 0);
   }
 
-  /** By its path, because the search for files needs a program that the editor's package does not bring. */
-  async openFile(file: string): Promise<void> {
-    const tab = this.page.locator('.tab.active', { hasText: path.basename(file) });
-    await until(`the tab of ${file}`, async () => {
-      await this.command('File: Open File...');
-      // The dialog writes the folder into its input when it has read it.
-      const input = '.quick-input-widget input';
-      const hasFolder = (selector: string): boolean =>
-        document.querySelector<HTMLInputElement>(selector)?.value.endsWith('/') === true;
-      await succeeds(this.page.waitForFunction(hasFolder, input, { timeout: 3_000 }));
-      await this.page.locator(input).fill(file);
-      await this.page.keyboard.press('Enter');
-      if (await succeeds(tab.waitFor({ timeout: 3_000 }))) return true;
-      await this.page.keyboard.press('Escape');
-      return false;
+  /** In the explorer, because the search for files needs a program that the editor's package does not bring. */
+  async openFile(name: string): Promise<void> {
+    const row = this.page.locator('.explorer-folders-view .monaco-list-row', { hasText: name });
+    const tab = this.page.locator('.tab.active', { hasText: name });
+    await until(`the tab of ${name}`, async () => {
+      if (!(await row.isVisible())) await this.command('File: Focus on Files Explorer');
+      await succeeds(row.dblclick({ timeout: 3_000 }));
+      return succeeds(tab.waitFor({ timeout: 3_000 }));
     });
   }
 

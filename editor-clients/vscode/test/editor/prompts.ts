@@ -76,7 +76,7 @@ export function journeys(editor: string): void {
     for (const folder of [lab.home, lab.folder]) writeFileSync(path.join(folder, 'config.toml'), mistake);
     await lab.command('View: Close All Editors');
     const picks = page.locator('.quick-input-list .monaco-list-row');
-    await lab.openFile(path.join(lab.folder, 'config.toml'));
+    await lab.openFile('config.toml');
     await lab.command('View: Split Editor Right');
     await until('the file of Codex', async () => {
       await lab.command('Rawr: Open the Configuration…');

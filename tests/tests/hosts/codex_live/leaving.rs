@@ -194,6 +194,8 @@ fn the_next_session_stops_an_abandoned_app_server() {
     session.kill_the_owner();
     session.kill_the_shell();
     session.terminal.hang_up();
+    // While Codex's screen ends, its app-server still has a user.
+    wait_until("the end of the screen", || processes(session.id, &["--remote"]).is_empty());
     let mut next = session.fixture.on_a_terminal(&[]);
     leave(&mut next);
     session.nothing_goes_on();
