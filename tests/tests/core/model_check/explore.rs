@@ -22,9 +22,6 @@ pub trait CheckedModel: Sized {
 
     fn start(&self) -> Self::State;
 
-    /// States of one group share work that the model caches, so that they are visited one after the other.
-    fn group(&self, state: &Self::State) -> u64;
-
     /// All possible steps in this state.
     fn steps(&self, state: &Self::State) -> Vec<CheckedStep<Self>>;
 
@@ -145,8 +142,7 @@ pub fn explore<M: CheckedModel>(model: &M, most_states: usize) -> Explored {
 }
 
 impl<M: CheckedModel> Explorer<'_, M> {
-    fn next_layer(&mut self, mut layer: Vec<(StateHash, M::State)>) -> Vec<(StateHash, M::State)> {
-        layer.sort_by_key(|(_, state)| self.model.group(state));
+    fn next_layer(&mut self, layer: Vec<(StateHash, M::State)>) -> Vec<(StateHash, M::State)> {
         let mut next = Vec::new();
         for (here, state) in layer {
             let ending = self.model.ending(&state);
@@ -269,10 +265,6 @@ mod tests {
 
         fn start(&self) -> (u8, u8) {
             (0, 0)
-        }
-
-        fn group(&self, &(a, _): &(u8, u8)) -> u64 {
-            a.into()
         }
 
         fn steps(&self, &(a, b): &(u8, u8)) -> Vec<(CounterStep, Result<(u8, u8), Violation>)> {

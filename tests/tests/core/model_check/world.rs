@@ -35,10 +35,6 @@ impl CheckedModel for Played<'_> {
         self.reopens(state.clone()).unwrap_or(state)
     }
 
-    fn group(&self, state: &ModelState) -> u64 {
-        state.rawr.name()
-    }
-
     fn steps(&self, state: &ModelState) -> Vec<PlayedStep> {
         let mut taken = Vec::new();
         let words = CHOICES.into_iter().map(PendingInput::Word);
