@@ -1,4 +1,4 @@
-// An agent beside the editor, and one window for journeys with an agent each.
+// An agent beside the editor.
 import { type ChildProcess } from 'node:child_process';
 import { until } from './waiting';
 

@@ -4,7 +4,9 @@ use rawr_tests::mock_responses::{ReplyGate, TurnScript};
 use rawr_tests::{Terminal, wait_until};
 use rustix::process::{Pid, Signal, kill_process};
 
-use super::fixture::{AT_ONCE, GOES_ON, HERE, ModFixture, NEXT, TASK, WRITTEN, agent, summary};
+use super::fixture::{
+    AT_ONCE, GOES_ON, HERE, ModFixture, NEXT, TASK, WRITTEN, agent, held_for_the_packet, summary,
+};
 use crate::processes::{kill, processes};
 
 fn rawr(terminal: &Terminal) -> Pid {
@@ -19,21 +21,8 @@ fn claude(terminal: &Terminal) -> Pid {
     processes(terminal.process_id(), &["--plugin-dir"])[0]
 }
 
-fn behind_packet(gate: &ReplyGate) -> TurnScript {
-    agent().behind(":packet_request]", 0, gate)
-}
-
 fn behind_summary(gate: &ReplyGate) -> TurnScript {
     agent().on_compaction([summary().behind(gate)])
-}
-
-/// A message is held, and the packet is being written.
-fn held_for_the_packet(gate: &ReplyGate) -> (ModFixture, Terminal) {
-    let fixture = ModFixture::new(behind_packet(gate));
-    let mut terminal = fixture.proposed();
-    terminal.enter(NEXT, NEXT);
-    fixture.until_asked(":packet_request]");
-    (fixture, terminal)
 }
 
 /// A message is held, and the compaction runs.

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use rawr_tests::claude::{ClaudeHome, binary};
 use rawr_tests::mock_anthropic::AnthropicRequest;
-use rawr_tests::mock_responses::{RequestPurpose, TurnReply, TurnScript, say};
+use rawr_tests::mock_responses::{ReplyGate, RequestPurpose, TurnReply, TurnScript, say};
 use rawr_tests::{MockClaude, Repository, Terminal, rawr, wait_until};
 use serde_json::Value;
 use tempfile::TempDir;
@@ -35,17 +35,18 @@ pub const AT_ONCE: &str = "[rawr_auto_compaction]\npreset = \"spec\"\n";
 pub const BEFORE_THE_NEXT: &str = "[rawr_auto_compaction]\npreset = \"spec\"\n\
     [rawr_auto_compaction.policy.asap]\nrequires_any_boundary = [\"turn_complete\"]\n";
 
+pub const COMMIT: &str =
+    "printf 'parse\\n' > parser.txt && git add -A && git commit -q -m 'Add the parser'";
+
 /// An agent that commits under pressure, writes its packet, and continues.
 pub fn agent() -> TurnScript {
-    let commit =
-        "printf 'parse\\n' > parser.txt && git add -A && git commit -q -m 'Add the parser'";
     TurnScript::default()
         .on("AND-NOW", [say(HERE).input_tokens(24_000)])
         .on(":packet_request]", [say(PACKET).input_tokens(102_000)])
         .on("[rawr:", [say(GOES_ON).input_tokens(20_000)])
         .on(
             "WRITE-PARSER",
-            [shell(commit).input_tokens(100_000), say(WRITTEN).input_tokens(101_000)],
+            [shell(COMMIT).input_tokens(100_000), say(WRITTEN).input_tokens(101_000)],
         )
         .on_compaction([summary()])
 }
@@ -251,6 +252,16 @@ impl ModFixture {
         assert_eq!(said.iter().filter(|text| **text == message).count(), 1, "{said:#?}");
         assert_eq!(said.last(), Some(&message), "{said:#?}");
     }
+}
+
+/// A message is held, and the packet is being written.
+pub fn held_for_the_packet(gate: &ReplyGate) -> (ModFixture, Terminal) {
+    let fixture = ModFixture::new(agent().behind(":packet_request]", 0, gate));
+    let mut terminal = fixture.proposed();
+    terminal.enter(NEXT, NEXT);
+    fixture.until_asked(":packet_request]");
+    terminal.wait_for(&["rawr keeps this message"]);
+    (fixture, terminal)
 }
 
 /// What stands in Claude Code's input box, which lies between two lines.

@@ -1,11 +1,12 @@
 //! What can come between the steps of a sequence: failures, commands that change the conversation, and other clients.
 
 use rawr_tests::mock_responses::{ReplyGate, TurnReply, call, http_error, say};
-use rawr_tests::{Terminal, wait_until};
+use rawr_tests::wait_until;
 use serde_json::json;
 
 use super::fixture::{
-    AT_ONCE, GOES_ON, HERE, ModFixture, NEXT, TASK, WRITTEN, agent, input_box, shell, summary,
+    AT_ONCE, COMMIT, GOES_ON, HERE, ModFixture, NEXT, TASK, WRITTEN, agent, held_for_the_packet,
+    input_box, shell, summary,
 };
 use crate::codex_live::deaths::close;
 use crate::processes::{kill, processes};
@@ -30,16 +31,6 @@ fn a_compaction_fails_with_an_error() {
 #[test]
 fn a_summary_is_empty() {
     a_failed_compaction_delivers_the_message(say("").input_tokens(103_000));
-}
-
-/// A message waits while the packet is written.
-fn held_for_the_packet(gate: &ReplyGate) -> (ModFixture, Terminal) {
-    let fixture = ModFixture::new(agent().behind(":packet_request]", 0, gate));
-    let mut terminal = fixture.proposed();
-    terminal.enter(NEXT, NEXT);
-    fixture.until_asked(":packet_request]");
-    terminal.wait_for(&["rawr keeps this message"]);
-    (fixture, terminal)
 }
 
 #[test]
@@ -125,8 +116,6 @@ fn a_message_with_an_image_passes() {
 #[test]
 fn the_agent_waits_for_its_sub_agents() {
     let gate = ReplyGate::new();
-    let commit =
-        "printf 'parse\\n' > parser.txt && git add -A && git commit -q -m 'Add the parser'";
     let task = json!({
         "description": "look at the lexer",
         "prompt": "SUB-WORK: look at the lexer",
@@ -138,7 +127,7 @@ fn the_agent_waits_for_its_sub_agents() {
         .on_first(
             "WRITE-PARSER",
             [
-                shell(commit).input_tokens(100_000),
+                shell(COMMIT).input_tokens(100_000),
                 call("Agent", task).input_tokens(100_500),
                 say(WRITTEN).input_tokens(101_000),
             ],
