@@ -22,14 +22,14 @@ const all = {
   legalComments: 'eof',
 };
 
-// Most of the code. The extension loads it with the first sidecar, so that activation does not wait for it.
+// Loaded when they are needed, so that activation does not wait for them: what needs a sidecar, and most of the code, its client.
 const CLIENT = 'vscode-languageclient/node';
-const separateClient = {
-  name: 'separate-client',
+const separate = (path, file) => ({
+  name: `separate-${file}`,
   setup(bundle) {
-    bundle.onResolve({ filter: new RegExp(`^${CLIENT}$`) }, () => ({ path: './client.js', external: true }));
+    bundle.onResolve({ filter: new RegExp(`^${path}$`) }, () => ({ path: file, external: true }));
   },
-};
+});
 
 const packaged = {
   ...all,
@@ -41,13 +41,12 @@ const packaged = {
   charset: 'utf8',
 };
 
-const { metafile } = await build({
-  ...packaged,
-  entryPoints: ['src/extension.ts'],
-  plugins: [separateClient],
-});
-const client = await build({ ...packaged, entryPoints: { client: CLIENT }, plugins: [noSemver] });
-const inputs = { ...metafile.inputs, ...client.metafile.inputs };
+const bundles = await Promise.all([
+  build({ ...packaged, entryPoints: ['src/extension.ts'], plugins: [separate('./window', './window.js')] }),
+  build({ ...packaged, entryPoints: ['src/window.ts'], plugins: [separate(CLIENT, './client.js')] }),
+  build({ ...packaged, entryPoints: { client: CLIENT }, plugins: [noSemver] }),
+]);
+const inputs = Object.assign({}, ...bundles.map(({ metafile }) => metafile.inputs));
 writeFileSync('dist/extension.meta.json', JSON.stringify({ inputs }));
 
 if (process.argv.includes('--tests')) {

@@ -16,7 +16,7 @@ import { notices } from './notices.mjs';
 
 const STAGE = path.join('dist', 'package');
 const COPIED = ['package.json', 'package.nls.json', 'package.nls.de.json', 'l10n', 'language', 'media'];
-const BUNDLES = ['extension.js', 'client.js'];
+const BUNDLES = ['extension.js', 'window.js', 'client.js'];
 /** Without the binary. */
 const MOST_BYTES = 200_000;
 const USAGE = 'npm run package [-- [--binary FILE --target PLATFORM] [--out FILE]]';

@@ -1,8 +1,7 @@
 // The exports of the extension.
 import { isDeepStrictEqual } from 'node:util';
 import * as vscode from 'vscode';
-import { type RawrThread, apiThreads } from './model/api';
-import type { Threads } from './model/threads';
+import type { RawrThread } from './model/api';
 
 /** `vscode.extensions.getExtension<RawrApi>('rawr.rawr')?.exports` */
 export interface RawrApi {
@@ -17,8 +16,7 @@ export class Api implements vscode.Disposable {
   private readonly changed = new vscode.EventEmitter<void>();
   private known: readonly RawrThread[] = [];
 
-  refresh(threads: Threads): void {
-    const current = apiThreads(threads);
+  refresh(current: readonly RawrThread[]): void {
     if (isDeepStrictEqual(current, this.known)) return;
     this.known = Object.freeze(current.map((thread) => Object.freeze(thread)));
     this.changed.fire();

@@ -12,6 +12,7 @@ import {
   type Middleware,
   type ServerOptions,
 } from 'vscode-languageclient/node';
+import { SERVED } from '../documents';
 import type { Notifications, Requests } from '../protocol';
 import type { Disposable, Sidecar } from '../sidecar';
 import type { Settings } from '../settings';
@@ -22,12 +23,6 @@ import { showServed } from './showServed';
 import type { Process } from './supervisor';
 
 type ShowDocumentMiddleware = NonNullable<NonNullable<Middleware['window']>['showDocument']>;
-
-/** The documents that may be sent to the sidecar, which ignores those that are not rawr's. */
-const DOCUMENTS = [
-  { scheme: 'file', pattern: '**/{rawr,.rawr}.toml' },
-  { scheme: 'file', pattern: '**/auto-compact/*.md' },
-];
 
 /** Codex's `config.toml` in a folder that may be the home, and in no other, because many programs have such a file. */
 function configDocuments(settings: Settings): DocumentFilter[] {
@@ -67,7 +62,7 @@ const shownHere: ShowDocumentMiddleware = async (params, token, next) => {
 
 function options(settings: Settings, channels: Channels, closed: () => void): LanguageClientOptions {
   return {
-    documentSelector: [...DOCUMENTS, ...configDocuments(settings)],
+    documentSelector: [...SERVED, ...configDocuments(settings)],
     initializationOptions: settings.home === '' ? {} : { home: settings.home },
     outputChannel: channels.log,
     ...(settings.trace ? { traceOutputChannel: channels.trace() } : {}),

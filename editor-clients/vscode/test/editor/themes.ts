@@ -1,7 +1,7 @@
 // The themes of VS Code itself, by the file names of their definitions.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import type { Lab } from './lab';
+import { type Lab, succeeds, until } from './lab';
 
 /** A theme's id, which differs between editors. */
 function themeId(editor: string, file: string): string {
@@ -20,7 +20,7 @@ export function themeSettings(editor: string, file: string): Record<string, unkn
   };
 }
 
-/** Reloads the window with this theme. */
+/** Reloads the window with this theme; again if the editor has fallen back to another, as it may on a busy machine. */
 export async function useTheme(
   lab: Lab,
   editor: string,
@@ -28,5 +28,10 @@ export async function useTheme(
   more: Record<string, unknown> = {},
 ): Promise<void> {
   await lab.changeUserSettings({ ...more, ...themeSettings(editor, file) });
-  await lab.page.locator(`.monaco-workbench[class*="themes-${file}-json"]`).waitFor();
+  const shown = lab.page.locator(`.monaco-workbench[class*="themes-${file}-json"]`);
+  await until(`the theme ${file}`, async () => {
+    if (await succeeds(shown.waitFor({ timeout: 15_000 }))) return true;
+    await lab.reload();
+    return false;
+  });
 }

@@ -1,6 +1,7 @@
 // All tests that need no editor.
 import './demoHome';
 import './draftFolder';
+import './folderWatch';
 import './highlighting';
 import './messages';
 import './package';
