@@ -5,6 +5,7 @@
 use crate::root;
 use rawr_tests::binary::rawr;
 use std::collections::BTreeSet;
+use std::iter;
 use std::path::{Component, Path, PathBuf};
 use std::process::Command;
 
@@ -12,26 +13,20 @@ fn read(path: &str) -> String {
     std::fs::read_to_string(root().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
 }
 
-fn markdown(folder: &Path, found: &mut Vec<PathBuf>) {
-    for entry in std::fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() && path != root().join("docs/book") {
-            markdown(&path, found);
-        } else if path.extension().is_some_and(|extension| extension == "md") {
-            found.push(path);
-        }
-    }
-}
+/// Markdown that is not documentation: prompts, and input of tests.
+const NOT_PAGES: [&str; 3] = ["prompts/", "tests/samples/", "tests/bench/data/"];
 
-/// The pages by their path from the root: the book and the top-level pages.
+/// The pages by their path from the root: the book, the top-level pages, and the README of every folder.
 fn pages() -> Vec<(String, String)> {
-    let mut files = Vec::new();
-    markdown(&root().join("docs"), &mut files);
-    let top = std::fs::read_dir(root()).unwrap().map(|entry| entry.unwrap().path());
-    files.extend(top.filter(|path| path.extension().is_some_and(|extension| extension == "md")));
-    files.sort();
-    let names = files.iter().map(|path| path.strip_prefix(root()).unwrap().display().to_string());
-    names.map(|name| (name.clone(), read(&name))).collect()
+    let files = ["ls-files", "--cached", "--others", "--exclude-standard", "-z", "*.md"];
+    let listed = Command::new("git").arg("-C").arg(root()).args(files).output().unwrap();
+    let listed = String::from_utf8(listed.stdout).unwrap();
+    let is_page = |name: &&str| {
+        name.ends_with("/README.md") || !NOT_PAGES.iter().any(|start| name.starts_with(start))
+    };
+    let names = listed.split_terminator('\0').filter(is_page);
+    let names = names.filter(|name| root().join(name).is_file());
+    names.map(|name| (name.to_owned(), read(name))).collect()
 }
 
 /// The lines outside of fenced code.
@@ -58,20 +53,28 @@ fn between(text: &str, open: &str, close: &str) -> Vec<String> {
     found
 }
 
-/// The anchor of a heading, as GitHub and mdBook generate it.
+/// The anchors of the headings, as GitHub and mdBook generate them: a repeated one gets a number.
 fn anchors(text: &str) -> BTreeSet<String> {
-    let headings = prose(text).filter(|line| line.starts_with('#'));
-    headings
-        .map(|line| {
-            let heading = line.trim_start_matches('#').trim().to_lowercase();
-            let letters = heading.chars().filter_map(|letter| match letter {
-                ' ' => Some('-'),
-                letter if letter.is_alphanumeric() || "-_".contains(letter) => Some(letter),
-                _ => None,
-            });
-            letters.collect()
-        })
-        .collect()
+    let mut anchors = BTreeSet::new();
+    for line in prose(text).filter(|line| line.starts_with('#')) {
+        let heading = line.trim_start_matches('#').trim().to_lowercase();
+        let letters = heading.chars().filter_map(|letter| match letter {
+            ' ' => Some('-'),
+            letter if letter.is_alphanumeric() || "-_".contains(letter) => Some(letter),
+            _ => None,
+        });
+        let anchor: String = letters.collect();
+        let mut names = iter::once(anchor.clone()).chain((1..).map(|n| format!("{anchor}-{n}")));
+        anchors.extend(names.find(|name| !anchors.contains(name)));
+    }
+    anchors
+}
+
+/// What a page links to and shows, in Markdown and HTML, without other sites.
+fn links(text: &str) -> Vec<String> {
+    let places = [("](", ")"), ("src=\"", "\""), ("srcset=\"", "\""), ("href=\"", "\"")];
+    let found = places.into_iter().flat_map(|(open, close)| between(text, open, close));
+    found.filter(|link| !link.contains("://") && !link.starts_with("mailto:")).collect()
 }
 
 /// The path with `..` resolved.
@@ -84,6 +87,13 @@ fn plain(path: &Path) -> PathBuf {
         }
         plain
     })
+}
+
+#[test]
+fn links_and_anchors_are_found() {
+    let page = "# A `b`, c\n[x](y.md#z) ![p](p.svg) <img src=\"q.png\"> [w](https://w)\n```\n[n](n.md)\n```\n# A b c\n## a b c\n";
+    assert_eq!(links(page), ["y.md#z", "p.svg", "q.png"]);
+    assert_eq!(anchors(page), ["a-b-c", "a-b-c-1", "a-b-c-2"].map(str::to_owned).into());
 }
 
 #[test]
@@ -100,10 +110,10 @@ fn every_page_of_the_book_is_in_its_summary_and_exists() {
 fn every_relative_link_resolves() {
     let mut broken = Vec::new();
     let pages = pages();
-    assert!(pages.len() > 20, "the book is missing");
+    assert!(pages.len() > 60, "only {} pages found", pages.len());
     for (page, text) in &pages {
-        for link in between(text, "](", ")").iter().filter(|link| !link.contains("://")) {
-            let (path, anchor) = link.split_once('#').unwrap_or((link, ""));
+        for link in links(text) {
+            let (path, anchor) = link.split_once('#').unwrap_or((&link, ""));
             let target = match path {
                 "" => PathBuf::from(page),
                 path => plain(&Path::new(page).parent().unwrap().join(path)),
