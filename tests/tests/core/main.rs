@@ -22,6 +22,7 @@ mod fuzz_corpus;
 mod layering;
 mod model_check;
 mod properties;
+mod release;
 mod scripts;
 mod suites;
 mod tokens;
