@@ -12,18 +12,19 @@ use tempfile::TempDir;
 const PROGRAM: &str = r#"#!/bin/sh
 call="${0##*/bin/} $*"
 echo "$call" >> "$CALLS"
-case $call in "node -p"*) echo 22 ;; esac
+case $call in "node -p"*) echo 22 ;; uname*) echo "${SYSTEM:-Linux}" ;; esac
 case $call in "$FAILS"*) exit 1 ;; esac
 "#;
 
 /// Installed already, or not relevant for what is run.
-const PROGRAMS: [&str; 14] = [
+const PROGRAMS: [&str; 15] = [
     "cargo", "cc", "chromium", "cmp", "g++", "git", "make", "node", "npm", "nvim", "patchelf",
-    "pip3", "python3", "tmux",
+    "pip3", "python3", "tmux", "uname",
 ];
-const SCRIPTS: [&str; 10] = [
+const SCRIPTS: [&str; 12] = [
     "editor-clients/vscode/test/editor/get-editor.sh",
     "tests/claude/plugin",
+    "tests/docs/run",
     "tests/fleets/run",
     "tests/language-clients/emacs/run",
     "tests/language-clients/helix/run",
@@ -32,10 +33,13 @@ const SCRIPTS: [&str; 10] = [
     "tests/neovim/run",
     "tests/newer",
     "tests/pictures/make",
+    "tests/workflows/run",
 ];
 
-const SUITES: [(&str, &str); 11] = [
+const SUITES: [(&str, &str); 13] = [
     ("cargo nextest run", "tests in Rust"),
+    ("tests/workflows/run", "the workflows"),
+    ("tests/docs/run", "the guide as a book"),
     ("tests/fleets/run", "the queries of the docs"),
     ("tests/pictures/make --check", "the pictures of the docs"),
     ("tests/neovim/run", "the plugin for Neovim"),
@@ -59,6 +63,10 @@ const SUITES: [(&str, &str); 11] = [
 
 /// The calls when those with this prefix fail, the output, and whether it passes.
 fn run(fails: &str) -> (String, String, bool) {
+    run_on("Linux", fails)
+}
+
+fn run_on(system: &str, fails: &str) -> (String, String, bool) {
     let folder = TempDir::new().unwrap();
     let place = |path: &str| {
         let path = folder.path().join(path);
@@ -80,7 +88,8 @@ fn run(fails: &str) -> (String, String, bool) {
     let output = Command::new("bash")
         .arg(script)
         .env_remove("CARGO_TARGET_DIR")
-        .envs([("PATH", path.as_str()), ("CALLS", calls.to_str().unwrap()), ("FAILS", fails)])
+        .envs([("PATH", path.as_str()), ("CALLS", calls.to_str().unwrap())])
+        .envs([("FAILS", fails), ("SYSTEM", system)])
         .output()
         .unwrap();
     let calls = fs::read_to_string(calls).unwrap();
@@ -108,6 +117,19 @@ fn suites_that_pass_are_not_named() {
 }
 
 #[test]
+fn macos_runs_the_suites_that_do_not_need_linux() {
+    let (calls, said, has_passed) = run_on("Darwin", "nothing of this name");
+    assert!(has_passed && said.ends_with("== passed\n"), "{said}");
+    for call in ["cargo nextest run --workspace --exclude rawr-bench", "tests/claude/plugin"] {
+        assert!(calls.contains(call), "{calls}");
+    }
+    assert!(
+        !calls.contains("tests/neovim/run") && said.contains("Neovim: on Linux only"),
+        "{said}"
+    );
+}
+
+#[test]
 fn only_the_journeys_are_retried() {
     for (fails, _) in SUITES {
         let (calls, _, _) = run(fails);
@@ -126,8 +148,14 @@ fn only_the_journeys_are_retried() {
 fn newer(answer: &str) -> String {
     let folder = TempDir::new().unwrap();
     let script = folder.path().join("tests/newer");
-    for pins in ["codex", "claude", "bench/peers/vscode-jsonrpc", "language-clients/node", "neovim"]
-    {
+    for pins in [
+        "codex",
+        "claude",
+        "bench/peers/vscode-jsonrpc",
+        "language-clients/node",
+        "neovim",
+        "workflows",
+    ] {
         let to = folder.path().join("tests").join(pins);
         fs::create_dir_all(&to).unwrap();
         fs::copy(root().join("tests").join(pins).join("package.json"), to.join("package.json"))
