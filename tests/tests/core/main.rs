@@ -1,5 +1,4 @@
-//! Rules of the core, without any host: scripts of conversations, every state of small worlds, random inputs, and the
-//! checks of the repository itself. Most run in this process alone; `conversations`, `crash_walk` and `tokens` start
+//! Rules of the core, without any host: scripts of conversations, random inputs, and the checks of the repository itself. Most run in this process alone; `conversations`, `crash_walk` and `tokens` start
 //! the sidecar.
 //!
 //! Run one topic, or one test of it:
@@ -20,7 +19,6 @@ mod crash_walk;
 mod docs;
 mod fuzz_corpus;
 mod layering;
-mod model_check;
 mod properties;
 mod release;
 mod scripts;

@@ -1,8 +1,8 @@
 //! Machines with deliberate defects: the real one, whose state or input is tampered with. They show that such a defect
 //! would be detected.
 
-use crate::model_check::same::NOW;
-use crate::model_check::worlds::SmallWorld;
+use crate::same::NOW;
+use crate::worlds::SmallWorld;
 use rawr_core::event::Origin;
 use rawr_core::policy::{ConfirmRule, Policy};
 use rawr_core::thread::{Progress, WaitingInput};

@@ -1,10 +1,10 @@
 //! The properties that must always hold, and the history that is needed to check them. The host records what was done
 //! and which messages it received.
 
-use crate::model_check::explore::Violation;
-use crate::model_check::same::NOW;
-use crate::model_check::task::{HostReport, confirms, input_id};
-use crate::model_check::worlds::SmallWorld;
+use crate::explore::Violation;
+use crate::same::NOW;
+use crate::task::{HostReport, confirms, input_id};
+use crate::worlds::SmallWorld;
 use rawr_core::assess::{DecisionGate, DecisionRecord, GateStatus, Question, assess};
 use rawr_core::boundary::Boundary;
 use rawr_core::event::{

@@ -20,6 +20,10 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use worlds::{SmallWorld, worlds};
 
+/// Half of the time goes to small allocations.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// A larger world would make the tests too slow.
 const MOST_STATES: usize = 5_000_000;
 const FEWEST_STATES: usize = 2_000_000;

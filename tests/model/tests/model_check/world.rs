@@ -1,12 +1,12 @@
 //! Everything that can happen in a small world, one step at a time: rawr, a host, the connection between them, a person
 //! with messages, a judge. The properties are checked elsewhere.
 
-use crate::model_check::explore::{CheckedModel, Hashed, PathEnding, Violation};
-use crate::model_check::host::{HostStep, SmallHost};
-use crate::model_check::process::{IDLE, Played, RawrInput, is_idle};
-use crate::model_check::properties::{self, CheckedHistory};
-use crate::model_check::state::{ModelState, ModelStep, PendingInput};
-use crate::model_check::task::input_id;
+use crate::explore::{CheckedModel, Hashed, PathEnding, Violation};
+use crate::host::{HostStep, SmallHost};
+use crate::process::{IDLE, Played, RawrInput, is_idle};
+use crate::properties::{self, CheckedHistory};
+use crate::state::{ModelState, ModelStep, PendingInput};
+use crate::task::input_id;
 use rawr_core::event::{JudgeSource, TurnEnding, UserChoice};
 use rawr_core::units::ThreadId;
 use rawr_core::{Machine, Thread};

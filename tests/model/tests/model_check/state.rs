@@ -1,9 +1,9 @@
 //! The state of a small world, and its steps. Does not implement the steps.
 
-use crate::model_check::host::SmallHost;
-use crate::model_check::properties::CheckedHistory;
-use crate::model_check::same::KnownMachine;
-use crate::model_check::worlds::{Budget, SmallWorld};
+use crate::host::SmallHost;
+use crate::properties::CheckedHistory;
+use crate::same::KnownMachine;
+use crate::worlds::{Budget, SmallWorld};
 use rawr_core::event::UserChoice;
 use std::rc::Rc;
 

@@ -1,6 +1,6 @@
 //! The small worlds as a table: one for each entrance and each kind of host.
 
-use crate::model_check::same;
+use crate::same;
 use rawr_core::boundary::{Boundaries, Boundary};
 use rawr_core::event::{Capabilities, CompactionInitiator};
 use rawr_core::policy::{

@@ -1,11 +1,11 @@
 //! The host of a small world: one turn at a time, every action id performed once, and a queue of reports to rawr that
 //! the world may disturb. Knows nothing of rawr's state.
 
-use crate::model_check::explore::{Hashed, Violation};
-use crate::model_check::task::{
+use crate::explore::{Hashed, Violation};
+use crate::task::{
     BegunAction, HostReport, HostTask, INPUT, ONCE, OWED, ReportKind, TaskKind,
 };
-use crate::model_check::worlds::{Manner, SmallWorld};
+use crate::worlds::{Manner, SmallWorld};
 use rawr_core::boundary::Boundaries;
 use rawr_core::event::{
     ActionProgress, ActionReported, CommitMade, CompactionInitiator, CompactionProgress,

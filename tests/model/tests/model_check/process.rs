@@ -1,13 +1,13 @@
 //! rawr as a process: it handles inputs, writes, syncs and requests actions; it dies, and another process continues
 //! from what was written. The world decides which inputs come when.
 
-use crate::model_check::defects::TestedMachine;
-use crate::model_check::explore::{Hashed, Violation, name};
-use crate::model_check::properties;
-use crate::model_check::same::{KnownMachine, NOW, normalised};
-use crate::model_check::state::ModelState;
-use crate::model_check::task::{HostReport, ReportKind, input_id, input_text};
-use crate::model_check::worlds::{SmallWorld, WINDOW};
+use crate::defects::TestedMachine;
+use crate::explore::{Hashed, Violation, name};
+use crate::properties;
+use crate::same::{KnownMachine, NOW, normalised};
+use crate::state::ModelState;
+use crate::task::{HostReport, ReportKind, input_id, input_text};
+use crate::worlds::{SmallWorld, WINDOW};
 use rawr_core::event::{HostInfo, JudgeSource, ThreadOpened, ThreadPhase, UserChoice};
 use rawr_core::machine::{Response, UserInputKind, must_be_durable};
 use rawr_core::policy::JudgeBackend;

@@ -1,7 +1,7 @@
 //! When two threads count as the same state: counters, history and display data are ignored, so that a small world has
 //! few states. Everything else is kept, so that a new field of a thread can only add states.
 
-use crate::model_check::explore::Hashed;
+use crate::explore::Hashed;
 use rawr_core::Machine;
 use rawr_core::event::GuardEnd;
 use rawr_core::policy::{JudgeBackend, Policy};

@@ -1,6 +1,6 @@
 //! What rawr requests of the host of a small world, without texts, and the host's reports.
 
-use crate::model_check::explore::Violation;
+use crate::explore::Violation;
 use rawr_core::event::{
     ActionProgress, ActionReported, Event, HostAction, JudgmentAnswered, MessagePurpose,
     MessageRole,
