@@ -20,18 +20,16 @@ export function themeSettings(editor: string, file: string): Record<string, unkn
   };
 }
 
-/** Reloads the window with this theme; again if the editor has fallen back to another, as it may on a busy machine. */
+/** Reloads the window with this theme; again if another is shown, as it may be on a busy machine. */
 export async function useTheme(
   lab: Lab,
   editor: string,
   file: string,
   more: Record<string, unknown> = {},
 ): Promise<void> {
-  await lab.changeUserSettings({ ...more, ...themeSettings(editor, file) });
   const shown = lab.page.locator(`.monaco-workbench[class*="themes-${file}-json"]`);
   await until(`the theme ${file}`, async () => {
-    if (await succeeds(shown.waitFor({ timeout: 15_000 }))) return true;
-    await lab.reload();
-    return false;
+    await lab.changeUserSettings({ ...more, ...themeSettings(editor, file) });
+    return succeeds(shown.waitFor({ timeout: 20_000 }));
   });
 }
