@@ -296,6 +296,7 @@ fn ordinary_text_and_code_are_kept() {
         "\"password\": \"Password\", \"secret\": \"my-secret-name\", \"token\": \"identifier\"",
         "password: 'Password:'",
         "password: null, secret: true, token: None",
+        "\"@inquirer/password\": \"^4.0.23\", password-prompt = \"1.1.2\", csrf-token@v2.0.0-beta.3",
         "secret: /run/secrets/db_password1",
         "monkey = abcdef123456789012345678",
         "sk-learn and sk-loading-spinner-container, task-sk-1",

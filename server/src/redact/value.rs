@@ -163,7 +163,7 @@ pub(super) fn is_secret(value: &[u8], named: SecretOrigin) -> bool {
         || value.starts_with(b"<")
         || value.starts_with(b"{")
         || [&b"${"[..], b"{{", b"...", b"***", b"://"].iter().any(|part| holds(part));
-    if is_redacted || stands_for_one || is_path(value) {
+    if is_redacted || stands_for_one || is_path(value) || is_version(value) {
         return false;
     }
     match named {
@@ -186,6 +186,17 @@ fn is_path(value: &[u8]) -> bool {
     };
     let folder = rest.split(|byte| *byte == b'/').next().unwrap_or_default();
     folder.len() <= SHORT || is_wordy(folder)
+}
+
+/// `"@inquirer/password": "^4.0.23"`: a package may have such a name.
+fn is_version(value: &[u8]) -> bool {
+    let start = value.iter().position(u8::is_ascii_digit).unwrap_or(value.len());
+    let sign = [&b""[..], b"^", b"~", b"=", b">=", b"<", b"v"].contains(&&value[..start]);
+    let mut parts = value[start..].splitn(3, |byte| *byte == b'.');
+    let is_number = |part: &[u8]| !part.is_empty() && part.iter().all(u8::is_ascii_digit);
+    sign && parts.next().is_some_and(is_number)
+        && parts.next().is_some_and(is_number)
+        && parts.next().is_some_and(|patch| patch.first().is_some_and(u8::is_ascii_digit))
 }
 
 /// `Password:` and `password?` are labels of a form.
