@@ -20,22 +20,25 @@ pub(crate) fn on_each<I: Sync, R: Send>(
     let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let results = Mutex::new(Vec::new());
     let workers = thread::available_parallelism().map_or(1, usize::from).min(items.len());
-    thread::scope(|scope| {
-        for _ in 0..workers {
-            scope.spawn(|| {
-                while !stop.load(Ordering::Relaxed)
-                    && let Some(item) = items.get(next.fetch_add(1, Ordering::Relaxed))
-                {
-                    let result = catch_unwind(AssertUnwindSafe(|| work(item)));
-                    let result = result.unwrap_or_else(|_| instead(item));
-                    // Nothing panics while it holds the lock.
-                    if let Ok(mut results) = results.lock() {
-                        results.push(result);
-                    }
-                    progress(done.fetch_add(1, Ordering::Relaxed) + 1, items.len());
-                }
-            });
+    let work_on = || {
+        while !stop.load(Ordering::Relaxed)
+            && let Some(item) = items.get(next.fetch_add(1, Ordering::Relaxed))
+        {
+            let result = catch_unwind(AssertUnwindSafe(|| work(item)));
+            let result = result.unwrap_or_else(|_| instead(item));
+            // Nothing panics while it holds the lock.
+            if let Ok(mut results) = results.lock() {
+                results.push(result);
+            }
+            progress(done.fetch_add(1, Ordering::Relaxed) + 1, items.len());
         }
+    };
+    thread::scope(|scope| {
+        // This thread is one of them.
+        for _ in 1..workers {
+            scope.spawn(work_on);
+        }
+        work_on();
     });
     results.into_inner().unwrap_or_default()
 }

@@ -96,17 +96,17 @@ impl ThreadRegistry {
             Some(id) => vec![id.clone()],
             None => self.store.newest(NEWEST)?,
         };
-        // All threads are read in parallel.
+        // All threads are read in parallel, and mostly in this order.
         let mut reads = None;
         for id in ids {
             match self.summary_of_watched(&id, &filter, now) {
                 Ok(summary) => summaries.extend(summary),
-                Err(busy @ RegistryError::Busy(_)) => reads = Some(busy),
+                Err(RegistryError::Busy(id)) => reads = Some(id),
                 Err(error) => tracing::warn!(thread = %id, %error, "left out of the watch"),
             }
         }
         summaries.sort_by_key(|summary| std::cmp::Reverse(summary.updated_at));
-        reads.map_or(Ok(summaries), Err)
+        reads.map_or(Ok(summaries), |last| Err(self.wait_only_for(&last)))
     }
 
     fn summary_of_watched(

@@ -2,6 +2,7 @@
 //! scratch files.
 
 use super::{OpenThread, RegistryError, RegistryNotice, ThreadRegistry};
+use crate::parallel::on_each;
 use crate::problem::FileStamp;
 use crate::query::{ThreadOverview, overview};
 use crate::recall::RecallSource;
@@ -12,6 +13,7 @@ use rawr_core::policy::Policy;
 use rawr_core::units::{ThreadId, Timestamp};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 
 /// How many threads are read for a value that the newest one does not have.
 const MOST_READ: usize = 5;
@@ -20,6 +22,14 @@ const MOST_READ: usize = 5;
 #[derive(Debug, Default)]
 pub(super) struct NewestThreads {
     known: HashMap<ThreadId, (Option<FileStamp>, Box<Thread>)>,
+}
+
+/// What is read of a thread for a list.
+enum Listed {
+    Open(Box<ThreadOverview>),
+    /// With its owner.
+    AtRest(Box<Thread>, Option<String>),
+    Unreadable,
 }
 
 impl OpenThread {
@@ -55,27 +65,42 @@ impl ThreadRegistry {
         let open: HashMap<_, _> =
             self.threads.iter().map(|(id, open)| (id.clone(), known(open))).collect();
         move || {
-            // Many threads share their policy.
-            let (mut overviews, mut policies) = (Vec::new(), HashMap::new());
-            for id in store.thread_ids()? {
-                let owner = store.owner(&id);
-                if let Some((known, false)) = open.get(&id) {
-                    overviews.push(ThreadOverview { owner, ..known.clone() });
-                    continue;
+            let read = |id: &ThreadId| {
+                let owner = store.owner(id);
+                if let Some((known, false)) = open.get(id) {
+                    return Listed::Open(Box::new(ThreadOverview { owner, ..known.clone() }));
                 }
-                match store.glance(&id) {
-                    Ok(thread) => {
-                        let policy = policies
-                            .entry(ConfigScope::recorded(&thread))
-                            .or_insert_with_key(|scope| reader.read(scope).0.policy);
-                        let open = open.get(&id).is_some_and(|(known, _)| known.open);
-                        let seen = overview(&thread, policy, now);
-                        overviews.push(ThreadOverview { owner, open, ..seen });
+                match store.glance(id) {
+                    Ok(thread) => Listed::AtRest(Box::new(thread), owner),
+                    Err(error) => {
+                        tracing::warn!(thread = %id, %error, "left out of the list");
+                        Listed::Unreadable
                     }
-                    Err(error) => tracing::warn!(thread = %id, %error, "left out of the list"),
                 }
-            }
-            overviews.sort_by_key(|overview| std::cmp::Reverse(overview.updated_at));
+            };
+            let (to_the_end, unseen) = (AtomicBool::new(false), |_, _| ());
+            let ids = store.thread_ids()?;
+            let listed = on_each(&ids, &to_the_end, &unseen, read, |_| Listed::Unreadable);
+            // Many threads share their policy.
+            let mut policies = HashMap::new();
+            let mut overview_of = |thread: &Thread, owner| {
+                let policy = policies
+                    .entry(ConfigScope::recorded(thread))
+                    .or_insert_with_key(|scope| reader.read(scope).0.policy);
+                let open = open.get(&thread.id).is_some_and(|(known, _)| known.open);
+                ThreadOverview { owner, open, ..overview(thread, policy, now) }
+            };
+            let mut overviews: Vec<_> = listed
+                .into_iter()
+                .filter_map(|listed| match listed {
+                    Listed::Open(overview) => Some(*overview),
+                    Listed::AtRest(thread, owner) => Some(overview_of(&thread, owner)),
+                    Listed::Unreadable => None,
+                })
+                .collect();
+            overviews.sort_by(|one, other| {
+                (other.updated_at, &one.thread).cmp(&(one.updated_at, &other.thread))
+            });
             Ok(overviews)
         }
     }

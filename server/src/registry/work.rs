@@ -121,6 +121,12 @@ impl ThreadRegistry {
         RegistryError::Busy(id.clone())
     }
 
+    /// Of all threads that this request needs, waits for this one: repeating it after each of them would be costly.
+    pub(super) fn wait_only_for(&mut self, id: &ThreadId) -> RegistryError {
+        self.work.waits_for.clear();
+        self.wait_for(id)
+    }
+
     /// Hands a thread that is not open yet to a worker.
     pub(super) fn hand_over(&mut self, id: &ThreadId, task: WorkerTask) -> RegistryError {
         if self.work.opening.insert(id.clone()) {

@@ -149,6 +149,7 @@ const ARROWS: [(&str, &[&str]); 32] = [
             "jobs",
             "judge",
             "notes",
+            "parallel",
             "problem",
             "prompts",
             "query",

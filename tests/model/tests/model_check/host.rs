@@ -2,9 +2,7 @@
 //! the world may disturb. Knows nothing of rawr's state.
 
 use crate::explore::{Hashed, Violation};
-use crate::task::{
-    BegunAction, HostReport, HostTask, INPUT, ONCE, OWED, ReportKind, TaskKind,
-};
+use crate::task::{BegunAction, HostReport, HostTask, INPUT, ONCE, OWED, ReportKind, TaskKind};
 use crate::worlds::{Manner, SmallWorld};
 use rawr_core::boundary::Boundaries;
 use rawr_core::event::{
