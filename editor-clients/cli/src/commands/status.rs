@@ -63,7 +63,8 @@ fn list(threads: &[ThreadSummary], lists_all: bool) -> Vec<String> {
     let most = if lists_all { usize::MAX } else { STOPPED };
     let (width, now) = (render::terminal_columns().unwrap_or(usize::MAX), local_now());
     let shown: Vec<_> = running.into_iter().chain(stopped.iter().take(most).copied()).collect();
-    let lines = shown.iter().zip(render::handles(&shown));
+    let ids: Vec<_> = shown.iter().map(|thread| thread.thread_id.as_str()).collect();
+    let lines = shown.iter().zip(render::handles(&ids, &ids));
     let mut lines: Vec<_> =
         lines.map(|(thread, name)| render::thread_line(thread, name, width, &now)).collect();
     let rest = stopped.len().saturating_sub(most);

@@ -19,24 +19,24 @@ pub fn handle(thread_id: &str) -> &str {
     let count = thread_id.chars().count();
     let skipped = if count > LONG { count - LETTERS } else { 0 };
     let from = thread_id.char_indices().nth(skipped).map_or(0, |(at, _)| at);
-    &thread_id[from..]
+    // What begins with a dash would be an option on the command line.
+    let mut starts = (0..=from).rev().filter(|at| thread_id.is_char_boundary(*at));
+    starts.find(|at| !thread_id[*at..].starts_with('-')).map_or(thread_id, |at| &thread_id[at..])
 }
 
-/// The handles of these threads, each long enough to name one of them.
-pub fn handles<'t>(threads: &[&'t ThreadSummary]) -> Vec<&'t str> {
+/// The handles of the threads in `shown`, each long enough to name one of `all`.
+pub fn handles<'t>(shown: &[&'t str], all: &[&str]) -> Vec<&'t str> {
     let is_clear = |name: &str| {
-        let names = |thread: &&&ThreadSummary| {
-            thread.thread_id.starts_with(name) || thread.thread_id.ends_with(name)
-        };
-        threads.iter().filter(names).count() == 1
+        all.iter().filter(|id| id.starts_with(name) || id.ends_with(name)).count() == 1
     };
-    let of = |thread: &&'t ThreadSummary| {
-        let id = thread.thread_id.as_str();
+    let of = |id: &&'t str| {
         let first = id.len() - handle(id).len();
         let mut starts = (0..=first).rev().filter(|at| id.is_char_boundary(*at));
-        starts.find(|at| is_clear(&id[*at..])).map_or(id, |at| &id[at..])
+        starts
+            .find(|at| is_clear(&id[*at..]) && !id[*at..].starts_with('-'))
+            .map_or(*id, |at| &id[at..])
     };
-    threads.iter().map(of).collect()
+    shown.iter().map(of).collect()
 }
 
 /// The handle and the title.
@@ -341,6 +341,14 @@ mod tests {
         let now = LocalNow { ms: 90_000, zone: jiff::tz::TimeZone::UTC };
         let shown = status(&thread, last.as_ref(), &now).join("\n");
         expected.assert_eq(&(anstream::adapter::strip_str(&shown).to_string() + "\n"));
+    }
+
+    #[test]
+    fn a_short_name_names_one_thread_and_is_no_option() {
+        let all = ["019a-5420-94ace", "019b-5421-04ace", "demo-18ac-8a5", "short"];
+        assert_eq!(handles(&all, &all), ["94ace", "04ace", "c-8a5", "short"]);
+        assert_eq!(handles(&all[2..], &all), ["c-8a5", "short"]);
+        assert_eq!(all.map(handle), ["4ace", "4ace", "c-8a5", "short"]);
     }
 
     #[test]
