@@ -226,6 +226,11 @@ impl Store {
         glance::glance(&self.disk, &self.folder(thread), thread)
     }
 
+    /// How the thread's first message begins, by the same reading. `None` also if the thread cannot be read.
+    pub fn title(&self, thread: &str) -> Option<String> {
+        self.glance(&ThreadId::new(thread)).ok()?.known.title()
+    }
+
     /// Opens or creates a thread's log and replays it. An archived thread is moved back.
     pub fn open(&self, thread: &ThreadId) -> Result<(ThreadLog, (Thread, Replay)), StoreError> {
         let mut state = Thread::new(thread.clone());

@@ -29,7 +29,7 @@ pub use self::files::{
     PromptsCommand, PromptsDiffArgs, PromptsEditArgs, PromptsListArgs, PromptsRenderArgs,
     PromptsResetArgs,
 };
-pub use self::help::{command, for_completion};
+pub use self::help::{command, visible_command};
 pub use self::hooks::{HookArgs, HookHost, HooksArgs, HooksCommand, HooksInstallArgs};
 pub use self::label::LabelArgs;
 pub use self::replay::ReplayArgs;
@@ -155,7 +155,8 @@ pub enum CliCommand {
 }
 
 const COMPLETIONS_HELP: &str = "\
-Save the script where your shell looks for completions, then start a new shell:
+Save the script where your shell looks for completions, then start a new shell. It asks rawr at each TAB, so it stays valid
+when rawr is updated:
   rawr completions bash > ~/.local/share/bash-completion/completions/rawr
   rawr completions zsh > \"${fpath[1]}/_rawr\"
   rawr completions fish > ~/.config/fish/completions/rawr.fish

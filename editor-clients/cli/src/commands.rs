@@ -7,6 +7,7 @@ mod claude_mod;
 mod codex;
 mod common;
 mod compact;
+mod complete;
 mod config;
 mod demo;
 mod detach;
@@ -53,6 +54,9 @@ use rawr_host::text::sanitize_terminal;
 
 /// Runs the program.
 pub fn main() -> ExitCode {
+    if let Some(answered) = complete::answer() {
+        return answered;
+    }
     let (cli, command) = match parsed() {
         Ok(parsed) => parsed,
         Err(error) => return not_understood(&error),
@@ -99,7 +103,7 @@ pub fn main() -> ExitCode {
         CliCommand::Test(args) => return test::run(&common, &args),
         CliCommand::Prompts(args) => on_runtime(prompts::run(&common, args)),
         CliCommand::Init(args) => init::run(&common, &args),
-        CliCommand::Completions { shell } => completions(shell),
+        CliCommand::Completions { shell } => complete::script(shell),
     };
     done.unwrap_or_else(|error| {
         if is_broken_pipe(&error) {
@@ -153,11 +157,4 @@ fn on_runtime(work: impl Future<Output = anyhow::Result<ExitCode>>) -> anyhow::R
     // No remaining task is worth waiting for.
     runtime.shutdown_background();
     done
-}
-
-fn completions(shell: clap_complete::Shell) -> anyhow::Result<ExitCode> {
-    let mut script = Vec::new();
-    clap_complete::generate(shell, &mut args::for_completion(), "rawr", &mut script);
-    io::stdout().write_all(&script)?;
-    Ok(ExitCode::SUCCESS)
 }

@@ -8,4 +8,5 @@ mod args;
 mod commands;
 mod render;
 
+pub use args::visible_command;
 pub use commands::main;

@@ -365,7 +365,7 @@ fn core_modules_use_only_what_the_list_allows() {
 
 /// What the commands use of the server crate without a sidecar, by file: they read, check and print user files and
 /// stored threads, and `rawr serve` runs the sidecar. A new use is a new line here.
-const OF_THE_SERVER: [(&str, &[&str]); 27] = [
+const OF_THE_SERVER: [(&str, &[&str]); 28] = [
     ("args/sessions.rs", &["config", "replay"]),
     ("args/since.rs", &["replay"]),
     ("args/tune.rs", &["tune"]),
@@ -383,6 +383,7 @@ const OF_THE_SERVER: [(&str, &[&str]); 27] = [
     ("commands/common.rs", &["config", "store"]),
     ("commands/attach/log.rs", &["redact"]),
     ("commands/codex/profile.rs", &["redact"]),
+    ("commands/complete.rs", &["capsule", "config", "store"]),
     ("commands/config.rs", &["config", "problem"]),
     ("commands/doctor.rs", &["config", "problem"]),
     ("commands/init.rs", &["config", "prompts"]),

@@ -1,10 +1,10 @@
-//! Groups the commands in `rawr --help`, and removes the hidden ones from completion scripts.
+//! Groups the commands in `rawr --help`, and removes the hidden ones for completion and for the manual.
 
 use std::fmt::Write as _;
 
 use clap::{Command, CommandFactory};
 
-use super::Cli;
+use super::{Cli, EXAMPLES};
 
 /// Every visible command, grouped by purpose.
 const GROUPS: [(&str, &[&str]); 7] = [
@@ -38,12 +38,14 @@ pub fn command() -> Command {
 }
 
 /// The command line without hidden commands, which only other programs call.
-pub fn for_completion() -> Command {
+pub fn visible_command() -> Command {
     let whole = Cli::command();
     let visible = whole.get_subcommands().filter(|command| !command.is_hide_set()).cloned();
     Command::new("rawr")
         .version(env!("CARGO_PKG_VERSION"))
         .propagate_version(true)
+        .about(whole.get_about().cloned().unwrap_or_default())
+        .after_help(EXAMPLES)
         .args(whole.get_arguments().cloned())
         .subcommands(visible)
 }

@@ -1,21 +1,8 @@
-//! `--help`, `--version` and completions.
+//! `--help` and `--version`.
 
 use expect_test::{Expect, expect};
 
 use super::{CommandFixture, err, out};
-
-#[test]
-fn completions_exist_for_every_shell() {
-    for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
-        let script = out(&CommandFixture::new().run(&["completions", shell]));
-        assert!(script.contains("doctor"), "{shell}");
-        for hidden in ["relay", "Own the app-server", "Answer an agent"] {
-            assert!(!script.contains(hidden), "{shell}: {hidden}");
-        }
-    }
-    let help = out(&CommandFixture::new().run(&["completions", "--help"]));
-    assert!(help.contains("bash-completion/completions/rawr"), "{help}");
-}
 
 #[test]
 fn every_command_has_help_and_a_version() {
