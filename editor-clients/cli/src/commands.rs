@@ -44,6 +44,7 @@ use std::ffi::OsString;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
+use clap::error::{ContextKind, ContextValue};
 use clap::{CommandFactory, FromArgMatches};
 use rawr_server::ServeOptions;
 
@@ -59,7 +60,7 @@ pub fn main() -> ExitCode {
     }
     let (cli, command) = match parsed() {
         Ok(parsed) => parsed,
-        Err(error) => return not_understood(&error),
+        Err(error) => return not_understood(&about_updates(error)),
     };
     let common = CommonOptions { command, home: cli.home, is_verbose: cli.verbose };
     // A hook's stderr is shown in the agent, a relay has none, and the sidecar configures its own log.
@@ -136,6 +137,21 @@ fn not_understood(error: &clap::Error) -> ExitCode {
     }
     error.exit()
 }
+
+/// Says who updates rawr, to those who know the command of other programs.
+fn about_updates(error: clap::Error) -> clap::Error {
+    const TEXT: &str =
+        "rawr does not update itself: use what installed it, such as cargo or your package manager";
+    match error.get(ContextKind::InvalidSubcommand) {
+        Some(ContextValue::String(name)) if UPDATES.contains(&name.as_str()) => {
+            args::command().error(error.kind(), TEXT)
+        }
+        _ => error,
+    }
+}
+
+/// Commands with which other programs update themselves.
+const UPDATES: [&str; 3] = ["update", "upgrade", "self-update"];
 
 /// Whether these are the arguments of an installed hook: `[--home DIR] hook EVENT --host HOST`.
 fn is_installed_hook(words: &[OsString]) -> bool {

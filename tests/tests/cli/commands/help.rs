@@ -7,9 +7,19 @@ use super::{CommandFixture, err, out};
 #[test]
 fn every_command_has_help_and_a_version() {
     let fixture = CommandFixture::new();
-    let (help, asked) = (fixture.run(&["help", "status"]), fixture.run(&["status", "--help"]));
-    assert!(help.status.success(), "{}", err(&help));
-    assert_eq!(out(&help), out(&asked));
+    let whole = out(&fixture.run(&["help"]));
+    assert_eq!(whole, out(&fixture.run(&["--help"])));
+    // The commands are the lines with two blanks in front, up to the options.
+    let commands = whole.split("\nOptions:").next().unwrap();
+    let commands = commands.lines().filter_map(|line| line.strip_prefix("  ")?.split(' ').next());
+    let commands: Vec<_> = commands.collect();
+    assert!(commands.len() > 20, "{commands:?}");
+    let nested = [&["config", "show"][..], &["hooks", "install"], &["state", "export"]];
+    for command in commands.iter().map(std::slice::from_ref).chain(nested) {
+        let help = fixture.run(&[&["help"], command].concat());
+        assert!(help.status.success(), "{command:?}: {}", err(&help));
+        assert_eq!(out(&help), out(&fixture.run(&[command, &["--help"]].concat())), "{command:?}");
+    }
     for command in [&["status", "--version"][..], &["prompts", "list", "-V"]] {
         let output = fixture.run(command);
         assert!(output.status.success(), "{}", err(&output));
@@ -193,4 +203,17 @@ fn the_help_starts_with_examples() {
             output closed the pipe.
         "#]],
     );
+}
+
+#[test]
+fn an_update_is_for_what_installed_rawr() {
+    for name in ["update", "upgrade", "self-update"] {
+        let output = CommandFixture::new().run(&[name]);
+        assert_eq!(output.status.code(), Some(2), "{name}");
+        assert!(
+            err(&output).starts_with("error: rawr does not update itself: use what installed it")
+        );
+    }
+    let other = CommandFixture::new().run(&["statu"]);
+    assert!(err(&other).contains("similar subcommands exist"), "{}", err(&other));
 }
