@@ -404,9 +404,13 @@ pub enum PresetName {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Example:\n  rawr doctor --json | jq 'select(.status != \"ok\")'\n\nExit code 1 if a check failed; warnings do not count."
+    after_help = "Examples:\n  rawr doctor --json | jq 'select(.status != \"ok\")'\n  rawr doctor --report           read it, then paste it into an issue\n\nExit code 1 if a check failed; warnings do not count."
 )]
 pub struct DoctorArgs {
+    /// Print one text for an issue, in Markdown, without secrets, names in paths, and words of conversations
+    #[arg(long)]
+    pub report: bool,
+
     #[command(flatten)]
     pub output: OutputArgs,
 

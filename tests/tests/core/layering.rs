@@ -365,7 +365,7 @@ fn core_modules_use_only_what_the_list_allows() {
 
 /// What the commands use of the server crate without a sidecar, by file: they read, check and print user files and
 /// stored threads, and `rawr serve` runs the sidecar. A new use is a new line here.
-const OF_THE_SERVER: [(&str, &[&str]); 28] = [
+const OF_THE_SERVER: [(&str, &[&str]); 29] = [
     ("args/sessions.rs", &["config", "replay"]),
     ("args/since.rs", &["replay"]),
     ("args/tune.rs", &["tune"]),
@@ -386,6 +386,7 @@ const OF_THE_SERVER: [(&str, &[&str]); 28] = [
     ("commands/complete.rs", &["capsule", "config", "store"]),
     ("commands/config.rs", &["config", "problem"]),
     ("commands/doctor.rs", &["config", "problem"]),
+    ("commands/doctor/report.rs", &["config", "prompts", "redact", "stats", "store"]),
     ("commands/init.rs", &["config", "prompts"]),
     ("commands/prompts.rs", &["problem", "prompts"]),
     ("commands/state.rs", &["config", "store"]),

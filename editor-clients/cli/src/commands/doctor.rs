@@ -2,6 +2,7 @@
 
 mod claude;
 mod plugin;
+mod report;
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -13,8 +14,9 @@ use rawr_server::problem::{FileProblem, ProblemSeverity, RenderMode};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::common::CommonOptions;
-use super::user_files::{UserFiles, show};
+use self::report::{DoctorFindings, IssueReport};
+use super::common::{CommonOptions, print_json};
+use super::user_files::{PromptFile, UserFiles, show};
 use crate::args::DoctorArgs;
 use crate::render::{BAD, DIM, GOOD, WARN, causes, terminal_columns, wrapped};
 use rawr_host::host::HostError;
@@ -27,12 +29,17 @@ use rawr_host::text::sanitize_terminal;
 
 pub(super) async fn run(common: &CommonOptions, args: DoctorArgs) -> anyhow::Result<ExitCode> {
     let home = common.home()?;
-    let mut report = DoctorReport { as_json: args.output.json, failed: false };
-    report.tell(&home_check(&home.dir))?;
-    let (config, written, prompts) = files(&home);
-    report.tell(&written)?;
-    report.tell(&prompts)?;
-    report.tell(&sidecar(common).await)?;
+    let output = match (args.report, args.output.json) {
+        (true, _) => CheckOutput::Kept,
+        (false, true) => CheckOutput::Json,
+        (false, false) => CheckOutput::Text,
+    };
+    let mut checks = DoctorChecks { output, done: Vec::new() };
+    checks.add(home_check(&home.dir))?;
+    let CheckedFiles { config, written, prompts, edited_prompts } = files(&home);
+    checks.add(written)?;
+    checks.add(prompts)?;
+    checks.add(sidecar(common).await)?;
     let is_missing = |error| matches!(error, HostError::CodexNotFound | HostError::ClaudeNotFound);
     // A missing agent is fine if another is installed.
     let missing = match find_codex(args.codex.as_deref()).is_err_and(is_missing)
@@ -41,15 +48,33 @@ pub(super) async fn run(common: &CommonOptions, args: DoctorArgs) -> anyhow::Res
         true => CheckStatus::Warn,
         false => CheckStatus::Absent,
     };
-    let (checks, codex) = codex(args.codex.as_deref(), &config, missing).await;
-    for check in &checks {
-        report.tell(check)?;
+    let (found, codex) = codex(args.codex.as_deref(), &config, missing).await;
+    for check in found {
+        checks.add(check)?;
     }
     let (check, claude) = claude::claude(args.claude.as_deref(), missing).await;
-    report.tell(&check)?;
-    report.tell(&plugin::plugin(claude.as_deref()).await)?;
-    report.tell(&claude::hooks(codex.and_then(|codex| codex.hooks).as_deref()).await)?;
-    Ok(ExitCode::from(u8::from(report.failed)))
+    checks.add(check)?;
+    checks.add(plugin::plugin(claude.as_deref()).await)?;
+    let hooks = codex.as_ref().and_then(|codex| codex.hooks.as_deref());
+    checks.add(claude::hooks(hooks).await)?;
+    if args.report {
+        let findings = DoctorFindings {
+            home: &home,
+            config: &config,
+            edited_prompts,
+            codex: codex.map(|codex| codex.version),
+            claude,
+            checks: &checks.done,
+        };
+        let report = IssueReport::of(findings).await;
+        let mut out = io::stdout().lock();
+        match args.output.json {
+            true => print_json(&mut out, &report)?,
+            false => report.print(&mut out)?,
+        }
+    }
+    let failed = checks.done.iter().any(|check| check.status == CheckStatus::Fail);
+    Ok(ExitCode::from(u8::from(failed)))
 }
 
 /// The result of one check.
@@ -102,29 +127,44 @@ const INDENT: usize = 13;
 /// On a narrower terminal lines break outside of words.
 const NARROWEST: usize = 20;
 
-struct DoctorReport {
-    as_json: bool,
-    failed: bool,
+/// When checks are printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum CheckOutput {
+    Text,
+    Json,
+    /// Later, as a part of a report.
+    Kept,
 }
 
-impl DoctorReport {
-    fn tell(&mut self, check: &DoctorCheck) -> io::Result<()> {
-        self.failed |= check.status == CheckStatus::Fail;
-        if self.as_json {
-            #[derive(Serialize)]
-            struct DoctorLine<'l> {
-                event: &'static str,
-                #[serde(flatten)]
-                check: &'l DoctorCheck,
+struct DoctorChecks {
+    output: CheckOutput,
+    done: Vec<DoctorCheck>,
+}
+
+impl DoctorChecks {
+    fn add(&mut self, check: DoctorCheck) -> io::Result<()> {
+        match self.output {
+            CheckOutput::Text => {
+                let mut out = anstream::stdout().lock();
+                let lines = check_lines(&check, terminal_columns().unwrap_or(usize::MAX));
+                lines.iter().try_for_each(|line| writeln!(out, "{line}"))?;
             }
-            let mut line = serde_json::to_string(&DoctorLine { event: "check", check })?;
-            line.push('\n');
-            return io::stdout().write_all(line.as_bytes());
+            CheckOutput::Json => {
+                #[derive(Serialize)]
+                struct DoctorLine<'l> {
+                    event: &'static str,
+                    #[serde(flatten)]
+                    check: &'l DoctorCheck,
+                }
+                let mut line =
+                    serde_json::to_string(&DoctorLine { event: "check", check: &check })?;
+                line.push('\n');
+                io::stdout().write_all(line.as_bytes())?;
+            }
+            CheckOutput::Kept => {}
         }
-        let mut out = anstream::stdout().lock();
-        check_lines(check, terminal_columns().unwrap_or(usize::MAX))
-            .iter()
-            .try_for_each(|line| writeln!(out, "{line}"))
+        self.done.push(check);
+        Ok(())
     }
 }
 
@@ -190,19 +230,31 @@ fn open_to_others(folder: &Path) -> Option<u32> {
     (mode & 0o077 != 0).then_some(mode)
 }
 
+struct CheckedFiles {
+    config: Config,
+    written: DoctorCheck,
+    prompts: DoctorCheck,
+    /// Those that differ from the shipped ones.
+    edited_prompts: Vec<&'static str>,
+}
+
 /// Checks the configuration and the prompts, without creating prompt files.
-fn files(home: &Home) -> (Config, DoctorCheck, DoctorCheck) {
+fn files(home: &Home) -> CheckedFiles {
     let cwd = std::env::current_dir().ok();
     let UserFiles { config, problems, prompts, decisions } =
         UserFiles::read(home, cwd.as_deref(), None);
-    let edited = prompts.iter().filter(|prompt| prompt.path.exists()).count();
+    let copies = prompts.iter().filter(|prompt| prompt.path.exists()).count();
+    let is_edited = |prompt: &&PromptFile| {
+        prompt.source.as_deref().is_some_and(|source| source != prompt.shipped)
+    };
+    let edited_prompts = prompts.iter().filter(is_edited).map(|prompt| prompt.name).collect();
     let of_prompts = prompts.into_iter().flat_map(|prompt| prompt.problems).chain(decisions);
     let of_prompts = of_prompts.collect::<Vec<_>>();
-    let prompts = written("prompts", &of_prompts, || match edited {
+    let prompts = written("prompts", &of_prompts, || match copies {
         0 => "the shipped ones; `rawr init` creates copies to edit".to_owned(),
         count => format!("{count} files in {}", home.prompt_folder().display()),
     });
-    let check = written("config", &problems, || {
+    let written = written("config", &problems, || {
         let layers = config.layers().collect::<Vec<_>>().join(", ");
         let file = home.rawr_toml();
         match layers == "built-in" && file.exists() {
@@ -210,7 +262,7 @@ fn files(home: &Home) -> (Config, DoctorCheck, DoctorCheck) {
             false => format!("from {layers}"),
         }
     });
-    (config, check, prompts)
+    CheckedFiles { config, written, prompts, edited_prompts }
 }
 
 fn written(

@@ -175,3 +175,123 @@ fn attach_reports_the_required_codex_version() {
     }
     assert_eq!(error.matches("os error").count(), 1, "the cause is told once: {error}");
 }
+
+/// Whatever contains this word is private.
+const PLANTED: &str = "planted";
+
+const PRIVATE_CONFIG: &str = r#"
+[rawr_auto_compaction]
+mode = "planted-mode"
+preset = "spec"
+planted_key = "planted-value"
+
+[rawr_auto_compaction.policy.asap]
+percent_remaining_lt = 60
+decision_prompt_path = "planted-judge.md"
+
+[rawr_auto_compaction.judgment]
+backend = "chat"
+base_url = "https://planted.example/v1"
+api_key_env = "PLANTED_KEY"
+model = "planted-model"
+
+[rawr_auto_compaction.semantic_signals]
+agent_done = ["planted phrase"]
+"#;
+
+const PRIVATE_LOG: &str = "\
+2026-11-26T08:00:00.1Z  WARN failed to read the scratch file thread=planted error=planted words
+the planted second line
+2026-11-26T08:00:01.1Z ERROR failed to store a decision error=\"planted\"
+";
+
+#[test]
+fn a_report_names_versions_settings_and_failures_but_nothing_private() {
+    let fixture = CommandFixture::new();
+    let user = fixture.path("planted-user");
+    let (project, programs) = (user.join("planted-project"), user.join("bin"));
+    let home = user.join(".rawr");
+    for folder in [&project, &programs] {
+        std::fs::create_dir_all(folder).unwrap();
+    }
+    let kept = fixture.path("kept");
+    assert!(fixture.run(&["demo", "--keep", kept.to_str().unwrap()]).status.success());
+    std::fs::rename(kept.join("home"), &home).unwrap();
+    std::fs::create_dir_all(home.join("auto-compact")).unwrap();
+    std::fs::create_dir_all(user.join(".claude/plugins")).unwrap();
+    for (file, text) in [
+        (home.join("rawr.toml"), PRIVATE_CONFIG),
+        (home.join("config.toml"), "model = \"planted\n"),
+        (home.join("auto-compact/handoff.md"), "planted: {packet}"),
+        (home.join("rawr/sidecar.log"), PRIVATE_LOG),
+        (home.join("rawr/hooks.log"), "1795683990726 claude Stop: no `planted`: planted cause\n"),
+        (project.join(".rawr.toml"), "planted = \"planted"),
+        (user.join(".claude/plugins/installed_plugins.json"), "{\"plugins\": \"planted\"}"),
+    ] {
+        std::fs::write(file, text).unwrap();
+    }
+    for (name, said) in [
+        ("nvim", "NVIM v0.11.2\nBuilt by planted"),
+        ("kak", "Kakoune v2024.05.18"),
+        ("claude", "2.1.330 (Claude Code) planted"),
+        ("emacs", "planted"),
+    ] {
+        let program = programs.join(name);
+        std::fs::write(&program, format!("#!/bin/sh\necho '{said}'\n")).unwrap();
+        std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    // It quotes its configuration as it ends.
+    let codex = programs.join("codex");
+    let text = "#!/bin/sh\nif [ $1 = --version ]; then echo codex-cli 0.150.0; exit; fi\nread line\necho 'invalid: planted' >&2\nexit 1\n";
+    std::fs::write(&codex, text).unwrap();
+    std::fs::set_permissions(&codex, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let report = |options: &[&str]| {
+        let mut command = fixture.command(&["doctor", "--report"]);
+        command.args(options).env_remove("RAWR_HOME").env_remove("CLAUDE_CONFIG_DIR");
+        command.env("HOME", &user).env("PATH", &programs).current_dir(&project);
+        command.env("OPENAI_API_KEY", "sk-planted").env("PLANTED_KEY", "planted");
+        command.env("SHELL", "/planted/fish").env("TERM", "xterm-256color");
+        let output = command.output().unwrap();
+        assert_eq!(output.status.code(), Some(1), "a check failed: {}", err(&output));
+        assert_eq!(err(&output), "");
+        out(&output)
+    };
+    let (text, json) = (report(&[]), report(&["--json"]));
+    let first_message = "kv.sh";
+    for text in [&text, &json] {
+        for private in [PLANTED, "PLANTED", first_message, user.to_str().unwrap()] {
+            assert!(!text.contains(private), "{private}:\n{text}");
+        }
+    }
+    for words in [
+        &format!("### Versions\n\n```text\nrawr: {}\n", env!("CARGO_PKG_VERSION"))[..],
+        "claude: 2.1.330\n",
+        "nvim: v0.11.2\n",
+        "kak: v2024.05.18\n",
+        "emacs: unknown\n",
+        "shell: fish\n",
+        "TERM: xterm-256color\n",
+        "OPENAI_API_KEY\n",
+        "rawr_auto_compaction.preset = \"spec\"  # ~/.rawr/rawr.toml\n",
+        "rawr_auto_compaction.policy.asap.percent_remaining_lt = 60  # ",
+        "rawr_auto_compaction.judgment.base_url is set, its text is left out  # ",
+        "handoff\n",
+        "config failed: ",
+        "unknown-key in ~/.rawr/rawr.toml:5\n",
+        "syntax in ~/.rawr/config.toml:1\n",
+        "no-file in ~/.rawr/auto-compact/…\n",
+        "unused-placeholder in ~/.rawr/auto-compact/handoff.md",
+        "codex failed: codex ended (exit status: 1)\n",
+        "sidecar.log: 2026-11-26T08:00:00.1Z WARN failed to read the scratch file\n",
+        "sidecar.log: 2026-11-26T08:00:01.1Z ERROR failed to store a decision\n",
+        "hooks.log: 2026-11-26T09:06:30.726Z claude Stop: no `…`\n",
+    ] {
+        assert!(text.contains(words), "{words}:\n{text}");
+    }
+    let fences = text.lines().filter(|line| line.starts_with("```")).count();
+    assert_eq!(fences, 16, "{text}");
+    let [json] = events(&json).try_into().unwrap();
+    assert_eq!(json["event"], "report");
+    assert_eq!(json["prompts"], serde_json::json!(["handoff"]));
+    assert!(json["checks"].as_array().unwrap().len() > 5, "{json}");
+}
