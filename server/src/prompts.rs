@@ -22,15 +22,15 @@ use std::sync::Arc;
 /// The whole file as shipped with rawr, including front matter.
 pub const fn shipped(name: PromptName) -> &'static str {
     match name {
-        PromptName::AutoCompact => include_str!("../../prompts/auto-compact.md"),
-        PromptName::HeadsUp => include_str!("../../prompts/heads-up.md"),
-        PromptName::ScratchWrite => include_str!("../../prompts/scratch-write.md"),
-        PromptName::Judgment => include_str!("../../prompts/judgment.md"),
-        PromptName::JudgmentContext => include_str!("../../prompts/judgment-context.md"),
-        PromptName::WatcherPacket => include_str!("../../prompts/watcher-packet.md"),
-        PromptName::Handoff => include_str!("../../prompts/handoff.md"),
-        PromptName::Compact => include_str!("../../prompts/compact.md"),
-        PromptName::SummaryPrefix => include_str!("../../prompts/summary-prefix.md"),
+        PromptName::AutoCompact => include_str!("../prompts/auto-compact.md"),
+        PromptName::HeadsUp => include_str!("../prompts/heads-up.md"),
+        PromptName::ScratchWrite => include_str!("../prompts/scratch-write.md"),
+        PromptName::Judgment => include_str!("../prompts/judgment.md"),
+        PromptName::JudgmentContext => include_str!("../prompts/judgment-context.md"),
+        PromptName::WatcherPacket => include_str!("../prompts/watcher-packet.md"),
+        PromptName::Handoff => include_str!("../prompts/handoff.md"),
+        PromptName::Compact => include_str!("../prompts/compact.md"),
+        PromptName::SummaryPrefix => include_str!("../prompts/summary-prefix.md"),
     }
 }
 

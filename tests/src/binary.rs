@@ -21,11 +21,11 @@ fn build() -> PathBuf {
         .nth(2)
         .unwrap_or_else(|| panic!("{} is in no target folder", test.display()));
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    cargo.args(["build", "--quiet", "--package", "rawr", "--bin", "rawr"]);
+    cargo.args(["build", "--quiet", "--package", "rawr-sidecar", "--bin", "rawr"]);
     if profile.file_name().is_some_and(|name| name == "release") {
         cargo.arg("--release");
     }
     let built = cargo.current_dir(env!("CARGO_MANIFEST_DIR")).status();
-    assert!(built.is_ok_and(|status| status.success()), "`cargo build -p rawr` failed");
+    assert!(built.is_ok_and(|status| status.success()), "`cargo build -p rawr-sidecar` failed");
     profile.join(format!("rawr{}", std::env::consts::EXE_SUFFIX))
 }

@@ -414,7 +414,7 @@ fn host_and_cli_modules_use_only_what_the_list_allows() {
 fn the_cli_and_the_hosts_reach_the_core_over_the_protocol_only() {
     let of_host = direct_dependencies("rawr-host");
     assert!(!of_host.contains("rawr_core") && !of_host.contains("rawr_server"), "{of_host:?}");
-    let direct = direct_dependencies("rawr");
+    let direct = direct_dependencies("rawr-sidecar");
     assert!(direct.contains("rawr_server"), "{direct:?}");
     assert!(!direct.contains("rawr_core"), "the CLI must not depend on the core");
     let allowed: BTreeSet<_> = OF_THE_SERVER
