@@ -21,8 +21,9 @@ const PROGRAMS: [&str; 15] = [
     "cargo", "cc", "chromium", "cmp", "g++", "git", "make", "node", "npm", "nvim", "patchelf",
     "pip3", "python3", "tmux", "uname",
 ];
-const SCRIPTS: [&str; 12] = [
+const SCRIPTS: [&str; 13] = [
     "editor-clients/vscode/test/editor/get-editor.sh",
+    "packaging/get-zig",
     "tests/claude/plugin",
     "tests/docs/run",
     "tests/fleets/run",
