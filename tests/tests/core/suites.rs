@@ -21,7 +21,7 @@ const PROGRAMS: [&str; 15] = [
     "cargo", "cc", "chromium", "cmp", "g++", "git", "make", "node", "npm", "nvim", "patchelf",
     "pip3", "python3", "tmux", "uname",
 ];
-const SCRIPTS: [&str; 13] = [
+const SCRIPTS: [&str; 14] = [
     "editor-clients/vscode/test/editor/get-editor.sh",
     "packaging/get-zig",
     "tests/claude/plugin",
@@ -33,11 +33,12 @@ const SCRIPTS: [&str; 13] = [
     "tests/language-clients/neovim/get",
     "tests/neovim/run",
     "tests/newer",
+    "tests/packaging/run",
     "tests/pictures/make",
     "tests/workflows/run",
 ];
 
-const SUITES: [(&str, &str); 13] = [
+const SUITES: [(&str, &str); 14] = [
     ("cargo nextest run", "tests in Rust"),
     ("tests/workflows/run", "the workflows"),
     ("tests/docs/run", "the guide as a book"),
@@ -45,6 +46,7 @@ const SUITES: [(&str, &str); 13] = [
     ("tests/pictures/make --check", "the pictures of the docs"),
     ("tests/neovim/run", "the plugin for Neovim"),
     ("tests/claude/plugin", "the plugin for Claude Code"),
+    ("tests/packaging/run", "the packages"),
     ("tests/language-clients/helix/run", "Helix as its page configures it"),
     ("tests/language-clients/emacs/run", "Emacs as its page configures it"),
     ("tests/language-clients/kakoune/run", "Kakoune as its page configures it"),
