@@ -1,4 +1,4 @@
-//! Writes the pages of the manual, one for each command, for packages: `cargo run -p rawr --example man -- DIR`. They come from
+//! Writes the pages of the manual, one for each command, for packages: `cargo run -p rawr-sidecar --example man -- DIR`. They come from
 //! the command line's own definition. Not a command of rawr, whose binary would grow.
 
 use std::path::PathBuf;
