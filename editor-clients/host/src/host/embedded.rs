@@ -163,7 +163,8 @@ const GONE: &str = "the embedded agent has ended";
 /// Unique on this machine.
 fn new_thread_id() -> String {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    format!("embedded-{:x}-{:x}", since.as_nanos(), std::process::id())
+    // Ids of the same length are easier to compare in a list.
+    format!("embedded-{:016x}-{:04x}", since.as_nanos(), std::process::id() & 0xffff)
 }
 
 impl AgentHost for Embedded {
