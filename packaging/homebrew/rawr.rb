@@ -28,6 +28,7 @@ class Rawr < Formula
 
   def install
     bin.install "rawr"
+    man1.install Dir["man/*.1"]
     generate_completions_from_executable(bin/"rawr", "completions")
   end
 

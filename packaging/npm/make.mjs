@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 // make.mjs OUT PLATFORM=BINARY...: packs the package `rawr-sidecar` and one with the binary for each of these platforms, which are linux-x64,
-// linux-arm64, darwin-x64 and darwin-arm64. `--repository URL` names the repository. Prints the paths of the archives.
+// linux-arm64, darwin-x64 and darwin-arm64. `--repository URL` names the repository, `--notices FILE` has the licenses of what the binaries
+// include. Prints the paths of the archives.
 import { execFileSync } from 'node:child_process';
 import {
   chmodSync,
@@ -23,14 +24,17 @@ const ROOT = path.resolve(HERE, '../..');
 
 function usage(problem) {
   process.stderr.write(
-    `${problem}\nusage: packaging/npm/make.mjs [--repository URL] OUT PLATFORM=BINARY...\n`,
+    `${problem}\nusage: packaging/npm/make.mjs [--repository URL] [--notices FILE] OUT PLATFORM=BINARY...\n`,
   );
   process.exit(2);
 }
 
 function options() {
   try {
-    return parseArgs({ options: { repository: { type: 'string' } }, allowPositionals: true });
+    return parseArgs({
+      options: { repository: { type: 'string' }, notices: { type: 'string' } },
+      allowPositionals: true,
+    });
   } catch (error) {
     return usage(error.message);
   }
@@ -74,6 +78,7 @@ try {
         mkdirSync(path.join(folder, 'bin'));
         copyFileSync(file, path.join(folder, 'bin', 'rawr'));
         chmodSync(path.join(folder, 'bin', 'rawr'), 0o755);
+        if (values.notices !== undefined) copyFileSync(values.notices, path.join(folder, 'NOTICES.txt'));
       },
     );
   }

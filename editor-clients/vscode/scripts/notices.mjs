@@ -20,7 +20,9 @@ function notice(folder) {
   return `${name} ${version} (${license})\n\n${text.trim()}\n`;
 }
 
-export function notices() {
+/** With those of the binary inside, from this file. */
+export function notices(ofBinary) {
   const line = `\n${'-'.repeat(72)}\n\n`;
-  return ['This extension includes these packages.\n', ...packages().map(notice)].join(line);
+  const binary = ofBinary === undefined ? [] : [readFileSync(ofBinary, 'utf8')];
+  return ['This extension includes these packages.\n', ...packages().map(notice), ...binary].join(line);
 }

@@ -1,4 +1,5 @@
-// Makes dist/rawr.vsix; with `--binary FILE --target PLATFORM` one that has the binary inside, as dist/rawr-PLATFORM.vsix. `--out FILE` puts it elsewhere.
+// Makes dist/rawr.vsix; with `--binary FILE --target PLATFORM` one that has the binary inside, as dist/rawr-PLATFORM.vsix.
+// `--notices FILE` has the licenses of what the binary includes. `--out FILE` puts the package elsewhere.
 import { execFileSync } from 'node:child_process';
 import {
   chmodSync,
@@ -19,7 +20,7 @@ const COPIED = ['package.json', 'package.nls.json', 'package.nls.de.json', 'l10n
 const BUNDLES = ['extension.js', 'window.js', 'client.js'];
 /** Without the binary. */
 const MOST_BYTES = 200_000;
-const USAGE = 'npm run package [-- [--binary FILE --target PLATFORM] [--out FILE]]';
+const USAGE = 'npm run package [-- [--binary FILE --target PLATFORM [--notices FILE]] [--out FILE]]';
 
 /** An error whose message is enough, without a stack trace. */
 class PackageError extends Error {}
@@ -27,20 +28,20 @@ class UsageError extends PackageError {}
 
 function options() {
   try {
-    const names = ['binary', 'target', 'out'];
+    const names = ['binary', 'target', 'notices', 'out'];
     return parseArgs({ options: Object.fromEntries(names.map((name) => [name, { type: 'string' }])) }).values;
   } catch (error) {
     throw new UsageError(error.message);
   }
 }
 
-function checked({ binary, target, out }) {
+function checked({ binary, target, notices, out }) {
   if ((binary === undefined) !== (target === undefined))
     throw new UsageError('--binary and --target are used together');
   if (binary !== undefined && !statSync(binary, { throwIfNoEntry: false })?.isFile())
     throw new UsageError(`--binary: ${binary} is not a file`);
   const name = target === undefined ? 'rawr.vsix' : `rawr-${target}.vsix`;
-  return { binary, target, out: path.resolve(out ?? path.join('dist', name)) };
+  return { binary, target, ofBinary: notices, out: path.resolve(out ?? path.join('dist', name)) };
 }
 
 /** The page of the extension shows no files beside it, so its pictures are part of its text. */
@@ -55,7 +56,7 @@ function license() {
   return `rawr is licensed under the MIT License or the Apache License 2.0, at your option.\n\n${mit}\n\n${apache}`;
 }
 
-function stage(binary) {
+function stage(binary, ofBinary) {
   rmSync(STAGE, { recursive: true, force: true });
   mkdirSync(path.join(STAGE, 'dist'), { recursive: true });
   for (const name of COPIED) cpSync(name, path.join(STAGE, name), { recursive: true });
@@ -63,7 +64,7 @@ function stage(binary) {
   copyFileSync('../../CHANGELOG.md', path.join(STAGE, 'CHANGELOG.md'));
   // It is part of the page.
   rmSync(path.join(STAGE, 'media', 'banner.png'));
-  const texts = { 'README.md': page(), 'LICENSE.txt': license(), 'NOTICES.txt': notices() };
+  const texts = { 'README.md': page(), 'LICENSE.txt': license(), 'NOTICES.txt': notices(ofBinary) };
   for (const [name, text] of Object.entries(texts)) writeFileSync(path.join(STAGE, name), text);
   // Everything here belongs to the package.
   writeFileSync(path.join(STAGE, '.vscodeignore'), '');
@@ -89,9 +90,9 @@ function pack(target, out) {
 }
 
 try {
-  const { binary, target, out } = checked(options());
+  const { binary, target, ofBinary, out } = checked(options());
   execFileSync(process.execPath, ['scripts/build.mjs'], { stdio: 'inherit' });
-  stage(binary);
+  stage(binary, ofBinary);
   process.stdout.write(`${pack(target, out)}\n`);
 } catch (error) {
   // A program that failed has printed why.
