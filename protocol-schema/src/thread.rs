@@ -164,6 +164,9 @@ pub struct ThreadGetParams {
 pub struct ThreadGetResult {
     /// The thread in short.
     pub thread: ThreadSummary,
+    /// The path of the host's own transcript; absent if it has none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub transcript: Option<String>,
     /// The agent's plan as last reported.
     #[serde(default, deserialize_with = "crate::lenient::list")]
     pub plan: Vec<PlanStep>,

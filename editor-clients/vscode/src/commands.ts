@@ -150,6 +150,15 @@ async function openScratch(session: Session, given: CommandTarget): Promise<void
   await vscode.window.showTextDocument(vscode.Uri.file(path));
 }
 
+const openTranscript =
+  (session: Session) =>
+  async ({ summary: { threadId } }: Thread): Promise<void> => {
+    const { transcript } = await session.ask('rawr/thread/get', { threadId });
+    if (transcript === undefined)
+      throw new NothingToDo(l10n.t('The program that runs this agent keeps no transcript.'));
+    await vscode.window.showTextDocument(vscode.Uri.file(transcript));
+  };
+
 async function openPacket(session: Session, surfaces: Surfaces, given: CommandTarget): Promise<void> {
   const thread = await meant(session, given);
   if (!thread) return;
@@ -248,6 +257,7 @@ export function register(session: Session, surfaces: Surfaces): vscode.Disposabl
     command('rawr.clear', clear),
     command('rawr.follow', follow),
     command('rawr.openScratch', (given: CommandTarget) => openScratch(session, given)),
+    command('rawr.openTranscript', ofThread(openTranscript(session))),
     command('rawr.openPacket', (given: CommandTarget) => openPacket(session, surfaces, given)),
     command('rawr.handOver', (uri?: vscode.Uri) => surfaces.packets.handOver(uri)),
     command('rawr.discardPacket', (uri?: vscode.Uri) => surfaces.packets.discard(uri)),

@@ -2116,6 +2116,8 @@ export interface ThreadGetResult {
   sequenceId?: string;
   /** The thread in short. */
   thread: ThreadSummary;
+  /** The path of the host's own transcript; absent if it has none. */
+  transcript?: string;
   /** A turn, or a compaction of the host, is running. */
   turnRunning: boolean;
 }

@@ -82,6 +82,7 @@ fn get(session: &ClientSession, params: ThreadGetParams) -> Result<ThreadGetResu
     let now = now();
     Ok(ThreadGetResult {
         thread: thread_summary(&registry.overview_of_open(&id, now)?),
+        transcript: thread.transcript.clone(),
         plan: wire::plan(thread),
         guards: wire::guards(thread, now),
         directives: directive::in_force(thread),

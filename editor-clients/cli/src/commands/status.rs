@@ -82,6 +82,8 @@ struct ThreadStatusLine<'s> {
     #[serde(flatten)]
     summary: &'s ThreadSummary,
     #[serde(skip_serializing_if = "Option::is_none")]
+    transcript: Option<&'s str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     sequence_id: Option<&'s str>,
     compaction_asked_for: bool,
     held_inputs: &'s [String],
@@ -104,6 +106,7 @@ async fn show(
     let last = last_decision(looker, &thread.thread.thread_id).await?;
     let body = ThreadStatusLine {
         summary: &thread.thread,
+        transcript: thread.transcript.as_deref(),
         sequence_id: thread.sequence_id.as_deref(),
         compaction_asked_for: thread.compaction_asked_for,
         held_inputs: &thread.held_inputs,

@@ -1447,6 +1447,7 @@
 ---@field plan rawr.PlanStep[] The agent's plan as last reported.
 ---@field sequenceId? string The sequence that runs.
 ---@field thread rawr.ThreadSummary The thread in short.
+---@field transcript? string The path of the host's own transcript; absent if it has none.
 ---@field turnRunning boolean A turn, or a compaction of the host, is running.
 
 --- `rawr/thread/listChanged`: watched threads have come, gone, or are run by another process than before. A client that asked for the list once keeps it current with this.

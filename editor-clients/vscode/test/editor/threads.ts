@@ -212,6 +212,13 @@ export function journeys(editor: string): void {
     await lab.command('View: Close Editor');
   });
 
+  test('an agent whose host keeps no transcript is said to have none', async () => {
+    work(TAG);
+    await lab.says(lab.bar, '45% left');
+    await lab.command('Rawr: Open the Host’s Transcript');
+    await lab.says(lab.toast, 'keeps no transcript');
+  });
+
   test('the notes of an agent are opened and updated', async () => {
     const agent = work(TAG);
     await lab.says(lab.bar, '45% left');

@@ -105,6 +105,9 @@ fn a_fork_has_the_history_from_before_the_compaction() {
     let old_rollout = lab.rollouts().remove(0);
     let before = std::fs::read(&old_rollout).unwrap();
     let requests = lab.model.requests().len();
+    let status = crate::fixture::run(lab.home.path(), &["status", old.as_str().unwrap(), "--json"]);
+    let shown: Value = serde_json::from_str(&out(&status)).unwrap();
+    assert_eq!(shown["transcript"], old_rollout.display().to_string(), "{shown}");
 
     let done = events(&lab.output(&binary(), &["restore", "last"]));
     let restored = one(&done, "restored");
