@@ -107,6 +107,22 @@ fn values_assigned_to_secret_names_are_redacted() {
     }
 }
 
+/// Only a version with a sign is kept, and nothing that merely begins like one.
+#[test]
+fn secrets_that_look_like_versions_are_redacted() {
+    for (before, secret) in [
+        ("password: ", "24.12.1999!"),
+        ("password=", "31.08.1985"),
+        ("DB_PASSWORD=", "192.168.1hunter2X"),
+        ("DB_PASSWORD=\"", "^1.2.3hunter2"),
+        ("DB_PASSWORD=\"", "^1.2.3-hunter2"),
+        ("api_key=", "10.22.3AbCdEf9876543210ZyXwVu"),
+        ("token=", "1.7.9f8a7c6b5d4e3f2a1b0c9d8e"),
+    ] {
+        assert!(!redact(&format!("{before}{secret}\"\n")).contains(secret), "{secret}");
+    }
+}
+
 #[test]
 fn secrets_are_redacted_in_every_form() {
     let secret = key("", 64);
@@ -296,7 +312,7 @@ fn ordinary_text_and_code_are_kept() {
         "\"password\": \"Password\", \"secret\": \"my-secret-name\", \"token\": \"identifier\"",
         "password: 'Password:'",
         "password: null, secret: true, token: None",
-        "\"@inquirer/password\": \"^4.0.23\", password-prompt = \"1.1.2\", csrf-token@v2.0.0-beta.3",
+        "\"@inquirer/password\": \"^4.0.23\", \"csrf-token\": \"~2.0.0-beta.3\"",
         "secret: /run/secrets/db_password1",
         "monkey = abcdef123456789012345678",
         "sk-learn and sk-loading-spinner-container, task-sk-1",

@@ -188,15 +188,23 @@ fn is_path(value: &[u8]) -> bool {
     folder.len() <= SHORT || is_wordy(folder)
 }
 
-/// `"@inquirer/password": "^4.0.23"`: a package may have such a name.
+/// `"@inquirer/password": "^4.0.23"`: a package may have such a name. Without a sign it could as well be a date.
 fn is_version(value: &[u8]) -> bool {
-    let start = value.iter().position(u8::is_ascii_digit).unwrap_or(value.len());
-    let sign = [&b""[..], b"^", b"~", b"=", b">=", b"<", b"v"].contains(&&value[..start]);
-    let mut parts = value[start..].splitn(3, |byte| *byte == b'.');
-    let is_number = |part: &[u8]| !part.is_empty() && part.iter().all(u8::is_ascii_digit);
-    sign && parts.next().is_some_and(is_number)
-        && parts.next().is_some_and(is_number)
-        && parts.next().is_some_and(|patch| patch.first().is_some_and(u8::is_ascii_digit))
+    const LABELS: [&[u8]; 4] = [b"alpha", b"beta", b"next", b"rc"];
+    let is_number =
+        |part: &[u8]| matches!(part.len(), 1..=4) && part.iter().all(u8::is_ascii_digit);
+    let Some(version) = [&b"^"[..], b"~", b">="].iter().find_map(|sign| value.strip_prefix(*sign))
+    else {
+        return false;
+    };
+    let end = version.iter().position(|byte| *byte == b'-').unwrap_or(version.len());
+    let (numbers, label) = version.split_at(end);
+    let is_dot = |byte: &u8| *byte == b'.';
+    numbers.split(is_dot).count() == 3
+        && numbers.split(is_dot).all(is_number)
+        && label.strip_prefix(b"-").is_none_or(|label| {
+            label.split(is_dot).all(|part| is_number(part) || LABELS.contains(&part))
+        })
 }
 
 /// `Password:` and `password?` are labels of a form.
