@@ -2,13 +2,14 @@
 import { homedir } from 'node:os';
 import * as vscode from 'vscode';
 import { Api, type RawrApi } from './api';
-import { DOCUMENTS } from './documents';
+import { isOurs } from './documents';
 import { FolderWatch } from './server/folderWatch';
 import { possibleHomes } from './server/homes';
 import { offerInTerminals } from './server/terminals';
 import { settings } from './settings';
 import { translate } from './translate';
-import type { Opened } from './window';
+import { ThreadsTree } from './threadsTree';
+import type { ExtensionWindow } from './window';
 
 let extension: Extension | undefined;
 
@@ -25,67 +26,65 @@ export async function deactivate(): Promise<void> {
 
 class Extension implements vscode.Disposable {
   readonly api = new Api();
+  private readonly tree = new ThreadsTree(() => this.open());
   /** What waits for the first need of the rest. */
   private waiting: vscode.Disposable | undefined;
-  private opened: Promise<Opened> | undefined;
+  private window: ExtensionWindow | undefined;
 
   constructor(private readonly context: vscode.ExtensionContext) {}
 
   begin(): void {
     const { home, path } = settings();
-    const folders = new FolderWatch(possibleHomes(home, process.env, homedir()), () => void this.open());
-    if (path !== '' || folders.found || vscode.workspace.textDocuments.some(isOurs) || hasOurTab()) {
-      void this.open();
+    const homes = possibleHomes(home, process.env, homedir());
+    const folders = new FolderWatch(homes, () => this.open());
+    const { textDocuments } = vscode.workspace;
+    if (path !== '' || folders.found || textDocuments.some((one) => isOurs(one, homes)) || hasOurTab()) {
+      this.open();
       return;
     }
     translate();
     offerInTerminals(this.context, { origin: 'path' });
+    this.waiting = vscode.Disposable.from(folders, ...this.needs(homes));
     folders.begin();
-    this.waiting = vscode.Disposable.from(folders, ...this.needs());
   }
 
   async stop(): Promise<void> {
-    await (await this.opened)?.stop();
+    await this.window?.stop();
   }
 
   dispose(): void {
     this.waiting?.dispose();
+    this.tree.dispose();
     this.api.dispose();
   }
 
-  private open(): Promise<Opened> {
-    this.opened ??= import('./window').then(({ open }) => {
-      this.waiting?.dispose();
-      return open(this.context, this.api);
-    });
-    return this.opened;
+  /** At once, so that a restored tab or a command that activates the extension finds what is registered for it. */
+  private open(): void {
+    if (this.window) return;
+    // eslint-disable-next-line @typescript-eslint/no-require-imports -- an import would be asynchronous
+    const { open } = require('./window') as typeof import('./window');
+    this.waiting?.dispose();
+    this.waiting = undefined;
+    this.window = open(this.context, this.api, this.tree);
   }
 
-  private needs(): vscode.Disposable[] {
-    const { commands, window, workspace } = vscode;
-    const view: vscode.TreeDataProvider<never> = {
-      getChildren: () => {
-        void this.open();
-        return [];
-      },
-      getTreeItem: (row) => row,
-    };
+  private needs(homes: readonly string[]): vscode.Disposable[] {
+    const { commands, workspace } = vscode;
     return [
       ...contributedCommands(this.context).map((id) => commands.registerCommand(id, this.afterwards(id))),
-      window.registerTreeDataProvider('rawr.threads', view),
       workspace.onDidOpenTextDocument((document) => {
-        if (isOurs(document)) void this.open();
+        if (isOurs(document, homes)) this.open();
       }),
       workspace.onDidChangeConfiguration((event) => {
-        if (event.affectsConfiguration('rawr')) void this.open();
+        if (event.affectsConfiguration('rawr')) this.open();
       }),
     ];
   }
 
   /** A command that runs with the function that the rest registers for it. */
-  private afterwards(id: string): (...given: unknown[]) => Promise<unknown> {
-    return async (...given) => {
-      await this.open();
+  private afterwards(id: string): (...given: unknown[]) => Thenable<unknown> {
+    return (...given) => {
+      this.open();
       return vscode.commands.executeCommand(id, ...given);
     };
   }
@@ -94,10 +93,6 @@ class Extension implements vscode.Disposable {
 function contributedCommands({ extension }: vscode.ExtensionContext): string[] {
   const { contributes } = extension.packageJSON as { contributes: { commands: { command: string }[] } };
   return contributes.commands.map(({ command }) => command);
-}
-
-function isOurs(document: vscode.TextDocument): boolean {
-  return vscode.languages.match(DOCUMENTS, document) > 0;
 }
 
 /** Whether a packet or a decision is open from an earlier window. */

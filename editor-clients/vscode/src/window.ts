@@ -26,20 +26,21 @@ import { ServerNotice } from './surface/serverNotice';
 import { PacketEditor } from './surface/packetEditor';
 import { StatusBar } from './surface/statusBar';
 import { ThreadsView } from './surface/tree';
+import type { ThreadsTree } from './threadsTree';
 import { translate } from './translate';
 import { Watch } from './watch';
 
 const KEEP_DRAFTS_MS = 14 * 24 * 60 * 60 * 1000;
 
-export interface Opened {
+export interface ExtensionWindow {
   stop(): Promise<void>;
 }
 
-export function open(context: vscode.ExtensionContext, api: Api): Opened {
+export function open(context: vscode.ExtensionContext, api: Api, tree: ThreadsTree): ExtensionWindow {
   translate();
   const channels = openChannels(context);
   const threads = new Threads();
-  const [bar, notices, view] = [new StatusBar(), new Notices(), new ThreadsView(threads)];
+  const [bar, notices, view] = [new StatusBar(), new Notices(), new ThreadsView(threads, tree)];
   const draw = (): void => {
     bar.show(barStatus(session));
     notices.update(threads);
@@ -65,7 +66,7 @@ export function open(context: vscode.ExtensionContext, api: Api): Opened {
     session.changed();
   };
   const started = new Supervisor(host(context, channels, watching, stateChanged));
-  context.subscriptions.push(bar, view, ...Object.values(surfaces), started, watching, redraw);
+  context.subscriptions.push(bar, ...Object.values(surfaces), started, watching, redraw);
   context.subscriptions.push(register(session, surfaces), surfaces.decisions.register(), highlight());
   context.subscriptions.push(...upkeep(started, context, watching, channels, session));
   void shown(() => started.restart());

@@ -19,10 +19,12 @@ export class FolderWatch {
 
   /** Calls once when something of rawr's appears. */
   begin(): void {
-    this.watchers = this.homes.flatMap((home) => {
-      const names = existsSync(home) ? WRITTEN : [path.basename(home)];
-      return this.watch(existsSync(home) ? home : path.dirname(home), names);
-    });
+    this.dispose();
+    this.watchers = this.homes.flatMap((home) => this.watch(home, WRITTEN));
+    // Last, because something can appear before a folder is watched.
+    if (!this.found) return;
+    this.dispose();
+    this.appeared();
   }
 
   dispose(): void {
@@ -30,25 +32,19 @@ export class FolderWatch {
     this.watchers = [];
   }
 
-  /** None for a folder that does not exist or cannot be read. */
+  /** Watches for these names in a folder; if it does not exist, for itself in the next one above. */
   private watch(folder: string, names: readonly string[]): FSWatcher[] {
+    const above = path.dirname(folder);
+    if (!existsSync(folder)) return above === folder ? [] : this.watch(above, [path.basename(folder)]);
     try {
       const watcher = watch(folder, (_, name) => {
-        if (name === null || names.includes(name)) this.again();
+        if (name === null || names.includes(name) || !existsSync(folder)) this.begin();
       });
       watcher.on('error', () => watcher.close());
       return [watcher];
     } catch {
+      // A folder that cannot be read will not show anything of rawr's either.
       return [];
     }
-  }
-
-  private again(): void {
-    this.dispose();
-    // Between a look and the next watch something can appear, so the look comes last.
-    this.begin();
-    if (!this.found) return;
-    this.dispose();
-    this.appeared();
   }
 }

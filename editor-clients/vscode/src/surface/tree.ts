@@ -5,29 +5,28 @@ import { isOfSequence } from '../model/banner';
 import { reconcile } from '../model/rowChanges';
 import { type Row, rows, spoken } from '../model/tree';
 import type { Threads } from '../model/threads';
+import type { ThreadsTree } from '../threadsTree';
 
-export class ThreadsView implements vscode.TreeDataProvider<Row>, vscode.Disposable {
-  private readonly changed = new vscode.EventEmitter<Row | undefined>();
-  readonly onDidChangeTreeData = this.changed.event;
-  private readonly view: vscode.TreeView<Row>;
+export class ThreadsView implements vscode.TreeDataProvider<Row> {
   private drawn: Row[] = [];
 
-  constructor(private readonly threads: Threads) {
-    this.view = vscode.window.createTreeView('rawr.threads', {
-      treeDataProvider: this,
-      showCollapseAll: true,
-    });
+  constructor(
+    private readonly threads: Threads,
+    private readonly tree: ThreadsTree,
+  ) {
+    tree.show(this);
   }
 
   /** Draws only the rows that differ, because drawing closes the tooltip of a row. */
   refresh(): void {
     const count = this.threads.banners.filter(isOfSequence).length;
-    if (this.view.badge?.value !== (count || undefined))
-      this.view.badge =
+    const { view } = this.tree;
+    if (view.badge?.value !== (count || undefined))
+      view.badge =
         count === 0 ? undefined : { value: count, tooltip: l10n.t('Compactions ahead: {0}', count) };
     const { rows: current, changed } = reconcile(this.drawn, rows(this.threads, Date.now()));
     this.drawn = current;
-    for (const row of changed ?? [undefined]) this.changed.fire(row);
+    for (const row of changed ?? [undefined]) this.tree.refresh(row);
   }
 
   getChildren(row?: Row): Row[] {
@@ -56,10 +55,5 @@ export class ThreadsView implements vscode.TreeDataProvider<Row>, vscode.Disposa
     if (row.context.startsWith('banner'))
       item.command = { command: 'rawr.answer', title: '', arguments: [row.about] };
     return item;
-  }
-
-  dispose(): void {
-    this.view.dispose();
-    this.changed.dispose();
   }
 }
