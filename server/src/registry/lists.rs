@@ -25,7 +25,7 @@ pub(super) struct NewestThreads {
 }
 
 /// What is read of a thread for a list.
-enum Listed {
+enum ThreadReading {
     Open(Box<ThreadOverview>),
     /// With its owner.
     AtRest(Box<Thread>, Option<String>),
@@ -68,19 +68,25 @@ impl ThreadRegistry {
             let read = |id: &ThreadId| {
                 let owner = store.owner(id);
                 if let Some((known, false)) = open.get(id) {
-                    return Listed::Open(Box::new(ThreadOverview { owner, ..known.clone() }));
+                    return ThreadReading::Open(Box::new(ThreadOverview {
+                        owner,
+                        ..known.clone()
+                    }));
                 }
                 match store.glance(id) {
-                    Ok(thread) => Listed::AtRest(Box::new(thread), owner),
+                    Ok(thread) => ThreadReading::AtRest(Box::new(thread), owner),
                     Err(error) => {
                         tracing::warn!(thread = %id, %error, "left out of the list");
-                        Listed::Unreadable
+                        ThreadReading::Unreadable
                     }
                 }
             };
             let (to_the_end, unseen) = (AtomicBool::new(false), |_, _| ());
             let ids = store.thread_ids()?;
-            let listed = on_each(&ids, &to_the_end, &unseen, read, |_| Listed::Unreadable);
+            let listed = on_each(&ids, &to_the_end, &unseen, read, |id| {
+                tracing::error!(thread = %id, "a defect left it out of the list");
+                ThreadReading::Unreadable
+            });
             // Many threads share their policy.
             let mut policies = HashMap::new();
             let mut overview_of = |thread: &Thread, owner| {
@@ -93,9 +99,9 @@ impl ThreadRegistry {
             let mut overviews: Vec<_> = listed
                 .into_iter()
                 .filter_map(|listed| match listed {
-                    Listed::Open(overview) => Some(*overview),
-                    Listed::AtRest(thread, owner) => Some(overview_of(&thread, owner)),
-                    Listed::Unreadable => None,
+                    ThreadReading::Open(overview) => Some(*overview),
+                    ThreadReading::AtRest(thread, owner) => Some(overview_of(&thread, owner)),
+                    ThreadReading::Unreadable => None,
                 })
                 .collect();
             overviews.sort_by(|one, other| {

@@ -86,9 +86,11 @@ pub(super) struct DoctorFindings<'f> {
 }
 
 /// The variables that rawr and its hosts read.
-const VARIABLES: [&str; 8] = [
+const VARIABLES: [&str; 10] = [
     "RAWR_HOME",
+    "RAWR_HOOKS",
     "RAWR_LOG",
+    "RAWR_WATCH",
     "CODEX_HOME",
     "CLAUDE_CONFIG_DIR",
     "OPENAI_API_KEY",
@@ -334,14 +336,19 @@ fn tail(path: &Path) -> io::Result<String> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// `TIME LEVEL message key=value`: without the values.
+/// `TIME LEVEL span{key=value}: message key=value`: without spans and values.
 fn logged(line: &str) -> Option<String> {
     let mut words = line.split_whitespace();
     let (time, level) = (words.next()?, words.next()?);
     if !matches!(level, "WARN" | "ERROR") || !time.ends_with('Z') {
         return None;
     }
-    let message: Vec<_> = words.take_while(|word| !word.contains('=')).collect();
+    let message = line.split_once(level)?.1.trim_start();
+    // Spans come first and contain ids and names of methods.
+    let has_spans = message.split_whitespace().next()?.contains('{');
+    let message = if has_spans { message.split_once("}: ")?.1 } else { message };
+    let message: Vec<_> =
+        message.split_whitespace().take_while(|word| !word.contains('=')).collect();
     Some(without_quotes(&format!("{time} {level} {}", message.join(" ")), &['"', '`']))
 }
 
@@ -477,6 +484,14 @@ mod tests {
             (
                 "2026-11-26T08:00:00.1Z  WARN left out of the list thread=a error=secret words",
                 Some("2026-11-26T08:00:00.1Z WARN left out of the list"),
+            ),
+            (
+                r#"2026-11-26T08:00:00.1Z ERROR request{method="rawr/a" id=1}:thread{id=b}: no answer error={c}: secret"#,
+                Some("2026-11-26T08:00:00.1Z ERROR no answer"),
+            ),
+            (
+                "2026-11-26T08:00:00.1Z  WARN no answer error={c}: secret words",
+                Some("2026-11-26T08:00:00.1Z WARN no answer"),
             ),
             ("2026-11-26T08:00:00.1Z  INFO started", None),
             ("and the second line of an error", None),
