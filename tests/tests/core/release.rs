@@ -39,6 +39,14 @@ fn a_tag_that_is_not_the_version_is_refused() {
 }
 
 #[test]
+fn a_prerelease_is_refused() {
+    let (cargo, changelog) =
+        (CARGO.replace("1.2.3", "1.2.3-rc.1"), CHANGELOG.replace("1.2.3", "1.2.3-rc.1"));
+    let error = notes("v1.2.3-rc.1", &cargo, &changelog).unwrap_err();
+    assert!(error.contains("1.2.3-rc.1 is a prerelease"), "{error}");
+}
+
+#[test]
 fn a_version_without_a_section_is_refused() {
     for version in ["1.0.0", "1.2.4", "1.2", "1x2.3"] {
         let cargo = CARGO.replace("1.2.3", version);
