@@ -407,7 +407,7 @@ pub enum PresetName {
     after_help = "Examples:\n  rawr doctor --json | jq 'select(.status != \"ok\")'\n  rawr doctor --report           read it, then paste it into an issue\n\nExit code 1 if a check failed; warnings do not count."
 )]
 pub struct DoctorArgs {
-    /// Print one text for an issue, in Markdown, without secrets, names in paths, and words of conversations
+    /// Print one text for an issue, in Markdown, without secrets and words of conversations
     #[arg(long)]
     pub report: bool,
 
