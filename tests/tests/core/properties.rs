@@ -160,8 +160,11 @@ impl Live {
             ProcessRole::Observer => self.machine.note(input, &rules, now),
         };
         let records = stored(effects);
+        // The report of a turn that was given up for lost tells that it goes on.
+        let mut at = before;
         for record in &records {
-            assert_no_synthetic_turn_triggers(&before, record);
+            assert_no_synthetic_turn_triggers(&at, record);
+            at.apply(record);
         }
         self.batches.push(Batch { policy: policy.clone(), role, now, records });
     }
@@ -189,10 +192,19 @@ fn assert_no_synthetic_turn_triggers(before: &Thread, record: &Record) {
     }
 }
 
-/// Follows from the state alone, so that a restart records it again. What drops a proposal follows from a message.
+/// Follows from the state alone, so that a restart records it again. What drops a proposal follows from a message, and so
+/// does what is only told at a message or a request after the policy has changed.
 fn is_derived(event: &Event) -> bool {
     match event {
-        Event::Assessed(assessed) => assessed.dropped.is_none(),
+        Event::Assessed(assessed) => {
+            let at_once =
+                matches!(assessed.entrance, DecisionEntrance::Preflight | DecisionEntrance::Inline);
+            let only_told = matches!(
+                assessed.outcome,
+                DecisionOutcome::Nothing | DecisionOutcome::Tag | DecisionOutcome::Suggest
+            );
+            assessed.dropped.is_none() && !(at_once && only_told)
+        }
         Event::SequenceStarted(_)
         | Event::ActionIssued(_)
         | Event::PacketTaken(_)
