@@ -1,15 +1,23 @@
 // The documents that are rawr's.
 import * as vscode from 'vscode';
 
-/** May be sent to the sidecar, which ignores those that are not rawr's. */
-export const SERVED = ['**/{rawr,.rawr}.toml', '**/auto-compact/*.md'].map((pattern) => ({
-  scheme: 'file',
-  pattern,
-}));
+export const PROMPTS = '**/auto-compact/*.md';
+const CONFIGS = ['rawr.toml', '.rawr.toml'];
+/** Also the policy tests, which the sidecar does not check. */
+export const TOML_FILES = [...CONFIGS, 'rawr.tests.toml'];
 
-/** Whether something is shown in it: also the colors of policy tests, and what the sidecar finds in Codex's configuration. */
+const files = (patterns: readonly string[]): { scheme: string; pattern: string }[] =>
+  patterns.map((pattern) => ({ scheme: 'file', pattern }));
+
+/** May be sent to the sidecar, which ignores those that are not rawr's. */
+export const SERVED = files([`**/{${CONFIGS.join()}}`, PROMPTS]);
+const SHOWN = files([`**/{${TOML_FILES.join()}}`, PROMPTS]);
+
+/** Whether something is shown in it; also what the sidecar finds in Codex's configuration. */
 export function isOurs(document: vscode.TextDocument, homes: readonly string[]): boolean {
-  const configs = homes.map((home) => new vscode.RelativePattern(vscode.Uri.file(home), 'config.toml'));
-  const others = ['**/rawr.tests.toml', ...configs].map((pattern) => ({ scheme: 'file', pattern }));
-  return vscode.languages.match([...SERVED, ...others], document) > 0;
+  const configs = homes.map((home) => ({
+    scheme: 'file',
+    pattern: new vscode.RelativePattern(vscode.Uri.file(home), 'config.toml'),
+  }));
+  return vscode.languages.match([...SHOWN, ...configs], document) > 0;
 }

@@ -1,11 +1,11 @@
 // Colors for rawr's files: TOML without an extension for TOML, and the placeholders of prompts.
 import * as path from 'node:path';
 import * as vscode from 'vscode';
+import { PROMPTS, TOML_FILES } from '../documents';
 import { placeholders } from '../model/placeholders';
 
 const TOML = 'rawr-toml';
-const TOML_FILES = ['rawr.toml', '.rawr.toml', 'rawr.tests.toml'];
-const PROMPTS = { scheme: 'file', language: 'markdown', pattern: '**/auto-compact/*.md' };
+const MARKDOWN = { scheme: 'file', language: 'markdown', pattern: PROMPTS };
 const LEGEND = new vscode.SemanticTokensLegend(['rawrPlaceholder']);
 
 /**
@@ -32,6 +32,6 @@ export function highlight(): vscode.Disposable {
   workspace.textDocuments.forEach(colorToml);
   return vscode.Disposable.from(
     workspace.onDidOpenTextDocument(colorToml),
-    languages.registerDocumentSemanticTokensProvider(PROMPTS, promptTokens, LEGEND),
+    languages.registerDocumentSemanticTokensProvider(MARKDOWN, promptTokens, LEGEND),
   );
 }
