@@ -48,9 +48,7 @@ for (const [platform, file] of binaries) {
   if (!PLATFORMS.includes(platform) || !file) usage(`${platform} is none of ${PLATFORMS.join(', ')}`);
 }
 
-const workspace = readFileSync(path.join(ROOT, 'Cargo.toml'), 'utf8');
-const version = workspace.match(/^\[workspace\.package\]\nversion = "([^"]+)"/m)?.[1];
-if (version === undefined) throw new Error('Cargo.toml has no version');
+const version = execFileSync(path.join(ROOT, 'packaging', 'version'), { encoding: 'utf8' }).trim();
 const template = JSON.parse(readFileSync(path.join(HERE, 'package.json'), 'utf8'));
 if (values.repository !== undefined)
   template.repository = { type: 'git', url: `git+${values.repository}.git` };

@@ -15,7 +15,10 @@ fn notes(tag: &str, cargo: &str, changelog: &str) -> Result<String, String> {
     let folder = TempDir::new().unwrap();
     fs::create_dir(folder.path().join("packaging")).unwrap();
     let script = folder.path().join("packaging/release-notes");
-    fs::copy(root().join("packaging/release-notes"), &script).unwrap();
+    for name in ["release-notes", "version"] {
+        let file = format!("packaging/{name}");
+        fs::copy(root().join(&file), folder.path().join(&file)).unwrap();
+    }
     fs::write(folder.path().join("Cargo.toml"), cargo).unwrap();
     fs::write(folder.path().join("CHANGELOG.md"), changelog).unwrap();
     let output = Command::new("sh").arg(script).arg(tag).output().unwrap();
