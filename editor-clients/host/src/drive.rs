@@ -41,9 +41,10 @@ use crate::stop::StopRequest;
 ///
 /// Order of calls: [`open`](Self::open), then optionally [`direct`](Self::direct) and
 /// [`with_typed_inputs`](Self::with_typed_inputs), then [`run`](Self::run).
-pub struct Drive<'r, H, L> {
-    host: H,
-    launch: L,
+pub struct Drive<'r> {
+    // Not type parameters: this loop is large, and would be compiled for each kind of host.
+    host: Box<dyn AgentHost>,
+    launch: Box<dyn Launch>,
     sidecar: SidecarClient,
     reporter: &'r mut dyn Reporter,
     thread_id: String,
@@ -87,22 +88,22 @@ const QUIET: Duration = Duration::from_secs(60);
 /// Interval between redraws of a live terminal.
 const TICK: Duration = Duration::from_millis(120);
 
-impl<'r, H: AgentHost, L: Launch> Drive<'r, H, L> {
+impl<'r> Drive<'r> {
     /// Opens the host's thread at the sidecar, as its owner. Restarts the sidecar once if it ends meanwhile.
     ///
     /// # Errors
     ///
     /// The host and the sidecar are stopped before the error is returned.
     pub async fn open(
-        host: H,
-        launch: L,
+        host: impl AgentHost + 'static,
+        launch: impl Launch + 'static,
         sidecar: SidecarClient,
         reporter: &'r mut dyn Reporter,
     ) -> Result<Self, DriveError> {
         let thread_id = host.thread().thread_id.clone();
         let mut drive = Self {
-            host,
-            launch,
+            host: Box::new(host),
+            launch: Box::new(launch),
             sidecar,
             reporter,
             thread_id,

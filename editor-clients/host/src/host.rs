@@ -10,9 +10,9 @@ mod pipes;
 pub mod record;
 mod report;
 
-use std::future::Future;
 use std::path::PathBuf;
 
+use async_trait::async_trait;
 use futures::future::BoxFuture;
 use rawr_protocol::{Host, PendingAction};
 use serde_json::{Map, Value};
@@ -28,7 +28,8 @@ pub use self::report::{HostEvent, TurnKind};
 ///
 /// Do not drop the future of a request before it resolves. The future of [`next_event`](AgentHost::next_event) may be dropped
 /// at any time; no event is lost. A host makes progress only while one of its futures is awaited.
-pub trait AgentHost {
+#[async_trait]
+pub trait AgentHost: Send {
     /// The conversation.
     fn thread(&self) -> &HostThread;
 
@@ -53,17 +54,14 @@ pub trait AgentHost {
     /// # Errors
     ///
     /// [`HostError::Busy`] while a turn runs.
-    fn start_turn(
-        &mut self,
-        items: &[&str],
-    ) -> impl Future<Output = Result<String, HostError>> + Send;
+    async fn start_turn(&mut self, items: &[&str]) -> Result<String, HostError>;
 
     /// Adds a text to the running turn. The agent reads it before its next sampling request. Returns the turn's id.
     ///
     /// # Errors
     ///
     /// [`HostError::NoTurn`] if no turn runs, [`HostError::Unable`] if the host cannot do this.
-    fn steer(&mut self, text: &str) -> impl Future<Output = Result<String, HostError>> + Send;
+    async fn steer(&mut self, text: &str) -> Result<String, HostError>;
 
     /// Requests a compaction. Events report how it goes.
     ///
@@ -71,43 +69,34 @@ pub trait AgentHost {
     ///
     /// [`HostError::Busy`] while a turn runs. A host with the capability `mid_turn_compact` accepts it inside a turn:
     /// between two sampling requests, or at once if the order's [`CompactionTiming`] is [`CompactionTiming::AtOnce`].
-    fn compact(
-        &mut self,
-        order: &CompactionOrder,
-    ) -> impl Future<Output = Result<(), HostError>> + Send;
+    async fn compact(&mut self, order: &CompactionOrder) -> Result<(), HostError>;
 
     /// Stops the running turn or the running compaction.
     ///
     /// # Errors
     ///
     /// [`HostError::NoTurn`] if neither runs.
-    fn interrupt(&mut self) -> impl Future<Output = Result<(), HostError>> + Send;
+    async fn interrupt(&mut self) -> Result<(), HostError>;
 
     /// Asks the model a question about the conversation without adding to it. [`HostEvent::Answered`] brings the answer.
     /// Only [`ModelQuestion::request_id`] and [`ModelQuestion::text`] are used.
-    fn sample(
-        &mut self,
-        question: ModelQuestion,
-    ) -> impl Future<Output = Result<(), HostError>> + Send;
+    async fn sample(&mut self, question: ModelQuestion) -> Result<(), HostError>;
 
     /// Asks the host's model a question without the conversation. [`HostEvent::Answered`] brings the answer.
-    fn judge(
-        &mut self,
-        question: ModelQuestion,
-    ) -> impl Future<Output = Result<(), HostError>> + Send;
+    async fn judge(&mut self, question: ModelQuestion) -> Result<(), HostError>;
 
     /// Looks up in the conversation's record what became of an action that an earlier driver requested, or that the host
     /// never answered, so that it is not carried out twice. A delivery without a handoff is looked up by its message.
-    fn recorded_outcome(
+    async fn recorded_outcome(
         &mut self,
         action: &PendingAction,
-    ) -> impl Future<Output = Result<RecordedOutcome, HostError>> + Send;
+    ) -> Result<RecordedOutcome, HostError>;
 
     /// Waits for the next event. After [`HostEvent::Gone`] it returns that event again.
-    fn next_event(&mut self) -> impl Future<Output = HostEvent> + Send;
+    async fn next_event(&mut self) -> HostEvent;
 
     /// Ends the host in an orderly way.
-    fn close(self) -> impl Future<Output = ()> + Send;
+    async fn close(self: Box<Self>);
 }
 
 /// Who can write to a host's conversation.

@@ -2,12 +2,12 @@
 //! notification means is the caller's concern.
 
 use std::collections::VecDeque;
-use std::future::Future;
 use std::io;
 use std::path::PathBuf;
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
+use async_trait::async_trait;
 use jsonrpsee::core::client::{Client, ClientT, Error as ClientError};
 use jsonrpsee::core::traits::ToRpcParams;
 use rawr_protocol::{
@@ -32,13 +32,14 @@ use crate::private_fs::open_log;
 use crate::transport::{TransportArrival, connect};
 
 /// Starts a sidecar. Called again to replace one that ended.
-pub trait Launch {
+#[async_trait]
+pub trait Launch: Send + Sync {
     /// Starts a sidecar and completes the `initialize` handshake.
     ///
     /// # Errors
     ///
     /// Fails if the process does not start, ends, or speaks another protocol version.
-    fn launch(&self) -> impl Future<Output = Result<SidecarClient, SidecarError>>;
+    async fn launch(&self) -> Result<SidecarClient, SidecarError>;
 }
 
 /// Settings for a sidecar child process.
@@ -120,6 +121,7 @@ pub enum SidecarNotification {
     },
 }
 
+#[async_trait]
 impl Launch for SidecarSettings {
     async fn launch(&self) -> Result<SidecarClient, SidecarError> {
         let not_started = |source| SidecarError::NotStarted { path: self.program.clone(), source };

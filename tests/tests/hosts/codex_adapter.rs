@@ -421,7 +421,7 @@ async fn the_wrapper_that_npm_installs_works_as_well() {
     let mut codex = Codex::start(&settings).await.unwrap();
     codex.start_turn(&["hello"]).await.unwrap();
     while !matches!(codex.next_event().await, HostEvent::TurnCompleted { .. }) {}
-    codex.close().await;
+    Box::new(codex).close().await;
 }
 
 #[tokio::test]
@@ -429,7 +429,7 @@ async fn the_pinned_version_is_what_runs() {
     assert_eq!(version(&binary()).await.unwrap(), "0.169.0");
     let fixture = AdapterFixture::new(ok()).await;
     assert_eq!(fixture.codex.thread().host.version.as_deref(), Some("0.169.0"));
-    fixture.codex.close().await;
+    Box::new(fixture.codex).close().await;
 }
 
 #[tokio::test]

@@ -279,7 +279,7 @@ impl AttachContext {
         }
     }
 
-    fn with_typed_inputs<'r, L: Launch>(&self, drive: Drive<'r, Codex, L>) -> Drive<'r, Codex, L> {
+    fn with_typed_inputs<'r>(&self, drive: Drive<'r>) -> Drive<'r> {
         match &self.typed {
             Some(sessions) => {
                 let typed = sessions.of(drive.thread_id());

@@ -231,7 +231,7 @@ impl ExecSession {
 
     async fn drive(
         mut self,
-        host: impl AgentHost,
+        host: impl AgentHost + 'static,
         sidecar: SidecarClient,
         mut stop: StopRequest,
     ) -> anyhow::Result<ExitCode> {
@@ -294,9 +294,9 @@ fn quoted(word: &str) -> String {
 const READER_GONE: u8 = 141;
 
 /// Runs one session.
-pub(super) async fn drive<L: Launch>(
-    host: impl AgentHost,
-    launch: L,
+pub(super) async fn drive(
+    host: impl AgentHost + 'static,
+    launch: impl Launch + 'static,
     sidecar: SidecarClient,
     renderer: &mut Renderer,
     prompts: &mut PromptQueue,

@@ -13,10 +13,8 @@ use super::inputs::HeldMessage;
 use super::turns::{GateHold, RequestedCompaction, StartedBy};
 use super::{Drive, DriveError};
 use crate::event::{InjectedText, SessionEvent};
-use crate::host::{
-    AgentHost, CompactionOrder, Compactor, HostAccess, HostError, KeptHistory, ModelQuestion,
-};
-use crate::sidecar::{Launch, SidecarError};
+use crate::host::{CompactionOrder, Compactor, HostAccess, HostError, KeptHistory, ModelQuestion};
+use crate::sidecar::SidecarError;
 
 /// What a question to the host's model is for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,7 +30,7 @@ struct JudgeAnswer {
     reason: String,
 }
 
-impl<H: AgentHost, L: Launch> Drive<'_, H, L> {
+impl Drive<'_> {
     /// Carries out queued work as far as the host is available.
     pub(super) async fn carry_out(&mut self) -> Result<(), DriveError> {
         while let Some(todo) = self.action_queue.next(self.room()) {

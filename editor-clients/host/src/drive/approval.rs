@@ -4,13 +4,11 @@ use rawr_protocol::{Choice, Phase, SequenceRespondParams, methods};
 
 use super::{Drive, DriveError, PromptQueue};
 use crate::event::{NoticeLevel, SessionEvent};
-use crate::host::AgentHost;
-use crate::sidecar::Launch;
 
 const HOW_TO_ANSWER: &str =
     "answer y (approve), n (skip this one) or l (not now, after one more turn)";
 
-impl<H: AgentHost, L: Launch> Drive<'_, H, L> {
+impl Drive<'_> {
     /// Whether the sequence waits for approval by a user at the terminal.
     pub(super) fn asks(&self, prompts: &PromptQueue) -> bool {
         self.phase == Phase::AwaitingApproval && prompts.can_be_asked()

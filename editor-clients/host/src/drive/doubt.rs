@@ -10,8 +10,7 @@ use super::action_queue::{ActionOutcome, QueuedWork};
 use super::inputs::said_at_ms;
 use super::turns::StartedBy;
 use super::{Drive, DriveError};
-use crate::host::{AgentHost, HostError, RecordedOutcome, TurnKind};
-use crate::sidecar::Launch;
+use crate::host::{HostError, RecordedOutcome, TurnKind};
 
 /// The user message of a delivery action.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,7 +24,7 @@ enum DeliveryMessage {
     Missing,
 }
 
-impl<H: AgentHost, L: Launch> Drive<'_, H, L> {
+impl Drive<'_> {
     /// Looks up an action in the host's record. Returns true if it must not be requested now.
     pub(super) async fn is_found(&mut self, action: &PendingAction) -> Result<bool, DriveError> {
         let action_id = action.action_id.as_str();

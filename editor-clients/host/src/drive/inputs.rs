@@ -15,8 +15,7 @@ use super::action_queue::ActionOutcome;
 use super::turns::StartedBy;
 use super::{Drive, DriveError};
 use crate::event::SessionEvent;
-use crate::host::{AgentHost, HostAccess, HostError};
-use crate::sidecar::Launch;
+use crate::host::{HostAccess, HostError};
 
 /// A message typed into the host, which waits for the driver's answer.
 #[derive(Debug)]
@@ -110,7 +109,7 @@ impl TypedInputs {
     }
 }
 
-impl<H: AgentHost, L: Launch> Drive<'_, H, L> {
+impl Drive<'_> {
     /// The id of the session's thread.
     pub fn thread_id(&self) -> &str {
         &self.thread_id

@@ -10,13 +10,12 @@ use super::inputs::HeldMessage;
 use super::turns::StartedBy;
 use super::{Drive, DriveError};
 use crate::event::SessionEvent;
-use crate::host::{AgentHost, HostEvent, ThreadLifetime};
-use crate::sidecar::Launch;
+use crate::host::{HostEvent, ThreadLifetime};
 
 /// How long a host may take to end an interrupted turn.
 const WIND_UP: Duration = Duration::from_secs(5);
 
-impl<H: AgentHost, L: Launch> Drive<'_, H, L> {
+impl Drive<'_> {
     /// Interrupts the running turn and cancels held inputs.
     pub(super) async fn wind_up(&mut self) -> Result<(), DriveError> {
         let is_shared = self.host.access().is_shared();

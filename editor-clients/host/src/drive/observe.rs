@@ -10,8 +10,7 @@ use super::action_queue::ActionOutcome;
 use super::turns::{DriverTurn, StartedBy};
 use super::{Drive, DriveError};
 use crate::event::{NoticeLevel, SessionEvent};
-use crate::host::{AgentHost, HostEvent, TurnKind};
-use crate::sidecar::Launch;
+use crate::host::{HostEvent, TurnKind};
 
 /// The id of a signal. It includes the turn, because some models restart their call ids in every turn. `None` if the
 /// sidecar would refuse the id; the signal is then sent without one.
@@ -19,7 +18,7 @@ fn signal_id(turn_id: &str, call_id: &str) -> Option<String> {
     Some(format!("{turn_id} {call_id}")).filter(|id| check_id(id).is_ok())
 }
 
-impl<H: AgentHost, L: Launch> Drive<'_, H, L> {
+impl Drive<'_> {
     pub(super) async fn report_event(&mut self, event: HostEvent) -> Result<(), DriveError> {
         self.reporter.report(&SessionEvent::Host(&event))?;
         match event {

@@ -7,8 +7,7 @@ use serde_json::Value;
 
 use super::{Drive, DriveError};
 use crate::event::{NoticeLevel, SessionEvent};
-use crate::host::AgentHost;
-use crate::sidecar::{Launch, SidecarError};
+use crate::sidecar::SidecarError;
 
 /// Reports and deliveries that the sidecar could not record.
 #[derive(Debug, Default)]
@@ -62,7 +61,7 @@ impl StoreOutage {
     }
 }
 
-impl<H: AgentHost, L: Launch> Drive<'_, H, L> {
+impl Drive<'_> {
     /// The sidecar sends no more actions, so the messages that it holds are delivered here.
     pub(super) fn store_failed(
         &mut self,

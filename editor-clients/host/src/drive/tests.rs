@@ -86,7 +86,7 @@ async fn run(prompts: &[&str], lives: Vec<Life>, stop_when: Option<&'static str>
 }
 
 async fn run_on(
-    host: impl AgentHost,
+    host: impl AgentHost + 'static,
     prompts: &[&str],
     lives: Vec<Life>,
     stop_when: Option<&'static str>,

@@ -12,6 +12,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use async_trait::async_trait;
 use rawr_protocol::{Host, HostCapabilities, PendingAction};
 use serde_json::{Value, json};
 use tokio::process::Command;
@@ -198,7 +199,7 @@ impl Claude {
         let greeting: InitializeReply = serde_json::from_value(greeting)
             .map_err(|source| HostError::NotUnderstood { method: "initialize", source })?;
         if greeting.account.is_some_and(|account| account.is_missing()) {
-            claude.close().await;
+            Box::new(claude).close().await;
             return Err(HostError::ClaudeNotLoggedIn);
         }
         claude.thread.host.version = greeting.claude_code_version;
@@ -306,6 +307,7 @@ impl Claude {
     }
 }
 
+#[async_trait]
 impl AgentHost for Claude {
     fn thread(&self) -> &HostThread {
         &self.thread
@@ -403,7 +405,7 @@ impl AgentHost for Claude {
         }
     }
 
-    async fn close(self) {
+    async fn close(self: Box<Self>) {
         self.pipes.close().await;
     }
 }

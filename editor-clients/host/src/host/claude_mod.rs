@@ -8,6 +8,7 @@ use std::collections::{HashMap, VecDeque};
 use std::path::PathBuf;
 use std::time::Duration;
 
+use async_trait::async_trait;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use rawr_protocol::{Host, HostCapabilities, PendingAction};
@@ -184,6 +185,7 @@ impl ClaudeMod {
 /// Why the session is gone.
 const ENDED: &str = "Claude Code ended the session";
 
+#[async_trait]
 impl AgentHost for ClaudeMod {
     fn thread(&self) -> &HostThread {
         &self.thread
@@ -336,7 +338,7 @@ impl AgentHost for ClaudeMod {
         }
     }
 
-    async fn close(self) {}
+    async fn close(self: Box<Self>) {}
 }
 
 impl SharedThread for ClaudeMod {

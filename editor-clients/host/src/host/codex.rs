@@ -24,6 +24,7 @@ mod turns;
 use std::collections::VecDeque;
 use std::path::PathBuf;
 
+use async_trait::async_trait;
 pub use attach::{Attachment, UserMessageRoute};
 pub use probe::{CodexProbe, HookTrust, ListedHook, probe};
 use rawr_protocol::PendingAction;
@@ -339,6 +340,7 @@ struct ThreadRead {
     thread: ThreadAbout,
 }
 
+#[async_trait]
 impl AgentHost for Codex {
     fn thread(&self) -> &HostThread {
         &self.thread
@@ -488,7 +490,7 @@ impl AgentHost for Codex {
         }
     }
 
-    async fn close(mut self) {
+    async fn close(mut self: Box<Self>) {
         if !self.goal.is_anothers() {
             self.resume_goal();
         }

@@ -15,6 +15,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use async_trait::async_trait;
 use futures::future::BoxFuture;
 use rawr_protocol::{Host, HostCapabilities, PendingAction};
 use serde_json::{Map, Value};
@@ -167,6 +168,7 @@ fn new_thread_id() -> String {
     format!("embedded-{:016x}-{:04x}", since.as_nanos(), std::process::id() & 0xffff)
 }
 
+#[async_trait]
 impl AgentHost for Embedded {
     fn thread(&self) -> &HostThread {
         &self.thread
@@ -232,7 +234,7 @@ impl AgentHost for Embedded {
         event.unwrap_or_else(|| HostEvent::Gone { reason: GONE.to_owned() })
     }
 
-    async fn close(self) {
+    async fn close(self: Box<Self>) {
         drop(self.orders);
         // A panic of the task also ends it.
         let _ = self.task.await;

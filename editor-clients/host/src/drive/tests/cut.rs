@@ -1,10 +1,9 @@
 //! Cuts the connection to the real sidecar at every point of a session: each action is still carried out once.
 
-use std::cell::Cell;
 use std::path::PathBuf;
-use std::rc::Rc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use async_trait::async_trait;
 use futures::StreamExt;
 use rawr_protocol::framing::{Frame, Framing};
 use serde_json::{Map, Value};
@@ -34,16 +33,17 @@ struct Cut {
     home: PathBuf,
     at: usize,
     loss: Loss,
-    lives: Cell<u32>,
-    requests: Rc<Cell<usize>>,
+    lives: AtomicUsize,
+    requests: Arc<AtomicUsize>,
 }
 
+#[async_trait]
 impl Launch for Cut {
     async fn launch(&self) -> Result<SidecarClient, SidecarError> {
-        let first = self.lives.replace(self.lives.get() + 1) == 0;
+        let first = self.lives.fetch_add(1, Ordering::Relaxed) == 0;
         let at = if first { self.at } else { usize::MAX };
         let (ours, outside) = tokio::io::duplex(1024 * 1024);
-        tokio::task::spawn_local(serve(outside, at, self.loss, Rc::clone(&self.requests)));
+        tokio::task::spawn_local(serve(outside, at, self.loss, Arc::clone(&self.requests)));
         let (reader, writer) = tokio::io::split(ours);
         let mut sidecar = SidecarClient::over(reader, writer);
         sidecar.greet("rawr exec", Some(&self.home), &Map::new()).await?;
@@ -52,7 +52,7 @@ impl Launch for Cut {
 }
 
 /// A sidecar behind a pipe that breaks.
-async fn serve(outside: DuplexStream, at: usize, loss: Loss, requests: Rc<Cell<usize>>) {
+async fn serve(outside: DuplexStream, at: usize, loss: Loss, requests: Arc<AtomicUsize>) {
     let (from_client, mut to_client) = tokio::io::split(outside);
     let mut from_client = FramedRead::new(from_client, Framing::new());
     let (inside, server) = tokio::io::duplex(1024 * 1024);
@@ -66,13 +66,12 @@ async fn serve(outside: DuplexStream, at: usize, loss: Loss, requests: Rc<Cell<u
                 frame = from_client.next() => {
                     let Some(Ok(Frame::Message(body))) = frame else { return };
                     let message: Value = serde_json::from_slice(&body).unwrap();
-                    if message["method"].as_str().is_some_and(|method| method.starts_with("rawr/")) {
-                        requests.set(requests.get() + 1);
-                        if requests.get() == at {
-                            match loss {
-                                Loss::Request => return,
-                                Loss::Answer => lost_id = Some(message["id"].clone()),
-                            }
+                    if message["method"].as_str().is_some_and(|method| method.starts_with("rawr/"))
+                        && requests.fetch_add(1, Ordering::Relaxed) + 1 == at
+                    {
+                        match loss {
+                            Loss::Request => return,
+                            Loss::Answer => lost_id = Some(message["id"].clone()),
                         }
                     }
                     send(&mut to_server, &body).await;
@@ -261,13 +260,13 @@ async fn check(case: &CutCase, at: usize, loss: Loss) -> usize {
         (TempDir::new().unwrap(), TempDir::new().unwrap(), SharedReport::default());
     compact_at_turn_end(home.path());
     std::fs::write(home.path().join("rawr.toml"), case.config).unwrap();
-    let requests = Rc::new(Cell::new(0));
+    let requests = Arc::new(AtomicUsize::new(0));
     let cut = Cut {
         home: home.path().to_owned(),
         at,
         loss,
-        lives: Cell::new(0),
-        requests: Rc::clone(&requests),
+        lives: AtomicUsize::new(0),
+        requests: Arc::clone(&requests),
     };
     let (summaries, judgments) = <(Arc<AtomicUsize>, Arc<AtomicUsize>)>::default();
     let model = Counting {
@@ -298,7 +297,7 @@ async fn check(case: &CutCase, at: usize, loss: Loss) -> usize {
     let outcome = (asked, ended.is_ok());
     let expected = ([1, case.judgments], true);
     assert_eq!(outcome, expected, "cut at {at}, {loss:?}: {ended:?}\n{page}");
-    requests.get()
+    requests.load(Ordering::Relaxed)
 }
 
 async fn check_everywhere(case: &CutCase) {

@@ -1,13 +1,13 @@
 //! The driver dies between any two of its steps, the host keeps running, and another driver opens the thread. The host must
 //! carry out one packet request, one compaction, one handoff, and each message once.
 
-use std::cell::RefCell;
 use std::collections::{BTreeMap, VecDeque};
 use std::path::PathBuf;
 use std::pin::{Pin, pin};
 use std::task::Poll;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use async_trait::async_trait;
 use rawr_protocol::{CompactionOrigin, Host, HostCapabilities, PendingAction, TokenUsage};
 use serde_json::Map;
 use tokio::task::{JoinHandle, LocalSet, yield_now};
@@ -165,6 +165,7 @@ impl Lasting {
     }
 }
 
+#[async_trait]
 impl AgentHost for Lasting {
     fn thread(&self) -> &HostThread {
         &self.thread
@@ -238,20 +239,21 @@ impl AgentHost for Lasting {
         }
     }
 
-    async fn close(self) {}
+    async fn close(self: Box<Self>) {}
 }
 
 /// Real sidecars in this process, one after the other.
 #[derive(Clone)]
 struct Real {
     home: PathBuf,
-    last: Arc<RefCell<Option<JoinHandle<()>>>>,
+    last: Arc<Mutex<Option<JoinHandle<()>>>>,
 }
 
+#[async_trait]
 impl Launch for Real {
     async fn launch(&self) -> Result<SidecarClient, SidecarError> {
         // It owns the thread until it notices the end of its client.
-        let before = self.last.borrow_mut().take();
+        let before = self.last.lock().unwrap().take();
         if let Some(before) = before {
             before.await.unwrap();
         }
@@ -260,7 +262,7 @@ impl Launch for Real {
         let serves = tokio::task::spawn_local(async {
             drop(rawr_server::serve_on(input, output, None).await);
         });
-        self.last.replace(Some(serves));
+        *self.last.lock().unwrap() = Some(serves);
         let (reader, writer) = tokio::io::split(ours);
         let mut sidecar = SidecarClient::over(reader, writer);
         sidecar.greet("rawr exec", Some(&self.home), &Map::new()).await?;

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::fmt::Write;
 use std::sync::{Arc, Mutex};
 
+use async_trait::async_trait;
 use futures::StreamExt;
 use rawr_protocol::InitializeResult;
 use rawr_protocol::framing::{Frame, Framing};
@@ -37,6 +38,7 @@ impl Fake {
     }
 }
 
+#[async_trait]
 impl Launch for Fake {
     async fn launch(&self) -> Result<SidecarClient, SidecarError> {
         let life = self.lives.lock().unwrap().pop_front().expect("no more sidecars");

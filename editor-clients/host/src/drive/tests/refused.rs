@@ -1,6 +1,7 @@
 //! A host that refuses a delivery or does not answer it: no message is lost silently or sent twice.
 
 use super::*;
+use async_trait::async_trait;
 use rawr_protocol::PendingAction;
 
 use crate::host::{
@@ -16,6 +17,7 @@ struct Picky {
     asked: Arc<Mutex<Vec<String>>>,
 }
 
+#[async_trait]
 impl AgentHost for Picky {
     fn thread(&self) -> &HostThread {
         self.agent.thread()
@@ -79,8 +81,8 @@ impl AgentHost for Picky {
         self.agent.next_event().await
     }
 
-    async fn close(self) {
-        self.agent.close().await;
+    async fn close(self: Box<Self>) {
+        Box::new(self.agent).close().await;
     }
 }
 

@@ -121,7 +121,7 @@ impl Codex {
 
     /// Stops the app-server. The thread is stored and can be resumed.
     pub async fn leave(self) {
-        self.close().await;
+        Box::new(self).close().await;
     }
 }
 

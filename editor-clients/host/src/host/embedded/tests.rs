@@ -153,6 +153,6 @@ async fn check(scenes: Vec<Scene>, say: &[&str], expected: Expect) -> TempDir {
     let mut host = agent(&folder, scenes);
     host.start_turn(say).await.unwrap();
     expected.assert_eq(&turn(&mut host).await);
-    host.close().await;
+    Box::new(host).close().await;
     folder
 }
