@@ -5,12 +5,17 @@ use serde::de::{DeserializeOwned, IgnoredAny};
 use serde::{Deserialize, Deserializer};
 use std::collections::BTreeMap;
 
-/// Reads the `params` of a request or notification. Absent, `null` and `[]` (an empty table from Lua) mean `{}`.
+/// Reads the `params` of a request or notification, as [`params_text`] has them.
 pub fn read_params<P: DeserializeOwned>(params: Option<&str>) -> Result<P, serde_json::Error> {
+    serde_json::from_str(params_text(params))
+}
+
+/// Absent, `null` and `[]` (an empty table from Lua) mean `{}`.
+pub fn params_text(params: Option<&str>) -> &str {
     let text = params.unwrap_or_default().trim_ascii();
     let nothing = matches!(text, "" | "null")
         || text.strip_prefix('[').is_some_and(|rest| rest.trim_ascii_start() == "]");
-    serde_json::from_str(if nothing { "{}" } else { text })
+    if nothing { "{}" } else { text }
 }
 
 /// A list in which an entry that this release does not know is left out, so that a newer peer may add values.

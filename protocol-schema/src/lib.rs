@@ -68,7 +68,7 @@ pub use guard::*;
 pub use id::{IdProblem, MAX_ID_BYTES, check_id};
 pub use input::*;
 pub use judgment::*;
-pub use lenient::read_params;
+pub use lenient::{params_text, read_params};
 pub use lifecycle::*;
 pub use methods::{Direction, METHODS, Method, MethodKind};
 pub use names::*;

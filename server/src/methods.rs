@@ -24,11 +24,16 @@ mod tokens;
 pub use session::{ClientSession, CommitResult};
 
 use crate::wire::RpcError;
+use futures::FutureExt;
+use futures::future::{BoxFuture, ready};
 use jsonrpsee::RpcModule;
 use jsonrpsee::core::RegisterMethodError;
 use jsonrpsee::types::ErrorObjectOwned;
 use large_answer::SerializedResult;
-use rawr_protocol::{ErrorCode, Request, read_params};
+use rawr_protocol::{ErrorCode, Request, params_text, read_params};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::value::{RawValue, to_raw_value};
 use session::{aside, now};
 use std::sync::Arc;
 
@@ -56,39 +61,59 @@ pub fn module(session: Arc<ClientSession>) -> Result<Module, RegisterMethodError
     Ok(module)
 }
 
-/// Parses again with a slower parser that reports the field.
-fn bad_params<M: Request>(params: Option<&str>) -> RpcError {
-    let nothing = |text: &&str| {
-        matches!(text.split_whitespace().collect::<String>().as_str(), "" | "null" | "[]")
-    };
-    let text = params.filter(|text| !nothing(text)).unwrap_or("{}");
-    let mut json = serde_json::Deserializer::from_str(text);
-    match serde_path_to_error::deserialize::<_, M::Params>(&mut json) {
-        Ok(_) => RpcError::new(
-            ErrorCode::InvalidParams,
-            "trailing characters after the params",
-            "send one object",
-        ),
-        Err(error) => RpcError::bad_params(&error.path().to_string(), &error.into_inner()),
-    }
+/// Params in, result out, both as JSON. The module's methods have this one type, so that what is around a handler is compiled
+/// once and not for each.
+type Handler = dyn Fn(Option<&str>, &ClientSession) -> HandlerResult + Send + Sync;
+
+/// The same for a method that waits.
+type AsyncHandler =
+    dyn Fn(Option<&str>, Arc<ClientSession>) -> BoxFuture<'static, HandlerResult> + Send + Sync;
+
+type HandlerResult = Result<Box<RawValue>, RpcError>;
+
+fn register_handler(
+    module: &mut Module,
+    name: &'static str,
+    handler: Box<Handler>,
+) -> Result<(), RegisterMethodError> {
+    module.register_method(name, move |params, session, _| {
+        handler(params.as_str(), session).map_err(ErrorObjectOwned::from)
+    })?;
+    Ok(())
 }
 
+fn register_async_handler(
+    module: &mut Module,
+    name: &'static str,
+    handler: Arc<AsyncHandler>,
+) -> Result<(), RegisterMethodError> {
+    module.register_async_method(name, move |params, session, _| {
+        let handler = Arc::clone(&handler);
+        async move {
+            let work = handler(params.as_str(), Arc::clone(&session));
+            work.await.map_err(ErrorObjectOwned::from)
+        }
+    })?;
+    Ok(())
+}
+
+fn parsed<P: DeserializeOwned>(params: Option<&str>) -> Result<P, RpcError> {
+    read_params(params).map_err(|error| RpcError::bad_params(params_text(params), &error))
+}
+
+fn serialized<R: Serialize>(result: &R) -> HandlerResult {
+    to_raw_value(result).map_err(|error| {
+        let message = format!("failed to serialize the result: {error}");
+        RpcError::new(ErrorCode::InternalError, message, "this is a bug in rawr; see the log")
+    })
+}
+
+/// Registers a request of this protocol.
 fn on<M: Request + 'static>(
     module: &mut Module,
     handler: fn(&ClientSession, M::Params) -> Result<M::Result, RpcError>,
-) -> Result<(), RegisterMethodError>
-where
-    M::Result: Clone + 'static,
-{
-    module.register_method(
-        M::METHOD,
-        move |params, session, _| -> Result<M::Result, ErrorObjectOwned> {
-            let params =
-                read_params(params.as_str()).map_err(|_| bad_params::<M>(params.as_str()))?;
-            Ok(handler(session, params)?)
-        },
-    )?;
-    Ok(())
+) -> Result<(), RegisterMethodError> {
+    on_named(module, M::METHOD, handler)
 }
 
 /// The same for a method that waits, while other requests are served. If the client cancels it, its future is dropped.
@@ -98,15 +123,9 @@ fn on_async<M: Request + 'static, Work>(
     handler: fn(Arc<ClientSession>, M::Params) -> Work,
 ) -> Result<(), RegisterMethodError>
 where
-    M::Params: Send,
-    M::Result: Clone + 'static,
     Work: Future<Output = Result<M::Result, RpcError>> + Send + 'static,
 {
-    module.register_async_method(M::METHOD, move |params, session, _| async move {
-        let params = read_params(params.as_str()).map_err(|_| bad_params::<M>(params.as_str()))?;
-        handler(Arc::clone(&session), params).await.map_err(ErrorObjectOwned::from)
-    })?;
-    Ok(())
+    on_async_named(module, M::METHOD, handler, |result| serialized(&result?))
 }
 
 /// The same for a method whose result may be large: the thread that makes it also serializes it.
@@ -115,15 +134,36 @@ fn on_serialized<M: Request + 'static, Work>(
     handler: fn(Arc<ClientSession>, M::Params) -> Work,
 ) -> Result<(), RegisterMethodError>
 where
-    M::Params: Send,
     Work: Future<Output = Result<SerializedResult<M::Result>, RpcError>> + Send + 'static,
 {
-    module.register_async_method(M::METHOD, move |params, session, _| async move {
-        let params = read_params(params.as_str()).map_err(|_| bad_params::<M>(params.as_str()))?;
-        let result = handler(Arc::clone(&session), params).await;
-        result.map(SerializedResult::into_json).map_err(ErrorObjectOwned::from)
-    })?;
-    Ok(())
+    on_async_named(module, M::METHOD, handler, |result| result.map(SerializedResult::into_json))
+}
+
+fn on_named<P: DeserializeOwned + 'static, R: Serialize + 'static>(
+    module: &mut Module,
+    name: &'static str,
+    handler: fn(&ClientSession, P) -> Result<R, RpcError>,
+) -> Result<(), RegisterMethodError> {
+    let handler = move |params: Option<&str>, session: &ClientSession| {
+        serialized(&handler(session, parsed(params)?)?)
+    };
+    register_handler(module, name, Box::new(handler))
+}
+
+fn on_async_named<P: DeserializeOwned + 'static, Work>(
+    module: &mut Module,
+    name: &'static str,
+    handler: fn(Arc<ClientSession>, P) -> Work,
+    to_json: fn(Work::Output) -> HandlerResult,
+) -> Result<(), RegisterMethodError>
+where
+    Work: Future + Send + 'static,
+{
+    let handler = move |params: Option<&str>, session| match parsed(params) {
+        Ok(params) => handler(session, params).map(to_json).boxed(),
+        Err(error) => ready(Err(error)).boxed(),
+    };
+    register_async_handler(module, name, Arc::new(handler))
 }
 
 #[cfg(test)]

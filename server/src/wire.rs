@@ -1,6 +1,7 @@
 //! Conversions between the protocol and the core: names, ids and payloads. Contains no rules.
 
 mod banner;
+mod json_path;
 mod rpc_error;
 mod to_wire;
 

@@ -39,6 +39,18 @@ pub struct Record {
     pub event: Event,
 }
 
+impl Record {
+    /// Parses a line.
+    ///
+    /// # Errors
+    ///
+    /// Fails if it is not JSON, or not of this shape.
+    pub fn parse(line: &str) -> serde_json::Result<Self> {
+        // Here, and not where it is needed, because all of its parsing is compiled anew in each crate that asks for it.
+        serde_json::from_str(line)
+    }
+}
+
 macro_rules! events {
     ($($(#[$doc:meta])* $name:ident { $($(#[$field_doc:meta])* $field:ident: $type:ty,)* })*) => {
         /// What happened to a thread. Externally tagged: the reader never has to look ahead, which a replay of a long

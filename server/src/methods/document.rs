@@ -14,21 +14,17 @@ pub use lsp::DocumentCapabilities;
 pub use open::OpenDocuments;
 pub use past::PastDecisions;
 
-use super::{ClientSession, Module};
+use super::{ClientSession, Module, on_async_named, on_named, parsed, serialized};
 use crate::language::{self, Doc, DocumentKind, LanguageContext, PositionEncoding};
 use crate::problem::{FileProblem, MAX_BYTES};
 use crate::prompts::parse;
 use crate::wire::RpcError;
 use jsonrpsee::core::RegisterMethodError;
-use jsonrpsee::types::ErrorObjectOwned;
 use lsp::Diagnostic;
 use open::{ClientRequest, OpenDocument};
 use rawr_core::prompt::PromptName;
 use rawr_protocol::methods::{LogMessage, PromptPreviewChanged};
-use rawr_protocol::{
-    ErrorCode, LogMessageParams, MessageType, PromptPreviewChangedNotification, read_params,
-};
-use serde::de::DeserializeOwned;
+use rawr_protocol::{ErrorCode, LogMessageParams, MessageType, PromptPreviewChangedNotification};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
@@ -48,15 +44,8 @@ pub fn register(module: &mut Module) -> Result<(), RegisterMethodError> {
 fn on<M: lsp::Request + 'static>(
     module: &mut Module,
     handler: fn(&ClientSession, M::Params) -> Result<M::Result, RpcError>,
-) -> Result<(), RegisterMethodError>
-where
-    M::Result: Clone,
-{
-    module.register_method(M::METHOD.as_str(), move |params, session, _| {
-        let params = read::<M::Params>(params.as_str())?;
-        handler(session, params).map_err(ErrorObjectOwned::from)
-    })?;
-    Ok(())
+) -> Result<(), RegisterMethodError> {
+    on_named(module, M::METHOD.as_str(), handler)
 }
 
 /// The same for a request that waits.
@@ -65,18 +54,9 @@ fn on_async<M: lsp::Request + 'static, Work>(
     handler: fn(Arc<ClientSession>, M::Params) -> Work,
 ) -> Result<(), RegisterMethodError>
 where
-    M::Result: Clone,
     Work: Future<Output = Result<M::Result, RpcError>> + Send + 'static,
 {
-    module.register_async_method(M::METHOD.as_str(), move |params, session, _| async move {
-        let params = read::<M::Params>(params.as_str())?;
-        handler(Arc::clone(&session), params).await.map_err(ErrorObjectOwned::from)
-    })?;
-    Ok(())
-}
-
-fn read<P: DeserializeOwned>(params: Option<&str>) -> Result<P, RpcError> {
-    read_params(params).map_err(|error| RpcError::bad_params(".", &error))
+    on_async_named(module, M::METHOD.as_str(), handler, |result| serialized(&result?))
 }
 
 /// The number of unanswered requests to the client that are remembered.
@@ -99,10 +79,10 @@ type NotificationHandler = fn(&ClientSession, Option<&str>) -> Result<(), RpcErr
 
 /// Notifications about documents.
 pub const TOLD: [(&str, NotificationHandler); 4] = [
-    ("textDocument/didOpen", |session, params| opened(session, read(params)?)),
-    ("textDocument/didChange", |session, params| changed(session, read(params)?)),
-    ("textDocument/didSave", |session, params| saved(session, &read(params)?)),
-    ("textDocument/didClose", |session, params| closed(session, &read(params)?)),
+    ("textDocument/didOpen", |session, params| opened(session, parsed(params)?)),
+    ("textDocument/didChange", |session, params| changed(session, parsed(params)?)),
+    ("textDocument/didSave", |session, params| saved(session, &parsed(params)?)),
+    ("textDocument/didClose", |session, params| closed(session, &parsed(params)?)),
 ];
 
 /// Returns false if the notification is not one about documents.

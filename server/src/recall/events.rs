@@ -44,12 +44,12 @@ impl RecallSearch<'_> {
             if !self.words.may_be_in(text, &mut room) {
                 continue;
             }
-            match serde_json::from_slice::<Record>(text) {
-                Ok(record) => {
+            match str::from_utf8(text).ok().and_then(|text| Record::parse(text).ok()) {
+                Some(record) => {
                     let spot = SearchPosition { thread: &source.thread, file, line };
                     self.event(&spot, &record.event, Some(record.at), &mut met);
                 }
-                Err(_) => unreadable += u64::from(!lines.is_torn()),
+                None => unreadable += u64::from(!lines.is_torn()),
             }
         }
         match unreadable + lines.skipped {

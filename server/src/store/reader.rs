@@ -174,7 +174,7 @@ pub(crate) fn parse(line: &[u8]) -> Result<Record, LineError> {
     }
     // Checking the whole line once is cheaper than checking each of its strings.
     let text = std::str::from_utf8(line).map_err(|error| LineError::Broken(error.to_string()))?;
-    match serde_json::from_str::<Record>(text) {
+    match Record::parse(text) {
         Ok(record) if record.v <= FORMAT => Ok(record),
         Ok(record) => Err(LineError::Newer(record.v)),
         Err(error) => Err(match serde_json::from_str::<RecordVersion>(text) {

@@ -1,5 +1,6 @@
 //! Errors of the wire format: a code, a message, and `data` with the field, the thread or the file, and a hint.
 
+use super::json_path::path_of;
 use jsonrpsee::types::ErrorObjectOwned;
 use rawr_protocol::{ErrorCode, ErrorData};
 
@@ -26,15 +27,15 @@ impl RpcError {
         answer
     }
 
-    /// Invalid params. A missing field is named only in the message.
-    pub fn bad_params(path: &str, error: &serde_json::Error) -> Self {
+    /// Invalid params, which are this text. A missing field is named only in the message.
+    pub fn bad_params(text: &str, error: &serde_json::Error) -> Self {
         let message = error.to_string();
         let missing =
             message.strip_prefix("missing field `").and_then(|rest| rest.split('`').next());
-        let field = match (path, missing) {
-            (".", missing) => missing.map(str::to_owned),
-            (path, None) => Some(path.to_owned()),
-            (path, Some(missing)) => Some(format!("{path}.{missing}")),
+        let field = match (path_of(error, text), missing) {
+            (None, missing) => missing.map(str::to_owned),
+            (path, None) => path,
+            (Some(path), Some(missing)) => Some(format!("{path}.{missing}")),
         };
         let mut answer =
             Self::new(ErrorCode::InvalidParams, message, "see the method's params in schema.json");

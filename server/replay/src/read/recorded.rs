@@ -18,14 +18,14 @@ pub(super) struct EventReader {
 
 impl RecordReader for EventReader {
     fn line(&mut self, line: &[u8], told: &mut Told) -> LineKind {
-        match serde_json::from_slice::<Record>(line) {
-            Ok(record) => {
+        match str::from_utf8(line).ok().and_then(|line| Record::parse(line).ok()) {
+            Some(record) => {
                 told.at = told.at.max(record.at);
                 self.event(record.event, told);
                 LineKind::Known
             }
-            Err(_) if serde_json::from_slice::<IgnoredAny>(line).is_ok() => LineKind::Unknown,
-            Err(_) => LineKind::Malformed,
+            None if serde_json::from_slice::<IgnoredAny>(line).is_ok() => LineKind::Unknown,
+            None => LineKind::Malformed,
         }
     }
 
