@@ -64,6 +64,32 @@ const GLOBAL: &str = "Global options";
 #[derive(Debug, Parser)]
 #[command(name = "rawr", version, after_help = EXAMPLES, propagate_version = true)]
 pub struct Cli {
+    #[command(flatten)]
+    pub global: GlobalArgs,
+
+    #[command(subcommand)]
+    pub command: CliCommand,
+}
+
+/// The command line of other programs, which wait for rawr. It has few commands because clap builds all of them at each start.
+#[derive(Debug, Parser)]
+#[command(name = "rawr")]
+pub struct ProgramCli {
+    #[command(flatten)]
+    global: GlobalArgs,
+
+    #[command(subcommand)]
+    command: ProgramCommand,
+}
+
+impl From<ProgramCli> for Cli {
+    fn from(ProgramCli { global, command }: ProgramCli) -> Self {
+        Self { global, command: CliCommand::Program(command) }
+    }
+}
+
+#[derive(Debug, Args)]
+pub struct GlobalArgs {
     /// Keep configuration, prompts and state in this folder
     #[arg(long, global = true, value_name = "DIR", help_heading = GLOBAL)]
     pub home: Option<PathBuf>,
@@ -71,9 +97,6 @@ pub struct Cli {
     /// Show the sidecar's log on standard error, and sessions in full
     #[arg(long, short, global = true, help_heading = GLOBAL)]
     pub verbose: bool,
-
-    #[command(subcommand)]
-    pub command: CliCommand,
 }
 
 #[derive(Debug, Subcommand)]
@@ -84,15 +107,6 @@ pub enum CliCommand {
     Exec(ExecArgs),
     /// Run Codex as usual, with rawr attached
     Codex(CodexArgs),
-    /// Relay between Codex's screen and its app-server
-    #[command(hide = true)]
-    Relay(RelayArgs),
-    /// Own the app-server of `rawr codex` and stop it
-    #[command(hide = true)]
-    Lease(LeaseArgs),
-    /// Run a session of Claude Code with rawr, for rawr's plugin there
-    #[command(hide = true)]
-    ClaudeMod,
     /// Attach to running Codex sessions
     Attach(AttachArgs),
     /// Detach rawr from all Codex sessions, `rawr codex` included; Codex keeps running
@@ -139,19 +153,35 @@ pub enum CliCommand {
     Doctor(DoctorArgs),
     /// Install hooks for Claude Code or Codex sessions that rawr does not run
     Hooks(HooksArgs),
-    /// Answer an agent's hook
-    #[command(hide = true)]
-    Hook(HookArgs),
     /// Check, repair, compact, archive and export stored state
     State(StateArgs),
-    /// Run the sidecar on stdin and stdout (started by editors)
-    Serve(ServeArgs),
+    #[command(flatten)]
+    Program(ProgramCommand),
     /// Print a completion script for a shell
     #[command(after_help = COMPLETIONS_HELP)]
     Completions {
         /// The shell
         shell: Shell,
     },
+}
+
+/// What other programs call.
+#[derive(Debug, Subcommand)]
+pub enum ProgramCommand {
+    /// Run the sidecar on stdin and stdout (started by editors)
+    Serve(ServeArgs),
+    /// Answer an agent's hook
+    #[command(hide = true)]
+    Hook(HookArgs),
+    /// Run a session of Claude Code with rawr, for rawr's plugin there
+    #[command(hide = true)]
+    ClaudeMod,
+    /// Relay between Codex's screen and its app-server
+    #[command(hide = true)]
+    Relay(RelayArgs),
+    /// Own the app-server of `rawr codex` and stop it
+    #[command(hide = true)]
+    Lease(LeaseArgs),
 }
 
 const COMPLETIONS_HELP: &str = "\

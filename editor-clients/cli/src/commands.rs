@@ -42,13 +42,14 @@ mod watch;
 
 use std::ffi::OsString;
 use std::io::{self, Write};
+use std::pin::Pin;
 use std::process::ExitCode;
 
 use clap::error::{ContextKind, ContextValue};
-use clap::{CommandFactory, FromArgMatches};
+use clap::{ArgMatches, CommandFactory, FromArgMatches};
 use rawr_server::ServeOptions;
 
-use crate::args::{self, Cli, CliCommand};
+use crate::args::{self, Cli, CliCommand, ProgramCli, ProgramCommand};
 use crate::render::causes;
 use common::CommonOptions;
 use rawr_host::text::sanitize_terminal;
@@ -62,23 +63,28 @@ pub fn main() -> ExitCode {
         Ok(parsed) => parsed,
         Err(error) => return not_understood(&about_updates(error)),
     };
-    let common = CommonOptions { command, home: cli.home, is_verbose: cli.verbose };
+    let common = CommonOptions { command, home: cli.global.home, is_verbose: cli.global.verbose };
     // A hook's stderr is shown in the agent, a relay has none, and the sidecar configures its own log.
-    if !matches!(cli.command, CliCommand::Serve(_) | CliCommand::Hook(_) | CliCommand::Relay(_))
-        && let Err(error) = rawr_server::log_if_asked()
-    {
+    let logs_itself = matches!(
+        cli.command,
+        CliCommand::Program(
+            ProgramCommand::Serve(_) | ProgramCommand::Hook(_) | ProgramCommand::Relay(_)
+        )
+    );
+    if !logs_itself && let Err(error) = rawr_server::log_if_asked() {
         let _ = writeln!(anstream::stderr(), "rawr: logging is off: {error}");
     }
     let done = match cli.command {
-        CliCommand::Serve(args) => {
+        CliCommand::Program(ProgramCommand::Serve(args)) => {
             return rawr_server::serve(ServeOptions { home: common.home, log_file: args.log_file });
         }
+        CliCommand::Program(ProgramCommand::Hook(args)) => return hook::run(&common, &args),
+        CliCommand::Program(ProgramCommand::ClaudeMod) => on_runtime(claude_mod::run(&common)),
+        CliCommand::Program(ProgramCommand::Relay(args)) => on_runtime(relay::run(args)),
+        CliCommand::Program(ProgramCommand::Lease(args)) => on_runtime(lease::run(args)),
         CliCommand::Demo(args) => on_runtime(demo::run(&common, args)),
         CliCommand::Exec(args) => on_runtime(exec::run(&common, args)),
         CliCommand::Codex(args) => on_runtime(codex::run(&common, args)),
-        CliCommand::Relay(args) => on_runtime(relay::run(args)),
-        CliCommand::ClaudeMod => on_runtime(claude_mod::run(&common)),
-        CliCommand::Lease(args) => on_runtime(lease::run(args)),
         CliCommand::Attach(args) => on_runtime(attach::run(&common, args)),
         CliCommand::Detach => detach::run(&common),
         CliCommand::Doctor(args) => on_runtime(doctor::run(&common, args)),
@@ -99,7 +105,6 @@ pub fn main() -> ExitCode {
         CliCommand::Stats(args) => on_runtime(stats::run(&common, args)),
         CliCommand::State(args) => on_runtime(state::run(&common, args)),
         CliCommand::Hooks(args) => hooks::run(&common, &args),
-        CliCommand::Hook(args) => return hook::run(&common, &args),
         CliCommand::Config(args) => config::run(&common, &args),
         CliCommand::Test(args) => return test::run(&common, &args),
         CliCommand::Prompts(args) => on_runtime(prompts::run(&common, args)),
@@ -118,12 +123,20 @@ pub fn main() -> ExitCode {
 
 /// The parsed arguments, and the command as the user typed it.
 fn parsed() -> Result<(Cli, String), clap::Error> {
+    if let Ok(matches) = ProgramCli::command().try_get_matches()
+        && let Ok(cli) = ProgramCli::from_arg_matches(&matches)
+    {
+        return Ok((cli.into(), command_of(&matches)));
+    }
     // The text of the help is made only where something is printed.
     let matches =
         Cli::command().try_get_matches().or_else(|_| args::command().try_get_matches())?;
-    let command = format!("rawr {}", matches.subcommand_name().unwrap_or_default());
     let cli = Cli::from_arg_matches(&matches);
-    Ok((cli.map_err(|error| error.format(&mut args::command()))?, command))
+    Ok((cli.map_err(|error| error.format(&mut args::command()))?, command_of(&matches)))
+}
+
+fn command_of(matches: &ArgMatches) -> String {
+    format!("rawr {}", matches.subcommand_name().unwrap_or_default())
 }
 
 /// Agents read the exit code of a usage error as a hook's request not to stop. Hooks installed by another release must never
@@ -168,6 +181,13 @@ fn is_broken_pipe(error: &anyhow::Error) -> bool {
 }
 
 fn on_runtime(work: impl Future<Output = anyhow::Result<ExitCode>>) -> anyhow::Result<ExitCode> {
+    on_new_runtime(Box::pin(work))
+}
+
+/// Not generic, so that the runtime's loop is compiled once.
+fn on_new_runtime(
+    work: Pin<Box<dyn Future<Output = anyhow::Result<ExitCode>> + '_>>,
+) -> anyhow::Result<ExitCode> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let done = runtime.block_on(work);
     // No remaining task is worth waiting for.
