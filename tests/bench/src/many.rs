@@ -19,7 +19,7 @@ use crate::{
     servers::{self, ServerSession, Subject},
     slow,
     stats::quantile,
-    system::resident_mb,
+    system::{private_mb, resident_mb},
 };
 
 pub const STORED: &[&str] = &["1000 threads stored"];
@@ -122,7 +122,13 @@ fn beside_slow_sync(subject: &Subject, calls: u64) -> Result<Cells> {
 fn called(session: &mut ServerSession, calls: u64) -> Result<Cells> {
     let mut micros = load::sequential(session, calls)?;
     let (p50, p99) = (quantile(&mut micros, 0.5), quantile(&mut micros, 0.99));
-    Ok(vec![("p50Us", p50), ("p99Us", p99), ("residentMb", resident_mb(session.link.pid())?)])
+    let pid = session.link.pid();
+    Ok(vec![
+        ("p50Us", p50),
+        ("p99Us", p99),
+        ("residentMb", resident_mb(pid)?),
+        ("privateMb", private_mb(pid)?),
+    ])
 }
 
 fn beside_busy(

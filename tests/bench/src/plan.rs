@@ -9,13 +9,13 @@ use crate::{
     home::BenchHome,
     lab::{BenchCase, Lab},
     load, many, records,
-    report::{Cells, Measure, Report, Row},
+    report::{COPY_TO_ITS_END, Cells, IDLE_HOOK, Measure, Report, Row},
     saved,
     servers::{Roster, ServerSession, Subject},
     soak,
     stats::quantile,
     store,
-    system::{Pinned, cpu_seconds, resident_mb, threads},
+    system::{Pinned, cpu_seconds, private_mb, resident_mb, threads},
     tokens, typed, words,
 };
 
@@ -212,7 +212,28 @@ fn starts<'a>(subjects: &'a [Subject], home: Option<&'a BenchHome>) -> Vec<Bench
             }),
         }
     };
-    programs.into_iter().map(case).collect()
+    let mut cases: Vec<_> = programs.into_iter().map(case).collect();
+    cases.extend(subjects.iter().find(|subject| subject.name == "copy").map(|copy| BenchCase {
+        measure: Measure::Start,
+        variant: "free",
+        servers: vec![COPY_TO_ITS_END],
+        run: Box::new(move || timed_to_end(|| copy.empty_run())),
+    }));
+    if let (Some(rawr), Some(home)) = (subjects.iter().find(|subject| subject.is_rawr()), home) {
+        cases.push(BenchCase {
+            measure: Measure::Start,
+            variant: "free",
+            servers: vec![IDLE_HOOK],
+            run: Box::new(move || timed_to_end(|| rawr.idle_hook(home))),
+        });
+    }
+    cases
+}
+
+fn timed_to_end(run: impl FnOnce() -> Result<()>) -> Result<Vec<Cells>> {
+    let start = std::time::Instant::now();
+    run()?;
+    Ok(vec![vec![("ms", start.elapsed().as_secs_f64() * 1e3)]])
 }
 
 fn loads(subjects: &[Subject], amount: Amount) -> Vec<BenchCase<'_>> {
@@ -294,7 +315,7 @@ fn pipelined(subject: &Subject, amount: Amount, window: u64) -> Result<Cells> {
     let mut session = subject.open().context("not ready")?;
     let pid = session.link.pid();
     thread::sleep(SETTLE);
-    let idle = (resident_mb(pid)?, threads(pid)?);
+    let idle = (resident_mb(pid)?, private_mb(pid)?, threads(pid)?);
     load::pipelined(&mut session, amount.warm_up, window)?;
     let before = cpu_seconds(pid)?;
     let seconds = load::pipelined(&mut session, amount.pipelined, window)?;
@@ -303,8 +324,9 @@ fn pipelined(subject: &Subject, amount: Amount, window: u64) -> Result<Cells> {
         ("kPerS", amount.pipelined as f64 / seconds / 1e3),
         ("cpuUs", cpu),
         ("idleMb", idle.0),
+        ("privateMb", idle.1),
         ("afterMb", resident_mb(pid)?),
-        ("threads", idle.1 as f64),
+        ("threads", idle.2 as f64),
         ("threadsAfter", threads(pid)? as f64),
     ])
 }

@@ -43,17 +43,21 @@ struct About {
     bases: &'static [&'static str],
 }
 
-const PEERS: &[&str] = &["cat", "lsp-server", "vscode-jsonrpc"];
+const PEERS: &[&str] = &["cat", "lsp-server", "jsonrpsee", "vscode-jsonrpc"];
 
 impl Measure {
     fn about(self) -> About {
         let (name, title, key, bases): (_, _, _, &[_]) = match self {
             Self::Verified => ("verified", "Replies read, each right and each once", "", &[]),
-            Self::Start => ("start", "Process start to initialize answered", "ms", PEERS),
+            Self::Start => {
+                let bases = &["cat", "copy", "lsp-server", "vscode-jsonrpc"];
+                ("start", "Process start to initialize answered", "ms", bases)
+            }
             Self::RoundTrip => ("round_trip", "One request at a time", "p50Us", PEERS),
             Self::Pipelined => ("pipelined", "Many requests in flight", "kPerS", PEERS),
             Self::Durable => {
-                ("durable", "turn/completed, synced before the answer", "p50Us", &[BARE_SYNC])
+                let bases = &[BARE_SYNC, SYNCED_ECHO];
+                ("durable", "turn/completed, synced before the answer", "p50Us", bases)
             }
             Self::Heard => {
                 ("heard", "A change, told by another client's sidecar", "p50Us", &[BARE_WATCH])
@@ -85,6 +89,11 @@ impl Measure {
 }
 
 pub const BARE_SYNC: &str = "write+fdatasync";
+/// The copying peer with nothing to copy, and a hook of rawr's with nothing to do: whole processes.
+pub const COPY_TO_ITS_END: &str = "copy, whole";
+pub const IDLE_HOOK: &str = "rawr hook, whole";
+/// The peer on jsonrpsee, which writes and syncs as many bytes before it answers.
+pub const SYNCED_ECHO: &str = "jsonrpsee+fdatasync";
 pub const BARE_WATCH: &str = "write+inotify";
 pub const BARE_SOCKET: &str = "bare socket";
 pub const BARE_SAVE: &str = "save+inotify+read";

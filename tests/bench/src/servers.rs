@@ -3,8 +3,9 @@
 use std::{
     env,
     ffi::OsString,
+    io::Write as _,
     path::{Path, PathBuf},
-    process,
+    process::{self, Command, Stdio},
 };
 
 use anyhow::{Context, Result, bail, ensure};
@@ -82,6 +83,16 @@ impl Roster {
     }
 }
 
+/// An echo server that appends and syncs this many bytes before it answers.
+pub fn synced_echo(home: &BenchHome, bytes: usize) -> Result<Link> {
+    let program = sibling("peer-jsonrpsee").map_err(anyhow::Error::msg)?;
+    let args = vec![home.path().join("echo.jsonl").into(), bytes.to_string().into()];
+    let mut link =
+        Link::start(&LaunchCommand { program, args, env: Vec::new() }, Dialect::JsonRpc)?;
+    link.call(1, "initialize", json!({}))?;
+    Ok(link)
+}
+
 /// A program that was built together with this one.
 fn sibling(name: &str) -> Result<PathBuf, String> {
     let here = env::current_exe().map_err(|error| error.to_string())?;
@@ -103,6 +114,35 @@ impl Subject {
 
     pub fn program(&self) -> &Path {
         &self.launch.program
+    }
+
+    /// Runs a server until it has seen the end of its input.
+    pub fn empty_run(&self) -> Result<()> {
+        let mut command = Command::new(&self.launch.program);
+        let output = command.stdin(Stdio::null()).stdout(Stdio::piped()).output()?;
+        ensure!(output.status.success(), "{} failed", self.name);
+        Ok(())
+    }
+
+    /// Runs rawr as the hook of an agent that has nothing to do: it is `Stop` in a turn that goes on.
+    pub fn idle_hook(&self, home: &BenchHome) -> Result<()> {
+        let mut hook = Command::new(&self.launch.program)
+            .args(["hook", "Stop", "--host", "claude"])
+            .env("RAWR_HOME", home.path())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()?;
+        let input = json!({
+            "session_id": "hooked", "transcript_path": "/nowhere", "cwd": env::temp_dir(),
+            "hook_event_name": "Stop", "stop_hook_active": true,
+        });
+        hook.stdin.take().context("no pipe")?.write_all(input.to_string().as_bytes())?;
+        let output = hook.wait_with_output()?;
+        ensure!(
+            output.status.success() && output.stdout.is_empty(),
+            "the hook had something to do"
+        );
+        Ok(())
     }
 
     /// Starts the server and waits for the answer to `initialize`.

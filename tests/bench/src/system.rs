@@ -47,6 +47,13 @@ pub fn resident_mb(pid: u32) -> Result<f64> {
     Ok(status(pid, "VmRSS:")? as f64 * 1024.0 / 1e6)
 }
 
+/// Memory that no other process shares, in MB.
+pub fn private_mb(pid: u32) -> Result<f64> {
+    let path = format!("/proc/{pid}/smaps_rollup");
+    let private = status_of(&path, "Private_Clean:")? + status_of(&path, "Private_Dirty:")?;
+    Ok(private as f64 * 1024.0 / 1e6)
+}
+
 /// Forgets this process's highest resident memory, and returns the present one in MB.
 pub fn reset_peak_mb() -> Result<f64> {
     fs::write("/proc/self/clear_refs", "5")?;
@@ -63,10 +70,14 @@ pub fn threads(pid: u32) -> Result<u64> {
 }
 
 fn status(pid: u32, key: &str) -> Result<u64> {
-    let text = fs::read_to_string(format!("/proc/{pid}/status"))?;
+    status_of(&format!("/proc/{pid}/status"), key)
+}
+
+fn status_of(path: &str, key: &str) -> Result<u64> {
+    let text = fs::read_to_string(path)?;
     let value = text.lines().find_map(|line| line.strip_prefix(key));
     let value = value.and_then(|rest| rest.split_whitespace().next());
-    Ok(value.with_context(|| format!("no {key} in /proc/{pid}/status"))?.parse()?)
+    Ok(value.with_context(|| format!("no {key} in {path}"))?.parse()?)
 }
 
 /// CPU seconds that all of the machine spent so far on anything but this process and its finished children.

@@ -75,6 +75,7 @@ fn records_come_out_beside_their_yardsticks() -> Result<()> {
 #[ignore = "needs the rawr binary, built in the same profile"]
 fn the_sidecar_comes_out_in_every_table() -> Result<()> {
     check("rawr", &["rawr-usage"], SERVER_TABLES)?;
+    check("rawr", &["rawr hook, whole"], &[("start", 1)])?;
     check("rawr", &["rawr"], &[("durable", 1), ("saved", 2)])
 }
 

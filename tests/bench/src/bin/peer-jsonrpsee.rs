@@ -1,8 +1,16 @@
 //! Yardstick of the bench: an echo server on jsonrpsee's `RpcModule`, called through its method callbacks.
 //! It must not do more than answer `initialize` and return the params of any request. Replies are flushed when no
-//! complete frame is left to answer.
+//! complete frame is left to answer. With the arguments `FILE BYTES`, it first appends that many bytes for each
+//! request but `initialize`, and syncs them.
 
-use std::{io, os::fd::AsFd};
+use std::{
+    env,
+    fs::{File, OpenOptions},
+    io::{self, Write as _},
+    os::fd::AsFd,
+};
+
+use anyhow::Context as _;
 
 use jsonrpsee::{
     Extensions, MethodCallback, MethodResponse, RpcModule,
@@ -19,7 +27,7 @@ use tokio::{
 async fn main() -> anyhow::Result<()> {
     let mut input = pipe::Receiver::from_owned_fd(io::stdin().as_fd().try_clone_to_owned()?)?;
     let mut output = pipe::Sender::from_owned_fd(io::stdout().as_fd().try_clone_to_owned()?)?;
-    let module = echo()?;
+    let module = echo(SyncedLine::of_arguments()?)?;
     let mut unread = Vec::with_capacity(1 << 16);
     let mut replies = Vec::with_capacity(1 << 16);
     while input.read_buf(&mut unread).await? != 0 {
@@ -35,14 +43,46 @@ async fn main() -> anyhow::Result<()> {
     Ok(())
 }
 
-fn echo() -> anyhow::Result<RpcModule<()>> {
-    let mut module = RpcModule::new(());
+/// What is written before an answer.
+struct SyncedLine {
+    file: File,
+    line: Vec<u8>,
+}
+
+impl SyncedLine {
+    fn of_arguments() -> anyhow::Result<Option<Self>> {
+        let mut args = env::args_os().skip(1);
+        let Some(path) = args.next() else { return Ok(None) };
+        let bytes = args.next().context("the number of bytes is missing")?;
+        let bytes: usize = bytes.to_str().context("no number of bytes")?.parse()?;
+        let file = OpenOptions::new().append(true).create(true).open(path)?;
+        let mut line = vec![b'x'; bytes.saturating_sub(1)];
+        line.push(b'\n');
+        Ok(Some(Self { file, line }))
+    }
+
+    fn write(&self) -> io::Result<()> {
+        (&self.file).write_all(&self.line)?;
+        self.file.sync_data()
+    }
+}
+
+fn echo(written: Option<SyncedLine>) -> anyhow::Result<RpcModule<Option<SyncedLine>>> {
+    let mut module = RpcModule::new(written);
     module.register_method("initialize", |_, _, _| json!({ "capabilities": {} }))?;
-    module.register_method("echo", |params, _, _| params.parse::<Value>())?;
+    module.register_method("echo", |params, written, _| {
+        if let Some(written) = written {
+            let failed = |error: io::Error| {
+                ErrorObject::owned(ErrorCode::InternalError.code(), error.to_string(), None::<()>)
+            };
+            written.write().map_err(failed)?;
+        }
+        params.parse::<Value>()
+    })?;
     Ok(module)
 }
 
-fn answer(module: &RpcModule<()>, body: &[u8], replies: &mut Vec<u8>) {
+fn answer(module: &RpcModule<Option<SyncedLine>>, body: &[u8], replies: &mut Vec<u8>) {
     // A notification has no id and is no `Request` to jsonrpsee; nothing is owed for it.
     let Ok(request) = serde_json::from_slice::<Request<'_>>(body) else { return };
     let params = Params::new(request.params.as_ref().map(|raw| raw.get()));
