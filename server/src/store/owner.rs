@@ -12,7 +12,15 @@ use std::time::{Duration, SystemTime};
 /// Held while this process may act on the thread.
 #[derive(Debug)]
 pub struct OwnerLock {
-    _file: File,
+    file: File,
+}
+
+impl Drop for OwnerLock {
+    /// An empty file tells without being opened that nobody holds it.
+    fn drop(&mut self) {
+        // If this fails, others open the file as after a crash.
+        let _ = self.file.set_len(0);
+    }
 }
 
 impl OwnerLock {
@@ -44,12 +52,17 @@ impl OwnerLock {
         disk.set_length(&file, &path, 0)
             .and_then(|()| disk.append(&file, &path, name.as_bytes()))
             .map_err(failed("write", &path))?;
-        Ok(Self { _file: file })
+        Ok(Self { file })
     }
 
     /// The holder of a thread's lock, if there is one. Creates no file.
     pub fn holder(folder: &Path) -> Option<String> {
-        let mut file = File::open(folder.join(OWNER)).ok()?;
+        let path = folder.join(OWNER);
+        // Each opened file is an event to all who watch the folder, and lists ask for every thread.
+        if std::fs::metadata(&path).ok()?.len() == 0 {
+            return None;
+        }
+        let mut file = File::open(path).ok()?;
         // Shared, so that two readers do not take each other for the owner.
         matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)).then(|| name_in(&mut file))
     }

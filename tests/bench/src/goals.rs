@@ -4,8 +4,8 @@
 use serde_json::{Value, json};
 
 use crate::report::{
-    BARE_SAVE, BARE_SOCKET, BARE_WATCH, BARE_WRITE, COPY_TO_ITS_END, EXACT, IDLE_HOOK, LOWERCASE,
-    Measure, OTHER_TOKENIZER, PIECES, PYTHON, Report, SPLIT_LINES, SYNCED_ECHO, short,
+    BARE_SAVE, BARE_SOCKET, BARE_WATCH, BARE_WRITE, BINARY, COPY_TO_ITS_END, EXACT, IDLE_HOOK,
+    LOWERCASE, Measure, OTHER_TOKENIZER, PIECES, PYTHON, Report, SPLIT_LINES, SYNCED_ECHO, short,
 };
 
 enum RatioBound {
@@ -14,7 +14,7 @@ enum RatioBound {
 }
 use Measure::{
     Append, Count, Durable, Grow, Hear, Heard, Live, Pipelined, Records, Replay, RoundTrip, Saved,
-    Start, Stored, Typed,
+    Size, Start, Stored, Typed,
 };
 use RatioBound::{AtLeast, AtMost};
 
@@ -45,6 +45,7 @@ const GOALS: &[RatioGoal] = &[
     RatioGoal(Live, "free", "beside 99", "privateMb", ITSELF, AtMost(2.0)),
     RatioGoal(Stored, "free", "1000 threads stored", "watchMs", ITSELF, AtMost(15.0)),
     RatioGoal(Stored, "free", "1000 threads stored", "listMs", ITSELF, AtMost(15.0)),
+    RatioGoal(Size, "stripped", BINARY, "totalMb", ITSELF, AtMost(13.0)),
     RatioGoal(Durable, "in turn", "rawr", "p50Us", SYNCED_ECHO, AtMost(1.1)),
     RatioGoal(Heard, "free", "rawr", "p50Us", BARE_WATCH, AtMost(6.0)),
     RatioGoal(Typed, "free", "event", "p50Us", BARE_SOCKET, AtMost(8.0)),

@@ -118,7 +118,7 @@ fn rows_of(case: &BenchCase<'_>, samples: &[Vec<Cells>]) -> Vec<Row> {
     let row = |(at, server): (usize, &&'static str)| {
         let samples: Vec<Cells> =
             samples.iter().filter_map(|sample| sample.get(at).cloned()).collect();
-        Row::of(case.measure, case.variant, server, &samples)
+        Row::of(case.measure, case.variant, *server, &samples)
     };
     case.servers.iter().enumerate().map(row).collect()
 }

@@ -19,6 +19,7 @@ mod records;
 mod report;
 mod saved;
 mod servers;
+mod size;
 mod slow;
 mod soak;
 mod stats;

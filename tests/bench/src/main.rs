@@ -18,8 +18,8 @@ struct Args {
     /// One JSON object a line
     #[arg(long)]
     json: bool,
-    /// Only this server (cat, copy, lsp-server, jsonrpsee, vscode-jsonrpc, rawr), `store`, `tokens`, `words`, `records` or
-    /// `soak`; may be repeated
+    /// Only this server (cat, copy, lsp-server, jsonrpsee, vscode-jsonrpc, rawr), `store`, `tokens`, `words`, `records`,
+    /// `size` or `soak`; may be repeated
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     only: Vec<String>,
     /// How often everything is measured (starts: at least 20 times)

@@ -12,7 +12,7 @@ use crate::{
     report::{COPY_TO_ITS_END, Cells, IDLE_HOOK, Measure, Report, Row},
     saved,
     servers::{Roster, ServerSession, Subject},
-    soak,
+    size, soak,
     stats::quantile,
     store,
     system::{Pinned, cpu_seconds, private_mb, resident_mb, threads},
@@ -98,7 +98,7 @@ impl Amount {
 /// Who takes part.
 #[derive(Debug)]
 pub struct BenchSelection {
-    /// Names of servers, `store`, `tokens`, `words`, `records` or `soak`; everyone when empty.
+    /// Names of servers, `store`, `tokens`, `words`, `records`, `size` or `soak`; everyone when empty.
     pub only: Vec<String>,
     pub rawr: Option<PathBuf>,
 }
@@ -152,6 +152,12 @@ pub fn run(choice: &BenchSelection, amount: Amount, told: &dyn Fn(String)) -> Re
         cases.extend(saves(rawr, amount));
     }
     report.rows.extend(lab.run(&mut cases, amount.rounds, round("load", amount.rounds))?);
+    if chosen("size") {
+        let roster = Roster::call(&["rawr".to_owned()], choice.rawr.as_deref());
+        if let Some(rawr) = roster.present.first() {
+            report.rows.extend(size::of(rawr.program())?);
+        }
+    }
     if chosen("soak") {
         told("soak".to_owned());
         report.rows.extend(soaked(choice, amount.soak)?);

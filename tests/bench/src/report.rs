@@ -1,7 +1,10 @@
 //! Rows of one run: medians over its samples, ratios to the peers of the same run, as a table or as JSON lines.
 //! It does not print.
 
-use std::fmt::{self, Write as _};
+use std::{
+    borrow::Cow,
+    fmt::{self, Write as _},
+};
 
 use serde_json::{Map, Value, json};
 
@@ -33,6 +36,8 @@ pub enum Measure {
     Grow,
     Hear,
     Records,
+    Size,
+    Code,
 }
 
 struct About {
@@ -79,6 +84,8 @@ impl Measure {
             Self::Records => {
                 ("records", "Recorded sessions replayed", "mbPerS", &[PYTHON, BARE_SERDE])
             }
+            Self::Size => ("size", "The binary", "", &[]),
+            Self::Code => ("code", "Its code", "", &[]),
         };
         About { name, title, key, bases }
     }
@@ -88,6 +95,8 @@ impl Measure {
     }
 }
 
+/// The program itself.
+pub const BINARY: &str = "rawr";
 pub const BARE_SYNC: &str = "write+fdatasync";
 /// The copying peer with nothing to copy, and a hook of rawr's with nothing to do: whole processes.
 pub const COPY_TO_ITS_END: &str = "copy, whole";
@@ -116,7 +125,7 @@ pub const BARE_SERDE: &str = "serde_json";
 pub struct Row {
     pub measure: Measure,
     pub variant: &'static str,
-    pub server: &'static str,
+    pub server: Cow<'static, str>,
     pub cells: Cells,
     pub samples: usize,
 }
@@ -126,7 +135,7 @@ impl Row {
     pub fn of(
         measure: Measure,
         variant: &'static str,
-        server: &'static str,
+        server: impl Into<Cow<'static, str>>,
         samples: &[Cells],
     ) -> Self {
         let names = samples.first().into_iter().flatten().map(|(name, _)| *name);
@@ -135,7 +144,8 @@ impl Row {
                 samples.iter().filter_map(|cells| cells.get(at)).map(|it| it.1).collect();
             (name, median(&mut values))
         });
-        Self { measure, variant, server, cells: cells.collect(), samples: samples.len() }
+        let (server, cells) = (server.into(), cells.collect());
+        Self { measure, variant, server, cells, samples: samples.len() }
     }
 
     pub fn cell(&self, name: &str) -> Option<f64> {
@@ -195,7 +205,7 @@ impl Report {
         line.extend([
             ("event".to_owned(), "row".into()),
             ("measure".to_owned(), about.name.into()),
-            ("server".to_owned(), row.server.into()),
+            ("server".to_owned(), row.server.as_ref().into()),
             ("variant".to_owned(), row.variant.into()),
             ("samples".to_owned(), row.samples.into()),
             ("ratios".to_owned(), ratios.into()),
@@ -211,7 +221,7 @@ impl Report {
         header.extend(about.bases.iter().map(|base| format!("x {base}")));
         let mut lines = vec![header];
         for row in rows {
-            let mut line = vec![row.server.to_owned(), row.variant.to_owned()];
+            let mut line = vec![row.server.to_string(), row.variant.to_owned()];
             line.extend(row.cells.iter().map(|cell| short(Some(cell.1))));
             line.extend(about.bases.iter().map(|base| short(self.ratio(row, about.key, base))));
             lines.push(line);
