@@ -156,19 +156,25 @@ impl Store {
 
     /// All stored threads, in no order.
     pub fn thread_ids(&self) -> Result<Vec<ThreadId>, StoreError> {
+        Ok(self.last_records()?.into_iter().map(|(id, _)| id).collect())
+    }
+
+    /// All stored threads and when each was last recorded in.
+    fn last_records(&self) -> Result<Vec<(ThreadId, SystemTime)>, StoreError> {
         let entries = match fs::read_dir(&self.threads) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
             entries => entries.map_err(failed("list", &self.threads))?,
         };
-        let mut ids = Vec::new();
+        let mut threads = Vec::new();
         for entry in entries {
             let entry = entry.map_err(failed("list", &self.threads))?;
-            let name = entry.file_name();
-            if let Some(name) = name.to_str().filter(|_| entry.path().join(EVENTS).is_file()) {
-                ids.push(ThreadId::new(name));
+            let log = fs::metadata(entry.path().join(EVENTS)).ok().filter(fs::Metadata::is_file);
+            if let (Some(log), Some(name)) = (log, entry.file_name().to_str()) {
+                let at = log.modified().unwrap_or(SystemTime::UNIX_EPOCH);
+                threads.push((ThreadId::new(name), at));
             }
         }
-        Ok(ids)
+        Ok(threads)
     }
 
     /// Whether the thread exists, archived or not. While it is being moved, it may seem to be missing.
@@ -184,12 +190,9 @@ impl Store {
 
     /// The `most` threads that were last recorded in, newest first, followed by all others that are owned.
     pub fn newest(&self, most: usize) -> Result<Vec<ThreadId>, StoreError> {
-        let changed = |id: &ThreadId| {
-            let file = fs::metadata(self.folder(id).join(EVENTS));
-            file.and_then(|file| file.modified()).unwrap_or(SystemTime::UNIX_EPOCH)
-        };
-        let mut ids = self.thread_ids()?;
-        ids.sort_by_cached_key(|id| std::cmp::Reverse(changed(id)));
+        let mut threads = self.last_records()?;
+        threads.sort_by_key(|(_, at)| std::cmp::Reverse(*at));
+        let mut ids: Vec<_> = threads.into_iter().map(|(id, _)| id).collect();
         let rest = ids.split_off(most.min(ids.len()));
         ids.extend(rest.into_iter().filter(|id| self.owner(id).is_some()));
         Ok(ids)

@@ -210,7 +210,9 @@ impl Watcher {
         let (root, notifier, files) =
             (self.root.clone(), self.notifier.clone(), self.files.interest());
         let heard = move |event: notify::Result<notify::Event>| {
-            if let Some(event) = whole(&notifier, event) {
+            if let Some(event) = whole(&notifier, event)
+                && !is_only_read(event.kind)
+            {
                 hear(&root, &notifier, &event);
                 files::hear(&files, &notifier, &event);
             }
@@ -240,6 +242,12 @@ fn whole(notifier: &ChangeNotifier, event: notify::Result<notify::Event>) -> Opt
     }
     notifier.everything();
     None
+}
+
+/// Reading a file, too, is an event, and this process reads many.
+const fn is_only_read(kind: EventKind) -> bool {
+    use AccessMode::Write;
+    matches!(kind, EventKind::Access(kind) if !matches!(kind, AccessKind::Close(Write)))
 }
 
 /// Runs on the watcher's own thread and must be fast.

@@ -46,7 +46,7 @@ impl Record {
     ///
     /// Fails if it is not JSON, or not of this shape.
     pub fn parse(line: &str) -> serde_json::Result<Self> {
-        // Here, and not where it is needed, because all of its parsing is compiled anew in each crate that asks for it.
+        // Here, and not where it is needed, because all of its parsing is compiled again in each crate that asks for it.
         serde_json::from_str(line)
     }
 }

@@ -20,6 +20,8 @@ use std::path::{Path, PathBuf};
 const NEWEST: usize = 32;
 /// A new folder is read once more, because files that were written before it was watched raise no event.
 const LOOK_AGAIN_AFTER_MS: u64 = 100;
+/// How long a watch that waits keeps the threads that it found.
+const LISTED_FOR_MS: u64 = 1_000;
 /// The most threads that are kept in memory only because they are watched.
 const MOST_KEPT: usize = 256;
 
@@ -54,6 +56,8 @@ pub(super) struct WatchState {
     asked_for: HashSet<ThreadId>,
     /// The owner of each thread as it was last reported.
     runners: HashMap<ThreadId, Option<String>>,
+    /// Found by a watch that waits for some of them to be read, and when.
+    listed: Option<(Timestamp, Vec<ThreadId>)>,
     again: Vec<(Timestamp, ThreadId)>,
     polled_at: Timestamp,
 }
@@ -94,19 +98,33 @@ impl ThreadRegistry {
         let mut summaries = Vec::new();
         let ids = match &filter.thread {
             Some(id) => vec![id.clone()],
-            None => self.store.newest(NEWEST)?,
+            None => self.newest_listed(now)?,
         };
         // All threads are read in parallel, and mostly in this order.
         let mut reads = None;
-        for id in ids {
-            match self.summary_of_watched(&id, &filter, now) {
+        for id in &ids {
+            match self.summary_of_watched(id, &filter, now) {
                 Ok(summary) => summaries.extend(summary),
                 Err(RegistryError::Busy(id)) => reads = Some(id),
                 Err(error) => tracing::warn!(thread = %id, %error, "left out of the watch"),
             }
         }
         summaries.sort_by_key(|summary| std::cmp::Reverse(summary.updated_at));
-        reads.map_or(Ok(summaries), |last| Err(self.wait_only_for(&last)))
+        match reads {
+            None => Ok(summaries),
+            Some(last) => {
+                self.watching.listed = Some((now, ids));
+                Err(self.wait_only_for(&last))
+            }
+        }
+    }
+
+    /// Looking at the folders of all threads takes long among many, and a watch that has to wait repeats its call.
+    fn newest_listed(&mut self, now: Timestamp) -> Result<Vec<ThreadId>, StoreError> {
+        match self.watching.listed.take() {
+            Some((at, ids)) if at <= now && now <= at.plus_millis(LISTED_FOR_MS) => Ok(ids),
+            _ => self.store.newest(NEWEST),
+        }
     }
 
     fn summary_of_watched(

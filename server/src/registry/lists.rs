@@ -14,6 +14,7 @@ use rawr_core::units::{ThreadId, Timestamp};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// How many threads are read for a value that the newest one does not have.
 const MOST_READ: usize = 5;
@@ -22,14 +23,6 @@ const MOST_READ: usize = 5;
 #[derive(Debug, Default)]
 pub(super) struct NewestThreads {
     known: HashMap<ThreadId, (Option<FileStamp>, Box<Thread>)>,
-}
-
-/// What is read of a thread for a list.
-enum ThreadReading {
-    Open(Box<ThreadOverview>),
-    /// With its owner.
-    AtRest(Box<Thread>, Option<String>),
-    Unreadable,
 }
 
 impl OpenThread {
@@ -65,19 +58,27 @@ impl ThreadRegistry {
         let open: HashMap<_, _> =
             self.threads.iter().map(|(id, open)| (id.clone(), known(open))).collect();
         move || {
+            // Many threads share their policy.
+            let policies = Mutex::new(HashMap::new());
+            let policy_of = |thread: &Thread| {
+                let mut policies = policies.lock().unwrap_or_else(PoisonError::into_inner);
+                let known = policies.entry(ConfigScope::recorded(thread));
+                Arc::clone(known.or_insert_with_key(|scope| Arc::new(reader.read(scope).0.policy)))
+            };
             let read = |id: &ThreadId| {
                 let owner = store.owner(id);
                 if let Some((known, false)) = open.get(id) {
-                    return ThreadReading::Open(Box::new(ThreadOverview {
-                        owner,
-                        ..known.clone()
-                    }));
+                    return Some(Box::new(ThreadOverview { owner, ..known.clone() }));
                 }
                 match store.glance(id) {
-                    Ok(thread) => ThreadReading::AtRest(Box::new(thread), owner),
+                    Ok(thread) => {
+                        let open = open.get(id).is_some_and(|(known, _)| known.open);
+                        let seen = overview(&thread, &policy_of(&thread), now);
+                        Some(Box::new(ThreadOverview { owner, open, ..seen }))
+                    }
                     Err(error) => {
                         tracing::warn!(thread = %id, %error, "left out of the list");
-                        ThreadReading::Unreadable
+                        None
                     }
                 }
             };
@@ -85,25 +86,9 @@ impl ThreadRegistry {
             let ids = store.thread_ids()?;
             let listed = on_each(&ids, &to_the_end, &unseen, read, |id| {
                 tracing::error!(thread = %id, "a defect left it out of the list");
-                ThreadReading::Unreadable
+                None
             });
-            // Many threads share their policy.
-            let mut policies = HashMap::new();
-            let mut overview_of = |thread: &Thread, owner| {
-                let policy = policies
-                    .entry(ConfigScope::recorded(thread))
-                    .or_insert_with_key(|scope| reader.read(scope).0.policy);
-                let open = open.get(&thread.id).is_some_and(|(known, _)| known.open);
-                ThreadOverview { owner, open, ..overview(thread, policy, now) }
-            };
-            let mut overviews: Vec<_> = listed
-                .into_iter()
-                .filter_map(|listed| match listed {
-                    ThreadReading::Open(overview) => Some(*overview),
-                    ThreadReading::AtRest(thread, owner) => Some(overview_of(&thread, owner)),
-                    ThreadReading::Unreadable => None,
-                })
-                .collect();
+            let mut overviews: Vec<_> = listed.into_iter().flatten().map(|seen| *seen).collect();
             overviews.sort_by(|one, other| {
                 (other.updated_at, &one.thread).cmp(&(one.updated_at, &other.thread))
             });

@@ -2,7 +2,7 @@
 //! exactly is discarded.
 
 use super::disk::Disk;
-use super::{STATE, StoreError, failed};
+use super::{EVENTS, STATE, StoreError, failed};
 use rawr_core::Thread;
 use rawr_core::event::FORMAT;
 use rawr_core::thread::FOLD;
@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
+use std::time::SystemTime;
 
 const TAIL: u64 = 512;
 
@@ -34,15 +35,37 @@ pub struct StateCache {
     pub lines: u64,
     /// Hash of the last bytes before that.
     tail: u64,
+    /// When the log was last written, if the state covers all of it. Absent in files of older releases.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    log_written: Option<SystemTime>,
     pub thread: Thread,
 }
 
+impl StateCache {
+    /// Not yet compared with the log.
+    pub fn read(folder: &Path) -> Option<Self> {
+        let text = std::fs::read(folder.join(STATE)).ok()?;
+        let cache: Self = serde_json::from_slice(&text).ok()?;
+        (cache.folded_by == FoldedBy::PRESENT).then_some(cache)
+    }
+
+    /// Whether it is the state at the end of the log. Unlike [`load`], this trusts the times of the file system, and opens no
+    /// file: good enough for a list of many threads.
+    pub fn is_newest(&self, folder: &Path) -> bool {
+        let log = std::fs::metadata(folder.join(EVENTS));
+        log.is_ok_and(|log| {
+            self.bytes == log.len()
+                && self.log_written.is_some_and(|at| log.modified().is_ok_and(|now| at == now))
+        })
+    }
+
+    pub fn fits(self, log: &mut File) -> Option<Self> {
+        (tail_hash(log, self.bytes).ok()? == Some(self.tail)).then_some(self)
+    }
+}
+
 pub fn load(folder: &Path, log: &mut File) -> Option<StateCache> {
-    let text = std::fs::read(folder.join(STATE)).ok()?;
-    let cache: StateCache = serde_json::from_slice(&text).ok()?;
-    let fits = cache.folded_by == FoldedBy::PRESENT
-        && tail_hash(log, cache.bytes).ok()? == Some(cache.tail);
-    fits.then_some(cache)
+    StateCache::read(folder)?.fits(log)
 }
 
 /// Not synced: after a crash the file either does not match the log or is the older one.
@@ -57,7 +80,10 @@ pub fn save(
     let path = folder.join(STATE);
     let Some(tail) = tail_hash(log, bytes).map_err(failed("read", &path))? else { return Ok(()) };
     let folded_by = FoldedBy::PRESENT;
-    let cache = StateCache { folded_by, bytes, lines, tail, thread: thread.clone() };
+    let found = log.metadata().map_err(failed("read", &path))?;
+    let log_written = found.modified().ok().filter(|_| found.len() == bytes);
+    let thread = thread.clone();
+    let cache = StateCache { folded_by, bytes, lines, tail, log_written, thread };
     let text = serde_json::to_vec(&cache).map_err(|error| failed("write", &path)(error.into()))?;
     disk.replace(folder, &path, &text).map_err(failed("write", &path))
 }

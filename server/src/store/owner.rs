@@ -16,7 +16,7 @@ pub struct OwnerLock {
 }
 
 impl Drop for OwnerLock {
-    /// An empty file tells without being opened that nobody holds it.
+    /// An empty file tells without being opened that no process holds it.
     fn drop(&mut self) {
         // If this fails, others open the file as after a crash.
         let _ = self.file.set_len(0);
