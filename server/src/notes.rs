@@ -83,15 +83,11 @@ impl AgentNotes {
 
     /// In bytes. `None` if the file does not exist.
     pub(crate) fn length(&self) -> io::Result<Option<u64>> {
-        let Some(place) = self.find(MissingFolder::Stays)? else { return Ok(None) };
-        let Some(file) = place.open_to_read()? else { return Ok(None) };
-        Ok(Some(file.metadata()?.len()))
+        self.find(MissingFolder::Stays)?.map_or(Ok(None), |place| place.length())
     }
 
     pub(crate) fn exists(&self) -> bool {
-        self.find(MissingFolder::Stays).is_ok_and(|place| {
-            place.is_some_and(|place| place.open_to_read().is_ok_and(|file| file.is_some()))
-        })
+        self.length().is_ok_and(|length| length.is_some())
     }
 
     /// Appends a section with the time in its heading.

@@ -32,6 +32,11 @@ pub(super) struct FileEnd {
     pub last: Option<u8>,
 }
 
+/// Not to read what is in it. Unlike other ways to open a folder, that of Linux is no event to those who watch the folder, of
+/// which this process is one.
+#[cfg(target_os = "linux")]
+const FOLDER: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
+#[cfg(not(target_os = "linux"))]
 const FOLDER: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 /// Without blocking, because the file may be a named pipe.
 const FILE: OFlags = OFlags::NOFOLLOW.union(OFlags::NONBLOCK).union(OFlags::CLOEXEC);
@@ -75,6 +80,18 @@ impl NotesFile {
         match self.open_file(OFlags::RDONLY) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             file => file.map(Some),
+        }
+    }
+
+    /// In bytes. `None` if there is no such file.
+    pub(super) fn length(&self) -> io::Result<Option<u64>> {
+        match statat(&self.folder, &self.name, AtFlags::SYMLINK_NOFOLLOW) {
+            Err(Errno::NOENT) => Ok(None),
+            Err(error) => Err(error.into()),
+            Ok(stat) if file_type(&stat) == FileType::RegularFile => {
+                Ok(Some(u64::try_from(stat.st_size).unwrap_or(0)))
+            }
+            Ok(_) => Err(refused(format!("`{}` is not a regular file", self.name.display()))),
         }
     }
 

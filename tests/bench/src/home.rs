@@ -16,6 +16,7 @@ const CONFIG: &str = r#"[features]
 rawr_auto_compaction = true
 
 [rawr_auto_compaction]
+
 mode = "auto"
 packet_author = "agent"
 scratch_write_enabled = true

@@ -47,10 +47,10 @@ pub fn resident_mb(pid: u32) -> Result<f64> {
     Ok(status(pid, "VmRSS:")? as f64 * 1024.0 / 1e6)
 }
 
-/// Memory that no other process shares, in MB.
+/// Memory of its own that is not a part of a file, in MB.
 pub fn private_mb(pid: u32) -> Result<f64> {
     let path = format!("/proc/{pid}/smaps_rollup");
-    let private = status_of(&path, "Private_Clean:")? + status_of(&path, "Private_Dirty:")?;
+    let private = status_of(&path, "Private_Dirty:")?;
     Ok(private as f64 * 1024.0 / 1e6)
 }
 

@@ -148,6 +148,21 @@ fn the_demo_has_no_colors_without_a_terminal() {
 }
 
 #[test]
+fn the_demo_names_a_program_that_it_misses() {
+    let fixture = CommandFixture::new();
+    let programs = fixture.path("programs");
+    std::fs::create_dir(&programs).unwrap();
+    let run = || fixture.command(&["demo"]).env("PATH", &programs).output().unwrap();
+    let without_shell = run();
+    assert_eq!(without_shell.status.code(), Some(1));
+    assert!(err(&without_shell).contains("runs `sh`, which is not in the PATH"));
+    std::os::unix::fs::symlink("/bin/sh", programs.join("sh")).unwrap();
+    let without_cat = run();
+    assert!(err(&without_cat).contains("runs `cat`, which is not"), "{}", err(&without_cat));
+    assert_eq!(fixture.leftovers(), Vec::<String>::new());
+}
+
+#[test]
 fn the_kept_demo_is_a_real_repository() {
     let fixture = CommandFixture::new();
     let kept = fixture.path("kept");

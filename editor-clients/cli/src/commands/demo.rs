@@ -37,8 +37,11 @@ pub(super) async fn run(common: &CommonOptions, args: DemoArgs) -> anyhow::Resul
     let mut renderer = Renderer::stdout(common.format(args.output.json));
     let (command, is_verbose) = (common.command.clone(), common.is_verbose);
     let common = CommonOptions { command, home: Some(place.home()), is_verbose };
-    if !runs("sh", &["-c", ":"]).await {
-        bail!("the demo needs a shell, and there is no `sh` in the PATH");
+    // What the agent of the demo runs.
+    for (program, args) in [("sh", ["-c", ":"].as_slice()), ("cat", &["/dev/null"])] {
+        if !runs(program, args).await {
+            bail!("the demo runs `{program}`, which is not in the PATH");
+        }
     }
     let has_git = runs("git", &["--version"]).await;
     if !has_git {
