@@ -37,7 +37,8 @@ pub(super) struct FileEnd {
 #[cfg(target_os = "linux")]
 const FOLDER: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 #[cfg(not(target_os = "linux"))]
-const FOLDER: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
+const FOLDER: OFlags = FOLDER_TO_READ;
+const FOLDER_TO_READ: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 /// Without blocking, because the file may be a named pipe.
 const FILE: OFlags = OFlags::NOFOLLOW.union(OFlags::NONBLOCK).union(OFlags::CLOEXEC);
 
@@ -91,8 +92,13 @@ impl NotesFile {
             Ok(stat) if file_type(&stat) == FileType::RegularFile => {
                 Ok(Some(u64::try_from(stat.st_size).unwrap_or(0)))
             }
-            Ok(_) => Err(refused(format!("`{}` is not a regular file", self.name.display()))),
+            Ok(stat) if file_type(&stat) == FileType::Symlink => Err(link_refused(&self.name)),
+            Ok(_) => Err(self.is_no_file()),
         }
+    }
+
+    fn is_no_file(&self) -> io::Error {
+        refused(format!("`{}` is not a regular file", self.name.display()))
     }
 
     /// Appends the text that `made_for` returns for the end of the file, with a single write, so that other writers
@@ -115,7 +121,7 @@ impl NotesFile {
         let file = openat(&self.folder, &self.name, how | FILE, Mode::RUSR | Mode::WUSR)
             .map_err(|error| why_not(&self.folder, &self.name, error))?;
         if file_type(&fstat(&file)?) != FileType::RegularFile {
-            return Err(refused(format!("`{}` is not a regular file", self.name.display())));
+            return Err(self.is_no_file());
         }
         Ok(file.into())
     }
@@ -126,7 +132,8 @@ impl NotesFile {
         wanted: impl Fn(&str) -> bool,
     ) -> io::Result<Vec<(String, u64, Timestamp)>> {
         let mut files = Vec::new();
-        for entry in Dir::read_from(&self.folder)? {
+        let folder = openat(&self.folder, ".", FOLDER_TO_READ, Mode::empty())?;
+        for entry in Dir::new(folder)? {
             let entry = entry?;
             let Some(name) = entry.file_name().to_str().ok().filter(|name| wanted(name)) else {
                 continue;
@@ -162,12 +169,14 @@ fn why_not(folder: &OwnedFd, step: &OsStr, error: Errno) -> io::Error {
     let is_link = statat(folder, step, AtFlags::SYMLINK_NOFOLLOW)
         .is_ok_and(|stat| file_type(&stat) == FileType::Symlink);
     match is_link {
-        true => refused(format!(
-            "`{}` is a symbolic link; rawr does not write notes through links",
-            step.display()
-        )),
+        true => link_refused(step),
         false => error.into(),
     }
+}
+
+fn link_refused(step: &OsStr) -> io::Error {
+    let step = step.display();
+    refused(format!("`{step}` is a symbolic link; rawr does not write notes through links"))
 }
 
 fn refused(why: impl Into<String>) -> io::Error {
