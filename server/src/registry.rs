@@ -161,7 +161,8 @@ impl OpenThread {
 
     /// The rules of the thread now, with these prompts.
     pub(crate) fn rules<'r>(&'r self, prompts: &'r Prompts) -> Rules<'r> {
-        Rules { policy: self.policy(), prompts, notes_exist: self.notes().exists() }
+        let notes_exist = self.notes().may_be_named(self.policy());
+        Rules { policy: self.policy(), prompts, notes_exist }
     }
 
     /// The current banner. A thread that no process runs has none, because there is no owner to act on an answer.
@@ -442,7 +443,8 @@ impl ThreadRegistry {
         let rules = Rules {
             policy: &config.policy,
             prompts: self.workspace.prompts().set().prompts(),
-            notes_exist: AgentNotes::of(machine.thread(), &config.policy).exists(),
+            notes_exist: AgentNotes::of(machine.thread(), &config.policy)
+                .may_be_named(&config.policy),
         };
         let refused = |refusal| RegistryError::Refused(id.clone(), refusal);
         let written = held::written(&input);

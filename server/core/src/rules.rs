@@ -10,7 +10,7 @@ pub struct Rules<'r> {
     pub policy: &'r Policy,
     /// The texts of the prompts.
     pub prompts: &'r Prompts,
-    /// Whether the thread's scratch file exists.
+    /// Whether the thread's scratch file exists. Not looked at where the policy has the agent write it.
     pub notes_exist: bool,
 }
 
