@@ -89,7 +89,11 @@ impl AgentNotes {
     /// Whether the file exists, or the agent is asked to write it. The disk is asked only if this matters, because it is
     /// asked for every event.
     pub(crate) fn may_be_named(&self, policy: &Policy) -> bool {
-        policy.scratch_write_enabled || self.length().is_ok_and(|length| length.is_some())
+        policy.scratch_write_enabled || self.exists()
+    }
+
+    pub(crate) fn exists(&self) -> bool {
+        self.length().is_ok_and(|length| length.is_some())
     }
 
     /// Appends a section with the time in its heading.
