@@ -16,7 +16,7 @@ const CONFIG: &str = r#"[features]
 rawr_auto_compaction = true
 
 [rawr_auto_compaction]
-
+preset = "spec"
 mode = "auto"
 packet_author = "agent"
 scratch_write_enabled = true
