@@ -86,10 +86,10 @@ impl AgentNotes {
         self.find(MissingFolder::Stays)?.map_or(Ok(None), |place| place.length())
     }
 
-    /// Whether the file exists, or the agent is asked to write it. The disk is asked only if this matters, because it is
+    /// Whether a thread's file exists, or its agent is asked to write it. The disk is asked only if this matters, because it is
     /// asked for every event.
-    pub(crate) fn may_be_named(&self, policy: &Policy) -> bool {
-        policy.scratch_write_enabled || self.exists()
+    pub(crate) fn may_be_named(thread: &Thread, policy: &Policy) -> bool {
+        policy.scratch_write_enabled || Self::of(thread, policy).exists()
     }
 
     pub(crate) fn exists(&self) -> bool {

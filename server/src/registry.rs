@@ -161,7 +161,7 @@ impl OpenThread {
 
     /// The rules of the thread now, with these prompts.
     pub(crate) fn rules<'r>(&'r self, prompts: &'r Prompts) -> Rules<'r> {
-        let notes_exist = self.notes().may_be_named(self.policy());
+        let notes_exist = AgentNotes::may_be_named(self.thread(), self.policy());
         Rules { policy: self.policy(), prompts, notes_exist }
     }
 
@@ -443,8 +443,7 @@ impl ThreadRegistry {
         let rules = Rules {
             policy: &config.policy,
             prompts: self.workspace.prompts().set().prompts(),
-            notes_exist: AgentNotes::of(machine.thread(), &config.policy)
-                .may_be_named(&config.policy),
+            notes_exist: AgentNotes::may_be_named(machine.thread(), &config.policy),
         };
         let refused = |refusal| RegistryError::Refused(id.clone(), refusal);
         let written = held::written(&input);
