@@ -10,14 +10,27 @@ pub fn head(text: &str, max_chars: usize) -> String {
 /// The end of a text: an agent says there what came of it, and what it was about to do.
 pub fn tail(text: &str, max_chars: usize) -> String {
     let text = text.trim();
-    let skip = text.chars().count().saturating_sub(max_chars);
-    let kept = &text[first_chars(text, skip).len()..];
-    if skip > 0 { format!("… {kept}") } else { kept.to_owned() }
+    let kept = last_chars(text, max_chars);
+    if kept.len() < text.len() { format!("… {kept}") } else { kept.to_owned() }
 }
 
 /// At most so many characters.
 pub(crate) fn first_chars(text: &str, most: usize) -> &str {
+    if text.len() <= most {
+        return text;
+    }
     text.char_indices().nth(most).map_or(text, |(end, _)| &text[..end])
+}
+
+fn last_chars(text: &str, most: usize) -> &str {
+    if text.len() <= most {
+        return text;
+    }
+    // One more than is kept ends where the rest begins.
+    text.char_indices()
+        .rev()
+        .nth(most)
+        .map_or(text, |(at, left_out)| &text[at + left_out.len_utf8()..])
 }
 
 #[cfg(test)]

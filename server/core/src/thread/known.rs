@@ -142,7 +142,13 @@ fn beginning(text: &str, max_chars: usize) -> String {
 fn cut(text: &str, max_chars: usize) -> (String, bool) {
     // A hostile text is not read to its end.
     let words = first_chars(text, max_chars * 4);
-    let mut line = words.split_whitespace().collect::<Vec<_>>().join(" ");
+    let mut line = String::with_capacity(words.len());
+    for word in words.split_whitespace() {
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        line.push_str(word);
+    }
     let kept = first_chars(&line, max_chars).len();
     let is_whole = kept == line.len() && words.len() == text.len();
     line.truncate(kept);
