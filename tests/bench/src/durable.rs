@@ -1,6 +1,6 @@
 //! The cost of an answer that promises "synced": `rawr/turn/completed` compared with a bare write and fdatasync of the
-//! same size, and with an echo server that does this before it answers, in turn, so that all use the same disk. The start of a turn is not counted: it is recorded but not
-//! synced.
+//! same size, and with an echo server that does this before it answers, in its only thread and in another one, in turn, so
+//! that all use the same disk. The start of a turn is not counted: it is recorded but not synced.
 
 use std::{fs::File, io::Write as _, time::Instant};
 
@@ -11,12 +11,12 @@ use serde_json::json;
 use crate::{
     home::{BenchHome, THREAD},
     link::Link,
-    report::{BARE_SYNC, Cells, SYNCED_ECHO},
+    report::{BARE_SYNC, Cells, SYNCED_APART, SYNCED_ECHO},
     servers::{self, ServerSession, Subject},
     stats::{mean, quantile},
 };
 
-pub const SERVERS: &[&str] = &[BARE_SYNC, SYNCED_ECHO, "rawr"];
+pub const SERVERS: &[&str] = &[BARE_SYNC, SYNCED_ECHO, SYNCED_APART, "rawr"];
 /// Ids of this pass, different from those of the load.
 const FIRST_ID: u64 = 1_000;
 const TRIAL: u64 = 10;
@@ -33,14 +33,16 @@ pub fn completed(subject: &Subject, turns: u64) -> Result<Vec<Cells>> {
         size += home.events_len()? - before;
     }
     let mut bare = PlainWrites::new(&home, size / TRIAL)?;
-    let mut echo = servers::synced_echo(&home, bare.line.len())?;
-    let mut micros = [Vec::new(), Vec::new(), Vec::new()];
+    let mut echo = servers::synced_echo(&home, bare.line.len(), false)?;
+    let mut apart = servers::synced_echo(&home, bare.line.len(), true)?;
+    let mut micros = [const { Vec::new() }; SERVERS.len()];
     for turn in TRIAL..TRIAL + turns {
         let name = format!("turn-{turn}");
         micros[0].push(timed(|| bare.write())?);
         micros[1].push(timed(|| complete(&mut echo, FIRST_ID + 2 * turn + 1, &name))?);
+        micros[2].push(timed(|| complete(&mut apart, FIRST_ID + 2 * turn + 1, &name))?);
         servers::start_turn(&mut link, FIRST_ID + 2 * turn, &name)?;
-        micros[2].push(timed(|| complete(&mut link, FIRST_ID + 2 * turn + 1, &name))?);
+        micros[3].push(timed(|| complete(&mut link, FIRST_ID + 2 * turn + 1, &name))?);
     }
     Ok(micros.iter_mut().map(|micros| cells(micros, bare.line.len())).collect())
 }

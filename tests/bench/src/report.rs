@@ -61,7 +61,7 @@ impl Measure {
             Self::RoundTrip => ("round_trip", "One request at a time", "p50Us", PEERS),
             Self::Pipelined => ("pipelined", "Many requests in flight", "kPerS", PEERS),
             Self::Durable => {
-                let bases = &[BARE_SYNC, SYNCED_ECHO];
+                let bases = &[BARE_SYNC, SYNCED_ECHO, SYNCED_APART];
                 ("durable", "turn/completed, synced before the answer", "p50Us", bases)
             }
             Self::Heard => {
@@ -103,6 +103,8 @@ pub const COPY_TO_ITS_END: &str = "copy, whole";
 pub const IDLE_HOOK: &str = "rawr hook, whole";
 /// The peer on jsonrpsee, which writes and syncs as many bytes before it answers.
 pub const SYNCED_ECHO: &str = "jsonrpsee+fdatasync";
+/// The same on another thread, so that a slow disk does not keep it from answering others.
+pub const SYNCED_APART: &str = "… on a thread";
 pub const BARE_WATCH: &str = "write+inotify";
 pub const BARE_SOCKET: &str = "bare socket";
 pub const BARE_SAVE: &str = "save+inotify+read";

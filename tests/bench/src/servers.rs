@@ -84,9 +84,11 @@ impl Roster {
 }
 
 /// An echo server that appends and syncs this many bytes before it answers.
-pub fn synced_echo(home: &BenchHome, bytes: usize) -> Result<Link> {
+pub fn synced_echo(home: &BenchHome, bytes: usize, apart: bool) -> Result<Link> {
     let program = sibling("peer-jsonrpsee").map_err(anyhow::Error::msg)?;
-    let args = vec![home.path().join("echo.jsonl").into(), bytes.to_string().into()];
+    let file = home.path().join(if apart { "apart.jsonl" } else { "echo.jsonl" });
+    let mut args = vec![file.into(), bytes.to_string().into()];
+    args.extend(apart.then(|| "apart".into()));
     let mut link =
         Link::start(&LaunchCommand { program, args, env: Vec::new() }, Dialect::JsonRpc)?;
     link.call(1, "initialize", json!({}))?;

@@ -1,13 +1,15 @@
 //! Yardstick of the bench: an echo server on jsonrpsee's `RpcModule`, called through its method callbacks.
 //! It must not do more than answer `initialize` and return the params of any request. Replies are flushed when no
 //! complete frame is left to answer. With the arguments `FILE BYTES`, it first appends that many bytes for each
-//! request but `initialize`, and syncs them.
+//! request but `initialize`, and syncs them; with a third argument `apart` on another thread, as a server must that is to
+//! serve others meanwhile.
 
 use std::{
     env,
     fs::{File, OpenOptions},
     io::{self, Write as _},
     os::fd::AsFd,
+    sync::Arc,
 };
 
 use anyhow::Context as _;
@@ -27,12 +29,19 @@ use tokio::{
 async fn main() -> anyhow::Result<()> {
     let mut input = pipe::Receiver::from_owned_fd(io::stdin().as_fd().try_clone_to_owned()?)?;
     let mut output = pipe::Sender::from_owned_fd(io::stdout().as_fd().try_clone_to_owned()?)?;
-    let module = echo(SyncedLine::of_arguments()?)?;
+    let (here, apart) = match SyncedLine::of_arguments()? {
+        Some((line, true)) => (None, Some(Arc::new(line))),
+        line => (line.map(|(line, _)| line), None),
+    };
+    let module = echo(here)?;
     let mut unread = Vec::with_capacity(1 << 16);
     let mut replies = Vec::with_capacity(1 << 16);
     while input.read_buf(&mut unread).await? != 0 {
         let mut answered = 0;
         while let Some(body) = frame::split(&unread[answered..])? {
+            if let Some(line) = apart.clone() {
+                tokio::task::spawn_blocking(move || line.write()).await??;
+            }
             answer(&module, &unread[answered..][body.clone()], &mut replies);
             answered += body.end;
         }
@@ -50,7 +59,8 @@ struct SyncedLine {
 }
 
 impl SyncedLine {
-    fn of_arguments() -> anyhow::Result<Option<Self>> {
+    /// With whether it is written on another thread.
+    fn of_arguments() -> anyhow::Result<Option<(Self, bool)>> {
         let mut args = env::args_os().skip(1);
         let Some(path) = args.next() else { return Ok(None) };
         let bytes = args.next().context("the number of bytes is missing")?;
@@ -58,7 +68,7 @@ impl SyncedLine {
         let file = OpenOptions::new().append(true).create(true).open(path)?;
         let mut line = vec![b'x'; bytes.saturating_sub(1)];
         line.push(b'\n');
-        Ok(Some(Self { file, line }))
+        Ok(Some((Self { file, line }, args.next().is_some_and(|word| word == "apart"))))
     }
 
     fn write(&self) -> io::Result<()> {
