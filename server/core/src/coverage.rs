@@ -2,6 +2,7 @@
 //! not changed.
 
 use crate::event::{Fact, FactKind, Packet};
+use crate::excerpt::head;
 use crate::policy::PacketSource;
 use crate::thread::Thread;
 
@@ -11,6 +12,13 @@ const MOST_FILES: usize = 20;
 const MOST_UNCHECKED: usize = 6;
 /// So many messages of the user make a list that is worth its tokens.
 const FEWEST_REQUESTS: usize = 3;
+/// A packet and what is added to it, in characters: with the text around it a handoff of about 1,400 tokens. The list
+/// of messages takes what is left of it.
+const FULL: usize = 4_900;
+/// What a line of the list takes beside its words.
+const MARKS: usize = 5;
+/// A shorter beginning tells nothing.
+const FEWEST_CHARS: usize = 16;
 /// How many steps are checked: each is searched for in the whole packet.
 const MOST_STEPS: usize = 100;
 /// How many words of a step are searched for.
@@ -86,11 +94,17 @@ fn fact(kind: FactKind, text: &str) -> Fact {
     Fact { kind, text: text.trim().to_owned() }
 }
 
-/// How the user's messages begin, where they are many enough.
-fn requests(thread: &Thread) -> Vec<Fact> {
+/// How the user's messages begin, where they are many enough, and in so many words as there is room for.
+fn requests(thread: &Thread, packet: &str, added: &[Fact]) -> Vec<Fact> {
     let asked = &thread.known.asked;
-    let asked = asked.iter().filter(|_| asked.len() >= FEWEST_REQUESTS);
-    asked.map(|text| fact(FactKind::Request, text)).collect()
+    if asked.len() < FEWEST_REQUESTS {
+        return Vec::new();
+    }
+    let texts = added.iter().map(|fact| fact.text.as_str()).chain([packet]);
+    let taken: usize = texts.map(|text| text.chars().count()).sum();
+    let chars = (FULL.saturating_sub(taken) / asked.len()).saturating_sub(MARKS);
+    let asked = asked.iter().filter(|_| chars >= FEWEST_CHARS);
+    asked.map(|text| fact(FactKind::Request, &head(text, chars))).collect()
 }
 
 /// The facts that a packet does not name.
@@ -111,7 +125,7 @@ pub fn completed(packet: Packet, thread: &Thread) -> Packet {
     }
     let mut added = missing(&packet.text, &facts(thread));
     if !packet.added.iter().any(|fact| fact.kind == OWN_PART.0) {
-        added.extend(requests(thread));
+        added.extend(requests(thread, &packet.text, &added));
     }
     with_added(packet, added)
 }
@@ -234,6 +248,23 @@ mod tests {
             done.text
         );
         assert_eq!(completed(done.clone(), &thread), done);
+    }
+
+    #[test]
+    fn the_list_of_messages_takes_what_room_is_left() {
+        let asked = ["fix the parser of numbers, and look at dates", "commit", "push"];
+        let thread = thread(&asked);
+        let listed = |taken: usize| -> Vec<String> {
+            let known = "on feature/parser ";
+            let text = format!("{known}{}", "x".repeat(taken - known.len()));
+            let done = completed(packet(PacketSource::Agent, &text), &thread);
+            done.added.into_iter().map(|fact| fact.text).collect()
+        };
+        assert_eq!(listed(1_000), asked);
+        let room = 3 * (MARKS + FEWEST_CHARS);
+        assert_eq!(listed(FULL - room), ["fix the parser o …", "commit", "push"]);
+        assert_eq!(listed(FULL - room + 1), [""; 0]);
+        assert_eq!(listed(FULL + 1), [""; 0]);
     }
 
     #[test]

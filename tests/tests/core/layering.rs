@@ -209,7 +209,7 @@ const CORE_ARROWS: [(&str, &[&str]); 20] = [
         ],
     ),
     ("compose", &["event", "excerpt", "policy", "prompt", "signal", "thread"]),
-    ("coverage", &["event", "policy", "thread"]),
+    ("coverage", &["event", "excerpt", "policy", "thread"]),
     ("judgment", &["boundary", "event", "policy", "prompt", "signal", "thread", "units"]),
     (
         "thread",

@@ -30,7 +30,7 @@ fn shipped_prompts_do_not_change_the_built_in_policy() {
 #[test]
 fn shipped_prompts_are_short() {
     for (name, most) in [
-        (PromptName::AutoCompact, 2150),
+        (PromptName::AutoCompact, 2350),
         (PromptName::HeadsUp, 260),
         (PromptName::ScratchWrite, 320),
         (PromptName::Judgment, 1900),

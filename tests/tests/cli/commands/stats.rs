@@ -170,7 +170,7 @@ fn the_demo_is_counted_as_it_is_told() {
           },
           "compaction": {
             "after": 576,
-            "before": 5890,
+            "before": 5952,
             "by": "rawr",
             "isMeasured": true
           },
