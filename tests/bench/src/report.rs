@@ -219,12 +219,18 @@ impl Report {
         let Some(first) = rows.first() else { return String::new() };
         let about = first.measure.about();
         let mut header = vec!["server".to_owned(), "how".to_owned()];
-        header.extend(first.cells.iter().map(|cell| cell.0.to_owned()));
+        let mut names = Vec::new();
+        for (name, _) in rows.iter().flat_map(|row| &row.cells) {
+            if !names.contains(name) {
+                names.push(*name);
+            }
+        }
+        header.extend(names.iter().map(|&name| name.to_owned()));
         header.extend(about.bases.iter().map(|base| format!("x {base}")));
         let mut lines = vec![header];
         for row in rows {
             let mut line = vec![row.server.to_string(), row.variant.to_owned()];
-            line.extend(row.cells.iter().map(|cell| short(Some(cell.1))));
+            line.extend(names.iter().map(|name| short(row.cell(name))));
             line.extend(about.bases.iter().map(|base| short(self.ratio(row, about.key, base))));
             lines.push(line);
         }
@@ -317,6 +323,18 @@ mod tests {
         let row = report.row(Measure::Start, "free", "rawr-usage").unwrap();
         let found = [report.ratio(row, "ms", "cat"), report.ratio(row, "ms", "lsp-server")];
         assert_eq!(found.map(short), ["1.50", "-"]);
+    }
+
+    #[test]
+    fn a_table_has_a_column_for_each_cell_of_any_row() {
+        let row = |server, cells: Cells| Row::of(Measure::Append, "free", server, &[cells]);
+        let bare = row(BARE_WRITE, vec![("meanUs", 2.0)]);
+        let store = row(STORE, vec![("meanUs", 4.0), ("peakMb", 8.0)]);
+        let table = Report::default().table(&[&bare, &store]);
+        let words: Vec<Vec<_>> = table.lines().map(|it| it.split_whitespace().collect()).collect();
+        assert_eq!(words[1][2..], ["meanUs", "peakMb", "x", "write(2)"]);
+        assert_eq!(words[2][2..], ["2", "-", "-"]);
+        assert_eq!(words[3][2..], ["4", "8", "-"]);
     }
 
     #[test]
