@@ -44,9 +44,9 @@ claude-code: build
     npm run --silent --prefix editor-clients/vscode lint:claude-code
     tests/claude/plugin
 
-# Make all packages and install them in empty roots; `just packages cargo` also builds the crates
-packages *ARGS: build
-    tests/packaging/run {{ARGS}}
+# Make all packages and install them in empty roots
+packages: build
+    tests/packaging/run
 
 # Test Helix, Emacs and Kakoune with the configurations of their pages
 editors: build

@@ -13,9 +13,6 @@ use rawr_core::rewrite::estimate;
 use std::io;
 use worker::WorkerThread;
 
-/// Of each thread that counts: the tokenizer builds a table of more than a megabyte on the stack before it moves it to the heap.
-const STACK: usize = 8 << 20;
-
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum TokenCountError {
     #[error("failed to start the counting thread: {0}")]

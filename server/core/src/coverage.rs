@@ -5,6 +5,7 @@ use crate::event::{Fact, FactKind, Packet};
 use crate::excerpt::head;
 use crate::policy::PacketSource;
 use crate::thread::Thread;
+use std::ops::RangeInclusive;
 
 /// How many changed files are checked. A longer list can be looked up.
 const MOST_FILES: usize = 20;
@@ -12,13 +13,11 @@ const MOST_FILES: usize = 20;
 const MOST_UNCHECKED: usize = 6;
 /// So many messages of the user make a list that is worth its tokens.
 const FEWEST_REQUESTS: usize = 3;
-/// A packet and what is added to it, in characters: with the text around it a handoff of about 1,400 tokens. The list
-/// of messages takes what is left of it.
-const FULL: usize = 4_900;
-/// What a line of the list takes beside its words.
-const MARKS: usize = 5;
-/// A shorter beginning tells nothing.
-const FEWEST_CHARS: usize = 16;
+/// A packet and what is added to it, in bytes: with the text around it a handoff of about 1,400 tokens. The list of
+/// messages takes what is left of it.
+const FULL: usize = 5_000;
+/// How much of a message is listed, in characters. A shorter beginning tells nothing, and a longer one is not kept.
+const BEGINNING: RangeInclusive<usize> = 16..=92;
 /// How many steps are checked: each is searched for in the whole packet.
 const MOST_STEPS: usize = 100;
 /// How many words of a step are searched for.
@@ -94,17 +93,17 @@ fn fact(kind: FactKind, text: &str) -> Fact {
     Fact { kind, text: text.trim().to_owned() }
 }
 
-/// How the user's messages begin, where they are many enough, and in so many words as there is room for.
+/// How the user's messages begin, where they are many enough: as much of each as there is room for.
 fn requests(thread: &Thread, packet: &str, added: &[Fact]) -> Vec<Fact> {
     let asked = &thread.known.asked;
     if asked.len() < FEWEST_REQUESTS {
         return Vec::new();
     }
-    let texts = added.iter().map(|fact| fact.text.as_str()).chain([packet]);
-    let taken: usize = texts.map(|text| text.chars().count()).sum();
-    let chars = (FULL.saturating_sub(taken) / asked.len()).saturating_sub(MARKS);
-    let asked = asked.iter().filter(|_| chars >= FEWEST_CHARS);
-    asked.map(|text| fact(FactKind::Request, &head(text, chars))).collect()
+    let listed = |chars| -> Vec<Fact> {
+        asked.iter().map(|text| fact(FactKind::Request, &head(text, chars))).collect()
+    };
+    let fits = |list: &Vec<Fact>| text_with(packet, &[added, list].concat()).len() <= FULL;
+    BEGINNING.rev().map(listed).find(fits).unwrap_or_default()
 }
 
 /// The facts that a packet does not name.
@@ -131,10 +130,16 @@ pub fn completed(packet: Packet, thread: &Thread) -> Packet {
 }
 
 fn with_added(mut packet: Packet, added: Vec<Fact>) -> Packet {
+    packet.text = text_with(&packet.text, &added);
+    packet.added.extend(added);
+    packet
+}
+
+fn text_with(packet: &str, added: &[Fact]) -> String {
     if added.is_empty() {
-        return packet;
+        return packet.to_owned();
     }
-    let mut text = format!("{}\n\n{HEADING}", packet.text.trim_end());
+    let mut text = format!("{}\n\n{HEADING}", packet.trim_end());
     for (kind, title) in
         FACT_RULES.map(|rule| (rule.kind, rule.title)).into_iter().chain([OWN_PART])
     {
@@ -144,9 +149,7 @@ fn with_added(mut packet: Packet, added: Vec<Fact>) -> Packet {
             text.push_str(&format!("\n{title}:\n- {}", lines.join("\n- ")));
         }
     }
-    packet.text = text;
-    packet.added.extend(added);
-    packet
+    text
 }
 
 /// Case and line breaks do not matter.
@@ -252,19 +255,26 @@ mod tests {
 
     #[test]
     fn the_list_of_messages_takes_what_room_is_left() {
-        let asked = ["fix the parser of numbers, and look at dates", "commit", "push"];
-        let thread = thread(&asked);
-        let listed = |taken: usize| -> Vec<String> {
-            let known = "on feature/parser ";
-            let text = format!("{known}{}", "x".repeat(taken - known.len()));
-            let done = completed(packet(PacketSource::Agent, &text), &thread);
-            done.added.into_iter().map(|fact| fact.text).collect()
+        let thread = thread(&["fix the parser of numbers, and look at dates", "commit", "push"]);
+        let known = "on feature/parser ";
+        let done = |length: usize| {
+            let text = format!("{known}{}", "x".repeat(length - known.len()));
+            completed(packet(PacketSource::Agent, &text), &thread)
         };
-        assert_eq!(listed(1_000), asked);
-        let room = 3 * (MARKS + FEWEST_CHARS);
-        assert_eq!(listed(FULL - room), ["fix the parser o …", "commit", "push"]);
-        assert_eq!(listed(FULL - room + 1), [""; 0]);
-        assert_eq!(listed(FULL + 1), [""; 0]);
+        let beginnings = |length| {
+            let first = done(length).added.into_iter().next();
+            first.map(|fact| fact.text.chars().count())
+        };
+        let whole = "fix the parser of numbers, and look at dates".len();
+        let around = done(1_000).text.len() - 1_000 - whole;
+        assert_eq!(beginnings(FULL - around - whole), Some(whole));
+        // The mark of what is left out takes two characters in four bytes.
+        assert_eq!(beginnings(FULL - around - whole + 1), Some(whole - 1 - 4 + 2));
+        let shortest = BEGINNING.start() + 2;
+        assert_eq!(beginnings(FULL - around - shortest - 2), Some(shortest));
+        assert_eq!(beginnings(FULL - around - shortest - 1), None);
+        assert_eq!(beginnings(FULL + 1), None);
+        assert_eq!(done(FULL - around - shortest - 2).text.len(), FULL);
     }
 
     #[test]

@@ -1,8 +1,7 @@
 //! Exact counts of a growing text: the part that can no longer change is counted once. The result must equal the count
 //! of the whole text, however it is split.
 
-use super::{STACK, TokenEncoding, engine};
-use std::{panic, thread};
+use super::{TokenEncoding, engine};
 
 /// Counts the tokens of a growing text.
 #[derive(Debug, Clone)]
@@ -29,7 +28,7 @@ impl TokenCounter {
         let old = self.tail.len();
         self.tail.push_str(text);
         if let Some(seam) = last_seam(&self.tail, old) {
-            self.settled += count(self.encoding, &self.tail[..seam]);
+            self.settled += engine::count(self.encoding, &self.tail[..seam]);
             self.tail.drain(..seam);
         }
     }
@@ -38,37 +37,6 @@ impl TokenCounter {
     pub fn tokens(&self) -> u64 {
         self.settled + engine::count(self.encoding, &self.tail)
     }
-}
-
-/// So many bytes are worth a thread, whose tokenizer fills a table of its own.
-const WORTH_A_THREAD: usize = 64 << 10;
-
-/// Counts a long text in parts, one for each core.
-fn count(encoding: TokenEncoding, text: &str) -> u64 {
-    let threads = || thread::available_parallelism().map_or(1, usize::from);
-    let most = text.len() / WORTH_A_THREAD;
-    in_parts(encoding, text, if most > 1 { most.min(threads()) } else { 1 })
-}
-
-pub(super) fn in_parts(encoding: TokenEncoding, text: &str, parts: usize) -> u64 {
-    let Some(seam) = first_part(text, parts) else { return engine::count(encoding, text) };
-    let (part, rest) = text.split_at(seam);
-    thread::scope(|scope| {
-        let thread = thread::Builder::new().stack_size(STACK);
-        let counted = thread.spawn_scoped(scope, || engine::count(encoding, part));
-        let others = in_parts(encoding, rest, parts - 1);
-        others
-            + match counted {
-                Ok(counted) => counted.join().unwrap_or_else(|cause| panic::resume_unwind(cause)),
-                Err(_) => engine::count(encoding, part),
-            }
-    })
-}
-
-/// Where the first of so many parts ends. `None` if there is only one.
-fn first_part(text: &str, parts: usize) -> Option<usize> {
-    let end = (0..=text.len() / parts).rev().find(|end| text.is_char_boundary(*end))?;
-    if parts > 1 { last_seam(&text[..end], 0) } else { None }
 }
 
 /// The last position, from `old` on, where the text can be split without changing its tokens. All supported encodings

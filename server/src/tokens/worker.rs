@@ -1,12 +1,15 @@
 //! A thread with its own state that runs jobs one after the other. Started by the first job; knows nothing about the
 //! jobs.
 
-use super::{STACK, TokenCountError};
+use super::TokenCountError;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 use tokio::sync::oneshot;
+
+/// The tokenizer builds a table of more than a megabyte on the stack before it moves it to the heap.
+const STACK: usize = 8 << 20;
 
 type WorkerJob<S> = Box<dyn FnOnce(&mut S) + Send>;
 

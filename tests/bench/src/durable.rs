@@ -1,5 +1,5 @@
 //! The cost of an answer that promises "synced": `rawr/turn/completed` compared with a bare write and fdatasync of the
-//! same size, and with an echo server that does this before it answers, in its only thread and in another one, in turn, so
+//! same size, and with two echo servers that do this before they answer, one of them on another thread. They take turns, so
 //! that all use the same disk. The start of a turn is not counted: it is recorded but not synced.
 
 use std::{fs::File, io::Write as _, time::Instant};

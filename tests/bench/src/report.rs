@@ -104,7 +104,7 @@ pub const IDLE_HOOK: &str = "rawr hook, whole";
 /// The peer on jsonrpsee, which writes and syncs as many bytes before it answers.
 pub const SYNCED_ECHO: &str = "jsonrpsee+fdatasync";
 /// The same on another thread, so that a slow disk does not keep it from answering others.
-pub const SYNCED_APART: &str = "… on a thread";
+pub const SYNCED_APART: &str = "jsonrpsee+thread";
 pub const BARE_WATCH: &str = "write+inotify";
 pub const BARE_SOCKET: &str = "bare socket";
 pub const BARE_SAVE: &str = "save+inotify+read";

@@ -151,14 +151,6 @@ proptest! {
     }
 
     #[test]
-    fn any_text_counts_in_parts_like_the_whole(text in any_text(), parts in 1usize..6) {
-        for encoding in [TokenEncoding::O200kBase, TokenEncoding::Cl100kBase] {
-            let whole = engine::count(encoding, &text);
-            prop_assert_eq!(counter::in_parts(encoding, &text, parts), whole, "{:?}", text);
-        }
-    }
-
-    #[test]
     fn a_growing_conversation_counts_like_a_new_one(
         first in any_text(), more in prop::collection::vec((any_text(), 0usize..3), 1..4)
     ) {

@@ -1,8 +1,8 @@
 //! Yardstick of the bench: an echo server on jsonrpsee's `RpcModule`, called through its method callbacks.
 //! It must not do more than answer `initialize` and return the params of any request. Replies are flushed when no
 //! complete frame is left to answer. With the arguments `FILE BYTES`, it first appends that many bytes for each
-//! request but `initialize`, and syncs them; with a third argument `apart` on another thread, as a server must that is to
-//! serve others meanwhile.
+//! request but `initialize`, and syncs them. With a third argument, `apart`, it does so for `initialize`, too, and on
+//! another thread, as a server must that is to serve others meanwhile.
 
 use std::{
     env,
