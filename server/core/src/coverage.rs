@@ -5,7 +5,6 @@ use crate::event::{Fact, FactKind, Packet};
 use crate::excerpt::head;
 use crate::policy::PacketSource;
 use crate::thread::Thread;
-use std::ops::RangeInclusive;
 
 /// How many changed files are checked. A longer list can be looked up.
 const MOST_FILES: usize = 20;
@@ -16,8 +15,8 @@ const FEWEST_REQUESTS: usize = 3;
 /// A packet and what is added to it, in bytes: with the text around it a handoff of about 1,400 tokens. The list of
 /// messages takes what is left of it.
 const FULL: usize = 5_000;
-/// How much of a message is listed, in characters. A shorter beginning tells nothing, and a longer one is not kept.
-const BEGINNING: RangeInclusive<usize> = 16..=92;
+/// A message that is cut to fewer characters tells nothing.
+const FEWEST_CHARS: usize = 16;
 /// How many steps are checked: each is searched for in the whole packet.
 const MOST_STEPS: usize = 100;
 /// How many words of a step are searched for.
@@ -102,8 +101,11 @@ fn requests(thread: &Thread, packet: &str, added: &[Fact]) -> Vec<Fact> {
     let listed = |chars| -> Vec<Fact> {
         asked.iter().map(|text| fact(FactKind::Request, &head(text, chars))).collect()
     };
-    let fits = |list: &Vec<Fact>| text_with(packet, &[added, list].concat()).len() <= FULL;
-    BEGINNING.rev().map(listed).find(fits).unwrap_or_default()
+    let room = FULL.saturating_sub(packet.trim_end().len());
+    let fits = |list: &Vec<Fact>| text_with("", &[added, list].concat()).len() <= room;
+    let longest = asked.iter().map(|text| text.chars().count()).max().unwrap_or_default();
+    let lengths = (FEWEST_CHARS..=longest.max(FEWEST_CHARS)).rev();
+    lengths.map(listed).find(fits).unwrap_or_default()
 }
 
 /// The facts that a packet does not name.
@@ -130,15 +132,16 @@ pub fn completed(packet: Packet, thread: &Thread) -> Packet {
 }
 
 fn with_added(mut packet: Packet, added: Vec<Fact>) -> Packet {
+    if added.is_empty() {
+        return packet;
+    }
     packet.text = text_with(&packet.text, &added);
     packet.added.extend(added);
     packet
 }
 
+/// The packet's text with these facts, of which there is at least one.
 fn text_with(packet: &str, added: &[Fact]) -> String {
-    if added.is_empty() {
-        return packet.to_owned();
-    }
     let mut text = format!("{}\n\n{HEADING}", packet.trim_end());
     for (kind, title) in
         FACT_RULES.map(|rule| (rule.kind, rule.title)).into_iter().chain([OWN_PART])
@@ -270,7 +273,7 @@ mod tests {
         assert_eq!(beginnings(FULL - around - whole), Some(whole));
         // The mark of what is left out takes two characters in four bytes.
         assert_eq!(beginnings(FULL - around - whole + 1), Some(whole - 1 - 4 + 2));
-        let shortest = BEGINNING.start() + 2;
+        let shortest = FEWEST_CHARS + 2;
         assert_eq!(beginnings(FULL - around - shortest - 2), Some(shortest));
         assert_eq!(beginnings(FULL - around - shortest - 1), None);
         assert_eq!(beginnings(FULL + 1), None);

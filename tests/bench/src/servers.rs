@@ -83,8 +83,7 @@ impl Roster {
     }
 }
 
-/// An echo server that appends and syncs this many bytes before it answers.
-/// The peer that writes and syncs so many bytes before it answers, on its only thread or apart from it.
+/// An echo server that appends and syncs this many bytes before it answers, on its only thread or apart from it.
 pub fn synced_echo(home: &BenchHome, bytes: usize, apart: bool) -> Result<Link> {
     let program = sibling("peer-jsonrpsee").map_err(anyhow::Error::msg)?;
     let file = home.path().join(if apart { "apart.jsonl" } else { "echo.jsonl" });

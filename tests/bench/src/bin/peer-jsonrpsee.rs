@@ -29,11 +29,9 @@ use tokio::{
 async fn main() -> anyhow::Result<()> {
     let mut input = pipe::Receiver::from_owned_fd(io::stdin().as_fd().try_clone_to_owned()?)?;
     let mut output = pipe::Sender::from_owned_fd(io::stdout().as_fd().try_clone_to_owned()?)?;
-    let (here, apart) = match SyncedLine::of_arguments()? {
-        Some((line, true)) => (None, Some(Arc::new(line))),
-        line => (line.map(|(line, _)| line), None),
-    };
-    let module = echo(here)?;
+    let line = SyncedLine::of_arguments()?.map(Arc::new);
+    let apart = line.clone().filter(|line| line.apart);
+    let module = echo(line.filter(|line| !line.apart))?;
     let mut unread = Vec::with_capacity(1 << 16);
     let mut replies = Vec::with_capacity(1 << 16);
     while input.read_buf(&mut unread).await? != 0 {
@@ -56,11 +54,12 @@ async fn main() -> anyhow::Result<()> {
 struct SyncedLine {
     file: File,
     line: Vec<u8>,
+    /// On another thread.
+    apart: bool,
 }
 
 impl SyncedLine {
-    /// With whether it is written on another thread.
-    fn of_arguments() -> anyhow::Result<Option<(Self, bool)>> {
+    fn of_arguments() -> anyhow::Result<Option<Self>> {
         let mut args = env::args_os().skip(1);
         let Some(path) = args.next() else { return Ok(None) };
         let bytes = args.next().context("the number of bytes is missing")?;
@@ -68,7 +67,8 @@ impl SyncedLine {
         let file = OpenOptions::new().append(true).create(true).open(path)?;
         let mut line = vec![b'x'; bytes.saturating_sub(1)];
         line.push(b'\n');
-        Ok(Some((Self { file, line }, args.next().is_some_and(|word| word == "apart"))))
+        let apart = args.next().is_some_and(|word| word == "apart");
+        Ok(Some(Self { file, line, apart }))
     }
 
     fn write(&self) -> io::Result<()> {
@@ -77,7 +77,7 @@ impl SyncedLine {
     }
 }
 
-fn echo(written: Option<SyncedLine>) -> anyhow::Result<RpcModule<Option<SyncedLine>>> {
+fn echo(written: Option<Arc<SyncedLine>>) -> anyhow::Result<RpcModule<Option<Arc<SyncedLine>>>> {
     let mut module = RpcModule::new(written);
     module.register_method("initialize", |_, _, _| json!({ "capabilities": {} }))?;
     module.register_method("echo", |params, written, _| {
@@ -92,7 +92,7 @@ fn echo(written: Option<SyncedLine>) -> anyhow::Result<RpcModule<Option<SyncedLi
     Ok(module)
 }
 
-fn answer(module: &RpcModule<Option<SyncedLine>>, body: &[u8], replies: &mut Vec<u8>) {
+fn answer(module: &RpcModule<Option<Arc<SyncedLine>>>, body: &[u8], replies: &mut Vec<u8>) {
     // A notification has no id and is no `Request` to jsonrpsee; nothing is owed for it.
     let Ok(request) = serde_json::from_slice::<Request<'_>>(body) else { return };
     let params = Params::new(request.params.as_ref().map(|raw| raw.get()));
