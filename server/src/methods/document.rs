@@ -215,7 +215,7 @@ fn changed(
         return Ok(());
     }
     let changes = lsp::changes(params.content_changes);
-    editor.change(&uri, params.text_document.version, &changes).map_err(out_of_step)?;
+    editor.change(&uri, params.text_document.version, changes).map_err(out_of_step)?;
     tell_problems(session, &mut editor, &uri)?;
     notify_preview(session, &mut editor, &uri)
 }
