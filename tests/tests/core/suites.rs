@@ -13,7 +13,7 @@ const PROGRAM: &str = r#"#!/bin/sh
 call="${0##*/bin/} $*"
 echo "$call" >> "$CALLS"
 case $call in "node -p"*) echo 22 ;; uname*) echo "${SYSTEM:-Linux}" ;; esac
-case $call in "$FAILS"*) exit 1 ;; esac
+case $call in "$FAILS"*) echo "broken here: $call"; exit 1 ;; esac
 "#;
 
 /// Installed already, or not relevant for what is run.
@@ -108,8 +108,10 @@ fn after_a_failed_suite_the_others_run_and_it_is_named_at_the_end() {
             assert!(is_made, "{fails}: no {call} in\n{calls}");
         }
         assert!(!has_passed, "{fails}: {said}");
-        let (_, failed) = said.rsplit_once("== failed\n").unwrap();
+        let (before, failed) = said.rsplit_once("== failed\n").unwrap();
         assert!(failed.contains(name), "{fails}: {said}");
+        let (_, end) = before.rsplit_once(&format!("== the end of: {name}\n")).unwrap();
+        assert!(end.contains("broken here"), "{fails}: {said}");
     }
 }
 
