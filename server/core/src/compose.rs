@@ -1,7 +1,7 @@
 //! Composes rawr's texts: packet requests, its own packet, and the handoff.
 
 use crate::event::{Packet, Resume};
-use crate::excerpt::{head, tail};
+use crate::excerpt::{head, one_line, tail};
 use crate::policy::PacketSource;
 use crate::prompt::{PromptName, SequencePrompts, render};
 use crate::signal::plan::PlanItemStatus;
@@ -145,8 +145,7 @@ pub fn request_text(prompts: &SequencePrompts, parts: RequestParts<'_>) -> Strin
 /// The value of `{finished}`: a sentence followed by a space, so that a template reads well without it too.
 pub fn finished(what: &str) -> String {
     const LONGEST: usize = 160;
-    let line = what.split_whitespace().collect::<Vec<_>>().join(" ");
-    format!("Finished last: {}. ", head(line.trim_end_matches('.'), LONGEST))
+    format!("Finished last: {}. ", head(one_line(what).trim_end_matches('.'), LONGEST))
 }
 
 /// What one injected turn asks for.

@@ -2,7 +2,7 @@
 //! not changed.
 
 use crate::event::{Fact, FactKind, Packet};
-use crate::excerpt::head;
+use crate::excerpt::{head, one_line};
 use crate::policy::PacketSource;
 use crate::thread::Thread;
 
@@ -157,7 +157,7 @@ fn text_with(packet: &str, added: &[Fact]) -> String {
 
 /// Case and line breaks do not matter.
 fn plain(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
+    one_line(text).to_lowercase()
 }
 
 fn says(packet: &str, fact: &str) -> bool {

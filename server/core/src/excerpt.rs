@@ -1,4 +1,4 @@
-//! The start or the end of a long text. Pure.
+//! The start or the end of a long text, or all of it on one line. Pure.
 
 /// The start of a text: a user says there what is wanted.
 pub fn head(text: &str, max_chars: usize) -> String {
@@ -12,6 +12,11 @@ pub fn tail(text: &str, max_chars: usize) -> String {
     let text = text.trim();
     let kept = last_chars(text, max_chars);
     if kept.len() < text.len() { format!("… {kept}") } else { kept.to_owned() }
+}
+
+/// Each run of white space becomes one space.
+pub fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// At most so many characters.

@@ -9,6 +9,7 @@ mod open;
 mod past;
 mod shown;
 mod uri;
+mod versions;
 
 pub use lsp::DocumentCapabilities;
 pub use open::OpenDocuments;
@@ -261,7 +262,7 @@ fn tell_problems(
 ) -> Result<(), RpcError> {
     let world = world(session, editor)?;
     let Some(open) = editor.get(uri) else { return Ok(()) };
-    let (version, shared) = (open.version, open.is_shared());
+    let (version, shared) = (open.text.version(), open.is_shared());
     let found = diagnostics(editor, open, &world);
     publish(session, uri, Some(version), found.clone());
     if let Some(open) = editor.get_mut(uri) {
@@ -286,7 +287,7 @@ fn publish_others(
         if let Some(open) = editor.get_mut(&uri)
             && open.told.as_ref() != Some(&found)
         {
-            publish(session, &uri, Some(open.version), found.clone());
+            publish(session, &uri, Some(open.text.version()), found.clone());
             open.told = Some(found);
         }
     }
@@ -297,7 +298,7 @@ fn diagnostics(
     open: &OpenDocument,
     world: &LanguageContext,
 ) -> Vec<Diagnostic> {
-    match (&open.text, open.doc()) {
+    match (open.text.text(), open.doc()) {
         (Some(text), Some(doc)) => {
             let place = editor.place(text);
             let found = language::problems(&doc, world);

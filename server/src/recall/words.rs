@@ -2,6 +2,7 @@
 
 use crate::redact::redact;
 use memchr::memmem::Finder;
+use rawr_core::excerpt::one_line;
 
 /// The length of a snippet before the first word, and in total, in characters.
 const BEFORE: usize = 60;
@@ -47,7 +48,7 @@ impl SearchWords {
         let first = self.words.iter().filter_map(|word| position(&text, word)).min().unwrap_or(0);
         let skipped = text[..first].chars().count().saturating_sub(BEFORE);
         let shown: String = text.chars().skip(skipped).take(SHOWN * 2).collect();
-        let words = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+        let words = one_line(&shown);
         let mut snippet: String = words.chars().take(SHOWN).collect();
         if skipped > 0 {
             snippet.insert_str(0, "… ");

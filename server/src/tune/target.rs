@@ -1,6 +1,7 @@
 //! What a configuration should reach, in a person's words: "at most 1 per hour, at a commit or a finished plan step".
 
 use rawr_core::boundary::{Boundaries, Boundary};
+use rawr_core::excerpt::one_line;
 use serde::{Serialize, Serializer};
 use std::fmt;
 use std::str::FromStr;
@@ -87,8 +88,7 @@ impl FromStr for TuneTarget {
     type Err = TargetError;
 
     fn from_str(text: &str) -> Result<Self, TargetError> {
-        let text = text.to_lowercase();
-        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let text = one_line(&text.to_lowercase());
         // "at most" is no place.
         let at = text.match_indices("at ").map(|(at, _)| at).find(|&at| {
             let begins_a_word = at == 0 || text[..at].ends_with([' ', ',', ';']);

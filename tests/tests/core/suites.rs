@@ -13,7 +13,7 @@ const PROGRAM: &str = r#"#!/bin/sh
 call="${0##*/bin/} $*"
 echo "$call" >> "$CALLS"
 case $call in "node -p"*) echo 22 ;; uname*) echo "${SYSTEM:-Linux}" ;; esac
-case $call in "$FAILS"*) echo "broken here: $call"; exit 1 ;; esac
+case $call in "$FAILS"*) seq 1000; exit "${CODE:-1}" ;; esac
 "#;
 
 /// Installed already, or not relevant for what is run.
@@ -66,10 +66,10 @@ const SUITES: [(&str, &str); 14] = [
 
 /// The calls when those with this prefix fail, the output, and whether it passes.
 fn run(fails: &str) -> (String, String, bool) {
-    run_on("Linux", fails)
+    run_with(&[("FAILS", fails)])
 }
 
-fn run_on(system: &str, fails: &str) -> (String, String, bool) {
+fn run_with(environment: &[(&str, &str)]) -> (String, String, bool) {
     let folder = TempDir::new().unwrap();
     let place = |path: &str| {
         let path = folder.path().join(path);
@@ -92,7 +92,8 @@ fn run_on(system: &str, fails: &str) -> (String, String, bool) {
         .arg(script)
         .env_remove("CARGO_TARGET_DIR")
         .envs([("PATH", path.as_str()), ("CALLS", calls.to_str().unwrap())])
-        .envs([("FAILS", fails), ("SYSTEM", system)])
+        .env_remove("CI")
+        .envs(environment.iter().copied())
         .output()
         .unwrap();
     let calls = fs::read_to_string(calls).unwrap();
@@ -108,10 +109,22 @@ fn after_a_failed_suite_the_others_run_and_it_is_named_at_the_end() {
             assert!(is_made, "{fails}: no {call} in\n{calls}");
         }
         assert!(!has_passed, "{fails}: {said}");
-        let (before, failed) = said.rsplit_once("== failed\n").unwrap();
+        let (_, failed) = said.rsplit_once("== failed\n").unwrap();
         assert!(failed.contains(name), "{fails}: {said}");
-        let (_, end) = before.rsplit_once(&format!("== the end of: {name}\n")).unwrap();
-        assert!(end.contains("broken here"), "{fails}: {said}");
+    }
+}
+
+#[test]
+fn the_last_lines_of_what_failed_are_shown_again() {
+    for (code, reason) in [("1", ""), ("77", ": it says above what is missing")] {
+        let environment = [("FAILS", "tests/docs/run"), ("CODE", code), ("CI", "true")];
+        let (_, said, has_passed) = run_with(&environment);
+        let (before, failed) = said.rsplit_once("== failed\n").unwrap();
+        let named = format!("  the guide as a book{reason}\n");
+        assert!(!has_passed && failed.contains(&named), "{said}");
+        let (_, end) = before.rsplit_once("== the end of: the guide as a book\n").unwrap();
+        let lines: Vec<_> = end.lines().filter(|line| line.parse::<u32>().is_ok()).collect();
+        assert_eq!((lines[0], lines[lines.len() - 1]), ("801", "1000"), "{said}");
     }
 }
 
@@ -123,7 +136,8 @@ fn suites_that_pass_are_not_named() {
 
 #[test]
 fn macos_runs_the_suites_that_do_not_need_linux() {
-    let (calls, said, has_passed) = run_on("Darwin", "nothing of this name");
+    let (calls, said, has_passed) =
+        run_with(&[("FAILS", "nothing of this name"), ("SYSTEM", "Darwin")]);
     assert!(has_passed && said.ends_with("== passed\n"), "{said}");
     for call in ["cargo nextest run --workspace --exclude rawr-bench", "tests/claude/plugin"] {
         assert!(calls.contains(call), "{calls}");

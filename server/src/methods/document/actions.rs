@@ -278,7 +278,7 @@ fn source(
     editor: &OpenDocuments,
     name: PromptName,
 ) -> Result<String, RpcError> {
-    if let Some(text) = editor.prompt(name).and_then(|(_, open)| open.text.as_ref()) {
+    if let Some(text) = editor.prompt(name).and_then(|(_, open)| open.text.text()) {
         return Ok(text.as_str().to_owned());
     }
     let world = world(session, editor)?;

@@ -22,7 +22,7 @@ pub fn register(module: &mut Module) -> Result<(), RegisterMethodError> {
 }
 
 pub fn place<'o>(editor: &OpenDocuments, open: &'o OpenDocument) -> Option<DocumentText<'o>> {
-    open.text.as_ref().map(|text| editor.place(text))
+    open.text.text().map(|text| editor.place(text))
 }
 
 /// The values of a prompt's placeholders in the newest thread that has them all, otherwise in the newest thread. If threads

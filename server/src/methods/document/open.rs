@@ -2,17 +2,14 @@
 
 use super::lsp::{Diagnostic, DocumentCapabilities, DocumentText};
 use super::shown::ShownFiles;
+use super::versions::VersionedText;
 use crate::language::{Doc, DocumentKind, EditorText, PositionEncoding, TextChange};
-use crate::problem::MAX_BYTES;
 use rawr_core::prompt::PromptName;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::PathBuf;
 
 /// More prompts and configuration files than people edit at once.
 pub const MOST_OPEN: usize = 128;
-
-/// How many changes one that arrives late may be behind.
-const MOST_LATE: usize = 16;
 
 /// The requests to the client whose answers matter.
 #[derive(Debug, Clone)]
@@ -41,53 +38,15 @@ pub struct OpenDocument {
     pub kind: DocumentKind,
     /// The path by which the configuration names it.
     pub path: PathBuf,
-    /// `None`: too large to be checked.
-    pub text: Option<EditorText>,
-    pub version: i32,
-    /// The text before the latest changes, and these by version: Helix 25.01 may send quick changes in another order.
-    before: Option<EditorText>,
-    version_before: i32,
-    latest: BTreeMap<i32, Vec<TextChange>>,
+    pub text: VersionedText,
     /// The diagnostics that were last published.
     pub told: Option<Vec<Diagnostic>>,
 }
 
 impl OpenDocument {
     pub fn doc(&self) -> Option<Doc<'_>> {
-        let text = self.text.as_ref()?.as_str();
+        let text = self.text.text()?.as_str();
         Some(Doc { kind: self.kind, path: &self.path, text })
-    }
-
-    /// The error is the version that is known already.
-    fn change(
-        &mut self,
-        version: i32,
-        changes: Vec<TextChange>,
-        encoding: PositionEncoding,
-    ) -> Result<(), i32> {
-        if version <= self.version_before {
-            return Err(self.version_before);
-        }
-        if self.latest.contains_key(&version) {
-            return Err(version);
-        }
-        if version > self.version {
-            self.version = version;
-            apply(&mut self.text, &changes, encoding);
-            self.latest.insert(version, changes);
-        } else {
-            self.latest.insert(version, changes);
-            self.text.clone_from(&self.before);
-            for changes in self.latest.values() {
-                apply(&mut self.text, changes, encoding);
-            }
-        }
-        while self.latest.len() > MOST_LATE || bytes(&self.latest) > MAX_BYTES {
-            let Some((version, changes)) = self.latest.pop_first() else { break };
-            apply(&mut self.before, &changes, encoding);
-            self.version_before = version;
-        }
-        Ok(())
     }
 
     /// Whether the problems of other documents depend on it.
@@ -101,23 +60,6 @@ impl OpenDocument {
     }
 }
 
-fn apply(text: &mut Option<EditorText>, changes: &[TextChange], encoding: PositionEncoding) {
-    for change in changes {
-        match (&mut *text, change.at.is_some()) {
-            (Some(text), _) => text.change(change, encoding),
-            (None, false) => *text = Some(EditorText::from(change.text.clone())),
-            (None, true) => {}
-        }
-        if text.as_ref().is_some_and(|text| text.as_str().len() > MAX_BYTES) {
-            *text = None;
-        }
-    }
-}
-
-fn bytes(changes: &BTreeMap<i32, Vec<TextChange>>) -> usize {
-    changes.values().flatten().map(|change| change.text.len()).sum()
-}
-
 impl OpenDocuments {
     pub fn open(
         &mut self,
@@ -129,13 +71,8 @@ impl OpenDocuments {
         if self.open.len() >= MOST_OPEN && !self.open.contains_key(&uri) {
             return Err(format!("{MOST_OPEN} documents are open: close some before {uri}"));
         }
-        let text = (text.len() <= MAX_BYTES).then(|| EditorText::from(text));
-        let before = text.clone();
-        let latest = BTreeMap::new();
-        let told = None;
-        let version_before = version;
-        let open = OpenDocument { kind, path, text, version, before, version_before, latest, told };
-        self.open.insert(uri, open);
+        let text = VersionedText::new(text, version);
+        self.open.insert(uri, OpenDocument { kind, path, text, told: None });
         Ok(())
     }
 
@@ -148,9 +85,11 @@ impl OpenDocuments {
     ) -> Result<(), String> {
         let encoding = self.encoding;
         let open = self.open.get_mut(uri).ok_or_else(|| format!("{uri} is not open"))?;
-        open.change(version, changes, encoding).map_err(|known| {
-            format!("{uri} already has version {known}: ignored version {version}")
-        })
+        if open.text.change(version, changes, encoding) {
+            return Ok(());
+        }
+        let known = open.text.version();
+        Err(format!("{uri} already has version {known}: ignored version {version}"))
     }
 
     pub fn close(&mut self, uri: &str) -> Option<OpenDocument> {
@@ -192,7 +131,7 @@ mod tests {
     }
 
     fn text(editor: &OpenDocuments) -> Option<&str> {
-        editor.get("u").unwrap().text.as_ref().map(EditorText::as_str)
+        editor.get("u").unwrap().text.text().map(EditorText::as_str)
     }
 
     fn insert(character: u32, text: &str) -> TextChange {
@@ -208,48 +147,12 @@ mod tests {
     }
 
     #[test]
-    fn changes_that_arrive_late_are_applied_in_order_of_versions() {
-        let mut editor = editor("{}");
-        // Typed: `a`, `b`, `c`, `d`, each behind the last one.
-        for (version, character, typed) in [(3, 2, "b"), (5, 4, "d"), (4, 3, "c"), (2, 1, "a")] {
-            editor.change("u", version, vec![insert(character, typed)]).unwrap();
-        }
-        assert_eq!(text(&editor), Some("{abcd}"));
-        assert_eq!(editor.get("u").unwrap().version, 5);
-        let told = editor.change("u", 4, vec![insert(0, "x")]).unwrap_err();
-        assert_eq!(told, "u already has version 4: ignored version 4");
-        assert_eq!(text(&editor), Some("{abcd}"));
-    }
-
-    #[test]
-    fn what_is_older_than_the_kept_changes_is_ignored() {
-        let mut editor = editor("");
-        for version in 3..=MOST_LATE as i32 + 3 {
-            editor.change("u", version, vec![insert(0, "y")]).unwrap();
-        }
-        let told = editor.change("u", 2, vec![insert(0, "x")]).unwrap_err();
-        assert_eq!(told, "u already has version 3: ignored version 2");
-        assert_eq!(text(&editor), Some("y".repeat(MOST_LATE + 1).as_str()));
-    }
-
-    #[test]
     fn an_older_version_and_an_unknown_document_change_nothing() {
         let mut editor = editor("a");
         let told = editor.change("u", 1, vec![insert(0, "x")]).unwrap_err();
         assert_eq!(told, "u already has version 1: ignored version 1");
         assert_eq!(editor.change("v", 2, vec![]).unwrap_err(), "v is not open");
         assert_eq!(text(&editor), Some("a"));
-    }
-
-    #[test]
-    fn a_text_that_grows_too_large_is_dropped_until_a_full_change() {
-        let mut editor = editor("a");
-        editor.change("u", 2, vec![insert(1, &"x".repeat(MAX_BYTES))]).unwrap();
-        assert_eq!(text(&editor), None);
-        editor.change("u", 3, vec![insert(0, "y")]).unwrap();
-        assert_eq!(text(&editor), None);
-        editor.change("u", 4, vec![TextChange { at: None, text: "z".to_owned() }]).unwrap();
-        assert_eq!(text(&editor), Some("z"));
     }
 
     #[test]

@@ -142,6 +142,23 @@ fn invalid_messages_are_reported_and_change_nothing() {
 }
 
 #[test]
+fn a_change_that_arrives_late_takes_its_place() {
+    let home = TestHome::new();
+    let mut editor = Editor::start(&home);
+    let prompt = home.path().join("auto-compact/heads-up.md");
+    editor.open(&prompt, "{reason}");
+    let (earlier, later) = (editor.version + 1, editor.version + 2);
+    // Without the earlier change the later one is behind the end of the line.
+    editor.version = later - 1;
+    assert_eq!(shown(&editor.change(&prompt, json!([insert(0, 11, "}")]))), [""; 0]);
+    let document = json!({ "uri": uri(&prompt), "version": earlier });
+    let late = json!({ "textDocument": document, "contentChanges": [insert(0, 8, " {x")] });
+    editor.notify("textDocument/didChange", late);
+    assert_eq!(shown(&editor.diagnostics(&prompt)), ["0:9-0:12 unknown-placeholder"]);
+    editor.sidecar.leave();
+}
+
+#[test]
 fn before_initialize_notifications_are_ignored() {
     let home = TestHome::new();
     let mut sidecar = rawr_tests::TestSidecar::spawn(&home, &rawr_tests::LaunchOptions::default());

@@ -8,7 +8,7 @@ pub struct Editor {
     pub sidecar: TestSidecar,
     /// The server's capabilities.
     pub can: Value,
-    version: i64,
+    pub version: i64,
 }
 
 pub fn uri(path: &Path) -> String {
