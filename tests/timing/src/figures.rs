@@ -15,7 +15,7 @@ const FOLDS: usize = 5;
 /// Of a single sentence of a person; a real turn weighs 1.
 const SENTENCE_WEIGHT: f64 = 0.8;
 /// Of a single English sentence of an agent, of which there are many more.
-const ENGLISH_CLAIM_WEIGHT: f64 = 1.0;
+const ENGLISH_CLAIM_WEIGHT: f64 = 0.5;
 /// Of a conversation piece that the project wrote; a real turn weighs 1.
 const PIECE_WEIGHT: f64 = 0.8;
 
@@ -59,7 +59,7 @@ fn claim_model(turns: &[&LabeledTurn], sentences: &[Sentence]) -> LinearModel<2>
         weight: if sentence.language == "en" { ENGLISH_CLAIM_WEIGHT } else { SENTENCE_WEIGHT },
     });
     let examples: Vec<_> = real.chain(written).collect();
-    let settings = Settings { epochs: 12, rate: 0.02, decay: 0.001 };
+    let settings = Settings { epochs: 12, rate: 0.06, decay: 0.001 };
     LinearModel::train(usize::from(claim::ROWS), HeadRelation::Independent, &examples, settings)
 }
 

@@ -70,12 +70,12 @@ fn both_formats_of_codex_are_read() {
     check_table(
         "rollouts/legacy.jsonl",
         expect![[r#"
-        1 defer ready 66% 71870 tokens, -
-        1 compact ready 66% 71870 tokens, -
-        2 nothing - 93% 24110 tokens, -
-        3 nothing ready 68% 69530 tokens, -
-        4 nothing ready 67% 70800 tokens, -
-    "#]],
+            1 defer ready 66% 71870 tokens, -
+            1 compact ready 66% 71870 tokens, -
+            2 nothing - 93% 24110 tokens, -
+            3 nothing ready 68% 69530 tokens, rearm
+            4 nothing ready 67% 70800 tokens, -
+        "#]],
     );
     check_table(
         "rollouts/paginated.jsonl",
