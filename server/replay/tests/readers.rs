@@ -120,6 +120,35 @@ fn what_claude_code_does_itself_is_no_prompt() {
 }
 
 #[test]
+fn what_stands_in_for_an_answer_is_no_turn() {
+    let synthetic = |seconds, text: &str| {
+        let block = json!({"type": "text", "text": text});
+        claude(seconds, "assistant", json!({"model": "<synthetic>", "content": [block]}))
+    };
+    check(
+        &[
+            prompt(0, "one"),
+            says(1, "Done."),
+            prompt(2, "<command-name>/exit</command-name>"),
+            synthetic(90, "No response requested."),
+            prompt(91, "two"),
+            synthetic(92, "API Error: 529"),
+        ],
+        expect![[r#"
+            0s opened s
+            0s prompt one
+            1s turn
+            1s said Done.
+            1s end completed
+            91s prompt two
+            92s turn
+            92s said API Error: 529
+            92s end completed
+        "#]],
+    );
+}
+
+#[test]
 fn a_message_that_comes_with_a_result_ends_no_turn() {
     let block = json!({"type": "tool_result", "tool_use_id": "a", "content": "ok"});
     let text = json!({"type": "text", "text": "and the docs"});
