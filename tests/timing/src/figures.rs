@@ -12,9 +12,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 const FOLDS: usize = 5;
-/// Of a single sentence of a person; a real turn weighs 1.
+/// Of a single sentence, or a message of an agent, that the project wrote; a real turn weighs 1.
 const SENTENCE_WEIGHT: f64 = 0.8;
-/// Of a single English sentence of an agent, of which there are many more.
+/// Of a sentence from an English pattern of agents, of which there are many more.
 const ENGLISH_CLAIM_WEIGHT: f64 = 0.5;
 /// Of a conversation piece that the project wrote; a real turn weighs 1.
 const PIECE_WEIGHT: f64 = 0.8;

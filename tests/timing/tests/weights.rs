@@ -52,7 +52,7 @@ fn there_are_enough_sentences_of_each_kind_and_language() {
 #[test]
 fn the_classifier_hears_the_sentences_that_it_learned_from() {
     let sentences = data().unwrap().sentences;
-    for language in ["en", "de", "fr", "es", "pt", "zh", "ja"] {
+    for language in ["en", "de", "fr", "es", "pt", "zh", "ja", ""] {
         let of: Vec<_> = sentences
             .iter()
             .filter(|sentence| sentence.language == language && sentence.kind.is_agents())
@@ -64,6 +64,17 @@ fn the_classifier_hears_the_sentences_that_it_learned_from() {
         let (right, all) = (right.count(), of.len());
         assert!(right * 100 >= all * 90, "{language}: {right} of {all}");
     }
+}
+
+#[test]
+fn nothing_that_measures_is_learned_from() {
+    let file = std::fs::read_to_string(rawr_timing::folder().join("blind.txt")).unwrap();
+    let blind = rawr_timing::sentences::expand(&file).unwrap();
+    let learned = data().unwrap().sentences;
+    let learned: std::collections::BTreeSet<_> = learned.iter().map(|s| &s.text).collect();
+    let both: Vec<_> =
+        blind.iter().map(|s| &s.text).filter(|text| learned.contains(text)).collect();
+    assert!(both.is_empty(), "{both:#?}");
 }
 
 /// Sentences that it has not learned from. A better model may raise the counts.
@@ -79,7 +90,7 @@ fn the_classifier_hears_most_of_what_it_has_not_learned_from() {
     let heard_endings = endings.iter().filter(heard).count();
     let missed: Vec<_> = endings.iter().filter(|s| !heard(s)).map(|s| &s.text).collect();
     assert!(
-        heard_endings >= 410 && endings.len() == 443,
+        heard_endings >= 407 && endings.len() == 440,
         "heard {heard_endings} of {}, not {missed:#?}",
         endings.len()
     );

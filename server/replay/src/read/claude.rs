@@ -232,7 +232,7 @@ const LOCAL_COMMANDS: [&str; 44] = [
     "usage",
     "vim",
 ];
-/// Stands where an answer would, when a session is resumed that ended with a local command.
+/// Claude Code writes it where no answer came, so that a person's message is not the last one.
 const NO_ANSWER: &str = "No response requested.";
 /// The results of commands that never ran, or that still run.
 const NO_RESULT: [&str; 4] = [
@@ -415,7 +415,10 @@ impl ClaudeReader {
         };
         // A message that Claude Code wrote itself, such as about an error of the provider.
         let is_synthetic = message.model.as_deref() == Some("<synthetic>");
-        if is_synthetic && blocks.iter().all(|block| block.text.as_deref() == Some(NO_ANSWER)) {
+        if is_synthetic
+            && !blocks.is_empty()
+            && blocks.iter().all(|block| block.text.as_deref() == Some(NO_ANSWER))
+        {
             return LineKind::Known;
         }
         if let Some(model) = message.model.as_deref()
