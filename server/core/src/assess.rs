@@ -175,7 +175,7 @@ pub fn assess(
         tier: case.tier,
         percent: case.percent,
         tokens: thread.context,
-        boundaries: case.counting(),
+        boundaries: case.counting,
         reason: String::new(),
         sequence: None,
         gates: Vec::with_capacity(GATES.len()),
@@ -291,7 +291,7 @@ impl GateContext<'_> {
                 format!("{percent} left is below {threshold} (auto_compact){inside}")
             }
             (_, Some((tier, _)), Some(percent)) => {
-                pressed(tier, percent, self.counting()) + inside + &self.confirmed_by()
+                pressed(tier, percent, self.counting) + inside + &self.confirmed_by()
             }
             _ => String::new(),
         }

@@ -306,7 +306,7 @@ impl Default for Policy {
             rearm_tokens: None,
             cooldown_turns: 1,
             cooldown_seconds: 0,
-            confirm_percent: 65,
+            confirm_percent: 60,
             idle_seconds: 240,
             cache_seconds: None,
             breaker: Breaker { strikes: 3, land_at_percent: 80, reset_seconds: 1800 },

@@ -15,6 +15,7 @@ mod line;
 mod probability;
 mod stance;
 mod tokens;
+mod topic;
 mod traits;
 #[rustfmt::skip]
 mod weights;
@@ -22,6 +23,7 @@ mod weights;
 pub use claim::Claim;
 pub use next::NextMessage;
 pub use probability::{Evidence, Probability};
+pub use topic::SharedTopic;
 pub use work::WorkAtHand;
 
 #[cfg(test)]

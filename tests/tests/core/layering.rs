@@ -200,7 +200,10 @@ const CORE_ARROWS: [(&str, &[&str]); 20] = [
             "prompt", "rewrite", "rules", "sequence", "signal", "thread", "units",
         ],
     ),
-    ("assess", &["boundary", "event", "judgment", "policy", "thread", "units", "words"]),
+    (
+        "assess",
+        &["boundary", "event", "judgment", "policy", "signal", "thread", "units", "words"],
+    ),
     (
         "sequence",
         &[

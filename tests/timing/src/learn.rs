@@ -103,14 +103,14 @@ impl<const HEADS: usize> LinearModel<HEADS> {
     }
 }
 
-/// A few dense inputs, one answer: full gradient descent.
-pub fn train_dense<const N: usize>(examples: &[([f64; N], f64)]) -> Combination<N> {
+/// A few dense inputs, one answer, and what each example weighs: full gradient descent.
+pub fn train_dense<const N: usize>(examples: &[([f64; N], f64, f64)]) -> Combination<N> {
     let mut model = Combination { bias: 0.0, weights: [0.0; N] };
     let (mut moved_bias, mut moved) = (1e-3, [1e-3; N]);
     for _ in 0..400 {
         let (mut slope_bias, mut slope) = (0.0, model.weights.map(|weight| weight * 2.0));
-        for (inputs, truth) in examples {
-            let wrong = model.share(*inputs) - truth;
+        for (inputs, truth, weight) in examples {
+            let wrong = (model.share(*inputs) - truth) * weight;
             slope_bias += wrong;
             (0..N).for_each(|at| slope[at] += wrong * inputs[at]);
         }

@@ -12,6 +12,7 @@ use anyhow::{Context as _, Result, bail};
 use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
+use vectors::LabeledTurn;
 
 const USAGE: &str = "usage: rawr-timing train | figures | turns | vectors SESSIONS LABELS";
 
@@ -29,14 +30,20 @@ pub fn run(args: &[&str]) -> Result<()> {
             let predictions = figures::held_out(&data);
             let judgments = fs::read_to_string(folder().join("judgments.txt"))?;
             let sessions = figures::sessions(&judgments);
-            let (turns, told): (Vec<_>, Vec<_>) = (data.turns.iter().zip(&predictions))
-                .filter(|(turn, _)| sessions.contains(&turn.session))
-                .map(|(turn, told)| (turn.clone(), *told))
-                .unzip();
-            writeln!(out, "{} turn ends of all sessions:\n", data.turns.len())?;
-            write!(out, "{}", figures::table(&data.turns, &predictions))?;
-            writeln!(out, "\n{} turn ends of one project:\n", turns.len())?;
-            write!(out, "{}", figures::table(&turns, &told))?;
+            let table = |name: &str, belongs: &dyn Fn(&LabeledTurn) -> bool| {
+                let (turns, told): (Vec<_>, Vec<_>) = (data.turns.iter().zip(&predictions))
+                    .filter(|(turn, _)| belongs(turn))
+                    .map(|(turn, told)| (turn.clone(), *told))
+                    .unzip();
+                format!(
+                    "{} turn ends of {name}:\n\n{}\n",
+                    turns.len(),
+                    figures::table(&turns, &told)
+                )
+            };
+            write!(out, "{}", table("all sessions", &|_| true))?;
+            write!(out, "{}", table("sessions of hosts", &|turn| turn.is_of_host))?;
+            write!(out, "{}", table("one project", &|turn| sessions.contains(&turn.session)))?;
             write!(out, "{}", figures::with_a_judge(&data.turns, &predictions, &judgments)?)?;
         }
         ["turns"] => {
@@ -70,9 +77,9 @@ pub fn folder() -> PathBuf {
 /// What the models learn from.
 pub struct Data {
     /// Turn ends of real sessions.
-    pub turns: Vec<vectors::LabeledTurn>,
+    pub turns: Vec<LabeledTurn>,
     /// Conversation pieces that the project wrote.
-    pub pieces: Vec<vectors::LabeledTurn>,
+    pub pieces: Vec<LabeledTurn>,
     /// Single sentences that the project wrote.
     pub sentences: Vec<sentences::Sentence>,
 }

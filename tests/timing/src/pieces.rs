@@ -34,6 +34,7 @@ fn turn(at: usize, piece: &Piece) -> Result<LabeledTurn> {
         |log_odds| Rows::from(&next::features(&piece.next, &work.clone().with_claim(log_odds)));
     Ok(LabeledTurn {
         is_written: true,
+        is_of_host: false,
         // Every piece is a session of its own.
         session: u32::try_from(at)?,
         turn: 1,
@@ -52,6 +53,7 @@ fn turn(at: usize, piece: &Piece) -> Result<LabeledTurn> {
         facts: TurnFacts::default(),
         claim: Rows::from(&claim::features(&piece.said)),
         message: rows(0.0).texts,
+        topic: next::topic(&piece.next, &work),
         relation: CLAIM_STEPS.map(|step| rows(step).traits),
     })
 }

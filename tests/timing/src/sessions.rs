@@ -12,6 +12,9 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
+/// What Claude Code writes in place of an answer when a session is resumed.
+const NO_ANSWER: &str = "No response requested.";
+
 /// One turn of a session, as text.
 #[derive(Debug, Default)]
 pub struct RecordedTurn {
@@ -72,6 +75,7 @@ fn turn(session: &str, at: usize, recorded: &[RecordedTurn], label: &Value) -> R
     let is = |key: &str| label[key].as_bool().with_context(|| format!("a label without {key}"));
     Ok(LabeledTurn {
         is_written: false,
+        is_of_host: is("host")?,
         session: u32::from_str_radix(session, 16)?,
         turn: u16::try_from(at + 1)?,
         end: match label["end"].as_str() {
@@ -88,6 +92,7 @@ fn turn(session: &str, at: usize, recorded: &[RecordedTurn], label: &Value) -> R
         facts: this.facts,
         claim: Rows::from(&claim::features(&this.said)),
         message: rows(0.0).texts,
+        topic: next::topic(message, &work),
         relation: CLAIM_STEPS.map(|step| rows(step).traits),
     })
 }
@@ -133,7 +138,9 @@ fn prompt(content: &Value) -> Option<String> {
 
 fn reply(turn: &mut RecordedTurn, calls: &mut BTreeMap<String, String>, content: &Value) {
     for block in content.as_array().into_iter().flatten() {
-        if let Some(text) = block["text"].as_str().filter(|_| block["type"] == "text") {
+        let text =
+            block["text"].as_str().filter(|text| block["type"] == "text" && *text != NO_ANSWER);
+        if let Some(text) = text {
             text.clone_into(&mut turn.said);
         }
         let input = &block["input"];

@@ -4,9 +4,9 @@
 use anyhow::{Context as _, Result, bail, ensure};
 use rawr_core::words::model::Features;
 use rawr_core::words::phase::TurnFacts;
-use rawr_core::words::{WorkAtHand, claim, next};
+use rawr_core::words::{SharedTopic, WorkAtHand, claim, next};
 
-const MAGIC: &[u8] = b"rawr-timing 3\n";
+const MAGIC: &[u8] = b"rawr-timing 4\n";
 /// Log-odds of a claim to be done, one for each step that the features of the next message know.
 pub const CLAIM_STEPS: [f64; 4] = [-3.0, -0.5, 0.5, 3.0];
 
@@ -38,6 +38,8 @@ impl From<&Features> for Rows {
 pub struct LabeledTurn {
     /// The project wrote it; else it is of a real session.
     pub is_written: bool,
+    /// Of a session of Claude Code, Codex or opencode; else of a chat in an editor.
+    pub is_of_host: bool,
     /// The first eight hexadecimal digits of the session's id.
     pub session: u32,
     pub turn: u16,
@@ -51,6 +53,8 @@ pub struct LabeledTurn {
     /// The next message's pieces of text; its traits for each of [`CLAIM_STEPS`].
     pub message: Vec<u16>,
     pub relation: [Vec<u16>; 4],
+    /// How much of the next message is about the work at hand.
+    pub topic: SharedTopic,
 }
 
 impl LabeledTurn {
@@ -71,7 +75,9 @@ pub fn fingerprint() -> u32 {
     let work = WorkAtHand::new(&["Fix parse() in src/main.rs"], AGENT).with_claim(3.0);
     let (agent, person) = (claim::features(AGENT).rows(), next::features(PERSON, &work).rows());
     let rows = [agent.0, agent.1, person.0, person.1].concat();
-    rows.iter().fold(0x811c_9dc5, |hash, row| (hash ^ u32::from(*row)).wrapping_mul(0x0100_0193))
+    let SharedTopic { words, shared, said, asked } = next::topic(PERSON, &work);
+    let all = rows.into_iter().map(u32::from).chain([words, shared, said, asked]);
+    all.fold(0x811c_9dc5, |hash, number| (hash ^ number).wrapping_mul(0x0100_0193))
 }
 
 pub fn write(turns: &[LabeledTurn]) -> Vec<u8> {
@@ -83,7 +89,8 @@ pub fn write(turns: &[LabeledTurn]) -> Vec<u8> {
         let flags = turn.end as u8
             | (turn.next as u8) << 2
             | u8::from(turn.says_done) << 4
-            | u8::from(turn.announces) << 5;
+            | u8::from(turn.announces) << 5
+            | u8::from(turn.is_of_host) << 6;
         let facts = turn.facts;
         let known = [
             facts.committed,
@@ -100,6 +107,10 @@ pub fn write(turns: &[LabeledTurn]) -> Vec<u8> {
         }
         for list in &turn.relation {
             rows(&mut out, list);
+        }
+        let SharedTopic { words, shared, said, asked } = turn.topic;
+        for count in [words, shared, said, asked] {
+            number(&mut out, count);
         }
     }
     out
@@ -143,6 +154,7 @@ fn turn(bytes: &mut &[u8]) -> Result<LabeledTurn> {
     let is = |bit: u8| known & (1 << bit) != 0;
     Ok(LabeledTurn {
         is_written: false,
+        is_of_host: flags & 64 != 0,
         session,
         turn,
         end: match flags & 3 {
@@ -165,6 +177,12 @@ fn turn(bytes: &mut &[u8]) -> Result<LabeledTurn> {
         claim: Rows { texts: read_rows(bytes)?, traits: read_rows(bytes)? },
         message: read_rows(bytes)?,
         relation: [read_rows(bytes)?, read_rows(bytes)?, read_rows(bytes)?, read_rows(bytes)?],
+        topic: SharedTopic {
+            words: read_number(bytes)?,
+            shared: read_number(bytes)?,
+            said: read_number(bytes)?,
+            asked: read_number(bytes)?,
+        },
     })
 }
 

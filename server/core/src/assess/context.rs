@@ -6,6 +6,7 @@ use crate::boundary::{Boundaries, Boundary};
 use crate::event::{JudgeReply, JudgeSource, TurnEnding};
 use crate::judgment;
 use crate::policy::{ConfirmRule, Mode, Policy, PressureTier, Silence, TierRule};
+use crate::signal::message;
 use crate::thread::{Thread, Turn};
 use crate::units::{DecisionId, Percent, Timestamp};
 
@@ -20,6 +21,8 @@ pub(super) struct GateContext<'c> {
     pub(super) confirmed: Option<Confirmation>,
     pub(super) percent: Option<Percent>,
     pub(super) tier: Option<PressureTier>,
+    /// The boundaries that count here.
+    pub(super) counting: Boundaries,
     pub(super) now: Timestamp,
 }
 
@@ -48,8 +51,10 @@ impl<'c> GateContext<'c> {
             confirmed: None,
             percent,
             tier,
+            counting: Boundaries::NONE,
             now,
         };
+        case.counting = case.boundaries_that_count();
         case.confirmed = case.next_message();
         case.judgment = case.judgment();
         case
@@ -106,7 +111,7 @@ impl<'c> GateContext<'c> {
                     thread: self.thread,
                     tier,
                     percent: self.percent?,
-                    boundaries: self.counting(),
+                    boundaries: self.counting,
                     last_message: self.thread.known.last_message.as_deref(),
                     next_message: None,
                     excerpt: None,
@@ -181,16 +186,28 @@ impl<'c> GateContext<'c> {
         advises && !self.question.is_inside_a_turn() && !is_free && !self.policy.judge_for_advice
     }
 
-    /// The boundaries that count here. Where a judge reads the next message too, a turn that completed may propose without
-    /// any: what the agent's words leave open, the judge decides.
-    pub(super) fn counting(&self) -> Boundaries {
+    /// The boundaries that count here. A turn that completed may propose without any where the next message decides: what
+    /// the agent's words leave open is settled by it or by the judge.
+    fn boundaries_that_count(&self) -> Boundaries {
         let Some((tier, rule)) = self.rule() else { return Boundaries::NONE };
         let confirm = self.confirm();
-        let counting = self.present().and(rule.counting_with(confirm, tier));
+        let allowed = rule.counting_with(confirm, tier);
+        let counting = self.present().and(allowed);
         let by_message = matches!(confirm, ConfirmRule::Message | ConfirmRule::Either);
-        if counting.is_empty() && by_message && self.asks_judge(tier) {
+        let may_propose = || {
+            self.asks_judge(tier)
+                || confirm == ConfirmRule::Message
+                    && allowed.has(Boundary::AgentDone)
+                    && self.may_have_ended()
+        };
+        if counting.is_empty() && by_message && may_propose() {
             return self.present().and(Boundaries::of(&[Boundary::TurnComplete]));
         }
         counting
+    }
+
+    fn may_have_ended(&self) -> bool {
+        let said = self.thread.known.last_message.as_deref();
+        said.is_some_and(|said| message::may_have_ended(said, &self.policy.phrases))
     }
 }

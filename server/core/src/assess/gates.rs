@@ -235,7 +235,7 @@ const NEEDS_TIER: GateFinding = GateFinding::NotReached("no tier holds");
 
 pub(super) fn boundary(case: &GateContext<'_>) -> GateFinding {
     let Some((tier, rule)) = case.rule() else { return NEEDS_TIER };
-    let counting = case.counting();
+    let counting = case.counting;
     if !counting.is_empty() {
         let labels = case.thread.labels(counting, case.question.turn());
         return pass(match labels.is_empty() {
@@ -257,7 +257,7 @@ pub(super) fn boundary(case: &GateContext<'_>) -> GateFinding {
 
 pub(super) fn weak_boundary(case: &GateContext<'_>) -> GateFinding {
     let Some((tier, rule)) = case.rule() else { return NEEDS_TIER };
-    let (counting, present) = (case.counting(), case.present());
+    let (counting, present) = (case.counting, case.present());
     if counting != Boundaries::of(&[Boundary::PlanUpdate]) {
         return pass("not a plan update alone");
     }
@@ -277,7 +277,7 @@ pub(super) fn weak_boundary(case: &GateContext<'_>) -> GateFinding {
 
 pub(super) fn semantic_break(case: &GateContext<'_>) -> GateFinding {
     let Some((tier, rule)) = case.rule() else { return NEEDS_TIER };
-    let (counting, semantic) = (case.counting(), case.present().and(Boundaries::SEMANTIC));
+    let (counting, semantic) = (case.counting, case.present().and(Boundaries::SEMANTIC));
     if counting.is_empty() {
         GateFinding::NotReached("no boundary counts")
     } else if !counting.without(Boundaries::PLAN).is_empty() {

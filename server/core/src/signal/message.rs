@@ -3,7 +3,7 @@
 use crate::boundary::{Boundaries, Boundary};
 use crate::policy::Phrases;
 use crate::steps;
-use crate::words::claim::{self, HEARD_FROM};
+use crate::words::claim::{self, HEARD_FROM, POSSIBLE_FROM};
 
 /// A phrase after one of these in the same clause does not count.
 const NEGATIONS: [&str; 12] = [
@@ -53,6 +53,14 @@ pub fn heard(message: &str, phrases: &Phrases) -> Heard {
     }
     heard.because = (!because.is_empty()).then(|| because.join(", "));
     heard
+}
+
+/// Whether the agent may mean that a phase of work has ended, though too faintly to be [`heard`].
+pub fn may_have_ended(message: &str, phrases: &Phrases) -> bool {
+    let claim = claim::of(message);
+    let text = message.to_lowercase().replace('\u{2019}', "'");
+    claim.done.max(claim.announces) >= POSSIBLE_FROM
+        && first_said(&text, [&phrases.not_done]) == [None]
 }
 
 /// The standing instructions in a user's message, word for word. A long sentence is a task and not an instruction.

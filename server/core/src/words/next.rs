@@ -4,9 +4,10 @@ use super::classes::ClassTable;
 use super::model::{Features, join, softmax};
 use super::probability::{Evidence, Probability};
 use super::tokens::{self, Counts, ReadingWindow, TokenKind};
+use super::topic::{SharedTopic, Topic};
 use super::traits::{self, ANYWHERE, FIRST, LAST};
 use super::weights::NEXT;
-use super::work::{Overlap, WorkAtHand};
+use super::work::WorkAtHand;
 use std::sync::LazyLock;
 
 /// Rows of the table.
@@ -27,6 +28,8 @@ pub struct NextMessage {
     pub close: Probability,
     /// That it goes on with the same, asks about it or corrects it.
     pub same: Probability,
+    /// How much of it is about the work at hand.
+    pub topic: SharedTopic,
     /// The strongest reasons for the likeliest of the three.
     pub evidence: Vec<Evidence>,
 }
@@ -40,15 +43,25 @@ impl NextMessage {
 
 /// Reads a person's message, knowing what was worked on.
 pub fn of(message: &str, work: &WorkAtHand) -> NextMessage {
-    let features = features(message, work);
+    let topic = topic(message, work);
+    let features = features_of(message, work, topic);
     let shares = softmax(NEXT.score(&features));
     let head = (0..3).max_by(|a, b| shares[*a].total_cmp(&shares[*b])).unwrap_or(2);
     let [new, close, same] = shares.map(Probability::of);
-    NextMessage { new, close, same, evidence: NEXT.evidence(message, &features, head) }
+    NextMessage { new, close, same, topic, evidence: NEXT.evidence(message, &features, head) }
+}
+
+/// What a message shares with the work at hand. For the trainer.
+pub fn topic(message: &str, work: &WorkAtHand) -> SharedTopic {
+    Topic::of(message, READING).shared(&work.asked, &work.said)
 }
 
 /// The features that the weights belong to. For the trainer.
 pub fn features(message: &str, work: &WorkAtHand) -> Features {
+    features_of(message, work, topic(message, work))
+}
+
+fn features_of(message: &str, work: &WorkAtHand, topic: SharedTopic) -> Features {
     let tokens = tokens::read(message, READING);
     let mut features = Features::with_capacity(tokens.list.len() * 5 + 32);
     let sentences = traits::sentences(&tokens.list);
@@ -88,7 +101,7 @@ pub fn features(message: &str, work: &WorkAtHand) -> Features {
         add("no question");
     }
     structure(&mut add, &tokens.counts);
-    relation(&mut add, work, work.overlap(&tokens.list), short);
+    relation(&mut add, work, work.known_names(&tokens.list), topic, short);
     if tokens.counts.commands > 0 {
         command(&mut features, &tokens.list, work);
     }
@@ -157,7 +170,7 @@ fn command(features: &mut Features, tokens: &[tokens::Token], work: &WorkAtHand)
     };
     features.add_trait(ROWS, name);
     features.add_trait_of(ROWS, name, 30 + u32::from(work.claimed() >= 0.5));
-    if work.asked {
+    if work.closes_with_question {
         features.add_trait_of(ROWS, name, 32);
     }
 }
@@ -202,31 +215,45 @@ fn structure(add: &mut impl FnMut(&'static str), counts: &Counts) {
     }
 }
 
-fn relation(add: &mut impl FnMut(&'static str), work: &WorkAtHand, overlap: Overlap, short: bool) {
-    add(match overlap.names {
+fn relation(
+    add: &mut impl FnMut(&'static str),
+    work: &WorkAtHand,
+    names: (u32, u32),
+    topic: SharedTopic,
+    short: bool,
+) {
+    add(match names {
         (_, 0) => "no names",
         (0, 1) => "a name that is new",
         (0, _) => "names that are new",
         (known, all) if known == all => "names of the work at hand",
         _ => "names, some of them new",
     });
-    add(match overlap.words {
+    let SharedTopic { words, shared, said, .. } = topic;
+    add(match (shared, words) {
         (_, 0) => "no longer words",
         (0, _) => "no words of the work at hand",
-        (known, all) if known * 4 < all => "few words of the work at hand",
-        (known, all) if known * 2 < all => "some words of the work at hand",
-        (known, all) if known * 4 < all * 3 => "many words of the work at hand",
+        (shared, all) if shared * 4 < all => "few words of the work at hand",
+        (shared, all) if shared * 2 < all => "some words of the work at hand",
+        (shared, all) if shared * 4 < all * 3 => "many words of the work at hand",
         _ => "the words of the work at hand",
     });
-    let (said, all) = (overlap.said, overlap.words.1);
-    if all > 0 {
+    if words > 0 {
         add(match said {
             0 => "no words of the agent",
-            said if said * 3 < all => "few words of the agent",
-            said if said * 3 < all * 2 => "many words of the agent",
+            said if said * 3 < words => "few words of the agent",
+            said if said * 3 < words * 2 => "many words of the agent",
             _ => "the words of the agent",
         });
     }
+    add(match words - shared {
+        0 => "no new words",
+        1 => "a new word",
+        2..=3 => "a few new words",
+        4..=8 => "new words",
+        9..=18 => "many new words",
+        _ => "very many new words",
+    });
     add(match work.claimed() {
         done if done < 0.15 => "after work that goes on",
         done if done < 0.5 => "after work that may go on",
@@ -234,7 +261,7 @@ fn relation(add: &mut impl FnMut(&'static str), work: &WorkAtHand, overlap: Over
         _ => "after a claim to be done",
     });
     let claimed = work.claimed() >= 0.5;
-    if work.asked {
+    if work.closes_with_question {
         add(match (short, claimed) {
             (true, true) => "a short answer to a question after a claim to be done",
             (true, false) => "a short answer to a question",

@@ -4,6 +4,7 @@
 use super::model::logistic;
 use super::next::NextMessage;
 use super::probability::Probability;
+use super::topic::SharedTopic;
 use super::weights::PHASE;
 use super::work::WorkAtHand;
 use std::ops::Range;
@@ -31,12 +32,22 @@ pub const UNCLEAR: Range<Probability> =
     Probability::of_thousandths(100)..Probability::of_thousandths(850);
 
 /// Inputs of the combining model, in the order of its weights.
-pub const INPUTS: usize = 13;
+pub const INPUTS: usize = 22;
 
-/// The inputs from the log-odds of the claim and the shares of the next message. For the trainer.
-pub fn inputs(claim: f64, announces: f64, next: [f64; 3], facts: TurnFacts) -> [f64; INPUTS] {
+/// The inputs from the log-odds of the claim, the shares of the next message and what it is about. For the trainer.
+pub fn inputs(
+    claim: f64,
+    announces: f64,
+    next: [f64; 3],
+    topic: SharedTopic,
+    facts: TurnFacts,
+) -> [f64; INPUTS] {
     let is = |holds: bool| if holds { 1.0 } else { 0.0 };
     let (done, leaves) = (logistic(claim), 1.0 - next[2]);
+    let share = |part: u32| f64::from(part) / f64::from(topic.words.max(1));
+    // Of many words, one more says less.
+    let many = |words: u32| f64::from(words) / (f64::from(words) + 8.0);
+    let other = many(topic.words - topic.shared);
     [
         claim.clamp(-6.0, 6.0) / 3.0,
         logistic(announces),
@@ -51,11 +62,20 @@ pub fn inputs(claim: f64, announces: f64, next: [f64; 3], facts: TurnFacts) -> [
         is(facts.plan_finished),
         is(facts.plan_open),
         is(facts.interrupted),
+        is(topic.words > 0),
+        share(topic.shared),
+        share(topic.said),
+        share(topic.asked),
+        many(topic.words),
+        many(topic.shared),
+        other,
+        done * share(topic.shared),
+        done * other,
     ]
 }
 
 /// The probability that a phase of work ended with the work at hand, knowing the next message.
 pub fn ended(work: &WorkAtHand, next: &NextMessage, facts: TurnFacts) -> Probability {
-    let next = [next.new, next.close, next.same].map(|of| f64::from(of.thousandths()) / 1000.0);
-    Probability::of(PHASE.share(inputs(work.claim, work.announces, next, facts)))
+    let shares = [next.new, next.close, next.same].map(|of| f64::from(of.thousandths()) / 1000.0);
+    Probability::of(PHASE.share(inputs(work.claim, work.announces, shares, next.topic, facts)))
 }

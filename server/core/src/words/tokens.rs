@@ -77,15 +77,11 @@ pub(super) fn read(message: &str, reading: ReadingWindow) -> TokenizedMessage {
         reading,
         fenced: false,
     };
-    if message.len() <= reading.head + reading.tail {
-        reader.lines(message, 0);
+    let (head, tail) = ends(message, reading);
+    reader.lines(&message[..head], 0);
+    if head == message.len() {
         return reader.tokens;
     }
-    let head = floor(message, reading.head);
-    let head = message[..head].rfind(char::is_whitespace).filter(|at| *at > 0).unwrap_or(head);
-    let tail = floor(message, message.len() - reading.tail).max(head);
-    let tail = tail + message[tail..].find(char::is_whitespace).unwrap_or(0);
-    reader.lines(&message[..head], 0);
     reader.stop(TokenKind::Stop, head, head);
     // The end may begin inside a block of code.
     steps::add(tail);
@@ -94,6 +90,17 @@ pub(super) fn read(message: &str, reading: ReadingWindow) -> TokenizedMessage {
     reader.tokens.skipped = tail - head;
     reader.lines(&message[tail..], tail);
     reader.tokens
+}
+
+/// Where the beginning that is read ends, and where the end that is read begins.
+pub(super) fn ends(message: &str, reading: ReadingWindow) -> (usize, usize) {
+    if message.len() <= reading.head + reading.tail {
+        return (message.len(), message.len());
+    }
+    let head = floor(message, reading.head);
+    let head = message[..head].rfind(char::is_whitespace).filter(|at| *at > 0).unwrap_or(head);
+    let tail = floor(message, message.len() - reading.tail).max(head);
+    (head, tail + message[tail..].find(char::is_whitespace).unwrap_or(0))
 }
 
 /// At most four blanks before it: an indentation of any length would make the search quadratic.

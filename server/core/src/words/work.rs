@@ -4,6 +4,7 @@
 use super::claim;
 use super::model::logistic;
 use super::tokens::{self, ReadingWindow, TokenKind};
+use super::topic::Topic;
 use super::weights::CLAIM;
 
 /// Both ends of each message, quotes included.
@@ -16,28 +17,20 @@ const MOST_MESSAGES: usize = 3;
 pub struct WorkAtHand {
     /// Names of code and paths.
     names: Vec<u32>,
-    /// Longer words.
-    words: Vec<u32>,
-    /// Longer words of the agent's last message alone.
-    said: Vec<u32>,
+    /// What the person asked for.
+    pub(super) asked: Topic,
+    /// What the agent's last message is about.
+    pub(super) said: Topic,
     /// The log-odds that the agent claims to be done.
     pub(super) claim: f64,
     /// The log-odds that it announces another phase.
     pub(super) announces: f64,
     /// Whether the agent's last message closes with a question.
-    pub(super) asked: bool,
+    pub(super) closes_with_question: bool,
     /// Whether it offers numbered choices.
     pub(super) choices: bool,
     /// Whether it speaks of a commit or a push near its end.
     pub(super) speaks_of_commit: bool,
-}
-
-/// What a message shares with the work at hand.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Overlap {
-    pub names: (u32, u32),
-    pub words: (u32, u32),
-    pub said: u32,
 }
 
 impl WorkAtHand {
@@ -46,15 +39,15 @@ impl WorkAtHand {
         let mut work = Self::default();
         for message in asked.iter().rev().take(MOST_MESSAGES) {
             work.read(message, false);
+            work.asked.add(message, READING);
         }
         work.read(agent, true);
-        for set in [&mut work.names, &mut work.words, &mut work.said] {
-            set.sort_unstable();
-            set.dedup();
-        }
+        work.said.add(agent, READING);
+        work.names.sort_unstable();
+        work.names.dedup();
         let (features, closing) = claim::features_of(agent);
         [work.claim, work.announces] = CLAIM.score(&features);
-        work.asked = closing;
+        work.closes_with_question = closing;
         work
     }
 
@@ -70,16 +63,8 @@ impl WorkAtHand {
         let commits = commits.map(|word| super::model::hash(word.as_bytes(), 0));
         let late = message.len().saturating_sub(300);
         for token in &read.list {
-            let long = token.to - token.from >= 4;
-            match token.kind {
-                TokenKind::Name => self.names.push(token.hash),
-                TokenKind::Word if long => {
-                    self.words.push(token.hash);
-                    if agent {
-                        self.said.push(token.hash);
-                    }
-                }
-                _ => {}
+            if token.kind == TokenKind::Name {
+                self.names.push(token.hash);
             }
             if agent && token.from as usize >= late && commits.contains(&token.hash) {
                 self.speaks_of_commit = true;
@@ -90,24 +75,12 @@ impl WorkAtHand {
         }
     }
 
-    pub(super) fn overlap(&self, tokens: &[tokens::Token]) -> Overlap {
-        let mut overlap = Overlap::default();
-        let has = |set: &[u32], hash| u32::from(set.binary_search(&hash).is_ok());
-        for token in tokens {
-            match token.kind {
-                TokenKind::Name => {
-                    overlap.names.0 += has(&self.names, token.hash);
-                    overlap.names.1 += 1;
-                }
-                TokenKind::Word if token.to - token.from >= 4 => {
-                    overlap.words.0 += has(&self.words, token.hash);
-                    overlap.words.1 += 1;
-                    overlap.said += has(&self.said, token.hash);
-                }
-                _ => {}
-            }
-        }
-        overlap
+    /// How many names of a message the work at hand has too, and how many there are.
+    pub(super) fn known_names(&self, tokens: &[tokens::Token]) -> (u32, u32) {
+        let names = tokens.iter().filter(|token| token.kind == TokenKind::Name);
+        names.fold((0, 0), |(known, all), token| {
+            (known + u32::from(self.names.binary_search(&token.hash).is_ok()), all + 1)
+        })
     }
 
     pub(super) fn claimed(&self) -> f64 {
