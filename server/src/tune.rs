@@ -31,7 +31,7 @@ const PRESSURES: [[(u8, u64); 3]; 4] = [
     [(40, 200_000), (32, 250_000), (25, 300_000)],
 ];
 const COOLDOWNS: [u32; 3] = [1, 4, 10];
-const CONFIRM_PERCENTS: [u8; 3] = [50, 60, 80];
+const CONFIRM_PERCENTS: [u8; 3] = [50, 60, 85];
 
 /// A configuration of the search.
 #[derive(Debug, Clone, PartialEq, Serialize)]

@@ -200,10 +200,7 @@ const CORE_ARROWS: [(&str, &[&str]); 20] = [
             "prompt", "rewrite", "rules", "sequence", "signal", "thread", "units",
         ],
     ),
-    (
-        "assess",
-        &["boundary", "event", "judgment", "policy", "signal", "thread", "units", "words"],
-    ),
+    ("assess", &["boundary", "event", "judgment", "policy", "signal", "thread", "units", "words"]),
     (
         "sequence",
         &[

@@ -19,8 +19,8 @@ const ENGLISH_CLAIM_WEIGHT: f64 = 0.5;
 /// Of a conversation piece that the project wrote; a real turn weighs 1.
 const PIECE_WEIGHT: f64 = 0.8;
 
-/// Of a turn end in a session of a host; one in a chat of an editor weighs 1. Chats flow from one request into the next, and
-/// rawr is not made for them.
+/// Of a turn end in a session of a host; one in a chat weighs 1. Chats flow from one request into the next, and rawr
+/// is not made for them.
 const HOST_WEIGHT: f64 = 4.0;
 
 pub struct Models {

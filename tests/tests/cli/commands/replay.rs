@@ -142,20 +142,20 @@ fn a_plot_names_its_axes_and_the_tiers() {
     // The plot is indented as a whole.
     let plot = text.lines().skip(1).take_while(|line| !line.is_empty()).map(|line| &line[2..]);
     expect![[r#"
-          context left
-                   █
-           80% ┄┄┄┄█┄┄┄┄┄┄██┄┄████┄┄┄┄┄ early below 85%
-               ┄┄┄┄██┄┄┄┄┄██┄┄██████┄┄┄ ready below 75%
-           60% █┄┄┄██████┄██┄┄██████┄┄┄ asap below 65%
-               ███ █████████  █████████
-           40% ████████████████████████
-               ████████████████████████
-           20% ████████████████████████
-               ████████████████████████ emergency below 15%
-            0% ████████████████████████
-                ·  ▲ ·   ·▲     ✕   · ·
-               24 requests from left to right
-               ▲ rawr compacts   · proposes   ✕ the host compacted by itself, or a person"#]]
+        context left
+                 █
+         80% ┄┄┄┄█┄┄┄┄┄┄██┄┄████┄┄┄┄┄ early below 85%
+             ┄┄┄┄██┄┄┄┄┄██┄┄██████┄┄┄ ready below 75%
+         60% █┄┄┄██████┄██┄┄██████┄┄┄ asap below 65%
+             ███ █████████  █████████
+         40% ████████████████████████
+             ████████████████████████
+         20% ████████████████████████
+             ████████████████████████ emergency below 15%
+          0% ████████████████████████
+              ·  ▲ ·····▲     ✕   · ·
+             24 requests from left to right
+             ▲ rawr compacts   · proposes   ✕ the host compacted by itself, or a person"#]]
     .assert_eq(&plot.collect::<Vec<_>>().join("\n"));
 }
 

@@ -39,14 +39,13 @@ fn check(config: &str, target: &str, reached: bool, expected: Expect) {
 fn a_change_is_proposed_that_keeps_the_layout_of_the_file() {
     check(
         "# mine\n[rawr_auto_compaction]\ncooldown_turns = 1 # soon\n",
-        "at most 0.1 per hour",
+        "at most 3 per hour",
         true,
         expect![[r#"
-            @@ -1,3 +1,16 @@
+            @@ -1,3 +1,15 @@
              # mine
              [rawr_auto_compaction]
              cooldown_turns = 1 # soon
-            +confirm_percent = 85
             +
             +[rawr_auto_compaction.policy.early]
             +percent_remaining_lt = 55
@@ -99,13 +98,13 @@ fn the_nearest_is_shown_where_none_reaches_the_target() {
 fn json_has_both_replays() {
     let fixture = CommandFixture::new();
     let samples = samples();
-    let target = ["--target", "at most 0.1 per hour, at a commit", "--json"];
+    let target = ["--target", "at most 3 per hour, at a commit", "--json"];
     let done = fixture.run(&on_samples(&target, &samples));
     assert!(done.status.success(), "{}", err(&done));
     let found: Value = serde_json::from_str(&out(&done)).unwrap();
     assert_eq!(
         found["target"],
-        serde_json::json!({ "mostPerHour": 0.1, "boundaries": ["commit"] })
+        serde_json::json!({ "mostPerHour": 3.0, "boundaries": ["commit"] })
     );
     assert_eq!(found["own"]["totals"]["sessions"], 3);
     assert_eq!(found["proposal"]["totals"]["sessions"], 3);
