@@ -43,6 +43,7 @@ pub fn run(args: &[&str]) -> Result<()> {
             };
             write!(out, "{}", table("all sessions", &|_| true))?;
             write!(out, "{}", table("sessions of hosts", &|turn| turn.is_of_host))?;
+            write!(out, "{}", table("chats", &|turn| !turn.is_of_host))?;
             write!(out, "{}", table("one project", &|turn| sessions.contains(&turn.session)))?;
             write!(out, "{}", figures::with_a_judge(&data.turns, &predictions, &judgments)?)?;
         }

@@ -71,8 +71,11 @@ impl LabeledTurn {
 pub fn fingerprint() -> u32 {
     const AGENT: &str = "## Summary\n\nAll 12 tests pass now, and `parse()` handles src/main.rs.\n\n- ✅ done\n\nNext, \
                          let's update the docs. Shall I commit?";
-    const PERSON: &str = "no, it's still not right: \"x\"\n=== FAIL main.rs:3\n\n1. push it, /exit 完成了 camelCase #12";
-    let work = WorkAtHand::new(&["Fix parse() in src/main.rs"], AGENT).with_claim(3.0);
+    const PERSON: &str = "no, it's still not right: \"x\"\n=== FAIL main.rs:3\n\n1. push it, /exit 完成了 camelCase #12\n\
+                          Storing a file queried its classes.";
+    let work =
+        WorkAtHand::new(&["Fix parse() in src/main.rs, and the queries of stored files"], AGENT)
+            .with_claim(3.0);
     let (agent, person) = (claim::features(AGENT).rows(), next::features(PERSON, &work).rows());
     let rows = [agent.0, agent.1, person.0, person.1].concat();
     let SharedTopic { words, shared, said, asked } = next::topic(PERSON, &work);

@@ -181,33 +181,42 @@ impl<'c> GateContext<'c> {
 
     /// No model is paid for an answer where `mode` compacts nothing.
     pub(super) fn skips_judge(&self) -> bool {
-        let advises = matches!(self.policy.mode, Mode::Tag | Mode::Suggest);
         let is_free = judge(self.policy.judge, self.thread) == Some(JudgeSource::Heuristic);
-        advises && !self.question.is_inside_a_turn() && !is_free && !self.policy.judge_for_advice
+        !self.compacts()
+            && !self.question.is_inside_a_turn()
+            && !is_free
+            && !self.policy.judge_for_advice
     }
 
-    /// The boundaries that count here. A turn that completed may propose without any where the next message decides: what
-    /// the agent's words leave open is settled by it or by the judge.
+    /// A turn that completed may propose without a boundary where the next message decides: what the agent's words leave
+    /// open is settled by it or by the judge.
     fn boundaries_that_count(&self) -> Boundaries {
         let Some((tier, rule)) = self.rule() else { return Boundaries::NONE };
         let confirm = self.confirm();
-        let allowed = rule.counting_with(confirm, tier);
-        let counting = self.present().and(allowed);
-        let by_message = matches!(confirm, ConfirmRule::Message | ConfirmRule::Either);
+        let counting = self.present().and(rule.counting_with(confirm, tier));
         let may_propose = || {
-            self.asks_judge(tier)
+            confirm.by_message() && self.asks_judge(tier)
                 || confirm == ConfirmRule::Message
-                    && allowed.has(Boundary::AgentDone)
+                    && rule.required.is_none()
+                    && self.compacts()
                     && self.may_have_ended()
         };
-        if counting.is_empty() && by_message && may_propose() {
-            return self.present().and(Boundaries::of(&[Boundary::TurnComplete]));
+        // A plan boundary alone may not be enough.
+        if counting.without(Boundaries::PLAN).is_empty() && may_propose() {
+            let turn_complete = Boundaries::of(&[Boundary::TurnComplete]);
+            return counting.or(self.present().and(turn_complete));
         }
         counting
     }
 
     fn may_have_ended(&self) -> bool {
-        let said = self.thread.known.last_message.as_deref();
+        let end = self.turn.and_then(|turn| turn.end.as_ref());
+        let said = end.and_then(|end| end.message.as_deref());
         said.is_some_and(|said| message::may_have_ended(said, &self.policy.phrases))
+    }
+
+    /// Whether `mode` compacts, and does not only advise.
+    fn compacts(&self) -> bool {
+        matches!(self.policy.mode, Mode::Auto | Mode::Ask)
     }
 }

@@ -55,12 +55,15 @@ pub fn heard(message: &str, phrases: &Phrases) -> Heard {
     heard
 }
 
-/// Whether the agent may mean that a phase of work has ended, though too faintly to be [`heard`].
+/// Whether a message of the agent claims, at least faintly, that a phase of work has ended or that another one follows, and
+/// no phrase of the user's vetoes it.
 pub fn may_have_ended(message: &str, phrases: &Phrases) -> bool {
     let claim = claim::of(message);
+    if claim.done.max(claim.announces) < POSSIBLE_FROM {
+        return false;
+    }
     let text = message.to_lowercase().replace('\u{2019}', "'");
-    claim.done.max(claim.announces) >= POSSIBLE_FROM
-        && first_said(&text, [&phrases.not_done]) == [None]
+    first_said(&text, [&phrases.not_done]) == [None]
 }
 
 /// The standing instructions in a user's message, word for word. A long sentence is a task and not an instruction.
@@ -185,6 +188,20 @@ mod tests {
         check("The refactoring is finished. Next, I'll write the docs.", "agent_done, topic_shift");
         check("To summarise: three files changed.", "concluding_thought");
         check("I looked at three files.", "none");
+    }
+
+    #[test]
+    fn a_faint_claim_may_be_an_end() {
+        let veto = Phrases { not_done: vec!["for now".to_owned()], ..Phrases::default() };
+        let check = |message: &str, expected: [bool; 2]| {
+            let found =
+                [&Phrases::default(), &veto].map(|phrases| may_have_ended(message, phrases));
+            assert_eq!(found, expected, "{message}");
+        };
+        check("Sessions live too long because `is_expired` compares days.", [true, true]);
+        check("It compares days for now, because the store keeps no seconds.", [true, false]);
+        check("Which of the two files do you mean?", [false, false]);
+        check("", [false, false]);
     }
 
     #[test]

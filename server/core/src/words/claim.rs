@@ -16,7 +16,7 @@ pub const HEADS: [&str; 2] = ["done", "announces"];
 
 /// From this probability on, a message counts as one that claims to be done or announces another phase.
 pub const HEARD_FROM: Probability = Probability::of_thousandths(500);
-/// From this probability on, it is worth a look at the person's next message.
+/// From this probability on, a completed turn may propose, where the person's next message decides.
 pub const POSSIBLE_FROM: Probability = Probability::of_thousandths(100);
 
 const READING: ReadingWindow = ReadingWindow { head: 300, tail: 900, mask_quotes: true };

@@ -230,30 +230,31 @@ fn relation(
         _ => "names, some of them new",
     });
     let SharedTopic { words, shared, said, .. } = topic;
-    add(match (shared, words) {
-        (_, 0) => "no longer words",
-        (0, _) => "no words of the work at hand",
-        (shared, all) if shared * 4 < all => "few words of the work at hand",
-        (shared, all) if shared * 2 < all => "some words of the work at hand",
-        (shared, all) if shared * 4 < all * 3 => "many words of the work at hand",
-        _ => "the words of the work at hand",
-    });
-    if words > 0 {
+    if words == 0 {
+        add("nothing that tells a topic");
+    } else {
+        add(match shared {
+            0 => "no words of the work at hand",
+            shared if shared * 4 < words => "few words of the work at hand",
+            shared if shared * 2 < words => "some words of the work at hand",
+            shared if shared * 4 < words * 3 => "many words of the work at hand",
+            _ => "the words of the work at hand",
+        });
         add(match said {
             0 => "no words of the agent",
             said if said * 3 < words => "few words of the agent",
             said if said * 3 < words * 2 => "many words of the agent",
             _ => "the words of the agent",
         });
+        add(match words - shared {
+            0 => "no new words",
+            1 => "a new word",
+            2..=3 => "a few new words",
+            4..=8 => "new words",
+            9..=18 => "many new words",
+            _ => "very many new words",
+        });
     }
-    add(match words - shared {
-        0 => "no new words",
-        1 => "a new word",
-        2..=3 => "a few new words",
-        4..=8 => "new words",
-        9..=18 => "many new words",
-        _ => "very many new words",
-    });
     add(match work.claimed() {
         done if done < 0.15 => "after work that goes on",
         done if done < 0.5 => "after work that may go on",

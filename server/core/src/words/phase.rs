@@ -47,7 +47,7 @@ pub fn inputs(
     let share = |part: u32| f64::from(part) / f64::from(topic.words.max(1));
     // Of many words, one more says less.
     let many = |words: u32| f64::from(words) / (f64::from(words) + 8.0);
-    let other = many(topic.words - topic.shared);
+    let new_words = many(topic.words - topic.shared);
     [
         claim.clamp(-6.0, 6.0) / 3.0,
         logistic(announces),
@@ -68,9 +68,9 @@ pub fn inputs(
         share(topic.asked),
         many(topic.words),
         many(topic.shared),
-        other,
+        new_words,
         done * share(topic.shared),
-        done * other,
+        done * new_words,
     ]
 }
 

@@ -1,5 +1,5 @@
-//! What a message is about, as far as its words tell: its words and the words inside its names, without the most common
-//! ones and without their endings.
+//! What a message is about, as far as its words tell: its words and numbers and the words inside its names, in prose, code and
+//! logs alike, without the most common ones and without their endings.
 
 use super::line::is_ideograph;
 use super::model::hash;
@@ -9,13 +9,12 @@ use std::sync::LazyLock;
 
 /// Of the hashes of words.
 const SALT: u32 = 8;
-/// Shorter words tell nothing.
+/// In bytes. Shorter words tell nothing.
 const SHORTEST: usize = 3;
 /// Of a number that may be the name of something, as of an issue.
 const SHORTEST_NUMBER: usize = 2;
-/// A longer run of letters is no word.
+/// In bytes. A longer run of letters is no word.
 const LONGEST: usize = 40;
-const ENDINGS: [&str; 5] = ["ing", "ies", "ed", "es", "s"];
 
 /// The most common words, which say nothing about a topic.
 const COMMON: &str = "\
@@ -49,7 +48,7 @@ const COMMON: &str = "\
 
 static COMMON_HASHES: LazyLock<Vec<u32>> = LazyLock::new(|| {
     let mut hashes: Vec<u32> =
-        COMMON.split_whitespace().map(|word| hash(word.as_bytes(), SALT)).collect();
+        COMMON.split_whitespace().map(|word| hash(stem(word).as_bytes(), SALT)).collect();
     hashes.sort_unstable();
     hashes
 });
@@ -157,16 +156,28 @@ fn read(text: &str, found: &mut Vec<u32>) {
 }
 
 fn end(word: &mut String, found: &mut Vec<u32>) {
+    steps::add(word.len());
     let is_number = word.starts_with(|c: char| c.is_ascii_digit());
     let shortest = if is_number { SHORTEST_NUMBER } else { SHORTEST };
-    let tells = (shortest..=LONGEST).contains(&word.len())
-        && COMMON_HASHES.binary_search(&hash(word.as_bytes(), SALT)).is_err();
-    if tells {
-        let stems = ENDINGS.iter().filter_map(|ending| word.strip_suffix(ending));
-        let stem = stems.into_iter().find(|stem| stem.len() >= SHORTEST).unwrap_or(word);
-        found.push(hash(stem.as_bytes(), SALT));
+    if (shortest..=LONGEST).contains(&word.len()) {
+        let hash = hash(stem(word).as_bytes(), SALT);
+        if COMMON_HASHES.binary_search(&hash).is_err() {
+            found.push(hash);
+        }
     }
     word.clear();
+}
+
+/// The same for "file" and "files", and for "parse", "parses", "parsed" and "parsing".
+fn stem(word: &str) -> &str {
+    let without = |word, endings: &[&str]| -> Option<&str> {
+        let mut stems = endings.iter().filter_map(|ending| str::strip_suffix(word, ending));
+        stems.find(|stem| stem.len() >= SHORTEST)
+    };
+    let singular = if word.ends_with("ss") { None } else { without(word, &["s"]) };
+    let word = singular.unwrap_or(word);
+    let word = without(word, &["ing", "ed"]).unwrap_or(word);
+    without(word, &["ie", "e", "y"]).unwrap_or(word)
 }
 
 #[cfg(test)]
@@ -185,11 +196,16 @@ mod tests {
             |message: &str, same: &str| assert_eq!(topic(message), topic(same), "{message}");
         check("Can you please fix the parsers?", "fix parser");
         check("It doesn't look right, does it?", "");
+        check("a file, files", "file");
+        check("parse, parses, parsed, parsing", "parse");
+        check("query, queries", "query");
+        check("class, classes", "class");
+        check("a string of strings", "string");
         check("parseConfig in src/config_reader.rs", "parse config src reader");
         check("issue #172, not #173", "172 173");
         check("Über die Größe von Tabellen", "über größe tabellen");
         check("解析器已修复", "解析 析器 器已 已修 修复");
-        check("パーサを直した", "パーサ 直");
+        check("パーサを直した", "パーサ");
     }
 
     #[test]
