@@ -4,6 +4,7 @@ import os
 import re
 import shutil
 import subprocess
+import threading
 import time
 from pathlib import Path
 from typing import NamedTuple, Tuple
@@ -130,10 +131,15 @@ class Agent:
         self.process = subprocess.Popen(command, cwd=work, env=environment, text=True, **pipes)
 
     def __enter__(self):
-        for message, answer in (("Fix the flaky login test.", "Compaction proposed"), ("Next, the README.", "Waiting for your approval…")):
+        for message, answer in (("Fix the flaky login test.", "Compaction proposed"), ("Perfect, commit that.", "Waiting for your approval…")):
             print(message, file=self.process.stdin, flush=True)
-            if not any(answer in line for line in self.process.stdout):
-                raise RuntimeError(f"the agent ended before it said {answer!r}")
+            # Without a limit, an agent that decides otherwise would be waited for forever.
+            limit = threading.Timer(LIMIT_SECONDS, self.process.kill)
+            limit.start()
+            said = any(answer in line for line in self.process.stdout)
+            limit.cancel()
+            if not said:
+                raise RuntimeError(f"the agent did not say {answer!r}")
         return self
 
     def __exit__(self, *_):
