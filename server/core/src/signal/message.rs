@@ -27,7 +27,7 @@ pub fn heard(message: &str, phrases: &Phrases) -> Heard {
     if message.is_empty() {
         return Heard::default();
     }
-    let text = message.to_lowercase().replace('\u{2019}', "'");
+    let text = comparable(message);
     let Phrases { not_done, agent_done, topic_shift, concluding_thought, .. } = phrases;
     let [vetoes, done, shifts, concludes] =
         first_said(&text, [not_done, agent_done, topic_shift, concluding_thought]);
@@ -62,7 +62,7 @@ pub fn may_have_ended(message: &str, phrases: &Phrases) -> bool {
     if claim.done.max(claim.announces) < POSSIBLE_FROM {
         return false;
     }
-    let text = message.to_lowercase().replace('\u{2019}', "'");
+    let text = comparable(message);
     first_said(&text, [&phrases.not_done]) == [None]
 }
 
@@ -71,7 +71,7 @@ pub fn directives(message: &str, phrases: &Phrases) -> Vec<String> {
     const LONGEST: usize = 300;
     const MOST: usize = 5;
     let begins = |sentence: &str| {
-        let sentence = sentence.to_lowercase().replace('\u{2019}', "'");
+        let sentence = comparable(sentence);
         phrases.directive.iter().any(|phrase| {
             let phrase = phrase.trim();
             !phrase.is_empty()
@@ -85,6 +85,11 @@ pub fn directives(message: &str, phrases: &Phrases) -> Vec<String> {
         .take(MOST)
         .map(str::to_owned)
         .collect()
+}
+
+/// As phrases are written: in lowercase, with straight apostrophes.
+fn comparable(text: &str) -> String {
+    text.to_lowercase().replace('\u{2019}', "'")
 }
 
 /// A period inside a word, as in `main.rs`, does not end a sentence.
