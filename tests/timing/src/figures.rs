@@ -47,12 +47,12 @@ fn fold(turn: &LabeledTurn, folds: usize) -> usize {
 fn claim_model(turns: &[&LabeledTurn], sentences: &[Sentence]) -> LinearModel<2> {
     let truth = |is: bool| if is { 1.0 } else { 0.0 };
     let real = turns.iter().map(|turn| Example {
-        rows: turn.claim.clone(),
+        features: turn.claim.clone(),
         truth: [truth(turn.says_done), truth(turn.announces)],
         weight: PIECE_WEIGHT.powi(i32::from(turn.is_written)),
     });
     let written = sentences.iter().filter(|s| s.kind.is_agents()).map(|sentence| Example {
-        rows: sentence.rows(),
+        features: sentence.hashes(),
         truth: [
             truth(matches!(sentence.kind, SentenceKind::Done | SentenceKind::DoneAndAnnounces)),
             truth(matches!(
@@ -64,7 +64,7 @@ fn claim_model(turns: &[&LabeledTurn], sentences: &[Sentence]) -> LinearModel<2>
     });
     let examples: Vec<_> = real.chain(written).collect();
     let settings = Settings { epochs: 12, rate: 0.06, decay: 0.001 };
-    LinearModel::train(usize::from(claim::ROWS), HeadRelation::Independent, &examples, settings)
+    LinearModel::train(claim::ROWS, HeadRelation::Independent, &examples, settings)
 }
 
 /// With the log-odds of the claim before each turn's next message.
@@ -75,12 +75,12 @@ fn next_model(
 ) -> LinearModel<3> {
     let one_of = |right: usize| std::array::from_fn(|at| if at == right { 1.0 } else { 0.0 });
     let real = turns.iter().zip(claims).map(|(turn, claim)| Example {
-        rows: turn.next_rows(claim[0]),
+        features: turn.next_hashes(claim[0]),
         truth: one_of(turn.next),
         weight: PIECE_WEIGHT.powi(i32::from(turn.is_written)),
     });
     let written = sentences.iter().filter(|s| !s.kind.is_agents()).map(|sentence| Example {
-        rows: sentence.rows(),
+        features: sentence.hashes(),
         truth: one_of(match sentence.kind {
             SentenceKind::New => 0,
             SentenceKind::Close => 1,
@@ -90,7 +90,7 @@ fn next_model(
     });
     let examples: Vec<_> = real.chain(written).collect();
     let settings = Settings { epochs: 12, rate: 0.02, decay: 0.001 };
-    LinearModel::train(usize::from(next::ROWS), HeadRelation::OneOf, &examples, settings)
+    LinearModel::train(next::ROWS, HeadRelation::OneOf, &examples, settings)
 }
 
 /// Trains on all of `turns`. What a later model learns from an earlier one is predicted by folds, so that it learns
@@ -113,7 +113,7 @@ pub fn train(turns: &[&LabeledTurn], sentences: &[Sentence]) -> Models {
         let known: Vec<_> = train.iter().map(|at| claims[*at]).collect();
         let model = next_model(&of(&train), &known, sentences);
         for at in part(&|fold| fold == held) {
-            nexts[at] = softmax(model.score(&turns[at].next_rows(claims[at][0])));
+            nexts[at] = softmax(model.score(&turns[at].next_hashes(claims[at][0])));
         }
     }
     // Only real turns have facts.
@@ -137,7 +137,7 @@ pub fn train(turns: &[&LabeledTurn], sentences: &[Sentence]) -> Models {
 impl Models {
     pub fn predict(&self, turn: &LabeledTurn) -> Prediction {
         let claim = self.claim.score(&turn.claim);
-        let next = softmax(self.next.score(&turn.next_rows(claim[0])));
+        let next = softmax(self.next.score(&turn.next_hashes(claim[0])));
         let inputs = phase::inputs(claim[0], claim[1], next, turn.topic, turn.facts);
         let phase = self.phase.share(inputs);
         let claim = claim.map(logistic);

@@ -1,8 +1,8 @@
 //! Logistic regression by stochastic gradient descent. Fixed order, fixed seed, and only operations that are exact on
 //! every machine: the weights are the same everywhere.
 
-use crate::vectors::Rows;
-use rawr_core::words::model::{Combination, logistic, share, softmax};
+use crate::vectors::Hashes;
+use rawr_core::words::model::{Combination, HASH_BITS, logistic, place, share, softmax};
 
 /// How the heads of a model depend on each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,50 +22,71 @@ pub struct Settings {
 }
 
 pub struct Example<const HEADS: usize> {
-    pub rows: Rows,
+    pub features: Hashes,
     pub truth: [f64; HEADS],
     pub weight: f64,
 }
 
+/// As the table of the core: each row belongs to one feature.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LinearModel<const HEADS: usize> {
     pub bias: [f64; HEADS],
+    /// Of each row, the mark of its feature.
+    pub marks: Vec<u8>,
+    /// Of each row.
     pub weights: Vec<[f64; HEADS]>,
     output: HeadRelation,
 }
 
-impl<const HEADS: usize> LinearModel<HEADS> {
-    pub fn score(&self, rows: &Rows) -> [f64; HEADS] {
-        let mut sums = [0.0; HEADS];
-        for row in &rows.texts {
-            let weights = &self.weights[usize::from(*row)];
-            (0..HEADS).for_each(|head| sums[head] += weights[head]);
+/// The features of one example that count, as columns of the weights.
+struct Columns {
+    texts: Vec<usize>,
+    traits: Vec<usize>,
+    /// What each of the texts counts. Those without a column dilute the others too.
+    share: f64,
+}
+
+impl Columns {
+    fn new(features: &Hashes, column: &dyn Fn(u32) -> Option<usize>) -> Self {
+        let of = |hashes: &[u32]| hashes.iter().filter_map(|hash| column(*hash)).collect();
+        Self {
+            texts: of(&features.texts),
+            traits: of(&features.traits),
+            share: share(features.texts.len()),
         }
-        let share = share(rows.texts.len());
+    }
+
+    fn iter(&self) -> impl Iterator<Item = (usize, f64)> + '_ {
+        let texts = self.texts.iter().map(|column| (*column, self.share));
+        texts.chain(self.traits.iter().map(|column| (*column, 1.0)))
+    }
+}
+
+/// Weights by column.
+struct Weights<const HEADS: usize> {
+    bias: [f64; HEADS],
+    list: Vec<[f64; HEADS]>,
+}
+
+impl<const HEADS: usize> Weights<HEADS> {
+    fn score(&self, columns: &Columns) -> [f64; HEADS] {
         let mut scores = self.bias;
-        (0..HEADS).for_each(|head| scores[head] += sums[head] * share);
-        for row in &rows.traits {
-            let weights = &self.weights[usize::from(*row)];
-            (0..HEADS).for_each(|head| scores[head] += weights[head]);
+        for (column, value) in columns.iter() {
+            let weights = &self.list[column];
+            (0..HEADS).for_each(|head| scores[head] += weights[head] * value);
         }
         scores
     }
 
-    pub fn shares(&self, rows: &Rows) -> [f64; HEADS] {
-        match self.output {
-            HeadRelation::Independent => self.score(rows).map(logistic),
-            HeadRelation::OneOf => softmax(self.score(rows)),
-        }
-    }
-
-    pub fn train(
-        rows: usize,
+    fn train(
+        count: usize,
         output: HeadRelation,
         examples: &[Example<HEADS>],
+        columns: &[Columns],
         settings: Settings,
     ) -> Self {
-        let mut model = Self { bias: [0.0; HEADS], weights: vec![[0.0; HEADS]; rows], output };
-        let mut moved = vec![[1e-3; HEADS]; rows];
+        let mut model = Self { bias: [0.0; HEADS], list: vec![[0.0; HEADS]; count] };
+        let mut moved = vec![[1e-3; HEADS]; count];
         let mut moved_bias = [1e-3; HEADS];
         let mut order: Vec<usize> = (0..examples.len()).collect();
         let mut random = 0x2545_f491_4f6c_dd1d_u64;
@@ -77,20 +98,16 @@ impl<const HEADS: usize> LinearModel<HEADS> {
                 order.swap(last, (random % (last as u64 + 1)) as usize);
             }
             for at in &order {
-                let example = &examples[*at];
-                let shares = model.shares(&example.rows);
+                let (example, columns) = (&examples[*at], &columns[*at]);
+                let shares = output.shares(model.score(columns));
                 let mut wrong = [0.0; HEADS];
                 (0..HEADS).for_each(|h| wrong[h] = (shares[h] - example.truth[h]) * example.weight);
                 for h in 0..HEADS {
                     moved_bias[h] += wrong[h] * wrong[h];
                     model.bias[h] -= settings.rate * wrong[h] / moved_bias[h].sqrt();
                 }
-                let share = share(example.rows.texts.len());
-                let texts = example.rows.texts.iter().map(|row| (row, share));
-                let traits = example.rows.traits.iter().map(|row| (row, 1.0));
-                for (row, value) in texts.chain(traits) {
-                    let (weights, moved) =
-                        (&mut model.weights[usize::from(*row)], &mut moved[usize::from(*row)]);
+                for (column, value) in columns.iter() {
+                    let (weights, moved) = (&mut model.list[column], &mut moved[column]);
                     for h in 0..HEADS {
                         let step = wrong[h] * value + settings.decay * weights[h];
                         moved[h] += step * step;
@@ -101,6 +118,92 @@ impl<const HEADS: usize> LinearModel<HEADS> {
         }
         model
     }
+}
+
+impl HeadRelation {
+    fn shares<const HEADS: usize>(self, scores: [f64; HEADS]) -> [f64; HEADS] {
+        match self {
+            Self::Independent => scores.map(logistic),
+            Self::OneOf => softmax(scores),
+        }
+    }
+}
+
+impl<const HEADS: usize> LinearModel<HEADS> {
+    pub fn score(&self, features: &Hashes) -> [f64; HEADS] {
+        let columns = Columns::new(features, &|hash| row_of(&self.marks, hash));
+        let mut scores = self.bias;
+        for (row, value) in columns.iter() {
+            (0..HEADS).for_each(|head| scores[head] += self.weights[row][head] * value);
+        }
+        scores
+    }
+
+    /// First with a weight for each feature, to see which tells most of those that share a row, then with those alone.
+    pub fn train(
+        rows: u32,
+        output: HeadRelation,
+        examples: &[Example<HEADS>],
+        settings: Settings,
+    ) -> Self {
+        let marks = heaviest(rows, output, examples, settings);
+        let columns: Vec<_> = examples
+            .iter()
+            .map(|example| Columns::new(&example.features, &|hash| row_of(&marks, hash)))
+            .collect();
+        let Weights { bias, list } =
+            Weights::train(rows as usize, output, examples, &columns, settings);
+        Self { bias, marks, weights: list, output }
+    }
+
+    pub fn shares(&self, features: &Hashes) -> [f64; HEADS] {
+        self.output.shares(self.score(features))
+    }
+}
+
+/// The row of a feature, if it is the row's own.
+fn row_of(marks: &[u8], hash: u32) -> Option<usize> {
+    let (row, mark) = place(hash, marks.len() as u32);
+    (marks[row] == mark).then_some(row)
+}
+
+/// For each row, the mark of the feature that moves the answers most over all examples.
+fn heaviest<const HEADS: usize>(
+    rows: u32,
+    output: HeadRelation,
+    examples: &[Example<HEADS>],
+    settings: Settings,
+) -> Vec<u8> {
+    let mut hashes: Vec<u32> = Vec::new();
+    let mut columns_of = vec![None; 1 << HASH_BITS];
+    for example in examples {
+        for hash in example.features.texts.iter().chain(&example.features.traits) {
+            columns_of[*hash as usize].get_or_insert_with(|| {
+                hashes.push(*hash);
+                hashes.len() - 1
+            });
+        }
+    }
+    let columns: Vec<_> = examples
+        .iter()
+        .map(|example| Columns::new(&example.features, &|hash| columns_of[hash as usize]))
+        .collect();
+    let model = Weights::train(hashes.len(), output, examples, &columns, settings);
+    let mut moved = vec![0.0; hashes.len()];
+    for column in columns.iter().flat_map(Columns::iter) {
+        moved[column.0] += column.1 * column.1;
+    }
+    let mut marks = vec![0; rows as usize];
+    let mut most = vec![0.0; rows as usize];
+    for (column, hash) in hashes.iter().enumerate() {
+        let (row, mark) = place(*hash, rows);
+        let weights: f64 = model.list[column].iter().map(|weight| weight * weight).sum();
+        let moves = weights * moved[column];
+        if moves > most[row] {
+            (most[row], marks[row]) = (moves, mark);
+        }
+    }
+    marks
 }
 
 /// A few dense inputs, one answer, and what each example weighs: full gradient descent.

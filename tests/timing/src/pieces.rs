@@ -1,6 +1,6 @@
 //! Conversation pieces that the project wrote: what a person asked, what the agent said, what the person said next.
 
-use crate::vectors::{CLAIM_STEPS, LabeledTurn, PhaseEnd, Rows};
+use crate::vectors::{CLAIM_STEPS, LabeledTurn, PhaseEnd, Hashes};
 use anyhow::{Context as _, Result, bail};
 use rawr_core::words::phase::TurnFacts;
 use rawr_core::words::{WorkAtHand, claim, next};
@@ -30,8 +30,8 @@ pub fn read(text: &str) -> Result<Vec<LabeledTurn>> {
 
 fn turn(at: usize, piece: &Piece) -> Result<LabeledTurn> {
     let work = WorkAtHand::new(&[&piece.asked], &piece.said);
-    let rows =
-        |log_odds| Rows::from(&next::features(&piece.next, &work.clone().with_claim(log_odds)));
+    let hashes =
+        |log_odds| Hashes::from(&next::features(&piece.next, &work.clone().with_claim(log_odds)));
     Ok(LabeledTurn {
         is_written: true,
         is_of_host: false,
@@ -51,9 +51,9 @@ fn turn(at: usize, piece: &Piece) -> Result<LabeledTurn> {
         says_done: piece.done,
         announces: piece.announces,
         facts: TurnFacts::default(),
-        claim: Rows::from(&claim::features(&piece.said)),
-        message: rows(0.0).texts,
+        claim: Hashes::from(&claim::features(&piece.said)),
+        message: hashes(0.0).texts,
         topic: next::topic(&piece.next, &work),
-        relation: CLAIM_STEPS.map(|step| rows(step).traits),
+        relation: CLAIM_STEPS.map(|step| hashes(step).traits),
     })
 }

@@ -1,6 +1,6 @@
 //! The sentences that the project wrote, expanded from their file. See `agents.txt` for the format.
 
-use crate::vectors::Rows;
+use crate::vectors::Hashes;
 use anyhow::{Context as _, Result, bail};
 use rawr_core::words::{WorkAtHand, claim, next};
 use serde::Deserialize;
@@ -60,13 +60,13 @@ pub struct Sentence {
 }
 
 impl Sentence {
-    pub fn rows(&self) -> Rows {
+    pub fn hashes(&self) -> Hashes {
         if self.kind.is_agents() {
-            return Rows::from(&claim::features(&self.text));
+            return Hashes::from(&claim::features(&self.text));
         }
         // There is no work at hand beside a sentence that stands alone, so its traits say nothing.
-        let rows = Rows::from(&next::features(&self.text, &WorkAtHand::default()));
-        Rows { traits: Vec::new(), ..rows }
+        let hashes = Hashes::from(&next::features(&self.text, &WorkAtHand::default()));
+        Hashes { traits: Vec::new(), ..hashes }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Recorded sessions of Claude Code as labeled turn ends. Nothing of their texts is kept.
 
-use crate::vectors::{CLAIM_STEPS, LabeledTurn, PhaseEnd, Rows};
+use crate::vectors::{CLAIM_STEPS, LabeledTurn, PhaseEnd, Hashes};
 use anyhow::{Context as _, Result, ensure};
 use rawr_core::boundary::{Boundaries, Boundary};
 use rawr_core::signal::command::{self, Command};
@@ -71,7 +71,7 @@ fn turn(session: &str, at: usize, recorded: &[RecordedTurn], label: &Value) -> R
     let asked: Vec<&str> = asked.iter().map(String::as_str).collect();
     let work = WorkAtHand::new(&asked, &this.said);
     let message = after.map_or("", |turn| turn.asked.as_str());
-    let rows = |log_odds| Rows::from(&next::features(message, &work.clone().with_claim(log_odds)));
+    let hashes = |log_odds| Hashes::from(&next::features(message, &work.clone().with_claim(log_odds)));
     let is = |key: &str| label[key].as_bool().with_context(|| format!("a label without {key}"));
     Ok(LabeledTurn {
         is_written: false,
@@ -90,10 +90,10 @@ fn turn(session: &str, at: usize, recorded: &[RecordedTurn], label: &Value) -> R
         says_done: is("agent_says_done")?,
         announces: is("agent_announces_next")?,
         facts: this.facts,
-        claim: Rows::from(&claim::features(&this.said)),
-        message: rows(0.0).texts,
+        claim: Hashes::from(&claim::features(&this.said)),
+        message: hashes(0.0).texts,
         topic: next::topic(message, &work),
-        relation: CLAIM_STEPS.map(|step| rows(step).traits),
+        relation: CLAIM_STEPS.map(|step| hashes(step).traits),
     })
 }
 

@@ -2,11 +2,11 @@
 //! from sessions, read by the trainer.
 
 use anyhow::{Context as _, Result, bail, ensure};
-use rawr_core::words::model::Features;
+use rawr_core::words::model::{Features, HASH_BITS};
 use rawr_core::words::phase::TurnFacts;
 use rawr_core::words::{SharedTopic, WorkAtHand, claim, next};
 
-const MAGIC: &[u8] = b"rawr-timing 4\n";
+const MAGIC: &[u8] = b"rawr-timing 5\n";
 /// Log-odds of a claim to be done, one for each step that the features of the next message know.
 pub const CLAIM_STEPS: [f64; 4] = [-3.0, -0.5, 0.5, 3.0];
 
@@ -18,16 +18,16 @@ pub enum PhaseEnd {
     Yes,
 }
 
-/// Rows of the pieces of text and of the traits of one message.
+/// Hashes of the pieces of text and of the traits of one message.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Rows {
-    pub texts: Vec<u16>,
-    pub traits: Vec<u16>,
+pub struct Hashes {
+    pub texts: Vec<u32>,
+    pub traits: Vec<u32>,
 }
 
-impl From<&Features> for Rows {
+impl From<&Features> for Hashes {
     fn from(features: &Features) -> Self {
-        let (mut texts, mut traits) = features.rows();
+        let (mut texts, mut traits) = features.hashes();
         texts.sort_unstable();
         traits.sort_unstable();
         Self { texts, traits }
@@ -49,21 +49,21 @@ pub struct LabeledTurn {
     pub says_done: bool,
     pub announces: bool,
     pub facts: TurnFacts,
-    pub claim: Rows,
+    pub claim: Hashes,
     /// The next message's pieces of text; its traits for each of [`CLAIM_STEPS`].
-    pub message: Vec<u16>,
-    pub relation: [Vec<u16>; 4],
+    pub message: Vec<u32>,
+    pub relation: [Vec<u32>; 4],
     /// How much of the next message is about the work at hand.
     pub topic: SharedTopic,
 }
 
 impl LabeledTurn {
-    /// The next message's rows, given the log-odds of the claim before it.
-    pub fn next_rows(&self, claim: f64) -> Rows {
+    /// The next message's hashes, given the log-odds of the claim before it.
+    pub fn next_hashes(&self, claim: f64) -> Hashes {
         // The borders are those of the features: shares of 0.15, 0.5 and 0.85.
         const BORDERS: [f64; 3] = [-1.734_601_055_388_1, 0.0, 1.734_601_055_388_1];
         let step = BORDERS.iter().filter(|border| claim >= **border).count();
-        Rows { texts: self.message.clone(), traits: self.relation[step].clone() }
+        Hashes { texts: self.message.clone(), traits: self.relation[step].clone() }
     }
 }
 
@@ -76,10 +76,10 @@ pub fn fingerprint() -> u32 {
     let work =
         WorkAtHand::new(&["Fix parse() in src/main.rs, and the queries of stored files"], AGENT)
             .with_claim(3.0);
-    let (agent, person) = (claim::features(AGENT).rows(), next::features(PERSON, &work).rows());
-    let rows = [agent.0, agent.1, person.0, person.1].concat();
+    let (agent, person) = (claim::features(AGENT).hashes(), next::features(PERSON, &work).hashes());
+    let hashes = [agent.0, agent.1, person.0, person.1].concat();
     let SharedTopic { words, shared, said, asked } = next::topic(PERSON, &work);
-    let all = rows.into_iter().map(u32::from).chain([words, shared, said, asked]);
+    let all = hashes.into_iter().chain([words, shared, said, asked]);
     all.fold(0x811c_9dc5, |hash, number| (hash ^ number).wrapping_mul(0x0100_0193))
 }
 
@@ -106,10 +106,10 @@ pub fn write(turns: &[LabeledTurn]) -> Vec<u8> {
         let known = known.iter().enumerate().fold(0, |bits, (at, is)| bits | u8::from(*is) << at);
         out.extend([flags, known]);
         for list in [&turn.claim.texts, &turn.claim.traits, &turn.message] {
-            rows(&mut out, list);
+            hashes(&mut out, list);
         }
         for list in &turn.relation {
-            rows(&mut out, list);
+            hashes(&mut out, list);
         }
         let SharedTopic { words, shared, said, asked } = turn.topic;
         for count in [words, shared, said, asked] {
@@ -119,11 +119,11 @@ pub fn write(turns: &[LabeledTurn]) -> Vec<u8> {
     out
 }
 
-fn rows(out: &mut Vec<u8>, list: &[u16]) {
+fn hashes(out: &mut Vec<u8>, list: &[u32]) {
     number(out, list.len() as u32);
     let mut before = 0;
     for row in list {
-        number(out, u32::from(row - before));
+        number(out, row - before);
         before = *row;
     }
 }
@@ -177,9 +177,9 @@ fn turn(bytes: &mut &[u8]) -> Result<LabeledTurn> {
             plan_open: is(4),
             interrupted: is(5),
         },
-        claim: Rows { texts: read_rows(bytes)?, traits: read_rows(bytes)? },
-        message: read_rows(bytes)?,
-        relation: [read_rows(bytes)?, read_rows(bytes)?, read_rows(bytes)?, read_rows(bytes)?],
+        claim: Hashes { texts: read_hashes(bytes)?, traits: read_hashes(bytes)? },
+        message: read_hashes(bytes)?,
+        relation: [read_hashes(bytes)?, read_hashes(bytes)?, read_hashes(bytes)?, read_hashes(bytes)?],
         topic: SharedTopic {
             words: read_number(bytes)?,
             shared: read_number(bytes)?,
@@ -207,12 +207,13 @@ fn read_number(bytes: &mut &[u8]) -> Result<u32> {
     bail!("a number that does not end")
 }
 
-fn read_rows(bytes: &mut &[u8]) -> Result<Vec<u16>> {
+fn read_hashes(bytes: &mut &[u8]) -> Result<Vec<u32>> {
     let mut before = 0;
     (0..read_number(bytes)?)
         .map(|_| {
             before += read_number(bytes)?;
-            u16::try_from(before).context("a row out of range")
+            ensure!(before >> HASH_BITS == 0, "a hash out of range");
+            Ok(before)
         })
         .collect()
 }

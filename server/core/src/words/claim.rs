@@ -10,7 +10,7 @@ use super::weights::CLAIM;
 use std::sync::LazyLock;
 
 /// Rows of the table.
-pub const ROWS: u16 = 30_000;
+pub const ROWS: u32 = 21_800;
 /// What the classifier answers, in the order of the table.
 pub const HEADS: [&str; 2] = ["done", "announces"];
 
@@ -66,18 +66,18 @@ pub(super) fn features_of(message: &str) -> (Features, bool) {
         let mood = u32::from(asks)
             | u32::from(modality.negated) << 1
             | u32::from(modality.conditional) << 2;
-        traits::words(&mut features, ROWS, sentence, join(ANYWHERE, mood));
+        traits::words(&mut features, sentence, join(ANYWHERE, mood));
         if at == 0 {
-            traits::words(&mut features, ROWS, sentence, join(FIRST, mood));
+            traits::words(&mut features, sentence, join(FIRST, mood));
         }
         if at + 2 >= count {
-            traits::words(&mut features, ROWS, sentence, join(LAST, mood));
+            traits::words(&mut features, sentence, join(LAST, mood));
         }
-        stance::of(&mut features, ROWS, &STANCES, sentence, mood, at + 2 >= count);
+        stance::of(&mut features, &STANCES, sentence, mood, at + 2 >= count);
         if at + 1 == count {
             let mut is = |holds: bool, name| {
                 if holds {
-                    features.add_trait(ROWS, name);
+                    features.add_trait(name);
                 }
             };
             is(asks, "a closing question");
@@ -90,7 +90,6 @@ pub(super) fn features_of(message: &str) -> (Features, bool) {
     structure(&mut features, message, &tokens);
     let questions = sentences.iter().rev().take(4).filter(|s| traits::asks(s)).count();
     features.add_trait(
-        ROWS,
         ["no question near the end", "a question near the end", "questions near the end"]
             [questions.min(2)],
     );
@@ -99,7 +98,7 @@ pub(super) fn features_of(message: &str) -> (Features, bool) {
 
 fn structure(features: &mut Features, message: &str, tokens: &TokenizedMessage) {
     let counts = &tokens.counts;
-    let mut add = |name| features.add_trait(ROWS, name);
+    let mut add = |name| features.add_trait(name);
     add(match message.len() {
         0 => "an empty message",
         1..=80 => "one short sentence",

@@ -9,6 +9,9 @@ const MOST_EVIDENCE: usize = 3;
 /// A longer quote is shortened to its beginning.
 const LONGEST_QUOTE: usize = 60;
 
+/// Of the hash of a feature.
+pub const HASH_BITS: u32 = 22;
+
 /// Where a feature was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FeatureSource {
@@ -23,8 +26,8 @@ pub enum FeatureSource {
 /// One hashed feature.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Feature {
-    /// Its row in the table.
-    pub row: u16,
+    /// Its hash, of [`HASH_BITS`].
+    pub hash: u32,
     /// Where it was found.
     pub source: FeatureSource,
 }
@@ -42,34 +45,36 @@ impl Features {
         Self { list: Vec::with_capacity(capacity) }
     }
 
-    pub(super) fn text(&mut self, rows: u16, hash: u32, from: u32, to: u32) {
-        self.list.push(Feature { row: row(rows, hash), source: FeatureSource::Text(from, to) });
+    pub(super) fn text(&mut self, hash: u32, from: u32, to: u32) {
+        self.push(hash, FeatureSource::Text(from, to));
     }
 
-    pub(super) fn add_trait(&mut self, rows: u16, name: &'static str) {
-        self.add_trait_of(rows, name, 0);
+    pub(super) fn add_trait(&mut self, name: &'static str) {
+        self.add_trait_of(name, 0);
     }
 
     /// A trait of a part of the message, or under a circumstance.
-    pub(super) fn add_trait_of(&mut self, rows: u16, name: &'static str, part: u32) {
-        let hash = hash(name.as_bytes(), 0x7a17 + part);
-        self.list.push(Feature { row: row(rows, hash), source: FeatureSource::Trait(name) });
+    pub(super) fn add_trait_of(&mut self, name: &'static str, part: u32) {
+        self.push(hash(name.as_bytes(), 0x7a17 + part), FeatureSource::Trait(name));
     }
 
     /// A trait of one sentence, under a circumstance.
-    pub(super) fn add_sentence_trait(&mut self, rows: u16, name: &str, part: u32, at: (u32, u32)) {
+    pub(super) fn add_sentence_trait(&mut self, name: &str, part: u32, at: (u32, u32)) {
         let hash = hash(name.as_bytes(), 0x7a17 + part);
-        self.list
-            .push(Feature { row: row(rows, hash), source: FeatureSource::Sentence(at.0, at.1) });
+        self.push(hash, FeatureSource::Sentence(at.0, at.1));
     }
 
-    /// Rows of the pieces of text, and rows of the traits.
-    pub fn rows(&self) -> (Vec<u16>, Vec<u16>) {
+    fn push(&mut self, hash: u32, source: FeatureSource) {
+        self.list.push(Feature { hash: hash >> (u32::BITS - HASH_BITS), source });
+    }
+
+    /// Hashes of the pieces of text, and hashes of the traits.
+    pub fn hashes(&self) -> (Vec<u32>, Vec<u32>) {
         let of = |text: bool| {
             self.list
                 .iter()
                 .filter(|feature| matches!(feature.source, FeatureSource::Text(..)) == text)
-                .map(|feature| feature.row)
+                .map(|feature| feature.hash)
                 .collect()
         };
         (of(true), of(false))
@@ -81,21 +86,32 @@ pub fn share(texts: usize) -> f64 {
     if texts == 0 { 0.0 } else { 4.0 / (texts as f64).sqrt() }
 }
 
-/// A table of weights of `HEADS` questions.
+/// The row of a feature in a table of `rows`, and the mark by which the row knows it.
+pub fn place(hash: u32, rows: u32) -> (usize, u8) {
+    let row = (u64::from(hash) * u64::from(rows)) >> HASH_BITS;
+    (row as usize, hash as u8)
+}
+
+/// A table of weights of `HEADS` questions. Each row belongs to one feature, the one that tells most of those that share
+/// the row; the others count nothing.
 pub struct WeightTable<const HEADS: usize> {
     /// Added to each head.
     pub bias: [f64; HEADS],
     /// What a weight of 1 in the table stands for, per head.
     pub scale: [f64; HEADS],
-    /// Row by row, a weight per head.
-    pub weights: &'static [u8],
+    /// Row by row, the mark of its feature and a weight per head.
+    pub rows: &'static [u8],
 }
 
 impl<const HEADS: usize> WeightTable<HEADS> {
-    fn weights(&self, row: u16) -> [i32; HEADS] {
-        let at = usize::from(row) * HEADS;
-        let row = self.weights.get(at..).and_then(|rest| rest.first_chunk::<HEADS>());
-        row.map_or([0; HEADS], |row| row.map(|weight| i32::from(weight as i8)))
+    fn weights(&self, hash: u32) -> [i32; HEADS] {
+        let size = HEADS + 1;
+        let (row, mark) = place(hash, (self.rows.len() / size) as u32);
+        let row = self.rows.get(row * size..).and_then(<[u8]>::split_first);
+        match row.and_then(|(owner, rest)| Some((owner, rest.first_chunk::<HEADS>()?))) {
+            Some((owner, weights)) if *owner == mark => weights.map(|w| i32::from(w as i8)),
+            _ => [0; HEADS],
+        }
     }
 
     /// The log-odds of each head.
@@ -109,7 +125,7 @@ impl<const HEADS: usize> WeightTable<HEADS> {
                 }
                 FeatureSource::Trait(_) | FeatureSource::Sentence(..) => &mut traits,
             };
-            for (sum, weight) in sum.iter_mut().zip(self.weights(feature.row)) {
+            for (sum, weight) in sum.iter_mut().zip(self.weights(feature.hash)) {
                 *sum += weight;
             }
         }
@@ -127,7 +143,7 @@ impl<const HEADS: usize> WeightTable<HEADS> {
             features.list.iter().filter(|f| matches!(f.source, FeatureSource::Text(..))).count();
         let share = share(texts);
         let weight = |feature: &Feature| {
-            let weights = self.weights(feature.row);
+            let weights = self.weights(feature.hash);
             let rivals = (0..HEADS).filter(|other| HEADS > 2 && *other != head);
             let against = rivals.map(|other| weights[other]).max().unwrap_or(0);
             let weight = f64::from(weights[head] - against);
@@ -185,11 +201,6 @@ fn tells(quote: &&str) -> bool {
     weight >= SHORTEST
 }
 
-/// Spreads hashes evenly over any number of rows.
-fn row(rows: u16, hash: u32) -> u16 {
-    ((u64::from(hash) * u64::from(rows)) >> 32) as u16
-}
-
 /// A hash of bytes as they come.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ByteHash(u32);
@@ -203,7 +214,7 @@ impl ByteHash {
         self.0 = (self.0 ^ byte as u32).wrapping_mul(0x0100_0193);
     }
 
-    /// FNV-1a with a final mix, because [`row`] uses the upper bits.
+    /// FNV-1a with a final mix, because only the upper bits are kept.
     pub(super) const fn finish(self) -> u32 {
         mix(self.0)
     }

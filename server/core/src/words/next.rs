@@ -11,7 +11,7 @@ use super::work::WorkAtHand;
 use std::sync::LazyLock;
 
 /// Rows of the table.
-pub const ROWS: u16 = 21_000;
+pub const ROWS: u32 = 16_300;
 /// What the classifier answers, in the order of the table.
 pub const HEADS: [&str; 3] = ["new", "close", "same"];
 
@@ -67,19 +67,19 @@ fn features_of(message: &str, work: &WorkAtHand, topic: SharedTopic) -> Features
     let sentences = traits::sentences(&tokens.list);
     let count = sentences.len();
     for (at, sentence) in sentences.iter().enumerate() {
-        traits::words(&mut features, ROWS, sentence, ANYWHERE);
+        traits::words(&mut features, sentence, ANYWHERE);
         if at == 0 {
-            traits::words(&mut features, ROWS, sentence, FIRST);
+            traits::words(&mut features, sentence, FIRST);
             beginning(&mut features, sentence);
         }
         if at + 1 == count && count > 1 {
-            traits::words(&mut features, ROWS, sentence, LAST);
+            traits::words(&mut features, sentence, LAST);
         }
     }
     classes(&mut features, &tokens.list, sentences.first().copied().unwrap_or_default(), work);
     let words = tokens.list.iter().filter(|token| token.kind == TokenKind::Word).count();
     let short = words <= 3;
-    let mut add = |name| features.add_trait(ROWS, name);
+    let mut add = |name| features.add_trait(name);
     add(match words {
         0 => "no words",
         1 => "one word",
@@ -117,18 +117,18 @@ fn classes(
 ) {
     let found = CLASSES.of(all);
     for name in found.names() {
-        features.add_trait(ROWS, name);
+        features.add_trait(name);
         if work.claimed() >= 0.5 {
-            features.add_trait_of(ROWS, name, 1);
+            features.add_trait_of(name, 1);
         }
     }
     for name in CLASSES.of(&first[..first.len().min(5)]).names() {
-        features.add_trait_of(ROWS, name, 2);
+        features.add_trait_of(name, 2);
     }
     if found.addresses_no_one() && all.len() >= 20 {
         let part = if work.claimed() >= 0.5 { 1 } else { 0 };
-        features.add_trait(ROWS, "addresses no one");
-        features.add_trait_of(ROWS, "addresses no one", 3 + part);
+        features.add_trait("addresses no one");
+        features.add_trait_of("addresses no one", 3 + part);
     }
 }
 
@@ -168,10 +168,10 @@ fn command(features: &mut Features, tokens: &[tokens::Token], work: &WorkAtHand)
     } else {
         "another command"
     };
-    features.add_trait(ROWS, name);
-    features.add_trait_of(ROWS, name, 30 + u32::from(work.claimed() >= 0.5));
+    features.add_trait(name);
+    features.add_trait_of(name, 30 + u32::from(work.claimed() >= 0.5));
     if work.closes_with_question {
-        features.add_trait_of(ROWS, name, 32);
+        features.add_trait_of(name, 32);
     }
 }
 
@@ -182,7 +182,7 @@ fn beginning(features: &mut Features, sentence: &[tokens::Token]) {
     for (at, token) in sentence.iter().take(4).enumerate() {
         all = join(all, token.hash);
         if at > 0 {
-            features.text(ROWS, all, first.from, token.to);
+            features.text(all, first.from, token.to);
         }
     }
 }

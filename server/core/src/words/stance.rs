@@ -57,7 +57,6 @@ pub(super) fn table() -> ClassTable {
 /// Each stance of a sentence under its mood, once more if it stands near the end, and all of them together.
 pub(super) fn of(
     features: &mut Features,
-    rows: u16,
     table: &ClassTable,
     sentence: &[Token],
     mood: u32,
@@ -68,19 +67,19 @@ pub(super) fn of(
     let stances = table.of(sentence).bits();
     for (at, (name, _)) in STANCES.iter().enumerate() {
         if stances & (1 << at) != 0 {
-            features.add_sentence_trait(rows, name, mood, place);
+            features.add_sentence_trait(name, mood, place);
             if late {
-                features.add_sentence_trait(rows, name, 8 + mood, place);
+                features.add_sentence_trait(name, 8 + mood, place);
             }
         }
     }
-    features.add_sentence_trait(rows, "its wording", 16 + stances * 8 + mood, place);
+    features.add_sentence_trait("its wording", 16 + stances * 8 + mood, place);
     let of = hash(b"of", 0);
     let is_part =
         |token: &Token| token.kind == TokenKind::Masked || PART_HASHES.contains(&token.hash);
     let share =
         |tokens: &[Token]| matches!(tokens, [part, word, _] if word.hash == of && is_part(part));
     if sentence.windows(3).any(share) {
-        features.add_sentence_trait(rows, "so many of all", mood, place);
+        features.add_sentence_trait("so many of all", mood, place);
     }
 }

@@ -16,14 +16,14 @@ pub(super) fn sentences(tokens: &[Token]) -> Vec<&[Token]> {
 }
 
 /// Words, pairs and beginnings of words, all of them under one salt.
-pub(super) fn words(features: &mut Features, rows: u16, sentence: &[Token], salt: u32) {
+pub(super) fn words(features: &mut Features, sentence: &[Token], salt: u32) {
     let mut before = (hash(b"^", 8), None);
     for token in sentence {
         let at = before.1.unwrap_or(token.from);
         if token.kind != TokenKind::Comma {
-            features.text(rows, join(token.hash, salt), token.from, token.to);
+            features.text(join(token.hash, salt), token.from, token.to);
         }
-        features.text(rows, join(join(before.0, token.hash), salt), at, token.to);
+        features.text(join(join(before.0, token.hash), salt), at, token.to);
         before = (token.hash, Some(token.from));
     }
 }
