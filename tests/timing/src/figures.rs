@@ -63,7 +63,7 @@ fn claim_model(turns: &[&LabeledTurn], sentences: &[Sentence]) -> LinearModel<2>
         weight: if sentence.language == "en" { ENGLISH_CLAIM_WEIGHT } else { SENTENCE_WEIGHT },
     });
     let examples: Vec<_> = real.chain(written).collect();
-    let settings = Settings { epochs: 12, rate: 0.06, decay: 0.001 };
+    let settings = Settings { epochs: 12, rate: 0.15, decay: 0.001 };
     LinearModel::train(claim::ROWS, HeadRelation::Independent, &examples, settings)
 }
 

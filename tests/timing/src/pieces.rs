@@ -1,6 +1,6 @@
 //! Conversation pieces that the project wrote: what a person asked, what the agent said, what the person said next.
 
-use crate::vectors::{CLAIM_STEPS, LabeledTurn, PhaseEnd, Hashes};
+use crate::vectors::{CLAIM_STEPS, Hashes, LabeledTurn, PhaseEnd};
 use anyhow::{Context as _, Result, bail};
 use rawr_core::words::phase::TurnFacts;
 use rawr_core::words::{WorkAtHand, claim, next};

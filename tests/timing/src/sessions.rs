@@ -1,6 +1,6 @@
 //! Recorded sessions of Claude Code as labeled turn ends. Nothing of their texts is kept.
 
-use crate::vectors::{CLAIM_STEPS, LabeledTurn, PhaseEnd, Hashes};
+use crate::vectors::{CLAIM_STEPS, Hashes, LabeledTurn, PhaseEnd};
 use anyhow::{Context as _, Result, ensure};
 use rawr_core::boundary::{Boundaries, Boundary};
 use rawr_core::signal::command::{self, Command};
@@ -71,7 +71,8 @@ fn turn(session: &str, at: usize, recorded: &[RecordedTurn], label: &Value) -> R
     let asked: Vec<&str> = asked.iter().map(String::as_str).collect();
     let work = WorkAtHand::new(&asked, &this.said);
     let message = after.map_or("", |turn| turn.asked.as_str());
-    let hashes = |log_odds| Hashes::from(&next::features(message, &work.clone().with_claim(log_odds)));
+    let hashes =
+        |log_odds| Hashes::from(&next::features(message, &work.clone().with_claim(log_odds)));
     let is = |key: &str| label[key].as_bool().with_context(|| format!("a label without {key}"));
     Ok(LabeledTurn {
         is_written: false,

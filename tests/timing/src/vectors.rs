@@ -179,7 +179,12 @@ fn turn(bytes: &mut &[u8]) -> Result<LabeledTurn> {
         },
         claim: Hashes { texts: read_hashes(bytes)?, traits: read_hashes(bytes)? },
         message: read_hashes(bytes)?,
-        relation: [read_hashes(bytes)?, read_hashes(bytes)?, read_hashes(bytes)?, read_hashes(bytes)?],
+        relation: [
+            read_hashes(bytes)?,
+            read_hashes(bytes)?,
+            read_hashes(bytes)?,
+            read_hashes(bytes)?,
+        ],
         topic: SharedTopic {
             words: read_number(bytes)?,
             shared: read_number(bytes)?,

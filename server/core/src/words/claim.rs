@@ -15,7 +15,7 @@ pub const ROWS: u32 = 21_800;
 pub const HEADS: [&str; 2] = ["done", "announces"];
 
 /// From this probability on, a message counts as one that claims to be done or announces another phase.
-pub const HEARD_FROM: Probability = Probability::of_thousandths(500);
+pub const HEARD_FROM: Probability = Probability::of_thousandths(700);
 /// From this probability on, a completed turn may propose, where the person's next message decides.
 pub const POSSIBLE_FROM: Probability = Probability::of_thousandths(100);
 

@@ -2,7 +2,7 @@
 //! of a class's words what was learned of one.
 
 use super::classes::ClassTable;
-use super::model::{Features, hash};
+use super::model::{Features, hash, join};
 use super::tokens::{Token, TokenKind};
 
 /// Names, and words separated by blanks.
@@ -34,6 +34,15 @@ const STANCES: [(&str, &str); 4] = [
     ),
 ];
 
+/// Among the first words of a sentence, one of these may open a conclusion.
+const CONCLUSIONS: &str = "conclude concluding conclusion conclusions summary summarize summarizing summarise sum summing recap \
+     recapping takeaway takeaways upshot overall altogether ultimately nutshell short brief briefly bottom balance together \
+     verdict closing final finally lesson wrap wrapping end all boils answer therefore tldr zusammenfassend fazit kurzum bref \
+     résumé resumen conclusión definitiva resumo conclusão";
+const MAY_CONCLUDE: u32 = 1 << STANCES.len();
+/// In words.
+const LATEST_CONCLUSION: usize = 5;
+
 /// A number or one of these, before "of", tells a part of a whole.
 const PARTS: [&str; 16] = [
     "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven",
@@ -51,7 +60,8 @@ const PART_HASHES: [u32; PARTS.len()] = {
 };
 
 pub(super) fn table() -> ClassTable {
-    ClassTable::new(STANCES.iter().map(|(_, words)| words.split_whitespace()))
+    let stances = STANCES.iter().map(|(_, words)| words.split_whitespace());
+    ClassTable::new(stances.chain([CONCLUSIONS.split_whitespace()]))
 }
 
 /// Each stance of a sentence under its mood, once more if it stands near the end, and all of them together.
@@ -64,7 +74,7 @@ pub(super) fn of(
 ) {
     let (Some(first), Some(last)) = (sentence.first(), sentence.last()) else { return };
     let place = (first.from, last.to);
-    let stances = table.of(sentence).bits();
+    let stances = table.of(sentence).bits() & (MAY_CONCLUDE - 1);
     for (at, (name, _)) in STANCES.iter().enumerate() {
         if stances & (1 << at) != 0 {
             features.add_sentence_trait(name, mood, place);
@@ -82,4 +92,29 @@ pub(super) fn of(
     if sentence.windows(3).any(share) {
         features.add_sentence_trait("so many of all", mood, place);
     }
+    if let Some((word, after)) = conclusion(table, sentence) {
+        let asks = u32::from(last.kind == TokenKind::Question);
+        features.add_sentence_trait("may conclude", 2 * after + asks, place);
+        features.add_sentence_trait("may conclude by this word", join(word, after), place);
+    }
+}
+
+/// The first word that may open a conclusion, and what follows it: another word, a comma or a colon, "is" or "that", or
+/// nothing.
+fn conclusion(table: &ClassTable, sentence: &[Token]) -> Option<(u32, u32)> {
+    let start = sentence.iter().position(|token| token.kind != TokenKind::Mark)?;
+    let words = &sentence[start..];
+    let opens = |token: &Token| table.of(std::slice::from_ref(token)).bits() & MAY_CONCLUDE != 0;
+    let at = words.iter().take(LATEST_CONCLUSION).position(opens)?;
+    let after = match words.get(at + 1) {
+        Some(Token { kind: TokenKind::Comma, .. }) => 1,
+        Some(Token { hash: word, .. })
+            if *word == const { hash(b"is", 0) } || *word == const { hash(b"that", 0) } =>
+        {
+            2
+        }
+        None | Some(Token { kind: TokenKind::Stop | TokenKind::Question, .. }) => 3,
+        Some(_) => 0,
+    };
+    Some((words[at].hash, after))
 }
