@@ -146,7 +146,8 @@ impl<const HEADS: usize> LinearModel<HEADS> {
         examples: &[Example<HEADS>],
         settings: Settings,
     ) -> Self {
-        let marks = heaviest(rows, output, examples, settings);
+        let rough = Settings { epochs: settings.epochs / 3, ..settings };
+        let marks = heaviest(rows, output, examples, rough);
         let columns: Vec<_> = examples
             .iter()
             .map(|example| Columns::new(&example.features, &|hash| row_of(&marks, hash)))

@@ -191,7 +191,8 @@ mod tests {
     fn each_kind_of_break_is_found() {
         check("All done: the tests pass.", "agent_done");
         check("The refactoring is finished. Next, I'll write the docs.", "agent_done, topic_shift");
-        check("To summarise: three files changed.", "concluding_thought");
+        check("To summarise: three files changed.", "agent_done, concluding_thought");
+        check("To summarise: nobody knows why yet.", "concluding_thought");
         check("I looked at three files.", "none");
     }
 
