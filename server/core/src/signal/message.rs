@@ -192,7 +192,7 @@ mod tests {
         check("All done: the tests pass.", "agent_done");
         check("The refactoring is finished. Next, I'll write the docs.", "agent_done, topic_shift");
         check("To summarise: three files changed.", "agent_done, concluding_thought");
-        check("To summarise: nobody knows why yet.", "concluding_thought");
+        check("To summarise: it may be either.", "concluding_thought");
         check("I looked at three files.", "none");
     }
 
