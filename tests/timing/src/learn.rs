@@ -2,7 +2,8 @@
 //! every machine: the weights are the same everywhere.
 
 use crate::vectors::Hashes;
-use rawr_core::words::model::{Combination, HASH_BITS, logistic, place, share, softmax};
+use rawr_core::words::model::{Combination, HASH_BITS, logistic, row_and_key, softmax};
+use std::num::NonZero;
 
 /// How the heads of a model depend on each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -11,6 +12,15 @@ pub enum HeadRelation {
     Independent,
     /// Exactly one head is right.
     OneOf,
+}
+
+impl HeadRelation {
+    fn shares<const HEADS: usize>(self, scores: [f64; HEADS]) -> [f64; HEADS] {
+        match self {
+            Self::Independent => scores.map(logistic),
+            Self::OneOf => softmax(scores),
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -27,14 +37,13 @@ pub struct Example<const HEADS: usize> {
     pub weight: f64,
 }
 
-/// As the table of the core: each row belongs to one feature.
+/// As the table of the core: of the features that share a row, one has weights.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LinearModel<const HEADS: usize> {
-    pub bias: [f64; HEADS],
-    /// Of each row, the mark of its feature.
-    pub marks: Vec<u8>,
+    /// Of each row, the key of its feature.
+    pub keys: Vec<u8>,
     /// Of each row.
-    pub weights: Vec<[f64; HEADS]>,
+    pub weights: Weights<HEADS>,
     output: HeadRelation,
 }
 
@@ -49,11 +58,7 @@ struct Columns {
 impl Columns {
     fn new(features: &Hashes, column: &dyn Fn(u32) -> Option<usize>) -> Self {
         let of = |hashes: &[u32]| hashes.iter().filter_map(|hash| column(*hash)).collect();
-        Self {
-            texts: of(&features.texts),
-            traits: of(&features.traits),
-            share: share(features.texts.len()),
-        }
+        Self { texts: of(&features.texts), traits: of(&features.traits), share: features.share() }
     }
 
     fn iter(&self) -> impl Iterator<Item = (usize, f64)> + '_ {
@@ -63,9 +68,10 @@ impl Columns {
 }
 
 /// Weights by column.
-struct Weights<const HEADS: usize> {
-    bias: [f64; HEADS],
-    list: Vec<[f64; HEADS]>,
+#[derive(Debug, Clone, PartialEq)]
+pub struct Weights<const HEADS: usize> {
+    pub bias: [f64; HEADS],
+    pub list: Vec<[f64; HEADS]>,
 }
 
 impl<const HEADS: usize> Weights<HEADS> {
@@ -120,26 +126,12 @@ impl<const HEADS: usize> Weights<HEADS> {
     }
 }
 
-impl HeadRelation {
-    fn shares<const HEADS: usize>(self, scores: [f64; HEADS]) -> [f64; HEADS] {
-        match self {
-            Self::Independent => scores.map(logistic),
-            Self::OneOf => softmax(scores),
-        }
-    }
-}
-
 impl<const HEADS: usize> LinearModel<HEADS> {
     pub fn score(&self, features: &Hashes) -> [f64; HEADS] {
-        let columns = Columns::new(features, &|hash| row_of(&self.marks, hash));
-        let mut scores = self.bias;
-        for (row, value) in columns.iter() {
-            (0..HEADS).for_each(|head| scores[head] += self.weights[row][head] * value);
-        }
-        scores
+        self.weights.score(&Columns::new(features, &|hash| row_of(&self.keys, hash)))
     }
 
-    /// First with a weight for each feature, to see which tells most of those that share a row, then with those alone.
+    /// First with weights for all features, to see which of those that share a row has most influence, then with those alone.
     pub fn train(
         rows: u32,
         output: HeadRelation,
@@ -147,14 +139,13 @@ impl<const HEADS: usize> LinearModel<HEADS> {
         settings: Settings,
     ) -> Self {
         let rough = Settings { epochs: settings.epochs / 3, ..settings };
-        let marks = heaviest(rows, output, examples, rough);
+        let keys = heaviest(rows, output, examples, rough);
         let columns: Vec<_> = examples
             .iter()
-            .map(|example| Columns::new(&example.features, &|hash| row_of(&marks, hash)))
+            .map(|example| Columns::new(&example.features, &|hash| row_of(&keys, hash)))
             .collect();
-        let Weights { bias, list } =
-            Weights::train(rows as usize, output, examples, &columns, settings);
-        Self { bias, marks, weights: list, output }
+        let weights = Weights::train(rows as usize, output, examples, &columns, settings);
+        Self { keys, weights, output }
     }
 
     pub fn shares(&self, features: &Hashes) -> [f64; HEADS] {
@@ -162,13 +153,13 @@ impl<const HEADS: usize> LinearModel<HEADS> {
     }
 }
 
-/// The row of a feature, if it is the row's own.
-fn row_of(marks: &[u8], hash: u32) -> Option<usize> {
-    let (row, mark) = place(hash, marks.len() as u32);
-    (marks[row] == mark).then_some(row)
+/// The row of a feature, if it is the one that has weights.
+fn row_of(keys: &[u8], hash: u32) -> Option<usize> {
+    let (row, key) = row_and_key(hash, keys.len() as u32);
+    (keys[row] == key).then_some(row)
 }
 
-/// For each row, the mark of the feature that moves the answers most over all examples.
+/// For each row, the key of the feature that moves the answers most over all examples.
 fn heaviest<const HEADS: usize>(
     rows: u32,
     output: HeadRelation,
@@ -176,35 +167,37 @@ fn heaviest<const HEADS: usize>(
     settings: Settings,
 ) -> Vec<u8> {
     let mut hashes: Vec<u32> = Vec::new();
-    let mut columns_of = vec![None; 1 << HASH_BITS];
+    let mut column_of: Vec<Option<NonZero<u32>>> = vec![None; 1 << HASH_BITS];
     for example in examples {
         for hash in example.features.texts.iter().chain(&example.features.traits) {
-            columns_of[*hash as usize].get_or_insert_with(|| {
+            let column = &mut column_of[*hash as usize];
+            if column.is_none() {
                 hashes.push(*hash);
-                hashes.len() - 1
-            });
+                *column = NonZero::new(hashes.len() as u32);
+            }
         }
     }
-    let columns: Vec<_> = examples
-        .iter()
-        .map(|example| Columns::new(&example.features, &|hash| columns_of[hash as usize]))
-        .collect();
+    let column_of = |hash: u32| column_of[hash as usize].map(|one| one.get() as usize - 1);
+    let columns: Vec<_> =
+        examples.iter().map(|example| Columns::new(&example.features, &column_of)).collect();
     let model = Weights::train(hashes.len(), output, examples, &columns, settings);
-    let mut moved = vec![0.0; hashes.len()];
-    for column in columns.iter().flat_map(Columns::iter) {
-        moved[column.0] += column.1 * column.1;
+    let mut reach = vec![0.0; hashes.len()];
+    for (example, columns) in examples.iter().zip(&columns) {
+        for (column, value) in columns.iter() {
+            reach[column] += value * value * example.weight;
+        }
     }
-    let mut marks = vec![0; rows as usize];
+    let mut keys = vec![0; rows as usize];
     let mut most = vec![0.0; rows as usize];
     for (column, hash) in hashes.iter().enumerate() {
-        let (row, mark) = place(*hash, rows);
-        let weights: f64 = model.list[column].iter().map(|weight| weight * weight).sum();
-        let moves = weights * moved[column];
-        if moves > most[row] {
-            (most[row], marks[row]) = (moves, mark);
+        let (row, key) = row_and_key(*hash, rows);
+        let squares: f64 = model.list[column].iter().map(|weight| weight * weight).sum();
+        let influence = squares * reach[column];
+        if influence > most[row] {
+            (most[row], keys[row]) = (influence, key);
         }
     }
-    marks
+    keys
 }
 
 /// A few dense inputs, one answer, and what each example weighs: full gradient descent.

@@ -9,6 +9,7 @@ pub mod table;
 pub mod vectors;
 
 use anyhow::{Context as _, Result, bail};
+use sentences::Sentence;
 use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -20,7 +21,12 @@ pub fn run(args: &[&str]) -> Result<()> {
     let mut out = std::io::stdout().lock();
     match args {
         ["vectors", sessions, labels] => {
-            let turns = sessions::turns(Path::new(sessions), Path::new(labels))?;
+            let mut turns = sessions::turns(Path::new(sessions), Path::new(labels))?;
+            let (pieces, sentences) = written()?;
+            let pieces = pieces.into_iter().flat_map(|piece| [piece.claim, piece.message]);
+            let messages = pieces.chain(sentences.iter().map(Sentence::hashes));
+            let known = messages.flat_map(|message| message.texts).collect();
+            vectors::without_rare(&mut turns, &known);
             let bytes = vectors::write(&turns);
             writeln!(out, "{} turns, {} bytes", turns.len(), bytes.len())?;
             fs::write(folder().join("turns.bin"), bytes)?;
@@ -82,19 +88,25 @@ pub struct Data {
     /// Conversation pieces that the project wrote.
     pub pieces: Vec<LabeledTurn>,
     /// Single sentences that the project wrote.
-    pub sentences: Vec<sentences::Sentence>,
+    pub sentences: Vec<Sentence>,
 }
 
 /// The committed data.
 pub fn data() -> Result<Data> {
     let turns = vectors::read(&fs::read(folder().join("turns.bin"))?)?;
+    let (pieces, sentences) = written()?;
+    Ok(Data { turns, pieces, sentences })
+}
+
+/// What the project wrote.
+fn written() -> Result<(Vec<LabeledTurn>, Vec<Sentence>)> {
     let pieces = pieces::read(&fs::read_to_string(folder().join("pieces.jsonl"))?)?;
-    let mut written = Vec::new();
+    let mut sentences = Vec::new();
     for name in ["agents.txt", "people.txt"] {
-        written.extend(sentences::expand(&fs::read_to_string(folder().join(name))?)?);
+        sentences.extend(sentences::expand(&fs::read_to_string(folder().join(name))?)?);
     }
-    written.extend(sentences::messages(&fs::read_to_string(folder().join("messages.jsonl"))?)?);
-    Ok(Data { turns, pieces, sentences: written })
+    sentences.extend(sentences::messages(&fs::read_to_string(folder().join("messages.jsonl"))?)?);
+    Ok((pieces, sentences))
 }
 
 /// The generated files of the core, with their content.

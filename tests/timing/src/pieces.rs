@@ -52,7 +52,7 @@ fn turn(at: usize, piece: &Piece) -> Result<LabeledTurn> {
         announces: piece.announces,
         facts: TurnFacts::default(),
         claim: Hashes::from(&claim::features(&piece.said)),
-        message: hashes(0.0).texts,
+        message: Hashes { traits: Vec::new(), ..hashes(0.0) },
         topic: next::topic(&piece.next, &work),
         relation: CLAIM_STEPS.map(|step| hashes(step).traits),
     })

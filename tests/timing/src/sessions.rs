@@ -92,7 +92,7 @@ fn turn(session: &str, at: usize, recorded: &[RecordedTurn], label: &Value) -> R
         announces: is("agent_announces_next")?,
         facts: this.facts,
         claim: Hashes::from(&claim::features(&this.said)),
-        message: hashes(0.0).texts,
+        message: Hashes { traits: Vec::new(), ..hashes(0.0) },
         topic: next::topic(message, &work),
         relation: CLAIM_STEPS.map(|step| hashes(step).traits),
     })

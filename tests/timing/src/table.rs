@@ -21,9 +21,9 @@ pub fn files(models: &Models) -> Vec<(PathBuf, Vec<u8>)> {
          pub(super) static NEXT: WeightTable<3> = WeightTable {{\n    bias: [{}],\n    scale: [{}],\n    \
          rows: include_bytes!(\"next.bin\"),\n}};\n\n\
          pub(super) static PHASE: Combination<{}> = Combination {{\n    bias: {bias:?},\n    weights: [\n{}    ],\n}};\n",
-        array(&models.claim.bias),
+        array(&models.claim.weights.bias),
         array(&claim_scale),
-        array(&models.next.bias),
+        array(&models.next.weights.bias),
         array(&next_scale),
         weights.len(),
         list(&weights).iter().map(|weight| format!("        {weight},\n")).collect::<String>(),
@@ -35,21 +35,22 @@ pub fn files(models: &Models) -> Vec<(PathBuf, Vec<u8>)> {
     ]
 }
 
-/// What 1 stands for, and row by row the mark and each weight as a signed byte.
+/// What 1 stands for, and row by row the key and each weight as a signed byte.
 fn quantized<const HEADS: usize>(model: &LinearModel<HEADS>) -> ([f64; HEADS], Vec<u8>) {
     let mut scale = [0.0; HEADS];
     for (head, scale) in scale.iter_mut().enumerate() {
-        let most = model.weights.iter().map(|row| row[head].abs()).fold(1e-9, f64::max);
+        let most = model.weights.list.iter().map(|row| row[head].abs()).fold(1e-9, f64::max);
         *scale = most / 127.0;
     }
     let byte = |weight: f64, scale: f64| (weight / scale).round().clamp(-127.0, 127.0) as i8 as u8;
     let bytes = model
         .weights
+        .list
         .iter()
-        .zip(&model.marks)
-        .flat_map(|(row, mark)| {
+        .zip(&model.keys)
+        .flat_map(|(row, key)| {
             let weights = (0..HEADS).map(|head| byte(row[head], scale[head]));
-            std::iter::once(*mark).chain(weights)
+            std::iter::once(*key).chain(weights)
         })
         .collect();
     (scale, bytes)

@@ -1,12 +1,12 @@
-//! Labelled turn ends as hashed features: no text, and none can be made from them. Written by the `vectors` command
-//! from sessions, read by the trainer.
+//! Labeled turn ends as hashed features. Written by the `vectors` command from sessions, read by the trainer.
 
 use anyhow::{Context as _, Result, bail, ensure};
-use rawr_core::words::model::{Features, HASH_BITS};
+use rawr_core::words::model::{Features, HASH_BITS, share};
 use rawr_core::words::phase::TurnFacts;
 use rawr_core::words::{SharedTopic, WorkAtHand, claim, next};
+use std::collections::{BTreeMap, BTreeSet};
 
-const MAGIC: &[u8] = b"rawr-timing 5\n";
+const MAGIC: &[u8] = b"rawr-timing 6\n";
 /// Log-odds of a claim to be done, one for each step that the features of the next message know.
 pub const CLAIM_STEPS: [f64; 4] = [-3.0, -0.5, 0.5, 3.0];
 
@@ -22,7 +22,22 @@ pub enum PhaseEnd {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Hashes {
     pub texts: Vec<u32>,
+    /// How many pieces of text are left out.
+    pub others: u32,
     pub traits: Vec<u32>,
+}
+
+impl Hashes {
+    /// What each of the texts counts.
+    pub fn share(&self) -> f64 {
+        share(self.texts.len() + self.others as usize)
+    }
+
+    fn leave_out(&mut self, is_known: &dyn Fn(u32) -> bool) {
+        let before = self.texts.len();
+        self.texts.retain(|hash| is_known(*hash));
+        self.others += (before - self.texts.len()) as u32;
+    }
 }
 
 impl From<&Features> for Hashes {
@@ -30,7 +45,7 @@ impl From<&Features> for Hashes {
         let (mut texts, mut traits) = features.hashes();
         texts.sort_unstable();
         traits.sort_unstable();
-        Self { texts, traits }
+        Self { texts, others: 0, traits }
     }
 }
 
@@ -50,8 +65,8 @@ pub struct LabeledTurn {
     pub announces: bool,
     pub facts: TurnFacts,
     pub claim: Hashes,
-    /// The next message's pieces of text; its traits for each of [`CLAIM_STEPS`].
-    pub message: Vec<u32>,
+    /// The next message, without traits; its traits for each of [`CLAIM_STEPS`].
+    pub message: Hashes,
     pub relation: [Vec<u32>; 4],
     /// How much of the next message is about the work at hand.
     pub topic: SharedTopic,
@@ -63,13 +78,14 @@ impl LabeledTurn {
         // The borders are those of the features: shares of 0.15, 0.5 and 0.85.
         const BORDERS: [f64; 3] = [-1.734_601_055_388_1, 0.0, 1.734_601_055_388_1];
         let step = BORDERS.iter().filter(|border| claim >= **border).count();
-        Hashes { texts: self.message.clone(), traits: self.relation[step].clone() }
+        Hashes { traits: self.relation[step].clone(), ..self.message.clone() }
     }
 }
 
 /// Changes when the features change, so that old vectors are not taken for new ones.
 pub fn fingerprint() -> u32 {
-    const AGENT: &str = "## Summary\n\nAll 12 tests pass now, and `parse()` handles src/main.rs.\n\n- ✅ done\n\nNext, \
+    const AGENT: &str = "## Summary\n\nAll 12 tests pass now, and `parse()` handles src/main.rs.\n\n- ✅ done\n\nIn short, it works. \
+                         The verdict is good: overall speed is fine. Next, \
                          let's update the docs. Shall I commit?";
     const PERSON: &str = "no, it's still not right: \"x\"\n=== FAIL main.rs:3\n\n1. push it, /exit 完成了 camelCase #12\n\
                           Storing a file queried its classes.";
@@ -81,6 +97,25 @@ pub fn fingerprint() -> u32 {
     let SharedTopic { words, shared, said, asked } = next::topic(PERSON, &work);
     let all = hashes.into_iter().chain([words, shared, said, asked]);
     all.fold(0x811c_9dc5, |hash, number| (hash ^ number).wrapping_mul(0x0100_0193))
+}
+
+/// Leaves out what only few sessions say and no text of the project does: it could tell what a session was about, and
+/// nothing can be learned from it for another one.
+pub fn without_rare(turns: &mut [LabeledTurn], written: &BTreeSet<u32>) {
+    const FEW: usize = 3;
+    let mut sessions: BTreeMap<u32, BTreeSet<u32>> = BTreeMap::new();
+    for turn in turns.iter() {
+        for hash in turn.claim.texts.iter().chain(&turn.message.texts) {
+            sessions.entry(*hash).or_default().insert(turn.session);
+        }
+    }
+    let is_known = |hash: u32| {
+        written.contains(&hash) || sessions.get(&hash).is_some_and(|of| of.len() >= FEW)
+    };
+    for turn in turns {
+        turn.claim.leave_out(&is_known);
+        turn.message.leave_out(&is_known);
+    }
 }
 
 pub fn write(turns: &[LabeledTurn]) -> Vec<u8> {
@@ -105,8 +140,10 @@ pub fn write(turns: &[LabeledTurn]) -> Vec<u8> {
         ];
         let known = known.iter().enumerate().fold(0, |bits, (at, is)| bits | u8::from(*is) << at);
         out.extend([flags, known]);
-        for list in [&turn.claim.texts, &turn.claim.traits, &turn.message] {
-            hashes(&mut out, list);
+        for message in [&turn.claim, &turn.message] {
+            hashes(&mut out, &message.texts);
+            number(&mut out, message.others);
+            hashes(&mut out, &message.traits);
         }
         for list in &turn.relation {
             hashes(&mut out, list);
@@ -122,9 +159,9 @@ pub fn write(turns: &[LabeledTurn]) -> Vec<u8> {
 fn hashes(out: &mut Vec<u8>, list: &[u32]) {
     number(out, list.len() as u32);
     let mut before = 0;
-    for row in list {
-        number(out, row - before);
-        before = *row;
+    for hash in list {
+        number(out, hash - before);
+        before = *hash;
     }
 }
 
@@ -166,7 +203,7 @@ fn turn(bytes: &mut &[u8]) -> Result<LabeledTurn> {
             2 => PhaseEnd::Yes,
             _ => bail!("an unknown label"),
         },
-        next: usize::from(flags >> 2 & 3),
+        next: next_message(flags)?,
         says_done: flags & 16 != 0,
         announces: flags & 32 != 0,
         facts: TurnFacts {
@@ -177,8 +214,8 @@ fn turn(bytes: &mut &[u8]) -> Result<LabeledTurn> {
             plan_open: is(4),
             interrupted: is(5),
         },
-        claim: Hashes { texts: read_hashes(bytes)?, traits: read_hashes(bytes)? },
-        message: read_hashes(bytes)?,
+        claim: read_message(bytes)?,
+        message: read_message(bytes)?,
         relation: [
             read_hashes(bytes)?,
             read_hashes(bytes)?,
@@ -192,6 +229,12 @@ fn turn(bytes: &mut &[u8]) -> Result<LabeledTurn> {
             asked: read_number(bytes)?,
         },
     })
+}
+
+fn next_message(flags: u8) -> Result<usize> {
+    let next = usize::from(flags >> 2 & 3);
+    ensure!(next < next::HEADS.len(), "an unknown next message");
+    Ok(next)
 }
 
 fn take<const N: usize>(bytes: &mut &[u8]) -> Result<[u8; N]> {
@@ -212,12 +255,20 @@ fn read_number(bytes: &mut &[u8]) -> Result<u32> {
     bail!("a number that does not end")
 }
 
+fn read_message(bytes: &mut &[u8]) -> Result<Hashes> {
+    Ok(Hashes {
+        texts: read_hashes(bytes)?,
+        others: read_number(bytes)?,
+        traits: read_hashes(bytes)?,
+    })
+}
+
 fn read_hashes(bytes: &mut &[u8]) -> Result<Vec<u32>> {
-    let mut before = 0;
+    let mut before = 0_u32;
     (0..read_number(bytes)?)
         .map(|_| {
-            before += read_number(bytes)?;
-            ensure!(before >> HASH_BITS == 0, "a hash out of range");
+            let next = before.checked_add(read_number(bytes)?);
+            before = next.filter(|hash| hash >> HASH_BITS == 0).context("a hash out of range")?;
             Ok(before)
         })
         .collect()

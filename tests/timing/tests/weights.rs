@@ -17,9 +17,16 @@ fn the_committed_weights_are_what_the_trainer_makes_of_the_data() {
 }
 
 #[test]
-fn each_classifiers_table_fits_into_64_kilobytes() {
-    for (path, size) in [("claim.bin", claim::ROWS * 3), ("next.bin", next::ROWS * 4)] {
-        assert!(size <= 64 << 10, "{path}: {size} bytes");
+fn each_classifiers_table_has_its_rows_and_fits_into_64_kilobytes() {
+    let sizes = [
+        ("claim.bin", claim::ROWS, claim::HEADS.len()),
+        ("next.bin", next::ROWS, next::HEADS.len()),
+    ];
+    for (name, rows, heads) in sizes {
+        let path = rawr_timing::folder().join("../../server/core/src/words").join(name);
+        let size = std::fs::metadata(path).unwrap().len();
+        assert_eq!(size, u64::from(rows) * (heads as u64 + 1), "{name}");
+        assert!(size <= 64 << 10, "{name}: {size} bytes");
     }
 }
 
@@ -59,7 +66,7 @@ fn the_classifier_hears_the_sentences_that_it_learned_from() {
             .collect();
         let right = of.iter().filter(|sentence| {
             let done = matches!(sentence.kind, SentenceKind::Done | SentenceKind::DoneAndAnnounces);
-            (claim::of(&sentence.text).done.thousandths() > 500) == done
+            (claim::of(&sentence.text).done >= claim::HEARD_FROM) == done
         });
         let (right, all) = (right.count(), of.len());
         assert!(right * 100 >= all * 90, "{language}: {right} of {all}");
@@ -104,6 +111,22 @@ fn vectors_are_written_as_they_are_read() {
     assert_eq!(vectors::read(&vectors::write(&turns)).unwrap(), turns);
     assert!(turns.len() >= 2850);
     assert!(vectors::read(b"something else").is_err());
+}
+
+#[test]
+fn damaged_vectors_are_refused() {
+    let whole = vectors::write(&data().unwrap().turns[..1]);
+    for length in 0..whole.len() {
+        let read = vectors::read(&whole[..length]);
+        assert!(read.is_err() || read.unwrap().is_empty(), "{length} of {}", whole.len());
+    }
+    // Behind the name of the format, the fingerprint, the session, the turn, the flags and the facts: how many hashes
+    // there are, and the first of them.
+    let first = whole.iter().position(|byte| *byte == b'\n').unwrap() + 1 + 4 + 4 + 2 + 2;
+    let count = whole[first..].iter().position(|byte| byte & 0x80 == 0).unwrap() + 1;
+    let mut large = whole;
+    large.splice(first + count..first + count, [0xff, 0xff, 0xff, 0xff]);
+    assert!(vectors::read(&large).is_err());
 }
 
 #[test]

@@ -9,8 +9,11 @@ const MOST_EVIDENCE: usize = 3;
 /// A longer quote is shortened to its beginning.
 const LONGEST_QUOTE: usize = 60;
 
-/// Of the hash of a feature.
+/// Of the hash of a feature. At most 256 hashes may fall into a row, so that row and key name one.
 pub const HASH_BITS: u32 = 22;
+
+/// Keeps the hashes of traits apart from those of words.
+const TRAIT: u32 = 0x7a17;
 
 /// Where a feature was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,12 +58,12 @@ impl Features {
 
     /// A trait of a part of the message, or under a circumstance.
     pub(super) fn add_trait_of(&mut self, name: &'static str, part: u32) {
-        self.push(hash(name.as_bytes(), 0x7a17 + part), FeatureSource::Trait(name));
+        self.push(hash(name.as_bytes(), TRAIT.wrapping_add(part)), FeatureSource::Trait(name));
     }
 
     /// A trait of one sentence, under a circumstance.
     pub(super) fn add_sentence_trait(&mut self, name: &str, part: u32, at: (u32, u32)) {
-        let hash = hash(name.as_bytes(), 0x7a17 + part);
+        let hash = hash(name.as_bytes(), TRAIT.wrapping_add(part));
         self.push(hash, FeatureSource::Sentence(at.0, at.1));
     }
 
@@ -86,30 +89,30 @@ pub fn share(texts: usize) -> f64 {
     if texts == 0 { 0.0 } else { 4.0 / (texts as f64).sqrt() }
 }
 
-/// The row of a feature in a table of `rows`, and the mark by which the row knows it.
-pub fn place(hash: u32, rows: u32) -> (usize, u8) {
+/// The row of a feature in a table of `rows`, and the key by which the row knows it.
+pub fn row_and_key(hash: u32, rows: u32) -> (usize, u8) {
     let row = (u64::from(hash) * u64::from(rows)) >> HASH_BITS;
     (row as usize, hash as u8)
 }
 
-/// A table of weights of `HEADS` questions. Each row belongs to one feature, the one that tells most of those that share
-/// the row; the others count nothing.
+/// A table of weights of `HEADS` questions. Of the features that share a row, only one has weights: the one that had most
+/// influence in training.
 pub struct WeightTable<const HEADS: usize> {
     /// Added to each head.
     pub bias: [f64; HEADS],
     /// What a weight of 1 in the table stands for, per head.
     pub scale: [f64; HEADS],
-    /// Row by row, the mark of its feature and a weight per head.
+    /// Row by row, the key of its feature and a weight per head.
     pub rows: &'static [u8],
 }
 
 impl<const HEADS: usize> WeightTable<HEADS> {
     fn weights(&self, hash: u32) -> [i32; HEADS] {
         let size = HEADS + 1;
-        let (row, mark) = place(hash, (self.rows.len() / size) as u32);
+        let (row, key) = row_and_key(hash, (self.rows.len() / size) as u32);
         let row = self.rows.get(row * size..).and_then(<[u8]>::split_first);
-        match row.and_then(|(owner, rest)| Some((owner, rest.first_chunk::<HEADS>()?))) {
-            Some((owner, weights)) if *owner == mark => weights.map(|w| i32::from(w as i8)),
+        match row.and_then(|(own, rest)| Some((own, rest.first_chunk::<HEADS>()?))) {
+            Some((own, weights)) if *own == key => weights.map(|w| i32::from(w as i8)),
             _ => [0; HEADS],
         }
     }
@@ -280,4 +283,22 @@ pub fn exp(x: f64) -> f64 {
     let series = (1..=14).rev().fold(1.0, |sum, n| 1.0 + sum * rest / f64::from(n));
     let power = f64::from_bits(((1023 + halvings as i64) as u64) << 52);
     series * power
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_has_weights_for_its_own_feature_only() {
+        let rows = &[7, 3, 0xff, 9, 5, 5];
+        let table = WeightTable::<2> { bias: [0.0; 2], scale: [1.0; 2], rows };
+        let second = 1 << (HASH_BITS - 1);
+        assert_eq!(table.weights(7), [3, -1]);
+        assert_eq!(table.weights(8), [0, 0]);
+        assert_eq!(table.weights(second + 9), [5, 5]);
+        assert_eq!(table.weights(second + 7), [0, 0]);
+        let torn = WeightTable::<2> { rows: &[7, 3], ..table };
+        assert_eq!(torn.weights(7), [0, 0]);
+    }
 }

@@ -1,5 +1,5 @@
-//! What a sentence of an agent speaks of: an end, something open, how a thing works, or what comes next. It holds for all
-//! of a class's words what was learned of one.
+//! What a sentence of an agent speaks of: an end, something open, how a thing works, or what comes next; whether it may
+//! conclude, and whether it tells a part of a whole. What was learned of one word of a class holds for all.
 
 use super::classes::ClassTable;
 use super::model::{Features, hash, join};
@@ -34,14 +34,28 @@ const STANCES: [(&str, &str); 4] = [
     ),
 ];
 
-/// Among the first words of a sentence, one of these may open a conclusion.
-const CONCLUSIONS: &str = "conclude concluding conclusion conclusions summary summarize summarizing summarise sum summing recap \
+/// Among the first tokens of a sentence, one of these may open a conclusion. "TL;DR" is two tokens.
+const CONCLUSIONS: &str = "tl conclude concluding conclusion conclusions summary summarize summarizing summarise sum summing recap \
      recapping takeaway takeaways upshot overall altogether ultimately nutshell short brief briefly bottom balance together \
-     verdict closing final finally lesson wrap wrapping end all boils answer therefore tldr zusammenfassend fazit kurzum bref \
+     verdict closing final finally lesson wrap wrapping end all boils answer therefore zusammenfassend fazit kurzum bref \
      résumé resumen conclusión definitiva resumo conclusão";
+/// The class after the stances. It is none of them, and stays out of a sentence's wording.
 const MAY_CONCLUDE: u32 = 1 << STANCES.len();
-/// In words.
+/// In tokens.
 const LATEST_CONCLUSION: usize = 5;
+
+/// What follows a word that may open a conclusion.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum After {
+    /// "Overall latency".
+    Other,
+    /// "Overall, …", "The bottom line: …".
+    Comma,
+    /// "My conclusion is …", "I conclude that …".
+    Statement,
+    /// "Summary".
+    End,
+}
 
 /// A number or one of these, before "of", tells a part of a whole.
 const PARTS: [&str; 16] = [
@@ -64,7 +78,8 @@ pub(super) fn table() -> ClassTable {
     ClassTable::new(stances.chain([CONCLUSIONS.split_whitespace()]))
 }
 
-/// Each stance of a sentence under its mood, once more if it stands near the end, and all of them together.
+/// Each stance of a sentence under its mood, once more if it stands near the end, all of them together, a part of a whole,
+/// and what may open a conclusion.
 pub(super) fn of(
     features: &mut Features,
     table: &ClassTable,
@@ -73,48 +88,73 @@ pub(super) fn of(
     late: bool,
 ) {
     let (Some(first), Some(last)) = (sentence.first(), sentence.last()) else { return };
-    let place = (first.from, last.to);
+    let span = (first.from, last.to);
     let stances = table.of(sentence).bits() & (MAY_CONCLUDE - 1);
     for (at, (name, _)) in STANCES.iter().enumerate() {
         if stances & (1 << at) != 0 {
-            features.add_sentence_trait(name, mood, place);
+            features.add_sentence_trait(name, mood, span);
             if late {
-                features.add_sentence_trait(name, 8 + mood, place);
+                features.add_sentence_trait(name, 8 + mood, span);
             }
         }
     }
-    features.add_sentence_trait("its wording", 16 + stances * 8 + mood, place);
+    features.add_sentence_trait("its wording", 16 + stances * 8 + mood, span);
     let of = hash(b"of", 0);
     let is_part =
         |token: &Token| token.kind == TokenKind::Masked || PART_HASHES.contains(&token.hash);
     let share =
         |tokens: &[Token]| matches!(tokens, [part, word, _] if word.hash == of && is_part(part));
     if sentence.windows(3).any(share) {
-        features.add_sentence_trait("so many of all", mood, place);
+        features.add_sentence_trait("so many of all", mood, span);
     }
     if let Some((word, after)) = conclusion(table, sentence) {
         let asks = u32::from(last.kind == TokenKind::Question);
-        features.add_sentence_trait("may conclude", 2 * after + asks, place);
-        features.add_sentence_trait("may conclude by this word", join(word, after), place);
+        features.add_sentence_trait("may conclude", 2 * after as u32 + asks, span);
+        features.add_sentence_trait("may conclude by this word", join(word, after as u32), span);
     }
 }
 
-/// The first word that may open a conclusion, and what follows it: another word, a comma or a colon, "is" or "that", or
-/// nothing.
-fn conclusion(table: &ClassTable, sentence: &[Token]) -> Option<(u32, u32)> {
+/// The first word that may open a conclusion, and what follows it.
+fn conclusion(table: &ClassTable, sentence: &[Token]) -> Option<(u32, After)> {
     let start = sentence.iter().position(|token| token.kind != TokenKind::Mark)?;
     let words = &sentence[start..];
     let opens = |token: &Token| table.of(std::slice::from_ref(token)).bits() & MAY_CONCLUDE != 0;
     let at = words.iter().take(LATEST_CONCLUSION).position(opens)?;
     let after = match words.get(at + 1) {
-        Some(Token { kind: TokenKind::Comma, .. }) => 1,
+        Some(Token { kind: TokenKind::Comma, .. }) => After::Comma,
         Some(Token { hash: word, .. })
             if *word == const { hash(b"is", 0) } || *word == const { hash(b"that", 0) } =>
         {
-            2
+            After::Statement
         }
-        None | Some(Token { kind: TokenKind::Stop | TokenKind::Question, .. }) => 3,
-        Some(_) => 0,
+        None | Some(Token { kind: TokenKind::Stop | TokenKind::Question, .. }) => After::End,
+        Some(_) => After::Other,
     };
     Some((words[at].hash, after))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::words::tokens::{self, ReadingWindow};
+
+    #[test]
+    fn the_opening_of_a_conclusion_is_found_with_what_follows() {
+        let table = table();
+        let check = |sentence: &str, expected: Option<After>| {
+            let reading = ReadingWindow { head: 300, tail: 900, mask_quotes: true };
+            let tokens = tokens::read(sentence, reading).list;
+            let found = conclusion(&table, &tokens).map(|(_, after)| after);
+            assert_eq!(found, expected, "{sentence}");
+        };
+        check("In short: it works", Some(After::Comma));
+        check("So, overall, it works", Some(After::Comma));
+        check("The verdict is good", Some(After::Statement));
+        check("From this I conclude that it works", Some(After::Statement));
+        check("## Summary", Some(After::End));
+        check("Overall latency fell", Some(After::Other));
+        check("The sixth word here is overall, it seems", None);
+        check("✅", None);
+        check("It works", None);
+    }
 }

@@ -65,12 +65,12 @@ fn ordinary_endings_are_heard() {
         "所有任务都已完成。",
         "すべて完了しました。",
     ] {
-        let claim = claim::of(message);
-        assert!(claim.done > HALF, "{message}: {claim:?}");
+        let found = claim::of(message);
+        assert!(found.done >= claim::HEARD_FROM, "{message}: {found:?}");
     }
     for message in ["Next, let's update the docs.", "Moving on to the frontend."] {
-        let claim = claim::of(message);
-        assert!(claim.announces > HALF, "{message}: {claim:?}");
+        let found = claim::of(message);
+        assert!(found.announces >= claim::HEARD_FROM, "{message}: {found:?}");
     }
 }
 
@@ -88,9 +88,9 @@ fn decoys_are_not_heard() {
         "全部完成了吗？",
         "",
     ] {
-        let claim = claim::of(message);
-        assert!(claim.done < HALF, "{message}: {claim:?}");
-        assert!(claim.announces < HALF, "{message}: {claim:?}");
+        let found = claim::of(message);
+        assert!(found.done < claim::HEARD_FROM, "{message}: {found:?}");
+        assert!(found.announces < claim::HEARD_FROM, "{message}: {found:?}");
     }
 }
 
@@ -155,7 +155,21 @@ fn the_three_shares_of_the_next_message_sum_up_to_one() {
 #[test]
 fn a_hostile_text_costs_linear_work_and_few_features() {
     let pieces = [
-        "`", "\"", "```\n", "<", "<a>", "不", "é ", "a_", "\n", " ", "? ", "word ", "(", "/a",
+        "`",
+        "\"",
+        "```\n",
+        "<",
+        "<a>",
+        "不",
+        "é ",
+        "a_",
+        "\n",
+        " ",
+        "? ",
+        "word ",
+        "(",
+        "/a",
+        "in short, ",
         "\u{202e}",
     ];
     for piece in pieces {
