@@ -108,14 +108,6 @@ impl Terminal {
         self.press("\r");
     }
 
-    /// Pastes a line as a terminal does for a program that asked to be told, and presses Enter once the screen shows
-    /// `shown`. Codex takes keys that come all at once for a paste, and an Enter soon after them for a part of it.
-    pub fn enter_pasted(&mut self, text: &str, shown: &str) {
-        self.press(&format!("\x1b[200~{text}\x1b[201~"));
-        self.wait_for(&[shown]);
-        self.press("\r");
-    }
-
     /// Waits until the screen shows all of these.
     pub fn wait_for(&self, words: &[&str]) -> String {
         self.wait(&format!("{words:?}"), |shown| {

@@ -127,14 +127,14 @@ fn at_its_prompt(command: &Command) -> Terminal {
     terminal
 }
 
-/// Says something as a person does.
+/// Types a message as a person does: an Enter that comes with the text would be taken for a part of it.
 pub fn say_to(terminal: &mut Terminal, text: &str) {
-    terminal.enter_pasted(text, text);
+    terminal.enter(text, text);
 }
 
 /// Leaves Codex as a person does.
 pub fn leave(terminal: &mut Terminal) {
-    terminal.enter_pasted("/quit", "/quit");
+    terminal.enter("/quit", "/quit");
     let status = terminal.wait_for_the_end();
     assert!(status.success(), "{status}");
 }

@@ -124,12 +124,12 @@ fn the_user_is_told_when_to_compact_and_the_packet_is_returned() {
     codex.env("TERM", "xterm-256color");
     let mut terminal = rawr_tests::Terminal::that_answers(&codex, 150, 120);
     terminal.wait_for(&["Ask Codex to do anything"]);
-    terminal.enter_pasted("WRITE-PARSER please", "WRITE-PARSER please");
+    terminal.enter("WRITE-PARSER please", "WRITE-PARSER please");
     // Codex takes `/compact` only once the turn is over, a moment after its hooks have spoken.
     terminal.wait_for(&["Type /compact now", "Worked for"]);
-    terminal.enter_pasted("/compact", "summarize conversation");
+    terminal.enter("/compact", "summarize conversation");
     terminal.wait_for(&["Context compacted"]);
-    terminal.enter_pasted("AND-NOW the docs", "AND-NOW the docs");
+    terminal.enter("AND-NOW the docs", "AND-NOW the docs");
     terminal.wait_for(&["The docs are written."]);
     fixture.was_handed_over_before("AND-NOW the docs");
 }
