@@ -438,7 +438,7 @@ pub fn cases() -> Vec<KeyCase> {
                 -   boundaries ["commit"]
                 + submitted: Deliver
                 + decided preflight nothing asap: proposed at commit; dropped, because the end of a phase is only 97% likely, needed 100%; the next message closes the work (100%: 'commit', 'push', speaks of a commit or a release)
-                -   confirmation pass: the next message closes the work (100%: 'commit', 'push', speaks of a commit or a release); a phase ended before it (97%)
+                -   confirmation pass: the next message closes the work (100%: 'commit', 'push', speaks of a commit or a release); a phase ended before it (98%)
                 +   confirmation fail: the end of a phase is only 97% likely, needed 100%; the next message closes the work (100%: 'commit', 'push', speaks of a commit or a release)
                 - heads-up will_compact asap, packet by agent
                 - perform inject_turn packet_request: HEADS-UP a phase ended here (commit) / WRITE-PACKET / [rawr:s1-860202a3:packet_request]
@@ -472,7 +472,7 @@ pub fn cases() -> Vec<KeyCase> {
                 -   boundaries ["agent_done"]
                 + verdict "nothing": no boundary in this turn
                 + decided turn_complete nothing asap: no boundary in this turn
-                -   boundary pass: agent done ('parser is', 'written')
+                -   boundary pass: agent done ('parser is', 'written.')
                 +   boundary fail: no boundary in this turn
                 -   semantic_break pass: not only plan boundaries
                 +   semantic_break not_reached: no boundary counts
