@@ -47,7 +47,7 @@ fn fold(turn: &LabeledTurn, folds: usize) -> usize {
 fn claim_model(turns: &[&LabeledTurn], sentences: &[Sentence]) -> LinearModel<2> {
     let truth = |is: bool| if is { 1.0 } else { 0.0 };
     let real = turns.iter().map(|turn| Example {
-        features: turn.claim.clone(),
+        features: turn.features.claim.clone(),
         truth: [truth(turn.says_done), truth(turn.announces)],
         weight: PIECE_WEIGHT.powi(i32::from(turn.is_written)),
     });
@@ -75,7 +75,7 @@ fn next_model(
 ) -> LinearModel<3> {
     let one_of = |right: usize| std::array::from_fn(|at| if at == right { 1.0 } else { 0.0 });
     let real = turns.iter().zip(claims).map(|(turn, claim)| Example {
-        features: turn.next_hashes(claim[0]),
+        features: turn.features.next_hashes(claim[0]),
         truth: one_of(turn.next),
         weight: PIECE_WEIGHT.powi(i32::from(turn.is_written)),
     });
@@ -105,7 +105,7 @@ pub fn train(turns: &[&LabeledTurn], sentences: &[Sentence]) -> Models {
     for held in 0..FOLDS + 2 {
         let model = claim_model(&of(&part(&|fold| fold != held)), sentences);
         for at in part(&|fold| fold == held) {
-            claims[at] = model.score(&turns[at].claim);
+            claims[at] = model.score(&turns[at].features.claim);
         }
     }
     for held in 0..FOLDS + 2 {
@@ -113,7 +113,7 @@ pub fn train(turns: &[&LabeledTurn], sentences: &[Sentence]) -> Models {
         let known: Vec<_> = train.iter().map(|at| claims[*at]).collect();
         let model = next_model(&of(&train), &known, sentences);
         for at in part(&|fold| fold == held) {
-            nexts[at] = softmax(model.score(&turns[at].next_hashes(claims[at][0])));
+            nexts[at] = softmax(model.score(&turns[at].features.next_hashes(claims[at][0])));
         }
     }
     // Only real turns have facts.
@@ -122,7 +122,7 @@ pub fn train(turns: &[&LabeledTurn], sentences: &[Sentence]) -> Models {
         .map(|at| {
             let facts = turns[at].facts;
             let ended = if turns[at].end == PhaseEnd::Yes { 1.0 } else { 0.0 };
-            let topic = turns[at].topic;
+            let topic = turns[at].features.topic;
             let weight = if turns[at].is_of_host { HOST_WEIGHT } else { 1.0 };
             (phase::inputs(claims[at][0], claims[at][1], nexts[at], topic, facts), ended, weight)
         })
@@ -136,15 +136,15 @@ pub fn train(turns: &[&LabeledTurn], sentences: &[Sentence]) -> Models {
 
 impl Models {
     pub fn predict(&self, turn: &LabeledTurn) -> Prediction {
-        let claim = self.claim.score(&turn.claim);
-        let next = softmax(self.next.score(&turn.next_hashes(claim[0])));
-        let inputs = phase::inputs(claim[0], claim[1], next, turn.topic, turn.facts);
+        let claim = self.claim.score(&turn.features.claim);
+        let next = softmax(self.next.score(&turn.features.next_hashes(claim[0])));
+        let inputs = phase::inputs(claim[0], claim[1], next, turn.features.topic, turn.facts);
         let phase = self.phase.share(inputs);
         let claim = claim.map(logistic);
-        let possible_from = f64::from(claim::POSSIBLE_FROM.thousandths()) / 1000.0;
         let TurnFacts { committed, plan_finished, .. } = turn.facts;
-        let is_proposed =
-            claim.iter().any(|share| *share >= possible_from) || committed || plan_finished;
+        let is_proposed = claim.iter().any(|share| Probability::of(*share) >= claim::POSSIBLE_FROM)
+            || committed
+            || plan_finished;
         Prediction { claim, next, phase, is_proposed }
     }
 }
@@ -193,7 +193,7 @@ pub fn with_a_judge(
             continue;
         }
         of += usize::from(turn.end == PhaseEnd::Yes);
-        let ended = Probability::of_thousandths((told.phase * 1000.0).round() as u16);
+        let ended = Probability::of(told.phase);
         let starts = if UNCLEAR.contains(&ended) {
             asked += 1;
             let id = format!("{session}:t{}", turn.turn);
@@ -232,8 +232,9 @@ pub fn table(turns: &[LabeledTurn], predictions: &[Prediction]) -> String {
             "| {name} | {all} | {hit:.0}% | {weak:.0}% | {wrong:.0}% | {found:.0}% |"
         );
     };
-    let heard = f64::from(claim::HEARD_FROM.thousandths()) / 1000.0;
-    row("the claim, if it is heard".to_owned(), &|p| p.claim[0] >= heard);
+    row("the claim, if it is heard".to_owned(), &|p| {
+        Probability::of(p.claim[0]) >= claim::HEARD_FROM
+    });
     for least in [0.5, 0.6, 0.7, 0.8] {
         row(format!("next alone, p > {least}"), &|p| 1.0 - p.next[2] > least);
     }

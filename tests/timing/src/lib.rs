@@ -23,7 +23,8 @@ pub fn run(args: &[&str]) -> Result<()> {
         ["vectors", sessions, labels] => {
             let mut turns = sessions::turns(Path::new(sessions), Path::new(labels))?;
             let (pieces, sentences) = written()?;
-            let pieces = pieces.into_iter().flat_map(|piece| [piece.claim, piece.message]);
+            let pieces =
+                pieces.into_iter().flat_map(|piece| [piece.features.claim, piece.features.message]);
             let messages = pieces.chain(sentences.iter().map(Sentence::hashes));
             let known = messages.flat_map(|message| message.texts).collect();
             vectors::without_rare(&mut turns, &known);

@@ -1,9 +1,9 @@
 //! Conversation pieces that the project wrote: what a person asked, what the agent said, what the person said next.
 
-use crate::vectors::{CLAIM_STEPS, Hashes, LabeledTurn, PhaseEnd};
+use crate::vectors::{LabeledTurn, PhaseEnd, TurnFeatures};
 use anyhow::{Context as _, Result, bail};
+use rawr_core::words::next;
 use rawr_core::words::phase::TurnFacts;
-use rawr_core::words::{WorkAtHand, claim, next};
 use serde::Deserialize;
 
 #[derive(Deserialize)]
@@ -29,9 +29,6 @@ pub fn read(text: &str) -> Result<Vec<LabeledTurn>> {
 }
 
 fn turn(at: usize, piece: &Piece) -> Result<LabeledTurn> {
-    let work = WorkAtHand::new(&[&piece.asked], &piece.said);
-    let hashes =
-        |log_odds| Hashes::from(&next::features(&piece.next, &work.clone().with_claim(log_odds)));
     Ok(LabeledTurn {
         is_written: true,
         is_of_host: false,
@@ -51,9 +48,6 @@ fn turn(at: usize, piece: &Piece) -> Result<LabeledTurn> {
         says_done: piece.done,
         announces: piece.announces,
         facts: TurnFacts::default(),
-        claim: Hashes::from(&claim::features(&piece.said)),
-        message: Hashes { traits: Vec::new(), ..hashes(0.0) },
-        topic: next::topic(&piece.next, &work),
-        relation: CLAIM_STEPS.map(|step| hashes(step).traits),
+        features: TurnFeatures::of(&[&piece.asked], &piece.said, &piece.next),
     })
 }

@@ -65,8 +65,7 @@ impl Sentence {
             return Hashes::from(&claim::features(&self.text));
         }
         // There is no work at hand beside a sentence that stands alone, so its traits say nothing.
-        let hashes = Hashes::from(&next::features(&self.text, &WorkAtHand::default()));
-        Hashes { traits: Vec::new(), ..hashes }
+        Hashes::from(&next::features(&self.text, &WorkAtHand::default())).without_traits()
     }
 }
 

@@ -1,12 +1,12 @@
 //! Recorded sessions of Claude Code as labeled turn ends. Nothing of their texts is kept.
 
-use crate::vectors::{CLAIM_STEPS, Hashes, LabeledTurn, PhaseEnd};
+use crate::vectors::{LabeledTurn, PhaseEnd, TurnFeatures};
 use anyhow::{Context as _, Result, ensure};
 use rawr_core::boundary::{Boundaries, Boundary};
 use rawr_core::signal::command::{self, Command};
 use rawr_core::thread::shortened;
+use rawr_core::words::next;
 use rawr_core::words::phase::TurnFacts;
-use rawr_core::words::{WorkAtHand, claim, next};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs;
@@ -69,10 +69,7 @@ fn turn(session: &str, at: usize, recorded: &[RecordedTurn], label: &Value) -> R
         .filter(|asked| !asked.is_empty())
         .collect();
     let asked: Vec<&str> = asked.iter().map(String::as_str).collect();
-    let work = WorkAtHand::new(&asked, &this.said);
     let message = after.map_or("", |turn| turn.asked.as_str());
-    let hashes =
-        |log_odds| Hashes::from(&next::features(message, &work.clone().with_claim(log_odds)));
     let is = |key: &str| label[key].as_bool().with_context(|| format!("a label without {key}"));
     Ok(LabeledTurn {
         is_written: false,
@@ -91,10 +88,7 @@ fn turn(session: &str, at: usize, recorded: &[RecordedTurn], label: &Value) -> R
         says_done: is("agent_says_done")?,
         announces: is("agent_announces_next")?,
         facts: this.facts,
-        claim: Hashes::from(&claim::features(&this.said)),
-        message: Hashes { traits: Vec::new(), ..hashes(0.0) },
-        topic: next::topic(message, &work),
-        relation: CLAIM_STEPS.map(|step| hashes(step).traits),
+        features: TurnFeatures::of(&asked, &this.said, message),
     })
 }
 

@@ -33,6 +33,10 @@ impl Hashes {
         share(self.texts.len() + self.others as usize)
     }
 
+    pub fn without_traits(self) -> Self {
+        Self { traits: Vec::new(), ..self }
+    }
+
     fn leave_out(&mut self, is_known: &dyn Fn(u32) -> bool) {
         let before = self.texts.len();
         self.texts.retain(|hash| is_known(*hash));
@@ -64,6 +68,12 @@ pub struct LabeledTurn {
     pub says_done: bool,
     pub announces: bool,
     pub facts: TurnFacts,
+    pub features: TurnFeatures,
+}
+
+/// What the classifiers read of a turn end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TurnFeatures {
     pub claim: Hashes,
     /// The next message, without traits; its traits for each of [`CLAIM_STEPS`].
     pub message: Hashes,
@@ -72,7 +82,21 @@ pub struct LabeledTurn {
     pub topic: SharedTopic,
 }
 
-impl LabeledTurn {
+impl TurnFeatures {
+    pub fn of(asked: &[&str], said: &str, next: &str) -> Self {
+        let work = WorkAtHand::new(asked, said);
+        let steps = CLAIM_STEPS.map(|log_odds| {
+            Hashes::from(&next::features(next, &work.clone().with_claim(log_odds)))
+        });
+        Self {
+            claim: Hashes::from(&claim::features(said)),
+            // The claim changes the traits alone.
+            message: steps[0].clone().without_traits(),
+            topic: next::topic(next, &work),
+            relation: steps.map(|step| step.traits),
+        }
+    }
+
     /// The next message's hashes, given the log-odds of the claim before it.
     pub fn next_hashes(&self, claim: f64) -> Hashes {
         // The borders are those of the features: shares of 0.15, 0.5 and 0.85.
@@ -105,7 +129,7 @@ pub fn without_rare(turns: &mut [LabeledTurn], written: &BTreeSet<u32>) {
     const FEW: usize = 3;
     let mut sessions: BTreeMap<u32, BTreeSet<u32>> = BTreeMap::new();
     for turn in turns.iter() {
-        for hash in turn.claim.texts.iter().chain(&turn.message.texts) {
+        for hash in turn.features.claim.texts.iter().chain(&turn.features.message.texts) {
             sessions.entry(*hash).or_default().insert(turn.session);
         }
     }
@@ -113,8 +137,8 @@ pub fn without_rare(turns: &mut [LabeledTurn], written: &BTreeSet<u32>) {
         written.contains(&hash) || sessions.get(&hash).is_some_and(|of| of.len() >= FEW)
     };
     for turn in turns {
-        turn.claim.leave_out(&is_known);
-        turn.message.leave_out(&is_known);
+        turn.features.claim.leave_out(&is_known);
+        turn.features.message.leave_out(&is_known);
     }
 }
 
@@ -140,15 +164,16 @@ pub fn write(turns: &[LabeledTurn]) -> Vec<u8> {
         ];
         let known = known.iter().enumerate().fold(0, |bits, (at, is)| bits | u8::from(*is) << at);
         out.extend([flags, known]);
-        for message in [&turn.claim, &turn.message] {
+        let TurnFeatures { claim, message, relation, topic } = &turn.features;
+        for message in [claim, message] {
             hashes(&mut out, &message.texts);
             number(&mut out, message.others);
             hashes(&mut out, &message.traits);
         }
-        for list in &turn.relation {
+        for list in relation {
             hashes(&mut out, list);
         }
-        let SharedTopic { words, shared, said, asked } = turn.topic;
+        let SharedTopic { words, shared, said, asked } = *topic;
         for count in [words, shared, said, asked] {
             number(&mut out, count);
         }
@@ -214,19 +239,21 @@ fn turn(bytes: &mut &[u8]) -> Result<LabeledTurn> {
             plan_open: is(4),
             interrupted: is(5),
         },
-        claim: read_message(bytes)?,
-        message: read_message(bytes)?,
-        relation: [
-            read_hashes(bytes)?,
-            read_hashes(bytes)?,
-            read_hashes(bytes)?,
-            read_hashes(bytes)?,
-        ],
-        topic: SharedTopic {
-            words: read_number(bytes)?,
-            shared: read_number(bytes)?,
-            said: read_number(bytes)?,
-            asked: read_number(bytes)?,
+        features: TurnFeatures {
+            claim: read_message(bytes)?,
+            message: read_message(bytes)?,
+            relation: [
+                read_hashes(bytes)?,
+                read_hashes(bytes)?,
+                read_hashes(bytes)?,
+                read_hashes(bytes)?,
+            ],
+            topic: SharedTopic {
+                words: read_number(bytes)?,
+                shared: read_number(bytes)?,
+                said: read_number(bytes)?,
+                asked: read_number(bytes)?,
+            },
         },
     })
 }

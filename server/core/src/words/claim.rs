@@ -1,7 +1,7 @@
 //! Whether an agent's last message claims that the work is done, or announces another phase.
 
 use super::classes::ClassTable;
-use super::model::{Features, HASH_BITS, join, logistic};
+use super::model::{Features, join, logistic};
 use super::probability::{Evidence, Probability};
 use super::stance;
 use super::tokens::{self, ReadingWindow, TokenizedMessage};
@@ -13,9 +13,6 @@ use std::sync::LazyLock;
 pub const ROWS: u32 = 21_800;
 /// What the classifier answers, in the order of the table.
 pub const HEADS: [&str; 2] = ["done", "announces"];
-
-const _: () =
-    assert!(1 << HASH_BITS <= ROWS << u8::BITS, "two features of a row would share a key");
 
 /// From this probability on, a message counts as one that claims to be done or announces another phase.
 pub const HEARD_FROM: Probability = Probability::of_thousandths(700);

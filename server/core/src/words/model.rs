@@ -58,13 +58,12 @@ impl Features {
 
     /// A trait of a part of the message, or under a circumstance.
     pub(super) fn add_trait_of(&mut self, name: &'static str, part: u32) {
-        self.push(hash(name.as_bytes(), TRAIT.wrapping_add(part)), FeatureSource::Trait(name));
+        self.push(trait_hash(name, part), FeatureSource::Trait(name));
     }
 
     /// A trait of one sentence, under a circumstance.
     pub(super) fn add_sentence_trait(&mut self, name: &str, part: u32, at: (u32, u32)) {
-        let hash = hash(name.as_bytes(), TRAIT.wrapping_add(part));
-        self.push(hash, FeatureSource::Sentence(at.0, at.1));
+        self.push(trait_hash(name, part), FeatureSource::Sentence(at.0, at.1));
     }
 
     fn push(&mut self, hash: u32, source: FeatureSource) {
@@ -89,6 +88,10 @@ pub fn share(texts: usize) -> f64 {
     if texts == 0 { 0.0 } else { 4.0 / (texts as f64).sqrt() }
 }
 
+fn trait_hash(name: &str, part: u32) -> u32 {
+    hash(name.as_bytes(), TRAIT.wrapping_add(part))
+}
+
 /// The row of a feature in a table of `rows`, and the key by which the row knows it.
 pub fn row_and_key(hash: u32, rows: u32) -> (usize, u8) {
     let row = (u64::from(hash) * u64::from(rows)) >> HASH_BITS;
@@ -107,6 +110,14 @@ pub struct WeightTable<const HEADS: usize> {
 }
 
 impl<const HEADS: usize> WeightTable<HEADS> {
+    /// Of a trained table. It does not compile where a row could not tell its features apart.
+    pub(super) const fn new(bias: [f64; HEADS], scale: [f64; HEADS], rows: &'static [u8]) -> Self {
+        assert!(rows.len().is_multiple_of(HEADS + 1), "an incomplete row");
+        let count = rows.len() / (HEADS + 1);
+        assert!(1 << HASH_BITS <= count << u8::BITS, "two features of a row would share a key");
+        Self { bias, scale, rows }
+    }
+
     fn weights(&self, hash: u32) -> [i32; HEADS] {
         let size = HEADS + 1;
         let (row, key) = row_and_key(hash, (self.rows.len() / size) as u32);

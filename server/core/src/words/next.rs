@@ -1,7 +1,7 @@
 //! What the person's next message does: open something new, close what there is, or go on with the same.
 
 use super::classes::ClassTable;
-use super::model::{Features, HASH_BITS, join, softmax};
+use super::model::{Features, join, softmax};
 use super::probability::{Evidence, Probability};
 use super::tokens::{self, Counts, ReadingWindow, TokenKind};
 use super::topic::{SharedTopic, Topic};
@@ -14,9 +14,6 @@ use std::sync::LazyLock;
 pub const ROWS: u32 = 16_384;
 /// What the classifier answers, in the order of the table.
 pub const HEADS: [&str; 3] = ["new", "close", "same"];
-
-const _: () =
-    assert!(1 << HASH_BITS <= ROWS << u8::BITS, "two features of a row would share a key");
 
 const READING: ReadingWindow = ReadingWindow { head: 500, tail: 250, mask_quotes: false };
 

@@ -21,7 +21,8 @@ impl Probability {
         self.0
     }
 
-    pub(super) fn of(share: f64) -> Self {
+    /// Of a share, rounded.
+    pub fn of(share: f64) -> Self {
         // A float becomes an integer without wrapping, and what is no number becomes 0.
         Self((share * 1000.0 + 0.5).clamp(0.0, 1000.0) as u16)
     }

@@ -2,17 +2,17 @@
 
 use super::model::{Combination, WeightTable};
 
-pub(super) static CLAIM: WeightTable<2> = WeightTable {
-    bias: [-0.24698674050460684, -0.9767341311927643],
-    scale: [0.02771965378146451, 0.02498449927124255],
-    rows: include_bytes!("claim.bin"),
-};
+pub(super) static CLAIM: WeightTable<2> = WeightTable::new(
+    [-0.24698674050460684, -0.9767341311927643],
+    [0.02771965378146451, 0.02498449927124255],
+    include_bytes!("claim.bin"),
+);
 
-pub(super) static NEXT: WeightTable<3> = WeightTable {
-    bias: [-0.05205201819222565, -0.18291772124930822, 0.12356838009255464],
-    scale: [0.004920434718153668, 0.005471560642016406, 0.004782418745148304],
-    rows: include_bytes!("next.bin"),
-};
+pub(super) static NEXT: WeightTable<3> = WeightTable::new(
+    [-0.05205201819222565, -0.18291772124930822, 0.12356838009255464],
+    [0.004920434718153668, 0.005471560642016406, 0.004782418745148304],
+    include_bytes!("next.bin"),
+);
 
 pub(super) static PHASE: Combination<22> = Combination {
     bias: -2.4836984035228604,
