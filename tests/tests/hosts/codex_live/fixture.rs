@@ -121,6 +121,16 @@ impl LiveFixture {
     }
 }
 
+/// Says what rawr did in a test that fails.
+impl Drop for LiveFixture {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            let requests = self.model.requests().len();
+            eprintln!("{requests} requests to the model; rawr's log:\n{}", self.log());
+        }
+    }
+}
+
 fn at_its_prompt(command: &Command) -> Terminal {
     let terminal = Terminal::that_answers(command, 150, 120);
     terminal.wait_for(&["Ask Codex to do anything"]);
