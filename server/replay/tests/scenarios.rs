@@ -123,7 +123,7 @@ fn the_next_message_confirms_or_drops_a_proposal() {
         expect![[r#"
             compact: propose at step 4 (asap, commit, agent_done), compact at step 5 (asap, commit, agent_done)
             4 propose: 40% left (asap) at commit, agent done; your next message decides []
-            5 compact: 40% left (asap) at commit, agent done; the next message opens something new (87%: 'topic:', no words of the agent) []
+            5 compact: 40% left (asap) at commit, agent done; the next message opens something new (86%: 'topic:', no words of the agent) []
         "#]],
     );
     check(

@@ -12,12 +12,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 const FOLDS: usize = 5;
-/// Of a single sentence, or a message of an agent, that the project wrote; a real turn weighs 1.
+/// Of a single sentence, or a message of an agent, that the project wrote.
 const SENTENCE_WEIGHT: f64 = 0.8;
 /// Of a sentence from an English pattern of agents, of which there are many more.
 const ENGLISH_CLAIM_WEIGHT: f64 = 0.5;
-/// Of a conversation piece that the project wrote; a real turn weighs 1.
+/// Of a conversation piece that the project wrote. The person's next message in a real turn weighs 1.
 const PIECE_WEIGHT: f64 = 0.8;
+/// Of what an agent said at the end of a real turn. There are many more written messages than real turns.
+const REAL_CLAIM_WEIGHT: f64 = 2.0;
 
 /// Of a turn end in a session of a host; one in a chat weighs 1. Chats flow from one request into the next, and rawr
 /// is not made for them.
@@ -49,7 +51,7 @@ fn claim_model(turns: &[&LabeledTurn], sentences: &[Sentence]) -> LinearModel<2>
     let real = turns.iter().map(|turn| Example {
         features: turn.features.claim.clone(),
         truth: [truth(turn.says_done), truth(turn.announces)],
-        weight: PIECE_WEIGHT.powi(i32::from(turn.is_written)),
+        weight: if turn.is_written { PIECE_WEIGHT } else { REAL_CLAIM_WEIGHT },
     });
     let written = sentences.iter().filter(|s| s.kind.is_agents()).map(|sentence| Example {
         features: sentence.hashes(),

@@ -472,7 +472,7 @@ pub fn cases() -> Vec<KeyCase> {
                 -   boundaries ["agent_done"]
                 + verdict "nothing": no boundary in this turn
                 + decided turn_complete nothing asap: no boundary in this turn
-                -   boundary pass: agent done ('parser is', 'written.')
+                -   boundary pass: agent done ('parser is')
                 +   boundary fail: no boundary in this turn
                 -   semantic_break pass: not only plan boundaries
                 +   semantic_break not_reached: no boundary counts
