@@ -1,6 +1,7 @@
 //! The `rawr` processes that are attached to a Codex. Each keeps a locked file in rawr's home, so that `rawr detach` can find
 //! and stop it.
 
+use std::ffi::OsString;
 use std::fs::{File, TryLockError};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
@@ -58,23 +59,16 @@ impl Presence {
     pub fn announce(home: &Path, socket: &Path) -> io::Result<Self> {
         let folder = folder(home);
         make_folder(&folder)?;
-        let process = std::process::id();
-        // A process in another namespace may have the same id.
-        let names = std::iter::once(process.to_string())
-            .chain((2_u32..).map(|count| format!("{process}.{count}")));
-        for name in names {
-            let path = folder.join(name);
-            let mut file = File::options().create(true).truncate(false).write(true).open(&path)?;
-            match file.try_lock() {
-                Ok(()) => {}
-                Err(TryLockError::WouldBlock) => continue,
-                Err(TryLockError::Error(error)) => return Err(error),
-            }
-            file.set_len(0)?;
-            write!(file, "{}\n{}", socket.display(), process_space())?;
-            return Ok(Self { path, _locked: file });
-        }
-        Err(io::Error::other("no name is free"))
+        // Locked and complete before it has a name that others look for, because they remove what is not locked. A name is
+        // never used again, so that they remove no other file.
+        let mut file = tempfile::Builder::new().prefix(".").tempfile_in(&folder)?;
+        file.as_file().lock()?;
+        write!(file, "{}\n{}", socket.display(), process_space())?;
+        let mut name = OsString::from(std::process::id().to_string());
+        name.extend(file.path().file_name());
+        let path = folder.join(name);
+        let locked = file.persist_noclobber(&path).map_err(|failed| failed.error)?;
+        Ok(Self { path, _locked: locked })
     }
 
     /// Whether `rawr detach` asked this process to stop. False if the file is gone.
@@ -140,6 +134,8 @@ pub fn present(home: &Path) -> io::Result<Vec<AttachedProcess>> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
+
     use super::*;
 
     #[test]
@@ -197,5 +193,27 @@ mod tests {
         drop(presence);
         found.truncate(1);
         assert_eq!(present(home.path()).unwrap(), found);
+    }
+
+    #[test]
+    fn an_entry_is_found_also_if_others_look_while_it_is_made() {
+        let home = tempfile::tempdir().unwrap();
+        let has_ended = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while !has_ended.load(Ordering::Relaxed) {
+                    present(home.path()).unwrap();
+                }
+            });
+            let mut missed = 0;
+            for _ in 0..1000 {
+                let presence =
+                    Presence::announce(home.path(), Path::new("/run/codex.sock")).unwrap();
+                let found = present(home.path()).unwrap();
+                missed += usize::from(found.iter().all(|found| found.path != presence.path));
+            }
+            has_ended.store(true, Ordering::Relaxed);
+            assert_eq!(missed, 0);
+        });
     }
 }

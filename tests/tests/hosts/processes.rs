@@ -35,6 +35,14 @@ pub fn kill(process: Pid) {
     wait_until("its death", || test_kill_process(process).is_err() || is_zombie(process));
 }
 
+/// Whether a stopped process has yet to receive this signal.
+pub fn has_pending(process: Pid, signal: Signal) -> bool {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap();
+    let pending = status.lines().find_map(|line| line.strip_prefix("ShdPnd:")).unwrap();
+    let pending = u64::from_str_radix(pending.trim(), 16).unwrap();
+    pending & (1 << (signal.as_raw() - 1)) != 0
+}
+
 fn is_zombie(process: Pid) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
     stat.contains(") Z")

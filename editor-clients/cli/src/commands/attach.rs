@@ -12,7 +12,7 @@ use anyhow::{Context, bail};
 use futures::future::LocalBoxFuture;
 use futures::stream::{FuturesUnordered, StreamExt};
 use rawr_protocol::ErrorCode;
-use tokio::time::{Instant, sleep_until};
+use tokio::time::{Instant, sleep_until, timeout};
 
 use self::alert::{Alerting, PersonTerminal};
 use super::common::{CommonOptions, overrides};
@@ -26,7 +26,7 @@ use log::EventLog;
 use rawr_host::drive::{Drive, DriveError, PromptQueue, SessionEnd};
 use rawr_host::event::{NoticeLevel, Reporter, SessionEvent};
 use rawr_host::host::codex::{self, Attachment, Codex, Experimental, ThreadFeedItem, ThreadWatch};
-use rawr_host::host::{AgentHost, HostError, HostThread, ThreadOrigin};
+use rawr_host::host::{AgentHost, HostError, ThreadOrigin};
 use rawr_host::presence::Presence;
 use rawr_host::sidecar::{Launch, SidecarSettings};
 use rawr_host::stop::{HUNG_UP, StopRequest};
@@ -252,6 +252,9 @@ enum FollowFailure {
 /// How often a thread is joined again after its sidecar died twice in a short time.
 const LIVES: u32 = 3;
 
+/// How long to look whether a thread that was not joined can be resumed, before this process ends.
+const LAST_LOOK: Duration = Duration::from_secs(1);
+
 enum ShownAs {
     Terminal(OutputFormat),
     Log(PathBuf),
@@ -359,11 +362,19 @@ impl AttachContext {
         };
         let attached = tokio::select! {
             attached = Codex::attach(&attachment) => attached,
-            () = stop.asked() => return Ok(()),
+            () = stop.asked() => {
+                // It may have been stored a moment ago.
+                if let Ok(Ok(true)) = timeout(LAST_LOOK, Codex::can_be_resumed(&attachment)).await {
+                    self.note_for_going_on(thread_id);
+                }
+                return Ok(());
+            }
         };
         let host = match attached {
             Ok(Some(host)) => {
-                self.note_for_going_on(&host);
+                if host.thread().origin == ThreadOrigin::Person {
+                    self.note_for_going_on(thread_id);
+                }
                 host
             }
             Ok(None) | Err(HostError::Gone { .. }) => return Ok(()),
@@ -389,9 +400,8 @@ impl AttachContext {
     }
 
     /// Records the thread's id for the last line of `rawr codex`. Without it that line names the newest session.
-    fn note_for_going_on(&self, host: &Codex) {
-        let HostThread { thread_id, origin, .. } = host.thread();
-        if let (Some(folder), ThreadOrigin::Person) = (&self.beside, origin) {
+    fn note_for_going_on(&self, thread_id: &str) {
+        if let Some(folder) = &self.beside {
             let _ = std::fs::write(folder.join(THREAD), thread_id);
         }
     }

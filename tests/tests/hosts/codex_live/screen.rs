@@ -6,7 +6,9 @@ use rawr_tests::codex::binary;
 use rawr_tests::{Terminal, rawr, wait_until};
 use rustix::process::{Signal, kill_process};
 
+use super::deaths::drivers;
 use super::fixture::{GOES_ON, HANDOFF, HEADS_UP, LiveFixture, TASK, agent, leave, say_to};
+use crate::processes::has_pending;
 
 #[test]
 fn a_session_on_the_screen_continues_after_a_compaction() {
@@ -73,6 +75,24 @@ fn a_session_can_be_resumed() {
     terminal.wait_for(&["Context compacted", GOES_ON]);
     assert_eq!(fixture.compactions(), 1);
     leave(&mut terminal);
+}
+
+/// Before rawr has joined it.
+#[test]
+fn a_session_left_at_once_can_be_resumed() {
+    let fixture = LiveFixture::new(agent());
+    let mut terminal = fixture.on_a_terminal(&[]);
+    let session = terminal.process_id();
+    wait_until("a driver", || drivers(session).len() == 1);
+    let driver = drivers(session)[0];
+    kill_process(driver, Signal::STOP).unwrap();
+    say_to(&mut terminal, "AND-NOW hello");
+    terminal.wait_for(&["Here you are."]);
+    terminal.enter("/quit", "/quit");
+    wait_until("its signal", || has_pending(driver, Signal::TERM));
+    kill_process(driver, Signal::CONT).unwrap();
+    assert!(terminal.wait_for_the_end().success());
+    terminal.wait_for(&["rawr codex resume 0"]);
 }
 
 #[test]

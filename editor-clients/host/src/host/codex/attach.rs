@@ -43,7 +43,7 @@ pub enum UserMessageRoute {
 }
 
 /// Waits between attempts to join. A thread without a turn cannot be joined yet; a notification about it ends the wait.
-const FIRST_PAUSE: Duration = Duration::from_millis(100);
+const FIRST_PAUSE: Duration = Duration::from_millis(20);
 const LONGEST_PAUSE: Duration = Duration::from_secs(4);
 
 impl Codex {
@@ -76,6 +76,19 @@ impl Codex {
             codex.take_up_goal(about);
         }
         Ok(Some(codex))
+    }
+
+    /// Whether Codex has stored the thread, and it is a user's.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the app-server cannot be reached.
+    pub async fn can_be_resumed(attachment: &Attachment) -> Result<bool, HostError> {
+        let Attachment { socket, thread_id, experimental, .. } = attachment;
+        let mut connection = CodexConnection::reach(socket, *experimental).await?;
+        let answer = connection.ask(requests::thread_resume(json!({}), thread_id)).await?;
+        let answer = answer.ok().map(understood).transpose()?;
+        Ok(answer.is_some_and(|answer| answer.thread.origin() == Some(ThreadOrigin::Person)))
     }
 
     pub(super) async fn pause_goal(&mut self) -> Result<(), HostError> {
@@ -170,14 +183,15 @@ async fn resume(
     let mut pause = FIRST_PAUSE;
     loop {
         match connection.ask(requests::thread_resume(json!({}), thread_id)).await? {
-            Ok(answer) => {
-                let method = "thread/resume";
-                return serde_json::from_value(answer)
-                    .map_err(|source| HostError::NotUnderstood { method, source });
-            }
+            Ok(answer) => return understood(answer),
             Err(_) => pause = wait(connection, thread_id, pause).await?,
         }
     }
+}
+
+fn understood(answer: Value) -> Result<ThreadAnswer, HostError> {
+    let method = "thread/resume";
+    serde_json::from_value(answer).map_err(|source| HostError::NotUnderstood { method, source })
 }
 
 /// Waits for a notification about the thread, at most `pause`. Returns the next pause.
