@@ -205,7 +205,7 @@ mod tests {
             assert_eq!(found, expected, "{message}");
         };
         check("Sessions live too long because `is_expired` compares days.", [true, true]);
-        check("It compares days for now, because the store keeps no seconds.", [true, false]);
+        check("It now compares days, for now, because the store keeps no seconds.", [true, false]);
         check("Which of the two files do you mean?", [false, false]);
         check("", [false, false]);
     }
