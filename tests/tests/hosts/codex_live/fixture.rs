@@ -123,6 +123,7 @@ impl LiveFixture {
 
 /// Says what rawr did in a test that fails.
 impl Drop for LiveFixture {
+    #[expect(clippy::print_stderr, reason = "the output of a failed test")]
     fn drop(&mut self) {
         if std::thread::panicking() {
             let requests = self.model.requests().len();
