@@ -6,6 +6,8 @@ mod codex;
 mod recorded;
 mod shorten;
 
+pub use claude::ClaudePlan;
+
 use crate::lines::{FileLines, ReadError};
 use crate::moment::{Moment, TimedMoment};
 use rawr_core::units::Timestamp;

@@ -4,10 +4,13 @@ use crate::vectors::{LabeledTurn, PhaseEnd, TurnFeatures};
 use anyhow::{Context as _, Result, ensure};
 use rawr_core::boundary::{Boundaries, Boundary};
 use rawr_core::signal::command::{self, Command};
+use rawr_core::signal::plan::{self, PlanItem, PlanItemStatus};
 use rawr_core::thread::shortened;
 use rawr_core::words::next;
 use rawr_core::words::phase::TurnFacts;
+use rawr_replay::read::ClaudePlan;
 use serde_json::Value;
+use serde_json::value::to_raw_value;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
@@ -21,6 +24,8 @@ pub struct RecordedTurn {
     pub asked: String,
     pub said: String,
     pub facts: TurnFacts,
+    /// Whether a step of the plan was completed in it.
+    reached_checkpoint: bool,
 }
 
 /// The labeled turns of all sessions in `folder`, in the order of their sessions and turns.
@@ -93,31 +98,24 @@ fn turn(session: &str, at: usize, recorded: &[RecordedTurn], label: &Value) -> R
 }
 
 fn read(text: &str) -> Vec<RecordedTurn> {
-    let mut turns: Vec<RecordedTurn> = Vec::new();
-    let mut calls: BTreeMap<String, String> = BTreeMap::new();
+    let mut session = SessionReader::default();
     for line in text.lines() {
         let Ok(row) = serde_json::from_str::<Value>(line) else { continue };
-        if row["isSidechain"] == true {
-            continue;
-        }
-        let content = &row["message"]["content"];
-        match row["type"].as_str() {
-            Some("user") if row["isMeta"] != true => {
-                if let Some(asked) = prompt(content) {
-                    turns.push(RecordedTurn { asked, ..RecordedTurn::default() });
-                } else if let Some(turn) = turns.last_mut() {
-                    results(turn, &mut calls, content);
-                }
-            }
-            Some("assistant") => {
-                if let Some(turn) = turns.last_mut() {
-                    reply(turn, &mut calls, content);
-                }
-            }
-            _ => {}
+        if row["isSidechain"] != true {
+            session.read(&row);
         }
     }
-    turns
+    session.turns
+}
+
+#[derive(Default)]
+struct SessionReader {
+    turns: Vec<RecordedTurn>,
+    /// The commands that have no result yet, by the id of their call.
+    calls: BTreeMap<String, String>,
+    plan: ClaudePlan,
+    /// The plan as of the last change.
+    steps: Vec<PlanItem>,
 }
 
 /// What a person wrote, unless it is only the results of tools.
@@ -131,43 +129,78 @@ fn prompt(content: &Value) -> Option<String> {
     (is("text") && !is("tool_result")).then(|| texts.collect::<Vec<_>>().join(" "))
 }
 
-fn reply(turn: &mut RecordedTurn, calls: &mut BTreeMap<String, String>, content: &Value) {
-    for block in content.as_array().into_iter().flatten() {
-        let text =
-            block["text"].as_str().filter(|text| block["type"] == "text" && *text != NO_ANSWER);
-        if let Some(text) = text {
-            text.clone_into(&mut turn.said);
-        }
-        let input = &block["input"];
-        match block["name"].as_str() {
-            Some("Bash") => {
-                if let (Some(id), Some(command)) = (block["id"].as_str(), input["command"].as_str())
-                {
-                    calls.insert(id.to_owned(), command.to_owned());
+impl SessionReader {
+    fn read(&mut self, row: &Value) {
+        let content = &row["message"]["content"];
+        match row["type"].as_str() {
+            Some("user") if row["isMeta"] != true => match prompt(content) {
+                Some(asked) => {
+                    let facts =
+                        TurnFacts { plan_open: self.has_open_steps(), ..TurnFacts::default() };
+                    self.turns.push(RecordedTurn { asked, facts, ..RecordedTurn::default() });
                 }
-            }
-            Some("TodoWrite") => {
-                let steps = input["todos"].as_array().map_or(&[][..], Vec::as_slice);
-                let open = steps.iter().any(|step| step["status"] != "completed");
-                turn.facts.plan_open = open;
-                turn.facts.plan_finished = !open && !steps.is_empty();
-            }
+                None => self.results(content, &row["toolUseResult"]),
+            },
+            Some("assistant") => self.reply(content),
             _ => {}
         }
     }
-}
 
-fn results(turn: &mut RecordedTurn, calls: &mut BTreeMap<String, String>, content: &Value) {
-    for block in content.as_array().into_iter().flatten() {
-        let id = block["tool_use_id"].as_str().unwrap_or_default();
-        let Some(command) = calls.remove(id) else { continue };
-        let failed = block["is_error"] == true;
-        let ran = Command::Line(&command);
-        let commits = Boundaries::of(&[Boundary::Commit, Boundary::Pushed, Boundary::Merged]);
-        let made = command::boundaries(ran, i64::from(failed), "", "").and(commits);
-        turn.facts.committed |= !made.is_empty();
-        if command::check(ran).is_some() {
-            (turn.facts.tests_passed, turn.facts.tests_failed) = (!failed, failed);
+    fn reply(&mut self, content: &Value) {
+        for block in content.as_array().into_iter().flatten() {
+            let text =
+                block["text"].as_str().filter(|text| block["type"] == "text" && *text != NO_ANSWER);
+            if let (Some(text), Some(turn)) = (text, self.turns.last_mut()) {
+                text.clone_into(&mut turn.said);
+            }
+            let (id, input) = (block["id"].as_str(), &block["input"]);
+            match (block["name"].as_str(), input["command"].as_str()) {
+                (Some("Bash"), Some(command)) => {
+                    self.calls.extend(id.map(|id| (id.to_owned(), command.to_owned())));
+                }
+                (Some(tool), _) => {
+                    let input = to_raw_value(input).ok();
+                    let plan = input.and_then(|input| self.plan.called(tool, id, &input));
+                    self.planned(plan);
+                }
+                (None, _) => {}
+            }
         }
+    }
+
+    fn results(&mut self, content: &Value, answer: &Value) {
+        for block in content.as_array().into_iter().flatten() {
+            let id = block["tool_use_id"].as_str().unwrap_or_default();
+            let failed = block["is_error"] == true;
+            let answer = to_raw_value(answer).ok();
+            let plan = self.plan.answered(id, answer.as_deref(), failed);
+            self.planned(plan);
+            let (Some(command), Some(turn)) = (self.calls.remove(id), self.turns.last_mut()) else {
+                continue;
+            };
+            let ran = Command::Line(&command);
+            let commits = Boundaries::of(&[Boundary::Commit, Boundary::Pushed, Boundary::Merged]);
+            let made = command::boundaries(ran, i64::from(failed), "", "").and(commits);
+            turn.facts.committed |= !made.is_empty();
+            if command::check(ran).is_some() {
+                (turn.facts.tests_passed, turn.facts.tests_failed) = (!failed, failed);
+            }
+        }
+    }
+
+    fn planned(&mut self, plan: Option<Vec<PlanItem>>) {
+        let Some(steps) = plan else { return };
+        let checkpoint = plan::boundaries(&self.steps, &steps).has(Boundary::PlanCheckpoint);
+        self.steps = steps;
+        let open = self.has_open_steps();
+        if let Some(turn) = self.turns.last_mut() {
+            turn.reached_checkpoint |= checkpoint;
+            turn.facts.plan_open = open;
+            turn.facts.plan_finished = turn.reached_checkpoint && !open;
+        }
+    }
+
+    fn has_open_steps(&self) -> bool {
+        self.steps.iter().any(|step| step.status != PlanItemStatus::Completed)
     }
 }

@@ -7,7 +7,7 @@ use super::shorten::shorten;
 use super::{LineKind, RecordReader, Text, Told};
 use crate::moment::{Moment, RecordedHost};
 use crate::tokens::TokenCounts;
-use plan::ClaudePlan;
+pub use plan::ClaudePlan;
 use rawr_core::event::{CompactionInitiator, TurnEnding};
 use rawr_core::units::{Timestamp, Tokens};
 use serde::de::{SeqAccess, Visitor};

@@ -9,7 +9,7 @@ use std::collections::HashMap;
 
 /// The current steps in the order of their creation, and the calls that have no answer yet.
 #[derive(Debug, Default)]
-pub(super) struct ClaudePlan {
+pub struct ClaudePlan {
     steps: Vec<(String, PlanItem)>,
     calls: HashMap<String, TaskCall>,
 }
@@ -70,7 +70,7 @@ struct ListedTask {
 
 impl ClaudePlan {
     /// A tool is called. Returns the new plan if the call alone says it.
-    pub(super) fn called(
+    pub fn called(
         &mut self,
         tool: &str,
         id: Option<&str>,
@@ -93,7 +93,7 @@ impl ClaudePlan {
     }
 
     /// A call was answered. Returns the new plan; `None` if the call failed, or did not change it.
-    pub(super) fn answered(
+    pub fn answered(
         &mut self,
         id: &str,
         answer: Option<&RawValue>,
