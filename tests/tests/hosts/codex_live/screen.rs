@@ -2,6 +2,7 @@
 
 use std::process::Command;
 
+use rawr_host::presence::present;
 use rawr_tests::codex::binary;
 use rawr_tests::{Terminal, rawr, wait_until};
 use rustix::process::{Signal, kill_process};
@@ -82,9 +83,10 @@ fn a_session_can_be_resumed() {
 fn a_session_left_at_once_can_be_resumed() {
     let fixture = LiveFixture::new(agent());
     let mut terminal = fixture.on_a_terminal(&[]);
-    let session = terminal.process_id();
-    wait_until("a driver", || drivers(session).len() == 1);
-    let driver = drivers(session)[0];
+    // From then on it ends by itself when it is asked to.
+    let attached = || present(fixture.home.path()).unwrap();
+    wait_until("an attached driver", || !attached().is_empty());
+    let driver = drivers(terminal.process_id())[0];
     kill_process(driver, Signal::STOP).unwrap();
     say_to(&mut terminal, "AND-NOW hello");
     terminal.wait_for(&["Here you are."]);
