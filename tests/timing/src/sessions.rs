@@ -4,7 +4,7 @@ use crate::vectors::{LabeledTurn, PhaseEnd, TurnFeatures};
 use anyhow::{Context as _, Result, ensure};
 use rawr_core::boundary::{Boundaries, Boundary};
 use rawr_core::signal::command::{self, Command};
-use rawr_core::signal::plan::{self, PlanItem, PlanItemStatus};
+use rawr_core::signal::plan::{self, PlanItem};
 use rawr_core::thread::shortened;
 use rawr_core::words::next;
 use rawr_core::words::phase::TurnFacts;
@@ -169,10 +169,10 @@ impl SessionReader {
     }
 
     fn results(&mut self, content: &Value, answer: &Value) {
+        let answer = to_raw_value(answer).ok();
         for block in content.as_array().into_iter().flatten() {
             let id = block["tool_use_id"].as_str().unwrap_or_default();
             let failed = block["is_error"] == true;
-            let answer = to_raw_value(answer).ok();
             let plan = self.plan.answered(id, answer.as_deref(), failed);
             self.planned(plan);
             let (Some(command), Some(turn)) = (self.calls.remove(id), self.turns.last_mut()) else {
@@ -201,6 +201,6 @@ impl SessionReader {
     }
 
     fn has_open_steps(&self) -> bool {
-        self.steps.iter().any(|step| step.status != PlanItemStatus::Completed)
+        plan::open_steps(&self.steps).next().is_some()
     }
 }

@@ -363,10 +363,7 @@ impl AttachContext {
         let attached = tokio::select! {
             attached = Codex::attach(&attachment) => attached,
             () = stop.asked() => {
-                // It may have been stored a moment ago.
-                if let Ok(Ok(true)) = timeout(LAST_LOOK, Codex::can_be_resumed(&attachment)).await {
-                    self.note_for_going_on(thread_id);
-                }
+                self.look_once_more(&attachment).await;
                 return Ok(());
             }
         };
@@ -396,6 +393,15 @@ impl AttachContext {
                 renderer.report(&notice).map_err(|error| FollowFailure::Drive(error.into()))
             }
             Err(error) => Err(FollowFailure::Drive(error)),
+        }
+    }
+
+    /// Codex may have stored the thread a moment ago. Only `rawr codex` needs to know.
+    async fn look_once_more(&self, attachment: &Attachment) {
+        if self.beside.is_some()
+            && let Ok(Ok(true)) = timeout(LAST_LOOK, Codex::can_be_resumed(attachment)).await
+        {
+            self.note_for_going_on(&attachment.thread_id);
         }
     }
 

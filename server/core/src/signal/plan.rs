@@ -25,6 +25,11 @@ pub struct PlanItem {
     pub status: PlanItemStatus,
 }
 
+/// The steps that are not done.
+pub fn open_steps(plan: &[PlanItem]) -> impl Iterator<Item = &PlanItem> {
+    plan.iter().filter(|step| step.status != PlanItemStatus::Completed)
+}
+
 /// A newly completed step is a checkpoint as well as an update. The same plan again yields nothing.
 pub fn boundaries(before: &[PlanItem], after: &[PlanItem]) -> Boundaries {
     if before == after {

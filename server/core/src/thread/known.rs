@@ -2,7 +2,7 @@
 
 use crate::event::{DirectiveGiven, Repo};
 use crate::excerpt::{first_chars, tail};
-use crate::signal::plan::{PlanItem, PlanItemStatus};
+use crate::signal::plan::{self, PlanItem, PlanItemStatus};
 use crate::units::{CallId, DirectiveId, Timestamp};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
@@ -187,7 +187,7 @@ impl Known {
 
     /// The steps of the plan that are not done.
     pub fn open_steps(&self) -> impl Iterator<Item = &PlanItem> {
-        self.plan.iter().filter(|step| step.status != PlanItemStatus::Completed)
+        plan::open_steps(&self.plan)
     }
 
     pub(super) fn heard(&mut self, by: Speaker, text: &str) {

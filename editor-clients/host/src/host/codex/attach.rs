@@ -86,8 +86,7 @@ impl Codex {
     pub async fn can_be_resumed(attachment: &Attachment) -> Result<bool, HostError> {
         let Attachment { socket, thread_id, experimental, .. } = attachment;
         let mut connection = CodexConnection::reach(socket, *experimental).await?;
-        let answer = connection.ask(requests::thread_resume(json!({}), thread_id)).await?;
-        let answer = answer.ok().map(understood).transpose()?;
+        let answer = try_resume(&mut connection, thread_id).await?;
         Ok(answer.is_some_and(|answer| answer.thread.origin() == Some(ThreadOrigin::Person)))
     }
 
@@ -182,16 +181,25 @@ async fn resume(
 ) -> Result<ThreadAnswer, HostError> {
     let mut pause = FIRST_PAUSE;
     loop {
-        match connection.ask(requests::thread_resume(json!({}), thread_id)).await? {
-            Ok(answer) => return understood(answer),
-            Err(_) => pause = wait(connection, thread_id, pause).await?,
+        match try_resume(connection, thread_id).await? {
+            Some(answer) => return Ok(answer),
+            None => pause = wait(connection, thread_id, pause).await?,
         }
     }
 }
 
-fn understood(answer: Value) -> Result<ThreadAnswer, HostError> {
+/// `None` if Codex refuses, as it does until it has stored the thread's first turn.
+async fn try_resume(
+    connection: &mut CodexConnection,
+    thread_id: &str,
+) -> Result<Option<ThreadAnswer>, HostError> {
+    let Ok(answer) = connection.ask(requests::thread_resume(json!({}), thread_id)).await? else {
+        return Ok(None);
+    };
     let method = "thread/resume";
-    serde_json::from_value(answer).map_err(|source| HostError::NotUnderstood { method, source })
+    serde_json::from_value(answer)
+        .map(Some)
+        .map_err(|source| HostError::NotUnderstood { method, source })
 }
 
 /// Waits for a notification about the thread, at most `pause`. Returns the next pause.
