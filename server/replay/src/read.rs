@@ -6,7 +6,7 @@ mod codex;
 mod recorded;
 mod shorten;
 
-pub use claude::ClaudePlan;
+pub use claude::{ClaudePlan, NO_ANSWER};
 
 use crate::lines::{FileLines, ReadError};
 use crate::moment::{Moment, TimedMoment};

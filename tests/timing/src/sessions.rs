@@ -8,15 +8,12 @@ use rawr_core::signal::plan::{self, PlanItem};
 use rawr_core::thread::shortened;
 use rawr_core::words::next;
 use rawr_core::words::phase::TurnFacts;
-use rawr_replay::read::ClaudePlan;
+use rawr_replay::read::{ClaudePlan, NO_ANSWER};
 use serde_json::Value;
 use serde_json::value::to_raw_value;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
-
-/// What Claude Code writes in place of an answer when a session is resumed.
-const NO_ANSWER: &str = "No response requested.";
 
 /// One turn of a session, as text.
 #[derive(Debug, Default)]

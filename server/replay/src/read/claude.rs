@@ -1,22 +1,19 @@
 //! Transcripts of Claude Code: `~/.claude/projects/FOLDER/SESSION.jsonl`. A turn has no line of its own: it begins with
 //! the agent's first line after a prompt, and ends with a mark of newer versions, at the next prompt, or with the file.
 
+mod line;
 mod plan;
 
 use super::shorten::shorten;
 use super::{LineKind, RecordReader, Text, Told};
 use crate::moment::{Moment, RecordedHost};
-use crate::tokens::TokenCounts;
+use line::{Block, Content, Line, Message, ReadInput, ShellInput};
 pub use plan::ClaudePlan;
 use rawr_core::event::{CompactionInitiator, TurnEnding};
 use rawr_core::units::{Timestamp, Tokens};
-use serde::de::{SeqAccess, Visitor};
-use serde::{Deserialize, Deserializer};
-use serde_json::Value;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::collections::HashMap;
-use std::fmt;
 
 #[derive(Debug, Default)]
 pub(super) struct ClaudeReader {
@@ -33,151 +30,6 @@ pub(super) struct ClaudeReader {
     agent_at: Timestamp,
     /// Room for lines without what tools printed.
     short: [Vec<u8>; 2],
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Line<'l> {
-    #[serde(borrow, rename = "type")]
-    kind: Option<Text<'l>>,
-    #[serde(borrow)]
-    subtype: Option<Text<'l>>,
-    #[serde(borrow)]
-    timestamp: Option<Text<'l>>,
-    #[serde(borrow)]
-    session_id: Option<Text<'l>>,
-    #[serde(borrow)]
-    cwd: Option<Text<'l>>,
-    #[serde(borrow)]
-    version: Option<Text<'l>>,
-    is_sidechain: Option<bool>,
-    is_meta: Option<bool>,
-    is_compact_summary: Option<bool>,
-    #[serde(borrow)]
-    message: Option<Message<'l>>,
-    compact_metadata: Option<CompactMetadata>,
-    /// What a tool answered, as data.
-    #[serde(borrow)]
-    tool_use_result: Option<&'l RawValue>,
-}
-
-#[derive(Deserialize)]
-struct CompactMetadata {
-    trigger: Option<String>,
-}
-
-#[derive(Deserialize)]
-struct Message<'l> {
-    #[serde(borrow)]
-    id: Option<Text<'l>>,
-    #[serde(borrow)]
-    model: Option<Text<'l>>,
-    #[serde(borrow)]
-    content: Option<Content<'l>>,
-    usage: Option<MessageUsage>,
-}
-
-#[derive(Deserialize)]
-struct MessageUsage {
-    #[serde(default, deserialize_with = "count")]
-    input_tokens: u64,
-    #[serde(default, deserialize_with = "count")]
-    cache_creation_input_tokens: u64,
-    #[serde(default, rename = "cache_creation", deserialize_with = "for_hour")]
-    for_hour: u64,
-    #[serde(default, deserialize_with = "count")]
-    cache_read_input_tokens: u64,
-    #[serde(default, deserialize_with = "count")]
-    output_tokens: u64,
-}
-
-impl MessageUsage {
-    fn counts(&self) -> TokenCounts {
-        TokenCounts {
-            requests: 1,
-            input: self.input_tokens,
-            cached: self.cache_read_input_tokens,
-            written: self.cache_creation_input_tokens.saturating_sub(self.for_hour),
-            written_for_hour: self.for_hour.min(self.cache_creation_input_tokens),
-            output: self.output_tokens,
-        }
-    }
-}
-
-/// What is no count is 0: a message is worth more than its usage.
-fn count<'de, D: Deserializer<'de>>(from: D) -> Result<u64, D::Error> {
-    Ok(Value::deserialize(from)?.as_u64().unwrap_or(0))
-}
-
-/// Of the tokens that go into the cache, those that stay for an hour.
-fn for_hour<'de, D: Deserializer<'de>>(from: D) -> Result<u64, D::Error> {
-    let kinds = Value::deserialize(from)?;
-    Ok(kinds.get("ephemeral_1h_input_tokens").and_then(Value::as_u64).unwrap_or(0))
-}
-
-#[derive(Deserialize)]
-struct Block<'l> {
-    #[serde(borrow, rename = "type")]
-    kind: Cow<'l, str>,
-    #[serde(borrow)]
-    text: Option<Text<'l>>,
-    #[serde(borrow)]
-    id: Option<Text<'l>>,
-    #[serde(borrow)]
-    name: Option<Text<'l>>,
-    #[serde(borrow)]
-    input: Option<&'l RawValue>,
-    #[serde(borrow)]
-    tool_use_id: Option<Text<'l>>,
-    is_error: Option<bool>,
-    #[serde(borrow)]
-    content: Option<&'l RawValue>,
-}
-
-#[derive(Deserialize)]
-struct ShellInput {
-    command: String,
-}
-
-#[derive(Deserialize)]
-struct ReadInput {
-    file_path: String,
-}
-
-/// Content is a text, or a list of blocks.
-enum Content<'l> {
-    Text(Cow<'l, str>),
-    Blocks(Vec<Block<'l>>),
-}
-
-impl<'de: 'l, 'l> Deserialize<'de> for Content<'l> {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        struct TextOrBlocks;
-        impl<'de> Visitor<'de> for TextOrBlocks {
-            type Value = Content<'de>;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a text or a list of blocks")
-            }
-
-            fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Self::Value, E> {
-                Ok(Content::Text(Cow::Borrowed(text)))
-            }
-
-            fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
-                Ok(Content::Text(Cow::Owned(text.to_owned())))
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
-                let mut blocks = Vec::new();
-                while let Some(block) = list.next_element()? {
-                    blocks.push(block);
-                }
-                Ok(Content::Blocks(blocks))
-            }
-        }
-        from.deserialize_any(TextOrBlocks)
-    }
 }
 
 const INTERRUPTED: &str = "[Request interrupted by user";
@@ -233,7 +85,7 @@ const LOCAL_COMMANDS: [&str; 44] = [
     "vim",
 ];
 /// Claude Code writes it where no answer came, so that a person's message is not the last one.
-const NO_ANSWER: &str = "No response requested.";
+pub const NO_ANSWER: &str = "No response requested.";
 /// The results of commands that never ran, or that still run.
 const NO_RESULT: [&str; 4] = [
     "The user doesn't want to",
