@@ -6,7 +6,7 @@ use std::process::Command;
 use serde_json::{Map, json};
 use tempfile::TempDir;
 
-use crate::MockClaude;
+use crate::{MockClaude, pinned_version};
 
 /// The folder whose lock file pins Claude Code.
 const INSTALL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/claude");
@@ -28,6 +28,11 @@ pub fn binary() -> PathBuf {
 /// The native binary of the previous release.
 pub fn binary_before() -> PathBuf {
     native("node_modules/claude-code-before/node_modules/@anthropic-ai")
+}
+
+/// The pinned version of the newest release.
+pub fn version() -> String {
+    pinned_version(Path::new(INSTALL), "@anthropic-ai/claude-code")
 }
 
 fn native(modules: &str) -> PathBuf {
@@ -138,8 +143,9 @@ mod tests {
         assert!(!lock.contains("://"));
         let lock: Value = serde_json::from_str(&lock).unwrap();
         let claude = &lock["packages"]["node_modules/@anthropic-ai/claude-code"];
-        assert_eq!(claude["version"], "2.1.332");
-        assert_eq!(lock["packages"]["node_modules/claude-code-before"]["version"], "2.1.330");
+        assert_eq!(claude["version"], version().as_str());
+        let before = &lock["packages"]["node_modules/claude-code-before"]["version"];
+        assert!(before.is_string() && *before != claude["version"], "{before}");
         assert!(claude["integrity"].is_string());
     }
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::{MockModel, configure_with_spec};
+use crate::{MockModel, configure_with_spec, pinned_version};
 
 /// The folder whose lock file pins Codex.
 const INSTALL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/codex");
@@ -27,6 +27,11 @@ pub fn wrapper() -> PathBuf {
     // Panics where the binary would be missing.
     binary();
     Path::new(INSTALL).join("node_modules/.bin/codex")
+}
+
+/// The pinned version.
+pub fn version() -> String {
+    pinned_version(Path::new(INSTALL), "@openai/codex")
 }
 
 /// The npm package and the target triple of its binary.
@@ -182,7 +187,7 @@ mod tests {
         assert!(!lock.contains("://"));
         let lock: Value = serde_json::from_str(&lock).unwrap();
         let codex = &lock["packages"]["node_modules/@openai/codex"];
-        assert_eq!(codex["version"], "0.169.0");
+        assert_eq!(codex["version"], version().as_str());
         assert!(codex["integrity"].is_string());
     }
 }
