@@ -1,4 +1,4 @@
-# Everyday commands. `just` lists them; `tests/run` is what continuous integration runs.
+# Everyday commands. `just` lists them; `tests/run --all` is what continuous integration runs.
 
 export RAWR_UNDER_TEST := justfile_directory() / "target/debug/rawr"
 
@@ -26,9 +26,13 @@ lint:
 test *ARGS: build
     cargo nextest run {{ARGS}}
 
+# Run the quick suites, or those named: `just suites guide helix`
+suites *NAMES:
+    tests/run {{NAMES}}
+
 # Run every suite, as continuous integration does
 all:
-    tests/run
+    tests/run --all
 
 # Check and test the VS Code extension
 vscode:
@@ -38,6 +42,7 @@ vscode:
 # Test the Neovim plugin
 neovim: build
     tests/neovim/run
+    tests/neovim/run --types
 
 # Test the plugin for Claude Code
 claude-code: build

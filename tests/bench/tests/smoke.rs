@@ -72,14 +72,6 @@ fn records_come_out_beside_their_yardsticks() -> Result<()> {
 }
 
 #[test]
-#[ignore = "needs the rawr binary, built in the same profile"]
-fn the_sidecar_comes_out_in_every_table() -> Result<()> {
-    check("rawr", &["rawr-usage"], SERVER_TABLES)?;
-    check("rawr", &["rawr hook, whole"], &[("start", 1)])?;
-    check("rawr", &["rawr"], &[("durable", 1), ("saved", 2)])
-}
-
-#[test]
 fn a_server_that_answers_wrongly_is_named_and_fails_the_run() -> Result<()> {
     let copy = env!("CARGO_BIN_EXE_peer-copy");
     let (output, lines) = bench(&["--only", "rawr", "--rawr", copy])?;
@@ -87,4 +79,17 @@ fn a_server_that_answers_wrongly_is_named_and_fails_the_run() -> Result<()> {
     let failed = lines.iter().filter(|line| line["event"] == "failed");
     assert_eq!(failed.count(), 2, "{lines:#?}");
     Ok(())
+}
+
+/// Loads the debug build of the sidecar.
+mod long {
+    use super::{Result, SERVER_TABLES, check};
+
+    #[test]
+    #[ignore = "needs the rawr binary, built in the same profile"]
+    fn the_sidecar_comes_out_in_every_table() -> Result<()> {
+        check("rawr", &["rawr-usage"], SERVER_TABLES)?;
+        check("rawr", &["rawr hook, whole"], &[("start", 1)])?;
+        check("rawr", &["rawr"], &[("durable", 1), ("saved", 2)])
+    }
 }

@@ -9,17 +9,31 @@ use std::path::Path;
 use std::process::Command;
 use tempfile::TempDir;
 
+/// Writes a report of a test that passed on its second try, as nextest does.
 const PROGRAM: &str = r#"#!/bin/sh
 call="${0##*/bin/} $*"
 echo "$call" >> "$CALLS"
-case $call in "node -p"*) echo 22 ;; uname*) echo "${SYSTEM:-Linux}" ;; esac
+case $call in
+  "node -p"*) echo 22 ;;
+  uname*) echo "${SYSTEM:-Linux}" ;;
+  rustc*) echo "$TOOLCHAIN" ;;
+  "cargo nextest run"*)
+    mkdir -p target/nextest/default
+    {
+      echo '    <testcase name="a::test" classname="crate::file" time="0.1"/>'
+      echo '    <testcase name="b::test" classname="crate::file" time="0.2">'
+      [ -z "$FLAKY" ] || echo '      <flakyFailure timestamp="now" message="no"/>'
+      echo '    </testcase>'
+    } > target/nextest/default/junit.xml
+    ;;
+esac
 case $call in "$FAILS"*) seq 1000; exit "${CODE:-1}" ;; esac
 "#;
 
 /// Installed already, or not relevant for what is run.
-const PROGRAMS: [&str; 15] = [
+const PROGRAMS: [&str; 17] = [
     "cargo", "cc", "chromium", "cmp", "g++", "git", "make", "node", "npm", "nvim", "patchelf",
-    "pip3", "python3", "tmux", "uname",
+    "pip3", "python3", "rustc", "rustup", "tmux", "uname",
 ];
 const SCRIPTS: [&str; 14] = [
     "editor-clients/vscode/test/editor/get-editor.sh",
@@ -38,38 +52,68 @@ const SCRIPTS: [&str; 14] = [
     "tests/workflows/run",
 ];
 
-const SUITES: [(&str, &str); 14] = [
-    ("cargo nextest run", "tests in Rust"),
-    ("tests/workflows/run", "the workflows"),
-    ("tests/docs/run", "the guide as a book"),
-    ("tests/fleets/run", "the queries of the docs"),
-    ("tests/pictures/make --check", "the pictures of the docs"),
-    ("tests/neovim/run", "the plugin for Neovim"),
-    ("tests/claude/plugin", "the plugin for Claude Code"),
-    ("tests/packaging/run", "the packages"),
-    ("tests/language-clients/helix/run", "Helix as its page configures it"),
-    ("tests/language-clients/emacs/run", "Emacs as its page configures it"),
-    ("tests/language-clients/kakoune/run", "Kakoune as its page configures it"),
-    (
-        "npm run --silent --prefix editor-clients/vscode check",
-        "the extension for VS Code: types, lints, format, generated files",
-    ),
-    (
-        "npm run --silent --prefix editor-clients/vscode test",
-        "the extension for VS Code: unit tests",
-    ),
-    (
-        "npm run --silent --prefix editor-clients/vscode test:editor",
-        "the packaged extension in real editors",
-    ),
+/// A call of each suite, and the suite's name.
+const QUICK: [(&str, &str); 5] = [
+    ("cargo nextest run", "rust"),
+    ("npm run --silent --prefix editor-clients/vscode check", "vscode"),
+    ("npm run --silent --prefix editor-clients/vscode lint:claude-code", "vscode"),
+    ("npm run --silent --prefix editor-clients/vscode test", "vscode"),
+    ("tests/neovim/run", "neovim"),
+];
+const OTHERS: [(&str, &str); 15] = [
+    ("cargo nextest run", "long"),
+    ("cargo nextest run", "agents"),
+    ("tests/claude/plugin", "claude-code"),
+    ("tests/neovim/run --types", "neovim-types"),
+    ("cargo check", "macos"),
+    ("cargo test --workspace --lib --features rawr-sidecar/parquet", "parquet"),
+    ("tests/workflows/run", "workflows"),
+    ("tests/docs/run", "guide"),
+    ("tests/fleets/run", "fleets"),
+    ("tests/pictures/make --check", "pictures"),
+    ("tests/packaging/run", "packages"),
+    ("tests/language-clients/helix/run", "helix"),
+    ("tests/language-clients/emacs/run", "emacs"),
+    ("tests/language-clients/kakoune/run", "kakoune"),
+    ("npm run --silent --prefix editor-clients/vscode test:editor", "vscode-editors"),
 ];
 
-/// The calls when those with this prefix fail, the output, and whether it passes.
-fn run(fails: &str) -> (String, String, bool) {
-    run_with(&[("FAILS", fails)])
+struct Run {
+    /// One a line.
+    calls: String,
+    output: String,
+    code: Option<i32>,
 }
 
-fn run_with(environment: &[(&str, &str)]) -> (String, String, bool) {
+impl Run {
+    fn has_passed(&self) -> bool {
+        self.code == Some(0) && self.output.ends_with("== passed\n")
+    }
+
+    /// What a list at the end of the output says.
+    fn list(&self, title: &str) -> Vec<&str> {
+        let Some((_, list)) = self.output.rsplit_once(&format!("\n== {title}")) else {
+            return Vec::new();
+        };
+        list.lines().skip(1).take_while(|line| line.starts_with("  ")).map(str::trim).collect()
+    }
+
+    fn times(&self, call: &str) -> usize {
+        self.calls.lines().filter(|line| line.starts_with(call)).count()
+    }
+}
+
+/// With no call that fails.
+fn run(arguments: &[&str]) -> Run {
+    run_with(arguments, &[])
+}
+
+/// With calls that fail if they begin like this.
+fn run_failing(arguments: &[&str], fails: &str) -> Run {
+    run_with(arguments, &[("FAILS", fails)])
+}
+
+fn run_with(arguments: &[&str], environment: &[(&str, &str)]) -> Run {
     let folder = TempDir::new().unwrap();
     let place = |path: &str| {
         let path = folder.path().join(path);
@@ -84,83 +128,142 @@ fn run_with(environment: &[(&str, &str)]) -> (String, String, bool) {
         symlink(&program, place(name)).unwrap();
     }
     fs::create_dir_all(place("target/neovim/bin")).unwrap();
+    symlink(&program, place("toolchain/bin/clippy-driver")).unwrap();
     let script = place("tests/run");
     fs::copy(Path::new(env!("CARGO_MANIFEST_DIR")).join("run"), &script).unwrap();
     let path = format!("{}:{}", place("bin").display(), std::env::var("PATH").unwrap());
     let calls = place("calls");
     let output = Command::new("bash")
         .arg(script)
+        .args(arguments)
         .env_remove("CARGO_TARGET_DIR")
         .envs([("PATH", path.as_str()), ("CALLS", calls.to_str().unwrap())])
+        .env("TOOLCHAIN", place("toolchain"))
+        .envs([("FAILS", "nothing of this name"), ("FLAKY", "")])
         .env_remove("CI")
         .envs(environment.iter().copied())
         .output()
         .unwrap();
-    let calls = fs::read_to_string(calls).unwrap();
-    (calls, String::from_utf8(output.stdout).unwrap(), output.status.success())
+    let calls = fs::read_to_string(calls).unwrap_or_default();
+    Run { calls, output: String::from_utf8(output.stdout).unwrap(), code: output.status.code() }
+}
+
+#[test]
+fn the_quick_suites_run_without_arguments_and_the_others_are_named() {
+    let done = run(&[]);
+    assert!(done.has_passed(), "{}", done.output);
+    for (call, name) in QUICK {
+        assert!(done.times(call) > 0, "{name}: {}", done.calls);
+    }
+    let left_out = done.list("left out");
+    for (_, name) in OTHERS {
+        let is_named = left_out.iter().any(|line| line.starts_with(&format!("{name}: ")));
+        assert!(is_named, "{name}: {}", done.output);
+    }
+    assert_eq!(done.times("cargo nextest run"), 1, "{}", done.calls);
+    assert!(!done.calls.contains("tests/codex"), "an agent is unpacked: {}", done.calls);
+}
+
+#[test]
+fn all_suites_run_with_all() {
+    let done = run(&["--all"]);
+    assert!(done.has_passed(), "{}", done.output);
+    for (call, name) in QUICK.into_iter().chain(OTHERS) {
+        assert!(done.times(call) > 0, "{name}: {}", done.calls);
+    }
+    assert_eq!(done.times("cargo nextest run"), 3, "{}", done.calls);
+    assert!(done.list("left out").is_empty(), "{}", done.output);
+}
+
+#[test]
+fn only_the_named_suites_run() {
+    let done = run(&["guide", "helix"]);
+    assert!(done.has_passed(), "{}", done.output);
+    for (call, name) in QUICK.into_iter().chain(OTHERS) {
+        let times = usize::from(["guide", "helix"].contains(&name));
+        assert_eq!(done.times(call), times, "{name}: {}", done.calls);
+    }
+}
+
+#[test]
+fn an_unknown_suite_runs_nothing_and_the_known_ones_are_listed() {
+    for arguments in [&["guides"][..], &["guide", "--al"], &["--all", "guide"]] {
+        let done = run(arguments);
+        assert_eq!((done.code, done.calls.as_str()), (Some(2), ""), "{arguments:?}");
+    }
+    let done = run(&["--help"]);
+    assert_eq!((done.code, done.calls.as_str()), (Some(0), ""));
+    for (_, name) in QUICK.into_iter().chain(OTHERS) {
+        assert!(done.output.contains(&format!("\n  {name} ")), "{name}: {}", done.output);
+    }
 }
 
 #[test]
 fn after_a_failed_suite_the_others_run_and_it_is_named_at_the_end() {
-    for (fails, name) in SUITES {
-        let (calls, said, has_passed) = run(fails);
-        for (call, _) in SUITES {
-            let is_made = calls.lines().any(|line| line.starts_with(call));
-            assert!(is_made, "{fails}: no {call} in\n{calls}");
+    for (fails, name) in QUICK.into_iter().chain(OTHERS) {
+        let done = run_failing(&[name, "workflows", "guide"], fails);
+        assert_eq!(done.code, Some(1), "{fails}: {}", done.output);
+        for call in ["tests/workflows/run", "tests/docs/run"] {
+            assert!(done.times(call) > 0, "{fails}: {}", done.calls);
         }
-        assert!(!has_passed, "{fails}: {said}");
-        let (_, failed) = said.rsplit_once("== failed\n").unwrap();
-        assert!(failed.contains(name), "{fails}: {said}");
+        let [failed] = done.list("failed")[..] else { panic!("{fails}: {}", done.output) };
+        assert!(failed.starts_with(&format!("{name}: ")), "{fails}: {}", done.output);
     }
 }
 
 #[test]
 fn the_last_lines_of_what_failed_are_shown_again() {
-    for (code, reason) in [("1", ""), ("77", ": it says above what is missing")] {
+    for (code, reason) in [("1", "guide as a book"), ("77", "see above what is missing")] {
         let environment = [("FAILS", "tests/docs/run"), ("CODE", code), ("CI", "true")];
-        let (_, said, has_passed) = run_with(&environment);
-        let (before, failed) = said.rsplit_once("== failed\n").unwrap();
-        let named = format!("  the guide as a book{reason}\n");
-        assert!(!has_passed && failed.contains(&named), "{said}");
-        let (_, end) = before.rsplit_once("== the end of: the guide as a book\n").unwrap();
+        let done = run_with(&["guide"], &environment);
+        assert_eq!(done.list("failed"), [format!("guide: {reason}")], "{}", done.output);
+        let (_, end) = done.output.rsplit_once("== the end of: guide\n").unwrap();
         let lines: Vec<_> = end.lines().filter(|line| line.parse::<u32>().is_ok()).collect();
-        assert_eq!((lines[0], lines[lines.len() - 1]), ("801", "1000"), "{said}");
+        assert_eq!((lines[0], lines[lines.len() - 1]), ("801", "1000"), "{}", done.output);
     }
 }
 
 #[test]
-fn suites_that_pass_are_not_named() {
-    let (_, said, has_passed) = run("nothing of this name");
-    assert!(has_passed && said.ends_with("== passed\n"), "{said}");
+fn what_a_machine_lacks_is_skipped_and_fails_in_continuous_integration() {
+    let missing = [("FAILS", "tests/docs/run"), ("CODE", "77")];
+    let done = run_with(&["guide"], &missing);
+    assert!(done.has_passed(), "{}", done.output);
+    assert_eq!(done.list("skipped"), ["guide: see above what is missing"]);
+    let done = run_with(&["guide"], &[&missing[..], &[("CI", "true")]].concat());
+    assert_eq!(done.code, Some(1), "{}", done.output);
 }
 
 #[test]
 fn macos_runs_the_suites_that_do_not_need_linux() {
-    let (calls, said, has_passed) =
-        run_with(&[("FAILS", "nothing of this name"), ("SYSTEM", "Darwin")]);
-    assert!(has_passed && said.ends_with("== passed\n"), "{said}");
+    let done = run_with(&["--all"], &[("SYSTEM", "Darwin")]);
+    assert!(done.has_passed(), "{}", done.output);
     for call in ["cargo nextest run --workspace --exclude rawr-bench", "tests/claude/plugin"] {
-        assert!(calls.contains(call), "{calls}");
+        assert!(done.times(call) > 0, "{}", done.calls);
     }
-    assert!(
-        !calls.contains("tests/neovim/run") && said.contains("Neovim: on Linux only"),
-        "{said}"
-    );
+    assert_eq!(done.times("tests/neovim/run"), 0, "{}", done.calls);
+    assert!(done.output.contains("on Linux only"), "{}", done.output);
 }
 
 #[test]
 fn only_the_journeys_are_retried() {
-    for (fails, _) in SUITES {
-        let (calls, _, _) = run(fails);
-        let made = calls.lines().filter(|line| line.starts_with(fails));
-        // The call of the journeys has the same prefix as that of the unit tests.
-        let times = match fails {
-            _ if fails.ends_with(" test") => 3,
-            _ if fails.ends_with(":editor") => 2,
-            _ => 1,
-        };
-        assert_eq!(made.count(), times, "{fails}\n{calls}");
+    for (fails, name) in QUICK.into_iter().chain(OTHERS) {
+        let done = run_failing(&[name], fails);
+        let expected = if fails.ends_with(":editor") { 2 } else { 1 };
+        assert_eq!(done.times(fails), expected, "{fails}\n{}", done.calls);
     }
+}
+
+#[test]
+fn what_passed_on_a_second_try_is_listed_as_a_defect() {
+    assert!(run(&["rust"]).list("defects").is_empty());
+    let done = run_with(&["rust"], &[("FLAKY", "yes")]);
+    assert!(done.has_passed(), "{}", done.output);
+    assert_eq!(done.list("defects"), ["crate::file b::test"], "{}", done.output);
+    let done = run_failing(
+        &["vscode-editors"],
+        "npm run --silent --prefix editor-clients/vscode test:editor",
+    );
+    assert_eq!(done.list("defects"), ["vscode-editors: the journeys"], "{}", done.output);
 }
 
 /// The report of pinned packages if the registry answers every request like this.
@@ -202,7 +305,7 @@ fn newer_versions_of_pinned_packages_are_named_and_not_an_error() {
 }
 
 #[test]
-fn failed_lints_stop_the_run() {
-    let (calls, said, has_passed) = run("cargo clippy");
-    assert!(!has_passed && !calls.contains("nextest"), "{said}");
+fn a_failed_build_stops_the_run() {
+    let done = run_failing(&[], "cargo build");
+    assert!(done.code == Some(1) && done.times("cargo nextest") == 0, "{}", done.output);
 }

@@ -1,8 +1,7 @@
-//! Capsules, restoring them, and recall: with a sidecar alone, the embedded agent and the real Codex.
+//! Capsules, restoring them, and recall: with a sidecar alone and the embedded agent.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
 
-mod codex;
 mod embedded;
 mod kept;
 mod killed;

@@ -1,9 +1,8 @@
-//! Judgments through the real sidecar and the real hosts: who is asked, what follows from the answer or from none, and
+//! Judgments through the real sidecar and the embedded agent: who is asked, what follows from the answer or from none, and
 //! that the transcript contains nothing of it. Replies of endpoints are tested in `judge_endpoint`.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
 
-mod codex;
 mod embedded;
 mod endpoint;
 mod evaluate;

@@ -129,15 +129,22 @@ fn damaged_vectors_are_refused() {
     assert!(vectors::read(&large).is_err());
 }
 
-#[test]
-fn every_unclear_turn_end_of_the_judged_sessions_has_its_judgment() {
-    let data = data().unwrap();
-    let predictions = rawr_timing::figures::held_out(&data);
-    let judgments = std::fs::read_to_string(rawr_timing::folder().join("judgments.txt")).unwrap();
-    let figure =
-        |judgments: &str| rawr_timing::figures::with_a_judge(&data.turns, &predictions, judgments);
-    figure(&judgments).unwrap();
-    let half: Vec<_> = judgments.lines().step_by(2).collect();
-    let error = figure(&half.join("\n")).unwrap_err().to_string();
-    assert!(error.starts_with("no judgment of "), "{error}");
+/// Trains a model for each fifth of the sessions.
+mod long {
+    use rawr_timing::data;
+
+    #[test]
+    fn every_unclear_turn_end_of_the_judged_sessions_has_its_judgment() {
+        let data = data().unwrap();
+        let predictions = rawr_timing::figures::held_out(&data);
+        let judgments =
+            std::fs::read_to_string(rawr_timing::folder().join("judgments.txt")).unwrap();
+        let figure = |judgments: &str| {
+            rawr_timing::figures::with_a_judge(&data.turns, &predictions, judgments)
+        };
+        figure(&judgments).unwrap();
+        let half: Vec<_> = judgments.lines().step_by(2).collect();
+        let error = figure(&half.join("\n")).unwrap_err().to_string();
+        assert!(error.starts_with("no judgment of "), "{error}");
+    }
 }

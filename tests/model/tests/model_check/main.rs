@@ -5,6 +5,7 @@
 mod defects;
 mod explore;
 mod host;
+mod long;
 mod process;
 mod properties;
 mod same;
@@ -16,8 +17,6 @@ mod worlds;
 use defects::{Defect, TestedMachine};
 use explore::{Explored, explore};
 use process::Played;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use worlds::{SmallWorld, worlds};
 
 /// Half of the time goes to small allocations.
@@ -26,7 +25,6 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// A larger world would make the tests too slow.
 const MOST_STATES: usize = 5_000_000;
-const FEWEST_STATES: usize = 2_000_000;
 
 fn told(world: &SmallWorld, explored: &Explored) -> String {
     let Explored { states, steps, depth, to_rest, is_cut, violation } = explored;
@@ -41,37 +39,6 @@ fn told(world: &SmallWorld, explored: &Explored) -> String {
         told += &format!("\n{}: {}\n{}", violation.property, violation.what, way.join("\n"));
     }
     told
-}
-
-/// `MODEL_CHECK_ONLY` selects one world.
-#[test]
-fn every_reachable_state_satisfies_the_properties() {
-    let only = std::env::var("MODEL_CHECK_ONLY").ok();
-    let mut worlds = worlds();
-    worlds.retain(|world| only.as_deref().is_none_or(|only| only == world.name));
-    let (next, broken) = (Mutex::new(worlds.iter()), Mutex::new(Vec::new()));
-    let sum = AtomicUsize::new(0);
-    // The lock is not held while a world is explored.
-    let next_world = || next.lock().unwrap().next();
-    let explore_worlds = || {
-        for world in std::iter::from_fn(next_world) {
-            let explored = explore(&Played::new(world, TestedMachine(None)), MOST_STATES);
-            println!("{}", told(world, &explored));
-            sum.fetch_add(explored.states, Ordering::Relaxed);
-            if explored.violation.is_some() || explored.is_cut {
-                broken.lock().unwrap().push(world.name);
-            }
-        }
-    };
-    std::thread::scope(|scope| {
-        for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
-            scope.spawn(explore_worlds);
-        }
-    });
-    let sum = sum.into_inner();
-    println!("{sum} states in all");
-    assert_eq!(broken.into_inner().unwrap(), Vec::<&str>::new());
-    assert!(only.is_some() || sum > FEWEST_STATES, "{sum}");
 }
 
 /// Each property is violated by some defective machine, and one of the worlds above detects it.

@@ -7,8 +7,7 @@ use rawr_tests::claude::MODEL;
 use rawr_tests::mock_responses::TurnScript;
 use serde_json::{Value, json};
 
-use super::fixture::{HooksFixture, answers};
-use super::session;
+use super::fixture::HooksFixture;
 
 fn hook(fixture: &HooksFixture, arguments: &[&str], input: &str) -> Output {
     let mut command = fixture.rawr(arguments);
@@ -123,23 +122,6 @@ fn a_thread_owned_by_another_program_is_ignored() {
     drop(lock);
     let asked = hook(&fixture, &STOP, &input);
     assert!(String::from_utf8(asked.stdout).unwrap().contains("\"decision\":\"block\""));
-}
-
-/// The hooks stand in the settings, and rawr does not.
-#[test]
-fn an_agent_continues_without_rawr_installed() {
-    let fixture = HooksFixture::new(session());
-    fixture.has_hooks_in_every_run();
-    let settings = fixture.home.path().join(".claude/settings.json");
-    let text = std::fs::read_to_string(&settings).unwrap();
-    let rawr = rawr_tests::rawr().display().to_string();
-    std::fs::write(&settings, text.replace(&rawr, "/no/such/rawr")).unwrap();
-    let mut claude = fixture.claude();
-    let worked = claude.ask("WRITE-PARSER please");
-    assert!(answers(&worked, "Stop").is_empty());
-    assert_eq!(worked.last().unwrap()["is_error"], false);
-    claude.leave();
-    assert_eq!(fixture.model.requests().len(), 2);
 }
 
 #[test]

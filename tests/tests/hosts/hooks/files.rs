@@ -1,5 +1,6 @@
 //! The files that `rawr hooks install` changes, and the checks of `rawr doctor`.
 
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -155,7 +156,6 @@ fn hooks_of_a_renamed_rawr_are_recognized() {
 
 #[test]
 fn links_and_permissions_are_kept() {
-    use std::os::unix::fs::PermissionsExt;
     let fixture = HooksFixture::new(TurnScript::default());
     let real = fixture.home.path().join("dotfiles.json");
     std::fs::write(&real, "{}").unwrap();
@@ -179,7 +179,10 @@ fn an_agent_must_be_named() {
 #[test]
 fn the_doctor_checks_claude_and_hooks() {
     let fixture = HooksFixture::new(TurnScript::default());
-    let claude = rawr_tests::claude::binary().display().to_string();
+    let claude = fixture.home.path().join("claude");
+    std::fs::write(&claude, "#!/bin/sh\necho '2.1.332 (Claude Code)'\n").unwrap();
+    std::fs::set_permissions(&claude, PermissionsExt::from_mode(0o755)).unwrap();
+    let claude = claude.display().to_string();
     let check = |name: &str| -> Value {
         let output = fixture.run(&["doctor", "--json", "--claude", &claude, "--codex", "/no/such"]);
         let text = String::from_utf8(output.stdout).unwrap();

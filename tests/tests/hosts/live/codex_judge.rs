@@ -1,6 +1,8 @@
 //! The real Codex as the judge, through `rawr exec`: in an ephemeral thread with an output schema, which adds nothing
 //! to the user's thread and is not stored by Codex.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
+
 use rawr_core::judgment::OUTPUT_SCHEMA;
 use rawr_tests::codex::{CodexHome, CodexTestConfig, binary};
 use rawr_tests::mock_responses::{ResponsesRequest, TurnReply, TurnScript, call, http_error, say};

@@ -1,18 +1,17 @@
 //! Restoring the state before a compaction in the real Codex, in each way that it supports. The model is scripted.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
+
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use rawr_tests::codex::{CodexHome, CodexTestConfig, binary};
 use rawr_tests::mock_responses::{RequestPurpose, ResponsesRequest, TurnScript, call, say};
-use rawr_tests::{ExecOutput, MockModel, Repository, rawr};
+use rawr_tests::{ExecOutput, MockModel, Repository, err, out, rawr};
 use serde_json::{Value, json};
 
-use super::{err, events, out};
-
-const PACKET: &str = "<continuation_packet>\nState: working\nGoal: a parser with docs\nDecisions: plain text, no macros\n\
-    Next: write the docs of parser.txt\n</continuation_packet>";
+use crate::fixture::PACKET;
 
 fn script() -> TurnScript {
     let commit =
@@ -92,6 +91,12 @@ impl CodexCapsuleFixture {
     }
 }
 
+/// The machine-readable output of a command that succeeds.
+fn events(output: &Output) -> Vec<Value> {
+    assert!(output.status.success(), "{}{}", err(output), out(output));
+    out(output).lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
 fn one<'e>(events: &'e [Value], name: &str) -> &'e Value {
     let found: Vec<_> = events.iter().filter(|event| event["event"] == name).collect();
     assert_eq!(found.len(), 1, "{events:?}");
@@ -105,7 +110,9 @@ fn a_fork_has_the_history_from_before_the_compaction() {
     let old_rollout = lab.rollouts().remove(0);
     let before = std::fs::read(&old_rollout).unwrap();
     let requests = lab.model.requests().len();
-    let status = crate::fixture::run(lab.home.path(), &["status", old.as_str().unwrap(), "--json"]);
+    let mut status = Command::new(rawr());
+    status.args(["status", old.as_str().unwrap(), "--json"]).env("RAWR_HOME", lab.home.path());
+    let status = status.env_remove("CODEX_HOME").output().unwrap();
     let shown: Value = serde_json::from_str(&out(&status)).unwrap();
     assert_eq!(shown["transcript"], old_rollout.display().to_string(), "{shown}");
 

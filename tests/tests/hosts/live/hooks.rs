@@ -2,21 +2,20 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
 
-mod broken;
+mod agent;
 mod codex;
-mod files;
-mod fixture;
 mod headless;
 mod screen;
 
+use agent::answers;
 use expect_test::expect;
-use fixture::{HooksFixture, answers};
-use rawr_tests::claude::binary;
+use rawr_tests::claude::{binary, version};
 use rawr_tests::mock_responses::{TurnScript, say};
 use rawr_tests::{ExecOutput, configure_with_spec};
 use serde_json::Value;
 
 use crate::fixture::{PACKET, claude_shell as shell};
+use crate::hooks::fixture::HooksFixture;
 
 /// One of what the model was told is a handoff, with the packet in it.
 fn hands_over_once<T: AsRef<str> + std::fmt::Debug>(told: &[T]) {
@@ -175,4 +174,34 @@ fn hooks_ignore_sessions_that_rawr_runs() {
     assert_eq!(done.all("packet").len(), 1, "{}", done.dump());
     assert_eq!(done.all("injected").len(), 1, "{}", done.dump());
     assert_eq!((fixture.is_open(), fixture.log()), (false, String::new()));
+}
+
+/// The hooks stand in the settings, and rawr does not.
+#[test]
+fn an_agent_continues_without_rawr_installed() {
+    let fixture = HooksFixture::new(session());
+    fixture.has_hooks_in_every_run();
+    let settings = fixture.home.path().join(".claude/settings.json");
+    let text = std::fs::read_to_string(&settings).unwrap();
+    let rawr = rawr_tests::rawr().display().to_string();
+    std::fs::write(&settings, text.replace(&rawr, "/no/such/rawr")).unwrap();
+    let mut claude = fixture.claude();
+    let worked = claude.ask("WRITE-PARSER please");
+    assert!(answers(&worked, "Stop").is_empty());
+    assert_eq!(worked.last().unwrap()["is_error"], false);
+    claude.leave();
+    assert_eq!(fixture.model.requests().len(), 2);
+}
+
+#[test]
+fn the_doctor_names_the_version_of_claude() {
+    let fixture = HooksFixture::new(TurnScript::default());
+    let claude = binary().display().to_string();
+    let output = fixture.run(&["doctor", "--json", "--claude", &claude, "--codex", "/no/such"]);
+    let text = String::from_utf8(output.stdout).unwrap();
+    let mut checks = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let found = checks.find(|check| check["name"] == "claude").unwrap();
+    assert_eq!(found["status"], "ok", "{found}");
+    let pinned = format!("{} in ", version());
+    assert!(found["message"].as_str().unwrap().starts_with(&pinned), "{found}");
 }

@@ -8,7 +8,7 @@ use super::fixture::{
     AT_ONCE, COMMIT, GOES_ON, HERE, ModFixture, NEXT, TASK, WRITTEN, agent, held_for_the_packet,
     input_box, shell, summary,
 };
-use crate::codex_live::deaths::close;
+use crate::live::codex::deaths::close;
 use crate::processes::{kill, processes};
 
 /// The message is delivered as if nothing had been tried.

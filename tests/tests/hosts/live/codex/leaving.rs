@@ -1,15 +1,13 @@
 //! The user leaves or is disconnected inside a turn: Codex does not keep working unseen, and the thread can be resumed at once.
 
-use std::process::Command;
-
 use rawr_tests::mock_responses::call;
-use rawr_tests::{Terminal, rawr, wait_until};
+use rawr_tests::{Terminal, wait_until};
 use rustix::process::Signal;
 use serde_json::json;
 
 use super::deaths::{close, drivers, nothing_is_left};
 use super::fixture::{LiveFixture, agent, leave, say_to};
-use crate::processes::{kill, processes, with_words};
+use crate::processes::{kill, processes};
 
 /// What goes on when the person leaves.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -215,28 +213,4 @@ fn nothing_keeps_running_under_nohup_after_the_terminal_closed() {
     let mut session = LiveSession::start_ignoring_hang_ups();
     session.close_the_terminal();
     session.nothing_goes_on();
-}
-
-/// As where npm's program has started the native one as a child, and has not become it.
-#[test]
-fn an_app_server_that_does_not_start_leaves_no_process() {
-    use std::os::unix::fs::PermissionsExt;
-    let fixture = LiveFixture::new(agent());
-    let codex = fixture.home.path().join("codex");
-    let script = "#!/bin/sh
-        case $1 in
-        app-server) \"$0\" stay & exit 3 ;;
-        stay) while :; do sleep 1; done ;;
-        esac
-        echo codex runs";
-    std::fs::write(&codex, script).unwrap();
-    std::fs::set_permissions(&codex, PermissionsExt::from_mode(0o755)).unwrap();
-    let mut command = Command::new(rawr());
-    fixture.in_place(command.arg("codex").arg("--codex").arg(&codex));
-    let output = command.output().unwrap();
-    assert_eq!(String::from_utf8(output.stdout).unwrap(), "codex runs\n");
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert!(said.contains("exit status: 3") && said.contains("Codex runs without it"), "{said}");
-    let words = format!("{} stay", codex.display());
-    wait_until("the end of what it started", || with_words(&words).is_empty());
 }

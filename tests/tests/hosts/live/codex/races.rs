@@ -467,24 +467,3 @@ fn stored_thread(fixture: &LiveFixture) -> String {
     session.expect_success();
     session.one("session", |_| true)["threadId"].as_str().unwrap().to_owned()
 }
-
-/// The judge is a thread that a person finds nowhere.
-#[tokio::test]
-async fn the_thread_of_a_judge_is_not_visible() {
-    const CASE: &str = "Boundaries present:";
-    let judged = say(r#"{"should_compact": true, "reason": "a phase ended"}"#);
-    let policy = "rawr_auto_compaction.policy.asap.decision_prompt_path=judgment.md";
-    let options = ["-c", "rawr_auto_compaction.judgment.backend=host", "-c", policy];
-    let mut beside = Beside::with(agent().on_first(CASE, [judged]), &options).await;
-    beside.person.says(TASK).await.unwrap();
-    beside.person.hears(GOES_ON).await;
-    beside.check(&["WRITE-PARSER", "HANDOFF", "LAST-WORD"]).await;
-    let asked =
-        beside.fixture.requests().iter().filter(|it| it.marker.as_deref() == Some(CASE)).count();
-    assert_eq!(asked, 1, "{}", beside.dump());
-    let listed = beside.person.ask("thread/list", json!({})).await.unwrap();
-    let listed: Vec<_> = listed["data"].as_array().unwrap().iter().map(|it| &it["id"]).collect();
-    assert_eq!(listed, [beside.person.thread_id.as_str()]);
-    let last = beside.fixture.requests().pop().unwrap().body.to_string();
-    assert!(!last.contains("should_compact") && !last.contains(CASE), "{last}");
-}

@@ -53,12 +53,6 @@ async fn a_refused_sample_becomes_a_turn() {
 }
 
 #[tokio::test]
-async fn a_codex_without_sampling_gets_a_turn() {
-    let options = [SAMPLED.as_slice(), &["--without-experimental"]].concat();
-    asks_in_a_turn_after_all(agent(say("this is not shown")), &options).await;
-}
-
-#[tokio::test]
 async fn a_person_types_while_a_packet_is_sampled() {
     let gate = ReplyGate::new();
     let mut beside = Beside::with(agent(say(PACKET)).behind(ASKS, 0, &gate), &SAMPLED).await;

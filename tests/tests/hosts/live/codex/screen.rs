@@ -3,7 +3,7 @@
 use std::process::Command;
 
 use rawr_host::presence::present;
-use rawr_tests::codex::binary;
+use rawr_tests::codex::{self, binary};
 use rawr_tests::{Terminal, rawr, wait_until};
 use rustix::process::{Signal, kill_process};
 
@@ -55,7 +55,8 @@ fn a_question_alerts_the_person_at_the_terminal() {
 fn the_exit_code_and_the_arguments_are_codexs_own() {
     let fixture = LiveFixture::new(agent());
     let version = fixture.rawr_codex(&["--version"]).output().unwrap();
-    assert_eq!(String::from_utf8(version.stdout).unwrap(), "codex-cli 0.169.0\n");
+    let pinned = format!("codex-cli {}\n", codex::version());
+    assert_eq!(String::from_utf8(version.stdout).unwrap(), pinned);
     let wrong = fixture.rawr_codex(&["--no-such-flag"]).output().unwrap();
     assert_eq!(wrong.status.code(), Some(2), "{wrong:?}");
     let error = String::from_utf8(wrong.stderr).unwrap();

@@ -5,8 +5,8 @@ use std::process::Command;
 use rawr_tests::claude::binary;
 use serde_json::Value;
 
-use super::fixture::HooksFixture;
 use super::session;
+use crate::hooks::fixture::HooksFixture;
 
 /// What one run of `claude -p` prints, and how many requests it costs.
 fn run(fixture: &HooksFixture, format: &str) -> (String, usize) {

@@ -3,8 +3,8 @@
 use rawr_tests::Terminal;
 use rawr_tests::claude::binary;
 
-use super::fixture::HooksFixture;
 use super::session;
+use crate::hooks::fixture::HooksFixture;
 
 #[test]
 fn the_user_is_told_when_to_compact_and_the_packet_is_returned() {
