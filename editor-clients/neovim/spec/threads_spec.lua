@@ -148,6 +148,7 @@ describe('names', function()
     all = threads.new()
   end)
 
+  -- rule: client.name-of-thread
   it('are titles, else folders, and the end of the id only tells apart', function()
     threads.put(all, summary('id-0001', { cwd = '/w/parser' }))
     assert.same({ 'parser', 'parser' }, told('id-0001'))

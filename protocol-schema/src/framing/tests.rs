@@ -154,6 +154,7 @@ fn a_header_has_an_end() {
     check(&fits, &["{}", "end"]);
 }
 
+// rule: client.json-rpc
 #[test]
 fn writing_gives_the_plain_header() {
     let mut out = BytesMut::new();

@@ -28,6 +28,7 @@ fn samples_are_read_and_written_unchanged() {
     }
 }
 
+// rule: client.unknown-fields
 #[test]
 fn unknown_fields_are_ignored() {
     for Sample { name, wire, round_trip } in samples::all() {
@@ -42,6 +43,7 @@ fn unknown_fields_are_ignored() {
     }
 }
 
+// rule: client.never-null
 #[test]
 fn null_is_absent() {
     for Sample { name, wire, round_trip } in samples::all() {
@@ -56,6 +58,7 @@ fn null_is_absent() {
     }
 }
 
+// rule: client.never-null
 #[test]
 fn null_is_never_written() {
     for Sample { name, wire, round_trip } in samples::all() {
@@ -70,6 +73,22 @@ fn null_is_never_written() {
         let written = round_trip(&least).unwrap();
         assert!(!has_null(&written), "{name}: {written}");
     }
+}
+
+// rule: client.capabilities
+#[test]
+fn a_missing_capability_means_no() {
+    let host: Host = serde_json::from_value(json!({ "name": "host" })).unwrap();
+    assert_eq!(host.capabilities, HostCapabilities::default());
+    let none = serde_json::to_value(host.capabilities).unwrap();
+    assert!(none.as_object().unwrap().values().all(|able| *able == json!(false)), "{none}");
+}
+
+// rule: client.compaction-progress
+#[test]
+fn the_progress_of_a_compaction_has_the_names_of_the_agent_client_protocol() {
+    let names: Vec<_> = CompactionStatus::ALL.iter().map(|status| json!(status)).collect();
+    assert_eq!(names, ["in_progress", "completed", "failed", "cancelled"]);
 }
 
 #[test]

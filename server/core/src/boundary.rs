@@ -3,7 +3,8 @@
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 
-/// A signal that a phase of work may have ended (rule `1-2.boundary`). The discriminants are bits of [`Boundaries`].
+/// A signal that a phase of work may have ended (rule `boundary.observable-signal`). The discriminants are bits of
+/// [`Boundaries`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[repr(u8)]
@@ -110,7 +111,7 @@ impl Boundaries {
     pub const ALL: Self = Self::of(&Boundary::ALL);
     /// The boundaries that a plan gives.
     pub const PLAN: Self = Self::of(&[Boundary::PlanCheckpoint, Boundary::PlanUpdate]);
-    /// Read from the agent's last message (rule `1-2.semantic-break`).
+    /// Read from the agent's last message (rule `boundary.semantic-break`).
     pub const SEMANTIC: Self =
         Self::of(&[Boundary::AgentDone, Boundary::TopicShift, Boundary::ConcludingThought]);
 

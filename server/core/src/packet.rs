@@ -93,6 +93,7 @@ mod tests {
         }
     }
 
+    // rule: packet.in-tags
     #[test]
     fn an_answer_without_the_requested_tags_is_no_packet() {
         let check = |answer: &str, request: &str, is_packet: bool| {

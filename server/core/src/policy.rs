@@ -185,7 +185,7 @@ pub struct Policy {
     pub packet_channel: PacketChannel,
     /// Whether a packet that is sampled is asked for as soon as its compaction is proposed.
     pub packet_ahead: bool,
-    /// Whether a heads-up tells the agent about the compaction (rule `2-seq.2`).
+    /// Whether a heads-up tells the agent about the compaction (rule `heads-up.first`).
     pub turn_based_handoff: bool,
     /// Whether a sequence may run inside a turn.
     pub mid_turn: MidTurn,
@@ -198,7 +198,7 @@ pub struct Policy {
     /// Thresholds and required boundaries of each tier.
     pub tiers: Tiers,
     /// New tokens needed between two compactions. `None`: 1/50 of the window and at least 64, or 256 if the window is
-    /// unknown (rule `5-rearm`).
+    /// unknown (rule `gate.rearm-tokens`).
     pub rearm_tokens: Option<Tokens>,
     /// Turns that must end between two compactions.
     pub cooldown_turns: u32,

@@ -55,6 +55,7 @@ mod tests {
         assert_eq!(file(template, &ThreadId::new("01a1fc61-5420"), agent), expected);
     }
 
+    // rule: scratch.name
     #[test]
     fn a_sub_agents_name_is_sanitized() {
         check(
@@ -64,12 +65,14 @@ mod tests {
         );
     }
 
+    // rule: scratch.name
     #[test]
     fn a_thread_without_identity_always_gets_the_same_name() {
         check(DEFAULT_TEMPLATE, None, ".scratch/agent-onyx.scratch.md");
         check(DEFAULT_TEMPLATE, Some("///"), ".scratch/agent-onyx.scratch.md");
     }
 
+    // rule: scratch.inside-the-folder
     #[test]
     fn absolute_and_parent_paths_are_replaced_by_the_default() {
         for template in

@@ -110,7 +110,7 @@ impl SequenceStep<'_> {
     }
 
     /// The built-in compaction, without packet and handoff. If the provider's compaction frees too little, the host's
-    /// own follows, once (rule `5-local`).
+    /// own follows, once (rule `built-in.local-once`).
     fn inline(&self) -> Option<Event> {
         if let CompactionSeen::Failed(error) = &self.sequence.compaction {
             return Some(self.end(Ending::Failed, &format!("the compaction failed: {error}")));

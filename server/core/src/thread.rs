@@ -258,7 +258,7 @@ impl Thread {
         tiers.holding(Pressure { remaining, used: self.context }).find(may_hold)
     }
 
-    /// The baseline of the built-in compaction if the host reports none (rule `3-left.baseline`): what the first
+    /// The baseline of the built-in compaction if the host reports none (rule `tier.baseline`): what the first
     /// request found cached. More than a quarter of the window is a resumed conversation and not a baseline.
     fn cached_baseline(&self, window: Tokens) -> Option<Tokens> {
         self.first_cached.filter(|cached| cached.0 <= window.0 / 4)

@@ -180,6 +180,8 @@ mod tests {
         assert_eq!(spoken[5], "4 minutes");
     }
 
+    // rule: tier.percent-left
+    // rule: tier.one-computation
     #[test]
     fn percent_takes_the_baseline_off_both_sides() {
         let percent = |used, window, baseline| {

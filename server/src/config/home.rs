@@ -107,6 +107,7 @@ mod tests {
         assert_eq!(found.as_deref(), expected.map(Path::new), "{explicit:?} {variables:?}");
     }
 
+    // rule: recovery.home
     #[test]
     fn the_most_explicit_folder_wins() {
         check(Some("/x"), &[("RAWR_HOME", "/r"), ("CODEX_HOME", "/c")], Some("/x"));
@@ -120,6 +121,7 @@ mod tests {
         check_with(&["/u/.codex"], None, &[], Some("/u/.codex"));
     }
 
+    // rule: recovery.home
     #[test]
     fn installing_codex_later_keeps_the_home() {
         check_with(&["/u/.codex", "/u/.rawr"], None, &[], Some("/u/.rawr"));
@@ -135,6 +137,8 @@ mod tests {
         check(None, &[("RAWR_HOME", "")], None);
     }
 
+    // rule: recovery.thread-folder
+    // rule: prompt.home-folder
     #[test]
     fn the_paths_of_configuration_prompts_and_state() {
         let home = Home::at("/h");

@@ -101,6 +101,8 @@ fn missing_files_leave_the_built_in_values() {
     assert_eq!(values(config), values(Config::default()));
 }
 
+// rule: tier.configurable
+// rule: built-in.every-client
 #[test]
 fn every_key_of_the_specification_works() {
     let files = rawr(
@@ -208,6 +210,7 @@ interrupt_mid_turn = true
         rawr_auto_compaction.turn_based_handoff = false"#]].assert_eq(&shown.join("\n"));
 }
 
+// rule: configuration.files
 #[test]
 fn rawr_toml_overrides_codex_and_the_client_overrides_both() {
     let mut files = Files {
@@ -226,6 +229,8 @@ fn rawr_toml_overrides_codex_and_the_client_overrides_both() {
     assert_eq!(layers, ["client", "rawr.toml", "config.toml", "built-in"]);
 }
 
+// rule: tier.front-matter-second
+// rule: tier.required-boundaries
 #[test]
 fn a_tiers_own_key_overrides_the_short_form_and_that_overrides_the_prompt() {
     let mut files = Files {
@@ -242,6 +247,8 @@ fn a_tiers_own_key_overrides_the_short_form_and_that_overrides_the_prompt() {
     check_value(&files, EARLY, &json!(80), "client");
 }
 
+// rule: tier.front-matter-second
+// rule: prompt.auto-compact
 #[test]
 fn the_front_matter_reaches_boundaries_and_packet_rules() {
     let front_matter = PacketFrontMatter {
@@ -307,6 +314,7 @@ fn a_duplicate_key_is_a_syntax_error() {
     );
 }
 
+// rule: configuration.unknown-key
 #[test]
 fn an_unknown_key_is_reported_with_a_suggestion() {
     check_problems(
@@ -397,6 +405,7 @@ fn a_boundary_without_effect_is_reported_and_kept() {
     assert_eq!(value(&config, EARLY_BOUNDARIES).0, json!(["topic_shift", "turn_complete"]));
 }
 
+// rule: tier.falling-thresholds
 #[test]
 fn thresholds_must_fall_from_tier_to_tier() {
     check_problems(
@@ -415,6 +424,7 @@ fn thresholds_must_fall_from_tier_to_tier() {
     check_problems(&rawr("[rawr_auto_compaction]\nearly_percent_remaining_lt = 0"), expect![[""]]);
 }
 
+// rule: tier.high-emergency
 #[test]
 fn a_high_emergency_threshold_is_reported_with_its_position() {
     check_problems(

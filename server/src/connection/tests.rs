@@ -86,6 +86,7 @@ async fn read(client: &mut DuplexStream) -> String {
     }
 }
 
+// rule: client.one-answer
 #[tokio::test]
 async fn a_panic_ends_its_own_request_only() {
     let messages = [
@@ -102,6 +103,7 @@ async fn a_panic_ends_its_own_request_only() {
     assert_eq!(panics, 2, "each panic is reported to the registry");
 }
 
+// rule: client.one-answer
 #[tokio::test]
 async fn a_cancelled_request_is_answered_once_and_immediately() {
     let messages = [

@@ -209,6 +209,8 @@ fn a_reason_is_one_redacted_line_of_at_most_500_characters() {
     );
 }
 
+// rule: prompt.judgment
+// rule: judgment.schema
 #[test]
 fn the_schema_is_a_strict_one() {
     expect![[r#"{"additionalProperties":false,"properties":{"reason":{"type":"string"},"should_compact":{"type":"boolean"}},"required":["should_compact","reason"],"type":"object"}"#]].assert_eq(&json!(*OUTPUT_SCHEMA).to_string());

@@ -236,6 +236,7 @@ fn first_difference<'t>(one: &'t str, other: &'t str) -> Option<(&'t str, &'t st
     (0..longer).map(|at| (line(one, at), line(other, at))).find(|(one, other)| one != other)
 }
 
+// rule: built-in.one-conversation
 #[test]
 fn a_conversation_is_not_affected_by_another() {
     let both = told("client-1", "host-1", &[NEAR, FAR]);
@@ -255,6 +256,8 @@ fn a_conversation_is_not_affected_by_another() {
     assert_eq!(far.count(r#""guards":[{"#), 0, "{}", far.told);
 }
 
+// rule: decision.core-decides
+// rule: client.any-name
 #[test]
 fn the_same_reports_lead_to_the_same_actions_for_any_client() {
     let [first, others @ ..] =

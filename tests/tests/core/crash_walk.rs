@@ -10,18 +10,23 @@ const THREAD: &str = "walked";
 /// More events than any sequence here records.
 const MOST_EVENTS: u64 = 100;
 
+// rule: recovery.repeats-unreported
+// rule: recovery.nothing-twice
 #[test]
 #[cfg_attr(not(debug_assertions), ignore = "only debug builds can be killed on demand")]
 fn a_sequence_with_the_agents_packet_survives_a_crash_at_any_event() {
     walk("", Killed::Sidecar, &["packet_request", "compact", "handoff"]);
 }
 
+// rule: recovery.nothing-twice
+// rule: client.action-once
 #[test]
 #[cfg_attr(not(debug_assertions), ignore = "only debug builds can be killed on demand")]
 fn a_host_repeats_nothing_when_driver_and_sidecar_die_at_any_event() {
     walk("", Killed::Both, &["packet_request", "compact", "handoff"]);
 }
 
+// rule: delivery.once-in-order-unchanged
 #[test]
 #[cfg_attr(not(debug_assertions), ignore = "only debug builds can be killed on demand")]
 fn a_held_message_is_delivered_once_when_driver_and_sidecar_die_at_any_event() {

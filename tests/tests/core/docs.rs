@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
 
 use crate::root;
+use crate::rules::rules;
 use rawr_tests::binary::rawr;
 use std::collections::BTreeSet;
 use std::iter;
@@ -195,39 +196,6 @@ fn pages_have_american_spelling() {
     assert!(found.is_empty(), "{found:#?}");
 }
 
-/// The ids of the rules in `tests/scripts/rules.md`, except for keys, whose rule is a row in the table of keys.
-fn rules() -> BTreeSet<String> {
-    let index = read("tests/scripts/rules.md");
-    let rows = index.lines().filter(|line| !line.contains("| not a rule:"));
-    let ids = rows.filter_map(|line| line.strip_prefix("| `")?.split('`').next());
-    ids.filter(|id| is_rule(id)).map(str::to_owned).collect()
-}
-
-/// `1-7.g1`. Ids of keys begin with a letter.
-fn is_rule(id: &str) -> bool {
-    let mut letters = id.chars();
-    letters.next().is_some_and(|group| group.is_ascii_digit()) && letters.next() == Some('-')
-}
-
-#[test]
-fn every_rule_is_on_one_page_of_the_specification() {
-    let mut stated = BTreeSet::new();
-    for (page, text) in pages() {
-        let is_topic = page.starts_with("docs/spec/") && page != "docs/spec/README.md";
-        for id in between(&text, "`", "`").into_iter().filter(|id| is_topic && is_rule(id)) {
-            assert!(stated.insert(id.clone()), "{page} repeats {id}");
-        }
-    }
-    let rules = rules();
-    assert!(rules.len() > 400, "the index is missing");
-    let missing: Vec<_> = rules.difference(&stated).collect();
-    let unknown: Vec<_> = stated.difference(&rules).collect();
-    assert!(
-        missing.is_empty() && unknown.is_empty(),
-        "not in docs/spec: {missing:?}; not in tests/scripts/rules.md: {unknown:?}"
-    );
-}
-
 fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
@@ -272,7 +240,7 @@ fn citations_of_the_specification_in_comments_exist() {
             text.replace("\n/// ", " ").replace("\n    /// ", " ").replace("\n        // ", " ");
         for id in behind(&joined, "(rule `", &['`']) {
             cited += 1;
-            if !rules.contains(&id) {
+            if !rules.contains_key(&id) {
                 broken.push(format!("{name}: rule {id}"));
             }
         }

@@ -410,6 +410,7 @@ fn host_and_cli_modules_use_only_what_the_list_allows() {
     check_arrows("editor-clients/cli/src", &CLI_ARROWS);
 }
 
+// rule: decision.core-decides
 #[test]
 fn the_cli_and_the_hosts_reach_the_core_over_the_protocol_only() {
     let of_host = direct_dependencies("rawr-host");
@@ -439,6 +440,7 @@ fn the_cli_and_the_hosts_reach_the_core_over_the_protocol_only() {
 
 /// Only the registry and the workers run the core's machine. The commands use neither without a sidecar, directly or
 /// indirectly.
+// rule: decision.core-decides
 #[test]
 fn commands_cannot_decide_without_a_sidecar() {
     const RUN_A_MACHINE: [&str; 2] = ["registry", "workers"];

@@ -21,6 +21,7 @@ mod fuzz_corpus;
 mod layering;
 mod properties;
 mod release;
+mod rules;
 mod scripts;
 mod suites;
 mod tokens;

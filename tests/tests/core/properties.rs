@@ -234,6 +234,7 @@ fn moments() -> impl Strategy<Value = Vec<TimedStep>> {
 proptest! {
     #![proptest_config(config())]
 
+    // rule: signal.replayed
     #[test]
     fn replay_equals_live(settings in [setting(), setting()], moments in moments()) {
         let live = Live::run(&settings, &moments);
@@ -369,6 +370,8 @@ fn issued_ids(log: &[Record]) -> Vec<ActionId> {
 proptest! {
     #![proptest_config(config())]
 
+    // rule: client.action-once
+    // rule: sequence.every-phase-ends
     #[test]
     fn one_action_once_and_every_sequence_ends(script in script(true, 1000)) {
         let mut session = script.play();
@@ -389,6 +392,7 @@ proptest! {
         }
     }
 
+    // rule: handoff.never-skipped
     #[test]
     fn a_reported_compaction_gets_a_handoff(script in script(false, 20)) {
         let mut session = script.play();
@@ -401,6 +405,8 @@ proptest! {
         }
     }
 
+    // rule: synthetic-turn.triggers-nothing
+    // rule: boundary.not-from-synthetic-turns
     #[test]
     fn no_synthetic_turn_triggers(script in script(false, 20)) {
         let mut session = script.play();
@@ -419,6 +425,7 @@ proptest! {
         }
     }
 
+    // rule: delivery.once-in-order-unchanged
     #[test]
     fn user_input_is_delivered_once_and_in_order(script in script(true, 1000)) {
         let mut session = script.play();

@@ -1,14 +1,13 @@
 //! Conversations as data: every script in `tests/scripts` is a list of inputs, each followed by the core's answers.
 //! Must use the core only through its public entry point. `UPDATE=1 cargo test -p rawr-tests --test core scripts`
-//! rewrites the answers and the index.
+//! rewrites the answers.
 //!
-//! A script's folder is its topic, its name is the rule in short. A comment `# <id>: …` names a rule of the
-//! specification that it tests; the rules are in `scripts/rules.md`.
+//! A script's folder is its topic, its name is the rule in short. A comment `# rule: <id>` names a rule of `docs/spec`
+//! that it shows; `rules` checks these comments.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
 
 mod command;
-mod index;
 mod player;
 mod policy;
 mod print;
@@ -53,6 +52,17 @@ fn every_script_matches_the_core() {
         }
     }
     assert!(different.is_empty(), "run with UPDATE=1 and review the difference:\n{different}");
+}
+
+/// The name of such a script is the key, so that its comment must name it, too.
+#[test]
+fn every_script_of_a_key_names_the_key() {
+    for path in scripts(&tests().join("scripts/configuration/keys")) {
+        let (key, script) = (path.file_stem().unwrap(), std::fs::read_to_string(&path).unwrap());
+        let comment = format!("# {}: ", key.to_str().unwrap());
+        let is_named = script.lines().any(|line| line.starts_with(&comment));
+        assert!(is_named, "{}: add a comment `{comment}…`", path.display());
+    }
 }
 
 fn difference(stored: &str, played: &str) -> String {

@@ -113,6 +113,7 @@ async fn the_request_goes_to_the_path_of_its_api() {
     }
 }
 
+// rule: judgment.quiet-usage
 #[tokio::test]
 async fn the_answer_includes_tokens_and_rate_limits() {
     for backend in BOTH {

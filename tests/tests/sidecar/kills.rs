@@ -19,6 +19,7 @@ fn number(name: &str) -> Option<u64> {
     std::env::var(name).ok()?.parse().ok()
 }
 
+// rule: recovery.nothing-twice
 #[test]
 fn kills_at_any_time_lose_nothing_and_repeat_nothing() {
     let kills = number("RAWR_KILLS").unwrap_or(KILLS);

@@ -196,6 +196,9 @@ fn a_sequence_is_reported_in_order() {
     sidecar.leave();
 }
 
+// rule: recovery.thread-folder
+// rule: client.action-stored-first
+// rule: recovery.written-before-done
 #[test]
 fn actions_are_stored_before_the_host_gets_them() {
     let home = TestHome::new();

@@ -189,6 +189,7 @@ fn configurations_and_the_window_decide() {
     sidecar.leave();
 }
 
+// rule: client.work-done-progress
 #[test]
 fn progress_is_reported_to_who_asks_for_it_before_the_answer() {
     let home = TestHome::new();
@@ -218,6 +219,8 @@ fn progress_is_reported_to_who_asks_for_it_before_the_answer() {
     sidecar.leave();
 }
 
+// rule: client.others-answered
+// rule: client.one-replay
 #[test]
 fn others_are_answered_while_one_replay_runs_and_another_is_refused() {
     let home = TestHome::new();
@@ -234,6 +237,7 @@ fn others_are_answered_while_one_replay_runs_and_another_is_refused() {
     sidecar.leave();
 }
 
+// rule: client.cancel-ends-work
 #[test]
 fn a_cancelled_replay_stops_and_makes_room_for_the_next() {
     let home = TestHome::new();

@@ -141,6 +141,7 @@ fn commits(repository: &Repository, message: &str) -> String {
     repository.git(&["rev-parse", "HEAD"]).trim().to_owned()
 }
 
+// rule: signal.unreported-commit
 #[test]
 fn an_unreported_commit_is_recorded_once_and_a_reported_one_not_again() {
     const KINDS: [&str; 2] = ["commit_made", "command_finished"];
@@ -169,6 +170,7 @@ fn an_unreported_commit_is_recorded_once_and_a_reported_one_not_again() {
     sidecar.discard_and_leave();
 }
 
+// rule: signal.unreported-branch
 #[test]
 fn an_unreported_branch_is_recorded_and_is_no_commit() {
     let (home, repository) = (TestHome::new(), Repository::new());
@@ -234,6 +236,7 @@ fn graphite_is_run_only_if_enabled() {
     }
 }
 
+// rule: signal.best-effort-repository
 #[test]
 fn git_blocks_no_request_and_ends_with_the_sidecar() {
     let (home, repository) = (TestHome::new(), Repository::new());

@@ -32,6 +32,7 @@ describe('the tree', () => {
     return rows(threads, NOW);
   }
 
+  // rule: client.name-of-thread
   test('a thread is shown by its folder, with its state', () => {
     const [row] = shown({});
     assert.deepEqual(
@@ -126,6 +127,7 @@ describe('the tree', () => {
     assert.equal(rows(threads, NOW)[0]?.context, 'thread.running.proposed');
   });
 
+  // rule: client.name-of-thread
   test('a title names a thread, with its folder beside it', () => {
     const threads = new Threads();
     threads.listed([{ ...summary(), title: 'Fix the lexer' }]);

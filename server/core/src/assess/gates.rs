@@ -420,7 +420,7 @@ pub(super) fn mode(case: &GateContext<'_>) -> GateFinding {
 }
 
 /// Inside a turn no person can be asked, and the context must not run out, so `mode` does not apply (rule
-/// `1-3.mode-mid-turn`).
+/// `mode.not-inside-turn`).
 fn mid_turn(case: &GateContext<'_>) -> GateFinding {
     let mid_turn = case.policy.mid_turn;
     match (mid_turn.allows(case.tier), mid_turn) {

@@ -306,7 +306,7 @@ impl Machine {
             Trigger::Host | Trigger::User => false,
         };
         let scratch = policy.scratch_write_enabled && noteworthy;
-        // Inside a turn only the agent knows what it is doing (rule `5-4`).
+        // Inside a turn only the agent knows what it is doing (rule `mid-turn.agent-writes`).
         let packet = policy.packet_author == PacketSource::Agent || inside_turn;
         let queue = [
             (policy.turn_based_handoff, AgentRequest::HeadsUp),

@@ -6,7 +6,7 @@ use crate::units::{Percent, Seconds, Tokens};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Urgency by percent of the context window remaining (rule `1-6.2`).
+/// Urgency by percent of the context window remaining (rule `tier.most-urgent-wins`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PressureTier {
@@ -206,8 +206,8 @@ impl TierRule {
         }
     }
 
-    /// Whether the compaction waits for the next message, because the tier requires `turn_complete` (rule `1-7.g1`). An
-    /// emergency does not wait.
+    /// Whether the compaction waits for the next message, because the tier requires `turn_complete` (rule
+    /// `deferral.turn-complete`). An emergency does not wait.
     pub fn waits_for_input(&self, tier: PressureTier) -> bool {
         tier != PressureTier::Emergency
             && self.required.is_some_and(|required| required.has(Boundary::TurnComplete))

@@ -75,6 +75,10 @@ const SESSION: &str = "
     user: Commit it.
 ";
 
+// rule: prompt.summary-prefix
+// rule: host.context-stays
+// rule: host.summary-added
+// rule: host.snapshots-stay
 #[test]
 fn initial_context_user_messages_summary_and_snapshots_are_in_this_order() {
     check(
@@ -94,6 +98,7 @@ fn initial_context_user_messages_summary_and_snapshots_are_in_this_order() {
     );
 }
 
+// rule: host.recent-messages-stay
 #[test]
 fn the_newest_messages_are_kept_up_to_the_limit() {
     // 10 and 19 bytes fit, of the 15 before them one does not.
@@ -131,6 +136,7 @@ fn the_newest_messages_are_kept_up_to_the_limit() {
     );
 }
 
+// rule: built-in.history-is-summary
 #[test]
 fn without_a_budget_no_user_message_is_kept() {
     check(

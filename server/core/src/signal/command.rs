@@ -278,6 +278,7 @@ mod tests {
         );
     }
 
+    // rule: boundary.work
     #[test]
     fn a_successful_git_commit_is_a_boundary() {
         for line in [
@@ -301,6 +302,7 @@ mod tests {
         assert_eq!(boundaries(Command::Words(&words), 0, "/work", "/work").to_string(), "commit");
     }
 
+    // rule: signal.from-its-source
     #[test]
     fn the_words_git_commit_are_not_a_commit() {
         for line in [
@@ -327,6 +329,8 @@ mod tests {
         );
     }
 
+    // rule: boundary.work
+    // rule: signal.pull-request
     #[test]
     fn pull_request_commands_are_checkpoints() {
         for verb in ["create", "ready", "edit", "close", "reopen", "review"] {
@@ -354,6 +358,8 @@ mod tests {
         );
     }
 
+    // rule: boundary.pushed
+    // rule: boundary.merged
     #[test]
     fn pushes_and_merges_are_boundaries() {
         check("git push -u origin topic", "pushed");
@@ -363,6 +369,7 @@ mod tests {
         }
     }
 
+    // rule: boundary.own-repository
     #[test]
     fn a_repository_for_temporary_files_is_not_the_threads() {
         for line in [

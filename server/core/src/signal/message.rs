@@ -20,8 +20,8 @@ pub struct Heard {
     pub because: Option<String>,
 }
 
-/// The semantic breaks that a message of the agent contains (rule `1-2.semantic-break`). The classifier hears that the
-/// work is done or that another phase follows; the user's phrases add to it and veto it.
+/// The semantic breaks that a message of the agent contains (rule `boundary.semantic-break`). The classifier hears that
+/// the work is done or that another phase follows; the user's phrases add to it and veto it.
 pub fn heard(message: &str, phrases: &Phrases) -> Heard {
     // Most reports have no message.
     if message.is_empty() {
@@ -187,6 +187,7 @@ mod tests {
         first_said(text, [&[phrase.to_owned()]]) == [Some(phrase)]
     }
 
+    // rule: boundary.semantic-break
     #[test]
     fn each_kind_of_break_is_found() {
         check("All done: the tests pass.", "agent_done");
@@ -210,6 +211,7 @@ mod tests {
         check("", [false, false]);
     }
 
+    // rule: boundary.negations
     #[test]
     fn negations_do_not_count() {
         check("The task is not yet complete; the work isn't all done", "none");

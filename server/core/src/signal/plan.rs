@@ -73,6 +73,8 @@ mod tests {
         );
     }
 
+    // rule: boundary.plan
+    // rule: signal.structured-end
     #[test]
     fn a_step_newly_completed_is_a_checkpoint() {
         check(".a .b", "xa .b", "plan_checkpoint, plan_update");

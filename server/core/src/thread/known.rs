@@ -333,6 +333,7 @@ impl Known {
 mod tests {
     use super::*;
 
+    // rule: client.title
     #[test]
     fn a_title_is_the_first_line_with_words() {
         let check = |message: &str, title: Option<&str>| {
@@ -352,6 +353,7 @@ mod tests {
         assert_eq!(Known::default().title(), None);
     }
 
+    // rule: client.title
     #[test]
     fn the_hosts_title_comes_before_the_first_message() {
         let first_message = Some("Write the parser.".to_owned());

@@ -2,6 +2,7 @@
 
 use super::*;
 
+// rule: configuration.project-narrows
 #[test]
 fn a_project_may_narrow() {
     let files = Files {
@@ -43,6 +44,7 @@ threshold_percent = 10
     );
 }
 
+// rule: configuration.project-narrows
 #[test]
 fn a_project_may_not_widen() {
     let files = Files {

@@ -40,6 +40,9 @@ fn codes(store: &PromptStore) -> Vec<&'static str> {
     store.set().problems().map(|problem| problem.code).collect()
 }
 
+// rule: prompt.written-once
+// rule: heads-up.prompt-file
+// rule: prompt.every-one-used
 #[test]
 fn the_shipped_files_are_written_for_their_owner_only() {
     let lab = PromptFolder::new();
@@ -60,6 +63,7 @@ fn the_shipped_files_are_written_for_their_owner_only() {
     assert_eq!(extra, PromptName::ALL.len() + 1, "nothing else is left behind");
 }
 
+// rule: prompt.written-once
 #[test]
 fn edits_are_never_overwritten() {
     let lab = PromptFolder::new();
@@ -126,6 +130,7 @@ fn an_untouched_copy_of_an_older_shipped_text_is_a_hint() {
     assert_eq!((heads_up(&store).0, codes(&store)), (old, vec!["shipped-text-changed"]));
 }
 
+// rule: prompt.unreadable
 #[test]
 fn a_folder_that_cannot_be_created_is_reported_once() {
     let lab = PromptFolder::new();
@@ -135,6 +140,7 @@ fn a_folder_that_cannot_be_created_is_reported_once() {
     assert_eq!(store.set().prompts(), PromptSet::shipped().prompts());
 }
 
+// rule: prompt.home-folder
 #[test]
 fn a_changed_file_is_reloaded_and_named() {
     let lab = PromptFolder::new();
@@ -180,6 +186,7 @@ fn the_last_valid_text_stays_when_a_file_becomes_invalid() {
     assert_eq!((heads_up(&store).0, codes(&store)), ("Good again, because {reason}.", vec![]));
 }
 
+// rule: prompt.embedded
 #[test]
 fn a_file_that_is_invalid_at_start_leaves_the_embedded_text() {
     let lab = PromptFolder::new();

@@ -45,12 +45,17 @@ fn shipped_prompts_are_short() {
     }
 }
 
+// rule: packet.work-done
+// rule: packet.current-state
+// rule: packet.next-step
+// rule: packet.decisions
 #[test]
 fn the_packet_request_asks_for_every_part_of_the_packet_check() {
     let text = &PromptSet::shipped().get(PromptName::AutoCompact).text.clone();
     assert_eq!(packet::missing_parts(text), [""; 0]);
 }
 
+// rule: packet.labeled
 #[test]
 fn a_packet_built_by_rawr_names_its_author_and_is_parsed_whole() {
     let set = PromptSet::shipped();
@@ -99,6 +104,8 @@ fn the_readme_names_every_placeholder_and_key() {
     readme.assert_eq(&with_generated(&text, "front matter", &keys));
 }
 
+// rule: heads-up.says-what-comes
+// rule: client.percent-for-people
 #[test]
 fn the_heads_up_has_no_percentages_and_names_how_to_end_it() {
     let set = PromptSet::shipped();

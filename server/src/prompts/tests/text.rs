@@ -25,6 +25,8 @@ fn check(name: PromptName, source: &str, expected: Expect) -> Option<ParsedPromp
     parsed.ok()
 }
 
+// rule: prompt.auto-compact
+// rule: judgment.instructions
 #[test]
 fn front_matter_is_removed_and_parsed() {
     let source = "\u{feff}---\nversion: 1\ntrigger:\n  early_percent_remaining_lt: 80\n  auto_requires_any_boundary: [commit, topic_shift]\npacket:\n  max_tail_chars: 500\n---\n\nWrite it.\n\n";

@@ -27,6 +27,7 @@ async fn check(moves: &[&[&str]], expected: Option<&str>) {
 
 const COMMIT: &[&str] = &["commit", "--quiet", "--allow-empty", "--message", "by a script"];
 
+// rule: signal.unreported-commit
 #[tokio::test]
 async fn commits_cherry_picks_and_reverts_count_as_commits() {
     check(&[COMMIT], Some("by a script")).await;

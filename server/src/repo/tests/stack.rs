@@ -39,6 +39,7 @@ async fn check(says: &str, graphite_max_chars: usize, expected: Expect) {
     check_with(&known_to_graphite(), says, settings, expected).await;
 }
 
+// rule: signal.graphite-stack
 #[tokio::test]
 async fn the_stack_has_no_colors() {
     check(
@@ -51,6 +52,7 @@ async fn the_stack_has_no_colors() {
     .await;
 }
 
+// rule: signal.graphite-stack
 #[tokio::test]
 async fn a_long_stack_is_truncated_at_a_character() {
     check(

@@ -246,6 +246,7 @@ fn without_a_decision_the_next_one_is_announced() {
 
 const BUILT_IN: &str = "[features]\nrawr_auto_compaction = false\n[auto_compact]\nenabled = true\n";
 
+// rule: record.built-in
 #[test]
 fn the_missing_built_in_compaction_is_explained() {
     let home = TestHome::new();

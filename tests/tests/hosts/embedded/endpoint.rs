@@ -155,6 +155,7 @@ fn worker() -> ChatScript {
         )
 }
 
+// rule: mid-turn.context-lasts
 #[test]
 fn packet_compaction_and_handoff_happen_inside_the_turn() {
     let model = MockChat::start(worker());
@@ -196,6 +197,7 @@ fn packet_compaction_and_handoff_happen_inside_the_turn() {
     }
 }
 
+// rule: host.compaction-settings
 #[test]
 fn a_summary_uses_the_configured_summary_model() {
     let model = MockChat::start(worker());
@@ -225,6 +227,7 @@ fn the_packet_alone_replaces_the_history_where_that_is_configured() {
     }
 }
 
+// rule: judgment.outside-transcript
 #[test]
 fn the_judge_is_the_agents_model_outside_the_conversation() {
     let judging = |answer: &str| {
@@ -259,6 +262,7 @@ fn the_judge_is_the_agents_model_outside_the_conversation() {
     }
 }
 
+// rule: built-in.local-once
 #[test]
 fn the_endpoints_compaction_is_tried_first_and_not_again_after_a_failure() {
     let long = "sealed ".repeat(5_000);

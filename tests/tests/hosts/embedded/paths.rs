@@ -332,6 +332,9 @@ fn path_5_mid_turn_by_policy_at_a_boundary() {
 
 const INLINE: &str = "[features]\nrawr_auto_compaction = false\n[auto_compact]\nenabled = true\n";
 
+// rule: host.summary-is-last-message
+// rule: built-in.one-summary
+// rule: built-in.next-request
 #[test]
 fn path_6_inline_compacts_inside_the_turn_without_packet_and_handoff() {
     check(
@@ -391,6 +394,8 @@ fn path_6_inline_compacts_before_a_message_that_would_not_fit() {
     );
 }
 
+// rule: built-in.interrupts
+// rule: built-in.continues-after-interrupt
 #[test]
 fn path_6_inline_aborts_an_answer_if_allowed() {
     let config = format!("{INLINE}interrupt_mid_turn = true\n");
@@ -418,8 +423,10 @@ fn path_6_inline_aborts_an_answer_if_allowed() {
     );
 }
 
-/// Spec 2's transcript: notice and packet request by the user, packet by the agent, compaction, packet back by the user,
-/// and the agent goes on with its work; each as the model itself gets it.
+/// Notice and packet request by the user, packet by the agent, compaction, packet back by the user, and the agent goes on
+/// with its work; each as the model itself gets it.
+// rule: sequence.order
+// rule: handoff.sufficient
 #[test]
 fn the_model_sees_the_golden_path() {
     let model = MockChat::start(agent());

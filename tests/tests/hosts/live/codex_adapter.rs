@@ -67,6 +67,9 @@ async fn a_turn_reports_plans_commands_usage_and_messages() {
     assert_eq!(fixture.codex.thread().context_window, Some(190_000));
 }
 
+// rule: prompt.compact
+// rule: host.summary-requested
+// rule: built-in.next-request
 #[tokio::test]
 async fn after_a_compaction_the_model_gets_user_messages_and_a_summary() {
     let script = ok()

@@ -157,6 +157,7 @@ fn a_fork_of_a_whole_thread_is_rolled_back_to_the_compaction() {
     assert_eq!(lab.last_request().transcript(), expected);
 }
 
+// rule: capsule.new-thread
 #[test]
 fn without_a_transcript_a_new_thread_gets_the_packet() {
     let (lab, _) = CodexCapsuleFixture::compacted();

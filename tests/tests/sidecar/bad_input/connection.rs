@@ -86,6 +86,7 @@ fn a_message_that_is_too_large_is_refused_and_skipped() {
     sidecar.leave();
 }
 
+// rule: client.initialize-first
 #[test]
 fn requests_outside_of_the_life_cycle_are_refused() {
     let home = TestHome::new();

@@ -26,6 +26,8 @@ fn file(name: &'static str, text: &'static str) -> impl Fn(&TestHome) {
     }
 }
 
+// rule: configuration.never-breaks
+// rule: configuration.unknown-key
 #[test]
 fn a_broken_configuration_is_reported_and_not_fatal() {
     let check =
@@ -79,6 +81,7 @@ fn broken_front_matter_is_reported_and_not_fatal() {
     );
 }
 
+// rule: prompt.unreadable
 #[test]
 fn an_unreadable_prompt_folder_is_reported_and_not_fatal() {
     let launch = LaunchOptions { unprivileged: true, ..LaunchOptions::default() };

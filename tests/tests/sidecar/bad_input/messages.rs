@@ -133,6 +133,7 @@ fn unknown_methods_are_named() {
     );
 }
 
+// rule: client.error-data
 #[test]
 fn errors_of_invalid_params_name_the_field() {
     check_params(

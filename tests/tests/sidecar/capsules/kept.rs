@@ -55,6 +55,7 @@ fn compaction(status: CompactionReportStatus) -> CompactionReportParams {
     }
 }
 
+// rule: capsule.contents
 #[test]
 fn a_capsule_holds_the_state_before_the_compaction() {
     let home = TestHome::new();

@@ -13,6 +13,7 @@ use super::{get, list};
 const THREAD: &str = "walked";
 const MOST_EVENTS: u64 = 100;
 
+// rule: capsule.saved-first
 #[test]
 #[cfg_attr(not(debug_assertions), ignore = "only debug builds can be killed on demand")]
 fn a_capsule_exists_before_its_compaction_after_any_crash() {

@@ -114,6 +114,7 @@ fn a_message_without_a_secret_has_no_file() {
     sidecar.discard_and_leave();
 }
 
+// rule: delivery.once-in-order-unchanged
 #[test]
 fn a_held_message_is_delivered_unchanged_after_a_crash() {
     let (home, mut sidecar, mut host) = asked();

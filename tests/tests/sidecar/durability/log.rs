@@ -22,6 +22,7 @@ fn check_cache(home: &TestHome, expected: &Value, spoil: impl Fn(&Path)) {
     }
 }
 
+// rule: recovery.events-are-truth
 #[test]
 fn a_damaged_cache_changes_nothing() {
     let home = lived_in();
@@ -43,6 +44,7 @@ fn a_damaged_cache_changes_nothing() {
 }
 
 /// A cache of a build whose fold differs under the same version.
+// rule: recovery.events-are-truth
 #[test]
 fn a_cache_of_another_fold_or_format_is_discarded() {
     let home = lived_in();

@@ -68,6 +68,7 @@ fn quiet(sidecar: TestSidecar) {
     sidecar.discard_and_leave();
 }
 
+// rule: client.one-owner
 #[test]
 fn a_second_owner_is_refused_with_the_name_of_the_first() {
     let home = TestHome::new();
@@ -179,6 +180,7 @@ fn observing_a_missing_thread_is_refused() {
     quiet(sidecar);
 }
 
+// rule: client.observers
 #[test]
 fn an_observers_guard_applies_to_the_owners_next_input() {
     let home = TestHome::new();
@@ -226,6 +228,8 @@ fn an_observer_stops_a_sequence_that_the_owner_runs() {
     quiet(owner);
 }
 
+// rule: client.one-owner
+// rule: client.observers
 #[test]
 fn the_owner_performs_what_an_observer_approves() {
     let home = TestHome::new();

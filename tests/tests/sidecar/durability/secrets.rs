@@ -163,6 +163,7 @@ fn assert_clean(folder: &Path) {
     }
 }
 
+// rule: recovery.ids-are-no-paths
 #[test]
 fn a_thread_id_is_never_a_path() {
     let home = TestHome::new();

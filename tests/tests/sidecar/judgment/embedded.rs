@@ -97,6 +97,7 @@ fn of(purpose: ChatPurpose, requests: &[ChatRequest]) -> impl Iterator<Item = &C
     requests.iter().filter(move |request| request.purpose == purpose)
 }
 
+// rule: judgment.not-in-history
 #[test]
 fn after_a_no_the_conversation_contains_nothing_of_the_judgment() {
     let done = exec(say(NO), "", &["commit it", "and the docs"]);

@@ -167,6 +167,7 @@ fn a_host_may_fail_without_a_reason() {
     lab.leave();
 }
 
+// rule: client.capabilities
 #[test]
 fn a_host_that_cannot_judge_is_not_asked() {
     let lines = vec!["judgment.backend = \"host\"".to_owned()];
@@ -178,6 +179,7 @@ fn a_host_that_cannot_judge_is_not_asked() {
     lab.leave();
 }
 
+// rule: client.pending-actions
 #[test]
 fn a_reopened_thread_is_judged_under_the_same_request_id() {
     let mut lab = JudgmentFixture::on_host(&[]);

@@ -56,6 +56,7 @@ fn a_judgment_injects_nothing_and_belongs_to_no_turn() {
     }
 }
 
+// rule: client.title-not-logged
 #[test]
 fn the_key_is_in_no_file_and_the_conversation_in_no_log() {
     for wire in WIRES {

@@ -74,6 +74,7 @@ fn check(lines: &[Value]) {
     }
 }
 
+// rule: client.json-rpc
 #[test]
 fn neovims_own_client_shows_problems_lenses_hovers_and_proposals() {
     let home = TestHome::new();
@@ -89,6 +90,7 @@ fn neovims_own_client_shows_problems_lenses_hovers_and_proposals() {
     }
 }
 
+// rule: client.json-rpc
 #[test]
 fn vs_codes_own_client_shows_problems_lenses_hovers_and_proposals() {
     let home = TestHome::new();

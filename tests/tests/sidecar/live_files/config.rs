@@ -50,6 +50,7 @@ fn the_front_matter_of_the_packet_request_is_configuration_too() {
     sidecar.leave();
 }
 
+// rule: configuration.last-good-value
 #[test]
 fn the_last_valid_text_is_used_until_a_broken_file_is_fixed() {
     let home = TestHome::new();

@@ -125,6 +125,7 @@ fn every_sample_replays_to_its_state() {
 }
 
 /// Only `FOLD` tells whether a cache is valid.
+// rule: recovery.events-are-truth
 #[test]
 fn a_changed_fold_has_another_number() {
     let states: Vec<_> = formats().iter().map(|sample| folded(sample)).collect();

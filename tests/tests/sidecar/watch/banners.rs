@@ -78,6 +78,7 @@ fn a_sequence_is_announced_and_can_be_stopped_until_the_history_is_compacted() {
     );
 }
 
+// rule: client.allowed-answers
 #[test]
 fn after_an_approval_the_banner_has_no_approval() {
     let config = "[rawr_auto_compaction]\nmode = \"ask\"\n";

@@ -96,6 +96,7 @@ fn is_test_script(word: &str) -> bool {
 mod tests {
     use super::*;
 
+    // rule: boundary.piped-check
     #[test]
     fn a_test_runner_that_succeeds_means_that_tests_passed() {
         let check = |line: &str, passed: bool| {
@@ -128,6 +129,7 @@ mod tests {
         assert!(!tests_passed(Command::Line("cargo test"), 101));
     }
 
+    // rule: boundary.same-check
     #[test]
     fn a_check_is_named_by_its_program_and_subcommand() {
         let check = |line: &str| check(Command::Line(line));

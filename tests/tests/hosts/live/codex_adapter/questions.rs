@@ -19,6 +19,7 @@ fn question(request_id: &str, text: &str) -> ModelQuestion {
     }
 }
 
+// rule: judgment.not-in-history
 #[tokio::test]
 async fn a_sample_sees_the_conversation_and_does_not_change_it() {
     let script = ok().on("PACKET?", [say("a packet").input_tokens(9_700)]);
@@ -66,6 +67,7 @@ async fn a_sample_can_be_taken_while_a_turn_runs() {
     "#]]);
 }
 
+// rule: judgment.schema
 #[tokio::test]
 async fn a_judgment_runs_in_a_separate_thread_with_its_instructions_and_schema() {
     let script = ok().on("GOOD?", [say(r#"{"yes": true}"#)]);

@@ -315,6 +315,7 @@ fn path_5_mid_turn_asks_inside_the_turn_and_compacts_after_it() {
 
 const INLINE: &str = "[features]\nrawr_auto_compaction = false\n[auto_compact]\nenabled = true\n";
 
+// rule: built-in.cannot-interrupt
 #[test]
 fn path_6_inline_compacts_after_the_turn_without_packet_and_handoff() {
     check(
@@ -383,8 +384,9 @@ fn path_6_inline_compacts_before_a_message_that_would_not_fit() {
     );
 }
 
-/// Spec 2's transcript: notice and packet request by the user, packet by the agent, compaction, packet back by the user,
-/// and the agent goes on with its work; each as the model itself gets it.
+/// Notice and packet request by the user, packet by the agent, compaction, packet back by the user, and the agent goes on
+/// with its work; each as the model itself gets it.
+// rule: sequence.order
 #[test]
 fn the_model_sees_the_golden_path() {
     let fixture = CodexExecFixture::new(agent());
