@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
 
 /// The id of every rule, and the page that states it.
-pub(crate) fn rules() -> BTreeMap<String, String> {
+pub fn rules() -> BTreeMap<String, String> {
     let mut rules = BTreeMap::new();
     for (page, text) in pages() {
         for line in rule_lines(&text) {
