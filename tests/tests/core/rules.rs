@@ -19,7 +19,7 @@ pub fn rules() -> BTreeMap<String, String> {
                 )
             });
             if let Some(other) = rules.insert(id.to_owned(), page.clone()) {
-                panic!("docs/spec/{page}: `{id}` is an id in {other}, too; rename one of the rules");
+                panic!("docs/spec/{page}: `{id}` is also in {other}; rename one");
             }
         }
     }
