@@ -192,7 +192,7 @@ fn every_rule_has_an_id_of_its_own_and_a_topic_of_its_page() {
         .collect();
     assert_eq!(
         named, topics,
-        "left: the topics of each page in docs/spec/README.md, right: those of the ids on the pages"
+        "correct the topics of a page in docs/spec/README.md (left), or an id on the page (right)"
     );
 }
 
