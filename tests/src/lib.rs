@@ -3,6 +3,7 @@
 pub mod binary;
 pub mod claude;
 pub mod codex;
+pub mod config_keys;
 pub mod mock_anthropic;
 pub mod mock_chat;
 pub mod mock_endpoint;

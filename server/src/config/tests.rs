@@ -5,6 +5,7 @@ mod models;
 mod presets;
 mod project;
 mod table;
+mod tiers;
 
 use super::*;
 use crate::problem::ProblemSeverity;
@@ -104,110 +105,21 @@ fn missing_files_leave_the_built_in_values() {
 // rule: tier.configurable
 // rule: built-in.every-client
 #[test]
-fn every_key_of_the_specification_works() {
-    let files = rawr(
+fn an_effective_value_names_the_short_form_that_set_it() {
+    let (config, _) = rawr(
         r#"
-[features]
-rawr_auto_compaction = true
 [rawr_auto_compaction]
-mode = "suggest"
-packet_author = "watcher"
-scratch_write_enabled = true
-scratch_file_template = "notes/{agentName}.md"
-packet_max_tail_chars = 800
-turn_based_handoff = false
-mid_turn = "off"
-cooldown_turns = 2
-cooldown_seconds = 60
-rearm_tokens = 4000
-breaker_strikes = 2
-breaker_land_at_percent = 70
-compaction_model = "gpt-5.2"
-compaction_reasoning_effort = "high"
-compaction_verbosity = "low"
-auto_requires_any_boundary = ["commit", "topic_shift"]
 early_percent_remaining_lt = 80
 ready_percent_remaining_lt = 70
-asap_percent_remaining_lt = 60
-emergency_percent_remaining_lt = 10
 [rawr_auto_compaction.policy.early]
 percent_remaining_lt = 82
-requires_any_boundary = ["plan_checkpoint", "turn_complete"]
-plan_boundaries_require_semantic_break = false
-decision_prompt_path = "judgment.md"
-[rawr_auto_compaction.deadlines]
-approval_seconds = 1
-heads_up_seconds = 2
-scratch_write_seconds = 3
-packet_seconds = 4
-compaction_seconds = 5
-handoff_seconds = 6
-[rawr_auto_compaction.semantic_signals]
-agent_done = ["Fertig."]
-topic_shift = []
-concluding_thought = ["kurzum"]
-[rawr_auto_compaction.repo_observation]
-graphite_enabled = true
-graphite_max_chars = 100
-[rawr_auto_compaction.prompts]
-handoff = "my/handoff.md"
-[auto_compact]
-enabled = false
-threshold_percent = 20
-interrupt_mid_turn = true
 "#,
-    );
-    let config = check_problems(&files, expect![[""]]);
-    let shown = config.effective();
-    let shown: Vec<_> = shown
-        .iter()
-        .filter(|(_, entry)| entry["layer"] != "built-in")
-        .map(|(key, entry)| {
-            let short = entry.get("key").map(|key| format!(" by {key}")).unwrap_or_default();
-            format!("{key} = {}{short}", entry["value"])
-        })
-        .collect();
-    expect![[r#"
-        auto_compact.enabled = false
-        auto_compact.interrupt_mid_turn = true
-        auto_compact.threshold_percent = 20
-        features.rawr_auto_compaction = true
-        rawr_auto_compaction.breaker_land_at_percent = 70
-        rawr_auto_compaction.breaker_strikes = 2
-        rawr_auto_compaction.compaction_model = "gpt-5.2"
-        rawr_auto_compaction.compaction_reasoning_effort = "high"
-        rawr_auto_compaction.compaction_verbosity = "low"
-        rawr_auto_compaction.cooldown_seconds = 60
-        rawr_auto_compaction.cooldown_turns = 2
-        rawr_auto_compaction.deadlines.approval_seconds = 1
-        rawr_auto_compaction.deadlines.compaction_seconds = 5
-        rawr_auto_compaction.deadlines.handoff_seconds = 6
-        rawr_auto_compaction.deadlines.heads_up_seconds = 2
-        rawr_auto_compaction.deadlines.packet_seconds = 4
-        rawr_auto_compaction.deadlines.scratch_write_seconds = 3
-        rawr_auto_compaction.mid_turn = "off"
-        rawr_auto_compaction.mode = "suggest"
-        rawr_auto_compaction.packet_author = "watcher"
-        rawr_auto_compaction.packet_max_tail_chars = 800
-        rawr_auto_compaction.policy.asap.percent_remaining_lt = 60 by "rawr_auto_compaction.asap_percent_remaining_lt"
-        rawr_auto_compaction.policy.asap.requires_any_boundary = ["commit","topic_shift"] by "rawr_auto_compaction.auto_requires_any_boundary"
-        rawr_auto_compaction.policy.early.decision_prompt_path = "judgment.md"
-        rawr_auto_compaction.policy.early.percent_remaining_lt = 82
-        rawr_auto_compaction.policy.early.plan_boundaries_require_semantic_break = false
-        rawr_auto_compaction.policy.early.requires_any_boundary = ["plan_checkpoint","turn_complete"]
-        rawr_auto_compaction.policy.emergency.percent_remaining_lt = 10 by "rawr_auto_compaction.emergency_percent_remaining_lt"
-        rawr_auto_compaction.policy.ready.percent_remaining_lt = 70 by "rawr_auto_compaction.ready_percent_remaining_lt"
-        rawr_auto_compaction.policy.ready.requires_any_boundary = ["commit","topic_shift"] by "rawr_auto_compaction.auto_requires_any_boundary"
-        rawr_auto_compaction.prompts.handoff = "my/handoff.md"
-        rawr_auto_compaction.rearm_tokens = 4000
-        rawr_auto_compaction.repo_observation.graphite_enabled = true
-        rawr_auto_compaction.repo_observation.graphite_max_chars = 100
-        rawr_auto_compaction.scratch_file_template = "notes/{agentName}.md"
-        rawr_auto_compaction.scratch_write_enabled = true
-        rawr_auto_compaction.semantic_signals.agent_done = ["fertig."]
-        rawr_auto_compaction.semantic_signals.concluding_thought = ["kurzum"]
-        rawr_auto_compaction.semantic_signals.topic_shift = []
-        rawr_auto_compaction.turn_based_handoff = false"#]].assert_eq(&shown.join("\n"));
+    )
+    .load();
+    let named = |key: &str| config.effective()[key].get("key").cloned();
+    assert_eq!(named(EARLY), None, "the long form takes precedence");
+    let short = json!("rawr_auto_compaction.ready_percent_remaining_lt");
+    assert_eq!(named("rawr_auto_compaction.policy.ready.percent_remaining_lt"), Some(short));
 }
 
 // rule: configuration.files

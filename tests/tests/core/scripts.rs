@@ -8,6 +8,8 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
 
 mod command;
+mod config;
+mod keys;
 mod player;
 mod policy;
 mod print;
@@ -52,17 +54,6 @@ fn every_script_matches_the_core() {
         }
     }
     assert!(different.is_empty(), "run with UPDATE=1 and review the difference:\n{different}");
-}
-
-/// The name of such a script is the key, so that its comment must name it, too.
-#[test]
-fn every_script_of_a_key_names_the_key() {
-    for path in scripts(&tests().join("scripts/configuration/keys")) {
-        let (key, script) = (path.file_stem().unwrap(), std::fs::read_to_string(&path).unwrap());
-        let comment = format!("# {}: ", key.to_str().unwrap());
-        let is_named = script.lines().any(|line| line.starts_with(&comment));
-        assert!(is_named, "{}: add a comment `{comment}…`", path.display());
-    }
 }
 
 fn difference(stored: &str, played: &str) -> String {

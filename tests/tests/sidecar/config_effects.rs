@@ -1,5 +1,6 @@
-//! Every configuration key through the real binary: the same script runs without the key and with it, and the outputs
-//! must differ exactly as the case shows. Every key must have a case.
+//! Keys whose effect is in the sidecar, through the real binary: the same script runs without the key and with it, and the
+//! outputs must differ exactly as the case shows. Keys by which the core decides have a script in
+//! `tests/scripts/configuration/keys` instead.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
 
@@ -13,8 +14,12 @@ mod story;
 use expect_test::Expect;
 use fixture::ConfigEffectsFixture;
 use rawr_server::config::keys;
+use rawr_tests::config_keys::keys_shown_by;
 use rawr_tests::mock_endpoint::ScriptedReply;
 use script::CaseStep;
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::Path;
 
 /// One key and its effect.
 struct KeyCase {
@@ -25,40 +30,29 @@ struct KeyCase {
     otherwise: Option<&'static str>,
     /// Other keys, with their values.
     also: &'static [&'static str],
-    world: CaseEnvironment,
-    script: Vec<CaseStep>,
-    /// Lines without the key after `-`, with it after `+`.
-    differs: Expect,
-}
-
-/// The environment of the thread.
-#[derive(Debug, Clone, Default)]
-struct CaseEnvironment {
-    /// The host's capabilities besides turns and compactions.
-    can: &'static [HostAbility],
     /// The thread's folder is a repository, and `gt` is this script.
     gt: Option<&'static str>,
     /// The replies of a judge's endpoint.
     endpoint: Vec<ScriptedReply>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum HostAbility {
-    Steer,
-    MidTurnCompact,
-    Judge,
-    Sample,
-    Queue,
+    script: &'static [CaseStep],
+    /// Lines without the key after `-`, with it after `+`.
+    differs: Expect,
 }
 
 /// A case in the default environment.
-fn case(key: &'static str, value: &'static str, script: Vec<CaseStep>, differs: Expect) -> KeyCase {
+const fn case(
+    key: &'static str,
+    value: &'static str,
+    script: &'static [CaseStep],
+    differs: Expect,
+) -> KeyCase {
     KeyCase {
         key,
         value,
         otherwise: None,
         also: &[],
-        world: CaseEnvironment::default(),
+        gt: None,
+        endpoint: Vec::new(),
         script,
         differs,
     }
@@ -73,19 +67,12 @@ impl KeyCase {
         Self { otherwise: Some(value), ..self }
     }
 
-    fn replying(mut self, replies: &[ScriptedReply]) -> Self {
-        self.world.endpoint = replies.to_vec();
-        self
+    fn replying(self, replies: &[ScriptedReply]) -> Self {
+        Self { endpoint: replies.to_vec(), ..self }
     }
 
-    fn in_repository(mut self, gt: &'static str) -> Self {
-        self.world.gt = Some(gt);
-        self
-    }
-
-    fn can(mut self, can: &'static [HostAbility]) -> Self {
-        self.world.can = can;
-        self
+    fn in_repository(self, gt: &'static str) -> Self {
+        Self { gt: Some(gt), ..self }
     }
 
     /// The configuration with or without the key.
@@ -96,9 +83,7 @@ impl KeyCase {
     }
 
     fn check(&self) {
-        let story = |with| {
-            ConfigEffectsFixture::open(&self.config(with), &self.world, with).play(&self.script)
-        };
+        let story = |with| ConfigEffectsFixture::open(self, with).play(self.script);
         let difference = difference::of(&story(false), &story(true));
         assert!(!difference.is_empty(), "{} does nothing", self.key);
         self.differs.assert_eq(&difference);
@@ -110,11 +95,39 @@ fn check(cases: &[KeyCase]) {
 }
 
 #[test]
-fn every_key_has_a_case_and_every_case_a_key() {
-    let cases: Vec<_> = cases::all().iter().map(|case| case.key).collect();
-    let without: Vec<_> = keys().map(|key| key.path).filter(|path| !cases.contains(path)).collect();
-    assert_eq!(without, Vec::<&str>::new(), "add a case that shows what the key does");
-    let unknown: Vec<_> =
-        cases.iter().filter(|case| keys().all(|key| key.path != **case)).collect();
-    assert_eq!(unknown, Vec::<&&str>::new());
+fn every_key_is_shown_by_one_script_or_one_case() {
+    const SCRIPTS: &str = "scripts/configuration/keys";
+    let mut shown: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    let mut add = |name: &str, place: String| {
+        for key in keys_shown_by(name) {
+            shown.entry(key).or_default().push(place.clone());
+        }
+    };
+    for entry in Path::new(env!("CARGO_MANIFEST_DIR")).join(SCRIPTS).read_dir().unwrap() {
+        let script = entry.unwrap().path();
+        let name = script.file_stem().unwrap().to_str().unwrap();
+        add(name, format!("tests/{SCRIPTS}/{name}.txt"));
+    }
+    for case in cases::all() {
+        add(case.key, "a case of tests/tests/sidecar/config_effects/cases".to_owned());
+    }
+    let mut wrong = String::new();
+    for key in keys().map(|key| key.path) {
+        let places = shown.remove(key).unwrap_or_default();
+        match places.as_slice() {
+            [_] => Ok(()),
+            [] => writeln!(
+                wrong,
+                "nothing shows {key}: if the core decides by it, add tests/{SCRIPTS}/{key}.txt \
+                 (TIER instead of a tier), otherwise a case in \
+                 tests/tests/sidecar/config_effects/cases"
+            ),
+            more => writeln!(wrong, "{key} is shown more than once: {}", more.join(", ")),
+        }
+        .unwrap();
+    }
+    for (unknown, places) in shown {
+        writeln!(wrong, "no key {unknown}: {}", places.join(", ")).unwrap();
+    }
+    assert!(wrong.is_empty(), "{wrong}");
 }

@@ -16,22 +16,6 @@ for_advice = true
 "#;
 
 #[test]
-fn every_key_of_the_judge_works() {
-    let config = check_problems(&rawr(ALL), expect![[""]]);
-    let expected = JudgeSettings {
-        backend: JudgeBackend::Chat,
-        model: Some("llama".to_owned()),
-        base_url: "http://localhost:11434/v1".to_owned(),
-        api_key_env: None,
-        timeout: Duration::from_secs(5),
-        max_retries: 0,
-        reasoning_effort: Some("low".to_owned()),
-    };
-    assert_eq!((config.judgment, config.policy.judge), (expected, JudgeBackend::Chat));
-    assert!(config.policy.judge_for_advice);
-}
-
-#[test]
 fn by_default_no_endpoint_is_used() {
     let config = Config::default();
     assert_eq!(

@@ -1,6 +1,7 @@
 //! Plays one script against the core and writes the answers below its lines. `command` parses lines, `print` formats
 //! answers.
 
+use crate::scripts::config::ScriptConfig;
 use crate::scripts::{print, show};
 use rawr_core::assess::DecisionRecord;
 use rawr_core::policy::Policy;
@@ -14,6 +15,8 @@ use std::fmt::Write as _;
 pub struct Player {
     pub machine: Machine,
     pub policy: Policy,
+    /// The `config` lines so far.
+    pub config: ScriptConfig,
     /// Prompts that the script defines, by name.
     pub prompts: BTreeMap<&'static str, String>,
     /// Decision prompts of the script, by the path that a tier names.
@@ -31,6 +34,7 @@ impl Default for Player {
         Self {
             machine: Machine::new(thread()),
             policy: Policy::default(),
+            config: ScriptConfig::default(),
             prompts: BTreeMap::new(),
             decisions: BTreeMap::new(),
             now: Timestamp(1_000_000),
@@ -89,6 +93,7 @@ impl Player {
                 }
                 Vec::new()
             }
+            "config" => self.set_config(line.strip_prefix("config").unwrap()),
             "prompt" => {
                 self.set_prompt(words[1], line.split_once('"').unwrap().1);
                 Vec::new()

@@ -1,4 +1,5 @@
-//! Parses a `policy` line: one word for every field of the core's policy.
+//! Parses a `policy` line: short names for the fields of the core's policy that scripts of rules set. Scripts of keys use
+//! `config` instead.
 
 use crate::scripts::player::Player;
 use rawr_core::boundary::Boundary;
@@ -26,7 +27,6 @@ impl Player {
                     other => panic!("unknown channel {other:?}"),
                 }
             }
-            "packet_ahead" => policy.packet_ahead = value == "true",
             "turn_based_handoff" => policy.turn_based_handoff = value == "true",
             "mid_turn" => {
                 policy.mid_turn = match value {
@@ -43,31 +43,20 @@ impl Player {
             "inline.interrupt" => policy.inline.interrupt_mid_turn = value == "true",
             "scratch" => policy.scratch_write_enabled = value == "true",
             "scratch_file" => value.clone_into(&mut policy.scratch_file_template),
-            "tail_chars" => policy.packet_max_tail_chars = value.parse().unwrap(),
             "cooldown_turns" => policy.cooldown_turns = value.parse().unwrap(),
             "cooldown_seconds" => policy.cooldown_seconds = number(),
             "confirm_percent" => policy.confirm_percent = value.parse().unwrap(),
             "idle_seconds" => policy.idle_seconds = number(),
-            "cache_seconds" => policy.cache_seconds = Some(number()),
             "rearm_tokens" => policy.rearm_tokens = Some(Tokens(number())),
             "breaker.strikes" => policy.breaker.strikes = value.parse().unwrap(),
             "breaker.reset" => policy.breaker.reset_seconds = number(),
-            "breaker.land_at" => policy.breaker.land_at_percent = value.parse().unwrap(),
-            "deadline.judgment" => policy.deadlines.judgment = number(),
-            "deadline.approval" => policy.deadlines.approval = number(),
-            "deadline.heads_up" => policy.deadlines.heads_up = number(),
-            "deadline.scratch_write" => policy.deadlines.scratch_write = number(),
             "deadline.packet" => policy.deadlines.packet = number(),
-            "deadline.compaction" => policy.deadlines.compaction = number(),
             "deadline.handoff" => policy.deadlines.handoff = number(),
             "compaction.model" => policy.compaction.model = text(),
             "compaction.effort" => policy.compaction.reasoning_effort = text(),
             "compaction.verbosity" => policy.compaction.verbosity = text(),
-            "compaction.packet_only" => policy.compaction.packet_only = value == "true",
             "phrases.not_done" => policy.phrases.not_done = phrases(),
             "phrases.agent_done" => policy.phrases.agent_done = phrases(),
-            "phrases.topic_shift" => policy.phrases.topic_shift = phrases(),
-            "phrases.concluding_thought" => policy.phrases.concluding_thought = phrases(),
             "phrases.directive" => policy.phrases.directive = phrases(),
             tiered => {
                 let (tier, field) = tiered.split_once('.').unwrap();

@@ -1,17 +1,16 @@
 //! A sidecar, a home and a host that plays a script and records what it receives.
 
-use super::script::{AFTER_COMPACTION, CaseStep, Runs, ShownState};
-use super::story::{AwaitedSign, Story, one_line};
-use super::{CaseEnvironment, HostAbility};
+use super::KeyCase;
+use super::script::{AwaitedSign, CaseStep, Runs, ShownState};
+use super::story::{Story, one_line};
 use crate::fixture::THREAD;
 use rawr_protocol::methods::{
     ActionPerform, ActionReport, CompactionReport, CompactionRewrite, Initialize, Initialized,
-    InputSubmit, JudgmentAnswer, JudgmentEvaluate, PacketGet, PromptGet, SignalReport,
-    ThreadChanged, ThreadGet, ThreadList, ThreadOpen, TurnCompleted, TurnStarted, TurnUsage,
+    JudgmentAnswer, JudgmentEvaluate, PacketGet, PromptGet, SignalReport, ThreadChanged, ThreadGet,
+    ThreadList, ThreadOpen, TurnCompleted, TurnStarted,
 };
 use rawr_protocol::{
-    Action, ActionPerformNotification, Empty, Notification, Purpose, Request, StepStatus,
-    ThreadListParams, Verdict,
+    Action, ActionPerformNotification, Empty, Notification, Purpose, Request, ThreadListParams,
 };
 use rawr_tests::mock_endpoint::Mock;
 use rawr_tests::{LaunchOptions, Repository, TestHome, TestSidecar};
@@ -19,11 +18,13 @@ use serde_json::{Value, json};
 use std::collections::VecDeque;
 use std::ffi::OsString;
 use std::fs;
-use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime};
 
 const WINDOW: u64 = 100_000;
+/// The tier is `ready`, where a commit counts.
+const BEFORE_COMPACTION: u64 = 30_000;
+const AFTER_COMPACTION: u64 = 12_000;
 const PACKET: &str =
     "<continuation_packet>\nState: working\nGoal: parser\nNext: docs\n</continuation_packet>";
 
@@ -50,20 +51,19 @@ pub struct ConfigEffectsFixture {
     with: bool,
     turns: u32,
     asked: VecDeque<ActionPerformNotification>,
-    compacted: bool,
     story: Story,
 }
 
 impl ConfigEffectsFixture {
-    pub fn open(config: &str, world: &CaseEnvironment, with: bool) -> Self {
+    pub fn open(case: &KeyCase, with: bool) -> Self {
         let home = TestHome::new();
         let endpoint =
-            (!world.endpoint.is_empty()).then(|| Mock::start_apart(world.endpoint.clone()));
+            (!case.endpoint.is_empty()).then(|| Mock::start_apart(case.endpoint.clone()));
         let origin = endpoint.as_ref().map_or("", Mock::origin);
-        home.configure(&config.replace("{endpoint}", origin));
+        home.configure(&case.config(with).replace("{endpoint}", origin));
         write_prompts(&home);
-        let repository = world.gt.map(|_| repository_with_a_stack());
-        let environment = environment(&home, world.gt);
+        let repository = case.gt.map(|_| repository_with_a_stack());
+        let environment = environment(&home, case.gt);
         let launch = LaunchOptions { environment, ..LaunchOptions::default() };
         let mut sidecar = TestSidecar::spawn(&home, &launch);
         // At the end of the story, changes by other processes may still be reported.
@@ -76,13 +76,12 @@ impl ConfigEffectsFixture {
             with,
             turns: 0,
             asked: VecDeque::new(),
-            compacted: false,
             story: Story::default(),
         };
         lab.call::<Initialize>(json!({}));
         lab.sidecar.notify::<Initialized>(&Empty {});
         lab.problems();
-        lab.open_thread(world.can);
+        lab.open_thread();
         lab.listen();
         lab
     }
@@ -97,28 +96,20 @@ impl ConfigEffectsFixture {
         }
     }
 
-    fn open_thread(&mut self, can: &[HostAbility]) {
+    fn open_thread(&mut self) {
         let cwd = self
             .repository
             .as_ref()
             .map_or_else(|| self.home.work(), |repository| repository.path().to_owned());
-        let can = |wanted: HostAbility| can.contains(&wanted);
-        let opened = self.call::<ThreadOpen>(json!({
+        self.call::<ThreadOpen>(json!({
             "threadId": THREAD,
             "cwd": cwd,
             "role": "owner",
             "host": {"name": "lab", "capabilities": {
-                "injectTurn": true,
-                "compact": true,
-                "steer": can(HostAbility::Steer),
-                "midTurnCompact": can(HostAbility::MidTurnCompact),
-                "judge": can(HostAbility::Judge),
-                "sample": can(HostAbility::Sample),
-                "queue": can(HostAbility::Queue),
+                "injectTurn": true, "compact": true, "judge": true,
             }},
             "contextWindow": WINDOW,
         }));
-        self.story.tell(format!("opened with notes in {}", opened.scratch_file));
     }
 
     pub fn play(mut self, script: &[CaseStep]) -> Vec<String> {
@@ -150,46 +141,8 @@ impl ConfigEffectsFixture {
 
     fn step(&mut self, step: CaseStep) {
         match step {
-            CaseStep::User(text) => self.start("user", None, text),
-            CaseStep::Commit => self.signal(json!({"kind": "commit", "subject": "parser"})),
-            CaseStep::PullRequest => {
-                self.signal(json!({"kind": "pr_checkpoint", "action": "opened"}))
-            }
-            CaseStep::Plan(first, second) => self.plan(first, second),
-            CaseStep::Usage(context) => {
-                let usage = json!({
-                    "threadId": THREAD,
-                    "turnId": self.turn(),
-                    "usage": {"contextTokens": context},
-                    "needsFollowUp": true,
-                    "lastAgentMessage": "Reading on.",
-                });
-                let verdict = self.call::<TurnUsage>(usage).verdict;
-                self.verdict(verdict);
-            }
-            CaseStep::Says(context, message) => self.end(context, message),
-            CaseStep::Submit(text) => {
-                let submitted = self.call::<InputSubmit>(json!({
-                    "threadId": THREAD, "inputId": "i1", "text": text, "kind": "message",
-                }));
-                self.story.tell(format!("submitted: {:?}", submitted.disposition));
-            }
-            CaseStep::DoTo(tokens) => self.perform_next(tokens),
-            CaseStep::DoAll => {
-                while !self.asked.is_empty() {
-                    self.perform_next(AFTER_COMPACTION);
-                    self.listen();
-                }
-            }
-            CaseStep::Accept => {
-                let id = self.next_action().action_id;
-                self.report(&id, json!({"status": "accepted"}));
-            }
-            CaseStep::Refuse => {
-                let id = self.next_action().action_id;
-                self.report(&id, json!({"status": "failed", "error": "no"}));
-            }
-            CaseStep::Ago(seconds) => self.date_back(seconds),
+            CaseStep::Commit => self.commit(),
+            CaseStep::Do => self.perform_next(),
             CaseStep::Rested(days) => self.rested(days),
             CaseStep::Await(sign, runs) => {
                 let run = if self.with { Runs::With } else { Runs::Without };
@@ -199,6 +152,16 @@ impl ConfigEffectsFixture {
             }
             CaseStep::Show(show) => self.show(show),
         }
+    }
+
+    fn commit(&mut self) {
+        self.start("user", None, "Write the parser");
+        self.call::<SignalReport>(json!({
+            "threadId": THREAD,
+            "turnId": self.turn(),
+            "signal": {"kind": "commit", "subject": "parser"},
+        }));
+        self.end(Some(BEFORE_COMPACTION), "I put the parser into a commit of its own.");
     }
 
     fn start(&mut self, origin: &str, action: Option<&str>, text: &str) {
@@ -212,35 +175,15 @@ impl ConfigEffectsFixture {
         }));
     }
 
-    fn end(&mut self, context: u64, message: &str) {
-        let turn = self.turn();
-        let completed = self.call::<TurnCompleted>(json!({
+    /// A turn of rawr's reports no usage.
+    fn end(&mut self, context: Option<u64>, message: &str) {
+        self.call::<TurnCompleted>(json!({
             "threadId": THREAD,
-            "turnId": turn,
+            "turnId": self.turn(),
             "status": "completed",
             "lastAgentMessage": message,
-            "usage": {"contextTokens": context},
+            "usage": context.map(|context| json!({"contextTokens": context})),
         }));
-        self.verdict(Some(completed.verdict));
-    }
-
-    fn verdict(&mut self, verdict: Option<Verdict>) {
-        if let Some(verdict) = verdict {
-            let outcome = serde_json::to_value(verdict.outcome).unwrap();
-            self.story.tell(format!("verdict {outcome}: {}", verdict.reason));
-        }
-    }
-
-    fn signal(&mut self, signal: Value) {
-        let turn = self.turn();
-        let params = json!({"threadId": THREAD, "turnId": turn, "signal": signal});
-        self.call::<SignalReport>(params);
-    }
-
-    fn plan(&mut self, first: StepStatus, second: StepStatus) {
-        let steps = [("write the parser", first), ("write the docs", second)]
-            .map(|(step, status)| json!({"step": step, "status": status}));
-        self.signal(json!({"kind": "plan_updated", "steps": steps}));
     }
 
     fn next_action(&mut self) -> ActionPerformNotification {
@@ -255,17 +198,15 @@ impl ConfigEffectsFixture {
         self.call::<ActionReport>(report);
     }
 
-    fn perform_next(&mut self, after: u64) {
+    fn perform_next(&mut self) {
         let asked = self.next_action();
         let id = asked.action_id.as_str();
         match asked.action {
             Action::InjectTurn { purpose, text, .. } => {
                 self.start("synthetic", Some(id), &text);
                 self.report(id, json!({"status": "accepted", "turnId": self.turn()}));
-                let packet = purpose == Purpose::PacketRequest;
-                let context = if self.compacted { after + 1000 } else { 0 };
-                let message = if packet { PACKET } else { "Understood, going on." };
-                self.answer(context, message);
+                let is_packet = purpose == Purpose::PacketRequest;
+                self.end(None, if is_packet { PACKET } else { "Understood, going on." });
             }
             Action::Compact { .. } => {
                 self.report(id, json!({"status": "accepted"}));
@@ -276,9 +217,8 @@ impl ConfigEffectsFixture {
                     })
                 };
                 self.call::<CompactionReport>(report("started", None));
-                self.call::<CompactionReport>(report("completed", Some(after)));
+                self.call::<CompactionReport>(report("completed", Some(AFTER_COMPACTION)));
                 self.report(id, json!({"status": "completed"}));
-                self.compacted = true;
             }
             Action::Judge { request_id, .. } => {
                 self.call::<JudgmentAnswer>(json!({
@@ -286,38 +226,8 @@ impl ConfigEffectsFixture {
                     "shouldCompact": true, "reason": "yes",
                 }));
             }
-            Action::SamplePacket { .. } => {
-                self.report(id, json!({"status": "completed", "text": PACKET}));
-            }
             other => panic!("unexpected action {other:?}"),
         }
-    }
-
-    /// Answers a turn of rawr's; its usage is reported only after a compaction.
-    fn answer(&mut self, context: u64, message: &str) {
-        let turn = self.turn();
-        let usage = (context > 0).then(|| json!({"contextTokens": context}));
-        self.call::<TurnCompleted>(json!({
-            "threadId": THREAD, "turnId": turn, "status": "completed",
-            "lastAgentMessage": message, "usage": usage,
-        }));
-    }
-
-    /// Writes as another process with a slow clock would: the owner folds records of others.
-    fn date_back(&mut self, seconds: i64) {
-        let lines = self.home.lines(THREAD);
-        let record = |line: &String| serde_json::from_str::<Value>(line).unwrap();
-        let opened = |record: &Value| record["event"].get("thread_opened").is_some();
-        let mut record = lines.iter().rev().map(record).find(opened).unwrap();
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_millis();
-        record["at"] = json!(i64::try_from(now).unwrap() - seconds * 1000);
-        let mut log = fs::OpenOptions::new().append(true).open(self.home.events(THREAD)).unwrap();
-        self.story.forget(AwaitedSign::Changed);
-        log.write_all(format!("{record}\n").as_bytes()).unwrap();
-        // Wakes the owner, as every other process does.
-        let bell = self.home.thread(THREAD).join("owner.lock");
-        let bell = fs::OpenOptions::new().append(true).open(bell).unwrap();
-        bell.set_modified(SystemTime::now()).unwrap();
     }
 
     /// Only a hang takes the whole time.
@@ -327,7 +237,7 @@ impl ConfigEffectsFixture {
             self.listen();
             let came = match sign {
                 AwaitedSign::Repository => !self.repositories_seen().is_empty(),
-                AwaitedSign::Changed | AwaitedSign::Judged => self.story.has(sign),
+                AwaitedSign::Judged => self.story.is_judged,
             };
             if came {
                 return;
@@ -346,10 +256,6 @@ impl ConfigEffectsFixture {
 
     fn show(&mut self, show: ShownState) {
         let shown = match show {
-            ShownState::Directives => {
-                let thread = self.call::<ThreadGet>(json!({"threadId": THREAD}));
-                thread.directives.into_iter().map(|directive| directive.text).collect()
-            }
             ShownState::Packet => {
                 let packet = self.call::<PacketGet>(json!({"threadId": THREAD}));
                 packet.packet.lines().map(str::to_owned).collect()
@@ -400,7 +306,7 @@ impl ConfigEffectsFixture {
             self.call::<ThreadGet>(json!({"threadId": THREAD}));
             self.listen();
         }
-        self.perform_next(AFTER_COMPACTION);
+        self.perform_next();
         vec![self.sidecar.answer::<JudgmentEvaluate>(asked).unwrap().reason]
     }
 

@@ -1,7 +1,7 @@
 //! `[rawr_auto_compaction.prompts]`.
 
-use crate::config_effects::script::{ASAP, CaseStep, DO, ShownState, commit, then};
-use crate::config_effects::{HostAbility, KeyCase, case, check};
+use crate::config_effects::script::{CaseStep, ShownState};
+use crate::config_effects::{KeyCase, case, check};
 use expect_test::expect;
 
 const WATCHER: &str = r#"rawr_auto_compaction.packet_author = "watcher""#;
@@ -17,55 +17,53 @@ pub fn cases() -> Vec<KeyCase> {
         case(
             "rawr_auto_compaction.prompts.auto-compact",
             r#""my-auto-compact.md""#,
-            commit(ASAP),
+            &[CaseStep::Commit],
             expect![[r#"
-                - perform inject_turn packet_request: HEADS-UP a phase ended here (commit) / WRITE-PACKET / [rawr:s1-860202a3:packet_request]
-                + perform inject_turn packet_request: HEADS-UP a phase ended here (commit) / MY-WRITE-PACKET / [rawr:s1-860202a3:packet_request]
+                - perform packet_request: HEADS-UP a phase ended here (commit) / WRITE-PACKET / [rawr:s1-860202a3:packet_request]
+                + perform packet_request: HEADS-UP a phase ended here (commit) / MY-WRITE-PACKET / [rawr:s1-860202a3:packet_request]
             "#]],
         ),
         case(
             "rawr_auto_compaction.prompts.heads-up",
             r#""my-heads-up.md""#,
-            commit(ASAP),
+            &[CaseStep::Commit],
             expect![[r#"
-                - perform inject_turn packet_request: HEADS-UP a phase ended here (commit) / WRITE-PACKET / [rawr:s1-860202a3:packet_request]
-                + perform inject_turn packet_request: MY-HEADS-UP a phase ended here (commit) / WRITE-PACKET / [rawr:s1-860202a3:packet_request]
+                - perform packet_request: HEADS-UP a phase ended here (commit) / WRITE-PACKET / [rawr:s1-860202a3:packet_request]
+                + perform packet_request: MY-HEADS-UP a phase ended here (commit) / WRITE-PACKET / [rawr:s1-860202a3:packet_request]
             "#]],
         ),
         case(
             "rawr_auto_compaction.prompts.scratch-write",
             r#""my-scratch-write.md""#,
-            commit(ASAP),
+            &[CaseStep::Commit],
             expect![[r#"
-                - perform inject_turn packet_request: HEADS-UP a phase ended here (commit) / SCRATCH .scratch/agent-delta.scratch.md / WRITE-PACKET / [rawr:s1-860202a3:packet_request]
-                + perform inject_turn packet_request: HEADS-UP a phase ended here (commit) / MY-SCRATCH .scratch/agent-delta.scratch.md / WRITE-PACKET / [rawr:s1-860202a3:packet_request]
+                - perform packet_request: HEADS-UP a phase ended here (commit) / SCRATCH .scratch/agent-delta.scratch.md / WRITE-PACKET / [rawr:s1-860202a3:packet_request]
+                + perform packet_request: HEADS-UP a phase ended here (commit) / MY-SCRATCH .scratch/agent-delta.scratch.md / WRITE-PACKET / [rawr:s1-860202a3:packet_request]
             "#]],
         )
         .also(&[SCRATCH]),
         case(
             "rawr_auto_compaction.prompts.judgment",
             r#""my-judgment.md""#,
-            vec![CaseStep::Show(ShownState::Judgment)],
+            &[CaseStep::Show(ShownState::Judgment)],
             expect![[r#"
-                - perform judge JUDGE | CASE ready
-                + perform judge MY-JUDGE | CASE ready
+                - perform judge: JUDGE | CASE ready
+                + perform judge: MY-JUDGE | CASE ready
             "#]],
-        )
-        .can(&[HostAbility::Judge]),
+        ),
         case(
             "rawr_auto_compaction.prompts.judgment-context",
             r#""my-judgment-context.md""#,
-            vec![CaseStep::Show(ShownState::Judgment)],
+            &[CaseStep::Show(ShownState::Judgment)],
             expect![[r#"
-                - perform judge JUDGE | CASE ready
-                + perform judge JUDGE | MY-CASE ready
+                - perform judge: JUDGE | CASE ready
+                + perform judge: JUDGE | MY-CASE ready
             "#]],
-        )
-        .can(&[HostAbility::Judge]),
+        ),
         case(
             "rawr_auto_compaction.prompts.watcher-packet",
             r#""my-watcher-packet.md""#,
-            then(commit(ASAP), &[DO, CaseStep::Show(ShownState::Packet)]),
+            &[CaseStep::Commit, CaseStep::Do, CaseStep::Show(ShownState::Packet)],
             expect![[r#"
                 - shown BY-RAWR goal=Write the parser last=I put the parser into a commit of its own.
                 + shown MY-BY-RAWR goal=Write the parser last=I put the parser into a commit of its own.
@@ -75,16 +73,16 @@ pub fn cases() -> Vec<KeyCase> {
         case(
             "rawr_auto_compaction.prompts.handoff",
             r#""my-handoff.md""#,
-            then(commit(ASAP), &[DO, DO]),
+            &[CaseStep::Commit, CaseStep::Do, CaseStep::Do],
             expect![[r#"
-                - perform inject_turn handoff: HANDOFF ``` / State: working / Goal: parser / Next: docs / ``` (none known) / [rawr:s1-860202a3:handoff]
-                + perform inject_turn handoff: MY-HANDOFF ``` / State: working / Goal: parser / Next: docs / ``` (none known) / [rawr:s1-860202a3:handoff]
+                - perform handoff: HANDOFF ``` / State: working / Goal: parser / Next: docs / ``` (none known) / [rawr:s1-860202a3:handoff]
+                + perform handoff: MY-HANDOFF ``` / State: working / Goal: parser / Next: docs / ``` (none known) / [rawr:s1-860202a3:handoff]
             "#]],
         ),
         case(
             "rawr_auto_compaction.prompts.compact",
             r#""my-compact.md""#,
-            vec![CaseStep::Show(ShownState::Prompt("compact"))],
+            &[CaseStep::Show(ShownState::Prompt("compact"))],
             expect![[r#"
                 - shown SUMMARISE
                 + shown MY-SUMMARISE
@@ -93,7 +91,7 @@ pub fn cases() -> Vec<KeyCase> {
         case(
             "rawr_auto_compaction.prompts.summary-prefix",
             r#""my-summary-prefix.md""#,
-            vec![CaseStep::Show(ShownState::Rewritten)],
+            &[CaseStep::Show(ShownState::Rewritten)],
             expect![[r#"
                 - shown SUMMARY: / The parser is written.
                 + shown MY-SUMMARY: / The parser is written.
