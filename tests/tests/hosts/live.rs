@@ -1,15 +1,19 @@
-//! Live agents: what only the real Codex and Claude Code can show. A race that a scripted host shows as well belongs to the
-//! driver's tests in `editor-clients/host/src/drive/tests`.
+//! Live agents: what only the real Codex and Claude Code can show. What a scripted host shows as well belongs to the driver's
+//! tests in `editor-clients/host/src/drive/tests`, to `embedded`, or to the scripts of the core.
 //!
-//! | topic | what runs |
+//! | topic | what only the real agent shows |
 //! | --- | --- |
-//! | `codex_adapter` | the adapter alone on Codex's app-server |
-//! | `codex` | `rawr codex`: a user's own Codex, on a terminal or with a second client |
-//! | `codex_judge` | a Codex that is asked for a judgment, by `rawr exec` |
-//! | `codex_restore` | `rawr restore` with Codex |
-//! | `claude_mod` | rawr's plugin in a user's own Claude Code |
-//! | `exec_codex`, `exec_claude` | `rawr exec --host codex` and `--host claude` |
-//! | `hooks` | rawr's hooks in sessions that rawr does not run |
+//! | `codex_adapter` | that the app-server's messages are read as Codex sends them |
+//! | `codex::races`, `questions` | in which order Codex takes a person's message, a running turn, a compaction and a handoff |
+//! | `codex::preflight`, `between` | what Codex's screen does with a message that is held, refused, or cut off from its server |
+//! | `codex::cut_off`, `deaths`, `leaving` | which of Codex's processes live on after a terminal, a shell or a driver |
+//! | `codex::once`, `missed`, `model`, `titles` | what Codex records and reports of what happened without rawr |
+//! | `codex::goals`, `sub_agents`, `sample` | turns that Codex starts by itself, and questions beside the conversation |
+//! | `codex::screen`, `options` | what a person sees and types |
+//! | `codex_judge`, `codex_restore` | what an ephemeral thread and a fork leave in Codex's records |
+//! | `claude_mod` | the plugin inside of Claude Code: its input box, its queue, its processes, `/clear`, `/compact` and Esc |
+//! | `exec_codex`, `exec_claude` | whole sessions of `rawr exec`, and what the model of each agent is sent |
+//! | `hooks` | that each agent runs the hooks, and what it does with their answers |
 
 #[cfg(target_os = "linux")]
 mod claude_mod;
