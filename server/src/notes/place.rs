@@ -188,6 +188,11 @@ fn file_type(stat: &Stat) -> FileType {
 }
 
 fn modified_at(stat: &Stat) -> Timestamp {
-    let nanoseconds = i64::try_from(stat.st_mtime_nsec).unwrap_or(0);
+    let nanoseconds = signed(stat.st_mtime_nsec);
     Timestamp(stat.st_mtime.saturating_mul(1000).saturating_add(nanoseconds / 1_000_000))
+}
+
+/// Systems differ in the type of a file's nanoseconds.
+fn signed(nanoseconds: impl TryInto<i64>) -> i64 {
+    nanoseconds.try_into().unwrap_or(0)
 }
