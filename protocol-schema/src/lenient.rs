@@ -1,13 +1,65 @@
-//! How this crate reads more than it writes: null, Lua's empty table, and entries of a newer peer. It never changes
-//! what is written.
+//! How this crate reads more than it writes: null, Lua's empty table, entries of a newer peer, and texts that no Rust
+//! string can hold. It never changes what is written.
 
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde::{Deserialize, Deserializer};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-/// Reads the `params` of a request or notification, as [`params_text`] has them.
+/// Reads the `params` of a request or notification, as [`params_text`] has them. Half of a surrogate pair is U+FFFD.
 pub fn read_params<P: DeserializeOwned>(params: Option<&str>) -> Result<P, serde_json::Error> {
-    serde_json::from_str(params_text(params))
+    let text = params_text(params);
+    serde_json::from_str(text).or_else(|error| match without_lone_surrogates(text) {
+        Cow::Owned(mended) => serde_json::from_str(&mended),
+        Cow::Borrowed(_) => Err(error),
+    })
+}
+
+/// Reads JSON of another program. Bytes that are not UTF-8 and halves of surrogate pairs are U+FFFD, and a byte order
+/// mark is skipped.
+pub fn read_json<T: DeserializeOwned>(json: &[u8]) -> Result<T, serde_json::Error> {
+    let json = json.strip_prefix("\u{feff}".as_bytes()).unwrap_or(json);
+    serde_json::from_slice(json).or_else(|error| {
+        let text = String::from_utf8_lossy(json);
+        match (without_lone_surrogates(&text), &text) {
+            (Cow::Owned(mended), _) => serde_json::from_str(&mended),
+            (_, Cow::Owned(text)) => serde_json::from_str(text),
+            (_, Cow::Borrowed(_)) => Err(error),
+        }
+    })
+}
+
+/// JSON in which each escaped half of a surrogate pair without the other half is U+FFFD. JavaScript writes such a half
+/// where it cut a text inside of an emoji.
+fn without_lone_surrogates(json: &str) -> Cow<'_, str> {
+    let unit = |at: usize| {
+        let digits = json.as_bytes().get(at..at + 6)?.strip_prefix(b"\\u")?;
+        u16::from_str_radix(str::from_utf8(digits).ok()?, 16).ok()
+    };
+    let (mut mended, mut copied, mut at) = (String::new(), 0, 0);
+    while let Some(escape) = json
+        .as_bytes()
+        .get(at..)
+        .and_then(|rest| rest.iter().position(|byte| *byte == b'\\').map(|position| at + position))
+    {
+        at = match (unit(escape), unit(escape + 6)) {
+            (Some(0xD800..=0xDBFF), Some(0xDC00..=0xDFFF)) => escape + 12,
+            (Some(0xD800..=0xDFFF), _) => {
+                mended.push_str(&json[copied..escape]);
+                mended.push_str("\\ufffd");
+                copied = escape + 6;
+                copied
+            }
+            (Some(_), _) => escape + 6,
+            // A backslash that is escaped begins no escape of its own.
+            (None, _) => escape + 2,
+        };
+    }
+    if copied == 0 {
+        return Cow::Borrowed(json);
+    }
+    mended.push_str(&json[copied..]);
+    Cow::Owned(mended)
 }
 
 /// Absent, `null` and `[]` (an empty table from Lua) mean `{}`.
@@ -89,8 +141,8 @@ where
     Ok(known.collect())
 }
 
-/// An optional value of another protocol's vocabulary, of which rawr needs only what it knows.
-pub(crate) fn if_known<'de, D, T>(deserializer: D) -> Result<Option<T>, D::Error>
+/// An optional value of another program's vocabulary, of which rawr needs only what it knows.
+pub fn if_known<'de, D, T>(deserializer: D) -> Result<Option<T>, D::Error>
 where
     D: Deserializer<'de>,
     T: Deserialize<'de>,
@@ -106,4 +158,56 @@ where
         Some(Value::Known(known)) => Some(known),
         Some(Value::Unknown(_)) | None => None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::Value;
+
+    #[track_caller]
+    fn check(json: &[u8], expected: &str) {
+        assert_eq!(read_json::<Value>(json).ok(), Some(Value::from(expected)));
+        if let Ok(text) = str::from_utf8(json) {
+            assert_eq!(read_params::<Value>(Some(text)).ok(), Some(Value::from(expected)));
+        }
+    }
+
+    #[test]
+    fn half_of_a_surrogate_pair_is_a_replacement_character() {
+        check(br#""cut \ud83d""#, "cut \u{fffd}");
+        check(br#""\ude80 alone""#, "\u{fffd} alone");
+        check(br#""\uD83D\uD83D\uDE80""#, "\u{fffd}\u{1f680}");
+        check(br#""\ud83d\u0041""#, "\u{fffd}A");
+        check(br#""\ud83d \ud83d\n""#, "\u{fffd} \u{fffd}\n");
+        check("\"\u{e4} \\ud83d \u{1f680}\"".as_bytes(), "\u{e4} \u{fffd} \u{1f680}");
+    }
+
+    #[test]
+    fn an_escaped_backslash_begins_no_escape() {
+        check(br#""\\ud83d \ud83d""#, "\\ud83d \u{fffd}");
+        check(br#""\\\ud83d""#, "\\\u{fffd}");
+    }
+
+    #[test]
+    fn valid_text_is_not_changed() {
+        let json = r#""\ud83d\ude80 \\u00e4 \u00e4""#;
+        assert!(matches!(without_lone_surrogates(json), Cow::Borrowed(_)));
+        check(json.as_bytes(), "\u{1f680} \\u00e4 \u{e4}");
+    }
+
+    #[test]
+    fn bytes_that_are_not_utf_8_are_replacement_characters() {
+        assert_eq!(read_json::<Value>(b"\"a\xffb\"").ok(), Some(Value::from("a\u{fffd}b")));
+        let both = b"\"a\xff \\ud83d\"";
+        assert_eq!(read_json::<Value>(both).ok(), Some(Value::from("a\u{fffd} \u{fffd}")));
+        assert_eq!(read_json::<Value>(b"\xef\xbb\xbf{}").ok(), Some(serde_json::json!({})));
+    }
+
+    #[test]
+    fn what_is_no_json_is_an_error() {
+        for json in [&br#""\ud83d"#[..], br#""\ud8"#, br#"\ud83d"#, b"", br#""\"#, b"\xff"] {
+            assert!(read_json::<Value>(json).is_err(), "{json:?}");
+        }
+    }
 }

@@ -6,8 +6,8 @@
 //! `scratch`, `capsule`, `recall`, `replay`, `prompt`, `config`, `tokens`); then `names` for the vocabularies that they
 //! share, `problem`, `progress`, `id` and `error`.
 //! `lifecycle` holds the LSP base protocol, `lsp` the LSP methods that editors call, `lenient` the reading of optional
-//! fields, `framing` the framing of messages on a pipe, and `schema` the generation of `schema.json` and
-//! `openrpc.json`.
+//! fields and of other programs' texts, `framing` the framing of messages on a pipe, and `schema` the generation of
+//! `schema.json` and `openrpc.json`.
 //!
 //! Rules of every payload: camelCase fields and snake_case values; times in Unix milliseconds (`…AtMs`), tokens and
 //! percentages (0 to 100) are integers; an absent field means "not known" and is left out, never `null`; `null` is
@@ -68,7 +68,7 @@ pub use guard::*;
 pub use id::{IdProblem, MAX_ID_BYTES, check_id};
 pub use input::*;
 pub use judgment::*;
-pub use lenient::{params_text, read_params};
+pub use lenient::{if_known, params_text, read_json, read_params};
 pub use lifecycle::*;
 pub use methods::{Direction, METHODS, Method, MethodKind};
 pub use names::*;

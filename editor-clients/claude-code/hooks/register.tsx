@@ -195,6 +195,16 @@ async function press($: EngineInterface, args: readonly string[]): Promise<void>
   $.ui.toast(`rawr: ${said.split('\n')[0] ?? ''}`)
 }
 
+/** As a shell splits it: quotes hold words together. */
+function words(line: string): string[] {
+  const found = line.matchAll(/"([^"]*)"|'([^']*)'|\S+/g)
+  return [...found].map(([word, double, single]) => double ?? single ?? word)
+}
+
+function unquoted(text: string): string {
+  return /^(["'])(.*)\1$/s.exec(text)?.[2] ?? text
+}
+
 export const register: Register = (on, options) => {
   program = typeof options.path === 'string' && options.path !== '' ? options.path : program
 
@@ -305,7 +315,8 @@ export const register: Register = (on, options) => {
       tool,
       input: isRead ? e : undefined,
       result: isRead ? result : undefined,
-      error: failed?.slice(0, 200),
+      // Characters, not units: half an emoji is no text.
+      error: failed === undefined ? undefined : [...failed.slice(0, 400)].slice(0, 200).join(''),
       bySubAgent: e.agentId !== undefined,
     })
     return ran
@@ -363,11 +374,14 @@ export const register: Register = (on, options) => {
   }).catch(($, e, next) => next(e))
 
   on('command.run', { command: 'rawr' }, async ($, e) => {
-    const [name = 'status', ...rest] = e.args.split(/\s+/).filter(Boolean)
+    const [name = 'status', ...rest] = words(e.args)
     if (!COMMANDS.includes(name)) {
       return { text: `/rawr ${name} is unknown; there are ${COMMANDS.join(', ')}` }
     }
-    return { text: await command($, [name, await $.session.id(), ...rest]), isTextDisplayOnly: true }
+    // An instruction is kept word for word, and needs no quotes.
+    const isText = name === 'pin' && rest.length > 0 && !rest[0]?.startsWith('--')
+    const args = isText ? [unquoted(e.args.trim().slice(name.length).trim())] : rest
+    return { text: await command($, [name, await $.session.id(), ...args]), isTextDisplayOnly: true }
   })
 
   on('ui.render', { component: 'AbovePrompt' }, ($, e, next) => {

@@ -111,6 +111,15 @@ check('of other tools rawr gets only the name', async ($, on) => {
   expect(it.posted[1]).toEqual({ event: 'tool_finished', callId: 'c1', tool: 'Write', bySubAgent: false })
 })
 
+check('an error is cut between characters', async ($, on) => {
+  const it = fake(on)
+  it.error = `${'x'.repeat(199)}🚀 and more`
+  await open($, it)
+  await $.tool.call({ tool: 'Bash', command: 'make', tool_use_id: 'c1' })
+  await it.clock.settle()
+  expect(it.posted[1]).toMatchObject({ callId: 'c1', error: `${'x'.repeat(199)}🚀` })
+})
+
 check('a sub-agent that works is a tool that runs, and its own tools are marked', async ($, on) => {
   const it = fake(on)
   await open($, it)

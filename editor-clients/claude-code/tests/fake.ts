@@ -37,6 +37,8 @@ export interface Fake {
   usage: TurnUsage | null
   /** What commands of the agent print. */
   stdout: string
+  /** Why tools of the agent fail. */
+  error: string | undefined
   ranTools: number
   /** Why Claude Code takes no message of the plugin. */
   drop: string | undefined
@@ -71,6 +73,7 @@ export function fake(on: On, variables: Record<string, string> = {}): Fake {
     isHung: false,
     usage: null,
     stdout: 'a long output',
+    error: undefined,
     ranTools: 0,
     drop: undefined,
     compactCommand: () => Promise.resolve(),
@@ -172,6 +175,9 @@ function agent(on: On, it: Fake): void {
   })
   on('tool.call', () => {
     it.ranTools += 1
+    if (it.error !== undefined) {
+      return { deny: it.error }
+    }
     return { result: { stdout: it.stdout, interrupted: false } }
   })
   on('model.fork', (_, e) => ({

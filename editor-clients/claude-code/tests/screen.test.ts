@@ -88,6 +88,21 @@ check('/rawr passes its words on', async ($, on) => {
   expect(it.commands).toEqual([['rawr', 'guard', SESSION, '--next-commit']])
 })
 
+check('/rawr passes on an instruction as one text', async ($, on) => {
+  const it = fake(on)
+  await open($, it)
+  for (const args of ['pin "Never touch main."', 'pin Never touch main.', "pin 'Never touch main.'"]) {
+    await run($, args)
+  }
+  expect(it.commands).toEqual(Array(3).fill(['rawr', 'pin', SESSION, 'Never touch main.']))
+  await run($, 'pin Don\'t  use "any".')
+  await run($, 'pin --remove 1')
+  expect(it.commands.slice(3)).toEqual([
+    ['rawr', 'pin', SESSION, 'Don\'t  use "any".'],
+    ['rawr', 'pin', SESSION, '--remove', '1'],
+  ])
+})
+
 check('/rawr names its commands if one is unknown', async ($, on) => {
   const it = fake(on)
   await open($, it)

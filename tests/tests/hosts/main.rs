@@ -1,5 +1,5 @@
-//! Tests with agents: the embedded agent with a scripted endpoint, hooks without an agent, and, in `live`, the real Codex and
-//! Claude Code with scripted models. No test uses a network or a login.
+//! Tests with agents: the embedded agent with a scripted endpoint, hooks and the process of the plugin without an agent,
+//! and, in `live`, the real Codex and Claude Code with scripted models. No test uses a network or a login.
 //!
 //! The tests in `live` are slow, because the programs are large. `tests/run agents` installs both programs by lock file
 //! (`npm ci --prefix tests/codex`, `npm ci --prefix tests/claude`) and runs these tests; `tests/run` leaves them out.
@@ -17,6 +17,7 @@
 //! Set these on the child process that the test starts.
 
 mod absent;
+mod claude_process;
 mod embedded;
 mod fixture;
 mod hooks;

@@ -8,7 +8,7 @@ use std::io::{ErrorKind, Read};
 use std::process::ExitCode;
 
 use anyhow::Context;
-use rawr_protocol::ErrorCode;
+use rawr_protocol::{ErrorCode, read_json};
 use serde_json::Map;
 use tokio::io::AsyncWriteExt;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
@@ -28,10 +28,10 @@ use rawr_host::stop::{HUNG_UP, StopRequest};
 const SOCKET: &str = "socket";
 
 pub(super) async fn run(common: &CommonOptions) -> anyhow::Result<ExitCode> {
-    let mut text = String::new();
-    std::io::stdin().lock().read_to_string(&mut text).context("standard input")?;
+    let mut json = Vec::new();
+    std::io::stdin().lock().read_to_end(&mut json).context("standard input")?;
     let session: ModSession =
-        serde_json::from_str(&text).context("standard input has no session of Claude Code")?;
+        read_json(&json).context("standard input has no session of Claude Code")?;
     let (orders, ordered) = unbounded_channel();
     let stop = StopRequest::on_signals()?;
     let outlet = tokio::spawn(write_orders(ordered));

@@ -23,7 +23,7 @@ use crate::render::causes;
 use rawr_host::host::claude::HOOKS_OFF;
 use rawr_host::private_fs::make_folder;
 use rawr_host::sidecar::SidecarError;
-use rawr_protocol::ErrorCode;
+use rawr_protocol::{ErrorCode, read_json};
 
 /// Always succeeds, because an agent may read another exit code as a request not to end its turn.
 pub(super) fn run(common: &CommonOptions, args: &HookArgs) -> ExitCode {
@@ -62,10 +62,9 @@ impl HookHost {
 const PATIENCE: Duration = Duration::from_secs(45);
 
 fn answer(common: &CommonOptions, args: &HookArgs) -> anyhow::Result<()> {
-    let mut text = String::new();
-    std::io::stdin().lock().read_to_string(&mut text).context("standard input")?;
-    let input: HookInput =
-        serde_json::from_str(&text).context("failed to parse the hook's input")?;
+    let mut json = Vec::new();
+    std::io::stdin().lock().read_to_end(&mut json).context("standard input")?;
+    let input: HookInput = read_json(&json).context("failed to parse the hook's input")?;
     let open = PendingRequest::of(&common.home()?.dir, &input.session_id)?;
     if !concerns(common, args, &input, &open)? {
         return Ok(());
@@ -94,7 +93,7 @@ fn concerns(
     match args.event.as_str() {
         "Stop" if open.is_there() => Ok(true),
         // Another hook continues the turn, so it has not ended.
-        "Stop" if input.stop_hook_active => Ok(false),
+        "Stop" if input.is_continued() => Ok(false),
         "Stop" => under_pressure(common, args, input),
         "UserPromptSubmit" => Ok(awaits_compaction(open)),
         // With a packet, everything is reported after the compaction: until then the user may continue instead.

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
+use rawr_protocol::read_json;
 use serde_json::Value;
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWriteExt, BufReader};
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
@@ -23,7 +24,7 @@ pub(super) enum PipeMessage {
 }
 
 pub(super) fn received(text: &[u8]) -> PipeMessage {
-    match serde_json::from_slice(text) {
+    match read_json(text) {
         Ok(message) => PipeMessage::Message(message),
         Err(_) => PipeMessage::Noise(String::from_utf8_lossy(text).into_owned()),
     }

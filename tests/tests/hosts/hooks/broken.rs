@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::fixture::HooksFixture;
 
-fn hook(fixture: &HooksFixture, arguments: &[&str], input: &str) -> Output {
+fn hook(fixture: &HooksFixture, arguments: &[&str], input: impl AsRef<[u8]>) -> Output {
     let mut command = fixture.rawr(arguments);
     let mut child = command
         .stdin(Stdio::piped())
@@ -18,7 +18,7 @@ fn hook(fixture: &HooksFixture, arguments: &[&str], input: &str) -> Output {
         .spawn()
         .unwrap();
     // A hook that does not read is part of the tests.
-    drop(child.stdin.take().unwrap().write_all(input.as_bytes()));
+    drop(child.stdin.take().unwrap().write_all(input.as_ref()));
     child.wait_with_output().unwrap()
 }
 
@@ -139,5 +139,25 @@ fn in_modes_off_and_suggest_the_agent_is_not_asked() {
             (recorded, String::new()),
             "{config}"
         );
+    }
+}
+
+/// JavaScript and other releases write these.
+#[test]
+fn odd_values_lose_no_turn() {
+    let odd: [(&str, &[u8]); 5] = [
+        ("committed.\"", br#"committed. \ud83d""#),
+        ("committed.\"", b"committed. \xff\""),
+        (r#""stop_hook_active":false"#, br#""stop_hook_active":null"#),
+        (r#""stop_hook_active":false"#, br#""model":{"id":"m"}"#),
+        ("", "\u{feff}".as_bytes()),
+    ];
+    for (from, to) in odd {
+        let fixture = HooksFixture::new(TurnScript::default());
+        let input = stopped(&fixture, "s", &transcript(&fixture));
+        let (before, after) = input.split_once(from).unwrap();
+        let input = [before.as_bytes(), to, after.as_bytes()].concat();
+        let asked = String::from_utf8(hook(&fixture, &STOP, &input).stdout).unwrap();
+        assert!(asked.contains("\"decision\":\"block\""), "{to:?}: {asked}{}", fixture.log());
     }
 }

@@ -17,6 +17,7 @@ use tokio::time::{sleep, timeout};
 
 use rawr_host::drive::{HoldReply, HoldReplySender, HoldsBy, TypedMessage};
 use rawr_host::host::claude_mod::{ModAnswer, ModEvent, ModQuestion};
+use rawr_protocol::read_json;
 
 /// Where requests lead.
 #[derive(Debug, Clone)]
@@ -73,7 +74,7 @@ async fn answer(
     endpoint: ModEndpoint,
 ) -> Result<Response<Full<Bytes>>, Infallible> {
     let body = Limited::new(request.into_body(), LONGEST).collect().await;
-    let asked = body.ok().and_then(|body| serde_json::from_slice(&body.to_bytes()).ok());
+    let asked = body.ok().and_then(|body| read_json(&body.to_bytes()).ok());
     let (status, answer) = match asked {
         Some(ModRequest::Event(event)) => {
             // A driver that has ended hears nothing any more.

@@ -3,27 +3,37 @@
 use std::path::Path;
 
 use anyhow::Context;
+use rawr_protocol::if_known;
 use serde::{Deserialize, Serialize};
 
-/// The input of a hook, the same for Claude Code and Codex.
+/// The input of a hook, the same for Claude Code and Codex. Values of another type are unknown.
 #[derive(Debug, Deserialize)]
 pub(super) struct HookInput {
     pub(super) session_id: String,
+    #[serde(default, deserialize_with = "if_known")]
     transcript_path: Option<String>,
     #[serde(default)]
     pub(super) cwd: String,
+    #[serde(default, deserialize_with = "if_known")]
     pub(super) model: Option<String>,
-    /// Whether a hook continued this turn.
-    #[serde(default)]
-    pub(super) stop_hook_active: bool,
+    #[serde(default, deserialize_with = "if_known")]
+    stop_hook_active: Option<bool>,
+    #[serde(default, deserialize_with = "if_known")]
     pub(super) last_assistant_message: Option<String>,
     /// Why the session starts.
+    #[serde(default, deserialize_with = "if_known")]
     pub(super) source: Option<String>,
     /// Who requested a compaction.
+    #[serde(default, deserialize_with = "if_known")]
     trigger: Option<String>,
 }
 
 impl HookInput {
+    /// Whether a hook continued this turn.
+    pub(super) fn is_continued(&self) -> bool {
+        self.stop_hook_active == Some(true)
+    }
+
     pub(super) fn is_by_person(&self) -> bool {
         self.trigger.as_deref() == Some("manual")
     }

@@ -118,7 +118,7 @@ impl<'i> HookSession<'i> {
     async fn stopped(&mut self, open: &PendingRequest) -> anyhow::Result<Option<HookAnswer>> {
         match open.read() {
             Some(AwaitedReply::Answer { action_id })
-                if self.input.stop_hook_active && self.may_ask =>
+                if self.input.is_continued() && self.may_ask =>
             {
                 let said = self.input.last_assistant_message.clone();
                 let said = said.or_else(|| self.last_turn.said().map(str::to_owned));

@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 
+use rawr_protocol::read_json;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -106,11 +107,11 @@ fn past(path: &Path) -> Vec<HostTurnRecord> {
 }
 
 fn read(row: &[u8], turns: &mut Vec<HostTurnRecord>) {
-    let Ok(row) = std::str::from_utf8(row) else { return };
+    let row = String::from_utf8_lossy(row);
     if !WORDS.iter().any(|word| row.contains(word)) {
         return;
     }
-    let Ok(row) = serde_json::from_str::<TranscriptRow>(row) else { return };
+    let Ok(row) = read_json::<TranscriptRow>(row.as_bytes()) else { return };
     if row.is_sidechain {
         return;
     }

@@ -7,7 +7,7 @@ use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 
-use rawr_protocol::TokenUsage;
+use rawr_protocol::{TokenUsage, read_json};
 
 pub use self::line::{RolloutEvent, RolloutItem, RolloutLine};
 pub(super) use self::past::{named_at_ms, past};
@@ -71,11 +71,11 @@ impl StoredThread {
     }
 
     fn line(&mut self, line: &[u8]) {
-        let Ok(line) = std::str::from_utf8(line) else { return };
+        let line = String::from_utf8_lossy(line);
         if !WORDS.iter().any(|word| line.contains(word)) {
             return;
         }
-        match serde_json::from_str(line) {
+        match read_json(line.as_bytes()) {
             Ok(RolloutLine::EventMsg(RolloutEvent::TaskStarted { turn_id, .. })) => {
                 self.turns.push(StoredTurn { id: turn_id, last: None });
                 self.is_open = true;

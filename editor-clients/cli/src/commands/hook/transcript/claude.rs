@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::mem::take;
 
-use rawr_protocol::{CommandLine, Signal};
+use rawr_protocol::{CommandLine, Signal, read_json};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -40,7 +40,7 @@ pub(super) fn last_turn<'l>(lines: impl Iterator<Item = &'l [u8]>) -> LastTurn {
     for line in lines {
         let counts = ["\"type\":\"user\"", "\"type\":\"assistant\"", "\"compact_boundary\""];
         if counts.iter().any(|word| holds(line, word))
-            && let Ok(entry) = serde_json::from_slice(line)
+            && let Ok(entry) = read_json(line)
         {
             fold.read(entry);
         }

@@ -1,6 +1,6 @@
 //! Folds Codex's rollout into its last turn. Pure. The plan is in the calls of its tool; no event of a rollout has it.
 
-use rawr_protocol::{CommandLine, PlanStep, Signal};
+use rawr_protocol::{CommandLine, PlanStep, Signal, read_json};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -24,7 +24,7 @@ pub(super) fn last_turn<'l>(lines: impl Iterator<Item = &'l [u8]>) -> LastTurn {
     for line in lines {
         let counts = ["\"event_msg\"", "\"compacted\"", "\"session_meta\"", PLAN_TOOL];
         if counts.iter().any(|word| holds(line, word))
-            && let Ok(line) = serde_json::from_slice(line)
+            && let Ok(line) = read_json(line)
         {
             read(&mut turn, line);
         }

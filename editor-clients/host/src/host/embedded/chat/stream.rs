@@ -1,5 +1,6 @@
 //! Parses the server-sent events of a completion into a reply. Pure.
 
+use rawr_protocol::read_json;
 use reqwest::Url;
 use serde::Deserialize;
 
@@ -143,7 +144,7 @@ impl CompletionStream {
     }
 
     fn event(&mut self, data: &str, hear: DeltaSink<'_>) -> Result<(), BadStream> {
-        let chunk: ChatChunk = serde_json::from_str(data)
+        let chunk: ChatChunk = read_json(data.as_bytes())
             .map_err(|error| BadStream::NotUnderstood(error.to_string()))?;
         if let Some(error) = chunk.error {
             let message = error["message"].as_str().map(str::to_owned);

@@ -1,0 +1,52 @@
+//! `rawr claude-mod`, the process beside Claude Code, with a scripted plugin: what no real Claude Code says on demand.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
+
+mod fixture;
+
+use fixture::ScriptedPlugin;
+use serde_json::json;
+
+/// JavaScript writes it where it cut an emoji.
+const HALF: &str = r"\ud83d";
+
+#[test]
+fn half_an_emoji_in_the_agents_answer_loses_no_turn() {
+    let plugin = ScriptedPlugin::start();
+    plugin.turn_starts("t1", "Please fix it.");
+    plugin.commits("c1");
+    plugin.answers("All of it is done; the tests pass.", 150_000);
+    let end = format!(
+        r#"{{"event":"turn_completed","turnId":"t1","reason":"answer","answer":"All of it is done; the tests pass {HALF}."}}"#
+    );
+    assert_eq!(plugin.post_raw(end.as_bytes()), "200 OK");
+    plugin.decides("suggest");
+}
+
+#[test]
+fn half_an_emoji_in_a_tools_error_loses_no_tool() {
+    let plugin = ScriptedPlugin::start();
+    plugin.turn_starts("t1", "Please fix it.");
+    plugin.post(&json!({"event": "tool_started", "callId": "c0", "tool": "Bash"}));
+    let end = format!(
+        r#"{{"event":"tool_finished","callId":"c0","tool":"Bash","error":"Exit code 1 {HALF}","bySubAgent":false}}"#
+    );
+    assert_eq!(plugin.post_raw(end.as_bytes()), "200 OK");
+    plugin.commits("c1");
+    plugin.answers("All of it is done; the tests pass.", 150_000);
+    plugin.turn_ends("t1", "All of it is done; the tests pass.");
+    plugin.decides("suggest");
+}
+
+#[test]
+fn what_is_no_event_is_refused_and_changes_nothing() {
+    let plugin = ScriptedPlugin::start();
+    for body in [&b""[..], b"{", b"\xff\xfe", br#"{"event":"of_another_release"}"#] {
+        assert_eq!(plugin.post_raw(body), "400 Bad Request", "{body:?}");
+    }
+    plugin.turn_starts("t1", "Please fix it.");
+    plugin.commits("c1");
+    plugin.answers("All of it is done; the tests pass.", 150_000);
+    plugin.turn_ends("t1", "All of it is done; the tests pass.");
+    plugin.decides("suggest");
+}
