@@ -66,7 +66,7 @@ const OTHERS: [(&str, &str); 15] = [
     ("tests/claude/plugin", "claude-code"),
     ("tests/neovim/run --types", "neovim-types"),
     ("cargo check", "macos"),
-    ("cargo test --workspace --lib --features rawr-sidecar/parquet", "parquet"),
+    ("cargo test -p rawr-sidecar --lib --features parquet", "parquet"),
     ("tests/workflows/run", "workflows"),
     ("tests/docs/run", "guide"),
     ("tests/fleets/run", "fleets"),
