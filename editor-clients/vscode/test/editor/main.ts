@@ -18,10 +18,13 @@ const words = (name: string): string[] | undefined => process.env[name]?.split('
 const editors = words('RAWR_EDITORS') ?? ['floor', 'newest'];
 const chosen = words('RAWR_JOURNEYS') ?? Object.keys(JOURNEYS);
 
-for (const which of editors) {
-  const editor = path.join(ROOT, '.editors', which);
-  describe(`VS Code, ${which}`, { concurrency: false }, () => {
-    for (const [name, { journeys }] of Object.entries(JOURNEYS))
-      if (chosen.includes(name)) describe(name, { concurrency: false }, () => journeys(editor));
-  });
-}
+// Each editor has folders, ports and processes of its own, and waits a third of the time.
+describe('VS Code', { concurrency: true }, () => {
+  for (const which of editors) {
+    const editor = path.join(ROOT, '.editors', which);
+    describe(which, { concurrency: false }, () => {
+      for (const [name, { journeys }] of Object.entries(JOURNEYS))
+        if (chosen.includes(name)) describe(name, { concurrency: false }, () => journeys(editor));
+    });
+  }
+});

@@ -111,12 +111,17 @@ async function configuration(lab: Lab): Promise<string> {
   await page.keyboard.type('6:5');
   await page.keyboard.press('Enter');
   const hover = page.locator('.monaco-hover .hover-contents');
+  let contents: string[] = [];
   await until('the hover', async () => {
     await page.keyboard.press('Control+k');
     await page.keyboard.press('Control+i');
-    return succeeds(hover.filter({ hasText: 'approval_seconds' }).first().waitFor({ timeout: 3_000 }));
+    await succeeds(hover.filter({ hasText: 'approval_seconds' }).first().waitFor({ timeout: 3_000 }));
+    // In one step: a hover that closes meanwhile has its text without lines.
+    contents = await hover.evaluateAll((found) =>
+      found.filter((one) => one.checkVisibility()).map((one) => (one as HTMLElement).innerText),
+    );
+    return contents.some((text) => text.includes('approval_seconds'));
   });
-  const contents = await hover.filter({ visible: true }).allInnerTexts();
   return [MISTAKE, ...contents, await lens.first().innerText()].join('\n');
 }
 
