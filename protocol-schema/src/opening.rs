@@ -109,6 +109,18 @@ pub struct HostCapabilities {
     /// Hold user inputs back until told.
     #[serde(deserialize_with = "crate::lenient::or_default")]
     pub queue: bool,
+    /// Keep an input that is held back where it was typed, and start no other turn before it. A packet is then sampled.
+    #[serde(
+        skip_serializing_if = "std::ops::Not::not",
+        deserialize_with = "crate::lenient::or_default"
+    )]
+    pub queue_in_place: bool,
+    /// How many tokens the context must have for a compaction before an input that is held back; absent for any number.
+    #[serde(
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "crate::lenient::or_default"
+    )]
+    pub queue_above_tokens: Option<u64>,
     /// Compact its own history.
     #[serde(deserialize_with = "crate::lenient::or_default")]
     pub compact: bool,

@@ -2,7 +2,7 @@
 
 use crate::{
     Boundary, CompactionOrigin, CompactionTrigger, Confirm, DecisionFate, Directive, Guard,
-    HeadsUp, PendingAction, Phase, PlanStep, Tier,
+    HeadsUp, HeldInput, PendingAction, Phase, PlanStep, Tier,
 };
 use serde::{Deserialize, Serialize};
 
@@ -185,9 +185,9 @@ pub struct ThreadGetResult {
     /// Actions without an end.
     #[serde(default, deserialize_with = "crate::lenient::list")]
     pub pending_actions: Vec<PendingAction>,
-    /// Ids of user inputs that wait for a sequence, in order.
+    /// User inputs that wait for a sequence, in order.
     #[serde(default, deserialize_with = "crate::lenient::list")]
-    pub held_inputs: Vec<String>,
+    pub held_inputs: Vec<HeldInput>,
     /// The sequence that runs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sequence_id: Option<String>,

@@ -8,9 +8,9 @@ mod to_wire;
 pub use banner::{heads_up, heads_up_notification};
 pub use rpc_error::RpcError;
 pub use to_wire::{
-    action, boundaries, breaker_hold, compaction_update, decision, fact, guards, judgment_result,
-    judgment_usage, last_compaction, last_fate, packets_ahead, pending, percent, plan, problems,
-    proposal, responded, thread_changed, trigger, verdict,
+    action, boundaries, breaker_hold, compaction_update, decision, fact, guards, held_input,
+    judgment_result, judgment_usage, last_compaction, last_fate, packets_ahead, pending, percent,
+    plan, problems, proposal, responded, thread_changed, trigger, verdict,
 };
 
 use rawr_core::boundary::Boundaries;

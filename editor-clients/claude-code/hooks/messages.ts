@@ -20,14 +20,24 @@ export type Event =
   | { event: 'turn_completed'; turnId: string; reason: string; answer: string }
   | { event: 'compaction_started'; trigger: string }
   | { event: 'compaction_ended'; trigger: string; tokensAfter?: number; skip?: string }
+  | { event: 'withdrawn'; messageId: string }
   | { event: 'left' }
-  | { event: 'done'; id: number; text?: string; tokensAfter?: number; error?: string }
+  | {
+      event: 'done'
+      id: number
+      text?: string
+      tokensAfter?: number
+      error?: string
+      joined?: boolean
+    }
 
-export type Question = { question: 'may_pass'; text: string } | { question: 'summary_instructions' }
+export type Question =
+  | { question: 'may_pass'; messageId: string; text: string }
+  | { question: 'still_held'; messageId: string }
+  | { question: 'summary_instructions' }
 
 export interface Answer {
   hold?: boolean
-  behind?: boolean
   instructions?: string
 }
 
@@ -36,14 +46,23 @@ export interface Screen {
   band?: { title: string; text: string; buttons: { label: string; arguments: string[] }[] }
 }
 
+export interface CompactOrder {
+  order: 'compact'
+  id: number
+  instructions: string
+  replacement?: string
+}
+
 export type Order =
   | { order: 'listen'; socket: string }
   | { order: 'give_up'; reason: string }
-  | { order: 'submit'; id: number; text: string; asUser: boolean }
+  | { order: 'retry'; reason: string }
+  | { order: 'submit'; id: number; text: string }
   | { order: 'append'; id: number; text: string }
-  | { order: 'compact'; id: number; instructions: string; replacement?: string }
+  | CompactOrder
   | { order: 'abort'; id: number; turnId: string }
   | { order: 'fork'; id: number; text: string }
   | { order: 'complete'; id: number; model: string; system: string; text: string }
+  | { order: 'fill'; text: string }
   | ({ order: 'show' } & Screen)
   | { order: 'toast'; text: string }

@@ -1,22 +1,25 @@
 /** Carries out what rawr orders. */
 
 import type { EngineInterface } from 'claude-code'
-import type { CarriedOut, Order } from './messages'
+import type { CarriedOut, CompactOrder, Order } from './messages'
+import { type Outcome, restoreWindow, type TurnStartCompaction, type WaitingMessage } from './waiting'
 
 /** Claude Code counts a turn as running until all hooks of its end have returned. */
 const RETRIES = 50
 const RETRY_MS = 100
+/** Longer than Claude Code takes to start the turn of a message. */
+const TURN_START_MS = 10_000
 
 /** What has begun in this session and not ended. */
 interface Pending {
-  /** Messages that rawr has taken and not delivered. */
-  held: string[]
-  /** What the user typed while a turn of rawr was about to start. It is submitted after the start. */
-  behind: string[]
+  /** A message of the person in a hook that has not returned. */
+  message: WaitingMessage | undefined
+  /** The compaction at the start of that message's turn. */
+  atTurnStart: TurnStartCompaction | undefined
   /** The compaction that rawr asked for last. */
   compaction: Promise<unknown>
-  /** What the compaction that rawr asked for puts in place of the conversation. */
-  replacement: string | undefined
+  /** rawr's order that `/compact` carries out, and what came of it. */
+  byCommand: { order: CompactOrder; outcome: Outcome } | undefined
   /** A compaction of the person since the last turn, and what came of it. */
   compacted: Promise<Outcome | undefined>
   /** What the next rawr must not order again. Claude Code writes its transcript with a delay. */
@@ -24,44 +27,39 @@ interface Pending {
 }
 
 function nothing(): Pending {
-  const [compaction, compacted] = [Promise.resolve(), Promise.resolve(undefined)]
-  return { held: [], behind: [], compaction, replacement: undefined, compacted, carriedOut: [] }
+  return {
+    message: undefined,
+    atTurnStart: undefined,
+    compaction: Promise.resolve(),
+    byCommand: undefined,
+    compacted: Promise.resolve(undefined),
+    carriedOut: [],
+  }
 }
 
 export let pending = nothing()
 
-/** The session ends. Returns the messages of the user that were not delivered. */
-export function forget(): string[] {
-  const { held, behind } = pending
+/** The session ends. */
+export function forget(): void {
   pending = nothing()
-  return [...held, ...behind]
 }
 
-export type Work = Exclude<Order, { order: 'listen' | 'give_up' | 'show' | 'toast' }>
-export type Outcome = { text?: string; tokensAfter?: number; error?: string }
+export type Work = Exclude<Order, { order: 'listen' | 'give_up' | 'retry' | 'fill' | 'show' | 'toast' }>
 
-export async function carryOut($: EngineInterface, order: Work): Promise<Outcome> {
+export async function carryOut($: EngineInterface, order: Work, isHeadless: boolean): Promise<Outcome> {
   switch (order.order) {
-    case 'submit': {
-      const { text, asUser } = order
-      const submitted = { atMs: await $.clock.now(), text }
-      pending.carriedOut.push(submitted)
-      const { drop } = asUser ? await deliver($, text) : await $.prompt.submit({ text })
-      if (drop === undefined) {
-        return {}
-      }
-      pending.carriedOut = pending.carriedOut.filter((one) => one !== submitted)
-      await release($)
-      return { error: drop }
-    }
+    case 'submit':
+      return submit($, order.text)
     case 'append':
-      await $.session.append({
-        message: { type: 'user', content: [{ type: 'text', text: order.text }] },
-      })
+      await append($, order.text)
       return {}
     case 'compact': {
-      const compaction = compact($, order)
+      const { message } = pending
+      const compaction = message?.compact(order) ?? compact($, order, isHeadless)
       pending.compaction = compaction
+      if (message !== undefined) {
+        giveUp($, message).catch(() => undefined)
+      }
       return compaction
     }
     case 'abort':
@@ -79,26 +77,48 @@ export async function carryOut($: EngineInterface, order: Work): Promise<Outcome
   }
 }
 
-/** Submits what the user has typed. After Esc, for example, Claude Code takes nothing: it goes back into the input box. */
-export async function deliver($: EngineInterface, text: string): Promise<{ drop?: string }> {
-  const entered = await $.prompt.submit({ text, asUser: true })
-  pending.held = pending.held.filter((one) => one !== text)
-  if (entered.drop !== undefined) {
-    await $.prompt.fill({ text, mode: 'append' })
-  }
-  return entered
-}
-
-/** Submits what waited for the start of a turn. */
-export async function release($: EngineInterface): Promise<void> {
-  for (const text of pending.behind.splice(0)) {
-    await deliver($, text)
+/** The compaction at the start of the message's turn is over, or there is none. */
+export async function endTurnStart($: EngineInterface, error: string): Promise<void> {
+  const compaction = pending.atTurnStart
+  if (compaction !== undefined) {
+    pending.atTurnStart = pending.message = undefined
+    compaction.settle({ error })
+    await restoreWindow($, compaction)
   }
 }
 
-async function compact($: EngineInterface, order: Work & { order: 'compact' }): Promise<Outcome> {
+/** The session may go on in another process, with the message. */
+async function giveUp($: EngineInterface, message: WaitingMessage): Promise<void> {
+  await $.clock.sleep(TURN_START_MS)
+  if (pending.atTurnStart?.message === message) {
+    message.withdraw()
+    await endTurnStart($, 'the turn of the message did not start here')
+  }
+}
+
+async function append($: EngineInterface, text: string): Promise<void> {
+  await $.session.append({ message: { type: 'user', content: [{ type: 'text', text }] } })
+}
+
+/** A turn of rawr would start after the one of a message that is on its way; the text joins that one. */
+async function submit($: EngineInterface, text: string): Promise<Outcome> {
+  if (pending.message !== undefined) {
+    await append($, text)
+    return { joined: true }
+  }
+  const submitted = { atMs: await $.clock.now(), text }
+  pending.carriedOut.push(submitted)
+  const { drop } = await $.prompt.submit({ text })
+  if (drop === undefined) {
+    return {}
+  }
+  pending.carriedOut = pending.carriedOut.filter((one) => one !== submitted)
+  return { error: drop }
+}
+
+async function compact($: EngineInterface, order: CompactOrder, isHeadless: boolean): Promise<Outcome> {
   const atMs = await $.clock.now()
-  const outcome = await tryToCompact($, order)
+  const outcome = await tryToCompact($, order, isHeadless)
   if (outcome.error === undefined) {
     pending.carriedOut.push({ atMs, tokensAfter: outcome.tokensAfter })
   }
@@ -106,7 +126,7 @@ async function compact($: EngineInterface, order: Work & { order: 'compact' }): 
 }
 
 /** One of the person, who was quicker, takes its place. */
-async function tryToCompact($: EngineInterface, order: Work & { order: 'compact' }): Promise<Outcome> {
+async function tryToCompact($: EngineInterface, order: CompactOrder, isHeadless: boolean): Promise<Outcome> {
   const session = pending
   for (let attempt = 0; ; attempt += 1) {
     if (session !== pending) {
@@ -117,8 +137,9 @@ async function tryToCompact($: EngineInterface, order: Work & { order: 'compact'
       return theirs
     }
     try {
-      if (order.replacement !== undefined) {
-        return await replaceHistory($, order.replacement)
+      // A plugin's own compaction passes its own hook by, and needs a screen; the command does neither.
+      if (order.replacement !== undefined || isHeadless) {
+        return await runCommand($, order)
       }
       const done = await $.session.compact({ instructions: order.instructions })
       return done.skip === undefined ? { tokensAfter: done.tokensAfter } : { error: done.skip }
@@ -131,11 +152,14 @@ async function tryToCompact($: EngineInterface, order: Work & { order: 'compact'
   }
 }
 
-/** A plugin's own compaction passes its own hook by; the command does not. */
-async function replaceHistory($: EngineInterface, text: string): Promise<Outcome> {
-  pending.replacement = text
-  await $.command.run({ command: 'compact' })
-  const isDone = pending.replacement === undefined
-  pending.replacement = undefined
-  return isDone ? {} : { error: 'Claude Code did not compact' }
+async function runCommand($: EngineInterface, order: CompactOrder): Promise<Outcome> {
+  const outcome: Outcome = { error: 'Claude Code did not compact' }
+  const running = { order, outcome }
+  pending.byCommand = running
+  try {
+    await $.command.run({ command: 'compact' })
+  } finally {
+    pending.byCommand = undefined
+  }
+  return running.outcome
 }

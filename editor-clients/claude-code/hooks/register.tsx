@@ -3,27 +3,32 @@
  * rawr names, and carries out the orders that rawr prints. It decides nothing.
  */
 
-import type { EngineInterface, Register } from 'claude-code'
-import type { Answer, Event, Order, Question, Screen } from './messages'
-import { carryOut, deliver, forget, pending, release } from './orders'
-
-/** The running rawr. */
-interface Link {
-  socket: Promise<string>
-  listen: (socket: string) => void
-  stop: () => void
-}
+import type { Args, EngineInterface, Next, Register, SessionCompactResult, SessionMessage } from 'claude-code'
+import { ask, Link, PATIENCE_MS, post, send } from './link'
+import type { Event, Order, Screen } from './messages'
+import { carryOut, endTurnStart, forget, pending } from './orders'
+import {
+  compactAtTurnStart,
+  mustWait,
+  restoreWindow,
+  type TurnStartCompaction,
+  untilOrdered,
+  untilReleased,
+  WaitingMessage,
+  whileHeld,
+} from './waiting'
 
 /** rawr is not started again if it ended twice within this time. */
 const SHORT_MS = 60_000
-/** Longer than rawr takes to answer. Only a hung rawr is slower. */
-const PATIENCE_MS = 5_000
 /** The tools whose arguments and results rawr reads. */
 const READ_TOOLS = ['Bash', 'TodoWrite', 'TaskCreate', 'TaskUpdate', 'TaskList']
 /** A sub-agent that works is a tool that runs. */
 const AGENT = 'Agent'
 /** The commands that `/rawr` passes on, each about this session. */
 const COMMANDS = ['status', 'explain', 'compact', 'snooze', 'guard', 'pin']
+/** Programs that run Claude Code without its screen, and with a person. */
+const APPS = ['claude-vscode', 'claude-desktop', 'claude-desktop-3p']
+const INTERRUPTED = 'the compaction was interrupted'
 
 let program = 'rawr'
 let link: Link | undefined
@@ -32,12 +37,14 @@ let off: string | undefined
 let screen: Screen | undefined
 /** When rawr ended by itself. */
 let endedAt: number | undefined
+/** Why rawr could not run yet, and after which time it is started again. */
+let retryReason: string | undefined
+let retryMs = PATIENCE_MS
 /** The turn that runs. */
 let turn: string | undefined
-/** Claude Code is about to put a message that it did not take back into the input box. */
-let isPutBack = false
-/** Events go out one at a time, in order. */
-let queue: Promise<unknown> = Promise.resolve()
+let isHeadless = false
+/** No rawr has run in this process. */
+let isFirst = true
 
 function start($: EngineInterface): void {
   if (link === undefined && off === undefined) {
@@ -47,30 +54,29 @@ function start($: EngineInterface): void {
 }
 
 async function run($: EngineInterface): Promise<void> {
-  let listen = (_socket: string): void => undefined
-  let stop = (): void => undefined
-  const socket = new Promise<string>((resolve, reject) => {
-    listen = resolve
-    stop = () => reject(new Error('rawr has ended'))
-  })
-  socket.catch(() => undefined)
-  const own: Link = { socket, listen, stop }
+  const own = new Link($.clock.now())
+  // The hook that a message waits in may have been cut off.
+  own.withdraw = (messageId) => post($, own, { event: 'withdrawn', messageId })
   link = own
   try {
     const [info, usage] = [await $.session.info(), await $.session.usage()]
     const session = {
       sessionId: await $.session.id(),
       cwd: await $.session.cwd(),
+      startedAtMs: usage.startedAt,
       transcriptPath: info.transcriptPath,
       version: (await $.session.version()).version,
       model: await $.session.model(),
       contextWindow: usage.context.window,
+      isFirst,
       runningTurn: turn,
       carriedOut: pending.carriedOut,
     }
+    isFirst = false
     const child = $.process.spawn({ argv: [program, 'claude-mod'], input: JSON.stringify(session) })
+    const endWaits = own.stop
     own.stop = () => {
-      stop()
+      endWaits()
       void child.return({ code: null, signal: null })
     }
     let rest = ''
@@ -92,10 +98,17 @@ async function run($: EngineInterface): Promise<void> {
   }
 }
 
-/** rawr has ended by itself. It is started again once; after that, the messages that it held go to the agent. */
+/** rawr has ended by itself. It is started again once. */
 async function end($: EngineInterface): Promise<void> {
   // It looks up in the transcript what became of a compaction.
   await pending.compaction.catch(() => undefined)
+  if (retryReason !== undefined) {
+    show($, { status: retryReason })
+    retryReason = undefined
+    await $.clock.sleep(retryMs)
+    retryMs = Math.min(retryMs * 2, SHORT_MS)
+    return start($)
+  }
   const now = await $.clock.now()
   if (endedAt !== undefined && now - endedAt < SHORT_MS) {
     off ??= 'ended twice; this session continues without it'
@@ -104,10 +117,6 @@ async function end($: EngineInterface): Promise<void> {
   start($)
   if (off !== undefined) {
     show($, { status: off })
-    for (const text of pending.held) {
-      await deliver($, text)
-    }
-    await release($)
   }
 }
 
@@ -121,21 +130,26 @@ async function obey($: EngineInterface, own: Link, order: Order): Promise<void> 
     case 'give_up':
       off = order.reason
       return
+    case 'retry':
+      retryReason = order.reason
+      return
     case 'show':
       return show($, order)
+    case 'fill':
+      await $.prompt.fill({ text: order.text, mode: 'append' })
+      return $.ui.toast('rawr: your message waited when Claude Code ended; it is in the input box')
     case 'toast':
       return $.ui.toast(`rawr: ${order.text}`)
     default: {
-      const outcome = await carryOut($, order).catch((error: unknown) => ({ error: String(error) }))
-      if (link !== own) {
-        return
-      }
+      const outcome = await carryOut($, order, isHeadless).catch((error: unknown) => ({
+        error: String(error),
+      }))
       const done: Event = { event: 'done', id: order.id, ...outcome }
       // rawr waits for these, and events would wait for its answer to a question.
       if (order.order === 'append' || order.order === 'abort') {
-        await send($, done).catch(() => undefined)
+        await send($, own, done).catch(() => undefined)
       } else {
-        post($, done)
+        post($, own, done)
       }
       return
     }
@@ -148,41 +162,59 @@ function show($: EngineInterface, next: Screen | undefined): void {
   $.ui.invalidate('ui.render')
 }
 
-async function send($: EngineInterface, body: Event | Question): Promise<Answer> {
-  const to = link
-  if (to === undefined) {
-    return {}
-  }
-  const answer = await $.http.fetch('http://rawr/', {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-    socketPath: await to.socket,
-  })
-  return answer.ok ? (JSON.parse(answer.text) as Answer) : {}
-}
-
-function post($: EngineInterface, event: Event): void {
-  queue = queue.then(() => send($, event)).catch(() => undefined)
-}
-
 function measured($: EngineInterface, context: { window?: number; tokens?: number }): void {
-  post($, { event: 'measured', contextWindow: context.window, contextTokens: context.tokens })
+  post($, link, { event: 'measured', contextWindow: context.window, contextTokens: context.tokens })
 }
 
-/** Asks after all events so far. Claude Code waits for the answer. */
-async function ask($: EngineInterface, question: Question): Promise<Answer> {
-  const asked = queue.then(() => send($, question)).catch((): Answer => ({}))
-  queue = asked
-  const late = $.clock.sleep(PATIENCE_MS).then(
-    (): undefined => undefined,
-    (): undefined => undefined,
-  )
-  const answer = await Promise.race([asked, late])
-  if (answer === undefined) {
-    link?.stop()
+/** Asks rawr about a message that starts a turn, and waits until it may, or until Claude Code has to compact before it. */
+async function hold($: EngineInterface, to: Link, text: string, signal: AbortSignal): Promise<void> {
+  const message = new WaitingMessage(to)
+  pending.message = message
+  try {
+    const ordered = (await mustWait($, message, text)) ? await untilOrdered($, message) : undefined
+    if (ordered !== undefined) {
+      pending.atTurnStart = await compactAtTurnStart($, message, ordered)
+    }
+  } finally {
+    if (signal.aborted) {
+      message.withdraw()
+    }
+    if (pending.atTurnStart === undefined) {
+      pending.message = undefined
+    }
   }
-  return answer ?? {}
+}
+
+/** Claude Code's own compaction at the start of the message's turn. The agent gets its packet back before the message. */
+async function compactBeforeMessage(
+  $: EngineInterface,
+  e: Args<'session.compact'>,
+  next: Next<'session.compact'>,
+  compaction: TurnStartCompaction,
+): Promise<SessionCompactResult> {
+  const { message, order } = compaction
+  pending.atTurnStart = undefined
+  await restoreWindow($, compaction)
+  try {
+    const { instructions, replacement: text } = order
+    const newest = e.messages.slice(-1)
+    const messages = text === undefined ? [] : [{ role: 'user' as const, text, toolUses: [] }, ...newest]
+    const done = text === undefined ? await whileHeld($, message, next({ ...e, instructions })) : { messages }
+    if (done.skip === undefined) {
+      pending.carriedOut.push({ atMs: await $.clock.now(), tokensAfter: done.tokensAfter })
+      compaction.settle({ tokensAfter: done.tokensAfter })
+      await untilReleased($, message)
+    } else {
+      compaction.settle({ error: done.skip })
+    }
+    return done
+  } catch (error) {
+    compaction.settle({ error: next.signal.aborted ? INTERRUPTED : String(error) })
+    message.withdraw()
+    throw error
+  } finally {
+    pending.message = undefined
+  }
 }
 
 async function command($: EngineInterface, args: readonly string[]): Promise<string> {
@@ -210,8 +242,10 @@ export const register: Register = (on, options) => {
 
   on('session.start', async ($, e, next) => {
     const started = await next(e)
-    // Claude Code compacts nothing at rawr's request where no person is at its prompt.
-    const isOff = !e.isInteractive || (await $.env.get('RAWR_HOOKS')) === 'off'
+    isHeadless = !e.isInteractive
+    const setting = await $.env.get('RAWR_HOOKS')
+    const isApp = APPS.includes((await $.env.get('CLAUDE_CODE_ENTRYPOINT')) ?? '')
+    const isOff = setting === 'off' || (isHeadless && !isApp)
     off = isOff ? '' : undefined
     if (!isOff) {
       await $.command.register({
@@ -226,11 +260,12 @@ export const register: Register = (on, options) => {
   })
 
   on('session.end', async ($, e, next) => {
-    const [ended, held] = [link, forget()]
-    const goesOn = e.reason === 'clear' || e.reason === 'resume'
-    if (goesOn) {
+    const ended = link
+    await endTurnStart($, INTERRUPTED)
+    forget()
+    if (e.reason === 'clear' || e.reason === 'resume') {
       // rawr then ends by itself, unless it hangs.
-      send($, { event: 'left' }).catch(() => undefined)
+      post($, ended, { event: 'left' })
       $.clock
         .sleep(PATIENCE_MS)
         .finally(() => ended?.stop())
@@ -243,73 +278,57 @@ export const register: Register = (on, options) => {
     if (off === undefined) {
       show($, undefined)
     }
-    const over = await next(e)
-    if (goesOn && held.length > 0) {
-      await $.prompt.fill({ text: held.join('\n\n'), mode: 'append' })
-    }
-    return over
+    return next(e)
   })
 
   on('prompt.submit', async ($, e, next) => {
     start($)
-    isPutBack = false
     const isTyped = e.origin.kind === 'composer' || e.origin.kind === 'bridge'
-    const isPlain = e.command === undefined && e.isMeta === undefined && !e.attachments?.length
-    if (!isTyped || !isPlain || link === undefined) {
+    // What is typed while a turn runs belongs to that turn, or starts the next one without a pause.
+    const startsTurn = isTyped && e.turnId === undefined && e.command === undefined && e.isMeta === undefined
+    if (!startsTurn || link === undefined) {
       return next(e)
     }
     // The person may have rewound the conversation.
     measured($, (await $.session.usage()).context)
-    const { hold, behind } = await ask($, { question: 'may_pass', text: e.text })
-    if (hold !== true && behind !== true) {
-      return next(e)
-    }
-    pending[hold === true ? 'held' : 'behind'].push(e.text)
-    isPutBack = true
-    return { drop: 'rawr keeps this message until the context is compacted, then delivers it' }
+    await hold($, link, e.text, next.signal)
+    return next(e)
   }).catch(($, e, next) => next(e))
-
-  on('prompt.change', { origin: { kind: 'engine' } }, async ($, e, next) => {
-    const changed = await next(e)
-    if (isPutBack && e.text !== '') {
-      isPutBack = false
-      await $.prompt.fill({ text: '', mode: 'replace' })
-    }
-    return changed
-  })
 
   on('turn.start', ($, e, next) => {
     if (e.agentId === undefined) {
       start($)
       turn = e.turnId
       pending.compacted = Promise.resolve(undefined)
-      post($, { event: 'turn_started', turnId: e.turnId, text: e.text })
-      release($).catch(() => undefined)
+      post($, link, { event: 'turn_started', turnId: e.turnId, text: e.text })
     } else {
-      post($, { event: 'tool_started', callId: e.agentId, tool: AGENT })
+      post($, link, { event: 'tool_started', callId: e.agentId, tool: AGENT })
     }
     return next(e)
   })
 
   on('turn.step', async function* ($, e, next) {
+    if (e.agentId === undefined) {
+      await endTurnStart($, 'Claude Code did not compact at the start of the turn')
+    }
     const step = yield* next(e)
     if (e.agentId === undefined) {
       const { answer: text, usage, toolUses } = step
       const callsTools = toolUses.length > 0
-      post($, { event: 'answered', text, model: usage?.model, usage, callsTools })
+      post($, link, { event: 'answered', text, model: usage?.model, usage, callsTools })
     }
     return step
   })
 
   on('tool.call', async ($, e, next) => {
     const [callId, tool] = [e.tool_use_id, e.tool]
-    post($, { event: 'tool_started', callId, tool })
+    post($, link, { event: 'tool_started', callId, tool })
     const ran = await next(e)
     const isRead = READ_TOOLS.includes(tool)
     // The output of a command can be long, and rawr reads only how it ended.
     const result = { ...(ran.result as object), stdout: undefined, stderr: undefined }
     const failed = ran.deny ?? (ran.isError === true ? (ran.text ?? '') : undefined)
-    post($, {
+    post($, link, {
       event: 'tool_finished',
       callId,
       tool,
@@ -327,39 +346,52 @@ export const register: Register = (on, options) => {
     return next(e)
   })
 
-  on('turn.complete', ($, e, next) => {
-    if (e.agentId === undefined) {
-      turn = undefined
-      const { turnId, reason, answer } = e
-      post($, { event: 'turn_completed', turnId, reason, answer })
-    } else {
-      post($, { event: 'tool_finished', callId: e.agentId, tool: AGENT, bySubAgent: true })
+  on('turn.complete', async ($, e, next) => {
+    if (e.agentId !== undefined) {
+      post($, link, { event: 'tool_finished', callId: e.agentId, tool: AGENT, bySubAgent: true })
+      return next(e)
     }
+    turn = undefined
+    await endTurnStart($, INTERRUPTED)
+    const { turnId, reason, answer } = e
+    post($, link, { event: 'turn_completed', turnId, reason, answer })
     return next(e)
   })
 
   on('session.compact', async ($, e, next) => {
-    if (e.agentId !== undefined || link === undefined) {
+    const atTurnStart = pending.atTurnStart
+    if (e.agentId !== undefined) {
+      // A sub-agent's window is as low as the conversation's.
+      return atTurnStart === undefined ? next(e) : { skip: 'rawr compacts the conversation first' }
+    }
+    if (link === undefined) {
       return next(e)
     }
-    if (e.trigger === 'manual' && pending.replacement !== undefined) {
-      const text = pending.replacement
-      pending.replacement = undefined
-      return { messages: [{ role: 'user', text, toolUses: [] }] }
+    if (atTurnStart !== undefined) {
+      return compactBeforeMessage($, e, next, atTurnStart)
+    }
+    const ours = pending.byCommand
+    if (ours !== undefined) {
+      const { instructions, replacement: text } = ours.order
+      const messages: SessionMessage[] = text === undefined ? [] : [{ role: 'user', text, toolUses: [] }]
+      const done = text === undefined ? await next({ ...e, instructions }) : { messages }
+      ours.outcome = done.skip === undefined ? { tokensAfter: done.tokensAfter } : { error: done.skip }
+      return done
     }
     const { trigger } = e
     // The next compaction may use the summary of this one.
     const isAhead = trigger === 'precompute'
+    const own = link
     const run = async () => {
       if (!isAhead) {
-        post($, { event: 'compaction_started', trigger })
+        post($, link, { event: 'compaction_started', trigger })
       }
-      const { instructions: ours } = await ask($, { question: 'summary_instructions' })
+      const { instructions: ours } = await ask($, own, { question: 'summary_instructions' })
       const instructions = [e.instructions, ours].filter(Boolean).join('\n\n')
       const done = await next({ ...e, instructions })
       if (!isAhead) {
         const tokensAfter = done.skip === undefined ? done.tokensAfter : undefined
-        post($, { event: 'compaction_ended', trigger, tokensAfter, skip: done.skip })
+        post($, link, { event: 'compaction_ended', trigger, tokensAfter, skip: done.skip })
       }
       return done
     }

@@ -38,10 +38,12 @@ check('a started session starts rawr and tells it what the session is', async ($
       input: {
         sessionId: SESSION,
         cwd: '/repo',
+        startedAtMs: 0,
         transcriptPath: '/home/session.jsonl',
         version: '2.1.330',
         model: 'a-model',
         contextWindow: 200_000,
+        isFirst: true,
         carriedOut: [],
       },
     },

@@ -17,16 +17,18 @@ export interface Fake {
   started: { argv: readonly string[]; input: unknown }[]
   /** Command lines of `rawr` that ran and ended. */
   commands: (readonly string[])[]
-  /** Messages from the plugin to the agent. */
-  submitted: { text: string; asUser: boolean }[]
+  /** Messages of the plugin that start a turn. */
+  submitted: string[]
+  /** Notes of the plugin to the agent. */
+  notes: string[]
   toasts: string[]
   /** Instructions of compactions that the plugin asked for. */
   compacted: (string | undefined)[]
   status: string | undefined
-  /** The input box. */
-  box: string
   /** What rawr answers to questions. */
   answer: Answer | null
+  /** Claude Code's variables. */
+  variables: Record<string, string | undefined>
   /** What its commands print. */
   output: string
   /** rawr's socket refuses. */
@@ -46,28 +48,32 @@ export interface Fake {
   compactCommand: () => Promise<unknown>
   /** Why compactions do not happen. */
   skip: string | undefined
+  /** rawr lets the messages go that it holds. */
+  release: () => Promise<void>
   print: (...orders: Order[]) => Promise<void>
   printRaw: (text: string) => Promise<void>
   end: () => Promise<void>
 }
 
-export function fake(on: On, variables: Record<string, string> = {}): Fake {
+export function fake(on: On, variables: Record<string, string | undefined> = {}): Fake {
   const lines: string[] = []
   let wake = (): void => undefined
   let hasEnded = false
   const clock = mock.clock(on)
-  mock.env(on, variables)
+  /** Questions about messages that rawr holds. */
+  let waiting: (() => void)[] = []
   const it: Fake = {
     clock,
     posted: [],
     started: [],
     commands: [],
     submitted: [],
+    notes: [],
     toasts: [],
     compacted: [],
     status: undefined,
-    box: '',
     answer: {},
+    variables,
     output: '',
     isBroken: false,
     isHung: false,
@@ -78,6 +84,12 @@ export function fake(on: On, variables: Record<string, string> = {}): Fake {
     drop: undefined,
     compactCommand: () => Promise.resolve(),
     skip: undefined,
+    release: () => {
+      it.answer = {}
+      waiting.forEach((answer) => answer())
+      waiting = []
+      return clock.settle()
+    },
     print: (...orders) => it.printRaw(orders.map((order) => `${JSON.stringify(order)}\n`).join('')),
     printRaw: (text) => {
       lines.push(text)
@@ -120,6 +132,9 @@ export function fake(on: On, variables: Record<string, string> = {}): Fake {
     }
     const posted = JSON.parse(body) as Event | Question
     it.posted.push(posted)
+    if ('question' in posted && posted.question === 'still_held' && it.answer?.hold === true) {
+      await new Promise<void>((resolve) => waiting.push(resolve))
+    }
     const text = JSON.stringify('question' in posted ? it.answer : {})
     return { value: { status: 200, ok: true, headers: {}, text } }
   })
@@ -155,9 +170,18 @@ function agent(on: On, it: Fake): void {
       return { drop: it.drop }
     }
     if (e.origin.kind === 'plugin') {
-      it.submitted.push({ text: e.text, asUser: e.origin.asUser === true })
+      it.submitted.push(e.text)
     }
     return { text: e.text }
+  })
+  on('session.append', (_, e, next) => {
+    it.notes.push(JSON.stringify(e.message.content))
+    return next(e)
+  })
+  on('env.get', (_, e) => ({ value: it.variables[e.name] }))
+  on('env.set', (_, e) => {
+    it.variables[e.name] = e.value
+    return { value: {} }
   })
   on('session.compact', (_, e) => {
     it.compacted.push(e.instructions)
@@ -194,11 +218,6 @@ function screen(on: On, it: Fake): void {
     it.toasts.push(e.text)
     return { value: undefined }
   })
-  on('prompt.read', () => ({ value: { text: it.box, cursor: 0 } }))
-  on('prompt.fill', (_, e) => {
-    it.box = e.text
-    return { isFilled: true }
-  })
 }
 
 /** A test with a rawr that runs, where each wait for the plugin takes a second. */
@@ -212,9 +231,8 @@ export async function open($: Engine, it: Fake): Promise<void> {
   await it.clock.settle()
 }
 
-/** A message typed at the prompt; what Claude Code does not take, it puts back into the input box. */
-export async function type($: Engine, it: Fake, text: string): Promise<string | undefined> {
+/** A message typed at the prompt. Resolves when Claude Code has it. */
+export async function type($: Engine, text: string): Promise<string | undefined> {
   const entered = await $.prompt.submit({ text, wait: false, origin: { kind: 'composer' } })
-  it.box = entered.drop === undefined ? '' : text
-  return entered.drop
+  return entered.drop ?? entered.text
 }

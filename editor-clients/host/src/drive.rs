@@ -26,7 +26,7 @@ use tokio::time::{Instant, sleep_until};
 use self::action_queue::ActionQueue;
 use self::actions::QuestionPurpose;
 use self::inputs::{HeldMessage, SIGN_OF_LIFE, TypedInputs};
-pub use self::inputs::{HoldReply, HoldReplySender, HoldsBy, TypedMessage};
+pub use self::inputs::{HoldReply, HoldReplySender, TypedMessage};
 use self::outage::StoreOutage;
 pub use self::prompts::PromptQueue;
 use self::prompts::WantedLine;
@@ -188,6 +188,7 @@ impl<'r> Drive<'r> {
         prompts: &mut PromptQueue,
         stop: &mut StopRequest,
     ) -> Result<SessionEnd, DriveError> {
+        self.release_unheld_inputs().await?;
         loop {
             self.say_what_waits().await?;
             self.look_after_held().await?;

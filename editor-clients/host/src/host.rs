@@ -126,6 +126,21 @@ pub trait SharedThread: Send {
     /// no turn of a person can come first. The next [`AgentHost::start_turn`] then returns the turn that this text started.
     fn prepare_handoff(&mut self, text: String);
 
+    /// Puts the handoff before the message that is held where it was typed. Returns the id of the turn that it is in, which may
+    /// start only when the message is released.
+    fn hand_over_before_held<'h>(
+        &'h mut self,
+        handoff: &'h str,
+    ) -> BoxFuture<'h, Result<String, HostError>>;
+
+    /// Gives a message of the user back that was held when the host ended, unless the conversation has it since that time (Unix
+    /// milliseconds).
+    fn give_back<'h>(
+        &'h mut self,
+        text: &'h str,
+        since_ms: Option<i64>,
+    ) -> BoxFuture<'h, Result<(), HostError>>;
+
     /// Waits until the first message of a turn is in the conversation, before any later message of a person.
     fn wait_until_recorded<'h>(
         &'h mut self,

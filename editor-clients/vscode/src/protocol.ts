@@ -800,6 +800,10 @@ export interface HostCapabilities {
   midTurnCompact?: boolean;
   /** Hold user inputs back until told. */
   queue?: boolean;
+  /** How many tokens the context must have for a compaction before an input that is held back; absent for any number. */
+  queueAboveTokens?: number;
+  /** Keep an input that is held back where it was typed, and start no other turn before it. A packet is then sampled. */
+  queueInPlace?: boolean;
   /** Run one sampling request outside the transcript. */
   sample?: boolean;
   /** Add a text to the running turn. */
@@ -2100,8 +2104,8 @@ export interface ThreadGetResult {
   guards: Array<Guard>;
   /** The banner as it stands now; absent when there is none, and while no process runs the thread. */
   headsUp?: HeadsUp;
-  /** Ids of user inputs that wait for a sequence, in order. */
-  heldInputs: Array<string>;
+  /** User inputs that wait for a sequence, in order. */
+  heldInputs: Array<HeldInput>;
   /** What judging has cost; absent while no judge was asked. */
   judgments?: JudgmentTotals;
   /** The last compaction, started by anyone. */

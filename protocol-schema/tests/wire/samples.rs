@@ -109,7 +109,7 @@ fn observed() -> Vec<Sample> {
             "lastCompaction": { "atMs": 3, "origin": "user", "sequenceId": "s0", "trigger": { "kind": "user" },
                 "tokensBefore": 9, "tokensAfter": 4 },
             "pendingActions": [{ "actionId": "a1", "sequenceId": "s1", "kind": "sample_packet", "prompt": "p" }],
-            "heldInputs": ["i1"], "sequenceId": "s1", "compactionAskedFor": true, "turnRunning": true,
+            "heldInputs": [{ "inputId": "i1", "text": "next" }], "sequenceId": "s1", "compactionAskedFor": true, "turnRunning": true,
             "judgments": { "calls": 3, "failures": 1, "inputTokens": 900, "outputTokens": 60,
                 "rateLimits": [{ "name": "x-ratelimit-remaining-requests", "value": "59" }] },
         }

@@ -93,7 +93,9 @@ impl SequenceStep<'_> {
             return Some(self.end(Ending::Cancelled, "the turn was interrupted"));
         }
         let free = self.sequence.may_act(self.thread);
-        if let Some(prompt) = self.refused_sample() {
+        if let Some(prompt) = self.refused_sample()
+            && !self.thread.host.can.queue_in_place
+        {
             return self.when_free(free, || self.inject(MessagePurpose::PacketRequest, prompt));
         }
         match self.sequence.turns().nth(self.sequence.turns_issued) {

@@ -281,6 +281,13 @@ impl Thread {
         Some((deferred, deferred.confirm?))
     }
 
+    /// Whether the next message can wait for a compaction.
+    pub fn can_compact_before_message(&self) -> bool {
+        let can = self.host.can;
+        let has_enough = |least| self.context.is_some_and(|context| context.0 >= least);
+        can.queue && can.queue_above_tokens.is_none_or(has_enough)
+    }
+
     /// Whether no turn and no compaction is running. A host runs one turn at a time, so only the newest counts: an
     /// older one whose end was never reported must not block the thread forever.
     pub fn is_idle(&self) -> bool {

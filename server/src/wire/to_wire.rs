@@ -13,7 +13,7 @@ use rawr_core::machine::HeadsUpBanner;
 use rawr_core::policy::{ConfirmRule, PacketSource, Policy, PressureTier, Silence};
 use rawr_core::thread::breaker::Hold;
 use rawr_core::thread::fate::{Fate, TrackedDecision};
-use rawr_core::thread::{CompactionGuard, CompletedCompaction, Issued, Thread};
+use rawr_core::thread::{CompactionGuard, CompletedCompaction, Issued, Thread, WaitingInput};
 use rawr_core::units::{JudgeRequestId, Percent, SequenceId, Timestamp};
 use rawr_protocol as wire;
 use std::collections::BTreeMap;
@@ -292,6 +292,10 @@ pub fn plan(thread: &Thread) -> Vec<wire::PlanStep> {
 }
 
 /// The guards that are active now.
+pub fn held_input(held: &WaitingInput) -> wire::HeldInput {
+    wire::HeldInput { input_id: held.id.to_string(), text: held.text.clone() }
+}
+
 pub fn guards(thread: &Thread, now: Timestamp) -> Vec<wire::Guard> {
     thread.active_guards(now).map(guard).collect()
 }

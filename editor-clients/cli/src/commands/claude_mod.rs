@@ -13,7 +13,7 @@ use serde_json::Map;
 use tokio::io::AsyncWriteExt;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
-use self::listener::{ModEndpoint, listen};
+use self::listener::{HeldMessages, ModEndpoint, listen};
 use self::screen::ScreenReporter;
 use super::attach::orphaned;
 use super::common::{CommonOptions, prompt};
@@ -45,8 +45,13 @@ pub(super) async fn run(common: &CommonOptions) -> anyhow::Result<ExitCode> {
         }
     };
     if let Err(error) = &done {
+        let is_owned = error.downcast_ref().is_some_and(is_owned_elsewhere);
+        let order = match is_owned {
+            true => ModOrder::Retry { reason: OWNED.to_owned() },
+            false => ModOrder::GiveUp { reason: format!("stopped: {}", causes(error)) },
+        };
         // Without a reader there is no one to tell.
-        let _ = orders.send(ModOrder::GiveUp { reason: format!("stopped: {}", causes(error)) });
+        let _ = orders.send(order);
     }
     drop(orders);
     // Claude Code may have ended before it read the last order.
@@ -73,7 +78,8 @@ async fn drive(
     let socket = folder.path().join(SOCKET);
     let (events, arriving) = unbounded_channel();
     let (typed, typed_messages) = unbounded_channel();
-    let endpoint = ModEndpoint { events, typed, instructions: instructions.clone() };
+    let held = HeldMessages::default();
+    let endpoint = ModEndpoint { events, typed, held, instructions: instructions.clone() };
     let listening = listen(&socket, endpoint).with_context(|| socket.display().to_string())?;
     let listening = tokio::spawn(listening);
     orders.send(ModOrder::Listen { socket: socket.display().to_string() })?;
@@ -89,10 +95,17 @@ async fn drive(
     match done {
         Ok(_) | Err(DriveError::Host(HostError::Gone { .. })) => Ok(()),
         Err(DriveError::Output(error)) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
-        Err(DriveError::Sidecar(error)) if error.code() == Some(ErrorCode::OwnedElsewhere) => {
-            anyhow::bail!("another rawr already runs this session")
-        }
         Err(error) => Err(error.into()),
+    }
+}
+
+/// Its predecessor may be stalled and hold the session still.
+const OWNED: &str = "another rawr still runs this session";
+
+fn is_owned_elsewhere(error: &DriveError) -> bool {
+    match error {
+        DriveError::Sidecar(error) => error.code() == Some(ErrorCode::OwnedElsewhere),
+        _ => false,
     }
 }
 

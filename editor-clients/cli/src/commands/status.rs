@@ -86,7 +86,7 @@ struct ThreadStatusLine<'s> {
     #[serde(skip_serializing_if = "Option::is_none")]
     sequence_id: Option<&'s str>,
     compaction_asked_for: bool,
-    held_inputs: &'s [String],
+    held_inputs: &'s [rawr_protocol::HeldInput],
     boundaries: &'s [rawr_protocol::BoundaryMark],
     guards: &'s [rawr_protocol::Guard],
     directives: &'s [rawr_protocol::Directive],

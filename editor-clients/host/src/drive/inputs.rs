@@ -5,8 +5,8 @@ use std::collections::VecDeque;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use rawr_protocol::{
-    Disposition, InputCancelParams, InputItem, InputKind, InputSubmitParams, ItemRole,
-    PendingAction, Phase, Purpose, methods,
+    Disposition, HeldInput, InputCancelParams, InputItem, InputKind, InputSubmitParams, ItemRole,
+    PendingAction, Phase, Purpose, ThreadGetParams, methods,
 };
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 use tokio::time::Instant;
@@ -24,17 +24,6 @@ pub struct TypedMessage {
     pub text: String,
     /// The channel for the driver's replies.
     pub answer: HoldReplySender,
-    /// Who holds it.
-    pub by: HoldsBy,
-}
-
-/// Who holds a message that was typed into the host.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum HoldsBy {
-    /// The sender, until the driver releases it.
-    Sender,
-    /// The driver, which then delivers it like a message of its own.
-    Driver,
 }
 
 /// The channel for replies about a held message. Dropping it releases the message.
@@ -46,10 +35,6 @@ pub struct HoldReplySender(pub UnboundedSender<HoldReply>);
 pub enum HoldReply {
     /// Keep holding it. Sent at least once per second.
     StillHeld,
-    /// Drop it: the driver delivers it.
-    Taken,
-    /// Submit it after the start of the turn that rawr has asked the host for. Only where the driver holds messages.
-    Behind,
     /// Release it.
     Go,
 }
@@ -148,56 +133,26 @@ impl Drive<'_> {
         !self.typed_inputs.came.is_empty()
     }
 
-    /// A message typed during a turn belongs to that turn, unless another message is held, or a sequence runs and the driver
-    /// delivers what it holds. No message waits for the answer to a question that may stay open.
+    /// A message typed during a turn belongs to that turn, unless another message is held. No message waits for the answer to a question that may stay open.
     pub(super) async fn look_at_typed(&mut self) -> Result<(), DriveError> {
-        let Some(TypedMessage { text, answer, by }) = self.typed_inputs.came.pop_front() else {
+        let Some(TypedMessage { text, answer }) = self.typed_inputs.came.pop_front() else {
             return Ok(());
         };
         let may_wait = match self.phase {
             _ if !self.held.is_empty() => true,
             Phase::AwaitingApproval => false,
-            Phase::Idle | Phase::Deferred | Phase::Proposed => !self.turns.is_busy(),
-            _ => by == HoldsBy::Driver || !self.turns.is_busy(),
+            _ => !self.turns.is_busy(),
         };
         if may_wait && answer.is_waited_for() {
             let input_id = self.next_input_id();
             if self.ask_about(&input_id, &text).await? == Some(Disposition::Held) {
-                return self.hold_typed(input_id, text, answer, by).await;
-            }
-        }
-        let is_behind = by == HoldsBy::Driver && self.has_unstarted_turn();
-        answer.say(if is_behind { HoldReply::Behind } else { HoldReply::Go });
-        Ok(())
-    }
-
-    /// Whether the host has not yet started a turn that it was asked for.
-    fn has_unstarted_turn(&mut self) -> bool {
-        let HostAccess::Shared(shared) = self.host.access() else { return false };
-        let has_started = shared.running_turn().is_some();
-        !has_started && self.turns.running_turn().is_some()
-    }
-
-    async fn hold_typed(
-        &mut self,
-        input_id: String,
-        text: String,
-        answer: HoldReplySender,
-        by: HoldsBy,
-    ) -> Result<(), DriveError> {
-        match by {
-            HoldsBy::Sender => {
+                // A sender that did not wait any longer is found out when the hold is renewed.
                 answer.say(HoldReply::StillHeld);
-                self.hold(HeldMessage { input_id, text, answer: Some(answer) })
-            }
-            HoldsBy::Driver if answer.say(HoldReply::Taken) => {
-                self.hold(HeldMessage { input_id, text, answer: None })
-            }
-            // It was released meanwhile.
-            HoldsBy::Driver => {
-                self.let_go_early(HeldMessage { input_id, text, answer: None }).await
+                return self.hold(HeldMessage { input_id, text, answer: Some(answer) });
             }
         }
+        answer.say(HoldReply::Go);
+        Ok(())
     }
 
     fn next_input_id(&mut self) -> String {
@@ -269,10 +224,32 @@ impl Drive<'_> {
         Ok(())
     }
 
-    /// The user has the held messages in the input box again.
+    /// The user goes on in another conversation.
     pub(super) async fn taken_back(&mut self) -> Result<(), DriveError> {
         for held in std::mem::take(&mut self.held) {
             self.let_go_early(held).await?;
+        }
+        Ok(())
+    }
+
+    /// A host that keeps held messages itself has sent those of an earlier driver to the agent, or ended with them. Those go
+    /// back to the user.
+    pub(super) async fn release_unheld_inputs(&mut self) -> Result<(), DriveError> {
+        if !self.host.thread().host.capabilities.queue_in_place {
+            return Ok(());
+        }
+        let params = ThreadGetParams { thread_id: self.thread_id.clone() };
+        let Some(thread) = self.report::<methods::ThreadGet>(params).await? else { return Ok(()) };
+        let is_held =
+            |input: &HeldInput| self.held.iter().any(|held| held.input_id == input.input_id);
+        let unheld: Vec<_> =
+            thread.held_inputs.into_iter().filter(|input| !is_held(input)).collect();
+        for HeldInput { input_id, text } in unheld {
+            let since_ms = said_at_ms(&input_id);
+            if let HostAccess::Shared(shared) = self.host.access() {
+                shared.give_back(&text, since_ms).await?;
+            }
+            self.let_go_early(HeldMessage { input_id, text, answer: None }).await?;
         }
         Ok(())
     }
@@ -314,7 +291,10 @@ impl Drive<'_> {
             self.go(&held);
             return self.settle(&action.action_id, ActionOutcome::done_before()).await;
         };
-        let begun = self.host.start_turn(&[text]).await;
+        let begun = match self.host.access() {
+            HostAccess::Shared(shared) => shared.hand_over_before_held(text).await,
+            HostAccess::Exclusive => self.host.start_turn(&[text]).await,
+        };
         if matches!(begun, Err(HostError::Busy)) {
             self.held.insert(0, held);
             return self.begun(&action, begun).await.map(drop);

@@ -173,6 +173,8 @@ impl Claude {
                     sample: false,
                     // Every input of this conversation comes from the driver, which can hold it.
                     queue: true,
+                    queue_in_place: false,
+                    queue_above_tokens: None,
                     compact: true,
                     compact_by_person: false,
                     judge: false,

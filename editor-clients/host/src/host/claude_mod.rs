@@ -25,11 +25,14 @@ use super::record::fate;
 use super::{
     AgentHost, CompactionOrder, HistoryKeeper, HostAccess, HostError, HostEvent, HostSummary,
     HostThread, ModelQuestion, NO_SUMMARY, RecordedOutcome, RequestGate, SharedThread,
-    ThreadLifetime, ThreadOrigin, WithheldWork, is_marked,
+    ThreadLifetime, ThreadOrigin, WithheldWork,
 };
 
 /// How long the plugin may take to answer an order that needs no model.
 const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Claude Code compacts at the start of a turn only above so many tokens: 33,000 less than its smallest window.
+const TURN_START_TOKENS: u64 = 67_000;
 
 /// The model for questions without the conversation, while the conversation's own is unknown.
 const JUDGE: &str = "sonnet";
@@ -43,6 +46,8 @@ pub struct ClaudeMod {
     arriving: UnboundedReceiver<ModEvent>,
     events: VecDeque<HostEvent>,
     compact_instructions: String,
+    /// No driver has run in this process of Claude Code before.
+    is_first: bool,
     carried_out: Vec<CarriedOutOrder>,
     last_id: u64,
     /// Orders whose outcome is an event.
@@ -86,6 +91,8 @@ impl ClaudeMod {
                     steer: true,
                     sample: true,
                     queue: true,
+                    queue_in_place: true,
+                    queue_above_tokens: Some(TURN_START_TOKENS),
                     compact: true,
                     compact_by_person: false,
                     judge: true,
@@ -107,6 +114,7 @@ impl ClaudeMod {
             arriving,
             events: VecDeque::new(),
             compact_instructions,
+            is_first: session.is_first,
             carried_out: session.carried_out,
             last_id: 0,
             pending: HashMap::new(),
@@ -130,9 +138,10 @@ impl ClaudeMod {
     }
 
     fn take(&mut self, event: ModEvent) {
-        if let ModEvent::Done { id, text, tokens_after, error } = event {
+        if let ModEvent::Done { id, text, tokens_after, error, joined } = event {
             let outcome = error.map_or(Ok(()), Err);
             match self.pending.remove(&id) {
+                Some(PendingOrder::Turn(turn_id)) if joined => self.turns.joins_message(&turn_id),
                 Some(PendingOrder::Turn(turn_id)) => {
                     if let Err(error) = outcome {
                         self.events.extend(self.turns.broken(&turn_id, error));
@@ -227,8 +236,7 @@ impl AgentHost for ClaudeMod {
         let (id, turn_id) = (self.next_id(), fresh_id());
         self.turns.promise(&turn_id, last);
         self.pending.insert(id, PendingOrder::Turn(turn_id.clone()));
-        let as_user = !is_marked(last);
-        self.order(ModOrder::Submit { id, text: (*last).to_owned(), as_user });
+        self.order(ModOrder::Submit { id, text: (*last).to_owned() });
         Ok(turn_id)
     }
 
@@ -354,10 +362,44 @@ impl SharedThread for ClaudeMod {
         async { Ok(()) }.boxed()
     }
 
-    /// Not needed: rawr holds all messages while a sequence runs, so none can come before the handoff.
+    /// Not needed: a message of the user waits in Claude Code until the handoff is there.
     fn prepare_handoff(&mut self, _text: String) {}
 
-    /// Not needed: a message that rawr holds is delivered together with its handoff.
+    fn hand_over_before_held<'h>(
+        &'h mut self,
+        handoff: &'h str,
+    ) -> BoxFuture<'h, Result<String, HostError>> {
+        async move {
+            self.append(handoff).await?;
+            let (turn_id, started) = self.turns.handed_over(fresh_id());
+            self.events.extend(started);
+            Ok(turn_id)
+        }
+        .boxed()
+    }
+
+    /// Within one process of Claude Code, a message that waited has passed or is back in the input box.
+    fn give_back<'h>(
+        &'h mut self,
+        text: &'h str,
+        since_ms: Option<i64>,
+    ) -> BoxFuture<'h, Result<(), HostError>> {
+        async move {
+            if !self.is_first {
+                return Ok(());
+            }
+            let (path, message) = (self.thread.transcript.clone(), text.to_owned());
+            let look =
+                move || path.is_some_and(|path| record::has_message(&path, &message, since_ms));
+            if !tokio::task::spawn_blocking(look).await.unwrap_or(false) {
+                self.order(ModOrder::Fill { text: text.to_owned() });
+            }
+            Ok(())
+        }
+        .boxed()
+    }
+
+    /// Not needed: the handoff is there when Claude Code has added it.
     fn wait_until_recorded<'h>(
         &'h mut self,
         _turn_id: &'h str,

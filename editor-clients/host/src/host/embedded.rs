@@ -118,6 +118,8 @@ impl Embedded {
                     sample: true,
                     // Every input of this thread comes from the driver, which can hold it.
                     queue: true,
+                    queue_in_place: false,
+                    queue_above_tokens: None,
                     compact: true,
                     compact_by_person: false,
                     mid_turn_compact: true,

@@ -586,6 +586,8 @@
 ---@field judge? boolean Run a judgment with its own model and login.
 ---@field midTurnCompact? boolean Compact between two sampling requests of a turn.
 ---@field queue? boolean Hold user inputs back until told.
+---@field queueAboveTokens? integer How many tokens the context must have for a compaction before an input that is held back; absent for any number.
+---@field queueInPlace? boolean Keep an input that is held back where it was typed, and start no other turn before it. A packet is then sampled.
 ---@field sample? boolean Run one sampling request outside the transcript.
 ---@field steer? boolean Add a text to the running turn.
 
@@ -1439,7 +1441,7 @@
 ---@field directives rawr.Directive[] User instructions that must survive word for word.
 ---@field guards rawr.Guard[] Active guards.
 ---@field headsUp? rawr.HeadsUp The banner as it stands now; absent when there is none, and while no process runs the thread.
----@field heldInputs string[] Ids of user inputs that wait for a sequence, in order.
+---@field heldInputs rawr.HeldInput[] User inputs that wait for a sequence, in order.
 ---@field judgments? rawr.JudgmentTotals What judging has cost; absent while no judge was asked.
 ---@field lastCompaction? rawr.LastCompaction The last compaction, started by anyone.
 ---@field packetsAhead? rawr.PacketsAhead Packets asked for ahead of time, and their cost; absent while there were none.

@@ -141,7 +141,9 @@ impl<'c> GateContext<'c> {
                 ConfirmRule::None
             }
             _ if self.thread.host.can.compact_by_person => ConfirmRule::None,
-            ConfirmRule::Message | ConfirmRule::Either if !self.thread.host.can.queue => {
+            ConfirmRule::Message | ConfirmRule::Either
+                if !self.thread.can_compact_before_message() =>
+            {
                 ConfirmRule::Idle
             }
             confirm => confirm,

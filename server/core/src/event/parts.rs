@@ -30,6 +30,12 @@ pub struct Capabilities {
     pub sample: bool,
     /// Hold back the user's messages while a sequence runs.
     pub queue: bool,
+    /// A message that is held back stays in the host, which starts no other turn before it: packets are sampled.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub queue_in_place: bool,
+    /// With less in the context, the host cannot compact before a message that it holds back.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub queue_above_tokens: Option<u64>,
     /// Compact when rawr asks for it.
     pub compact: bool,
     /// Only a person can compact, once the packet is there. rawr cannot order it.

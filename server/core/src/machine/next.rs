@@ -308,9 +308,10 @@ impl Machine {
         let scratch = policy.scratch_write_enabled && noteworthy;
         // Inside a turn only the agent knows what it is doing (rule `mid-turn.agent-writes`).
         let packet = policy.packet_author == PacketSource::Agent || inside_turn;
+        let may_start_turns = !self.thread.host.can.queue_in_place || self.thread.held.is_empty();
         let queue = [
-            (policy.turn_based_handoff, AgentRequest::HeadsUp),
-            (scratch, AgentRequest::ScratchWrite),
+            (policy.turn_based_handoff && may_start_turns, AgentRequest::HeadsUp),
+            (scratch && may_start_turns, AgentRequest::ScratchWrite),
             (packet, AgentRequest::Packet),
         ];
         queue.into_iter().filter_map(|(wanted, request)| wanted.then_some(request)).collect()
@@ -355,8 +356,9 @@ impl Machine {
         };
         let author = if turn.is_some() { PacketSource::Agent } else { policy.packet_author };
         // Inside a turn a sample would not end the turn, and the compaction waits for that end.
-        let sampled = policy.packet_channel == PacketChannel::Sample
-            && self.thread.host.can.sample
+        let can = self.thread.host.can;
+        let sampled = (policy.packet_channel == PacketChannel::Sample || can.queue_in_place)
+            && can.sample
             && turn.is_none()
             && requests.contains(&AgentRequest::Packet);
         let draft = self.thread.usable_draft().filter(|_| sampled && late.is_none()).cloned();

@@ -15,7 +15,7 @@ use crate::event::{
     EVERY_COMPACTION_HANDS_OVER, Event, GuardEnd, Record, ThreadOpened, ThreadPhase,
 };
 use crate::thread::sequence::Sequence;
-use crate::units::{SignalId, Timestamp};
+use crate::units::{InputId, SignalId, Timestamp};
 
 /// The version of the fold, raised with every change of the fold or of [`Thread`]. A cached state with another version
 /// is discarded, and the log is folded again. A test compares it with the samples.
@@ -126,7 +126,7 @@ impl Thread {
                     assessed: false,
                 });
             }
-            Event::InputCancelled(cancelled) => self.held.retain(|held| held.id != cancelled.input),
+            Event::InputCancelled(cancelled) => self.input_cancelled(&cancelled.input),
             Event::GuardSet(set) => {
                 self.guards_set += 1;
                 if record.v >= BOUNDED_SINCE {
@@ -162,6 +162,8 @@ impl Thread {
                     self.draft = None;
                     self.drafts.used += 1;
                 }
+                let confirming = self.held.front().filter(|_| started.late.is_none());
+                sequence.confirmed_by = confirming.map(|held| held.id.clone());
                 self.sequence = Some(sequence);
                 // Any other sequence may end before it compacts. The handoff stays due until then.
                 let hands_over = started.late.is_some();
@@ -250,6 +252,20 @@ impl Thread {
 
     /// A host that opens a thread again has nothing running except what it reports. Deadlines restart, because no one
     /// could act in the meantime.
+    /// Without the message that confirmed it, a compaction that the host was not asked for is not wanted any more.
+    fn input_cancelled(&mut self, input: &InputId) {
+        self.held.retain(|held| held.id != *input);
+        if let Some(sequence) = &mut self.sequence
+            && sequence.confirmed_by.as_ref() == Some(input)
+            && sequence.approved
+            && sequence.compact.is_none()
+            && sequence.cancelled.is_none()
+        {
+            sequence.cancelled =
+                Some("the message that confirmed it went on without it".to_owned());
+        }
+    }
+
     fn opened(&mut self, opened: &ThreadOpened, at: Timestamp, v: u16) {
         self.cwd.clone_from(&opened.cwd);
         self.host.clone_from(&opened.host);

@@ -9,7 +9,7 @@ use crate::event::{
 use crate::packet;
 use crate::policy::{Deadlines, PacketSource, Worth};
 use crate::prompt::SequencePrompts;
-use crate::units::{ActionId, SequenceId, Timestamp, TurnId};
+use crate::units::{ActionId, InputId, SequenceId, Timestamp, TurnId};
 use serde::{Deserialize, Serialize};
 
 /// A sequence that runs, or one that ended before its compaction was reported.
@@ -29,6 +29,9 @@ pub struct Sequence {
     pub late: bool,
     /// The turn that it runs in. It continues between turns if that one ends first.
     pub turn: Option<TurnId>,
+    /// The held message that it started before.
+    #[serde(default)]
+    pub confirmed_by: Option<InputId>,
     /// What is to be asked of the agent before the compaction, in order.
     pub requests: Vec<AgentRequest>,
     /// The scratch file's path, relative to the thread's folder.
@@ -89,6 +92,7 @@ impl Sequence {
             sampled: started.sampled,
             late,
             turn: started.turn.clone(),
+            confirmed_by: None,
             requests: started.requests.clone(),
             scratch_file: started.scratch_file.clone(),
             worth: started.worth,

@@ -110,6 +110,8 @@ const EVERYTHING: Capabilities = Capabilities {
     steer: true,
     sample: true,
     queue: true,
+    queue_in_place: false,
+    queue_above_tokens: None,
     compact: true,
     compact_by_person: false,
     mid_turn_compact: true,

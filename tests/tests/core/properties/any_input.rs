@@ -153,6 +153,8 @@ pub const fn plain() -> Capabilities {
         steer: false,
         sample: false,
         queue: false,
+        queue_in_place: false,
+        queue_above_tokens: None,
         mid_turn_compact: false,
         inject_items: false,
         judge: false,

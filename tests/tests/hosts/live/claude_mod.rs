@@ -12,18 +12,20 @@ mod person;
 mod races;
 
 use fixture::{
-    AT_ONCE, BEFORE_THE_NEXT, GOES_ON, HERE, ModFixture, NEXT, TASK, WRITTEN, agent, input_box,
-    paste_and_send,
+    AT_ONCE, BEFORE_THE_NEXT, GOES_ON, HERE, ModFixture, NEXT, PACKET_REQUEST, TASK, WRITTEN,
+    agent, input_box, paste_and_send,
 };
 use rawr_tests::claude::binary_before;
 
 fn a_confirmed_proposal_is_compacted_before_the_message_in(fixture: &ModFixture) {
     let mut terminal = fixture.proposed();
-    assert_eq!((fixture.compactions(), fixture.asked(":packet_request]")), (0, 0));
+    // The packet is asked for as soon as a compaction is proposed.
+    fixture.until_asked(PACKET_REQUEST);
+    assert_eq!(fixture.compactions(), 0);
     terminal.enter(NEXT, NEXT);
     let screen = terminal.wait_for(&[HERE, "88% left"]);
     assert_eq!(input_box(&screen), "", "{screen}");
-    assert_eq!((fixture.compactions(), fixture.asked(":packet_request]")), (1, 1));
+    assert_eq!((fixture.compactions(), fixture.asked(PACKET_REQUEST)), (1, 1));
     fixture.handed_over_before(NEXT);
     let decisions = fixture.says(&["explain", "--list", "last"]);
     assert!(decisions.contains("the next message opens something new"), "{decisions}");
@@ -49,7 +51,7 @@ fn without_a_confirmation_the_agent_continues_by_itself() {
     terminal.enter(TASK, TASK);
     let screen = terminal.wait_for(&[WRITTEN, GOES_ON, "90% left"]);
     assert_eq!(input_box(&screen), "", "{screen}");
-    assert_eq!((fixture.compactions(), fixture.asked(":packet_request]")), (1, 1));
+    assert_eq!((fixture.compactions(), fixture.asked(PACKET_REQUEST)), (1, 1));
     assert_eq!(fixture.asked("[rawr:"), 1);
 }
 

@@ -406,7 +406,8 @@ fn during_a_judgment_requests_are_served_and_messages_are_held_in_order() {
         assert!(is_judge(&lab.turn_of("other", TierPressure::Ready)));
         block_on(endpoint.wait_for_requests(2));
         let held = lab.get();
-        assert_eq!(held.held_inputs, ["i1", "i2"]);
+        let ids: Vec<_> = held.held_inputs.iter().map(|held| held.input_id.as_str()).collect();
+        assert_eq!(ids, ["i1", "i2"]);
         assert_eq!(held.thread.phase, Phase::AwaitingJudgment);
 
         endpoint.let_go();
@@ -416,7 +417,7 @@ fn during_a_judgment_requests_are_served_and_messages_are_held_in_order() {
             delivered.extend(lab.deliver(&asked));
         }
         assert_eq!(delivered, ["message i1", "message i2"]);
-        assert_eq!(lab.get().held_inputs, [""; 0]);
+        assert!(lab.get().held_inputs.is_empty());
         assert_eq!(lab.submit("i3", InputKind::Message), Disposition::Deliver);
         assert_eq!(lab.records_of("judgment_answered").len(), 1);
         lab.leave();

@@ -13,7 +13,7 @@ use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::time::sleep;
 
-use rawr_host::drive::{HoldReply, HoldReplySender, HoldsBy, TypedMessage};
+use rawr_host::drive::{HoldReply, HoldReplySender, TypedMessage};
 use rawr_host::relay::{DRIVER, PreflightQuestion, PreflightReply};
 
 const PAUSE: Duration = Duration::from_millis(100);
@@ -69,13 +69,12 @@ async fn answer(stream: UnixStream, sessions: TypedMessageSessions) -> io::Resul
         // The session may be busy.
         to.write_all(&line_of(PreflightReply::Hold)?).await?;
         // A session that has just ended holds no message.
-        let (answer, by) = (HoldReplySender(say), HoldsBy::Sender);
-        let _ = session.send(TypedMessage { text, answer, by });
+        let _ = session.send(TypedMessage { text, answer: HoldReplySender(say) });
         loop {
             tokio::select! {
                 word = said.recv() => match word {
                     Some(HoldReply::StillHeld) => to.write_all(&line_of(PreflightReply::Hold)?).await?,
-                    Some(HoldReply::Go | HoldReply::Taken | HoldReply::Behind) | None => break,
+                    Some(HoldReply::Go) | None => break,
                 },
                 () = hangs_up(lines.get_mut()) => return Ok(()),
             }

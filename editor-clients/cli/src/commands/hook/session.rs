@@ -91,6 +91,8 @@ impl<'i> HookSession<'i> {
                     steer: false,
                     sample: false,
                     queue: false,
+                    queue_in_place: false,
+                    queue_above_tokens: None,
                     compact: self.may_ask,
                     compact_by_person: true,
                     judge: false,

@@ -9,8 +9,8 @@ struct Screen(UnboundedSender<TypedMessage>);
 impl Screen {
     fn types(&self, text: &str) -> HoldReplies {
         let (say, said) = unbounded_channel();
-        let (answer, by) = (HoldReplySender(say), HoldsBy::Sender);
-        self.0.send(TypedMessage { text: text.to_owned(), answer, by }).unwrap();
+        let answer = HoldReplySender(say);
+        self.0.send(TypedMessage { text: text.to_owned(), answer }).unwrap();
         HoldReplies(said)
     }
 }

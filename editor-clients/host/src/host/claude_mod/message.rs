@@ -14,6 +14,9 @@ pub struct ModSession {
     pub session_id: String,
     /// The agent's working folder, absolute.
     pub cwd: String,
+    /// When Claude Code first started the session, in Unix milliseconds. A session that goes on under another id keeps it.
+    #[serde(default)]
+    pub started_at_ms: Option<u64>,
     /// The transcript; empty in a session that keeps none.
     #[serde(default)]
     pub transcript_path: String,
@@ -26,6 +29,9 @@ pub struct ModSession {
     /// The size of the context window in tokens.
     #[serde(default)]
     pub context_window: Option<u64>,
+    /// No rawr has run in this process of Claude Code before.
+    #[serde(default)]
+    pub is_first: bool,
     /// The turn that runs already.
     #[serde(default)]
     pub running_turn: Option<String>,
@@ -127,7 +133,12 @@ pub enum ModEvent {
         /// Why it did not take place.
         skip: Option<String>,
     },
-    /// The user went on in another session, and has back in the input box what rawr held. Nothing follows.
+    /// The user took back a message that rawr holds, or it is in a turn that ended.
+    Withdrawn {
+        /// The message, as in [`ModQuestion::MayPass`].
+        message_id: String,
+    },
+    /// The user went on in another session. Nothing follows.
     Left,
     /// An order was carried out, or not.
     Done {
@@ -142,6 +153,9 @@ pub enum ModEvent {
         /// Why it was not carried out.
         #[serde(default)]
         error: Option<String>,
+        /// Whether a text that was to start a turn is in the turn of a message of the user, which starts.
+        #[serde(default)]
+        joined: bool,
     },
 }
 
@@ -179,12 +193,19 @@ pub enum ModCompactionTrigger {
 
 /// A question that Claude Code waits for.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(tag = "question", rename_all = "snake_case")]
+#[serde(tag = "question", rename_all = "snake_case", rename_all_fields = "camelCase")]
 pub enum ModQuestion {
-    /// The user typed this message while no turn ran. May it go to the agent now?
+    /// No turn runs, and this message of the user is about to start one. May it?
     MayPass {
+        /// The plugin's name for the message.
+        message_id: String,
         /// The message.
         text: String,
+    },
+    /// Must a message that rawr holds still wait? The answer may take a second.
+    StillHeld {
+        /// The message.
+        message_id: String,
     },
     /// What should the summary of this compaction keep?
     SummaryInstructions,
@@ -194,12 +215,9 @@ pub enum ModQuestion {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ModAnswer {
-    /// rawr keeps the message and delivers it later with [`ModOrder::Submit`].
+    /// The message waits, and the plugin asks again. It stays in Claude Code, which sends it to the agent as it is.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub hold: bool,
-    /// The plugin submits the message after the start of the turn that rawr has ordered.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub behind: bool,
     /// Instructions for the summary.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub instructions: Option<String>,
@@ -219,14 +237,17 @@ pub enum ModOrder {
         /// Why.
         reason: String,
     },
+    /// rawr ends, and can run when another one has ended.
+    Retry {
+        /// Why.
+        reason: String,
+    },
     /// Start a turn with this message once Claude Code is idle.
     Submit {
         /// The order's id.
         id: u64,
         /// The message.
         text: String,
-        /// Whether the user wrote it.
-        as_user: bool,
     },
     /// Add a note to the conversation, which the agent reads with its next request.
     Append {
@@ -235,7 +256,7 @@ pub enum ModOrder {
         /// The note.
         text: String,
     },
-    /// Compact the conversation.
+    /// Compact the conversation, before the message that waits if there is one.
     Compact {
         /// The order's id.
         id: u64,
@@ -268,6 +289,11 @@ pub enum ModOrder {
         /// The system prompt.
         system: String,
         /// The question.
+        text: String,
+    },
+    /// Add a message to the input box, from which its user sends it.
+    Fill {
+        /// The message.
         text: String,
     },
     /// What the screen shows of rawr. It stays until the next one.

@@ -96,6 +96,13 @@ pub(super) fn known(
     turns
 }
 
+/// Whether the user has sent this message since then (Unix milliseconds).
+pub(super) fn has_message(path: &Path, message: &str, since_ms: Option<i64>) -> bool {
+    let sent = past(path).into_iter().flat_map(|turn| turn.sent);
+    sent.filter(|sent| sent.is_users && sent.at_ms >= since_ms)
+        .any(|sent| sent.text.contains(message))
+}
+
 /// All turns, oldest first. An unreadable file has none.
 fn past(path: &Path) -> Vec<HostTurnRecord> {
     let mut turns = Vec::new();

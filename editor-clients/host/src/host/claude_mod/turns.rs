@@ -17,8 +17,10 @@ use crate::host::{HostEvent, TurnKind};
 #[derive(Debug, Default)]
 pub(super) struct ModTurns {
     cwd: String,
-    /// Messages that Claude Code was asked to submit, oldest first.
+    /// Turns that rawr has asked for or handed over to, oldest first.
     promised: VecDeque<PromisedTurn>,
+    /// The turn of a message that waits for the compaction at the start of that turn.
+    waiting: Option<WaitingTurn>,
     running: Option<ModTurn>,
     /// The driver's id of the turn that started last.
     latest: Option<String>,
@@ -34,6 +36,32 @@ pub(super) struct ModTurns {
 #[derive(Debug)]
 struct PromisedTurn {
     turn_id: String,
+    starts_with: PromisedStart,
+}
+
+#[derive(Debug)]
+enum PromisedStart {
+    /// A text of rawr.
+    Text(String),
+    /// The message that was held.
+    HeldMessage,
+    /// Any message of the user, whose turn a text of rawr has joined.
+    Message,
+}
+
+impl PromisedStart {
+    fn matches(&self, text: &str) -> bool {
+        match self {
+            // Claude Code frames a plugin's message.
+            Self::Text(promised) => text.contains(promised),
+            Self::HeldMessage | Self::Message => true,
+        }
+    }
+}
+
+#[derive(Debug)]
+struct WaitingTurn {
+    mod_id: String,
     text: String,
 }
 
@@ -62,14 +90,15 @@ impl ModTurns {
 
     /// Takes over a turn that started before.
     pub(super) fn came_into(&mut self, mod_id: String) {
-        let turn_id = mod_id.clone();
-        self.latest = Some(turn_id.clone());
-        self.running = Some(ModTurn { turn_id, mod_id, last_agent_message: None, usage: None });
+        self.start(mod_id.clone(), mod_id, TurnKind::Host);
     }
 
     /// Whether a turn or a compaction runs or is about to start.
     pub(super) fn is_busy(&self) -> bool {
-        self.running.is_some() || !self.promised.is_empty() || self.compaction.is_some()
+        self.running.is_some()
+            || self.waiting.is_some()
+            || !self.promised.is_empty()
+            || self.compaction.is_some()
     }
 
     /// The running turn's ids, the driver's and Claude Code's.
@@ -84,8 +113,46 @@ impl ModTurns {
 
     /// Records that Claude Code was asked to submit a message. Call it before any later event.
     pub(super) fn promise(&mut self, turn_id: &str, text: &str) {
-        self.promised
-            .push_back(PromisedTurn { turn_id: turn_id.to_owned(), text: text.to_owned() });
+        let starts_with = PromisedStart::Text(text.to_owned());
+        self.promised.push_back(PromisedTurn { turn_id: turn_id.to_owned(), starts_with });
+    }
+
+    /// A text that was promised to start a turn is in the turn of the user's message that starts next.
+    pub(super) fn joins_message(&mut self, turn_id: &str) {
+        let promised = self.promised.iter_mut().find(|promised| promised.turn_id == turn_id);
+        if let Some(promised) = promised {
+            promised.starts_with = PromisedStart::Message;
+        }
+    }
+
+    /// The handoff is before the held message. Returns the turn of that message: the one that waits for its compaction, or the
+    /// next one, for which the given id is used.
+    pub(super) fn handed_over(&mut self, next_id: String) -> (String, Option<HostEvent>) {
+        match self.waiting.take() {
+            Some(waiting) => {
+                let turn_id = waiting.mod_id.clone();
+                (turn_id, Some(self.start(waiting.mod_id.clone(), waiting.mod_id, TurnKind::Asked)))
+            }
+            None => {
+                let starts_with = PromisedStart::HeldMessage;
+                self.promised.push_back(PromisedTurn { turn_id: next_id.clone(), starts_with });
+                (next_id, None)
+            }
+        }
+    }
+
+    /// The turn of a message goes on although its compaction failed, or no handoff came.
+    fn resume_waiting(&mut self) -> Option<HostEvent> {
+        let WaitingTurn { mod_id, text } = self.waiting.take()?;
+        Some(self.start(mod_id.clone(), mod_id, TurnKind::Person { text }))
+    }
+
+    fn start(&mut self, turn_id: String, mod_id: String, kind: TurnKind) -> HostEvent {
+        self.latest = Some(turn_id.clone());
+        let (last_agent_message, usage) = (None, None);
+        let started = HostEvent::TurnStarted { turn_id: turn_id.clone(), kind };
+        self.running = Some(ModTurn { turn_id, mod_id, last_agent_message, usage });
+        started
     }
 
     /// A message that was promised will not start a turn.
@@ -125,7 +192,12 @@ impl ModTurns {
         self.context_tokens = self.context_tokens.filter(|_| how.is_err());
         let ended = compaction_ended(turn_id.clone(), CompactionOrigin::Rawr, how);
         let (last_agent_message, error) = (None, None);
-        vec![ended, HostEvent::TurnCompleted { turn_id, status, last_agent_message, error }]
+        let mut events =
+            vec![ended, HostEvent::TurnCompleted { turn_id, status, last_agent_message, error }];
+        if status == TurnStatus::Failed {
+            events.extend(self.resume_waiting());
+        }
+        events
     }
 
     fn next_compaction(&mut self, is_ours: bool) -> String {
@@ -141,6 +213,14 @@ impl ModTurns {
 
     pub(super) fn read(&mut self, event: ModEvent) -> Vec<HostEvent> {
         let mut events = Vec::new();
+        if matches!(
+            event,
+            ModEvent::TurnStarted { .. }
+                | ModEvent::Answered { .. }
+                | ModEvent::TurnCompleted { .. }
+        ) {
+            events.extend(self.resume_waiting());
+        }
         match event {
             ModEvent::TurnStarted { turn_id, text } => self.started(turn_id, text, &mut events),
             ModEvent::Answered { text, model, usage, calls_tools } => {
@@ -208,27 +288,33 @@ impl ModTurns {
                 events.push(compaction_ended(turn_id, trigger.origin(), how));
             }
             ModEvent::Left => events.push(HostEvent::MessagesTakenBack),
-            // Matched with its order by the host.
-            ModEvent::Done { .. } => {}
+            // Answered by the listener, or matched with its order by the host.
+            ModEvent::Withdrawn { .. } | ModEvent::Done { .. } => {}
         }
         events
     }
 
     fn started(&mut self, mod_id: String, text: String, events: &mut Vec<HostEvent>) {
-        // Claude Code frames a plugin's message, and tells of no end of a turn that its user stopped at once.
-        let ours = self.promised.iter().position(|promised| text.contains(&promised.text));
+        if self.compacts_for_us() {
+            // Claude Code compacts at the start of the turn.
+            self.waiting = Some(WaitingTurn { mod_id, text });
+            return;
+        }
+        let ours = self.promised.iter().position(|promised| promised.starts_with.matches(&text));
         let ours = ours.and_then(|at| self.promised.remove(at));
+        // Claude Code tells of no end of a turn that its user stopped at once.
         if let Some(before) = self.running.take() {
             self.end(before, TurnStatus::Interrupted, None, events);
         }
         let (turn_id, kind) = match ours {
+            Some(PromisedTurn { turn_id, starts_with: PromisedStart::Message }) => {
+                (turn_id, TurnKind::Person { text })
+            }
             Some(promised) => (promised.turn_id, TurnKind::Asked),
             None if text.is_empty() => (mod_id.clone(), TurnKind::Host),
             None => (mod_id.clone(), TurnKind::Person { text }),
         };
-        events.push(HostEvent::TurnStarted { turn_id: turn_id.clone(), kind });
-        self.latest = Some(turn_id.clone());
-        self.running = Some(ModTurn { turn_id, mod_id, last_agent_message: None, usage: None });
+        events.push(self.start(turn_id, mod_id, kind));
     }
 
     fn completed(

@@ -250,6 +250,8 @@ pub(super) fn about(
         steer: is_persons,
         sample,
         queue: is_persons && typed == UserMessageRoute::MayBeHeld,
+        queue_in_place: false,
+        queue_above_tokens: None,
         compact: is_persons,
         compact_by_person: false,
         judge: true,

@@ -11,7 +11,7 @@ use tokio::time::{Instant, timeout, timeout_at};
 use super::handoff_queue::QueueEntry;
 use super::message::{CodexError, CodexNotification, SettingsNote};
 use super::{Codex, requests};
-use crate::host::{HostError, SharedThread, WithheldWork};
+use crate::host::{AgentHost, HostError, SharedThread, WithheldWork};
 
 /// The result of claiming the queued handoff.
 pub(super) enum HandedOver {
@@ -158,6 +158,22 @@ impl SharedThread for Codex {
 
     fn prepare_handoff(&mut self, text: String) {
         self.handoff_queue.prepare(text);
+    }
+
+    fn hand_over_before_held<'h>(
+        &'h mut self,
+        handoff: &'h str,
+    ) -> BoxFuture<'h, Result<String, HostError>> {
+        Box::pin(async move { self.start_turn(&[handoff]).await })
+    }
+
+    /// Not needed: Codex keeps no message.
+    fn give_back<'h>(
+        &'h mut self,
+        _text: &'h str,
+        _since_ms: Option<i64>,
+    ) -> BoxFuture<'h, Result<(), HostError>> {
+        Box::pin(async { Ok(()) })
     }
 
     fn wait_until_recorded<'h>(

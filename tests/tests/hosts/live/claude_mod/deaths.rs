@@ -5,7 +5,8 @@ use rawr_tests::{Terminal, wait_until};
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::fixture::{
-    AT_ONCE, GOES_ON, HERE, ModFixture, NEXT, TASK, WRITTEN, agent, held_for_the_packet, summary,
+    AT_ONCE, GOES_ON, HERE, ModFixture, NEXT, TASK, WRITTEN, agent, held_for_the_packet, input_box,
+    summary,
 };
 use crate::processes::{kill, processes};
 
@@ -34,26 +35,41 @@ fn held_for_the_compaction(gate: &ReplyGate) -> (ModFixture, Terminal) {
     (fixture, terminal)
 }
 
-fn is_delivered_once(fixture: &ModFixture, terminal: &Terminal) {
+/// The message is said at once, and nothing is compacted: rawr cannot know whether its author still waits.
+fn passes_uncompacted(fixture: &ModFixture, terminal: &Terminal) {
     terminal.wait_for(&[HERE, "88% left"]);
+    assert_eq!((fixture.asked("AND-NOW"), fixture.rewritten()), (1, 0));
+    assert_eq!(fixture.heard_with("AND-NOW"), [NEXT]);
+    wait_until("the end of the sequence", || fixture.events().contains(r#""ending":"cancelled""#));
+}
+
+/// The message is said after the one compaction, and the packet is with the agent before anything else of rawr.
+fn is_delivered_after_the_compaction(fixture: &ModFixture, terminal: &Terminal) {
+    terminal.wait_for(&[HERE]);
+    wait_until("the handoff", || fixture.events().contains(r#""reason":"handed over""#));
     assert_eq!(fixture.asked("AND-NOW"), 1);
-    fixture.handed_over_before(NEXT);
     assert_eq!(fixture.rewritten(), 1);
     assert_eq!(fixture.compactions_by("rawr"), 1, "{}", fixture.events());
 }
 
+fn another_rawr(terminal: &Terminal, dead: Pid) -> Pid {
+    let alive = || {
+        let found = processes(terminal.process_id(), &["rawr claude-mod"]);
+        found.into_iter().find(|pid| *pid != dead)
+    };
+    wait_until("another rawr", || alive().is_some());
+    alive().unwrap()
+}
+
 #[test]
-fn rawr_killed_during_the_packet_is_started_again() {
+fn a_message_passes_if_rawr_is_killed_during_the_packet() {
     let gate = ReplyGate::new();
     let (fixture, terminal) = held_for_the_packet(&gate);
     let dead = rawr(&terminal);
     kill(dead);
-    wait_until("another rawr", || {
-        processes(terminal.process_id(), &["rawr claude-mod"]).iter().any(|pid| *pid != dead)
-    });
+    another_rawr(&terminal, dead);
+    passes_uncompacted(&fixture, &terminal);
     gate.open();
-    is_delivered_once(&fixture, &terminal);
-    assert_eq!(fixture.asked(":packet_request]"), 1, "{}", fixture.events());
 }
 
 #[test]
@@ -62,19 +78,39 @@ fn rawr_killed_during_the_compaction_is_started_again() {
     let (fixture, terminal) = held_for_the_compaction(&gate);
     kill(rawr(&terminal));
     gate.open();
-    is_delivered_once(&fixture, &terminal);
+    is_delivered_after_the_compaction(&fixture, &terminal);
 }
 
 #[test]
-fn rawr_killed_before_the_handoff_is_started_again() {
+fn rawr_stalled_during_the_compaction_is_replaced() {
     let gate = ReplyGate::new();
     let (fixture, terminal) = held_for_the_compaction(&gate);
-    let rawr = rawr(&terminal);
-    kill_process(rawr, Signal::STOP).unwrap();
+    let stalled = rawr(&terminal);
+    kill_process(stalled, Signal::STOP).unwrap();
     gate.open();
-    wait_until("the compaction", || fixture.rewritten() == 1);
-    kill(rawr);
-    is_delivered_once(&fixture, &terminal);
+    is_delivered_after_the_compaction(&fixture, &terminal);
+    assert_ne!(another_rawr(&terminal, stalled), stalled);
+}
+
+/// A stall of the disk or of the machine.
+#[test]
+fn a_message_passes_if_all_of_rawr_is_stalled_and_rawr_runs_again_later() {
+    let gate = ReplyGate::new();
+    let (fixture, terminal) = held_for_the_packet(&gate);
+    let stalled = [rawr(&terminal), sidecar(&terminal)];
+    for process in stalled {
+        kill_process(process, Signal::STOP).unwrap();
+    }
+    terminal.wait_for(&[HERE]);
+    assert_eq!((fixture.asked("AND-NOW"), fixture.rewritten()), (1, 0));
+    for process in stalled {
+        // It may have been killed.
+        let _ = kill_process(process, Signal::CONT);
+    }
+    gate.open();
+    wait_until("the end of the sequence", || fixture.events().contains(r#""ending":"cancelled""#));
+    terminal.wait_for(&["% left"]);
+    assert_eq!((fixture.asked("AND-NOW"), fixture.rewritten()), (1, 0));
 }
 
 #[test]
@@ -97,14 +133,7 @@ fn rawr_that_dies_twice_stays_off_and_its_messages_pass() {
     let (fixture, terminal) = held_for_the_packet(&gate);
     let first = rawr(&terminal);
     kill(first);
-    let mut second = None;
-    wait_until("another rawr", || {
-        second = processes(terminal.process_id(), &["rawr claude-mod"])
-            .into_iter()
-            .find(|pid| *pid != first);
-        second.is_some()
-    });
-    kill(second.unwrap());
+    kill(another_rawr(&terminal, first));
     terminal.wait_for(&["rawr: ended twice; this session continues without it"]);
     gate.open();
     terminal.wait_for(&[HERE]);
@@ -119,7 +148,9 @@ fn a_sidecar_killed_during_the_packet_is_replaced() {
     let (fixture, terminal) = held_for_the_packet(&gate);
     kill(sidecar(&terminal));
     gate.open();
-    is_delivered_once(&fixture, &terminal);
+    terminal.wait_for(&[HERE, "88% left"]);
+    fixture.handed_over_before(NEXT);
+    assert_eq!((fixture.asked("AND-NOW"), fixture.rewritten()), (1, 1));
 }
 
 #[test]
@@ -128,7 +159,7 @@ fn a_sidecar_killed_during_the_compaction_is_replaced() {
     let (fixture, terminal) = held_for_the_compaction(&gate);
     kill(sidecar(&terminal));
     gate.open();
-    is_delivered_once(&fixture, &terminal);
+    is_delivered_after_the_compaction(&fixture, &terminal);
 }
 
 fn all_end(session: u32) {
@@ -144,23 +175,29 @@ fn dies_and_is_resumed(fixture: &ModFixture, terminal: Terminal) -> Terminal {
 }
 
 #[test]
-fn a_message_outlives_claude_code_killed_during_the_packet() {
+fn a_message_is_in_the_input_box_after_claude_code_was_killed_during_the_packet() {
     let gate = ReplyGate::new();
     let (fixture, terminal) = held_for_the_packet(&gate);
     gate.open();
-    let terminal = dies_and_is_resumed(&fixture, terminal);
-    is_delivered_once(&fixture, &terminal);
+    let mut terminal = dies_and_is_resumed(&fixture, terminal);
+    wait_until("the message in the input box", || input_box(&terminal.wait_for(&[])) == NEXT);
+    assert_eq!(fixture.asked("AND-NOW"), 0);
+    terminal.press("\r");
+    terminal.wait_for(&[HERE]);
+    assert_eq!(fixture.asked("AND-NOW"), 1);
+    assert_eq!(fixture.heard_with("AND-NOW"), [NEXT]);
 }
 
+/// Claude Code has the message in its transcript, as one that was interrupted.
 #[test]
-fn a_message_outlives_claude_code_killed_during_the_compaction() {
+fn a_message_is_kept_by_claude_code_killed_during_the_compaction() {
     let gate = ReplyGate::new();
     let (fixture, terminal) = held_for_the_compaction(&gate);
-    let session_id = fixture.session_id();
-    kill(claude(&terminal));
-    all_end(terminal.process_id());
+    let mut terminal = dies_and_is_resumed(&fixture, terminal);
     gate.open();
-    drop(terminal);
-    let terminal = fixture.start_alone(&["--resume", &session_id]);
-    is_delivered_once(&fixture, &terminal);
+    terminal.wait_for(&[NEXT, "% left"]);
+    assert_eq!(input_box(&terminal.wait_for(&[])), "");
+    terminal.enter("AND-NOW, please", "AND-NOW, please");
+    terminal.wait_for(&[HERE]);
+    assert_eq!(fixture.heard_with("AND-NOW"), [NEXT, "AND-NOW, please"]);
 }

@@ -20,6 +20,8 @@ pub use crate::fixture::{PACKET, claude_shell as shell};
 /// The repository's plugin.
 const PLUGIN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../editor-clients/claude-code");
 
+/// How the request for a packet begins, which is in no transcript.
+pub const PACKET_REQUEST: &str = "Write the continuation packet";
 pub const TASK: &str = "WRITE-PARSER please";
 pub const WRITTEN: &str = "The parser is written and committed.";
 /// Opens something new, so that it confirms a proposal.
@@ -42,7 +44,7 @@ pub const COMMIT: &str =
 pub fn agent() -> TurnScript {
     TurnScript::default()
         .on("AND-NOW", [say(HERE).input_tokens(24_000)])
-        .on(":packet_request]", [say(PACKET).input_tokens(102_000)])
+        .on(PACKET_REQUEST, [say(PACKET).input_tokens(102_000)])
         .on("[rawr:", [say(GOES_ON).input_tokens(20_000)])
         .on(
             "WRITE-PARSER",
@@ -256,11 +258,11 @@ impl ModFixture {
 
 /// A message is held, and the packet is being written.
 pub fn held_for_the_packet(gate: &ReplyGate) -> (ModFixture, Terminal) {
-    let fixture = ModFixture::new(agent().behind(":packet_request]", 0, gate));
+    let fixture = ModFixture::new(agent().behind(PACKET_REQUEST, 0, gate));
     let mut terminal = fixture.proposed();
+    fixture.until_asked(PACKET_REQUEST);
     terminal.enter(NEXT, NEXT);
-    fixture.until_asked(":packet_request]");
-    terminal.wait_for(&["rawr keeps this message"]);
+    terminal.wait_for(&["Compacting soon"]);
     (fixture, terminal)
 }
 

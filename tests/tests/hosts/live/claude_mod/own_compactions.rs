@@ -2,7 +2,7 @@
 
 use rawr_tests::mock_responses::{RequestPurpose, say};
 
-use super::fixture::{HERE, ModFixture, NEXT, agent, shell};
+use super::fixture::{HERE, ModFixture, NEXT, PACKET_REQUEST, agent, shell};
 
 /// From rawr's prompt for summaries.
 const OURS: &str = "so that you can continue the task from the summary alone";
@@ -31,7 +31,7 @@ fn a_compaction_by_hand_is_followed_by_a_handoff_with_the_next_message() {
     assert_eq!(handoffs.len(), 1, "{told:#?}");
     assert_eq!(fixture.heard_with("AND-NOW"), [NEXT]);
     // No turn began by itself.
-    assert_eq!((fixture.asked("[rawr:"), fixture.asked(":packet_request]")), (0, 0));
+    assert_eq!((fixture.asked("[rawr:"), fixture.asked(PACKET_REQUEST)), (0, 1));
     assert_eq!((fixture.asked("AND-NOW"), fixture.rewritten()), (1, 1));
 }
 

@@ -1,59 +1,66 @@
 //! What a person does while a sequence runs, and with the session.
 
 use rawr_tests::mock_responses::{ReplyGate, say};
-use rawr_tests::{Terminal, wait_until};
+use rawr_tests::wait_until;
 
 use super::fixture::{
-    AT_ONCE, GOES_ON, HERE, ModFixture, NEXT, PROPOSED, TASK, WRITTEN, agent, input_box, summary,
+    AT_ONCE, HERE, ModFixture, NEXT, PACKET_REQUEST, PROPOSED, TASK, WRITTEN, agent,
+    held_for_the_packet, input_box, summary,
 };
 
 const ESC: &str = "\x1b";
 
-/// Escape ends what runs. The held message is in the input box again, and Enter sends it.
-fn escape_returns_the_message(fixture: &ModFixture, terminal: &mut Terminal, ending: &str) {
+fn ends(fixture: &ModFixture, ending: &str) {
+    let ended = format!(r#""ending":"{ending}""#);
+    wait_until("the end of the sequence", || fixture.events().contains(&ended));
+    assert_eq!(fixture.events().matches(r#""sequence_ended""#).count(), 1, "{}", fixture.events());
+}
+
+/// Escape says no: the message is in the input box again, and Enter sends it.
+#[test]
+fn escape_during_the_packet_returns_the_message() {
+    let gate = ReplyGate::new();
+    let (fixture, mut terminal) = held_for_the_packet(&gate);
     terminal.press(ESC);
     wait_until("the message in the input box", || input_box(&terminal.wait_for(&[])) == NEXT);
-    assert_eq!(fixture.asked("AND-NOW"), 0);
+    ends(&fixture, "cancelled");
+    gate.open();
+    assert_eq!((fixture.compactions(), fixture.asked("AND-NOW")), (0, 0));
     terminal.press("\r");
     terminal.wait_for(&[HERE]);
     assert_eq!((fixture.rewritten(), fixture.asked("AND-NOW")), (0, 1));
     assert_eq!(fixture.heard_with("AND-NOW"), [NEXT]);
-    let ended = format!(r#""ending":"{ending}""#);
-    assert_eq!(fixture.events().matches(&ended).count(), 1, "{}", fixture.events());
 }
 
+/// Claude Code has begun the turn of the message, and keeps both: nothing was compacted.
 #[test]
-fn escape_during_the_packet_returns_the_message() {
-    let gate = ReplyGate::new();
-    let fixture = ModFixture::new(agent().behind(":packet_request]", 0, &gate));
-    let mut terminal = fixture.proposed();
-    terminal.enter(NEXT, NEXT);
-    fixture.until_asked(":packet_request]");
-    escape_returns_the_message(&fixture, &mut terminal, "cancelled");
-    assert_eq!(fixture.compactions(), 0);
-}
-
-#[test]
-fn escape_during_the_compaction_returns_the_message() {
+fn escape_during_the_compaction_interrupts_the_turn_of_the_message() {
     let gate = ReplyGate::new();
     let fixture = ModFixture::new(agent().on_compaction([summary().behind(&gate)]));
     let mut terminal = fixture.proposed();
     terminal.enter(NEXT, NEXT);
     fixture.until_compacting();
-    escape_returns_the_message(&fixture, &mut terminal, "failed");
+    terminal.press(ESC);
+    terminal.wait_for(&["Interrupted"]);
+    ends(&fixture, "failed");
+    gate.open();
+    terminal.enter("AND-NOW, please", "AND-NOW, please");
+    terminal.wait_for(&[HERE]);
+    assert_eq!((fixture.rewritten(), fixture.asked("AND-NOW")), (0, 1));
+    assert_eq!(fixture.heard_with("AND-NOW"), [NEXT, "AND-NOW, please"]);
 }
 
 /// The first message since the end of the turn comes while the agent writes its packet.
 #[test]
 fn a_message_during_the_packet_comes_with_the_handoff() {
     let gate = ReplyGate::new();
-    let script = agent().behind(":packet_request]", 0, &gate);
+    let script = agent().behind(PACKET_REQUEST, 0, &gate);
     let fixture = ModFixture::new(script).configured(AT_ONCE);
     let mut terminal = fixture.start(&[]);
     terminal.enter(TASK, TASK);
-    fixture.until_asked(":packet_request]");
+    fixture.until_asked(PACKET_REQUEST);
     terminal.enter(NEXT, NEXT);
-    terminal.wait_for(&["rawr keeps this message"]);
+    terminal.wait_for(&["Compacting soon"]);
     gate.open();
     terminal.wait_for(&[HERE, "88% left"]);
     fixture.handed_over_before(NEXT);
@@ -72,13 +79,9 @@ fn a_message_during_the_compaction_is_delivered_once_and_after_the_handoff() {
     terminal.enter(NEXT, NEXT);
     terminal.wait_for(&["Press up to edit queued messages"]);
     gate.open();
-    terminal.wait_for(&[GOES_ON, HERE]);
+    terminal.wait_for(&[HERE, "88% left"]);
     assert_eq!((fixture.rewritten(), fixture.asked("AND-NOW")), (1, 1));
-    let last = fixture.requests().pop().unwrap();
-    let said = last.user_texts();
-    let [.., handoff, message] = said[..] else { panic!("{said:?}") };
-    assert!(handoff.contains(":handoff]"), "{said:#?}");
-    assert_eq!(message, NEXT);
+    fixture.handed_over_before(NEXT);
 }
 
 /// The second is typed while Claude Code compacts for the first.
@@ -105,15 +108,15 @@ fn a_second_message_during_the_compaction_comes_after_the_first() {
 #[test]
 fn two_messages_are_delivered_in_order() {
     let gate = ReplyGate::new();
-    let script = agent().behind(":packet_request]", 0, &gate);
+    let script = agent().behind(PACKET_REQUEST, 0, &gate);
     let script = script.on_first("LAST-WORD", [say("Goodbye.").input_tokens(25_000)]);
     let fixture = ModFixture::new(script);
     let mut terminal = fixture.proposed();
     terminal.enter(NEXT, NEXT);
-    fixture.until_asked(":packet_request]");
-    terminal.wait_for(&["rawr keeps this message"]);
+    fixture.until_asked(PACKET_REQUEST);
+    terminal.wait_for(&["Compacting soon"]);
     terminal.enter("LAST-WORD of today", "LAST-WORD of today");
-    wait_until("both held", || fixture.events().matches(r#""input_held""#).count() == 2);
+    terminal.wait_for(&["Press up to edit queued messages"]);
     gate.open();
     terminal.wait_for(&[HERE, "Goodbye."]);
     let last = fixture.requests().pop().unwrap();
@@ -126,10 +129,10 @@ fn two_messages_are_delivered_in_order() {
 #[test]
 fn a_command_is_carried_out_while_a_sequence_runs() {
     let gate = ReplyGate::new();
-    let fixture = ModFixture::new(agent().behind(":packet_request]", 0, &gate));
+    let fixture = ModFixture::new(agent().behind(PACKET_REQUEST, 0, &gate));
     let mut terminal = fixture.proposed();
     terminal.enter(NEXT, NEXT);
-    fixture.until_asked(":packet_request]");
+    terminal.wait_for(&["Compacting soon"]);
     terminal.enter("/rawr status", "/rawr status");
     wait_until("an empty input box", || input_box(&terminal.wait_for(&[])).is_empty());
     gate.open();
