@@ -59,6 +59,8 @@ pub struct Drive<'r> {
     /// Sequences with actions that were issued before this driver opened the thread. The host may already have carried them
     /// out, and an earlier driver may have prepared their handoff.
     in_doubt: HashSet<String>,
+    /// Those of them whose message is with the user again. They are not continued without it.
+    given_up: HashSet<String>,
     /// Sequences whose handoff is in the conversation without the held message.
     handed_over: HashSet<String>,
     /// Inputs that the sidecar holds and will deliver, in order.
@@ -113,6 +115,7 @@ impl<'r> Drive<'r> {
             action_queue: ActionQueue::default(),
             asked: HashMap::new(),
             in_doubt: HashSet::new(),
+            given_up: HashSet::new(),
             handed_over: HashSet::new(),
             held: Vec::new(),
             typed_inputs: TypedInputs::default(),

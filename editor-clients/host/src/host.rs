@@ -134,12 +134,12 @@ pub trait SharedThread: Send {
     ) -> BoxFuture<'h, Result<String, HostError>>;
 
     /// Gives a message of the user back that was held when the host ended, unless the conversation has it since that time (Unix
-    /// milliseconds).
+    /// milliseconds). Returns whether it was given back.
     fn give_back<'h>(
         &'h mut self,
         text: &'h str,
         since_ms: Option<i64>,
-    ) -> BoxFuture<'h, Result<(), HostError>>;
+    ) -> BoxFuture<'h, Result<bool, HostError>>;
 
     /// Waits until the first message of a turn is in the conversation, before any later message of a person.
     fn wait_until_recorded<'h>(

@@ -110,6 +110,11 @@ impl Drive<'_> {
         if self.in_doubt.contains(&action.sequence_id) && self.is_found(&action).await? {
             return Ok(());
         }
+        if self.given_up.contains(&action.sequence_id) {
+            return self
+                .cannot(&action, "the host ended, and its user has the message again")
+                .await;
+        }
         match &action.action {
             Action::InjectTurn { purpose, text, via_steer, .. } => {
                 let (purpose, text, via_steer) = (*purpose, text.clone(), *via_steer);

@@ -246,8 +246,10 @@ impl Drive<'_> {
             thread.held_inputs.into_iter().filter(|input| !is_held(input)).collect();
         for HeldInput { input_id, text } in unheld {
             let since_ms = said_at_ms(&input_id);
-            if let HostAccess::Shared(shared) = self.host.access() {
-                shared.give_back(&text, since_ms).await?;
+            if let HostAccess::Shared(shared) = self.host.access()
+                && shared.give_back(&text, since_ms).await?
+            {
+                self.given_up.clone_from(&self.in_doubt);
             }
             self.let_go_early(HeldMessage { input_id, text, answer: None }).await?;
         }

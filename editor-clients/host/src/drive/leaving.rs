@@ -19,6 +19,7 @@ impl Drive<'_> {
     /// Interrupts the running turn and cancels held inputs.
     pub(super) async fn wind_up(&mut self) -> Result<(), DriveError> {
         let is_shared = self.host.access().is_shared();
+        let keeps_messages = self.host.thread().host.capabilities.queue_in_place;
         // In a shared conversation only its users stop turns.
         if self.turns.is_busy() && !is_shared {
             // Interrupting fails if the turn has just ended.
@@ -35,8 +36,8 @@ impl Drive<'_> {
             }
         }
         for HeldMessage { input_id, answer, .. } in std::mem::take(&mut self.held) {
-            // It was taken over from the host, so the next driver delivers it.
-            if is_shared && answer.is_none() {
+            // It was taken over from the host, so the next driver delivers it, or the host keeps it.
+            if is_shared && answer.is_none() || keeps_messages {
                 continue;
             }
             let thread_id = self.thread_id.clone();

@@ -383,18 +383,19 @@ impl SharedThread for ClaudeMod {
         &'h mut self,
         text: &'h str,
         since_ms: Option<i64>,
-    ) -> BoxFuture<'h, Result<(), HostError>> {
+    ) -> BoxFuture<'h, Result<bool, HostError>> {
         async move {
             if !self.is_first {
-                return Ok(());
+                return Ok(false);
             }
             let (path, message) = (self.thread.transcript.clone(), text.to_owned());
             let look =
                 move || path.is_some_and(|path| record::has_message(&path, &message, since_ms));
-            if !tokio::task::spawn_blocking(look).await.unwrap_or(false) {
-                self.order(ModOrder::Fill { text: text.to_owned() });
+            if tokio::task::spawn_blocking(look).await.unwrap_or(false) {
+                return Ok(false);
             }
-            Ok(())
+            self.order(ModOrder::Fill { text: text.to_owned() });
+            Ok(true)
         }
         .boxed()
     }

@@ -172,8 +172,8 @@ impl SharedThread for Codex {
         &'h mut self,
         _text: &'h str,
         _since_ms: Option<i64>,
-    ) -> BoxFuture<'h, Result<(), HostError>> {
-        Box::pin(async { Ok(()) })
+    ) -> BoxFuture<'h, Result<bool, HostError>> {
+        Box::pin(async { Ok(false) })
     }
 
     fn wait_until_recorded<'h>(

@@ -48,7 +48,8 @@ fn is_delivered_after_the_compaction(fixture: &ModFixture, terminal: &Terminal) 
     terminal.wait_for(&[HERE]);
     wait_until("the handoff", || fixture.events().contains(r#""reason":"handed over""#));
     assert_eq!(fixture.asked("AND-NOW"), 1);
-    assert_eq!(fixture.rewritten(), 1);
+    // Claude Code writes its transcript behind what it shows.
+    wait_until("the compaction in the transcript", || fixture.rewritten() == 1);
     assert_eq!(fixture.compactions_by("rawr"), 1, "{}", fixture.events());
 }
 
@@ -150,7 +151,8 @@ fn a_sidecar_killed_during_the_packet_is_replaced() {
     gate.open();
     terminal.wait_for(&[HERE, "88% left"]);
     fixture.handed_over_before(NEXT);
-    assert_eq!((fixture.asked("AND-NOW"), fixture.rewritten()), (1, 1));
+    assert_eq!(fixture.asked("AND-NOW"), 1);
+    wait_until("the compaction in the transcript", || fixture.rewritten() == 1);
 }
 
 #[test]
@@ -188,16 +190,21 @@ fn a_message_is_in_the_input_box_after_claude_code_was_killed_during_the_packet(
     assert_eq!(fixture.heard_with("AND-NOW"), [NEXT]);
 }
 
-/// Claude Code has the message in its transcript, as one that was interrupted.
+/// The agent does not go on without the message.
 #[test]
-fn a_message_is_kept_by_claude_code_killed_during_the_compaction() {
+fn a_message_is_not_lost_with_claude_code_killed_during_the_compaction() {
     let gate = ReplyGate::new();
     let (fixture, terminal) = held_for_the_compaction(&gate);
     let mut terminal = dies_and_is_resumed(&fixture, terminal);
     gate.open();
     terminal.wait_for(&[NEXT, "% left"]);
-    assert_eq!(input_box(&terminal.wait_for(&[])), "");
-    terminal.enter("AND-NOW, please", "AND-NOW, please");
+    // Claude Code may have it in its transcript already.
+    if input_box(&terminal.wait_for(&[])) == NEXT {
+        terminal.press("\r");
+    } else {
+        terminal.enter("AND-NOW, please", "AND-NOW, please");
+    }
     terminal.wait_for(&[HERE]);
-    assert_eq!(fixture.heard_with("AND-NOW"), [NEXT, "AND-NOW, please"]);
+    assert_eq!(fixture.heard_with("AND-NOW")[0], NEXT);
+    assert_eq!((fixture.rewritten(), fixture.asked("[rawr:")), (0, 0));
 }

@@ -88,7 +88,7 @@ fn a_proposal_is_dropped_where_the_user_went_back_to_before_it() {
     wait_until("an empty input box", || input_box(&terminal.wait_for(&[])).is_empty());
     terminal.enter(NEXT, NEXT);
     terminal.wait_for(&[HERE, "88% left"]);
-    assert_eq!((fixture.compactions(), fixture.asked(PACKET_REQUEST)), (0, 0));
+    assert_eq!((fixture.compactions(), fixture.asked(PACKET_REQUEST)), (0, 1));
     assert_eq!(fixture.heard_with("AND-NOW"), [NEXT]);
     let events = fixture.events();
     assert!(events.contains(r#""dropped":"100% left is above every tier""#), "{events}");
