@@ -16,8 +16,10 @@ interface Pending {
   message: WaitingMessage | undefined
   /** The compaction at the start of that message's turn. */
   atTurnStart: TurnStartCompaction | undefined
-  /** The compaction that rawr asked for last. */
+  /** The compaction that rawr asked for last, and the report of its end. */
   compaction: Promise<unknown>
+  /** The last text of rawr that joined the turn of a message. */
+  joined: Promise<unknown>
   /** rawr's order that `/compact` carries out, and what came of it. */
   byCommand: { order: CompactOrder; outcome: Outcome } | undefined
   /** A compaction of the person since the last turn, and what came of it. */
@@ -31,6 +33,7 @@ function nothing(): Pending {
     message: undefined,
     atTurnStart: undefined,
     compaction: Promise.resolve(),
+    joined: Promise.resolve(),
     byCommand: undefined,
     compacted: Promise.resolve(undefined),
     carriedOut: [],
@@ -55,12 +58,11 @@ export async function carryOut($: EngineInterface, order: Work, isHeadless: bool
       return {}
     case 'compact': {
       const { message } = pending
-      const compaction = message?.compact(order) ?? compact($, order, isHeadless)
-      pending.compaction = compaction
-      if (message !== undefined) {
-        giveUp($, message).catch(() => undefined)
+      if (message === undefined) {
+        return compact($, order, isHeadless)
       }
-      return compaction
+      giveUp($, message).catch(() => undefined)
+      return message.compact(order)
     }
     case 'abort':
       await $.turn.abort({ turnId: order.turnId })
@@ -103,7 +105,9 @@ async function append($: EngineInterface, text: string): Promise<void> {
 /** A turn of rawr would start after the one of a message that is on its way; the text joins that one. */
 async function submit($: EngineInterface, text: string): Promise<Outcome> {
   if (pending.message !== undefined) {
-    await append($, text)
+    const joined = append($, text)
+    pending.joined = joined.catch(() => undefined)
+    await joined
     return { joined: true }
   }
   const submitted = { atMs: await $.clock.now(), text }

@@ -6,10 +6,11 @@
 import type { Args, EngineInterface, Next, Register, SessionCompactResult, SessionMessage } from 'claude-code'
 import { ask, Link, PATIENCE_MS, post, send } from './link'
 import type { Event, Order, Screen } from './messages'
-import { carryOut, endTurnStart, forget, pending } from './orders'
+import { carryOut, endTurnStart, forget, pending, type Work } from './orders'
 import {
   compactAtTurnStart,
   mustWait,
+  type Outcome,
   restoreWindow,
   type TurnStartCompaction,
   untilOrdered,
@@ -141,18 +142,24 @@ async function obey($: EngineInterface, own: Link, order: Order): Promise<void> 
     case 'toast':
       return $.ui.toast(`rawr: ${order.text}`)
     default: {
-      const outcome = await carryOut($, order, isHeadless).catch((error: unknown) => ({
-        error: String(error),
-      }))
-      const done: Event = { event: 'done', id: order.id, ...outcome }
-      // rawr waits for these, and events would wait for its answer to a question.
-      if (order.order === 'append' || order.order === 'abort') {
-        await send($, own, done).catch(() => undefined)
-      } else {
-        post($, own, done)
+      const done = carryOut($, order, isHeadless)
+        .catch((error: unknown) => ({ error: String(error) }))
+        .then((outcome) => report($, own, order, outcome))
+      if (order.order === 'compact') {
+        pending.compaction = done
       }
-      return
+      return done
     }
+  }
+}
+
+async function report($: EngineInterface, own: Link, { order, id }: Work, outcome: Outcome): Promise<void> {
+  const done: Event = { event: 'done', id, ...outcome }
+  // rawr waits for these, and events would wait for its answer to a question.
+  if (order === 'append' || order === 'abort') {
+    await send($, own, done).catch(() => undefined)
+  } else {
+    post($, own, done)
   }
 }
 
@@ -167,21 +174,15 @@ function measured($: EngineInterface, context: { window?: number; tokens?: numbe
 }
 
 /** Asks rawr about a message that starts a turn, and waits until it may, or until Claude Code has to compact before it. */
-async function hold($: EngineInterface, to: Link, text: string, signal: AbortSignal): Promise<void> {
-  const message = new WaitingMessage(to)
-  pending.message = message
-  try {
-    const ordered = (await mustWait($, message, text)) ? await untilOrdered($, message) : undefined
-    if (ordered !== undefined) {
-      pending.atTurnStart = await compactAtTurnStart($, message, ordered)
-    }
-  } finally {
-    if (signal.aborted) {
-      message.withdraw()
-    }
-    if (pending.atTurnStart === undefined) {
-      pending.message = undefined
-    }
+async function hold($: EngineInterface, message: WaitingMessage, text: string): Promise<void> {
+  // What is typed while Claude Code compacts comes when the compaction ends.
+  await pending.compaction
+  // The person may have rewound the conversation.
+  measured($, (await $.session.usage()).context)
+  const ordered = (await mustWait($, message, text)) ? await untilOrdered($, message) : undefined
+  await pending.joined
+  if (ordered !== undefined) {
+    pending.atTurnStart = await compactAtTurnStart($, message, ordered)
   }
 }
 
@@ -289,9 +290,18 @@ export const register: Register = (on, options) => {
     if (!startsTurn || link === undefined) {
       return next(e)
     }
-    // The person may have rewound the conversation.
-    measured($, (await $.session.usage()).context)
-    await hold($, link, e.text, next.signal)
+    const message = new WaitingMessage(link)
+    pending.message = message
+    try {
+      await hold($, message, e.text)
+    } finally {
+      if (next.signal.aborted) {
+        message.withdraw()
+      }
+      if (pending.atTurnStart === undefined) {
+        pending.message = undefined
+      }
+    }
     return next(e)
   }).catch(($, e, next) => next(e))
 

@@ -236,11 +236,13 @@ impl ModFixture {
         wait_until("a compaction", || self.compactions() > 0);
     }
 
-    /// The texts of the user that hold this, in the newest request.
+    /// The texts of the user that hold this, in the newest request that has one.
     pub fn heard_with(&self, words: &str) -> Vec<String> {
-        let last = self.requests().pop().unwrap();
-        let texts = last.user_texts().into_iter().filter(|text| text.contains(words));
-        texts.map(str::to_owned).collect()
+        let heard = |request: &Arc<AnthropicRequest>| -> Vec<String> {
+            let texts = request.user_texts().into_iter().filter(|text| text.contains(words));
+            texts.map(str::to_owned).collect()
+        };
+        self.requests().iter().rev().map(heard).find(|texts| !texts.is_empty()).unwrap_or_default()
     }
 
     /// The newest request holds one handoff with the agent's packet, and then exactly this message of the user.
