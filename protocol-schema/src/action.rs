@@ -155,10 +155,18 @@ pub struct ActionReportParams {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub turn_id: Option<String>,
     /// What it yielded, such as a sampled packet.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "crate::lenient::if_known"
+    )]
     pub text: Option<String>,
     /// Why it failed, for people.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "crate::lenient::if_known"
+    )]
     pub error: Option<String>,
 }
 

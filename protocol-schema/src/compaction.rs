@@ -51,13 +51,25 @@ pub struct CompactionReportParams {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub action_id: Option<String>,
     /// Tokens in the context before.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "crate::lenient::count_if_known"
+    )]
     pub tokens_before: Option<u64>,
     /// Tokens in the context after.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "crate::lenient::count_if_known"
+    )]
     pub tokens_after: Option<u64>,
     /// Why it failed, for people.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "crate::lenient::if_known"
+    )]
     pub error: Option<String>,
 }
 

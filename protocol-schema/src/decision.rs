@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Verdict {
-    /// The decision, for `rawr/decision/explain`.
+    /// The decision, for `rawr/decision/explain`; empty if none was made here, and `reason` says why.
     pub decision_id: String,
     /// What was decided.
     pub outcome: Outcome,

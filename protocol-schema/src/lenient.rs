@@ -1,7 +1,7 @@
-//! How this crate reads more than it writes: null, Lua's empty table, entries of a newer peer, and texts that no Rust
-//! string can hold. It never changes what is written.
+//! How this crate reads more than it writes: null, Lua's empty table, entries of a newer peer, texts that no Rust string
+//! can hold, and counts that are none. It never changes what is written.
 
-use serde::de::{DeserializeOwned, IgnoredAny};
+use serde::de::{DeserializeOwned, Error, IgnoredAny};
 use serde::{Deserialize, Deserializer};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -158,6 +158,55 @@ where
         Some(Value::Known(known)) => Some(known),
         Some(Value::Unknown(_)) | None => None,
     })
+}
+
+/// A number in a report. Hosts take it from models and agents, whose JSON may hold any other value in its place.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Number {
+    Count(u64),
+    Whole(i64),
+    Fraction(f64),
+    Unknown(IgnoredAny),
+}
+
+impl Number {
+    /// Rounded. `None` if it is negative or no number.
+    fn count(self) -> Option<u64> {
+        match self {
+            Self::Count(count) => Some(count),
+            Self::Fraction(fraction) => format!("{fraction:.0}").parse().ok(),
+            Self::Whole(_) | Self::Unknown(_) => None,
+        }
+    }
+}
+
+/// A count that is reported, if it is known: a fraction is rounded, and a negative count or another value is not known.
+pub(crate) fn count_if_known<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<u64>, D::Error> {
+    Ok(Option::<Number>::deserialize(deserializer)?.and_then(Number::count))
+}
+
+/// The same, where an unknown count means 0.
+pub(crate) fn count_or_zero<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
+    Ok(count_if_known(deserializer)?.unwrap_or_default())
+}
+
+/// The same, where nothing is known without the count.
+pub(crate) fn count<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
+    count_if_known(deserializer)?.ok_or_else(|| D::Error::custom("not a count"))
+}
+
+/// A whole number that is reported, such as an exit code. A fraction is rounded.
+pub(crate) fn whole<'de, D: Deserializer<'de>>(deserializer: D) -> Result<i64, D::Error> {
+    let whole = match Number::deserialize(deserializer)? {
+        Number::Count(count) => i64::try_from(count).ok(),
+        Number::Whole(whole) => Some(whole),
+        Number::Fraction(fraction) => format!("{fraction:.0}").parse().ok(),
+        Number::Unknown(_) => None,
+    };
+    whole.ok_or_else(|| D::Error::custom("not a whole number"))
 }
 
 #[cfg(test)]

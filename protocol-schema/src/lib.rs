@@ -12,7 +12,8 @@
 //! Rules of every payload: camelCase fields and snake_case values; times in Unix milliseconds (`…AtMs`), tokens and
 //! percentages (0 to 100) are integers; an absent field means "not known" and is left out, never `null`; `null` is
 //! read as absent; unknown fields are ignored. In lists that are shown or chosen from, entries that this release does
-//! not know are left out. Paths in doc comments, such as `docs/spec/clients.md#actions`, name the section that states
+//! not know are left out. What a host reports comes from models and agents: a fraction is rounded, and a negative count
+//! or a value of another type is read as absent. Paths in doc comments, such as `docs/spec/clients.md#actions`, name the section that states
 //! the rule.
 
 #![deny(missing_docs)]

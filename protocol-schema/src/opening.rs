@@ -18,10 +18,18 @@ pub struct ThreadOpenParams {
     /// The agent program that owns the transcript.
     pub host: Host,
     /// The model in use; `rawr/turn/usage` reports another.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "crate::lenient::if_known"
+    )]
     pub model: Option<String>,
     /// Size of the context window, in tokens.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "crate::lenient::count_if_known"
+    )]
     pub context_window: Option<u64>,
     /// Whether that size was looked up by the model's name instead of reported by the host; then nothing is an
     /// emergency.
@@ -33,7 +41,7 @@ pub struct ThreadOpenParams {
     pub context_window_assumed: bool,
     /// Tokens of fixed instructions and tools, subtracted from usage and window before a percentage is computed; 0 if
     /// absent (docs/spec/tiers.md#percent-left).
-    #[serde(default, deserialize_with = "crate::lenient::or_default")]
+    #[serde(default, deserialize_with = "crate::lenient::count_or_zero")]
     pub baseline_tokens: u64,
     /// Whose conversation it is. A sub-agent's scratch file has its name (docs/spec/scratch-notes.md#where).
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -85,7 +93,11 @@ pub struct Host {
     /// Its name, for people; nothing branches on it.
     pub name: String,
     /// Its version, for people.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "crate::lenient::if_known"
+    )]
     pub version: Option<String>,
     /// What it can do; absent means nothing.
     #[serde(default, deserialize_with = "crate::lenient::or_default")]
@@ -140,7 +152,7 @@ pub struct HostCapabilities {
     /// is unknown.
     #[serde(
         skip_serializing_if = "Option::is_none",
-        deserialize_with = "crate::lenient::or_default"
+        deserialize_with = "crate::lenient::count_if_known"
     )]
     pub cache_seconds: Option<u64>,
 }

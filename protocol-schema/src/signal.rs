@@ -42,7 +42,11 @@ pub enum Signal {
         /// The whole plan, in order.
         steps: Vec<PlanStep>,
         /// Why the plan changed.
-        #[serde(skip_serializing_if = "Option::is_none")]
+        #[serde(
+            default,
+            skip_serializing_if = "Option::is_none",
+            deserialize_with = "crate::lenient::if_known"
+        )]
         explanation: Option<String>,
     },
     /// A shell command ended.
@@ -50,18 +54,31 @@ pub enum Signal {
         /// The command.
         command: CommandLine,
         /// Its exit code; 0 is success.
+        #[serde(deserialize_with = "crate::lenient::whole")]
         exit_code: i64,
         /// The folder that it ran in, absolute.
-        #[serde(skip_serializing_if = "Option::is_none")]
+        #[serde(
+            default,
+            skip_serializing_if = "Option::is_none",
+            deserialize_with = "crate::lenient::if_known"
+        )]
         cwd: Option<String>,
     },
     /// A commit was made other than by a reported command.
     Commit {
         /// The commit's hash.
-        #[serde(skip_serializing_if = "Option::is_none")]
+        #[serde(
+            default,
+            skip_serializing_if = "Option::is_none",
+            deserialize_with = "crate::lenient::if_known"
+        )]
         hash: Option<String>,
         /// The first line of its message.
-        #[serde(skip_serializing_if = "Option::is_none")]
+        #[serde(
+            default,
+            skip_serializing_if = "Option::is_none",
+            deserialize_with = "crate::lenient::if_known"
+        )]
         subject: Option<String>,
     },
     /// Something happened to a pull request.
@@ -69,7 +86,11 @@ pub enum Signal {
         /// What: opened, updated, merged, …
         action: String,
         /// The pull request's address.
-        #[serde(skip_serializing_if = "Option::is_none")]
+        #[serde(
+            default,
+            skip_serializing_if = "Option::is_none",
+            deserialize_with = "crate::lenient::if_known"
+        )]
         url: Option<String>,
     },
     /// Another branch was checked out.
@@ -82,7 +103,11 @@ pub enum Signal {
         /// The host's name for the call.
         call_id: String,
         /// The tool.
-        #[serde(skip_serializing_if = "Option::is_none")]
+        #[serde(
+            default,
+            skip_serializing_if = "Option::is_none",
+            deserialize_with = "crate::lenient::if_known"
+        )]
         name: Option<String>,
     },
     /// A tool call ended, well or not.

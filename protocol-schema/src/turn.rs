@@ -19,7 +19,11 @@ pub struct TurnStartedParams {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub action_id: Option<String>,
     /// The input. A marker in it identifies an injected turn that the host reports as the user's.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "crate::lenient::if_known"
+    )]
     pub text: Option<String>,
 }
 
@@ -45,24 +49,41 @@ names! {
     }
 }
 
-/// Tokens as the host's model reported them.
+/// Tokens as the host's model reported them. Without `contextTokens` the whole usage is not known.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct TokenUsage {
     /// Tokens in the context window now, from which percentages are computed.
+    #[serde(deserialize_with = "crate::lenient::count")]
     pub context_tokens: u64,
     /// Tokens sent.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "crate::lenient::count_if_known"
+    )]
     pub input_tokens: Option<u64>,
     /// Of those, tokens served from a cache.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "crate::lenient::count_if_known"
+    )]
     pub cached_input_tokens: Option<u64>,
     /// Tokens received.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "crate::lenient::count_if_known"
+    )]
     pub output_tokens: Option<u64>,
     /// Of those, tokens of hidden reasoning.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "crate::lenient::count_if_known"
+    )]
     pub reasoning_tokens: Option<u64>,
 }
 
@@ -75,20 +96,41 @@ pub struct TurnUsageParams {
     pub thread_id: String,
     /// The turn.
     pub turn_id: String,
-    /// Tokens after the request.
-    pub usage: TokenUsage,
+    /// Tokens after the request; absent if they are not known.
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "crate::lenient::if_known"
+    )]
+    pub usage: Option<TokenUsage>,
     /// Size of the context window in tokens, if it changed.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "crate::lenient::count_if_known"
+    )]
     pub context_window: Option<u64>,
     /// The model in use, if it is not the one that was reported last. From here on the thread goes by that model's
     /// configuration.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "crate::lenient::if_known"
+    )]
     pub model: Option<String>,
     /// Whether the agent goes on sampling in this turn: the mid-turn entrance (docs/spec/mid-turn.md).
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "crate::lenient::if_known"
+    )]
     pub needs_follow_up: Option<bool>,
     /// The agent's latest message.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "crate::lenient::if_known"
+    )]
     pub last_agent_message: Option<String>,
 }
 
@@ -114,16 +156,32 @@ pub struct TurnCompletedParams {
     /// How it ended.
     pub status: TurnStatus,
     /// The agent's last message in it.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "crate::lenient::if_known"
+    )]
     pub last_agent_message: Option<String>,
     /// Tokens at its end.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "crate::lenient::if_known"
+    )]
     pub usage: Option<TokenUsage>,
     /// How many user inputs wait in the host.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "crate::lenient::count_if_known"
+    )]
     pub queued_inputs: Option<u64>,
     /// Whether the host is in review mode, in which compaction must not happen.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "crate::lenient::if_known"
+    )]
     pub review_mode: Option<bool>,
 }
 

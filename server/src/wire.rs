@@ -137,7 +137,7 @@ pub fn turn_usage(params: &wire::TurnUsageParams) -> Result<Input, RpcError> {
     Ok(Input::Saw(
         event::UsageReported {
             turn: turn_id(&params.turn_id)?,
-            usage: usage(&params.usage),
+            usage: params.usage.as_ref().map(usage),
             window: params.context_window.map(Tokens),
             model: params.model.clone(),
             needs_follow_up: params.needs_follow_up.unwrap_or(false),

@@ -2257,7 +2257,7 @@ export interface ThreadWatchResult {
 /** Urgency by percent of the context window remaining, in rising order (docs/spec/tiers.md#selection). */
 export type Tier = 'early' | 'ready' | 'asap' | 'emergency';
 
-/** Tokens as the host's model reported them. */
+/** Tokens as the host's model reported them. Without `contextTokens` the whole usage is not known. */
 export interface TokenUsage {
   /** Of those, tokens served from a cache. */
   cachedInputTokens?: number;
@@ -2379,8 +2379,8 @@ export interface TurnUsageParams {
   threadId: string;
   /** The turn. */
   turnId: string;
-  /** Tokens after the request. */
-  usage: TokenUsage;
+  /** Tokens after the request; absent if they are not known. */
+  usage?: TokenUsage;
 }
 
 /** Answer to `rawr/turn/usage`. */
@@ -2418,7 +2418,7 @@ export type Until = {
 export interface Verdict {
   /** For a proposal: what decides about it. Its outcome is `defer`. */
   confirm?: Confirm;
-  /** The decision, for `rawr/decision/explain`. */
+  /** The decision, for `rawr/decision/explain`; empty if none was made here, and `reason` says why. */
   decisionId: string;
   /** What was decided. */
   outcome: Outcome;

@@ -75,6 +75,125 @@ fn null_is_never_written() {
     }
 }
 
+/// What hosts report, much of it taken from models and agents.
+const REPORTS: [&str; 7] = [
+    "ActionReportParams",
+    "CompactionReportParams",
+    "SignalReportParams",
+    "ThreadOpenParams",
+    "TurnCompletedParams",
+    "TurnStartedParams",
+    "TurnUsageParams",
+];
+
+/// Texts of models and agents.
+const TEXTS: [&str; 10] = [
+    "cwd",
+    "error",
+    "explanation",
+    "hash",
+    "lastAgentMessage",
+    "model",
+    "subject",
+    "text",
+    "url",
+    "version",
+];
+
+#[track_caller]
+fn check_equal(sample: &Sample, path: &[String], is_read: &Value, as_if: Option<&Value>) {
+    let (mut odd, mut expected) = (sample.wire.clone(), sample.wire.clone());
+    edit(&mut odd, path, |fields, name| drop(fields.insert(name.to_owned(), is_read.clone())));
+    edit(&mut expected, path, |fields, name| match as_if {
+        Some(value) => drop(fields.insert(name.to_owned(), value.clone())),
+        None => drop(fields.remove(name)),
+    });
+    let read = |wire: &Value| (sample.round_trip)(wire).map_err(|error| error.to_string());
+    // An exit code has no value that means unknown.
+    let may_fail = path.last().is_some_and(|name| name == "exitCode") && as_if.is_none();
+    assert!(read(&odd).is_ok() || may_fail, "{}: {path:?}: {:?}", sample.name, read(&odd));
+    assert_eq!(read(&odd).ok(), read(&expected).ok(), "{}: {path:?} is {is_read}", sample.name);
+}
+
+// rule: client.lenient-reports
+#[test]
+fn a_count_in_a_report_is_rounded_or_unknown() {
+    let mut seen = BTreeSet::new();
+    for sample in samples::all().iter().filter(|sample| REPORTS.contains(&sample.name)) {
+        for path in paths(&sample.wire) {
+            let pointer: String = path.iter().map(|name| format!("/{name}")).collect();
+            if !sample.wire.pointer(&pointer).is_some_and(Value::is_number) {
+                continue;
+            }
+            seen.extend(path.last().cloned());
+            check_equal(sample, &path, &json!(1234.0), Some(&json!(1234)));
+            check_equal(sample, &path, &json!(1233.6), Some(&json!(1234)));
+            for unknown in [json!("1234"), json!([1234]), json!({}), json!(true), json!(1e300)] {
+                check_equal(sample, &path, &unknown, None);
+            }
+            if path.last().is_some_and(|name| name != "exitCode") {
+                check_equal(sample, &path, &json!(-1), None);
+                check_equal(sample, &path, &json!(-1.5), None);
+            }
+        }
+    }
+    let fields = [
+        "baselineTokens",
+        "cachedInputTokens",
+        "contextTokens",
+        "contextWindow",
+        "exitCode",
+        "inputTokens",
+        "outputTokens",
+        "queuedInputs",
+        "reasoningTokens",
+        "tokensAfter",
+        "tokensBefore",
+    ];
+    assert_eq!(seen, fields.map(str::to_owned).into());
+}
+
+// rule: client.lenient-reports
+#[test]
+fn the_seconds_of_a_cache_are_rounded_or_unknown() {
+    for (seconds, read) in [(json!(299.6), Some(300)), (json!(-1), None), (json!("5m"), None)] {
+        let host = json!({ "name": "h", "capabilities": { "cacheSeconds": seconds } });
+        let host: Host = serde_json::from_value(host).unwrap();
+        assert_eq!(host.capabilities.cache_seconds, read);
+    }
+}
+
+// rule: client.lenient-reports
+#[test]
+fn an_optional_text_of_another_type_is_unknown() {
+    let strict = ["ThreadOpenParams /cwd", "SignalReportParams /signal/text"];
+    for sample in samples::all().iter().filter(|sample| REPORTS.contains(&sample.name)) {
+        for path in paths(&sample.wire) {
+            let pointer: String = path.iter().map(|name| format!("/{name}")).collect();
+            let is_strict = strict.contains(&format!("{} {pointer}", sample.name).as_str());
+            if is_strict || !path.last().is_some_and(|name| TEXTS.contains(&name.as_str())) {
+                continue;
+            }
+            for other in [json!(5), json!(["x"]), json!({ "type": "text" })] {
+                check_equal(sample, &path, &other, None);
+            }
+        }
+    }
+}
+
+// rule: client.lenient-reports
+#[test]
+fn a_usage_without_its_context_is_unknown() {
+    for usage in [json!({}), json!({ "inputTokens": 5 }), json!({ "contextTokens": -5 }), json!(5)]
+    {
+        let params =
+            json!({ "threadId": "t", "turnId": "u", "status": "completed", "usage": usage });
+        let read: TurnCompletedParams = serde_json::from_value(params.clone()).unwrap();
+        assert_eq!(read.usage, None, "{usage}");
+        assert_eq!(serde_json::from_value::<TurnUsageParams>(params).unwrap().usage, None);
+    }
+}
+
 // rule: client.capabilities
 #[test]
 fn a_missing_capability_means_no() {

@@ -138,6 +138,7 @@ fn observed() -> Vec<Sample> {
             "usage": { "contextTokens": 150_000, "inputTokens": 140_000, "cachedInputTokens": 130_000,
                 "outputTokens": 9_000, "reasoningTokens": 1_000 },
         }
+        TurnUsageParams { "threadId": "t1", "turnId": "u1" }
         TurnUsageResult { "verdict": { "decisionId": "d1", "outcome": "nothing", "reason": "early has no boundary" } }
         TurnUsageResult {}
         TurnCompletedParams {

@@ -141,8 +141,8 @@ events! {
     UsageReported {
         /// The turn that made the request.
         turn: TurnId,
-        /// Tokens of the request.
-        usage: Usage,
+        /// Tokens of the request, if they are known.
+        #[serde(skip_serializing_if = "Option::is_none", default)] usage: Option<Usage>,
         /// The size of the context window in tokens, if the host reports it here.
         #[serde(skip_serializing_if = "Option::is_none", default)] window: Option<Tokens>,
         /// The model, if it changed.

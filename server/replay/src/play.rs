@@ -344,7 +344,7 @@ impl<'p> Player<'p> {
         let last_message = self.last_message.clone().filter(|_| says);
         self.saw(UsageReported {
             turn,
-            usage: usage(self.context),
+            usage: Some(usage(self.context)),
             window: Some(window),
             model: None,
             needs_follow_up,

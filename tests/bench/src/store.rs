@@ -54,7 +54,7 @@ fn observation(n: u64) -> Record {
         n,
         UsageReported {
             turn,
-            usage: usage(n),
+            usage: Some(usage(n)),
             window: None,
             model: None,
             needs_follow_up: false,
@@ -83,7 +83,7 @@ fn event(n: u64) -> Record {
             n,
             UsageReported {
                 turn,
-                usage: usage(n),
+                usage: Some(usage(n)),
                 window: None,
                 model: None,
                 needs_follow_up: true,

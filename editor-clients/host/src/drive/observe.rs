@@ -136,7 +136,7 @@ impl Drive<'_> {
         let params = TurnUsageParams {
             thread_id: self.thread_id.clone(),
             turn_id,
-            usage,
+            usage: Some(usage),
             context_window,
             model,
             needs_follow_up: Some(needs_follow_up),

@@ -1526,7 +1526,7 @@
 ---| 'asap' # Below 65% unless configured.
 ---| 'emergency' # Below 15% unless configured; bypasses boundaries and judgment.
 
---- Tokens as the host's model reported them.
+--- Tokens as the host's model reported them. Without `contextTokens` the whole usage is not known.
 ---@class rawr.TokenUsage
 ---@field cachedInputTokens? integer Of those, tokens served from a cache.
 ---@field contextTokens integer Tokens in the context window now, from which percentages are computed.
@@ -1602,7 +1602,7 @@
 ---@field needsFollowUp? boolean Whether the agent goes on sampling in this turn: the mid-turn entrance (docs/spec/mid-turn.md).
 ---@field threadId string The thread.
 ---@field turnId string The turn.
----@field usage rawr.TokenUsage Tokens after the request.
+---@field usage? rawr.TokenUsage Tokens after the request; absent if they are not known.
 
 --- Answer to `rawr/turn/usage`.
 ---@class rawr.TurnUsageResult
@@ -1641,7 +1641,7 @@
 --- The outcome of an assessment, in short.
 ---@class rawr.Verdict
 ---@field confirm? rawr.Confirm For a proposal: what decides about it. Its outcome is `defer`.
----@field decisionId string The decision, for `rawr/decision/explain`.
+---@field decisionId string The decision, for `rawr/decision/explain`; empty if none was made here, and `reason` says why.
 ---@field outcome rawr.Outcome What was decided.
 ---@field percentRemaining? integer Percent of the context window left.
 ---@field reason string Why, in one sentence for people.

@@ -58,13 +58,15 @@ impl EventReader {
                     told.add(Moment::Said(text));
                 }
                 self.has_requests = true;
-                told.add(Moment::Usage {
-                    context: report.usage.context,
-                    window: report.window,
-                    counts: TokenCounts::of(&report.usage),
-                    is_part: false,
-                    needs_follow_up: report.needs_follow_up,
-                });
+                if let Some(usage) = report.usage {
+                    told.add(Moment::Usage {
+                        context: usage.context,
+                        window: report.window,
+                        counts: TokenCounts::of(&usage),
+                        is_part: false,
+                        needs_follow_up: report.needs_follow_up,
+                    });
+                }
             }
             Event::TurnCompleted(turn) if !self.is_own(&turn.turn) => {
                 if let Some(text) = turn.last_message {

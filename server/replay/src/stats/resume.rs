@@ -116,13 +116,13 @@ mod tests {
         let turn = || TurnId::new("t");
         let usage = |needs_follow_up| UsageReported {
             turn: turn(),
-            usage: Usage {
+            usage: Some(Usage {
                 context: Tokens(1),
                 input: None,
                 cached: None,
                 output: None,
                 reasoning: None,
-            },
+            }),
             window: None,
             model: None,
             needs_follow_up,

@@ -271,7 +271,7 @@ impl SmallHost {
         self.context = (self.context + grows).min(100);
         let reported = UsageReported {
             turn: turn.clone(),
-            usage: self.usage(),
+            usage: Some(self.usage()),
             window: None,
             model: None,
             needs_follow_up: true,

@@ -201,7 +201,7 @@ pub fn started(
 pub fn reported(turn: TurnId, context: u64, needs_follow_up: bool) -> Event {
     UsageReported {
         turn,
-        usage: usage(context),
+        usage: Some(usage(context)),
         window: None,
         model: None,
         needs_follow_up,

@@ -169,25 +169,8 @@ fn errors_of_invalid_params_name_the_field() {
     );
     check_params(
         "rawr/turn/usage",
-        &[
-            r#"{"threadId":"t","turnId":"t1","usage":{"contextTokens":"many"}}"#,
-            r#"{"threadId":"t","turnId":"t1","usage":{"contextTokens":-1}}"#,
-            r#"{"threadId":"t","turnId":"t1","usage":{"contextTokens":1.5}}"#,
-            r#"{"threadId":"t","turnId":"t1","usage":{"contextTokens":18446744073709551616}}"#,
-            r#"{"threadId":"t","turnId":"t1","usage":{}}"#,
-            r#"{"threadId":"t","turnId":"a/b","usage":{"contextTokens":1}}"#,
-        ],
+        &[r#"{"threadId":"t","turnId":"a/b","usage":{"contextTokens":1}}"#],
         &expect![[r#"
-            {"threadId":"t","turnId":"t1","usage":{"contextTokens":"many"}}
-              7 -32602 ("usage.contextTokens") invalid type: string "many", expected u64 at line 1 column 61 → see the method's params in schema.json
-            {"threadId":"t","turnId":"t1","usage":{"contextTokens":-1}}
-              7 -32602 ("usage.contextTokens") invalid value: integer `-1`, expected u64 at line 1 column 57 → see the method's params in schema.json
-            {"threadId":"t","turnId":"t1","usage":{"contextTokens":1.5}}
-              7 -32602 ("usage.contextTokens") invalid type: floating point `1.5`, expected u64 at line 1 column 58 → see the method's params in schema.json
-            {"threadId":"t","turnId":"t1","usage":{"contextTokens":18446744073709551616}}
-              7 -32602 ("usage.contextTokens") invalid type: floating point `1.8446744073709552e+19`, expected u64 at line 1 column 75 → see the method's params in schema.json
-            {"threadId":"t","turnId":"t1","usage":{}}
-              7 -32602 ("usage.contextTokens") missing field `contextTokens` at line 1 column 40 → see the method's params in schema.json
             {"threadId":"t","turnId":"a/b","usage":{"contextTokens":1}}
               7 -32602 ("turnId") turnId holds the character '/' at byte 1 → correct `turnId`
         "#]],

@@ -127,13 +127,13 @@ fn a_thread_whose_host_reports_another_model_uses_its_table() {
         sidecar.call::<TurnUsage>(&TurnUsageParams {
             thread_id: THREAD.to_owned(),
             turn_id: "u".to_owned(),
-            usage: TokenUsage {
+            usage: Some(TokenUsage {
                 context_tokens: 1_000,
                 input_tokens: None,
                 cached_input_tokens: None,
                 output_tokens: None,
                 reasoning_tokens: None,
-            },
+            }),
             context_window: None,
             model: model.map(str::to_owned),
             needs_follow_up: None,

@@ -163,7 +163,9 @@ impl Thread {
         if v > 1 && self.is_followed(&reported.turn) {
             return;
         }
-        self.used(reported.usage, at);
+        if let Some(usage) = reported.usage {
+            self.used(usage, at);
+        }
         self.between_requests = reported.needs_follow_up.then(|| reported.turn.clone());
         let Some(message) = &reported.last_message else { return };
         if self.takes_packet(message, v) {
