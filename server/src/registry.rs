@@ -427,7 +427,7 @@ impl ThreadRegistry {
         if outside::may_start_a_sequence(&input, self.open_thread(id)?) {
             self.workspace.refresh_prompts();
         }
-        self.ready(id, now)?;
+        self.ready_for_input(id, now)?;
         let open =
             self.threads.get_mut(id).ok_or_else(|| RegistryError::UnknownThread(id.clone()))?;
         open.tickets.push(self.ticket);

@@ -74,6 +74,7 @@ fn verdict_of(session: &ClientSession, thread: &str, turn: &str) -> Result<Verdi
     let open = registry.open_thread(&id)?;
     let percent = open.thread().percent_remaining(open.policy()).map(wire::percent);
     let last = open.thread().last_assessed.clone();
+    let waits = open.thread().unassessed.as_ref().is_some_and(|of| of.as_str() == turn);
     let same = last.filter(|last| last.turn.as_ref().is_some_and(|of| of.as_str() == turn));
     if let Some(decision) = same.and_then(|last| registry.decision(&id, &last.decision).ok()?) {
         return Ok(wire::verdict(&decision));
@@ -83,7 +84,12 @@ fn verdict_of(session: &ClientSession, thread: &str, turn: &str) -> Result<Verdi
         outcome: rawr_protocol::Outcome::Nothing,
         tier: None,
         percent_remaining: percent,
-        reason: "the end of this turn was already assessed".to_owned(),
+        reason: if waits {
+            "not assessed yet: first the host reports which messages it delivered while the disk failed"
+        } else {
+            "the end of this turn was already assessed"
+        }
+        .to_owned(),
         sequence_id: None,
         confirm: None,
     })

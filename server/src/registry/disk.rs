@@ -71,6 +71,10 @@ impl ThreadHealth {
         matches!(self.course, DiskRecovery::Good)
     }
 
+    pub(super) const fn is_failing(&self) -> bool {
+        matches!(self.course, DiskRecovery::Failing { .. })
+    }
+
     /// Notes that the thread could not be read or locked. The next commit reports it, and memory may be ahead of the
     /// disk.
     pub(super) fn mark_failed(&mut self, error: &StoreError, stale: &mut bool) {
@@ -102,6 +106,16 @@ impl ThreadHealth {
         let waiting = thread.held.iter().filter(|held| held.action.is_none());
         self.waiting.clear();
         self.waiting.extend(waiting.map(|held| held.id.clone()));
+    }
+}
+
+impl OpenThread {
+    /// Decides on inputs again, once the host has reported its deliveries or took too long.
+    pub(super) fn end_recovery(&mut self, now: Timestamp) {
+        let is_returning = matches!(self.health.course, DiskRecovery::Returning { .. });
+        if is_returning && due(self, now).is_some_and(|at| at <= now) {
+            self.health.course = DiskRecovery::Good;
+        }
     }
 }
 
@@ -233,7 +247,7 @@ impl ThreadRegistry {
             self.recover(id);
             return Ok(());
         }
-        open.health.course = DiskRecovery::Good;
+        open.end_recovery(now);
         self.handle_in_time(id, Input::Tick, now)
     }
 

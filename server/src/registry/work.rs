@@ -185,6 +185,23 @@ impl ThreadRegistry {
         }
     }
 
+    /// [`Self::ready`] for an input, which is decided on: if the thread's files failed, only once the disk is known to
+    /// accept writes again.
+    pub(super) fn ready_for_input(
+        &mut self,
+        id: &ThreadId,
+        now: Timestamp,
+    ) -> Result<(), RegistryError> {
+        self.ready(id, now)?;
+        let Some(open) = self.threads.get_mut(id) else { return Ok(()) };
+        if open.health.is_failing() {
+            self.recover(id);
+            return Err(self.wait_for(id));
+        }
+        open.end_recovery(now);
+        Ok(())
+    }
+
     pub(super) fn recover(&mut self, id: &ThreadId) {
         self.hand_over_files(id, WorkerTask::Recover);
     }
@@ -219,7 +236,7 @@ impl ThreadRegistry {
         if !self.threads.contains_key(id) {
             return Err(RegistryError::UnknownThread(id.clone()));
         }
-        match self.ready(id, now) {
+        match self.ready_for_input(id, now) {
             Ok(()) => return self.handle(id, input, now).map(drop),
             // It does not wait for a request that is being handled now.
             Err(RegistryError::Busy(_)) if !request_waits => {
@@ -293,6 +310,11 @@ impl ThreadRegistry {
                 failed(&id, open, &error.to_string(), &mut self.tell);
             }
             ReturnedFiles::Recovered(read) => {
+                // A request that waits for it fails.
+                if let Err(error) = &read {
+                    open.health.refuse(error);
+                    self.work.refused.push(id.clone());
+                }
                 if self.recovered(&id, read, now) {
                     // What a request waits for is not repeated here.
                     self.go_on(&id, now);

@@ -11,6 +11,7 @@ use rawr_protocol::{
 };
 use rawr_tests::sidecar::Failure;
 use rawr_tests::{LaunchOptions, StandIn, TestHome, TestSidecar, wait_until};
+use serde_json::{Value, json};
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -120,6 +121,72 @@ fn on_a_full_disk_a_sequence_stops_releases_messages_and_resumes_automatically()
     });
     wait_until("the handoff", || host.run(&mut sidecar) && host.count("handoff") == 1);
     assert_eq!(host.performed, ["packet_request", "compact", "handoff"]);
+    sidecar.discard_and_leave();
+}
+
+/// Starts a sidecar whose disk becomes full when a thread has been opened. The disk has room again on return.
+#[cfg(target_os = "linux")]
+fn after_a_full_disk(home: &TestHome, host: &mut StandIn) -> TestSidecar {
+    let launch = LaunchOptions { prelude: Some("trap '' XFSZ"), ..LaunchOptions::default() };
+    let mut sidecar = TestSidecar::launch(home, &launch);
+    host.open(home, &mut sidecar);
+    sidecar.limit_files(Some(fs::metadata(home.events(THREAD)).unwrap().len() + 40));
+    for _ in 0..2 {
+        let failure = sidecar.failure::<GuardSet>(&guard("lost"));
+        assert_store_failed(&failure, "cannot write FILE: File too large", &home.events(THREAD));
+    }
+    sidecar.limit_files(None);
+    sidecar
+}
+
+// rule: recovery.decides-after-failure
+#[cfg(target_os = "linux")]
+#[test]
+fn a_turn_that_ends_directly_after_a_full_disk_is_answered_with_its_decision() {
+    let home = TestHome::new();
+    let mut host = StandIn::new(THREAD);
+    let mut sidecar = after_a_full_disk(&home, &mut host);
+    host.user_turn_with_boundaries();
+    assert!(host.run(&mut sidecar));
+    assert_eq!(host.verdicts[0]["outcome"], "compact", "{}", host.verdicts[0]);
+    wait_until("the handoff", || host.run(&mut sidecar) && host.count("handoff") == 1);
+    assert_eq!(host.performed, ["packet_request", "compact", "handoff"]);
+    sidecar.discard_and_leave();
+}
+
+/// A message that the host delivered itself is not reported yet, so it may be delivered again by what is decided now.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_turn_that_ends_before_deliveries_are_reported_is_assessed_after_them() {
+    let home = TestHome::new();
+    home.configure("[rawr_auto_compaction]\nmode = \"ask\"\n");
+    let launch = LaunchOptions { prelude: Some("trap '' XFSZ"), ..LaunchOptions::default() };
+    let mut sidecar = TestSidecar::launch(&home, &launch);
+    let mut host = StandIn::new(THREAD);
+    host.open(&home, &mut sidecar);
+    host.user_turn_with_boundaries();
+    assert!(host.run(&mut sidecar));
+    let (thread_id, input_id) = (THREAD.to_owned(), "i1".to_owned());
+    let (text, kind) = ("Go on.".to_owned(), InputKind::Message);
+    let message = InputSubmitParams { thread_id, input_id, text, kind };
+    assert_eq!(sidecar.call::<InputSubmit>(&message).disposition, Disposition::Held);
+    sidecar.limit_files(Some(fs::metadata(home.events(THREAD)).unwrap().len() + 40));
+    sidecar.failure::<GuardSet>(&guard("lost"));
+    assert_eq!(sidecar.wait_for::<StoreFailed>().held_inputs, ["i1"]);
+    sidecar.limit_files(None);
+    let mut say = |method: &str, mut params: Value| {
+        params["threadId"] = json!(THREAD);
+        sidecar.say(method, &params).unwrap().unwrap()
+    };
+    say("rawr/turn/started", json!({ "turnId": "t9", "origin": "user", "text": "Go on." }));
+    let end = json!({ "turnId": "t9", "status": "completed", "lastAgentMessage": "All is done." });
+    let verdict = |answer: Value| answer["verdict"].clone();
+    let waits = verdict(say("rawr/turn/completed", end.clone()));
+    assert_eq!((&waits["decisionId"], &waits["outcome"]), (&json!(""), &json!("nothing")));
+    assert!(waits["reason"].as_str().unwrap().starts_with("not assessed yet"), "{waits}");
+    assert_eq!(say("rawr/input/cancel", json!({ "inputId": "i1" }))["cancelled"], true);
+    let decided = verdict(say("rawr/turn/completed", end));
+    assert_ne!(decided["decisionId"], "", "{decided}");
     sidecar.discard_and_leave();
 }
 
