@@ -38,6 +38,23 @@ fn half_an_emoji_in_a_tools_error_loses_no_tool() {
     plugin.decides("suggest");
 }
 
+/// `/goal` begins a turn with what the command printed, and `/review` with marks of its parts.
+// rule: client.title
+#[test]
+fn the_title_has_a_persons_words_and_none_of_claude_code() {
+    let plugin = ScriptedPlugin::start();
+    let turn = |id: &str, text: &str| {
+        plugin.turn_starts(id, text);
+        plugin.answers("The docs are next.", 10_000);
+        plugin.turn_ends(id, "The docs are next.");
+    };
+    let goal = "<local-command-stdout>Goal set: the docs are written</local-command-stdout>";
+    turn("t1", goal);
+    let review = "<command-message>review</command-message>\n<command-name>/review</command-name>\n<command-args>the parser</command-args>";
+    turn("t2", review);
+    assert_eq!(plugin.title(), "/review the parser");
+}
+
 #[test]
 fn what_is_no_event_is_refused_and_changes_nothing() {
     let plugin = ScriptedPlugin::start();

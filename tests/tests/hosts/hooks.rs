@@ -6,3 +6,4 @@
 mod broken;
 mod files;
 pub mod fixture;
+mod turns;

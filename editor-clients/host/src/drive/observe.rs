@@ -156,8 +156,10 @@ impl Drive<'_> {
             // The user's turn started before the action's text was queued, and the text joined it.
             TurnKind::Person { text } if self.turns.carries_action(&turn_id) => joined = Some(text),
             TurnKind::Person { text } => {
-                self.reporter
-                    .report(&SessionEvent::UserMessage { turn_id: &turn_id, text: &text })?;
+                if !text.is_empty() {
+                    self.reporter
+                        .report(&SessionEvent::UserMessage { turn_id: &turn_id, text: &text })?;
+                }
                 self.turns.begin(&turn_id, StartedBy::Prompt { text }, None);
             }
             TurnKind::Host => self.turns.begin(&turn_id, StartedBy::Host, None),
@@ -190,7 +192,8 @@ impl Drive<'_> {
         text: String,
     ) -> Result<(), DriveError> {
         let turn = self.turns.running(&turn_id);
-        if turn.is_some_and(|turn| turn.started_by.text() == Some(&text)) {
+        let is_told = turn.is_some_and(|turn| turn.started_by.text() == Some(&text));
+        if is_told || text.is_empty() {
             return Ok(());
         }
         self.reporter.report(&SessionEvent::UserMessage { turn_id: &turn_id, text: &text })?;

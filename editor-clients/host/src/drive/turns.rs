@@ -87,10 +87,12 @@ impl StartedBy {
         }
     }
 
-    /// The user's message.
+    /// The user's message, if it has words.
     pub(super) fn text(&self) -> Option<&str> {
         match self {
-            Self::Prompt { text } | Self::Delivery { text } => Some(text),
+            Self::Prompt { text } | Self::Delivery { text } => {
+                Some(text.as_str()).filter(|text| !text.is_empty())
+            }
             Self::Injection | Self::Host | Self::Compaction => None,
         }
     }

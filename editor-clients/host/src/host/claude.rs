@@ -2,6 +2,7 @@
 
 mod calls;
 mod message;
+mod person;
 mod plan;
 mod session;
 mod turns;
@@ -21,6 +22,7 @@ pub(super) use self::calls::FinishedCall;
 pub use self::calls::{ClaudeToolCall, ended};
 pub use self::message::{ClaudeBlock, ClaudeMessage, ClaudeUsage};
 use self::message::{ClaudeLine, ControlReply, InitializeReply};
+pub use self::person::PersonText;
 pub use self::plan::ClaudePlan;
 pub(super) use self::session::fresh_id;
 use self::session::transcript;

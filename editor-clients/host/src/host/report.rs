@@ -166,7 +166,7 @@ pub enum TurnKind {
     Asked,
     /// A person in the host itself.
     Person {
-        /// The message.
+        /// The message; empty if it has no words, such as an image.
         text: String,
     },
     /// The driver, with [`AgentHost::compact`](super::AgentHost::compact).

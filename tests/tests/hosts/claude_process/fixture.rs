@@ -98,14 +98,27 @@ impl ScriptedPlugin {
         }));
     }
 
+    /// Waits until the thread has a title.
+    pub fn title(&self) -> String {
+        let title = || {
+            let status = self.says(&["status", SESSION, "--json"]);
+            let status: Value = serde_json::from_str(&status).unwrap();
+            status["title"].as_str().map(str::to_owned)
+        };
+        wait_until("a title", || title().is_some());
+        title().unwrap()
+    }
+
+    fn says(&self, arguments: &[&str]) -> String {
+        let mut command = Command::new(rawr());
+        command.args(arguments);
+        command.env("RAWR_HOME", self.home.path()).env_remove("CODEX_HOME");
+        String::from_utf8(command.output().unwrap().stdout).unwrap()
+    }
+
     /// Waits until the newest decision has this outcome.
     pub fn decides(&self, outcome: &str) {
-        let decisions = || {
-            let mut command = Command::new(rawr());
-            command.args(["explain", SESSION, "--list", "--json"]);
-            command.env("RAWR_HOME", self.home.path()).env_remove("CODEX_HOME");
-            String::from_utf8(command.output().unwrap().stdout).unwrap()
-        };
+        let decisions = || self.says(&["explain", SESSION, "--list", "--json"]);
         let expected = format!(r#""outcome":"{outcome}""#);
         wait_until(outcome, || decisions().contains(&expected));
     }

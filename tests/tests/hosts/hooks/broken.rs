@@ -1,26 +1,12 @@
 //! Failing hooks do not disturb the agent.
 
-use std::io::Write;
-use std::process::{Output, Stdio};
+use std::process::Output;
 
 use rawr_tests::claude::MODEL;
 use rawr_tests::mock_responses::TurnScript;
 use serde_json::{Value, json};
 
 use super::fixture::HooksFixture;
-
-fn hook(fixture: &HooksFixture, arguments: &[&str], input: impl AsRef<[u8]>) -> Output {
-    let mut command = fixture.rawr(arguments);
-    let mut child = command
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    // A hook that does not read is part of the tests.
-    drop(child.stdin.take().unwrap().write_all(input.as_ref()));
-    child.wait_with_output().unwrap()
-}
 
 const STOP: [&str; 4] = ["hook", "Stop", "--host", "claude"];
 
@@ -81,7 +67,7 @@ fn failures_are_logged_and_not_shown() {
         (&odd, &good, Some("no hook for Odd")),
     ] {
         let before = fixture.log().len();
-        check_silent(&hook(&fixture, arguments, input));
+        check_silent(&fixture.hook(arguments, input));
         match logged {
             Some(words) => {
                 assert!(fixture.log()[before..].contains(words), "{words}: {}", fixture.log())
@@ -91,7 +77,7 @@ fn failures_are_logged_and_not_shown() {
     }
     // Of another release: told where an agent does not read it.
     for host in [["someone", "--context-window=1"], ["claude", "--news"]] {
-        let done = hook(&fixture, &[&["hook", "Stop", "--host"][..], &host].concat(), &good);
+        let done = fixture.hook(&[&["hook", "Stop", "--host"][..], &host].concat(), &good);
         assert_eq!((done.status.code(), done.stdout.len()), (Some(0), 0), "{host:?}");
         assert!(!done.stderr.is_empty(), "{host:?}");
     }
@@ -106,7 +92,7 @@ fn an_unwritable_home_does_not_stop_the_agent() {
     let fixture = HooksFixture::new(TurnScript::default());
     let input = stopped(&fixture, "s", &transcript(&fixture));
     std::fs::write(fixture.home.path().join("rawr"), "a file where a folder should be").unwrap();
-    check_silent(&hook(&fixture, &STOP, &input));
+    check_silent(&fixture.hook(&STOP, &input));
 }
 
 #[test]
@@ -117,10 +103,10 @@ fn a_thread_owned_by_another_program_is_ignored() {
     std::fs::create_dir_all(&folder).unwrap();
     let lock = std::fs::File::create(folder.join("owner.lock")).unwrap();
     lock.lock().unwrap();
-    check_silent(&hook(&fixture, &STOP, &input));
+    check_silent(&fixture.hook(&STOP, &input));
     assert_eq!(fixture.log(), "");
     drop(lock);
-    let asked = hook(&fixture, &STOP, &input);
+    let asked = fixture.hook(&STOP, &input);
     assert!(String::from_utf8(asked.stdout).unwrap().contains("\"decision\":\"block\""));
 }
 
@@ -133,7 +119,7 @@ fn in_modes_off_and_suggest_the_agent_is_not_asked() {
         let fixture = HooksFixture::new(TurnScript::default());
         std::fs::write(fixture.home.path().join("rawr.toml"), config).unwrap();
         let input = stopped(&fixture, "s", &transcript(&fixture));
-        check_silent(&hook(&fixture, &STOP, &input));
+        check_silent(&fixture.hook(&STOP, &input));
         assert_eq!(
             (!fixture.events().is_empty(), fixture.log()),
             (recorded, String::new()),
@@ -157,7 +143,7 @@ fn odd_values_lose_no_turn() {
         let input = stopped(&fixture, "s", &transcript(&fixture));
         let (before, after) = input.split_once(from).unwrap();
         let input = [before.as_bytes(), to, after.as_bytes()].concat();
-        let asked = String::from_utf8(hook(&fixture, &STOP, &input).stdout).unwrap();
+        let asked = String::from_utf8(fixture.hook(&STOP, &input).stdout).unwrap();
         assert!(asked.contains("\"decision\":\"block\""), "{to:?}: {asked}{}", fixture.log());
     }
 }

@@ -1,6 +1,7 @@
 //! The fixture: a home of Claude Code, a repository, and a scripted model.
 
-use std::process::{Command, Output};
+use std::io::Write;
+use std::process::{Command, Output, Stdio};
 
 use rawr_tests::claude::ClaudeHome;
 use rawr_tests::mock_responses::TurnScript;
@@ -29,6 +30,20 @@ impl HooksFixture {
 
     pub fn run(&self, arguments: &[&str]) -> Output {
         self.rawr(arguments).output().unwrap()
+    }
+
+    /// What a hook answers to this input.
+    pub fn hook(&self, arguments: &[&str], input: impl AsRef<[u8]>) -> Output {
+        let mut command = self.rawr(arguments);
+        let mut child = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        // A hook that does not read is part of the tests.
+        drop(child.stdin.take().unwrap().write_all(input.as_ref()));
+        child.wait_with_output().unwrap()
     }
 
     /// What a command says that must succeed.

@@ -148,7 +148,11 @@ impl LastTurn {
     fn within(host: HookHost, transcript: &Path, length: u64) -> anyhow::Result<Self> {
         let text = end_of(transcript, length)
             .with_context(|| format!("the transcript {}", transcript.display()))?;
-        let lines = text.split(|byte| *byte == b'\n');
+        // After a crash of the machine, zeros may stand where a line was not written.
+        let lines = text.split(|byte| *byte == b'\n').map(|line| {
+            let start = line.iter().position(|byte| *byte != 0);
+            &line[start.unwrap_or(line.len())..]
+        });
         Ok(match host {
             HookHost::Claude => claude::last_turn(lines),
             HookHost::Codex => codex::last_turn(lines),
@@ -208,6 +212,16 @@ mod tests {
             TranscriptSummary::at_end(&args(HookHost::Claude, None), &path, Some("All done."));
         assert_eq!(summary.unwrap().unwrap().context_tokens, 150_020);
         writer.join().unwrap();
+    }
+
+    #[test]
+    fn zeros_before_a_line_do_not_lose_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("t.jsonl");
+        let line = r#"{"type":"assistant","message":{"content":[],"usage":{"input_tokens":150000,"output_tokens":20}}}"#;
+        std::fs::write(&path, format!("\0\0\0\0{line}\n\0\0")).unwrap();
+        let turn = LastTurn::of(HookHost::Claude, &path).unwrap();
+        assert_eq!(turn.used, Some(UsedTokens { tokens: 150_020, window: None }));
     }
 
     #[test]

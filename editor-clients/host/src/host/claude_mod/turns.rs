@@ -10,7 +10,7 @@ use rawr_protocol::{CompactionOrigin, TurnStatus};
 use serde_json::Value;
 
 use super::message::{ModCompactionTrigger, ModEvent, ModTurnEnd};
-use crate::host::claude::{ClaudePlan, ClaudeToolCall, ClaudeUsage, FinishedCall};
+use crate::host::claude::{ClaudePlan, ClaudeToolCall, ClaudeUsage, FinishedCall, PersonText};
 use crate::host::{HostEvent, TurnKind};
 
 /// The state of the conversation's turns.
@@ -312,7 +312,10 @@ impl ModTurns {
             }
             Some(promised) => (promised.turn_id, TurnKind::Asked),
             None if text.is_empty() => (mod_id.clone(), TurnKind::Host),
-            None => (mod_id.clone(), TurnKind::Person { text }),
+            None => {
+                let text = PersonText::read(&text).into_words().unwrap_or_default();
+                (mod_id.clone(), TurnKind::Person { text })
+            }
         };
         events.push(self.start(turn_id, mod_id, kind));
     }

@@ -8,7 +8,9 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::{LastTurn, UsedTokens, holds};
-use rawr_host::host::claude::{ClaudeBlock, ClaudeMessage, ClaudePlan, ClaudeToolCall, ended};
+use rawr_host::host::claude::{
+    ClaudeBlock, ClaudeMessage, ClaudePlan, ClaudeToolCall, PersonText, ended,
+};
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -27,18 +29,15 @@ struct TranscriptLine {
     cwd: Option<String>,
 }
 
-/// Prefixes of messages that the user did not write: output of Claude Code's commands, and its summaries.
-const OF_ITS_OWN: [&str; 4] = [
-    "<local-command-",
-    "<command-name>",
-    "[Request interrupted",
-    "This session is being continued from a previous conversation",
-];
-
 pub(super) fn last_turn<'l>(lines: impl Iterator<Item = &'l [u8]>) -> LastTurn {
     let mut fold = TranscriptFold::default();
     for line in lines {
-        let counts = ["\"type\":\"user\"", "\"type\":\"assistant\"", "\"compact_boundary\""];
+        let counts = [
+            "\"type\":\"user\"",
+            "\"type\":\"assistant\"",
+            "\"compact_boundary\"",
+            "\"turn_duration\"",
+        ];
         if counts.iter().any(|word| holds(line, word))
             && let Ok(entry) = read_json(line)
         {
@@ -53,6 +52,10 @@ struct TranscriptFold {
     turn: LastTurn,
     calls: HashMap<String, ClaudeToolCall>,
     plan: ClaudePlan,
+    /// A slash command. It begins a turn if the agent then works; otherwise Claude Code carried it out itself.
+    command: Option<String>,
+    /// The last turn has ended. What the agent does next belongs to another one, whatever began it.
+    has_ended: bool,
 }
 
 impl TranscriptFold {
@@ -61,7 +64,9 @@ impl TranscriptFold {
             ("system", Some("compact_boundary")) => {
                 let (said, model) = (take(&mut self.turn.said), self.turn.model.take());
                 self.turn = LastTurn { said, model, ..LastTurn::default() };
+                (self.command, self.has_ended) = (None, false);
             }
+            ("system", Some("turn_duration")) => self.has_ended = true,
             ("assistant", _) => self.spoke(entry),
             ("user", _) => self.answered(entry),
             _ => {}
@@ -72,6 +77,10 @@ impl TranscriptFold {
         let Some(message) = entry.message.filter(ClaudeMessage::is_by_a_model) else { return };
         let is_main = !entry.is_sidechain;
         if is_main {
+            let command = self.command.take();
+            if self.has_ended || command.is_some() {
+                self.begin_turn(command);
+            }
             self.turn.model.clone_from(&message.model);
             let used = message.usage.as_ref().map(|usage| usage.context_tokens());
             self.turn.used =
@@ -92,38 +101,62 @@ impl TranscriptFold {
 
     fn answered(&mut self, entry: TranscriptLine) {
         let TranscriptLine { message, is_sidechain, is_meta, tool_use_result, cwd, .. } = entry;
-        let mut prompt = None;
+        let (mut texts, mut has_result, mut has_other) = (Vec::new(), false, false);
         for block in message.map(ClaudeMessage::into_blocks).unwrap_or_default() {
             match block {
-                ClaudeBlock::Text { text } if !is_meta && !is_sidechain => {
-                    prompt = prompt.or(Some(text))
-                }
+                ClaudeBlock::Text { text } => texts.push(PersonText::read(&text)),
                 ClaudeBlock::ToolResult { tool_use_id, content, is_error } => {
+                    has_result = true;
                     let Some(call) = self.calls.remove(&tool_use_id) else { continue };
-                    if let Some((command, exit_code)) =
-                        ended(&call, &content, is_error, &tool_use_result)
-                    {
-                        let command = CommandLine::Line(command);
-                        let cwd = cwd.clone();
-                        self.turn.signals.push(Signal::CommandFinished { command, exit_code, cwd });
-                    }
-                    if !is_error
-                        && call.is_main
-                        && let Some(steps) =
-                            self.plan.called(&call.name, &call.input, &tool_use_result)
-                    {
-                        self.turn.signals.push(Signal::PlanUpdated { steps, explanation: None });
-                    }
+                    self.tool_ended(&call, &content, is_error, &tool_use_result, cwd.as_ref());
                 }
-                ClaudeBlock::Text { .. } | ClaudeBlock::ToolUse { .. } | ClaudeBlock::Unknown => {}
+                ClaudeBlock::ToolUse { .. } | ClaudeBlock::Unknown => has_other = true,
             }
         }
-        let is_a_persons = |text: &String| !OF_ITS_OWN.iter().any(|tag| text.starts_with(tag));
-        if let Some(prompt) = prompt.filter(is_a_persons) {
-            self.turn.prompt = Some(prompt);
-            self.turn.signals.clear();
-            self.turn.said.clear();
+        if is_meta || is_sidechain {
+            return;
         }
+        // The agent works on; a text beside a result is said into its turn.
+        if has_result {
+            self.command = None;
+            return;
+        }
+        let is_of_claude = !texts.is_empty() && !has_other;
+        match texts.into_iter().find(|text| *text != PersonText::OfClaude) {
+            Some(PersonText::Command(command)) => self.command = Some(command),
+            Some(message) => self.begin_turn(message.into_words()),
+            None if is_of_claude => self.command = None,
+            // An image alone.
+            None if has_other => self.begin_turn(None),
+            None => {}
+        }
+    }
+
+    fn tool_ended(
+        &mut self,
+        call: &ClaudeToolCall,
+        content: &Value,
+        is_error: bool,
+        result: &Value,
+        cwd: Option<&String>,
+    ) {
+        if let Some((command, exit_code)) = ended(call, content, is_error, result) {
+            let (command, cwd) = (CommandLine::Line(command), cwd.cloned());
+            self.turn.signals.push(Signal::CommandFinished { command, exit_code, cwd });
+        }
+        if !is_error
+            && call.is_main
+            && let Some(steps) = self.plan.called(&call.name, &call.input, result)
+        {
+            self.turn.signals.push(Signal::PlanUpdated { steps, explanation: None });
+        }
+    }
+
+    fn begin_turn(&mut self, prompt: Option<String>) {
+        (self.command, self.has_ended) = (None, false);
+        self.turn.prompt = prompt;
+        self.turn.signals.clear();
+        self.turn.said.clear();
     }
 }
 
@@ -215,6 +248,62 @@ mod tests {
         lines.extend(committed("a"));
         lines.extend([meta, user("<command-name>/model</command-name>")]);
         check(&lines, Some("first"), Some(60_020), &["git commit -m x to 0"]);
+    }
+
+    fn image() -> Value {
+        let source = json!({"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgo="});
+        json!([{"type": "image", "source": source}])
+    }
+
+    /// Whatever begins the next turn, the commit of the turn before is not told again.
+    #[test]
+    fn a_message_without_words_and_a_command_for_the_agent_begin_a_turn() {
+        let spoke = || assistant(70_000, json!({"type": "text", "text": "Two files are left."}));
+        let old = "<command-name>/review</command-name>\n<command-message>review</command-message>\n<command-args></command-args>";
+        let new = "<command-message>review</command-message>\n<command-name>/review</command-name>\n<command-args>all</command-args>";
+        for (text, prompt) in [
+            (image(), None),
+            (json!([]), Some("first")),
+            (json!(old), Some("/review")),
+            (json!([{"type": "text", "text": new}]), Some("/review all")),
+            (json!([{"type": "text", "text": "what is this?"}, image()[0]]), Some("what is this?")),
+            (json!([image()[0], {"type": "text", "text": "and this?"}]), Some("and this?")),
+        ] {
+            let mut lines = vec![user("first")];
+            lines.extend(committed("a"));
+            let mut next = user("");
+            next["message"]["content"] = text;
+            let is_next = prompt != Some("first");
+            lines.extend([next, spoke()]);
+            let told: &[&str] = if is_next { &[] } else { &["git commit -m x to 0"] };
+            check(&lines, prompt, Some(70_020), told);
+        }
+    }
+
+    #[test]
+    fn a_turn_after_the_end_of_another_begins_without_a_message() {
+        let end = json!({"type": "system", "subtype": "turn_duration", "durationMs": 5});
+        let mut lines = vec![user("first")];
+        lines.extend(committed("a"));
+        lines.extend([
+            end,
+            user("<command-name>/goal</command-name>\n<command-args>the docs</command-args>"),
+            user("<local-command-stdout>Goal set: the docs</local-command-stdout>"),
+        ]);
+        check(&lines, Some("first"), Some(60_020), &["git commit -m x to 0"]);
+        lines.push(assistant(70_000, json!({"type": "text", "text": "The docs are next."})));
+        check(&lines, None, Some(70_020), &[]);
+    }
+
+    #[test]
+    fn what_a_person_says_beside_a_result_stays_in_the_turn() {
+        let mut lines = vec![user("first")];
+        let [call, mut result] = committed("a");
+        let said = json!({"type": "text", "text": "and then the docs"});
+        result["message"]["content"].as_array_mut().unwrap().push(said);
+        lines.extend([call, user("<command-name>/model</command-name>"), result]);
+        lines.push(assistant(70_000, json!({"type": "text", "text": "Committed."})));
+        check(&lines, Some("first"), Some(70_020), &["git commit -m x to 0"]);
     }
 
     #[test]

@@ -1,0 +1,68 @@
+//! What hooks read of a turn, in transcripts of other releases and with settings of other kinds.
+
+use rawr_tests::mock_responses::TurnScript;
+use serde_json::{Value, json};
+
+use super::fixture::HooksFixture;
+
+const SAID: &str = "It is written and committed.";
+
+fn user(content: Value) -> Value {
+    json!({"type": "user", "message": {"role": "user", "content": content},
+        "toolUseResult": {"stdout": ""}})
+}
+
+fn assistant(model: &str, tokens: u64, block: Value) -> Value {
+    json!({"type": "assistant", "message": {"model": model, "content": [block],
+        "usage": {"input_tokens": tokens, "output_tokens": 20}}})
+}
+
+/// A turn with a commit.
+fn turn(model: &str, tokens: u64) -> Vec<Value> {
+    let call = json!({"type": "tool_use", "id": "a", "name": "Bash", "input": {"command": "git commit -m x"}});
+    let result = json!([{"type": "tool_result", "tool_use_id": "a", "content": ""}]);
+    vec![
+        user("Write the parser".into()),
+        assistant(model, tokens, call),
+        user(result),
+        assistant(model, tokens, json!({"type": "text", "text": SAID})),
+    ]
+}
+
+/// Whether the agent is asked for a packet at the end of its turn.
+fn is_asked(fixture: &HooksFixture, host: &str, transcript: &str, said: &str) -> bool {
+    let path = fixture.home.path().join("transcript.jsonl");
+    std::fs::write(&path, transcript).unwrap();
+    let input = json!({
+        "session_id": "s", "transcript_path": path, "cwd": fixture.repository.path(),
+        "hook_event_name": "Stop", "stop_hook_active": false, "last_assistant_message": said,
+    });
+    let output = fixture.hook(&["hook", "Stop", "--host", host], input.to_string());
+    assert_eq!(fixture.log(), "");
+    String::from_utf8(output.stdout).unwrap().contains("\"decision\":\"block\"")
+}
+
+fn lines(entries: &[Value]) -> String {
+    entries.iter().map(|entry| format!("{entry}\n")).collect()
+}
+
+fn with_config(config: &str) -> HooksFixture {
+    let fixture = HooksFixture::new(TurnScript::default());
+    std::fs::write(fixture.home.path().join("rawr.toml"), config).unwrap();
+    fixture
+}
+
+#[test]
+fn a_turn_of_an_image_does_not_repeat_the_commit_before_it() {
+    let fixture = with_config("[rawr_auto_compaction]\npreset = \"spec\"\nmode = \"tag\"\n");
+    let model = "claude-sonnet-4-5";
+    let mut entries = turn(model, 150_000);
+    is_asked(&fixture, "claude", &lines(&entries), SAID);
+    let image = json!({"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "iVBO"}});
+    entries.push(user(json!([image])));
+    entries.push(assistant(model, 152_000, json!({"type": "text", "text": "Two files are left."})));
+    is_asked(&fixture, "claude", &lines(&entries), "Two files are left.");
+    let events = fixture.events();
+    assert_eq!(events.matches("git commit").count(), 1, "{events}");
+    assert_eq!(events.matches("\"turn_completed\"").count(), 2, "{events}");
+}
