@@ -66,3 +66,15 @@ fn a_turn_of_an_image_does_not_repeat_the_commit_before_it() {
     assert_eq!(events.matches("git commit").count(), 1, "{events}");
     assert_eq!(events.matches("\"turn_completed\"").count(), 2, "{events}");
 }
+
+#[test]
+fn a_commit_in_a_legacy_rollout_asks_for_a_packet() {
+    let fixture = with_config("[rawr_auto_compaction]\npreset = \"spec\"\n");
+    let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/samples/rollouts/legacy.jsonl");
+    let rollout = std::fs::read_to_string(sample).unwrap();
+    // The plan ends a phase, too.
+    let is_plan = |line: &&str| line.contains("update_plan");
+    let turn = rollout.lines().take(36).filter(|line| !is_plan(line));
+    let turn: String = turn.map(|line| format!("{line}\n")).collect();
+    assert!(is_asked(&fixture, "codex", &turn, "Done: file written and committed."));
+}

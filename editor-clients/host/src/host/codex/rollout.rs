@@ -9,7 +9,7 @@ use std::path::Path;
 
 use rawr_protocol::{TokenUsage, read_json};
 
-pub use self::line::{RolloutEvent, RolloutItem, RolloutLine};
+pub use self::line::{RolloutEvent, RolloutItem, RolloutLine, RolloutMessage};
 pub(super) use self::past::{named_at_ms, past};
 
 /// The usage of a sampling request.

@@ -31,6 +31,7 @@ pub enum RolloutLine {
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum RolloutEvent {
     /// A turn started.
+    #[serde(alias = "turn_started")]
     TaskStarted {
         /// The turn.
         turn_id: String,
@@ -47,7 +48,13 @@ pub enum RolloutEvent {
         /// The item.
         item: RolloutItem,
     },
+    /// A message of the agent, in rollouts without items.
+    AgentMessage {
+        /// The message.
+        message: String,
+    },
     /// A turn ended.
+    #[serde(alias = "turn_complete")]
     TaskComplete {
         /// The turn.
         turn_id: String,
@@ -71,12 +78,16 @@ pub struct TurnAttribution {
 /// An item of the history. What another kind of item has is empty.
 #[derive(Deserialize)]
 pub struct RolloutMessage {
+    /// Its id.
     #[serde(default)]
     pub id: String,
+    /// Who wrote a message.
     #[serde(default)]
     pub role: String,
+    /// The parts of a message.
     #[serde(default)]
     pub content: Vec<RolloutPart>,
+    /// What Codex keeps about a message.
     #[serde(default, rename = "internal_chat_message_metadata_passthrough")]
     pub about: MessageMetadata,
     /// The tool that is called.
@@ -85,6 +96,12 @@ pub struct RolloutMessage {
     /// A call's arguments: a text in JSON, for most tools.
     #[serde(default)]
     pub arguments: Value,
+    /// The id of a call, and of its output.
+    #[serde(default)]
+    pub call_id: String,
+    /// What a tool answered: a text, or a list of parts.
+    #[serde(default)]
+    pub output: Value,
 }
 
 #[derive(Deserialize, Default)]
