@@ -24,6 +24,7 @@ use rawr_host::host::claude::HOOKS_OFF;
 use rawr_host::private_fs::make_folder;
 use rawr_host::sidecar::SidecarError;
 use rawr_protocol::{ErrorCode, read_json};
+use serde_json::Value;
 
 /// Always succeeds, because an agent may read another exit code as a request not to end its turn.
 pub(super) fn run(common: &CommonOptions, args: &HookArgs) -> ExitCode {
@@ -136,14 +137,16 @@ fn under_pressure(
     let (cwd, model) = (Path::new(&input.cwd), input.model.as_deref().or(summary.model.as_deref()));
     let config = UserFiles::read(&common.home()?, Some(cwd), model).config.effective();
     let value = |key: &str| config.get(key).and_then(|entry| entry.get("value"));
-    if value("features.rawr_auto_compaction") != Some(&serde_json::Value::Bool(true)) {
+    if value("features.rawr_auto_compaction") != Some(&Value::Bool(true)) {
         return Ok(false);
     }
-    let threshold = |tier: &str| {
-        value(&format!("rawr_auto_compaction.policy.{tier}.percent_remaining_lt"))?.as_u64()
-    };
-    let highest = ["early", "ready", "asap", "emergency"].into_iter().filter_map(threshold).max();
-    Ok(highest.is_some_and(|highest| summary.percent_remaining() < highest))
+    Ok(["early", "ready", "asap", "emergency"].into_iter().any(|tier| {
+        let threshold = |key: &str| {
+            value(&format!("rawr_auto_compaction.policy.{tier}.{key}")).and_then(Value::as_u64)
+        };
+        threshold("percent_remaining_lt").is_some_and(|least| summary.percent_remaining() < least)
+            || threshold("tokens_used_gt").is_some_and(|most| summary.context_tokens > most)
+    }))
 }
 
 /// Logs a failure as one line, in a file with a size limit.

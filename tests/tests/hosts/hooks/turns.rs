@@ -53,6 +53,21 @@ fn with_config(config: &str) -> HooksFixture {
 }
 
 #[test]
+fn a_tier_that_holds_by_tokens_alone_asks_for_a_packet() {
+    let tiers = ["early", "ready", "asap"].map(|tier| {
+        format!(
+            "[rawr_auto_compaction.policy.{tier}]\npercent_remaining_lt = 5\ntokens_used_gt = 100000\n"
+        )
+    });
+    let fixture =
+        with_config(&format!("[rawr_auto_compaction]\npreset = \"spec\"\n{}", tiers.concat()));
+    let asked =
+        |tokens| is_asked(&fixture, "claude", &lines(&turn("claude-opus-5-5", tokens)), SAID);
+    assert!(!asked(90_000));
+    assert!(asked(300_000));
+}
+
+#[test]
 fn a_turn_of_an_image_does_not_repeat_the_commit_before_it() {
     let fixture = with_config("[rawr_auto_compaction]\npreset = \"spec\"\nmode = \"tag\"\n");
     let model = "claude-sonnet-4-5";

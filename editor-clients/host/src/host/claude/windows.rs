@@ -21,6 +21,14 @@ const FAMILY: &str = "claude-";
 /// The suffix of a model's name that selects its long window.
 const LONG: (&str, u64) = ("[1m]", 1_000_000);
 
+/// Variables that choose a model. In a transcript, its name has no suffix.
+const CHOSEN: [&str; 4] = [
+    "ANTHROPIC_MODEL",
+    "ANTHROPIC_DEFAULT_OPUS_MODEL",
+    "ANTHROPIC_DEFAULT_SONNET_MODEL",
+    "ANTHROPIC_DEFAULT_HAIKU_MODEL",
+];
+
 /// The longest window if long windows are disabled.
 const SHORT: u64 = 200_000;
 
@@ -30,6 +38,8 @@ pub struct WindowSettings {
     no_long_window: bool,
     /// The window of models that Claude Code does not know.
     of_unknown: Option<u64>,
+    /// The models that were chosen with their long window, as names, parts of names or aliases, without the suffix.
+    long: Vec<String>,
 }
 
 impl WindowSettings {
@@ -39,20 +49,29 @@ impl WindowSettings {
             ["1", "true", "yes", "on"].contains(&value.trim().to_lowercase().as_str())
         };
         let number = variable("CLAUDE_CODE_MAX_CONTEXT_TOKENS");
+        let chosen = CHOSEN.into_iter().filter_map(&variable);
+        let long = chosen.filter_map(|model| {
+            let model = model.trim().to_lowercase();
+            model.strip_suffix(LONG.0).filter(|name| !name.is_empty()).map(str::to_owned)
+        });
         Self {
             no_long_window: variable("CLAUDE_CODE_DISABLE_1M_CONTEXT").is_some_and(is_on),
             of_unknown: number.and_then(|number| number.trim().parse().ok()).filter(|it| *it > 0),
+            long: long.collect(),
         }
     }
 
     /// The window of a model in tokens. The name may be Anthropic's, Bedrock's or Vertex's.
     pub fn window_of(&self, model: &str) -> u64 {
         let longest = if self.no_long_window { SHORT } else { u64::MAX };
-        if model.ends_with(LONG.0) {
-            return LONG.1.min(longest);
-        }
         let family = model.find(FAMILY);
         let name = family.map_or(model, |at| &model[at..]);
+        let is_chosen = |long: &String| {
+            !name.is_empty() && (long.contains(name) || model.contains(long.as_str()))
+        };
+        if model.ends_with(LONG.0) || self.long.iter().any(is_chosen) {
+            return LONG.1.min(longest);
+        }
         let fitting = WINDOWS.iter().filter(|(beginning, _)| name.starts_with(beginning));
         match (fitting.max_by_key(|(beginning, _)| beginning.len()), self.of_unknown) {
             (Some((_, window)), _) => (*window).min(longest),
@@ -103,5 +122,25 @@ mod tests {
         assert_eq!(told.window_of("some-other-model"), 131_072);
         assert_eq!(told.window_of("claude-opus-5-5"), 1_000_000);
         assert_eq!(settings("CLAUDE_CODE_MAX_CONTEXT_TOKENS", "0"), WindowSettings::default());
+    }
+
+    #[test]
+    fn a_model_that_was_chosen_with_its_long_window_has_it() {
+        let check = |name: &str, value: &str, model: &str, window: u64| {
+            let settings = WindowSettings::read(|asked| (asked == name).then(|| value.to_owned()));
+            assert_eq!(settings.window_of(model), window, "{name}={value}: {model}");
+        };
+        const SONNET: &str = "claude-sonnet-4-5-20250929";
+        for chosen in ["claude-sonnet-4-5[1m]", "sonnet[1m]", "claude-sonnet-4-5-20250929[1M] "] {
+            check("ANTHROPIC_MODEL", chosen, SONNET, 1_000_000);
+        }
+        let of_bedrock = "us.anthropic.claude-sonnet-4-5-20250929-v1:0[1m]";
+        check("ANTHROPIC_MODEL", of_bedrock, SONNET, 1_000_000);
+        check("ANTHROPIC_DEFAULT_SONNET_MODEL", "claude-sonnet-4-5[1m]", SONNET, 1_000_000);
+        // The person went over to another model, or chose none.
+        check("ANTHROPIC_MODEL", "opus[1m]", SONNET, 200_000);
+        check("ANTHROPIC_MODEL", "claude-sonnet-4-5", SONNET, 200_000);
+        check("ANTHROPIC_MODEL", "[1m]", SONNET, 200_000);
+        check("ANTHROPIC_MODEL", "sonnet[1m]", "", 1_000_000);
     }
 }
