@@ -179,10 +179,12 @@ async function hold($: EngineInterface, message: WaitingMessage, text: string): 
   await pending.compaction
   // The person may have rewound the conversation.
   measured($, (await $.session.usage()).context)
-  const ordered = (await mustWait($, message, text)) ? await untilOrdered($, message) : undefined
+  if (await mustWait($, message, text)) {
+    await untilOrdered($, message)
+  }
   await pending.joined
-  if (ordered !== undefined) {
-    pending.atTurnStart = await compactAtTurnStart($, message, ordered)
+  if (message.ordered !== undefined) {
+    pending.atTurnStart = await compactAtTurnStart($, message, message.ordered)
   }
 }
 
@@ -300,6 +302,7 @@ export const register: Register = (on, options) => {
       }
       if (pending.atTurnStart === undefined) {
         pending.message = undefined
+        message.ordered?.settle({ error: 'the message did not wait' })
       }
     }
     return next(e)

@@ -18,16 +18,21 @@ export interface Ordered {
 export class WaitingMessage {
   private static count = 0
   readonly id = `m${String((WaitingMessage.count += 1))}`
-  readonly ordered: Promise<Ordered>
-  private take = (_ordered: Ordered): void => undefined
+  ordered: Ordered | undefined
+  /** Resolves when the compaction is ordered. */
+  readonly order: Promise<void>
+  private wake = (): void => undefined
 
   constructor(readonly link: Link) {
-    this.ordered = new Promise((resolve) => (this.take = resolve))
+    this.order = new Promise((resolve) => (this.wake = resolve))
   }
 
   /** Has the order carried out before the message. */
   compact(order: CompactOrder): Promise<Outcome> {
-    return new Promise((settle) => this.take({ order, settle }))
+    return new Promise((settle) => {
+      this.ordered = { order, settle }
+      this.wake()
+    })
   }
 
   /** The person took the message back, or has it in a turn that ended. */
@@ -52,16 +57,11 @@ async function isStillHeld($: EngineInterface, { id: messageId, link }: WaitingM
 }
 
 /** Waits until rawr orders a compaction, or releases the message. */
-export async function untilOrdered(
-  $: EngineInterface,
-  message: WaitingMessage,
-): Promise<Ordered | undefined> {
-  for (;;) {
-    const news = await Promise.race([message.ordered, isStillHeld($, message)])
-    if (news !== true) {
-      return news === false ? undefined : news
-    }
-  }
+export async function untilOrdered($: EngineInterface, message: WaitingMessage): Promise<void> {
+  while (
+    message.ordered === undefined &&
+    (await Promise.race([message.order, isStillHeld($, message)])) === true
+  );
 }
 
 /** Waits until rawr releases the message. */

@@ -138,10 +138,14 @@ impl Drive<'_> {
         let Some(TypedMessage { text, answer }) = self.typed_inputs.came.pop_front() else {
             return Ok(());
         };
+        // A host that keeps a message can compact before it, also if it was asked to before the message came.
+        let can_come_first = self.host.thread().host.capabilities.queue_in_place
+            && self.turns.compaction.is_some()
+            && self.turns.running_turn().is_none();
         let may_wait = match self.phase {
             _ if !self.held.is_empty() => true,
             Phase::AwaitingApproval => false,
-            _ => !self.turns.is_busy(),
+            _ => !self.turns.is_busy() || can_come_first,
         };
         if may_wait && answer.is_waited_for() {
             let input_id = self.next_input_id();

@@ -230,6 +230,7 @@ fn opened(line: &ParsedLine<'_>) -> Value {
         can[able] = json!(true);
     }
     can["cache_seconds"] = json!(line.number("cache"));
+    can["queue_above_tokens"] = json!(line.number("queue-above"));
     json!({
         "cwd": "/repo",
         "host": { "name": "script", "can": can },
