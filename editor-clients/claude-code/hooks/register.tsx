@@ -21,6 +21,8 @@ import {
 
 /** rawr is not started again if it ended twice within this time. */
 const SHORT_MS = 60_000
+/** Longer than Claude Code takes to end after it has cut its hooks off. */
+const WITHDRAW_MS = 500
 /** The tools whose arguments and results rawr reads. */
 const READ_TOOLS = ['Bash', 'TodoWrite', 'TaskCreate', 'TaskUpdate', 'TaskList']
 /** A sub-agent that works is a tool that runs. */
@@ -29,6 +31,8 @@ const AGENT = 'Agent'
 const COMMANDS = ['status', 'explain', 'compact', 'snooze', 'guard', 'pin']
 /** Programs that run Claude Code without its screen, and with a person. */
 const APPS = ['claude-vscode', 'claude-desktop', 'claude-desktop-3p']
+/** Where a person's messages come from: the prompt, a phone, an app. */
+const TYPED = ['composer', 'bridge', 'sdk']
 const INTERRUPTED = 'the compaction was interrupted'
 
 let program = 'rawr'
@@ -56,8 +60,11 @@ function start($: EngineInterface): void {
 
 async function run($: EngineInterface): Promise<void> {
   const own = new Link($.clock.now())
-  // The hook that a message waits in may have been cut off.
-  own.withdraw = (messageId) => post($, own, { event: 'withdrawn', messageId })
+  // Not at once: a hook is cut off when Claude Code ends, too, and its message is then kept.
+  own.withdraw = (messageId) => {
+    const said = $.clock.sleep(WITHDRAW_MS).then(() => post($, own, { event: 'withdrawn', messageId }))
+    said.catch(() => undefined)
+  }
   link = own
   try {
     const [info, usage] = [await $.session.info(), await $.session.usage()]
@@ -286,7 +293,7 @@ export const register: Register = (on, options) => {
 
   on('prompt.submit', async ($, e, next) => {
     start($)
-    const isTyped = e.origin.kind === 'composer' || e.origin.kind === 'bridge'
+    const isTyped = TYPED.includes(e.origin.kind)
     // What is typed while a turn runs belongs to that turn, or starts the next one without a pause.
     const startsTurn = isTyped && e.turnId === undefined && e.command === undefined && e.isMeta === undefined
     if (!startsTurn || link === undefined) {

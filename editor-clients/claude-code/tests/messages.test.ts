@@ -70,7 +70,7 @@ check('a turn that does not start here ends the compaction before it', async ($,
   const [typed] = await held($, it, 'now the docs')
   await it.print({ order: 'compact', id: 7, instructions: '' })
   await typed
-  await it.clock.advance(10_000)
+  await it.clock.advance(11_000)
   expect(it.posted).toContainEqual({ event: 'withdrawn', messageId: 'm1' })
   expect(it.variables[WINDOW]).toBeUndefined()
 })

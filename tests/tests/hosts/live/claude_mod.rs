@@ -4,6 +4,7 @@
 
 mod absent;
 mod approval;
+mod apps;
 mod beside_hooks;
 mod deaths;
 mod fixture;
