@@ -19,14 +19,15 @@ use std::time::Duration;
 use rawr_protocol::{
     Action, BreakerHold, CompactionStatus, Directive, ErrorCode, PacketGetResult, Phase, Purpose,
     Request, Role, SessionSource, Signal, SignalReportParams, ThreadCloseParams, ThreadOpenParams,
-    Transcript, TurnStatus, methods,
+    Transcript, methods,
 };
 use tokio::time::{Instant, sleep_until};
 
 use self::action_queue::ActionQueue;
 use self::actions::QuestionPurpose;
 use self::inputs::{HeldMessage, SIGN_OF_LIFE, TypedInputs};
-pub use self::inputs::{HoldReply, HoldReplySender, TypedMessage};
+pub use self::inputs::{HoldReplies, HoldReply, HoldReplySender, TypedMessage, hold_channel};
+use self::leaving::SidecarAccess;
 use self::outage::StoreOutage;
 pub use self::prompts::PromptQueue;
 use self::prompts::WantedLine;
@@ -72,8 +73,8 @@ pub struct Drive<'r> {
     compactions: u32,
     packet: Option<PacketGetResult>,
     paused: Option<BreakerHold>,
-    /// How the agent's last turn ended.
-    last_turn: Option<TurnStatus>,
+    /// A turn of the agent's work failed.
+    has_failed: bool,
     /// The host refused a request although it seemed idle. Do not retry before its next event.
     blocked: bool,
     /// When the sidecar was restarted. A sidecar that dies twice within `quiet` is not restarted again.
@@ -125,7 +126,7 @@ impl<'r> Drive<'r> {
             compactions: 0,
             packet: None,
             paused: None,
-            last_turn: None,
+            has_failed: false,
             blocked: false,
             relaunched: None,
             quiet: QUIET,
@@ -179,11 +180,18 @@ impl<'r> Drive<'r> {
             Ok(SessionEnd::Stopped) | Err(DriveError::Output(_)) => self.wind_up().await,
             Err(_) => Ok(()),
         };
+        let left = match (&ended, &wound_up) {
+            (Err(DriveError::Output(_)), _) | (_, Err(_)) => Ok(0),
+            (Ok(_), Ok(())) => self.leave_messages(prompts, SidecarAccess::Open).await,
+            (Err(_), Ok(())) => self.leave_messages(prompts, SidecarAccess::Unsure).await,
+        };
         let (compactions, packet) = (self.compactions, self.packet.take());
         let paused = self.paused.take();
         self.end().await;
         let ended = ended?;
-        wound_up.map(|()| SessionResult { ended, compactions, packet, paused })
+        wound_up?;
+        let kept_messages = left?;
+        Ok(SessionResult { ended, compactions, packet, paused, kept_messages })
     }
 
     async fn turn_over(
@@ -204,8 +212,11 @@ impl<'r> Drive<'r> {
             self.let_go_on().await?;
             self.invite(prompts)?;
             if prompts.is_at_end() && self.is_quiet() && !self.asks(prompts) {
-                let failed = self.last_turn == Some(TurnStatus::Failed);
-                return Ok(if failed { SessionEnd::Unfinished } else { SessionEnd::Finished });
+                return Ok(if self.has_failed {
+                    SessionEnd::Unfinished
+                } else {
+                    SessionEnd::Finished
+                });
             }
             let wanted = self.wanted(prompts);
             let tick = Instant::now() + TICK;

@@ -49,6 +49,13 @@ pub enum SessionEvent<'s> {
         /// What the person wrote.
         text: &'s str,
     },
+    /// The session ends before the agent got a user message.
+    MessageLeft {
+        /// What the person wrote.
+        text: &'s str,
+        /// What becomes of it.
+        fate: LeftMessage,
+    },
     /// rawr gave the agent a text other than a handoff.
     Injected {
         /// What the text asks for.
@@ -87,6 +94,15 @@ pub enum SessionEvent<'s> {
     Saved(&'s SessionFiles),
     /// The session is over. Commands that look back and go on.
     NextSteps(&'s NextSteps),
+}
+
+/// What becomes of a message that the agent did not get.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LeftMessage {
+    /// It waits in the thread. The next session delivers it before anything else that the user says.
+    Kept,
+    /// It is stored nowhere.
+    NotSent,
 }
 
 /// Commands for people after a session.

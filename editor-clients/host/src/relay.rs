@@ -10,7 +10,7 @@ mod units;
 use std::path::Path;
 use std::time::Duration;
 
-pub use question::{PreflightQuestion, PreflightReply};
+pub use question::{PreflightEnd, PreflightQuestion, PreflightReply};
 use tokio::net::UnixListener;
 use tokio::time::sleep;
 

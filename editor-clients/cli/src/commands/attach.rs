@@ -36,7 +36,8 @@ pub(super) async fn run(common: &CommonOptions, args: AttachArgs) -> anyhow::Res
     let beside = args.beside.clone();
     let done = follow(common, args).await;
     if let (Some(folder), Err(error)) = (&beside, &done) {
-        leave_word(folder, &causes(error));
+        let why = one_line(&causes(error), WIDTH);
+        leave_word(folder, &format!("{why}; Codex continued without it"));
     }
     done
 }
@@ -54,9 +55,8 @@ pub(super) const WANTED: &str = "wanted";
 pub(super) const WIDTH: usize = 160;
 
 /// A failure here cannot be reported anywhere else.
-fn leave_word(folder: &Path, why: &str) {
-    let line = format!("rawr: {}; Codex continued without it\n", one_line(why, WIDTH));
-    let _ = std::fs::write(folder.join(WORD), line);
+fn leave_word(folder: &Path, word: &str) {
+    let _ = std::fs::write(folder.join(WORD), format!("rawr: {word}\n"));
 }
 
 async fn follow(common: &CommonOptions, mut args: AttachArgs) -> anyhow::Result<ExitCode> {
@@ -420,6 +420,13 @@ impl AttachContext {
     ) -> Result<SessionEnd, DriveError> {
         let sidecar = self.settings.launch().await?;
         let drive = Drive::open(host, self.settings.clone(), sidecar, renderer).await?;
-        Ok(self.with_typed_inputs(drive).run(&mut PromptQueue::elsewhere(), stop).await?.ended)
+        let done = self.with_typed_inputs(drive).run(&mut PromptQueue::elsewhere(), stop).await?;
+        if let (Some(folder), true) = (&self.beside, done.kept_messages > 0) {
+            leave_word(
+                folder,
+                "a message of yours waits in this session, which sends it when you resume it",
+            );
+        }
+        Ok(done.ended)
     }
 }

@@ -38,7 +38,8 @@ use rawr_host::text::one_line;
 /// The shell script that waits for Codex, stops the helper processes, and prints at most one line. It ignores the signals that
 /// are meant for Codex. Arguments: the folder, the process ids of lease, driver and relay (empty without a relay), and Codex's
 /// command line. The driver stops before the turns are interrupted, because it would report an interrupt as a user's decision;
-/// the thread can be resumed once the app-server has ended. A process id may have been reused after hours: a process of rawr
+/// the thread can be resumed once the app-server has ended. The relay stops after the driver, which asks it for the message
+/// that it held. A process id may have been reused after hours: a process of rawr
 /// has the folder in its command line.
 const WAIT_FOR_CODEX: &str = r#"
 folder=$1 lease=$2 driver=$3 relay=$4
@@ -70,17 +71,17 @@ is_ours "$lease" || lease=
 if [ -z "$driver" ] && [ -e "$folder/wanted" ] && ! [ -s "$folder/word" ]; then
   echo 'rawr: rawr ended early; Codex continued without it' >"$folder/word"
 fi
-if [ -n "$relay" ] && is_ours "$relay"; then kill "$relay" 2>/dev/null; fi
 if [ -n "$driver" ]; then
   kill "$driver" 2>/dev/null
   wait_while 50 kill -0 "$driver"
 fi
+if [ -n "$relay" ] && is_ours "$relay"; then kill "$relay" 2>/dev/null; fi
 if [ -e "$folder/server" ] && [ -n "$lease" ]; then kill "$lease" 2>/dev/null; fi
 wait_while 200 is_ending
 if [ -e "$folder/server" ]; then kill -KILL -"$(cat "$folder/server")" 2>/dev/null; fi
 if [ "$code" = 0 ]; then
   thread=$(cat "$folder/thread" 2>/dev/null)
-  echo "rawr: resume this session with: rawr codex resume ${thread:---last}" >&2
+  echo "rawr: resume this session with: rawr codex resume ${thread:---last} (not codex --remote: that server has ended)" >&2
 fi
 if [ -s "$folder/word" ]; then cat "$folder/word" >&2; fi
 rm -rf "$folder"
@@ -408,8 +409,9 @@ mod tests {
     #[test]
     fn the_shell_prints_how_to_resume_the_session() {
         let line = "rawr: resume this session with: rawr codex resume";
-        assert_eq!(last_line(&[(THREAD, "0199-a")]), format!("{line} 0199-a"));
-        assert_eq!(last_line(&[]), format!("{line} --last"));
+        let ended = "(not codex --remote: that server has ended)";
+        assert_eq!(last_line(&[(THREAD, "0199-a")]), format!("{line} 0199-a {ended}"));
+        assert_eq!(last_line(&[]), format!("{line} --last {ended}"));
     }
 
     #[test]

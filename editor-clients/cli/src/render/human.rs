@@ -18,7 +18,7 @@ use super::text::{bytes, number, sentence, shortened, wrapped};
 use super::threads::tier_style;
 use super::{Detail, TerminalWidth};
 use crate::render::banner::{BANNER, BANNER_EDGES, banner};
-use rawr_host::event::{InjectedText, NextSteps, NoticeLevel, SessionEvent};
+use rawr_host::event::{InjectedText, LeftMessage, NextSteps, NoticeLevel, SessionEvent};
 use rawr_host::host::{HostEvent, HostThread};
 use rawr_host::session_files::SessionFiles;
 use rawr_host::text::{one_line, sanitize_terminal};
@@ -118,6 +118,13 @@ impl TranscriptRenderer {
             SessionEvent::InputHeld { text, .. } => {
                 let text = one_line(text, WIDTH);
                 vec![paint(DIM, &format!("  held until the handoff: {text}"))]
+            }
+            SessionEvent::MessageLeft { text, fate: LeftMessage::Kept } => {
+                let text = one_line(text, WIDTH);
+                vec![paint(DIM, &format!("  sent when you continue: {text}"))]
+            }
+            SessionEvent::MessageLeft { text, fate: LeftMessage::NotSent } => {
+                said("not sent:", WARN, text)
             }
             SessionEvent::Injected { purpose, injected } => self.injected(*purpose, injected),
             SessionEvent::Handoff(injected) => {

@@ -64,6 +64,19 @@ impl ActionQueue {
         self.todo.push_back(QueuedWork::Prompt { text });
     }
 
+    /// Takes the user messages that the host was not given.
+    pub(super) fn take_prompts(&mut self) -> Vec<String> {
+        let (prompts, others) = std::mem::take(&mut self.todo)
+            .into_iter()
+            .partition(|todo| matches!(todo, QueuedWork::Prompt { .. }));
+        self.todo = others;
+        let text = |todo| match todo {
+            QueuedWork::Prompt { text } => Some(text),
+            QueuedWork::Perform(_) | QueuedWork::ReportAgain { .. } => None,
+        };
+        VecDeque::into_iter(prompts).filter_map(text).collect()
+    }
+
     pub(super) fn is_done(&self) -> bool {
         self.todo.is_empty()
     }

@@ -172,7 +172,7 @@ impl Drive<'_> {
         };
         let Some(turn_id) = self.begun(&action, begun).await? else { return Ok(()) };
         if starts {
-            self.turns.begin(&turn_id, StartedBy::Injection, Some(&action.action_id));
+            self.turns.begin(&turn_id, StartedBy::injection(purpose), Some(&action.action_id));
         } else if let Some(turn) = self.turns.running(&turn_id) {
             turn.actions.push(action.action_id.clone());
             match purpose {
@@ -287,6 +287,7 @@ impl Drive<'_> {
             ItemRole::Input => !self.outage.has_delivered(input_id),
         };
         let items: Vec<_> = items.iter().filter(is_new).collect();
+        self.adopt_orphans();
         let typed_there = |held: &HeldMessage| held.input_id == input_id && held.answer.is_some();
         if let Some(at) = self.held.iter().position(typed_there) {
             let held = self.held.remove(at);
@@ -318,7 +319,7 @@ impl Drive<'_> {
             Err(error) => return self.not_delivered(&action, input, error).await,
         };
         let started_by = match input {
-            None => StartedBy::Injection,
+            None => StartedBy::Handoff,
             Some(text) => StartedBy::Delivery { text },
         };
         self.turns.begin(&turn_id, started_by, Some(&action.action_id));

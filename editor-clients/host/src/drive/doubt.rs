@@ -38,7 +38,7 @@ impl Drive<'_> {
             // The handoff was delivered before its message, which joins its turn or follows it.
             RecordedOutcome::Running { turn_id, .. } if message == DeliveryMessage::Missing => {
                 self.handed_over.insert(action.sequence_id.clone());
-                self.turns.begin(&turn_id, StartedBy::Injection, None);
+                self.turns.begin(&turn_id, StartedBy::Handoff, None);
                 return Ok(false);
             }
             RecordedOutcome::Ended { .. } if message == DeliveryMessage::Missing => {
@@ -46,12 +46,12 @@ impl Drive<'_> {
                 return Ok(false);
             }
             RecordedOutcome::Running { turn_id, by_people } => {
-                self.turns.begin(&turn_id, StartedBy::Injection, Some(action_id));
+                self.turns.begin(&turn_id, started_by(action), Some(action_id));
                 self.settle(action_id, ActionOutcome::accepted(Some(&turn_id))).await?;
                 self.found_messages(&turn_id, by_people).await?;
             }
             RecordedOutcome::Ended { turn_id, last_agent_message, by_people } => {
-                self.turns.begin(&turn_id, StartedBy::Injection, Some(action_id));
+                self.turns.begin(&turn_id, started_by(action), Some(action_id));
                 self.turn_started(turn_id.clone(), TurnKind::Asked).await?;
                 self.found_messages(&turn_id, by_people).await?;
                 let completed = TurnStatus::Completed;
@@ -143,5 +143,16 @@ impl Drive<'_> {
             error: None,
         };
         self.report::<methods::CompactionReport>(params).await.map(drop)
+    }
+}
+
+/// What started the turn of an action that was carried out before.
+fn started_by(action: &PendingAction) -> StartedBy {
+    match &action.action {
+        Action::InjectTurn { purpose, .. } => StartedBy::injection(*purpose),
+        Action::DeliverInput { .. }
+        | Action::Compact { .. }
+        | Action::Judge { .. }
+        | Action::SamplePacket { .. } => StartedBy::Handoff,
     }
 }

@@ -2,16 +2,18 @@
 //! typed into the host is only released there, unless the driver took it over.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use rawr_protocol::{
     Disposition, HeldInput, InputCancelParams, InputItem, InputKind, InputSubmitParams, ItemRole,
     PendingAction, Phase, Purpose, ThreadGetParams, methods,
 };
-use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
-use tokio::time::Instant;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::time::{Instant, timeout};
 
-use super::action_queue::ActionOutcome;
+use super::action_queue::{ActionOutcome, QueuedWork};
 use super::turns::StartedBy;
 use super::{Drive, DriveError};
 use crate::event::SessionEvent;
@@ -26,9 +28,28 @@ pub struct TypedMessage {
     pub answer: HoldReplySender,
 }
 
-/// The channel for replies about a held message. Dropping it releases the message.
+/// The driver's end of the channel about a held message. Dropping it releases the message.
 #[derive(Debug)]
-pub struct HoldReplySender(pub UnboundedSender<HoldReply>);
+pub struct HoldReplySender {
+    replies: UnboundedSender<HoldReply>,
+    is_orphaned: Arc<AtomicBool>,
+}
+
+/// The sender's end of the channel about a held message. Dropping it means that the message went to the agent, or that the
+/// user has it back.
+#[derive(Debug)]
+pub struct HoldReplies {
+    replies: UnboundedReceiver<HoldReply>,
+    is_orphaned: Arc<AtomicBool>,
+}
+
+/// A channel about one message.
+pub fn hold_channel() -> (HoldReplySender, HoldReplies) {
+    let (send, replies) = unbounded_channel();
+    let is_orphaned = Arc::<AtomicBool>::default();
+    let sender = HoldReplySender { replies: send, is_orphaned: Arc::clone(&is_orphaned) };
+    (sender, HoldReplies { replies, is_orphaned })
+}
 
 /// A reply about a held message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,6 +67,38 @@ pub(super) struct HeldMessage {
     pub(super) text: String,
     /// Present if its sender holds it.
     pub(super) answer: Option<HoldReplySender>,
+}
+
+/// What became of a held message that its sender was told to release.
+#[derive(Debug)]
+pub(super) enum MessageRelease {
+    /// It goes to the agent.
+    ToAgent(String),
+    /// Its sender does not react, and releases it when it reads that it must.
+    Unconfirmed(HeldMessage),
+    /// Its sender had released it before.
+    Earlier,
+    /// Only the driver has it.
+    Orphan(HeldMessage),
+}
+
+/// How long a sender may take to say what became of a message.
+const RELEASE: Duration = Duration::from_secs(1);
+
+impl HeldMessage {
+    /// Tells the sender to release the message.
+    pub(super) async fn release(mut self) -> MessageRelease {
+        let Some(answer) = self.answer.take() else { return MessageRelease::Orphan(self) };
+        let is_waiting = answer.say(HoldReply::Go);
+        // The state tells whether the sender reacted.
+        let _ = timeout(RELEASE, answer.replies.closed()).await;
+        match answer.sender() {
+            SenderState::Orphaned => MessageRelease::Orphan(self),
+            SenderState::Holds => MessageRelease::Unconfirmed(self),
+            SenderState::Released if is_waiting => MessageRelease::ToAgent(self.text),
+            SenderState::Released => MessageRelease::Earlier,
+        }
+    }
 }
 
 /// The messages that are typed into the host.
@@ -70,14 +123,46 @@ pub(super) fn said_at_ms(input_id: &str) -> Option<i64> {
     i64::from_str_radix(at, 16).ok()
 }
 
+/// What the sender of a held message does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum SenderState {
+    /// Holds it.
+    Holds,
+    /// Gave it to the agent, or back to the user.
+    Released,
+    /// Ended with the user's screen. Only the driver has the message now.
+    Orphaned,
+}
+
 impl HoldReplySender {
-    /// Returns false if the sender has already released the message.
+    /// Returns false if the sender no longer holds the message.
     fn say(&self, said: HoldReply) -> bool {
-        self.0.send(said).is_ok()
+        self.replies.send(said).is_ok()
     }
 
-    fn is_waited_for(&self) -> bool {
-        !self.0.is_closed()
+    fn sender(&self) -> SenderState {
+        match (self.replies.is_closed(), self.is_orphaned.load(Ordering::Acquire)) {
+            (false, _) => SenderState::Holds,
+            (true, false) => SenderState::Released,
+            (true, true) => SenderState::Orphaned,
+        }
+    }
+}
+
+impl HoldReplies {
+    /// The driver's next reply. `None` if there will be none, which releases the message. Cancel safe.
+    pub async fn next(&mut self) -> Option<HoldReply> {
+        self.replies.recv().await
+    }
+
+    /// Accepts no further reply. Those that were sent can still be read.
+    pub fn close(&mut self) {
+        self.replies.close();
+    }
+
+    /// The user's screen ended, and this message did not reach the agent. The driver keeps it.
+    pub fn orphan(self) {
+        self.is_orphaned.store(true, Ordering::Release);
     }
 }
 
@@ -147,7 +232,7 @@ impl Drive<'_> {
             Phase::AwaitingApproval => false,
             _ => !self.turns.is_busy() || can_come_first,
         };
-        if may_wait && answer.is_waited_for() {
+        if may_wait && answer.sender() != SenderState::Released {
             let input_id = self.next_input_id();
             if self.ask_about(&input_id, &text).await? == Some(Disposition::Held) {
                 // A sender that did not wait any longer is found out when the hold is renewed.
@@ -191,8 +276,15 @@ impl Drive<'_> {
         self.held.iter().any(|held| held.answer.is_some())
     }
 
-    /// Renews the hold of messages typed into the host. A message is released early if its sender is gone, if the user must
-    /// answer a question on the frozen screen, or if the handoff may never come.
+    /// From here on the driver holds the messages whose senders ended with the user's screen.
+    pub(super) fn adopt_orphans(&mut self) {
+        for held in &mut self.held {
+            held.answer.take_if(|answer| answer.sender() == SenderState::Orphaned);
+        }
+    }
+
+    /// Renews the hold of messages typed into the host. A message is released early if its sender released it, if the user
+    /// must answer a question on the frozen screen, or if the handoff may never come.
     pub(super) async fn look_after_held(&mut self) -> Result<(), DriveError> {
         let is_in_vain = self.phase == Phase::AwaitingApproval || self.is_unsure;
         let is_due =
@@ -200,10 +292,11 @@ impl Drive<'_> {
         if is_due {
             self.typed_inputs.said_at = Some(Instant::now());
         }
+        self.adopt_orphans();
         let mut at = 0;
         while let Some(held) = self.held.get(at) {
             match &held.answer {
-                Some(answer) if is_in_vain || !answer.is_waited_for() => {
+                Some(answer) if is_in_vain || answer.sender() != SenderState::Holds => {
                     let held = self.held.remove(at);
                     self.let_go_early(held).await?;
                 }
@@ -219,6 +312,7 @@ impl Drive<'_> {
 
     /// Codex asks the user a question. A held message would freeze the screen that shows it.
     pub(super) async fn let_all_go_early(&mut self) -> Result<(), DriveError> {
+        self.adopt_orphans();
         let (typed_there, others) =
             std::mem::take(&mut self.held).into_iter().partition(|held| held.answer.is_some());
         self.held = others;
@@ -265,9 +359,11 @@ impl Drive<'_> {
         let input_id = held.input_id.clone();
         // First, so that no handoff follows with it.
         self.report::<methods::InputCancel>(InputCancelParams { thread_id, input_id }).await?;
-        self.outage.delivered_already(held.input_id);
-        if let Some(answer) = held.answer {
-            answer.say(HoldReply::Go);
+        self.outage.delivered_already(held.input_id.clone());
+        if held.answer.is_some()
+            && let MessageRelease::Orphan(held) = held.release().await
+        {
+            self.action_queue.prompt(held.text);
         }
         Ok(())
     }
@@ -279,9 +375,11 @@ impl Drive<'_> {
         let params = InputCancelParams { thread_id, input_id: input_id.clone() };
         self.outage.keep::<methods::InputCancel>(&params);
         self.outage.delivered_already(input_id);
-        match answer {
-            Some(answer) => drop(answer.say(HoldReply::Go)),
-            None => self.action_queue.prompt(text),
+        let has_sender = answer.is_some_and(|answer| {
+            answer.say(HoldReply::Go) || answer.sender() == SenderState::Released
+        });
+        if !has_sender {
+            self.action_queue.prompt(text);
         }
     }
 
@@ -294,8 +392,14 @@ impl Drive<'_> {
     ) -> Result<(), DriveError> {
         let handoff = items.iter().find(|item| item.role == ItemRole::Handoff);
         let Some(InputItem { text, .. }) = handoff else {
-            self.go(&held);
-            return self.settle(&action.action_id, ActionOutcome::done_before()).await;
+            return match held.release().await {
+                MessageRelease::Orphan(held) => self.deliver_orphan(action, held),
+                MessageRelease::ToAgent(_)
+                | MessageRelease::Unconfirmed(_)
+                | MessageRelease::Earlier => {
+                    self.settle(&action.action_id, ActionOutcome::done_before()).await
+                }
+            };
         };
         let begun = match self.host.access() {
             HostAccess::Shared(shared) => shared.hand_over_before_held(text).await,
@@ -306,28 +410,37 @@ impl Drive<'_> {
             return self.begun(&action, begun).await.map(drop);
         }
         let Some(turn_id) = self.begun(&action, begun).await? else {
-            self.go(&held);
+            if let MessageRelease::Orphan(held) = held.release().await {
+                self.action_queue.prompt(held.text);
+            }
             return Ok(());
         };
-        let started_by = match &held.answer {
-            Some(answer) if answer.is_waited_for() => {
-                StartedBy::Delivery { text: held.text.clone() }
-            }
-            // The message was already released.
-            Some(_) | None => StartedBy::Injection,
-        };
-        self.turns.begin(&turn_id, started_by, Some(&action.action_id));
         self.show_injected(&action, &turn_id, Purpose::Handoff, text)?;
         if let HostAccess::Shared(shared) = self.host.access() {
             shared.wait_until_recorded(&turn_id).await?;
         }
-        self.go(&held);
+        let started_by = match held.release().await {
+            MessageRelease::ToAgent(text)
+            | MessageRelease::Unconfirmed(HeldMessage { text, .. }) => StartedBy::Delivery { text },
+            MessageRelease::Earlier => StartedBy::Handoff,
+            MessageRelease::Orphan(held) => {
+                self.turns.begin(&turn_id, StartedBy::Handoff, None);
+                self.handed_over.insert(action.sequence_id.clone());
+                return self.deliver_orphan(action, held);
+            }
+        };
+        self.turns.begin(&turn_id, started_by, Some(&action.action_id));
         self.settle(&action.action_id, ActionOutcome::accepted(Some(&turn_id))).await
     }
 
-    fn go(&mut self, held: &HeldMessage) {
-        if let Some(answer) = &held.answer {
-            answer.say(HoldReply::Go);
-        }
+    /// The sender ended with the user's screen, so the driver carries out the delivery.
+    fn deliver_orphan(
+        &mut self,
+        action: PendingAction,
+        held: HeldMessage,
+    ) -> Result<(), DriveError> {
+        self.held.insert(0, held);
+        self.wait_with(QueuedWork::Perform(action));
+        Ok(())
     }
 }

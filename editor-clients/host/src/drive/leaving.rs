@@ -6,20 +6,26 @@ use std::time::Duration;
 use rawr_protocol::{CompactionOrigin, InputCancelParams, Phase, TurnStatus, methods};
 use tokio::time::{Instant, sleep_until};
 
-use super::inputs::HeldMessage;
-use super::turns::StartedBy;
-use super::{Drive, DriveError};
-use crate::event::SessionEvent;
+use super::inputs::MessageRelease;
+use super::{Drive, DriveError, PromptQueue};
+use crate::event::{LeftMessage, SessionEvent};
 use crate::host::{HostEvent, ThreadLifetime};
 
 /// How long a host may take to end an interrupted turn.
 const WIND_UP: Duration = Duration::from_secs(5);
 
+/// Whether the sidecar takes reports.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum SidecarAccess {
+    Open,
+    /// The session failed, perhaps because of the sidecar.
+    Unsure,
+}
+
 impl Drive<'_> {
-    /// Interrupts the running turn and cancels held inputs.
+    /// Interrupts the running turn.
     pub(super) async fn wind_up(&mut self) -> Result<(), DriveError> {
         let is_shared = self.host.access().is_shared();
-        let keeps_messages = self.host.thread().host.capabilities.queue_in_place;
         // In a shared conversation only its users stop turns.
         if self.turns.is_busy() && !is_shared {
             // Interrupting fails if the turn has just ended.
@@ -35,16 +41,44 @@ impl Drive<'_> {
                 }
             }
         }
-        for HeldMessage { input_id, answer, .. } in std::mem::take(&mut self.held) {
-            // It was taken over from the host, so the next driver delivers it, or the host keeps it.
-            if is_shared && answer.is_none() || keeps_messages {
-                continue;
-            }
-            let thread_id = self.thread_id.clone();
-            let params = InputCancelParams { thread_id, input_id };
-            self.report::<methods::InputCancel>(params).await?;
-        }
         Ok(())
+    }
+
+    /// Settles the user messages that the agent did not get, and reports each. Where the conversation outlives its driver,
+    /// the sidecar keeps what it holds, and the next driver delivers it. Returns their number.
+    pub(super) async fn leave_messages(
+        &mut self,
+        prompts: &mut PromptQueue,
+        sidecar: SidecarAccess,
+    ) -> Result<usize, DriveError> {
+        let is_stored = self.host.lifetime() == ThreadLifetime::Host;
+        let mut kept = 0;
+        for held in std::mem::take(&mut self.held) {
+            let input_id = held.input_id.clone();
+            let left = match held.release().await {
+                MessageRelease::ToAgent(_) | MessageRelease::Earlier => None,
+                // The next driver finds in the host's record whether it has to deliver it.
+                MessageRelease::Orphan(held) | MessageRelease::Unconfirmed(held) => Some(held.text),
+            };
+            let is_kept = is_stored && left.is_some();
+            if !is_kept && sidecar == SidecarAccess::Open {
+                let thread_id = self.thread_id.clone();
+                let params = InputCancelParams { thread_id, input_id };
+                self.report::<methods::InputCancel>(params).await?;
+            }
+            if let Some(text) = left {
+                kept += usize::from(is_kept);
+                self.left(&text, if is_kept { LeftMessage::Kept } else { LeftMessage::NotSent })?;
+            }
+        }
+        for text in self.action_queue.take_prompts().into_iter().chain(prompts.rest()) {
+            self.left(&text, LeftMessage::NotSent)?;
+        }
+        Ok(kept)
+    }
+
+    fn left(&mut self, text: &str, fate: LeftMessage) -> Result<(), DriveError> {
+        Ok(self.reporter.report(&SessionEvent::MessageLeft { text, fate })?)
     }
 
     /// Whether this event ends a step of the running sequence. Reporting it would cancel the sequence.
@@ -56,7 +90,7 @@ impl Drive<'_> {
         match event {
             HostEvent::TurnCompleted { turn_id, status: TurnStatus::Interrupted, .. } => {
                 let turn = self.turns.running(turn_id);
-                turn.is_some_and(|turn| turn.started_by == StartedBy::Injection)
+                turn.is_some_and(|turn| turn.started_by.is_by_rawr())
             }
             HostEvent::CompactionFailed { origin, .. } => *origin == CompactionOrigin::Rawr,
             _ => false,

@@ -229,7 +229,8 @@ impl Drive<'_> {
         if turn.started_by == StartedBy::Compaction {
             return self.compaction_turn_completed(&turn_id).await;
         }
-        self.last_turn = Some(status);
+        // If a request of rawr fails, rawr writes the packet itself.
+        self.has_failed |= status == TurnStatus::Failed && turn.started_by != StartedBy::Request;
         if let Some(error) = &error {
             let message = format!("the turn failed: {error}");
             self.reporter

@@ -121,6 +121,16 @@ impl PromptQueue {
         line
     }
 
+    /// Takes the messages that arrived and were not taken.
+    pub(super) fn rest(&mut self) -> Vec<String> {
+        let mut rest: Vec<_> = self.known.drain(..).collect();
+        let lines = self.lines.as_mut().filter(|_| self.lines_are_prompts);
+        rest.extend(
+            lines.into_iter().flat_map(|lines| std::iter::from_fn(|| lines.try_recv().ok())),
+        );
+        rest
+    }
+
     pub(super) fn is_at_end(&self) -> bool {
         self.known.is_empty() && !(self.lines_are_prompts && self.lines.is_some())
     }

@@ -18,6 +18,8 @@ pub struct SessionResult {
     pub packet: Option<PacketGetResult>,
     /// Compactions are paused, because the last ones did not help.
     pub paused: Option<BreakerHold>,
+    /// Number of user messages that wait in the thread. The next session delivers them.
+    pub kept_messages: usize,
 }
 
 /// How a session ended.
@@ -25,7 +27,7 @@ pub struct SessionResult {
 pub enum SessionEnd {
     /// All work is done.
     Finished,
-    /// All work is done, but the agent's last turn failed.
+    /// All work is done, but a turn of the agent failed.
     Unfinished,
     /// The user or the system stopped it.
     Stopped,

@@ -5,9 +5,11 @@ mod deaths;
 mod fake;
 mod inside;
 mod judge;
+mod leaving;
 mod outage;
 mod refused;
 mod typed;
+mod world;
 
 use std::io;
 use std::path::Path;
@@ -91,8 +93,20 @@ async fn run_on(
     lives: Vec<Life>,
     stop_when: Option<&'static str>,
 ) -> Done {
-    let (fake, page) = (Fake::new(lives), SharedReport::default());
+    let fake = Fake::new(lives);
     let heard = Arc::clone(&fake.heard);
+    let done = run_with(host, fake, prompts, stop_when).await;
+    Done { heard: heard.lock().unwrap().clone(), ..done }
+}
+
+/// With this sidecar. What it hears is not recorded here.
+async fn run_with(
+    host: impl AgentHost + 'static,
+    launch: impl Launch + 'static,
+    prompts: &[&str],
+    stop_when: Option<&'static str>,
+) -> Done {
+    let page = SharedReport::default();
     let mut reporter = page.clone();
     let mut prompts = PromptQueue::known(prompts.iter().map(|&prompt| prompt.to_owned()));
     let (ask, mut stop) = StopRequest::by_hand();
@@ -105,15 +119,14 @@ async fn run_on(
             ask.send_replace(Some(130));
         });
     }
-    let sidecar = fake.launch().await.unwrap();
-    let ended = match Drive::open(host, fake, sidecar, &mut reporter).await {
+    let sidecar = launch.launch().await.unwrap();
+    let ended = match Drive::open(host, launch, sidecar, &mut reporter).await {
         Ok(drive) => drive.run(&mut prompts, &mut stop).await,
         Err(error) => Err(error),
     };
     let page = String::from_utf8(page.0.lock().unwrap().clone()).unwrap();
     let events = page.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    let heard = heard.lock().unwrap().clone();
-    Done { heard, events, ended }
+    Done { heard: String::new(), events, ended }
 }
 
 async fn check(prompts: &[&str], lives: Vec<Life>, expected: Expect) -> Done {

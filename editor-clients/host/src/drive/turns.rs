@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use rawr_protocol::TurnOrigin;
+use rawr_protocol::{Purpose, TurnOrigin};
 
 use crate::host::NextRequest;
 
@@ -57,8 +57,10 @@ pub(super) enum StartedBy {
     Prompt { text: String },
     /// A held user message that an action delivered.
     Delivery { text: String },
-    /// A text from rawr.
-    Injection,
+    /// A request of rawr to the agent, such as for a packet.
+    Request,
+    /// A handoff, with which the agent continues its work.
+    Handoff,
     /// The host itself.
     #[default]
     Host,
@@ -82,7 +84,7 @@ impl StartedBy {
     pub(super) fn origin(&self) -> TurnOrigin {
         match self {
             Self::Prompt { .. } | Self::Delivery { .. } => TurnOrigin::User,
-            Self::Injection => TurnOrigin::Synthetic,
+            Self::Request | Self::Handoff => TurnOrigin::Synthetic,
             Self::Host | Self::Compaction => TurnOrigin::Host,
         }
     }
@@ -93,8 +95,20 @@ impl StartedBy {
             Self::Prompt { text } | Self::Delivery { text } => {
                 Some(text.as_str()).filter(|text| !text.is_empty())
             }
-            Self::Injection | Self::Host | Self::Compaction => None,
+            Self::Request | Self::Handoff | Self::Host | Self::Compaction => None,
         }
+    }
+
+    /// What a text with this purpose starts.
+    pub(super) fn injection(purpose: Purpose) -> Self {
+        match purpose {
+            Purpose::Handoff => Self::Handoff,
+            Purpose::HeadsUp | Purpose::ScratchWrite | Purpose::PacketRequest => Self::Request,
+        }
+    }
+
+    pub(super) fn is_by_rawr(&self) -> bool {
+        matches!(self, Self::Request | Self::Handoff)
     }
 }
 

@@ -6,7 +6,7 @@ use rawr_protocol::{TokenUsage, TurnStatus};
 use serde::Serialize;
 use serde_json::json;
 
-use super::{InjectedText, NoticeLevel, SessionEvent};
+use super::{InjectedText, LeftMessage, NoticeLevel, SessionEvent};
 use crate::host::{HostEvent, TurnKind};
 
 /// Writes each event as one line of JSON. It keeps no state.
@@ -50,6 +50,10 @@ impl JsonLines {
             }
             SessionEvent::InputHeld { input_id, text } => {
                 line(out, "input_held", json!({"inputId": input_id, "text": text}))
+            }
+            SessionEvent::MessageLeft { text, fate } => {
+                let kept = *fate == LeftMessage::Kept;
+                line(out, "message_left", json!({"text": text, "kept": kept}))
             }
             SessionEvent::Injected { purpose, injected } => {
                 #[derive(Serialize)]

@@ -1,4 +1,5 @@
-//! The protocol between relay and driver: one connection per held message, one JSON object per line.
+//! The protocol between relay and driver: one connection per held message, one JSON value per line. The relay asks, the driver
+//! replies, and the relay hangs up when the message has passed.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -21,6 +22,14 @@ pub enum PreflightReply {
     Hold,
     /// Release the message.
     Pass,
+}
+
+/// What the relay adds if a message has not passed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PreflightEnd {
+    /// The screen closed before the driver released the message, so only the driver has it now.
+    ScreenClosed,
 }
 
 #[derive(Deserialize)]

@@ -14,22 +14,26 @@ use super::units::{self, FoundUnit};
 
 const CHUNK: usize = 64 * 1024;
 
-/// Runs until one side hangs up. Messages that are held for a closed screen are dropped; the screen reports that to its user.
+/// The side that hung up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum HangUp {
+    Screen,
+    Codex,
+}
+
+/// Runs until one side hangs up. The driver keeps the messages that are held for a closed screen.
 pub(super) async fn join(mut screen: UnixStream, codex: PathBuf, driver: PathBuf) {
     // Nothing to report: each side sees that the other hung up.
     let Ok(mut codex) = UnixStream::connect(codex).await else { return };
-    let welcome = OnceLock::new();
+    let (welcome, mut held) = (OnceLock::new(), HeldMessages::new(driver));
     let (from_screen, to_screen) = screen.split();
     let (from_codex, to_codex) = codex.split();
-    let up = async {
-        // A screen that closed its writing half can still receive answers.
-        if up(from_screen, to_codex, &welcome, HeldMessages::new(driver)).await.is_ok() {
-            std::future::pending().await
-        }
+    let by = tokio::select! {
+        by = down(from_codex, to_screen, &welcome) => by,
+        by = up(from_screen, to_codex, &welcome, &mut held) => by,
     };
-    tokio::select! {
-        _ = down(from_codex, to_screen, &welcome) => {}
-        () = up => {}
+    if by == HangUp::Screen {
+        held.leave_to_driver().await;
     }
 }
 
@@ -38,13 +42,13 @@ async fn down(
     mut from: ReadHalf<'_>,
     mut to: WriteHalf<'_>,
     welcome: &OnceLock<HandshakeAnswer>,
-) -> io::Result<()> {
+) -> HangUp {
     let (mut chunk, mut head) = (vec![0; CHUNK], Vec::new());
     loop {
-        let count = from.read(&mut chunk).await?;
-        if count == 0 {
-            return Ok(());
-        }
+        let count = match from.read(&mut chunk).await {
+            Ok(0) | Err(_) => return HangUp::Codex,
+            Ok(count) => count,
+        };
         if welcome.get().is_none() {
             head.extend_from_slice(&chunk[..count]);
             let found = match units::head(&head) {
@@ -61,21 +65,39 @@ async fn down(
                 head = Vec::new();
             }
         }
-        to.write_all(&chunk[..count]).await?;
+        if to.write_all(&chunk[..count]).await.is_err() {
+            return HangUp::Screen;
+        }
     }
 }
 
 async fn up(
+    from: ReadHalf<'_>,
+    to: WriteHalf<'_>,
+    welcome: &OnceLock<HandshakeAnswer>,
+    held: &mut HeldMessages,
+) -> HangUp {
+    match forward(from, to, welcome, held).await {
+        // A screen that closed its writing half can still receive answers.
+        Ok(()) => std::future::pending().await,
+        Err(_) => HangUp::Codex,
+    }
+}
+
+/// Forwards the screen's bytes until it closes. Fails where the app-server takes none.
+async fn forward(
     mut from: ReadHalf<'_>,
     mut to: WriteHalf<'_>,
     welcome: &OnceLock<HandshakeAnswer>,
-    mut held: HeldMessages,
+    held: &mut HeldMessages,
 ) -> io::Result<()> {
     let (mut chunk, mut passage) = (vec![0; CHUNK], RelayBuffer::default());
     loop {
         tokio::select! {
+            // A message that is released as the screen closes must not start an unwatched turn.
+            biased;
             count = from.read(&mut chunk) => {
-                let count = count?;
+                let count = count.unwrap_or(0);
                 if count == 0 {
                     break;
                 }
@@ -96,6 +118,7 @@ async fn up(
             bytes = held.next() => to.write_all(&bytes).await?,
         }
     }
+    held.leave_to_driver().await;
     if let Some(bytes) = passage.rest() {
         to.write_all(&bytes).await?;
     }

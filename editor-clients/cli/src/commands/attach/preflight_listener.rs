@@ -8,13 +8,13 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use futures::stream::{FuturesUnordered, StreamExt};
-use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWriteExt, BufReader};
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::time::sleep;
 
-use rawr_host::drive::{HoldReply, HoldReplySender, TypedMessage};
-use rawr_host::relay::{DRIVER, PreflightQuestion, PreflightReply};
+use rawr_host::drive::{HoldReply, TypedMessage, hold_channel};
+use rawr_host::relay::{DRIVER, PreflightEnd, PreflightQuestion, PreflightReply};
 
 const PAUSE: Duration = Duration::from_millis(100);
 
@@ -64,21 +64,29 @@ async fn answer(stream: UnixStream, sessions: TypedMessageSessions) -> io::Resul
     let mut lines = BufReader::new(from).lines();
     let Some(line) = lines.next_line().await? else { return Ok(()) };
     let PreflightQuestion { thread_id, text } = serde_json::from_str(&line)?;
-    let (say, mut said) = unbounded_channel();
     if let Some(session) = sessions.find(&thread_id) {
         // The session may be busy.
         to.write_all(&line_of(PreflightReply::Hold)?).await?;
         // A session that has just ended holds no message.
-        let _ = session.send(TypedMessage { text, answer: HoldReplySender(say) });
-        loop {
+        let (answer, mut replies) = hold_channel();
+        let _ = session.send(TypedMessage { text, answer });
+        let mut is_held = true;
+        let end = loop {
             tokio::select! {
-                word = said.recv() => match word {
-                    Some(HoldReply::StillHeld) => to.write_all(&line_of(PreflightReply::Hold)?).await?,
-                    Some(HoldReply::Go) | None => break,
-                },
-                () = hangs_up(lines.get_mut()) => return Ok(()),
+                end = lines.next_line() => break end?,
+                reply = replies.next(), if is_held => {
+                    is_held = reply == Some(HoldReply::StillHeld);
+                    let word = if is_held { PreflightReply::Hold } else { PreflightReply::Pass };
+                    to.write_all(&line_of(word)?).await?;
+                }
             }
+        };
+        let screen_closed =
+            |end: String| matches!(serde_json::from_str(&end), Ok(PreflightEnd::ScreenClosed));
+        if end.is_some_and(screen_closed) {
+            replies.orphan();
         }
+        return Ok(());
     }
     to.write_all(&line_of(PreflightReply::Pass)?).await
 }
@@ -87,10 +95,4 @@ fn line_of(word: PreflightReply) -> serde_json::Result<Vec<u8>> {
     let mut line = serde_json::to_vec(&word)?;
     line.push(b'\n');
     Ok(line)
-}
-
-/// Resolves when the relay closes the connection, which sends nothing more.
-async fn hangs_up(from: &mut (impl AsyncRead + Unpin)) {
-    let mut rest = [0; 64];
-    while from.read(&mut rest).await.is_ok_and(|count| count > 0) {}
 }

@@ -18,7 +18,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::oneshot;
 use tokio::time::{sleep, timeout};
 
-use rawr_host::drive::{HoldReply, HoldReplySender, TypedMessage};
+use rawr_host::drive::{HoldReplies, HoldReply, TypedMessage, hold_channel};
 use rawr_host::host::claude_mod::{ModAnswer, ModEvent, ModQuestion};
 use rawr_protocol::read_json;
 
@@ -113,13 +113,12 @@ async fn answer(
 
 /// Asks the driver about a message that the user typed.
 async fn must_wait(message_id: String, text: String, endpoint: &ModEndpoint) -> bool {
-    let (answer, mut replies) = unbounded_channel();
-    let typed = TypedMessage { text, answer: HoldReplySender(answer) };
-    if endpoint.typed.send(typed).is_err() {
+    let (answer, mut replies) = hold_channel();
+    if endpoint.typed.send(TypedMessage { text, answer }).is_err() {
         return false;
     }
     // Without an answer in time, the driver finds that no one waits, also if it decides to hold the message later.
-    let reply = timeout(PATIENCE, replies.recv()).await.ok().flatten();
+    let reply = timeout(PATIENCE, replies.next()).await.ok().flatten();
     let is_held = reply == Some(HoldReply::StillHeld);
     if is_held {
         endpoint.held.keep(message_id, replies);
@@ -135,7 +134,7 @@ pub(super) struct HeldMessages {
 }
 
 impl HeldMessages {
-    fn keep(&self, message_id: String, replies: UnboundedReceiver<HoldReply>) {
+    fn keep(&self, message_id: String, replies: HoldReplies) {
         let (ask, questions) = unbounded_channel();
         self.lock().insert(message_id, ask);
         tokio::spawn(answer_while_held(replies, questions));
@@ -163,11 +162,11 @@ impl HeldMessages {
 
 /// Ends when the message need not wait any longer, or does not.
 async fn answer_while_held(
-    mut replies: UnboundedReceiver<HoldReply>,
+    mut replies: HoldReplies,
     mut questions: UnboundedReceiver<oneshot::Sender<bool>>,
 ) {
     while let Ok(Some(question)) = timeout(PATIENCE, questions.recv()).await {
-        let reply = timeout(PATIENCE, replies.recv()).await.ok().flatten();
+        let reply = timeout(PATIENCE, replies.next()).await.ok().flatten();
         let is_held = reply == Some(HoldReply::StillHeld);
         // The plugin may have given up waiting.
         if question.send(is_held).is_err() || !is_held {

@@ -66,6 +66,7 @@ impl Reporter for ScreenReporter {
             SessionEvent::Session { .. }
             | SessionEvent::UserMessage { .. }
             | SessionEvent::InputHeld { .. }
+            | SessionEvent::MessageLeft { .. }
             | SessionEvent::Injected { .. }
             | SessionEvent::Handoff(_)
             | SessionEvent::Host(_)

@@ -1,43 +1,53 @@
 //! Messages typed into the host: the session holds and releases them, and never sends them itself.
 
-use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
+use super::world::{Lasting, World};
 use super::*;
+
+const HANDOFF: &str = "packet back\n[rawr:s1:handoff]";
 
 struct Screen(UnboundedSender<TypedMessage>);
 
 impl Screen {
-    fn types(&self, text: &str) -> HoldReplies {
-        let (say, said) = unbounded_channel();
-        let answer = HoldReplySender(say);
+    fn types(&self, text: &str) -> Replies {
+        let (answer, replies) = hold_channel();
         self.0.send(TypedMessage { text: text.to_owned(), answer }).unwrap();
-        HoldReplies(said)
+        Replies(replies)
     }
 }
 
-struct HoldReplies(UnboundedReceiver<HoldReply>);
+struct Replies(HoldReplies);
 
-impl HoldReplies {
+impl Replies {
     async fn hears(&mut self, expected: HoldReply) {
-        assert_eq!(self.0.recv().await, Some(expected));
+        assert_eq!(self.0.next().await, Some(expected));
     }
 
-    /// The next reply after the signs of life.
-    async fn is_let_go(&mut self) {
-        while self.0.recv().await.unwrap() != HoldReply::Go {}
+    /// The next reply after the signs of life. The message then goes to the agent.
+    async fn until_let_go(mut self) {
+        while self.0.next().await.unwrap() != HoldReply::Go {}
     }
 }
 
 /// Runs a session for the length of the script. Returns the calls to the sidecar.
 async fn beside(life: Life, script: impl AsyncFnOnce(Screen, Arc<Mutex<String>>)) -> String {
     let folder = TempDir::new().unwrap();
+    run_beside(agent(&folder), life, &mut SharedReport::default(), script).await
+}
+
+async fn run_beside(
+    host: impl AgentHost + 'static,
+    life: Life,
+    reporter: &mut SharedReport,
+    script: impl AsyncFnOnce(Screen, Arc<Mutex<String>>),
+) -> String {
     let fake = Fake::new([life]);
     let heard = Arc::clone(&fake.heard);
-    let mut reporter = SharedReport::default();
     let (ask, mut stop) = StopRequest::by_hand();
     let (typed, door) = unbounded_channel();
     let sidecar = fake.launch().await.unwrap();
-    let drive = Drive::open(agent(&folder), fake, sidecar, &mut reporter).await.unwrap();
+    let drive = Drive::open(host, fake, sidecar, reporter).await.unwrap();
     let drive = drive.with_typed_inputs(door);
     let person = async {
         script(Screen(typed), Arc::clone(&heard)).await;
@@ -94,7 +104,7 @@ async fn a_held_message_is_released_after_its_handoff() {
     let heard = beside(life, async |screen, heard| {
         let mut waiting = screen.types("hello");
         waiting.hears(HoldReply::StillHeld).await;
-        waiting.is_let_go().await;
+        waiting.until_let_go().await;
         until_heard(&heard, "action/report completed").await;
     });
     expect![[r#"
@@ -113,7 +123,7 @@ async fn a_held_message_is_released_after_its_handoff() {
 #[tokio::test]
 async fn a_held_message_without_a_handoff_is_released() {
     let heard = beside(delivering(&[]), async |screen, heard| {
-        screen.types("hello").is_let_go().await;
+        screen.types("hello").until_let_go().await;
         until_heard(&heard, "action/report").await;
     });
     expect![[r#"
@@ -146,7 +156,7 @@ async fn held_messages_are_released_when_the_host_asks_the_user() {
         let changed = json!({"threadId": thread, "phase": "awaiting_approval", "guards": []});
         vec![Do::Note("rawr/thread/changed", changed)]
     };
-    let heard = beside(holding(asks), async |screen, _| screen.types("hello").is_let_go().await);
+    let heard = beside(holding(asks), async |screen, _| screen.types("hello").until_let_go().await);
     expect![[r#"
         thread/open
         input/submit hello
@@ -165,16 +175,129 @@ async fn a_refusing_sidecar_holds_no_message() {
 
 #[tokio::test]
 async fn all_held_messages_are_released_at_the_end() {
-    let (say, said) = tokio::sync::oneshot::channel();
+    let mut released = None;
     let heard = beside(holding(|_, _| Vec::new()), async |screen, _| {
         let mut waiting = screen.types("hello");
         waiting.hears(HoldReply::StillHeld).await;
-        let _ = say.send(waiting);
+        released = Some(tokio::spawn(waiting.until_let_go()));
     });
     assert!(heard.await.contains("input/cancel"));
-    let HoldReplies(mut said) = said.await.unwrap();
-    // Dropping the channel releases the message.
-    while let Some(word) = said.recv().await {
-        assert_eq!(word, HoldReply::StillHeld);
-    }
+    released.unwrap().await.unwrap();
+}
+
+/// Runs a session of a conversation that outlives it. Returns the calls to the sidecar, the events about messages, and what
+/// the agent was given.
+async fn beside_a_screen(
+    life: Life,
+    script: impl AsyncFnOnce(Screen, Arc<Mutex<String>>),
+) -> String {
+    let cwd = TempDir::new().unwrap();
+    let world = Arc::new(Mutex::new(World { is_shared: true, ..World::default() }));
+    let page = SharedReport::default();
+    let host = Lasting::join(&world, cwd.path().to_owned());
+    let heard = run_beside(host, life, &mut page.clone(), script).await;
+    let page = String::from_utf8(page.0.lock().unwrap().clone()).unwrap();
+    let left: Vec<_> = page.lines().filter(|line| line.contains("message_left")).collect();
+    format!("{heard}{}\n--\n{}", left.join("\n"), world.lock().unwrap().story())
+}
+
+/// Where the terminal closed, the message was never given to the agent.
+#[tokio::test]
+async fn a_message_whose_screen_ended_is_kept_for_the_next_driver() {
+    let heard = beside_a_screen(holding(|_, _| Vec::new()), async |screen, _| {
+        let mut waiting = screen.types("hello");
+        waiting.hears(HoldReply::StillHeld).await;
+        waiting.0.orphan();
+    });
+    expect![[r#"
+        thread/open
+        input/submit hello
+        thread/close
+        {"event":"message_left","kept":true,"text":"hello"}
+        --
+    "#]]
+    .assert_eq(&heard.await);
+}
+
+/// The driver may be stopped before the sender notices.
+#[tokio::test]
+async fn a_message_whose_screen_ends_while_the_driver_stops_is_kept() {
+    let mut released = None;
+    let heard = beside_a_screen(holding(|_, _| Vec::new()), async |screen, _| {
+        let mut waiting = screen.types("hello");
+        waiting.hears(HoldReply::StillHeld).await;
+        released = Some(tokio::spawn(async move {
+            while waiting.0.next().await.unwrap() != HoldReply::Go {}
+            waiting.0.orphan();
+        }));
+    });
+    expect![[r#"
+        thread/open
+        input/submit hello
+        thread/close
+        {"event":"message_left","kept":true,"text":"hello"}
+        --
+    "#]]
+    .assert_eq(&heard.await);
+    released.unwrap().await.unwrap();
+}
+
+#[tokio::test]
+async fn the_driver_delivers_a_message_whose_screen_ended() {
+    let heard = beside_a_screen(delivering(&[("handoff", HANDOFF)]), async |screen, heard| {
+        let mut waiting = screen.types("hello");
+        waiting.hears(HoldReply::StillHeld).await;
+        waiting.0.orphan();
+        until_heard(&heard, "action/report completed").await;
+    });
+    expect![[r#"
+        thread/open
+        input/submit hello
+        turn/started synthetic turn-1
+        turn/usage turn-1
+        turn/completed completed turn-1
+        action/report accepted a1 turn-2
+        turn/started user a1 turn-2 hello
+        signal/report command_finished turn-2
+        turn/usage turn-2
+        turn/completed completed turn-2
+        action/report completed a1 turn-2 That is done now.
+        thread/close
+
+        --
+        [handoff]
+        hello
+    "#]]
+    .assert_eq(&heard.await);
+}
+
+/// The handoff is in the conversation when the screen ends.
+#[tokio::test]
+async fn the_driver_delivers_a_message_that_its_sender_could_not_release() {
+    let heard = beside_a_screen(delivering(&[("handoff", HANDOFF)]), async |screen, heard| {
+        let mut waiting = screen.types("hello");
+        waiting.hears(HoldReply::StillHeld).await;
+        while waiting.0.next().await.unwrap() != HoldReply::Go {}
+        waiting.0.orphan();
+        until_heard(&heard, "action/report completed").await;
+    });
+    expect![[r#"
+        thread/open
+        input/submit hello
+        turn/started synthetic turn-1
+        turn/usage turn-1
+        turn/completed completed turn-1
+        action/report accepted a1 turn-2
+        turn/started user a1 turn-2 hello
+        signal/report command_finished turn-2
+        turn/usage turn-2
+        turn/completed completed turn-2
+        action/report completed a1 turn-2 That is done now.
+        thread/close
+
+        --
+        [handoff]
+        hello
+    "#]]
+    .assert_eq(&heard.await);
 }
