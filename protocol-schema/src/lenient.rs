@@ -160,6 +160,9 @@ where
     })
 }
 
+/// The largest whole number that every program reads exactly.
+const LARGEST_COUNT: u64 = (1 << 53) - 1;
+
 /// A number in a report. Hosts take it from models and agents, whose JSON may hold any other value in its place.
 #[derive(Deserialize)]
 #[serde(untagged)]
@@ -171,18 +174,19 @@ enum Number {
 }
 
 impl Number {
-    /// Rounded. `None` if it is negative or no number.
+    /// Rounded. `None` if it is negative, counts nothing real (such as the unsigned -1), or is no number.
     fn count(self) -> Option<u64> {
-        match self {
+        let count = match self {
             Self::Count(count) => Some(count),
             Self::Fraction(fraction) => format!("{fraction:.0}").parse().ok(),
             Self::Whole(_) | Self::Unknown(_) => None,
-        }
+        };
+        count.filter(|count| *count <= LARGEST_COUNT)
     }
 }
 
 /// A count that is reported, if it is known: a fraction is rounded, and a negative count or another value is not known.
-pub(crate) fn count_if_known<'de, D: Deserializer<'de>>(
+pub fn count_if_known<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Option<u64>, D::Error> {
     Ok(Option::<Number>::deserialize(deserializer)?.and_then(Number::count))
@@ -213,6 +217,30 @@ pub(crate) fn whole<'de, D: Deserializer<'de>>(deserializer: D) -> Result<i64, D
 mod tests {
     use super::*;
     use serde_json::Value;
+
+    #[test]
+    fn what_is_no_count_is_unknown() {
+        #[derive(Deserialize)]
+        struct Usage {
+            #[serde(default, deserialize_with = "count")]
+            tokens: Option<u64>,
+        }
+        let check = |written: &str, expected: Option<u64>| {
+            let usage = format!(r#"{{"tokens": {written}}}"#);
+            assert_eq!(read_json::<Usage>(usage.as_bytes()).unwrap().tokens, expected, "{written}");
+        };
+        check("0", Some(0));
+        check("1000", Some(1000));
+        check("1000.0", Some(1000));
+        check("9.6", Some(10));
+        check("1e3", Some(1000));
+        for unknown in
+            ["null", "-1", "-0.6", "1e300", "18446744073709551615", r#""10""#, "[]", "{}"]
+        {
+            check(unknown, None);
+        }
+        assert_eq!(read_json::<Usage>(b"{}").unwrap().tokens, None);
+    }
 
     #[track_caller]
     fn check(json: &[u8], expected: &str) {

@@ -109,6 +109,21 @@ fn transient_errors_are_retried_and_reported() {
 }
 
 #[test]
+fn an_endpoint_that_refuses_stream_options_is_asked_without_them() {
+    let script = ChatScript::default()
+        .first([http(400, "Unknown parameter: 'stream_options'.")])
+        .on("go", [say("ok")])
+        .on("again", [say("here")]);
+    let model = MockChat::start(script);
+    let done = EmbeddedFixture::on_endpoint(&model, 100_000).exec(&["go", "again"]);
+    done.expect_success();
+    assert_eq!(done.said(), ["ok", "here"]);
+    let requests = model.requests();
+    let asks: Vec<_> = requests.iter().map(|request| &request.body["stream_options"]).collect();
+    assert_eq!(asks, [&json!({"include_usage": true}), &json!(null), &json!(null)]);
+}
+
+#[test]
 fn permanent_errors_end_the_turn_and_not_the_session() {
     let refusing = [http(401, "No such key: sk-secret"), say("here I am")];
     let model = MockChat::start(ChatScript::default().first(refusing));

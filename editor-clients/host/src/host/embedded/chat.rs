@@ -3,12 +3,14 @@
 mod body;
 mod send;
 mod stream;
+mod text;
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use reqwest::Url;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use self::send::{ChatClient, RetryPlan};
 use self::stream::CompletionStream;
@@ -55,6 +57,8 @@ pub struct Chat {
     completions: Url,
     compaction: Option<Url>,
     sender: ChatClient,
+    /// The endpoint refuses requests that ask for the usage.
+    refuses_usage: AtomicBool,
 }
 
 /// Why settings are invalid.
@@ -95,11 +99,17 @@ impl Chat {
             return Err(bad(&"neither http nor https"));
         }
         let compaction = if compacts { Some(under("responses/compact")?) } else { None };
-        Ok(Self { model, completions, compaction, sender: ChatClient::new(key, retry)? })
+        let sender = ChatClient::new(key, retry)?;
+        let refuses_usage = AtomicBool::new(false);
+        Ok(Self { model, completions, compaction, sender, refuses_usage })
     }
 
     /// Sends one request, with retries, and reads its stream to the end.
-    async fn complete(&self, body: &Value, hear: DeltaSink<'_>) -> Result<SampleReply, ModelError> {
+    async fn complete(
+        &self,
+        body: &Map<String, Value>,
+        hear: DeltaSink<'_>,
+    ) -> Result<SampleReply, ModelError> {
         let mut again = RetryPlan::new(self.sender.retry());
         loop {
             let failure = match self.stream(body, hear).await {
@@ -114,7 +124,7 @@ impl Chat {
 
     async fn stream(
         &self,
-        body: &Value,
+        body: &Map<String, Value>,
         hear: DeltaSink<'_>,
     ) -> Result<SampleReply, send::RequestFailure> {
         let mut response = self.sender.post(&self.completions, body).await?;
@@ -146,17 +156,22 @@ impl Model for Chat {
         want: ModelRequest<'_>,
         hear: DeltaSink<'_>,
     ) -> Result<SampleReply, ModelError> {
-        let body = body::of(&self.model, history, want);
-        match self.complete(&body, hear).await {
-            // Not every endpoint supports a response schema; the instructions also ask for JSON.
-            Err(ModelError::Refused(_)) if body.get("response_format").is_some() => {
-                let mut body = body;
-                if let Some(fields) = body.as_object_mut() {
-                    fields.remove("response_format");
-                }
-                self.complete(&body, hear).await
+        let mut body = body::of(&self.model, history, want);
+        if self.refuses_usage.load(Ordering::Relaxed) {
+            body.remove(body::USAGE);
+        }
+        loop {
+            let refusal = match self.complete(&body, hear).await {
+                Err(ModelError::Refused(refusal)) => refusal,
+                done => return done,
+            };
+            let Some(field) = body::dispensable(&body, &refusal) else {
+                return Err(ModelError::Refused(refusal));
+            };
+            body.remove(field);
+            if field == body::USAGE {
+                self.refuses_usage.store(true, Ordering::Relaxed);
             }
-            done => done,
         }
     }
 
@@ -197,9 +212,10 @@ impl Chat {
                 Err(failure) => tokio::time::sleep(again.after(failure)?.time).await,
             }
         };
-        let answer: CompactResponse = serde_json::from_str(&text).map_err(|error| {
-            ModelError::Failed(format!("POST {url}: failed to parse the answer: {error}"))
-        })?;
+        let answer: CompactResponse =
+            rawr_protocol::read_json(text.as_bytes()).map_err(|error| {
+                ModelError::Failed(format!("POST {url}: failed to parse the answer: {error}"))
+            })?;
         body::from_responses_output(&answer.output)
     }
 }

@@ -85,7 +85,7 @@ pub(super) fn tokens_of(bytes: usize) -> u64 {
 impl TokenCount {
     /// The size of the context after the request, in tokens.
     pub(super) fn context(&self) -> u64 {
-        (self.input + self.output).saturating_sub(self.reasoning.unwrap_or(0))
+        self.input.saturating_add(self.output).saturating_sub(self.reasoning.unwrap_or(0))
     }
 }
 
@@ -140,7 +140,7 @@ impl AgentHistory {
     pub(super) fn tokens(&self) -> u64 {
         let (from, tokens) =
             self.measured.map_or((0, 0), |measured| (measured.items, measured.tokens));
-        tokens + self.items[from..].iter().map(AgentItem::tokens).sum::<u64>()
+        tokens.saturating_add(self.items[from..].iter().map(AgentItem::tokens).sum())
     }
 
     /// Records the provider's count of all items so far.

@@ -102,11 +102,17 @@ pub enum ModelError {
 impl SampleReply {
     /// The provider's count, otherwise an estimate with `before` input tokens.
     pub(super) fn counted(&self, before: u64) -> TokenCount {
-        let estimate = || {
-            let calls = self.calls.iter().map(|call| call.name.len() + call.arguments.len());
-            let bytes = self.message.as_ref().map_or(0, String::len) + calls.sum::<usize>();
-            TokenCount { input: before, output: tokens_of(bytes), ..TokenCount::default() }
-        };
-        self.counted.unwrap_or_else(estimate)
+        self.counted.unwrap_or_else(|| TokenCount {
+            input: before,
+            output: self.estimate(),
+            ..TokenCount::default()
+        })
+    }
+
+    /// An estimate of its size in tokens.
+    pub(super) fn estimate(&self) -> u64 {
+        let calls = self.calls.iter().map(|call| call.name.len() + call.arguments.len());
+        let bytes = self.message.as_ref().map_or(0, String::len) + calls.sum::<usize>();
+        tokens_of(bytes)
     }
 }

@@ -1,6 +1,6 @@
 //! The agent's tools: their definitions for the model, and the parsing of calls.
 
-use rawr_protocol::PlanStep;
+use rawr_protocol::{PlanStep, read_json};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -60,7 +60,7 @@ impl Tool {
             format!("failed to parse the arguments of {}: {why}", call.name)
         };
         let mut value: Value =
-            serde_json::from_str(arguments).map_err(|error| not_understood(&error))?;
+            read_json(arguments.as_bytes()).map_err(|error| not_understood(&error))?;
         let Some(fields) = value.as_object_mut() else {
             return Err(not_understood(&"not a JSON object"));
         };

@@ -8,13 +8,25 @@ use crate::host::embedded::model::{ModelError, ModelRequest};
 use crate::host::embedded::tools;
 use crate::host::embedded::tools::ModelToolCall;
 
+/// The field that asks for the usage.
+pub(super) const USAGE: &str = "stream_options";
+/// The schema of an answer. The instructions ask for JSON, too.
+const SCHEMA: &str = "response_format";
+
+/// The field that an endpoint may have meant when it refused this request. Without it, the request still does its work.
+pub(super) fn dispensable(body: &Map<String, Value>, refusal: &str) -> Option<&'static str> {
+    let names_usage = refusal.contains(USAGE) || refusal.contains("include_usage");
+    let meant = if names_usage { USAGE } else { SCHEMA };
+    body.contains_key(meant).then_some(meant)
+}
+
 /// The body of a completion request.
-pub(super) fn of(model: &str, history: &[AgentItem], want: ModelRequest<'_>) -> Value {
+pub(super) fn of(model: &str, history: &[AgentItem], want: ModelRequest<'_>) -> Map<String, Value> {
     let mut messages: Vec<_> = history.iter().map(message).collect();
     let mut body = Map::new();
     body.insert("model".to_owned(), model.into());
     body.insert("stream".to_owned(), true.into());
-    body.insert("stream_options".to_owned(), json!({"include_usage": true}));
+    body.insert(USAGE.to_owned(), json!({"include_usage": true}));
     match want {
         ModelRequest::Step => {}
         ModelRequest::Summary { instructions, tuning } => {
@@ -31,7 +43,7 @@ pub(super) fn of(model: &str, history: &[AgentItem], want: ModelRequest<'_>) -> 
             ];
             let schema = json!({"name": "judgment", "strict": true, "schema": schema});
             let format = json!({"type": "json_schema", "json_schema": schema});
-            body.insert("response_format".to_owned(), format);
+            body.insert(SCHEMA.to_owned(), format);
         }
     }
     if !matches!(want, ModelRequest::Judgment { .. }) {
@@ -42,7 +54,7 @@ pub(super) fn of(model: &str, history: &[AgentItem], want: ModelRequest<'_>) -> 
         body.insert("tool_choice".to_owned(), "none".into());
     }
     body.insert("messages".to_owned(), messages.into());
-    body.into()
+    body
 }
 
 fn tune(body: &mut Map<String, Value>, tuning: &SummaryTuning) {
@@ -175,10 +187,9 @@ mod tests {
     /// Without the tools, which another test covers.
     fn check(want: ModelRequest<'_>, expected: Expect) {
         let mut body = of("m", &history(), want);
-        let fields = body.as_object_mut().unwrap();
-        let has_tools = fields.remove("tools").is_some();
-        let messages = fields.remove("messages").unwrap();
-        let mut lines = format!("tools {has_tools} {body}\n");
+        let has_tools = body.remove("tools").is_some();
+        let messages = body.remove("messages").unwrap();
+        let mut lines = format!("tools {has_tools} {}\n", Value::from(body));
         for message in messages.as_array().unwrap() {
             lines.push_str(&format!("{message}\n"));
         }
@@ -239,6 +250,24 @@ mod tests {
             {"content":"Now?","role":"user"}
         "#]],
         );
+    }
+
+    #[test]
+    fn an_endpoint_may_refuse_what_a_request_can_do_without() {
+        let check = |want: ModelRequest<'_>, refusal: &str, expected: Option<&str>| {
+            let mut body = of("m", &history(), want);
+            assert_eq!(dispensable(&body, refusal), expected, "{refusal}");
+            body.remove(USAGE);
+            body.remove(SCHEMA);
+            assert_eq!(dispensable(&body, refusal), None, "{refusal}");
+        };
+        let no_usage = "400 Bad Request: Unknown parameter: 'stream_options'.";
+        let schema = Value::Null;
+        let judgment = ModelRequest::Judgment { instructions: "", question: "", schema: &schema };
+        check(ModelRequest::Step, no_usage, Some("stream_options"));
+        check(judgment, no_usage, Some("stream_options"));
+        check(judgment, "400 Bad Request: no schemas", Some("response_format"));
+        check(ModelRequest::Step, "400 Bad Request: no tools", None);
     }
 
     #[test]

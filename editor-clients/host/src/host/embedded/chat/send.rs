@@ -4,6 +4,7 @@ use std::time::{Duration, SystemTime};
 
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue, RETRY_AFTER};
 use reqwest::{Client, Response, StatusCode, Url};
+use serde::Serialize;
 use serde_json::Value;
 
 use super::{ChatError, RetrySettings};
@@ -84,7 +85,11 @@ impl ChatClient {
     }
 
     /// Sends a request and returns a successful response.
-    pub(super) async fn post(&self, url: &Url, body: &Value) -> Result<Response, RequestFailure> {
+    pub(super) async fn post(
+        &self,
+        url: &Url,
+        body: &impl Serialize,
+    ) -> Result<Response, RequestFailure> {
         let mut headers = HeaderMap::new();
         headers.extend(self.key.clone().map(|key| (AUTHORIZATION, key)));
         let sent = self.client.post(url.clone()).headers(headers).json(body).send().await;

@@ -1,10 +1,12 @@
 //! Parses the server-sent events of a completion into a reply. Pure.
 
-use rawr_protocol::read_json;
+use rawr_protocol::{count_if_known, if_known, read_json};
 use reqwest::Url;
 use serde::Deserialize;
+use serde_json::value::RawValue;
 
 use super::send::{FailureKind, RequestFailure};
+use super::text::{JoinedText, TextPiece, known};
 use crate::host::embedded::history::TokenCount;
 use crate::host::embedded::model::{DeltaSink, ModelDelta, SampleReply};
 use crate::host::embedded::tools::ModelToolCall;
@@ -14,12 +16,20 @@ use crate::host::embedded::tools::ModelToolCall;
 pub(super) struct CompletionStream {
     /// The incomplete line.
     line: Vec<u8>,
-    text: String,
-    calls: Vec<ModelToolCall>,
-    counted: Option<TokenCount>,
+    text: JoinedText,
+    calls: Vec<JoinedCall>,
+    usage: Option<ChatUsage>,
     /// The answer is complete; its usage may follow.
     finished: bool,
     done: bool,
+}
+
+/// A partially received call.
+#[derive(Debug, Default)]
+struct JoinedCall {
+    id: String,
+    name: String,
+    arguments: JoinedText,
 }
 
 /// Why an answer is invalid.
@@ -32,60 +42,68 @@ pub(super) enum BadStream {
     Told(String),
 }
 
+// Endpoints differ in what they write. A value of an unknown shape is read as absent, so that it costs nothing but itself.
+
 /// An event of a stream, or a whole completion.
 #[derive(Deserialize)]
 struct ChatChunk {
-    #[serde(default)]
-    choices: Vec<ChatChoice>,
-    usage: Option<ChatUsage>,
+    choices: Option<Box<RawValue>>,
+    usage: Option<Box<RawValue>>,
     error: Option<serde_json::Value>,
 }
 
 #[derive(Deserialize)]
 struct ChatChoice {
     /// In a stream.
-    delta: Option<ChatDelta>,
+    delta: Option<Box<RawValue>>,
     /// Of a whole completion.
-    message: Option<ChatDelta>,
-    finish_reason: Option<String>,
+    message: Option<Box<RawValue>>,
+    finish_reason: Option<serde_json::Value>,
 }
 
 #[derive(Deserialize)]
 struct ChatDelta {
-    content: Option<String>,
-    refusal: Option<String>,
-    tool_calls: Option<Vec<CallPiece>>,
+    content: Option<Box<RawValue>>,
+    refusal: Option<Box<RawValue>>,
+    tool_calls: Option<Box<RawValue>>,
 }
 
 #[derive(Deserialize)]
 struct CallPiece {
-    index: Option<usize>,
-    id: Option<String>,
-    function: Option<FunctionPiece>,
+    #[serde(default, deserialize_with = "count_if_known")]
+    index: Option<u64>,
+    id: Option<Box<RawValue>>,
+    function: Option<Box<RawValue>>,
 }
 
 #[derive(Deserialize)]
 struct FunctionPiece {
-    name: Option<String>,
-    arguments: Option<String>,
+    name: Option<Box<RawValue>>,
+    arguments: Option<Box<RawValue>>,
 }
 
-#[derive(Deserialize)]
+/// The tokens of a request, as far as they are known.
+#[derive(Debug, Clone, Copy, Deserialize)]
 struct ChatUsage {
-    prompt_tokens: u64,
-    #[serde(default)]
-    completion_tokens: u64,
+    #[serde(default, deserialize_with = "count_if_known")]
+    prompt_tokens: Option<u64>,
+    #[serde(default, deserialize_with = "count_if_known")]
+    completion_tokens: Option<u64>,
+    #[serde(default, deserialize_with = "if_known")]
     prompt_tokens_details: Option<InputDetails>,
+    #[serde(default, deserialize_with = "if_known")]
     completion_tokens_details: Option<OutputDetails>,
 }
 
-#[derive(Deserialize)]
+#[derive(Debug, Clone, Copy, Deserialize)]
 struct InputDetails {
+    #[serde(default, deserialize_with = "count_if_known")]
     cached_tokens: Option<u64>,
 }
 
-#[derive(Deserialize)]
+#[derive(Debug, Clone, Copy, Deserialize)]
 struct OutputDetails {
+    #[serde(default, deserialize_with = "count_if_known")]
     reasoning_tokens: Option<u64>,
 }
 
@@ -124,9 +142,16 @@ impl CompletionStream {
         if !self.finished && !self.done {
             return Err(BadStream::CutShort);
         }
-        let message = Some(self.text).filter(|text| !text.is_empty());
-        let calls = self.calls.into_iter().filter(|call| !call.name.is_empty()).collect();
-        Ok(SampleReply { message, calls, counted: self.counted })
+        let message = Some(self.text.end()).filter(|text| !text.is_empty());
+        let calls = self.calls.into_iter().filter(|call| !call.name.is_empty());
+        let calls = calls.map(|JoinedCall { id, name, arguments }| ModelToolCall {
+            id,
+            name,
+            arguments: arguments.end(),
+        });
+        let mut reply = SampleReply { message, calls: calls.collect(), counted: None };
+        reply.counted = self.usage.and_then(|usage| usage.counted(&reply));
+        Ok(reply)
     }
 
     fn line(&mut self, line: &[u8], hear: DeltaSink<'_>) -> Result<(), BadStream> {
@@ -144,23 +169,28 @@ impl CompletionStream {
     }
 
     fn event(&mut self, data: &str, hear: DeltaSink<'_>) -> Result<(), BadStream> {
-        let chunk: ChatChunk = read_json(data.as_bytes())
+        let chunk: Box<RawValue> = read_json(data.as_bytes())
             .map_err(|error| BadStream::NotUnderstood(error.to_string()))?;
+        let Some(chunk) = known::<ChatChunk>(Some(chunk)) else { return Ok(()) };
         if let Some(error) = chunk.error {
             let message = error["message"].as_str().map(str::to_owned);
             return Err(BadStream::Told(message.unwrap_or_else(|| error.to_string())));
         }
-        self.counted = chunk.usage.map(TokenCount::from).or(self.counted);
+        self.usage = known(chunk.usage).or(self.usage);
         // The request asks for one choice.
-        let Some(choice) = chunk.choices.into_iter().next() else { return Ok(()) };
-        self.finished |= choice.finish_reason.is_some();
-        let Some(piece) = choice.delta.or(choice.message) else { return Ok(()) };
-        for text in [piece.content, piece.refusal].into_iter().flatten() {
-            hear(ModelDelta::Text(&text));
-            self.text.push_str(&text);
+        let choices: Vec<Box<RawValue>> = known(chunk.choices).unwrap_or_default();
+        let Some(choice) = known::<ChatChoice>(choices.into_iter().next()) else { return Ok(()) };
+        self.finished |= choice.finish_reason.is_some_and(|reason| reason.is_string());
+        let piece = known::<ChatDelta>(choice.delta).or_else(|| known(choice.message));
+        let Some(piece) = piece else { return Ok(()) };
+        for content in [piece.content, piece.refusal].into_iter().flatten() {
+            hear(ModelDelta::Text(self.text.push(&TextPiece::of_content(&content))));
         }
-        for (at, piece) in piece.tool_calls.into_iter().flatten().enumerate() {
-            self.call_piece(at, piece, hear)?;
+        let calls: Vec<Box<RawValue>> = known(piece.tool_calls).unwrap_or_default();
+        for (at, piece) in calls.into_iter().enumerate() {
+            if let Some(piece) = known(Some(piece)) {
+                self.call_piece(at, piece, hear)?;
+            }
         }
         Ok(())
     }
@@ -171,35 +201,38 @@ impl CompletionStream {
         piece: CallPiece,
         hear: DeltaSink<'_>,
     ) -> Result<(), BadStream> {
-        let at = piece.index.unwrap_or(at);
+        let at = piece.index.map_or(at, |index| usize::try_from(index).unwrap_or(usize::MAX));
         if at >= MOST_CALLS {
             return Err(BadStream::NotUnderstood(format!("more than {MOST_CALLS} tool calls")));
         }
         while self.calls.len() <= at {
-            let (id, name, arguments) = Default::default();
-            self.calls.push(ModelToolCall { id, name, arguments });
+            self.calls.push(JoinedCall::default());
         }
         let call = &mut self.calls[at];
-        if let Some(id) = piece.id.filter(|id| !id.is_empty()) {
+        if let Some(id) = known(piece.id).filter(|id: &String| !id.is_empty()) {
             call.id = id;
         }
-        let Some(function) = piece.function else { return Ok(()) };
-        call.name.push_str(function.name.as_deref().unwrap_or_default());
-        let arguments = function.arguments.unwrap_or_default();
-        hear(ModelDelta::Call(&arguments));
-        call.arguments.push_str(&arguments);
+        let Some(function) = known::<FunctionPiece>(piece.function) else { return Ok(()) };
+        call.name.push_str(&known::<String>(function.name).unwrap_or_default());
+        if let Some(arguments) = function.arguments {
+            let arguments = call.arguments.push(&TextPiece::of_arguments(&arguments));
+            hear(ModelDelta::Call(arguments));
+        }
         Ok(())
     }
 }
 
-impl From<ChatUsage> for TokenCount {
-    fn from(usage: ChatUsage) -> Self {
-        Self {
-            input: usage.prompt_tokens,
-            cached_input: usage.prompt_tokens_details.and_then(|details| details.cached_tokens),
-            output: usage.completion_tokens,
-            reasoning: usage.completion_tokens_details.and_then(|it| it.reasoning_tokens),
-        }
+impl ChatUsage {
+    /// The tokens of a request with this reply. `None` if the size of the request is unknown, for which endpoints also
+    /// write 0.
+    fn counted(self, reply: &SampleReply) -> Option<TokenCount> {
+        let known = |tokens: &u64| *tokens > 0;
+        Some(TokenCount {
+            input: self.prompt_tokens.filter(known)?,
+            cached_input: self.prompt_tokens_details.and_then(|details| details.cached_tokens),
+            output: self.completion_tokens.filter(known).unwrap_or_else(|| reply.estimate()),
+            reasoning: self.completion_tokens_details.and_then(|it| it.reasoning_tokens),
+        })
     }
 }
 
@@ -335,5 +368,105 @@ mod tests {
         let expected = SampleReply { counted: Some(counted), ..says("hi") };
         assert_eq!(CompletionStream::read_whole(&whole.to_string()), Ok(expected));
         assert!(matches!(CompletionStream::read_whole("<html>"), Err(BadStream::NotUnderstood(_))));
+    }
+
+    /// An event of another program, as it wrote it.
+    fn written(event: &str) -> String {
+        format!("data: {event}\n\n")
+    }
+
+    fn counting(usage: &str) -> Option<TokenCount> {
+        let usage = format!(r#"{{"choices": [], "usage": {usage}}}"#);
+        let events = [delta(json!({"content": "12345678"})), finish(), written(&usage)];
+        let (reply, _) = read(events.concat().as_bytes(), 7);
+        let reply = reply.unwrap();
+        assert_eq!(reply.message.as_deref(), Some("12345678"), "{usage}");
+        reply.counted
+    }
+
+    #[test]
+    fn an_odd_usage_loses_no_answer() {
+        for unknown in [
+            "{}",
+            "[]",
+            "0",
+            r#""none""#,
+            r#"{"prompt_tokens": null, "completion_tokens": null}"#,
+            r#"{"prompt_tokens": -1, "completion_tokens": 10}"#,
+            r#"{"prompt_tokens": 18446744073709551615, "completion_tokens": 10}"#,
+            r#"{"prompt_tokens": "100", "completion_tokens": 10}"#,
+            r#"{"prompt_tokens": 0, "completion_tokens": 0}"#,
+        ] {
+            assert_eq!(counting(unknown), None, "{unknown}");
+        }
+        let counted = |output| Some(TokenCount { input: 100, output, ..TokenCount::default() });
+        assert_eq!(counting(r#"{"prompt_tokens": 100.0, "completion_tokens": 9.6}"#), counted(10));
+        // The answer has eight bytes.
+        assert_eq!(counting(r#"{"prompt_tokens": 100, "completion_tokens": null}"#), counted(2));
+        assert_eq!(counting(r#"{"prompt_tokens": 100, "completion_tokens": 0}"#), counted(2));
+        let odd_details = r#"{"prompt_tokens": 100, "completion_tokens": 5,
+            "prompt_tokens_details": {"cached_tokens": -1}, "completion_tokens_details": 0}"#;
+        assert_eq!(counting(&odd_details.replace('\n', "")), counted(5));
+    }
+
+    #[test]
+    fn an_odd_event_loses_no_answer() {
+        let events = [
+            written("null"),
+            delta(json!({"role": "assistant", "content": null})),
+            delta(json!({"content": "hal"})),
+            written(r#"{"choices": null, "usage": null}"#),
+            written(r#"{"choices": {}}"#),
+            written(r#"["ping"]"#),
+            written(r#"{"choices": [{"delta": "hal"}]}"#),
+            written(
+                r#"{"choices": [{"delta": {"content": "lo", "tool_calls": {}}, "finish_reason": 0}]}"#,
+            ),
+            finish(),
+        ];
+        check(&events, Ok(says("hallo")));
+        check(&[written("{")], Err(BadStream::NotUnderstood(unreadable("{"))));
+    }
+
+    fn unreadable(json: &str) -> String {
+        serde_json::from_str::<Value>(json).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn a_content_of_parts_is_joined() {
+        let parts = json!([{"type": "text", "text": "hal"}, {"type": "image"}, "l", 1]);
+        let events = [delta(json!({ "content": parts })), delta(json!({"content": "o"})), finish()];
+        check(&events, Ok(says("hallo")));
+    }
+
+    #[test]
+    fn arguments_that_are_no_text_are_taken_as_json() {
+        let function = json!({"name": "shell", "arguments": {"command": "ls"}});
+        let events = [
+            delta(json!({"tool_calls": [{"index": -1, "id": 7, "function": function}]})),
+            finish(),
+        ];
+        let arguments = r#"{"command":"ls"}"#.to_owned();
+        let call = ModelToolCall { id: String::new(), name: "shell".to_owned(), arguments };
+        check(&events, Ok(SampleReply { calls: vec![call], ..SampleReply::default() }));
+    }
+
+    #[test]
+    fn a_surrogate_pair_may_be_split_between_two_events() {
+        let content = |text: &str| {
+            written(&format!(r#"{{"choices": [{{"delta": {{"content": "{text}"}}}}]}}"#))
+        };
+        let check_text = |pieces: &[&str], text: &str| {
+            let mut events: Vec<_> = pieces.iter().map(|piece| content(piece)).collect();
+            events.push(finish());
+            check(&events, Ok(says(text)));
+            // The end of the stream tells that no other half follows.
+            assert!(text.starts_with(&read(events.concat().as_bytes(), 5).1), "{text}");
+        };
+        check_text(&[r"a \ud83d", r"\ude80 b"], "a \u{1f680} b");
+        check_text(&[r"a \ud83d", "", r"\ude80"], "a \u{1f680}");
+        check_text(&[r"a \ud83d", r"b \ude80"], "a \u{fffd}b \u{fffd}");
+        check_text(&[r"\ud83d", r"\ud83d\ude80"], "\u{fffd}\u{1f680}");
+        check_text(&[r"half \ud83d"], "half \u{fffd}");
     }
 }
