@@ -2,8 +2,9 @@
 
 use std::collections::HashMap;
 
-use rawr_protocol::TokenUsage;
-use serde::Deserialize;
+use rawr_protocol::{TokenUsage, count_if_known, if_known};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
 /// One line from Claude Code.
@@ -97,6 +98,7 @@ pub struct ClaudeMessage {
     /// The model that wrote it.
     pub model: Option<String>,
     /// The usage of its request. Complete only in a transcript.
+    #[serde(default, deserialize_with = "if_known")]
     pub usage: Option<ClaudeUsage>,
     #[serde(default)]
     content: Value,
@@ -152,8 +154,8 @@ pub(super) enum StreamEvent {
     MessageDelta {
         #[serde(default)]
         delta: StreamDelta,
-        #[serde(default)]
-        usage: ClaudeUsage,
+        #[serde(default, deserialize_with = "if_known")]
+        usage: Option<ClaudeUsage>,
     },
     MessageStop,
     #[serde(other)]
@@ -162,8 +164,8 @@ pub(super) enum StreamEvent {
 
 #[derive(Debug, Deserialize)]
 pub(super) struct StreamStart {
-    #[serde(default)]
-    pub(super) usage: ClaudeUsage,
+    #[serde(default, deserialize_with = "if_known")]
+    pub(super) usage: Option<ClaudeUsage>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -171,16 +173,20 @@ pub(super) struct StreamDelta {
     pub(super) stop_reason: Option<String>,
 }
 
-/// The tokens of one request. An absent count was reported earlier in the stream, or is zero.
+/// The tokens of one request. An absent count was reported earlier in the stream, or is unknown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 pub struct ClaudeUsage {
     /// Input tokens that were not cached.
+    #[serde(default, deserialize_with = "certain_count")]
     pub input_tokens: Option<u64>,
     /// Input tokens that were written to the cache.
+    #[serde(default, deserialize_with = "certain_count")]
     pub cache_creation_input_tokens: Option<u64>,
     /// Input tokens that were read from the cache.
+    #[serde(default, deserialize_with = "certain_count")]
     pub cache_read_input_tokens: Option<u64>,
     /// Output tokens.
+    #[serde(default, deserialize_with = "certain_count")]
     pub output_tokens: Option<u64>,
 }
 
@@ -242,6 +248,18 @@ pub(super) struct ClaudeAccount {
 /// The model's name in messages that Claude Code wrote itself: errors and command output.
 const NO_MODEL: &str = "<synthetic>";
 
+/// A count that is no count makes the whole usage unknown: the others alone would look like an empty context.
+fn certain_count<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
+    match Value::deserialize(deserializer)? {
+        Value::Null => Ok(None),
+        value => match count(value) {
+            Ok(Some(count)) => Ok(Some(count)),
+            Ok(None) => Err(D::Error::custom("not a count")),
+            Err(error) => Err(D::Error::custom(error)),
+        },
+    }
+}
+
 impl ClaudeMessage {
     /// Whether a model wrote it, not Claude Code itself.
     pub fn is_by_a_model(&self) -> bool {
@@ -262,17 +280,28 @@ impl ClaudeMessage {
 }
 
 impl ClaudeUsage {
-    /// The size of the context after the request, in tokens.
-    pub fn context_tokens(self) -> u64 {
+    /// The size of the context after the request, in tokens. `None` if it is not known what was sent.
+    pub fn context_tokens(self) -> Option<u64> {
         let Self {
             input_tokens,
             cache_creation_input_tokens,
             cache_read_input_tokens,
             output_tokens,
         } = self;
-        let parts =
-            [input_tokens, cache_creation_input_tokens, cache_read_input_tokens, output_tokens];
-        parts.into_iter().flatten().sum()
+        let sent = [input_tokens, cache_creation_input_tokens, cache_read_input_tokens];
+        let sent = sent.into_iter().flatten().reduce(u64::saturating_add)?;
+        Some(sent.saturating_add(output_tokens.unwrap_or(0)))
+    }
+
+    /// `None` if the size of the context is not known.
+    pub fn to_usage(self) -> Option<TokenUsage> {
+        Some(TokenUsage {
+            context_tokens: self.context_tokens()?,
+            input_tokens: self.input_tokens,
+            cached_input_tokens: self.cache_read_input_tokens,
+            output_tokens: self.output_tokens,
+            reasoning_tokens: None,
+        })
     }
 
     /// Merges the counts that were reported later in the same request. Later counts win.
@@ -284,18 +313,6 @@ impl ClaudeUsage {
                 .or(self.cache_creation_input_tokens),
             cache_read_input_tokens: later.cache_read_input_tokens.or(self.cache_read_input_tokens),
             output_tokens: later.output_tokens.or(self.output_tokens),
-        }
-    }
-}
-
-impl From<ClaudeUsage> for TokenUsage {
-    fn from(used: ClaudeUsage) -> Self {
-        Self {
-            context_tokens: used.context_tokens(),
-            input_tokens: used.input_tokens,
-            cached_input_tokens: used.cache_read_input_tokens,
-            output_tokens: used.output_tokens,
-            reasoning_tokens: None,
         }
     }
 }

@@ -233,9 +233,11 @@ impl ClaudeTurns {
         match event {
             StreamEvent::MessageStart { message } => {
                 running.tell_usage(true, self.window, events);
-                running.request_started(message.usage);
+                running.request_started(message.usage.unwrap_or_default());
             }
-            StreamEvent::MessageDelta { delta, usage } => running.request_goes_on(delta, usage),
+            StreamEvent::MessageDelta { delta, usage } => {
+                running.request_goes_on(delta, usage.unwrap_or_default());
+            }
             StreamEvent::MessageStop => {
                 running.request_ended();
                 running.tell_usage_midway(self.window, events);

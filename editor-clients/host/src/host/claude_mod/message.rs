@@ -1,6 +1,7 @@
 //! What the plugin in Claude Code and rawr say to each other. The plugin posts events over a socket, one at a time and in the
 //! order in which they happened; rawr writes orders as lines to its standard output, which the plugin reads.
 
+use rawr_protocol::if_known;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -72,6 +73,7 @@ pub enum ModEvent {
         /// The model that answered.
         model: Option<String>,
         /// What the model reported; absent for a failed request.
+        #[serde(default, deserialize_with = "if_known")]
         usage: Option<ClaudeUsage>,
         /// Whether the answer calls tools, so that another request follows.
         calls_tools: bool,

@@ -227,9 +227,9 @@ impl ModTurns {
                 self.model = model.or(self.model.take());
                 self.tell_usage(true, &mut events);
                 let sent = |used: ClaudeUsage| {
-                    used.context_tokens().saturating_sub(used.output_tokens.unwrap_or(0))
+                    Some(used.context_tokens()?.saturating_sub(used.output_tokens.unwrap_or(0)))
                 };
-                self.context_tokens = usage.map(sent).or(self.context_tokens);
+                self.context_tokens = usage.and_then(sent).or(self.context_tokens);
                 let Some(turn) = &mut self.running else { return events };
                 turn.usage = usage;
                 if !text.is_empty() {
@@ -352,9 +352,7 @@ impl ModTurns {
         events: &mut Vec<HostEvent>,
     ) {
         let ModTurn { turn_id, last_agent_message, usage, .. } = turn;
-        if let Some(usage) = usage {
-            events.push(self.usage(turn_id.clone(), usage, false));
-        }
+        events.extend(usage.and_then(|usage| self.usage(turn_id.clone(), usage, false)));
         events.push(HostEvent::TurnCompleted { turn_id, status, last_agent_message, error });
     }
 
@@ -368,7 +366,7 @@ impl ModTurns {
         let used = ClaudeUsage { input_tokens: Some(context_tokens), ..ClaudeUsage::default() };
         Some(HostEvent::UsageEstimated {
             turn_id: self.latest.clone()?,
-            usage: used.into(),
+            usage: used.to_usage()?,
             context_window: self.context_window,
         })
     }
@@ -378,14 +376,18 @@ impl ModTurns {
             let usage = turn.usage.take()?;
             Some((turn.turn_id.clone(), usage))
         });
-        if let Some((turn_id, usage)) = owed {
-            events.push(self.usage(turn_id, usage, needs_follow_up));
-        }
+        let told = owed.and_then(|(turn_id, usage)| self.usage(turn_id, usage, needs_follow_up));
+        events.extend(told);
     }
 
-    fn usage(&self, turn_id: String, used: ClaudeUsage, needs_follow_up: bool) -> HostEvent {
-        let context_window = self.context_window;
-        HostEvent::Usage { turn_id, usage: used.into(), context_window, needs_follow_up }
+    fn usage(
+        &self,
+        turn_id: String,
+        used: ClaudeUsage,
+        needs_follow_up: bool,
+    ) -> Option<HostEvent> {
+        let (usage, context_window) = (used.to_usage()?, self.context_window);
+        Some(HostEvent::Usage { turn_id, usage, context_window, needs_follow_up })
     }
 
     /// A sub-agent in the background calls tools after the turn that started it, too.

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::{LastTurn, UsedTokens, holds};
 use rawr_host::host::claude::{
-    ClaudeBlock, ClaudeMessage, ClaudePlan, ClaudeToolCall, PersonText, ended,
+    ClaudeBlock, ClaudeMessage, ClaudePlan, ClaudeToolCall, ClaudeUsage, PersonText, ended,
 };
 
 #[derive(Deserialize)]
@@ -82,7 +82,7 @@ impl TranscriptFold {
                 self.begin_turn(command);
             }
             self.turn.model.clone_from(&message.model);
-            let used = message.usage.as_ref().map(|usage| usage.context_tokens());
+            let used = message.usage.and_then(ClaudeUsage::context_tokens);
             self.turn.used =
                 used.map(|tokens| UsedTokens { tokens, window: None }).or(self.turn.used);
         }

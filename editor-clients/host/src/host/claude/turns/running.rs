@@ -96,7 +96,7 @@ impl ClaudeTurn {
         if !std::mem::take(&mut self.is_usage_owed) {
             return;
         }
-        let usage = self.request.usage.into();
+        let Some(usage) = self.request.usage.to_usage() else { return };
         let (turn_id, context_window) = (self.id.clone(), window);
         events.push(HostEvent::Usage { turn_id, usage, context_window, needs_follow_up });
     }

@@ -369,3 +369,33 @@ fn unknown_lines_are_ignored() {
         expect![[""]],
     );
 }
+
+#[test]
+fn a_usage_with_an_impossible_count_is_unknown() {
+    let usages = [
+        json!({"input_tokens": u64::MAX, "output_tokens": 1}),
+        json!({"input_tokens": 3, "cache_read_input_tokens": u64::MAX}),
+        json!({"input_tokens": -1}),
+        json!("none"),
+    ];
+    for usage in usages {
+        let event = |event: Value| ClaudeLine(json!({"type": "stream_event", "event": event}));
+        let steps = story([
+            vec![asked("t")],
+            begun("t").into(),
+            vec![
+                event(json!({"type": "message_start", "message": {"usage": usage}})),
+                event(json!({"type": "message_delta", "usage": {"output_tokens": 20}})),
+                event(json!({"type": "message_stop"})),
+                result(false, "completed", ""),
+            ],
+        ]);
+        check(
+            steps,
+            expect![[r#"
+                TurnStarted { turn_id: "t", kind: Asked }
+                t completed, last said: None, error: None
+            "#]],
+        );
+    }
+}
