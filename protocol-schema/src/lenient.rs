@@ -186,9 +186,7 @@ impl Number {
 }
 
 /// A count that is reported, if it is known: a fraction is rounded, and a negative count or another value is not known.
-pub fn count_if_known<'de, D: Deserializer<'de>>(
-    deserializer: D,
-) -> Result<Option<u64>, D::Error> {
+pub fn count_if_known<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
     Ok(Option::<Number>::deserialize(deserializer)?.and_then(Number::count))
 }
 
@@ -222,7 +220,7 @@ mod tests {
     fn what_is_no_count_is_unknown() {
         #[derive(Deserialize)]
         struct Usage {
-            #[serde(default, deserialize_with = "count")]
+            #[serde(default, deserialize_with = "count_if_known")]
             tokens: Option<u64>,
         }
         let check = |written: &str, expected: Option<u64>| {

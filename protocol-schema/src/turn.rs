@@ -155,6 +155,13 @@ pub struct TurnCompletedParams {
     pub turn_id: String,
     /// How it ended.
     pub status: TurnStatus,
+    /// Why it failed, where rawr can do something about it.
+    #[serde(
+        default,
+        deserialize_with = "crate::lenient::if_known",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub failure: Option<TurnFailure>,
     /// The agent's last message in it.
     #[serde(
         default,
@@ -183,6 +190,24 @@ pub struct TurnCompletedParams {
         deserialize_with = "crate::lenient::if_known"
     )]
     pub review_mode: Option<bool>,
+}
+
+/// Why a turn failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(tag = "kind", rename_all = "snake_case", rename_all_fields = "camelCase")]
+pub enum TurnFailure {
+    /// The model refused a request, because it does not fit the context window. rawr compacts once, whatever the
+    /// reported usage says, and the agent continues (docs/spec/decisions.md#a-refused-conversation).
+    ContextFull {
+        /// Tokens of the refused request, by the host's count or estimate. Leave it out where what was added since the
+        /// last answer is not known.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        request_tokens: Option<u64>,
+        /// The size of the context window in tokens, where the refusal names it.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        context_window: Option<u64>,
+    },
 }
 
 /// Answer to `rawr/turn/completed`.

@@ -154,6 +154,14 @@ pub fn turn_completed(params: wire::TurnCompletedParams) -> Result<Input, RpcErr
         event::TurnCompleted {
             turn: turn_id(&params.turn_id)?,
             status: params.status.to_core(),
+            overflow: params.failure.map(|failure| match failure {
+                wire::TurnFailure::ContextFull { request_tokens, context_window } => {
+                    event::Overflow {
+                        size: request_tokens.map(Tokens),
+                        window: context_window.map(Tokens),
+                    }
+                }
+            }),
             last_message: params.last_agent_message,
             usage: params.usage.as_ref().map(usage),
             queued_inputs: u32::try_from(params.queued_inputs.unwrap_or(0)).unwrap_or(u32::MAX),

@@ -348,6 +348,7 @@ impl StandIn {
             thread_id: self.thread.clone(),
             turn_id: turn.to_owned(),
             status: TurnStatus::Completed,
+            failure: None,
             last_agent_message: Some(message.to_owned()),
             usage: Some(usage),
             queued_inputs: None,

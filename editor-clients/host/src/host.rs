@@ -6,6 +6,7 @@ pub mod codex;
 pub mod embedded;
 
 pub mod find;
+mod overflow;
 mod pipes;
 pub mod record;
 mod report;
@@ -17,6 +18,7 @@ use futures::future::BoxFuture;
 use rawr_protocol::{Host, PendingAction};
 use serde_json::{Map, Value};
 
+pub use self::overflow::ContextOverflow;
 pub use self::report::{HostEvent, TurnKind};
 
 /// One agent program with one conversation.

@@ -2319,6 +2319,8 @@ export interface TranscriptPosition {
 
 /** `rawr/turn/completed`: a turn ended. */
 export interface TurnCompletedParams {
+  /** Why it failed, where rawr can do something about it. */
+  failure?: TurnFailure;
   /** The agent's last message in it. */
   lastAgentMessage?: string;
   /** How many user inputs wait in the host. */
@@ -2340,6 +2342,19 @@ export interface TurnCompletedResult {
   /** What was decided. */
   verdict: Verdict;
 }
+
+/** Why a turn failed. */
+export type TurnFailure = {
+} & ({
+  /** The size of the context window in tokens, where the refusal names it. */
+  contextWindow?: number;
+  kind: 'context_full';
+  /**
+   * Tokens of the refused request, by the host's count or estimate. Leave it out where what was added since the
+   * last answer is not known.
+   */
+  requestTokens?: number;
+});
 
 /** Where a turn came from. */
 export type TurnOrigin = {

@@ -142,7 +142,8 @@ fn observed() -> Vec<Sample> {
         TurnUsageResult { "verdict": { "decisionId": "d1", "outcome": "nothing", "reason": "early has no boundary" } }
         TurnUsageResult {}
         TurnCompletedParams {
-            "threadId": "t1", "turnId": "u1", "status": "interrupted", "lastAgentMessage": "m",
+            "threadId": "t1", "turnId": "u1", "status": "failed", "lastAgentMessage": "m",
+            "failure": { "kind": "context_full", "requestTokens": 210_000, "contextWindow": 200_000 },
             "usage": { "contextTokens": 150_000 }, "queuedInputs": 1, "reviewMode": false,
         }
         TurnCompletedResult {

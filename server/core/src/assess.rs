@@ -285,6 +285,7 @@ impl GateContext<'_> {
     fn reason(&self) -> String {
         let inside = if self.question.is_inside_a_turn() { ", inside the turn" } else { "" };
         match (self.question, self.rule(), self.percent) {
+            _ if self.overflows.is_some() => gates::TOO_LONG.to_owned(),
             (Question::Person, ..) => "a person asked for it".to_owned(),
             (Question::Inline(_), _, Some(percent)) => {
                 let threshold = Percent(self.policy.inline.threshold_percent);

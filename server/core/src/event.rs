@@ -162,6 +162,8 @@ events! {
         turn: TurnId,
         /// How it ended.
         status: TurnEnding,
+        /// The model refused its last request as too long.
+        #[serde(skip_serializing_if = "Option::is_none", default)] overflow: Option<Overflow>,
         /// The agent's last message.
         #[serde(skip_serializing_if = "Option::is_none", default)] last_message: Option<String>,
         /// Tokens of the last request, if they were not reported before.
@@ -377,6 +379,8 @@ events! {
         author: PacketSource,
         /// The packet is asked for outside of the conversation.
         #[serde(skip_serializing_if = "std::ops::Not::not", default)] sampled: bool,
+        /// The model refuses the conversation as too long, so nothing is asked of the agent before the compaction.
+        #[serde(skip_serializing_if = "std::ops::Not::not", default)] recovers: bool,
         /// The turn that it runs in, if it started between two sampling requests.
         #[serde(skip_serializing_if = "Option::is_none", default)] turn: Option<TurnId>,
         /// What is to be asked of the agent before the compaction, in order.

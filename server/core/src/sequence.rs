@@ -9,6 +9,7 @@ use crate::event::{
 };
 use crate::packet;
 use crate::policy::PacketSource;
+use crate::rewrite;
 use crate::rules::Rules;
 use crate::thread::sequence::{CompactionSeen, Sequence, marked, marker, purpose};
 use crate::thread::{Issued, Progress, Thread, WaitingInput};
@@ -103,6 +104,7 @@ impl SequenceStep<'_> {
             Some(_) if !free && self.current().is_some_and(Issued::is_open) => {
                 Some(self.take_packet())
             }
+            Some(turn) if !self.has_room_for(turn) => Some(self.take_packet()),
             Some(turn) => self.when_free(free, || self.ask(turn)),
             None if self.may_ask_again() => {
                 self.when_free(free, || self.ask(&[AgentRequest::Packet]))
@@ -163,6 +165,21 @@ impl SequenceStep<'_> {
 
     fn ask(&self, turn: &[AgentRequest]) -> Event {
         self.issue(self.request(turn))
+    }
+
+    /// Whether the request fits. A window that was learned from a refusal has no reserve behind it.
+    fn has_room_for(&self, turn: &[AgentRequest]) -> bool {
+        let (Some(most), Some(context)) = (self.thread.learned_window, self.thread.context) else {
+            return true;
+        };
+        let text = match self.request(turn) {
+            HostAction::InjectTurn { text, .. } => text,
+            HostAction::SamplePacket { prompt, .. } => prompt,
+            HostAction::Compact { .. }
+            | HostAction::DeliverInput { .. }
+            | HostAction::Judge { .. } => return true,
+        };
+        context.0.saturating_add(rewrite::estimate(&text)) <= most.0
     }
 
     fn request(&self, turn: &[AgentRequest]) -> HostAction {

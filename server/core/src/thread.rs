@@ -20,8 +20,8 @@ pub use issued::{Issued, Progress};
 pub use known::{Known, Speaker, StepMove, UserDirective, Utterance, short_title, shortened};
 pub use marks::Mark;
 pub use parts::{
-    Answered, CompactionGuard, CompletedCompaction, Drafts, Judged, Judging, LastPacket, Starting,
-    WaitingInput,
+    Answered, CompactionGuard, CompletedCompaction, Drafts, Judged, Judging, LastPacket,
+    Overflowed, Starting, WaitingInput,
 };
 pub use turn::{Turn, TurnEnd};
 
@@ -62,6 +62,12 @@ pub struct Thread {
     pub window: Option<Tokens>,
     /// The window is a guess. It counts for every tier except `emergency`.
     pub window_is_assumed: bool,
+    /// The most tokens that fit, learned from a request that the model refused. Counts instead of a larger window.
+    #[serde(default)]
+    pub learned_window: Option<Tokens>,
+    /// The model refused the conversation as too long, and has answered nothing since.
+    #[serde(default)]
+    pub overflowed: Option<Overflowed>,
     /// Tokens of fixed instructions and tools, as the host reports them; 0 if it does not.
     pub baseline: Tokens,
     /// Tokens in the context now. Unknown between a compaction and the next sampling request, unless the host estimates
@@ -180,6 +186,8 @@ impl Thread {
             transcript: None,
             window: None,
             window_is_assumed: false,
+            learned_window: None,
+            overflowed: None,
             baseline: Tokens(0),
             context: None,
             first_cached: None,

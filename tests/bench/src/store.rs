@@ -127,6 +127,7 @@ fn event(n: u64) -> Record {
             TurnCompleted {
                 turn,
                 status: TurnEnding::Completed,
+                overflow: None,
                 last_message: Some(SAID.to_owned()),
                 usage: Some(usage(n)),
                 queued_inputs: 0,

@@ -204,8 +204,8 @@ const CORE_ARROWS: [(&str, &[&str]); 20] = [
     (
         "sequence",
         &[
-            "boundary", "compose", "coverage", "event", "packet", "policy", "rules", "thread",
-            "units",
+            "boundary", "compose", "coverage", "event", "packet", "policy", "rewrite", "rules",
+            "thread", "units",
         ],
     ),
     ("compose", &["event", "excerpt", "policy", "prompt", "signal", "thread"]),

@@ -179,15 +179,16 @@ fn stored(effects: Result<Vec<Effect>, Refusal>) -> Vec<Record> {
     effects.unwrap_or_default().into_iter().filter_map(record).collect()
 }
 
-/// After its sequence has ended, a handoff's turn is the agent's own work: between its requests it may trigger. The
-/// built-in compaction depends only on the context.
+/// After its sequence has ended, a handoff's turn is the agent's own work: between its requests it may trigger, and at its
+/// end if the model refused the conversation as too long. The built-in compaction depends only on the context.
 fn assert_no_synthetic_turn_triggers(before: &Thread, record: &Record) {
     if let Event::Assessed(assessed) = &record.event
         && matches!(assessed.outcome, DecisionOutcome::Compact | DecisionOutcome::Ask)
         && assessed.entrance != DecisionEntrance::Inline
         && let Some(turn) = assessed.turn.as_ref().and_then(|turn| before.turn(turn))
     {
-        let goes_on = before.sequence.is_none() && before.is_in_turn(&turn.id);
+        let is_refused = before.overflowed.as_ref().is_some_and(|of| of.turn == turn.id);
+        let goes_on = before.sequence.is_none() && (before.is_in_turn(&turn.id) || is_refused);
         assert!(!turn.is_synthetic() || goes_on, "{turn:?} of a sequence starts another");
     }
 }

@@ -5,5 +5,6 @@
 mod commands;
 mod endpoint;
 mod fixture;
+mod overflow;
 mod paths;
 mod pause;

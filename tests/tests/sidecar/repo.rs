@@ -35,6 +35,7 @@ fn turn(sidecar: &mut TestSidecar, turn: &str, context_tokens: u64) {
         thread_id,
         turn_id,
         status: TurnStatus::Completed,
+        failure: None,
         last_agent_message: Some("I looked at two more files.".to_owned()),
         usage: Some(TokenUsage {
             context_tokens,

@@ -109,6 +109,7 @@ fn what_moves_is_cleared_before_anything_is_written() {
                 status: TurnStatus::Completed,
                 last_agent_message: None,
                 error: None,
+                overflow: None,
             };
             renderer.report(&SessionEvent::Host(&completed)).unwrap();
             assert!(!renderer.is_live());

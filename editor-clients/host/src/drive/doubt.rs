@@ -8,6 +8,7 @@ use rawr_protocol::{
 
 use super::action_queue::{ActionOutcome, QueuedWork};
 use super::inputs::said_at_ms;
+use super::observe::EndedTurn;
 use super::turns::StartedBy;
 use super::{Drive, DriveError};
 use crate::host::{HostError, RecordedOutcome, TurnKind};
@@ -54,8 +55,13 @@ impl Drive<'_> {
                 self.turns.begin(&turn_id, started_by(action), Some(action_id));
                 self.turn_started(turn_id.clone(), TurnKind::Asked).await?;
                 self.found_messages(&turn_id, by_people).await?;
-                let completed = TurnStatus::Completed;
-                self.turn_completed(turn_id, completed, last_agent_message, None).await?;
+                let ended = EndedTurn {
+                    status: TurnStatus::Completed,
+                    last_agent_message,
+                    error: None,
+                    overflow: None,
+                };
+                self.turn_completed(turn_id, ended).await?;
             }
             RecordedOutcome::Compacted { turn_id, tokens_before, tokens_after } => {
                 self.found_compacted(action, tokens_before, tokens_after).await?;

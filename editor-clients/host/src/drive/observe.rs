@@ -2,20 +2,31 @@
 
 use rawr_protocol::{
     CommandLine, CompactionOrigin, CompactionReportParams, CompactionReportStatus, Phase, Signal,
-    SignalReportParams, TokenUsage, TurnCompletedParams, TurnStartedParams, TurnStatus,
-    TurnUsageParams, check_id, methods,
+    SignalReportParams, TokenUsage, TurnCompletedParams, TurnCompletedResult, TurnFailure,
+    TurnStartedParams, TurnStatus, TurnUsageParams, Verdict, check_id, methods,
 };
 
 use super::action_queue::ActionOutcome;
 use super::turns::{DriverTurn, StartedBy};
 use super::{Drive, DriveError};
 use crate::event::{NoticeLevel, SessionEvent};
-use crate::host::{HostEvent, TurnKind};
+use crate::host::{ContextOverflow, HostEvent, TurnKind};
 
 /// The id of a signal. It includes the turn, because some models restart their call ids in every turn. `None` if the
 /// sidecar would refuse the id; the signal is then sent without one.
 fn signal_id(turn_id: &str, call_id: &str) -> Option<String> {
     Some(format!("{turn_id} {call_id}")).filter(|id| check_id(id).is_ok())
+}
+
+/// A rough average, for estimates.
+const BYTES_A_TOKEN: u64 = 4;
+
+/// How a turn ended.
+pub(super) struct EndedTurn {
+    pub(super) status: TurnStatus,
+    pub(super) last_agent_message: Option<String>,
+    pub(super) error: Option<String>,
+    pub(super) overflow: Option<ContextOverflow>,
 }
 
 impl Drive<'_> {
@@ -25,6 +36,7 @@ impl Drive<'_> {
             HostEvent::TurnStarted { turn_id, kind } => self.turn_started(turn_id, kind).await,
             HostEvent::AgentMessage { turn_id, text } => {
                 if let Some(turn) = self.turns.running(&turn_id) {
+                    turn.is_answered = true;
                     turn.said = Some(text.clone());
                     turn.last_agent_message = Some(text);
                 }
@@ -49,6 +61,9 @@ impl Drive<'_> {
                 self.signal_of(turn_id, call_id.as_deref(), signal).await
             }
             HostEvent::ToolStarted { turn_id, call_id, name } => {
+                if let Some(turn) = self.turns.running(&turn_id) {
+                    turn.is_answered = true;
+                }
                 self.signal(turn_id, Signal::ToolStarted { call_id, name: Some(name) }).await
             }
             HostEvent::ToolFinished { turn_id, call_id } => {
@@ -67,8 +82,9 @@ impl Drive<'_> {
                 self.turns.review_mode = false;
                 Ok(())
             }
-            HostEvent::TurnCompleted { turn_id, status, last_agent_message, error } => {
-                self.turn_completed(turn_id, status, last_agent_message, error).await
+            HostEvent::TurnCompleted { turn_id, status, last_agent_message, error, overflow } => {
+                let ended = EndedTurn { status, last_agent_message, error, overflow };
+                self.turn_completed(turn_id, ended).await
             }
             HostEvent::CompactionStarted { origin, .. } => {
                 self.compaction(CompactionReportStatus::Started, origin, None, None).await
@@ -105,6 +121,7 @@ impl Drive<'_> {
         let host_waits = self.host.request_gate().is_some();
         let (mut goes_on, mut answered, mut said) = (needs_follow_up, Vec::new(), None);
         if let Some(turn) = self.turns.running(&turn_id) {
+            turn.is_answered = true;
             (answered, said) = turn.sampled(needs_follow_up);
             goes_on |= turn.owes_work;
             if host_waits {
@@ -221,10 +238,9 @@ impl Drive<'_> {
     pub(super) async fn turn_completed(
         &mut self,
         turn_id: String,
-        status: TurnStatus,
-        last_agent_message: Option<String>,
-        error: Option<String>,
+        ended: EndedTurn,
     ) -> Result<(), DriveError> {
+        let EndedTurn { status, last_agent_message, error, overflow } = ended;
         let turn = self.turns.end(&turn_id);
         if turn.started_by == StartedBy::Compaction {
             return self.compaction_turn_completed(&turn_id).await;
@@ -236,11 +252,12 @@ impl Drive<'_> {
             self.reporter
                 .report(&SessionEvent::Notice { level: NoticeLevel::Error, message: &message })?;
         }
-        let last_agent_message = last_agent_message.or(turn.last_agent_message);
+        let last_agent_message = last_agent_message.or_else(|| turn.last_agent_message.clone());
         let params = TurnCompletedParams {
             thread_id: self.thread_id.clone(),
             turn_id: turn_id.clone(),
             status,
+            failure: overflow.map(|overflow| self.context_full(overflow, &turn)),
             last_agent_message: last_agent_message.clone(),
             usage: None,
             queued_inputs: None,
@@ -248,10 +265,12 @@ impl Drive<'_> {
         };
         let answer = self.report::<methods::TurnCompleted>(params).await?;
         // If this turn started a sequence, do not end the session before the sidecar's first notification of it.
-        if answer.is_some_and(|answer| answer.verdict.sequence_id.is_some())
-            && self.phase == Phase::Idle
-        {
+        let starts = |answer: &TurnCompletedResult| answer.verdict.sequence_id.is_some();
+        if answer.as_ref().is_some_and(starts) && self.phase == Phase::Idle {
             self.phase = Phase::AwaitingHeadsUp;
+        }
+        if let Some(answer) = answer.filter(|_| overflow.is_some()) {
+            self.overflowed(&turn, &answer.verdict).await?;
         }
         for action_id in turn.actions {
             let outcome = match status {
@@ -266,6 +285,38 @@ impl Drive<'_> {
             self.settle(&action_id, outcome).await?;
         }
         Ok(())
+    }
+
+    /// The size of a refused request is known only if nothing but the message was added since the last answer.
+    fn context_full(&self, overflow: ContextOverflow, turn: &DriverTurn) -> TurnFailure {
+        let message = turn.started_by.text().filter(|_| !turn.is_answered);
+        let estimate = message
+            .zip(self.turns.context_tokens)
+            .map(|(message, before)| before.saturating_add(message.len() as u64 / BYTES_A_TOKEN));
+        let request_tokens = overflow.request_tokens.or(estimate);
+        ContextOverflow { request_tokens, ..overflow }.to_failure()
+    }
+
+    /// The model refused the conversation as too long. A message that it never answered is sent again after the
+    /// compaction; other work continues with the handoff.
+    async fn overflowed(&mut self, turn: &DriverTurn, verdict: &Verdict) -> Result<(), DriveError> {
+        if verdict.sequence_id.is_some() {
+            return match turn.started_by.text().filter(|_| !turn.is_answered) {
+                Some(text) => self.submit(text.to_owned()).await,
+                None => Ok(()),
+            };
+        }
+        // A running sequence compacts anyway.
+        if !matches!(self.phase, Phase::Idle | Phase::Deferred | Phase::Proposed) {
+            return Ok(());
+        }
+        let message = format!(
+            "the conversation does not fit the model's context window, and rawr does not compact it: {}; send a \
+             shorter message, start a new conversation, or use a model with a larger window",
+            verdict.reason
+        );
+        let level = NoticeLevel::Error;
+        Ok(self.reporter.report(&SessionEvent::Notice { level, message: &message })?)
     }
 
     async fn compaction_turn_completed(&mut self, turn_id: &str) -> Result<(), DriveError> {

@@ -23,6 +23,8 @@ pub(super) struct DriverTurn {
     /// The actions that end with this turn.
     pub(super) actions: Vec<String>,
     pub(super) last_agent_message: Option<String>,
+    /// The model has answered a request of it.
+    pub(super) is_answered: bool,
     /// The agent's last message since its last sampling request ended.
     pub(super) said: Option<String>,
     pub(super) stand: TurnPause,

@@ -2,12 +2,12 @@
 
 use std::io::{self, Write};
 
-use rawr_protocol::{TokenUsage, TurnStatus};
+use rawr_protocol::TokenUsage;
 use serde::Serialize;
 use serde_json::json;
 
 use super::{InjectedText, LeftMessage, NoticeLevel, SessionEvent};
-use crate::host::{HostEvent, TurnKind};
+use crate::host::{ContextOverflow, HostEvent, TurnKind};
 
 /// Writes each event as one line of JSON. It keeps no state.
 #[derive(Debug)]
@@ -139,8 +139,15 @@ fn host_event(event: &HostEvent, out: &mut dyn Write) -> io::Result<()> {
             line(out, "review_entered", json!({"turnId": turn_id}))
         }
         HostEvent::ReviewLeft { turn_id } => line(out, "review_left", json!({"turnId": turn_id})),
-        HostEvent::TurnCompleted { turn_id, status, last_agent_message, error } => {
-            turn_completed(out, turn_id, *status, last_agent_message.as_ref(), error.as_ref())
+        HostEvent::TurnCompleted { turn_id, status, last_agent_message, error, overflow } => {
+            let body = json!({
+                "turnId": turn_id,
+                "status": status,
+                "lastAgentMessage": last_agent_message,
+                "error": error,
+                "failure": overflow.map(ContextOverflow::to_failure),
+            });
+            line(out, "turn_completed", without_nulls(body))
         }
         // The driver reports every user message as `user_message`.
         HostEvent::UserMessage { .. } => Ok(()),
@@ -170,22 +177,6 @@ fn usage_line(
         "needsFollowUp": needs_follow_up,
     });
     line(out, "usage", without_nulls(body))
-}
-
-fn turn_completed(
-    out: &mut dyn Write,
-    turn_id: &str,
-    status: TurnStatus,
-    last_agent_message: Option<&String>,
-    error: Option<&String>,
-) -> io::Result<()> {
-    let body = json!({
-        "turnId": turn_id,
-        "status": status,
-        "lastAgentMessage": last_agent_message,
-        "error": error,
-    });
-    line(out, "turn_completed", without_nulls(body))
 }
 
 fn notice(out: &mut dyn Write, level: NoticeLevel, message: &str) -> io::Result<()> {

@@ -2,6 +2,8 @@
 
 use rawr_protocol::{CompactionOrigin, PlanStep, TokenUsage, TurnStatus};
 
+use super::ContextOverflow;
+
 /// What a host reports to the driver. All turn ids are the host's.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum HostEvent {
@@ -112,6 +114,8 @@ pub enum HostEvent {
         last_agent_message: Option<String>,
         /// Why it failed.
         error: Option<String>,
+        /// It failed because the model refused a request as too long.
+        overflow: Option<ContextOverflow>,
     },
     /// A compaction started.
     CompactionStarted {

@@ -1562,6 +1562,7 @@
 
 --- `rawr/turn/completed`: a turn ended.
 ---@class rawr.TurnCompletedParams
+---@field failure? rawr.TurnFailure Why it failed, where rawr can do something about it.
 ---@field lastAgentMessage? string The agent's last message in it.
 ---@field queuedInputs? integer How many user inputs wait in the host.
 ---@field reviewMode? boolean Whether the host is in review mode, in which compaction must not happen.
@@ -1573,6 +1574,15 @@
 --- Answer to `rawr/turn/completed`.
 ---@class rawr.TurnCompletedResult
 ---@field verdict rawr.Verdict What was decided.
+
+--- Why a turn failed.
+---@class rawr.TurnFailure.context_full
+---@field contextWindow? integer The size of the context window in tokens, where the refusal names it.
+---@field kind 'context_full'
+---@field requestTokens? integer Tokens of the refused request, by the host's count or estimate. Leave it out where what was added since the last answer is not known.
+
+---@alias rawr.TurnFailure
+---| rawr.TurnFailure.context_full # The model refused a request, because it does not fit the context window. rawr compacts once, whatever the reported usage says, and the agent continues (docs/spec/decisions.md#a-refused-conversation).
 
 --- Where a turn came from.
 ---@alias rawr.TurnOrigin

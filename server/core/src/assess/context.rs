@@ -7,7 +7,7 @@ use crate::event::{JudgeReply, JudgeSource, TurnEnding};
 use crate::judgment;
 use crate::policy::{ConfirmRule, Mode, Policy, PressureTier, Silence, TierRule};
 use crate::signal::message;
-use crate::thread::{Thread, Turn};
+use crate::thread::{Overflowed, Thread, Turn};
 use crate::units::{DecisionId, Percent, Timestamp};
 
 /// What the gates look at.
@@ -16,6 +16,8 @@ pub(super) struct GateContext<'c> {
     pub(super) policy: &'c Policy,
     pub(super) question: Question<'c>,
     pub(super) turn: Option<&'c Turn>,
+    /// The model refused the turn's last request as too long.
+    pub(super) overflows: Option<&'c Overflowed>,
     pub(super) judgment: Option<Judgment>,
     /// What the next message says of the proposal.
     pub(super) confirmed: Option<Confirmation>,
@@ -33,20 +35,27 @@ impl<'c> GateContext<'c> {
         question: Question<'c>,
         now: Timestamp,
     ) -> Self {
+        let overflows = thread.overflowed.as_ref().filter(|of| question.is_about_end_of(&of.turn));
         let percent = match question {
+            // Whatever the numbers say.
+            _ if overflows.is_some() => Some(Percent(0)),
             Question::Inline(Inline::BeforeInput(more)) => {
                 thread.percent_remaining_with(more, policy)
             }
             _ => thread.percent_remaining(policy),
         };
         let inline = matches!(question, Question::Inline(_));
-        let tier =
-            percent.filter(|_| !inline).and_then(|percent| thread.tier_at(percent, &policy.tiers));
+        let tier = match overflows {
+            Some(_) => Some(PressureTier::Emergency),
+            None => percent.and_then(|percent| thread.tier_at(percent, &policy.tiers)),
+        };
+        let tier = tier.filter(|_| !inline);
         let mut case = Self {
             thread,
             policy,
             question,
             turn: question.turn().and_then(|id| thread.turn(id)),
+            overflows,
             judgment: None,
             confirmed: None,
             percent,

@@ -10,6 +10,9 @@ use crate::units::{Percent, Seconds, Tokens};
 use crate::words::Probability;
 use std::borrow::Cow;
 
+/// For people.
+pub(super) const TOO_LONG: &str = "the model refused the conversation as too long";
+
 fn pass(evidence: impl Into<Cow<'static, str>>) -> GateFinding {
     GateFinding::Pass(evidence.into())
 }
@@ -35,6 +38,9 @@ pub(super) fn feature(case: &GateContext<'_>) -> GateFinding {
 }
 
 pub(super) fn pressure(case: &GateContext<'_>) -> GateFinding {
+    if case.overflows.is_some() {
+        return pass(TOO_LONG);
+    }
     let Some(percent) = case.percent else {
         let missing =
             if case.thread.context.is_none() { "token usage" } else { "the context window" };
@@ -89,7 +95,10 @@ pub(super) fn origin(case: &GateContext<'_>) -> GateFinding {
     }
     match case.turn {
         // The sequence ended, and the agent continues in the turn that its handoff began.
-        Some(turn) if case.question.is_inside_a_turn() && hands_off(case.thread, turn) => {
+        Some(turn)
+            if (case.question.is_inside_a_turn() || case.overflows.is_some())
+                && hands_off(case.thread, turn) =>
+        {
             pass("the work after a handoff")
         }
         Some(turn) if case.is_inline() && !compacts(case.thread, turn) => {
@@ -168,7 +177,22 @@ pub(super) fn breaker(case: &GateContext<'_>) -> GateFinding {
     fail(hold.reason, hold.ends_when)
 }
 
+/// One compaction for each refused conversation: the next one needs an answer in between and, in a turn that rawr began,
+/// the usual growth. Otherwise a conversation that cannot be made to fit would be compacted forever.
 pub(super) fn rearm(case: &GateContext<'_>) -> GateFinding {
+    let begun_by_rawr = case.turn.is_some_and(|turn| turn.action.is_some());
+    if let Some(overflows) = case.overflows {
+        let last = case.thread.last_compaction.as_ref();
+        if last.is_some_and(|last| !last.answered) || overflows.tried && begun_by_rawr {
+            return fail(
+                "a compaction was not enough: the model still refuses the conversation as too long",
+                "the model answers",
+            );
+        }
+        if !begun_by_rawr {
+            return pass(TOO_LONG);
+        }
+    }
     let Some(last) = &case.thread.last_compaction else { return pass("never compacted") };
     let by_window = case.policy.rearm_after(case.thread.window);
     let of_emergency = match case.tier {
@@ -179,7 +203,8 @@ pub(super) fn rearm(case: &GateContext<'_>) -> GateFinding {
         Some(_) => by_window,
         None => by_window.max(case.thread.worth_waiting_for()).max(of_emergency),
     };
-    let grown = match (case.thread.context, last.after) {
+    let context = case.overflows.map_or(case.thread.context, |overflows| overflows.answered);
+    let grown = match (context, last.after) {
         (Some(now), Some(after)) => Tokens(now.0.saturating_sub(after.0)),
         _ => {
             return fail(

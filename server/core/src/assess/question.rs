@@ -48,6 +48,11 @@ impl<'q> Question<'q> {
         }
     }
 
+    /// Whether the question is what follows the end of this turn.
+    pub(super) fn is_about_end_of(self, turn: &TurnId) -> bool {
+        matches!(self, Self::TurnEnd(of) | Self::Inline(Inline::TurnEnd(of)) if of == turn)
+    }
+
     pub(super) const fn entrance(self) -> DecisionEntrance {
         match self {
             Self::TurnEnd(_) | Self::Person => DecisionEntrance::TurnComplete,

@@ -87,6 +87,17 @@ impl TurnEnding {
     }
 }
 
+/// A request that the model refused, because it does not fit the context window.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Overflow {
+    /// Tokens of the request, by the host's count or estimate.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub size: Option<Tokens>,
+    /// The size of the context window in tokens, where the refusal names it.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub window: Option<Tokens>,
+}
+
 /// Tokens of one sampling request. Percentages come from `context`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Usage {

@@ -292,7 +292,11 @@ impl Machine {
 
     /// What is to be asked of the agent before the compaction. Scratch notes are not asked for in an emergency, and only
     /// at a boundary that is worth noting.
+    /// A conversation that the model refuses has no room for any of it.
     fn requests(&self, trigger: &Trigger, inside_turn: bool, policy: &Policy) -> Vec<AgentRequest> {
+        if self.thread.overflowed.is_some() {
+            return Vec::new();
+        }
         use crate::boundary::Boundary::{
             AgentDone, Commit, PlanCheckpoint, PlanUpdate, PrCheckpoint,
         };
@@ -354,7 +358,12 @@ impl Machine {
             Some(_) => Vec::new(),
             None => self.requests(&trigger, turn.is_some(), policy),
         };
-        let author = if turn.is_some() { PacketSource::Agent } else { policy.packet_author };
+        let recovers = late.is_none() && self.thread.overflowed.is_some();
+        let author = match recovers {
+            true => PacketSource::Watcher,
+            false if turn.is_some() => PacketSource::Agent,
+            false => policy.packet_author,
+        };
         // Inside a turn a sample would not end the turn, and the compaction waits for that end.
         let can = self.thread.host.can;
         let sampled = (policy.packet_channel == PacketChannel::Sample || can.queue_in_place)
@@ -367,6 +376,7 @@ impl Machine {
             trigger,
             author,
             sampled,
+            recovers,
             turn,
             requests,
             needs_approval,

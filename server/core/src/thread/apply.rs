@@ -19,7 +19,7 @@ use crate::units::{InputId, SignalId, Timestamp};
 
 /// The version of the fold, raised with every change of the fold or of [`Thread`]. A cached state with another version
 /// is discarded, and the log is folded again. A test compares it with the samples.
-pub const FOLD: u32 = 12;
+pub const FOLD: u32 = 13;
 
 /// Since this format, old messages are shortened and ended guards are dropped.
 const BOUNDED_SINCE: u16 = 2;
@@ -149,6 +149,9 @@ impl Thread {
             Event::SequenceStarted(started) => {
                 self.sequences += 1;
                 self.starting = None;
+                if let Some(overflowed) = self.overflowed.as_mut().filter(|_| started.recovers) {
+                    overflowed.tried = true;
+                }
                 // A sequence that only hands over uses up no boundary.
                 if started.late.is_none() || v < EVERY_COMPACTION_HANDS_OVER {
                     self.spend_boundaries(&started.sequence, v);
@@ -269,11 +272,12 @@ impl Thread {
     fn opened(&mut self, opened: &ThreadOpened, at: Timestamp, v: u16) {
         self.cwd.clone_from(&opened.cwd);
         self.host.clone_from(&opened.host);
-        self.model.clone_from(&opened.model);
+        self.uses_model(opened.model.as_ref());
         self.agent.clone_from(&opened.agent);
         self.transcript.clone_from(&opened.transcript);
         if opened.window.is_some() {
             (self.window, self.window_is_assumed) = (opened.window, opened.window_is_assumed);
+            self.keep_learned_window();
         }
         self.baseline = opened.baseline;
         self.known.tools_running.clear();

@@ -49,6 +49,17 @@ pub struct Judged {
     pub rate_limits: Vec<EndpointLimit>,
 }
 
+/// A turn that ended because the model refused a request as too long.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Overflowed {
+    /// The newest such turn.
+    pub turn: TurnId,
+    /// Tokens in the context after the last answer before it.
+    pub answered: Option<Tokens>,
+    /// A sequence has started because of it.
+    pub tried: bool,
+}
+
 /// A "do not compact until …".
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct CompactionGuard {
@@ -149,6 +160,9 @@ pub struct CompletedCompaction {
     pub after: Option<Tokens>,
     /// Whether `after` is measured, and not the host's estimate.
     pub measured: bool,
+    /// Whether the model has answered a request since.
+    #[serde(default)]
+    pub answered: bool,
     /// The rule that it is measured by, if it is rawr's own.
     pub worth: Option<Worth>,
     /// The facts that rawr added to its packet.

@@ -24,6 +24,9 @@ pub struct Sequence {
     /// Its packet is asked for outside of the conversation.
     #[serde(default)]
     pub sampled: bool,
+    /// The model refused the conversation as too long. The agent continues with what it was doing.
+    #[serde(default)]
+    pub recovers: bool,
     /// The compaction came first, and the sequence only hands over.
     #[serde(default)]
     pub late: bool,
@@ -90,6 +93,7 @@ impl Sequence {
             trigger: started.trigger.clone(),
             author: started.author,
             sampled: started.sampled,
+            recovers: started.recovers,
             late,
             turn: started.turn.clone(),
             confirmed_by: None,
@@ -153,9 +157,10 @@ impl Sequence {
         }
     }
 
-    /// Whether the handoff only informs. After a compaction that was not rawr's, the agent does what it was asked last.
+    /// Whether the handoff only informs. After a compaction that was not rawr's, or that a refused request made necessary,
+    /// the agent does what it was asked last.
     pub const fn only_informs(&self) -> bool {
-        self.late && matches!(self.trigger, Trigger::Host | Trigger::User)
+        self.recovers || self.late && matches!(self.trigger, Trigger::Host | Trigger::User)
     }
 
     /// Whether the history has been rewritten.

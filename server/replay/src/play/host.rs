@@ -112,6 +112,7 @@ pub(super) fn turn_completed(
     TurnCompleted {
         turn,
         status,
+        overflow: None,
         last_message,
         usage,
         queued_inputs: 0,

@@ -133,6 +133,7 @@ mod tests {
         let end = TurnCompleted {
             turn: turn(),
             status: TurnEnding::Completed,
+            overflow: None,
             last_message: None,
             usage: None,
             queued_inputs: 0,

@@ -302,6 +302,7 @@ impl SmallHost {
         let ended = TurnCompleted {
             turn: turn.id.clone(),
             status,
+            overflow: None,
             last_message: last_message.clone(),
             usage: Some(self.usage()),
             queued_inputs: 0,

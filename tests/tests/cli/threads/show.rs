@@ -351,6 +351,7 @@ fn end_of_a_phase(sidecar: &mut TestSidecar) -> Outcome {
         thread_id,
         turn_id,
         status: TurnStatus::Completed,
+        failure: None,
         last_agent_message: Some("The parser is committed, now the docs.".to_owned()),
         usage: Some(serde_json::from_value(json!({ "contextTokens": PRESSURE })).unwrap()),
         queued_inputs: None,

@@ -8,9 +8,9 @@ use rawr_core::event::{
     ActionProgress, ActionReported, BranchChanged, Capabilities, CommitMade, CompactionInitiator,
     CompactionProgress, CompactionReported, DirectiveCleared, DirectiveGiven, Event, GuardCleared,
     GuardEnd, HostInfo, InputCancelled, JudgeReply, JudgeSource, JudgmentAnswered, Origin,
-    PhaseEnded, PlanUpdated, PrCheckpoint, Repo, RepoObserved, ThreadClosed, ThreadOpened,
-    ToolFinished, ToolStarted, TurnCompleted, TurnEnding, TurnStarted, Usage, UsageReported,
-    UserChoice, UserMessage,
+    Overflow, PhaseEnded, PlanUpdated, PrCheckpoint, Repo, RepoObserved, ThreadClosed,
+    ThreadOpened, ToolFinished, ToolStarted, TurnCompleted, TurnEnding, TurnStarted, Usage,
+    UsageReported, UserChoice, UserMessage,
 };
 use rawr_core::machine::{Response, ShellCommand, UserInputKind};
 use rawr_core::signal::plan::{PlanItem, PlanItemStatus};
@@ -273,7 +273,7 @@ pub fn capabilities() -> impl Strategy<Value = Capabilities> {
 
 fn turn_step() -> impl Strategy<Value = GeneratedStep> {
     let origin = select(&[Origin::User, Origin::User, Origin::Synthetic, Origin::Host][..]);
-    let end = (turn(), turn_status(), message(), proptest::option::of(context()), any_rarely());
+    let end = (turn(), any_ending(), message(), proptest::option::of(context()), any_rarely());
     prop_oneof![
         3 => (turn(), origin.clone(), message())
             .prop_map(|(turn, origin, text)| GeneratedStep::Event(started(turn, origin, None, text))),
@@ -283,14 +283,23 @@ fn turn_step() -> impl Strategy<Value = GeneratedStep> {
         2 => (turn(), context(), any::<bool>()).prop_map(|(turn, context, follow_up)| {
             GeneratedStep::Event(reported(turn, context, follow_up))
         }),
-        5 => end.prop_map(|(turn, status, last_message, context, review_mode)| {
+        5 => end.prop_map(|(turn, (status, overflow), last_message, context, review_mode)| {
             let (usage, boundaries) = (context.map(usage), Boundaries::NONE);
             let ended = TurnCompleted {
-                turn, status, last_message, usage, queued_inputs: 0, review_mode, boundaries,
+                turn, status, overflow, last_message, usage, queued_inputs: 0, review_mode, boundaries,
                 heard: None,
             };
             GeneratedStep::Event(ended.into())
         }),
+    ]
+}
+
+fn any_ending() -> impl Strategy<Value = (TurnEnding, Option<Overflow>)> {
+    let tokens = || proptest::option::of(context().prop_map(Tokens));
+    let overflow = (tokens(), tokens()).prop_map(|(size, window)| Overflow { size, window });
+    prop_oneof![
+        4 => turn_status().prop_map(|status| (status, None)),
+        1 => overflow.prop_map(|overflow| (TurnEnding::Failed, Some(overflow))),
     ]
 }
 

@@ -370,6 +370,7 @@ impl RandomHost {
         let ended = TurnCompleted {
             turn: turn.clone(),
             status: TurnEnding::Completed,
+            overflow: None,
             last_message: Some(PACKET.to_owned()),
             usage: Some(usage),
             queued_inputs: 0,

@@ -141,6 +141,9 @@ impl Player {
                 json!({
                     "turn": line.turn(),
                     "status": line.option("status").unwrap_or("completed"),
+                    "overflow": line.has("too-long").then(|| {
+                        json!({"size": line.number("size"), "window": line.number("window")})
+                    }),
                     "last_message": line.text,
                     "usage": line.usage(),
                     "queued_inputs": line.number("queued").unwrap_or(0),

@@ -155,6 +155,7 @@ fn only_the_host_may_report_turns() {
         thread_id: THREAD.to_owned(),
         turn_id: "t1".to_owned(),
         status: TurnStatus::Completed,
+        failure: None,
         last_agent_message: None,
         usage: None,
         queued_inputs: None,

@@ -186,6 +186,7 @@ impl SimulatedHost {
         let completed = TurnCompleted {
             turn: turn.clone(),
             status: TurnEnding::Completed,
+            overflow: None,
             last_message: Some(message.to_owned()),
             usage: Some(usage),
             queued_inputs: 0,

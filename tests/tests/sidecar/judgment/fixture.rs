@@ -203,6 +203,7 @@ impl JudgmentFixture {
             thread_id: thread.to_owned(),
             turn_id: turn.to_owned(),
             status: TurnStatus::Completed,
+            failure: None,
             last_agent_message: Some(SAID.to_owned()),
             usage: Some(usage),
             queued_inputs: None,

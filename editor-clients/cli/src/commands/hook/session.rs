@@ -285,6 +285,7 @@ impl<'i> HookSession<'i> {
             thread_id,
             turn_id,
             status: TurnStatus::Completed,
+            failure: None,
             last_agent_message: said,
             usage: self.summary.as_ref().map(|summary| TokenUsage {
                 context_tokens: summary.context_tokens,

@@ -126,6 +126,9 @@ fn brief(method: &str, params: &Value) -> String {
     if let Some(kind) = params["signal"]["kind"].as_str() {
         let _ = write!(line, " {kind}");
     }
+    if let Some(kind) = params["failure"]["kind"].as_str() {
+        let _ = write!(line, " {kind} {}", params["failure"]["requestTokens"]);
+    }
     for field in FIELDS {
         match &params[field] {
             Value::Null => {}

@@ -143,3 +143,85 @@ async fn an_unanswered_message_is_quoted_and_not_sent_again() {
     assert!(error.contains("it starts with: second"), "{error}");
     assert_eq!(asked, ["first", "packet back + second"]);
 }
+
+/// The model refuses the conversation as too long at the message "big", or in the middle of the work for it.
+fn refusing(folder: &TempDir, first: Option<ScriptLine>) -> Embedded {
+    let too_long = ScriptLine { too_long: true, ..ScriptLine::default() };
+    let scenes = vec![
+        Scene {
+            cue: SceneCue::words("big"),
+            replies: first.into_iter().chain([too_long]).collect(),
+        },
+        Scene { cue: SceneCue::Anything, replies: vec![ScriptLine::says("done")] },
+    ];
+    start(folder, scenes, 1000)
+}
+
+/// Answers a failed turn with this verdict, and holds messages from then on.
+fn deciding(verdict: Value) -> Life {
+    let mut has_failed = false;
+    life(move |method, params| match method {
+        "rawr/turn/completed" if params["status"] == "failed" => {
+            has_failed = true;
+            Some(vec![Do::Answer(json!({ "verdict": verdict }))])
+        }
+        "rawr/input/submit" if has_failed => Some(vec![Do::Answer(json!({"disposition": "held"}))]),
+        _ => None,
+    })
+}
+
+// rule: overflow.continues
+#[tokio::test]
+async fn a_message_that_the_model_refused_is_submitted_again_while_the_sequence_runs() {
+    let folder = TempDir::new().unwrap();
+    let host = refusing(&folder, None);
+    let verdict = json!({
+        "decisionId": "d1", "outcome": "compact", "reason": "too long", "sequenceId": "s1",
+    });
+    let done = run_on(host, &["hello", "big"], vec![deciding(verdict)], Some("input_held")).await;
+    expect![[r#"
+        thread/open
+        input/submit hello
+        turn/started user turn-1 hello
+        turn/usage turn-1
+        turn/completed completed turn-1
+        input/submit big
+        turn/started user turn-2 big
+        turn/completed context_full 20 failed turn-2
+        input/submit big
+        input/cancel
+        thread/close
+    "#]]
+    .assert_eq(&done.heard);
+}
+
+// rule: overflow.says-why
+#[tokio::test]
+async fn a_refusal_that_no_compaction_follows_is_an_error_with_advice() {
+    let folder = TempDir::new().unwrap();
+    let host = refusing(&folder, Some(ScriptLine::does([shell("true")])));
+    let verdict = json!({"decisionId": "d1", "outcome": "nothing", "reason": "it was not enough"});
+    let done = run_on(host, &["hello", "big"], vec![deciding(verdict)], None).await;
+    expect![[r#"
+        thread/open
+        input/submit hello
+        turn/started user turn-1 hello
+        turn/usage turn-1
+        turn/completed completed turn-1
+        input/submit big
+        turn/started user turn-2 big
+        signal/report tool_started turn-2
+        signal/report command_finished turn-2
+        signal/report tool_finished turn-2
+        turn/usage turn-2
+        turn/completed context_full 37 failed turn-2
+        thread/close
+    "#]]
+    .assert_eq(&done.heard);
+    let notices = events_of(&done, "notice");
+    let notices: Vec<_> =
+        notices.iter().map(|notice| notice["message"].as_str().unwrap()).collect();
+    expect![[r#"
+        the turn failed: the conversation does not fit the model's context window: says the script
+        the conversation does not fit the model's context window, and rawr does not compact it: it was not enough; send a shorter message, start a new conversation, or use a model with a larger window"#]].assert_eq(&notices.join("\n"));
+}

@@ -74,6 +74,7 @@ impl World {
             status,
             last_agent_message: error.is_none().then(|| answer.to_owned()),
             error: error.map(str::to_owned),
+            overflow: None,
         };
         self.untold.push_back(HostEvent::TurnStarted { turn_id: id(), kind: TurnKind::Asked });
         if hangs {
@@ -82,6 +83,7 @@ impl World {
                 status: TurnStatus::Interrupted,
                 last_agent_message: None,
                 error: None,
+                overflow: None,
             });
             return turn_id;
         }
@@ -136,6 +138,7 @@ impl World {
             status,
             last_agent_message: None,
             error: None,
+            overflow: None,
         };
         self.untold.extend([
             HostEvent::TurnStarted { turn_id: id(), kind: TurnKind::Compaction },

@@ -252,7 +252,7 @@ const NO_MODEL: &str = "<synthetic>";
 fn certain_count<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
     match Value::deserialize(deserializer)? {
         Value::Null => Ok(None),
-        value => match count(value) {
+        value => match count_if_known(value) {
             Ok(Some(count)) => Ok(Some(count)),
             Ok(None) => Err(D::Error::custom("not a count")),
             Err(error) => Err(D::Error::custom(error)),

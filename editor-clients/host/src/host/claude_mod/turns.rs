@@ -169,6 +169,7 @@ impl ModTurns {
                 status: TurnStatus::Failed,
                 last_agent_message: None,
                 error: Some(error),
+                overflow: None,
             },
         ]
     }
@@ -191,9 +192,14 @@ impl ModTurns {
         let status = if how.is_ok() { TurnStatus::Completed } else { TurnStatus::Failed };
         self.context_tokens = self.context_tokens.filter(|_| how.is_err());
         let ended = compaction_ended(turn_id.clone(), CompactionOrigin::Rawr, how);
-        let (last_agent_message, error) = (None, None);
-        let mut events =
-            vec![ended, HostEvent::TurnCompleted { turn_id, status, last_agent_message, error }];
+        let turn_ended = HostEvent::TurnCompleted {
+            turn_id,
+            status,
+            last_agent_message: None,
+            error: None,
+            overflow: None,
+        };
+        let mut events = vec![ended, turn_ended];
         if status == TurnStatus::Failed {
             events.extend(self.resume_waiting());
         }
@@ -353,7 +359,14 @@ impl ModTurns {
     ) {
         let ModTurn { turn_id, last_agent_message, usage, .. } = turn;
         events.extend(usage.and_then(|usage| self.usage(turn_id.clone(), usage, false)));
-        events.push(HostEvent::TurnCompleted { turn_id, status, last_agent_message, error });
+        events.push(HostEvent::TurnCompleted {
+            turn_id,
+            status,
+            last_agent_message,
+            error,
+            // Here Claude Code's own compaction is on, and has been tried.
+            overflow: None,
+        });
     }
 
     /// The user went back to an earlier message, so that the conversation has less than it had.

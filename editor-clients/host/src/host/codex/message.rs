@@ -4,6 +4,8 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use crate::host::ContextOverflow;
+
 /// A message from Codex.
 #[derive(Debug)]
 pub(super) enum Incoming {
@@ -231,8 +233,20 @@ pub(super) enum CodexTurnStatus {
 }
 
 #[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub(super) struct TurnError {
     pub(super) message: String,
+    /// The kind of the error: a name, or an object with details.
+    #[serde(default)]
+    codex_error_info: Value,
+}
+
+impl TurnError {
+    /// Whether the model refused the conversation as too long.
+    pub(super) fn overflow(&self) -> Option<ContextOverflow> {
+        let is_named = self.codex_error_info == "contextWindowExceeded";
+        ContextOverflow::read(&self.message).or_else(|| is_named.then(ContextOverflow::default))
+    }
 }
 
 #[derive(Debug, Clone, Deserialize)]

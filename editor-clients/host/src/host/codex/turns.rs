@@ -13,7 +13,7 @@ use self::middle::PendingUsage;
 use self::running::{CodexCompaction, CodexRunningTurn};
 use super::message::{
     CodexItem, CodexNotification, CodexStepStatus, CodexThreadStatus, CodexTurn, CodexTurnStatus,
-    ItemNote, PlanNote, ThreadTokens, TokenBreakdown, UsageNote, words,
+    ItemNote, PlanNote, ThreadTokens, TokenBreakdown, TurnError, UsageNote, words,
 };
 use crate::host::{HostEvent, TurnKind, is_marked};
 
@@ -251,6 +251,7 @@ impl CodexTurns {
         if compacts {
             self.compaction_asked = false;
         }
+        let overflow = turn.error.as_ref().and_then(TurnError::overflow);
         let error = turn.error.map(|error| error.message);
         running.end_compaction(compacts, turn.status, error.as_deref(), events);
         let said = turn.items.into_iter().rev().find_map(|item| match item {
@@ -262,6 +263,7 @@ impl CodexTurns {
             status: ended(turn.status),
             last_agent_message: said.or(running.last_agent_message),
             error,
+            overflow,
         });
     }
 
@@ -376,6 +378,10 @@ impl CodexTurns {
         }
         if let Some(middle) = &mut self.middle {
             middle.hold(used(turn_id, &tokens, false));
+            return;
+        }
+        // Codex fills up its own count when the model refuses a request as too long. No request was answered.
+        if tokens.last.input_tokens == 0 {
             return;
         }
         let told = (tokens.total.clone(), tokens.last.clone());

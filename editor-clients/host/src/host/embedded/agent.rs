@@ -12,13 +12,15 @@ use super::mailbox::{
 use super::model::{Model, ModelDelta, ModelError, ModelRequest, SampleReply};
 use super::tools::{ModelToolCall, Tool};
 use super::{EmbeddedSettings, files, shell};
-use crate::host::{CompactionOrder, HostError, HostEvent, NextRequest, TurnKind};
+use crate::host::{CompactionOrder, ContextOverflow, HostError, HostEvent, NextRequest, TurnKind};
 
 pub(super) struct Agent<M> {
     pub(super) settings: EmbeddedSettings,
     pub(super) model: Arc<M>,
     pub(super) history: AgentHistory,
     pub(super) mailbox: Mailbox<M>,
+    /// The size of the smallest conversation that the model refused as too long. The window is smaller than configured.
+    pub(super) refused_tokens: Option<u64>,
     /// The last number in an id of a turn or call.
     count: u64,
 }
@@ -50,7 +52,7 @@ impl<M: Model> Agent<M> {
         let model = Arc::new(model);
         let mailbox = Mailbox::new(orders, events, Arc::clone(&model), history.snapshot());
         let count = history.highest_call();
-        Self { settings, model, history, mailbox, count }
+        Self { settings, model, history, mailbox, refused_tokens: None, count }
     }
 
     /// Runs until all senders of orders are dropped.
@@ -86,6 +88,7 @@ impl<M: Model> Agent<M> {
     async fn turn(&mut self, turn_id: &str, items: Vec<String>) {
         let started = HostEvent::TurnStarted { turn_id: turn_id.to_owned(), kind: TurnKind::Asked };
         self.mailbox.tell(started);
+        let first = self.history.len();
         for item in items {
             self.history.push(AgentItem::user(item));
         }
@@ -93,13 +96,33 @@ impl<M: Model> Agent<M> {
         let mut last_agent_message = None;
         let ended = self.steps(turn_id, &mut last_agent_message).await;
         self.mailbox.end_turn();
-        let (status, error) = match ended {
-            Ok(()) => (TurnStatus::Completed, None),
-            Err(TurnStop::Interrupted) => (TurnStatus::Interrupted, None),
-            Err(TurnStop::Failed(error)) => (TurnStatus::Failed, Some(error)),
+        let (status, error, overflow) = match ended {
+            Ok(()) => (TurnStatus::Completed, None, None),
+            Err(TurnStop::Interrupted) => (TurnStatus::Interrupted, None, None),
+            Err(TurnStop::Failed(error)) => (TurnStatus::Failed, Some(error), None),
+            Err(TurnStop::TooLong(error)) => {
+                let overflow = self.refused(first, &error);
+                (TurnStatus::Failed, Some(error), Some(overflow))
+            }
         };
         let turn_id = turn_id.to_owned();
-        self.mailbox.tell(HostEvent::TurnCompleted { turn_id, status, last_agent_message, error });
+        self.mailbox.tell(HostEvent::TurnCompleted {
+            turn_id,
+            status,
+            last_agent_message,
+            error,
+            overflow,
+        });
+    }
+
+    /// The model refused the conversation as too long. A message that it never answered is removed: every later request
+    /// would be refused because of it.
+    fn refused(&mut self, first: usize, error: &str) -> ContextOverflow {
+        let tokens = self.history.tokens();
+        self.refused_tokens = self.refused_tokens.into_iter().chain([tokens]).min();
+        self.history.withdraw_messages(first);
+        let read = ContextOverflow::read(error).unwrap_or_default();
+        ContextOverflow { request_tokens: Some(tokens), ..read }
     }
 
     /// Runs sampling requests, with a pause after each until the driver resumes the turn.

@@ -21,10 +21,17 @@ impl<M: Model> Agent<M> {
         let (status, error) = match self.compact(&turn_id, order).await {
             Ok(()) => (TurnStatus::Completed, None),
             Err(TurnStop::Interrupted) => (TurnStatus::Interrupted, Some(INTERRUPTED.to_owned())),
-            Err(TurnStop::Failed(error)) => (TurnStatus::Failed, Some(error)),
+            Err(TurnStop::Failed(error) | TurnStop::TooLong(error)) => {
+                (TurnStatus::Failed, Some(error))
+            }
         };
-        let last_agent_message = None;
-        self.mailbox.tell(HostEvent::TurnCompleted { turn_id, status, last_agent_message, error });
+        self.mailbox.tell(HostEvent::TurnCompleted {
+            turn_id,
+            status,
+            last_agent_message: None,
+            error,
+            overflow: None,
+        });
     }
 
     /// Runs a compaction inside a turn. A failure is reported, and the turn continues.
@@ -34,7 +41,7 @@ impl<M: Model> Agent<M> {
         order: &CompactionOrder,
     ) -> Result<(), TurnStop> {
         match self.compact(turn_id, order).await {
-            Ok(()) | Err(TurnStop::Failed(_)) => Ok(()),
+            Ok(()) | Err(TurnStop::Failed(_) | TurnStop::TooLong(_)) => Ok(()),
             Err(TurnStop::Interrupted) => Err(TurnStop::Interrupted),
         }
     }
@@ -53,7 +60,7 @@ impl<M: Model> Agent<M> {
             Err(stop) => {
                 let error = match stop {
                     TurnStop::Interrupted => INTERRUPTED.to_owned(),
-                    TurnStop::Failed(error) => error.clone(),
+                    TurnStop::Failed(error) | TurnStop::TooLong(error) => error.clone(),
                 };
                 HostEvent::CompactionFailed { turn_id: turn(), origin, error }
             }
@@ -91,7 +98,8 @@ impl<M: Model> Agent<M> {
     }
 
     fn replace(&mut self, summary: &str, keep: KeptHistory) {
-        let kept = user_tokens(self.settings.context_window);
+        let window = self.settings.context_window;
+        let kept = user_tokens(self.refused_tokens.map_or(window, |refused| refused.min(window)));
         self.history.compact(summary.to_owned(), keep, kept);
     }
 
@@ -108,7 +116,7 @@ impl<M: Model> Agent<M> {
                         history = std::sync::Arc::new(newer);
                         continue;
                     }
-                    None => return Err(TurnStop::Failed(ModelError::TooLong(error).to_string())),
+                    None => return Err(ModelError::TooLong(error).into()),
                 },
                 Err(error) => return Err(error.into()),
             };

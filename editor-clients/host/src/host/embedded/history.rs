@@ -132,6 +132,19 @@ impl AgentHistory {
         Arc::make_mut(&mut self.items).push(item);
     }
 
+    pub(super) fn len(&self) -> usize {
+        self.items.len()
+    }
+
+    /// Removes the user's messages at the end that are not before this position.
+    pub(super) fn withdraw_messages(&mut self, first: usize) {
+        let is_message =
+            |item: &AgentItem| matches!(item, AgentItem::User { text } if !is_marked(text));
+        while self.items.len() > first && self.items.last().is_some_and(is_message) {
+            Arc::make_mut(&mut self.items).pop();
+        }
+    }
+
     /// An immutable copy of the current items.
     pub(super) fn snapshot(&self) -> Arc<Vec<AgentItem>> {
         Arc::clone(&self.items)

@@ -237,11 +237,16 @@ fn json_in(message: &str) -> &str {
 pub(super) enum TurnStop {
     Interrupted,
     Failed(String),
+    /// The model refused the conversation as too long.
+    TooLong(String),
 }
 
 impl From<ModelError> for TurnStop {
     fn from(error: ModelError) -> Self {
-        Self::Failed(error.to_string())
+        match error {
+            ModelError::TooLong(_) => Self::TooLong(error.to_string()),
+            ModelError::Refused(_) | ModelError::Failed(_) => Self::Failed(error.to_string()),
+        }
     }
 }
 

@@ -100,7 +100,10 @@ fn brief(event: &HostEvent) -> String {
             format!("compacted to {tokens_after:?}")
         }
         HostEvent::CompactionFailed { error, .. } => format!("not compacted: {error}"),
-        HostEvent::TurnCompleted { status, error, .. } => format!("ended {status} {error:?}"),
+        HostEvent::TurnCompleted { status, error, overflow, .. } => {
+            let overflow = overflow.map(|overflow| format!(" {overflow:?}")).unwrap_or_default();
+            format!("ended {status} {error:?}{overflow}")
+        }
         HostEvent::Notice(text) => format!("notice {text}"),
         other => format!("{other:?}"),
     }

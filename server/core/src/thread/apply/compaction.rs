@@ -45,6 +45,7 @@ impl Thread {
                     before,
                     after: reported.tokens_after,
                     measured: false,
+                    answered: false,
                     worth: ours.map(|sequence| sequence.worth),
                     added: packet.map(|packet| packet.added.clone()).unwrap_or_default(),
                 };
@@ -52,6 +53,9 @@ impl Thread {
                 let many = self.compactions.len().saturating_sub(COMPACTIONS);
                 self.compactions.drain(..many);
                 self.context = reported.tokens_after;
+                if let Some(overflowed) = &mut self.overflowed {
+                    overflowed.answered = None;
+                }
                 let fresh = self.fresh_packet().is_some();
                 let not_ours = reported.origin != CompactionInitiator::Rawr;
                 let always = record.v >= EVERY_COMPACTION_HANDS_OVER && self.host.can.inject_turn;

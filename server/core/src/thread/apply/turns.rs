@@ -2,13 +2,13 @@
 
 use crate::boundary::Boundaries;
 use crate::event::{
-    DirectiveGiven, HostAction, MessagePurpose, Origin, TurnCompleted, TurnEnding, TurnStarted,
-    Usage, UsageReported, UserMessage,
+    DirectiveGiven, HostAction, MessagePurpose, Origin, Overflow, TurnCompleted, TurnEnding,
+    TurnStarted, Usage, UsageReported, UserMessage,
 };
 use crate::packet;
 use crate::thread::fate::Fate;
-use crate::thread::{Issued, Progress, Speaker, Thread, Turn, TurnEnd};
-use crate::units::{ActionId, Timestamp, TurnId};
+use crate::thread::{Issued, Overflowed, Progress, Speaker, Thread, Turn, TurnEnd};
+use crate::units::{ActionId, Timestamp, Tokens, TurnId};
 
 impl Thread {
     pub(super) fn turn_started(&mut self, started: &TurnStarted, at: Timestamp, v: u16) {
@@ -153,11 +153,15 @@ impl Thread {
         if let Some(turn) = self.turns.iter_mut().rev().find(|turn| turn.id == reported.turn) {
             turn.lost = false;
         }
+        if reported.model.is_some() {
+            self.uses_model(reported.model.as_ref());
+        }
+        // A request that the model answered fits, whatever it refused before.
+        let fits = |most: &Tokens| reported.usage.is_none_or(|usage| usage.context <= *most);
+        self.learned_window = self.learned_window.filter(fits);
         if reported.window.is_some() {
             (self.window, self.window_is_assumed) = (reported.window, false);
-        }
-        if reported.model.is_some() {
-            self.model.clone_from(&reported.model);
+            self.keep_learned_window();
         }
         // The usage of an older turn is not what the context holds now.
         if v > 1 && self.is_followed(&reported.turn) {
@@ -206,6 +210,11 @@ impl Thread {
         if self.compaction_running {
             return;
         }
+        self.model_answered();
+        // What a provider reports that counts nothing. No context is empty.
+        if usage.context == Tokens(0) {
+            return;
+        }
         let starts = self.context.is_none() && self.last_compaction.is_none();
         if starts {
             self.first_cached = usage.cached;
@@ -221,6 +230,47 @@ impl Thread {
             last.measured = true;
             self.judge_compaction(at);
         }
+    }
+
+    /// What was refused before fits now.
+    fn model_answered(&mut self) {
+        self.overflowed = None;
+        if let Some(last) = &mut self.last_compaction {
+            last.answered = true;
+        }
+    }
+
+    /// The conversation fills the window, whatever was known of both before.
+    fn overflowed(&mut self, turn: &TurnId, overflow: Overflow) {
+        let earlier = self.overflowed.take();
+        let answered = match &earlier {
+            Some(earlier) => earlier.answered,
+            None => self
+                .context
+                .filter(|_| self.last_compaction.as_ref().is_none_or(|last| last.answered)),
+        };
+        let tried = earlier.is_some_and(|earlier| earlier.tried);
+        self.overflowed = Some(Overflowed { turn: turn.clone(), answered, tried });
+        self.context = self.context.max(overflow.size);
+        let refused = overflow.size.and(self.context);
+        let learned = [self.learned_window, overflow.window, refused].into_iter().flatten();
+        self.learned_window = learned.filter(|most| *most > Tokens(0)).min();
+        self.keep_learned_window();
+    }
+
+    /// A window that is learned counts instead of a larger one that is reported, configured or assumed.
+    pub(super) fn keep_learned_window(&mut self) {
+        let Some(most) = self.learned_window else { return };
+        if self.window.is_none_or(|window| most < window) {
+            (self.window, self.window_is_assumed) = (Some(most), false);
+        }
+    }
+
+    /// What was learned of another model's window does not hold for this one.
+    pub(super) fn uses_model(&mut self, model: Option<&String>) {
+        let is_another = self.model.as_ref().zip(model).is_some_and(|(of, now)| of != now);
+        self.learned_window = self.learned_window.filter(|_| !is_another);
+        self.model = model.cloned();
     }
 
     pub(super) fn turn_completed(&mut self, completed: &TurnCompleted, at: Timestamp, v: u16) {
@@ -241,6 +291,17 @@ impl Thread {
         self.mid_turn_tier = None;
         if let Some(usage) = completed.usage {
             self.used(usage, at);
+        }
+        let is_of_agent =
+            self.turn(&completed.turn).is_some_and(|turn| turn.origin != Origin::Host);
+        if completed.status == TurnEnding::Completed
+            && is_of_agent
+            && !self.compacts(&completed.turn)
+        {
+            self.model_answered();
+        }
+        if let Some(overflow) = completed.overflow {
+            self.overflowed(&completed.turn, overflow);
         }
         if let Some(action) = &action {
             self.turn_of_action_ended(action, &end);

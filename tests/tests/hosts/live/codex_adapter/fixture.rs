@@ -142,7 +142,7 @@ impl AdapterFixture {
             HostEvent::ReviewLeft { turn_id } => {
                 format!("{} has reviewed", self.turn_number(turn_id))
             }
-            HostEvent::TurnCompleted { turn_id, status, last_agent_message, error } => {
+            HostEvent::TurnCompleted { turn_id, status, last_agent_message, error, .. } => {
                 let error = error.as_ref().map(|_| ", with an error").unwrap_or_default();
                 let said = last_agent_message.as_deref().unwrap_or("nothing");
                 format!("{} {status}{error}, last said: {said}", self.turn_number(turn_id))

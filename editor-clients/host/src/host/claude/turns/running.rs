@@ -6,7 +6,7 @@ use rawr_protocol::{CompactionOrigin, TurnStatus};
 
 use crate::host::claude::calls::ClaudeToolCall;
 use crate::host::claude::message::{ClaudeUsage, StreamDelta, TurnResult};
-use crate::host::{HostEvent, TurnKind};
+use crate::host::{ContextOverflow, HostEvent, TurnKind};
 
 #[derive(Debug)]
 pub(super) struct ClaudeTurn {
@@ -113,9 +113,10 @@ impl ClaudeTurn {
         mut self,
         status: TurnStatus,
         last_words: Option<String>,
-        error: Option<String>,
+        failure: Option<TurnError>,
         events: &mut Vec<HostEvent>,
     ) {
+        let TurnError { error, overflow } = failure.unwrap_or_default();
         for (call_id, _) in std::mem::take(&mut self.calls) {
             events.push(HostEvent::ToolFinished { turn_id: self.id.clone(), call_id });
         }
@@ -140,12 +141,23 @@ impl ClaudeTurn {
             status,
             last_agent_message: self.last_agent_message.or(said),
             error,
+            overflow,
         });
     }
 }
 
+/// Why a turn failed.
+#[derive(Debug, Default)]
+pub(super) struct TurnError {
+    error: Option<String>,
+    overflow: Option<ContextOverflow>,
+}
+
+/// Why Claude Code ended a turn whose conversation the model refuses, or would refuse.
+const TOO_LONG: [&str; 2] = ["prompt_too_long", "blocking_limit"];
+
 /// How a turn ended, and its error.
-pub(super) fn outcome(result: &TurnResult) -> (TurnStatus, Option<String>) {
+pub(super) fn outcome(result: &TurnResult) -> (TurnStatus, Option<TurnError>) {
     let reason = result.terminal_reason.as_deref().unwrap_or_default();
     if reason.starts_with("aborted") {
         return (TurnStatus::Interrupted, None);
@@ -155,5 +167,7 @@ pub(super) fn outcome(result: &TurnResult) -> (TurnStatus, Option<String>) {
     }
     let said = result.result.clone().filter(|said| !said.is_empty());
     let error = said.unwrap_or_else(|| result.errors.join("; "));
-    (TurnStatus::Failed, Some(error))
+    let read = ContextOverflow::read(&error);
+    let overflow = read.or_else(|| TOO_LONG.contains(&reason).then(ContextOverflow::default));
+    (TurnStatus::Failed, Some(TurnError { error: Some(error), overflow }))
 }

@@ -37,8 +37,11 @@ fn short(event: &HostEvent) -> String {
             "{turn_id} uses {} of {context_window:?}, goes on: {needs_follow_up}",
             usage.context_tokens
         ),
-        HostEvent::TurnCompleted { turn_id, status, last_agent_message, error } => {
-            format!("{turn_id} {status}, last said: {last_agent_message:?}, error: {error:?}")
+        HostEvent::TurnCompleted { turn_id, status, last_agent_message, error, overflow } => {
+            let overflow = overflow.map(|overflow| format!(", {overflow:?}")).unwrap_or_default();
+            format!(
+                "{turn_id} {status}, last said: {last_agent_message:?}, error: {error:?}{overflow}"
+            )
         }
         other => format!("{other:?}"),
     }
@@ -353,7 +356,7 @@ fn an_interrupted_turn_ends_its_tool_calls() {
             TurnStarted { turn_id: "t", kind: Asked }
             ToolStarted { turn_id: "t", call_id: "a", name: "Bash" }
             ToolFinished { turn_id: "t", call_id: "a" }
-            t failed, last said: None, error: Some("Prompt is too long")
+            t failed, last said: None, error: Some("Prompt is too long"), ContextOverflow { request_tokens: None, context_window: None }
         "#]],
     );
 }

@@ -30,7 +30,7 @@ fn short(event: &HostEvent) -> String {
         ),
         HostEvent::CommandFinished { command, exit_code, .. } => format!("{command}: {exit_code}"),
         HostEvent::PlanUpdated { steps, .. } => format!("plan of {}", steps.len()),
-        HostEvent::TurnCompleted { turn_id, status, last_agent_message, error } => {
+        HostEvent::TurnCompleted { turn_id, status, last_agent_message, error, .. } => {
             format!("{turn_id} {status}: {last_agent_message:?} {error:?}")
         }
         other => format!("{other:?}"),

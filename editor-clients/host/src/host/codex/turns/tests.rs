@@ -65,8 +65,9 @@ fn short(event: &HostEvent) -> String {
         HostEvent::Usage { turn_id, usage, needs_follow_up, .. } => {
             format!("{turn_id} uses {}, goes on: {needs_follow_up}", usage.context_tokens)
         }
-        HostEvent::TurnCompleted { turn_id, status, last_agent_message, .. } => {
-            format!("{turn_id} {status}, last said: {last_agent_message:?}")
+        HostEvent::TurnCompleted { turn_id, status, last_agent_message, overflow, .. } => {
+            let overflow = overflow.map(|overflow| format!(", {overflow:?}")).unwrap_or_default();
+            format!("{turn_id} {status}, last said: {last_agent_message:?}{overflow}")
         }
         other => format!("{other:?}"),
     }
@@ -400,4 +401,37 @@ fn warnings_and_retried_errors_are_notices() {
     "#]],
     );
     check(error(false), expect![[""]]);
+}
+
+// rule: overflow.emergency
+#[test]
+fn a_turn_that_was_refused_as_too_long_is_reported_without_a_usage() {
+    let failed = |turn: &str, error: Value| {
+        let turn = json!({"id": turn, "status": "failed", "items": [], "error": error});
+        CodexStep::Note("turn/completed", json!({"threadId": "thread", "turn": turn}))
+    };
+    let named = json!({"message": "No room.", "codexErrorInfo": "contextWindowExceeded"});
+    let worded = json!({"message": "Codex ran out of room in the model's context window.", "codexErrorInfo": null});
+    let other = json!({"message": "No credit.", "codexErrorInfo": {"httpConnectionFailed": {"httpStatusCode": 402}}});
+    let turn = |id: &'static str, error| {
+        vec![
+            TurnAccepted(id),
+            started(id),
+            user_message(id),
+            // Codex fills up its count.
+            usage(id, 190_000, 159_000, 0),
+            failed(id, error),
+        ]
+    };
+    check(
+        [turn("t1", named), turn("t2", worded), turn("t3", other)].into_iter().flatten().collect(),
+        expect![[r#"
+            TurnStarted { turn_id: "t1", kind: Asked }
+            t1 failed, last said: None, ContextOverflow { request_tokens: None, context_window: None }
+            TurnStarted { turn_id: "t2", kind: Asked }
+            t2 failed, last said: None, ContextOverflow { request_tokens: None, context_window: None }
+            TurnStarted { turn_id: "t3", kind: Asked }
+            t3 failed, last said: None
+        "#]],
+    );
 }

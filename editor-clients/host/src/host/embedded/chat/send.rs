@@ -8,6 +8,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::{ChatError, RetrySettings};
+use crate::host::ContextOverflow;
 use crate::host::embedded::history::beginning;
 use crate::host::embedded::model::ModelError;
 
@@ -157,17 +158,8 @@ impl RequestFailure {
 }
 
 impl FailureKind {
-    /// Recognizes a conversation that is too long by the phrases that endpoints use.
     pub(super) fn of_words(words: &str, otherwise: Self) -> Self {
-        const TOO_LONG: [&str; 5] = [
-            "context_length_exceeded",
-            "context length",
-            "context window",
-            "maximum context",
-            "prompt is too long",
-        ];
-        let words = words.to_lowercase();
-        if TOO_LONG.iter().any(|sign| words.contains(sign)) { Self::TooLong } else { otherwise }
+        if ContextOverflow::read(words).is_some() { Self::TooLong } else { otherwise }
     }
 }
 

@@ -260,3 +260,63 @@ async fn a_resumed_history_gets_a_new_thread() {
     let next = Embedded::resume(settings(&folder), Script::new(Vec::new()), history).unwrap();
     assert_ne!(first.thread().thread_id, next.thread().thread_id);
 }
+
+// rule: overflow.continues
+#[tokio::test]
+async fn a_refused_message_leaves_the_history_and_its_size_is_reported() {
+    let folder = TempDir::new().unwrap();
+    let too_long = || ScriptLine { too_long: true, ..ScriptLine::default() };
+    let seen = Arc::default();
+    let scenes = vec![
+        on("big", vec![too_long()]),
+        on("again", vec![ScriptLine::says("here")]),
+        on("go", vec![ScriptLine::does([plan()]), too_long()]),
+    ];
+    let model = Spied { script: Script::new(scenes), seen: Arc::clone(&seen) };
+    let mut host = Embedded::start(settings(&folder), model);
+    for (say, expected) in [
+        (
+            "big",
+            expect![[r#"
+            started Asked
+            ended failed Some("the conversation does not fit the model's context window: says the script") ContextOverflow { request_tokens: Some(11), context_window: None }
+        "#]],
+        ),
+        (
+            "again",
+            expect![[r#"
+            started Asked
+            says here
+            usage 17 follow-up false
+            ended completed None
+        "#]],
+        ),
+        (
+            "go",
+            expect![[r#"
+            started Asked
+            tool update_plan
+            plan of 0
+            tool ended
+            usage 41 follow-up true
+            ended failed Some("the conversation does not fit the model's context window: says the script") ContextOverflow { request_tokens: Some(41), context_window: None }
+        "#]],
+        ),
+        (
+            "again",
+            expect![[r#"
+            started Asked
+            says here
+            usage 52 follow-up false
+            ended completed None
+        "#]],
+        ),
+    ] {
+        host.start_turn(&[say]).await.unwrap();
+        expected.assert_eq(&turn(&mut host).await);
+    }
+    let seen = seen.lock().unwrap();
+    let last = seen.last().unwrap();
+    assert!(!last.contains(&AgentItem::user("big")), "{last:?}");
+    assert!(last.contains(&AgentItem::user("go")), "{last:?}");
+}
