@@ -202,10 +202,18 @@ pub enum TurnFailure {
     ContextFull {
         /// Tokens of the refused request, by the host's count or estimate. Leave it out where what was added since the
         /// last answer is not known.
-        #[serde(skip_serializing_if = "Option::is_none")]
+        #[serde(
+            default,
+            skip_serializing_if = "Option::is_none",
+            deserialize_with = "crate::lenient::count_if_known"
+        )]
         request_tokens: Option<u64>,
         /// The size of the context window in tokens, where the refusal names it.
-        #[serde(skip_serializing_if = "Option::is_none")]
+        #[serde(
+            default,
+            skip_serializing_if = "Option::is_none",
+            deserialize_with = "crate::lenient::count_if_known"
+        )]
         context_window: Option<u64>,
     },
 }

@@ -75,6 +75,8 @@ pub struct Drive<'r> {
     paused: Option<BreakerHold>,
     /// A turn of the agent's work failed.
     has_failed: bool,
+    /// The last turn did not fit the model's window.
+    is_refused: bool,
     /// The host refused a request although it seemed idle. Do not retry before its next event.
     blocked: bool,
     /// When the sidecar was restarted. A sidecar that dies twice within `quiet` is not restarted again.
@@ -127,6 +129,7 @@ impl<'r> Drive<'r> {
             packet: None,
             paused: None,
             has_failed: false,
+            is_refused: false,
             blocked: false,
             relaunched: None,
             quiet: QUIET,
@@ -212,7 +215,7 @@ impl<'r> Drive<'r> {
             self.let_go_on().await?;
             self.invite(prompts)?;
             if prompts.is_at_end() && self.is_quiet() && !self.asks(prompts) {
-                return Ok(if self.has_failed {
+                return Ok(if self.has_failed || self.is_refused {
                     SessionEnd::Unfinished
                 } else {
                     SessionEnd::Finished

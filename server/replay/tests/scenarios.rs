@@ -356,7 +356,7 @@ fn sizes_are_of_the_window() {
     assert_eq!(left(200_000, ContextSize::Left(35)), (35, 130_000));
     assert_eq!(left(1_000_000, ContextSize::Tokens(Tokens(130_000))), (87, 130_000));
     assert_eq!(left(333, ContextSize::Left(35)), (35, 217));
-    assert_eq!(left(1000, ContextSize::Used(0)), (100, 0));
+    assert_eq!(left(1000, ContextSize::Used(1)), (99, 10));
     assert_eq!(left(1000, ContextSize::Tokens(Tokens(5000))), (0, 5000));
 }
 

@@ -246,7 +246,10 @@ impl Drive<'_> {
             return self.compaction_turn_completed(&turn_id).await;
         }
         // If a request of rawr fails, rawr writes the packet itself.
-        self.has_failed |= status == TurnStatus::Failed && turn.started_by != StartedBy::Request;
+        let failed = status == TurnStatus::Failed && turn.started_by != StartedBy::Request;
+        self.has_failed |= failed && overflow.is_none();
+        // A turn that did not fit is continued after a compaction.
+        self.is_refused = failed && overflow.is_some();
         if let Some(error) = &error {
             let message = format!("the turn failed: {error}");
             self.reporter

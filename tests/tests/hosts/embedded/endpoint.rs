@@ -129,7 +129,7 @@ fn permanent_errors_end_the_turn_and_not_the_session() {
     let model = MockChat::start(ChatScript::default().first(refusing));
     let fixture = EmbeddedFixture::on_endpoint(&model, 100_000);
     let done = fixture.exec(&["go", "again"]);
-    done.expect_success();
+    assert_eq!(done.output.status.code(), Some(1));
     let statuses: Vec<_> =
         done.all("turn_completed").iter().map(|event| &event["status"]).collect();
     assert_eq!(statuses, ["failed", "completed"], "{}", done.dump());

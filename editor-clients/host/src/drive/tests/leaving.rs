@@ -42,7 +42,7 @@ fn messages(done: &Done) -> String {
     done.events.iter().filter_map(line).collect()
 }
 
-// rule: held.kept-at-a-stop
+// rule: recovery.kept-at-a-stop
 #[tokio::test]
 async fn a_message_held_during_the_packet_is_delivered_by_the_next_driver() {
     let world = World { hangs_on: Some(":packet_request]"), ..World::default() };
