@@ -147,6 +147,7 @@ fn a_count_in_a_report_is_rounded_or_unknown() {
         "outputTokens",
         "queuedInputs",
         "reasoningTokens",
+        "requestTokens",
         "tokensAfter",
         "tokensBefore",
     ];

@@ -7,7 +7,8 @@ use serde_json::{Value, json};
 fn the_largest_numbers_are_accepted_unchanged() {
     let home = TestHome::new();
     let mut sidecar = TestSidecar::start(&home);
-    let max = u64::MAX;
+    // Larger counts are unknown: not every program reads them exactly.
+    let max = (1u64 << 53) - 1;
     let mut say = |method: &str, params: Value| {
         let answer = sidecar.say(method, &params).unwrap();
         answer.unwrap_or_else(|failure| panic!("{method}: {failure:?}"))
