@@ -27,7 +27,7 @@ fn the_largest_numbers_are_accepted_unchanged() {
     say("rawr/thread/open", opening(max, max));
     assert_eq!(percent(&say("rawr/turn/completed", end("t1", max))), Value::Null);
     say("rawr/thread/open", opening(max, 0));
-    assert_eq!(percent(&say("rawr/turn/completed", end("t2", 1))), json!(99));
+    assert_eq!(percent(&say("rawr/turn/completed", end("t2", 1))), json!(100));
     for until in
         [json!({ "kind": "minutes", "minutes": max }), json!({ "kind": "turns", "turns": max })]
     {

@@ -168,8 +168,9 @@ async fn answer_while_held(
     while let Ok(Some(question)) = timeout(PATIENCE, questions.recv()).await {
         let reply = timeout(PATIENCE, replies.next()).await.ok().flatten();
         let is_held = reply == Some(HoldReply::StillHeld);
-        // The plugin may have given up waiting.
-        if question.send(is_held).is_err() || !is_held {
+        // A plugin that is gone hears nothing. It may have ended with Claude Code, and the message is then kept.
+        let _ = question.send(is_held);
+        if !is_held {
             return;
         }
     }
