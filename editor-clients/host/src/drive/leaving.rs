@@ -51,6 +51,10 @@ impl Drive<'_> {
         prompts: &mut PromptQueue,
         sidecar: SidecarAccess,
     ) -> Result<usize, DriveError> {
+        if self.host.thread().host.capabilities.queue_in_place {
+            // The host has them, and the next driver finds out what became of them.
+            self.held.clear();
+        }
         let is_stored = self.host.lifetime() == ThreadLifetime::Host;
         let mut kept = 0;
         for held in std::mem::take(&mut self.held) {
