@@ -51,7 +51,7 @@ impl PromptQueue {
         }
         let mut bytes = Vec::new();
         io::stdin().lock().read_to_end(&mut bytes)?;
-        let text = String::from_utf8_lossy(&bytes).trim().to_owned();
+        let text = String::from_utf8_lossy(without_mark(&bytes)).trim().to_owned();
         Ok(Self::known((!text.is_empty()).then_some(text)))
     }
 
@@ -149,19 +149,45 @@ impl PromptQueue {
     }
 }
 
+/// Without the byte order mark that some Windows programs write at the start of a file.
+fn without_mark(bytes: &[u8]) -> &[u8] {
+    bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes)
+}
+
+/// The text of each line. A blank line has none.
+fn texts(input: impl BufRead) -> impl Iterator<Item = String> {
+    // A closed terminal counts as end of file.
+    let lines = input.split(b'\n').map_while(Result::ok).enumerate();
+    lines.filter_map(|(at, bytes)| {
+        let bytes = if at == 0 { without_mark(&bytes) } else { &bytes };
+        let bytes = bytes.strip_suffix(b"\r").unwrap_or(bytes);
+        // An invalid byte must not lose this message or the following ones.
+        let text = String::from_utf8_lossy(bytes).into_owned();
+        (!text.trim().is_empty()).then_some(text)
+    })
+}
+
 fn read_stdin() -> mpsc::UnboundedReceiver<String> {
     let (line, lines) = mpsc::unbounded_channel();
     // A separate thread, because a blocked read must not keep the program from exiting.
     std::thread::spawn(move || {
-        // A closed terminal counts as end of file.
-        for bytes in io::stdin().lock().split(b'\n').map_while(Result::ok) {
-            let bytes = bytes.strip_suffix(b"\r").unwrap_or(&bytes);
-            // An invalid byte must not lose this message or the following ones.
-            let text = String::from_utf8_lossy(bytes).into_owned();
-            if !text.trim().is_empty() && line.send(text).is_err() {
+        for text in texts(io::stdin().lock()) {
+            if line.send(text).is_err() {
                 return;
             }
         }
     });
     lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_line_is_a_prompt_without_the_marks_of_its_file() {
+        let input = b"\xef\xbb\xbfone\r\n\n  \ntwo\xff\r\n\xef\xbb\xbfthree".as_slice();
+        let texts: Vec<_> = texts(input).collect();
+        assert_eq!(texts, ["one", "two\u{fffd}", "\u{feff}three"]);
+    }
 }
