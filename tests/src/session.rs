@@ -70,6 +70,8 @@ fn line(event: &Value) -> Option<String> {
         "verdict" => format!("[{} by {}]", word("outcome"), word("entrance")),
         "heads_up" => format!("[heads-up {}]", word("stage")),
         "input_held" => format!("[held: {}]", first("text")),
+        "message_left" if event["kept"] == true => format!("[kept: {}]", first("text")),
+        "message_left" => format!("[not sent: {}]", first("text")),
         "injected" => format!("rawr: {}", word("purpose")),
         "handoff" => "rawr: handoff".to_owned(),
         "packet" => format!("[packet by {}]", word("author")),

@@ -224,7 +224,7 @@ Examples:
   rawr exec --host embedded --json \"hello\"
 
 Exit codes: 0 success, 1 the agent or rawr failed, 2 usage error, 130 interrupted with Ctrl-C, 141 the reader of the
-output closed the pipe.";
+output closed the pipe. One failed prompt is enough for 1; the prompts after it still run.";
 
 #[derive(Debug, Args)]
 #[command(after_help = EXEC_EXAMPLES)]

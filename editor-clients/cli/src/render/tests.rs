@@ -7,7 +7,7 @@ use rawr_protocol::{PlanStep, StepStatus, TurnStatus};
 use serde_json::{Value, json};
 
 use super::*;
-use rawr_host::event::{InjectedText, NextSteps, NoticeLevel};
+use rawr_host::event::{InjectedText, LeftMessage, NextSteps, NoticeLevel};
 use rawr_host::host::{HostEvent, TurnKind};
 use rawr_protocol::ThreadChangedNotification;
 
@@ -412,5 +412,27 @@ fn a_proposal_and_its_end_are_one_line_each() {
             |  Compaction proposed (commit); your next message decides
             |  the proposal was called off by Neovim (cancelled)
         "#]],
+    );
+}
+
+#[test]
+fn messages_that_the_agent_did_not_get_are_named() {
+    let show = |renderer: &mut Renderer| {
+        for (text, fate) in [
+            ("Next, the docs.", LeftMessage::Kept),
+            ("and its tests\nin one file", LeftMessage::NotSent),
+        ] {
+            renderer.report(&SessionEvent::MessageLeft { text, fate }).unwrap();
+        }
+    };
+    check(
+        false,
+        show,
+        expect![[r#"
+        |  sent when you continue: Next, the docs.
+        |
+        |not sent: and its tests
+        |  in one file
+    "#]],
     );
 }

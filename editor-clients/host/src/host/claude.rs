@@ -4,6 +4,7 @@ mod calls;
 mod message;
 mod person;
 mod plan;
+mod record;
 mod session;
 mod turns;
 mod windows;
@@ -24,12 +25,14 @@ pub use self::message::{ClaudeBlock, ClaudeMessage, ClaudeUsage};
 use self::message::{ClaudeLine, ControlReply, InitializeReply};
 pub use self::person::PersonText;
 pub use self::plan::ClaudePlan;
+pub(super) use self::record::past as past_turns;
 pub(super) use self::session::fresh_id;
 use self::session::transcript;
 use self::turns::ClaudeTurns;
 pub use self::windows::WindowSettings;
 use super::find::{HostProgram, find};
 use super::pipes::{PipeMessage, ProcessPipes};
+use super::record::fate;
 use super::{
     AgentHost, CompactionOrder, HistoryKeeper, HostAccess, HostError, HostEvent, HostSummary,
     HostThread, ModelQuestion, OwnCompaction, RecordedOutcome, RequestGate, SummaryTuning,
@@ -334,7 +337,7 @@ impl AgentHost for Claude {
     }
 
     fn lifetime(&self) -> ThreadLifetime {
-        ThreadLifetime::Driver
+        ThreadLifetime::Host
     }
 
     async fn start_turn(&mut self, items: &[&str]) -> Result<String, HostError> {
@@ -385,12 +388,22 @@ impl AgentHost for Claude {
         Err(HostError::Unable { what: "judge" })
     }
 
-    /// Each driver starts a conversation that ends with it, so there is never an earlier driver.
     async fn recorded_outcome(
         &mut self,
-        _action: &PendingAction,
+        asked: &PendingAction,
     ) -> Result<RecordedOutcome, HostError> {
-        Ok(RecordedOutcome::NotFound)
+        self.ready()?;
+        let Some(path) = self.thread.transcript.clone() else {
+            return Ok(RecordedOutcome::NotFound);
+        };
+        let Ok(turns) = tokio::task::spawn_blocking(move || past_turns(&path)).await else {
+            return Ok(RecordedOutcome::NotFound);
+        };
+        Ok(match fate(&turns, asked, !self.is_busy()) {
+            // The transcript has other ids for turns.
+            RecordedOutcome::Running { .. } => RecordedOutcome::Unclear,
+            outcome => outcome,
+        })
     }
 
     async fn next_event(&mut self) -> HostEvent {

@@ -6,6 +6,7 @@ mod fixture;
 mod long;
 mod paths;
 mod refused;
+mod stopped;
 
 use std::process::Command;
 

@@ -1,73 +1,10 @@
-//! Reads a conversation's turns from Claude Code's transcript, for a driver that took over from a dead one.
+//! Finds a conversation's turns, for a driver that took over from a dead one.
 
-use std::fs::File;
-use std::io::{BufRead, BufReader};
 use std::path::Path;
 
-use rawr_protocol::read_json;
-use serde::Deserialize;
-use serde_json::Value;
-
 use super::message::CarriedOutOrder;
-use crate::host::claude::{ClaudeBlock, ClaudeMessage};
+use crate::host::claude::past_turns;
 use crate::host::record::{HostTurnRecord, RecordedCompaction, RecordedMessage};
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct TranscriptRow {
-    #[serde(rename = "type")]
-    kind: String,
-    subtype: Option<String>,
-    uuid: Option<String>,
-    timestamp: Option<String>,
-    /// Who wrote a message that started a turn.
-    origin: Option<PromptOrigin>,
-    message: Option<ClaudeMessage>,
-    #[serde(default)]
-    compact_metadata: CompactMetadata,
-    #[serde(default)]
-    attachment: Attachment,
-    #[serde(default)]
-    is_sidechain: bool,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-struct PromptOrigin {
-    kind: String,
-    /// The plugin submitted what the user had typed.
-    as_user: bool,
-}
-
-impl PromptOrigin {
-    fn is_users(&self) -> bool {
-        self.kind != "plugin" || self.as_user
-    }
-}
-
-#[derive(Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-struct CompactMetadata {
-    pre_tokens: Option<u64>,
-    post_tokens: Option<u64>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Attachment {
-    #[serde(rename = "type")]
-    kind: String,
-    content: Value,
-}
-
-/// Only rows with one of these are parsed; most other rows are long.
-const WORDS: [&str; 5] = [
-    "\"type\":\"user\"",
-    "\"type\":\"assistant\"",
-    "\"compact_boundary\"",
-    "\"turn_duration\"",
-    "\"plugin_note\"",
-];
 
 /// The turns of the transcript and those that the plugin started, oldest first. `is_running` says whether a turn runs now.
 pub(super) fn known(
@@ -75,7 +12,7 @@ pub(super) fn known(
     carried_out: Vec<CarriedOutOrder>,
     is_running: bool,
 ) -> Vec<HostTurnRecord> {
-    let mut turns = past(path);
+    let mut turns = past_turns(path);
     turns.extend(carried_out.into_iter().map(|order| {
         let CarriedOutOrder { at_ms, text, tokens_after: after } = order;
         let at_ms = Some(at_ms);
@@ -96,6 +33,7 @@ pub(super) fn known(
     turns
 }
 
+<<<<<<< HEAD
 /// Whether the user has sent this message since then (Unix milliseconds).
 pub(super) fn has_message(path: &Path, message: &str, since_ms: Option<i64>) -> bool {
     let sent = past(path).into_iter().flat_map(|turn| turn.sent);
@@ -182,45 +120,18 @@ fn texts(message: Option<ClaudeMessage>) -> impl Iterator<Item = String> {
     })
 }
 
+=======
+>>>>>>> e02f9788 (Deliver a message held by `rawr exec --host claude` on resume)
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn short(sent: &RecordedMessage) -> String {
-        let by = if sent.is_users { "user" } else { "rawr" };
-        format!("{by}: {}", sent.text.lines().nth(1).unwrap_or(&sent.text))
-    }
-
-    /// Reads a transcript of a session with a note and a prompt of the plugin, two compactions and a message of the user.
-    #[test]
-    fn turns_are_read_from_a_transcript() {
-        let samples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/samples");
-        let turns = past(&samples.join("claude-mod-session.jsonl"));
-        let told: Vec<_> = turns
-            .iter()
-            .map(|turn| {
-                let sent: Vec<_> = turn.sent.iter().map(short).collect();
-                let said = turn.last_agent_message.as_deref().unwrap_or("-");
-                let compacted = turn.compacted.as_ref().map(|it| (it.before, it.after));
-                format!("{sent:?} {said} {} {compacted:?}", turn.has_ended)
-            })
-            .collect();
-        expect_test::expect![[r#"
-            ["user: DO-WORK please"] Done: committed. true None
-            ["user: NEXT-STEP bare message", "rawr: [rawr] HANDOFF row"] Step 2 done. true None
-            [] - true Some((Some(23020), Some(2936)))
-            ["rawr: [rawr] This thread was just compacted. framed"] Understood; continuing. true None
-            [] - true Some((Some(22020), Some(4)))"#]]
-        .assert_eq(&told.join("\n"));
-        assert!(turns.windows(2).all(|pair| pair[0].began_at_ms < pair[1].began_at_ms));
-    }
 
     /// Claude Code writes its transcript with a delay: what the plugin carried out counts although the file has it not.
     #[test]
     fn what_the_plugin_carried_out_is_known_before_the_transcript_has_it() {
         let samples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/samples");
         let path = samples.join("claude-mod-session.jsonl");
-        let written = past(&path);
+        let written = past_turns(&path);
         let last = written.iter().filter_map(|turn| turn.began_at_ms).max().unwrap();
         let compaction = CarriedOutOrder { at_ms: last + 1, text: None, tokens_after: Some(9) };
         let message = CarriedOutOrder {

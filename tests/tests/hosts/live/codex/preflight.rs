@@ -6,7 +6,7 @@ use rawr_tests::{Terminal, wait_until};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
-use super::deaths::{drivers, leave_nothing, nothing_is_left};
+use super::deaths::{close, drivers, leave_nothing, nothing_is_left};
 use super::fixture::{GOES_ON, HANDOFF, HEADS_UP, LiveFixture, PACKET, TASK, agent, leave, say_to};
 use crate::processes::{kill, processes};
 
@@ -304,6 +304,38 @@ fn a_relay_without_its_keeper_works_until_codex_ends() {
     terminal.wait_for(&["Here you are."]);
     assert_eq!(last_heard(&fixture), ["task", "handoff", "next"], "{}", fixture.log());
     leave_nothing(&mut terminal);
+}
+
+/// The screen is gone with the message, which never reached Codex.
+#[test]
+fn a_message_held_when_the_terminal_closed_is_delivered_on_resume() {
+    for end in [close as fn(&mut Terminal), kill_the_screen] {
+        let gate = ReplyGate::new();
+        let (fixture, mut terminal) = waiting_for_a_packet(&gate);
+        let session = terminal.process_id();
+        wait_until("a held message", || fixture.log().contains("input_held"));
+        end(&mut terminal);
+        // An app-server that is to end waits for its turn.
+        gate.open();
+        nothing_is_left(session);
+        let mut terminal = fixture.on_a_terminal(&["resume", "--last"]);
+        terminal.wait_for(&["Context compacted", HANDOFF, NEXT]);
+        wait_until("the message after its handoff", || {
+            said_in_order(&fixture) == ["task", "handoff", "next"]
+        });
+        leave(&mut terminal);
+    }
+}
+
+/// The screen reads no key while it waits, so a person ends it from another terminal.
+fn kill_the_screen(terminal: &mut Terminal) {
+    for screen in processes(terminal.process_id(), &[" --remote "]) {
+        // The process that waits for Codex has the same words.
+        if screen.as_raw_nonzero().get() != i32::try_from(terminal.process_id()).unwrap() {
+            kill(screen);
+        }
+    }
+    terminal.wait_for(&["rawr: a message of yours waits in this session"]);
 }
 
 #[test]

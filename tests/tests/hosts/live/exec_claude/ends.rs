@@ -66,7 +66,11 @@ fn an_interrupt_ends_the_turn_and_all_processes() {
     signal(&rawr.id().to_string(), "-INT");
     let done = ExecOutput::of(rawr.wait_with_output().unwrap());
     assert_eq!(done.output.status.code(), Some(130), "{}", done.dump());
-    assert!(done.story().ends_with("turn interrupted\n"), "{}", done.story());
+    assert!(
+        done.story().ends_with("turn interrupted\n[not sent: NEVER said]\n"),
+        "{}",
+        done.story()
+    );
     assert!(events(&fixture).contains("\"interrupted\""), "{}", events(&fixture));
     assert!(!std::path::Path::new(&format!("/proc/{agent}")).exists(), "claude still runs");
     assert_eq!(fixture.model.requests().len(), 1);

@@ -1,0 +1,116 @@
+//! `rawr exec --host codex` is stopped with Ctrl-C while a prompt waits for the compaction.
+
+use expect_test::expect;
+use rawr_tests::mock_responses::{ReplyGate, RequestPurpose, TurnScript, say};
+use rawr_tests::{ExecOutput, wait_until};
+use rustix::process::{Pid, Signal, kill_process};
+
+use super::fixture::{CodexExecFixture, PACKET};
+use super::session;
+
+const NEXT: &str = "Thanks, that works. Next, AND-NOW write the user guide.";
+
+/// Stops a session in which `is_waiting` is asked of the model, and continues it. Returns the stories of both.
+fn stopped(
+    script: TurnScript,
+    gate: &ReplyGate,
+    is_waiting: impl Fn(&CodexExecFixture) -> bool,
+) -> [ExecOutput; 2] {
+    let fixture = CodexExecFixture::new(script.on("FOURTH", [say("Fourth.").input_tokens(26_000)]));
+    fixture.configure("[rawr_auto_compaction]\npreset = \"calm\"\n");
+    let first = fixture.command(&["WRITE-PARSER please", NEXT, "THIRD thing"]).spawn().unwrap();
+    wait_until("the model to be asked", || is_waiting(&fixture));
+    kill_process(Pid::from_child(&first), Signal::INT).unwrap();
+    let first = ExecOutput::of(first.wait_with_output().unwrap());
+    assert_eq!(first.output.status.code(), Some(130), "{}", first.dump());
+    gate.open();
+    let second = fixture.exec(&["--resume", "last", "FOURTH thing"]);
+    second.expect_success();
+    [first, second]
+}
+
+#[test]
+fn a_prompt_held_during_the_packet_is_delivered_on_resume() {
+    let gate = ReplyGate::new();
+    let script = session(PACKET).behind("packet_request]", 0, &gate);
+    let [first, second] = stopped(script, &gate, |fixture| {
+        let requests = fixture.model.requests();
+        requests.iter().any(|request| request.marker.as_deref() == Some("packet_request]"))
+    });
+    expect![[r#"
+        user: WRITE-PARSER please
+          ran printf 'parse\\n' > parser.txt && git add -A && git commit -q -m 'Add the parser…
+          agent: The parser is written and committed.
+        turn completed
+        [defer by preflight]
+        [compact by preflight]
+        [heads-up will_compact]
+        [held: Thanks, that works. Next, AND-NOW write the user guide.]
+        rawr: packet_request
+        turn interrupted
+        [kept: Thanks, that works. Next, AND-NOW write the user guide.]
+        [not sent: THIRD thing]
+    "#]]
+    .assert_eq(&first.story());
+    expect![[r#"
+        rawr: packet_request
+          agent: <continuation_packet>
+        turn completed
+        [packet by agent]
+        [compaction in_progress]
+        [compaction completed]
+        turn completed
+        rawr: handoff
+        user: Thanks, that works. Next, AND-NOW write the user guide.
+          agent: Writing the docs now.
+        turn completed
+        user: FOURTH thing
+          agent: Fourth.
+        turn completed
+    "#]]
+    .assert_eq(&second.story());
+}
+
+#[test]
+fn a_prompt_held_during_the_compaction_is_delivered_on_resume() {
+    let gate = ReplyGate::new();
+    let summary = say("A summary by the model.").input_tokens(146_000).behind(&gate);
+    let script = session(PACKET).on_compaction([summary]);
+    let [first, second] = stopped(script, &gate, |fixture| {
+        let requests = fixture.model.requests();
+        requests.iter().any(|request| request.purpose == RequestPurpose::LocalCompaction)
+    });
+    expect![[r#"
+        user: WRITE-PARSER please
+          ran printf 'parse\\n' > parser.txt && git add -A && git commit -q -m 'Add the parser…
+          agent: The parser is written and committed.
+        turn completed
+        [defer by preflight]
+        [compact by preflight]
+        [heads-up will_compact]
+        [held: Thanks, that works. Next, AND-NOW write the user guide.]
+        rawr: packet_request
+          agent: <continuation_packet>
+        turn completed
+        [packet by agent]
+        [compaction in_progress]
+        turn interrupted
+        [kept: Thanks, that works. Next, AND-NOW write the user guide.]
+        [not sent: THIRD thing]
+    "#]]
+    .assert_eq(&first.story());
+    expect![[r#"
+        [packet by agent]
+        [compaction in_progress]
+        [compaction completed]
+        turn completed
+        rawr: handoff
+        user: Thanks, that works. Next, AND-NOW write the user guide.
+          agent: Writing the docs now.
+        turn completed
+        user: FOURTH thing
+          agent: Fourth.
+        turn completed
+    "#]]
+    .assert_eq(&second.story());
+}
