@@ -42,10 +42,11 @@ Examples:
   rawr attach --thread 01a1fc61-5420-7321-81a3-d0c4e2e94ace
   rawr attach --json | jq .event
 
-It runs until Codex ends, Ctrl-C, or `rawr detach`. Detaching does not stop Codex.
+It runs until Ctrl-C or `rawr detach`. Detaching does not stop Codex. If Codex's server restarts, it connects again.
 Codex's background server has its own settings and may compact before rawr does. `rawr codex` prevents that.
 
-Exit codes: 0 Codex ended or `rawr detach`, 1 rawr failed, 2 usage error, 130 interrupted with Ctrl-C.";
+Exit codes: 0 `rawr detach`, 1 rawr failed or Codex's server did not start again within a minute, 2 usage error,
+130 interrupted with Ctrl-C.";
 
 #[derive(Debug, Args)]
 #[command(after_help = ATTACH_HELP)]

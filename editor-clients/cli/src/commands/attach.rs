@@ -1,14 +1,16 @@
 //! `rawr attach`: attaches to running Codex sessions. Each thread gets its own driver and sidecar.
 
 mod alert;
+mod followed;
 mod log;
 mod preflight_listener;
+mod server;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use anyhow::{Context, bail};
+use anyhow::{Context, anyhow, bail};
 use futures::future::LocalBoxFuture;
 use futures::stream::{FuturesUnordered, StreamExt};
 use rawr_protocol::ErrorCode;
@@ -22,15 +24,17 @@ use super::threads::stored_thread;
 use super::user_files::UserFiles;
 use crate::args::AttachArgs;
 use crate::render::{OutputFormat, Renderer, causes};
+use followed::FollowedThreads;
 use log::EventLog;
 use rawr_host::drive::{Drive, DriveError, PromptQueue, SessionEnd};
 use rawr_host::event::{NoticeLevel, Reporter, SessionEvent};
-use rawr_host::host::codex::{self, Attachment, Codex, Experimental, ThreadFeedItem, ThreadWatch};
+use rawr_host::host::codex::{self, Attachment, Codex, Experimental};
 use rawr_host::host::{AgentHost, HostError, ThreadOrigin};
 use rawr_host::presence::Presence;
 use rawr_host::sidecar::{Launch, SidecarSettings};
 use rawr_host::stop::{HUNG_UP, StopRequest};
 use rawr_host::text::one_line;
+use server::{AfterServerEnd, OpenError, ServerConnection, ServerEvent};
 
 pub(super) async fn run(common: &CommonOptions, args: AttachArgs) -> anyhow::Result<ExitCode> {
     let beside = args.beside.clone();
@@ -67,16 +71,20 @@ async fn follow(common: &CommonOptions, mut args: AttachArgs) -> anyhow::Result<
     };
     let home = common.home()?.dir;
     let mut stop = StopRequest::on_signals()?;
-    let mut threads = ThreadWatch::reach(&socket).await.with_context(|| {
-        "no Codex to attach to: only a recent `codex` shares its background server, a few seconds after it starts; \
-         `codex --no-daemon` and `codex exec` do not; `rawr codex resume` opens any session with rawr, and --socket PATH \
-         names another server"
-            .to_owned()
-    })?;
-    stand_back_where_codex_warns(common, &mut threads).await?;
+    let after_end = match &args.beside {
+        Some(_) => AfterServerEnd::Leave,
+        None => AfterServerEnd::Reconnect,
+    };
+    let server = ServerConnection::open(socket.clone(), after_end, is_compacting(common)?).await;
+    let mut server = match server {
+        Err(OpenError::Host(error)) => return Err(error).context(NO_CODEX),
+        server => server?,
+    };
     if let Some(wanted) = &mut args.thread {
         *wanted = stored_thread(common, wanted, codex::NAME).await?.id;
-        if !threads.has(wanted).await? {
+        if let Some(threads) = server.threads()
+            && !threads.has(wanted).await?
+        {
             bail!("Codex has no thread {wanted}; `codex resume` lists its threads");
         }
     }
@@ -95,6 +103,7 @@ async fn follow(common: &CommonOptions, mut args: AttachArgs) -> anyhow::Result<
     let mut asked = std::pin::pin!(place.answer_the_relay(&args)?);
     let mut parent = std::pin::pin!(orphaned());
     let mut sessions: FuturesUnordered<LocalBoxFuture<'_, FollowResult>> = FuturesUnordered::new();
+    let mut followed = FollowedThreads::default();
     let mut failure = None;
     let mut is_there = true;
     let mut orphaned_at = None;
@@ -113,24 +122,46 @@ async fn follow(common: &CommonOptions, mut args: AttachArgs) -> anyhow::Result<
             () = too_late(orphaned_at) => sessions.clear(),
             () = &mut asked => {}
             Some((thread_id, done)) = sessions.next(), if !sessions.is_empty() => {
-                threads.forget(&thread_id);
+                if let Some(threads) = server.threads() {
+                    threads.forget(&thread_id);
+                }
                 if let Err(error) = done {
                     failure = Some(error);
                     // With --thread, only that thread is followed.
                     is_there &= args.thread.is_none() && args.beside.is_none();
                 }
-            }
-            found = threads.next(), if is_there => match found {
-                ThreadFeedItem::Thread(thread_id) if args.thread.as_ref().is_none_or(|only| *only == thread_id) => {
-                    let session = place.session(thread_id.clone(), stop.clone());
-                    sessions.push(Box::pin(async { (thread_id, session.await) }));
+                if followed.ended(&thread_id) && is_there {
+                    sessions.push(place.follow(thread_id, &stop));
                 }
-                ThreadFeedItem::Thread(_) => {}
-                ThreadFeedItem::Gone { .. } => is_there = false,
+            }
+            found = server.next(), if is_there => match found {
+                ServerEvent::Thread(thread_id) => {
+                    let is_wanted = args.thread.as_ref().is_none_or(|only| *only == thread_id);
+                    if is_wanted && followed.starts(&thread_id) {
+                        sessions.push(place.follow(thread_id, &stop));
+                    }
+                }
+                ServerEvent::Lost { reason } => {
+                    place.say(NoticeLevel::Warning, &format!("{reason}; waiting for Codex to start it again"))?;
+                }
+                ServerEvent::Back => place.say(NoticeLevel::Info, "attached to Codex again")?,
+                ServerEvent::Ended => is_there = false,
+                ServerEvent::GivenUp => {
+                    is_there = false;
+                    failure = Some(anyhow!(
+                        "Codex's server at {} did not start again within {} s; run `rawr attach` again when Codex runs",
+                        place.socket.display(),
+                        server::LIMIT.as_secs()
+                    ));
+                }
+                ServerEvent::TokenBudget => {
+                    is_there = false;
+                    failure = Some(OpenError::TokenBudget.into());
+                }
             }
         }
     }
-    threads.close().await;
+    server.close().await;
     if orphaned_at.is_some() {
         end_the_app_server(&args).await;
     }
@@ -162,21 +193,10 @@ fn now_ms() -> i64 {
     i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
 }
 
-/// Codex's token budget also warns the agent and resets its history, so both must not be active.
-async fn stand_back_where_codex_warns(
-    common: &CommonOptions,
-    threads: &mut ThreadWatch,
-) -> anyhow::Result<()> {
+/// Whether rawr's own compaction is on.
+fn is_compacting(common: &CommonOptions) -> anyhow::Result<bool> {
     let config = UserFiles::read(&common.home()?, None, None).config;
-    let is_on =
-        FeatureSwitches(config.effective()).all_are(&[("features.rawr_auto_compaction", true)]);
-    if is_on && threads.has_token_budget().await? {
-        bail!(
-            "Codex's own heads-up is on, and rawr stands back: switch one of them off, [features.token_budget] in \
-             Codex's config.toml or features.rawr_auto_compaction in rawr.toml"
-        );
-    }
-    Ok(())
+    Ok(FeatureSwitches(config.effective()).all_are(&[("features.rawr_auto_compaction", true)]))
 }
 
 /// Interval of the check whether the parent process lives.
@@ -213,6 +233,10 @@ async fn end_the_app_server(args: &AttachArgs) {
 fn no_longer_wanted(args: &AttachArgs) {
     let _ = args.beside.as_ref().map(|folder| std::fs::remove_file(folder.join(WANTED)));
 }
+
+const NO_CODEX: &str = "no Codex to attach to: only a recent `codex` shares its background server, a few seconds after it starts; \
+     `codex --no-daemon` and `codex exec` do not; `rawr codex resume` opens any session with rawr, and --socket PATH \
+     names another server";
 
 /// The id of a thread and why it is no longer followed.
 type FollowResult = (String, anyhow::Result<()>);
@@ -337,6 +361,17 @@ impl AttachContext {
         })
     }
 
+    /// What happened to the connection, where it is shown.
+    fn say(&self, level: NoticeLevel, message: &str) -> anyhow::Result<()> {
+        Ok(self.renderer()?.report(&SessionEvent::Notice { level, message })?)
+    }
+
+    /// Follows a thread, with its id.
+    fn follow(&self, thread_id: String, stop: &StopRequest) -> LocalBoxFuture<'_, FollowResult> {
+        let session = self.session(thread_id.clone(), stop.clone());
+        Box::pin(async { (thread_id, session.await) })
+    }
+
     /// Follows one thread until it ends. A dead sidecar is replaced; rawr detaches only if sidecars keep dying.
     async fn session(&self, thread_id: String, stop: StopRequest) -> anyhow::Result<()> {
         for _ in 1..LIVES {
@@ -374,7 +409,7 @@ impl AttachContext {
                 }
                 host
             }
-            Ok(None) | Err(HostError::Gone { .. }) => return Ok(()),
+            Ok(None) | Err(HostError::Gone { .. } | HostError::NotReached { .. }) => return Ok(()),
             Err(error) => return Err(FollowFailure::Drive(error.into())),
         };
         let reporter = self.renderer().map_err(FollowFailure::Output)?;

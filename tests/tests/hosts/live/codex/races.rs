@@ -330,12 +330,17 @@ async fn a_sequence_continues_after_a_restart_of_the_app_server() {
     beside.model_is_asked(":packet_request]").await;
     beside.restart_the_server().await;
     gate.open();
-    let status = beside.rawr.wait().unwrap();
-    assert!(status.success(), "{}", beside.dump());
-    beside.attach_again();
     // The turn that wrote the packet is gone. What is owed is asked for again, and once.
     beside.person.hears(GOES_ON).await;
     beside.compacted(1);
+    beside.tells("notice", |told| told["message"] == "attached to Codex again").await;
+    // A thread that starts later.
+    let folder = beside.fixture.repository.path().to_owned();
+    beside.person.opens_a_thread(&folder).await;
+    let later = beside.person.thread_id.clone();
+    beside.person.says("AND-NOW hello").await.unwrap();
+    beside.tells("session", |told| told["threadId"] == later.as_str()).await;
+    assert!(beside.rawr.try_wait().unwrap().is_none(), "{}", beside.dump());
 }
 
 #[tokio::test]
