@@ -4,6 +4,7 @@ pub mod binary;
 pub mod claude;
 pub mod codex;
 pub mod config_keys;
+pub mod dice;
 pub mod mock_anthropic;
 pub mod mock_chat;
 pub mod mock_endpoint;
@@ -20,6 +21,7 @@ pub mod terminal;
 pub mod wait;
 
 pub use binary::rawr;
+pub use dice::Dice;
 pub use mock_anthropic::MockClaude;
 pub use mock_chat::MockChat;
 pub use mock_responses::MockModel;

@@ -14,14 +14,15 @@ use tokio::sync::{oneshot, watch};
 
 pub use self::recorded::AnthropicRequest;
 use crate::mock_responses::choose::nth_or_last;
-use crate::mock_responses::serve::{MockRoute, ReplyBody, error, events, serve};
-use crate::mock_responses::{ReplyGate, RequestPurpose, ScriptedAnswer, TurnReply, TurnScript};
+use crate::mock_responses::serve::{MockRoute, OpenRequests, ReplyBody, error, events, serve};
+use crate::mock_responses::{ReplyTiming, RequestPurpose, ScriptedAnswer, TurnReply, TurnScript};
 
 /// A running mock. Dropping it stops it and cuts off running replies.
 #[derive(Debug)]
 pub struct MockClaude {
     address: SocketAddr,
     recorded: watch::Receiver<Vec<Arc<AnthropicRequest>>>,
+    open: OpenRequests,
     stop: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
@@ -32,13 +33,15 @@ impl MockClaude {
         let (record, recorded) = watch::channel(Vec::new());
         let (stop, stopped) = oneshot::channel();
         let (bound, address) = std::sync::mpsc::channel();
+        let open = OpenRequests::default();
+        let counted = open.clone();
         let thread = std::thread::Builder::new()
             .name("mock claude".to_owned())
-            .spawn(move || serve(Messages { script, record }, stopped, &bound))
+            .spawn(move || serve(Messages { script, record }, stopped, &bound, counted))
             .unwrap_or_else(|error| panic!("no thread for the mock model: {error}"));
         let address =
             address.recv().unwrap_or_else(|_| panic!("the mock model ended before it listened"));
-        Self { address, recorded, stop: Some(stop), thread: Some(thread) }
+        Self { address, recorded, open, stop: Some(stop), thread: Some(thread) }
     }
 
     /// The value of `ANTHROPIC_BASE_URL`.
@@ -49,6 +52,11 @@ impl MockClaude {
     /// Every request so far, oldest first.
     pub fn requests(&self) -> Vec<Arc<AnthropicRequest>> {
         self.recorded.borrow().clone()
+    }
+
+    /// Whether a request is not answered yet.
+    pub fn is_answering(&self) -> bool {
+        !self.open.is_empty()
     }
 }
 
@@ -70,7 +78,7 @@ struct Messages {
 impl MockRoute for Messages {
     const PATH: &'static str = "/messages";
 
-    fn reply(&self, body: Value) -> (Response<ReplyBody>, Option<ReplyGate>) {
+    fn reply(&self, body: Value) -> (Response<ReplyBody>, ReplyTiming) {
         let mut request = AnthropicRequest::new(body);
         let before = self.record.borrow().clone();
         let compactions =
@@ -89,7 +97,7 @@ impl MockRoute for Messages {
             }
         };
         self.record.send_modify(|requests| requests.push(Arc::new(request)));
-        (response, reply.gate.clone())
+        (response, reply.timing())
     }
 }
 

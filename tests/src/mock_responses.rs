@@ -12,17 +12,21 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 
 pub use recorded::{RequestPurpose, ResponsesRequest, TITLE_PROMPT};
+pub(crate) use script::ReplyTiming;
 pub use script::{
     ReplyGate, SUB_AGENT, ScriptedAnswer, ScriptedItem, TurnReply, TurnScript, call, call_in,
     custom_call, http_error, say, sse_failed, stall,
 };
 use tokio::sync::{oneshot, watch};
 
+use self::serve::OpenRequests;
+
 /// A running mock. Dropping it stops it and cuts off running replies.
 #[derive(Debug)]
 pub struct MockModel {
     address: SocketAddr,
     recorded: watch::Receiver<Vec<Arc<ResponsesRequest>>>,
+    open: OpenRequests,
     stop: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
@@ -33,13 +37,15 @@ impl MockModel {
         let (record, recorded) = watch::channel(Vec::new());
         let (stop, stopped) = oneshot::channel();
         let (bound, address) = std::sync::mpsc::channel();
+        let open = OpenRequests::default();
+        let counted = open.clone();
         let thread = std::thread::Builder::new()
             .name("mock model".to_owned())
-            .spawn(move || serve::run(script, record, stopped, &bound))
+            .spawn(move || serve::run(script, record, stopped, &bound, counted))
             .unwrap_or_else(|error| panic!("no thread for the mock model: {error}"));
         let address =
             address.recv().unwrap_or_else(|_| panic!("the mock model ended before it listened"));
-        Self { address, recorded, stop: Some(stop), thread: Some(thread) }
+        Self { address, recorded, open, stop: Some(stop), thread: Some(thread) }
     }
 
     /// The value of a model provider's `base_url`.
@@ -50,6 +56,11 @@ impl MockModel {
     /// Every request so far, oldest first.
     pub fn requests(&self) -> Vec<Arc<ResponsesRequest>> {
         self.recorded.borrow().clone()
+    }
+
+    /// Whether a request is not answered yet.
+    pub fn is_answering(&self) -> bool {
+        !self.open.is_empty()
     }
 
     /// Waits for at least `count` requests and returns all. The test runner stops a test that hangs.

@@ -116,6 +116,15 @@ impl Terminal {
         })
     }
 
+    /// What the screen shows now.
+    pub fn screen(&self) -> String {
+        self.shown.0.lock().unwrap().parser.screen().contents()
+    }
+
+    pub fn has_ended(&mut self) -> bool {
+        self.child.try_wait().unwrap().is_some()
+    }
+
     /// Waits until the screen shows this no longer.
     pub fn wait_until_gone(&self, word: &str) {
         self.wait(&format!("no {word:?}"), |shown| {

@@ -1,5 +1,7 @@
 //! A recorded request to the model.
 
+use std::time::SystemTime;
+
 use serde_json::Value;
 
 use crate::mock_responses::RequestPurpose;
@@ -13,6 +15,7 @@ pub struct AnthropicRequest {
     /// The number of rounds of tool results after the last user message.
     pub step: usize,
     pub body: Value,
+    pub arrived: SystemTime,
 }
 
 /// How Claude Code's request for a summary begins.
@@ -26,7 +29,13 @@ const STOP_HOOK: &str = "Stop hook";
 
 impl AnthropicRequest {
     pub(super) fn new(body: Value) -> Self {
-        let mut recorded = Self { purpose: RequestPurpose::Turn, marker: None, step: 0, body };
+        let mut recorded = Self {
+            purpose: RequestPurpose::Turn,
+            marker: None,
+            step: 0,
+            body,
+            arrived: SystemTime::now(),
+        };
         let last = recorded.last_user();
         let asks = |at: usize| {
             texts(&recorded.history()[at]).iter().any(|text| text.starts_with(COMPACTION_PROMPT))

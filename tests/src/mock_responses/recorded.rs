@@ -1,5 +1,7 @@
 //! A recorded request to the model.
 
+use std::time::SystemTime;
+
 use serde_json::Value;
 
 /// The purpose of a request.
@@ -22,6 +24,7 @@ pub struct ResponsesRequest {
     /// The number of tool outputs after the last user message.
     pub step: usize,
     pub body: Value,
+    pub arrived: SystemTime,
 }
 
 /// The beginning of Codex's summarization prompt; `compact_prompt` in its configuration replaces it.
@@ -36,7 +39,13 @@ const FRAGMENTS: [&str; 4] =
 
 impl ResponsesRequest {
     pub(super) fn new(body: Value) -> Self {
-        let mut recorded = Self { purpose: RequestPurpose::Turn, marker: None, step: 0, body };
+        let mut recorded = Self {
+            purpose: RequestPurpose::Turn,
+            marker: None,
+            step: 0,
+            body,
+            arrived: SystemTime::now(),
+        };
         recorded.purpose = recorded.purpose_of();
         recorded.step = recorded.tool_outputs_after_last_user_message();
         recorded

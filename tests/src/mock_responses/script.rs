@@ -1,6 +1,7 @@
 //! The script of a mock model.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::Value;
 use tokio::sync::watch;
@@ -76,6 +77,24 @@ pub struct TurnReply {
     pub prefix_tokens: u64,
     /// What it waits for; the request counts from its arrival on.
     pub(crate) gate: Option<ReplyGate>,
+    /// How long the model takes, behind the gate.
+    pub(crate) delay: Duration,
+}
+
+/// When a reply is sent.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct ReplyTiming {
+    gate: Option<ReplyGate>,
+    delay: Duration,
+}
+
+impl ReplyTiming {
+    pub(crate) async fn passed(self) {
+        if let Some(gate) = self.gate {
+            gate.passed().await;
+        }
+        tokio::time::sleep(self.delay).await;
+    }
 }
 
 /// Delays replies until a test opens it.
@@ -101,7 +120,7 @@ impl ReplyGate {
         self.open.send_replace(true);
     }
 
-    pub(super) async fn passed(&self) {
+    async fn passed(&self) {
         // The sender is ours: it lives.
         let _ = self.open.subscribe().wait_for(|open| *open).await;
     }
@@ -184,6 +203,16 @@ impl TurnReply {
         self
     }
 
+    /// Lets the model take this long.
+    pub fn after(mut self, delay: Duration) -> Self {
+        self.delay = delay;
+        self
+    }
+
+    pub(crate) fn timing(&self) -> ReplyTiming {
+        ReplyTiming { gate: self.gate.clone(), delay: self.delay }
+    }
+
     /// Adds the items of `other` to the same response.
     pub fn and(mut self, other: Self) -> Self {
         match (&mut self.answer, other.answer) {
@@ -198,7 +227,7 @@ impl TurnReply {
 
 impl From<ScriptedAnswer> for TurnReply {
     fn from(answer: ScriptedAnswer) -> Self {
-        Self { answer, input_tokens: None, prefix_tokens: 0, gate: None }
+        Self { answer, input_tokens: None, prefix_tokens: 0, gate: None, delay: Duration::ZERO }
     }
 }
 

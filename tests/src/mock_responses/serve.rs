@@ -4,6 +4,7 @@ use std::convert::Infallible;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::pin::Pin;
 use std::rc::Rc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, mpsc};
 use std::task::{Context, Poll};
 
@@ -19,7 +20,7 @@ use tokio::sync::{oneshot, watch};
 use tokio::task::LocalSet;
 
 use super::recorded::{RequestPurpose, ResponsesRequest};
-use super::script::{ReplyGate, ScriptedAnswer, TurnScript};
+use super::script::{ReplyTiming, ScriptedAnswer, TurnScript};
 use super::{choose, stream};
 
 /// What answers at one path.
@@ -27,8 +28,32 @@ pub(crate) trait MockRoute: 'static {
     /// How the path ends that it is asked at.
     const PATH: &'static str;
 
-    /// The answer, and what it waits for.
-    fn reply(&self, body: Value) -> (Response<ReplyBody>, Option<ReplyGate>);
+    /// The answer, and when it is sent.
+    fn reply(&self, body: Value) -> (Response<ReplyBody>, ReplyTiming);
+}
+
+/// The number of requests that are not answered yet.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct OpenRequests(Arc<AtomicUsize>);
+
+impl OpenRequests {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.load(Ordering::SeqCst) == 0
+    }
+
+    fn one_more(&self) -> OpenRequest {
+        self.0.fetch_add(1, Ordering::SeqCst);
+        OpenRequest(self.clone())
+    }
+}
+
+/// Dropped with the answer, or with the connection.
+struct OpenRequest(OpenRequests);
+
+impl Drop for OpenRequest {
+    fn drop(&mut self) {
+        self.0.0.fetch_sub(1, Ordering::SeqCst);
+    }
 }
 
 /// Serves until `stopped` resolves, which it also does when its sender is dropped.
@@ -37,8 +62,9 @@ pub(super) fn run(
     record: watch::Sender<Vec<Arc<ResponsesRequest>>>,
     stopped: oneshot::Receiver<()>,
     bound: &mpsc::Sender<SocketAddr>,
+    open: OpenRequests,
 ) {
-    serve(Responses { script, record }, stopped, bound);
+    serve(Responses { script, record }, stopped, bound, open);
 }
 
 /// The same for any model.
@@ -46,13 +72,14 @@ pub(crate) fn serve(
     model: impl MockRoute,
     stopped: oneshot::Receiver<()>,
     bound: &mpsc::Sender<SocketAddr>,
+    open: OpenRequests,
 ) {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.unwrap_or_else(|error| panic!("no runtime for the mock model: {error}"));
     let model = Rc::new(model);
     LocalSet::new().block_on(&runtime, async {
         tokio::select! {
-            failed = listen(model, bound) => panic!("the mock model cannot listen: {failed}"),
+            failed = listen(model, bound, open) => panic!("the mock model cannot listen: {failed}"),
             _ = stopped => {}
         }
     });
@@ -63,7 +90,11 @@ struct Responses {
     record: watch::Sender<Vec<Arc<ResponsesRequest>>>,
 }
 
-async fn listen(model: Rc<impl MockRoute>, bound: &mpsc::Sender<SocketAddr>) -> std::io::Error {
+async fn listen(
+    model: Rc<impl MockRoute>,
+    bound: &mpsc::Sender<SocketAddr>,
+    open: OpenRequests,
+) -> std::io::Error {
     let listener = match TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await {
         Ok(listener) => listener,
         Err(error) => return error,
@@ -75,15 +106,16 @@ async fn listen(model: Rc<impl MockRoute>, bound: &mpsc::Sender<SocketAddr>) -> 
     loop {
         match listener.accept().await {
             Ok((connection, _)) => {
-                drop(tokio::task::spawn_local(converse(Rc::clone(&model), connection)))
+                let conversation = converse(Rc::clone(&model), connection, open.clone());
+                drop(tokio::task::spawn_local(conversation));
             }
             Err(error) => return error,
         }
     }
 }
 
-async fn converse(model: Rc<impl MockRoute>, connection: TcpStream) {
-    let service = service_fn(move |request| answer(Rc::clone(&model), request));
+async fn converse(model: Rc<impl MockRoute>, connection: TcpStream, open: OpenRequests) {
+    let service = service_fn(move |request| answer(Rc::clone(&model), request, open.one_more()));
     // A client that hangs up in the middle (a killed Codex, an interrupted turn) is part of the tests.
     let _ = hyper::server::conn::http1::Builder::new()
         .serve_connection(TokioIo::new(connection), service)
@@ -93,6 +125,7 @@ async fn converse(model: Rc<impl MockRoute>, connection: TcpStream) {
 async fn answer<M: MockRoute>(
     model: Rc<M>,
     request: Request<Incoming>,
+    _open: OpenRequest,
 ) -> Result<Response<ReplyBody>, Infallible> {
     if request.method() != Method::POST || !request.uri().path().ends_with(M::PATH) {
         let only = format!("the mock model only answers POST …{}", M::PATH);
@@ -104,17 +137,15 @@ async fn answer<M: MockRoute>(
     let Ok(body) = serde_json::from_slice(&body.to_bytes()) else {
         return Ok(error(StatusCode::BAD_REQUEST, "the request is not JSON"));
     };
-    let (response, gate) = model.reply(body);
-    if let Some(gate) = gate {
-        gate.passed().await;
-    }
+    let (response, timing) = model.reply(body);
+    timing.passed().await;
     Ok(response)
 }
 
 impl MockRoute for Responses {
     const PATH: &'static str = "/responses";
 
-    fn reply(&self, body: Value) -> (Response<ReplyBody>, Option<ReplyGate>) {
+    fn reply(&self, body: Value) -> (Response<ReplyBody>, ReplyTiming) {
         let mut request = ResponsesRequest::new(body);
         let (number, compactions) = {
             let before = self.record.borrow();
@@ -137,7 +168,7 @@ impl MockRoute for Responses {
             }
         };
         self.record.send_modify(|requests| requests.push(Arc::new(request)));
-        (response, reply.gate.clone())
+        (response, reply.timing())
     }
 }
 

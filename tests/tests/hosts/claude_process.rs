@@ -2,7 +2,9 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
 
+mod bridge;
 mod fixture;
+mod random;
 
 use fixture::ScriptedPlugin;
 use serde_json::json;
@@ -66,4 +68,21 @@ fn what_is_no_event_is_refused_and_changes_nothing() {
     plugin.answers("All of it is done; the tests pass.", 150_000);
     plugin.turn_ends("t1", "All of it is done; the tests pass.");
     plugin.decides("suggest");
+}
+
+fn held_messages_keep_their_rules(runs: u64) {
+    let failed = random::runs(1, runs, 3);
+    assert!(failed.is_empty(), "{} of {runs} runs failed:\n{}", failed.len(), failed[0]);
+}
+
+#[test]
+fn random_sessions_keep_the_rules_of_held_messages() {
+    held_messages_keep_their_rules(30);
+}
+
+mod long {
+    #[test]
+    fn thousands_of_random_sessions_keep_the_rules_of_held_messages() {
+        super::held_messages_keep_their_rules(5_000);
+    }
 }

@@ -12,6 +12,7 @@
 //! | `codex::screen`, `options` | what a person sees and types |
 //! | `codex_judge`, `codex_restore` | what an ephemeral thread and a fork leave in Codex's records |
 //! | `claude_mod` | the plugin inside of Claude Code: its input box, its queue, its processes, `/clear`, `/compact` and Esc |
+//! | `player` | what a person may do to either at any moment: a random player, and the rules for its messages |
 //! | `exec_codex`, `exec_claude` | whole sessions of `rawr exec`, and what the model of each agent is sent |
 //! | `hooks` | that each agent runs the hooks, and what it does with their answers |
 
@@ -24,3 +25,5 @@ mod codex_restore;
 mod exec_claude;
 mod exec_codex;
 mod hooks;
+#[cfg(target_os = "linux")]
+mod player;

@@ -30,6 +30,15 @@ pub fn with_words(words: &str) -> Vec<Pid> {
     running().filter(|(.., line)| line.contains(words)).map(|(pid, ..)| pid).collect()
 }
 
+/// Those that were started with this in their environment, whatever terminal they are on.
+pub fn with_environment(words: &str) -> Vec<(Pid, String)> {
+    let fits = |pid: &Pid| {
+        let path = format!("/proc/{}/environ", pid.as_raw_nonzero());
+        std::fs::read(path).is_ok_and(|bytes| String::from_utf8_lossy(&bytes).contains(words))
+    };
+    running().filter(|(pid, ..)| fits(pid)).map(|(pid, _, line)| (pid, line)).collect()
+}
+
 pub fn kill(process: Pid) {
     kill_process(process, Signal::KILL).unwrap();
     wait_until("its death", || test_kill_process(process).is_err() || is_zombie(process));

@@ -7,7 +7,7 @@ mod approval;
 mod apps;
 mod beside_hooks;
 mod deaths;
-mod fixture;
+pub mod fixture;
 mod own_compactions;
 mod person;
 mod races;

@@ -8,7 +8,7 @@ mod between;
 #[cfg(target_os = "linux")]
 mod cut_off;
 pub mod deaths;
-mod fixture;
+pub mod fixture;
 mod goals;
 #[cfg(target_os = "linux")]
 mod leaving;

@@ -155,6 +155,13 @@ impl ModFixture {
         command
     }
 
+    /// Without the plugin and the options of a session.
+    pub fn bare_command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(&self.claude);
+        self.in_place(command.args(arguments));
+        command
+    }
+
     /// Starts Claude Code and waits until rawr has joined. The screen is high enough to hold the whole session.
     pub fn start(&self, arguments: &[&str]) -> Terminal {
         let terminal = self.start_alone(arguments);

@@ -73,7 +73,7 @@ impl LiveFixture {
     }
 
     /// With options of rawr's.
-    fn rawr_codex_with(&self, options: &[&str], arguments: &[&str]) -> Command {
+    pub fn rawr_codex_with(&self, options: &[&str], arguments: &[&str]) -> Command {
         let mut command = Command::new(rawr());
         command.arg("codex").args(options).arg("--codex").arg(binary()).arg("--").args(arguments);
         self.in_place(&mut command);
