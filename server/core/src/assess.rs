@@ -133,8 +133,11 @@ enum GateFinding {
     },
     /// Means nothing until another gate passes.
     NotReached(&'static str),
-    /// This must come first, as a confirmation.
-    Wait(String),
+    /// A confirmation must come first.
+    Wait {
+        evidence: String,
+        comes_if: String,
+    },
     /// The judge must be asked first.
     Ask,
 }
@@ -187,9 +190,9 @@ pub fn assess(
     let (mut asks, mut waits) = (false, None);
     for (gate, applies_to, lift, check) in GATES {
         let (outcome, evidence) = match case.finding(applies_to, check) {
-            GateFinding::Wait(comes_if) => {
+            GateFinding::Wait { evidence, comes_if } => {
                 waits = decision.would_fire_if.is_empty().then_some(comes_if);
-                (GateStatus::NotReached, "not confirmed yet".to_owned())
+                (GateStatus::NotReached, evidence)
             }
             GateFinding::Ask => {
                 asks = decision.would_fire_if.is_empty();
@@ -274,6 +277,10 @@ impl GateContext<'_> {
     /// What confirmed the proposal, for people.
     fn confirmed_by(&self) -> String {
         match (self.question, &self.confirmed) {
+            (Question::TurnEnd(_), _) => {
+                let evidence = self.confirms_itself().map(|by| format!("; {}", by.confirmed_by()));
+                evidence.unwrap_or_default()
+            }
             (Question::Preflight { .. }, Some(next)) => format!("; {}", next.evidence()),
             (Question::Silence(_), _) => {
                 format!("; nothing was said for {}", self.silence())

@@ -4,8 +4,9 @@ mod silence;
 mod tiers;
 
 pub use silence::Silence;
-pub use tiers::{ConfirmRule, Pressure, PressureTier, TierRule, Tiers};
+pub use tiers::{ConfirmRule, Pressure, PressureTier, SelfConfirmation, TierRule, Tiers};
 
+use crate::boundary::{Boundaries, Boundary};
 use crate::units::Tokens;
 use serde::{Deserialize, Serialize};
 
@@ -206,6 +207,8 @@ pub struct Policy {
     pub cooldown_seconds: u64,
     /// A next message confirms a proposal from this probability on that the phase has ended, in percent.
     pub confirm_percent: u8,
+    /// When a turn confirms its own proposal, in tiers that name what does.
+    pub self_confirmation: SelfConfirmation,
     /// Seconds of silence that confirm a proposal; see [`Policy::silence`].
     pub idle_seconds: u64,
     /// For how many seconds the provider keeps a prompt cached. `None`: as the host reports; 0: unknown.
@@ -268,11 +271,14 @@ impl Policy {
             (PressureTier::Ready, 150_000),
             (PressureTier::Asap, 200_000),
         ];
+        const CONFIRMS_ITSELF: Boundaries =
+            Boundaries::of(&[Boundary::Commit, Boundary::Pushed, Boundary::Merged]);
         let mut policy = Self::default();
         if preset == Preset::Calm {
             for (tier, used) in CALM {
                 let rule = policy.tiers.rule_mut(tier);
                 rule.confirm = ConfirmRule::Message;
+                rule.confirms_itself = CONFIRMS_ITSELF;
                 rule.tokens_used_gt = Some(Tokens(used));
             }
         }
@@ -307,6 +313,7 @@ impl Default for Policy {
             cooldown_turns: 1,
             cooldown_seconds: 0,
             confirm_percent: 60,
+            self_confirmation: SelfConfirmation { percent: 75, everywhere: false },
             idle_seconds: 240,
             cache_seconds: None,
             breaker: Breaker { strikes: 3, land_at_percent: 80, reset_seconds: 1800 },

@@ -55,7 +55,10 @@ pub enum KeyKind {
     /// A path relative to the thread's folder that stays inside it.
     ScratchTemplate,
     /// A list of boundaries.
-    Boundaries,
+    Boundaries {
+        /// With an empty list nothing would happen any more.
+        needs_one: bool,
+    },
     /// A list of strings.
     Phrases,
 }

@@ -299,7 +299,7 @@ impl LayerReader<'_> {
             KeyKind::Url => self.url(name, written),
             KeyKind::Variable => self.variable(name, written),
             KeyKind::ScratchTemplate => self.scratch_template(name, written),
-            KeyKind::Boundaries => self.boundaries(name, written),
+            KeyKind::Boundaries { needs_one } => self.boundaries(name, written, *needs_one),
             KeyKind::Phrases => self.phrases(name, written),
         }
     }
@@ -350,10 +350,15 @@ impl LayerReader<'_> {
         None
     }
 
-    fn boundaries(&mut self, name: &str, written: &WrittenValue) -> Option<KeyValue> {
+    fn boundaries(
+        &mut self,
+        name: &str,
+        written: &WrittenValue,
+        needs_one: bool,
+    ) -> Option<KeyValue> {
         let words = self.reader.words(name, &Boundary::ALL.map(Boundary::name), written)?;
         let list: Vec<_> = words.iter().filter_map(|word| Boundary::from_name(word)).collect();
-        if list.is_empty() {
+        if list.is_empty() && needs_one {
             let problem = FileProblem::warning(
                 "never-fires",
                 format!("no boundary can satisfy an empty `{name}`"),

@@ -100,7 +100,7 @@ fn rules(kind: &KeyKind) -> Vec<(&'static str, Value)> {
         KeyKind::Text | KeyKind::ScratchTemplate => vec![text()],
         KeyKind::Url => vec![text(), ("pattern", json!("^([hH][tT][tT][pP][sS]?://[^#]*)?$"))],
         KeyKind::Variable => vec![text(), ("pattern", json!("^([A-Za-z_][A-Za-z0-9_]*)?$"))],
-        KeyKind::Boundaries => {
+        KeyKind::Boundaries { .. } => {
             vec![
                 ("type", json!("array")),
                 ("items", json!({ "enum": Boundary::ALL.map(Boundary::name) })),

@@ -272,7 +272,7 @@ fn values(
         Type::Word(words) => {
             words.iter().map(|word| proposal((*word).to_owned(), quoted(word))).collect()
         }
-        Type::Boundaries => {
+        Type::Boundaries { .. } => {
             let entry = |boundary: Boundary| {
                 let word = boundary.name();
                 let text = if in_list { quoted(word) } else { format!("[\"{word}\"]") };
@@ -356,7 +356,7 @@ fn field_values(path: &str, text: &str, at: usize, in_list: bool) -> Vec<Proposa
         about: String::new(),
     };
     match config_key(path) {
-        Some(key) if matches!(key.kind, Type::Boundaries) => Boundary::ALL
+        Some(key) if matches!(key.kind, Type::Boundaries { .. }) => Boundary::ALL
             .map(|boundary| {
                 let word = boundary.name().to_owned();
                 let text = if in_list { word.clone() } else { format!("[{word}]") };

@@ -132,7 +132,9 @@ pub fn type_of(kind: &Type) -> String {
         Type::Url => "the address of an endpoint".to_owned(),
         Type::Variable => "the name of an environment variable".to_owned(),
         Type::ScratchTemplate => "a path inside the thread's folder".to_owned(),
-        Type::Boundaries => format!("a list of {}", words(&Boundary::ALL.map(Boundary::name))),
+        Type::Boundaries { .. } => {
+            format!("a list of {}", words(&Boundary::ALL.map(Boundary::name)))
+        }
         Type::Phrases => "a list of strings".to_owned(),
     }
 }

@@ -7,12 +7,12 @@ mod session;
 use any_input::GeneratedStep;
 use proptest::prelude::*;
 use proptest::sample::select;
-use rawr_core::boundary::Boundary;
+use rawr_core::boundary::{Boundaries, Boundary};
 use rawr_core::event::{DecisionEntrance, DecisionOutcome, Event, UserChoice};
 use rawr_core::machine::ProcessRole;
 use rawr_core::policy::{
     ConfirmRule, InlineCompact, JudgeBackend, MidTurn, Mode, PacketChannel, PacketSource, Policy,
-    Tiers,
+    SelfConfirmation, Tiers,
 };
 use rawr_core::prompt::Prompts;
 use rawr_core::units::{ActionId, InputId, ThreadId, Timestamp};
@@ -39,6 +39,8 @@ struct TestPolicy {
     inline: Option<InlineCompact>,
     judge: JudgeBackend,
     confirm: ConfirmRule,
+    /// Turns confirm themselves as soon as they may.
+    confirms_itself: bool,
 }
 
 impl TestPolicy {
@@ -60,7 +62,10 @@ impl TestPolicy {
         for tier in [early, ready, asap, emergency] {
             tier.decision_prompt_path = Some("judge.md".to_owned());
             tier.confirm = self.confirm;
+            tier.confirms_itself =
+                if self.confirms_itself { Boundaries::ALL } else { Boundaries::NONE };
         }
+        policy.self_confirmation = SelfConfirmation { percent: 1, everywhere: true };
         policy
     }
 }
@@ -78,10 +83,11 @@ fn setting() -> impl Strategy<Value = TestPolicy> {
     let confirm = select(
         &[ConfirmRule::None, ConfirmRule::Message, ConfirmRule::Idle, ConfirmRule::Either][..],
     );
-    let judge = (judge, confirm);
+    let judge = (judge, confirm, any::<bool>());
     (mode, packet, scratch, any::<bool>(), mid_turn, inline(), judge).prop_map(
         |(mode, packet, (scratch, cooldown_turns), heads_up, mid_turn, inline, judge)| TestPolicy {
             confirm: judge.1,
+            confirms_itself: judge.2,
             mode,
             author: packet.0,
             channel: packet.1,

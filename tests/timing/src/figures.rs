@@ -5,11 +5,13 @@ use crate::learn::{Example, HeadRelation, LinearModel, Settings, train_dense};
 use crate::sentences::{Sentence, SentenceKind};
 use crate::vectors::{LabeledTurn, PhaseEnd};
 use anyhow::{Context as _, Result};
+use rawr_core::words::claim::{self, ClaimSigns};
 use rawr_core::words::model::{Combination, logistic, softmax};
-use rawr_core::words::phase::{self, INPUTS, TurnFacts, UNCLEAR};
-use rawr_core::words::{Probability, claim, next};
+use rawr_core::words::phase::{self, INPUTS, TURN_INPUTS, TurnFacts, UNCLEAR};
+use rawr_core::words::{Probability, next};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
+use std::num::NonZero;
 
 const FOLDS: usize = 5;
 /// Of a single sentence, or a message of an agent, that the project wrote.
@@ -29,6 +31,8 @@ pub struct Models {
     pub claim: LinearModel<2>,
     pub next: LinearModel<3>,
     pub phase: Combination<INPUTS>,
+    /// Without the next message.
+    pub turn: Combination<TURN_INPUTS>,
 }
 
 /// What is predicted of one turn end.
@@ -37,6 +41,8 @@ pub struct Prediction {
     pub claim: [f64; 2],
     pub next: [f64; 3],
     pub phase: f64,
+    /// With the next message unknown; `None` where something keeps the turn from confirming itself.
+    pub by_itself: Option<f64>,
     /// Whether the sidecar proposes: for words of the agent, or for a fact.
     pub is_proposed: bool,
 }
@@ -44,6 +50,27 @@ pub struct Prediction {
 /// All of a session's turns are in one fold.
 fn fold(turn: &LabeledTurn, folds: usize) -> usize {
     (turn.session.wrapping_mul(0x9e37_79b1) >> 16) as usize % folds
+}
+
+/// Of each turn, the one before it in its session: its next message is this turn's own message. Only labeled turns have one.
+fn turns_before(turns: &[&LabeledTurn]) -> Vec<Option<usize>> {
+    let is_real = |turn: &&LabeledTurn| !turn.is_written;
+    let all = turns.iter().enumerate().filter(|(_, turn)| is_real(turn));
+    let known: BTreeMap<_, _> = all.map(|(at, turn)| ((turn.session, turn.turn), at)).collect();
+    let before = |turn: &&LabeledTurn| known.get(&(turn.session, turn.turn.checked_sub(1)?));
+    turns.iter().map(|turn| before(turn).copied().filter(|_| is_real(turn))).collect()
+}
+
+fn signs(turn: &LabeledTurn) -> ClaimSigns {
+    ClaimSigns::of(turn.features.claim.traits.iter().copied())
+}
+
+/// Whether nothing keeps the turn from confirming itself: it claims to be done and asks nothing, no check failed, and no
+/// step of a plan is open.
+fn may_confirm_itself(turn: &LabeledTurn, claim: f64) -> bool {
+    let TurnFacts { tests_failed, plan_open, interrupted, .. } = turn.facts;
+    let claims = Probability::of(logistic(claim)) >= claim::HEARD_FROM;
+    claims && !signs(turn).asks && !tests_failed && !plan_open && !interrupted
 }
 
 fn claim_model(turns: &[&LabeledTurn], sentences: &[Sentence]) -> LinearModel<2> {
@@ -129,7 +156,19 @@ pub fn train(turns: &[&LabeledTurn], sentences: &[Sentence]) -> Models {
             (phase::inputs(claims[at][0], claims[at][1], nexts[at], topic, facts), ended, weight)
         })
         .collect();
+    let before = turns_before(turns);
+    let claimed: Vec<_> = (0..turns.len())
+        .filter(|at| turns[*at].is_of_host && !turns[*at].is_written)
+        .filter(|at| may_confirm_itself(turns[*at], claims[*at][0]))
+        .map(|at| {
+            let closes = before[at].map_or(0.0, |before| nexts[before][1]);
+            let ended = if turns[at].end == PhaseEnd::Yes { 1.0 } else { 0.0 };
+            let inputs = phase::turn_inputs(turns[at].facts.committed, closes, signs(turns[at]));
+            (inputs, ended, 1.0)
+        })
+        .collect();
     Models {
+        turn: train_dense(&claimed),
         claim: claim_model(turns, sentences),
         next: next_model(turns, &claims, sentences),
         phase: train_dense(&dense),
@@ -137,9 +176,17 @@ pub fn train(turns: &[&LabeledTurn], sentences: &[Sentence]) -> Models {
 }
 
 impl Models {
-    pub fn predict(&self, turn: &LabeledTurn) -> Prediction {
+    fn next_message(&self, turn: &LabeledTurn) -> ([f64; 2], [f64; 3]) {
         let claim = self.claim.score(&turn.features.claim);
-        let next = softmax(self.next.score(&turn.features.next_hashes(claim[0])));
+        (claim, softmax(self.next.score(&turn.features.next_hashes(claim[0]))))
+    }
+
+    /// `before` is the turn before it in its session.
+    pub fn predict(&self, turn: &LabeledTurn, before: Option<&LabeledTurn>) -> Prediction {
+        let (claim, next) = self.next_message(turn);
+        let closes = before.map_or(0.0, |before| self.next_message(before).1[1]);
+        let by_itself = phase::turn_inputs(turn.facts.committed, closes, signs(turn));
+        let by_itself = may_confirm_itself(turn, claim[0]).then(|| self.turn.share(by_itself));
         let inputs = phase::inputs(claim[0], claim[1], next, turn.features.topic, turn.facts);
         let phase = self.phase.share(inputs);
         let claim = claim.map(logistic);
@@ -147,21 +194,53 @@ impl Models {
         let is_proposed = claim.iter().any(|share| Probability::of(*share) >= claim::POSSIBLE_FROM)
             || committed
             || plan_finished;
-        Prediction { claim, next, phase, is_proposed }
+        Prediction { claim, next, phase, by_itself, is_proposed }
     }
 }
 
-/// Each turn as predicted by models that have not seen its session.
-pub fn held_out(data: &Data) -> Vec<Prediction> {
-    let Data { turns, pieces, sentences } = data;
-    let models: Vec<Models> = (0..FOLDS)
-        .map(|held| {
-            let others = turns.iter().filter(|turn| fold(turn, FOLDS) != held);
-            let others: Vec<&LabeledTurn> = others.chain(pieces).collect();
-            train(&others, sentences)
-        })
-        .collect();
-    turns.iter().map(|turn| models[fold(turn, FOLDS)].predict(turn)).collect()
+/// What is kept together when turns are held out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HeldOut {
+    /// A fifth of the sessions.
+    Sessions,
+    /// A project, with its people, agents and habits. Chats are one, and so are the sessions of hosts that have no name.
+    Projects,
+}
+
+/// Each turn as predicted by models that have not seen its session, or its project.
+pub fn held_out(data: &Data, by: HeldOut) -> Vec<Prediction> {
+    let Data { turns, pieces, sentences, projects } = data;
+    let names: BTreeSet<_> = projects.values().collect();
+    let fold_of = |turn: &LabeledTurn| match by {
+        HeldOut::Sessions => fold(turn, FOLDS),
+        HeldOut::Projects => match projects.get(&turn.session) {
+            Some(name) => names.iter().position(|known| *known == name).unwrap_or_default(),
+            None => names.len() + usize::from(turn.is_of_host),
+        },
+    };
+    let folds: Vec<usize> = turns.iter().map(fold_of).collect();
+    let train_without = |held: usize| {
+        let others = turns.iter().zip(&folds).filter(|(_, fold)| **fold != held);
+        let others: Vec<&LabeledTurn> = others.map(|(turn, _)| turn).chain(pieces).collect();
+        train(&others, sentences)
+    };
+    let held: Vec<usize> = folds.iter().copied().collect::<BTreeSet<_>>().into_iter().collect();
+    let at_once = std::thread::available_parallelism().map_or(1, NonZero::get);
+    let mut models = BTreeMap::new();
+    for some in held.chunks(at_once) {
+        let trained: Vec<_> = std::thread::scope(|scope| {
+            let running: Vec<_> =
+                some.iter().map(|held| (*held, scope.spawn(|| train_without(*held)))).collect();
+            running.into_iter().map(|(held, model)| (held, model.join())).collect()
+        });
+        for (held, model) in trained {
+            models.insert(held, model.unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        }
+    }
+    let all: Vec<&LabeledTurn> = turns.iter().collect();
+    let before = turns_before(&all);
+    let predict = |at: usize| models[&folds[at]].predict(all[at], before[at].map(|at| all[at]));
+    (0..turns.len()).map(predict).collect()
 }
 
 /// In percent.
@@ -220,9 +299,9 @@ pub fn table(turns: &[LabeledTurn], predictions: &[Prediction]) -> String {
     let mut out = String::from(
         "| what | started | at a true end | weak | false | true ends found |\n| --- | --- | --- | --- | --- | --- |\n",
     );
-    let mut row = |name: String, starts: &dyn Fn(&Prediction) -> bool| {
+    let mut row = |name: String, starts: &dyn Fn(&LabeledTurn, &Prediction) -> bool| {
         let started = |end: PhaseEnd| {
-            turns.iter().zip(predictions).filter(|(t, p)| t.end == end && starts(p)).count()
+            turns.iter().zip(predictions).filter(|(t, p)| t.end == end && starts(t, p)).count()
         };
         let counts = [PhaseEnd::Yes, PhaseEnd::Weak, PhaseEnd::No].map(started);
         let all: usize = counts.iter().sum();
@@ -234,25 +313,36 @@ pub fn table(turns: &[LabeledTurn], predictions: &[Prediction]) -> String {
             "| {name} | {all} | {hit:.0}% | {weak:.0}% | {wrong:.0}% | {found:.0}% |"
         );
     };
-    row("the claim, if it is heard".to_owned(), &|p| {
+    row("the claim, if it is heard".to_owned(), &|_, p| {
         Probability::of(p.claim[0]) >= claim::HEARD_FROM
     });
     for least in [0.5, 0.6, 0.7, 0.8] {
-        row(format!("next alone, p > {least}"), &|p| 1.0 - p.next[2] > least);
+        row(format!("next alone, p > {least}"), &|_, p| 1.0 - p.next[2] > least);
     }
     for claimed in [0.3, 0.5, 0.7] {
         for least in [0.4, 0.5, 0.6, 0.7, 0.8] {
-            row(format!("claim p > {claimed}, next p > {least}"), &|p| {
+            row(format!("claim p > {claimed}, next p > {least}"), &|_, p| {
                 p.claim[0] > claimed && 1.0 - p.next[2] > least
             });
         }
     }
     for least in [0.4, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85] {
-        row(format!("both and the facts, p > {least}"), &|p| p.phase > least);
-        row(format!("the same, where rawr proposes, p > {least}"), &|p| {
+        row(format!("both and the facts, p > {least}"), &|_, p| p.phase > least);
+        row(format!("the same, where rawr proposes, p > {least}"), &|_, p| {
             p.is_proposed && p.phase > least
         });
     }
+    for least in [0.65, 0.7, 0.75, 0.8, 0.85] {
+        row(format!("commit and claim, by itself, p > {least}"), &|t, p| {
+            t.facts.committed && p.by_itself.is_some_and(|share| share > least)
+        });
+    }
+    row("commit and claim, whatever else".to_owned(), &|t, p| {
+        t.facts.committed && Probability::of(p.claim[0]) >= claim::HEARD_FROM
+    });
+    row("claim, no commit, by itself, p > 0.6".to_owned(), &|t, p| {
+        !t.facts.committed && p.by_itself.is_some_and(|share| share > 0.6)
+    });
     let mut sorted: Vec<_> = turns.iter().zip(predictions).collect();
     sorted.sort_by(|a, b| b.1.phase.total_cmp(&a.1.phase));
     let yes = turns.iter().filter(|turn| turn.end == PhaseEnd::Yes).count();

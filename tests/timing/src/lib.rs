@@ -9,7 +9,9 @@ pub mod table;
 pub mod vectors;
 
 use anyhow::{Context as _, Result, bail};
+use figures::HeldOut;
 use sentences::Sentence;
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -34,11 +36,13 @@ pub fn run(args: &[&str]) -> Result<()> {
         }
         ["figures"] => {
             let data = data()?;
-            let predictions = figures::held_out(&data);
+            let predictions = figures::held_out(&data, HeldOut::Sessions);
             let judgments = fs::read_to_string(folder().join("judgments.txt"))?;
             let sessions = figures::sessions(&judgments);
-            let table = |name: &str, belongs: &dyn Fn(&LabeledTurn) -> bool| {
-                let (turns, told): (Vec<_>, Vec<_>) = (data.turns.iter().zip(&predictions))
+            let table_of = |name: &str,
+                            predictions: &[figures::Prediction],
+                            belongs: &dyn Fn(&LabeledTurn) -> bool| {
+                let (turns, told): (Vec<_>, Vec<_>) = (data.turns.iter().zip(predictions))
                     .filter(|(turn, _)| belongs(turn))
                     .map(|(turn, told)| (turn.clone(), *told))
                     .unzip();
@@ -48,15 +52,21 @@ pub fn run(args: &[&str]) -> Result<()> {
                     figures::table(&turns, &told)
                 )
             };
+            let table = |name: &str, belongs: &dyn Fn(&LabeledTurn) -> bool| {
+                table_of(name, &predictions, belongs)
+            };
             write!(out, "{}", table("all sessions", &|_| true))?;
             write!(out, "{}", table("sessions of hosts", &|turn| turn.is_of_host))?;
             write!(out, "{}", table("chats", &|turn| !turn.is_of_host))?;
             write!(out, "{}", table("one project", &|turn| sessions.contains(&turn.session)))?;
+            let by_project = figures::held_out(&data, HeldOut::Projects);
+            let name = "sessions of hosts, each project held out";
+            write!(out, "{}", table_of(name, &by_project, &|turn| turn.is_of_host))?;
             write!(out, "{}", figures::with_a_judge(&data.turns, &predictions, &judgments)?)?;
         }
         ["turns"] => {
             let data = data()?;
-            for (turn, told) in data.turns.iter().zip(figures::held_out(&data)) {
+            for (turn, told) in data.turns.iter().zip(figures::held_out(&data, HeldOut::Sessions)) {
                 let [done, announces] = told.claim;
                 let [new, close, same] = told.next;
                 writeln!(
@@ -90,13 +100,24 @@ pub struct Data {
     pub pieces: Vec<LabeledTurn>,
     /// Single sentences that the project wrote.
     pub sentences: Vec<Sentence>,
+    /// The repository that a real session is of, where it has a name, by the first digits of the session's id.
+    pub projects: BTreeMap<u32, String>,
 }
 
 /// The committed data.
 pub fn data() -> Result<Data> {
     let turns = vectors::read(&fs::read(folder().join("turns.bin"))?)?;
     let (pieces, sentences) = written()?;
-    Ok(Data { turns, pieces, sentences })
+    let projects = projects(&fs::read_to_string(folder().join("projects.txt"))?)?;
+    Ok(Data { turns, pieces, sentences, projects })
+}
+
+fn projects(lines: &str) -> Result<BTreeMap<u32, String>> {
+    let project = |line: &str| {
+        let (session, name) = line.split_once(' ').context("a project is a session and a name")?;
+        Ok((u32::from_str_radix(session, 16)?, name.to_owned()))
+    };
+    lines.lines().map(project).collect()
 }
 
 /// What the project wrote.

@@ -106,6 +106,17 @@ fn the_classifier_hears_most_of_what_it_has_not_learned_from() {
 }
 
 #[test]
+fn most_sessions_of_hosts_have_a_project_that_can_be_held_out() {
+    let data = data().unwrap();
+    let of_hosts: std::collections::BTreeSet<_> =
+        data.turns.iter().filter(|turn| turn.is_of_host).map(|turn| turn.session).collect();
+    let known = |session: &&u32| data.projects.contains_key(session);
+    let count = of_hosts.iter().filter(known).count();
+    assert!(count >= 331 && of_hosts.len() == 354, "{count} of {}", of_hosts.len());
+    assert!(data.projects.keys().all(|session| of_hosts.contains(session)));
+}
+
+#[test]
 fn vectors_are_written_as_they_are_read() {
     let turns = data().unwrap().turns;
     assert_eq!(vectors::read(&vectors::write(&turns)).unwrap(), turns);
@@ -132,16 +143,15 @@ fn damaged_vectors_are_refused() {
 /// Trains a model for each fifth of the sessions.
 mod long {
     use rawr_timing::data;
+    use rawr_timing::figures::{self, HeldOut};
 
     #[test]
     fn every_unclear_turn_end_of_the_judged_sessions_has_its_judgment() {
         let data = data().unwrap();
-        let predictions = rawr_timing::figures::held_out(&data);
+        let predictions = figures::held_out(&data, HeldOut::Sessions);
         let judgments =
             std::fs::read_to_string(rawr_timing::folder().join("judgments.txt")).unwrap();
-        let figure = |judgments: &str| {
-            rawr_timing::figures::with_a_judge(&data.turns, &predictions, judgments)
-        };
+        let figure = |judgments: &str| figures::with_a_judge(&data.turns, &predictions, judgments);
         figure(&judgments).unwrap();
         let half: Vec<_> = judgments.lines().step_by(2).collect();
         let error = figure(&half.join("\n")).unwrap_err().to_string();

@@ -1,10 +1,10 @@
-//! Whether the next message confirms that a phase of work ended before it.
+//! Whether the next message confirms that a phase of work ended before it, or the turn confirms that itself.
 
 use super::{GateContext, Question};
 use crate::boundary::{Boundaries, Boundary};
 use crate::event::TurnEnding;
 use crate::policy::ConfirmRule;
-use crate::thread::{Speaker, Thread, Turn};
+use crate::thread::{Speaker, Thread, Turn, Utterance};
 use crate::words::next::{self, NextMessage};
 use crate::words::phase::{self, TurnFacts, UNCLEAR};
 use crate::words::{Probability, WorkAtHand};
@@ -73,6 +73,31 @@ impl Confirmation {
     }
 }
 
+/// What a turn says of its own proposal, before anyone speaks. Something happened in it that may confirm by itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct TurnEvidence {
+    /// What happened.
+    by: Boundaries,
+    /// That a phase of work ended with the turn.
+    ended: Probability,
+    /// What keeps it from confirming, for people.
+    pub objection: Option<String>,
+}
+
+impl TurnEvidence {
+    /// What confirms, for people.
+    pub fn confirmed_by(&self) -> String {
+        let facts = self.by.without(Boundaries::of(&[Boundary::AgentDone]));
+        let by = if facts.is_empty() { String::new() } else { format!("{} with ", facts.labels()) };
+        format!("confirmed by {by}a claim to be done")
+    }
+
+    /// With how likely a phase ended, for people.
+    pub fn evidence(&self) -> String {
+        format!("{}; a phase ended with the turn ({})", self.confirmed_by(), self.ended)
+    }
+}
+
 impl GateContext<'_> {
     /// Reads the next message, where it decides about a proposal.
     pub(super) fn next_message(&self) -> Option<Confirmation> {
@@ -85,6 +110,61 @@ impl GateContext<'_> {
         let message_is = next::of(message, &work);
         let ended = phase::ended(&work, &message_is, facts);
         Some(Confirmation { message: message_is, ended })
+    }
+
+    /// Reads the turn that ended, where something in it may confirm its proposal.
+    pub(super) fn turn_evidence(&self) -> Option<TurnEvidence> {
+        let Question::TurnEnd(turn) = self.question else { return None };
+        let by = self.counting.and(self.rule()?.1.confirms_itself);
+        let rule = self.policy.self_confirmation;
+        let applies = rule.everywhere || !self.thread.host.can.queue;
+        if by.is_empty() || !applies || self.confirm() == ConfirmRule::None {
+            return None;
+        }
+        let work = work_at_hand(self.thread);
+        let facts = facts(self.thread, self.thread.turn(turn), self.present());
+        let ended = phase::ended_with_turn(&work, self.opening().as_ref(), facts);
+        let objection = self.objection(&work, ended);
+        Some(TurnEvidence { by, ended, objection })
+    }
+
+    /// What keeps the turn from confirming itself, however likely a phase ended with it.
+    fn objection(&self, work: &WorkAtHand, ended: Probability) -> Option<String> {
+        let known = &self.thread.known;
+        let needed = self.policy.self_confirmation.percent;
+        let needed = Probability::of_thousandths(u16::from(needed) * 10);
+        if let Some(check) = known.failed_checks.first() {
+            return Some(format!("`{check}` failed and has not passed since"));
+        }
+        if let Some(step) = known.open_steps().next() {
+            return Some(format!("a step of the plan is open: {}", step.step));
+        }
+        if !self.present().has(Boundary::AgentDone) {
+            return Some("the agent does not say that the work is done".to_owned());
+        }
+        if work.asks() {
+            return Some("the agent asks something".to_owned());
+        }
+        // Rounded down, because 74.6% is not the 75% that are needed.
+        let likely = ended.thousandths() / 10;
+        (ended < needed).then(|| {
+            format!("that a phase ended with the turn is only {likely}% likely, needed {needed}")
+        })
+    }
+
+    /// What the turn's own message was to the work before it.
+    fn opening(&self) -> Option<NextMessage> {
+        let said: Vec<_> = self.thread.known.said.iter().collect();
+        let of = |said: &[&Utterance], by: Speaker| said.iter().rposition(|one| one.by == by);
+        let message = of(&said, Speaker::User)?;
+        let answer = of(&said[..message], Speaker::Agent)?;
+        let asked: Vec<&str> = said[..message]
+            .iter()
+            .filter(|said| said.by == Speaker::User)
+            .map(|said| said.text.as_str())
+            .collect();
+        let before = WorkAtHand::new(&asked, &said[answer].text);
+        Some(next::of(&said[message].text, &before))
     }
 }
 

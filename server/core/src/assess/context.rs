@@ -1,6 +1,6 @@
 //! The state that a decision is made of, and what the gates ask of it.
 
-use super::confirmation::Confirmation;
+use super::confirmation::{Confirmation, TurnEvidence};
 use super::{AppliesTo, Check, GateFinding, Inline, Judgment, Lift, NOT_INLINE, Question, judge};
 use crate::boundary::{Boundaries, Boundary};
 use crate::event::{JudgeReply, JudgeSource, TurnEnding};
@@ -21,6 +21,8 @@ pub(super) struct GateContext<'c> {
     pub(super) judgment: Option<Judgment>,
     /// What the next message says of the proposal.
     pub(super) confirmed: Option<Confirmation>,
+    /// What the turn says of its own proposal, where something happened in it that may confirm by itself.
+    pub(super) turn_evidence: Option<TurnEvidence>,
     pub(super) percent: Option<Percent>,
     pub(super) tier: Option<PressureTier>,
     /// The boundaries that count here.
@@ -58,6 +60,7 @@ impl<'c> GateContext<'c> {
             overflows,
             judgment: None,
             confirmed: None,
+            turn_evidence: None,
             percent,
             tier,
             counting: Boundaries::NONE,
@@ -65,6 +68,7 @@ impl<'c> GateContext<'c> {
         };
         case.counting = case.boundaries_that_count();
         case.confirmed = case.next_message();
+        case.turn_evidence = case.turn_evidence();
         case.judgment = case.judgment();
         case
     }
@@ -173,9 +177,16 @@ impl<'c> GateContext<'c> {
         self.policy.silence(self.thread.host.can.cache_seconds)
     }
 
-    /// The end of a turn only proposes.
+    /// The end of a turn only proposes, unless the turn confirms itself.
     pub(super) fn awaits_confirmation(&self) -> bool {
-        matches!(self.question, Question::TurnEnd(_)) && self.confirm() != ConfirmRule::None
+        matches!(self.question, Question::TurnEnd(_))
+            && self.confirm() != ConfirmRule::None
+            && self.confirms_itself().is_none()
+    }
+
+    /// What confirms the proposal of this turn without waiting.
+    pub(super) fn confirms_itself(&self) -> Option<&TurnEvidence> {
+        self.turn_evidence.as_ref().filter(|of| of.objection.is_none())
     }
 
     /// Whether a judge other than the heuristic answers at this tier.

@@ -345,10 +345,18 @@ pub(super) fn confirmation(case: &GateContext<'_>) -> GateFinding {
     if rule.confirm == ConfirmRule::None {
         return pass("not configured");
     }
+    if let Some(by) = case.confirms_itself() {
+        return pass(by.evidence());
+    }
     let confirm = case.confirm();
     let silence = case.silence();
     let is_silent = || format!("nothing is said for {silence}");
     const LEAVES: &str = "the next message opens something new or closes the work";
+    let waits = |comes_if| {
+        let objection = case.turn_evidence.as_ref().and_then(|of| of.objection.clone());
+        let evidence = objection.unwrap_or_else(|| "not confirmed yet".to_owned());
+        GateFinding::Wait { evidence, comes_if }
+    };
     match (case.question, confirm) {
         (Question::Person, _) => fail("a person decides", "no person asks"),
         (_, ConfirmRule::None) if tier == PressureTier::Emergency => {
@@ -376,9 +384,9 @@ pub(super) fn confirmation(case: &GateContext<'_>) -> GateFinding {
             is_silent(),
         ),
         (Question::Silence(_), _) => fail("silence no longer confirms", LEAVES),
-        (_, ConfirmRule::Message) => GateFinding::Wait(LEAVES.to_owned()),
-        (_, ConfirmRule::Idle) => GateFinding::Wait(is_silent()),
-        (_, ConfirmRule::Either) => GateFinding::Wait(format!("{LEAVES}, or {}", is_silent())),
+        (_, ConfirmRule::Message) => waits(LEAVES.to_owned()),
+        (_, ConfirmRule::Idle) => waits(is_silent()),
+        (_, ConfirmRule::Either) => waits(format!("{LEAVES}, or {}", is_silent())),
     }
 }
 

@@ -133,6 +133,15 @@ impl ConfirmRule {
     }
 }
 
+/// When a turn confirms its own proposal, so that nothing is waited for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SelfConfirmation {
+    /// From this probability on that a phase ended with the turn, in percent. The next message is not known.
+    pub percent: u8,
+    /// Also where the next message can be held and read.
+    pub everywhere: bool,
+}
+
 /// The configuration of one tier.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TierRule {
@@ -147,6 +156,8 @@ pub struct TierRule {
     pub plan_needs_semantic_break: Option<bool>,
     /// What makes a proposal a compaction. An emergency waits for nothing.
     pub confirm: ConfirmRule,
+    /// A turn in which one of these happened may confirm its proposal by itself; see [`SelfConfirmation`].
+    pub confirms_itself: Boundaries,
     /// The decision prompt for the judge; `None`: no judge is asked at this tier.
     pub decision_prompt_path: Option<String>,
     /// The model or project whose override set the threshold; named in the evidence.
@@ -162,6 +173,7 @@ impl TierRule {
             required: None,
             plan_needs_semantic_break: None,
             confirm: ConfirmRule::None,
+            confirms_itself: Boundaries::NONE,
             decision_prompt_path: None,
             set_by: None,
         }

@@ -1,7 +1,7 @@
 //! Whether an agent's last message claims that the work is done, or announces another phase.
 
 use super::classes::ClassTable;
-use super::model::{Features, join, logistic};
+use super::model::{Features, join, logistic, trait_feature};
 use super::probability::{Evidence, Probability};
 use super::stance;
 use super::tokens::{self, ReadingWindow, TokenizedMessage};
@@ -21,6 +21,15 @@ pub const POSSIBLE_FROM: Probability = Probability::of_thousandths(100);
 
 const READING: ReadingWindow = ReadingWindow { head: 300, tail: 900, mask_quotes: true };
 
+const NO_QUESTION: &str = "no question near the end";
+const NO_HEADING: &str = "no heading";
+/// Bits of a sentence's mood.
+const ASKS: usize = 1;
+const NEGATED: usize = 1 << 1;
+const CONDITIONAL: usize = 1 << 2;
+/// So many moods there are.
+const MOODS: usize = 1 << 3;
+
 static MODAL_WORDS: LazyLock<ModalWords> = LazyLock::new(ModalWords::new);
 static STANCES: LazyLock<ClassTable> = LazyLock::new(stance::table);
 
@@ -33,6 +42,42 @@ pub struct Claim {
     pub announces: Probability,
     /// The strongest reasons for the likelier of the two.
     pub evidence: Vec<Evidence>,
+}
+
+/// What makes a claim to be done less likely the end of a phase.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ClaimSigns {
+    /// One of the last four sentences is a question.
+    pub asks: bool,
+    /// A sentence speaks of what comes next.
+    pub moves_on: bool,
+    /// A sentence speaks of an end under a condition.
+    pub conditional: bool,
+    /// The message has headings.
+    pub headings: bool,
+}
+
+impl ClaimSigns {
+    /// From the hashes of a message's traits.
+    pub fn of(traits: impl IntoIterator<Item = u32>) -> Self {
+        const CALM: u32 = trait_feature(NO_QUESTION, 0);
+        const PLAIN: u32 = trait_feature(NO_HEADING, 0);
+        const MOVES_ON: [u32; MOODS] = stance::hashes(stance::MOVES_ON, 0);
+        const MOVES_ON_LATE: [u32; MOODS] = stance::hashes(stance::MOVES_ON, MOODS);
+        const ENDS: [u32; MOODS] = stance::hashes(stance::ENDS, 0);
+        const ENDS_LATE: [u32; MOODS] = stance::hashes(stance::ENDS, MOODS);
+        let conditional = |hashes: &[u32; MOODS], of: u32| {
+            hashes.iter().position(|hash| *hash == of).is_some_and(|mood| mood & CONDITIONAL != 0)
+        };
+        let mut signs = Self { asks: true, headings: true, ..Self::default() };
+        for of in traits {
+            signs.asks &= of != CALM;
+            signs.headings &= of != PLAIN;
+            signs.moves_on |= MOVES_ON.contains(&of) || MOVES_ON_LATE.contains(&of);
+            signs.conditional |= conditional(&ENDS, of) || conditional(&ENDS_LATE, of);
+        }
+        signs
+    }
 }
 
 /// Reads an agent's last message.
@@ -63,9 +108,11 @@ pub(super) fn features_of(message: &str) -> (Features, bool) {
         let modality = MODAL_WORDS.of(sentence);
         let asks = traits::asks(sentence);
         // The same words claim something else in a question, after a negation or under a condition.
-        let mood = u32::from(asks)
-            | u32::from(modality.negated) << 1
-            | u32::from(modality.conditional) << 2;
+        let bit = |holds: bool, bit: usize| if holds { bit } else { 0 };
+        let mood = bit(asks, ASKS)
+            | bit(modality.negated, NEGATED)
+            | bit(modality.conditional, CONDITIONAL);
+        let mood = mood as u32;
         traits::words(&mut features, sentence, join(ANYWHERE, mood));
         if at == 0 {
             traits::words(&mut features, sentence, join(FIRST, mood));
@@ -90,8 +137,7 @@ pub(super) fn features_of(message: &str) -> (Features, bool) {
     structure(&mut features, message, &tokens);
     let questions = sentences.iter().rev().take(4).filter(|s| traits::asks(s)).count();
     features.add_trait(
-        ["no question near the end", "a question near the end", "questions near the end"]
-            [questions.min(2)],
+        [NO_QUESTION, "a question near the end", "questions near the end"][questions.min(2)],
     );
     (features, asked)
 }
@@ -107,7 +153,7 @@ fn structure(features: &mut Features, message: &str, tokens: &TokenizedMessage) 
         901..=2500 => "a report",
         _ => "a long report",
     });
-    add(traits::amount(counts.headings, ["no heading", "a heading", "headings", "many headings"]));
+    add(traits::amount(counts.headings, [NO_HEADING, "a heading", "headings", "many headings"]));
     add(traits::amount(counts.entries, ["no list", "a list entry", "a list", "a long list"]));
     add(traits::amount(
         counts.numbered,

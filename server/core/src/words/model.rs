@@ -67,7 +67,13 @@ impl Features {
     }
 
     fn push(&mut self, hash: u32, source: FeatureSource) {
-        self.list.push(Feature { hash: hash >> (u32::BITS - HASH_BITS), source });
+        self.list.push(Feature { hash: kept(hash), source });
+    }
+
+    /// Hashes of the traits.
+    pub(super) fn traits(&self) -> impl Iterator<Item = u32> {
+        let is_trait = |feature: &&Feature| !matches!(feature.source, FeatureSource::Text(..));
+        self.list.iter().filter(is_trait).map(|feature| feature.hash)
     }
 
     /// Hashes of the pieces of text, and hashes of the traits.
@@ -88,8 +94,17 @@ pub fn share(texts: usize) -> f64 {
     if texts == 0 { 0.0 } else { 4.0 / (texts as f64).sqrt() }
 }
 
-fn trait_hash(name: &str, part: u32) -> u32 {
+const fn trait_hash(name: &str, part: u32) -> u32 {
     hash(name.as_bytes(), TRAIT.wrapping_add(part))
+}
+
+/// The hash of the feature that a trait becomes.
+pub(super) const fn trait_feature(name: &str, part: u32) -> u32 {
+    kept(trait_hash(name, part))
+}
+
+const fn kept(hash: u32) -> u32 {
+    hash >> (u32::BITS - HASH_BITS)
 }
 
 /// The row of a feature in a table of `rows`, and the key by which the row knows it.

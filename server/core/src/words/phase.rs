@@ -1,11 +1,12 @@
 //! Whether a phase of work ended between an agent's last message and the person's next one: the two classifiers and the
 //! facts, weighed together.
 
+use super::claim::ClaimSigns;
 use super::model::logistic;
 use super::next::NextMessage;
 use super::probability::Probability;
 use super::topic::SharedTopic;
-use super::weights::PHASE;
+use super::weights::{PHASE, TURN};
 use super::work::WorkAtHand;
 use std::ops::Range;
 
@@ -72,6 +73,39 @@ pub fn inputs(
         done * share(topic.shared),
         done * new_words,
     ]
+}
+
+/// Inputs of the model that does not know the next message, in the order of its weights.
+pub const TURN_INPUTS: usize = 9;
+
+/// The inputs from the share of the turn's own message that closes the work before it. For the trainer.
+pub fn turn_inputs(committed: bool, closes: f64, signs: ClaimSigns) -> [f64; TURN_INPUTS] {
+    let is = |holds: bool| if holds { 1.0 } else { 0.0 };
+    let (moves_on, conditional) = (is(signs.moves_on), is(signs.conditional));
+    let headings = is(signs.headings);
+    let committed = is(committed);
+    [
+        committed,
+        closes,
+        moves_on,
+        conditional,
+        headings,
+        committed * closes,
+        committed * moves_on,
+        committed * conditional,
+        committed * headings,
+    ]
+}
+
+/// The probability that a phase of work ended with a turn whose last message claims it, with the next message unknown.
+/// `opening` is what the turn's own message was to the work before it.
+pub fn ended_with_turn(
+    work: &WorkAtHand,
+    opening: Option<&NextMessage>,
+    facts: TurnFacts,
+) -> Probability {
+    let closes = opening.map_or(0.0, |message| f64::from(message.close.thousandths()) / 1000.0);
+    Probability::of(TURN.share(turn_inputs(facts.committed, closes, work.signs)))
 }
 
 /// The probability that a phase of work ended with the work at hand, knowing the next message.

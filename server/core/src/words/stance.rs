@@ -2,13 +2,16 @@
 //! conclude, and whether it tells a part of a whole. What was learned of one word of a class holds for all.
 
 use super::classes::ClassTable;
-use super::model::{Features, hash, join};
+use super::model::{Features, hash, join, trait_feature};
 use super::tokens::{Token, TokenKind};
+
+pub(super) const ENDS: &str = "speaks of an end";
+pub(super) const MOVES_ON: &str = "moves on";
 
 /// Names, and words separated by blanks.
 const STANCES: [(&str, &str); 4] = [
     (
-        "speaks of an end",
+        ENDS,
         "done complete completed completes completing finished finishes finish ready fixed fixes resolved resolves merged \
          pushed committed deployed released published pass passes passed passing green works working closed settled \
          handled addressed solved solves wrapped wraps concluded concludes shipped live implemented added updated removed \
@@ -28,7 +31,7 @@ const STANCES: [(&str, &str); 4] = [
          every must spec demands",
     ),
     (
-        "moves on",
+        MOVES_ON,
         "next now moving turning proceed proceeding starting continue continuing move turn start on begin tackle let's \
          onward switching part second",
     ),
@@ -76,6 +79,17 @@ const PART_HASHES: [u32; PARTS.len()] = {
 pub(super) fn table() -> ClassTable {
     let stances = STANCES.iter().map(|(_, words)| words.split_whitespace());
     ClassTable::new(stances.chain([CONCLUSIONS.split_whitespace()]))
+}
+
+/// The hashes of a stance from one mood on.
+pub(super) const fn hashes<const MOODS: usize>(stance: &str, from: usize) -> [u32; MOODS] {
+    let mut hashes = [0; MOODS];
+    let mut mood = 0;
+    while mood < MOODS {
+        hashes[mood] = trait_feature(stance, (from + mood) as u32);
+        mood += 1;
+    }
+    hashes
 }
 
 /// Each stance of a sentence under its mood, once more if it stands near the end, all of them together, a part of a whole,

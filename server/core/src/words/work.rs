@@ -1,7 +1,7 @@
 //! The work at hand: what the person last asked for and what the agent last said, as small sets of hashes. The next
 //! message is compared with it.
 
-use super::claim;
+use super::claim::{self, ClaimSigns};
 use super::model::logistic;
 use super::tokens::{self, ReadingWindow, TokenKind};
 use super::topic::Topic;
@@ -27,6 +27,8 @@ pub struct WorkAtHand {
     pub(super) announces: f64,
     /// Whether the agent's last message closes with a question.
     pub(super) closes_with_question: bool,
+    /// What its claim comes with.
+    pub(super) signs: ClaimSigns,
     /// Whether it offers numbered choices.
     pub(super) choices: bool,
     /// Whether it speaks of a commit or a push near its end.
@@ -48,6 +50,7 @@ impl WorkAtHand {
         let (features, closing) = claim::features_of(agent);
         [work.claim, work.announces] = CLAIM.score(&features);
         work.closes_with_question = closing;
+        work.signs = ClaimSigns::of(features.traits());
         work
     }
 
@@ -81,6 +84,11 @@ impl WorkAtHand {
         names.fold((0, 0), |(known, all), token| {
             (known + u32::from(self.names.binary_search(&token.hash).is_ok()), all + 1)
         })
+    }
+
+    /// Whether the agent asks something near the end of its last message.
+    pub fn asks(&self) -> bool {
+        self.signs.asks
     }
 
     pub(super) fn claimed(&self) -> f64 {

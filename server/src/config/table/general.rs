@@ -34,7 +34,7 @@ const KEYS: &[ConfigKey] = &[
         Never,
         Preset,
         preset,
-        "The values that all other keys are laid over. `spec`: compacts when a turn ends, as soon as a tier's boundary is there. `calm`: the end of a turn only proposes, and your next message confirms (`confirm` in every tier). See [timing](timing.md) for how often each is right."
+        "The values that all other keys are laid over. `spec`: compacts when a turn ends, as soon as a tier's boundary is there. `calm`: the end of a turn only proposes, and your next message confirms (`confirm` in every tier), or the turn itself where that message cannot be held (`confirms_itself`). See [timing](timing.md) for how often each is right."
     ),
     word!(
         "rawr_auto_compaction.mode",
@@ -106,7 +106,7 @@ const KEYS: &[ConfigKey] = &[
     ),
     short!(
         "auto_requires_any_boundary",
-        KeyKind::Boundaries,
+        KeyKind::Boundaries { needs_one: true },
         Subset,
         &[
             "rawr_auto_compaction.policy.early.requires_any_boundary",
@@ -136,6 +136,20 @@ const KEYS: &[ConfigKey] = &[
         1..=100,
         policy.confirm_percent,
         "How likely it must be, in percent, that a phase ended before your next message. Tiers with `confirm` compact before that message then."
+    ),
+    number!(
+        "rawr_auto_compaction.confirms_itself_percent",
+        Percent,
+        Up,
+        1..=100,
+        policy.self_confirmation.percent,
+        "How likely it must be, in percent, that a phase ended with a turn that `confirms_itself`, judged without your next message."
+    ),
+    switch!(
+        "rawr_auto_compaction.confirms_itself_everywhere",
+        ToFalse,
+        policy.self_confirmation.everywhere,
+        "Whether a turn `confirms_itself` also where the host can hold your next message, which decides more reliably."
     ),
     number!(
         "rawr_auto_compaction.idle_seconds",

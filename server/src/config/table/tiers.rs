@@ -41,7 +41,7 @@ macro_rules! tier {
                 },
                 ConfigKey {
                     path: concat!($path, ".requires_any_boundary"),
-                    kind: KeyKind::Boundaries,
+                    kind: KeyKind::Boundaries { needs_one: true },
                     doc: $keys.boundaries,
                     example: "",
                     narrow: ProjectRule::Subset,
@@ -78,6 +78,23 @@ macro_rules! tier {
                     policy.tiers.$field.confirm,
                     $keys.confirm
                 ),
+                ConfigKey {
+                    path: concat!($path, ".confirms_itself"),
+                    kind: KeyKind::Boundaries { needs_one: false },
+                    doc: $keys.confirms_itself,
+                    example: "",
+                    narrow: ProjectRule::Subset,
+                    place: KeyStorage::Own {
+                        get: |config| {
+                            Some(KeyValue::Boundaries(config.policy.tiers.$field.confirms_itself))
+                        },
+                        set: |config, value| {
+                            if let KeyValue::Boundaries(list) = value {
+                                config.policy.tiers.$field.confirms_itself = list;
+                            }
+                        },
+                    },
+                },
                 text!(
                     concat!($path, ".decision_prompt_path"),
                     "\"judgment.md\"",
@@ -96,6 +113,7 @@ struct TierDocs {
     boundaries: &'static str,
     semantic_break: &'static str,
     confirm: &'static str,
+    confirms_itself: &'static str,
     decision_prompt: &'static str,
 }
 
@@ -104,7 +122,8 @@ const DOCS: TierDocs = TierDocs {
     tokens: "The tier also holds strictly above this many tokens in the context, whatever percentage that is: whichever of the two holds first. Unless set, the percentage alone counts.",
     boundaries: "One of these boundaries must be present. Those that the tier does not allow never count; `turn_complete` counts only if it is listed, and the compaction waits for your next message.",
     semantic_break: "Whether a plan boundary alone is not enough, and the agent's last message must end, conclude or change the subject. False also lets a bare `plan_update` count.",
-    confirm: "What makes a proposal at the end of a turn a compaction: your next `message`, if it opens something new or closes the work; `idle`, once nothing was said for `idle_seconds`; `either`; or `none`: it compacts at once. Where the host cannot hold your message, only silence confirms. With a confirmation every boundary may propose.",
+    confirm: "What makes a proposal at the end of a turn a compaction: your next `message`, if it opens something new or closes the work; `idle`, once nothing was said for `idle_seconds`; `either`; or `none`: it compacts at once. Where the host cannot hold your message, silence confirms, and `confirms_itself`. With a confirmation every boundary may propose.",
+    confirms_itself: "A turn in which one of these happened, and whose last message says that the work is done, confirms its own proposal: the compaction comes at once. No check may have failed, no step of the plan may be open, the agent may not ask anything, and `confirms_itself_percent` must be reached. Only where the host cannot hold your next message, unless `confirms_itself_everywhere`.",
     decision_prompt: "A prompt file, relative to the prompt folder. With it, a judge is asked first, outside of the transcript, and may say no. Unless set, no judge is asked.",
 };
 
@@ -117,6 +136,7 @@ const EMERGENCY_DOCS: TierDocs = TierDocs {
     boundaries: "The boundaries that the record names. An emergency does not wait for them.",
     semantic_break: "How the record rates a plan boundary alone. An emergency does not wait for more.",
     confirm: "An emergency waits for no confirmation.",
+    confirms_itself: "An emergency needs no confirmation.",
     decision_prompt: "A prompt file, as in the other tiers. No judge is asked in an emergency, and the record notes that.",
     ..DOCS
 };

@@ -18,7 +18,7 @@ fn changed_by(line: String) -> (Vec<PressureTier>, Vec<String>) {
 fn other_value(key: &'static ConfigKey) -> &'static str {
     match key.kind {
         KeyKind::Percent(_) | KeyKind::Number(_) => "7",
-        KeyKind::Boundaries => r#"["turn_complete"]"#,
+        KeyKind::Boundaries { .. } => r#"["turn_complete"]"#,
         KeyKind::Switch if key.default_value() == Some(json!(true)) => "false",
         KeyKind::Switch => "true",
         KeyKind::Word(_) => r#""idle""#,

@@ -2,7 +2,7 @@
 //! `config` instead.
 
 use crate::scripts::player::Player;
-use rawr_core::boundary::Boundary;
+use rawr_core::boundary::{Boundaries, Boundary};
 use rawr_core::policy::{
     ConfirmRule, MidTurn, Mode, PacketChannel, PacketSource, PressureTier, TierRule,
 };
@@ -46,6 +46,8 @@ impl Player {
             "cooldown_turns" => policy.cooldown_turns = value.parse().unwrap(),
             "cooldown_seconds" => policy.cooldown_seconds = number(),
             "confirm_percent" => policy.confirm_percent = value.parse().unwrap(),
+            "confirms_itself_percent" => policy.self_confirmation.percent = value.parse().unwrap(),
+            "confirms_itself_everywhere" => policy.self_confirmation.everywhere = value == "true",
             "idle_seconds" => policy.idle_seconds = number(),
             "rearm_tokens" => policy.rearm_tokens = Some(Tokens(number())),
             "breaker.strikes" => policy.breaker.strikes = value.parse().unwrap(),
@@ -78,12 +80,14 @@ fn set_tier(rule: &mut TierRule, field: &str, value: &str) {
             rule.confirm = named.unwrap_or_else(|| panic!("no confirm {value:?}"));
         }
         "set_by" => rule.set_by = Some(value.to_owned()),
-        "required" => {
-            rule.required =
-                Some(value.split(',').map(|b| Boundary::from_name(b).unwrap()).collect());
-        }
+        "required" => rule.required = Some(boundaries(value)),
+        "confirms_itself" => rule.confirms_itself = boundaries(value),
         other => panic!("unknown field {other:?} of a tier"),
     }
+}
+
+fn boundaries(list: &str) -> Boundaries {
+    list.split(',').map(|name| Boundary::from_name(name).unwrap()).collect()
 }
 
 fn mode(word: &str) -> Mode {

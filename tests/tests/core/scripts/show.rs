@@ -1,11 +1,12 @@
 //! Queries of scripts: the thread's state, the newest decision in full, the stored events.
 
 use crate::scripts::player::Player;
+use rawr_core::assess::{DecisionGate, GateEvidence};
 use rawr_core::units::ThreadId;
 use serde_json::Value;
 use std::fmt::Write as _;
 
-/// `phase`, `percent`, `deadline`, or a path in the thread's stored form such as `last_compaction/trigger`.
+/// `phase`, `percent`, `deadline`, a gate of the newest decision by its name, or a path in the thread's stored form such as `last_compaction/trigger`.
 pub fn state(player: &Player, what: &str) -> String {
     let thread = player.machine.thread();
     match what {
@@ -26,6 +27,10 @@ pub fn state(player: &Player, what: &str) -> String {
             )
         }
         place => {
+            if let Some(gate) = DecisionGate::from_name(place) {
+                let gates = player.decision.iter().flat_map(|(decision, _)| &decision.gates);
+                return gates.filter(|it| it.gate == gate).map(gate_line).collect();
+            }
             let stored = serde_json::to_value(thread).unwrap();
             let value = stored.pointer(&format!("/{place}"));
             value.map_or_else(
@@ -65,6 +70,10 @@ fn is_empty(value: &Value) -> bool {
     }
 }
 
+fn gate_line(gate: &GateEvidence) -> String {
+    format!("{:?} {:?}: {}", gate.gate, gate.outcome, gate.evidence)
+}
+
 /// Every gate with its evidence, as recorded.
 pub fn decision(player: &Player) -> Vec<String> {
     let Some((decision, stored)) = &player.decision else { return vec!["no decision".to_owned()] };
@@ -79,12 +88,7 @@ pub fn decision(player: &Player) -> Vec<String> {
     let kept = if *stored { "kept" } else { "not kept" };
     let mut lines =
         vec![head, format!("boundaries {}; {kept}; {}", decision.boundaries, decision.reason)];
-    lines.extend(
-        decision
-            .gates
-            .iter()
-            .map(|gate| format!("  {:?} {:?}: {}", gate.gate, gate.outcome, gate.evidence)),
-    );
+    lines.extend(decision.gates.iter().map(|gate| format!("  {}", gate_line(gate))));
     lines.extend(decision.would_fire_if.iter().map(|fire| format!("would fire if {fire}")));
     lines
 }

@@ -238,7 +238,7 @@ fn settings(config: &Config, anonymizer: &Anonymizer) -> Vec<ReportedSetting> {
             | KeyKind::Number(_)
             | KeyKind::Percent(_)
             | KeyKind::Word(_)
-            | KeyKind::Boundaries => true,
+            | KeyKind::Boundaries { .. } => true,
             KeyKind::Text
             | KeyKind::Url
             | KeyKind::Variable
