@@ -5,6 +5,7 @@
 
 #[cfg(target_os = "linux")]
 mod between;
+mod by_itself;
 #[cfg(target_os = "linux")]
 mod cut_off;
 pub mod deaths;

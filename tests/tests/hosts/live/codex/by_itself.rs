@@ -1,0 +1,98 @@
+//! `rawr codex` as a new user has it, with nothing configured: a turn in which work was committed and called done confirms its
+//! own compaction. Codex's screen holds no message, so nothing else could before the person goes away.
+
+use rawr_tests::mock_responses::{TITLE_PROMPT, TurnReply, TurnScript, say};
+use rawr_tests::{Terminal, wait_until};
+
+use super::fixture::{GOES_ON, HANDOFF, HEADS_UP, LiveFixture, PACKET, leave, say_to, shell};
+
+const LEXER: &str = "WRITE-LEXER, commit and push it.";
+const PARSER: &str = "WRITE-PARSER, commit and push it.";
+
+/// An agent that has read much for its first task, and ends each with these words.
+fn agent(parser: impl IntoIterator<Item = TurnReply>) -> TurnScript {
+    TurnScript::default()
+        .on(TITLE_PROMPT, [say("Write a parser")])
+        .on(":packet_request]", [say(PACKET).input_tokens(64_000)])
+        .on(":handoff]", [say(GOES_ON).input_tokens(20_000)])
+        .on("WRITE-PARSER", parser)
+        .on(
+            "WRITE-LEXER",
+            [
+                commits_and_pushes("lexer").input_tokens(20_000),
+                say("Finished: the lexer is written, committed and pushed.").input_tokens(22_000),
+            ],
+        )
+        .on_compaction([say("A summary by the model.").input_tokens(65_000)])
+}
+
+/// With a remote to push to, and no configuration of rawr.
+fn fixture(script: TurnScript) -> LiveFixture {
+    let fixture = LiveFixture::new(script);
+    std::fs::remove_file(fixture.home.path().join("rawr.toml")).unwrap();
+    fixture.repository.git(&["init", "--quiet", "--bare", "remote.git"]);
+    fixture.repository.git(&["remote", "add", "origin", "./remote.git"]);
+    std::fs::write(fixture.repository.path().join(".git/info/exclude"), "remote.git\n").unwrap();
+    fixture
+}
+
+fn commits_and_pushes(file: &str) -> TurnReply {
+    shell(&format!(
+        "echo {file} > {file} && git add {file} && git commit -q -m 'Add {file}' && git push -q origin main"
+    ))
+}
+
+/// The first task ends above every tier, and rawr is at Codex's side when the second begins.
+fn under_pressure(fixture: &LiveFixture) -> Terminal {
+    let mut terminal = fixture.on_a_terminal(&[]);
+    say_to(&mut terminal, LEXER);
+    terminal.wait_for(&["the lexer is written, committed and pushed."]);
+    wait_until("rawr at its side", || fixture.log().contains(r#""event":"session""#));
+    say_to(&mut terminal, PARSER);
+    terminal
+}
+
+/// Two ends below the first tier are enough, and here the first is.
+#[test]
+fn work_that_is_finished_committed_and_pushed_is_compacted_without_a_word() {
+    let fixture = fixture(agent([
+        commits_and_pushes("parser").input_tokens(60_000),
+        say("Finished: the parser is written and tested, committed and pushed.")
+            .input_tokens(63_000),
+    ]));
+    let mut terminal = under_pressure(&fixture);
+    let screen = terminal.wait_for(&[GOES_ON]);
+    let mut rest = screen.as_str();
+    for words in [
+        PARSER,
+        "the parser is written and tested, committed and pushed.",
+        HEADS_UP,
+        "Goal: a parser with docs",
+        "Context compacted",
+        HANDOFF,
+        GOES_ON,
+    ] {
+        let Some((_, after)) = rest.split_once(words) else {
+            panic!("{words:?} does not stand where it should:\n{screen}\n{}", fixture.log());
+        };
+        rest = after;
+    }
+    assert_eq!(fixture.repository.subjects()[..2], ["Add parser", "Add lexer"]);
+    assert_eq!(fixture.compactions(), 1);
+    leave(&mut terminal);
+}
+
+/// There is no rule for `make test`, so it fails.
+#[test]
+fn work_with_a_failing_check_is_only_proposed() {
+    let fixture = fixture(agent([
+        commits_and_pushes("parser").input_tokens(60_000),
+        shell("make test").input_tokens(61_000),
+        say("Finished: the parser is written, committed and pushed.").input_tokens(63_000),
+    ]));
+    let mut terminal = under_pressure(&fixture);
+    terminal.wait_for(&["the parser is written, committed and pushed."]);
+    wait_until("a proposal", || fixture.log().contains(r#""phase":"proposed""#));
+    assert_eq!(fixture.compactions(), 0, "{}", fixture.log());
+    leave(&mut terminal);
+}
