@@ -376,7 +376,8 @@ impl ModTurns {
             return None;
         }
         self.context_tokens = Some(context_tokens);
-        let used = ClaudeUsage { input_tokens: Some(context_tokens), ..ClaudeUsage::default() };
+        // Back before the first request, nothing is counted. A usage of 0 would mean that it is unknown.
+        let used = ClaudeUsage { input_tokens: Some(context_tokens.max(1)), ..ClaudeUsage::default() };
         Some(HostEvent::UsageEstimated {
             turn_id: self.latest.clone()?,
             usage: used.to_usage()?,
