@@ -49,6 +49,14 @@ pub struct ThreadOpenParams {
     /// The host's own transcript, if it has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub transcript: Option<Transcript>,
+    /// When the host began the conversation, in Unix milliseconds. A conversation that goes on under another id keeps it: the
+    /// new thread takes the directives and guards along (docs/spec/recovery.md).
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "crate::lenient::if_known"
+    )]
+    pub began_at_ms: Option<i64>,
     /// The turn that is still running. Every other turn without an end is over; an end reported later still counts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub running_turn: Option<String>,

@@ -297,6 +297,8 @@ impl ThreadRegistry {
             open.by_client = true;
         }
         if opening.role == ProcessRole::Owner {
+            let is_new = self.thread(&id)?.is_new();
+            let earlier = if is_new { self.earlier(&opening, now) } else { None };
             let opened = ThreadOpened {
                 cwd: opening.cwd,
                 host: opening.host,
@@ -306,9 +308,13 @@ impl ThreadRegistry {
                 baseline: opening.baseline,
                 agent: opening.agent,
                 transcript: opening.transcript,
+                began_at: opening.began_at,
                 running_turn: opening.running_turn,
             };
             self.handle(&id, Input::Saw(opened.into()), now)?;
+            for input in earlier.into_iter().flatten() {
+                self.handle(&id, input, now)?;
+            }
         }
         self.follow_notes(&id);
         self.thread(&id)

@@ -101,6 +101,7 @@ impl StandIn {
             baseline_tokens: 0,
             session_source: None,
             transcript: None,
+            began_at_ms: None,
             running_turn: None,
         }
     }

@@ -430,6 +430,7 @@ impl<'r> Drive<'r> {
                 .transcript
                 .as_ref()
                 .map(|path| Transcript { path: path.display().to_string() }),
+            began_at_ms: thread.began_at_ms,
             running_turn,
         };
         let opened = self.sidecar.call::<methods::ThreadOpen>(params).await;

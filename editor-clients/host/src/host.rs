@@ -234,6 +234,8 @@ pub struct HostThread {
     pub baseline_tokens: u64,
     /// The host's own transcript file, if it writes one.
     pub transcript: Option<PathBuf>,
+    /// When the host began the conversation, in Unix milliseconds; one that goes on under another id keeps it.
+    pub began_at_ms: Option<i64>,
 }
 
 /// Who started a conversation.

@@ -2154,6 +2154,11 @@ export interface ThreadOpenParams {
    * absent (docs/spec/tiers.md#percent-left).
    */
   baselineTokens?: number;
+  /**
+   * When the host began the conversation, in Unix milliseconds. A conversation that goes on under another id keeps it: the
+   * new thread takes the directives and guards along (docs/spec/recovery.md).
+   */
+  beganAtMs?: number;
   /** Size of the context window, in tokens. */
   contextWindow?: number;
   /**

@@ -108,6 +108,8 @@ events! {
         #[serde(skip_serializing_if = "Option::is_none", default)] agent: Option<String>,
         /// The path of the host's own record of the conversation.
         #[serde(skip_serializing_if = "Option::is_none", default)] transcript: Option<String>,
+        /// When the host began the conversation; one that goes on under another id keeps it.
+        #[serde(skip_serializing_if = "Option::is_none", default)] began_at: Option<Timestamp>,
         /// The turn that is still running. All other turns without an end are over.
         #[serde(skip_serializing_if = "Option::is_none", default)] running_turn: Option<TurnId>,
     }

@@ -58,6 +58,9 @@ pub struct Thread {
     pub agent: Option<String>,
     /// Where the host keeps its own record.
     pub transcript: Option<String>,
+    /// When the host began the conversation; one that goes on under another id keeps it.
+    #[serde(default)]
+    pub began_at: Option<Timestamp>,
     /// The size of the context window, in tokens.
     pub window: Option<Tokens>,
     /// The window is a guess. It counts for every tier except `emergency`.
@@ -184,6 +187,7 @@ impl Thread {
             model: None,
             agent: None,
             transcript: None,
+            began_at: None,
             window: None,
             window_is_assumed: false,
             learned_window: None,
@@ -294,6 +298,11 @@ impl Thread {
         let can = self.host.can;
         let has_enough = |least| self.context.is_some_and(|context| context.0 >= least);
         can.queue && can.queue_above_tokens.is_none_or(has_enough)
+    }
+
+    /// Whether nothing has happened in it yet.
+    pub fn is_new(&self) -> bool {
+        self.last_event == EventId(0)
     }
 
     /// Whether no turn and no compaction is running. A host runs one turn at a time, so only the newest counts: an

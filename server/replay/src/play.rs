@@ -289,6 +289,7 @@ impl<'p> Player<'p> {
             baseline: host.baseline,
             agent: None,
             transcript: None,
+            began_at: None,
             running_turn: None,
         });
     }

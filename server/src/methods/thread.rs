@@ -7,7 +7,7 @@ use crate::wire::{self, RpcError, ToWire};
 use jsonrpsee::core::RegisterMethodError;
 use rawr_core::event::{Capabilities, HostInfo};
 use rawr_core::machine::ProcessRole;
-use rawr_core::units::Tokens;
+use rawr_core::units::{Timestamp, Tokens};
 use rawr_protocol::methods::{
     ThreadClose, ThreadGet, ThreadList, ThreadOpen, ThreadUnwatch, ThreadWatch,
 };
@@ -154,6 +154,7 @@ fn opening(params: ThreadOpenParams, client: &str) -> Result<Opening, RpcError> 
             Some(SessionSource::User) | None => None,
         },
         transcript: params.transcript.map(|transcript| transcript.path),
+        began_at: params.began_at_ms.map(Timestamp),
         running_turn: params.running_turn.as_deref().map(wire::turn_id).transpose()?,
     })
 }

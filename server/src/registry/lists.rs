@@ -1,16 +1,18 @@
 //! Operations on several threads, open or not: lists, the sources of a search, the newest thread, and reports of
 //! scratch files.
 
-use super::{OpenThread, RegistryError, RegistryNotice, ThreadRegistry};
+use super::{OpenThread, Opening, RegistryError, RegistryNotice, ThreadRegistry};
 use crate::parallel::on_each;
 use crate::problem::FileStamp;
 use crate::query::{ThreadOverview, overview};
 use crate::recall::RecallSource;
 use crate::store::{EVENTS, StoreError};
 use crate::workspace::ConfigScope;
-use rawr_core::Thread;
+use rawr_core::event::DirectiveGiven;
 use rawr_core::policy::Policy;
+use rawr_core::thread::UserDirective;
 use rawr_core::units::{ThreadId, Timestamp};
+use rawr_core::{Input, Thread};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
@@ -23,6 +25,19 @@ const MOST_READ: usize = 5;
 #[derive(Debug, Default)]
 pub(super) struct NewestThreads {
     known: HashMap<ThreadId, (Option<FileStamp>, Box<Thread>)>,
+}
+
+fn set_by_people(thread: &Thread, now: Timestamp) -> Vec<Input> {
+    let directives = thread.known.directives.iter().map(|directive| {
+        let UserDirective { text, pinned, by, .. } = directive.clone();
+        Input::Saw(DirectiveGiven { text, pinned, by }.into())
+    });
+    let guards = thread.active_guards(now).map(|guard| Input::SetGuard {
+        until: guard.remaining(thread.turns_ended, now),
+        note: guard.note.clone(),
+        by: guard.by.clone(),
+    });
+    directives.chain(guards).collect()
 }
 
 impl OpenThread {
@@ -146,6 +161,23 @@ impl ThreadRegistry {
             }
         }
         Ok(newest)
+    }
+
+    /// What people set in the conversation that goes on under a new id: its directives and guards. Threads that cannot be read
+    /// are passed over.
+    pub(super) fn earlier(&mut self, opening: &Opening, now: Timestamp) -> Option<Vec<Input>> {
+        let began_at = opening.began_at?;
+        let is_it = |thread: &Thread| {
+            thread.id != opening.thread
+                && thread.began_at == Some(began_at)
+                && thread.host.name == opening.host.name
+                && thread.cwd == opening.cwd
+        };
+        let set = |thread: &Thread, _: &Policy| is_it(thread).then(|| set_by_people(thread, now));
+        let found = self.with_newest(set, Option::is_some).inspect_err(|error| {
+            tracing::warn!(thread = %opening.thread, %error, "failed to look for its earlier id");
+        });
+        found.ok().flatten().flatten()
     }
 
     fn with_stored<T>(

@@ -2,7 +2,7 @@
 
 use rawr_core::event::HostInfo;
 use rawr_core::machine::ProcessRole;
-use rawr_core::units::{ThreadId, Tokens, TurnId};
+use rawr_core::units::{ThreadId, Timestamp, Tokens, TurnId};
 
 /// Who opens a thread, and as what.
 #[derive(Debug, Clone)]
@@ -27,6 +27,8 @@ pub struct Opening {
     pub agent: Option<String>,
     /// Where the host keeps its own transcript of the conversation.
     pub transcript: Option<String>,
+    /// When the host began the conversation, if it says so.
+    pub began_at: Option<Timestamp>,
     /// The turn that is running, if any.
     pub running_turn: Option<TurnId>,
     /// The name of the owner that other clients are shown.
@@ -48,6 +50,7 @@ impl Opening {
             baseline: Tokens(0),
             agent: None,
             transcript: None,
+            began_at: None,
             running_turn: None,
         }
     }

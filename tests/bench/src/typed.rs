@@ -33,7 +33,8 @@ pub fn turns(subject: &Subject, turns: u64) -> Result<Vec<Cells>> {
     for turn in 0..TRIAL + turns {
         let id = format!("turn-{turn}");
         let mut times = [bare.ask()?, 0.0, 0.0];
-        let question = json!({"question": "may_pass", "messageId": &id, "text": "now do the next part of it"});
+        let question =
+            json!({"question": "may_pass", "messageId": &id, "text": "now do the next part of it"});
         times[2] = session.post(&question)?;
         let usage = json!({"input_tokens": 20_000 + turn, "output_tokens": 10});
         let events = [

@@ -30,6 +30,7 @@ mod judgment;
 mod kills;
 mod language;
 mod live_files;
+mod new_id;
 mod one_client;
 mod replay;
 mod repo;

@@ -101,6 +101,7 @@ pub(super) fn to_look_on(thread_id: String, cwd: String) -> ThreadOpenParams {
         baseline_tokens: 0,
         session_source: None,
         transcript: None,
+        began_at_ms: None,
         running_turn: None,
     }
 }

@@ -166,6 +166,7 @@ impl Claude {
             .map_err(|source| HostError::NotStarted { path: settings.binary.clone(), source })?;
         let thread = HostThread {
             transcript: transcript(settings, &session),
+            began_at_ms: None,
             thread_id: session,
             origin: ThreadOrigin::Person,
             cwd: settings.cwd.clone(),

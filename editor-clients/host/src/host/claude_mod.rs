@@ -106,6 +106,7 @@ impl ClaudeMod {
             context_window: session.context_window,
             baseline_tokens: 0,
             transcript: transcript.map(PathBuf::from),
+            began_at_ms: session.started_at_ms,
         };
         Self {
             thread,

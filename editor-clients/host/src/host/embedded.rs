@@ -133,6 +133,7 @@ impl Embedded {
             context_window: Some(settings.context_window),
             baseline_tokens: 0,
             transcript: None,
+            began_at_ms: None,
         };
         let (orders, taken) = mpsc::unbounded_channel();
         let (told, events) = mpsc::unbounded_channel();

@@ -1467,6 +1467,7 @@
 --- `rawr/thread/open`: a client opens a conversation and declares what its host can do.
 ---@class rawr.ThreadOpenParams
 ---@field baselineTokens? integer Tokens of fixed instructions and tools, subtracted from usage and window before a percentage is computed; 0 if absent (docs/spec/tiers.md#percent-left).
+---@field beganAtMs? integer When the host began the conversation, in Unix milliseconds. A conversation that goes on under another id keeps it: the new thread takes the directives and guards along (docs/spec/recovery.md).
 ---@field contextWindow? integer Size of the context window, in tokens.
 ---@field contextWindowAssumed? boolean Whether that size was looked up by the model's name instead of reported by the host; then nothing is an emergency.
 ---@field cwd string The conversation's working directory, absolute.

@@ -275,6 +275,7 @@ impl Thread {
         self.uses_model(opened.model.as_ref());
         self.agent.clone_from(&opened.agent);
         self.transcript.clone_from(&opened.transcript);
+        self.began_at = opened.began_at;
         if opened.window.is_some() {
             (self.window, self.window_is_assumed) = (opened.window, opened.window_is_assumed);
             self.keep_learned_window();

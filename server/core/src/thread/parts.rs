@@ -86,6 +86,20 @@ impl CompactionGuard {
             GuardEnd::NextCommit | GuardEnd::TestsPass | GuardEnd::Released => true,
         }
     }
+
+    /// When a guard ends that is set after this many turns and at this time, and holds as long as this one.
+    pub fn remaining(&self, turns_ended: u32, now: Timestamp) -> GuardEnd {
+        match &self.until {
+            GuardEnd::Turns(turns) => {
+                GuardEnd::Turns(turns.saturating_sub(turns_ended.saturating_sub(self.set_at_turn)))
+            }
+            GuardEnd::Minutes(minutes) => {
+                let gone = now.seconds_since(self.set_at) / 60;
+                GuardEnd::Minutes(minutes.saturating_sub(u32::try_from(gone).unwrap_or(u32::MAX)))
+            }
+            end @ (GuardEnd::NextCommit | GuardEnd::TestsPass | GuardEnd::Released) => end.clone(),
+        }
+    }
 }
 
 /// What a person answered.

@@ -114,6 +114,7 @@ impl Played<'_> {
             baseline: Tokens(0),
             agent: None,
             transcript: None,
+            began_at: None,
             running_turn,
         };
         Input::Saw(opened.into())

@@ -184,6 +184,7 @@ pub fn opened(window: Option<u64>, can: Capabilities, running_turn: Option<TurnI
         baseline: Tokens(0),
         agent,
         transcript: None,
+        began_at: None,
         running_turn,
     }
     .into()

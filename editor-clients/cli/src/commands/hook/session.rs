@@ -109,6 +109,7 @@ impl<'i> HookSession<'i> {
             session_source: Some(SessionSource::User),
             transcript: Some(Transcript { path: self.input.transcript()?.display().to_string() }),
             // A hook reports complete turns.
+            began_at_ms: None,
             running_turn: None,
         };
         let opened = self.call::<methods::ThreadOpen>(params).await?;

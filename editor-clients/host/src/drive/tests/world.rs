@@ -221,6 +221,7 @@ impl Lasting {
             context_window: Some(WINDOW),
             baseline_tokens: 0,
             transcript: None,
+            began_at_ms: None,
         };
         Self { world: Arc::clone(world), thread }
     }

@@ -16,8 +16,8 @@ pub struct ModSession {
     /// The agent's working folder, absolute.
     pub cwd: String,
     /// When Claude Code first started the session, in Unix milliseconds. A session that goes on under another id keeps it.
-    #[serde(default)]
-    pub started_at_ms: Option<u64>,
+    #[serde(default, deserialize_with = "if_known")]
+    pub started_at_ms: Option<i64>,
     /// The transcript; empty in a session that keeps none.
     #[serde(default)]
     pub transcript_path: String,

@@ -377,7 +377,8 @@ impl ModTurns {
         }
         self.context_tokens = Some(context_tokens);
         // Back before the first request, nothing is counted. A usage of 0 would mean that it is unknown.
-        let used = ClaudeUsage { input_tokens: Some(context_tokens.max(1)), ..ClaudeUsage::default() };
+        let used =
+            ClaudeUsage { input_tokens: Some(context_tokens.max(1)), ..ClaudeUsage::default() };
         Some(HostEvent::UsageEstimated {
             turn_id: self.latest.clone()?,
             usage: used.to_usage()?,

@@ -269,5 +269,6 @@ pub(super) fn about(
         context_window: None,
         baseline_tokens: BASELINE_TOKENS,
         transcript: answer.thread.path,
+        began_at_ms: None,
     }
 }

@@ -51,6 +51,7 @@ fn a_confirmed_proposal_is_compacted_before_the_message_in_an_app() {
     app.says(NEXT);
     app.fixture.until_asked("AND-NOW");
     let fixture = app.ends();
+    fixture.until_rewritten(1);
     assert_eq!((fixture.asked("AND-NOW"), fixture.rewritten()), (1, 1));
     fixture.handed_over_before(NEXT);
     assert_eq!(fixture.compactions_by("rawr"), 1);
@@ -63,6 +64,7 @@ fn a_person_compacts_a_session_of_an_app_from_a_terminal() {
     app.fixture.says(&["compact", "last"]);
     app.fixture.until_asked("[rawr:");
     let fixture = app.ends();
+    fixture.until_rewritten(1);
     assert_eq!((fixture.rewritten(), fixture.compactions_by("rawr")), (1, 1));
 }
 

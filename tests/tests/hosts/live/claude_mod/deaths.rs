@@ -49,7 +49,7 @@ fn is_delivered_after_the_compaction(fixture: &ModFixture, terminal: &Terminal) 
     wait_until("the handoff", || fixture.events().contains(r#""reason":"handed over""#));
     assert_eq!(fixture.asked("AND-NOW"), 1);
     // Claude Code writes its transcript behind what it shows.
-    wait_until("the compaction in the transcript", || fixture.rewritten() == 1);
+    fixture.until_rewritten(1);
     assert_eq!(fixture.compactions_by("rawr"), 1, "{}", fixture.events());
 }
 
@@ -124,6 +124,7 @@ fn without_a_message_the_agent_continues_after_the_death_of_rawr() {
     kill(rawr(&terminal));
     gate.open();
     terminal.wait_for(&[WRITTEN, GOES_ON, "90% left"]);
+    fixture.until_rewritten(1);
     assert_eq!((fixture.rewritten(), fixture.asked("[rawr:")), (1, 1));
 }
 
@@ -152,7 +153,7 @@ fn a_sidecar_killed_during_the_packet_is_replaced() {
     terminal.wait_for(&[HERE, "88% left"]);
     fixture.handed_over_before(NEXT);
     assert_eq!(fixture.asked("AND-NOW"), 1);
-    wait_until("the compaction in the transcript", || fixture.rewritten() == 1);
+    fixture.until_rewritten(1);
 }
 
 #[test]

@@ -229,6 +229,11 @@ impl ModFixture {
         texts.map(|text| text.matches(r#""subtype":"compact_boundary""#).count()).sum()
     }
 
+    /// Claude Code writes its transcript with a delay.
+    pub fn until_rewritten(&self, times: usize) {
+        wait_until("the compaction in the transcript", || self.rewritten() == times);
+    }
+
     /// How many requests a marker of the script chose.
     pub fn asked(&self, marker: &str) -> usize {
         let all = self.requests();

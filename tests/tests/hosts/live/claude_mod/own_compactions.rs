@@ -32,6 +32,7 @@ fn a_compaction_by_hand_is_followed_by_a_handoff_with_the_next_message() {
     assert_eq!(fixture.heard_with("AND-NOW"), [NEXT]);
     // No turn began by itself.
     assert_eq!((fixture.asked("[rawr:"), fixture.asked(PACKET_REQUEST)), (0, 1));
+    fixture.until_rewritten(1);
     assert_eq!((fixture.asked("AND-NOW"), fixture.rewritten()), (1, 1));
 }
 
@@ -59,5 +60,6 @@ fn a_compaction_by_claude_code_has_instructions_and_a_handoff() {
     assert_eq!(fixture.heard_with("AND-NOW"), [NEXT]);
     assert_eq!(fixture.asked("[rawr:"), 0);
     // Claude Code writes its transcript behind what it shows.
+    fixture.until_rewritten(1);
     assert_eq!((fixture.compactions_by("host"), fixture.rewritten()), (1, 1));
 }

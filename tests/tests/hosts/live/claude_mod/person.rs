@@ -67,7 +67,7 @@ fn a_message_during_the_packet_comes_with_the_handoff() {
     fixture.handed_over_before(NEXT);
     assert_eq!(fixture.asked("AND-NOW"), 1);
     // Claude Code writes its transcript behind what it shows.
-    wait_until("the compaction in the transcript", || fixture.rewritten() == 1);
+    fixture.until_rewritten(1);
 }
 
 /// Claude Code itself keeps what is typed while it compacts, and lets it go when the compaction ends: behind the handoff.
@@ -83,6 +83,7 @@ fn a_message_during_the_compaction_is_delivered_once_and_after_the_handoff() {
     terminal.wait_for(&["Press up to edit queued messages"]);
     gate.open();
     terminal.wait_for(&[HERE, "88% left"]);
+    fixture.until_rewritten(1);
     assert_eq!((fixture.rewritten(), fixture.asked("AND-NOW")), (1, 1));
     // As a note, or as a turn of its own if the message came a moment later.
     let last = fixture.requests().pop().unwrap();
@@ -110,7 +111,7 @@ fn a_second_message_during_the_compaction_comes_after_the_first() {
     let said = last.user_texts();
     assert_eq!(said[said.len() - 2..], [NEXT, "LAST-WORD of today"], "{}", fixture.events());
     assert_eq!((fixture.asked("AND-NOW"), fixture.asked("LAST-WORD")), (1, 1));
-    assert_eq!(fixture.rewritten(), 1);
+    fixture.until_rewritten(1);
 }
 
 #[test]
@@ -131,7 +132,7 @@ fn two_messages_are_delivered_in_order() {
     let said = last.user_texts();
     assert_eq!(said[said.len() - 2..], [NEXT, "LAST-WORD of today"]);
     assert_eq!((fixture.asked("AND-NOW"), fixture.asked("LAST-WORD")), (1, 1));
-    assert_eq!(fixture.rewritten(), 1);
+    fixture.until_rewritten(1);
 }
 
 #[test]
@@ -146,6 +147,7 @@ fn a_command_is_carried_out_while_a_sequence_runs() {
     gate.open();
     terminal.wait_for(&[HERE, "88% left", "run by     rawr claude-mod for claude"]);
     fixture.handed_over_before(NEXT);
+    fixture.until_rewritten(1);
     assert_eq!((fixture.rewritten(), fixture.asked("AND-NOW")), (1, 1));
 }
 
@@ -161,6 +163,7 @@ fn after_clear_rawr_runs_the_new_session() {
     terminal.enter(NEXT, NEXT);
     terminal.wait_for(&[HERE, "88% left"]);
     fixture.handed_over_before(NEXT);
+    fixture.until_rewritten(1);
     assert_eq!((fixture.rewritten(), fixture.compactions_by("rawr")), (1, 1));
 }
 
@@ -176,6 +179,7 @@ fn a_proposal_outlives_the_end_of_claude_code() {
     terminal.enter(NEXT, NEXT);
     terminal.wait_for(&[HERE, "88% left"]);
     fixture.handed_over_before(NEXT);
+    fixture.until_rewritten(1);
     assert_eq!((fixture.rewritten(), fixture.compactions_by("rawr")), (1, 1));
 }
 

@@ -52,7 +52,7 @@ fn a_person_compacts_by_hand_while_the_packet_is_written() {
     terminal.enter("/compact", "/compact");
     gate.open();
     terminal.wait_for(&[HERE, "Compacted"]);
-    wait_until("both compactions", || fixture.rewritten() == 2);
+    fixture.until_rewritten(2);
     assert_eq!(fixture.asked("AND-NOW"), 1);
     assert_eq!((fixture.compactions_by("rawr"), fixture.compactions_by("user")), (1, 1));
 }
@@ -108,6 +108,7 @@ fn an_image_goes_with_the_message_that_waited() {
     terminal.wait_for(&[HERE, "88% left"]);
     let last = fixture.requests().pop().unwrap();
     assert_eq!(serde_json::to_string(&last.body).unwrap().matches(r#""type":"image""#).count(), 1);
+    fixture.until_rewritten(1);
     assert_eq!((fixture.rewritten(), fixture.asked("AND-NOW")), (1, 1));
 }
 
@@ -155,6 +156,7 @@ fn another_rawr_leaves_the_session_to_the_first() {
     terminal.enter(NEXT, NEXT);
     terminal.wait_for(&[HERE, "88% left"]);
     fixture.handed_over_before(NEXT);
+    fixture.until_rewritten(1);
     assert_eq!((fixture.rewritten(), fixture.asked("AND-NOW")), (1, 1));
 }
 
@@ -178,6 +180,7 @@ fn rawr_killed_during_a_compaction_by_hand_hands_over_with_the_next_message() {
     assert_eq!(fixture.heard_with("AND-NOW"), [NEXT]);
     let last = fixture.requests().pop().unwrap();
     assert_eq!(last.reminders().concat().matches(":handoff]").count(), 1);
+    fixture.until_rewritten(1);
     assert_eq!((fixture.rewritten(), fixture.asked("AND-NOW")), (1, 1));
 }
 

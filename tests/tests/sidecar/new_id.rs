@@ -1,0 +1,56 @@
+//! A conversation that its host goes on with under another id.
+
+use rawr_protocol::methods::{DirectiveList, GuardList, GuardSet, SignalReport, ThreadOpen};
+use rawr_protocol::{
+    DirectiveListParams, GuardListParams, GuardSetParams, Role, Signal, SignalReportParams,
+    ThreadOpenParams, Until,
+};
+use rawr_tests::sidecar::LaunchOptions;
+use rawr_tests::{StandIn, TestHome, TestSidecar};
+
+const BEGAN: i64 = 1_700_000_000_000;
+
+fn open(home: &TestHome, sidecar: &mut TestSidecar, thread: &str, began_at_ms: Option<i64>) {
+    let opening = StandIn::new(thread).opening(home, Role::Owner);
+    sidecar.call::<ThreadOpen>(&ThreadOpenParams { began_at_ms, ..opening });
+}
+
+fn set_by_people(sidecar: &mut TestSidecar, thread: &str) -> (Vec<(String, bool)>, Vec<Until>) {
+    let thread_id = thread.to_owned();
+    let said = sidecar.call::<DirectiveList>(&DirectiveListParams { thread_id: thread_id.clone() });
+    let directives = said.directives.into_iter().map(|said| (said.text, said.pinned)).collect();
+    let set = sidecar.call::<GuardList>(&GuardListParams { thread_id });
+    (directives, set.guards.into_iter().map(|guard| guard.until).collect())
+}
+
+// rule: recovery.new-id
+#[test]
+fn directives_and_guards_go_along_under_a_new_id() {
+    let home = TestHome::new();
+    let mut sidecar = TestSidecar::launch(&home, &LaunchOptions::default());
+    open(&home, &mut sidecar, "old", Some(BEGAN));
+    sidecar.call::<SignalReport>(&SignalReportParams {
+        thread_id: "old".to_owned(),
+        turn_id: None,
+        signal_id: None,
+        signal: Signal::Directive { text: "Never on main.".to_owned(), pinned: true },
+    });
+    sidecar.call::<GuardSet>(&GuardSetParams {
+        thread_id: "old".to_owned(),
+        until: Until::NextCommit,
+        note: None,
+    });
+    let both = set_by_people(&mut sidecar, "old");
+    assert_eq!(both, (vec![("Never on main.".to_owned(), true)], vec![Until::NextCommit]));
+
+    open(&home, &mut sidecar, "new", Some(BEGAN));
+    assert_eq!(set_by_people(&mut sidecar, "new"), both);
+    // Only once: what is removed there stays removed.
+    open(&home, &mut sidecar, "new", Some(BEGAN));
+    assert_eq!(set_by_people(&mut sidecar, "new"), both);
+    for (other, began) in [("cleared", Some(BEGAN + 1)), ("unknown", None)] {
+        open(&home, &mut sidecar, other, began);
+        assert_eq!(set_by_people(&mut sidecar, other), Default::default(), "{other}");
+    }
+    sidecar.discard_and_leave();
+}
