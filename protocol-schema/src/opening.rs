@@ -54,9 +54,9 @@ pub struct ThreadOpenParams {
     #[serde(
         default,
         skip_serializing_if = "Option::is_none",
-        deserialize_with = "crate::lenient::if_known"
+        deserialize_with = "crate::lenient::count_if_known"
     )]
-    pub began_at_ms: Option<i64>,
+    pub began_at_ms: Option<u64>,
     /// The turn that is still running. Every other turn without an end is over; an end reported later still counts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub running_turn: Option<String>,

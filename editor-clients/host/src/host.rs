@@ -235,7 +235,7 @@ pub struct HostThread {
     /// The host's own transcript file, if it writes one.
     pub transcript: Option<PathBuf>,
     /// When the host began the conversation, in Unix milliseconds; one that goes on under another id keeps it.
-    pub began_at_ms: Option<i64>,
+    pub began_at_ms: Option<u64>,
 }
 
 /// Who started a conversation.

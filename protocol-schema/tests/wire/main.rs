@@ -139,6 +139,7 @@ fn a_count_in_a_report_is_rounded_or_unknown() {
     }
     let fields = [
         "baselineTokens",
+        "beganAtMs",
         "cachedInputTokens",
         "contextTokens",
         "contextWindow",

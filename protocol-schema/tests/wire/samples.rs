@@ -63,7 +63,7 @@ fn observed() -> Vec<Sample> {
                 "judge": true, "cacheSeconds": 300 } },
             "model": "gpt-5.2-codex", "contextWindow": 272_000, "baselineTokens": 12_000,
             "sessionSource": { "kind": "user" }, "transcript": { "path": "/c/sessions/rollout-t1.jsonl" },
-            "beganAtMs": 1_795_873_351_705_i64, "runningTurn": "u1",
+            "beganAtMs": 1_795_873_351_705_u64, "runningTurn": "u1",
         }
         ThreadOpenParams {
             "threadId": "t2", "cwd": "/w", "role": "observer", "baselineTokens": 0,

@@ -154,7 +154,7 @@ fn opening(params: ThreadOpenParams, client: &str) -> Result<Opening, RpcError> 
             Some(SessionSource::User) | None => None,
         },
         transcript: params.transcript.map(|transcript| transcript.path),
-        began_at: params.began_at_ms.map(Timestamp),
+        began_at: params.began_at_ms.and_then(|ms| i64::try_from(ms).ok()).map(Timestamp),
         running_turn: params.running_turn.as_deref().map(wire::turn_id).transpose()?,
     })
 }

@@ -27,7 +27,7 @@ pub struct Opening {
     pub agent: Option<String>,
     /// Where the host keeps its own transcript of the conversation.
     pub transcript: Option<String>,
-    /// When the host began the conversation, if it says so.
+    /// When the host began the conversation, if known.
     pub began_at: Option<Timestamp>,
     /// The turn that is running, if any.
     pub running_turn: Option<TurnId>,

@@ -273,6 +273,7 @@ fn newer(answer: &str) -> String {
     for pins in [
         "codex",
         "claude",
+        "claude/sdk",
         "bench/peers/vscode-jsonrpc",
         "language-clients/node",
         "neovim",

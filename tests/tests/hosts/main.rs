@@ -2,7 +2,7 @@
 //! and, in `live`, the real Codex and Claude Code with scripted models. No test uses a network or a login.
 //!
 //! The tests in `live` are slow, because the programs are large. `tests/run agents` installs both programs by lock file
-//! (`npm ci --prefix tests/codex`, `npm ci --prefix tests/claude`) and runs these tests; `tests/run` leaves them out.
+//! (`npm ci --prefix` with `tests/codex`, `tests/claude` and `tests/claude/sdk`) and runs these tests; `tests/run` leaves them out.
 //! Run one topic, or one test of it:
 //!
 //! ```sh

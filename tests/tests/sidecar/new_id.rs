@@ -8,9 +8,9 @@ use rawr_protocol::{
 use rawr_tests::sidecar::LaunchOptions;
 use rawr_tests::{StandIn, TestHome, TestSidecar};
 
-const BEGAN: i64 = 1_700_000_000_000;
+const BEGAN: u64 = 1_700_000_000_000;
 
-fn open(home: &TestHome, sidecar: &mut TestSidecar, thread: &str, began_at_ms: Option<i64>) {
+fn open(home: &TestHome, sidecar: &mut TestSidecar, thread: &str, began_at_ms: Option<u64>) {
     let opening = StandIn::new(thread).opening(home, Role::Owner);
     sidecar.call::<ThreadOpen>(&ThreadOpenParams { began_at_ms, ..opening });
 }

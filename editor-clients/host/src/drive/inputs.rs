@@ -419,9 +419,15 @@ impl Drive<'_> {
         if let HostAccess::Shared(shared) = self.host.access() {
             shared.wait_until_recorded(&turn_id).await?;
         }
+        let starts_no_turn = self.host.thread().host.capabilities.queue_in_place;
         let started_by = match held.release().await {
             MessageRelease::ToAgent(text)
             | MessageRelease::Unconfirmed(HeldMessage { text, .. }) => StartedBy::Delivery { text },
+            // The handoff stands in the conversation, before the next message.
+            MessageRelease::Earlier if starts_no_turn => {
+                self.handed_over.insert(action.sequence_id.clone());
+                return self.settle(&action.action_id, ActionOutcome::done_before()).await;
+            }
             MessageRelease::Earlier => StartedBy::Handoff,
             MessageRelease::Orphan(held) => {
                 self.turns.begin(&turn_id, StartedBy::Handoff, None);

@@ -301,7 +301,17 @@ fn run(home: &TestHome, repository: &Repository, seed: u64) -> Result<(), Failur
     let mut claude =
         ScriptedClaude::new(&home.path(), repository.path(), &session, Dice::new(seed));
     let played = claude.play();
-    played.map_err(|failure| format!("seed {seed}: {failure}\n{}", claude.log.join("\n")))
+    played.map_err(|failure| {
+        let (log, events) = (claude.log.join("\n"), last_events(home, &session));
+        format!("seed {seed}: {failure}\n{log}\nrawr's log ends with:\n{events}")
+    })
+}
+
+fn last_events(home: &TestHome, session: &str) -> String {
+    let events = std::fs::read_to_string(home.thread(session).join("events.jsonl"));
+    let events = events.unwrap_or_else(|error| error.to_string());
+    let lines: Vec<_> = events.lines().map(|line| format!("{line:.400}")).collect();
+    lines[lines.len().saturating_sub(25)..].join("\n")
 }
 
 /// So many runs from this seed on, some at a time. Returns what failed.

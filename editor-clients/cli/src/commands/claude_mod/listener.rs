@@ -1,6 +1,6 @@
 //! The socket on which the plugin posts events and questions, one HTTP request each.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::convert::Infallible;
 use std::io;
 use std::path::Path;
@@ -15,7 +15,7 @@ use hyper_util::rt::TokioIo;
 use serde::Deserialize;
 use tokio::net::UnixListener;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
-use tokio::sync::oneshot;
+use tokio::sync::oneshot::{self, Receiver};
 use tokio::time::{sleep, timeout};
 
 use rawr_host::drive::{HoldReplies, HoldReply, TypedMessage, hold_channel};
@@ -82,7 +82,7 @@ async fn answer(
     let asked = body.ok().and_then(|body| read_json(&body.to_bytes()).ok());
     let (status, answer) = match asked {
         Some(ModRequest::Event(ModEvent::Withdrawn { message_id })) => {
-            endpoint.held.withdraw(&message_id);
+            endpoint.held.take_back(message_id);
             (StatusCode::OK, ModAnswer::default())
         }
         Some(ModRequest::Event(event)) => {
@@ -114,14 +114,27 @@ async fn answer(
 /// Asks the driver about a message that the user typed.
 async fn must_wait(message_id: String, text: String, endpoint: &ModEndpoint) -> bool {
     let (answer, mut replies) = hold_channel();
-    if endpoint.typed.send(TypedMessage { text, answer }).is_err() {
-        return false;
-    }
-    // Without an answer in time, the driver finds that no one waits, also if it decides to hold the message later.
-    let reply = timeout(PATIENCE, replies.next()).await.ok().flatten();
+    let (questions, mut taken_back) = endpoint.held.add(message_id.clone());
+    let is_asked = endpoint.typed.send(TypedMessage { text, answer }).is_ok();
+    let reply = tokio::select! {
+        biased;
+        _ = &mut taken_back => None,
+        // Without an answer in time, the driver finds that no one waits, also if it decides to hold the message later.
+        reply = timeout(PATIENCE, replies.next()), if is_asked => reply.ok().flatten(),
+        else => None,
+    };
     let is_held = reply == Some(HoldReply::StillHeld);
     if is_held {
-        endpoint.held.keep(message_id, replies);
+        tokio::spawn(async move {
+            tokio::select! {
+                biased;
+                // The driver must not take a reply that is under way for a delivery.
+                _ = taken_back => {}
+                () = answer_while_held(replies, questions) => {}
+            }
+        });
+    } else {
+        endpoint.held.forget(&message_id);
     }
     is_held
 }
@@ -130,33 +143,67 @@ async fn must_wait(message_id: String, text: String, endpoint: &ModEndpoint) -> 
 /// is forgotten, and the driver finds that no one waits.
 #[derive(Debug, Clone, Default)]
 pub(super) struct HeldMessages {
-    questions: Arc<Mutex<HashMap<String, UnboundedSender<oneshot::Sender<bool>>>>>,
+    known: Arc<Mutex<KnownMessages>>,
+}
+
+#[derive(Debug, Default)]
+struct KnownMessages {
+    waiting: HashMap<String, WaitingMessage>,
+    /// Taken back, some of them before the question about them came. The newest last.
+    taken_back: VecDeque<String>,
+}
+
+/// So many messages that were taken back are remembered.
+const REMEMBERED: usize = 8;
+
+/// A message that waits. Dropping it means that the plugin has taken it back.
+#[derive(Debug)]
+struct WaitingMessage {
+    questions: UnboundedSender<oneshot::Sender<bool>>,
+    _taken_back: oneshot::Sender<()>,
 }
 
 impl HeldMessages {
-    fn keep(&self, message_id: String, replies: HoldReplies) {
-        let (ask, questions) = unbounded_channel();
-        self.lock().insert(message_id, ask);
-        tokio::spawn(answer_while_held(replies, questions));
+    /// Returns the plugin's later questions about the message, and what resolves when it is taken back.
+    fn add(&self, message_id: String) -> (UnboundedReceiver<oneshot::Sender<bool>>, Receiver<()>) {
+        let (questions, asked) = unbounded_channel();
+        let (_taken_back, taken_back) = oneshot::channel();
+        let mut known = self.lock();
+        if !known.taken_back.contains(&message_id) {
+            known.waiting.insert(message_id, WaitingMessage { questions, _taken_back });
+        }
+        (asked, taken_back)
     }
 
     async fn is_still_held(&self, message_id: &str) -> bool {
         let (answer, answered) = oneshot::channel();
-        let ask = self.lock().get(message_id).cloned();
-        let is_asked = ask.is_some_and(|ask| ask.send(answer).is_ok());
+        let is_asked = self
+            .lock()
+            .waiting
+            .get(message_id)
+            .is_some_and(|held| held.questions.send(answer).is_ok());
         let is_held = is_asked && answered.await.unwrap_or(false);
         if !is_held {
-            self.withdraw(message_id);
+            self.forget(message_id);
         }
         is_held
     }
 
-    fn withdraw(&self, message_id: &str) {
-        self.lock().remove(message_id);
+    fn forget(&self, message_id: &str) {
+        self.lock().waiting.remove(message_id);
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<String, UnboundedSender<oneshot::Sender<bool>>>> {
-        self.questions.lock().unwrap_or_else(PoisonError::into_inner)
+    fn take_back(&self, message_id: String) {
+        let mut known = self.lock();
+        known.waiting.remove(&message_id);
+        known.taken_back.push_back(message_id);
+        if known.taken_back.len() > REMEMBERED {
+            known.taken_back.pop_front();
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, KnownMessages> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

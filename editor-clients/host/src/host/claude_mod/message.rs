@@ -17,7 +17,7 @@ pub struct ModSession {
     pub cwd: String,
     /// When Claude Code first started the session, in Unix milliseconds. A session that goes on under another id keeps it.
     #[serde(default, deserialize_with = "if_known")]
-    pub started_at_ms: Option<i64>,
+    pub started_at_ms: Option<u64>,
     /// The transcript; empty in a session that keeps none.
     #[serde(default)]
     pub transcript_path: String,

@@ -1,34 +1,28 @@
-//! Sessions without a screen, as the desktop app and the extension for VS Code run them: messages as lines of JSON.
+//! Sessions without a screen, as the desktop app and the extension for VS Code run them: with Anthropic's own client.
 
 use std::io::Write;
 use std::process::{Child, Stdio};
 
 use rawr_tests::wait_until;
-use serde_json::json;
 
 use super::fixture::{ModFixture, NEXT, PACKET_REQUEST, TASK, agent};
 
-const LINES: [&str; 6] =
-    ["-p", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose"];
-
 struct App {
     fixture: ModFixture,
-    claude: Child,
+    client: Child,
 }
 
 impl App {
     fn start(entrypoint: &'static str) -> Self {
         let fixture = ModFixture::new(agent()).with_variable("CLAUDE_CODE_ENTRYPOINT", entrypoint);
-        let mut command = fixture.command(&LINES);
+        let mut command = fixture.sdk_command();
         command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
-        let claude = command.spawn().unwrap();
-        Self { fixture, claude }
+        let client = command.spawn().unwrap();
+        Self { fixture, client }
     }
 
     fn says(&mut self, text: &str) {
-        let message = json!({"role": "user", "content": [{"type": "text", "text": text}]});
-        let line = json!({"type": "user", "message": message});
-        writeln!(self.claude.stdin.as_mut().unwrap(), "{line}").unwrap();
+        writeln!(self.client.stdin.as_mut().unwrap(), "{text}").unwrap();
     }
 
     fn is_proposed(&mut self) {
@@ -38,8 +32,8 @@ impl App {
     }
 
     fn ends(mut self) -> ModFixture {
-        drop(self.claude.stdin.take());
-        assert!(self.claude.wait().unwrap().success());
+        drop(self.client.stdin.take());
+        assert!(self.client.wait().unwrap().success());
         self.fixture
     }
 }

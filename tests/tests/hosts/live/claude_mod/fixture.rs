@@ -155,6 +155,15 @@ impl ModFixture {
         command
     }
 
+    /// A session of the client that apps run Claude Code with. Its standard input takes messages as lines.
+    pub fn sdk_command(&self) -> Command {
+        let session = concat!(env!("CARGO_MANIFEST_DIR"), "/claude/sdk/session.mjs");
+        let mut command = Command::new("node");
+        self.in_place(command.arg(session).arg(&self.claude).arg(PLUGIN));
+        command.envs(self.variable);
+        command
+    }
+
     /// Without the plugin and the options of a session.
     pub fn bare_command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(&self.claude);
