@@ -19,7 +19,7 @@ use crate::units::{InputId, SignalId, Timestamp};
 
 /// The version of the fold, raised with every change of the fold or of [`Thread`]. A cached state with another version
 /// is discarded, and the log is folded again. A test compares it with the samples.
-pub const FOLD: u32 = 13;
+pub const FOLD: u32 = 14;
 
 /// Since this format, old messages are shortened and ended guards are dropped.
 const BOUNDED_SINCE: u16 = 2;
