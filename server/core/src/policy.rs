@@ -271,8 +271,7 @@ impl Policy {
             (PressureTier::Ready, 150_000),
             (PressureTier::Asap, 200_000),
         ];
-        const CONFIRMS_ITSELF: Boundaries =
-            Boundaries::of(&[Boundary::Commit, Boundary::Pushed, Boundary::Merged]);
+        const CONFIRMS_ITSELF: Boundaries = Boundaries::of(&[Boundary::Commit]);
         let mut policy = Self::default();
         if preset == Preset::Calm {
             for (tier, used) in CALM {

@@ -282,9 +282,11 @@ impl Drive<'_> {
         input_id: &str,
         items: &[InputItem],
     ) -> Result<(), DriveError> {
+        // Where it was typed, a message goes on by itself when it no longer waits.
+        let is_kept_there = self.host.thread().host.capabilities.queue_in_place;
         let is_new = |item: &&InputItem| match item.role {
             ItemRole::Handoff => !self.handed_over.contains(&action.sequence_id),
-            ItemRole::Input => !self.outage.has_delivered(input_id),
+            ItemRole::Input => !is_kept_there && !self.outage.has_delivered(input_id),
         };
         let items: Vec<_> = items.iter().filter(is_new).collect();
         self.adopt_orphans();
@@ -292,6 +294,17 @@ impl Drive<'_> {
         if let Some(at) = self.held.iter().position(typed_there) {
             let held = self.held.remove(at);
             return self.let_go(action, held, &items).await;
+        }
+        if is_kept_there
+            && let [InputItem { text, .. }] = items[..]
+            && let HostAccess::Shared(shared) = self.host.access()
+            && shared.running_turn().is_none()
+        {
+            let begun = shared.hand_over_before_held(text).await;
+            let Some(turn_id) = self.begun(&action, begun).await? else { return Ok(()) };
+            self.show_injected(&action, &turn_id, Purpose::Handoff, text)?;
+            self.handed_over.insert(action.sequence_id.clone());
+            return self.settle(&action.action_id, ActionOutcome::done_before()).await;
         }
         if items.is_empty() {
             return self.settle(&action.action_id, ActionOutcome::done_before()).await;

@@ -11,7 +11,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use rawr_protocol::{Host, HostCapabilities, PendingAction};
+use rawr_protocol::{Action, Host, HostCapabilities, PendingAction};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 use tokio::time::timeout;
 
@@ -307,13 +307,17 @@ impl AgentHost for ClaudeMod {
         let Some(path) = self.thread.transcript.clone() else {
             return Ok(RecordedOutcome::NotFound);
         };
+        let mut asked = asked.clone();
+        if matches!(asked.action, Action::DeliverInput { .. }) {
+            asked.issued_at_ms = asked.issued_at_ms.map(record::stamped_since);
+        }
         let carried_out = self.carried_out.clone();
         let is_running = self.turns.running().is_some();
         let look = move || record::known(&path, carried_out, is_running);
         let Ok(turns) = tokio::task::spawn_blocking(look).await else {
             return Ok(RecordedOutcome::NotFound);
         };
-        Ok(match fate(&turns, asked, !self.turns.is_busy()) {
+        Ok(match fate(&turns, &asked, !self.turns.is_busy()) {
             RecordedOutcome::Running { by_people, .. } => match self.turns.running() {
                 // The transcript has other ids for turns.
                 Some((turn_id, _)) => {

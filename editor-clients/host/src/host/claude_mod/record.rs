@@ -33,8 +33,17 @@ pub(super) fn known(
     turns
 }
 
-/// Whether the user has sent this message since then (Unix milliseconds).
-pub(super) fn has_message(path: &Path, message: &str, since_ms: Option<i64>) -> bool {
+/// Claude Code stamps a message when it is typed, before it waits for a compaction and for rawr.
+const STAMPED_BEFORE_MS: i64 = 120_000;
+
+/// From when on a message may be stamped that came to rawr at this time, both in Unix milliseconds.
+pub(super) const fn stamped_since(came_at_ms: i64) -> i64 {
+    came_at_ms - STAMPED_BEFORE_MS
+}
+
+/// Whether the user has sent this message, which came to rawr at this time (Unix milliseconds).
+pub(super) fn has_message(path: &Path, message: &str, came_at_ms: Option<i64>) -> bool {
+    let since_ms = came_at_ms.map(stamped_since);
     let sent = past_turns(path).into_iter().flat_map(|turn| turn.sent);
     sent.filter(|sent| sent.is_users && sent.at_ms >= since_ms)
         .any(|sent| sent.text.contains(message))

@@ -191,6 +191,24 @@ fn a_message_is_in_the_input_box_after_claude_code_was_killed_during_the_packet(
     assert_eq!(fixture.heard_with("AND-NOW"), [NEXT]);
 }
 
+/// Claude Code has it in its transcript, stamped before it waited.
+#[test]
+fn a_message_is_said_once_if_claude_code_is_killed_in_its_turn() {
+    let gate = ReplyGate::new();
+    let fixture = ModFixture::new(agent().behind("AND-NOW", 0, &gate));
+    let mut terminal = fixture.proposed();
+    terminal.enter(NEXT, NEXT);
+    fixture.until_asked("AND-NOW");
+    fixture.until_rewritten(1);
+    let mut terminal = dies_and_is_resumed(&fixture, terminal);
+    gate.open();
+    terminal.wait_for(&["rawr: "]);
+    let again = "AND-NOW once more";
+    terminal.enter(again, again);
+    terminal.wait_for(&[HERE]);
+    assert_eq!(fixture.heard_with("AND-NOW"), [NEXT, again], "{}", fixture.events());
+}
+
 /// The agent does not go on without the message.
 #[test]
 fn a_message_is_not_lost_with_claude_code_killed_during_the_compaction() {

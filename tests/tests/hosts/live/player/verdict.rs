@@ -263,10 +263,16 @@ fn elsewhere(record: &Record, sayings: &Sayings) -> Vec<Fault> {
     for pair in straight.windows(2) {
         let [(first_at, first, said_first), (at, id, said)] = pair else { continue };
         let same_stay = stay_of(record, *first_at) == stay_of(record, *at);
+        // A session that was sent to the background meanwhile has another id.
+        let moved = record
+            .heard
+            .get(said.request)
+            .is_some_and(|heard| stay_of(record, heard.at) != stay_of(record, *at));
+        let same_session = said.session == said_first.session || moved;
         // The conversation is the same if it holds what was said before, or has been compacted since.
         let is_same = said.before.0.contains(first)
-            || said.session == said_first.session && (said.before.1 && !said_first.before.1)
-            || said.session == said_first.session && compacted_between(record, said_first, said);
+            || same_session && (said.before.1 && !said_first.before.1)
+            || same_session && compacted_between(record, said_first, said);
         if same_stay && !is_same && said.request > said_first.request {
             let more = format!(" in request {}, without what was said before", said.request + 1);
             faults.push(fault("said elsewhere", record, *id, &more));
@@ -342,7 +348,7 @@ fn against_the_person(record: &Record, sayings: &Sayings) -> Vec<Fault> {
     for (escaped, _) in record.deeds.iter().filter(|(_, deed)| *deed == Deed::Escape) {
         let is_unsaid = |(id, entered): (&PieceId, &Vec<Ms>)| {
             let last = entered.iter().rfind(|at| *at < escaped);
-            last.is_some_and(|at| escaped - at < 2 * KEY_MS)
+            last.is_some_and(|at| record.preflight || escaped - at < 2 * KEY_MS)
                 && first_said(sayings, *id).is_none_or(|said| said > *escaped)
         };
         let has_unsaid = record.entered.iter().any(is_unsaid);
