@@ -51,6 +51,8 @@ export interface CompactOrder {
   id: number
   instructions: string
   replacement?: string
+  /** Only if the message still waits that it is for. */
+  beforeMessage?: boolean
 }
 
 export type Order =

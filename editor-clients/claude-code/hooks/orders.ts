@@ -7,6 +7,8 @@ import { type Outcome, restoreWindow, type TurnStartCompaction, type WaitingMess
 /** Claude Code counts a turn as running until all hooks of its end have returned. */
 const RETRIES = 50
 const RETRY_MS = 100
+/** The person took back the message that it was for, or pressed Escape. */
+export const INTERRUPTED = 'the compaction was interrupted'
 /** Longer than Claude Code takes to start the turn of a message. */
 const TURN_START_MS = 10_000
 
@@ -59,7 +61,7 @@ export async function carryOut($: EngineInterface, order: Work, isHeadless: bool
     case 'compact': {
       const { message } = pending
       if (message === undefined) {
-        return compact($, order, isHeadless)
+        return order.beforeMessage === true ? { error: INTERRUPTED } : compact($, order, isHeadless)
       }
       giveUp($, message).catch(() => undefined)
       return message.compact(order)

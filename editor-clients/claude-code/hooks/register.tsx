@@ -6,7 +6,7 @@
 import type { Args, EngineInterface, Next, Register, SessionCompactResult, SessionMessage } from 'claude-code'
 import { ask, Link, PATIENCE_MS, post, send } from './link'
 import type { Event, Order, Screen } from './messages'
-import { carryOut, endTurnStart, forget, pending, type Work } from './orders'
+import { carryOut, endTurnStart, forget, INTERRUPTED, pending, type Work } from './orders'
 import {
   compactAtTurnStart,
   mustWait,
@@ -33,7 +33,6 @@ const COMMANDS = ['status', 'explain', 'compact', 'snooze', 'guard', 'pin']
 const APPS = ['claude-vscode', 'claude-desktop', 'claude-desktop-3p']
 /** Where a person's messages come from: the prompt, a phone, an app. */
 const TYPED = ['composer', 'bridge', 'sdk']
-const INTERRUPTED = 'the compaction was interrupted'
 
 let program = 'rawr'
 let link: Link | undefined
@@ -62,8 +61,8 @@ async function run($: EngineInterface): Promise<void> {
   const own = new Link($.clock.now())
   // Not at once: a hook is cut off when Claude Code ends, too, and its message is then kept.
   own.withdraw = (messageId) => {
-    const said = $.clock.sleep(WITHDRAW_MS).then(() => post($, own, { event: 'withdrawn', messageId }))
-    said.catch(() => undefined)
+    const say = (): void => post($, own, { event: 'withdrawn', messageId })
+    $.clock.sleep(WITHDRAW_MS).then(say).catch(say)
   }
   link = own
   try {
@@ -301,10 +300,12 @@ export const register: Register = (on, options) => {
     }
     const message = new WaitingMessage(link)
     pending.message = message
+    let passes = false
     try {
       await hold($, message, e.text)
+      passes = !next.signal.aborted
     } finally {
-      if (next.signal.aborted) {
+      if (!passes) {
         message.withdraw()
       }
       if (pending.atTurnStart === undefined) {

@@ -273,6 +273,8 @@ pub struct CompactionOrder {
     pub summary: HostSummary,
     /// The model that writes the summary.
     pub tuning: SummaryTuning,
+    /// A message waits for it where it was typed. Without the message, nothing is compacted.
+    pub before_message: bool,
 }
 
 /// Whether the host summarizes the history.

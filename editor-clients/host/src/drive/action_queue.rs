@@ -187,6 +187,7 @@ pub(super) fn order_of(action: &Action) -> CompactionOrder {
             reasoning_effort: reasoning_effort.clone(),
             verbosity: verbosity.clone(),
         },
+        before_message: false,
     }
 }
 

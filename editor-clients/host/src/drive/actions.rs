@@ -205,7 +205,10 @@ impl Drive<'_> {
     }
 
     async fn compact(&mut self, action: PendingAction) -> Result<(), DriveError> {
-        let order = order_of(&action.action);
+        let order = CompactionOrder {
+            before_message: self.has_held_elsewhere(),
+            ..order_of(&action.action)
+        };
         // A retry with the host as compactor comes after the first attempt may have rewritten the history.
         if order.by == Compactor::Provider {
             self.keep_history(&action.sequence_id).await?;

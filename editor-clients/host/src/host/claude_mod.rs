@@ -264,7 +264,8 @@ impl AgentHost for ClaudeMod {
         self.events.extend(self.turns.compacts());
         let instructions = self.compact_instructions.clone();
         let replacement = (order.summary == HostSummary::Omitted).then(|| NO_SUMMARY.to_owned());
-        self.order(ModOrder::Compact { id, instructions, replacement });
+        let before_message = order.before_message;
+        self.order(ModOrder::Compact { id, instructions, replacement, before_message });
         Ok(())
     }
 

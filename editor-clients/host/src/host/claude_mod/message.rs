@@ -267,6 +267,9 @@ pub enum ModOrder {
         /// The text that replaces the conversation, instead of a summary.
         #[serde(skip_serializing_if = "Option::is_none")]
         replacement: Option<String>,
+        /// Only if that message still waits.
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        before_message: bool,
     },
     /// End the running turn.
     Abort {
