@@ -175,8 +175,9 @@ impl ClaudeMod {
                     return outcome.map_err(|message| HostError::Refused { method, message });
                 }
                 match self.arriving.recv().await {
+                    // Nothing is carried out any more.
+                    Some(ModEvent::Left) | None => self.gone = true,
                     Some(event) => self.take(event),
-                    None => self.gone = true,
                 }
                 self.ready()?;
             }
