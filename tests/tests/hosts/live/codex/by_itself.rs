@@ -1,10 +1,12 @@
 //! `rawr codex` as a new user has it, with nothing configured: a turn in which work was committed and called done confirms its
 //! own compaction. Codex's screen holds no message, so nothing else could before the person goes away.
 
-use rawr_tests::mock_responses::{TITLE_PROMPT, TurnReply, TurnScript, say};
+use rawr_tests::mock_responses::{ReplyGate, TITLE_PROMPT, TurnReply, TurnScript, say};
 use rawr_tests::{Terminal, wait_until};
 
+use super::deaths::{drivers, leave_nothing, sidecars};
 use super::fixture::{GOES_ON, HANDOFF, HEADS_UP, LiveFixture, PACKET, leave, say_to, shell};
+use crate::processes::kill;
 
 const LEXER: &str = "WRITE-LEXER, commit and push it.";
 const PARSER: &str = "WRITE-PARSER, commit and push it.";
@@ -95,4 +97,60 @@ fn work_with_a_failing_check_is_only_proposed() {
     wait_until("a proposal", || fixture.log().contains(r#""phase":"proposed""#));
     assert_eq!(fixture.compactions(), 0, "{}", fixture.log());
     leave(&mut terminal);
+}
+
+fn finished() -> [TurnReply; 2] {
+    [
+        commits_and_pushes("parser").input_tokens(60_000),
+        say("Finished: the parser is written and tested, committed and pushed.")
+            .input_tokens(63_000),
+    ]
+}
+
+#[test]
+fn a_sidecar_killed_during_the_packet_is_replaced_and_the_compaction_completes() {
+    let gate = ReplyGate::new();
+    let fixture = fixture(agent(finished()).behind(":packet_request]", 0, &gate));
+    let mut terminal = under_pressure(&fixture);
+    terminal.wait_for(&[HEADS_UP]);
+    kill(sidecars(terminal.process_id())[0]);
+    gate.open();
+    terminal.wait_for(&["Context compacted", GOES_ON]);
+    assert_eq!(fixture.compactions(), 1);
+    leave_nothing(&mut terminal);
+}
+
+#[test]
+fn a_message_goes_to_the_agent_after_rawr_was_killed_during_the_packet() {
+    let gate = ReplyGate::new();
+    let script = agent(finished()).on("AND-NOW", [say("Here you are.").input_tokens(21_000)]);
+    let fixture = fixture(script.behind(":packet_request]", 0, &gate));
+    let mut terminal = under_pressure(&fixture);
+    terminal.wait_for(&[HEADS_UP]);
+    kill(drivers(terminal.process_id())[0]);
+    gate.open();
+    terminal.wait_for(&["Goal: a parser with docs"]);
+    say_to(&mut terminal, "AND-NOW the docs");
+    terminal.wait_for(&["Here you are."]);
+    assert_eq!(fixture.compactions(), 0);
+    leave_nothing(&mut terminal);
+}
+
+/// It waits in Codex until the history is rewritten and the packet is back.
+#[test]
+fn a_message_typed_during_the_compaction_comes_after_the_handoff() {
+    let gate = ReplyGate::new();
+    let script = agent(finished()).on("AND-NOW", [say("Here you are.").input_tokens(21_000)]);
+    let summary = say("A summary by the model.").input_tokens(65_000).behind(&gate);
+    let fixture = fixture(script.on_compaction([summary]));
+    let mut terminal = under_pressure(&fixture);
+    wait_until("the compaction", || fixture.compactions() == 1);
+    say_to(&mut terminal, "AND-NOW the docs");
+    gate.open();
+    terminal.wait_for(&["Context compacted", "Here you are."]);
+    let last = fixture.requests().pop().unwrap();
+    let said = last.user_messages();
+    let at = |words: &str| said.iter().position(|text| text.contains(words));
+    assert!(at(HANDOFF) < at("AND-NOW") && at(HANDOFF).is_some(), "{said:#?}");
+    leave_nothing(&mut terminal);
 }

@@ -30,7 +30,7 @@ pub fn drivers(session: u32) -> Vec<Pid> {
     processes(session, &[" attach ", "--beside"])
 }
 
-fn sidecars(session: u32) -> Vec<Pid> {
+pub fn sidecars(session: u32) -> Vec<Pid> {
     processes(session, &["rawr serve"])
 }
 
