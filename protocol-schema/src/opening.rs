@@ -1,7 +1,7 @@
 //! Payloads that open and close a thread: who the client is and what its host can do.
 
 use crate::names::names;
-use crate::{PendingAction, Phase};
+use crate::{HeldInput, PendingAction, Phase};
 use serde::{Deserialize, Serialize};
 
 /// `rawr/thread/open`: a client opens a conversation and declares what its host can do.
@@ -198,6 +198,14 @@ pub struct ThreadOpenResult {
     pub pending_actions: Vec<PendingAction>,
     /// Whether this client is to perform the thread's actions.
     pub owner: bool,
+    /// In a new thread: the last message that waited under the conversation's earlier id (`beganAtMs`). It may not have
+    /// reached the agent.
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "crate::lenient::if_known"
+    )]
+    pub held_before: Option<HeldInput>,
 }
 
 /// `rawr/thread/close`: the client lets go of the thread.

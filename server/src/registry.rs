@@ -36,7 +36,7 @@ use crate::store::{DecisionFile, OwnerLock, Store, StoreError, ThreadLog};
 use crate::workers::{OpenedThread, WorkerTask};
 use crate::workspace::{ConfigScope, Workspace};
 use rawr_core::assess::DecisionRecord;
-use rawr_core::event::ThreadOpened;
+use rawr_core::event::{InputHeld, ThreadOpened};
 use rawr_core::machine::{HeadsUpBanner, ProcessRole, must_be_durable};
 use rawr_core::policy::Policy;
 use rawr_core::prompt::Prompts;
@@ -75,6 +75,8 @@ pub(crate) struct OpenThread {
     watched: bool,
     /// The thread is new and the client has not been notified of it.
     unheard_of: bool,
+    /// The last message that waited under the conversation's earlier id, for the client that opens the new one.
+    held_before: Option<InputHeld>,
     /// To be removed with the next commit.
     closing: bool,
     /// This batch holds records that the thread's owner must read.
@@ -115,6 +117,7 @@ impl OpenThread {
             by_client: false,
             watched: false,
             unheard_of: false,
+            held_before: None,
             closing: false,
             calls_owner: false,
             tickets: Vec::new(),
@@ -299,6 +302,11 @@ impl ThreadRegistry {
         if opening.role == ProcessRole::Owner {
             let is_new = self.thread(&id)?.is_new();
             let earlier = if is_new { self.earlier(&opening, now) } else { None };
+            let held_before =
+                earlier.as_ref().and_then(|earlier| self.held_before(&earlier.thread));
+            if let Some(open) = self.threads.get_mut(&id) {
+                open.held_before = held_before;
+            }
             let opened = ThreadOpened {
                 cwd: opening.cwd,
                 host: opening.host,
@@ -312,7 +320,7 @@ impl ThreadRegistry {
                 running_turn: opening.running_turn,
             };
             self.handle(&id, Input::Saw(opened.into()), now)?;
-            for input in earlier.into_iter().flatten() {
+            for input in earlier.into_iter().flat_map(|earlier| earlier.set_by_people) {
                 self.handle(&id, input, now)?;
             }
         }
@@ -365,6 +373,11 @@ impl ThreadRegistry {
     /// The state of an open thread.
     pub fn thread(&self, id: &ThreadId) -> Result<&Thread, RegistryError> {
         Ok(self.open_thread(id)?.machine.thread())
+    }
+
+    /// Once.
+    pub(crate) fn take_held_before(&mut self, id: &ThreadId) -> Option<InputHeld> {
+        self.threads.get_mut(id)?.held_before.take()
     }
 
     /// Whether this process performs the thread's actions.

@@ -17,15 +17,15 @@ use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
 use rawr_protocol::{
-    Action, BreakerHold, CompactionStatus, Directive, ErrorCode, PacketGetResult, Phase, Purpose,
-    Request, Role, SessionSource, Signal, SignalReportParams, ThreadCloseParams, ThreadOpenParams,
-    Transcript, methods,
+    Action, BreakerHold, CompactionStatus, Directive, ErrorCode, HeldInput, PacketGetResult, Phase,
+    Purpose, Request, Role, SessionSource, Signal, SignalReportParams, ThreadCloseParams,
+    ThreadOpenParams, Transcript, methods,
 };
 use tokio::time::{Instant, sleep_until};
 
 use self::action_queue::ActionQueue;
 use self::actions::QuestionPurpose;
-use self::inputs::{HeldMessage, SIGN_OF_LIFE, TypedInputs};
+use self::inputs::{HeldMessage, SIGN_OF_LIFE, TypedInputs, said_at_ms};
 pub use self::inputs::{HoldReplies, HoldReply, HoldReplySender, TypedMessage, hold_channel};
 use self::leaving::SidecarAccess;
 use self::outage::StoreOutage;
@@ -442,6 +442,11 @@ impl<'r> Drive<'r> {
         self.told_model.clone_from(&thread.model);
         let sidecar = self.sidecar.process_id();
         self.reporter.report(&SessionEvent::Session { host: &thread, opened: &opened, sidecar })?;
+        if let Some(HeldInput { input_id, text }) = opened.held_before
+            && let HostAccess::Shared(shared) = self.host.access()
+        {
+            shared.give_back(&text, said_at_ms(&input_id)).await?;
+        }
         let pending = opened.pending_actions.len();
         for mut action in opened.pending_actions {
             self.hurry(&mut action.action);

@@ -2186,6 +2186,11 @@ export interface ThreadOpenParams {
 
 /** Answer to `rawr/thread/open`. */
 export interface ThreadOpenResult {
+  /**
+   * In a new thread: the last message that waited under the conversation's earlier id (`beganAtMs`). It may not have
+   * reached the agent.
+   */
+  heldBefore?: HeldInput;
   /** Whether this client is to perform the thread's actions. */
   owner: boolean;
   /** Actions without an end. Perform them now, under the same ids (docs/spec/clients.md#actions). */

@@ -79,7 +79,7 @@ fn observed() -> Vec<Sample> {
         }
         ThreadOpenResult {
             "threadId": "t1", "phase": "awaiting_packet", "scratchFile": ".scratch/agent-ada.scratch.md",
-            "percentRemaining": 61, "owner": true,
+            "percentRemaining": 61, "owner": true, "heldBefore": { "inputId": "i1", "text": "Now the docs." },
             "pendingActions": [{ "actionId": "a1", "sequenceId": "s1", "kind": "inject_turn",
                 "purpose": "packet_request", "text": "Write it. [rawr:s1:packet_request]",
                 "marker": "[rawr:s1:packet_request]", "viaSteer": false }],

@@ -12,9 +12,9 @@ use rawr_protocol::methods::{
     ThreadClose, ThreadGet, ThreadList, ThreadOpen, ThreadUnwatch, ThreadWatch,
 };
 use rawr_protocol::{
-    BoundaryMark, Empty, SessionSource, ThreadCloseParams, ThreadGetParams, ThreadGetResult,
-    ThreadListParams, ThreadListResult, ThreadOpenParams, ThreadOpenResult, ThreadUnwatchParams,
-    ThreadWatchParams, ThreadWatchResult,
+    BoundaryMark, Empty, HeldInput, SessionSource, ThreadCloseParams, ThreadGetParams,
+    ThreadGetResult, ThreadListParams, ThreadListResult, ThreadOpenParams, ThreadOpenResult,
+    ThreadUnwatchParams, ThreadWatchParams, ThreadWatchResult,
 };
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -33,6 +33,7 @@ fn open(session: &ClientSession, params: ThreadOpenParams) -> Result<ThreadOpenR
     let id = opening.thread.clone();
     let mut registry = session.registry()?;
     registry.open(opening, now())?;
+    let held_before = registry.take_held_before(&id);
     let open = registry.open_thread(&id)?;
     let (thread, policy) = (open.thread(), open.policy());
     Ok(ThreadOpenResult {
@@ -42,6 +43,8 @@ fn open(session: &ClientSession, params: ThreadOpenParams) -> Result<ThreadOpenR
         percent_remaining: thread.percent_remaining(policy).map(wire::percent),
         pending_actions: wire::pending(&registry.pending(&id)?),
         owner: registry.is_owner(&id),
+        held_before: held_before
+            .map(|held| HeldInput { input_id: held.input.to_string(), text: held.text }),
     })
 }
 

@@ -6,9 +6,10 @@ use crate::parallel::on_each;
 use crate::problem::FileStamp;
 use crate::query::{ThreadOverview, overview};
 use crate::recall::RecallSource;
+use crate::redact::is_redacted;
 use crate::store::{EVENTS, StoreError};
 use crate::workspace::ConfigScope;
-use rawr_core::event::DirectiveGiven;
+use rawr_core::event::{DirectiveGiven, InputHeld};
 use rawr_core::policy::Policy;
 use rawr_core::thread::UserDirective;
 use rawr_core::units::{ThreadId, Timestamp};
@@ -25,6 +26,14 @@ const MOST_READ: usize = 5;
 #[derive(Debug, Default)]
 pub(super) struct NewestThreads {
     known: HashMap<ThreadId, (Option<FileStamp>, Box<Thread>)>,
+}
+
+/// A conversation that goes on under another id.
+#[derive(Debug)]
+pub(super) struct EarlierThread {
+    pub thread: ThreadId,
+    /// Directives and guards.
+    pub set_by_people: Vec<Input>,
 }
 
 fn set_by_people(thread: &Thread, now: Timestamp) -> Vec<Input> {
@@ -163,9 +172,8 @@ impl ThreadRegistry {
         Ok(newest)
     }
 
-    /// What people set in the conversation that goes on under a new id: its directives and guards. Threads that cannot be read
-    /// are passed over.
-    pub(super) fn earlier(&mut self, opening: &Opening, now: Timestamp) -> Option<Vec<Input>> {
+    /// The thread of a conversation that goes on under a new id. Threads that cannot be read are passed over.
+    pub(super) fn earlier(&mut self, opening: &Opening, now: Timestamp) -> Option<EarlierThread> {
         let began_at = opening.began_at?;
         let is_it = |thread: &Thread| {
             thread.id != opening.thread
@@ -173,11 +181,25 @@ impl ThreadRegistry {
                 && thread.host.name == opening.host.name
                 && thread.cwd == opening.cwd
         };
-        let set = |thread: &Thread, _: &Policy| is_it(thread).then(|| set_by_people(thread, now));
-        let found = self.with_newest(set, Option::is_some).inspect_err(|error| {
+        let read = |thread: &Thread, _: &Policy| {
+            let set_by_people = || set_by_people(thread, now);
+            is_it(thread).then(|| EarlierThread {
+                thread: thread.id.clone(),
+                set_by_people: set_by_people(),
+            })
+        };
+        let found = self.with_newest(read, Option::is_some).inspect_err(|error| {
             tracing::warn!(thread = %opening.thread, %error, "failed to look for its earlier id");
         });
         found.ok().flatten().flatten()
+    }
+
+    /// The last message that waited in that thread. One that is known only without its secrets is left where it is.
+    pub(super) fn held_before(&self, thread: &ThreadId) -> Option<InputHeld> {
+        let held = self.store.last_held(thread).inspect_err(|error| {
+            tracing::warn!(%thread, %error, "failed to look for its last message");
+        });
+        held.ok().flatten().filter(|held| !is_redacted(&held.text))
     }
 
     fn with_stored<T>(

@@ -1,18 +1,28 @@
 //! A conversation that its host goes on with under another id.
 
-use rawr_protocol::methods::{DirectiveList, GuardList, GuardSet, SignalReport, ThreadOpen};
+use rawr_protocol::methods::{
+    DirectiveList, GuardList, GuardSet, InputCancel, InputSubmit, SignalReport, ThreadOpen,
+};
 use rawr_protocol::{
-    DirectiveListParams, GuardListParams, GuardSetParams, Role, Signal, SignalReportParams,
-    ThreadOpenParams, Until,
+    DirectiveListParams, Disposition, GuardListParams, GuardSetParams, InputCancelParams,
+    InputKind, InputSubmitParams, Role, Signal, SignalReportParams, ThreadOpenParams, Until,
 };
 use rawr_tests::sidecar::LaunchOptions;
 use rawr_tests::{StandIn, TestHome, TestSidecar};
+use serde_json::json;
 
 const BEGAN: u64 = 1_700_000_000_000;
 
-fn open(home: &TestHome, sidecar: &mut TestSidecar, thread: &str, began_at_ms: Option<u64>) {
+/// Returns the message that waited before.
+fn open(
+    home: &TestHome,
+    sidecar: &mut TestSidecar,
+    thread: &str,
+    began_at_ms: Option<u64>,
+) -> Option<String> {
     let opening = StandIn::new(thread).opening(home, Role::Owner);
-    sidecar.call::<ThreadOpen>(&ThreadOpenParams { began_at_ms, ..opening });
+    let opened = sidecar.call::<ThreadOpen>(&ThreadOpenParams { began_at_ms, ..opening });
+    opened.held_before.map(|held| held.text)
 }
 
 fn set_by_people(sidecar: &mut TestSidecar, thread: &str) -> (Vec<(String, bool)>, Vec<Until>) {
@@ -43,7 +53,7 @@ fn directives_and_guards_go_along_under_a_new_id() {
     let both = set_by_people(&mut sidecar, "old");
     assert_eq!(both, (vec![("Never on main.".to_owned(), true)], vec![Until::NextCommit]));
 
-    open(&home, &mut sidecar, "new", Some(BEGAN));
+    assert_eq!(open(&home, &mut sidecar, "new", Some(BEGAN)), None);
     assert_eq!(set_by_people(&mut sidecar, "new"), both);
     // Only once: what is removed there stays removed.
     open(&home, &mut sidecar, "new", Some(BEGAN));
@@ -52,5 +62,31 @@ fn directives_and_guards_go_along_under_a_new_id() {
         open(&home, &mut sidecar, other, began);
         assert_eq!(set_by_people(&mut sidecar, other), Default::default(), "{other}");
     }
+    sidecar.discard_and_leave();
+}
+
+// rule: recovery.new-id
+#[test]
+fn a_message_that_waited_goes_along_under_a_new_id() {
+    let home = TestHome::new();
+    let mut sidecar = TestSidecar::launch(&home, &LaunchOptions::default());
+    let mut host = StandIn::new("old");
+    open(&home, &mut sidecar, "old", Some(BEGAN));
+    host.user_turn_with_boundaries();
+    for request in host.ask_all(&mut sidecar) {
+        sidecar.answer_to(&json!(request));
+    }
+    let submitted = sidecar.call::<InputSubmit>(&InputSubmitParams {
+        thread_id: "old".to_owned(),
+        input_id: "i1".to_owned(),
+        text: "Now the docs.".to_owned(),
+        kind: InputKind::Message,
+    });
+    assert_eq!(submitted.disposition, Disposition::Held);
+    let cancel = InputCancelParams { thread_id: "old".to_owned(), input_id: "i1".to_owned() };
+    sidecar.call::<InputCancel>(&cancel);
+    let waited = open(&home, &mut sidecar, "new", Some(BEGAN));
+    assert_eq!(waited.as_deref(), Some("Now the docs."));
+    assert_eq!(open(&home, &mut sidecar, "new", Some(BEGAN)), None);
     sidecar.discard_and_leave();
 }
