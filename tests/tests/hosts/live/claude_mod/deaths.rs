@@ -8,7 +8,7 @@ use super::fixture::{
     AT_ONCE, GOES_ON, HERE, ModFixture, NEXT, TASK, WRITTEN, agent, held_for_the_packet, input_box,
     summary,
 };
-use crate::processes::{kill, processes};
+use crate::processes::{kill, processes, with_environment};
 
 fn rawr(terminal: &Terminal) -> Pid {
     processes(terminal.process_id(), &["rawr claude-mod"])[0]
@@ -189,6 +189,29 @@ fn a_message_is_in_the_input_box_after_claude_code_was_killed_during_the_packet(
     terminal.wait_for(&[HERE]);
     assert_eq!(fixture.asked("AND-NOW"), 1);
     assert_eq!(fixture.heard_with("AND-NOW"), [NEXT]);
+}
+
+/// Claude Code's own command, which ends the session here and goes on with a copy of it under another id.
+#[test]
+fn a_message_that_waited_is_in_the_input_box_of_the_session_in_the_background() {
+    let gate = ReplyGate::new();
+    let (fixture, mut terminal) = held_for_the_packet(&gate);
+    terminal.enter("/background", "/background");
+    assert!(terminal.wait_for_the_end().success());
+    gate.open();
+    let written = terminal.written();
+    let (_, rest) = written.rsplit_once("claude attach ").unwrap();
+    let id: String = rest.chars().take_while(char::is_ascii_alphanumeric).collect();
+    let mut there = Terminal::that_answers(&fixture.bare_command(&["attach", &id]), 150, 120);
+    wait_until("the message in the input box", || input_box(&there.wait_for(&[])) == NEXT);
+    there.press("\r");
+    there.wait_for(&[HERE]);
+    assert_eq!((fixture.asked("AND-NOW"), fixture.heard_with("AND-NOW")), (1, vec![NEXT.into()]));
+    drop(there);
+    for (process, _) in with_environment(&fixture.home.path().display().to_string()) {
+        // Another one may have ended it.
+        let _ = kill_process(process, Signal::KILL);
+    }
 }
 
 /// Claude Code has it in its transcript, stamped before it waited.
