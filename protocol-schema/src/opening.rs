@@ -198,8 +198,8 @@ pub struct ThreadOpenResult {
     pub pending_actions: Vec<PendingAction>,
     /// Whether this client is to perform the thread's actions.
     pub owner: bool,
-    /// In a new thread: the last message that waited under the conversation's earlier id (`beganAtMs`). It may not have
-    /// reached the agent.
+    /// A message that waited, or was taken back, when the conversation's last session ended, also under an earlier id
+    /// (`beganAtMs`). It may not have reached the agent.
     #[serde(
         default,
         skip_serializing_if = "Option::is_none",

@@ -75,7 +75,7 @@ pub(crate) struct OpenThread {
     watched: bool,
     /// The thread is new and the client has not been notified of it.
     unheard_of: bool,
-    /// The last message that waited under the conversation's earlier id, for the client that opens the new one.
+    /// A message that waited when the conversation's last session ended, for the client that opens the next one.
     held_before: Option<InputHeld>,
     /// To be removed with the next commit.
     closing: bool,
@@ -302,8 +302,12 @@ impl ThreadRegistry {
         if opening.role == ProcessRole::Owner {
             let is_new = self.thread(&id)?.is_new();
             let earlier = if is_new { self.earlier(&opening, now) } else { None };
-            let held_before =
-                earlier.as_ref().and_then(|earlier| self.held_before(&earlier.thread));
+            let ended = match &earlier {
+                Some(earlier) => Some(&earlier.thread),
+                None => (had.is_none() && opening.began_at.is_some()).then_some(&id),
+            };
+            let held_before = ended.and_then(|ended| self.held_at_end(ended));
+            let held_before = held_before.or_else(|| earlier.as_ref()?.held.clone());
             if let Some(open) = self.threads.get_mut(&id) {
                 open.held_before = held_before;
             }

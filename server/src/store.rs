@@ -34,9 +34,9 @@ pub(crate) use reader::{LineError, parse};
 pub use reader::{LogDamage, RecordReader, Replay, replay};
 
 use archive::OpenMode;
+use rawr_core::Thread;
 use rawr_core::event::InputHeld;
 use rawr_core::units::ThreadId;
-use rawr_core::{Event, Thread};
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -230,17 +230,10 @@ impl Store {
         glance::glance(&self.disk, &self.folder(thread), thread)
     }
 
-    /// The last message that waited in a thread that is not open here, as its log has it. Reads all of the log.
-    pub fn last_held(&self, thread: &ThreadId) -> Result<Option<InputHeld>, StoreError> {
-        let path = self.folder(thread).join(EVENTS);
-        let mut log = File::open(&path).map_err(failed("open", &path))?;
-        let mut last = None;
-        replay(&mut log, &path, 0, 1, |record| {
-            if let Event::InputHeld(held) = record.event {
-                last = Some(*held);
-            }
-        })?;
-        Ok(last)
+    /// A message that no longer waited shortly before the thread's log ends, as where its session is ended: the host may have
+    /// dropped it.
+    pub fn held_at_end(&self, thread: &ThreadId) -> Result<Option<InputHeld>, StoreError> {
+        held::at_end(&self.folder(thread).join(EVENTS))
     }
 
     /// How the thread's first message begins, by the same reading. `None` also if the thread cannot be read.

@@ -2187,8 +2187,8 @@ export interface ThreadOpenParams {
 /** Answer to `rawr/thread/open`. */
 export interface ThreadOpenResult {
   /**
-   * In a new thread: the last message that waited under the conversation's earlier id (`beganAtMs`). It may not have
-   * reached the agent.
+   * A message that waited, or was taken back, when the conversation's last session ended, also under an earlier id
+   * (`beganAtMs`). It may not have reached the agent.
    */
   heldBefore?: HeldInput;
   /** Whether this client is to perform the thread's actions. */

@@ -34,6 +34,8 @@ pub(super) struct EarlierThread {
     pub thread: ThreadId,
     /// Directives and guards.
     pub set_by_people: Vec<Input>,
+    /// The newest message that waits there.
+    pub held: Option<InputHeld>,
 }
 
 fn set_by_people(thread: &Thread, now: Timestamp) -> Vec<Input> {
@@ -186,6 +188,11 @@ impl ThreadRegistry {
             is_it(thread).then(|| EarlierThread {
                 thread: thread.id.clone(),
                 set_by_people: set_by_people(),
+                held: thread
+                    .held
+                    .back()
+                    .filter(|held| !is_redacted(&held.text))
+                    .map(|held| InputHeld { input: held.id.clone(), text: held.text.clone() }),
             })
         };
         let found = self.with_newest(read, Option::is_some).inspect_err(|error| {
@@ -194,9 +201,10 @@ impl ThreadRegistry {
         found.ok().flatten().flatten()
     }
 
-    /// The last message that waited in that thread. One that is known only without its secrets is left where it is.
-    pub(super) fn held_before(&self, thread: &ThreadId) -> Option<InputHeld> {
-        let held = self.store.last_held(thread).inspect_err(|error| {
+    /// A message that its host may have dropped when the thread's session ended. One that is known only without its secrets is
+    /// left where it is.
+    pub(super) fn held_at_end(&self, thread: &ThreadId) -> Option<InputHeld> {
+        let held = self.store.held_at_end(thread).inspect_err(|error| {
             tracing::warn!(%thread, %error, "failed to look for its last message");
         });
         held.ok().flatten().filter(|held| !is_redacted(&held.text))

@@ -1,17 +1,44 @@
 //! The original texts of held messages. The log has them redacted, but they must be delivered unchanged, also by
 //! another process. Until then, each text is in a file of its own.
 
+use super::backwards::ReverseLines;
 use super::disk::Disk;
-use super::{StoreError, failed};
-use rawr_core::Thread;
-use rawr_core::units::{InputId, stable_hash};
+use super::{StoreError, failed, parse};
+use rawr_core::event::InputHeld;
+use rawr_core::units::{InputId, Timestamp, stable_hash};
+use rawr_core::{Event, Thread};
 use serde::{Deserialize, Serialize};
-use std::fs;
+use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
 const FOLDER: &str = "held";
 const FORMAT: u16 = 1;
+
+/// A session takes no longer to end.
+const ENDING_SECONDS: u64 = 5;
+/// So many lines are read for the message's text.
+const MOST_LINES: usize = 1000;
+
+pub(super) fn at_end(log: &Path) -> Result<Option<InputHeld>, StoreError> {
+    let file = File::open(log).map_err(failed("open", log))?;
+    let mut lines = ReverseLines::new(file).map_err(failed("read", log))?;
+    let (mut end, mut cancelled): (Option<Timestamp>, Option<InputId>) = (None, None);
+    for line in lines.by_ref().take(MOST_LINES) {
+        // A damaged line is no matter here.
+        let Ok(record) = parse(&line.map_err(failed("read", log))?) else { continue };
+        let end = *end.get_or_insert(record.at);
+        match (record.event, &cancelled) {
+            (Event::InputHeld(held), Some(input)) if held.input == *input => {
+                return Ok(Some(*held));
+            }
+            (Event::InputCancelled(of), None) => cancelled = Some(of.input),
+            (_, None) if end.seconds_since(record.at) > ENDING_SECONDS => break,
+            _ => {}
+        }
+    }
+    Ok(None)
+}
 
 /// The original text of a message.
 #[derive(Debug, Serialize, Deserialize)]

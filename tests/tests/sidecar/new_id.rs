@@ -90,3 +90,26 @@ fn a_message_that_waited_goes_along_under_a_new_id() {
     assert_eq!(open(&home, &mut sidecar, "new", Some(BEGAN)), None);
     sidecar.discard_and_leave();
 }
+
+// rule: recovery.taken-back-at-the-end
+#[test]
+fn a_message_that_was_taken_back_when_its_session_ended_comes_with_the_next() {
+    let home = TestHome::new();
+    let mut first = TestSidecar::launch(&home, &LaunchOptions::default());
+    let mut host = StandIn::new("t");
+    open(&home, &mut first, "t", Some(BEGAN));
+    host.user_turn_with_boundaries();
+    for request in host.ask_all(&mut first) {
+        first.answer_to(&json!(request));
+    }
+    let text = "Now the docs.".to_owned();
+    let (thread_id, input_id, kind) = ("t".to_owned(), "i1".to_owned(), InputKind::Message);
+    first.call::<InputSubmit>(&InputSubmitParams { thread_id, input_id, text, kind });
+    let (thread_id, input_id) = ("t".to_owned(), "i1".to_owned());
+    first.call::<InputCancel>(&InputCancelParams { thread_id, input_id });
+    first.discard_and_leave();
+    let mut second = TestSidecar::launch(&home, &LaunchOptions::default());
+    let waited = open(&home, &mut second, "t", Some(BEGAN));
+    assert_eq!(waited.as_deref(), Some("Now the docs."));
+    second.discard_and_leave();
+}

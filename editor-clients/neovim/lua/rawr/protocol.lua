@@ -1481,7 +1481,7 @@
 
 --- Answer to `rawr/thread/open`.
 ---@class rawr.ThreadOpenResult
----@field heldBefore? rawr.HeldInput In a new thread: the last message that waited under the conversation's earlier id (`beganAtMs`). It may not have reached the agent.
+---@field heldBefore? rawr.HeldInput A message that waited, or was taken back, when the conversation's last session ended, also under an earlier id (`beganAtMs`). It may not have reached the agent.
 ---@field owner boolean Whether this client is to perform the thread's actions.
 ---@field pendingActions rawr.PendingAction[] Actions without an end. Perform them now, under the same ids (docs/spec/clients.md#actions).
 ---@field percentRemaining? integer Percent of the context window left; absent while usage or window is unknown.

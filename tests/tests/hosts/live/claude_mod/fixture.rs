@@ -290,6 +290,16 @@ pub fn held_for_the_packet(gate: &ReplyGate) -> (ModFixture, Terminal) {
 }
 
 /// What stands in Claude Code's input box, which lies between two lines.
+/// Sends the message of a session that ended while it waited. Claude Code may have it in its transcript already.
+pub fn send_what_waited(terminal: &mut Terminal) {
+    terminal.wait_for(&[NEXT, "% left"]);
+    if input_box(&terminal.wait_for(&[])) == NEXT {
+        terminal.press("\r");
+    } else {
+        terminal.enter("AND-NOW, please", "AND-NOW, please");
+    }
+}
+
 pub fn input_box(screen: &str) -> String {
     let lines: Vec<_> = screen.lines().collect();
     let is_border = |line: &&str| line.starts_with("────");
