@@ -9,6 +9,8 @@ const RETRIES = 50
 const RETRY_MS = 100
 /** The person took back the message that it was for, or pressed Escape. */
 export const INTERRUPTED = 'the compaction was interrupted'
+/** Claude Code runs no command for a plugin then. */
+const STOPPED = 'after Esc, Claude Code compacts for rawr only once you have sent a message; /compact works'
 /** Longer than Claude Code takes to start the turn of a message. */
 const TURN_START_MS = 10_000
 
@@ -150,6 +152,9 @@ async function tryToCompact($: EngineInterface, order: CompactOrder, isHeadless:
       const done = await $.session.compact({ instructions: order.instructions })
       return done.skip === undefined ? { tokensAfter: done.tokensAfter } : { error: done.skip }
     } catch (error) {
+      if (/the session was stopped/.test(String(error))) {
+        return { error: STOPPED }
+      }
       if (attempt === RETRIES || !/turn/.test(String(error))) {
         throw error
       }

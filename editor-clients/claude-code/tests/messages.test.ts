@@ -87,6 +87,15 @@ check('a compaction that Claude Code refuses leaves the message alone', async ($
   expect(it.posted).toContainEqual({ event: 'done', id: 7, error: 'another plugin said no' })
 })
 
+check('a compaction before a message that was taken back is not carried out', async ($, on) => {
+  const it = fake(on)
+  await open($, it)
+  await it.print({ order: 'compact', id: 7, instructions: '', beforeMessage: true })
+  await it.clock.settle()
+  expect(it.posted).toContainEqual({ event: 'done', id: 7, error: 'the compaction was interrupted' })
+  expect(it.compacted).toEqual([])
+})
+
 check('a packet replaces the conversation before the message', async ($, on) => {
   const it = fake(on)
   await open($, it)
