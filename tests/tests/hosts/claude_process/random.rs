@@ -1,5 +1,5 @@
 //! A scripted Claude Code that obeys the plugin's protocol, with a random person at its prompt: messages, Escape, `/compact`
-//! and failures at any moment, thousands of times.
+//! and failures at any moment.
 
 use std::collections::VecDeque;
 use std::path::Path;
