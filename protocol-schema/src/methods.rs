@@ -128,6 +128,11 @@ methods! {
         notification(from server) LogMessage = "window/logMessage" (LogMessageParams);
     }
 
+    source "docs/spec/clients.md#connection" {
+        /// Answers at once, so that a client that asks now and then notices a sidecar that hangs.
+        request ConnectionCheck = "rawr/connection/check" (Empty) -> Empty;
+    }
+
     source "docs/spec/clients.md#owner-and-observers" {
         /// Announces a conversation and what its host can do.
         request ThreadOpen = "rawr/thread/open" (ThreadOpenParams) -> ThreadOpenResult,

@@ -44,8 +44,11 @@ pub struct ThreadSummary {
     pub percent_remaining: Option<u8>,
     /// When something last happened in it, Unix milliseconds.
     pub updated_at_ms: i64,
-    /// Whether a client of this sidecar has it open.
+    /// Whether a client of this sidecar has it open, if only to look at it.
     pub open: bool,
+    /// Whether its agent runs: a process performs its actions now, or its agent calls rawr through hooks and did so in the
+    /// last hour.
+    pub running: bool,
     /// Who performs its actions now, for people; absent if no process does.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub owner: Option<String>,

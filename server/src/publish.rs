@@ -121,6 +121,7 @@ pub(crate) fn thread_summary(overview: &ThreadOverview) -> ThreadSummary {
         percent_remaining: overview.percent.map(wire::percent),
         updated_at_ms: overview.updated_at.0,
         open: overview.open,
+        running: overview.is_running(),
         owner: overview.owner.clone(),
         host: Some(overview.host.clone()).filter(|name| !name.is_empty()),
         sub_agent: overview.sub_agent.clone(),

@@ -43,6 +43,18 @@ pub struct ThreadOverview {
     pub(crate) silence: Silence,
     /// Its owner is the agent's hooks, which come and go.
     pub(crate) runs_by_hooks: bool,
+    /// Until when an agent that calls through hooks counts as running.
+    pub(crate) hooks_until: Option<Timestamp>,
+}
+
+/// An agent that calls rawr through hooks has no process between two of them. After this time it counts as ended.
+const HOOKS_MS: u64 = 60 * 60 * 1000;
+
+impl ThreadOverview {
+    /// Whether the thread's agent runs.
+    pub(crate) const fn is_running(&self) -> bool {
+        self.owner.is_some() || self.hooks_until.is_some()
+    }
 }
 
 /// A packet and the sequence that took it.
@@ -71,6 +83,8 @@ pub(crate) fn overview(thread: &Thread, policy: &Policy, now: Timestamp) -> Thre
         proposal: thread.proposal().map(|(proposal, _)| proposal.clone()),
         silence: policy.silence(thread.host.can.cache_seconds),
         runs_by_hooks: thread.host.can.compact_by_person,
+        hooks_until: Some(thread.updated_at.plus_millis(HOOKS_MS))
+            .filter(|until| thread.host.can.compact_by_person && now < *until),
     }
 }
 

@@ -77,6 +77,8 @@ pub(crate) struct OpenThread {
     unheard_of: bool,
     /// A message that waited when the conversation's last session ended, for the client that opens the next one.
     held_before: Option<InputHeld>,
+    /// The client was last notified of a banner.
+    banner_told: bool,
     /// To be removed with the next commit.
     closing: bool,
     /// This batch holds records that the thread's owner must read.
@@ -118,6 +120,7 @@ impl OpenThread {
             watched: false,
             unheard_of: false,
             held_before: None,
+            banner_told: false,
             closing: false,
             calls_owner: false,
             tickets: Vec::new(),

@@ -8,7 +8,7 @@ mod files;
 
 pub use files::{EditedFiles, TELLS_OF_CLOSING};
 
-use files::FileWatches;
+use files::{FileWatches, FolderIdentity};
 use notify::event::{AccessKind, AccessMode, CreateKind, EventKind, ModifyKind, RenameMode};
 use notify::{RecommendedWatcher, RecursiveMode, Watcher as _};
 use std::collections::BTreeSet;
@@ -103,6 +103,14 @@ pub struct Watcher {
     source: WatchBackend,
     watched: BTreeSet<PathBuf>,
     files: FileWatches,
+    /// All threads are watched: the root as it was when its watch began.
+    threads: Option<WatchedRoot>,
+}
+
+/// The root and the folders above it up to the home may be moved away and made again.
+#[derive(Debug)]
+struct WatchedRoot {
+    identity: Option<FolderIdentity>,
 }
 
 #[derive(Debug)]
@@ -117,7 +125,7 @@ impl Watcher {
     pub fn new(root: PathBuf, notifier: ChangeNotifier) -> Self {
         let (source, watched, files) =
             (WatchBackend::Idle, BTreeSet::new(), FileWatches::default());
-        Self { root, notifier, source, watched, files }
+        Self { root, notifier, source, watched, files, threads: None }
     }
 
     /// Whether threads are polled, because notifications are not available.
@@ -125,8 +133,12 @@ impl Watcher {
         matches!(self.source, WatchBackend::Polling)
     }
 
-    /// Watches every thread, including future ones. The folder must exist.
+    /// Watches every thread, including future ones. The folder must exist. If it is replaced later, the next
+    /// [`Self::watch_files`] watches the new one.
     pub fn watch_all(&mut self) {
+        if self.threads.is_none() {
+            self.threads = Some(WatchedRoot { identity: FolderIdentity::of(&self.root) });
+        }
         self.watch(self.root.clone(), RecursiveMode::Recursive);
     }
 
@@ -159,6 +171,7 @@ impl Watcher {
     }
 
     pub fn unwatch_all(&mut self) {
+        self.threads = None;
         self.unwatch(&self.root.clone());
     }
 
@@ -168,11 +181,36 @@ impl Watcher {
             self.source = self.start();
         }
         let WatchBackend::System(system) = &mut self.source else { return };
-        self.files.listen(system, &self.watched, files);
+        let root = self.threads.is_some().then_some(self.root.as_path());
+        self.files.listen(system, &self.watched, files, root);
+        self.watch_new_root();
+    }
+
+    /// Everything is read after a new root is watched, because something may have been written before.
+    fn watch_new_root(&mut self) {
+        let Some(threads) = &mut self.threads else { return };
+        if self.watched.contains(&self.root) || !self.root.is_dir() {
+            return;
+        }
+        threads.identity = FolderIdentity::of(&self.root);
+        self.watch(self.root.clone(), RecursiveMode::Recursive);
+        self.notifier.everything();
+    }
+
+    /// Ends the watch of a root that was moved away or replaced.
+    fn forget_replaced_root(&mut self) {
+        let is_replaced = |threads: &WatchedRoot| {
+            threads.identity.is_none() || FolderIdentity::of(&self.root) != threads.identity
+        };
+        if self.watched.contains(&self.root) && self.threads.as_ref().is_some_and(is_replaced) {
+            self.unwatch(&self.root.clone());
+            self.notifier.everything();
+        }
     }
 
     /// Forgets the state of these folders, so that the next [`Self::watch_files`] watches them again.
     pub fn forget_folders(&mut self, edited: &EditedFiles) {
+        self.forget_replaced_root();
         if let WatchBackend::System(system) = &mut self.source {
             self.files.distrust(system, &self.watched, edited);
         }
@@ -181,6 +219,7 @@ impl Watcher {
     /// Called after changes were missed: folders that were replaced are watched again with the next
     /// [`Self::watch_files`].
     pub fn forget_replaced_folders(&mut self) {
+        self.forget_replaced_root();
         if let WatchBackend::System(system) = &mut self.source {
             self.files.forget_replaced(system, &self.watched);
         }

@@ -203,6 +203,12 @@ impl Workspace {
         &self.watcher
     }
 
+    /// Watches all threads of this home, also after it was replaced.
+    pub(crate) fn watch_threads(&mut self) {
+        self.watcher.watch_all();
+        self.forget_files();
+    }
+
     pub(crate) const fn watcher_mut(&mut self) -> &mut Watcher {
         &mut self.watcher
     }

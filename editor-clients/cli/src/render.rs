@@ -27,8 +27,8 @@ pub use self::restore::{capsule_line, packet_lines, place, restored, restoring};
 pub use self::text::{LocalNow, ago, plain};
 pub(crate) use self::text::{bytes, causes, counted, number, wrapped};
 pub use self::threads::{
-    cleared, directive, guard, guarded, handles, is_running, marked, pressure, recorded, status,
-    thread_line, thread_name, tier_style,
+    cleared, directive, guard, guarded, handles, marked, pressure, recorded, status, thread_line,
+    thread_name, tier_style,
 };
 use rawr_host::event::{JsonLines, Reporter, SessionEvent};
 

@@ -8,6 +8,7 @@ local threads = require('rawr.threads')
 ---@param more? table
 local function summary(id, more)
   local plain = { threadId = id, cwd = '/w/' .. id, phase = 'idle', updatedAtMs = 1, open = false }
+  plain.running = more ~= nil and more.owner ~= nil
   return vim.tbl_extend('force', plain, more or {})
 end
 
@@ -76,7 +77,7 @@ describe('threads', function()
 
   it('have a current one: with a banner, or running in the folder, or running', function()
     local function current(folder, only_here)
-      local row = threads.current(all, folder, 10, only_here or false)
+      local row = threads.current(all, folder, only_here or false)
       return row and row.thread.threadId
     end
     threads.put(all, summary('a', { owner = 'codex' }))
@@ -93,10 +94,20 @@ describe('threads', function()
 
   it('that have ended are not current', function()
     threads.put(all, summary('b'))
-    assert.is_nil(threads.current(all, '/w/a', 10, false))
-    threads.put(all, summary('a', { runsByHooks = true, updatedAtMs = 1 }))
-    assert.equal('a', threads.current(all, '/w/a', 10, false).thread.threadId)
-    assert.is_nil(threads.current(all, '/w/a', 3600002, false))
+    assert.is_nil(threads.current(all, '/w/a', false))
+    threads.put(all, summary('a', { runsByHooks = true, running = true }))
+    assert.equal('a', threads.current(all, '/w/a', false).thread.threadId)
+    threads.put(all, summary('a', { runsByHooks = true, open = true }))
+    assert.is_nil(threads.current(all, '/w/a', false))
+  end)
+
+  it('that have ended have no banner, also if its end was not told', function()
+    threads.put(all, summary('a', { owner = 'codex' }))
+    threads.show(all, 'a', heads_up('tagged'))
+    threads.put(all, summary('a'))
+    assert.is_nil(threads.banner(all, 'a'))
+    threads.put(all, summary('b'))
+    assert.is_nil(threads.current(all, '/w/a', false))
   end)
 end)
 
@@ -107,7 +118,10 @@ describe('a sequence that waited for an approval', function()
     all = threads.new()
     threads.put(
       all,
-      summary('a', { lastFate = { decisionId = 'd0', status = 'dropped', text = 'old', atMs = 0 } })
+      summary(
+        'a',
+        { owner = 'codex', lastFate = { decisionId = 'd0', status = 'dropped', text = 'old', atMs = 0 } }
+      )
     )
     threads.changed(all, changed('a', { sequenceId = 's1', headsUp = heads_up('awaiting_approval') }), 1)
   end)
@@ -122,7 +136,7 @@ describe('a sequence that waited for an approval', function()
     assert.equal('dropped: no answer came in time', ended())
     -- The list may have brought the fate before.
     local fate = { decisionId = 'd1', status = 'dropped', text = 'dropped: no answer came in time', atMs = 0 }
-    threads.put(all, summary('a', { lastFate = fate }))
+    threads.put(all, summary('a', { owner = 'codex', lastFate = fate }))
     assert.equal('dropped: no answer came in time', ended())
   end)
 
@@ -258,7 +272,7 @@ describe('the status line', function()
   ---@param folder? string
   ---@param only_here? boolean
   local function text(folder, only_here)
-    local shown = status.of(all, folder or '/w/a', 10, only_here or false)
+    local shown = status.of(all, folder or '/w/a', only_here or false)
     return shown and shown.text or ''
   end
 
@@ -278,7 +292,7 @@ describe('the status line', function()
       2
     )
     assert.equal('rawr 31% left · asap · Writing the packet', text())
-    assert.equal('RawrAsap', status.of(all, '/w/a', 10, false).group)
+    assert.equal('RawrAsap', status.of(all, '/w/a', false).group)
     threads.changed(all, changed('a', { percentRemaining = 31, tier = 'asap', guards = { {} } }), 2)
     assert.equal('rawr 31% left · asap · guarded', text())
     local proposal = { decisionId = 'd1', confirm = 'message', text = 'Compaction proposed (commit); …' }

@@ -2215,7 +2215,7 @@ export interface ThreadSummary {
   host?: string;
   /** What became of the last decision from which something was to follow. */
   lastFate?: DecisionFate;
-  /** Whether a client of this sidecar has it open. */
+  /** Whether a client of this sidecar has it open, if only to look at it. */
   open: boolean;
   /** Who performs its actions now, for people; absent if no process does. */
   owner?: string;
@@ -2225,6 +2225,11 @@ export interface ThreadSummary {
   phase: Phase;
   /** The proposed compaction, in the phase `proposed`. */
   proposal?: CompactionProposal;
+  /**
+   * Whether its agent runs: a process performs its actions now, or its agent calls rawr through hooks and did so in the
+   * last hour.
+   */
+  running: boolean;
   /** The agent calls rawr through hooks. Between two of them the thread has no owner, and it is not abandoned. */
   runsByHooks?: boolean;
   /** The name of the sub-agent whose conversation it is; absent for a person's. */
@@ -2615,6 +2620,8 @@ export const LABELS: {
 
 /** What a client asks, and what it is answered. */
 export interface Requests {
+  /** Answers at once, so that a client that asks now and then notices a sidecar that hangs. */
+  'rawr/connection/check': [params: Empty, result: Empty];
   /** Announces a conversation and what its host can do. */
   'rawr/thread/open': [params: ThreadOpenParams, result: ThreadOpenResult];
   /** Closes a thread for this client. */

@@ -71,6 +71,7 @@ export class Watch implements Disposable {
   private listen(): void {
     const { threads, around } = this;
     this.hear('rawr/thread/changed', (news) => {
+      this.isListStale = true;
       if (threads.changed(news, around.now())) void this.look(news.threadId);
       else void this.list();
     });

@@ -88,20 +88,20 @@ fn observed() -> Vec<Sample> {
         ThreadListParams {}
         ThreadListResult {
             "threads": [{ "threadId": "t1", "cwd": "/w", "phase": "idle", "tier": "ready", "percentRemaining": 70,
-                "updatedAtMs": 1_790_000_000_000_i64, "open": true, "owner": "cli for codex (process 7)" }],
+                "updatedAtMs": 1_790_000_000_000_i64, "open": true, "running": true, "owner": "cli for codex (process 7)" }],
         }
         ThreadWatchParams {}
         ThreadWatchParams { "threadId": "t1" }
         ThreadWatchParams { "workspaceFolder": "/w" }
         ThreadWatchResult {
             "threads": [{ "threadId": "t1", "cwd": "/w", "phase": "compacting", "tier": "asap", "percentRemaining": 40,
-                "updatedAtMs": 1_790_000_000_000_i64, "open": false, "owner": "cli for codex (process 7)" }],
+                "updatedAtMs": 1_790_000_000_000_i64, "open": false, "running": true, "owner": "cli for codex (process 7)" }],
         }
         ThreadUnwatchParams { "workspaceFolder": "/w" }
         ThreadUnwatchParams { "threadId": "t1" }
         ThreadGetParams { "threadId": "t1" }
         ThreadGetResult {
-            "thread": { "threadId": "t1", "cwd": "/w", "phase": "deferred", "updatedAtMs": 1, "open": false },
+            "thread": { "threadId": "t1", "cwd": "/w", "phase": "deferred", "updatedAtMs": 1, "open": false, "running": false },
             "plan": [{ "step": "read", "status": "completed" }, { "step": "write", "status": "in_progress" }],
             "guards": [{ "guardId": "g1", "until": { "kind": "tests_pass" }, "setAtMs": 2 }],
             "directives": [{ "directiveId": "p1", "text": "Never touch main.", "pinned": true, "givenAtMs": 2 }],
@@ -125,7 +125,7 @@ fn observed() -> Vec<Sample> {
                 "deadlineLabel": "Continues in" },
         }
         ThreadListChangedNotification {
-            "threads": [{ "threadId": "t1", "cwd": "/w", "phase": "idle", "updatedAtMs": 1, "open": false,
+            "threads": [{ "threadId": "t1", "cwd": "/w", "phase": "idle", "updatedAtMs": 1, "open": false, "running": false,
                 "owner": "cli for codex (process 7)" }],
             "gone": ["t2"],
         }

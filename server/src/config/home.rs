@@ -74,14 +74,23 @@ fn find(
     exists: impl Fn(&Path) -> bool,
 ) -> Option<PathBuf> {
     let set = |name| variable(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    explicit.map(Path::to_owned).or_else(|| set("RAWR_HOME")).or_else(|| set("CODEX_HOME")).or_else(
-        || {
+    let named =
+        explicit.map(Path::to_owned).or_else(|| set("RAWR_HOME")).or_else(|| set("CODEX_HOME"));
+    match (named, user) {
+        // A setting of an editor, or a quoted variable, is expanded by no shell.
+        (Some(named), Some(user)) => Some(match named.strip_prefix("~") {
+            Ok(rest) if rest.as_os_str().is_empty() => user,
+            Ok(rest) => user.join(rest),
+            Err(_) => named,
+        }),
+        (named @ Some(_), None) => named,
+        (None, user) => {
             let user = user?;
             let (own, codex) = (user.join(".rawr"), user.join(".codex"));
             // If `~/.rawr` exists, installing Codex later must not move the state.
             Some(if !exists(&own) && exists(&codex) { codex } else { own })
-        },
-    )
+        }
+    }
 }
 
 #[cfg(test)]
@@ -113,6 +122,15 @@ mod tests {
         check(Some("/x"), &[("RAWR_HOME", "/r"), ("CODEX_HOME", "/c")], Some("/x"));
         check(None, &[("RAWR_HOME", "/r"), ("CODEX_HOME", "/c")], Some("/r"));
         check(None, &[("CODEX_HOME", "/c")], Some("/c"));
+    }
+
+    #[test]
+    fn a_tilde_is_the_folder_of_the_user() {
+        check(Some("~/x"), &[], Some("/u/x"));
+        check(Some("~"), &[], Some("/u"));
+        check(None, &[("RAWR_HOME", "~/r/s")], Some("/u/r/s"));
+        check(Some("/x/~/y"), &[], Some("/x/~/y"));
+        check(Some("~ada/x"), &[], Some("~ada/x"));
     }
 
     #[test]

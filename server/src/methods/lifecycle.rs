@@ -9,14 +9,15 @@ use crate::store::Store;
 use crate::wire::RpcError;
 use crate::workspace::{Workspace, WorkspaceNotice, WorkspaceSetup};
 use jsonrpsee::core::RegisterMethodError;
-use rawr_protocol::methods::{Initialize, Shutdown};
+use rawr_protocol::methods::{ConnectionCheck, Initialize, Shutdown};
 use rawr_protocol::{Empty, ErrorCode, InitializeParams, InitializeResult};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 pub fn register(module: &mut Module) -> Result<(), RegisterMethodError> {
     on::<Initialize>(module, initialize)?;
+    on::<ConnectionCheck>(module, |_, _| Ok(Empty {}))?;
     on::<Shutdown>(module, shutdown)
 }
 
@@ -28,6 +29,12 @@ fn initialize(
         session.trace.set(wanted);
     }
     let options = params.initialization_options;
+    let is_usable = |home: &String| home.starts_with('~') || Path::new(home).is_absolute();
+    if options.home.as_ref().is_some_and(|home| !is_usable(home)) {
+        // A client's current folder may be any, and the home would be created there.
+        let problem = "home must be an absolute path, or one that begins with ~/";
+        return Err(RpcError::bad_field("initializationOptions.home", problem));
+    }
     let explicit = options.home.map(PathBuf::from).or_else(|| session.home.clone());
     let home =
         Home::resolve(explicit.as_deref(), options.config_file.as_deref()).map_err(|problem| {

@@ -20,6 +20,9 @@ use std::path::{Path, PathBuf};
 const NEWEST: usize = 32;
 /// A new folder is read once more, because files that were written before it was watched raise no event.
 const LOOK_AGAIN_AFTER_MS: u64 = 100;
+/// How long until a thread is read again whose files another process holds for longer than is worth waiting, or whose
+/// owner may not have ended yet.
+const TRY_AGAIN_AFTER_MS: u64 = 1_000;
 /// How long a watch that waits keeps the threads that it found.
 const LISTED_FOR_MS: u64 = 1_000;
 /// The most threads that are kept in memory only because they are watched.
@@ -54,15 +57,48 @@ pub(super) struct WatchState {
     passed_over: HashSet<ThreadId>,
     /// Threads that are read at the start of a watch and listed in its answer.
     asked_for: HashSet<ThreadId>,
-    /// The owner of each thread as it was last reported.
-    runners: HashMap<ThreadId, Option<String>>,
+    /// Who runs each thread, as it was last reported.
+    runners: HashMap<ThreadId, Runner>,
     /// Found by a watch that waits for some of them to be read, and when.
     listed: Option<(Timestamp, Vec<ThreadId>)>,
-    again: Vec<(Timestamp, ThreadId)>,
+    again: Vec<LookAgain>,
     polled_at: Timestamp,
 }
 
+/// Who runs a thread.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Runner {
+    owner: Option<String>,
+    is_running: bool,
+}
+
+/// A thread to read again although no change was reported.
+#[derive(Debug)]
+struct LookAgain {
+    at: Timestamp,
+    /// The wait at the beginning: the clock may be set back.
+    within_ms: u64,
+    thread: ThreadId,
+}
+
+impl Runner {
+    fn of(overview: &ThreadOverview) -> Self {
+        Self { owner: overview.owner.clone(), is_running: overview.is_running() }
+    }
+}
+
+impl LookAgain {
+    fn due(&self, now: Timestamp) -> Timestamp {
+        within(self.at, self.within_ms, now)
+    }
+}
+
 impl WatchState {
+    fn look_again(&mut self, thread: &ThreadId, after_ms: u64, now: Timestamp) {
+        let (at, thread) = (now.plus_millis(after_ms), thread.clone());
+        self.again.push(LookAgain { at, within_ms: after_ms, thread });
+    }
+
     fn wants(&self, thread: &Thread) -> bool {
         self.filters.iter().any(|filter| filter.is_for(thread))
     }
@@ -87,7 +123,7 @@ impl ThreadRegistry {
         self.store.create()?;
         match filter.thread.as_ref().filter(|id| self.store.exists(id)) {
             Some(id) => self.workspace.watcher_mut().watch_one(&self.store.folder(id)),
-            None => self.workspace.watcher_mut().watch_all(),
+            None => self.workspace.watch_threads(),
         }
         if !self.watching.filters.contains(&filter) {
             self.watching.filters.push(filter.clone());
@@ -141,7 +177,7 @@ impl ThreadRegistry {
         match self.threads.get(id).filter(|open| filter.is_for(open.machine.thread())) {
             Some(_) => {
                 let overview = self.overview_of_open(id, now)?;
-                self.watching.runners.insert(id.clone(), overview.owner.clone());
+                self.watching.runners.insert(id.clone(), Runner::of(&overview));
                 Ok(Some(overview))
             }
             None => Ok(None),
@@ -171,7 +207,11 @@ impl ThreadRegistry {
     /// Handles changed files of threads: owned threads continue from them, watched threads are reported.
     pub(crate) fn follow(&mut self, changes: ChangeSet, now: Timestamp) {
         self.ticket = NO_REQUEST;
-        for id in changes.removed.into_iter().map(ThreadId::new) {
+        let mut removed: HashSet<_> = changes.removed.into_iter().map(ThreadId::new).collect();
+        if changes.all {
+            removed.extend(self.threads.keys().chain(self.watching.runners.keys()).cloned());
+        }
+        for id in removed {
             if !self.store.exists(&id) {
                 self.watching.runners.remove(&id);
                 if self.threads.get(&id).is_some_and(|open| open.watched && !open.by_client) {
@@ -183,10 +223,12 @@ impl ThreadRegistry {
             }
         }
         // The operating system releases the lock a moment after its file is closed.
-        let again = now.plus_millis(LOOK_AGAIN_AFTER_MS);
-        let closed = changes.closed.into_iter().map(ThreadId::new);
-        let closed = closed.filter(|id| self.store.exists(id)).map(|id| (again, id));
-        self.watching.again.extend(closed);
+        for id in changes.closed.into_iter().map(ThreadId::new) {
+            if self.store.exists(&id) {
+                self.watching.look_again(&id, LOOK_AGAIN_AFTER_MS, now);
+                self.watching.look_again(&id, TRY_AGAIN_AFTER_MS, now);
+            }
+        }
         let ids = if changes.all {
             self.watching.passed_over.clear();
             self.everything()
@@ -194,31 +236,46 @@ impl ThreadRegistry {
             changes.threads.into_iter().map(ThreadId::new).collect()
         };
         for id in ids {
-            match self.catch_up(&id, now) {
-                Ok(()) => {}
-                Err(RegistryError::Busy(_)) => self.do_later(&id, DeferredInput::CatchUp),
-                Err(error) => {
-                    tracing::warn!(thread = %id, %error, "failed to read the records of another process");
+            self.catch_up_in_time(&id, now);
+        }
+    }
+
+    /// Reads what others have recorded, now or as soon as the thread's files are back.
+    pub(super) fn catch_up_in_time(&mut self, id: &ThreadId, now: Timestamp) {
+        match self.catch_up(id, now) {
+            Ok(()) => {}
+            Err(RegistryError::Busy(_)) => self.do_later(id, DeferredInput::CatchUp),
+            Err(error) => {
+                tracing::warn!(thread = %id, %error, "failed to read the records of another process");
+                if matches!(error, RegistryError::Store(StoreError::Locked { .. })) {
+                    self.watching.look_again(id, TRY_AGAIN_AFTER_MS, now);
                 }
             }
         }
     }
 
-    /// Reports a watched thread that is new or has another owner than before.
+    /// Reports a watched thread that is new or has another owner than before, and takes down a banner to which no process
+    /// would react.
     pub(super) fn report_owner(&mut self, id: &ThreadId, now: Timestamp) {
         // Without its first event, nothing is known of a thread.
         let is_known = |open: &OpenThread| open.machine.thread().updated_at > Timestamp::default();
         let wanted = |open: &&mut OpenThread| open.watched && is_known(open);
         let Some(open) = self.threads.get_mut(id).filter(wanted) else { return };
-        let owner = self.store.owner(id);
-        let before = self.watching.runners.insert(id.clone(), owner.clone());
-        if before.as_ref() == Some(&owner) || self.watching.asked_for.contains(id) {
-            return;
+        let overview = ThreadOverview { owner: self.store.owner(id), ..open.overview(now) };
+        if let Some(until) = overview.hooks_until {
+            let wait = u64::try_from(until.0 - now.0).unwrap_or_default();
+            let is_short = |look: &LookAgain| look.within_ms <= TRY_AGAIN_AFTER_MS;
+            self.watching.again.retain(|look| look.thread != *id || is_short(look));
+            self.watching.look_again(id, wait, now);
         }
-        let overview = ThreadOverview { owner, ..open.overview(now) };
-        (self.tell)(RegistryNotice::Listed { overview: &overview });
-        // The banner is shown only while a client runs the thread.
-        if before.is_some() {
+        let runner = Runner::of(&overview);
+        let before = self.watching.runners.insert(id.clone(), runner.clone());
+        let is_news = before.as_ref() != Some(&runner) && !self.watching.asked_for.contains(id);
+        if is_news {
+            (self.tell)(RegistryNotice::Listed { overview: &overview });
+        }
+        // The banner is shown only while a client runs the thread. Its owner may have ended since it was reported.
+        if is_news && before.is_some() || open.banner_told && open.heads_up().is_none() {
             let changed = vec![Effect::Tell(machine::Notice::Changed)];
             publish(open, &mut self.tell, changed, now);
         }
@@ -295,7 +352,7 @@ impl ThreadRegistry {
             return Ok(());
         }
         if !self.store.exists(id) {
-            self.watching.again.push((now.plus_millis(LOOK_AGAIN_AFTER_MS), id.clone()));
+            self.watching.look_again(id, LOOK_AGAIN_AFTER_MS, now);
             return Ok(());
         }
         Err(self.hand_over(id, WorkerTask::Follow(self.store.clone(), self.watching.since)))
@@ -311,8 +368,10 @@ impl ThreadRegistry {
         let known = match read {
             // It was removed in the meantime and may come back.
             Err(StoreError::NoThread { .. }) => {
-                self.watching.again.push((now.plus_millis(LOOK_AGAIN_AFTER_MS), id.clone()));
-                return;
+                return self.watching.look_again(id, LOOK_AGAIN_AFTER_MS, now);
+            }
+            Err(StoreError::Locked { .. }) => {
+                return self.watching.look_again(id, TRY_AGAIN_AFTER_MS, now);
             }
             read => read.map_err(RegistryError::from).and_then(|read| self.show(id, read, now)),
         };
@@ -363,7 +422,7 @@ impl ThreadRegistry {
         for decision in later.iter().rev() {
             (self.tell)(RegistryNotice::Decided { thread: open.machine.thread(), decision });
         }
-        self.watching.again.push((now.plus_millis(LOOK_AGAIN_AFTER_MS), id.clone()));
+        self.watching.look_again(id, LOOK_AGAIN_AFTER_MS, now);
         self.make_room();
         self.threads.insert(id.clone(), open);
         self.report_owner(id, now);
@@ -391,11 +450,11 @@ impl ThreadRegistry {
 
     /// When files must be read although no change was reported.
     pub(super) fn next_look(&self, now: Timestamp) -> Option<Timestamp> {
-        let again =
-            self.watching.again.iter().map(|(at, _)| within(*at, LOOK_AGAIN_AFTER_MS, now)).min();
+        let again = self.watching.again.iter().map(|look| look.due(now)).min();
         let follows = || !self.watching.filters.is_empty() || self.owns_any();
         let every = POLL_EVERY.as_millis() as u64;
-        let runs = || !TELLS_OF_CLOSING && self.watching.runners.values().any(Option::is_some);
+        let is_owned = |runner: &Runner| runner.owner.is_some();
+        let runs = || !TELLS_OF_CLOSING && self.watching.runners.values().any(is_owned);
         let polls = (self.workspace.watcher().polls() && follows() || runs())
             .then(|| within(self.watching.polled_at.plus_millis(every), every, now));
         again.into_iter().chain(polls).min()
@@ -406,16 +465,13 @@ impl ThreadRegistry {
             return;
         }
         let mut changes = ChangeSet::default();
-        let due = self
-            .watching
-            .again
-            .extract_if(.., |(at, _)| within(*at, LOOK_AGAIN_AFTER_MS, now) <= now);
-        changes.threads.extend(due.map(|(_, id)| id.to_string()));
+        let due = self.watching.again.extract_if(.., |look| look.due(now) <= now);
+        changes.threads.extend(due.map(|look| look.thread.to_string()));
         if self.workspace.watcher().polls() {
             changes.all = true;
             self.watching.polled_at = now;
         } else if !TELLS_OF_CLOSING {
-            let run = self.watching.runners.iter().filter(|(_, owner)| owner.is_some());
+            let run = self.watching.runners.iter().filter(|(_, runner)| runner.owner.is_some());
             changes.threads.extend(run.map(|(id, _)| id.to_string()));
             self.watching.polled_at = now;
         }

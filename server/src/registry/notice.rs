@@ -117,6 +117,10 @@ pub(super) fn publish(
             Effect::Tell(notice) => {
                 let is_change = notice == machine::Notice::Changed;
                 let heads_up = is_change.then(|| open.heads_up()).flatten();
+                if is_change {
+                    open.banner_told = heads_up.is_some();
+                }
+                let thread = open.machine.thread();
                 let config = &open.config;
                 tell(RegistryNotice::Thread { thread, config, now, notice: &notice, heads_up });
             }

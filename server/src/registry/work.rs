@@ -329,12 +329,13 @@ impl ThreadRegistry {
     fn go_on(&mut self, id: &ThreadId, now: Timestamp) {
         let waited = self.work.later.extract_if(.., |(of, _)| of == id);
         for (id, later) in waited.collect::<Vec<_>>() {
-            let done = match later {
-                DeferredInput::Input(input) => self.handle_in_time(&id, *input, now),
-                DeferredInput::CatchUp => self.catch_up(&id, now),
-            };
-            if let Err(error) = done {
-                tracing::error!(thread = %id, %error, "failed to record a deferred input");
+            match later {
+                DeferredInput::Input(input) => {
+                    if let Err(error) = self.handle_in_time(&id, *input, now) {
+                        tracing::error!(thread = %id, %error, "failed to record a deferred input");
+                    }
+                }
+                DeferredInput::CatchUp => self.catch_up_in_time(&id, now),
             }
         }
     }

@@ -12,6 +12,10 @@ use std::time::SystemTime;
 
 /// Whether the OS reports that a written file was closed. Only then is the file complete.
 pub const TELLS_OF_CLOSING: bool = cfg!(any(target_os = "linux", target_os = "android"));
+/// The root of the threads, two folders above it, and the home.
+const FOLDERS_ABOVE: usize = 4;
+/// How often the folders to watch are looked up, because one may be created before it is watched.
+const MOST_ROUNDS: usize = 8;
 /// As many links as Linux follows.
 const MOST_LINKS: usize = 40;
 
@@ -44,8 +48,12 @@ struct WatchedPaths {
 }
 
 impl WatchedPaths {
-    fn of<'f>(files: impl IntoIterator<Item = &'f Path>) -> Self {
+    /// `folder`: one whose replacement is reported, as is that of the folders above it.
+    fn of<'f>(files: impl IntoIterator<Item = &'f Path>, folder: Option<&Path>) -> Self {
         let mut places = Self::default();
+        for folder in folder.into_iter().flat_map(|folder| folder.ancestors().take(FOLDERS_ABOVE)) {
+            places.follow(folder, None, MOST_LINKS);
+        }
         for file in files.into_iter().filter(|file| file.is_absolute()) {
             places.follow(file, Some(file), MOST_LINKS);
             if let Some(folder) = file.parent() {
@@ -83,7 +91,7 @@ impl WatchedPaths {
 
 /// Distinguishes a folder from another one of the same name.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct FolderIdentity {
+pub(super) struct FolderIdentity {
     inode: u64,
     /// Inode numbers are reused.
     created: SystemTime,
@@ -91,7 +99,7 @@ struct FolderIdentity {
 
 impl FolderIdentity {
     /// `None` if it is not available.
-    fn of(folder: &Path) -> Option<Self> {
+    pub(super) fn of(folder: &Path) -> Option<Self> {
         let found = folder.metadata().ok()?;
         Some(Self { inode: found.ino(), created: found.created().ok()? })
     }
@@ -129,8 +137,29 @@ impl FileWatches {
         system: &mut RecommendedWatcher,
         others: &BTreeSet<PathBuf>,
         files: impl IntoIterator<Item = &'f Path>,
+        folder: Option<&Path>,
     ) {
-        let places = WatchedPaths::of(files);
+        let files: Vec<_> = files.into_iter().collect();
+        let mut places = WatchedPaths::of(files.iter().copied(), folder);
+        for _ in 0..MOST_ROUNDS {
+            self.listen_to(system, others, &places);
+            let found = WatchedPaths::of(files.iter().copied(), folder);
+            if found == places {
+                break;
+            }
+            places = found;
+        }
+        let mut interest = lock(&self.interest);
+        interest.written.retain(|file| places.files.values().any(|files| files.contains(file)));
+        interest.places = places;
+    }
+
+    fn listen_to(
+        &mut self,
+        system: &mut RecommendedWatcher,
+        others: &BTreeSet<PathBuf>,
+        places: &WatchedPaths,
+    ) {
         let gone = self.watched.keys().filter(|folder| !places.folders.contains_key(*folder));
         for folder in gone.cloned().collect::<Vec<_>>() {
             self.unwatch(system, others, &folder);
@@ -156,9 +185,6 @@ impl FileWatches {
                 }
             }
         }
-        let mut interest = lock(&self.interest);
-        interest.written.retain(|file| places.files.values().any(|files| files.contains(file)));
-        interest.places = places;
     }
 
     pub(super) fn distrust(
@@ -294,7 +320,7 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         let root = root.path().canonicalize().unwrap();
         prepare(&root);
-        let found = WatchedPaths::of([root.join("rules/a.md").as_path()]);
+        let found = WatchedPaths::of([root.join("rules/a.md").as_path()], None);
         let below = |paths: Vec<&PathBuf>| {
             let mut names: Vec<_> = paths
                 .into_iter()

@@ -8,8 +8,8 @@ use rawr_protocol::methods::{
     ThreadList, ThreadOpen,
 };
 use rawr_protocol::{
-    GuardListParams, GuardSetParams, InitializeParams, Notification, Role, SetTraceParams, Signal,
-    SignalReportParams, ThreadGetParams, ThreadListParams, Trace, Until,
+    ErrorCode, GuardListParams, GuardSetParams, InitializeParams, Notification, Role,
+    SetTraceParams, Signal, SignalReportParams, ThreadGetParams, ThreadListParams, Trace, Until,
 };
 use rawr_tests::{LaunchOptions, StandIn, TestHome, TestSidecar};
 
@@ -143,6 +143,18 @@ fn initialize_can_turn_on_traces() {
     sidecar.wait_for::<LogTrace>();
     sidecar.allow::<LogTrace>();
     sidecar.leave();
+}
+
+/// An editor's current folder may be any, and the home would be created there.
+#[test]
+fn initialize_refuses_a_relative_home() {
+    let home = TestHome::new();
+    let mut sidecar = TestSidecar::spawn(&home, &LaunchOptions::default());
+    let mut params = InitializeParams::default();
+    params.initialization_options.home = Some("notes/rawr".to_owned());
+    let refused = sidecar.failure::<Initialize>(&params);
+    assert_eq!(refused.code, ErrorCode::InvalidParams);
+    sidecar.kill();
 }
 
 #[test]

@@ -58,8 +58,7 @@ const STOPPED: usize = 10;
 
 /// One line for each thread: those that run, then the others, each the latest first.
 fn list(threads: &[ThreadSummary], lists_all: bool) -> Vec<String> {
-    let (running, stopped): (Vec<_>, Vec<_>) =
-        threads.iter().partition(|thread| render::is_running(thread));
+    let (running, stopped): (Vec<_>, Vec<_>) = threads.iter().partition(|thread| thread.running);
     let most = if lists_all { usize::MAX } else { STOPPED };
     let (width, now) = (render::terminal_columns().unwrap_or(usize::MAX), local_now());
     let shown: Vec<_> = running.into_iter().chain(stopped.iter().take(most).copied()).collect();

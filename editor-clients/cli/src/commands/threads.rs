@@ -341,6 +341,7 @@ mod tests {
             breaker: None,
             last_fate: None,
             proposal: None,
+            running: false,
             runs_by_hooks: false,
             host: None,
         };

@@ -227,7 +227,7 @@ mod tests {
             fields[name.as_str()] = field.clone();
         }
         let thread = json!({ "threadId": "t", "cwd": "/code/parser", "phase": "idle", "updatedAtMs": 0,
-            "open": false, "title": "Write the parser" });
+            "open": false, "running": false, "title": "Write the parser" });
         let thread = serde_json::from_value(thread).expect("a thread");
         let fields = serde_json::from_value(fields).expect("a decision");
         let shown = decision(&thread, &fields, &now());

@@ -63,7 +63,7 @@ pub fn thread_line(thread: &ThreadSummary, name: &str, width: usize, now: &Local
     let paused = thread.breaker.as_ref().map(|_| "paused");
     let phase = (thread.phase != Phase::Idle).then(|| thread.phase.label());
     about.extend(phase.into_iter().chain(paused));
-    about.extend((!is_running(thread)).then_some("not running"));
+    about.extend((!thread.running).then_some("not running"));
     let taken = [&name, &left, &when].map(|part| columns(part) + 2).iter().sum();
     let about = one_line(&about.join(" · "), width.saturating_sub(taken).max(TITLE));
     format!("{}  {}  {}  {about}", paint(BOLD, &name), paint(style, &left), paint(DIM, &when))
@@ -71,11 +71,6 @@ pub fn thread_line(thread: &ThreadSummary, name: &str, width: usize, now: &Local
 
 /// The least room for a thread's title.
 const TITLE: usize = 16;
-
-/// Whether something acts on the thread now, or its agent may at any time.
-pub fn is_running(thread: &ThreadSummary) -> bool {
-    thread.owner.is_some() || thread.runs_by_hooks
-}
 
 /// The state of a thread, without empty facts.
 pub fn status(thread: &ThreadGetResult, last: Option<&Verdict>, now: &LocalNow) -> Vec<String> {
@@ -329,7 +324,7 @@ mod tests {
     /// A thread with these fields in its summary.
     fn check(more: Value, last: Option<&str>, expected: Expect) {
         let mut thread = json!({ "threadId": "t", "cwd": "/code/parser", "phase": "idle",
-            "updatedAtMs": 80_000, "open": false });
+            "updatedAtMs": 80_000, "open": false, "running": false });
         for (name, field) in more.as_object().expect("an object") {
             thread[name.as_str()] = field.clone();
         }

@@ -32,7 +32,7 @@ function M.status()
     return nil
   end
   local only_here = require('rawr.config').get().watch == 'folder'
-  return require('rawr.status').of(live.threads, vim.uv.cwd() or '', live.now(), only_here)
+  return require('rawr.status').of(live.threads, vim.uv.cwd() or '', only_here)
 end
 
 --- A short status of the current thread, for `%{…}` in a status line. Empty without a thread; starts nothing.

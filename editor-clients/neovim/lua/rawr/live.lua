@@ -19,6 +19,9 @@ local catching_up = { open = 0 }
 --- Callbacks that wait for all threads and their banners.
 ---@type fun()[]
 local after_list = {}
+--- How many changes of each thread were told: an answer that was asked for before the last one is outdated.
+---@type table<string, integer?>
+local told = {}
 --- Sequences that compacted and wait for the handoff, by thread.
 ---@type table<string, string?>
 local handing_off = {}
@@ -98,9 +101,11 @@ end
 
 ---@param thread rawr.ThreadSummary
 local function request_banner(thread)
-  local release = hold()
+  local release, before = hold(), told[thread.threadId]
   client.on_thread(thread, 'rawr/thread/get', {}, function(details)
-    catch_up(details)
+    if told[thread.threadId] == before then
+      catch_up(details)
+    end
     release()
   end, function(error)
     client.complain(error)
@@ -127,11 +132,11 @@ function M.list(done)
   listing = true
   client.request('rawr/thread/list', {}, function(answer)
     listing = false
-    put(answer.threads)
     if stale then
       stale = false
       return M.list()
     end
+    put(answer.threads)
     go_on()
   end, function(error)
     listing, stale, after_list = false, false, {}
@@ -155,7 +160,7 @@ local function watch(folder, done)
     put(answer.threads)
     for _, thread in ipairs(answer.threads) do
       -- A sequence of a thread that does not run is suspended and needs no answer.
-      if thread.phase ~= 'idle' and thread.owner then
+      if thread.phase ~= 'idle' and thread.running then
         request_banner(thread)
       end
     end
@@ -196,7 +201,7 @@ end
 --- The sidecar ended: resets the state.
 function M.lost()
   M.threads = threads.new()
-  handing_off, watched = {}, nil
+  handing_off, told, watched = {}, {}, nil
   listing, stale, after_list = false, false, {}
   catching_up = { open = 0 }
   draw()
@@ -205,6 +210,9 @@ end
 ---@type table<string, fun(params: any)?>
 local ON = {
   ['rawr/thread/changed'] = function(params)
+    told[params.threadId] = (told[params.threadId] or 0) + 1
+    -- A pending list may be older than this change.
+    stale = stale or listing
     local expired = threads.expired(M.threads, params)
     if expired then
       client.announce('compaction ' .. expired, { thread = M.name(params.threadId) })
@@ -306,8 +314,9 @@ function M.respond(thread, choice, more, done)
     local until_ = params.turns and { kind = 'turns', turns = params.turns }
       or params.minutes and { kind = 'minutes', minutes = params.minutes }
       or nil
-    local effect = thread.owner and '' or ' Takes effect when the thread next runs.'
-    client.say(require('rawr.words').recorded(choice, until_) .. effect)
+    local effect = thread.running and '' or ' Takes effect when the thread next runs.'
+    local text = require('rawr.words').recorded(choice, until_) .. effect
+    client.say(M.name(thread.threadId) .. ': ' .. text)
     draw(thread.threadId)
     if done then
       done(answer)

@@ -1495,11 +1495,12 @@
 ---@field cwd string Its working directory, absolute.
 ---@field host? string The host's name, such as `codex`.
 ---@field lastFate? rawr.DecisionFate What became of the last decision from which something was to follow.
----@field open boolean Whether a client of this sidecar has it open.
+---@field open boolean Whether a client of this sidecar has it open, if only to look at it.
 ---@field owner? string Who performs its actions now, for people; absent if no process does.
 ---@field percentRemaining? integer Percent of the context window left.
 ---@field phase rawr.Phase Its phase.
 ---@field proposal? rawr.CompactionProposal The proposed compaction, in the phase `proposed`.
+---@field running boolean Whether its agent runs: a process performs its actions now, or its agent calls rawr through hooks and did so in the last hour.
 ---@field runsByHooks? boolean The agent calls rawr through hooks. Between two of them the thread has no owner, and it is not abandoned.
 ---@field subAgent? string The name of the sub-agent whose conversation it is; absent for a person's.
 ---@field threadId string The thread.

@@ -19,14 +19,13 @@ M.GROUP = { early = 'RawrEarly', ready = 'RawrReady', asap = 'RawrAsap', emergen
 ---@param all rawr.Threads
 ---@param row rawr.Row
 ---@param folder string
----@param now_ms integer
 ---@return boolean
-local function needs_name(all, row, folder, now_ms)
+local function needs_name(all, row, folder)
   if not threads.is_in(row, folder) then
     return true
   end
   for _, other in pairs(all.rows) do
-    if other ~= row and threads.is_running(other, now_ms) and threads.is_in(other, folder) then
+    if other ~= row and other.thread.running and threads.is_in(other, folder) then
       return true
     end
   end
@@ -59,16 +58,15 @@ end
 
 ---@param all rawr.Threads
 ---@param folder string
----@param now_ms integer
 ---@param only_here boolean leave out the threads of other folders
 ---@return rawr.Status?
-function M.of(all, folder, now_ms, only_here)
-  local row = threads.current(all, folder, now_ms, only_here)
+function M.of(all, folder, only_here)
+  local row = threads.current(all, folder, only_here)
   if not row then
     return nil
   end
   local name, words = names.of(all, row.thread), { 'rawr' }
-  if needs_name(all, row, folder, now_ms) then
+  if needs_name(all, row, folder) then
     table.insert(words, name)
   end
   local parts = parts_of(all, row)

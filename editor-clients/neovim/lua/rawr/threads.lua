@@ -33,6 +33,10 @@ function M.put(all, thread, folder)
   else
     all.rows[thread.threadId] = { thread = thread, folder = folder, guards = 0 }
   end
+  -- The banner stands only while the agent runs.
+  if not thread.running then
+    M.show(all, thread.threadId)
+  end
 end
 
 --- Sets or removes the banner as reported by the sidecar.
@@ -146,17 +150,6 @@ local function holds(folder, below)
   return below == folder or vim.startswith(below, folder .. '/') or vim.startswith(folder, below .. '/')
 end
 
---- An agent that calls rawr by hooks has no process between two of them. After this time it counts as ended.
-local HOOKS_MS = 3600000
-
----@param row rawr.Row
----@param now_ms integer
----@return boolean
-function M.is_running(row, now_ms)
-  local thread = row.thread
-  return thread.owner ~= nil or (thread.runsByHooks == true and now_ms - thread.updatedAtMs < HOOKS_MS)
-end
-
 --- Whether the thread works in the folder, below it, or above it.
 ---@param row rawr.Row
 ---@param folder string
@@ -168,17 +161,16 @@ end
 --- The thread for a status line: one with a banner, else the last one that runs in this folder, else the last one that runs.
 ---@param all rawr.Threads
 ---@param folder string
----@param now_ms integer
 ---@param only_here boolean leave out the threads of other folders
 ---@return rawr.Row?
-function M.current(all, folder, now_ms, only_here)
+function M.current(all, folder, only_here)
   local banner = M.banner(all)
   if banner and all.rows[banner.thread_id] then
     return all.rows[banner.thread_id]
   end
   local elsewhere
   for _, row in ipairs(M.sorted(all)) do
-    if M.is_running(row, now_ms) then
+    if row.thread.running then
       if holds(folder, row.folder) then
         return row
       end

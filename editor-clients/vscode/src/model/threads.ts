@@ -118,9 +118,9 @@ function bannerIn(threadId: string, headsUp: HeadsUp | undefined): Banner | unde
   return headsUp && { threadId, headsUp };
 }
 
-/** Whether a process runs the thread. */
+/** Whether its agent runs. */
 export function runs(thread: Thread): boolean {
-  return thread.summary.owner !== undefined || thread.summary.open;
+  return thread.summary.running;
 }
 
 /** Whether a sequence of the thread runs and can be answered or followed. */

@@ -20,7 +20,14 @@ export function summary(more: Partial<ThreadSummary> = {}): ThreadSummary {
     tier: 'ready',
     percentRemaining: 62,
   } as const;
-  return { ...base, updatedAtMs: NOW - 60_000, open: false, owner: 'codex (process 7)', ...more };
+  return {
+    ...base,
+    updatedAtMs: NOW - 60_000,
+    open: false,
+    running: true,
+    owner: 'codex (process 7)',
+    ...more,
+  };
 }
 
 export function changed(more: Partial<ThreadChangedNotification> = {}): ThreadChangedNotification {

@@ -84,7 +84,7 @@ describe('the tree', () => {
 
   test('threads that run come first', () => {
     const threads = new Threads();
-    const ended = summary({ threadId: 'ended', owner: undefined, updatedAtMs: NOW });
+    const ended = summary({ threadId: 'ended', running: false, updatedAtMs: NOW });
     threads.listed([ended, summary()]);
     assert.deepEqual(
       rows(threads, NOW).map(({ about }) => about.threadId),

@@ -128,7 +128,7 @@ describe('threads', () => {
       summary({ threadId: tier, tier, updatedAtMs: NOW - at }),
     );
     const shown = (chosen?: string): string | undefined => active(threads, chosen)?.summary.threadId;
-    threads.listed([...all.slice(0, 3), summary({ threadId: 'rests', tier: 'emergency', owner: undefined })]);
+    threads.listed([...all.slice(0, 3), summary({ threadId: 'rests', tier: 'emergency', running: false })]);
     assert.equal(shown(), 'asap');
     assert.equal(shown('ready'), 'ready');
     assert.equal(shown('rests'), 'asap');

@@ -109,17 +109,34 @@ describe('the watch', () => {
     const listed = (): number => played.asked.filter((method) => method === 'rawr/thread/list').length;
     assert.equal(listed(), 1);
     played.answers['rawr/thread/get'] = ({ threadId }: { threadId: string }) =>
-      details({ thread: summary({ threadId, owner: undefined }) }).thread;
+      details({ thread: summary({ threadId, running: false }) }).thread;
     played.tell('rawr/thread/listChanged', {
-      threads: [summary({ owner: undefined }), summary({ threadId: 'new' })],
+      threads: [summary({ running: false }), summary({ threadId: 'new' })],
       gone: [],
     });
     await settled();
     assert.ok(threads.get('new')?.details);
-    assert.equal(threads.get('t')?.summary.owner, undefined);
+    assert.equal(threads.get('t')?.summary.running, false);
     played.tell('rawr/thread/listChanged', { threads: [], gone: ['t'] });
     assert.equal(threads.get('t'), undefined);
     assert.equal(listed(), 1);
+  });
+
+  test('a list that is older than a change does not undo it', async () => {
+    const played = new Played();
+    const { threads, watch } = await watching(played);
+    await settled();
+    let answer = (): void => undefined;
+    const old = { threads: [summary({ phase: 'awaiting_approval' })] };
+    played.answers['rawr/thread/list'] = () => new Promise((resolve) => (answer = () => resolve(old)));
+    played.answers['rawr/thread/get'] = () => new Promise(() => undefined);
+    void watch.refresh();
+    await settled();
+    played.tell('rawr/thread/changed', changed({ phase: 'idle', sequenceId: undefined }));
+    played.answers['rawr/thread/list'] = () => ({ threads: [summary({ phase: 'idle' })] });
+    answer();
+    await settled();
+    assert.equal(threads.get('t')?.summary.phase, 'idle');
   });
 
   test('threads of other folders are not shown', async () => {

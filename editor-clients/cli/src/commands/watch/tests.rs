@@ -25,7 +25,7 @@ fn now() -> LocalNow {
 
 fn summary(fields: Value) -> ThreadSummary {
     let mut thread = json!({ "threadId": "t", "cwd": "/code/parser", "phase": "idle",
-        "updatedAtMs": NOW, "open": false });
+        "updatedAtMs": NOW, "open": false, "running": false });
     put(&mut thread, fields);
     serde_json::from_value(thread).unwrap()
 }
