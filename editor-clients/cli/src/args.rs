@@ -441,6 +441,10 @@ pub struct DoctorArgs {
     #[arg(long)]
     pub report: bool,
 
+    /// With --report: add this text to it, also without secrets (`-`: standard input)
+    #[arg(long, value_name = "FILE", requires = "report")]
+    pub append: Option<PathBuf>,
+
     #[command(flatten)]
     pub output: OutputArgs,
 

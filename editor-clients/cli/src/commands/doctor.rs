@@ -29,6 +29,7 @@ use rawr_host::text::sanitize_terminal;
 
 pub(super) async fn run(common: &CommonOptions, args: DoctorArgs) -> anyhow::Result<ExitCode> {
     let home = common.home()?;
+    let appended = args.append.as_deref().map(report::read_appended).transpose()?;
     let output = match (args.report, args.output.json) {
         (true, _) => CheckOutput::Kept,
         (false, true) => CheckOutput::Json,
@@ -65,6 +66,7 @@ pub(super) async fn run(common: &CommonOptions, args: DoctorArgs) -> anyhow::Res
             codex: codex.map(|codex| codex.version),
             claude,
             checks: &checks.done,
+            appended,
         };
         let report = IssueReport::of(findings).await;
         let mut out = io::stdout().lock();

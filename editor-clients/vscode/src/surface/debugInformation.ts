@@ -1,15 +1,17 @@
-// Copies what a report of a problem needs.
+// Copies what a report of a problem needs. Secrets and names of people are removed by the binary, by the rules of the sidecar.
 import * as l10n from '@vscode/l10n';
 import { readFile } from 'node:fs/promises';
-import { homedir } from 'node:os';
 import * as path from 'node:path';
 import * as vscode from 'vscode';
-import { debugInformation } from '../model/debugInformation';
-import { output } from '../server/run';
+import { type DebugFacts, debugInformation, plainDebugInformation } from '../model/debugInformation';
+import { type Found, find } from '../server/binary';
+import { report } from '../server/run';
+import { places, system } from '../server/system';
 import type { Session } from '../session';
 import { homeArguments } from '../settings';
+import { said } from '../sidecar';
 
-const DOCTOR_WITHIN_MS = 30_000;
+const REPORT_WITHIN_MS = 60_000;
 
 export async function copyDebugInformation(
   session: Session,
@@ -23,18 +25,30 @@ export async function copyDebugInformation(
 }
 
 async function collected(session: Session, extension: vscode.ExtensionContext): Promise<string> {
-  const binary = session.connection?.binary;
-  const doctor = binary ? await output(binary.path, ['doctor', ...homeArguments()], DOCTOR_WITHIN_MS) : '';
   const log = await readFile(path.join(extension.logUri.fsPath, 'rawr.log'), 'utf8').catch(() => '');
   const manifest = extension.extension.packageJSON as { version: string };
+  const running = session.connection?.binary;
   const facts = {
     extension: manifest.version,
-    sidecar: binary ? `${binary.version} (${binary.origin})` : (session.failure ?? 'not running'),
+    sidecar: running ? `${running.version} (${running.origin})` : 'not running',
     editor: `${vscode.env.appName} ${vscode.version}, ${vscode.env.language}`,
     system: `${process.platform} ${process.arch}, remote: ${vscode.env.remoteName ?? 'none'}`,
     threads: String(session.threads.all.length),
   };
-  return debugInformation({ facts, settings: changedSettings(), doctor, log, home: homedir() });
+  const found = { facts, settings: changedSettings(), log };
+  try {
+    // A sidecar that does not run is when this is needed most.
+    const binary = running ?? (await find(places(extension), system));
+    return await reported(binary, found);
+  } catch (error) {
+    const plain = plainDebugInformation(found);
+    return `${plain}\nrawr doctor --report: ${said(error).split('\n', 1)[0] ?? ''}`;
+  }
+}
+
+function reported(binary: Found, found: DebugFacts): Promise<string> {
+  const args = ['doctor', '--report', '--append', '-', ...homeArguments()];
+  return report(binary.path, args, debugInformation(found), REPORT_WITHIN_MS);
 }
 
 function changedSettings(): Record<string, unknown> {

@@ -27,18 +27,23 @@ export function journeys(editor: string): void {
   });
 
   test('debug information is copied', async () => {
+    const secret = `ghs_${'8Kq2'.repeat(9)}`;
+    lab.configure(`[rawr_auto_compaction]\nmode = "tag"\nauthorization = "${secret}"\n`);
     await lab.command('Rawr: Copy Debug Information');
     await lab.says(lab.toast, 'Copied. Read it before you share it.');
     const copied = await lab.page.evaluate<string>('navigator.clipboard.readText()');
     for (const part of [
-      '- extension: 0.',
-      '- sidecar: ',
-      '## Settings',
-      '## rawr doctor',
-      '## Log',
+      '### Versions',
+      '### rawr doctor',
+      '### Appended',
+      'extension: 0.',
+      'sidecar: ',
+      'Settings:',
+      'Log:',
       'version',
     ])
       assert.ok(copied.includes(part), copied);
+    assert.ok(!copied.includes(secret), copied);
     await lab.command('Notifications: Clear All Notifications');
   });
 

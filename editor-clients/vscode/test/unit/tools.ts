@@ -4,11 +4,11 @@ import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { apiThreads } from '../../src/model/api';
 import { commandLine } from '../../src/model/commandLine';
-import { debugInformation } from '../../src/model/debugInformation';
+import { debugInformation, plainDebugInformation } from '../../src/model/debugInformation';
 import { counted, guardPicks } from '../../src/model/picks';
 import { Threads } from '../../src/model/threads';
-import { possibleHomes } from '../../src/server/homes';
-import { output } from '../../src/server/run';
+import { expandedHome, possibleHomes } from '../../src/server/homes';
+import { report } from '../../src/server/run';
 import { NOW, changed, headsUp, summary } from './samples';
 
 describe('a command in a terminal', () => {
@@ -30,33 +30,29 @@ describe('debug information', () => {
   const facts = {
     facts: { extension: '0.1.0' },
     settings: { 'rawr.home': '/home/me/agents', 'rawr.server.args': ['--key', 'hunter2'] },
-    doctor: 'ok  /home/me/.rawr',
     log: '',
-    home: '/home/me',
   };
 
-  test('has versions, settings, the check and the end of the log', () => {
+  test('has versions, settings and the end of the log', () => {
     const log = Array.from({ length: 99 }, (_, at) => `line ${at}`).join('\n');
     const text = debugInformation({ ...facts, log });
-    for (const part of ['extension: 0.1.0', 'rawr.home: "~/agents"', 'ok  ~/.rawr', 'line 98'])
+    for (const part of ['extension: 0.1.0', 'rawr.home: "/home/me/agents"', 'line 98'])
       assert.ok(text.includes(part), part);
     assert.ok(!text.includes('line 1\n'));
+    assert.doesNotMatch(text, /hunter2/);
   });
 
-  test('has no secrets, and not the name of the user', () => {
-    const secrets = [
-      'Bearer abc.def',
-      'sk-abcdefghijkl',
-      'api_key=hunter2',
-      ['https://me', 'hunter2@x.example'].join(':'),
-    ];
-    const text = debugInformation({ ...facts, log: secrets.join('\n') });
-    assert.doesNotMatch(text, /hunter2|abc|\/home\/me/);
+  test('has only names and versions where no binary can remove secrets', () => {
+    const text = plainDebugInformation({ ...facts, log: 'token hunter2' });
+    assert.match(text, /extension: 0\.1\.0\nrawr\.home is set, its value is left out/);
+    assert.doesNotMatch(text, /hunter2|agents/);
   });
 
-  test('has the output of a check that fails', async () => {
-    assert.equal(await output('/bin/sh', ['-c', 'echo fail; exit 1'], 5_000), 'fail');
-    assert.match(await output('/nowhere/rawr', [], 5_000), /ENOENT/);
+  test('is what the binary prints, also if a check fails', async () => {
+    const sh = (script: string): Promise<string> => report('/bin/sh', ['-c', script], 'facts', 5_000);
+    assert.equal(await sh('cat; exit 1'), 'facts');
+    await assert.rejects(sh('echo "unexpected argument --append" >&2; exit 2'), /unexpected argument/);
+    await assert.rejects(report('/nowhere/rawr', [], '', 5_000), /ENOENT/);
   });
 });
 
@@ -81,6 +77,13 @@ describe('the configuration of Codex', () => {
     const variables = { RAWR_HOME: '/r', CODEX_HOME: '' };
     assert.deepEqual(possibleHomes('', variables, '/home/me'), ['/r', '/home/me/.rawr', '/home/me/.codex']);
   });
+});
+
+test('a home may begin with ~', () => {
+  const expanded = ['~/rawr-other', '~', '/set/~/x', '~ada/x', ''].map((home) =>
+    expandedHome(home, '/home/me'),
+  );
+  assert.deepEqual(expanded, ['/home/me/rawr-other', '/home/me', '/set/~/x', '~ada/x', '']);
 });
 
 describe('the interface for other extensions', () => {

@@ -295,3 +295,36 @@ fn a_report_names_versions_settings_and_failures_but_nothing_private() {
     assert_eq!(json["prompts"], serde_json::json!(["handoff"]));
     assert!(json["checks"].as_array().unwrap().len() > 5, "{json}");
 }
+
+#[test]
+fn a_text_that_is_appended_to_a_report_names_neither_secrets_nor_people() {
+    let fixture = CommandFixture::new();
+    let user = fixture.path("ada");
+    std::fs::create_dir_all(&user).unwrap();
+    let (github, aws) = (format!("ghs_{}", "8Kq2".repeat(9)), format!("AKIA{}", "Z7QX".repeat(4)));
+    let text = format!(
+        "- sidecar: 0.1.0\nauthorization = \"{github}\"\nat {}/app in /home/bob/x\n```\n{aws}\n",
+        user.display()
+    );
+    let file = fixture.path("more.txt");
+    std::fs::write(&file, &text).unwrap();
+    let report = |from: &str, input: Option<&str>| {
+        let mut command = fixture.command(&["doctor", "--report", "--append", from]);
+        command.env("HOME", &user).env("PATH", "").stdout(Stdio::piped()).stdin(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let mut stdin = child.stdin.take().unwrap();
+        input.into_iter().for_each(|text| stdin.write_all(text.as_bytes()).unwrap());
+        drop(stdin);
+        out(&child.wait_with_output().unwrap())
+    };
+    let of_file = report(file.to_str().unwrap(), None);
+    let appended = of_file.split_once("### Appended").expect(&of_file).1;
+    for private in [&github[..], &aws, "ada", "bob"] {
+        assert!(!of_file.contains(private), "{private}:\n{of_file}");
+    }
+    for kept in ["````text\n- sidecar: 0.1.0\nauthorization = \"[redacted:", "at ~/app in ~/x\n"] {
+        assert!(appended.contains(kept), "{kept}:\n{appended}");
+    }
+    let of_input = report("-", Some(&text));
+    assert_eq!(of_input.split_once("### Appended").expect(&of_input).1, appended);
+}

@@ -3,12 +3,13 @@
 //! passes [`Anonymizer`].
 
 use std::fs;
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+use anyhow::Context;
 use futures::future::join_all;
 use rawr_host::host::find::in_path;
 use rawr_host::text::sanitize_terminal;
@@ -42,6 +43,9 @@ pub(super) struct IssueReport {
     failures: Vec<String>,
     /// How compactions ended that did not complete, in the newest threads.
     not_completed: Vec<ReportedEnding>,
+    /// A text that was given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    appended: Option<String>,
 }
 
 #[derive(Debug, Serialize)]
@@ -83,6 +87,21 @@ pub(super) struct DoctorFindings<'f> {
     pub codex: Option<String>,
     pub claude: Option<String>,
     pub checks: &'f [DoctorCheck],
+    /// A text to add.
+    pub appended: Option<String>,
+}
+
+/// The text of a file, or of standard input for `-`.
+pub(super) fn read_appended(file: &Path) -> anyhow::Result<String> {
+    let bytes = match file.as_os_str() == "-" {
+        true => {
+            let mut bytes = Vec::new();
+            io::stdin().lock().read_to_end(&mut bytes)?;
+            bytes
+        }
+        false => fs::read(file).with_context(|| format!("failed to read {}", file.display()))?,
+    };
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 /// The variables that rawr and its hosts read.
@@ -117,7 +136,8 @@ const PATIENCE: Duration = Duration::from_secs(5);
 
 impl IssueReport {
     pub(super) async fn of(found: DoctorFindings<'_>) -> Self {
-        let DoctorFindings { home, config, edited_prompts, codex, claude, checks } = found;
+        let DoctorFindings { home, config, edited_prompts, codex, claude, checks, appended } =
+            found;
         let anonymizer = Anonymizer::new(home);
         let fact = |name: &str, value: String| ReportedFact { name: name.to_owned(), value };
         let hosts = [("codex", codex), ("claude", claude)];
@@ -141,6 +161,7 @@ impl IssueReport {
             checks,
             failures: failures(&home.dir, &anonymizer),
             not_completed: not_completed(&home.dir),
+            appended: appended.map(|text| anonymizer.clean_lines(&text)),
         }
     }
 
@@ -170,6 +191,7 @@ impl IssueReport {
             format!("{ending}: {}", ended.count)
         });
         let words = |words: &[&'static str]| words.iter().map(|&word| word.to_owned()).collect();
+        let appended = self.appended.iter().map(|text| ("Appended", vec![text.clone()]));
         let sections: [(&str, Vec<String>); 8] = [
             ("Versions", facts(&self.versions)),
             ("System", facts(&self.system)),
@@ -180,7 +202,7 @@ impl IssueReport {
             ("Last failures in the logs", self.failures.clone()),
             ("Compactions that did not complete", ended.collect()),
         ];
-        for (at, (title, lines)) in sections.into_iter().enumerate() {
+        for (at, (title, lines)) in sections.into_iter().chain(appended).enumerate() {
             if at > 0 {
                 writeln!(out)?;
             }
@@ -327,7 +349,7 @@ fn failures(home: &Path, anonymizer: &Anonymizer) -> Vec<String> {
 }
 
 fn tail(path: &Path) -> io::Result<String> {
-    use std::io::{Read, Seek, SeekFrom};
+    use std::io::{Seek, SeekFrom};
     let mut file = fs::File::open(path)?;
     let length = file.metadata()?.len();
     file.seek(SeekFrom::Start(length.saturating_sub(TAIL)))?;
@@ -448,6 +470,13 @@ impl Anonymizer {
         }
         let folder = path.parent().unwrap_or(path).display();
         format!("{}/…", self.clean(&folder.to_string()))
+    }
+
+    /// A secret may be of several lines.
+    fn clean_lines(&self, text: &str) -> String {
+        let text = redact(text);
+        let lines: Vec<_> = text.trim_end().lines().map(|line| self.clean(line)).collect();
+        lines.join("\n")
     }
 
     fn clean(&self, text: &str) -> String {
