@@ -132,6 +132,90 @@ describe('a binary of another protocol', function()
   end)
 end)
 
+describe('a sidecar that hangs', function()
+  local client = require('rawr.client')
+  local home, limits
+  local HANG = 'echo $$ > "$(dirname "$0")/pid"; trap \'\' TERM; exec sleep 1000'
+
+  before_each(function()
+    home = lab.home()
+    limits = vim.deepcopy(client.LIMITS)
+  end)
+
+  after_each(function()
+    client.LIMITS = limits
+    lab.leave()
+  end)
+
+  ---@return integer
+  local function pid()
+    return lab.wait('its process', function()
+      local file = io.open(home.path .. '/bin/pid')
+      local text = file and file:read('*l')
+      return file and file:close() and tonumber(text)
+    end)
+  end
+
+  ---@param process integer
+  local function is_gone(process)
+    return vim.uv.kill(process, 0) ~= 0
+  end
+
+  ---@return integer
+  local function start_hanging()
+    lab.use(home, { cmd = { binary(home, HANG), 'serve' } })
+    vim.cmd.Rawr('start')
+    return pid()
+  end
+
+  it('is said to be starting, and ended by a restart, which starts another one', function()
+    local hung = start_hanging()
+    vim.cmd.Rawr()
+    lab.text(0, 'The sidecar is starting')
+    lab.use(home)
+    vim.cmd.Rawr('restart')
+    lab.wait('another sidecar', client.client)
+    assert.truthy(is_gone(hung))
+    lab.text(0, 'No threads yet')
+  end)
+
+  it('is ended after a while, with a message', function()
+    client.LIMITS.start = 300
+    lab.use(home, { cmd = { binary(home, HANG), 'serve' } })
+    lab.told({ 'did not answer', ':checkhealth rawr' }, function()
+      vim.cmd.Rawr('start')
+    end)
+    local hung = pid()
+    lab.wait('its end', function()
+      return is_gone(hung) and not client.is_running()
+    end)
+  end)
+
+  it('later is ended and started again', function()
+    client.LIMITS.pause, client.LIMITS.answer = 100, 1000
+    lab.use(home)
+    vim.cmd.Rawr('start')
+    local first = lab.wait('the sidecar', client.client).id
+    local hung = assert(require('rawr.process').id())
+    lab.told({ 'did not answer', 'restarted' }, function()
+      vim.uv.kill(hung, 'sigstop')
+    end)
+    lab.wait('another', function()
+      local now = client.client()
+      return now and now.id ~= first
+    end)
+    assert.truthy(is_gone(hung))
+  end)
+
+  it('is not left behind by a Neovim that ends', function()
+    shown(home, binary(home, HANG), { 'start' })
+    local hung = pid()
+    lab.wait('its end', function()
+      return is_gone(hung)
+    end)
+  end)
+end)
+
 describe('the health check', function()
   local home
 

@@ -53,7 +53,8 @@ local function render()
     page.thread(lines, row, live.name(id), open[id] or false, details[id], now)
   end
   if #rows == 0 then
-    local text = client.is_running() and 'No threads yet: run an agent with rawr in a terminal.'
+    local text = client.client() and 'No threads yet: run an agent with rawr in a terminal.'
+      or client.is_running() and 'The sidecar is starting.'
       or 'The sidecar is not running: `:Rawr start`, or `:checkhealth rawr`.'
     table.insert(lines, { text = text, fold = '0', group = 'Comment' })
   end
@@ -86,7 +87,9 @@ local function request_details(thread)
   client.on_thread(thread, 'rawr/thread/get', {}, function(found)
     client.on_thread(thread, 'rawr/decision/list', { limit = DECISIONS }, function(list)
       local again = finish_request(id)
-      threads.put(live.threads, found.thread)
+      if not again then
+        threads.put(live.threads, found.thread)
+      end
       details[id] = { thread = found, decisions = list.decisions }
       render()
       if again then
@@ -234,7 +237,7 @@ function M.read(into)
   render()
   live.list(function()
     -- The most likely thread of interest.
-    local current = threads.current(live.threads, vim.uv.cwd() or '', live.now(), false)
+    local current = threads.current(live.threads, vim.uv.cwd() or '', false)
       or threads.sorted(live.threads)[1]
     if current and next(open) == nil then
       open[current.thread.threadId] = true

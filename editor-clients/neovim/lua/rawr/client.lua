@@ -11,6 +11,10 @@ local HAS_11 = vim.fn.has('nvim-0.11') == 1
 --- Timeout of an orderly shutdown.
 local EXIT_MS = 2000
 
+--- In milliseconds: for the answer to `initialize`, between two questions whether the sidecar still answers, and for each
+--- answer.
+M.LIMITS = { start = 15000, pause = 5000, answer = 10000 }
+
 local SIGTERM = 15
 
 local UNKNOWN_THREAD = -31001
@@ -38,6 +42,11 @@ local ending, wanted = false, false
 local started_again
 --- It answered `initialize`. One that ends earlier would end again.
 local was_ready = false
+--- It was ended because it did not answer.
+local hung = false
+--- The next question whether it answers.
+---@type uv.uv_timer_t?
+local heartbeat
 --- Why the binary cannot be used, until a restart.
 ---@type string?
 local refused
@@ -130,10 +139,65 @@ local function fail_waiting(message)
   end
 end
 
+--- Ends a sidecar that does not answer. One that was ready is started again.
+local function end_hung()
+  hung = true
+  process.kill(0)
+end
+
+--- Asks now and then whether it still answers: one that hangs would show old states for ever.
+---@param client vim.lsp.Client
+local function watch(client)
+  local timer = assert(vim.uv.new_timer())
+  heartbeat = timer
+  local function stop()
+    if heartbeat == timer then
+      heartbeat = nil
+    end
+    if not timer:is_closing() then
+      timer:close()
+    end
+  end
+  local function ask()
+    if heartbeat ~= timer or call(client, 'is_stopped') then
+      return stop()
+    end
+    timer:start(
+      M.LIMITS.answer,
+      0,
+      vim.schedule_wrap(function()
+        local is_current = heartbeat == timer
+        stop()
+        if is_current and not ending then
+          end_hung()
+        end
+      end)
+    )
+    call(client, 'request', 'rawr/connection/check', vim.empty_dict(), function()
+      stop()
+      if not ending and not call(client, 'is_stopped') then
+        watch(client)
+      end
+    end)
+  end
+  timer:start(M.LIMITS.pause, 0, vim.schedule_wrap(ask))
+end
+
+--- Ends a sidecar that does not answer its first request.
+local function limit_start()
+  local id = process.id()
+  vim.defer_fn(function()
+    if id and id == process.id() and not was_ready and not ending then
+      end_hung()
+    end
+  end, M.LIMITS.start)
+end
+
 ---@param client vim.lsp.Client
 ---@param result table
 local function ready(client, result)
   was_ready = true
+  watch(client)
   local problem = require('rawr.compatible').problem(result)
   if problem then
     M.say(problem .. ', then `:Rawr restart`', vim.log.levels.ERROR)
@@ -167,8 +231,8 @@ local function ended(code, signal)
   -- Neovim stops a client with an exit code of 0 or this signal.
   local is_orderly = exit.code == 0 and (exit.signal == 0 or exit.signal == SIGTERM)
   local was_asked = ending or (was_ready and is_orderly) or vim.v.exiting ~= vim.NIL
-  local may_start_again = was_ready
-  ending, was_ready = false, false
+  local may_start_again, did_hang = was_ready, hung
+  ending, was_ready, hung, heartbeat = false, false, false, nil
   require('rawr.live').lost()
   if wanted then
     wanted = false
@@ -179,7 +243,8 @@ local function ended(code, signal)
     return
   end
   local how = exit.signal == 0 and 'code ' .. exit.code or 'signal ' .. exit.signal
-  local why = ('the sidecar ended (%s)'):format(how)
+  local why = did_hang and 'the sidecar did not answer and was ended'
+    or ('the sidecar ended (%s)'):format(how)
   if not may_start_again then
     M.announce(why, { hint = 'see `:checkhealth rawr`', level = vim.log.levels.ERROR })
   elseif started_again and vim.uv.now() - started_again < STEADY_MS then
@@ -279,6 +344,7 @@ function M.start()
   else
     (vim.lsp --[[@as any]]).start_client(resolved())
   end
+  limit_start()
   return true
 end
 
@@ -302,6 +368,8 @@ function M.stop()
     if not ending and not call(client, 'is_stopped') then
       ending = true
       call(client, 'stop')
+      -- An orderly end takes an answer.
+      process.kill(was_ready and EXIT_MS or 0)
     end
   end
 end

@@ -10,6 +10,9 @@ local M = {}
 
 ---@type rawr.Exit?
 local last
+--- The process that was started last, while it runs.
+---@type integer?
+local running
 
 --- How the last process ended, once. Nothing where the user's `vim.lsp.config` starts it.
 ---@return rawr.Exit?
@@ -36,19 +39,69 @@ function M.command()
   return cmd
 end
 
+---@return table<integer, true?>
+local function children()
+  local all = {}
+  for _, id in ipairs(vim.api.nvim_get_proc_children(vim.uv.os_getpid())) do
+    all[id] = true
+  end
+  return all
+end
+
+--- The id of the process that runs. None where the user's `vim.lsp.config` starts it.
+---@return integer?
+function M.id()
+  return running
+end
+
+--- Ends it by force, after a while: one that hangs ignores everything else.
+---@param after_ms integer
+function M.kill(after_ms)
+  local id = running
+  local function kill()
+    if id and id == running then
+      vim.uv.kill(id, 'sigkill')
+    end
+  end
+  if after_ms > 0 then
+    vim.defer_fn(kill, after_ms)
+  else
+    kill()
+  end
+end
+
 --- For `cmd` of a client.
 ---@param dispatchers vim.lsp.rpc.Dispatchers
 ---@return vim.lsp.rpc.PublicClient
 function M.start(dispatchers)
-  local on_exit = dispatchers.on_exit
+  local on_exit, started = dispatchers.on_exit, nil
   local quiet = vim.tbl_extend('force', dispatchers, {
     on_exit = function(code, signal)
       last = { code = code, signal = signal }
+      if running == started then
+        running = nil
+      end
       -- Neovim would show a message of its own in addition to rawr's.
       on_exit(0, 0)
     end,
   })
-  return vim.lsp.rpc.start(M.command(), quiet --[[@as vim.lsp.rpc.Dispatchers]])
+  -- Neovim does not tell the id.
+  local before = children()
+  local client = vim.lsp.rpc.start(M.command(), quiet --[[@as vim.lsp.rpc.Dispatchers]])
+  for id in pairs(children()) do
+    if not before[id] then
+      started = id
+    end
+  end
+  running = started
+  vim.api.nvim_create_autocmd('VimLeave', {
+    group = vim.api.nvim_create_augroup('rawr.process', { clear = true }),
+    desc = 'Leave no sidecar behind that hangs',
+    callback = function()
+      M.kill(0)
+    end,
+  })
+  return client
 end
 
 return M

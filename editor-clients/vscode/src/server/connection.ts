@@ -8,17 +8,18 @@ import {
   type ExecuteCommandSignature,
   LanguageClient,
   type LanguageClientOptions,
+  ResponseError,
   RevealOutputChannelOn,
   type Middleware,
-  type ServerOptions,
 } from 'vscode-languageclient/node';
 import { SERVED } from '../documents';
 import type { Notifications, Requests } from '../protocol';
 import type { Disposable, Sidecar } from '../sidecar';
-import type { Settings } from '../settings';
+import { type Settings, folders } from '../settings';
 import type { Found } from './binary';
 import { protocolVersion } from './compatibility';
 import { possibleHomes } from './homes';
+import { ServerProcess } from './serverProcess';
 import { showServed } from './showServed';
 import type { Process } from './supervisor';
 
@@ -88,6 +89,7 @@ class QuietClient extends LanguageClient {
 
 export class Connection implements Sidecar, Process {
   private readonly client: LanguageClient;
+  private readonly process: ServerProcess;
 
   constructor(
     readonly binary: Found,
@@ -95,7 +97,8 @@ export class Connection implements Sidecar, Process {
     channels: Channels,
     closed: () => void,
   ) {
-    const server: ServerOptions = { command: binary.path, args: ['serve', ...settings.args] };
+    this.process = new ServerProcess(binary.path, ['serve', ...settings.args], folders()[0]);
+    const server = () => this.process.start();
     this.client = new QuietClient('rawr', 'rawr', server, options(settings, channels, closed));
   }
 
@@ -108,7 +111,23 @@ export class Connection implements Sidecar, Process {
   }
 
   async stop(): Promise<void> {
-    if (this.client.needsStop()) await this.client.stop();
+    // A client that is starting cannot be stopped; the end of its process ends it.
+    if (!this.client.isRunning()) {
+      this.process.kill();
+      return;
+    }
+    try {
+      await this.client.stop();
+    } finally {
+      await this.process.ends();
+    }
+  }
+
+  /** An answer of any kind, as to a request that it does not know. */
+  answers(): Promise<unknown> {
+    return this.client.sendRequest('rawr/connection/check', {}).catch((error: unknown) => {
+      if (!(error instanceof ResponseError)) throw error;
+    });
   }
 
   ask<M extends keyof Requests>(method: M, params: Requests[M][0]): Promise<Requests[M][1]> {
@@ -130,6 +149,8 @@ export class Connection implements Sidecar, Process {
   }
 
   dispose(): void {
-    void this.client.dispose();
+    this.process.kill();
+    // The end of the process is not an error of the client any more.
+    if (this.client.isRunning()) void this.client.dispose().catch(() => undefined);
   }
 }

@@ -4,13 +4,24 @@ import { said } from '../sidecar';
 import { type Found, NoBinary } from './binary';
 import { Incompatible, checkCompatible } from './compatibility';
 import { BackOff, Serial } from './restarts';
+import { TookTooLong, within } from './within';
+
+/** The time for the answer to `initialize`. */
+const START_WITHIN_MS = 15_000;
+/** The pause between two questions whether a sidecar still answers, and the time for each answer. */
+const ASK_EVERY_MS = 5_000;
+const ANSWER_WITHIN_MS = 10_000;
 
 /** A process of the sidecar, as far as its supervisor uses it. */
 export interface Process {
   /** From the result of `initialize`. */
   readonly protocolVersion: number | undefined;
   start(): Promise<void>;
+  /** Ends it, by force if it does not end in order. Possible in any state. */
   stop(): Promise<void>;
+  /** Settles once it has answered something. */
+  answers(): Promise<unknown>;
+  /** Ends it at once, by force. */
   dispose(): void;
 }
 
@@ -40,20 +51,35 @@ export type ServerState =
   | { kind: 'running'; binary: Found }
   | { kind: 'failed'; cause: FailureCause; why: string };
 
+const INVALID_PARAMS = -32602;
+
+/** Whether the sidecar refused its settings, as it would again. */
+function isRefusal(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === INVALID_PARAMS;
+}
+
+/** A start that was given up, because the sidecar was restarted or stopped meanwhile. */
+class GivenUp extends Error {}
+
 export class Supervisor<P extends Process> {
   private readonly backOff = new BackOff();
   private readonly restarts = new Serial(() => this.startAgain());
   private process: P | undefined;
   private timer: NodeJS.Timeout | undefined;
+  private heartbeat: NodeJS.Timeout | undefined;
   private startedAt = 0;
   private isStopped = false;
+  /** Ends the wait for a start. */
+  private giveUp: () => void = () => undefined;
 
   constructor(private readonly host: SupervisorHost<P>) {}
 
-  /** Restarts the sidecar. Requests during a restart share one further restart. */
+  /** Restarts the sidecar. Requests during a restart share one further restart, and do not wait for one that hangs. */
   restart(): Promise<void> {
+    this.isStopped = false;
     this.backOff.reset();
     clearTimeout(this.timer);
+    this.giveUp();
     return this.restarts.run();
   }
 
@@ -61,18 +87,26 @@ export class Supervisor<P extends Process> {
   async stop(): Promise<void> {
     this.isStopped = true;
     clearTimeout(this.timer);
+    this.giveUp();
     const { process } = this;
     if (process) await this.end(process);
-    this.host.stateChanged({ kind: 'stopped' });
+    if (this.wasStopped()) this.host.stateChanged({ kind: 'stopped' });
   }
 
+  /** Leaves no process behind. */
   dispose(): void {
+    this.isStopped = true;
     clearTimeout(this.timer);
+    clearTimeout(this.heartbeat);
+    const { process } = this;
+    this.process = undefined;
+    process?.dispose();
+    this.giveUp();
   }
 
   private async startAgain(): Promise<void> {
-    if (this.process) await this.stop();
-    this.isStopped = false;
+    if (this.process) await this.end(this.process);
+    if (this.wasStopped()) return;
     this.host.stateChanged({ kind: 'starting' });
     try {
       const binary = await this.host.find();
@@ -93,26 +127,68 @@ export class Supervisor<P extends Process> {
     const process: P = await this.host.create(binary, () => this.closed(process));
     this.process = process;
     this.startedAt = Date.now();
+    const givenUp = new Promise<never>((_, reject) => {
+      this.giveUp = () => reject(new GivenUp());
+    });
     try {
-      await process.start();
-      checkCompatible(process.protocolVersion, binary.version);
-      await this.host.up(process);
-      if (this.process === process) this.host.stateChanged({ kind: 'running', binary });
-    } catch (error) {
-      this.host.log.error(`the sidecar did not start: ${said(error)}`);
+      const ready = (async () => {
+        await process.start();
+        if (this.process !== process) return;
+        checkCompatible(process.protocolVersion, binary.version);
+        await this.host.up(process);
+      })();
+      await Promise.race([within(ready, START_WITHIN_MS), givenUp]);
       if (this.process !== process) return;
-      if (error instanceof Incompatible) {
-        await this.end(process);
-        this.fail('incompatible', error.message);
-      } else {
-        this.closed(process);
-      }
+      this.host.stateChanged({ kind: 'running', binary });
+      this.watch(process);
+    } catch (error) {
+      await this.startFailed(process, error);
     }
+  }
+
+  private async startFailed(process: P, error: unknown): Promise<void> {
+    if (error instanceof GivenUp) {
+      if (this.process === process) await this.end(process);
+      return;
+    }
+    this.host.log.error(`the sidecar did not start: ${said(error)}`);
+    if (this.process !== process) return;
+    if (error instanceof Incompatible) {
+      await this.end(process);
+      this.fail('incompatible', error.message);
+    } else if (isRefusal(error)) {
+      await this.end(process);
+      this.fail('crashed', said(error));
+    } else if (error instanceof TookTooLong) {
+      await this.end(process);
+      const seconds = START_WITHIN_MS / 1000;
+      this.fail('crashed', l10n.t('The rawr sidecar did not answer in {0} s.', seconds));
+    } else {
+      this.closed(process);
+    }
+  }
+
+  /** Asks now and then whether it still answers, because one that hangs would show old states for ever. */
+  private watch(process: P): void {
+    this.heartbeat = setTimeout(() => {
+      within(process.answers(), ANSWER_WITHIN_MS).then(
+        () => {
+          if (this.process === process) this.watch(process);
+        },
+        (error: unknown) => {
+          if (this.process !== process) return;
+          this.host.log.error(`the sidecar does not answer: ${said(error)}`);
+          this.closed(process);
+        },
+      );
+    }, ASK_EVERY_MS);
+    this.heartbeat.unref();
   }
 
   /** Stops a process in any state, so that none is left behind. */
   private async end(process: P): Promise<void> {
     this.process = undefined;
+    clearTimeout(this.heartbeat);
     this.host.down();
     try {
       await process.stop();

@@ -10,11 +10,15 @@ class Played implements Process {
   protocolVersion: number | undefined = PROTOCOL_VERSION;
   isRunning = false;
   startFails = false;
+  failure: Error = new Error('exit code 3');
+  /** It answers nothing. */
+  hangs = false;
 
   async start(): Promise<void> {
-    await Promise.resolve();
-    if (this.startFails) throw new Error('exit code 3');
     this.isRunning = true;
+    if (this.hangs) return new Promise(() => undefined);
+    await Promise.resolve();
+    if (this.startFails) throw this.failure;
   }
 
   async stop(): Promise<void> {
@@ -22,7 +26,13 @@ class Played implements Process {
     this.isRunning = false;
   }
 
-  dispose(): void {}
+  answers(): Promise<unknown> {
+    return this.hangs ? new Promise(() => undefined) : Promise.resolve();
+  }
+
+  dispose(): void {
+    this.isRunning = false;
+  }
 }
 
 interface Lab {
@@ -122,6 +132,83 @@ describe('the supervisor', () => {
     await exhaust(() => supervisor.restart());
     assert.equal(started.length, 6);
     assert.equal(states.filter(({ kind }) => kind === 'failed').length, 1);
+  });
+
+  test('a sidecar that does not answer its first request is ended, with one failure', async () => {
+    const { supervisor, started, states } = lab((process) => (process.hangs = true));
+    await exhaust(() => {
+      void supervisor.restart();
+      return settle();
+    });
+    const last = states.at(-1);
+    assert.ok(last?.kind === 'failed' && last.cause === 'crashed', JSON.stringify(states));
+    assert.match(last.why, /did not answer/);
+    assert.deepEqual(
+      started.map(({ isRunning }) => isRunning),
+      [false],
+    );
+  });
+
+  test('a sidecar that refuses its settings says why at once', async () => {
+    const { supervisor, started, states } = lab((process) => {
+      process.startFails = true;
+      process.failure = Object.assign(new Error('home must be an absolute path'), { code: -32602 });
+    });
+    await exhaust(() => supervisor.restart());
+    assert.equal(started.length, 1);
+    const why = 'home must be an absolute path';
+    assert.deepEqual(states.at(-1), { kind: 'failed', cause: 'crashed', why });
+  });
+
+  test('a restart, a stop and a new setting end a start that hangs', async () => {
+    const { supervisor, started, states } = lab((process) => (process.hangs = started.length === 0));
+    void supervisor.restart();
+    await settle();
+    assert.equal(states.at(-1)?.kind, 'starting');
+    await supervisor.restart();
+    assert.deepEqual(
+      started.map(({ isRunning }) => isRunning),
+      [false, true],
+    );
+    assert.equal(states.at(-1)?.kind, 'running');
+    started.length = 0;
+    void supervisor.restart();
+    void supervisor.restart();
+    await settle();
+    await supervisor.stop();
+    await settle();
+    assert.ok(started.every(({ isRunning }) => !isRunning));
+    assert.equal(states.at(-1)?.kind, 'stopped');
+  });
+
+  // rule: client.connection-check
+  test('a sidecar that no longer answers is ended and started again', async () => {
+    const { supervisor, started, states } = lab(() => undefined);
+    await exhaust(async () => {
+      await supervisor.restart();
+      (started[0] as Played).hangs = true;
+      for (let second = 0; second < 20; second++) {
+        mock.timers.tick(1_000);
+        await settle();
+      }
+    });
+    assert.deepEqual(
+      started.map(({ isRunning }) => isRunning),
+      [false, true],
+    );
+    assert.equal(states.at(-1)?.kind, 'running');
+    await supervisor.stop();
+  });
+
+  test('an orphan is not left behind by a window that closes', async () => {
+    const { supervisor, started } = lab((process) => (process.hangs = true));
+    void supervisor.restart();
+    await settle();
+    supervisor.dispose();
+    assert.deepEqual(
+      started.map(({ isRunning }) => isRunning),
+      [false],
+    );
   });
 
   test('a sidecar that ended by itself is started again', async () => {
