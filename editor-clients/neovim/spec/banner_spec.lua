@@ -90,6 +90,63 @@ describe('the banner', function()
     assert.same({}, floats())
   end)
 
+  ---@return table[]
+  local function answers()
+    local sent = vim.tbl_filter(function(one)
+      return one.method == 'rawr/sequence/respond'
+    end, requests)
+    return vim.tbl_map(function(one)
+      return one.params
+    end, sent)
+  end
+
+  -- rule: client.answer-what-is-shown
+  it('does not change under the fingers: a key answers what it shows', function()
+    for _, key in ipairs({ 'a', 's' }) do
+      requests = {}
+      heads_up('one')
+      banner.focus()
+      heads_up('two')
+      assert.truthy(text():find('^one\n'), text())
+      assert.truthy(text():find('And 1 more', 1, true), text())
+      heads_up('three')
+      vim.api.nvim_feedkeys(key, 'xt', false)
+      local sent = answers()
+      assert.equal(1, #sent)
+      assert.same({ 'one', 's-one' }, { sent[1].threadId, sent[1].sequenceId })
+      -- The answer ends it. The next one is not focused.
+      heads_up('one', false)
+      assert.truthy(text():find('^three\n'), text())
+      assert.not_equal(floats()[1], vim.api.nvim_get_current_win())
+      heads_up('two', false)
+      heads_up('three', false)
+    end
+  end)
+
+  it('that has ended under the cursor takes no answer, and shows no other one', function()
+    heads_up('first')
+    banner.focus()
+    heads_up('second')
+    heads_up('first', false)
+    assert.truthy(text():find('^first\n'), text())
+    assert.truthy(text():find('This compaction is over', 1, true), text())
+    for _, key in ipairs({ 'a', 's', 'x', 'p' }) do
+      vim.api.nvim_feedkeys(key, 'xt', false)
+    end
+    assert.same({}, answers())
+    vim.api.nvim_feedkeys('q', 'xt', false)
+    assert.truthy(text():find('^second\n'), text())
+    assert.not_equal(floats()[1], vim.api.nvim_get_current_win())
+    -- The next sequence of a thread is another one, too.
+    banner.focus()
+    heads_up('second', { sequenceId = 'later' })
+    assert.truthy(text():find('This compaction is over', 1, true), text())
+    vim.cmd.wincmd('p')
+    lab.wait('the next one', function()
+      return text():find('What happens next', 1, true)
+    end)
+  end)
+
   it('is only changed by the sidecar, not by an answer or a decision', function()
     heads_up('one')
     live.note('rawr/sequence/responded', { threadId = 'one', choice = 'cancel', by = 'vscode' })

@@ -1,4 +1,5 @@
---- The banner: a float that announces a compaction and its reason, with keys to respond. It must not take the focus.
+--- The banner: a float that announces a compaction and its reason, with keys to respond. It must not take the focus, and must not
+--- change to another compaction while it has it.
 
 local config = require('rawr.config')
 local live = require('rawr.live')
@@ -19,6 +20,12 @@ local window
 local buffer
 ---@type uv.uv_timer_t?
 local timer
+--- What the float shows, which is what its keys answer.
+---@type rawr.Banner?
+local displayed
+--- The sequence that was answered in the float, which closes once that has an effect.
+---@type string?
+local answered
 --- Sequences whose banner was hidden, shrunk, or shown with `vim.notify`.
 ---@type table<string, boolean?>
 local seen = {}
@@ -36,8 +43,9 @@ local function name_of(banner)
   return banner.thread_id .. heads_up.sequenceId .. heads_up.stage
 end
 
+--- The next one to show: the newest.
 ---@return rawr.Banner?
-local function shown()
+local function wanted()
   for at = #live.threads.banners, 1, -1 do
     local banner = live.threads.banners[at]
     local name = name_of(banner)
@@ -64,12 +72,21 @@ local function close()
   if window and vim.api.nvim_win_is_valid(window) then
     vim.api.nvim_win_close(window, true)
   end
-  window = nil
+  window, displayed, answered = nil, nil, nil
+end
+
+--- The current state of what the float shows; nothing once that sequence has ended.
+---@return rawr.Banner?
+local function current()
+  local banner = displayed and require('rawr.threads').banner(live.threads, displayed.thread_id)
+  if displayed and banner and banner.heads_up.sequenceId == displayed.heads_up.sequenceId then
+    return banner
+  end
 end
 
 ---@param choice rawr.Choice
 local function answer(choice)
-  local banner = shown()
+  local banner = current()
   if not banner or not text.offered(banner, choice) then
     return
   end
@@ -77,6 +94,7 @@ local function answer(choice)
   if choice == 'edit_packet' then
     return require('rawr.packet').open(thread)
   end
+  answered = name_of(banner)
   local turns = choice == 'snooze' and 1 or nil
   live.respond(thread, choice, { turns = turns, sequenceId = sequence })
 end
@@ -84,9 +102,10 @@ end
 --- Hides the banner; the sequence continues as it would without an answer.
 ---@param thread_id? string only the one of this thread
 function M.hide(thread_id)
-  local banner = shown()
+  local banner = displayed or wanted()
   if banner and (not thread_id or banner.thread_id == thread_id) then
     seen[name_of(banner)] = true
+    close()
     M.draw()
   end
 end
@@ -111,11 +130,12 @@ local function make_buffer()
     M.hide()
   end)
   map('e', function()
-    local banner = shown()
-    if banner then
-      require('rawr.explain').open(thread_of(banner))
+    if displayed then
+      require('rawr.explain').open(thread_of(displayed))
     end
   end)
+  -- What came up meanwhile is shown once the keys go elsewhere.
+  vim.api.nvim_create_autocmd('WinLeave', { buffer = made, callback = vim.schedule_wrap(M.draw) })
   return made
 end
 
@@ -149,12 +169,33 @@ local function is_here()
   return vim.api.nvim_win_get_tabpage(window) == vim.api.nvim_get_current_tabpage()
 end
 
+---@return boolean
+local function has_focus()
+  return is_here() and vim.api.nvim_get_current_win() == window
+end
+
+---@param buf integer
+---@param layout vim.api.keyset.win_config
+---@param border string|string[]
+local function show_window(buf, layout, border)
+  close()
+  require('rawr.highlights').define()
+  layout.style, layout.border = 'minimal', border --[[@as any]]
+  layout.focusable, layout.noautocmd = true, true
+  local made = vim.api.nvim_open_win(buf, false, layout)
+  window = made
+  vim.wo[made].wrap = true
+  vim.wo[made].winhighlight = 'NormalFloat:RawrBanner,FloatBorder:RawrBannerBorder,FloatTitle:RawrBannerTitle'
+end
+
 ---@param banner rawr.Banner
----@param options rawr.BannerConfig
-local function open(banner, options)
-  local others = #live.threads.banners - 1
-  local name = live.name(banner.thread_id)
-  local lines, marks = text.lines(banner, name, others, live.now(), options.width)
+---@param lines string[]
+---@param marks rawr.KeyMark[]
+local function open(banner, lines, marks)
+  local options = config.get().banner
+  if displayed and displayed.heads_up.sequenceId ~= banner.heads_up.sequenceId then
+    answered = nil
+  end
   local buf = make_buffer()
   vim.bo[buf].modifiable = true
   vim.api.nvim_buf_set_lines(buf, 0, -1, false, lines)
@@ -171,16 +212,11 @@ local function open(banner, options)
   end
   if is_here() then
     vim.api.nvim_win_set_config(assert(window), layout)
-    return
+  else
+    show_window(buf, layout, border)
   end
-  close()
-  require('rawr.highlights').define()
-  layout.style, layout.border = 'minimal', border --[[@as any]]
-  layout.focusable, layout.noautocmd = true, true
-  local made = vim.api.nvim_open_win(buf, false, layout)
-  window = made
-  vim.wo[made].wrap = true
-  vim.wo[made].winhighlight = 'NormalFloat:RawrBanner,FloatBorder:RawrBannerBorder,FloatTitle:RawrBannerTitle'
+  -- A copy, because the state changes in place.
+  displayed = { thread_id = banner.thread_id, heads_up = banner.heads_up }
 end
 
 --- Echoes one line, which needs no key to go on.
@@ -197,8 +233,7 @@ end
 local function is_over(banner, timeout)
   local name = name_of(banner)
   since[name] = since[name] or vim.uv.now()
-  local has_focus = window ~= nil and vim.api.nvim_get_current_win() == window
-  if timeout == 0 or opened[name] or has_focus or vim.uv.now() - since[name] < timeout * 1000 then
+  if timeout == 0 or opened[name] or has_focus() or vim.uv.now() - since[name] < timeout * 1000 then
     return false
   end
   seen[name] = true
@@ -212,7 +247,8 @@ local function show(banner)
   if is_over(banner, options.timeout) then
     return M.draw()
   end
-  open(banner, options)
+  local others = #live.threads.banners - 1
+  open(banner, text.lines(banner, live.name(banner.thread_id), others, live.now(), options.width))
   if (banner.heads_up.deadlineAtMs or options.timeout > 0) and not timer then
     timer = assert(vim.uv.new_timer())
     timer:start(1000, 1000, vim.schedule_wrap(M.draw))
@@ -254,13 +290,34 @@ local function prune()
   end
 end
 
+--- Updates the float that has the focus, without a change to another compaction. Returns whether it stays.
+---@return boolean
+local function keep()
+  if not displayed or not has_focus() then
+    return false
+  end
+  local banner = current()
+  if banner then
+    show(banner)
+  elseif answered and vim.startswith(answered, displayed.thread_id .. displayed.heads_up.sequenceId) then
+    close()
+  else
+    open(displayed, text.over(live.name(displayed.thread_id)))
+  end
+  return displayed ~= nil
+end
+
 --- Updates the float to the current state.
 function M.draw()
   prune()
-  local how, banner = config.get().heads_up, shown()
+  local how = config.get().heads_up
   if how ~= 'off' then
     echo_quiet()
   end
+  if keep() then
+    return
+  end
+  local banner = wanted()
   if not banner or how == 'off' then
     close()
   elseif how == 'notify' and not opened[name_of(banner)] then
@@ -272,7 +329,7 @@ end
 
 --- Focuses the banner, so that its keys work; shows a hidden or quiet one, too.
 function M.focus()
-  if not shown() or not is_here() then
+  if not displayed or not is_here() then
     seen = {}
     for _, banner in ipairs(live.threads.banners) do
       opened[name_of(banner)] = true

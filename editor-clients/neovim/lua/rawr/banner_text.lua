@@ -84,6 +84,16 @@ function M.lines(banner, name, others, now_ms, width)
   return lines, add_keys(lines, banner, width)
 end
 
+--- What takes the place of a banner under the cursor whose compaction has ended.
+---@param name string
+---@return string[] lines, rawr.KeyMark[] marks
+function M.over(name)
+  local lines = { name, 'This compaction is over.', '' }
+  table.insert(lines, 'e Explain' .. SEPARATOR .. 'q Hide')
+  local second = #('e Explain' .. SEPARATOR)
+  return lines, { { row = 3, from = 0, to = 1 }, { row = 3, from = second, to = second + 1 } }
+end
+
 --- The banner in one line of this width.
 ---@param banner rawr.Banner
 ---@param name string

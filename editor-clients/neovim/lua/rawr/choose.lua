@@ -37,12 +37,13 @@ local function among_known(name, done, unknown)
     local near = #candidates > 0 and ('`%s` is ambiguous: %s'):format(name, table.concat(candidates, ', '))
     return client.say(near or ('there is no thread `%s`'):format(name), vim.log.levels.ERROR)
   end
-  local banner = threads.banner(live.threads)
-  local row = banner and live.threads.rows[banner.thread_id]
   local rows = threads.sorted(live.threads)
-  row = row or #rows == 1 and rows[1] or nil
-  if row then
-    return done(row.thread)
+  local asking = vim.tbl_filter(function(row)
+    return threads.banner(live.threads, row.thread.threadId) ~= nil
+  end, rows)
+  rows = #asking > 0 and asking or rows
+  if #rows == 1 then
+    return done(rows[1].thread)
   elseif #rows == 0 then
     return client.say('there is no thread yet: run an agent with rawr first')
   end
@@ -57,7 +58,8 @@ local function among_known(name, done, unknown)
   )
 end
 
---- The thread with this name, the one with a banner, the only one, or one that the user selects.
+--- The thread with this name, the only one with a banner, the only one, or one that the user selects: of several that ask,
+--- none is answered by chance.
 ---@param name? string
 ---@param done fun(thread: rawr.ThreadSummary)
 ---@param unknown? fun() instead of a message that there is no such thread

@@ -64,9 +64,19 @@ local function status(thread)
   end)
 end
 
+--- The sequence that a command about the thread answers.
+---@param thread rawr.ThreadSummary
+---@return string?
+local function sequence_of(thread)
+  local row = live.threads.rows[thread.threadId]
+  return row and row.sequence
+end
+
 ---@param thread rawr.ThreadSummary
 local function compact(thread)
-  live.respond(thread, thread.phase == 'awaiting_approval' and 'approve' or 'compact_now')
+  local is_asking = thread.phase == 'awaiting_approval'
+  local sequence = is_asking and sequence_of(thread) or nil
+  live.respond(thread, is_asking and 'approve' or 'compact_now', { sequenceId = sequence })
 end
 
 ---@param thread rawr.ThreadSummary
@@ -200,14 +210,14 @@ M.COMMANDS = {
   approve = {
     about = 'approve the pending compaction',
     run = on_thread(function(thread)
-      live.respond(thread, 'approve')
+      live.respond(thread, 'approve', { sequenceId = sequence_of(thread) })
     end),
     names_thread = true,
   },
   cancel = {
     about = 'cancel the compaction',
     run = on_thread(function(thread)
-      live.respond(thread, 'cancel')
+      live.respond(thread, 'cancel', { sequenceId = sequence_of(thread) })
     end),
     names_thread = true,
   },
