@@ -209,6 +209,10 @@ pub struct DemoArgs {
     #[arg(long, value_name = "DIR")]
     pub keep: Option<PathBuf>,
 
+    /// For editors: the folder to use, which the editor removes
+    #[arg(long, value_name = "DIR", hide = true, conflicts_with = "keep")]
+    pub lend: Option<PathBuf>,
+
     /// Run slowly enough to follow
     #[arg(long)]
     pub pace: bool,

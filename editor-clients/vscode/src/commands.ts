@@ -13,7 +13,7 @@ import { created } from './server/init';
 import { NothingToDo, type Session, shown } from './session';
 import { isNoSequence } from './sidecar';
 import type { DecisionView } from './surface/decisionView';
-import type { Demo } from './surface/demo';
+import { type Demo, refuseInDemo } from './surface/demo';
 import type { PacketEditor } from './surface/packetEditor';
 import { pickAnswer, pickGuard, pickThread } from './surface/picks';
 import { openPreview, openPrompt } from './surface/promptPreview';
@@ -98,6 +98,10 @@ async function answerWith(session: Session, surfaces: Surfaces, answer: Partial<
   }
   await session.answer(threadId, sequenceId, choice);
   const thread = session.threads.get(threadId);
+  if (choice === 'cancel') {
+    canceled(session, threadId);
+    return;
+  }
   if (choice !== 'snooze') {
     vscode.window.setStatusBarMessage(confirmation(thread, words.recorded(choice)), 8_000);
     return;
@@ -106,6 +110,20 @@ async function answerWith(session: Session, surfaces: Surfaces, answer: Partial<
   const snoozed = confirmation(thread, words.recorded('snooze', words.SNOOZE));
   void vscode.window.showInformationMessage(snoozed, longer).then((more) => {
     if (more) void vscode.commands.executeCommand('rawr.guard', { threadId });
+  });
+}
+
+/** Tells that a compaction is canceled, with the way back. */
+function canceled(session: Session, threadId: string): void {
+  const thread = session.threads.get(threadId);
+  const again = l10n.t('Compact Anyway');
+  const told = vscode.window.showInformationMessage(confirmation(thread, words.recorded('cancel')), again);
+  void told.then((chosen) => {
+    if (chosen !== again) return;
+    void shown(async () => {
+      await session.answer(threadId, undefined, 'compact_now');
+      vscode.window.setStatusBarMessage(confirmation(thread, words.recorded('compact_now')), 8_000);
+    });
   });
 }
 
@@ -138,11 +156,14 @@ async function compactNow(session: Session, given: CommandTarget): Promise<void>
 async function respond(session: Session, given: CommandTarget, choice: 'snooze' | 'cancel'): Promise<void> {
   const thread = await toAnswer(session, given);
   if (!thread) return;
-  await session.answer(thread.summary.threadId, thread.sequenceId, choice);
-  recorded(thread, words.recorded(choice, choice === 'snooze' ? words.SNOOZE : undefined));
+  const { threadId } = thread.summary;
+  await session.answer(threadId, thread.sequenceId, choice);
+  if (choice === 'cancel') canceled(session, threadId);
+  else recorded(thread, words.recorded(choice, words.SNOOZE));
 }
 
 async function openScratch(session: Session, given: CommandTarget): Promise<void> {
+  refuseInDemo();
   const thread = await meant(session, given);
   if (!thread) return;
   const { path, exists } = await session.ask('rawr/scratch/path', { threadId: thread.summary.threadId });
@@ -153,6 +174,7 @@ async function openScratch(session: Session, given: CommandTarget): Promise<void
 const openTranscript =
   (session: Session) =>
   async ({ summary: { threadId } }: Thread): Promise<void> => {
+    refuseInDemo();
     const { transcript } = await session.ask('rawr/thread/get', { threadId });
     if (transcript === undefined)
       throw new NothingToDo(l10n.t('The program that runs this agent keeps no transcript.'));
@@ -176,6 +198,14 @@ async function lastPacket(session: Session, threadId: string): Promise<string> {
   }
 }
 
+/** A command that edits what is in the home, which is never the demo's. */
+const inOwnHome =
+  ({ demo }: Surfaces, work: () => Promise<void>) =>
+  async (): Promise<void> => {
+    await demo.leave();
+    await work();
+  };
+
 async function openConfig(session: Session): Promise<void> {
   const sidecar = await session.sidecar();
   const files = configFiles(await sidecar.ask('rawr/config/get', {}));
@@ -198,6 +228,7 @@ async function copyId({ summary: { threadId } }: Thread): Promise<void> {
 }
 
 async function openFolder({ summary: { cwd } }: Thread): Promise<void> {
+  refuseInDemo();
   const options = { forceNewWindow: true };
   await vscode.commands.executeCommand('vscode.openFolder', vscode.Uri.file(cwd), options);
 }
@@ -210,9 +241,27 @@ async function showThreadsOf(which: 'workspace' | 'all'): Promise<void> {
 /** A command's function, with the argument of its menu or link. */
 type CommandHandler = (given: never) => Promise<unknown>;
 
+const command = (id: string, work: CommandHandler): vscode.Disposable =>
+  vscode.commands.registerCommand(id, (given: never) => shown(() => work(given)));
+
+/** The demo, and what is in the home. */
+function homeCommands(session: Session, surfaces: Surfaces): vscode.Disposable[] {
+  return [
+    command('rawr.showMe', async () => surfaces.demo.start((await session.sidecar()).binary)),
+    command('rawr.leaveDemo', () => surfaces.demo.leave()),
+    command('rawr.openPreview', (uri?: vscode.Uri) => openPreview(session, uri)),
+    command(
+      'rawr.openPrompt',
+      inOwnHome(surfaces, () => openPrompt(session)),
+    ),
+    command(
+      'rawr.openConfig',
+      inOwnHome(surfaces, () => openConfig(session)),
+    ),
+  ];
+}
+
 export function register(session: Session, surfaces: Surfaces): vscode.Disposable {
-  const command = (id: string, work: CommandHandler): vscode.Disposable =>
-    vscode.commands.registerCommand(id, (given: never) => shown(() => work(given)));
   const explain = async (given: CommandTarget): Promise<void> => {
     const thread = await meant(session, given);
     if (thread) await surfaces.decisions.show(thread.summary.threadId, about(given).decisionId);
@@ -263,9 +312,6 @@ export function register(session: Session, surfaces: Surfaces): vscode.Disposabl
     command('rawr.discardPacket', (uri?: vscode.Uri) => surfaces.packets.discard(uri)),
     command('rawr.savePacketAs', (uri?: vscode.Uri) => surfaces.packets.saveAs(uri)),
     command('rawr.explain', explain),
-    command('rawr.openPreview', (uri?: vscode.Uri) => openPreview(session, uri)),
-    command('rawr.openPrompt', () => openPrompt(session)),
-    command('rawr.showMe', async () => surfaces.demo.start((await session.sidecar()).binary)),
-    command('rawr.openConfig', () => openConfig(session)),
+    ...homeCommands(session, surfaces),
   );
 }

@@ -1,5 +1,7 @@
 // The current settings.
+import { homedir } from 'node:os';
 import * as vscode from 'vscode';
+import { expandedHome } from './server/homes';
 
 export interface Settings {
   path: string;
@@ -26,11 +28,16 @@ export function settings(): Settings {
   return {
     path: all.get('server.path', ''),
     args: all.get('server.args', []),
-    home: demoHome ?? all.get('home', ''),
+    home: demoHome ?? expandedHome(all.get('home', ''), homedir()),
     trace: all.get<string>('trace.server', 'off') !== 'off',
     threads: demoHome === undefined ? all.get('threads', 'workspace') : 'all',
     notifications: all.get('notifications', 'all'),
   };
+}
+
+/** Whether the window shows the demo instead of the user's threads. */
+export function showsDemo(): boolean {
+  return demoHome !== undefined;
 }
 
 /** The home folder as arguments of the CLI. */

@@ -6,6 +6,7 @@ import { capsulePicks } from './model/picks';
 import { type Thread } from './model/threads';
 import { NothingToDo, type Session } from './session';
 import { settings } from './settings';
+import { refuseInDemo } from './surface/demo';
 
 /** Puts a command into a new terminal. What changes something is started by the user. */
 async function inTerminal(session: Session, args: string[], start: boolean, cwd?: string): Promise<void> {
@@ -27,6 +28,7 @@ export async function recall(session: Session, { summary: { threadId } }: Thread
 
 /** Restores the state before a compaction in a new thread; without an id, of a compaction that the user selects. */
 export async function restore(session: Session, thread: Thread, capsuleId?: string): Promise<void> {
+  refuseInDemo();
   const { threadId, cwd } = thread.summary;
   const chosen = capsuleId ?? (await pickCapsule(session, threadId));
   if (chosen === undefined) return;

@@ -14,7 +14,7 @@ import { find } from './server/binary';
 import { places, system } from './server/system';
 import { offerInTerminals } from './server/terminals';
 import { Session, shown } from './session';
-import { OF_THE_SERVER, folders, settings } from './settings';
+import { OF_THE_SERVER, folders, settings, showsDemo } from './settings';
 import { setContexts } from './surface/contexts';
 import { copyDebugInformation } from './surface/debugInformation';
 import { DeadlineRedraw } from './surface/deadlineRedraw';
@@ -89,7 +89,7 @@ function openDrafts(context: vscode.ExtensionContext): DraftFolder {
 
 function barStatus(session: Session): Status | undefined {
   if (session.failure !== undefined) return failed(session.failure);
-  return status(session.active, session.threads.all.filter(runs).length, Date.now());
+  return status(session.active, session.threads.all.filter(runs).length, Date.now(), showsDemo());
 }
 
 function host(

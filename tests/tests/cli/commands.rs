@@ -181,6 +181,20 @@ fn the_kept_demo_is_a_real_repository() {
     assert!(err(&again).contains("is not empty: name a new folder"), "{}", err(&again));
 }
 
+#[test]
+fn a_demo_in_the_folder_of_an_editor_promises_nothing_about_its_files() {
+    let fixture = CommandFixture::new();
+    let lent = fixture.path("lent");
+    let output = fixture.run(&["demo", "--lend", lent.to_str().unwrap()]);
+    assert!(output.status.success(), "{}", err(&output));
+    assert_eq!(names(&lent), ["home", "repository"]);
+    let said = format!("{}{}", out(&output), err(&output));
+    assert!(said.contains("the editor removes the demo's files"), "{said}");
+    for promise in ["kept in", "--home"] {
+        assert!(!said.contains(promise), "{promise}:\n{said}");
+    }
+}
+
 /// Reads on until the event comes, and returns it.
 fn wait_for(lines: &mut impl Iterator<Item = String>, name: &str) -> Value {
     let mut events = lines.map(|line| serde_json::from_str::<Value>(&line).unwrap());

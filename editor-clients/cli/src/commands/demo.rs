@@ -33,7 +33,7 @@ pub(super) async fn run(common: &CommonOptions, args: DemoArgs) -> anyhow::Resul
         bail!("the demo uses its own home folder; pass --keep DIR to keep it");
     }
     let mut stop = StopRequest::on_signals()?;
-    let place = DemoFolder::new(args.keep.as_deref())?;
+    let place = DemoFolder::new(args.keep.as_deref(), args.lend.as_deref())?;
     let mut renderer = Renderer::stdout(common.format(args.output.json));
     let (command, is_verbose) = (common.command.clone(), common.is_verbose);
     let common = CommonOptions { command, home: Some(place.home()), is_verbose };
@@ -89,12 +89,14 @@ pub(super) async fn run(common: &CommonOptions, args: DemoArgs) -> anyhow::Resul
 /// The demo's folder.
 enum DemoFolder {
     Kept(PathBuf),
+    /// An editor's, which shows it and removes it.
+    Lent(PathBuf),
     Temporary(TempDir),
 }
 
 impl DemoFolder {
-    fn new(keep: Option<&Path>) -> anyhow::Result<Self> {
-        let place = match keep {
+    fn new(keep: Option<&Path>, lend: Option<&Path>) -> anyhow::Result<Self> {
+        let place = match keep.or(lend) {
             Some(folder) => {
                 let folder = std::path::absolute(folder)?;
                 std::fs::create_dir_all(&folder)
@@ -102,7 +104,7 @@ impl DemoFolder {
                 if folder.read_dir()?.next().is_some() {
                     bail!("{} is not empty: name a new folder with --keep", folder.display());
                 }
-                Self::Kept(folder)
+                if lend.is_some() { Self::Lent(folder) } else { Self::Kept(folder) }
             }
             None => Self::Temporary(
                 tempfile::Builder::new().prefix("rawr-demo-").tempdir().with_context(|| {
@@ -117,7 +119,7 @@ impl DemoFolder {
 
     fn folder(&self) -> &Path {
         match self {
-            Self::Kept(folder) => folder,
+            Self::Kept(folder) | Self::Lent(folder) => folder,
             Self::Temporary(folder) => folder.path(),
         }
     }
@@ -134,6 +136,7 @@ impl DemoFolder {
     fn leave(self) -> anyhow::Result<String> {
         match self {
             Self::Kept(folder) => Ok(format!("kept in {}", folder.display())),
+            Self::Lent(_) => Ok("the editor removes the demo's files".to_owned()),
             Self::Temporary(folder) => {
                 folder.close()?;
                 Ok("the demo's files are removed; --keep DIR keeps them".to_owned())

@@ -32,8 +32,13 @@ export function circle(percentRemaining: number | undefined): string {
   return fills.find(([below]) => used < below)?.[1] ?? '●';
 }
 
-/** Undefined if no thread runs. `running` is the number of threads that run. */
-export function status(thread: Thread | undefined, running: number, nowMs: number): Status | undefined {
+/** Undefined if no thread runs. `running` is the number of threads that run; `isDemo`, that they are the demo's. */
+export function status(
+  thread: Thread | undefined,
+  running: number,
+  nowMs: number,
+  isDemo = false,
+): Status | undefined {
   if (!thread || !runs(thread)) return undefined;
   const { percentRemaining, tier } = thread.summary;
   const { banner } = thread;
@@ -45,7 +50,7 @@ export function status(thread: Thread | undefined, running: number, nowMs: numbe
   const isSaid = facts.some((fact) => fact.endsWith(title));
   const spoken = [...facts, ...(isSaid ? [] : [title]), ...more(others)];
   return {
-    text: `${asks ? '$(warning)' : circle(percentRemaining)} rawr ${facts.join(' · ')}${others > 0 ? ` +${others}` : ''}`,
+    text: `${asks ? '$(warning)' : circle(percentRemaining)} ${isDemo ? l10n.t('rawr demo') : 'rawr'} ${facts.join(' · ')}${others > 0 ? ` +${others}` : ''}`,
     label: l10n.t('rawr, {0}: {1}', name(thread), spoken.join(', ')),
     tooltip: tooltip(thread, others, nowMs),
     alarm: asks ? 'warning' : tier === 'emergency' ? 'error' : undefined,

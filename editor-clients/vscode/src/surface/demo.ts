@@ -1,4 +1,5 @@
-// "Show Me": runs the scripted demo in a terminal, and shows its thread in this window until its message is closed.
+// "Show Me": runs the scripted demo in a terminal, and shows its thread in this window until shortly after its end. Nothing of the
+// user's is edited in the demo's home, because it is removed with the demo.
 import * as l10n from '@vscode/l10n';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -7,11 +8,13 @@ import { setTimeout } from 'node:timers/promises';
 import * as vscode from 'vscode';
 import type { Found } from '../server/binary';
 import { homeAppears } from '../server/demoHome';
-import { shown } from '../session';
-import { showHome } from '../settings';
+import { NothingToDo, shown } from '../session';
+import { showHome, showsDemo } from '../settings';
 
 const HOME_WITHIN_MS = 10_000;
 const END_WITHIN_MS = 5_000;
+/** The time to look at its thread after its end. */
+const LOOK_MS = 30_000;
 /** The name of the task, which tells its end from those of other tasks. */
 const SOURCE = 'rawr';
 
@@ -40,18 +43,19 @@ export class Demo implements vscode.Disposable {
     showHome(home);
     await vscode.commands.executeCommand('rawr.restart');
     await vscode.commands.executeCommand('rawr.threads.focus');
-    void shown(() => ended.then(() => this.tell(folder)));
+    void shown(() => ended.then(() => this.afterwards(folder)));
   }
 
   dispose(): void {
     this.running?.terminate();
+    showHome(undefined);
     if (this.folder !== undefined) rmSync(this.folder, { recursive: true, force: true });
     this.folder = undefined;
   }
 
   /** A task without a shell, because its terminal stays open after the end, unlike one of `createTerminal`. */
   private async run(binary: string, folder: string): Promise<void> {
-    const process = new vscode.ProcessExecution(binary, ['demo', '--pace', '--keep', folder]);
+    const process = new vscode.ProcessExecution(binary, ['demo', '--pace', '--lend', folder]);
     const scope = vscode.TaskScope.Workspace;
     const task = new vscode.Task({ type: 'process' }, scope, l10n.t('Show Me'), SOURCE, process);
     task.presentationOptions = { reveal: vscode.TaskRevealKind.Always, showReuseMessage: false };
@@ -71,23 +75,28 @@ export class Demo implements vscode.Disposable {
     }
   }
 
-  private async tell(folder: string): Promise<void> {
+  /** Leaves by itself, because a message may move out of sight unanswered. */
+  private async afterwards(folder: string): Promise<void> {
+    if (this.folder !== folder) return;
     const [explain, back] = [l10n.t('Explain the Decision'), l10n.t('Back to My Threads')];
-    const message = l10n.t('The demo is over. This window shows its thread until you go back to yours.');
-    const answer = await vscode.window.showInformationMessage(message, explain, back);
+    const message = l10n.t('The demo is over. This window goes back to your threads in a moment.');
+    const asked = vscode.window.showInformationMessage(message, explain, back);
+    const answer = await Promise.race([asked, setTimeout(LOOK_MS, undefined, { ref: false })]);
     if (this.folder !== folder) return;
     if (answer === explain) {
       await vscode.commands.executeCommand('rawr.explain');
-      return this.tell(folder);
+      return this.afterwards(folder);
     }
     await this.leave();
   }
 
   /** Shows the user's own threads again. */
-  private async leave(): Promise<void> {
+  async leave(): Promise<void> {
     if (this.folder === undefined) return;
-    showHome(undefined);
-    await vscode.commands.executeCommand('rawr.restart');
+    if (showsDemo()) {
+      showHome(undefined);
+      await vscode.commands.executeCommand('rawr.restart');
+    }
     await this.remove();
   }
 
@@ -103,4 +112,9 @@ export class Demo implements vscode.Disposable {
     const hasEnded = await Promise.race([ended, setTimeout(END_WITHIN_MS, false)]);
     if (folder !== undefined && hasEnded) rmSync(folder, { recursive: true, force: true });
   }
+}
+
+/** For commands that open files of a thread. */
+export function refuseInDemo(): void {
+  if (showsDemo()) throw new NothingToDo(l10n.t('The files of the demo are removed when it is over.'));
 }

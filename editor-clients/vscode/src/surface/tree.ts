@@ -5,6 +5,7 @@ import { isOfSequence } from '../model/banner';
 import { reconcile } from '../model/rowChanges';
 import { type Row, rows, spoken } from '../model/tree';
 import type { Threads } from '../model/threads';
+import { showsDemo } from '../settings';
 import type { ThreadsTree } from '../threadsTree';
 
 export class ThreadsView implements vscode.TreeDataProvider<Row> {
@@ -24,6 +25,10 @@ export class ThreadsView implements vscode.TreeDataProvider<Row> {
     if (view.badge?.value !== (count || undefined))
       view.badge =
         count === 0 ? undefined : { value: count, tooltip: l10n.t('Compactions ahead: {0}', count) };
+    const message = showsDemo()
+      ? l10n.t('The threads of the demo. Yours come back when it is over.')
+      : undefined;
+    if (view.message !== message) view.message = message;
     const { rows: current, changed } = reconcile(this.drawn, rows(this.threads, Date.now()));
     this.drawn = current;
     for (const row of changed ?? [undefined]) this.tree.refresh(row);

@@ -5,6 +5,7 @@ import path from 'node:path';
 import { after, afterEach, before, test } from 'node:test';
 import { Lab, succeeds, until } from './lab';
 import { withTheBinaryInside } from './places';
+import { ASK } from './working';
 
 /** A text in the picture of each step of the walkthrough. */
 const PICTURES = {
@@ -70,7 +71,8 @@ export function journeys(editor: string): void {
 
   test('Show Me runs the demo in this window, which then shows its own threads again', async () => {
     await lab.command('Rawr: Show Me');
-    await lab.says(lab.bar, /\d+% left/);
+    await lab.says(lab.bar, /rawr demo \d+% left/);
+    await lab.says(lab.page.locator('.pane-body'), 'The threads of the demo.');
     await lab.shot('show-me');
     await lab.says(lab.toast, 'The demo is over.');
     // A thread that has ended is collapsed.
@@ -80,6 +82,31 @@ export function journeys(editor: string): void {
     await lab.shot('show-me-over');
     await lab.toast.getByRole('button', { name: 'Back to My Threads' }).click();
     await until('the own threads', async () => (await lab.rows.count()) === 0);
+  });
+
+  test('after the demo the window is the person’s again, without a click', async () => {
+    await lab.command('Notifications: Clear All Notifications');
+    await lab.command('Rawr: Show Me');
+    await lab.says(lab.bar, /rawr demo/);
+    await lab.says(lab.toast, 'The demo is over.');
+    lab.configure(ASK);
+    lab.agent().prompt('write the parser');
+    await lab.says(lab.toast, 'parser: Waiting for your approval');
+    await lab.says(lab.bar, /rawr 45% left · asap · 1 of 4/);
+    await lab.answer('Waiting for your approval', 'Not now');
+    await lab.command('Notifications: Clear All Notifications');
+  });
+
+  test('nothing is edited in the home of the demo', async () => {
+    await lab.command('Rawr: Show Me');
+    await lab.says(lab.bar, /rawr demo/);
+    await lab.command('Rawr: Open the Agent’s Notes');
+    await lab.says(lab.toast, 'The files of the demo are removed when it is over.');
+    await lab.command('Rawr: Open the Configuration…');
+    await lab.page.locator('.tab', { hasText: 'rawr.toml' }).waitFor();
+    await lab.says(lab.page.locator('.view-lines'), 'mode');
+    await until('the own threads', async () => !/demo/.test(await lab.bar.innerText().catch(() => '')));
+    await lab.command('View: Close Editor');
   });
 
   test('a terminal finds the binary of the package', async () => {

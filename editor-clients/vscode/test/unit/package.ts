@@ -9,7 +9,7 @@ interface Manifest {
     commands: { command: string; title: string; enablement?: string }[];
     configuration: { properties: Record<string, Setting> };
     keybindings: { command: string; key: string; when: string }[];
-    menus: Record<string, { command: string; when?: string }[]>;
+    menus: Record<string, { command: string; when?: string; group?: string }[]>;
     viewsWelcome: { when: string }[];
     walkthroughs: {
       steps: { id: string; media: { svg: string; altText: string }; completionEvents: string[] }[];
@@ -42,6 +42,13 @@ describe('the package', () => {
     for (const command of named) assert.ok(sources.includes(`'${command}'`), command);
     for (const { command } of Object.values(manifest.contributes.menus).flat())
       assert.ok(named.includes(command), command);
+  });
+
+  test('has no button in a row that cancels a compaction with one click', () => {
+    const inline = (manifest.contributes.menus['view/item/context'] ?? []).filter(({ group }) =>
+      group?.startsWith('inline'),
+    );
+    assert.ok(!inline.some(({ command }) => command === 'rawr.cancel'));
   });
 
   test('has a translation for every text and no others', () => {

@@ -30,7 +30,13 @@ describe('the status bar', () => {
 
   test('is hidden without a running thread', () => {
     assert.equal(status(undefined, 0, NOW), undefined);
-    assert.equal(status({ summary: summary({ owner: undefined }) }, 0, NOW), undefined);
+    // A request about it opens it.
+    const ended = summary({ owner: undefined, open: true, running: false, tier: 'emergency' });
+    assert.equal(status({ summary: ended }, 0, NOW), undefined);
+  });
+
+  test('says that it is the demo', () => {
+    assert.equal(status(thread(), 1, NOW, true)?.text, '◔ rawr demo 62% left · ready');
   });
 
   test('counts the other running threads', () => {
