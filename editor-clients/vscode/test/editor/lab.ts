@@ -17,6 +17,7 @@ import { type BrowserContext, type Frame, type Locator, type Page, chromium } fr
 import type { SequenceRespondParams } from '../../src/protocol';
 import { Agent, ended } from './agent';
 import { contrastOf } from './contrast';
+import { Host } from './host';
 import { Model, WINDOW } from './model';
 import { processesBelow } from './processes';
 import { PATIENCE, succeeds, until } from './waiting';
@@ -255,6 +256,11 @@ export class Lab {
     return agent;
   }
 
+  /** A program that runs threads without agents. */
+  host(): Promise<Host> {
+    return Host.start(rawr(), this.environment, this.folder);
+  }
+
   /** Responds with another client of the same home. */
   async answersElsewhere(answer: SequenceRespondParams): Promise<void> {
     const child = spawn(rawr(), ['serve'], { env: this.environment, stdio: ['pipe', 'pipe', 'ignore'] });
@@ -279,16 +285,21 @@ export class Lab {
 
   /** The events of one kind in the logs of all threads. */
   recorded(kind: string): Record<string, unknown>[] {
-    const threads = path.join(this.home, 'rawr', 'auto_compaction', 'threads');
-    const names = existsSync(threads) ? readdirSync(threads) : [];
-    const lines = names.flatMap((thread) => {
-      const log = readFileSync(path.join(threads, thread, 'events.jsonl'), 'utf8');
-      return log.split('\n').filter(Boolean);
-    });
-    const events = lines.map(
-      (line) => (JSON.parse(line) as { event: Record<string, Record<string, unknown>> }).event,
-    );
+    const names = existsSync(this.threads) ? readdirSync(this.threads) : [];
+    return names.flatMap((thread) => this.recordedIn(thread, kind));
+  }
+
+  recordedIn(thread: string, kind: string): Record<string, unknown>[] {
+    const log = readFileSync(path.join(this.threads, thread, 'events.jsonl'), 'utf8');
+    const events = log
+      .split('\n')
+      .filter(Boolean)
+      .map((line) => (JSON.parse(line) as { event: Record<string, Record<string, unknown>> }).event);
     return events.flatMap((event) => (event[kind] ? [event[kind]] : []));
+  }
+
+  private get threads(): string {
+    return path.join(this.home, 'rawr', 'auto_compaction', 'threads');
   }
 
   get page(): Page {

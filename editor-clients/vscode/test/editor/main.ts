@@ -11,8 +11,9 @@ import * as places from './places';
 import * as prompts from './prompts';
 import * as threads from './threads';
 import * as tools from './tools';
+import * as week from './week';
 
-const JOURNEYS = { activation, firstRun, threads, tools, accessibility, prompts, places, pictures };
+const JOURNEYS = { activation, firstRun, threads, tools, accessibility, prompts, places, pictures, week };
 
 const words = (name: string): string[] | undefined => process.env[name]?.split(' ');
 const editors = words('RAWR_EDITORS') ?? ['floor', 'newest'];
