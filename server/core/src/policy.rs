@@ -76,7 +76,7 @@ pub struct Phrases {
     pub topic_shift: Vec<String>,
     /// The agent sums up.
     pub concluding_thought: Vec<String>,
-    /// A sentence of the user that begins with one of these is a standing instruction.
+    /// A sentence of the user that begins with one of these is a standing instruction, too.
     pub directive: Vec<String>,
 }
 
@@ -361,16 +361,7 @@ impl Default for Phrases {
                 "overall,",
                 "that covers",
             ]),
-            directive: own(&[
-                "always",
-                "never",
-                "do not ever",
-                "don't ever",
-                "from now on",
-                "make sure",
-                "remember",
-                "you must",
-            ]),
+            directive: Vec::new(),
         }
     }
 }

@@ -9,6 +9,7 @@ pub mod claim;
 pub mod model;
 pub mod next;
 pub mod phase;
+pub mod standing;
 pub mod work;
 
 mod classes;

@@ -26,6 +26,8 @@ pub enum SentenceKind {
     Close,
     /// A person's: the same work.
     Same,
+    /// A person's: how to work from now on. Not trained on.
+    Directive,
 }
 
 impl SentenceKind {
@@ -38,6 +40,7 @@ impl SentenceKind {
             "new" => Self::New,
             "close" => Self::Close,
             "same" => Self::Same,
+            "directive" => Self::Directive,
             _ => return None,
         })
     }

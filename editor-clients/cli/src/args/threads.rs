@@ -155,11 +155,11 @@ pub struct PinArgs {
     #[arg(value_name = "TEXT")]
     pub text: Option<String>,
 
-    /// List the pinned instructions
+    /// List the standing instructions: pinned ones, and those heard in your messages
     #[arg(long)]
     pub list: bool,
 
-    /// Remove a pinned instruction
+    /// Remove one of them
     #[arg(long, value_name = "ID")]
     pub remove: Option<String>,
 

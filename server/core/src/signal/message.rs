@@ -4,6 +4,7 @@ use crate::boundary::{Boundaries, Boundary};
 use crate::policy::Phrases;
 use crate::steps;
 use crate::words::claim::{self, HEARD_FROM, POSSIBLE_FROM};
+use crate::words::standing;
 
 /// A phrase after one of these in the same clause does not count.
 const NEGATIONS: [&str; 12] = [
@@ -66,10 +67,10 @@ pub fn may_have_ended(message: &str, phrases: &Phrases) -> bool {
     first_said(&text, [&phrases.not_done]) == [None]
 }
 
-/// The standing instructions in a user's message, word for word. A long sentence is a task and not an instruction.
+/// The standing instructions in a user's message, word for word: those that are heard, and the sentences that begin with
+/// a phrase of the user's.
 pub fn directives(message: &str, phrases: &Phrases) -> Vec<String> {
-    const LONGEST: usize = 300;
-    const MOST: usize = 5;
+    const MOST: usize = 10;
     let begins = |sentence: &str| {
         let sentence = comparable(sentence);
         phrases.directive.iter().any(|phrase| {
@@ -79,32 +80,17 @@ pub fn directives(message: &str, phrases: &Phrases) -> Vec<String> {
                 && whole_words(&sentence, 0, phrase.len())
         })
     };
-    sentences(message)
-        .map(|sentence| sentence.trim_start_matches(['-', '*', ' ', '\t']).trim())
-        .filter(|sentence| sentence.chars().count() <= LONGEST && begins(sentence))
+    standing::sentences(message)
+        .into_iter()
+        .filter(|sentence| sentence.stands || begins(sentence.text))
         .take(MOST)
-        .map(str::to_owned)
+        .map(|sentence| sentence.text.to_owned())
         .collect()
 }
 
 /// As phrases are written: in lowercase, with straight apostrophes.
 fn comparable(text: &str) -> String {
     text.to_lowercase().replace('\u{2019}', "'")
-}
-
-/// A period inside a word, as in `main.rs`, does not end a sentence.
-fn sentences(text: &str) -> impl Iterator<Item = &str> {
-    let mut rest = text;
-    std::iter::from_fn(move || {
-        let ends = |at: usize, c: char| {
-            let next = rest[at + c.len_utf8()..].chars().next();
-            c == '\n' || matches!(c, '.' | '!' | ';') && next.is_none_or(char::is_whitespace)
-        };
-        let end = rest.char_indices().find(|(at, c)| ends(*at, *c));
-        let (sentence, after) = rest.split_at(end.map_or(rest.len(), |(at, c)| at + c.len_utf8()));
-        rest = after;
-        (!sentence.is_empty()).then_some(sentence)
-    })
 }
 
 /// Of each list, the first phrase that the text says. One pass over the text, because nearly all of it begins no phrase.
@@ -228,6 +214,7 @@ mod tests {
         assert!(!says(&format!("{} not all done", "é ".repeat(300)), "all done"));
     }
 
+    // rule: state.what-is-a-directive
     #[test]
     fn standing_instructions_are_found_word_for_word() {
         let check = |message: &str, expected: &[&str]| {
@@ -241,8 +228,46 @@ mod tests {
             "- always use tabs\n- Remember: no new crates",
             &["always use tabs", "Remember: no new crates"],
         );
+        check(
+            "Don't push. Use tabs, e.g. in C. 提交前先跑测试。Danke!",
+            &["Don't push.", "Use tabs, e.g. in C.", "提交前先跑测试。"],
+        );
         check("It never worked. Nevertheless, go on.", &[]);
         check(&format!("always {}", "x".repeat(300)), &[]);
+        check(&"Don't push. ".repeat(11), &["Don't push."; 10]);
+    }
+
+    // rule: state.what-is-a-directive
+    #[test]
+    fn quotes_and_questions_are_no_instructions() {
+        for message in [
+            "She wrote: \"Never push.\" and left.",
+            "> Never push.",
+            "```\nNever push.\n```",
+            "Er sagte „niemals pushen“ dazu.",
+            "Il a dit « ne pousse jamais » hier.",
+            "他说「不要推送」。",
+            "Don't you ever push?",
+        ] {
+            assert_eq!(directives(message, &Phrases::default()), [""; 0], "{message}");
+        }
+    }
+
+    #[test]
+    fn the_entries_of_a_list_of_rules_are_instructions() {
+        let heard = |message| directives(message, &Phrases::default());
+        let rules = ["Rust only", "docs with each feature"];
+        assert_eq!(heard("Ground rules:\n1. Rust only\n2. docs with each feature\nThanks."), rules);
+        assert_eq!(heard("## Rules\n\n- Rust only\n- docs with each feature\n\nFix it."), rules);
+        assert_eq!(heard("To do:\n- the parser\n- the docs"), [""; 0]);
+    }
+
+    #[test]
+    fn the_phrases_of_the_user_add_instructions() {
+        let directive = vec!["mit tests".to_owned()];
+        let phrases = Phrases { directive, ..Phrases::default() };
+        let heard = directives("Mit Tests, ja. Don't push.", &phrases);
+        assert_eq!(heard, ["Mit Tests, ja.", "Don't push."]);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use super::classes::ClassTable;
 use super::model::{Features, join, logistic, trait_feature};
 use super::probability::{Evidence, Probability};
 use super::stance;
-use super::tokens::{self, ReadingWindow, TokenizedMessage};
+use super::tokens::{self, Masking, ReadingWindow, TokenizedMessage};
 use super::traits::{self, ANYWHERE, FIRST, LAST, ModalWords};
 use super::weights::CLAIM;
 use std::sync::LazyLock;
@@ -19,7 +19,7 @@ pub const HEARD_FROM: Probability = Probability::of_thousandths(700);
 /// From this probability on, a completed turn may propose, where the person's next message decides.
 pub const POSSIBLE_FROM: Probability = Probability::of_thousandths(100);
 
-const READING: ReadingWindow = ReadingWindow { head: 300, tail: 900, mask_quotes: true };
+const READING: ReadingWindow = ReadingWindow { head: 300, tail: 900, masking: Masking::Quotes };
 
 const NO_QUESTION: &str = "no question near the end";
 const NO_HEADING: &str = "no heading";

@@ -121,6 +121,37 @@ pub(super) fn quote(text: &str) -> Option<usize> {
     })
 }
 
+/// Where the text in a quote ends.
+pub(super) fn close(text: &str, quote: char) -> Option<usize> {
+    text.find(if quote == '\u{201c}' { '\u{201d}' } else { quote })
+}
+
+/// Where the first quote of any language begins. An apostrophe is one only before a word.
+pub(super) fn any_quote(text: &str) -> Option<usize> {
+    let mut inside_word = false;
+    text.char_indices().find_map(|(at, c)| {
+        let opens =
+            matches!(c, '`' | '"' | '\u{201c}' | '\u{201e}' | '«' | '「' | '『' | '\u{2018}')
+                || c == '\'' && !inside_word;
+        inside_word = c.is_alphanumeric();
+        opens.then_some(at)
+    })
+}
+
+/// Where the text in such a quote ends.
+pub(super) fn any_close(text: &str, quote: char) -> Option<usize> {
+    let closes: &[char] = match quote {
+        '\u{201c}' => &['\u{201d}'],
+        '\u{201e}' => &['\u{201c}', '\u{201d}', '"'],
+        '«' => &['»'],
+        '「' => &['」'],
+        '『' => &['』'],
+        '\u{2018}' => &['\u{2019}'],
+        _ => return text.find(quote),
+    };
+    text.find(closes)
+}
+
 /// Punctuation around a word.
 pub(super) fn is_edge(c: char) -> bool {
     !c.is_alphanumeric() && !matches!(c, '/' | '@' | '_' | '~' | '\'' | '\u{2019}')
@@ -129,6 +160,13 @@ pub(super) fn is_edge(c: char) -> bool {
 /// Written without blanks between words.
 pub(super) fn is_ideograph(c: char) -> bool {
     matches!(c, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{f900}'..='\u{faff}')
+}
+
+/// How much of a chunk is written either in ideographs or in letters, if the other follows.
+pub(super) fn script(chunk: &str) -> Option<usize> {
+    let mut letters = chunk.char_indices().filter(|(_, c)| c.is_alphanumeric());
+    let first = is_ideograph(letters.next()?.1);
+    letters.find(|(_, c)| is_ideograph(*c) != first).map(|(at, _)| at)
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

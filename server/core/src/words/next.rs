@@ -3,7 +3,7 @@
 use super::classes::ClassTable;
 use super::model::{Features, join, softmax};
 use super::probability::{Evidence, Probability};
-use super::tokens::{self, Counts, ReadingWindow, TokenKind};
+use super::tokens::{self, Counts, Masking, ReadingWindow, TokenKind};
 use super::topic::{SharedTopic, Topic};
 use super::traits::{self, ANYWHERE, FIRST, LAST};
 use super::weights::NEXT;
@@ -15,7 +15,7 @@ pub const ROWS: u32 = 16_384;
 /// What the classifier answers, in the order of the table.
 pub const HEADS: [&str; 3] = ["new", "close", "same"];
 
-const READING: ReadingWindow = ReadingWindow { head: 500, tail: 250, mask_quotes: false };
+const READING: ReadingWindow = ReadingWindow { head: 500, tail: 250, masking: Masking::Code };
 
 static CLASSES: LazyLock<ClassTable> = LazyLock::new(ClassTable::of_people);
 

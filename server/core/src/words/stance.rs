@@ -150,13 +150,13 @@ fn conclusion(table: &ClassTable, sentence: &[Token]) -> Option<(u32, After)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::words::tokens::{self, ReadingWindow};
+    use crate::words::tokens::{self, Masking, ReadingWindow};
 
     #[test]
     fn the_opening_of_a_conclusion_is_found_with_what_follows() {
         let table = table();
         let check = |sentence: &str, expected: Option<After>| {
-            let reading = ReadingWindow { head: 300, tail: 900, mask_quotes: true };
+            let reading = ReadingWindow { head: 300, tail: 900, masking: Masking::Quotes };
             let tokens = tokens::read(sentence, reading).list;
             let found = conclusion(&table, &tokens).map(|(_, after)| after);
             assert_eq!(found, expected, "{sentence}");

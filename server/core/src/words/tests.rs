@@ -1,14 +1,14 @@
 //! What the classifiers hear, what they do not read, and what a hostile text costs.
 
-use super::tokens::{self, ReadingWindow, TokenKind};
+use super::tokens::{self, Masking, ReadingWindow, TokenKind};
 use super::work::WorkAtHand;
-use super::{Evidence, Probability, claim, next, phase};
+use super::{Evidence, Probability, claim, next, phase, standing};
 use crate::steps;
 
 const HALF: Probability = Probability::of_thousandths(500);
 
 fn words(message: &str) -> String {
-    let reading = ReadingWindow { head: 300, tail: 900, mask_quotes: true };
+    let reading = ReadingWindow { head: 300, tail: 900, masking: Masking::Quotes };
     let read = tokens::read(message, reading);
     let texts = read.list.iter().map(|token| {
         let text = &message[token.from as usize..token.to as usize];
@@ -180,6 +180,7 @@ fn a_hostile_text_costs_linear_work_and_few_features() {
             assert!(features < 20_000, "{piece:?}: {features} features");
             next::of(&text, &WorkAtHand::new(&[&text, &text], &text));
             claim::of(&text);
+            standing::sentences(&text);
             steps::take()
         };
         let (once, twice) = (cost(130_000 / piece.len()), cost(260_000 / piece.len()));

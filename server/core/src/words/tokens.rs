@@ -49,6 +49,17 @@ pub(super) struct Counts {
     pub numbers: u32,
 }
 
+/// What of a message's prose is masked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Masking {
+    /// Only code.
+    Code,
+    /// Code, and what stands in English quotation marks.
+    Quotes,
+    /// Code, and what stands in the quotation marks of any language. A name of code also ends at an ideograph.
+    AllQuotes,
+}
+
 /// How a message is read.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ReadingWindow {
@@ -56,8 +67,7 @@ pub(super) struct ReadingWindow {
     pub head: usize,
     /// Bytes at the end.
     pub tail: usize,
-    /// Whether what stands in quotes is masked.
-    pub mask_quotes: bool,
+    pub masking: Masking,
 }
 
 pub(super) struct TokenizedMessage {
@@ -115,6 +125,26 @@ pub(super) fn floor(text: &str, at: usize) -> usize {
     (0..=at.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
 }
 
+impl Token {
+    /// Whether it is the mark of a list entry.
+    pub(super) fn is_entry(&self) -> bool {
+        self.is_mark("entry") || self.is_mark("numbered")
+    }
+
+    /// Whether it is the mark of a heading.
+    pub(super) fn is_heading(&self) -> bool {
+        self.is_mark("heading")
+    }
+
+    fn is_mark(&self, name: &str) -> bool {
+        self.kind == TokenKind::Mark && self.hash == mark_hash(name)
+    }
+}
+
+fn mark_hash(name: &str) -> u32 {
+    hash(name.as_bytes(), 2)
+}
+
 /// Of a command of a host, with its slash.
 pub(super) fn command_hash(name: &str) -> u32 {
     hash(name.as_bytes(), 6)
@@ -136,7 +166,7 @@ impl MessageTokenizer {
     }
 
     fn mark(&mut self, name: &str, from: usize, to: usize) {
-        self.push(TokenKind::Mark, hash(name.as_bytes(), 2), from, to);
+        self.push(TokenKind::Mark, mark_hash(name), from, to);
     }
 
     /// One end is enough where several come together.
@@ -221,17 +251,22 @@ impl MessageTokenizer {
     /// Masks code and quotes, and reads what is between them.
     fn prose(&mut self, text: &str, base: usize) {
         let (mut at, mut plain) = (0, 0);
-        while let Some(found) = line::quote(&text[at..]) {
+        let all = self.reading.masking == Masking::AllQuotes;
+        let first = if all { line::any_quote } else { line::quote };
+        while let Some(found) = first(&text[at..]) {
             let open = at + found;
             let quote = text[open..].chars().next().unwrap_or('`');
-            let close = if quote == '\u{201c}' { '\u{201d}' } else { quote };
             let inside = open + quote.len_utf8();
             at = inside;
-            if quote != '`' && !self.reading.mask_quotes {
+            if quote != '`' && self.reading.masking == Masking::Code {
                 continue;
             }
-            let Some(length) = text[inside..].find(close) else { break };
-            let end = inside + length + close.len_utf8();
+            let close = |text: &str| {
+                if all { line::any_close(text, quote) } else { line::close(text, quote) }
+            };
+            let Some(length) = close(&text[inside..]) else { break };
+            let end =
+                inside + length + text[inside + length..].chars().next().map_or(0, char::len_utf8);
             self.chunks(&text[plain..open], base + plain);
             if quote == '`' {
                 let name = &text.as_bytes()[inside..inside + length];
@@ -247,8 +282,15 @@ impl MessageTokenizer {
     fn chunks(&mut self, text: &str, base: usize) {
         let mut at = 0;
         for chunk in text.split(char::is_whitespace) {
-            if !chunk.is_empty() {
-                self.chunk(chunk, base + at);
+            let mut from = 0;
+            if self.reading.masking == Masking::AllQuotes {
+                while let Some(length) = line::script(&chunk[from..]) {
+                    self.chunk(&chunk[from..from + length], base + at + from);
+                    from += length;
+                }
+            }
+            if from < chunk.len() {
+                self.chunk(&chunk[from..], base + at + from);
             }
             // A blank may be of several bytes.
             at += chunk.len();

@@ -182,9 +182,10 @@ fn stem(word: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
+    use super::super::tokens::Masking;
     use super::*;
 
-    const WHOLE: ReadingWindow = ReadingWindow { head: 1000, tail: 0, mask_quotes: false };
+    const WHOLE: ReadingWindow = ReadingWindow { head: 1000, tail: 0, masking: Masking::Code };
 
     fn topic(message: &str) -> Topic {
         Topic::of(message, WHOLE)
@@ -221,7 +222,10 @@ mod tests {
     fn a_hostile_text_costs_linear_work() {
         let cost = |text: &str| {
             steps::take();
-            Topic::of(text, ReadingWindow { head: usize::MAX / 4, tail: 0, mask_quotes: false });
+            Topic::of(
+                text,
+                ReadingWindow { head: usize::MAX / 4, tail: 0, masking: Masking::Code },
+            );
             steps::take()
         };
         for text in ["aA", "a1", "漢", "x", "é "] {

@@ -3,12 +3,12 @@
 
 use super::claim::{self, ClaimSigns};
 use super::model::logistic;
-use super::tokens::{self, ReadingWindow, TokenKind};
+use super::tokens::{self, Masking, ReadingWindow, TokenKind};
 use super::topic::Topic;
 use super::weights::CLAIM;
 
 /// Both ends of each message, quotes included.
-const READING: ReadingWindow = ReadingWindow { head: 1500, tail: 1500, mask_quotes: false };
+const READING: ReadingWindow = ReadingWindow { head: 1500, tail: 1500, masking: Masking::Code };
 /// So many of the person's last messages count.
 const MOST_MESSAGES: usize = 3;
 

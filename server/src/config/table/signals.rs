@@ -49,7 +49,7 @@ pub(super) const TABLE: KeyTable = KeyTable {
         phrases!(
             "directive",
             directive,
-            "If a sentence of yours begins with one of these phrases, every compaction carries it over word for word, as long as it is among the newest 20. Pinned sentences stay without a limit."
+            "Your standing instructions (\"Don't push.\") are recognized without a list. Sentences that begin with one of these phrases count, too. Every compaction carries them over word for word, as long as they are among the newest 20; pinned ones stay without a limit."
         ),
     ],
 };
