@@ -1,5 +1,5 @@
 //! The user's configuration: layers of files are merged into one [`Config`] and a list of problems. A bad value never
-//! stops the service; the next lower layer's value is used. Writes no file.
+//! stops the service, and never makes it do more than was asked. Writes no file.
 //!
 //! The layers, weakest first: built-in values, the front matter of the packet request, Codex's `config.toml`,
 //! `rawr.toml`, the client's own settings, the tables of the thread's model in any of these, and a project's
@@ -11,8 +11,10 @@ mod folder;
 mod home;
 mod keys;
 mod layer;
+mod merge;
 mod models;
 mod narrow;
+mod safety;
 mod schema;
 mod table;
 
@@ -26,20 +28,19 @@ pub use table::{is_table, key, keys, names_in, tables};
 
 pub use rawr_core::policy::Preset;
 
-use crate::problem::written::WrittenValue;
 use crate::problem::{FileProblem, capped, from_toml};
 use crate::prompts::PacketFrontMatter;
-use keys::WordEnum as _;
-use layer::{LayerSetting, LayerSource};
+use layer::LayerSource;
+use merge::NarrowableSettings;
 pub(crate) use models::ModelPattern;
-use rawr_core::policy::{JudgeBackend, MidTurn, Policy, PressureTier};
+use rawr_core::policy::{JudgeBackend, Policy, PressureTier};
 use rawr_core::prompt::PromptName;
+use safety::Doubts;
+pub use safety::{ValueSafety, check_overrides};
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
 use std::time::Duration;
-use table::PRESET;
 
 /// The merged configuration of one thread, or of none.
 #[derive(Debug, Clone)]
@@ -58,6 +59,8 @@ pub struct Config {
     pub prompt_paths: BTreeMap<PromptName, PathBuf>,
     /// The keys that some layer set. All others have their built-in value.
     origins: BTreeMap<&'static str, KeyOrigin>,
+    /// What cannot be read and may have been meant to make rawr stricter.
+    doubts: Doubts,
     /// The sources that exist, weakest first.
     sources: Vec<String>,
     /// The decision prompts of tiers, including those of other models.
@@ -91,6 +94,8 @@ pub struct EffectiveValue {
     pub value: Option<Value>,
     /// Display name of the source.
     pub layer: String,
+    /// How safe it is.
+    pub safety: ValueSafety,
     /// The file and the byte range of the value, if a file sets it.
     pub place: Option<(PathBuf, std::ops::Range<usize>)>,
 }
@@ -164,6 +169,7 @@ struct KeyOrigin {
     model: Option<String>,
     /// A project's file narrowed it.
     of_project: bool,
+    safety: ValueSafety,
 }
 
 /// Whether this text is valid TOML.
@@ -188,6 +194,7 @@ impl Config {
             retention_days: 90,
             prompt_paths: BTreeMap::new(),
             origins: BTreeMap::new(),
+            doubts: Doubts::default(),
             sources: vec!["built-in".to_owned()],
             decision_prompts: BTreeSet::new(),
         }
@@ -209,6 +216,8 @@ pub struct ConfigSources<'s> {
     pub front_matter: Option<&'s PacketFrontMatter>,
     /// Unsaved texts that replace files.
     pub unsaved: Option<&'s UnsavedTexts>,
+    /// The last valid text of each file, which counts where the current text cannot be read.
+    pub last_good: Option<&'s UnsavedTexts>,
 }
 
 impl<'s> ConfigSources<'s> {
@@ -221,30 +230,29 @@ impl<'s> ConfigSources<'s> {
             overrides: None,
             front_matter: None,
             unsaved: None,
+            last_good: None,
         }
     }
 
-    /// Reads the files. Returns every problem; instead of a bad value, the next lower layer's is used.
+    /// Reads the files. Returns every problem; instead of a bad value, the strictest that could have been meant is used.
     pub fn load(self) -> (Config, Vec<FileProblem>) {
-        let Self { home, project, model, overrides, front_matter, unsaved } = self;
-        let (no_front_matter, nothing_unsaved) =
-            (PacketFrontMatter::default(), UnsavedTexts::new());
-        let front_matter = front_matter.unwrap_or(&no_front_matter);
-        let unsaved = unsaved.unwrap_or(&nothing_unsaved);
+        let Self { home, project, model, .. } = self;
         let mut problems = Vec::new();
-        let mut own =
-            layer::read_file(LayerSource::Codex(home.codex_toml()), unsaved, &mut problems);
-        own.extend(layer::read_file(LayerSource::Rawr(home.rawr_toml()), unsaved, &mut problems));
-        let client = overrides.map(|overrides| {
-            layer::read(&WrittenValue::from(overrides), LayerSource::Client, &mut problems)
-        });
-        let allowed = NarrowableSettings { own, client: client.unwrap_or_default(), front_matter };
+        let codex = LayerSource::Codex(home.codex_toml());
+        let codex = layer::read_file(codex, false, &self, &mut problems);
+        let rawr = LayerSource::Rawr(home.rawr_toml());
+        let rawr = layer::read_file(rawr, home.names_its_config(), &self, &mut problems);
+        let client = self.overrides.map(|overrides| layer::read_client(overrides, &mut problems));
+        let no_front_matter = PacketFrontMatter::default();
+        let front_matter = self.front_matter.unwrap_or(&no_front_matter);
+        let allowed =
+            NarrowableSettings::new(codex, rawr, client.unwrap_or_default(), front_matter);
         let mut config =
             allowed.for_model(|pattern| model.is_some_and(|model| pattern.matches(model)));
         if let Some(project) = project {
             let source = LayerSource::Project(project_toml(project));
-            let settings = layer::read_file(source, unsaved, &mut problems);
-            config.narrow(&settings, model, &mut problems);
+            let layer = layer::read_file(source, false, &self, &mut problems);
+            config.narrow(&layer, model, &mut problems);
         }
         let mut problems = capped(problems);
         config.name_overrides();
@@ -263,59 +271,6 @@ impl<'s> ConfigSources<'s> {
 }
 
 impl Config {
-    fn take(&mut self, settings: Vec<LayerSetting>) {
-        for setting in in_order(settings) {
-            setting.key.set(self, setting.value.clone());
-            self.note(&setting);
-        }
-    }
-
-    /// Applies a project's file; the tables of models come last.
-    fn narrow(
-        &mut self,
-        settings: &[LayerSetting],
-        model: Option<&str>,
-        problems: &mut Vec<FileProblem>,
-    ) {
-        let matches =
-            |pattern: &Rc<ModelPattern>| model.is_some_and(|model| pattern.matches(model));
-        let patterns = layer::patterns(settings).into_iter().filter(matches).map(Some);
-        // A short form is reported once, however many keys it sets.
-        let place =
-            |told: &FileProblem| (told.file.clone(), told.span.as_ref().map(|span| span.start));
-        let mut known: BTreeSet<_> = problems.iter().map(place).collect();
-        for pattern in std::iter::once(None).chain(patterns) {
-            for setting in in_order(layer::settings_of(settings, pattern.as_deref())) {
-                match narrow::narrowed(self, &setting) {
-                    Ok(narrower) => {
-                        *self = narrower;
-                        self.note(&setting);
-                    }
-                    Err(problem) => {
-                        let is_news = known.insert(place(&problem));
-                        problems.extend(is_news.then_some(problem));
-                    }
-                }
-            }
-        }
-    }
-
-    fn note(&mut self, setting: &LayerSetting) {
-        let layer = setting.layer();
-        if !self.sources.contains(&layer) {
-            self.sources.push(layer.clone());
-        }
-        let origin = KeyOrigin {
-            layer,
-            file: setting.source.file().map(Path::to_owned),
-            span: setting.span.clone(),
-            short: setting.short.map(|short| short.path),
-            model: setting.model.as_ref().map(|pattern| pattern.text().to_owned()),
-            of_project: matches!(*setting.source, LayerSource::Project(_)),
-        };
-        self.origins.insert(setting.key.path, origin);
-    }
-
     fn origin(&self, key: &str) -> Option<&KeyOrigin> {
         self.origins.get(key)
     }
@@ -336,7 +291,7 @@ impl Config {
     }
 
     /// Every key with its current `value` and the `layer` that set it; a key without a value has none. `key` names the
-    /// short form if the file used one.
+    /// short form if the file used one. `unread`: the value stands in for something that cannot be read.
     pub fn effective(&self) -> Map<String, Value> {
         let own = keys().filter(|key| key.targets().any(|target| std::ptr::eq(target, *key)));
         own.map(|key| (key.path.to_owned(), self.effective_value(key))).collect()
@@ -349,6 +304,7 @@ impl Config {
         Some(EffectiveValue {
             value: target.get(self).map(|value| value.to_json()),
             layer: origin.map_or_else(|| "built-in".to_owned(), |origin| origin.layer.clone()),
+            safety: origin.map(|origin| origin.safety).unwrap_or_default(),
             place: origin.and_then(|origin| Some((origin.file.clone()?, origin.span.clone()?))),
         })
     }
@@ -362,6 +318,9 @@ impl Config {
         }
         if let Some(short) = origin.and_then(|origin| origin.short) {
             shown.insert("key".to_owned(), json!(short));
+        }
+        if origin.is_some_and(|origin| origin.safety != ValueSafety::Read) {
+            shown.insert("unread".to_owned(), json!(true));
         }
         Value::Object(shown)
     }
@@ -387,105 +346,6 @@ fn threshold(tier: PressureTier) -> String {
 
 fn required(tier: PressureTier) -> String {
     format!("rawr_auto_compaction.policy.{tier}.requires_any_boundary")
-}
-
-/// The settings that a project may narrow.
-struct NarrowableSettings<'a> {
-    /// From Codex's file and rawr's, because the precedence of short and long forms spans both.
-    own: Vec<LayerSetting>,
-    client: Vec<LayerSetting>,
-    front_matter: &'a PacketFrontMatter,
-}
-
-impl NarrowableSettings<'_> {
-    fn patterns(&self) -> Vec<Rc<ModelPattern>> {
-        layer::patterns(self.own.iter().chain(&self.client))
-    }
-
-    fn for_model(&self, applies: impl Fn(&ModelPattern) -> bool) -> Config {
-        let preset = self.preset();
-        let mut config = Config::of_preset(preset);
-        config.take(from_front_matter(self.front_matter));
-        let patterns = self.patterns().into_iter().filter(|pattern| applies(pattern)).map(Some);
-        for pattern in std::iter::once(None).chain(patterns) {
-            for layer in [&self.own, &self.client] {
-                config.take(layer::settings_of(layer, pattern.as_deref()));
-            }
-        }
-        if !config.policy.turn_based_handoff
-            && config.origin("rawr_auto_compaction.mid_turn").is_none()
-        {
-            config.policy.mid_turn = MidTurn::Policy;
-        }
-        config.decision_prompts = self.decision_prompts();
-        config
-    }
-
-    /// The set of values that all others are laid over.
-    fn preset(&self) -> Preset {
-        let written = self.own.iter().chain(&self.client).rev();
-        let named = written.filter(|setting| setting.key.path == PRESET).find_map(|setting| {
-            let keys::KeyValue::Word(word) = setting.value else { return None };
-            Preset::from_word(word)
-        });
-        named.unwrap_or_default()
-    }
-
-    fn decision_prompts(&self) -> BTreeSet<String> {
-        let of_models = self.own.iter().chain(&self.client).filter(|of| of.model.is_some());
-        let path = |setting: &LayerSetting| match &setting.value {
-            keys::KeyValue::Text(path) if setting.key.name() == "decision_prompt_path" => {
-                Some(path.clone()).filter(|path| !path.is_empty())
-            }
-            _ => None,
-        };
-        of_models.filter_map(path).collect()
-    }
-}
-
-/// Short forms come before the keys that they set, so that the long forms win across these files.
-fn in_order(mut settings: Vec<LayerSetting>) -> Vec<LayerSetting> {
-    let spelled_out: Vec<_> = settings
-        .iter()
-        .filter(|setting| setting.short.is_none())
-        .map(|setting| setting.key.path)
-        .collect();
-    settings.retain(|setting| setting.short.is_none() || !spelled_out.contains(&setting.key.path));
-    settings
-}
-
-fn from_front_matter(front_matter: &PacketFrontMatter) -> Vec<LayerSetting> {
-    use keys::KeyValue;
-    let source = Rc::new(LayerSource::Prompt(front_matter.file.clone()));
-    let percent = |tier: PressureTier| {
-        let name = format!("{tier}_percent_remaining_lt");
-        let value = front_matter.threshold(tier).map(|percent| KeyValue::Number(percent.into()));
-        (format!("trigger.{name}"), format!("rawr_auto_compaction.{name}"), value)
-    };
-    let boundaries = front_matter.requires_any_boundary.map(KeyValue::Boundaries);
-    let tail = front_matter.max_tail_chars.map(|chars| KeyValue::Number(chars as u64));
-    PressureTier::ALL
-        .map(percent)
-        .into_iter()
-        .chain([
-            (
-                "trigger.auto_requires_any_boundary".to_owned(),
-                "rawr_auto_compaction.auto_requires_any_boundary".to_owned(),
-                boundaries,
-            ),
-            (
-                "packet.max_tail_chars".to_owned(),
-                "rawr_auto_compaction.packet_max_tail_chars".to_owned(),
-                tail,
-            ),
-        ])
-        .filter_map(|(there, path, value)| {
-            Some((front_matter.spans.get(there.as_str()), key(&path)?, value?))
-        })
-        .flat_map(|(span, key, value)| {
-            LayerSetting::of(key, &value, &source, span).collect::<Vec<_>>()
-        })
-        .collect()
 }
 
 #[cfg(test)]

@@ -268,13 +268,21 @@ impl UserConfig {
     }
 }
 
-/// The layer of the user's packet request. One that cannot be read is none, as in the sidecar.
+/// The layer of the user's packet request.
 fn front_matter(home: &Home, config: &Config) -> PacketFrontMatter {
     let name = PromptName::AutoCompact;
     let default = || PathBuf::from(format!("{}.md", name.name()));
     let path = config.prompt_paths.get(&name).cloned().unwrap_or_else(default);
     let path = home.prompt_folder().join(path);
-    let text = read_text(&path).ok().flatten();
-    let parsed = text.and_then(|text| parse(name, &text, Some(&path)).ok());
-    parsed.map(|parsed| parsed.packet).unwrap_or_default()
+    let parsed = match read_text(&path) {
+        Ok(None) => return PacketFrontMatter::default(),
+        Ok(Some(text)) => parse(name, &text, Some(&path)).ok(),
+        Err(_) => None,
+    };
+    let unreadable = || PacketFrontMatter {
+        file: Some(path.clone()),
+        unreadable: true,
+        ..PacketFrontMatter::default()
+    };
+    parsed.map_or_else(unreadable, |parsed| parsed.packet)
 }

@@ -29,6 +29,7 @@ pub const fn shipped(name: PromptName) -> &'static str {
         PromptName::JudgmentContext => include_str!("../prompts/judgment-context.md"),
         PromptName::WatcherPacket => include_str!("../prompts/watcher-packet.md"),
         PromptName::Handoff => include_str!("../prompts/handoff.md"),
+        PromptName::CalledOff => include_str!("../prompts/called-off.md"),
         PromptName::Compact => include_str!("../prompts/compact.md"),
         PromptName::SummaryPrefix => include_str!("../prompts/summary-prefix.md"),
     }
@@ -311,8 +312,15 @@ impl PromptStore {
     }
 
     fn read_one(&self, name: PromptName, path: PathBuf) -> Prompt {
+        let mut unusable = None;
         let parsed = match read_text(&path) {
-            Ok(Some(source)) => parse(name, &source, Some(&path)).map(|parsed| (source, parsed)),
+            Ok(Some(source)) => match parse(name, &source, Some(&path)) {
+                Ok(parsed) => Ok((source, parsed)),
+                Err(problems) => {
+                    unusable = Some(source);
+                    Err(problems)
+                }
+            },
             Ok(None) if self.paths.contains_key(&name) => {
                 Err(vec![FileProblem::error("no-file", "file not found").in_file(Some(&path))])
             }
@@ -328,7 +336,8 @@ impl PromptStore {
             }
             Err(problems) => {
                 let last_good = self.set.get(name).clone();
-                Prompt { path: Some(path), problems, ..last_good }
+                let packet = last_good.packet.clone().of_unusable(unusable.as_deref(), &path);
+                Prompt { path: Some(path), problems, packet, ..last_good }
             }
         }
     }

@@ -120,35 +120,17 @@ pub(crate) struct ConfigReader {
 }
 
 impl ConfigReader {
-    /// The current configuration. For a file that cannot be parsed at all, its last valid text is used.
+    /// The current configuration.
     pub(crate) fn read(&self, scope: &ConfigScope) -> (Config, Vec<FileProblem>) {
-        const UNUSABLE: [&str; 4] = ["syntax", "unreadable-file", "not-utf-8", "file-too-large"];
         let sources = ConfigSources {
             project: scope.project(),
             model: scope.model.as_deref(),
             overrides: self.setup.overrides.as_ref(),
             front_matter: Some(&self.front_matter),
+            last_good: Some(&self.last_good),
             ..ConfigSources::at(&self.setup.home)
         };
-        let (config, mut problems) = sources.load();
-        let unusable = |problem: &FileProblem| {
-            let file = problem.file.as_ref()?;
-            let text = self.last_good.get(file).filter(|_| UNUSABLE.contains(&problem.code))?;
-            Some((file.clone(), text.clone()))
-        };
-        let instead: UnsavedTexts = problems.iter().filter_map(unusable).collect();
-        if instead.is_empty() {
-            return (config, problems);
-        }
-        let (config, also) = ConfigSources { unsaved: Some(&instead), ..sources }.load();
-        // Problems of the last valid text would be confusing, because the file has another text now.
-        let others = also.into_iter().filter(|problem| {
-            !problems.contains(problem)
-                && problem.file.as_ref().is_none_or(|file| !instead.contains_key(file))
-        });
-        let others: Vec<_> = others.collect();
-        problems.extend(others);
-        (config, problems)
+        sources.load()
     }
 }
 

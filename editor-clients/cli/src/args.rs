@@ -8,6 +8,7 @@ mod label;
 mod replay;
 mod restore;
 mod sessions;
+mod setting;
 mod since;
 mod state;
 mod stats;
@@ -34,6 +35,8 @@ pub use self::hooks::{HookArgs, HookHost, HooksArgs, HooksCommand, HooksInstallA
 pub use self::label::LabelArgs;
 pub use self::replay::ReplayArgs;
 pub use self::restore::{CapsulesArgs, RecallArgs, RestoreArgs};
+pub use self::setting::ConfigSetting;
+use self::setting::parse_setting;
 pub use self::state::{
     StateArgs, StateCheckArgs, StateCommand, StateCompactArgs, StateExportArgs, StateListArgs,
     StateRepairArgs,
@@ -391,26 +394,6 @@ impl From<SandboxName> for host::codex::Sandbox {
     }
 }
 
-/// A configuration value with the path of its key.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ConfigSetting {
-    pub key: Vec<String>,
-    pub value: toml::Value,
-}
-
-/// Parses KEY=VALUE. A value that is not TOML is a string, so that it needs no quotes inside the shell's quotes.
-fn parse_setting(text: &str) -> Result<ConfigSetting, String> {
-    let (key, value) = text.split_once('=').ok_or("expected KEY=VALUE")?;
-    let key: Vec<_> = key.trim().split('.').map(|part| part.trim().to_owned()).collect();
-    if key.iter().any(String::is_empty) {
-        return Err("the key has an empty part".to_owned());
-    }
-    let value = value.trim();
-    let read = format!("value = {value}").parse::<toml::Table>();
-    let read = read.ok().and_then(|mut table| table.remove("value"));
-    Ok(ConfigSetting { key, value: read.unwrap_or_else(|| toml::Value::String(value.to_owned())) })
-}
-
 const INIT_EXAMPLES: &str = "\
 Examples:
   rawr init                          existing files are not changed
@@ -477,22 +460,5 @@ mod tests {
     #[test]
     fn the_argument_definitions_are_consistent() {
         Cli::command().debug_assert();
-    }
-
-    #[test]
-    fn a_setting_is_toml_or_a_string() {
-        let check = |text: &str, key: &[&str], value: toml::Value| {
-            let setting = parse_setting(text).expect(text);
-            assert_eq!(
-                (setting.key, setting.value),
-                (key.iter().map(|&part| part.to_owned()).collect(), value)
-            );
-        };
-        check("a.b=3", &["a", "b"], toml::Value::Integer(3));
-        check("a = true", &["a"], toml::Value::Boolean(true));
-        check("mode=suggest", &["mode"], toml::Value::String("suggest".to_owned()));
-        check("x=[\"y\"]", &["x"], toml::Value::Array(vec!["y".into()]));
-        assert!(parse_setting("no value").is_err());
-        assert!(parse_setting("a..b=1").is_err());
     }
 }

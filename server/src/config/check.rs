@@ -6,7 +6,8 @@ use rawr_core::policy::{JudgeBackend, PressureTier};
 
 impl Config {
     pub(super) fn oddities(&self) -> Vec<FileProblem> {
-        let mut problems = self.odd_thresholds();
+        let mut problems = self.restrictions();
+        problems.extend(self.odd_thresholds());
         problems.extend(self.eager_emergency());
         problems
             .extend(PressureTier::ALL.into_iter().filter_map(|tier| self.idle_boundaries(tier)));

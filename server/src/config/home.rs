@@ -46,6 +46,11 @@ impl Home {
         self.config_file.clone().unwrap_or_else(|| self.dir.join("rawr.toml"))
     }
 
+    /// Whether the main configuration file was named, so that it must exist.
+    pub(super) const fn names_its_config(&self) -> bool {
+        self.config_file.is_some()
+    }
+
     /// Codex's own file.
     pub fn codex_toml(&self) -> PathBuf {
         self.dir.join("config.toml")

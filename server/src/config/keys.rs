@@ -32,6 +32,7 @@ pub struct ConfigKey {
     /// An example value as TOML, for keys without a default.
     pub example: &'static str,
     pub(super) narrow: ProjectRule,
+    pub(super) unread: Unread,
     pub(super) place: KeyStorage,
 }
 
@@ -84,6 +85,40 @@ pub(super) enum ProjectRule {
     /// Towards the first word.
     Earlier,
     Subset,
+    Superset,
+}
+
+/// What holds while a value cannot be read: the strictest that could have been meant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Unread {
+    /// The value of the next lower layer: no value makes rawr compact more.
+    Lower,
+    Switch(bool),
+    Word(&'static str),
+    NoBoundary,
+    /// Any value could have been meant, so nothing is compacted without approval.
+    Approval,
+    /// Needs approval as well, and no model is asked: the question could go to another one than was meant.
+    NoModel,
+}
+
+impl ProjectRule {
+    /// What a switch is while it cannot be read.
+    pub(super) const fn unread_switch(self) -> Unread {
+        match self {
+            Self::ToFalse => Unread::Switch(false),
+            Self::ToTrue => Unread::Switch(true),
+            _ => Unread::Lower,
+        }
+    }
+
+    /// What holds while a number or a list cannot be read.
+    pub(super) const fn unread(self) -> Unread {
+        match self {
+            Self::Never => Unread::Lower,
+            _ => Unread::Approval,
+        }
+    }
 }
 
 #[derive(Debug)]
@@ -101,6 +136,11 @@ impl ConfigKey {
     /// The last segment of its path.
     pub fn name(&self) -> &'static str {
         self.path.rsplit_once('.').map_or(self.path, |(_, name)| name)
+    }
+
+    /// Replaces what holds while its value cannot be read.
+    pub(super) const fn unread_as(self, unread: Unread) -> Self {
+        Self { unread, ..self }
     }
 
     /// The path of its table.
@@ -141,6 +181,8 @@ impl KeyValue {
 pub(super) trait WordEnum: Copy + PartialEq + 'static {
     const WORDS: &'static [&'static str];
     const VALUES: &'static [Self];
+    /// What holds while a word cannot be read.
+    const UNREAD: Unread;
 
     fn word(self) -> KeyValue {
         let at = Self::VALUES.iter().position(|value| *value == self).unwrap_or(0);
@@ -156,16 +198,19 @@ pub(super) trait WordEnum: Copy + PartialEq + 'static {
 impl WordEnum for Mode {
     const WORDS: &'static [&'static str] = &["tag", "suggest", "ask", "auto"];
     const VALUES: &'static [Self] = &[Self::Tag, Self::Suggest, Self::Ask, Self::Auto];
+    const UNREAD: Unread = Unread::Word("ask");
 }
 
 impl WordEnum for PacketSource {
     const WORDS: &'static [&'static str] = &["agent", "watcher"];
     const VALUES: &'static [Self] = &[Self::Agent, Self::Watcher];
+    const UNREAD: Unread = Unread::Lower;
 }
 
 impl WordEnum for PacketChannel {
     const WORDS: &'static [&'static str] = &["transcript", "sample"];
     const VALUES: &'static [Self] = &[Self::Transcript, Self::Sample];
+    const UNREAD: Unread = Unread::Lower;
 }
 
 impl WordEnum for JudgeBackend {
@@ -173,19 +218,23 @@ impl WordEnum for JudgeBackend {
         &["auto", "host", "responses", "chat", "heuristic", "off"];
     const VALUES: &'static [Self] =
         &[Self::Auto, Self::Host, Self::Responses, Self::Chat, Self::Heuristic, Self::Off];
+    const UNREAD: Unread = Unread::NoModel;
 }
 
 impl WordEnum for MidTurn {
     const WORDS: &'static [&'static str] = &["off", "emergency", "policy"];
     const VALUES: &'static [Self] = &[Self::Off, Self::Emergency, Self::Policy];
+    const UNREAD: Unread = Unread::Word("off");
 }
 
 impl WordEnum for ConfirmRule {
     const WORDS: &'static [&'static str] = &["message", "idle", "either", "none"];
     const VALUES: &'static [Self] = &[Self::Message, Self::Idle, Self::Either, Self::None];
+    const UNREAD: Unread = Unread::Word("message");
 }
 
 impl WordEnum for Preset {
     const WORDS: &'static [&'static str] = &["calm", "spec"];
     const VALUES: &'static [Self] = &[Self::Calm, Self::Spec];
+    const UNREAD: Unread = Unread::Word("calm");
 }

@@ -1,7 +1,9 @@
 //! Reads one source of configuration into settings of known keys. Unknown keys and wrong values become problems;
 //! precedence is decided elsewhere.
 
-use super::UnsavedTexts;
+mod guess;
+
+use super::ConfigSources;
 use super::keys::{ConfigKey, KeyKind, KeyValue};
 use super::models::{self, ModelPattern};
 use super::table::{is_table, key, keys, names_in};
@@ -37,10 +39,38 @@ impl LayerSource {
         }
     }
 
+    /// Its strength.
+    pub(super) const fn rank(&self) -> u8 {
+        match self {
+            Self::Prompt(_) => 0,
+            Self::Codex(_) => 1,
+            Self::Rawr(_) => 2,
+            Self::Client => 3,
+            Self::Project(_) => 4,
+        }
+    }
+
     pub(super) fn name(&self) -> String {
         let kind = if *self == Self::Client { "client" } else { "prompt" };
         self.file().map_or_else(|| kind.to_owned(), |file| file.display().to_string())
     }
+}
+
+/// How much is known of a value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum SettingValue {
+    Set(KeyValue),
+    /// Read from a broken file, or below a name that is not known. It may only make rawr stricter.
+    Probably(KeyValue),
+    Unread,
+}
+
+/// What was read of one source.
+#[derive(Debug, Default)]
+pub(super) struct Layer {
+    pub settings: Vec<LayerSetting>,
+    /// The source, and the position of the first mistake, if anything could be meant by the rest of it.
+    pub unreadable: Option<(Rc<LayerSource>, Option<Range<usize>>)>,
 }
 
 #[derive(Debug, Clone)]
@@ -48,7 +78,7 @@ pub(super) struct LayerSetting {
     pub key: &'static ConfigKey,
     /// The short form that the file used.
     pub short: Option<&'static ConfigKey>,
-    pub value: KeyValue,
+    pub value: SettingValue,
     pub source: Rc<LayerSource>,
     pub span: Option<Range<usize>>,
     /// The models that it applies to. `None`: all.
@@ -78,7 +108,7 @@ impl LayerSetting {
     /// A short form sets several keys at once.
     pub(super) fn of(
         key: &'static ConfigKey,
-        value: &KeyValue,
+        value: &SettingValue,
         source: &Rc<LayerSource>,
         span: Option<&Range<usize>>,
     ) -> impl Iterator<Item = Self> {
@@ -107,46 +137,70 @@ impl LayerSetting {
     }
 }
 
-/// A missing file sets nothing and is not a problem.
+/// A missing file sets nothing and is not a problem, unless it was named. Of a file that cannot be read, the last valid
+/// text counts, and what can be read now as far as it is stricter.
 pub(super) fn read_file(
     source: LayerSource,
-    unsaved: &UnsavedTexts,
+    is_named: bool,
+    sources: &ConfigSources<'_>,
     problems: &mut Vec<FileProblem>,
-) -> Vec<LayerSetting> {
-    let Some(file) = source.file() else { return Vec::new() };
-    let text = match unsaved.get(file) {
+) -> Layer {
+    let Some(file) = source.file() else { return Layer::default() };
+    let text = match sources.unsaved.and_then(|unsaved| unsaved.get(file)) {
         Some(text) => Ok(Some(text.clone())),
         None => read_text(file),
     };
-    let text = match text {
-        Ok(None) => return Vec::new(),
-        Ok(Some(text)) => text,
-        Err(problem) => {
-            problems.push(problem);
-            return Vec::new();
+    let text = text.and_then(|text| match text {
+        // Where a link leads to is missing, too.
+        None if is_named || file.is_symlink() => {
+            Err(FileProblem::error("unreadable-file", "no such file").in_file(Some(file)))
         }
+        text => Ok(text),
+    });
+    let source = Rc::new(source);
+    let last_good = || {
+        let text = sources.last_good.and_then(|texts| texts.get(source.file()?));
+        let written = text.and_then(|text| from_toml(text).ok());
+        // Its problems would be confusing, because the file has another text now.
+        written.map(|written| read(&written, &source, &mut Vec::new())).unwrap_or_default()
     };
-    match from_toml(&text) {
-        Ok(written) => read(&written, source, problems),
-        Err(_) => {
+    match text {
+        Ok(None) => Layer::default(),
+        Ok(Some(text)) => match from_toml(&text) {
+            Ok(written) => Layer { settings: read(&written, &source, problems), unreadable: None },
             // Codex reports problems of its own file itself.
-            if !matches!(source, LayerSource::Codex(_)) || text.contains("auto_compact") {
-                problems.extend(problems_of_broken(&text, source));
+            Err(_)
+                if matches!(*source, LayerSource::Codex(_)) && !text.contains("auto_compact") =>
+            {
+                Layer { settings: last_good(), unreadable: None }
             }
-            Vec::new()
+            Err(mistake) => {
+                let mut settings = last_good();
+                settings.extend(read_broken(&text, &source, problems));
+                Layer { settings, unreadable: Some((source, mistake.span)) }
+            }
+        },
+        Err(problem) => {
+            let span = problem.span.clone();
+            problems.push(problem);
+            Layer { settings: last_good(), unreadable: Some((source, span)) }
         }
     }
 }
 
-/// The mistakes of a text that sets nothing because of them, and the problems that do not come of them: those on other
+/// What can be read of a text with mistakes. Reports these, and the problems that do not come of them: those on other
 /// lines, except below a header that cannot be read.
-fn problems_of_broken(text: &str, source: LayerSource) -> Vec<FileProblem> {
+fn read_broken(
+    text: &str,
+    source: &Rc<LayerSource>,
+    all_problems: &mut Vec<FileProblem>,
+) -> Vec<LayerSetting> {
     let (rest, mistakes) = from_broken_toml(text);
-    let file = source.file().map(Path::to_owned);
     let mut problems = Vec::new();
-    read(&rest, source, &mut problems);
+    let settings = read(&rest, source, &mut problems);
     let start = |problem: &FileProblem| problem.span.as_ref().map_or(0, |span| span.start);
-    let wrong: BTreeSet<_> = mistakes.iter().map(|it| start(it).min(text.len() - 1)).collect();
+    let last = text.len().saturating_sub(1);
+    let wrong: BTreeSet<_> = mistakes.iter().map(|it| start(it).min(last)).collect();
     let (mut broken, mut at, mut is_below) = (Vec::new(), 0, false);
     for line in text.split_inclusive('\n') {
         let all = at..at + line.len();
@@ -163,20 +217,36 @@ fn problems_of_broken(text: &str, source: LayerSource) -> Vec<FileProblem> {
         let line = broken.partition_point(|line| line.end <= start(problem));
         broken.get(line).is_none_or(|line| !line.contains(&start(problem)))
     });
-    problems.extend(mistakes.into_iter().map(|mistake| mistake.in_file(file.as_deref())));
+    problems.extend(mistakes.into_iter().map(|mistake| mistake.in_file(source.file())));
     problems.sort_by_key(start);
-    problems
+    all_problems.append(&mut problems);
+    let probably = |setting: LayerSetting| LayerSetting {
+        value: match setting.value {
+            SettingValue::Set(value) => SettingValue::Probably(value),
+            value => value,
+        },
+        ..setting
+    };
+    settings.into_iter().map(probably).collect()
 }
 
-pub(super) fn read(
+/// The settings of the client. One that is not a table says nothing.
+pub(super) fn read_client(overrides: &serde_json::Value, problems: &mut Vec<FileProblem>) -> Layer {
+    let source = Rc::new(LayerSource::Client);
+    let written = WrittenValue::from(overrides);
+    let settings = read(&written, &source, problems);
+    let is_table = matches!(written.what, WrittenKind::Table(_));
+    Layer { settings, unreadable: (!is_table).then_some((source, None)) }
+}
+
+fn read(
     written: &WrittenValue,
-    source: LayerSource,
+    source: &Rc<LayerSource>,
     problems: &mut Vec<FileProblem>,
 ) -> Vec<LayerSetting> {
-    let source = Rc::new(source);
     let mut found = Vec::new();
     let reader = ValueReader { file: source.file(), problems: &mut found };
-    let mut layer = LayerReader { reader, source: &source, model: None, settings: Vec::new() };
+    let mut layer = LayerReader { reader, source, model: None, guesses: 0, settings: Vec::new() };
     if let Some(root) = layer.reader.table("config", written) {
         layer.table("", root);
     }
@@ -191,6 +261,8 @@ struct LayerReader<'l> {
     source: &'l Rc<LayerSource>,
     /// The models of the table that is being read.
     model: Option<Rc<ModelPattern>>,
+    /// How many unknown names were compared with all known ones.
+    guesses: usize,
     settings: Vec<LayerSetting>,
 }
 
@@ -205,37 +277,45 @@ impl LayerReader<'_> {
                 continue;
             }
             if let Some(key) = key(&full).filter(|key| self.may_set(key.path)) {
-                if let Some(value) = self.value(key, written) {
-                    let span = written.span.as_ref();
-                    let model = self.model.clone();
-                    let settings = LayerSetting::of(key, &value, self.source, span);
-                    let settings =
-                        settings.map(|setting| LayerSetting { model: model.clone(), ..setting });
-                    self.settings.extend(settings);
-                }
+                let value = self.value(key, written);
+                let value = value.map_or(SettingValue::Unread, SettingValue::Set);
+                self.add(key, &value, written.span.as_ref());
             } else if full == models::TABLE && self.model.is_none() {
                 self.models(written);
             } else if is_table(&full) && self.may_set(&full) {
-                if let Some(table) = self.reader.table(&self.written(&full), written) {
-                    self.table(&full, table);
+                match self.reader.table(&self.written(&full), written) {
+                    Some(table) => self.table(&full, table),
+                    None => self.unread(&full, written.span.as_ref()),
                 }
             } else {
                 self.unknown(path, name, &written.what);
+                self.guess(path, name, written);
             }
         }
     }
 
+    fn add(&mut self, key: &'static ConfigKey, value: &SettingValue, span: Option<&Range<usize>>) {
+        let model = self.model.clone();
+        let settings = LayerSetting::of(key, value, self.source, span);
+        self.settings
+            .extend(settings.map(|setting| LayerSetting { model: model.clone(), ..setting }));
+    }
+
     fn models(&mut self, written: &WrittenValue) {
-        let Some(patterns) = self.reader.table(models::TABLE, written) else { return };
+        let Some(patterns) = self.reader.table(models::TABLE, written) else {
+            return self.unread(models::OURS, written.span.as_ref());
+        };
         for (name, written) in
             patterns.iter().filter(|(_, written)| written.what != WrittenKind::Nothing)
         {
             let pattern = ModelPattern::of(&name.text);
-            if let Some(table) = self.reader.table(&pattern.table(), written) {
-                self.model = Some(Rc::new(pattern));
-                self.table(models::OURS, table);
-                self.model = None;
+            let table = self.reader.table(&pattern.table(), written);
+            self.model = Some(Rc::new(pattern));
+            match table {
+                Some(table) => self.table(models::OURS, table),
+                None => self.unread(models::OURS, written.span.as_ref()),
             }
+            self.model = None;
         }
     }
 
@@ -250,14 +330,14 @@ impl LayerReader<'_> {
 
     fn unknown(&mut self, path: &str, name: &SpannedName, what: &WrittenKind) {
         let place = match path {
-            "" => "the file".to_owned(),
-            path => format!("`[{}]`", self.written(path)),
+            "" => self.source.file().map(|_| "the file".to_owned()),
+            path => Some(format!("`[{}]`", self.written(path))),
         };
         let help = self.where_it_belongs(path, name, what);
         let full = |known: &str| format!("{path}.{known}");
         let known = names_in(path).filter(|known| self.may_set(&full(known)));
         let meant = if help.is_none() { self.reader.meant(&name.text, known) } else { None };
-        self.reader.unknown_key(name, &place, help, meant);
+        self.reader.unknown_key(name, place.as_deref(), help, meant);
     }
 
     fn where_it_belongs(
@@ -266,10 +346,7 @@ impl LayerReader<'_> {
         name: &SpannedName,
         what: &WrittenKind,
     ) -> Option<String> {
-        /// Retired keys and their replacements.
-        const RETIRED: [(&str, &str); 1] = [("percent_remaining_lt", "ready_percent_remaining_lt")];
-        let retired = RETIRED.iter().find(|(old, _)| path == models::OURS && *old == name.text);
-        if let Some((_, new)) = retired {
+        if let Some(new) = replacement(path, &name.text) {
             return Some(format!("use `{new}`"));
         }
         let full = format!("{path}.{}", name.text);
@@ -282,6 +359,9 @@ impl LayerReader<'_> {
         }
         let namesake = keys().find(|key| key.name() == name.text)?;
         let table = namesake.table();
+        if self.source.file().is_none() {
+            return Some(format!("did you mean `{}`?", self.written(namesake.path)));
+        }
         let shown =
             if self.may_set(namesake.path) { self.written(table) } else { table.to_owned() };
         Some(format!("it belongs in `[{shown}]`"))
@@ -381,10 +461,18 @@ impl LayerReader<'_> {
     }
 }
 
-/// In Codex's file only our feature and our tables are read.
+/// The replacement of a retired key.
+fn replacement(table: &str, name: &str) -> Option<&'static str> {
+    const RETIRED: [(&str, &str); 1] = [("percent_remaining_lt", "ready_percent_remaining_lt")];
+    let retired = RETIRED.iter().find(|(old, _)| table == models::OURS && *old == name);
+    retired.map(|(_, new)| *new)
+}
+
+/// In Codex's file only our feature and our tables are read, also with a typo in their names.
 fn is_ours(path: &str) -> bool {
     let table = path.split('.').next().unwrap_or_default();
     path == "features"
-        || path == "features.rawr_auto_compaction"
-        || matches!(table, "rawr_auto_compaction" | "auto_compact")
+        || path.starts_with("features.rawr")
+        || table.starts_with("rawr")
+        || table == "auto_compact"
 }

@@ -2,7 +2,7 @@
 //! repository, which must not be able to make rawr do more than the user's own files allow.
 
 use super::Config;
-use super::keys::{KeyKind, KeyValue, ProjectRule};
+use super::keys::{ConfigKey, KeyKind, KeyValue, ProjectRule, Unread};
 use super::layer::LayerSetting;
 use crate::problem::FileProblem;
 
@@ -11,12 +11,16 @@ use crate::problem::FileProblem;
 const SURELY_MORE_TOKENS: u64 = 20_000;
 
 /// The configuration with the setting applied, or the reason why it is not allowed.
-pub(super) fn narrowed(config: &Config, setting: &LayerSetting) -> Result<Config, FileProblem> {
+pub(super) fn narrowed(
+    config: &Config,
+    setting: &LayerSetting,
+    value: &KeyValue,
+) -> Result<Config, FileProblem> {
     let before = setting.key.get(config);
     let mut changed = config.clone();
-    setting.key.set(&mut changed, setting.value.clone());
+    setting.key.set(&mut changed, value.clone());
     let after = setting.key.get(&changed);
-    let words = if let KeyKind::Word(words) = setting.key.kind { words } else { &[] };
+    let words = words(setting.key);
     if before == after || is_narrower(setting.key.narrow, words, before.as_ref(), after.as_ref()) {
         return Ok(changed);
     }
@@ -35,6 +39,27 @@ pub(super) fn narrowed(config: &Config, setting: &LayerSetting) -> Result<Config
         .help("set it in your own `rawr.toml`".to_owned()))
 }
 
+/// Whether a project may change this key at all.
+pub(super) const fn is_allowed(key: &ConfigKey) -> bool {
+    may(key.narrow).is_some()
+}
+
+/// Whether rawr does less with this value, or the same.
+pub(super) fn is_stricter(key: &ConfigKey, before: Option<&KeyValue>, after: &KeyValue) -> bool {
+    let rule = match (key.narrow, key.unread) {
+        (ProjectRule::Never, Unread::Word(_)) => ProjectRule::Earlier,
+        (rule, _) => rule,
+    };
+    is_narrower(rule, words(key), before, Some(after))
+}
+
+const fn words(key: &ConfigKey) -> &'static [&'static str] {
+    match key.kind {
+        KeyKind::Word(words) => words,
+        _ => &[],
+    }
+}
+
 const fn may(narrow: ProjectRule) -> Option<&'static str> {
     match narrow {
         ProjectRule::Never => None,
@@ -44,6 +69,7 @@ const fn may(narrow: ProjectRule) -> Option<&'static str> {
         ProjectRule::Up => Some("raise"),
         ProjectRule::Earlier => Some("turn down"),
         ProjectRule::Subset => Some("shorten"),
+        ProjectRule::Superset => Some("add to"),
     }
 }
 
@@ -75,6 +101,11 @@ fn is_narrower(
         (ProjectRule::Subset, Some(KeyValue::Phrases(before)), Some(KeyValue::Phrases(after))) => {
             after.iter().all(|phrase| before.contains(phrase))
         }
+        (
+            ProjectRule::Superset,
+            Some(KeyValue::Phrases(before)),
+            Some(KeyValue::Phrases(after)),
+        ) => before.iter().all(|phrase| after.contains(phrase)),
         _ => false,
     }
 }

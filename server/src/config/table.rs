@@ -2,7 +2,7 @@
 //! documentation are derived from it.
 
 use super::Config;
-use super::keys::{ConfigKey, KeyKind, KeyStorage, KeyTable, KeyValue, ProjectRule};
+use super::keys::{ConfigKey, KeyKind, KeyStorage, KeyTable, KeyValue, ProjectRule, Unread};
 use super::models;
 
 /// The key of the preset, which is read before all others.
@@ -16,6 +16,7 @@ macro_rules! switch {
             doc: $doc,
             example: "",
             narrow: ProjectRule::$narrow,
+            unread: ProjectRule::$narrow.unread_switch(),
             place: KeyStorage::Own {
                 get: |config| Some(KeyValue::Switch(config.$($field).+)),
                 set: |config, value| if let KeyValue::Switch(on) = value { config.$($field).+ = on },
@@ -35,6 +36,7 @@ macro_rules! number {
             doc: $doc,
             example: "",
             narrow: ProjectRule::$narrow,
+            unread: ProjectRule::$narrow.unread(),
             place: KeyStorage::Own {
                 get: |config| Some(KeyValue::Number(config.$($field).+ as u64)),
                 set: |config, value| if let KeyValue::Number(number) = value {
@@ -53,6 +55,7 @@ macro_rules! word {
             doc: $doc,
             example: "",
             narrow: ProjectRule::$narrow,
+            unread: <$words>::UNREAD,
             place: KeyStorage::Own {
                 get: |config| Some(config.$($field).+.word()),
                 set: |config, value| if let KeyValue::Word(word) = value {
@@ -71,6 +74,7 @@ macro_rules! text {
             doc: $doc,
             example: $example,
             narrow: ProjectRule::Never,
+            unread: Unread::Lower,
             place: KeyStorage::Own {
                 get: |config| config.$($field).+.clone().map(KeyValue::Text),
                 set: |config, value| if let KeyValue::Text(text) = value {
@@ -124,7 +128,8 @@ pub(super) static TABLES: [KeyTable; 13] = [
                 1..=60,
                 repo_observation.timeout_seconds,
                 "How many seconds reading the repository may take. What takes longer is left out."
-            ),
+            )
+            .unread_as(Unread::Lower),
             switch!(
                 "rawr_auto_compaction.repo_observation.graphite_enabled",
                 ToFalse,
@@ -137,7 +142,8 @@ pub(super) static TABLES: [KeyTable; 13] = [
                 0..=1_000_000,
                 repo_observation.graphite_max_chars,
                 "How many characters of the stack are kept."
-            ),
+            )
+            .unread_as(Unread::Lower),
         ],
     },
     prompts::TABLE,

@@ -6,6 +6,7 @@ mod presets;
 mod project;
 mod table;
 mod tiers;
+mod unread;
 
 use super::*;
 use crate::problem::ProblemSeverity;
@@ -184,8 +185,9 @@ fn a_syntax_error_disables_only_its_layer() {
     let config = check_problems(
         &files,
         expect![[r#"
-        error[syntax] rawr.toml at "ask": string values must be quoted, expected literal string
-    "#]],
+            error[syntax] rawr.toml at "ask": string values must be quoted, expected literal string
+            warning[fails-closed] rawr.toml at "ask": until this is fixed, nothing is compacted without your approval
+        "#]],
     );
     assert_eq!(value(&config, MODE), (json!("tag"), "config.toml".to_owned()));
     assert_eq!(config.policy.packet_author, Policy::default().packet_author);
@@ -210,6 +212,8 @@ percent_remaining_lt = 300
             error[syntax] rawr.toml at "tru": invalid boolean, expected `true`
             warning[unknown-key] rawr.toml at "judge_timeout_seconds": unknown key `judge_timeout_seconds` in `[rawr_auto_compaction]`
             error[syntax] rawr.toml at "": unclosed table, expected `]`
+            warning[fails-closed] rawr.toml at "": until this is fixed, nothing is compacted without your approval
+            warning[fails-closed] rawr.toml at "": until this is fixed, `rawr_auto_compaction.mode` is "ask"
         "#]],
     );
     let others = "model = \nmodel_provider = 3\n";
@@ -221,8 +225,9 @@ fn a_duplicate_key_is_a_syntax_error() {
     check_problems(
         &rawr("[features]\nrawr_auto_compaction = true\nrawr_auto_compaction = false"),
         expect![[r#"
-        error[syntax] rawr.toml at "rawr_auto_compaction": duplicate key
-    "#]],
+            error[syntax] rawr.toml at "rawr_auto_compaction": duplicate key
+            warning[fails-closed] rawr.toml at "rawr_auto_compaction": until this is fixed, nothing is compacted without your approval
+        "#]],
     );
 }
 
@@ -253,12 +258,14 @@ percent_remaining_lt = 80
             warning[unknown-key] rawr.toml at "packet_autor": unknown key `packet_autor` in `[rawr_auto_compaction]`; did you mean `packet_author`?
             warning[unknown-key] rawr.toml at "percent_remaining_lt": unknown key `percent_remaining_lt` in `[rawr_auto_compaction]`; use `ready_percent_remaining_lt`
             warning[unknown-key] rawr.toml at "eary": unknown key `eary` in `[rawr_auto_compaction.policy]`; did you mean `early`?
+            warning[fails-closed] rawr.toml at "80": until this is fixed, `rawr_auto_compaction.policy.early.percent_remaining_lt` is 80
+            warning[fails-closed] rawr.toml at "70": until this is fixed, `rawr_auto_compaction.policy.ready.percent_remaining_lt` is 70
         "#]],
     );
 }
 
 #[test]
-fn a_wrong_value_is_reported_and_the_lower_layer_is_used() {
+fn a_wrong_value_is_reported_and_the_lower_layer_is_used_if_it_is_strict() {
     let files = Files {
         codex: "[rawr_auto_compaction]\ncooldown_turns = 4\nmode = \"ask\"",
         rawr: r#"
@@ -294,10 +301,17 @@ agent_done = ["done", " "]
             error[out-of-range] rawr.toml at "101": `rawr_auto_compaction.policy.early.percent_remaining_lt` must be from 0 to 100, but is 101
             error[wrong-type] rawr.toml at "\"commit\"": `rawr_auto_compaction.policy.early.requires_any_boundary` must be a list, but is a string
             error[wrong-value] rawr.toml at "[\"done\", \" \"]": `rawr_auto_compaction.semantic_signals.agent_done` contains an empty phrase
+            warning[fails-closed] rawr.toml at "1.5": until this is fixed, nothing is compacted without your approval
+            warning[fails-closed] rawr.toml at "\"yes\"": until this is fixed, `features.rawr_auto_compaction` is false
         "#]],
     );
-    let default = Config::default().policy;
-    let expected = Policy { cooldown_turns: 4, mode: rawr_core::policy::Mode::Ask, ..default };
+    let expected = Policy {
+        cooldown_turns: 4,
+        mode: rawr_core::policy::Mode::Ask,
+        mid_turn: rawr_core::policy::MidTurn::Off,
+        enabled: false,
+        ..Config::default().policy
+    };
     assert_eq!(config.policy, expected);
 }
 
@@ -368,8 +382,9 @@ fn other_keys_of_codexs_file_are_ignored() {
     let config = check_problems(
         &files,
         expect![[r#"
-        warning[unknown-key] config.toml at "mod": unknown key `mod` in `[rawr_auto_compaction]`; did you mean `mode`?
-    "#]],
+            warning[unknown-key] config.toml at "mod": unknown key `mod` in `[rawr_auto_compaction]`; did you mean `mode`?
+            warning[fails-closed] config.toml at "1": until this is fixed, `rawr_auto_compaction.mode` is "ask"
+        "#]],
     );
     assert!(!config.policy.enabled);
     check_problems(&Files { codex: "model = = 5", ..Files::default() }, expect![[""]]);
@@ -382,7 +397,7 @@ fn an_unreadable_file_is_reported() {
     let (_, problems) = ConfigSources::at(&Home::at(home.path())).load();
     assert_eq!(
         problems.iter().map(|problem| problem.code).collect::<Vec<_>>(),
-        ["unreadable-file"]
+        ["unreadable-file", "fails-closed"]
     );
 }
 
@@ -394,14 +409,17 @@ fn client_settings_are_checked_like_a_file() {
         expect![[r#"
             warning[unknown-key] client: unknown key `mid-turn` in `[rawr_auto_compaction]`; did you mean `mid_turn`?
             error[wrong-type] client: `rawr_auto_compaction.mode` must be one of `tag`, `suggest`, `ask`, `auto`, but is a whole number
+            warning[fails-closed] client: until this is fixed, `rawr_auto_compaction.mid_turn` is "off"
+            warning[fails-closed] client: until this is fixed, `rawr_auto_compaction.mode` is "ask"
         "#]],
     );
     assert_eq!(config.policy.cooldown_turns, 2, "dotted keys are accepted");
     check_problems(
         &Files { client: Some(json!([1])), ..Files::default() },
         expect![[r#"
-        error[wrong-type] client: `config` must be a table, but is a list
-    "#]],
+            error[wrong-type] client: `config` must be a table, but is a list
+            warning[fails-closed] client: until this is fixed, nothing is compacted without your approval
+        "#]],
     );
 }
 

@@ -97,7 +97,8 @@ impl LanguageContext {
         let UserSources { home, overrides, front_matter, .. } = &self.files;
         let (overrides, front_matter) = (overrides.as_ref(), Some(front_matter));
         let unsaved = Some(&self.unsaved);
-        ConfigSources { home, project, model, overrides, front_matter, unsaved }.load()
+        let own = ConfigSources::at(home);
+        ConfigSources { project, model, overrides, front_matter, unsaved, ..own }.load()
     }
 
     /// Resolves a path of a prompt in a configuration.

@@ -232,15 +232,16 @@ impl ValueReader<'_> {
         if self.problems.len() < MOST_GUESSED { nearest(written, known) } else { None }
     }
 
-    /// `place` describes where the key was expected.
+    /// `place` describes where the key was expected, if that is not clear.
     pub fn unknown_key(
         &mut self,
         name: &SpannedName,
-        place: &str,
+        place: Option<&str>,
         help: Option<String>,
         meant: Option<&'static str>,
     ) {
-        let message = format!("unknown key `{}` in {place}", short(&name.text));
+        let place = place.map(|place| format!(" in {place}")).unwrap_or_default();
+        let message = format!("unknown key `{}`{place}", short(&name.text));
         let problem = FileProblem::warning("unknown-key", message).at(name.span.clone());
         self.tell(problem.help(help).meant(meant));
     }

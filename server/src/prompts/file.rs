@@ -11,7 +11,7 @@ use rawr_core::rewrite::{BYTES_PER_TOKEN, estimate};
 use rawr_core::units::Tokens;
 use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -49,6 +49,10 @@ pub struct PacketFrontMatter {
     pub requires_any_boundary: Option<Boundaries>,
     /// How many characters of the agent's last message a packet by rawr quotes.
     pub max_tail_chars: Option<usize>,
+    /// The keys whose values cannot be read.
+    pub unread: BTreeSet<&'static str>,
+    /// The file cannot be read and may hold other values than these.
+    pub unreadable: bool,
 }
 
 impl PacketFrontMatter {
@@ -60,6 +64,31 @@ impl PacketFrontMatter {
             PressureTier::Asap => self.asap,
             PressureTier::Emergency => self.emergency,
         }
+    }
+
+    /// That of a file that cannot be used, where these are its last valid values.
+    pub(super) fn of_unusable(self, source: Option<&str>, file: &Path) -> Self {
+        let now = source.and_then(|source| Self::read(source, file));
+        let (file, spans) = (Some(file.to_owned()), BTreeMap::new());
+        // How much a packet quotes makes nothing stricter.
+        let rules = |values: &Self| Self {
+            file: None,
+            spans: BTreeMap::new(),
+            max_tail_chars: None,
+            ..values.clone()
+        };
+        let unreadable = now.is_none_or(|now| rules(&now) != rules(&self));
+        Self { file, spans, unreadable, ..self }
+    }
+
+    /// The front matter alone, whatever the text is.
+    fn read(source: &str, file: &Path) -> Option<Self> {
+        let mut packet = Self::default();
+        let Some(yaml) = split(source).ok()?.front_matter else { return Some(packet) };
+        let table = from_yaml(source, &yaml).ok()?;
+        let mut reader = ValueReader { file: Some(file), problems: &mut Vec::new() };
+        read_front_matter(PromptName::AutoCompact, &mut packet, &mut reader, "", &table);
+        Some(packet)
     }
 }
 
@@ -209,17 +238,25 @@ fn read_front_matter(
         let full = if path.is_empty() { key.text.clone() } else { format!("{path}.{}", key.text) };
         let below = format!("{full}.");
         if let Some(known) = keys.iter().find(|known| known.path == full) {
+            let problems = reader.problems.len();
             (known.read)(packet, reader, written);
+            packet.unread.extend((reader.problems.len() > problems).then_some(known.path));
             packet.spans.extend(written.span.clone().map(|span| (known.path, span)));
         } else if keys.iter().any(|known| known.path.starts_with(&below)) {
-            if let Some(table) = reader.table(&full, written) {
-                read_front_matter(name, packet, reader, &full, table);
+            match reader.table(&full, written) {
+                Some(table) => read_front_matter(name, packet, reader, &full, table),
+                None => packet.unread.extend(
+                    keys.iter().map(|known| known.path).filter(|path| path.starts_with(&below)),
+                ),
             }
         } else {
             let names = keys.iter().flat_map(|known| known.path.split('.'));
             let place = format!("the front matter of {}", name.name());
             let meant = reader.meant(&key.text, names);
-            reader.unknown_key(key, &place, None, meant);
+            let probably =
+                |path: &&str| meant.is_some_and(|meant| path.split('.').any(|part| part == meant));
+            packet.unread.extend(keys.iter().map(|known| known.path).filter(probably));
+            reader.unknown_key(key, Some(&place), None, meant);
         }
     }
 }

@@ -133,47 +133,54 @@ fn a_check_shows_all_problems_and_fails_only_for_errors() {
         &["config", "check"],
         1,
         expect![[r#"
-        error[unknown-value]: `rawr_auto_compaction.mode` cannot be `loud`
-         --> HOME/rawr.toml:2:8
-          |
-        2 | mode = "loud"
-          |        ^^^^^^
-          |
-          = help: use one of `tag`, `suggest`, `ask`, `auto`
+            error[unknown-value]: `rawr_auto_compaction.mode` cannot be `loud`
+             --> HOME/rawr.toml:2:8
+              |
+            2 | mode = "loud"
+              |        ^^^^^^
+              |
+              = help: use one of `tag`, `suggest`, `ask`, `auto`
 
-        error[missing-placeholder]: missing placeholder `{packet}`
-         --> HOME/auto-compact/handoff.md:1:1
-          |
-        1 | Go on.
-          | ^^^^^^
-          |
-          = help: it is replaced with the continuation packet, word for word
+            warning[fails-closed]: until this is fixed, `rawr_auto_compaction.mode` is "ask"
+             --> HOME/rawr.toml:2:8
+              |
+            2 | mode = "loud"
+              |        ^^^^^^
 
-        hint[unused-placeholder]: the shipped text also uses `{author}`, `{resume}`, `{scratchFile}`
-         --> HOME/auto-compact/handoff.md:1:1
-          |
-        1 | Go on.
-          | ^^^^^^
+            error[missing-placeholder]: missing placeholder `{packet}`
+             --> HOME/auto-compact/handoff.md:1:1
+              |
+            1 | Go on.
+              | ^^^^^^
+              |
+              = help: it is replaced with the continuation packet, word for word
 
-        warning[no-file]: decision prompt not found
-        --> HOME/auto-compact/gone.md
-         = help: rawr uses `judgment.md` instead
+            hint[unused-placeholder]: the shipped text also uses `{author}`, `{resume}`, `{scratchFile}`
+             --> HOME/auto-compact/handoff.md:1:1
+              |
+            1 | Go on.
+              | ^^^^^^
 
-        2 errors, 1 warning, 1 hint: HOME/rawr.toml and 1 prompt files
-    "#]],
+            warning[no-file]: decision prompt not found
+            --> HOME/auto-compact/gone.md
+             = help: rawr uses `judgment.md` instead
+
+            2 errors, 2 warnings, 1 hint: HOME/rawr.toml and 1 prompt files
+        "#]],
     );
     let events = fixture.events(&["config", "check", "--json"]);
     let brief: Vec<_> =
         events.iter().map(|event| format!("{} {}", event["event"], event["code"])).collect();
     expect![[r#"
         "problem" "unknown-value"
+        "problem" "fails-closed"
         "problem" "missing-placeholder"
         "problem" "unused-placeholder"
         "problem" "no-file"
         "config_checked" null"#]]
     .assert_eq(&brief.join("\n"));
     let last = events.last().unwrap();
-    assert_eq!((&last["errors"], &last["warnings"]), (&2.into(), &1.into()));
+    assert_eq!((&last["errors"], &last["warnings"]), (&2.into(), &2.into()));
 }
 
 #[test]
@@ -200,6 +207,7 @@ fn prompts_are_listed_with_their_state() {
         judgment-context  no file; the shipped text is used                HOME/auto-compact/judgment-context.md
         watcher-packet    no file; the shipped text is used                HOME/auto-compact/watcher-packet.md
         handoff           invalid; the last valid text is used, 1 problem  HOME/auto-compact/handoff.md
+        called-off        no file; the shipped text is used                HOME/auto-compact/called-off.md
         compact           invalid; the last valid text is used, 1 problem  HOME/auto-compact/../gone.md
         summary-prefix    no file; the shipped text is used                HOME/auto-compact/summary-prefix.md
     "#]]);
@@ -211,8 +219,8 @@ fn prompts_are_listed_with_their_state() {
     assert_eq!(
         states,
         [
-            "shipped", "edited", "shipped", "shipped", "shipped", "shipped", "broken", "broken",
-            "shipped"
+            "shipped", "edited", "shipped", "shipped", "shipped", "shipped", "broken", "shipped",
+            "broken", "shipped"
         ]
     );
 }
@@ -427,9 +435,9 @@ fn a_prompt_is_rendered_for_a_thread() {
         &["prompts", "render", "scratch-write", "--thread", "t"],
         0,
         expect![[r#"
-        Write to .scratch/agent-delta.scratch.md of t.
-        14 tokens in thread t
-    "#]],
+            Write to .scratch/agent-delta-860202a3.scratch.md of t.
+            19 tokens in thread t
+        "#]],
     );
     let events = fixture.events(&["prompts", "render", "scratch-write", "--json"]);
     assert_eq!(events[0]["event"], "prompt_rendered");
@@ -442,7 +450,7 @@ fn names_are_checked_before_any_change() {
     let fixture = FilesFixture::new();
     fixture.check(&["prompts", "edit", "headsup"], 2, expect![[r#"
         error: invalid value 'headsup' for '<NAME>'
-          [possible values: auto-compact, heads-up, scratch-write, judgment, judgment-context, watcher-packet, handoff, compact, summary-prefix]
+          [possible values: auto-compact, heads-up, scratch-write, judgment, judgment-context, watcher-packet, handoff, called-off, compact, summary-prefix]
 
           tip: a similar value exists: 'heads-up'
 

@@ -365,8 +365,9 @@ fn core_modules_use_only_what_the_list_allows() {
 
 /// What the commands use of the server crate without a sidecar, by file: they read, check and print user files and
 /// stored threads, and `rawr serve` runs the sidecar. A new use is a new line here.
-const OF_THE_SERVER: [(&str, &[&str]); 29] = [
+const OF_THE_SERVER: [(&str, &[&str]); 30] = [
     ("args/sessions.rs", &["config", "replay"]),
+    ("args/setting.rs", &["config"]),
     ("args/since.rs", &["replay"]),
     ("args/tune.rs", &["tune"]),
     ("commands/label.rs", &["replay"]),

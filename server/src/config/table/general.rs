@@ -2,7 +2,7 @@
 
 use super::PRESET;
 use crate::config::keys::{
-    ConfigKey, KeyKind, KeyStorage, KeyTable, KeyValue, ProjectRule, WordEnum,
+    ConfigKey, KeyKind, KeyStorage, KeyTable, KeyValue, ProjectRule, Unread, WordEnum,
 };
 use rawr_core::policy::{MidTurn, Mode, PacketChannel, PacketSource, Preset};
 use rawr_core::thread::breaker::MOST_STRIKES;
@@ -18,6 +18,7 @@ macro_rules! short {
             doc: $doc,
             example: "",
             narrow: ProjectRule::$narrow,
+            unread: ProjectRule::$narrow.unread(),
             place: KeyStorage::Short($targets),
         }
     };
@@ -164,6 +165,7 @@ const KEYS: &[ConfigKey] = &[
         doc: "For how many seconds the model's provider keeps a prompt cached. Silence confirms a minute before that at the latest, also if `idle_seconds` is longer. Less than 120 counts as 0: unknown, so that `idle_seconds` alone counts. Unless set: what the host reports, if it does.",
         example: "3600",
         narrow: ProjectRule::Never,
+        unread: Unread::Approval,
         place: KeyStorage::Own {
             get: |config| config.policy.cache_seconds.map(KeyValue::Number),
             set: |config, value| {
@@ -179,6 +181,7 @@ const KEYS: &[ConfigKey] = &[
         doc: "How many new tokens there must be since the last compaction before the next one. Unless set: a fiftieth of the context window, at least 64 (256 where the window is unknown), and as many as the last compaction left above the floor, at most a quarter of the room that was left. In an emergency also so many that a twentieth of the window lies above the floor, at most half of the room above it.",
         example: "5000",
         narrow: ProjectRule::Up,
+        unread: Unread::Approval,
         place: KeyStorage::Own {
             get: |config| config.policy.rearm_tokens.map(|tokens| KeyValue::Number(tokens.0)),
             set: |config, value| {
@@ -194,7 +197,8 @@ const KEYS: &[ConfigKey] = &[
         0..=MOST_STRIKES as u64,
         policy.breaker.strikes,
         "After how many compactions in a row that failed or freed too little rawr waits for the next more urgent tier. An emergency never waits. 0: never."
-    ),
+    )
+    .unread_as(Unread::Approval),
     number!(
         "rawr_auto_compaction.breaker_land_at_percent",
         Percent,
@@ -202,14 +206,16 @@ const KEYS: &[ConfigKey] = &[
         1..=100,
         policy.breaker.land_at_percent,
         "A compaction frees too little if it leaves more than this percentage of what it could free: the tokens above the smallest context that any compaction left or the thread began with."
-    ),
+    )
+    .unread_as(Unread::Approval),
     number!(
         "rawr_auto_compaction.breaker_reset_seconds",
         Never,
         0..=YEAR,
         policy.breaker.reset_seconds,
         "How many seconds after the last of them rawr tries the original tier once more. Any compaction that frees enough, also a manual one or one by the host, ends the waiting at once. 0: only that does."
-    ),
+    )
+    .unread_as(Unread::Approval),
     switch!(
         "rawr_auto_compaction.scratch_write_enabled",
         ToFalse,
@@ -222,6 +228,7 @@ const KEYS: &[ConfigKey] = &[
         doc: "The scratch file, relative to the thread's folder. `{agentName}` is the agent's name.",
         example: "",
         narrow: ProjectRule::Never,
+        unread: Unread::Lower,
         place: KeyStorage::Own {
             get: |config| Some(KeyValue::Text(config.policy.scratch_file_template.clone())),
             set: |config, value| {
@@ -237,7 +244,8 @@ const KEYS: &[ConfigKey] = &[
         0..=100_000,
         policy.packet_max_tail_chars,
         "How many characters of your first message and of the agent's last message rawr quotes in a packet that it builds."
-    ),
+    )
+    .unread_as(Unread::Lower),
     text!(
         "rawr_auto_compaction.compaction_model",
         "\"gpt-5.2\"",

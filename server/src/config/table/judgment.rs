@@ -3,7 +3,7 @@
 
 use crate::config::JudgeSettings;
 use crate::config::keys::{
-    ConfigKey, KeyKind, KeyStorage, KeyTable, KeyValue, ProjectRule, WordEnum,
+    ConfigKey, KeyKind, KeyStorage, KeyTable, KeyValue, ProjectRule, Unread, WordEnum,
 };
 use rawr_core::policy::JudgeBackend;
 use std::time::Duration;
@@ -18,6 +18,7 @@ pub(super) const TABLE: KeyTable = KeyTable {
             doc: "The `host`, a model behind the OpenAI `responses` API or a `chat` completions API, a built-in `heuristic`, or `off`, which vetoes nothing. `auto`: the host if it supports that, or else the heuristic.",
             example: "",
             narrow: ProjectRule::Never,
+            unread: <JudgeBackend as WordEnum>::UNREAD,
             place: KeyStorage::Own {
                 get: |config| Some(config.judgment.backend.word()),
                 set: |config, value| {
@@ -39,6 +40,7 @@ pub(super) const TABLE: KeyTable = KeyTable {
             doc: "The address of the endpoint, without `/responses` or `/chat/completions`.",
             example: "",
             narrow: ProjectRule::Never,
+            unread: Unread::NoModel,
             place: KeyStorage::Own {
                 get: |config| Some(KeyValue::Text(config.judgment.base_url.clone())),
                 set: |config, value| {
@@ -55,6 +57,7 @@ pub(super) const TABLE: KeyTable = KeyTable {
             doc: "The environment variable that holds the API key for base_url. Empty: no key, for local endpoints.",
             example: "",
             narrow: ProjectRule::Never,
+            unread: Unread::NoModel,
             place: KeyStorage::Own {
                 get: |config| config.judgment.api_key_env.clone().map(KeyValue::Text),
                 set: |config, value| {
@@ -70,6 +73,7 @@ pub(super) const TABLE: KeyTable = KeyTable {
             doc: "How many seconds a judgment by an endpoint may take, including retries.",
             example: "",
             narrow: ProjectRule::Never,
+            unread: Unread::Lower,
             place: KeyStorage::Own {
                 get: |config| Some(KeyValue::Number(config.judgment.timeout.as_secs())),
                 set: |config, value| {
@@ -84,7 +88,8 @@ pub(super) const TABLE: KeyTable = KeyTable {
             Never,
             policy.judge_for_advice,
             "Whether a model is also asked in the modes `tag` and `suggest`, which do not compact. It improves the advice and costs a request. The heuristic costs nothing and is always asked."
-        ),
+        )
+        .unread_as(Unread::Switch(false)),
         number!(
             "rawr_auto_compaction.judgment.max_retries",
             Never,

@@ -1,6 +1,8 @@
 //! The keys of `[rawr_auto_compaction.prompts]`.
 
-use crate::config::keys::{ConfigKey, KeyKind, KeyStorage, KeyTable, KeyValue, ProjectRule};
+use crate::config::keys::{
+    ConfigKey, KeyKind, KeyStorage, KeyTable, KeyValue, ProjectRule, Unread,
+};
 use rawr_core::prompt::PromptName;
 use std::path::PathBuf;
 
@@ -18,6 +20,7 @@ macro_rules! prompt {
             ),
             example: concat!("\"my-", $path, ".md\""),
             narrow: ProjectRule::Never,
+            unread: Unread::Lower,
             place: KeyStorage::Own {
                 get: |config| {
                     let path = config.prompt_paths.get(&PromptName::$name)?;
@@ -47,6 +50,7 @@ pub(super) const TABLE: KeyTable = KeyTable {
         prompt!(JudgmentContext, "judgment-context", "what the judge is told about the thread"),
         prompt!(WatcherPacket, "watcher-packet", "the form of a packet built by rawr"),
         prompt!(Handoff, "handoff", "the handoff to the agent"),
+        prompt!(CalledOff, "called-off", "what tells the agent that no compaction came"),
         prompt!(Compact, "compact", "the request for a summary of the history"),
         prompt!(SummaryPrefix, "summary-prefix", "the text before that summary"),
     ],

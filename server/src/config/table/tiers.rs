@@ -1,7 +1,7 @@
 //! The keys of `[rawr_auto_compaction.policy.<tier>]`, which are the same for every tier.
 
 use crate::config::keys::{
-    ConfigKey, KeyKind, KeyStorage, KeyTable, KeyValue, ProjectRule, WordEnum,
+    ConfigKey, KeyKind, KeyStorage, KeyTable, KeyValue, ProjectRule, Unread, WordEnum,
 };
 use rawr_core::boundary::Boundaries;
 use rawr_core::policy::{ConfirmRule, PressureTier, TierRule};
@@ -27,6 +27,7 @@ macro_rules! tier {
                     doc: $keys.tokens,
                     example: "150000",
                     narrow: ProjectRule::Up,
+                    unread: Unread::Approval,
                     place: KeyStorage::Own {
                         get: |config| {
                             let most = config.policy.tiers.$field.tokens_used_gt;
@@ -45,6 +46,7 @@ macro_rules! tier {
                     doc: $keys.boundaries,
                     example: "",
                     narrow: ProjectRule::Subset,
+                    unread: Unread::Approval,
                     place: KeyStorage::Own {
                         get: |config| {
                             Some(KeyValue::Boundaries(config.policy.tiers.$field.counting($tier)))
@@ -62,6 +64,7 @@ macro_rules! tier {
                     doc: $keys.semantic_break,
                     example: "false",
                     narrow: ProjectRule::ToTrue,
+                    unread: Unread::Switch(true),
                     place: KeyStorage::Own {
                         get: |config| plan_needs_break(&config.policy.tiers.$field, $tier),
                         set: |config, value| {
@@ -84,6 +87,7 @@ macro_rules! tier {
                     doc: $keys.confirms_itself,
                     example: "",
                     narrow: ProjectRule::Subset,
+                    unread: Unread::NoBoundary,
                     place: KeyStorage::Own {
                         get: |config| {
                             Some(KeyValue::Boundaries(config.policy.tiers.$field.confirms_itself))
@@ -100,7 +104,8 @@ macro_rules! tier {
                     "\"judgment.md\"",
                     policy.tiers.$field.decision_prompt_path,
                     $keys.decision_prompt
-                ),
+                )
+                .unread_as(Unread::Approval),
             ],
         }
     };

@@ -135,7 +135,8 @@ fn check_message(text: String, expected: &str) {
     let rest = |problem: &'_ FileProblem| {
         problem.message.split_once("` ").map(|(_, rest)| rest.to_owned()).unwrap_or_default()
     };
-    let told: Vec<_> = problems.iter().map(rest).collect();
+    let mistakes = problems.iter().filter(|problem| problem.code != "fails-closed");
+    let told: Vec<_> = mistakes.map(rest).collect();
     let expected: Vec<_> = (!expected.is_empty()).then_some(expected).into_iter().collect();
     assert_eq!(told, expected, "{text}");
 }

@@ -196,6 +196,15 @@ mode = "tag"
             error[out-of-range] rawr.toml at "101": `rawr_auto_compaction.models."a".policy.early.percent_remaining_lt` must be from 0 to 100, but is 101
             warning[unknown-key] rawr.toml at "models": unknown key `models` in `[rawr_auto_compaction.models."a"]`; it is the same for all models, in `[rawr_auto_compaction]`
             warning[unknown-key] rawr.toml at "2": unknown key `2` in `[rawr_auto_compaction.models."gpt-5"]`; a name with a dot needs quotes: `[rawr_auto_compaction.models."gpt-5.2"]`
+            warning[fails-closed] rawr.toml at "1": until this is fixed, nothing is compacted without your approval
+            warning[fails-closed] rawr.toml at "1": until this is fixed, `rawr_auto_compaction.mid_turn` is "off", …, `rawr_auto_compaction.policy.ready.confirms_itself` is [] (9 keys)
+            warning[fails-closed] rawr.toml at "101": until this is fixed, nothing is compacted without your approval
+            warning[fails-closed] rawr.toml at "\"tag\"": until this is fixed, `rawr_auto_compaction.mode` is "tag"
+            warning[fails-closed] rawr.toml at "[\"commit\"]": until this is fixed, `rawr_auto_compaction.policy.asap.requires_any_boundary` is ["commit"], `rawr_auto_compaction.policy.early.requires_any_boundary` is ["commit"], `rawr_auto_compaction.policy.ready.requires_any_boundary` is ["commit"]
+            warning[fails-closed] rawr.toml at "80": until this is fixed, `rawr_auto_compaction.policy.early.percent_remaining_lt` is 80
+            warning[fails-closed] rawr.toml at "70": until this is fixed, `rawr_auto_compaction.policy.ready.percent_remaining_lt` is 70
+            warning[fails-closed] rawr.toml at "1": until this is fixed, `rawr_auto_compaction.mid_turn` is "off", …, `rawr_auto_compaction.policy.ready.confirms_itself` is [] (8 keys)
+            warning[fails-closed] rawr.toml at "\"tag\"": until this is fixed, `rawr_auto_compaction.mode` is "tag"
         "#]],
     );
 }
@@ -284,11 +293,12 @@ threshold_percent = "-1%"
     let config = check_problems(
         &rawr(text),
         expect![[r#"
-        error[wrong-type] rawr.toml at "\"2%\"": `rawr_auto_compaction.cooldown_turns` must be a whole number, but is a string
-        error[out-of-range] rawr.toml at "\"101%\"": `rawr_auto_compaction.policy.ready.percent_remaining_lt` must be from 0 to 100, but is 101
-        error[wrong-type] rawr.toml at "\"60\"": `rawr_auto_compaction.policy.asap.percent_remaining_lt` must be a whole number, but is a string; write 60 without quotes
-        error[out-of-range] rawr.toml at "\"-1%\"": `auto_compact.threshold_percent` must be from 0 to 100, but is -1
-    "#]],
+            error[wrong-type] rawr.toml at "\"2%\"": `rawr_auto_compaction.cooldown_turns` must be a whole number, but is a string
+            error[out-of-range] rawr.toml at "\"101%\"": `rawr_auto_compaction.policy.ready.percent_remaining_lt` must be from 0 to 100, but is 101
+            error[wrong-type] rawr.toml at "\"60\"": `rawr_auto_compaction.policy.asap.percent_remaining_lt` must be a whole number, but is a string; write 60 without quotes
+            error[out-of-range] rawr.toml at "\"-1%\"": `auto_compact.threshold_percent` must be from 0 to 100, but is -1
+            warning[fails-closed] rawr.toml at "\"-1%\"": until this is fixed, nothing is compacted without your approval
+        "#]],
     );
     assert_eq!(config.policy.tiers.early.percent_remaining_lt, 82);
     assert_eq!(config.policy.breaker.land_at_percent, 70);

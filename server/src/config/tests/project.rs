@@ -94,7 +94,7 @@ threshold_percent = 16
             error[project-may-only-narrow] .rawr.toml at "true": a project may only switch off `auto_compact.enabled`, which is false in your own files; set it in your own `rawr.toml`
             error[project-may-only-narrow] .rawr.toml at "16": a project may only lower `auto_compact.threshold_percent`, which is 15 in your own files; set it in your own `rawr.toml`
             error[project-may-only-narrow] .rawr.toml at "true": a project may only switch off `features.rawr_auto_compaction`, which is false in your own files; set it in your own `rawr.toml`
-            error[project-may-only-narrow] .rawr.toml at "[\"turn_complete\"]": a project may only shorten `rawr_auto_compaction.auto_requires_any_boundary`, which is ["commit","pushed","merged","branch_changed","tests_green","plan_checkpoint","plan_update","pr_checkpoint","agent_done","topic_shift","concluding_thought"] in your own files; set it in your own `rawr.toml`
+            error[project-may-only-narrow] .rawr.toml at "[\"turn_complete\"]": a project may only shorten `rawr_auto_compaction.auto_requires_any_boundary`, which is ["commit","pushed","merged","branch_changed","tests_green","phase_ended","plan_checkpoint","plan_update","pr_checkpoint","agent_done","topic_shift","concluding_thought"] in your own files; set it in your own `rawr.toml`
             error[project-may-only-narrow] .rawr.toml at "\"other\"": a project may not set `rawr_auto_compaction.compaction_model`; set it in your own `rawr.toml`
             error[project-may-only-narrow] .rawr.toml at "1": a project may only raise `rawr_auto_compaction.cooldown_turns`, which is 3 in your own files; set it in your own `rawr.toml`
             error[project-may-only-narrow] .rawr.toml at "90": a project may only lower `rawr_auto_compaction.early_percent_remaining_lt`, which is 85 in your own files; set it in your own `rawr.toml`
@@ -113,6 +113,31 @@ threshold_percent = 16
         "#]],
     );
     assert_eq!(values(config), values(before));
+}
+
+// rule: configuration.project-narrows
+#[test]
+fn a_project_can_take_away_no_veto_and_no_instruction() {
+    let rawr = "[rawr_auto_compaction.semantic_signals]\nnot_done = [\"wip\"]\ndirective = [\"never\", \"always\"]\nagent_done = [\"shipped\", \"live\"]\n";
+    let signals = |project: &str| {
+        let project = format!("[rawr_auto_compaction.semantic_signals]\n{project}").leak();
+        let (config, told) = Files { rawr, project, ..Files::default() }.load();
+        let phrases = config.policy.phrases;
+        (phrases.not_done, phrases.directive, phrases.agent_done, told.matches("error[").count())
+    };
+    let own = |not_done: &[&str], agent_done: &[&str], problems| {
+        let list = |list: &[&str]| list.iter().map(|&phrase| phrase.to_owned()).collect::<Vec<_>>();
+        (list(not_done), list(&["never", "always"]), list(agent_done), problems)
+    };
+    assert_eq!(signals("not_done = []"), own(&["wip"], &["shipped", "live"], 1));
+    assert_eq!(signals("not_done = [\"x\"]"), own(&["wip"], &["shipped", "live"], 1));
+    assert_eq!(signals("not_done = [\"x\", \"wip\"]"), own(&["x", "wip"], &["shipped", "live"], 0));
+    assert_eq!(signals("directive = []"), own(&["wip"], &["shipped", "live"], 1));
+    // Only the newest instructions are kept.
+    let more = "directive = [\"never\", \"always\", \"the\"]";
+    assert_eq!(signals(more), own(&["wip"], &["shipped", "live"], 1));
+    assert_eq!(signals("agent_done = [\"live\"]"), own(&["wip"], &["live"], 0));
+    assert_eq!(signals("agent_done = [\"live\", \"x\"]"), own(&["wip"], &["shipped", "live"], 1));
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Compares the table of keys with what is generated from it.
 
 use super::*;
-use crate::config::table::names_in;
+use crate::config::table::{PRESET, names_in};
 
 fn uncommented(preset: Preset) -> String {
     let text = commented_default_toml(preset);

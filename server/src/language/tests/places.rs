@@ -15,7 +15,8 @@ fn place(text: &str, at: usize, encoding: PositionEncoding) -> EditorPosition {
 fn check(kind: DocumentKind, marked: &str, codes: &[&str]) {
     for variant in variants(marked) {
         let (text, spans) = unmarked(&variant);
-        let found = with(kind, &text, problems);
+        let mut found = with(kind, &text, problems);
+        found.retain(|problem| problem.code != "fails-closed");
         let told: Vec<_> = found
             .iter()
             .map(|problem| (problem.code, &text[problem.span.clone().unwrap()]))
@@ -115,7 +116,7 @@ fn text_beyond_the_budget_is_marked() {
 fn an_unknown_key_is_marked_by_its_name() {
     rawr("# \u{1f980}\n[rawr_auto_compaction]\n⟦mdoe⟧ = \"auto\" # é\n", &["unknown-key"]);
     rawr("[rawr_auto_compaction.⟦polcy⟧]\n", &["unknown-key"]);
-    rawr("[rawr_auto_compaction]\npolicy.⟦erly⟧.percent_remaining_lt = 3\n", &["unknown-key"]);
+    rawr("[rawr_auto_compaction]\npolicy.⟦erly⟧.percent_remaining_lt = 80\n", &["unknown-key"]);
     rawr(
         "\"\u{1f980}\" = 1\n".replace('"', "⟦\"").replace("⟦\" =", "\"⟧ =").as_str(),
         &["unknown-key"],

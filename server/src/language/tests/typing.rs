@@ -152,6 +152,7 @@ fn boundaries_are_proposed_inside_and_instead_of_a_list() {
             "merged",
             "branch_changed",
             "tests_green",
+            "phase_ended",
             "plan_checkpoint",
             "plan_update",
             "pr_checkpoint",
@@ -277,11 +278,7 @@ fn a_key_shows_its_type_default_and_value() {
         "[rawr_auto_compaction.models.\"m*\"]\n⟦mo|de⟧ = \"ask\"",
         &["Current value for `m*`: `\"ask\"`, set by ", ", model m*."],
     );
-    told(
-        RAWR,
-        "[rawr_auto_compaction]\n⟦mo|de⟧ = \"tag",
-        &["Current value: `\"auto\"`, set by built-in"],
-    );
+    told(RAWR, "[rawr_auto_compaction]\n⟦mo|de⟧ = \"tag", &["Current value: `\"tag\"`, set by "]);
     told(RAWR, "[rawr_auto_compaction]\nmode = \"tag\" |", &[]);
     told(RAWR, "[rawr_auto|_compaction]", &[]);
     told(

@@ -147,7 +147,7 @@ fn unknown_keys_of_the_front_matter_are_reported() {
 }
 
 #[test]
-fn wrong_values_of_the_front_matter_are_ignored() {
+fn wrong_values_of_the_front_matter_are_named() {
     let source = "---\ntrigger:\n  early_percent_remaining_lt: 101\n  ready_percent_remaining_lt: high\n  auto_requires_any_boundary: [comit]\npacket: 5\n---\nText";
     let parsed = check(PromptName::AutoCompact, source, expect![[r#"
         used
@@ -157,7 +157,13 @@ fn wrong_values_of_the_front_matter_are_ignored() {
         Error[wrong-type] at "5": `packet` must be a table, but is a whole number
     "#]]).unwrap();
     let spans = parsed.packet.spans.clone();
-    assert_eq!(parsed.packet, PacketFrontMatter { spans, ..PacketFrontMatter::default() });
+    let unread = BTreeSet::from([
+        "packet.max_tail_chars",
+        "trigger.auto_requires_any_boundary",
+        "trigger.early_percent_remaining_lt",
+        "trigger.ready_percent_remaining_lt",
+    ]);
+    assert_eq!(parsed.packet, PacketFrontMatter { spans, unread, ..PacketFrontMatter::default() });
 }
 
 #[test]

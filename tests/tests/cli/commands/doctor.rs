@@ -12,7 +12,8 @@ fn the_doctor_reports_problems_with_their_files() {
     let output = doctor(&["doctor"]);
     let text = out(&output);
     assert_eq!(output.status.code(), Some(1), "{text}");
-    for words in ["✓ home", "✗ config     1 problem", "rawr.toml:2:8", "! codex      not installed"]
+    for words in
+        ["✓ home", "✗ config     2 problems", "rawr.toml:2:8", "! codex      not installed"]
     {
         assert!(text.contains(words), "{words}:\n{text}");
     }

@@ -180,16 +180,22 @@ fn a_wrong_configuration_is_no_failed_test() {
         &["test"],
         2,
         expect![[r#"
-        error[unknown-value]: `rawr_auto_compaction.mode` cannot be `off`
-         --> .rawr.toml:2:8
-          |
-        2 | mode = "off"
-          |        ^^^^^
-          |
-          = help: use one of `tag`, `suggest`, `ask`, `auto`
+            error[unknown-value]: `rawr_auto_compaction.mode` cannot be `off`
+             --> .rawr.toml:2:8
+              |
+            2 | mode = "off"
+              |        ^^^^^
+              |
+              = help: use one of `tag`, `suggest`, `ask`, `auto`
 
-        rawr: no test ran: 1 problem in these files
-    "#]],
+            warning[fails-closed]: until this is fixed, `rawr_auto_compaction.mode` is "ask"
+             --> .rawr.toml:2:8
+              |
+            2 | mode = "off"
+              |        ^^^^^
+
+            rawr: no test ran: 2 problems in these files
+        "#]],
     );
     write(&fixture, ".rawr.toml", "[rawr_auto_compaction]\nmod = \"ask\"\n");
     check(
@@ -197,18 +203,24 @@ fn a_wrong_configuration_is_no_failed_test() {
         &["test"],
         0,
         expect![[r#"
-        ok      a
+            ok      a
 
-        1 test: all ok
-        warning[unknown-key]: unknown key `mod` in `[rawr_auto_compaction]`
-         --> .rawr.toml:2:1
-          |
-        2 | mod = "ask"
-          | ^^^
-          |
-          = help: did you mean `mode`?
+            1 test: all ok
+            warning[unknown-key]: unknown key `mod` in `[rawr_auto_compaction]`
+             --> .rawr.toml:2:1
+              |
+            2 | mod = "ask"
+              | ^^^
+              |
+              = help: did you mean `mode`?
 
-    "#]],
+            warning[fails-closed]: until this is fixed, `rawr_auto_compaction.mode` is "ask"
+             --> .rawr.toml:2:7
+              |
+            2 | mod = "ask"
+              |       ^^^^^
+
+        "#]],
     );
     check(
         &fixture,

@@ -34,20 +34,24 @@ fn a_broken_configuration_is_reported_and_not_fatal() {
         |text, told| check_broken_file(&LaunchOptions::default(), file("rawr.toml", text), told);
     check(
         "[rawr_auto_compaction\nmode = 5",
-        &expect!["HOME/rawr.toml:1:22: unclosed table, expected `]`"],
+        &expect![[r#"
+            HOME/rawr.toml:1:22: unclosed table, expected `]`
+            HOME/rawr.toml:1:22: until this is fixed, nothing is compacted without your approval"#]],
     );
     check(
         "[rawr_auto_compaction]\nmoed = \"ask\"\nmode = \"sometimes\"\n[unheard_of]\n",
         &expect![[r#"
             HOME/rawr.toml:2:1: unknown key `moed` in `[rawr_auto_compaction]`; did you mean `mode`?
             HOME/rawr.toml:3:8: `rawr_auto_compaction.mode` cannot be `sometimes`; use one of `tag`, `suggest`, `ask`, `auto`
-            HOME/rawr.toml:4:2: unknown key `unheard_of` in the file"#]],
+            HOME/rawr.toml:4:2: unknown key `unheard_of` in the file
+            HOME/rawr.toml:3:8: until this is fixed, `rawr_auto_compaction.mode` is "ask""#]],
     );
     check(
         "\u{0}",
         &expect![[r#"
-        HOME/rawr.toml:1:1: invalid unquoted key, expected letters, numbers, `-`, `_`
-        HOME/rawr.toml:1:2: key with no value, expected `=`"#]],
+            HOME/rawr.toml:1:1: invalid unquoted key, expected letters, numbers, `-`, `_`
+            HOME/rawr.toml:1:2: key with no value, expected `=`
+            HOME/rawr.toml:1:2: until this is fixed, nothing is compacted without your approval"#]],
     );
 }
 
@@ -59,13 +63,15 @@ fn broken_front_matter_is_reported_and_not_fatal() {
     };
     check(
         "---\nmode: [\n---\nWrite the packet.",
-        &expect!["HOME/auto-compact/auto-compact.md:2:7: unclosed bracket '['"],
+        &expect![[r#"
+            HOME/auto-compact/auto-compact.md: until this is fixed, nothing is compacted without your approval
+            HOME/auto-compact/auto-compact.md:2:7: unclosed bracket '['"#]],
     );
     check(
         "---\nmode: auto\nWrite the packet.",
-        &expect![
-            "HOME/auto-compact/auto-compact.md:1:1: the front matter is not closed; close it with a line `---`"
-        ],
+        &expect![[r#"
+            HOME/auto-compact/auto-compact.md: until this is fixed, nothing is compacted without your approval
+            HOME/auto-compact/auto-compact.md:1:1: the front matter is not closed; close it with a line `---`"#]],
     );
     check(
         "",
@@ -94,16 +100,18 @@ fn an_unreadable_prompt_folder_is_reported_and_not_fatal() {
         &launch,
         locked,
         &expect![[r#"
-        HOME/auto-compact: failed to write the shipped prompts: Permission denied (os error 13); rawr uses the built-in texts, which cannot be edited
-        HOME/auto-compact/auto-compact.md: Permission denied (os error 13)
-        HOME/auto-compact/heads-up.md: Permission denied (os error 13)
-        HOME/auto-compact/scratch-write.md: Permission denied (os error 13)
-        HOME/auto-compact/judgment.md: Permission denied (os error 13)
-        HOME/auto-compact/judgment-context.md: Permission denied (os error 13)
-        HOME/auto-compact/watcher-packet.md: Permission denied (os error 13)
-        HOME/auto-compact/handoff.md: Permission denied (os error 13)
-        HOME/auto-compact/compact.md: Permission denied (os error 13)
-        HOME/auto-compact/summary-prefix.md: Permission denied (os error 13)"#]],
+            HOME/auto-compact/auto-compact.md: until this is fixed, nothing is compacted without your approval
+            HOME/auto-compact: failed to write the shipped prompts: Permission denied (os error 13); rawr uses the built-in texts, which cannot be edited
+            HOME/auto-compact/auto-compact.md: Permission denied (os error 13)
+            HOME/auto-compact/heads-up.md: Permission denied (os error 13)
+            HOME/auto-compact/scratch-write.md: Permission denied (os error 13)
+            HOME/auto-compact/judgment.md: Permission denied (os error 13)
+            HOME/auto-compact/judgment-context.md: Permission denied (os error 13)
+            HOME/auto-compact/watcher-packet.md: Permission denied (os error 13)
+            HOME/auto-compact/handoff.md: Permission denied (os error 13)
+            HOME/auto-compact/called-off.md: Permission denied (os error 13)
+            HOME/auto-compact/compact.md: Permission denied (os error 13)
+            HOME/auto-compact/summary-prefix.md: Permission denied (os error 13)"#]],
     );
     let a_file = |home: &TestHome| std::fs::write(home.path().join("auto-compact"), "").unwrap();
     check_broken_file(

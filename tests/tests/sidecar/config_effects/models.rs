@@ -198,6 +198,7 @@ fn problems_of_a_models_table_are_reported_once_at_the_start() {
         told.iter().map(after_the_file).collect::<Vec<_>>(),
         [
             "2:1: unknown key `mdoe` in `[rawr_auto_compaction.models.\"small\"]`; did you mean `mode`?",
+            "2:8: until this is fixed, `rawr_auto_compaction.mode` is \"tag\"",
             "3:30: early (below 60%) is never reached before ready (below 75%), for model small; \
              set the thresholds in descending order: early, ready, asap, emergency",
         ]

@@ -60,7 +60,7 @@ fn the_last_valid_text_is_used_until_a_broken_file_is_fixed() {
     assert!(host.open(&home, &mut sidecar));
     home.configure("[rawr_auto_compaction\nmode = \"tag\"\n");
     let changed = sidecar.expect::<ConfigChanged>();
-    assert_eq!(codes(&changed.problems), ["syntax"]);
+    assert_eq!(codes(&changed.problems), ["syntax", "fails-closed"]);
     assert!(changed.problems[0].range.is_some(), "{changed:?}");
     assert_eq!(changed.effective[MODE]["value"], "ask");
     assert_eq!(of_thread(&mut sidecar, MODE), "ask");
@@ -68,7 +68,7 @@ fn the_last_valid_text_is_used_until_a_broken_file_is_fixed() {
     assert!(StandIn::new("later").open(&home, &mut sidecar));
     let later = ConfigGetParams { thread_id: Some("later".to_owned()) };
     let later = sidecar.call::<ConfigGet>(&later);
-    assert_eq!((&later.effective[MODE]["value"], later.problems.len()), (&json!("ask"), 1));
+    assert_eq!((&later.effective[MODE]["value"], later.problems.len()), (&json!("ask"), 2));
     home.configure("[rawr_auto_compaction]\nmode = \"tag\"\nmodus = 1\n");
     let changed = sidecar.expect::<ConfigChanged>();
     assert_eq!(codes(&changed.problems), ["unknown-key"]);
@@ -97,7 +97,7 @@ fn a_projects_file_narrows_the_configuration_of_its_threads() {
     assert_eq!(changed.effective[MODE]["value"], "auto", "of no project");
     assert_eq!(of_thread(&mut sidecar, MODE), "suggest");
     write(&file, "[rawr_auto_compaction\n");
-    assert_eq!(codes(&sidecar.expect::<ConfigChanged>().problems), ["syntax"]);
+    assert_eq!(codes(&sidecar.expect::<ConfigChanged>().problems), ["syntax", "fails-closed"]);
     assert_eq!(of_thread(&mut sidecar, MODE), "suggest");
     std::fs::remove_file(&file).unwrap();
     assert_eq!(sidecar.expect::<ConfigChanged>().problems, []);
