@@ -7,6 +7,7 @@
 //! looks back into replaced text.
 
 mod assigned;
+mod infix;
 mod random;
 mod rules;
 mod shapes;
@@ -147,7 +148,7 @@ type Detector = fn(RedactScan<'_>, usize) -> Option<SecretSpan>;
 /// only this lookup. The scan runs on everything that is reported.
 struct PairTable {
     /// Maps the first byte times 256 plus the second to an index into `looks`. Zero is none.
-    group: Box<[u8; 1 << 16]>,
+    group: Box<[u16; 1 << 16]>,
     looks: Vec<DetectorGroup>,
 }
 
@@ -181,9 +182,9 @@ impl PairTable {
     fn group(&mut self, first: u8, second: u8) -> &mut DetectorGroup {
         let at = index(first, second);
         if self.group[at] == 0 {
-            // Indexes that do not fit a byte share the last group: each detector checks its pair itself.
-            self.group[at] = u8::try_from(self.looks.len()).unwrap_or(u8::MAX);
-            if self.looks.len() <= usize::from(u8::MAX) {
+            // Indexes that do not fit share the last group: each detector checks its pair itself.
+            self.group[at] = u16::try_from(self.looks.len()).unwrap_or(u16::MAX);
+            if self.looks.len() <= usize::from(u16::MAX) {
                 self.looks.push(DetectorGroup::default());
             }
         }

@@ -3,13 +3,16 @@
 
 mod options;
 
-use super::value::{SecretOrigin, bare, is_bare, is_secret, quote_at, skip_blanks, value_at};
+use super::random::is_wordy;
+use super::value::{
+    SecretOrigin, bare, is_bare, is_mixed, is_secret, phrase_at, quote_at, skip_blanks, value_at,
+};
 use super::{Detector, RedactScan, SecretSpan};
 use options::{password_option, user_option, value_of_option};
 use rawr_core::steps;
 
 /// Two bytes of a name, in any case, and the detector of names that contain them.
-pub(super) const LOOKS: [(&str, &str, Detector); 13] = [
+pub(super) const LOOKS: [(&str, &str, Detector); 14] = [
     ("sS", "wWpP", named),
     ("wW", "dD", named),
     ("_-", "pP", named),
@@ -20,6 +23,7 @@ pub(super) const LOOKS: [(&str, &str, Detector); 13] = [
     ("kK", "iI", cookie),
     ("?&;", "s", parameter),
     ("?&;", "k", parameter),
+    ("-", "S", signature),
     ("-", "u", user_option),
     ("-", "p", password_option),
     ("-", "a", password_option),
@@ -136,13 +140,34 @@ fn assigned(
     name_end: usize,
     named: SecretOrigin,
 ) -> Option<SecretSpan> {
-    let start = match sign_end(scan, name_end) {
-        Some(end) => value_start(scan, end),
-        None => value_of_option(scan, name_start, name_end)?,
+    let said = is_said(scan, name_end).filter(|_| named == SecretOrigin::Password);
+    let range = match (sign_end(scan, name_end), said) {
+        (Some(end), _) => {
+            let start = value_start(scan, end);
+            value_at(scan, start, named).or_else(|| phrase_at(scan, start, named))?
+        }
+        (None, Some(start)) => said_value(scan, start)?,
+        (None, None) => value_at(scan, value_of_option(scan, name_start, name_end)?, named)?,
     };
-    let range = value_at(scan, start, named)?;
     let kind = if named == SecretOrigin::Password { "password" } else { "secret" };
     Some(SecretSpan { kind, range })
+}
+
+/// `the password is …`: the position after these words.
+fn is_said(scan: RedactScan<'_>, name_end: usize) -> Option<usize> {
+    let start = skip_blanks(scan, name_end);
+    let word = scan.starts_with(start, b"is ") && start > name_end;
+    word.then(|| skip_blanks(scan, start + 3))
+}
+
+/// In prose, words follow much more often than a secret does.
+fn said_value(scan: RedactScan<'_>, start: usize) -> Option<std::ops::Range<usize>> {
+    const AT_LEAST: usize = 8;
+    let range = bare(scan, start, SecretOrigin::Password)?;
+    let value = scan.text.get(range.clone())?;
+    let has_letter = value.iter().any(u8::is_ascii_alphabetic);
+    (range.len() >= AT_LEAST && has_letter && (!is_wordy(value) || is_mixed(value)))
+        .then_some(range)
 }
 
 /// The position after the sign that assigns a value to a name.
@@ -257,6 +282,21 @@ fn cookie(scan: RedactScan<'_>, at: usize) -> Option<SecretSpan> {
 
 const fn is_cookie(byte: u8) -> bool {
     matches!(byte, b' '..=b'~') && !matches!(byte, b'"' | b'\'' | b'\\' | b'[')
+}
+
+/// `X-Amz-Signature=…`: the URL alone grants access.
+fn signature(scan: RedactScan<'_>, at: usize) -> Option<SecretSpan> {
+    const NAME: &[u8] = b"-Signature=";
+    const VENDORS: [&[u8]; 2] = [b"X-Amz", b"X-Goog"];
+    const AT_LEAST: usize = 32;
+    let name = at - 1;
+    let is_of =
+        |vendor: &[u8]| name.checked_sub(vendor.len()).is_some_and(|at| is_at(scan, at, vendor));
+    if !scan.starts_with(name, NAME) || !VENDORS.iter().any(|vendor| is_of(vendor)) {
+        return None;
+    }
+    let range = scan.run(name + NAME.len(), |byte| byte.is_ascii_hexdigit());
+    (range.len() >= AT_LEAST).then_some(SecretSpan { kind: "secret", range })
 }
 
 /// `?sig=…` and `?key=…`: the URL alone grants access.

@@ -2,18 +2,25 @@
 
 use super::random::is_wordy;
 use super::rules::PUBLIC;
-use super::{Detector, RedactScan, SecretSpan, TokenRule, is_word};
+use super::{Detector, RedactScan, SecretSpan, TokenRule, infix, is_word};
 use memchr::memmem;
 use rawr_core::steps;
 use regex::bytes::{Regex, RegexBuilder};
 use std::sync::{LazyLock, OnceLock};
 
-pub(super) const LOOKS: [(&str, &str, Detector); 5] = [
+pub(super) const LOOKS: [(&str, &str, Detector); 12] = [
     ("bB", "eE", bearer),
     ("y", "J", json_web_token),
     ("-", "B", private_key),
     (":", "/", url_credentials),
     (":", "A", telegram),
+    (":", "A", infix::cloud_messaging),
+    ("MNO", infix::WORD, infix::discord),
+    ("Q", "~", infix::azure),
+    (".", "a", infix::terraform),
+    ("b", "h", infix::web_hook),
+    ("_", "m", infix::maxmind),
+    ("0123456789", "|", infix::facebook),
 ];
 
 const fn rule(
@@ -25,10 +32,10 @@ const fn rule(
 }
 
 /// Rules that the public list lacks, or whose length it overestimates.
-const OWN: [TokenRule; 20] = [
+const OWN: [TokenRule; 33] = [
     rule("anthropic-key", &["sk-ant-"], r"sk-ant-[\w-]{16,}"),
     rule("api-key", &["sk-"], r"sk-[\w-]{20,}"),
-    rule("gitlab-token", &["glpat-"], r"glpat-[\w-]{18,}"),
+    rule("gitlab-token", &["glpat-"], r"glpat-[\w-]{18,}(?:\.[0-9a-z]{2}\.?[0-9a-z]{7,10}\b)?"),
     rule("slack-token", &["xapp-"], r"xapp-[\w-]{10,}"),
     rule("slack-token", &["xox"], r"xox[a-z]-[\w-]{10,}"),
     rule("github-token", &["gh"], r"gh[a-z]_[A-Za-z0-9]{30,}"),
@@ -45,11 +52,20 @@ const OWN: [TokenRule; 20] = [
     rule("stripe-webhook-secret", &["whsec_"], r"whsec_[A-Za-z0-9+/=]{24,}"),
     rule("vault-token", &["hvs."], r"hvs\.[\w-]{20,}"),
     rule("pypi-token", &["pypi-"], r"pypi-[\w-]{50,}"),
-    rule(
-        "discord-token",
-        &["MT", "MD", "Mz", "Mj", "Nz", "Nj", "ND", "NT", "OD", "OT"],
-        r"[MNO][\w-]{22,27}\.[\w-]{6}\.[\w-]{27,}",
-    ),
+    rule("twilio-key", &["SK"], r"SK[0-9a-fA-F]{32}\b"),
+    rule("mailgun-key", &["key-"], r"key-[0-9a-f]{32}\b"),
+    rule("atlassian-token", &["ATATT3"], r"ATATT3[\w=-]{60,}"),
+    rule("supabase-key", &["sbp_", "sb_s"], r"(?:sbp_[0-9a-f]{40}|sb_secret_[\w-]{20,})"),
+    rule("netlify-token", &["nf"], r"nf[bcopu]_[A-Za-z0-9]{36,}"),
+    rule("tavily-key", &["tvly-"], r"tvly-[\w-]{20,}"),
+    rule("langsmith-key", &["lsv2_"], r"lsv2_[a-z]{2}_[0-9a-f]{32}_[0-9a-f]{10}"),
+    rule("figma-token", &["figd_"], r"figd_[\w-]{30,}"),
+    rule("posthog-key", &["phs_", "phx_"], r"ph[sx]_[A-Za-z0-9]{40,}"),
+    rule("cerebras-key", &["csk-"], r"csk-[a-z0-9]{40,}"),
+    rule("voyage-key", &["pa-"], r"pa-[\w-]{40,}"),
+    rule("new-relic-key", &["NRAK-"], r"NRAK-[A-Z0-9]{20,}"),
+    rule("sourcegraph-token", &["sgp_"], r"sgp_(?:(?:[0-9a-fA-F]{16}|local)_)?[0-9a-fA-F]{40}"),
+    rule("firebase-token", &["APA91b"], r"APA91b[\w-]{100,}"),
 ];
 
 /// A rule that is compiled when its prefix is first seen.
@@ -118,7 +134,7 @@ fn bearer(scan: RedactScan<'_>, at: usize) -> Option<SecretSpan> {
 }
 
 /// Package names and CSS classes are words. Tokens are not, and nearly all contain a digit.
-fn is_drawn(token: &[u8]) -> bool {
+pub(super) fn is_drawn(token: &[u8]) -> bool {
     token.iter().any(u8::is_ascii_digit) || !is_wordy(token)
 }
 

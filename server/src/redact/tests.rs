@@ -338,6 +338,15 @@ fn ordinary_text_and_code_are_kept() {
         "token:\n  name: my-token-1\n  kind: secret\nsecret:\n- item2\npassword: >-\n",
         "ENV PATH /usr/local/bin and the ENV token is unset, setenv TERM xterm",
         "https://h/map?key=value1&key=name",
+        "the password is required, the token is invalid, the secret is base64-encoded",
+        "the password is stored as sha256-hash; a token is returned by next_token2()",
+        "password: \"Please enter your new password\", passwordHint: \"At least 8 characters with a digit\"",
+        "next_page_token: 1700000000000, max_token: 128000, token=42",
+        "SK-1234 and SKU1234567890, key-value-store, monkey-0123456789abcdef",
+        "NotificationManagerCompat.Create.SomethingThatIsVeryLongToo",
+        "pa-very-long-css-class-name-that-is-no-key-of-any-provider",
+        "GET /api/webhooks/12345/settings; /webhooks/github/push",
+        "The Q~ tilde; v1.atlasv1.example; 1234567890123456|next column of a table",
     ] {
         stays(text);
     }

@@ -8,6 +8,8 @@ use std::ops::Range;
 /// The most blanks between name, sign and value. More of them are a table with other columns.
 const MAX_BLANKS: usize = 8;
 const MAX_QUOTED: usize = 512;
+/// Counts and times have fewer digits.
+const LONG_NUMBER: usize = 16;
 /// From this length on, letters alone can be distinguished from words.
 const LONG: usize = 20;
 
@@ -65,6 +67,71 @@ fn quoted(scan: RedactScan<'_>, start: usize, named: SecretOrigin) -> Option<Ran
         .then_some(value)
 }
 
+/// A passphrase of several words in quotes, and no label of a form: such sentences have small words and name what they ask
+/// for.
+pub(super) fn phrase_at(
+    scan: RedactScan<'_>,
+    start: usize,
+    named: SecretOrigin,
+) -> Option<Range<usize>> {
+    const WORDS: usize = 4;
+    const NOT_IN_A_PHRASE: [&str; 40] = [
+        "a",
+        "an",
+        "and",
+        "are",
+        "at",
+        "be",
+        "can",
+        "do",
+        "does",
+        "enter",
+        "for",
+        "forgot",
+        "from",
+        "has",
+        "if",
+        "in",
+        "is",
+        "it",
+        "must",
+        "new",
+        "no",
+        "not",
+        "of",
+        "on",
+        "or",
+        "passphrase",
+        "password",
+        "please",
+        "repeat",
+        "reset",
+        "should",
+        "the",
+        "this",
+        "to",
+        "too",
+        "was",
+        "will",
+        "with",
+        "you",
+        "your",
+    ];
+    let (quote, open) = quote_at(scan, start).filter(|_| named == SecretOrigin::Password)?;
+    let rest = scan.text.get(open..)?;
+    let length = rest.iter().take(MAX_QUOTED).position(|byte| *byte == quote)?;
+    steps::add(length);
+    let phrase = std::str::from_utf8(&rest[..length]).ok()?;
+    let is_word = |word: &str| {
+        let is_small = |small: &&str| word.eq_ignore_ascii_case(small);
+        word.len() >= 2
+            && word.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
+            && !NOT_IN_A_PHRASE.iter().any(is_small)
+    };
+    let whole = phrase.split(' ').count() >= WORDS && phrase.split(' ').all(is_word);
+    whole.then_some(open..open + length)
+}
+
 /// Without quotes, where it could be code; or in quotes that contain more or are unclosed.
 pub(super) fn bare(
     scan: RedactScan<'_>,
@@ -106,6 +173,13 @@ fn generated(scan: RedactScan<'_>, start: usize, named: SecretOrigin) -> Option<
     let has = |wanted| bytes.iter().any(|byte| class(*byte) == wanted);
     let is_mixed = has(CharClass::Upper) && has(CharClass::Lower) && has(CharClass::Digit);
     (whole && is_mixed && changes * 2 >= length && is_secret(bytes, named)).then_some(value)
+}
+
+/// Cases and digits change more often than in a name.
+pub(super) fn is_mixed(value: &[u8]) -> bool {
+    const CHANGES: usize = 6;
+    let changes = value.windows(2).filter(|pair| class(pair[0]) != class(pair[1])).count();
+    changes >= CHANGES && value.iter().any(u8::is_ascii_digit)
 }
 
 #[derive(PartialEq, Eq)]
@@ -165,6 +239,9 @@ pub(super) fn is_secret(value: &[u8], named: SecretOrigin) -> bool {
         || [&b"${"[..], b"{{", b"...", b"***", b"://"].iter().any(|part| holds(part));
     if is_redacted || stands_for_one || is_path(value) || is_version(value) {
         return false;
+    }
+    if value.len() >= LONG_NUMBER && value.iter().all(u8::is_ascii_digit) {
+        return true;
     }
     match named {
         SecretOrigin::Password => {

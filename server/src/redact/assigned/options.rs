@@ -8,7 +8,7 @@ use rawr_core::steps;
 /// How many bytes of a line before a value are searched for its command or option.
 const LOOK_BACK: usize = 200;
 
-/// `--token …` and `"--token", "…"`; also `login … password …` of a `.netrc`, and `ENV TOKEN …` of a Dockerfile.
+/// `--token …` and `"--token", "…"`; also `ngrok … add-authtoken …`, `login … password …` of a `.netrc`, and `ENV TOKEN …` of a Dockerfile.
 pub(super) fn value_of_option(
     scan: RedactScan<'_>,
     name_start: usize,
@@ -26,7 +26,8 @@ pub(super) fn value_of_option(
         let command = before[..before.len() - word.len()].trim_ascii();
         [&b"ENV"[..], b"setenv", b"setx"].contains(&command)
     };
-    (word.starts_with(b"--") || of_netrc() || is_variable()).then_some(value)
+    let of_ngrok = || word.ends_with(b"auth") && before.windows(5).any(|part| part == b"ngrok");
+    (word.starts_with(b"--") || of_netrc() || is_variable() || of_ngrok()).then_some(value)
 }
 
 /// `curl -u user:password`. The user and group of a container are numbers or words instead.
