@@ -3,6 +3,7 @@
 use crate::redact::redact;
 use memchr::memmem::Finder;
 use rawr_core::excerpt::one_line;
+use std::collections::BTreeSet;
 
 /// The length of a snippet before the first word, and in total, in characters.
 const BEFORE: usize = 60;
@@ -20,8 +21,9 @@ pub struct SearchWords {
 impl SearchWords {
     /// `None` if there is no word.
     pub fn new<'w>(words: impl IntoIterator<Item = &'w str>) -> Option<Self> {
-        let words: Vec<_> =
-            words.into_iter().flat_map(str::split_whitespace).map(str::to_lowercase).collect();
+        let words = words.into_iter().flat_map(str::split_whitespace).map(str::to_lowercase);
+        let words: BTreeSet<_> = words.collect();
+        let words = Vec::from_iter(words);
         let is_plain = |word: &&String| {
             word.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-.:".contains(&byte))
         };
@@ -72,6 +74,12 @@ fn position(text: &str, word: &str) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_word_is_looked_for_once() {
+        let words = SearchWords::new(std::iter::repeat_n("parser Parser", 5000)).unwrap();
+        assert_eq!((words.words.len(), words.plain.len()), (1, 1));
+    }
 
     fn check(words: &[&str], text: &str, expected: Option<&str>) {
         let words = SearchWords::new(words.iter().copied()).unwrap();

@@ -2,9 +2,10 @@
 
 use super::{PolicySource, ReplayError, ReplayRequest};
 use crate::config::{ConfigSources, Home, UnsavedTexts, project_toml};
-use crate::problem::{FileProblem, ProblemSeverity};
+use crate::problem::{FileProblem, ProblemSeverity, read_text};
 use rawr_core::policy::Policy;
 use std::collections::BTreeMap;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
@@ -15,6 +16,15 @@ pub(super) struct Policies<'r> {
     /// The text that stands in for the user's `rawr.toml`.
     texts: Vec<UnsavedTexts>,
     known: Mutex<BTreeMap<PolicyKey, Vec<Policy>>>,
+}
+
+/// The text of a regular file; a pipe would be waited for.
+fn whole_text(path: &Path) -> io::Result<String> {
+    std::fs::metadata(path)?;
+    match read_text(path) {
+        Ok(text) => text.ok_or_else(|| io::ErrorKind::NotFound.into()),
+        Err(problem) => Err(io::Error::other(problem.message)),
+    }
 }
 
 /// What a policy depends on.
@@ -29,7 +39,7 @@ impl<'r> Policies<'r> {
         let text = |source: &PolicySource| -> Result<UnsavedTexts, ReplayError> {
             let text = match source {
                 PolicySource::Own => return Ok(UnsavedTexts::new()),
-                PolicySource::File(path) => std::fs::read_to_string(path)
+                PolicySource::File(path) => whole_text(path)
                     .map_err(|source| ReplayError::Unreadable { path: path.clone(), source })?,
                 PolicySource::Preset(name) => {
                     format!("[rawr_auto_compaction]\npreset = \"{name}\"\n")

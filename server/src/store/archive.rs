@@ -287,6 +287,17 @@ impl Store {
         place: &ThreadFolder,
         since: SystemTime,
     ) -> Result<ArchiveOutcome, StoreError> {
+        self.archive_if_idle(place, since).or_else(|error| match place.folder.is_dir() {
+            true => Err(error),
+            false => Ok(ArchiveOutcome::Left { why: "another process has moved it".to_owned() }),
+        })
+    }
+
+    fn archive_if_idle(
+        &self,
+        place: &ThreadFolder,
+        since: SystemTime,
+    ) -> Result<ArchiveOutcome, StoreError> {
         let left = |why: &str| Ok(ArchiveOutcome::Left { why: why.to_owned() });
         let gate = open_folder(&self.threads)?;
         if !try_alone(&gate, &self.threads)? {

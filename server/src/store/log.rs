@@ -14,7 +14,7 @@ use super::{EVENTS, LogDamage, QUARANTINE, Replay, StoreError, cache, failed, fo
 use rawr_core::Thread;
 use rawr_core::event::Record;
 use rawr_core::steps;
-use rawr_core::units::ThreadId;
+use rawr_core::units::{EventId, ThreadId};
 use std::collections::HashSet;
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
@@ -34,7 +34,8 @@ pub struct ThreadLog {
     events: File,
     /// Everything before this byte has been folded into the caller's state.
     bytes: u64,
-    lines: u64,
+    /// Readable or not.
+    pub(crate) lines: u64,
     cached_at: u64,
     /// Lines of the current batch.
     buffer: Vec<u8>,
@@ -110,24 +111,27 @@ impl ThreadLog {
 
     /// The thread as the disk has it, for a caller whose memory may be wrong. An uncommitted batch is discarded.
     pub fn reread(&mut self, thread: &ThreadId) -> Result<(Thread, Replay), StoreError> {
-        self.forget_batch();
-        self.held = held::HeldChanges::default();
-        let mut state = Thread::new(thread.clone());
-        let replay = self.with_lock(|log| log.read_all(thread, &mut state))?;
-        Ok((state, replay))
+        self.replayed(thread, |_| Ok(()))
     }
 
     /// The same, after testing that the disk accepts writes: the doubtful bytes, and as much as failed last.
     pub fn recover(&mut self, thread: &ThreadId) -> Result<(Thread, Replay), StoreError> {
+        self.replayed(thread, Self::try_disk)
+    }
+
+    fn replayed(
+        &mut self,
+        thread: &ThreadId,
+        then: fn(&mut Self) -> Result<(), StoreError>,
+    ) -> Result<(Thread, Replay), StoreError> {
         self.forget_batch();
-        self.held = held::HeldChanges::default();
-        let mut state = Thread::new(thread.clone());
-        let replay = self.with_lock(|log| {
+        self.held = Default::default();
+        self.with_lock(|log| {
+            let mut state = Thread::new(thread.clone());
             let replay = log.read_all(thread, &mut state)?;
-            log.try_disk()?;
-            Ok(replay)
-        })?;
-        Ok((state, replay))
+            state.skip_to(EventId(log.lines));
+            then(log).map(|()| (state, replay))
+        })
     }
 
     /// Replays the log. Called with the lock, because no process may be writing while the last line is examined.

@@ -313,7 +313,7 @@ fn stdin_is_one_prompt_or_one_for_each_line() {
 fn init_overwrites_files_only_with_force() {
     let fixture = CommandFixture::new();
     let first = out(&fixture.run(&["init"]));
-    assert_eq!(first.lines().filter(|line| line.starts_with("wrote")).count(), 10, "{first}");
+    assert_eq!(first.lines().filter(|line| line.starts_with("wrote")).count(), 11, "{first}");
     let config = std::fs::read_to_string(fixture.path("rawr.toml")).unwrap();
     assert!(config.contains("#mode = \"auto\""), "{config}");
 

@@ -8,7 +8,7 @@ use clap::{ArgGroup, Args, Subcommand};
 use super::{OutputArgs, ThreadOption};
 
 /// The names of the prompts, for shell completion.
-pub const PROMPTS: [&str; 9] = [
+pub const PROMPTS: [&str; 10] = [
     "auto-compact",
     "heads-up",
     "scratch-write",
@@ -16,6 +16,7 @@ pub const PROMPTS: [&str; 9] = [
     "judgment-context",
     "watcher-packet",
     "handoff",
+    "called-off",
     "compact",
     "summary-prefix",
 ];

@@ -30,7 +30,7 @@ Examples:
   rawr restore s2 --prompt \"now the docs\"
 
 CAPSULE is a capsule id, the beginning of one, or `last`; `rawr capsules` lists them. The compacted thread and your files
-are not changed. Files that differ from then are reported.";
+are not changed. Files that differ from then are reported. Threads of Claude Code cannot be restored: go back with `/rewind` there.";
 
 #[derive(Debug, Args)]
 #[command(after_help = RESTORE_HELP)]

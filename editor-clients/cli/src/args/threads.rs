@@ -172,7 +172,8 @@ Examples:
   rawr mark \"the parser is done\"
   rawr mark research --thread 019a
 
-The end of a phase counts as a completed plan step: if little context is left, rawr compacts at the end of the turn.";
+The end of a phase needs no words of the agent and no confirmation: if little context is left, rawr compacts at once, or at
+the end of the running turn.";
 
 #[derive(Debug, Args)]
 #[command(after_help = MARK_HELP)]

@@ -123,7 +123,7 @@ const PATIENCE: Duration = Duration::from_millis(50);
 
 /// `last`, the short names of the newest threads, and the ids that begin like this.
 fn threads(request: &CompletionRequest, typed: &str) -> Vec<CompletionCandidate> {
-    let mut found = Vec::from_iter(last(typed, "the most recently used thread"));
+    let mut found = Vec::from_iter(last(typed, "the thread that runs here, or ran here last"));
     let Some((store, ids)) = stored(request) else { return found };
     let all: Vec<_> = ids.iter().map(String::as_str).collect();
     let newest = &all[..all.len().min(OFFERED)];

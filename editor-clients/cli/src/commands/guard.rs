@@ -50,7 +50,7 @@ async fn set(
         note: args.note.clone(),
     };
     let guard_id = looker.call::<methods::GuardSet>(params).await?.guard_id;
-    let lines = [render::guarded(&guard_id, &until), saved_for(&thread.thread)];
+    let lines = [render::guarded(&guard_id, &until), saved_for(&thread.thread, &looker.threads)];
     let guard = guards(looker, thread_id).await?.into_iter().find(|it| it.guard_id == guard_id);
     let body = OfThread { thread_id, body: guard, owner };
     tell(args.output.json, "guard_set", &body, &lines)
@@ -73,7 +73,7 @@ async fn clear(
         Err(error) => return Err(error.into()),
     };
     let mut lines = vec![render::cleared(cleared)];
-    lines.extend((cleared > 0).then(|| saved_for(&thread.thread)));
+    lines.extend((cleared > 0).then(|| saved_for(&thread.thread, &looker.threads)));
     let body = OfThread { thread_id, body: json!({ "cleared": cleared }), owner };
     tell(as_json, "guard_cleared", &body, &lines)
 }

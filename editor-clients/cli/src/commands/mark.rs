@@ -25,7 +25,7 @@ pub(super) async fn run(common: &CommonOptions, args: MarkArgs) -> anyhow::Resul
             signal: Signal::PhaseBoundary { label: label.to_owned() },
         };
         let boundaries = looker.call::<methods::SignalReport>(params).await?.boundaries;
-        let lines = [render::marked(thread_id, label), saved_for(&thread.thread)];
+        let lines = [render::marked(thread_id, label), saved_for(&thread.thread, &looker.threads)];
         let body = json!({ "label": label, "boundaries": boundaries });
         tell(args.output.json, "phase_marked", &OfThread { thread_id, body, owner }, &lines)
     })

@@ -52,7 +52,7 @@ async fn pin(
     if same.is_none() {
         lines.push(format!("A possible secret was redacted: {}", pinned.text));
     }
-    lines.push(saved_for(&thread.thread));
+    lines.push(saved_for(&thread.thread, &looker.threads));
     let body = OfThread { thread_id, body: pinned, owner };
     tell(as_json, "directive_given", &body, &lines)
 }
@@ -71,7 +71,7 @@ async fn remove(
             "thread {thread_id} has no instruction `{id}`; list its instructions with `rawr pin {thread_id} --list`"
         );
     }
-    let lines = [format!("{id} is removed."), saved_for(&thread.thread)];
+    let lines = [format!("{id} is removed."), saved_for(&thread.thread, &looker.threads)];
     let body = OfThread { thread_id, body: json!({ "directiveId": id, "cleared": true }), owner };
     tell(as_json, "directive_cleared", &body, &lines)
 }

@@ -32,7 +32,7 @@ pub(super) async fn respond(
     wish: &UserResponse,
     as_json: bool,
 ) -> anyhow::Result<()> {
-    let lines = [wish.said.clone(), saved_for(&thread.thread)];
+    let lines = [wish.said.clone(), saved_for(&thread.thread, &looker.threads)];
     record(looker, thread, wish).await?.tell(as_json, &lines)
 }
 

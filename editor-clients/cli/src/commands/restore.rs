@@ -13,31 +13,40 @@ use serde::Serialize;
 
 use super::common::{CommonOptions, local_now, overrides};
 use super::exec::{ExecSession, codex_settings, folder};
-use super::threads::{FoundThread, ThreadReader, find, no_thread, tell};
+use super::threads::{FoundThread, ThreadReader, find, nearest_first, no_thread, tell};
 use crate::args::RestoreArgs;
 use crate::render::{self, Renderer};
 use rawr_host::drive::PromptQueue;
 use rawr_host::host::codex::{
     self, Codex, CodexSettings, RestorePoint, RestoreTarget, RestoredThread,
 };
-use rawr_host::host::{AgentHost, embedded};
+use rawr_host::host::{AgentHost, claude, embedded};
 
 pub(super) async fn run(common: &CommonOptions, args: RestoreArgs) -> anyhow::Result<ExitCode> {
     let got = look_up(common, &args).await?;
     let capsule = &got.capsule;
-    let way = way(&got)?;
+    let way = way(&got);
     let (then, now) = (capsule.work_tree.as_ref(), got.work_tree_now.as_ref());
     let digits = if args.output.json { usize::MAX } else { SHORT_HASH };
     let differences = differences(then, now, digits);
-    let plan = RestorePlan { capsule, way, differences: &differences, dry_run: args.dry_run };
-    tell(
-        args.output.json,
-        "restoring",
-        &plan,
-        &render::restoring(capsule, way, &differences, &local_now()),
-    )?;
+    let (possible, obstacle) = (way.as_ref().ok().copied(), way.as_ref().err().cloned());
+    if args.dry_run || possible.is_some() {
+        let plan = RestorePlan {
+            capsule,
+            way: possible,
+            obstacle: obstacle.as_deref(),
+            differences: &differences,
+            dry_run: args.dry_run,
+        };
+        let shown = way.as_deref().map_err(String::as_str);
+        let lines = render::restoring(capsule, shown, &differences, &local_now());
+        tell(args.output.json, "restoring", &plan, &lines)?;
+    }
     if args.dry_run {
-        return Ok(ExitCode::SUCCESS);
+        return Ok(if obstacle.is_none() { ExitCode::SUCCESS } else { ExitCode::FAILURE });
+    }
+    if let Some(obstacle) = obstacle {
+        bail!(obstacle);
     }
     let cwd = folder(Some(args.cd.as_deref().unwrap_or(Path::new(&capsule.cwd))))
         .context("failed to open the thread's working folder")?;
@@ -53,25 +62,35 @@ pub(super) async fn run(common: &CommonOptions, args: RestoreArgs) -> anyhow::Re
 struct RestorePlan<'p> {
     #[serde(flatten)]
     capsule: &'p Capsule,
-    way: &'static str,
+    /// Absent if there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    way: Option<&'static str>,
+    /// Why there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    obstacle: Option<&'p str>,
     differences: &'p [String],
     dry_run: bool,
 }
 
-/// The method to try first, chosen by the capsule's content.
-fn way(got: &CapsuleGetResult) -> anyhow::Result<&'static str> {
+/// The method to try first, chosen by the capsule's content, or why there is none.
+fn way(got: &CapsuleGetResult) -> Result<&'static str, String> {
     let Capsule { host, summary, packet, last_turn_id, .. } = &got.capsule;
     match host.name.as_str() {
         codex::NAME if last_turn_id.is_some() => Ok("fork"),
         codex::NAME if packet.is_some() => Ok("message"),
-        codex::NAME => bail!("this thread has no saved state to restore"),
+        codex::NAME => Err("this thread has no saved state to restore".to_owned()),
         embedded::NAME if summary.has_history => Ok("history"),
-        embedded::NAME => bail!("this capsule does not contain the agent's history"),
-        other => bail!(
-            "rawr cannot open a thread of {other}; `rawr restore {} {} --json --dry-run` shows the saved state",
-            summary.capsule_id,
-            summary.thread_id
-        ),
+        embedded::NAME => Err("this capsule does not contain the agent's history".to_owned()),
+        other => {
+            let (name, instead) = match other {
+                claude::NAME => ("Claude Code", "go back with `/rewind` in Claude Code, or see"),
+                other => (other, "see"),
+            };
+            let CapsuleSummary { capsule_id, thread_id, .. } = summary;
+            Err(format!(
+                "rawr cannot restore threads of {name}; {instead} what is saved with `rawr restore {capsule_id} {thread_id} --json --dry-run`"
+            ))
+        }
     }
 }
 
@@ -92,7 +111,7 @@ async fn get(looker: &mut ThreadReader, args: &RestoreArgs) -> anyhow::Result<Ca
     Ok(looker.call::<methods::CapsuleGet>(params).await?)
 }
 
-/// Finds the capsule in the named thread, or in the most recently used thread that has it.
+/// Finds the capsule in the named thread, or in the first thread that has it, in the order of `last`.
 async fn named(looker: &mut ThreadReader, args: &RestoreArgs) -> anyhow::Result<CapsuleSummary> {
     let wanted = args.capsule.as_str();
     if let Some(thread) = &args.thread {
@@ -101,7 +120,7 @@ async fn named(looker: &mut ThreadReader, args: &RestoreArgs) -> anyhow::Result<
             format!("thread {thread_id} has no capsule `{wanted}`; list its capsules with `rawr capsules {thread_id}`")
         });
     }
-    for thread in looker.threads.clone() {
+    for thread in nearest_first(&looker.threads) {
         let thread_id = looker.open(thread).await?.thread.thread_id;
         if let Some(capsule) = one_of(wanted, list(looker, &thread_id).await?)? {
             return Ok(capsule);

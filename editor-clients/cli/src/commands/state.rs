@@ -97,11 +97,14 @@ impl MaintenanceWork {
 
     fn check(&self, args: &StateCheckArgs) -> anyhow::Result<ExitCode> {
         let mut teller = ProblemPrinter::new(args.output.json);
-        let mut wrong = 0;
+        let (mut wrong, mut repairable) = (0, false);
+        let may_repair =
+            |found: &[Finding]| found.iter().any(|of| of.is_wrong() && of.kind.is_repairable());
         let folders =
             if args.thread.id.is_none() { self.threads.check_folders() } else { Vec::new() };
         if !folders.is_empty() {
             wrong += usize::from(folders.iter().any(Finding::is_wrong));
+            repairable |= may_repair(&folders);
             teller.tell(&show::folders(&folders))?;
         }
         let seen =
@@ -111,6 +114,7 @@ impl MaintenanceWork {
                     return Ok(());
                 }
                 wrong += usize::from(checked.is_wrong());
+                repairable |= may_repair(&checked.findings);
                 let is_silent = checked.findings.is_empty() && args.thread.id.is_none();
                 if args.output.json || !is_silent {
                     teller.tell(&show::checked(&checked))
@@ -118,7 +122,7 @@ impl MaintenanceWork {
                     Ok(())
                 }
             })?;
-        let todo = if wrong > 0 { "; repair with `rawr state repair`" } else { "" };
+        let todo = if repairable { "; repair with `rawr state repair`" } else { "" };
         let line = format!("{}, {} wrong{todo}.", seen.told("read"), or_none(wrong));
         teller.tell(&StateEvent::new(
             "checked",

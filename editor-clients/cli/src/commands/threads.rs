@@ -3,7 +3,7 @@
 
 use std::cmp::Reverse;
 use std::io::{ErrorKind, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use rawr_protocol::{
@@ -136,10 +136,15 @@ pub(super) fn no_thread(common: &CommonOptions) -> anyhow::Result<String> {
     ))
 }
 
-/// For which thread a request was recorded, and when it takes effect.
-pub(super) fn saved_for(thread: &ThreadSummary) -> String {
+/// For which thread a request was recorded, and when it takes effect. Where it does not run, another may be meant.
+pub(super) fn saved_for(thread: &ThreadSummary, all: &[ThreadSummary]) -> String {
     let name = thread_name(thread);
-    format!("Saved for thread {name}. {}", takes_effect(thread.owner.as_deref()))
+    let saved = format!("Saved for thread {name}. {}", takes_effect(thread.owner.as_deref()));
+    let runs = |other: &&ThreadSummary| other.owner.is_some() && other.sub_agent.is_none();
+    match all.iter().find(runs).filter(|_| thread.owner.is_none()) {
+        Some(other) => format!("{saved} Thread {} runs now.", thread_name(other)),
+        None => saved,
+    }
 }
 
 /// When a recorded request takes effect.
@@ -184,11 +189,28 @@ pub(super) fn which<'t>(
     wanted: &str,
     threads: &'t [ThreadSummary],
 ) -> anyhow::Result<&'t ThreadSummary> {
+    let here = std::env::current_dir().ok();
     let mut threads: Vec<_> = threads.iter().collect();
-    // `last` means the last thread of a user, not of a sub-agent.
-    threads.sort_by_key(|thread| thread.sub_agent.is_some());
+    threads.sort_by_key(|thread| nearness(thread, here.as_deref()));
     let ids: Vec<_> = threads.iter().map(|thread| thread.thread_id.as_str()).collect();
     threads.get(pick(wanted, &ids)?).copied().context("there is no thread")
+}
+
+/// The threads in the order in which one of them is `last`.
+pub(super) fn nearest_first(threads: &[ThreadSummary]) -> Vec<ThreadSummary> {
+    let here = std::env::current_dir().ok();
+    let mut threads = threads.to_vec();
+    threads.sort_by_key(|thread| nearness(thread, here.as_deref()));
+    threads
+}
+
+/// How far a thread is from being `last`: what runs here, otherwise what ran here last, otherwise the same elsewhere. A thread
+/// of a sub-agent comes after all others. Among equals, the most recently used one comes first.
+fn nearness(thread: &ThreadSummary, here: Option<&Path>) -> (bool, bool, bool) {
+    let works_in = Path::new(&thread.cwd);
+    let is_near = |here: &Path| here.starts_with(works_in) || works_in.starts_with(here);
+    let is_here = !thread.cwd.is_empty() && here.is_some_and(is_near);
+    (thread.sub_agent.is_some(), !is_here, !thread.running)
 }
 
 /// A thread that a host has stored.
@@ -326,32 +348,49 @@ mod tests {
     }
 
     #[test]
-    fn last_is_the_last_thread_of_a_user() {
-        let thread = |id: &str, sub_agent: Option<&str>| ThreadSummary {
-            thread_id: id.to_owned(),
-            cwd: String::new(),
-            title: None,
-            phase: rawr_protocol::Phase::Idle,
-            tier: None,
-            percent_remaining: None,
-            updated_at_ms: 0,
-            open: false,
-            owner: None,
-            sub_agent: sub_agent.map(str::to_owned),
-            breaker: None,
-            last_fate: None,
-            proposal: None,
-            running: false,
-            runs_by_hooks: false,
-            host: None,
+    fn last_is_what_runs_here_or_ran_here_last() {
+        let thread =
+            |id: &str, cwd: &str, owner: Option<&str>, sub_agent: Option<&str>| ThreadSummary {
+                thread_id: id.to_owned(),
+                cwd: cwd.to_owned(),
+                title: None,
+                phase: rawr_protocol::Phase::Idle,
+                tier: None,
+                percent_remaining: None,
+                updated_at_ms: 0,
+                open: false,
+                running: owner.is_some(),
+                owner: owner.map(str::to_owned),
+                sub_agent: sub_agent.map(str::to_owned),
+                breaker: None,
+                last_fate: None,
+                proposal: None,
+                runs_by_hooks: false,
+                host: None,
+            };
+        // The most recently used first.
+        let threads = [
+            thread("sub", "/work/app", Some("1"), Some("Ohm")),
+            thread("once", "/work/app", None, None),
+            thread("runs", "/work/app/web", Some("2"), None),
+            thread("old", "/work/app", Some("3"), None),
+            thread("other", "/work/lib", None, None),
+            thread("nowhere", "", None, None),
+            thread("elsewhere", "/home/a", Some("4"), None),
+        ];
+        let check = |here: &str, threads: &[ThreadSummary], found: &str| {
+            let mut threads: Vec<_> = threads.iter().collect();
+            threads.sort_by_key(|thread| nearness(thread, Some(Path::new(here))));
+            assert_eq!(threads[0].thread_id, found, "{here}");
         };
-        let threads = [thread("a", Some("Ohm")), thread("b", None), thread("c", None)];
-        let check = |wanted: &str, threads: &[ThreadSummary], found: &str| {
-            assert_eq!(which(wanted, threads).unwrap().thread_id, found);
-        };
-        check("last", &threads, "b");
-        check("a", &threads, "a");
-        check("last", &threads[..1], "a");
+        check("/work/app", &threads, "runs");
+        check("/work/app/web/src", &threads, "runs");
+        check("/work/app/docs", &threads, "old");
+        check("/work/lib", &threads, "other");
+        check("/tmp", &threads, "runs");
+        check("/work/app", &threads[..2], "once");
+        check("/work/app", &threads[..1], "sub");
+        assert_eq!(which("sub", &threads).unwrap().thread_id, "sub");
         assert!(which("last", &[]).is_err());
     }
 

@@ -155,8 +155,8 @@ pub fn compacted_to(compaction: &DecisionCompaction) -> String {
     match compaction.status {
         CompactionStatus::InProgress => "under way".to_owned(),
         CompactionStatus::Completed => tokens(compaction.tokens_before, compaction.tokens_after),
-        CompactionStatus::Failed => "failed; the history is unchanged".to_owned(),
-        CompactionStatus::Cancelled => "canceled; the history is unchanged".to_owned(),
+        CompactionStatus::Failed => "failed; nothing was compacted".to_owned(),
+        CompactionStatus::Cancelled => "canceled; nothing was compacted".to_owned(),
     }
 }
 
@@ -472,7 +472,7 @@ mod tests {
 
 
                   judge      no answer by a model: timed out
-                  compaction failed; the history is unchanged
+                  compaction failed; nothing was compacted
             "#]],
         );
     }

@@ -416,10 +416,10 @@ pub fn compaction(update: &CompactionUpdateNotification) -> Vec<String> {
             vec![String::new(), paint(GOOD, &format!("• Context compacted{size}"))]
         }
         CompactionStatus::Failed => {
-            vec![paint(BAD, &format!("✗ the compaction failed: {error}; the history is unchanged"))]
+            vec![paint(BAD, &format!("✗ the compaction failed: {error}; nothing was compacted"))]
         }
         CompactionStatus::Cancelled => {
-            vec![paint(WARN, "  the compaction was canceled; the history is unchanged")]
+            vec![paint(WARN, "  the compaction was canceled; nothing was compacted")]
         }
     }
 }

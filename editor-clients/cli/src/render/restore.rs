@@ -64,7 +64,7 @@ fn trigger(trigger: &CompactionTrigger) -> String {
 /// The planned restore: the capsule, the method, and the changed files.
 pub fn restoring(
     capsule: &Capsule,
-    way: &str,
+    way: Result<&str, &str>,
     differences: &[String],
     now: &LocalNow,
 ) -> Vec<String> {
@@ -76,9 +76,10 @@ pub fn restoring(
         fact(
             "way",
             match way {
-                "fork" => "a fork of the thread, up to the last turn before the compaction",
-                "history" => "a new agent with the saved history",
-                _ => "a new thread with the packet",
+                Ok("fork") => "a fork of the thread, up to the last turn before the compaction",
+                Ok("history") => "a new agent with the saved history",
+                Ok(_) => "a new thread with the packet",
+                Err(obstacle) => obstacle,
             },
         ),
     ];

@@ -106,12 +106,15 @@ pub fn status(thread: &ThreadGetResult, last: Option<&Verdict>, now: &LocalNow) 
         1 => Some(fact("waiting", "1 message of yours, until the handoff")),
         many => Some(fact("waiting", &format!("{many} messages of yours, until the handoff"))),
     });
-    // What the agent's words say is evidence of a decision; only a mark or a step has a name of its own.
-    let is_named =
-        |mark: &&BoundaryMark| mark.spent_by.is_none() && mark.boundary == Boundary::PlanCheckpoint;
+    // What the agent's words say is evidence of a decision; only the end of a phase has a name of its own. It counted as a
+    // step of the plan in older threads.
+    const NAMED: [Boundary; 2] = [Boundary::PhaseEnded, Boundary::PlanCheckpoint];
+    let is_named = |mark: &&BoundaryMark| mark.spent_by.is_none() && NAMED.contains(&mark.boundary);
     let phases = thread.boundaries.iter().filter(is_named);
     let phases = phases.filter_map(|mark| {
-        Some(format!("{} ({})", one_line(mark.label.as_deref()?, WIDTH), mark.boundary.label()))
+        let by = mark.by.as_deref().map(|by| format!(", by {}", one_line(by, WIDTH)));
+        let label = one_line(mark.label.as_deref()?, WIDTH);
+        Some(format!("{label} ({}{})", mark.boundary.label(), by.unwrap_or_default()))
     });
     lines.extend(named("phase end", phases));
     lines.extend(named("guards", thread.guards.iter().map(|it| guard(it, now_ms))));
@@ -164,7 +167,7 @@ pub fn recorded(choice: Choice, until: Option<&Until>) -> String {
             format!("Snoozed: no compaction {}, except in an emergency.", until_end(end))
         }
         (Choice::Snooze, None) => "Snoozed: no compaction, except in an emergency.".to_owned(),
-        (Choice::Cancel, _) => "Canceled: the history is unchanged.".to_owned(),
+        (Choice::Cancel, _) => "Canceled: nothing is compacted.".to_owned(),
         (Choice::EditPacket, _) => "Saved: the compaction continues with this packet.".to_owned(),
     }
 }

@@ -93,9 +93,9 @@ fn threads_and_capsules_are_completed_by_name() {
     let title = events(&status)[0]["title"].as_str().unwrap().to_owned();
     let begin: String = title.chars().take(20).collect();
     let listed = candidates(&home, &["status", ""]);
-    assert_eq!(listed[0], "last\tthe most recently used thread");
+    assert_eq!(listed[0], "last\tthe thread that runs here, or ran here last");
     assert!(listed.iter().any(|line| line.starts_with(&format!("{NAME}\t{begin}"))), "{listed:?}");
-    let shown = listed.concat();
+    let shown = listed[1..].concat();
     assert!(shown.contains("1-2f") && shown.contains("2-2f") && !shown.contains("ran"), "{shown}");
 
     let elsewhere = TempDir::new().unwrap();

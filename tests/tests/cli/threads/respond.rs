@@ -126,15 +126,13 @@ fn a_mark_is_a_boundary_with_its_label() {
         &["mark", " the parser is done "],
         &["Marked on thread alpha: the parser is done ends here.", "applies it now"],
     );
-    check(&home, &["status", "alpha"], &["phase end", "the parser is done (plan step done)"]);
-    assert_eq!(event(&home, &["status", "alpha"])["boundaries"][0]["label"], "the parser is done");
     running.turn();
     assert_eq!(running.host.performed, ["packet_request", "compact", "handoff"]);
     let decisions = events(&home, &["explain", "alpha", "--list"]);
     let compacts = decisions.iter().find(|decision| decision["outcome"] == "compact").unwrap();
     let gates = compacts["gates"].as_array().unwrap();
     let boundary = gates.iter().find(|gate| gate["gate"] == "boundary").unwrap();
-    assert_eq!(boundary["evidence"], "plan step done (the parser is done)");
+    assert_eq!(boundary["evidence"], "phase ended (the parser is done)");
     running.leave();
 }
 
@@ -144,10 +142,11 @@ fn a_mark_needs_a_label_and_applies_to_the_named_thread() {
     pressed(&home, "alpha");
     pressed(&home, "beta");
     check(&home, &["mark", "tests"], &["Marked on thread beta: tests ends here.", NOT_RUNNING]);
+    check(&home, &["status", "beta"], &["phase end", "tests (phase ended, by rawr mark)"]);
     let marked = event(&home, &["mark", "research", "--thread", "al"]);
     assert_eq!(
         (&marked["event"], &marked["threadId"], &marked["label"], &marked["boundaries"]),
-        (&json!("phase_marked"), &json!("alpha"), &json!("research"), &json!(["plan_checkpoint"]))
+        (&json!("phase_marked"), &json!("alpha"), &json!("research"), &json!(["phase_ended"]))
     );
     refused(&home, &["mark", " "], 1, &["empty label"]);
     refused(&home, &["mark", "x", "--thread", "gamma"], 1, &["gamma"]);
