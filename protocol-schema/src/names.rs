@@ -86,6 +86,8 @@ names! {
         BranchChanged = "branch_changed" => "branch changed",
         /// A check that failed before now passes.
         TestsGreen = "tests_green" => "tests pass again",
+        /// A person or a program ended a phase explicitly.
+        PhaseEnded = "phase_ended" => "phase ended",
         /// A step of the plan was completed.
         PlanCheckpoint = "plan_checkpoint" => "plan step done",
         /// The plan changed in another way; weak on its own.

@@ -115,7 +115,8 @@ pub enum Signal {
         /// The host's name for the call.
         call_id: String,
     },
-    /// A person or a program declared that a phase ended. Accepted from every client, not only from the owner.
+    /// A person or a program declared that a phase ended. Accepted from every client, not only from the owner. Between
+    /// turns it is assessed at once.
     PhaseBoundary {
         /// Which phase.
         label: String,

@@ -269,6 +269,9 @@ pub struct BoundaryMark {
     /// What a person or a program called the phase that ended here.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
+    /// The client that ended the phase.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub by: Option<String>,
 }
 
 /// A compaction that is over.

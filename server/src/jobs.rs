@@ -39,7 +39,13 @@ pub enum Job {
 #[derive(Debug)]
 pub enum JobResult {
     /// `None` if there is no repository, or if it could not be inspected in time.
-    Observed { thread: ThreadId, seen: Option<RepoObserved> },
+    Observed {
+        thread: ThreadId,
+        seen: Option<RepoObserved>,
+    },
+    NoRepository {
+        thread: ThreadId,
+    },
     Judged {
         thread: ThreadId,
         request: JudgeRequestId,
@@ -76,6 +82,9 @@ impl Job {
 fn work(job: Job) -> BoxFuture<'static, JobResult> {
     match job {
         Job::Observe { thread, cwd, since, last, settings } => async move {
+            if !repo::is_work_tree(&cwd) {
+                return JobResult::NoRepository { thread };
+            }
             let seen = repo::observe(&cwd, &settings, since.as_deref(), last.as_ref()).await;
             JobResult::Observed { thread, seen }
         }

@@ -133,7 +133,7 @@ pub(crate) fn thread_summary(overview: &ThreadOverview) -> ThreadSummary {
         proposal: overview
             .proposal
             .as_ref()
-            .and_then(|proposal| wire::proposal(proposal, overview.silence)),
+            .and_then(|proposal| wire::proposal(proposal, overview.mode, overview.silence)),
         runs_by_hooks: overview.runs_by_hooks,
     }
 }

@@ -7,7 +7,7 @@ use rawr_core::boundary::Boundaries;
 use rawr_core::compose::{self, Continue};
 use rawr_core::event::{Assessed, JudgeReply, JudgeSource, Packet, ThreadPhase};
 use rawr_core::judgment::{self, JudgmentCase};
-use rawr_core::policy::{Policy, PressureTier, Silence};
+use rawr_core::policy::{Mode, Policy, PressureTier, Silence};
 use rawr_core::prompt::{PromptName, Prompts};
 use rawr_core::thread::breaker::Hold;
 use rawr_core::thread::fate::TrackedDecision;
@@ -39,6 +39,7 @@ pub struct ThreadOverview {
     pub(crate) last_fate: Option<TrackedDecision>,
     /// The proposal that waits for a confirmation.
     pub(crate) proposal: Option<Assessed>,
+    pub(crate) mode: Mode,
     /// The silence that would confirm it.
     pub(crate) silence: Silence,
     /// Its owner is the agent's hooks, which come and go.
@@ -81,6 +82,7 @@ pub(crate) fn overview(thread: &Thread, policy: &Policy, now: Timestamp) -> Thre
         held_back: thread.held_back(policy, now),
         last_fate: thread.fates.back().cloned(),
         proposal: thread.proposal().map(|(proposal, _)| proposal.clone()),
+        mode: policy.mode,
         silence: policy.silence(thread.host.can.cache_seconds),
         runs_by_hooks: thread.host.can.compact_by_person,
         hooks_until: Some(thread.updated_at.plus_millis(HOOKS_MS))

@@ -39,6 +39,11 @@ pub async fn observe(
     RepoProbe { git, gt, cwd, settings }.observe(since, last).await
 }
 
+/// Whether there is anything to inspect. Starts no process.
+pub fn is_work_tree(cwd: &Path) -> bool {
+    work_tree(cwd).is_some()
+}
+
 /// The folder itself, if it or a parent looks like a work tree. Starts no process.
 fn work_tree(cwd: &Path) -> Option<PathBuf> {
     // A relative path would have another meaning here than for the agent.

@@ -53,7 +53,7 @@ macro_rules! mirror_enums {
 mirror_enums! {
     rawr_core::policy::PressureTier = wire::Tier { Early, Ready, Asap, Emergency }
     rawr_core::boundary::Boundary = wire::Boundary {
-        Commit, Pushed, Merged, BranchChanged, TestsGreen, PlanCheckpoint, PlanUpdate, PrCheckpoint, AgentDone,
+        Commit, Pushed, Merged, BranchChanged, TestsGreen, PhaseEnded, PlanCheckpoint, PlanUpdate, PrCheckpoint, AgentDone,
         TopicShift, ConcludingThought, TurnComplete,
     }
     event::ThreadPhase = wire::Phase {
@@ -222,7 +222,9 @@ pub fn signal(params: wire::SignalReportParams) -> Result<Input, RpcError> {
         wire::Signal::ToolFinished { call_id } => {
             event::ToolFinished { call: call(&call_id)? }.into()
         }
-        wire::Signal::PhaseBoundary { label } => event::PhaseEnded { turn, signal, label }.into(),
+        wire::Signal::PhaseBoundary { label } => {
+            event::PhaseEnded { turn, signal, label, by: None, boundaries: Boundaries::NONE }.into()
+        }
         wire::Signal::UserMessage { text } => {
             event::UserMessage { turn, text, directives: Vec::new() }.into()
         }

@@ -8,7 +8,7 @@ use futures::future::BoxFuture;
 use futures::stream::FuturesUnordered;
 use futures::{FutureExt, StreamExt};
 use rawr_core::machine::Machine;
-use rawr_core::units::{ThreadId, Timestamp};
+use rawr_core::units::{EventId, ThreadId, Timestamp};
 use rawr_core::{Record, Thread};
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -124,6 +124,7 @@ impl WorkerTask {
                 let opened = unless_it_panics(|| {
                     let mut state = Thread::new(thread.clone());
                     let (log, replay) = store.try_open_into(thread, wanted, &mut state)?;
+                    state.skip_to(EventId(log.lines));
                     Ok(OpenedThread { log: Box::new(log), state, replay })
                 });
                 let outcome = |_, opened| WorkOutcome::Opened(opened);

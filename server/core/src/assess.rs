@@ -182,6 +182,7 @@ pub fn assess(
         reason: String::new(),
         sequence: None,
         gates: Vec::with_capacity(GATES.len()),
+        requests: Vec::new(),
         judgment: case.judgment.clone(),
         confirm: None,
         proposal: case.proposal(),
@@ -281,7 +282,7 @@ impl GateContext<'_> {
                 let evidence = self.confirms_itself().map(|by| format!("; {}", by.confirmed_by()));
                 evidence.unwrap_or_default()
             }
-            (Question::Preflight { .. }, Some(next)) => format!("; {}", next.evidence()),
+            (Question::Preflight { .. }, Some(next)) => format!("; {}", next.confirms()),
             (Question::Silence(_), _) => {
                 format!("; nothing was said for {}", self.silence())
             }

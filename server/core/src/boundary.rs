@@ -19,7 +19,9 @@ pub enum Boundary {
     BranchChanged,
     /// A check that failed before now passes.
     TestsGreen,
-    /// A step of the plan was completed, or a person or program ended a phase.
+    /// A person or a program ended a phase explicitly.
+    PhaseEnded,
+    /// A step of the plan was completed.
     PlanCheckpoint,
     /// The plan changed. Weak on its own.
     PlanUpdate,
@@ -37,12 +39,13 @@ pub enum Boundary {
 
 impl Boundary {
     /// Every boundary, in the order in which lists print them.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::Commit,
         Self::Pushed,
         Self::Merged,
         Self::BranchChanged,
         Self::TestsGreen,
+        Self::PhaseEnded,
         Self::PlanCheckpoint,
         Self::PlanUpdate,
         Self::PrCheckpoint,
@@ -60,6 +63,7 @@ impl Boundary {
             Self::Merged => "merged",
             Self::BranchChanged => "branch_changed",
             Self::TestsGreen => "tests_green",
+            Self::PhaseEnded => "phase_ended",
             Self::PlanCheckpoint => "plan_checkpoint",
             Self::PlanUpdate => "plan_update",
             Self::PrCheckpoint => "pr_checkpoint",
@@ -78,6 +82,7 @@ impl Boundary {
             Self::Merged => "merge",
             Self::BranchChanged => "branch changed",
             Self::TestsGreen => "tests pass again",
+            Self::PhaseEnded => "phase ended",
             Self::PlanCheckpoint => "plan step done",
             Self::PlanUpdate => "plan changed",
             Self::PrCheckpoint => "pull request",
@@ -111,6 +116,8 @@ impl Boundaries {
     pub const ALL: Self = Self::of(&Boundary::ALL);
     /// The boundaries that a plan gives.
     pub const PLAN: Self = Self::of(&[Boundary::PlanCheckpoint, Boundary::PlanUpdate]);
+    /// Something with a name of its own was finished: a step of the plan, or a phase.
+    pub const FINISHED: Self = Self::of(&[Boundary::PhaseEnded, Boundary::PlanCheckpoint]);
     /// Read from the agent's last message (rule `boundary.semantic-break`).
     pub const SEMANTIC: Self =
         Self::of(&[Boundary::AgentDone, Boundary::TopicShift, Boundary::ConcludingThought]);

@@ -6,7 +6,7 @@ mod parts;
 pub use action::*;
 pub use parts::*;
 
-use crate::boundary::Boundaries;
+use crate::boundary::{Boundaries, Boundary};
 use crate::policy::{ConfirmRule, PacketSource, PressureTier, Worth};
 use crate::prompt::SequencePrompts;
 use crate::signal::plan::PlanItem;
@@ -82,6 +82,22 @@ macro_rules! events {
             }
         )*
     };
+}
+
+impl SequenceStarted {
+    /// Nothing is compacted: the sequence only tells the agent of what was.
+    pub const fn only_tells(&self) -> bool {
+        self.late.is_some() || self.closes
+    }
+}
+
+/// What the end of a phase amounted to in records without a boundary.
+const fn plan_checkpoint() -> Boundaries {
+    Boundaries::of(&[Boundary::PlanCheckpoint])
+}
+
+fn is_plan_checkpoint(boundaries: &Boundaries) -> bool {
+    *boundaries == plan_checkpoint()
 }
 
 // The machine makes `CommandFinished`, `InputHeld`, `GuardSet`, `Assessed`, `SequenceStarted`, `ActionIssued`,
@@ -256,7 +272,7 @@ events! {
         /// The host's id of the call.
         call: CallId,
     }
-    /// A person or a program declared that a phase ended here. Counts as a completed step of the plan.
+    /// A person or a program declared that a phase ended here.
     PhaseEnded {
         /// The turn; absent if unknown.
         #[serde(skip_serializing_if = "Option::is_none", default)] turn: Option<TurnId>,
@@ -264,6 +280,10 @@ events! {
         #[serde(skip_serializing_if = "Option::is_none", default)] signal: Option<SignalId>,
         /// What the phase is called.
         label: String,
+        /// Who said so.
+        #[serde(skip_serializing_if = "Option::is_none", default)] by: Option<String>,
+        /// What it amounts to. Filled in by the machine; it counted as a step of the plan once.
+        #[serde(skip_serializing_if = "is_plan_checkpoint", default = "plan_checkpoint")] boundaries: Boundaries,
     }
     /// The user gave a standing instruction. The same text twice is one directive.
     DirectiveGiven {
@@ -399,6 +419,8 @@ events! {
         #[serde(skip_serializing_if = "Option::is_none", default)] draft: Option<ActionId>,
         /// The compaction came first; only this packet is to be handed over.
         #[serde(skip_serializing_if = "Option::is_none", default)] late: Option<Packet>,
+        /// A sequence before it told the agent of a compaction that did not come. Only that is to be told.
+        #[serde(skip_serializing_if = "std::ops::Not::not", default)] closes: bool,
     }
     /// The host, or the sidecar, is asked to do something.
     ActionIssued {

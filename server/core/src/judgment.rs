@@ -54,7 +54,7 @@ struct ScoreSignal {
 }
 
 /// A result that is safe counts for a compaction, unfinished work against it.
-const SIGNALS: [ScoreSignal; 16] = [
+const SIGNALS: [ScoreSignal; 17] = [
     ScoreSignal {
         says: "a commit",
         points: 3,
@@ -64,6 +64,11 @@ const SIGNALS: [ScoreSignal; 16] = [
         says: "a pull request",
         points: 3,
         holds: |case| case.boundaries.has(Boundary::PrCheckpoint),
+    },
+    ScoreSignal {
+        says: "a phase ended explicitly",
+        points: 3,
+        holds: |case| case.boundaries.has(Boundary::PhaseEnded),
     },
     ScoreSignal {
         says: "a plan step completed",

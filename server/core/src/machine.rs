@@ -25,8 +25,8 @@ use crate::thread::breaker::Hold;
 use crate::thread::fate::Fate;
 use crate::thread::{Answered, Issued, Thread};
 use crate::units::{
-    ActionId, DirectiveId, GuardId, InputId, JudgeRequestId, Percent, SequenceId, SignalId,
-    Timestamp, TurnId,
+    ActionId, DirectiveId, EventId, GuardId, InputId, JudgeRequestId, Percent, SequenceId,
+    SignalId, Timestamp, TurnId,
 };
 
 /// What happened, as the caller observed it.
@@ -323,6 +323,11 @@ impl Machine {
         &self.thread
     }
 
+    /// Takes note of how many lines the log has, readable or not.
+    pub fn skip_lines(&mut self, lines: u64) {
+        self.thread.skip_to(EventId(lines));
+    }
+
     /// Folds in a stored record, without effects: the replay of a log.
     pub fn apply(&mut self, record: &Record) {
         self.thread.apply(record);
@@ -426,7 +431,7 @@ impl Machine {
         if role == ProcessRole::Owner
             && let Some(dropped) = on_message.take_if(|decision| self.drops_proposal(decision))
         {
-            let event = self.decided(dropped, effects);
+            let event = self.decided(dropped, rules.policy, effects);
             self.record(event, rules, now, effects);
         }
         let (derived, event) = self.observe(input, on_message.as_ref(), rules.policy, now)?;
@@ -451,7 +456,7 @@ impl Machine {
         VisibleState {
             phase: self.thread.phase(),
             percent,
-            tier: percent.and_then(|left| self.thread.tier_at(left, &policy.tiers)),
+            tier: self.thread.tier(policy),
             sequences: self.thread.sequences,
             guards: self.thread.guards.len(),
             directives: self.thread.known.directives.len(),

@@ -34,9 +34,48 @@ pub fn is_packet(message: &str) -> bool {
     from_agent(message, OPEN).is_some()
 }
 
+/// The newest packet in a message. A packet may quote its own tags: inside of a line they are text, and a pair of them on
+/// lines of their own is part of the packet around it.
 fn unwrap(message: &str) -> &str {
-    let inner = message.split_once(OPEN).map_or(message, |(_, rest)| rest);
-    inner.split_once(CLOSE).map_or(inner, |(packet, _)| packet).trim()
+    let Some(start) = newest(message) else { return message.trim() };
+    let inner = &message[start..];
+    let (mut depth, mut at) = (1, 0);
+    for line in inner.split_inclusive('\n') {
+        let tag = line.trim_start();
+        match (tag.starts_with(OPEN), tag.starts_with(CLOSE)) {
+            (true, _) => depth += 1,
+            (_, true) => depth -= 1,
+            _ => {}
+        }
+        if depth == 0 {
+            return inner[..at].trim();
+        }
+        at += line.len();
+    }
+    // At the end of a line with text. In quotes it is text.
+    let ends = |(at, _): &(usize, &str)| {
+        inner[at + CLOSE.len()..].chars().next().is_none_or(char::is_whitespace)
+    };
+    let end = inner.rmatch_indices(CLOSE).find(ends).map_or(inner.len(), |(at, _)| at);
+    inner[..end].trim()
+}
+
+/// Where the text of the newest packet begins. A tag inside of a line is text, unless there is no other.
+fn newest(message: &str) -> Option<usize> {
+    let (mut start, mut depth, mut at) = (None, 0_usize, 0);
+    for line in message.split_inclusive('\n') {
+        let tag = line.trim_start();
+        if tag.starts_with(OPEN) {
+            if depth == 0 {
+                start = Some(at + line.len() - tag.len() + OPEN.len());
+            }
+            depth += 1;
+        }
+        let closes = tag.starts_with(CLOSE) || line.trim_end().ends_with(CLOSE);
+        depth = depth.saturating_sub(usize::from(closes));
+        at += line.len();
+    }
+    start.or_else(|| message.find(OPEN).map(|at| at + OPEN.len()))
 }
 
 /// How to go on, by the packet's `State:` line. Without one the work counts as unfinished.
@@ -108,6 +147,34 @@ mod tests {
         check(tagged, asks_for_tags, true);
         check(chat, "Write down where you are.", true);
         check(tagged, "Write down where you are.", true);
+    }
+
+    // rule: packet.whole
+    #[test]
+    fn a_packet_that_quotes_its_tags_is_whole_and_the_newest_counts() {
+        let check = |answer: &str, expected: &str| {
+            let found = from_agent(answer, OPEN).map(|packet| packet.text);
+            assert_eq!(found.as_deref(), Some(expected), "{answer:?}");
+        };
+        let quoted = "Goal: mend unwrap() in packet.rs, it cuts at `</continuation_packet>`, like\nsplit(</continuation_packet>) does\nNext: the tests";
+        check(&format!("<continuation_packet>\n{quoted}\n</continuation_packet>"), quoted);
+        check(
+            &format!("Sure:\n<continuation_packet>\n{quoted}\n</continuation_packet> Bye"),
+            quoted,
+        );
+        check(&format!("<continuation_packet>\n{quoted}"), quoted);
+        let nested = "Goal: parse tags such as\n<continuation_packet>\nState: done\n</continuation_packet>\nNext: the tests";
+        check(&format!("<continuation_packet>\n{nested}\n</continuation_packet>"), nested);
+        let two = "<continuation_packet>\nGoal: the wrong one, sorry\n</continuation_packet>\nNo:\n<continuation_packet>\nGoal: the right one, at last\n</continuation_packet>";
+        check(two, "Goal: the right one, at last");
+        let one_line = "<continuation_packet>Goal: the wrong one</continuation_packet>\n<continuation_packet>Goal: the right one, at last</continuation_packet>";
+        check(one_line, "Goal: the right one, at last");
+        let inside = "I write <continuation_packet>Goal: all of it on one line";
+        check(inside, "Goal: all of it on one line");
+        check(
+            "I use the tag <continuation_packet> now.\n<continuation_packet>\nGoal: ship the parser, tested\n</continuation_packet>",
+            "Goal: ship the parser, tested",
+        );
     }
 
     #[test]

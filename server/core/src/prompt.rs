@@ -21,6 +21,8 @@ pub enum PromptName {
     WatcherPacket,
     /// Gives the packet back after the compaction.
     Handoff,
+    /// Tells the agent that no compaction came.
+    CalledOff,
     /// Asks a model for a summary, where rawr rewrites the history itself.
     Compact,
     /// Introduces the summary in a rewritten history.
@@ -77,7 +79,7 @@ const PACKET: Placeholder =
 
 impl PromptName {
     /// Every prompt, in the order of the documentation.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::AutoCompact,
         Self::HeadsUp,
         Self::ScratchWrite,
@@ -85,6 +87,7 @@ impl PromptName {
         Self::JudgmentContext,
         Self::WatcherPacket,
         Self::Handoff,
+        Self::CalledOff,
         Self::Compact,
         Self::SummaryPrefix,
     ];
@@ -99,6 +102,7 @@ impl PromptName {
             Self::JudgmentContext => "judgment-context",
             Self::WatcherPacket => "watcher-packet",
             Self::Handoff => "handoff",
+            Self::CalledOff => "called-off",
             Self::Compact => "compact",
             Self::SummaryPrefix => "summary-prefix",
         }
@@ -118,7 +122,7 @@ impl PromptName {
             Self::JudgmentContext | Self::WatcherPacket | Self::Compact => 400,
             Self::Handoff => 250,
             Self::HeadsUp | Self::ScratchWrite => 150,
-            Self::SummaryPrefix => 100,
+            Self::CalledOff | Self::SummaryPrefix => 100,
         }
     }
 
@@ -128,7 +132,7 @@ impl PromptName {
             Self::AutoCompact => &[SCRATCH_FILE, THREAD_ID],
             Self::HeadsUp => &[REASON, FINISHED, THREAD_ID],
             Self::ScratchWrite => &[SCRATCH_FILE_REQUIRED, THREAD_ID],
-            Self::Judgment | Self::Compact | Self::SummaryPrefix => &[],
+            Self::Judgment | Self::CalledOff | Self::Compact | Self::SummaryPrefix => &[],
             Self::JudgmentContext => {
                 const {
                     &[

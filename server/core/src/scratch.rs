@@ -11,13 +11,16 @@ const NAMES: [&str; 16] = [
     "kestrel", "linden", "maple", "nova", "onyx", "pine",
 ];
 
-/// The sub-agent's name, sanitized; without one, a name that depends only on the thread's id.
+/// The sub-agent's name, sanitized, or a name from the list, and a part that only the thread's id tells: a file in a
+/// repository cannot pass for the notes of an agent, and threads in one folder share none.
 pub fn agent_name(thread: &ThreadId, agent: Option<&str>) -> String {
+    let hash = stable_hash(thread.as_str());
     let sanitized = agent.map(sanitize).filter(|name| !name.is_empty());
-    sanitized.unwrap_or_else(|| {
-        let pick = usize::try_from(stable_hash(thread.as_str()) % NAMES.len() as u64).unwrap_or(0);
+    let name = sanitized.unwrap_or_else(|| {
+        let pick = usize::try_from(hash % NAMES.len() as u64).unwrap_or(0);
         NAMES[pick].to_owned()
-    })
+    });
+    format!("{name}-{:08x}", hash as u32)
 }
 
 /// The path, relative to the thread's folder. A template that leaves the folder is replaced by the default.
@@ -52,7 +55,9 @@ mod tests {
     use super::*;
 
     fn check(template: &str, agent: Option<&str>, expected: &str) {
-        assert_eq!(file(template, &ThreadId::new("01a1fc61-5420"), agent), expected);
+        let thread = ThreadId::new("01a1fc61-5420");
+        let hash = format!("{:08x}", stable_hash(thread.as_str()) as u32);
+        assert_eq!(file(template, &thread, agent), expected.replace("HASH", &hash));
     }
 
     // rule: scratch.name
@@ -61,15 +66,24 @@ mod tests {
         check(
             DEFAULT_TEMPLATE,
             Some("Code Reviewer/../x"),
-            ".scratch/agent-code-reviewer-x.scratch.md",
+            ".scratch/agent-code-reviewer-x-HASH.scratch.md",
         );
     }
 
     // rule: scratch.name
     #[test]
     fn a_thread_without_identity_always_gets_the_same_name() {
-        check(DEFAULT_TEMPLATE, None, ".scratch/agent-onyx.scratch.md");
-        check(DEFAULT_TEMPLATE, Some("///"), ".scratch/agent-onyx.scratch.md");
+        check(DEFAULT_TEMPLATE, None, ".scratch/agent-onyx-HASH.scratch.md");
+        check(DEFAULT_TEMPLATE, Some("///"), ".scratch/agent-onyx-HASH.scratch.md");
+    }
+
+    // rule: scratch.name
+    #[test]
+    fn no_two_threads_share_a_file() {
+        let files = (0..100).map(|thread| {
+            file(DEFAULT_TEMPLATE, &ThreadId::new(format!("t{thread}")), Some("explorer"))
+        });
+        assert_eq!(files.collect::<std::collections::BTreeSet<_>>().len(), 100);
     }
 
     // rule: scratch.inside-the-folder
@@ -78,8 +92,8 @@ mod tests {
         for template in
             ["/etc/passwd", "../up.md", "a/../../b", "C:\\x", "~/x", "", "notes/", "a\0b"]
         {
-            check(template, Some("a"), ".scratch/agent-a.scratch.md");
+            check(template, Some("a"), ".scratch/agent-a-HASH.scratch.md");
         }
-        check("notes/{agent_name}.md", Some("a"), "notes/a.md");
+        check("notes/{agent_name}.md", Some("a"), "notes/a-HASH.md");
     }
 }

@@ -1,6 +1,6 @@
 //! The next step of a sequence, derived from the state alone. The state is not changed here.
 
-use crate::boundary::Boundary;
+use crate::boundary::Boundaries;
 use crate::compose::{self, Continue, RequestParts};
 use crate::coverage;
 use crate::event::{
@@ -157,7 +157,7 @@ impl SequenceStep<'_> {
     /// The plan step or phase after which it starts.
     fn finished(&self) -> Option<&str> {
         let at_checkpoint = match &self.sequence.trigger {
-            Trigger::Rawr { boundaries, .. } => boundaries.has(Boundary::PlanCheckpoint),
+            Trigger::Rawr { boundaries, .. } => !boundaries.and(Boundaries::FINISHED).is_empty(),
             Trigger::Inline { .. } | Trigger::Host | Trigger::User => false,
         };
         self.thread.known.finished.as_deref().filter(|_| at_checkpoint)
@@ -304,6 +304,10 @@ impl SequenceStep<'_> {
     }
 
     fn hand_off(&self) -> Option<Event> {
+        if self.sequence.closes {
+            let free = self.sequence.may_act(self.thread) || self.sequence.overdue;
+            return free.then(|| self.hand_over(&self.sequence.prompts.handoff));
+        }
         let Some(packet) = &self.sequence.packet else {
             // The host compacted while the agent is still writing the packet.
             let writes =
@@ -313,31 +317,37 @@ impl SequenceStep<'_> {
         if !self.sequence.may_act(self.thread) && !self.sequence.overdue {
             return None;
         }
-        let held = waiting_message(self.thread, self.sequence);
         let go_on = go_on(self.thread, self.sequence);
         let notes = self.rules.notes(&self.sequence.scratch_file);
         let template = &self.sequence.prompts.handoff;
         let text = compose::handoff(self.thread, template, packet, go_on, notes);
-        Some(match held {
-            None => self.inject(MessagePurpose::Handoff, &text),
+        Some(self.hand_over(&text))
+    }
+
+    /// With the message that waits, or in a turn.
+    fn hand_over(&self, text: &str) -> Event {
+        match waiting_message(self.thread, self.sequence) {
+            None => self.inject(MessagePurpose::Handoff, text),
             Some(held) => self.issue(HostAction::DeliverInput {
                 input: held.id.clone(),
                 items: vec![
                     DeliveredMessage {
                         role: MessageRole::Handoff,
-                        text: marked(&text, &self.sequence.id, MessagePurpose::Handoff),
+                        text: marked(text, &self.sequence.id, MessagePurpose::Handoff),
                     },
                     DeliveredMessage { role: MessageRole::Input, text: held.text.clone() },
                 ],
             }),
-        })
+        }
     }
 
     fn finish(&self) -> Option<Event> {
         let handoff = self.sequence.handoff.as_ref().and_then(|id| self.thread.action(id));
         match handoff.map(|issued| &issued.progress) {
             Some(Progress::Accepted | Progress::Completed(_)) => {
-                Some(self.end(Ending::Completed, "handed over"))
+                let told = "the agent knows that nothing was compacted";
+                let reason = if self.sequence.closes { told } else { "handed over" };
+                Some(self.end(Ending::Completed, reason))
             }
             Some(Progress::Failed(error)) => {
                 Some(self.end(Ending::Failed, &format!("the handoff was refused: {error}")))

@@ -37,6 +37,7 @@ use crate::units::{
 };
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
+use std::ops::Range;
 
 /// The state of a thread. Every field follows from its events; only [`Thread::apply`] changes it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -46,6 +47,9 @@ pub struct Thread {
     /// The newest event that was folded in.
     #[serde(default)]
     pub last_event: EventId,
+    /// Numbers below that of events that were not folded, because their lines could not be read.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub missing: Vec<Range<u64>>,
     /// When the newest event was recorded.
     pub updated_at: Timestamp,
     /// The folder that the agent works in.
@@ -148,8 +152,20 @@ pub struct Thread {
     pub asked_for: bool,
     /// The newest packet that was taken.
     pub last_packet: Option<LastPacket>,
-    /// A compaction outside of a sequence still needs a handoff.
+    /// A compaction still needs a handoff: it was outside of a sequence, or the sequence could not hand over.
     pub late_handoff: Option<CompactionInitiator>,
+    /// How many handoffs of the newest compaction failed.
+    #[serde(skip_serializing_if = "is_zero", default)]
+    pub handoffs_failed: u32,
+    /// The last one failed, and nothing that could change this has happened since.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub handoff_waits: bool,
+    /// How many deliveries of messages were asked for; counts their ids.
+    #[serde(skip_serializing_if = "is_zero", default)]
+    pub deliveries_asked: u32,
+    /// The agent was told of a compaction that did not come, and not yet that it will not.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub unclosed: bool,
     /// The host's turn in which that compaction happened. It may be the compaction's own turn.
     #[serde(default)]
     pub compacted_in: Option<TurnId>,
@@ -175,12 +191,18 @@ pub struct Thread {
     pub guards_set: u32,
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+const fn is_zero(count: &u32) -> bool {
+    *count == 0
+}
+
 impl Thread {
     /// A thread of which nothing is known yet.
     pub fn new(id: ThreadId) -> Self {
         Self {
             id,
             last_event: EventId(0),
+            missing: Vec::new(),
             updated_at: Timestamp(0),
             cwd: String::new(),
             host: HostInfo::default(),
@@ -225,7 +247,11 @@ impl Thread {
             asked_for: false,
             last_packet: None,
             late_handoff: None,
+            unclosed: false,
             compacted_in: None,
+            handoffs_failed: 0,
+            handoff_waits: false,
+            deliveries_asked: 0,
             compaction_running: false,
             compaction_since: Timestamp(0),
             silent: false,
@@ -257,8 +283,11 @@ impl Thread {
         scratch::file(&policy.scratch_file_template, &self.id, self.agent.as_deref())
     }
 
-    /// The tier that holds now.
+    /// The tier that holds now; none while rawr is off.
     pub fn tier(&self, policy: &Policy) -> Option<PressureTier> {
+        if !policy.enabled {
+            return None;
+        }
         self.tier_at(self.percent_remaining(policy)?, &policy.tiers)
     }
 
@@ -285,6 +314,11 @@ impl Thread {
             None if self.deferred.is_some() => ThreadPhase::Deferred,
             None => ThreadPhase::Idle,
         }
+    }
+
+    /// Whether only a person can compact now, on hosts where rawr cannot. Messages do not wait for that.
+    pub fn awaits_person(&self) -> bool {
+        self.phase() == ThreadPhase::AwaitingCompaction
     }
 
     /// The proposal that waits for a confirmation, with what confirms it.
@@ -330,7 +364,7 @@ impl Thread {
             }
             _ => false,
         };
-        self.held.iter().any(|held| held.id == *input)
+        self.held.iter().any(|held| held.id == *input && held.text == text)
             || self.deliveries(input).any(|issued| delivered(&issued))
     }
 
@@ -402,6 +436,17 @@ impl Thread {
     /// Actions without an end. After a restart they are asked for again under the same ids.
     pub fn pending_actions(&self) -> impl Iterator<Item = &Issued> {
         self.actions.iter().filter(|issued| issued.is_open())
+    }
+
+    /// Whether an action that hands over may still be carried out.
+    pub(crate) fn is_handing_over(&self) -> bool {
+        self.pending_actions().any(|issued| issued.kind.hands_over())
+    }
+
+    /// The packet that is still to be handed over. Once an attempt has failed, that it grew old does not matter.
+    pub fn owed_packet(&self) -> Option<&Packet> {
+        let failed = self.last_packet.as_ref().filter(|last| last.failed && !last.handed_over);
+        self.fresh_packet().or(failed.map(|last| &last.packet))
     }
 
     /// The newest packet, if it was not handed over and no turn has ended since.

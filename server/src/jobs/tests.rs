@@ -57,6 +57,7 @@ fn shown(done: JobResult) -> String {
         JobResult::Observed { thread, seen } => {
             format!("{thread} {}", seen.and_then(|seen| seen.repo.head).unwrap_or_default())
         }
+        JobResult::NoRepository { thread } => format!("{thread} no repository"),
         JobResult::Judged { thread, request, .. } => format!("{thread} ?{request}"),
     }
 }

@@ -24,8 +24,11 @@ pub(super) fn give(
     thread: &str,
     mut input: Input,
 ) -> Result<HandledInput, RpcError> {
-    if let Input::Saw(Event::DirectiveGiven(given)) = &mut input {
-        given.by = Some(session.client().to_owned());
+    let by = Some(session.client().to_owned());
+    match &mut input {
+        Input::Saw(Event::DirectiveGiven(given)) => given.by = by,
+        Input::Saw(Event::PhaseEnded(ended)) => ended.by = by,
+        _ => {}
     }
     Ok(session.registry()?.handle(&wire::thread_id(thread)?, input, now())?)
 }

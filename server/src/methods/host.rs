@@ -115,9 +115,7 @@ fn signal_report(
         Event::PrCheckpoint(_) => {
             Some([rawr_core::boundary::Boundary::PrCheckpoint].into_iter().collect())
         }
-        Event::PhaseEnded(_) => {
-            Some([rawr_core::boundary::Boundary::PlanCheckpoint].into_iter().collect())
-        }
+        Event::PhaseEnded(ended) => Some(ended.boundaries),
         _ => None,
     });
     Ok(SignalReportResult { boundaries: found.map(wire::boundaries).unwrap_or_default() })

@@ -97,6 +97,7 @@ fn get(session: &ClientSession, params: ThreadGetParams) -> Result<ThreadGetResu
                 turn_id: mark.turn.as_ref().map(ToString::to_string),
                 spent_by: mark.spent_by.as_ref().map(ToString::to_string),
                 label: mark.label.clone(),
+                by: mark.by.clone(),
             })
             .collect(),
         last_compaction: thread.last_compaction.as_ref().map(wire::last_compaction),

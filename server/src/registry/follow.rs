@@ -491,6 +491,7 @@ pub(super) fn fold_news(
     let mut told = Vec::new();
     let begun = log.begin(|record| told.extend(machine.follow(&record, policy)));
     let damage = begun.inspect_err(|error| open.health.mark_failed(error, &mut open.stale))?;
+    machine.skip_lines(log.lines);
     let news = machine.visible_state(policy) != before;
     if news || std::mem::take(&mut open.unheard_of) {
         told.push(machine::Notice::Changed);

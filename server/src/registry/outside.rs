@@ -20,7 +20,7 @@ const LOOK_AGAIN_AFTER: u64 = 60;
 #[derive(Debug, Default)]
 pub(super) struct RepoLook {
     asked_at: Option<Timestamp>,
-    /// There is no repository, or it is too slow: no retry for a while.
+    /// Git failed or is too slow: no retry for a while.
     in_vain: bool,
 }
 
@@ -139,6 +139,12 @@ impl ThreadRegistry {
                 open.look.in_vain = seen.is_none();
                 if let Some(seen) = seen {
                     self.observed(&thread, seen, now);
+                }
+            }
+            // One may be made at any time, and to look for it costs nothing.
+            JobResult::NoRepository { thread } => {
+                if let Some(open) = self.threads.get_mut(&thread) {
+                    open.look = RepoLook::default();
                 }
             }
             JobResult::Judged { thread, request, source, answer } => {

@@ -42,12 +42,13 @@ pub enum TargetError {
 }
 
 /// The first name of each is shown. The names of the configuration work, too.
-const PLACES: [(Boundary, &[&str]); 12] = [
+const PLACES: [(Boundary, &[&str]); 13] = [
     (Boundary::Commit, &["commit"]),
     (Boundary::Pushed, &["push"]),
     (Boundary::Merged, &["merge"]),
     (Boundary::BranchChanged, &["change of branch", "branch change"]),
     (Boundary::TestsGreen, &["passing tests", "green tests", "tests pass"]),
+    (Boundary::PhaseEnded, &["marked end of a phase", "end of a phase", "mark"]),
     (Boundary::PlanCheckpoint, &["finished plan step", "plan step", "finished step"]),
     (Boundary::PlanUpdate, &["change of plan"]),
     (Boundary::PrCheckpoint, &["pull request", "pr"]),

@@ -10,7 +10,7 @@ use rawr_core::event::{
 };
 use rawr_core::judgment::OUTPUT_SCHEMA;
 use rawr_core::machine::HeadsUpBanner;
-use rawr_core::policy::{ConfirmRule, PacketSource, Policy, PressureTier, Silence};
+use rawr_core::policy::{ConfirmRule, Mode, PacketSource, Policy, PressureTier, Silence};
 use rawr_core::thread::breaker::Hold;
 use rawr_core::thread::fate::{Fate, TrackedDecision};
 use rawr_core::thread::{CompactionGuard, CompletedCompaction, Issued, Thread, WaitingInput};
@@ -49,15 +49,28 @@ const fn confirm(confirm: ConfirmRule) -> Option<wire::Confirm> {
 }
 
 /// The proposal that waits for a confirmation. Every client shows its text.
-pub fn proposal(proposal: &Assessed, silence: Silence) -> Option<wire::CompactionProposal> {
+pub fn proposal(
+    proposal: &Assessed,
+    mode: Mode,
+    silence: Silence,
+) -> Option<wire::CompactionProposal> {
     let by = proposal.confirm?;
     let labels: Vec<_> = boundaries(proposal.boundaries).into_iter().map(|b| b.label()).collect();
     let decides = by.decides(silence);
     Some(wire::CompactionProposal {
         decision_id: proposal.decision.to_string(),
         confirm: confirm(by)?,
-        text: format!("Compaction proposed ({}); {decides} decides", labels.join(", ")),
+        text: format!("{} ({}); {decides} decides", proposed(mode), labels.join(", ")),
     })
+}
+
+/// In modes that compact nothing, only the advice waits for a confirmation.
+const fn proposed(mode: Mode) -> &'static str {
+    match mode {
+        Mode::Auto | Mode::Ask => "Compaction proposed",
+        Mode::Suggest => "A compaction may be recommended",
+        Mode::Tag => "A compaction may be tagged",
+    }
 }
 
 /// With its outcome, as far as it is known.
@@ -406,8 +419,9 @@ pub fn thread_changed(
         last_compaction: thread.last_compaction.as_ref().map(last_compaction),
         breaker: thread.held_back(policy, now).as_ref().map(breaker_hold),
         last_fate: thread.fates.back().map(|known| last_fate(known, proposed)),
-        proposal: proposed
-            .and_then(|proposed| proposal(proposed, policy.silence(thread.host.can.cache_seconds))),
+        proposal: proposed.and_then(|of| {
+            proposal(of, policy.mode, policy.silence(thread.host.can.cache_seconds))
+        }),
         heads_up: heads_up.map(|heads_up| super::banner::heads_up(thread, heads_up)),
     }
 }

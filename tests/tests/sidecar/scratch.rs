@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-const FILE: &str = ".scratch/agent-ada.scratch.md";
+const FILE: &str = ".scratch/agent-ada-0530e13b.scratch.md";
 
 /// One agent's thread with its own home.
 struct ScratchFixture {
@@ -218,7 +218,8 @@ fn the_list_of_all_agents_notes_starts_with_the_latest() {
     fs::create_dir(lab.path(".scratch/agent-folder.scratch.md")).unwrap();
     symlink("/etc/hostname", lab.path(".scratch/agent-link.scratch.md")).unwrap();
     let files: Vec<_> = lab.list().into_iter().map(|file| file.scratch_file).collect();
-    assert_eq!(files, [".scratch/agent-bob.scratch.md", FILE]);
+    assert!(files[0].starts_with(".scratch/agent-bob-"), "{files:?}");
+    assert_eq!(files[1..], [FILE]);
     lab.sidecar.leave();
 }
 
@@ -234,14 +235,14 @@ fn a_template_needs_no_folder_and_no_name() {
     let toml = "[rawr_auto_compaction]\nscratch_file_template = \"./a//b/{agentName}/n.md\"\n";
     let mut lab = ScratchFixture::configured(toml);
     lab.append("one");
-    assert!(lab.path("a/b/ada/n.md").exists());
+    assert!(lab.path("a/b/ada-0530e13b/n.md").exists());
     lab.sidecar.leave();
 }
 
 /// With an obstacle in the way, nothing is written, read or listed, and what it leads to is unchanged.
 fn check_refused(spoil: impl Fn(&Path, &Path), problem: &str, lists: bool) {
     let outside = tempfile::tempdir().unwrap();
-    fs::write(outside.path().join("agent-ada.scratch.md"), "not yours").unwrap();
+    fs::write(outside.path().join("agent-ada-0530e13b.scratch.md"), "not yours").unwrap();
     let mut lab = ScratchFixture::new();
     spoil(&lab.home.work(), outside.path());
     let told = |failure: Failure, verb: &str| {
@@ -263,7 +264,7 @@ fn check_refused(spoil: impl Fn(&Path, &Path), problem: &str, lists: bool) {
     assert!(!lab.exists());
     let names: Vec<_> = fs::read_dir(outside.path()).unwrap().collect();
     assert_eq!(names.len(), 1, "{names:?}");
-    let kept = fs::read_to_string(outside.path().join("agent-ada.scratch.md")).unwrap();
+    let kept = fs::read_to_string(outside.path().join("agent-ada-0530e13b.scratch.md")).unwrap();
     assert_eq!(kept, "not yours");
     lab.sidecar.leave();
 }
@@ -271,7 +272,7 @@ fn check_refused(spoil: impl Fn(&Path, &Path), problem: &str, lists: bool) {
 const FOLDER_IS_LINK: &str =
     "`.scratch` is a symbolic link; rawr does not write notes through links";
 const FILE_IS_LINK: &str =
-    "`agent-ada.scratch.md` is a symbolic link; rawr does not write notes through links";
+    "`agent-ada-0530e13b.scratch.md` is a symbolic link; rawr does not write notes through links";
 
 #[test]
 fn a_linked_folder_is_refused() {
@@ -299,7 +300,7 @@ fn a_dangling_link_is_refused() {
 fn a_linked_file_is_refused() {
     let link = |work: &Path, out: &Path| {
         fs::create_dir(work.join(".scratch")).unwrap();
-        symlink(out.join("agent-ada.scratch.md"), work.join(FILE)).unwrap();
+        symlink(out.join("agent-ada-0530e13b.scratch.md"), work.join(FILE)).unwrap();
     };
     check_refused(link, FILE_IS_LINK, true);
 }
@@ -313,7 +314,7 @@ fn other_file_types_are_refused() {
         let made = std::process::Command::new("mkfifo").arg(work.join(FILE)).status();
         assert!(made.unwrap().success());
     };
-    check_refused(pipe, "`agent-ada.scratch.md` is not a regular file", true);
+    check_refused(pipe, "`agent-ada-0530e13b.scratch.md` is not a regular file", true);
 }
 
 #[test]
@@ -361,13 +362,14 @@ fn a_folder_replaced_by_a_link_during_a_write_is_not_followed() {
 #[test]
 fn notes_of_two_sidecars_do_not_mix() {
     let home = TestHome::new();
+    // Two threads share a file whose name has no agent.
+    home.configure("[rawr_auto_compaction]\nscratch_file_template = \"NOTES.md\"\n");
     let note = |of: &str, at: usize| format!("{of} {at}\n{}", format!("{of}\n").repeat(4000));
     thread::scope(|scope| {
         for of in ["first", "second"] {
             let home = &home;
             scope.spawn(move || {
                 let mut sidecar = TestSidecar::start(home);
-                // Two threads of one agent share its file.
                 let mut opening = StandIn::new(of).opening(home, Role::Owner);
                 opening.session_source = Some(SessionSource::Subagent { name: "ada".to_owned() });
                 sidecar.call::<ThreadOpen>(&opening);
@@ -378,7 +380,7 @@ fn notes_of_two_sidecars_do_not_mix() {
             });
         }
     });
-    let text = timeless(&fs::read_to_string(home.work().join(FILE)).unwrap());
+    let text = timeless(&fs::read_to_string(home.work().join("NOTES.md")).unwrap());
     let sections: Vec<_> = text.split("## TIME\n\n").skip(1).map(str::trim_end).collect();
     let mut expected: Vec<_> = ["first", "second"]
         .iter()

@@ -134,7 +134,7 @@ pub enum HostEvent {
         /// The host's estimate of the new history, in tokens.
         tokens_after: Option<u64>,
     },
-    /// A compaction failed. The history is unchanged.
+    /// A compaction failed, so nothing was compacted.
     CompactionFailed {
         /// The compaction's own turn, or the turn that continues.
         turn_id: String,

@@ -51,6 +51,26 @@ impl Confirmation {
         format!("the next message {does} ({share}{because})")
     }
 
+    /// What confirms, for people. A message that more likely goes on than opens or closes says nothing of its own.
+    pub fn confirms(&self) -> String {
+        match self.likeliest().1 {
+            MessageEffect::GoesOn => {
+                format!("a phase ended before the next message ({})", self.ended)
+            }
+            MessageEffect::Closes | MessageEffect::OpensNew => self.evidence(),
+        }
+    }
+
+    /// What confirms, with all figures, for people.
+    pub fn confirmation(&self) -> String {
+        match self.likeliest().1 {
+            MessageEffect::GoesOn => self.confirms(),
+            MessageEffect::Closes | MessageEffect::OpensNew => {
+                format!("{}; a phase ended before it ({})", self.evidence(), self.ended)
+            }
+        }
+    }
+
     /// The part that keeps it from confirming, for people.
     pub fn objection(&self, needed: Probability) -> String {
         let message = self.evidence();
@@ -78,8 +98,8 @@ impl Confirmation {
 pub(super) struct TurnEvidence {
     /// What happened.
     by: Boundaries,
-    /// That a phase of work ended with the turn.
-    ended: Probability,
+    /// That a phase of work ended with the turn; absent if someone said so.
+    ended: Option<Probability>,
     /// What keeps it from confirming, for people.
     pub objection: Option<String>,
 }
@@ -87,6 +107,9 @@ pub(super) struct TurnEvidence {
 impl TurnEvidence {
     /// What confirms, for people.
     pub fn confirmed_by(&self) -> String {
+        if self.ended.is_none() {
+            return "a phase was ended explicitly".to_owned();
+        }
         let facts = self.by.without(Boundaries::of(&[Boundary::AgentDone]));
         let by = if facts.is_empty() { String::new() } else { format!("{} with ", facts.labels()) };
         format!("confirmed by {by}a claim to be done")
@@ -94,7 +117,11 @@ impl TurnEvidence {
 
     /// With how likely a phase ended, for people.
     pub fn evidence(&self) -> String {
-        format!("{}; a phase ended with the turn ({})", self.confirmed_by(), self.ended)
+        let confirmed_by = self.confirmed_by();
+        match self.ended {
+            Some(ended) => format!("{confirmed_by}; a phase ended with the turn ({ended})"),
+            None => confirmed_by,
+        }
     }
 }
 
@@ -115,17 +142,24 @@ impl GateContext<'_> {
     /// Reads the turn that ended, where something in it may confirm its proposal.
     pub(super) fn turn_evidence(&self) -> Option<TurnEvidence> {
         let Question::TurnEnd(turn) = self.question else { return None };
+        if self.confirm() == ConfirmRule::None {
+            return None;
+        }
+        let marked = self.counting.and(Boundaries::of(&[Boundary::PhaseEnded]));
+        if !marked.is_empty() {
+            return Some(TurnEvidence { by: marked, ended: None, objection: None });
+        }
         let by = self.counting.and(self.rule()?.1.confirms_itself);
         let rule = self.policy.self_confirmation;
         let applies = rule.everywhere || !self.thread.host.can.queue;
-        if by.is_empty() || !applies || self.confirm() == ConfirmRule::None {
+        if by.is_empty() || !applies {
             return None;
         }
         let work = work_at_hand(self.thread);
         let facts = facts(self.thread, self.thread.turn(turn), self.present());
         let ended = phase::ended_with_turn(&work, self.opening().as_ref(), facts);
         let objection = self.objection(&work, ended);
-        Some(TurnEvidence { by, ended, objection })
+        Some(TurnEvidence { by, ended: Some(ended), objection })
     }
 
     /// What keeps the turn from confirming itself, however likely a phase ended with it.

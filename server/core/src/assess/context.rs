@@ -220,7 +220,6 @@ impl<'c> GateContext<'c> {
             confirm.by_message() && self.asks_judge(tier)
                 || confirm == ConfirmRule::Message
                     && rule.required.is_none()
-                    && self.compacts()
                     && self.may_have_ended()
         };
         // A plan boundary alone may not be enough.
@@ -238,7 +237,7 @@ impl<'c> GateContext<'c> {
     }
 
     /// Whether `mode` compacts, and does not only advise.
-    fn compacts(&self) -> bool {
+    pub(super) fn compacts(&self) -> bool {
         matches!(self.policy.mode, Mode::Auto | Mode::Ask)
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{DecisionGate, GateEvidence, GateStatus};
 use crate::boundary::Boundaries;
-use crate::event::{DecisionEntrance, DecisionOutcome, JudgeReply, JudgeSource};
+use crate::event::{AgentRequest, DecisionEntrance, DecisionOutcome, JudgeReply, JudgeSource};
 use crate::policy::{ConfirmRule, PressureTier};
 use crate::thread::{Thread, Turn};
 use crate::units::{DecisionId, JudgeRequestId, Percent, SequenceId, Timestamp, Tokens, TurnId};
@@ -41,6 +41,9 @@ pub struct DecisionRecord {
     pub sequence: Option<SequenceId>,
     /// Every gate with its result, in the order of evaluation.
     pub gates: Vec<GateEvidence>,
+    /// What the agent is asked for before the compaction, in order.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub requests: Vec<AgentRequest>,
     /// What the judge answered.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub judgment: Option<Judgment>,

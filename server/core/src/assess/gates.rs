@@ -286,8 +286,7 @@ pub(super) fn weak_boundary(case: &GateContext<'_>) -> GateFinding {
     if counting != Boundaries::of(&[Boundary::PlanUpdate]) {
         return pass("not a plan update alone");
     }
-    let stronger =
-        Boundaries::SEMANTIC.or(Boundaries::of(&[Boundary::PlanCheckpoint])).and(present);
+    let stronger = Boundaries::SEMANTIC.or(Boundaries::FINISHED).and(present);
     if rule.takes_a_plan_update_alone() {
         pass(format!("{tier} takes a plan update alone"))
     } else if stronger.is_empty() {
@@ -374,7 +373,7 @@ pub(super) fn confirmation(case: &GateContext<'_>) -> GateFinding {
             let needed = Probability::of_thousandths(u16::from(case.policy.confirm_percent) * 10);
             let asks_judge = next.is_unclear() && case.asks_judge(tier);
             if asks_judge || next.ended >= needed {
-                pass(format!("{}; a phase ended before it ({})", next.evidence(), next.ended))
+                pass(next.confirmation())
             } else {
                 fail(next.objection(needed), LEAVES)
             }
@@ -443,6 +442,10 @@ pub(super) fn judgment(case: &GateContext<'_>) -> GateFinding {
 pub(super) fn mode(case: &GateContext<'_>) -> GateFinding {
     if case.question.is_inside_a_turn() {
         return mid_turn(case);
+    }
+    // In every mode the same has to happen before: a proposal is no compaction yet.
+    if case.awaits_confirmation() && !case.compacts() {
+        return GateFinding::NotReached("the mode decides once the proposal is confirmed");
     }
     match case.policy.mode {
         Mode::Auto => pass("auto"),

@@ -99,6 +99,7 @@ mod tests {
             reason: String::new(),
             sequence: None,
             gates: failed.iter().map(gate).collect(),
+            requests: Vec::new(),
             judgment: None,
             confirm: None,
             proposal: None,

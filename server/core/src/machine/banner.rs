@@ -21,7 +21,8 @@ impl Machine {
     /// There is none where no person can answer: for the built-in compaction, for a handoff that comes after the
     /// compaction, and once it was called off.
     fn of_sequence(&self, sequence: &Sequence, policy: &Policy) -> Option<HeadsUpBanner> {
-        if sequence.late || sequence.is_inline() || sequence.cancelled.is_some() {
+        if sequence.late || sequence.closes || sequence.is_inline() || sequence.cancelled.is_some()
+        {
             return None;
         }
         let (tier, percent, boundaries) = match &sequence.trigger {

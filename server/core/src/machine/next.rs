@@ -10,7 +10,7 @@ use crate::compose;
 use crate::coverage;
 use crate::event::{
     ActionIssued, AgentRequest, Assessed, CompactionInitiator, DecisionEntrance, DecisionOutcome,
-    DeliveredMessage, Event, HostAction, JudgeSource, MessageRole, Packet, SequenceStarted,
+    DeliveredMessage, Event, HostAction, JudgeSource, MessageRole, Origin, Packet, SequenceStarted,
     Trigger,
 };
 use crate::judgment;
@@ -53,10 +53,15 @@ impl Machine {
             return Some(self.start(starting.clone(), None, rules).into());
         }
         if thread.sequence.is_some() {
-            return sequence::next(thread, rules);
+            let waits = thread.held.front().filter(|_| thread.is_idle() && thread.awaits_person());
+            let release = || Some(self.deliver_held(waits.filter(|held| held.action.is_none())?));
+            return sequence::next(thread, rules).or_else(release);
         }
         if let Some((starting, packet)) = self.late_handoff(rules) {
             return Some(self.start(starting, Some(packet), rules).into());
+        }
+        if let Some(starting) = self.notice() {
+            return Some(self.closing(starting, rules).into());
         }
         if let Some(turn) = &thread.between_requests {
             return self.look_inside_turn(turn, rules, now, effects);
@@ -82,7 +87,7 @@ impl Machine {
             Some(question) => {
                 let assessed = || assess(thread, policy, question, now);
                 debug_assert!(on_message.as_ref().is_none_or(|known| *known == assessed()));
-                Some(self.decided(on_message.unwrap_or_else(assessed), effects))
+                Some(self.decided(on_message.unwrap_or_else(assessed), policy, effects))
             }
             None => Some(self.deliver_held(held)),
         }
@@ -92,6 +97,9 @@ impl Machine {
     /// message, or at once if neither is possible.
     fn late_handoff(&self, rules: &Rules<'_>) -> Option<(Starting, Packet)> {
         let (thread, can) = (&self.thread, self.thread.host.can);
+        if thread.handoff_waits || thread.is_handing_over() {
+            return None;
+        }
         let packet = self.late_packet(rules)?;
         let trigger = match thread.late_handoff? {
             // The compaction of a sequence that had given up: the agent continues where that sequence would have.
@@ -119,11 +127,50 @@ impl Machine {
         Some((Starting { trigger, turn: turn.cloned(), needs_approval: false }, packet))
     }
 
+    /// What closes a heads-up whose compaction did not come, once the host can take it: with the next message, or in the
+    /// next turn where no message is held. It starts no turn of its own.
+    fn notice(&self) -> Option<Starting> {
+        let (thread, can) = (&self.thread, self.thread.host.can);
+        if !thread.unclosed || thread.late_handoff.is_some() {
+            return None;
+        }
+        let newest = thread.turns.back().filter(|turn| turn.origin == Origin::User);
+        let running = newest.map(|turn| &turn.id).filter(|id| thread.is_in_turn(id));
+        let turn = match running {
+            Some(turn) if can.steer && !can.queue => Some(turn.clone()),
+            None if thread.is_idle() && thread.held.iter().any(|held| held.action.is_none()) => {
+                None
+            }
+            _ => return None,
+        };
+        Some(Starting { trigger: Trigger::Host, turn, needs_approval: false })
+    }
+
+    /// Whether the next message carries such a notice.
+    pub(super) fn closes_with_message(&self) -> bool {
+        self.thread.unclosed && self.thread.host.can.queue
+    }
+
+    /// The sequence that tells so. Its handoff is the notice.
+    fn closing(&self, starting: Starting, rules: &Rules<'_>) -> SequenceStarted {
+        let mut started = self.start(starting, None, rules);
+        rules.prompts.text(PromptName::CalledOff).clone_into(&mut started.prompts.handoff);
+        let (requests, draft) = (Vec::new(), None);
+        SequenceStarted {
+            requests,
+            draft,
+            sampled: false,
+            recovers: false,
+            closes: true,
+            ..started
+        }
+    }
+
     /// The packet that was not handed over yet, else one by rawr if enough is known.
     fn late_packet(&self, rules: &Rules<'_>) -> Option<Packet> {
         let (thread, policy) = (&self.thread, rules.policy);
         thread.late_handoff.filter(|_| Self::hands_over(policy))?;
-        if let Some(packet) = thread.fresh_packet() {
+        if let Some(packet) = thread.owed_packet() {
             return Some(packet.clone());
         }
         let template = rules.prompts.text(PromptName::WatcherPacket);
@@ -146,7 +193,7 @@ impl Machine {
         let owed = thread.late_handoff.is_some() && Self::hands_over(policy);
         owed && can.inject_turn
             && can.queue
-            && (thread.fresh_packet().is_some() || thread.has_packet_material())
+            && (thread.owed_packet().is_some() || thread.has_packet_material())
     }
 
     /// The question to assess before a message is sent.
@@ -180,7 +227,7 @@ impl Machine {
         let question = if inline {
             Question::Inline(Inline::MidTurn(turn))
         } else {
-            thread.tier(policy).filter(|_| policy.enabled)?;
+            thread.tier(policy)?;
             Question::MidTurn(turn)
         };
         let more_urgent = !inline && thread.tier(policy) > thread.mid_turn_tier;
@@ -191,7 +238,7 @@ impl Machine {
         }
         let decision = decide();
         debug_assert!(more_urgent || !decision.is_nothing());
-        Some(self.decided(decision, effects))
+        Some(self.decided(decision, policy, effects))
     }
 
     fn look_at_emergency(
@@ -264,10 +311,15 @@ impl Machine {
         effects: &mut Vec<Effect>,
     ) -> Event {
         let decision = assess(&self.thread, rules.policy, question, now);
-        self.decided(decision, effects)
+        self.decided(decision, rules.policy, effects)
     }
 
-    pub(super) fn decided(&self, decision: DecisionRecord, effects: &mut Vec<Effect>) -> Event {
+    pub(super) fn decided(
+        &self,
+        mut decision: DecisionRecord,
+        policy: &Policy,
+        effects: &mut Vec<Effect>,
+    ) -> Event {
         let event = Assessed {
             decision: decision.id.clone(),
             entrance: decision.entrance,
@@ -284,6 +336,11 @@ impl Machine {
             result.gate == DecisionGate::Guard && result.outcome == GateStatus::Bypassed
         };
         let goes_on = matches!(decision.outcome, DecisionOutcome::Compact | DecisionOutcome::Ask);
+        if goes_on {
+            let starting = self.thread.starting_of(&event);
+            let inside = starting.turn.is_some();
+            decision.requests = self.requests(&starting.trigger, inside, &event, policy);
+        }
         let over_a_guard = goes_on && decision.gates.iter().any(bypassed);
         effects.push(Effect::Decided(Box::new(decision)));
         effects.extend(over_a_guard.then_some(Effect::Tell(Notice::GuardBypassed)));
@@ -293,18 +350,23 @@ impl Machine {
     /// What is to be asked of the agent before the compaction. Scratch notes are not asked for in an emergency, and only
     /// at a boundary that is worth noting.
     /// A conversation that the model refuses has no room for any of it.
-    fn requests(&self, trigger: &Trigger, inside_turn: bool, policy: &Policy) -> Vec<AgentRequest> {
+    fn requests(
+        &self,
+        trigger: &Trigger,
+        inside_turn: bool,
+        assessed: &Assessed,
+        policy: &Policy,
+    ) -> Vec<AgentRequest> {
         if self.thread.overflowed.is_some() {
             return Vec::new();
         }
-        use crate::boundary::Boundary::{
-            AgentDone, Commit, PlanCheckpoint, PlanUpdate, PrCheckpoint,
-        };
+        use crate::boundary::Boundary::{AgentDone, Commit, PlanUpdate, PrCheckpoint};
         const NOTEWORTHY: Boundaries =
-            Boundaries::of(&[Commit, PlanCheckpoint, PlanUpdate, PrCheckpoint, AgentDone]);
+            Boundaries::of(&[Commit, PlanUpdate, PrCheckpoint, AgentDone]).or(Boundaries::FINISHED);
         let noteworthy = match trigger {
             Trigger::Rawr { tier, .. } => {
-                *tier != PressureTier::Emergency && !self.present().and(NOTEWORTHY).is_empty()
+                *tier != PressureTier::Emergency
+                    && !self.thread.present(assessed.turn.as_ref()).and(NOTEWORTHY).is_empty()
             }
             Trigger::Inline { .. } => return Vec::new(),
             Trigger::Host | Trigger::User => false,
@@ -321,16 +383,14 @@ impl Machine {
         queue.into_iter().filter_map(|(wanted, request)| wanted.then_some(request)).collect()
     }
 
-    /// The boundaries that the last assessment saw.
-    fn present(&self) -> Boundaries {
-        let assessed = self.thread.last_assessed.as_ref();
-        self.thread.present(assessed.and_then(|assessed| assessed.turn.as_ref()))
-    }
-
     /// The packet of a compaction that is only proposed, asked for while the person reads. It is asked for once.
     fn packet_ahead(&self, rules: &Rules<'_>) -> Option<Event> {
         let thread = &self.thread;
-        let wanted = rules.policy.packet_ahead && thread.draft.is_none() && thread.held.is_empty();
+        let compacts = matches!(rules.policy.mode, Mode::Auto | Mode::Ask);
+        let wanted = rules.policy.packet_ahead
+            && compacts
+            && thread.draft.is_none()
+            && thread.held.is_empty();
         let (proposal, _) = thread.proposal().filter(|_| wanted)?;
         // That a turn completed says too little to pay for a packet that may be thrown away.
         if proposal.boundaries == Boundaries::of(&[Boundary::TurnComplete]) {
@@ -354,9 +414,9 @@ impl Machine {
     ) -> SequenceStarted {
         let policy = rules.policy;
         let Starting { trigger, turn, needs_approval } = starting;
-        let requests = match late {
-            Some(_) => Vec::new(),
-            None => self.requests(&trigger, turn.is_some(), policy),
+        let requests = match (&late, &self.thread.last_assessed) {
+            (None, Some(assessed)) => self.requests(&trigger, turn.is_some(), assessed, policy),
+            _ => Vec::new(),
         };
         let recovers = late.is_none() && self.thread.overflowed.is_some();
         let author = match recovers {
@@ -385,6 +445,7 @@ impl Machine {
             prompts: SequencePrompts::of(rules.prompts),
             draft,
             late,
+            closes: false,
         }
     }
 
@@ -392,12 +453,9 @@ impl Machine {
     fn deliver_held(&self, first: &WaitingInput) -> Event {
         let sequence =
             self.thread.last_sequence.clone().unwrap_or_else(|| self.thread.next_sequence_id());
-        let action = match self.thread.deliveries(&first.id).count() {
-            0 => format!("{sequence}.input.{}", first.id),
-            // It was refused, or the id was used for another message.
-            earlier => format!("{sequence}.input.{}.{}", first.id, earlier + 1),
-        };
-        let action = ActionId::new(action);
+        // A message's id may be used again, and its host may remember each action.
+        let number = self.thread.deliveries_asked + 1;
+        let action = ActionId::new(format!("{sequence}.input{number}.{}", first.id));
         let items = vec![DeliveredMessage { role: MessageRole::Input, text: first.text.clone() }];
         let kind = HostAction::DeliverInput { input: first.id.clone(), items };
         ActionIssued { action, sequence, kind }.into()

@@ -4,7 +4,7 @@
 use super::repo;
 use super::{Bound, Input, Machine, Refusal, Response, ShellCommand, UserInputKind};
 use crate::assess::{DecisionRecord, assess};
-use crate::boundary::Boundary;
+use crate::boundary::{Boundaries, Boundary};
 use crate::event::{
     ClockSetBack, CommandFinished, CompactionInitiator, DeadlinePassed, DecisionOutcome, Event,
     GuardEnd, GuardSet, InputHeld, Origin, Responded, ThreadPhase, UserChoice,
@@ -124,9 +124,12 @@ impl Machine {
     /// A message waits for a sequence, for the judge, and if a compaction or a late handoff comes before it.
     fn must_wait(&self, on_message: Option<&DecisionRecord>, policy: &Policy) -> bool {
         let thread = &self.thread;
-        let busy = thread.sequence.is_some() || thread.judging.is_some() || !thread.held.is_empty();
+        let runs = thread.sequence.is_some() && !thread.awaits_person();
+        let busy = runs || thread.judging.is_some() || !thread.held.is_empty();
         busy || thread.is_idle()
-            && (self.hands_over_with_message(policy) || on_message.is_some_and(comes_first))
+            && (self.hands_over_with_message(policy)
+                || self.closes_with_message()
+                || on_message.is_some_and(comes_first))
     }
 
     /// Whether the message of this decision does not confirm the proposal. It does not wait then.
@@ -142,6 +145,9 @@ impl Machine {
         match &mut event {
             Event::PlanUpdated(updated) => {
                 updated.boundaries = plan::boundaries(&self.thread.known.plan, &updated.steps);
+            }
+            Event::PhaseEnded(ended) => {
+                ended.boundaries = Boundaries::of(&[Boundary::PhaseEnded]);
             }
             Event::BranchChanged(changed) => {
                 changed.boundaries = repo::switched(&self.thread, &changed.branch);

@@ -51,11 +51,11 @@ impl PressureTier {
     /// needs none.
     pub const fn allowed(self) -> Boundaries {
         use Boundary::{
-            AgentDone, BranchChanged, Commit, ConcludingThought, Merged, PlanCheckpoint,
-            PlanUpdate, PrCheckpoint, Pushed, TestsGreen, TopicShift,
+            AgentDone, BranchChanged, Commit, ConcludingThought, Merged, PhaseEnded,
+            PlanCheckpoint, PlanUpdate, PrCheckpoint, Pushed, TestsGreen, TopicShift,
         };
         const EARLY: Boundaries =
-            Boundaries::of(&[PlanCheckpoint, PlanUpdate, PrCheckpoint, TopicShift]);
+            Boundaries::of(&[PhaseEnded, PlanCheckpoint, PlanUpdate, PrCheckpoint, TopicShift]);
         const READY: Boundaries = EARLY.or(Boundaries::of(&[Commit, Pushed, Merged]));
         const ASAP: Boundaries =
             READY.or(Boundaries::of(&[BranchChanged, TestsGreen, AgentDone, ConcludingThought]));

@@ -30,16 +30,21 @@ pub fn open_steps(plan: &[PlanItem]) -> impl Iterator<Item = &PlanItem> {
     plan.iter().filter(|step| step.status != PlanItemStatus::Completed)
 }
 
-/// A newly completed step is a checkpoint as well as an update. The same plan again yields nothing.
+/// A newly completed step is a checkpoint as well as an update. The same plan again yields nothing. A step has no name but
+/// its text: one that was done before, and is done in other words, is not newly completed.
 pub fn boundaries(before: &[PlanItem], after: &[PlanItem]) -> Boundaries {
     if before == after {
         return Boundaries::NONE;
     }
     let is_done = |step: &&PlanItem| step.status == PlanItemStatus::Completed;
-    let done: HashSet<_> = before.iter().filter(is_done).map(|step| step.step.as_str()).collect();
-    let newly_completed =
-        after.iter().filter(is_done).any(|step| !done.contains(step.step.as_str()));
-    let checkpoint = if newly_completed {
+    let text = |step: &'_ PlanItem| step.step.clone();
+    let known: HashSet<_> = before.iter().map(text).collect();
+    let done = |steps: &[PlanItem]| steps.iter().filter(is_done).map(text).collect::<HashSet<_>>();
+    let (before, after) = (done(before), done(after));
+    let news: HashSet<_> = after.difference(&before).collect();
+    let reworded = before.difference(&after).count();
+    let completed = news.iter().any(|step| known.contains(*step));
+    let checkpoint = if completed || news.len() > reworded {
         Boundaries::of(&[Boundary::PlanCheckpoint])
     } else {
         Boundaries::NONE
@@ -83,5 +88,14 @@ mod tests {
         check("xa .b", "xa >b", "plan_update");
         check("xa", "", "plan_update");
         check("xa .b", "xa .b", "none");
+    }
+
+    // rule: boundary.step-reworded
+    #[test]
+    fn a_completed_step_in_other_words_is_no_checkpoint() {
+        check("xa .b", "xA .b", "plan_update");
+        check("xa .b", "xA xb", "plan_checkpoint, plan_update");
+        check("xa .b", "xb", "plan_checkpoint, plan_update");
+        check("xa .b", "xA xc .b", "plan_checkpoint, plan_update");
     }
 }

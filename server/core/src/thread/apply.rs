@@ -19,7 +19,7 @@ use crate::units::{InputId, SignalId, Timestamp};
 
 /// The version of the fold, raised with every change of the fold or of [`Thread`]. A cached state with another version
 /// is discarded, and the log is folded again. A test compares it with the samples.
-pub const FOLD: u32 = 14;
+pub const FOLD: u32 = 15;
 
 /// Since this format, old messages are shortened and ended guards are dropped.
 const BOUNDED_SINCE: u16 = 2;
@@ -27,13 +27,14 @@ const BOUNDED_SINCE: u16 = 2;
 impl Thread {
     /// Folds one event in. Records must come in the order of the log, each once.
     pub fn apply(&mut self, record: &Record) {
+        if !self.numbered(record.id) {
+            return;
+        }
         let (at, v) = (record.at, record.v);
         if at < self.updated_at {
             self.clock_was_set_back(at);
         }
         self.updated_at = at;
-        // The number of a line that could not be read is not used again.
-        self.last_event = record.id.unwrap_or_default().max(self.last_event.next());
         self.between_requests = None;
         match &record.event {
             Event::ThreadOpened(opened) => self.opened(opened, at, v),
@@ -43,6 +44,7 @@ impl Thread {
             Event::UsageReported(reported) => self.usage_reported(reported, at, v),
             Event::TurnCompleted(completed) => {
                 self.may_ask_again();
+                self.handoff_waits = false;
                 self.turn_completed(completed, at, v);
                 if v >= BOUNDED_SINCE {
                     self.shorten_old_messages();
@@ -105,9 +107,9 @@ impl Thread {
                 self.known.tools_running.remove(&finished.call);
             }
             Event::PhaseEnded(ended) => {
-                let checkpoint = Boundaries::of(&[Boundary::PlanCheckpoint]);
-                self.signaled(checkpoint, ended.turn.as_ref(), ended.signal.as_ref(), v);
-                self.label(checkpoint, ended.turn.as_ref(), Some(&ended.label));
+                self.signaled(ended.boundaries, ended.turn.as_ref(), ended.signal.as_ref(), v);
+                self.label(ended.boundaries, ended.turn.as_ref(), Some(&ended.label));
+                self.phase_ended(ended);
                 self.known.finished = Some(ended.label.trim().to_owned());
                 self.known.milestone(&ended.label);
             }
@@ -118,6 +120,7 @@ impl Thread {
             Event::RepoObserved(observed) => self.known.looked_at(&observed.repo, at),
             Event::InputHeld(held) => {
                 self.may_ask_again();
+                self.handoff_waits = false;
                 self.held.push_back(WaitingInput {
                     id: held.input.clone(),
                     text: held.text.clone(),
@@ -152,11 +155,12 @@ impl Thread {
                 if let Some(overflowed) = self.overflowed.as_mut().filter(|_| started.recovers) {
                     overflowed.tried = true;
                 }
-                // A sequence that only hands over uses up no boundary.
-                if started.late.is_none() || v < EVERY_COMPACTION_HANDS_OVER {
+                self.unclosed &= !started.only_tells();
+                // A sequence that only tells uses up no boundary.
+                if !started.only_tells() || v < EVERY_COMPACTION_HANDS_OVER {
                     self.spend_boundaries(&started.sequence, v);
                 }
-                if started.late.is_none() {
+                if !started.only_tells() {
                     self.fate_runs(&started.sequence, at);
                 }
                 let mut sequence = Sequence::new(started, at);
@@ -165,7 +169,7 @@ impl Thread {
                     self.draft = None;
                     self.drafts.used += 1;
                 }
-                let confirming = self.held.front().filter(|_| started.late.is_none());
+                let confirming = self.held.front().filter(|_| !started.only_tells());
                 sequence.confirmed_by = confirming.map(|held| held.id.clone());
                 self.sequence = Some(sequence);
                 // Any other sequence may end before it compacts. The handoff stays due until then.
@@ -186,6 +190,7 @@ impl Thread {
                     packet: taken.packet.clone(),
                     turns_ended: self.turns_ended,
                     handed_over: false,
+                    failed: false,
                 });
                 if let Some(sequence) = &mut self.sequence {
                     sequence.took(&taken.packet, at);
@@ -283,6 +288,7 @@ impl Thread {
         self.baseline = opened.baseline;
         self.known.tools_running.clear();
         self.compaction_running = false;
+        self.handoff_waits = false;
         if v > 1 {
             self.only_runs(opened.running_turn.as_ref(), at);
             self.may_ask_again();

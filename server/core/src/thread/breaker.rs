@@ -173,7 +173,8 @@ impl Thread {
         ending: Ending,
         at: Timestamp,
     ) {
-        if ending == Ending::Failed {
+        // A handoff that is given again says nothing about compactions.
+        if ending == Ending::Failed && !sequence.late {
             let (sequence, tier, worth) =
                 (sequence.id.clone(), sequence.trigger.tier(), sequence.worth);
             self.strike(Strike { at, sequence, tier, worth, freed: None });

@@ -2,13 +2,64 @@
 
 use super::Thread;
 use crate::event::{Event, FORMAT, Record};
-use crate::units::{DecisionId, GuardId, JudgeRequestId, SequenceId, Timestamp, stable_hash};
+use crate::units::{
+    DecisionId, EventId, GuardId, JudgeRequestId, SequenceId, Timestamp, stable_hash,
+};
+
+/// A log with more gaps was not damaged by accident, and its numbers say nothing.
+const MOST_GAPS: usize = 64;
+/// No more lines are lost at once. A number that says otherwise is wrong itself.
+const MOST_LINES: u64 = 100_000;
 
 impl Thread {
     /// The record of this event, with the next number.
     pub fn next_record(&self, at: Timestamp, event: Event) -> Record {
         let (id, thread) = (Some(self.last_event.next()), Some(self.id.clone()));
         Record { v: FORMAT, id, thread, at, event }
+    }
+
+    /// Takes note of an event's number. False if that event is folded already: its line is there twice.
+    pub(super) fn numbered(&mut self, id: Option<EventId>) -> bool {
+        let next = self.last_event.next();
+        let id = id.filter(|id| *id > EventId(0)).unwrap_or(next);
+        if id >= next {
+            self.skip_to(EventId(id.0 - 1));
+            self.last_event = id;
+            return true;
+        }
+        if self.missing.len() >= MOST_GAPS {
+            return true;
+        }
+        let Some(at) = self.missing.iter().position(|gap| gap.contains(&id.0)) else {
+            return false;
+        };
+        let gap = self.missing.remove(at);
+        let rest = [gap.start..id.0, id.0 + 1..gap.end].into_iter().filter(|part| !part.is_empty());
+        self.missing.extend(rest);
+        true
+    }
+
+    /// Skips the numbers up to this one, whose lines cannot be read. Each may have used up an id of every kind, so those
+    /// are skipped as well.
+    pub fn skip_to(&mut self, last: EventId) {
+        let first = self.last_event.next();
+        if last < first {
+            return;
+        }
+        if self.missing.len() < MOST_GAPS {
+            self.missing.push(first.0..last.0.saturating_add(1));
+        }
+        self.last_event = last;
+        let many = (last.0 - first.0).min(MOST_LINES) as u32 + 1;
+        let skip = |count: &mut u32| *count = count.saturating_add(many);
+        skip(&mut self.sequences);
+        skip(&mut self.decisions);
+        skip(&mut self.guards_set);
+        skip(&mut self.deliveries_asked);
+        skip(&mut self.known.directives_given);
+        if let Some(sequence) = &mut self.sequence {
+            skip(&mut sequence.actions);
+        }
     }
 
     /// The id that the next sequence gets. Ids follow from the thread's own events, so a replay yields the same ones.
@@ -37,5 +88,63 @@ impl Thread {
     /// The id that the next guard gets.
     pub fn next_guard_id(&self) -> GuardId {
         GuardId::new(format!("g{}", self.guards_set + 1))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::InputHeld;
+    use crate::units::{InputId, ThreadId};
+
+    /// A message in each line of these numbers.
+    fn hold(thread: &mut Thread, numbers: &[u64]) {
+        for number in numbers {
+            let input = InputId::new(format!("i{number}"));
+            let event = InputHeld { input, text: number.to_string() }.into();
+            let (id, of) = (Some(EventId(*number)), Some(thread.id.clone()));
+            thread.apply(&Record { v: FORMAT, id, thread: of, at: Timestamp(0), event });
+        }
+    }
+
+    fn held(thread: &Thread) -> Vec<&str> {
+        thread.held.iter().map(|held| held.id.as_str()).collect()
+    }
+
+    // rule: recovery.ids-once
+    #[test]
+    fn a_line_that_is_there_twice_counts_once_wherever_it_is() {
+        let mut thread = Thread::new(ThreadId::new("t"));
+        hold(&mut thread, &[1, 2, 2, 1, 5, 4, 5, 4, 6, 3, 3]);
+        assert_eq!(held(&thread), ["i1", "i2", "i5", "i4", "i6", "i3"]);
+        assert_eq!((thread.last_event, thread.missing.len()), (EventId(6), 0));
+    }
+
+    // rule: recovery.ids-once
+    #[test]
+    fn no_id_of_a_line_that_cannot_be_read_is_given_again() {
+        let ids = |thread: &Thread| {
+            let ids = [thread.next_sequence_id().as_str(), thread.next_decision_id().as_str()]
+                .map(|id| id.split('-').next().unwrap_or_default().to_owned());
+            (ids, thread.next_guard_id().as_str().to_owned(), thread.deliveries_asked)
+        };
+        let mut gap = Thread::new(ThreadId::new("t"));
+        hold(&mut gap, &[1, 4]);
+        let mut at_the_end = Thread::new(ThreadId::new("t"));
+        hold(&mut at_the_end, &[1]);
+        at_the_end.skip_to(EventId(3));
+        hold(&mut at_the_end, &[4]);
+        let expected = (["s3".to_owned(), "d3".to_owned()], "g3".to_owned(), 2);
+        assert_eq!(ids(&gap), expected);
+        assert_eq!(ids(&at_the_end), expected);
+        assert_eq!(gap, at_the_end, "a replay arrives at the same state");
+    }
+
+    #[test]
+    fn a_wrong_number_breaks_nothing() {
+        let mut thread = Thread::new(ThreadId::new("t"));
+        hold(&mut thread, &[1, u64::MAX, 2, 3]);
+        assert_eq!(held(&thread).len(), 4);
+        let _ = (thread.next_sequence_id(), thread.next_decision_id(), thread.next_guard_id());
     }
 }

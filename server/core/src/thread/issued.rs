@@ -1,6 +1,6 @@
 //! An action and how far it has come.
 
-use crate::event::HostAction;
+use crate::event::{HostAction, MessagePurpose};
 use crate::units::{ActionId, SequenceId, Timestamp, TurnId};
 use serde::{Deserialize, Serialize};
 
@@ -26,6 +26,15 @@ pub struct Issued {
 }
 
 impl Issued {
+    /// Whether it brought a message into the conversation that tells of a compaction to come.
+    pub fn tells_of_compaction(&self) -> bool {
+        let tells = match &self.kind {
+            HostAction::InjectTurn { purpose, .. } => *purpose != MessagePurpose::Handoff,
+            _ => false,
+        };
+        tells && matches!(self.progress, Progress::Accepted | Progress::Completed(_))
+    }
+
     /// Whether it has no end yet.
     pub const fn is_open(&self) -> bool {
         matches!(self.progress, Progress::Issued | Progress::Accepted)

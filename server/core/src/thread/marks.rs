@@ -19,11 +19,14 @@ pub struct Mark {
     /// The label of the phase that ended here.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub label: Option<String>,
+    /// Who ended it.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub by: Option<String>,
 }
 
 impl Mark {
     pub(super) const fn new(boundary: Boundary, turn: Option<TurnId>) -> Self {
-        Self { boundary, turn, spent_by: None, assessed: false, label: None }
+        Self { boundary, turn, spent_by: None, assessed: false, label: None, by: None }
     }
 
     pub(super) const fn is_spent(&self) -> bool {

@@ -140,6 +140,9 @@ pub struct LastPacket {
     pub turns_ended: u32,
     /// Whether the agent has it back.
     pub handed_over: bool,
+    /// The history was rewritten and the handoff failed, so it is owed however old it is.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub failed: bool,
 }
 
 /// Packets that were asked for while their compactions were only proposed.

@@ -30,6 +30,9 @@ pub struct Sequence {
     /// The compaction came first, and the sequence only hands over.
     #[serde(default)]
     pub late: bool,
+    /// No compaction came, and the sequence only tells the agent of it.
+    #[serde(default)]
+    pub closes: bool,
     /// The turn that it runs in. It continues between turns if that one ends first.
     pub turn: Option<TurnId>,
     /// The held message that it started before.
@@ -87,7 +90,7 @@ pub enum CompactionSeen {
 impl Sequence {
     /// A sequence as it starts.
     pub fn new(started: &SequenceStarted, at: Timestamp) -> Self {
-        let late = started.late.is_some();
+        let (late, settled) = (started.late.is_some(), started.only_tells());
         Self {
             id: started.sequence.clone(),
             trigger: started.trigger.clone(),
@@ -95,6 +98,7 @@ impl Sequence {
             sampled: started.sampled,
             recovers: started.recovers,
             late,
+            closes: started.closes,
             turn: started.turn.clone(),
             confirmed_by: None,
             requests: started.requests.clone(),
@@ -111,7 +115,7 @@ impl Sequence {
             fell_back: false,
             handoff: None,
             packet: started.late.clone(),
-            compaction: if late { CompactionSeen::Completed } else { CompactionSeen::Nothing },
+            compaction: if settled { CompactionSeen::Completed } else { CompactionSeen::Nothing },
             since: at,
             overdue: false,
         }
@@ -158,9 +162,10 @@ impl Sequence {
     }
 
     /// Whether the handoff only informs. After a compaction that was not rawr's, or that a refused request made necessary,
-    /// the agent does what it was asked last.
+    /// and inside of a turn that did not wait for it, the agent does what it was asked last.
     pub const fn only_informs(&self) -> bool {
-        self.recovers || self.late && matches!(self.trigger, Trigger::Host | Trigger::User)
+        let not_ours = matches!(self.trigger, Trigger::Host | Trigger::User);
+        self.recovers || self.late && (not_ours || self.turn.is_some())
     }
 
     /// Whether the history has been rewritten.

@@ -241,6 +241,11 @@ impl StatsFold {
     }
 
     fn started(&mut self, started: &SequenceStarted, at: Timestamp) {
+        // It tells of a run that has ended.
+        if started.closes {
+            self.running = None;
+            return;
+        }
         if let Some(packet) = &started.late {
             // It hands over for the newest compaction, which came outside of a sequence or too late for its own.
             self.running = self.compacted;

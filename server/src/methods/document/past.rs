@@ -91,6 +91,7 @@ mod tests {
             reason: String::new(),
             sequence: None,
             gates: Vec::new(),
+            requests: Vec::new(),
             judgment: None,
             confirm: None,
             proposal: None,

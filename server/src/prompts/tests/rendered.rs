@@ -78,6 +78,7 @@ fn shipped_prompts_stay_within_their_tokens() {
         (PromptName::JudgmentContext, 190),
         (PromptName::WatcherPacket, 140),
         (PromptName::Handoff, 110),
+        (PromptName::CalledOff, 55),
         (PromptName::Compact, 160),
         (PromptName::SummaryPrefix, 40),
     ] {

@@ -37,6 +37,7 @@ fn shipped_prompts_are_short() {
         (PromptName::JudgmentContext, 760),
         (PromptName::WatcherPacket, 560),
         (PromptName::Handoff, 560),
+        (PromptName::CalledOff, 230),
         (PromptName::Compact, 700),
         (PromptName::SummaryPrefix, 180),
     ] {

@@ -82,6 +82,15 @@ fn a_repository_that_cannot_be_inspected_is_retried_after_a_minute() {
 }
 
 #[test]
+fn a_folder_without_a_repository_is_looked_at_after_each_turn() {
+    let home = TempDir::new().unwrap();
+    let mut lab = RegistryFixture::open(&home, ProcessRole::Owner);
+    assert_eq!(lab.looks(), 1);
+    lab.registry.done(JobResult::NoRepository { thread: id() }, NOW);
+    assert_eq!(lab.turn(CALM, NOW.plus_seconds(1)), 1);
+}
+
+#[test]
 fn only_the_owner_inspects_the_repository() {
     let home = TempDir::new().unwrap();
     let mut owner = RegistryFixture::open(&home, ProcessRole::Owner);

@@ -129,13 +129,19 @@ fn check_issued(thread: &Thread, issued: &ActionIssued) -> Result<(), Violation>
     if belongs { Ok(()) } else { Err(Violation::of(ENDED, format!("{issued:?}"))) }
 }
 
-/// Checks a repeated action. A message in delivery when its sequence ended is still the user's.
+/// Checks a repeated action. A message in delivery when its sequence ended is still the user's, and a handoff that was not
+/// taken in time is still owed.
 pub fn check_pending(thread: &Thread, issued: &Issued) -> Result<(), Violation> {
     let belongs = match &issued.kind {
         HostAction::Judge { request, .. } => is_asked(thread, request),
         HostAction::DeliverInput { .. } => true,
         HostAction::SamplePacket { ahead: true, .. } if thread.sequence.is_none() => {
             thread.draft.as_ref() == Some(&issued.id)
+        }
+        HostAction::InjectTurn { .. } if issued.kind.hands_over() => {
+            let owed = thread.last_packet.as_ref().filter(|last| last.failed);
+            runs(thread, &issued.sequence)
+                || owed.is_some_and(|last| last.sequence == issued.sequence)
         }
         HostAction::InjectTurn { .. }
         | HostAction::Compact { .. }

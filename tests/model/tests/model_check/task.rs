@@ -2,8 +2,8 @@
 
 use crate::explore::Violation;
 use rawr_core::event::{
-    ActionProgress, ActionReported, Event, HostAction, JudgmentAnswered, MessagePurpose,
-    MessageRole,
+    ActionProgress, ActionReported, DeliveredMessage, Event, HostAction, JudgmentAnswered,
+    MessagePurpose, MessageRole,
 };
 use rawr_core::thread::Issued;
 use rawr_core::units::{ActionId, InputId, SequenceId, TurnId};
@@ -18,7 +18,7 @@ pub struct HostTask {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum TaskKind {
-    Inject { purpose: MessagePurpose, steers: bool },
+    Inject { purpose: MessagePurpose, steers: bool, closes: bool },
     Compact { local: bool, inline: bool },
     Deliver { input: u8, hands_off: bool },
     Sample,
@@ -63,8 +63,9 @@ impl HostTask {
     /// A message must have the user's text, as an item of its own.
     pub fn of(issued: &Issued) -> Result<Self, Violation> {
         let what = match &issued.kind {
-            HostAction::InjectTurn { purpose, via_steer, .. } => {
-                TaskKind::Inject { purpose: *purpose, steers: *via_steer }
+            HostAction::InjectTurn { purpose, via_steer, text, .. } => {
+                let closes = text.starts_with(CALLED_OFF);
+                TaskKind::Inject { purpose: *purpose, steers: *via_steer, closes }
             }
             HostAction::Compact { local, trigger, .. } => {
                 let inline = matches!(trigger, rawr_core::event::Trigger::Inline { .. });
@@ -80,7 +81,10 @@ impl HostTask {
                 if item.text != input_text(number) {
                     return Err(Violation::of(INPUT, format!("{:?} was changed", item.text)));
                 }
-                TaskKind::Deliver { input: number, hands_off: items.len() > 1 }
+                let hands_off = |item: &DeliveredMessage| {
+                    item.role == MessageRole::Handoff && !item.text.starts_with(CALLED_OFF)
+                };
+                TaskKind::Deliver { input: number, hands_off: items.iter().any(hands_off) }
             }
             HostAction::SamplePacket { .. } => TaskKind::Sample,
             HostAction::Judge { .. } => {
@@ -93,7 +97,7 @@ impl HostTask {
     pub const fn hands_off(&self) -> bool {
         matches!(
             self.what,
-            TaskKind::Inject { purpose: MessagePurpose::Handoff, .. }
+            TaskKind::Inject { purpose: MessagePurpose::Handoff, closes: false, .. }
                 | TaskKind::Deliver { hands_off: true, .. }
         )
     }
@@ -107,6 +111,8 @@ impl HostTask {
     }
 }
 
+/// The text that tells the agent that no compaction came.
+pub const CALLED_OFF: &str = "called off";
 pub const INPUT: &str = "input delivered once, in order, unchanged";
 pub const ONCE: &str = "every action done once";
 pub const OWED: &str = "a handoff follows a compaction";

@@ -262,7 +262,9 @@ fn of_the_work(word: &str, line: &ParsedLine<'_>) -> Option<(&'static str, Value
             json!({ "turn": turn, "action": line.option("action").unwrap_or("create"), "url": line.text }),
         ),
         "branch" => ("branch_changed", json!({ "branch": line.words[1] })),
-        "phase" => ("phase_ended", json!({ "turn": turn, "label": line.text })),
+        "phase" => {
+            ("phase_ended", json!({ "turn": turn, "label": line.text, "by": line.option("by") }))
+        }
         "directive" => {
             ("directive_given", json!({ "text": line.text, "pinned": line.has("pinned") }))
         }

@@ -30,7 +30,7 @@ const PACKET: &str =
 
 /// Short texts in place of the shipped prompts, and others that keys name, so that the output does not depend on their
 /// wording.
-const PROMPTS: [(&str, &str); 9] = [
+const PROMPTS: [(&str, &str); 10] = [
     ("auto-compact", "WRITE-PACKET"),
     ("heads-up", "HEADS-UP {reason}"),
     ("scratch-write", "SCRATCH {scratchFile}"),
@@ -39,6 +39,7 @@ const PROMPTS: [(&str, &str); 9] = [
     ("watcher-packet", "BY-RAWR goal={goal} last={lastAgentMessage}"),
     ("handoff", "HANDOFF {packet} {directives}"),
     ("compact", "SUMMARISE"),
+    ("called-off", "CALLED OFF"),
     ("summary-prefix", "SUMMARY:"),
 ];
 

@@ -26,7 +26,7 @@ fn prompts(home: &TestHome) -> Vec<PathBuf> {
     let is_prompt = |path: &PathBuf| path.extension().is_some_and(|of| of == "md");
     let mut prompts: Vec<_> = folder.map(|entry| entry.unwrap().path()).filter(is_prompt).collect();
     prompts.sort();
-    assert_eq!(prompts.len(), 9);
+    assert_eq!(prompts.len(), 10);
     prompts
 }
 

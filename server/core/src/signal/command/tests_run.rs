@@ -60,10 +60,7 @@ fn check_in_words(words: &[String], depth: usize) -> Option<String> {
     if matches!(program, "bash" | "sh" | "zsh" | "dash" | "ksh") {
         return check_in_line(script(arguments)?, depth + 1);
     }
-    let pretends = arguments.iter().any(|word| {
-        matches!(word.as_str(), "--help" | "-h" | "--no-run" | "--list" | "--collect-only" | "-N")
-    });
-    if pretends {
+    if arguments.iter().any(|word| pretends(program, word)) {
         return None;
     }
     if matches!(program, "python" | "python3" | "uv" | "npx" | "poetry") {
@@ -84,6 +81,54 @@ fn check_in_words(words: &[String], depth: usize) -> Option<String> {
         Some(verb) if verbs.contains(&verb) => Some([program, verb].join(" ")),
         _ => None,
     }
+}
+
+/// Whether this argument makes a runner succeed without running a test.
+fn pretends(program: &str, word: &str) -> bool {
+    const ALWAYS: [&str; 18] = [
+        "--help",
+        "-h",
+        "--version",
+        "-V",
+        "--no-run",
+        "--dry-run",
+        "--dryrun",
+        "--list",
+        "--list-tests",
+        "--listTests",
+        "--collect-only",
+        "--co",
+        "--fixtures",
+        "--markers",
+        "--showConfig",
+        "--show-only",
+        "-N",
+        "--listenvs",
+    ];
+    const OF_A_PROGRAM: [(&[&str], &[&str]); 8] = [
+        (
+            &["make", "just"],
+            &["--just-print", "--recon", "--question", "--touch", "--show", "--evaluate"],
+        ),
+        (&["just"], &["-n", "-l"]),
+        (&["task", "mise"], &["-n", "--dry"]),
+        (&["go"], &["-n", "-c", "-list"]),
+        (
+            &["mvn"],
+            &["-v", "-version", "-DskipTests", "-DskipTests=true", "-Dmaven.test.skip=true"],
+        ),
+        (&["gradle", "gradlew"], &["-v", "-m", "-x"]),
+        (&["dotnet"], &["-t"]),
+        (&["tox"], &["-l", "list", "config"]),
+    ];
+    let of_program = OF_A_PROGRAM.iter().filter(|(names, _)| names.contains(&program));
+    // Its short flags may be joined.
+    let joined = word.strip_prefix('-').filter(|rest| !rest.starts_with('-') && program == "make");
+    ALWAYS.contains(&word)
+        || of_program.into_iter().any(|(_, words)| words.contains(&word))
+        || joined.is_some_and(|flags| {
+            flags.chars().all(char::is_alphabetic) && flags.contains(['n', 'q', 't'])
+        })
 }
 
 /// A script of a package or a task runner that runs tests, such as `test`, `test:unit` or `test.ci`.
@@ -111,6 +156,9 @@ mod tests {
             "python3 -m pytest tests",
             "CI=1 go test ./...",
             "make check && git push",
+            "make -j4 test",
+            "pytest -n 4 -v",
+            "go test -v ./...",
         ] {
             check(line, true);
         }
@@ -123,6 +171,19 @@ mod tests {
             "echo cargo test",
             "npm install test",
             "pytest --collect-only",
+            "pytest --version",
+            "python3 -m pytest --version",
+            "npm test --version",
+            "make -n test",
+            "make -kn check",
+            "make --dry-run test",
+            "go test -c ./...",
+            "go test -list . ./...",
+            "mvn verify -DskipTests",
+            "gradle check -x test",
+            "jest --listTests",
+            "just --dry-run test",
+            "tox -l",
         ] {
             check(line, false);
         }

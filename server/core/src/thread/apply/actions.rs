@@ -2,8 +2,8 @@
 
 use super::Thread;
 use crate::event::{ActionIssued, ActionProgress, ActionReported, HostAction};
-use crate::thread::{Issued, Judging, Progress};
-use crate::units::{ActionId, Timestamp, Tokens};
+use crate::thread::{Issued, Judging, Progress, WaitingInput};
+use crate::units::{ActionId, Timestamp, Tokens, TurnId};
 
 /// How many turns and actions are remembered for late reports.
 const REMEMBERED: usize = 32;
@@ -12,7 +12,13 @@ impl Thread {
     pub(super) fn action_issued(&mut self, issued: &ActionIssued, at: Timestamp) {
         match &issued.kind {
             HostAction::DeliverInput { input, .. } => {
-                for held in self.held.iter_mut().filter(|held| held.id == *input) {
+                self.deliveries_asked += 1;
+                let text = issued.kind.delivered_text();
+                // An id may be used again for another text.
+                let is_delivered = |held: &&mut WaitingInput| {
+                    held.id == *input && held.action.is_none() && Some(held.text.as_str()) == text
+                };
+                if let Some(held) = self.held.iter_mut().find(is_delivered) {
                     held.action = Some(issued.action.clone());
                 }
             }
@@ -55,12 +61,31 @@ impl Thread {
         };
         let failed = matches!(progress, Progress::Failed(_));
         self.progressed(&reported.action, progress);
+        self.late_handoff_progressed(&reported.action);
         if let Some(turn) = &reported.turn {
             self.bind(turn, &reported.action, v);
+        }
+        if reported.status == ActionProgress::Accepted {
+            self.died_with_its_host(reported);
         }
         let judges = |judging: &Judging| judging.action.as_ref() == Some(&reported.action);
         if failed && self.judging.as_ref().is_some_and(judges) {
             self.judge_failed(reported.error.as_deref().unwrap_or("the host gave no reason"));
+        }
+    }
+
+    /// A host that came back may name the turn that carried out a request. If it does not run any more, there will be no
+    /// answer.
+    fn died_with_its_host(&mut self, reported: &ActionReported) {
+        let is_lost = |turn: &TurnId| self.turn(turn).is_some_and(|turn| turn.lost);
+        let asks = |issued: &Issued| {
+            matches!(issued.kind, HostAction::InjectTurn { .. }) && !issued.kind.hands_over()
+        };
+        if reported.turn.as_ref().is_some_and(is_lost)
+            && self.action(&reported.action).is_some_and(asks)
+        {
+            let why = "its turn ended with the host that ran it".to_owned();
+            self.progressed(&reported.action, Progress::Failed(why));
         }
     }
 

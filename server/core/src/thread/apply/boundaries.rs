@@ -1,7 +1,8 @@
 //! Folds boundaries, each counted once even if a host reports it again.
 
 use super::Thread;
-use crate::boundary::Boundaries;
+use crate::boundary::{Boundaries, Boundary};
+use crate::event::PhaseEnded;
 use crate::thread::{Mark, Turn};
 use crate::units::{SequenceId, SignalId, TurnId};
 
@@ -65,6 +66,21 @@ impl Thread {
         if let Some(mark) = self.boundaries.iter_mut().rev().find(is_meant) {
             mark.label = Some(label.to_owned());
         }
+    }
+
+    /// Between two turns, an explicit end of a phase belongs to the turn before it, which is assessed again. There is
+    /// nothing to wait for.
+    pub(super) fn phase_ended(&mut self, ended: &PhaseEnded) {
+        let is_meant = |mark: &&mut Mark| mark.boundary == Boundary::PhaseEnded && !mark.is_spent();
+        let Some(mark) = self.boundaries.iter_mut().rev().find(is_meant) else { return };
+        mark.by.clone_from(&ended.by);
+        let waits = self.sequence.is_some() || self.judging.is_some() || self.starting.is_some();
+        if waits || !self.is_idle() {
+            return;
+        }
+        let is_work = |turn: &&Turn| turn.end.is_some() && !turn.is_synthetic();
+        let before = self.turns.iter().rev().find(is_work).map(|turn| turn.id.clone());
+        self.unassessed = self.unassessed.take().or(before);
     }
 
     /// Only the newest message of a turn yields semantic breaks.

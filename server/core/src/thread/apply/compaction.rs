@@ -6,8 +6,8 @@ use crate::event::{
     Ending, HostAction, Origin, Record, SequenceEnded,
 };
 use crate::thread::sequence::Sequence;
-use crate::thread::{CompletedCompaction, Progress};
-use crate::units::Timestamp;
+use crate::thread::{CompletedCompaction, Issued, LastPacket, Progress};
+use crate::units::{ActionId, Timestamp};
 
 const COMPACTIONS: usize = 16;
 
@@ -22,10 +22,17 @@ impl Thread {
             CompactionProgress::Failed => self.compaction_running = false,
             CompactionProgress::Completed => {
                 self.compaction_running = false;
+                // The handoff closes what was said before it.
+                self.unclosed = false;
                 let before = reported.tokens_before.or(self.context);
-                let late = self.gave_up_on.take().filter(|_| {
-                    self.sequence.is_none() && reported.origin == CompactionInitiator::Rawr
-                });
+                let late = self.take_given_up(reported);
+                if late.is_some() {
+                    self.hand_over_again();
+                }
+                self.handoffs_failed = 0;
+                self.handoff_waits = false;
+                self.forget_old_debt();
+                self.withdraw_handoffs();
                 // A sequence that was not approved or was cancelled will not hand over.
                 let takes = |of: &&Sequence| {
                     of.takes_compaction() || record.v < EVERY_COMPACTION_HANDS_OVER
@@ -95,14 +102,19 @@ impl Thread {
         self.last_sequence = Some(sequence.id.clone());
         self.strike_for_failure(&sequence, ended.ending, at);
         self.fate_ends(&sequence, ended, at);
+        let owes = ended.ending == Ending::Failed
+            && sequence.compacted()
+            && v >= EVERY_COMPACTION_HANDS_OVER;
         match ended.ending {
             Ending::Completed => {
-                let handed_over = sequence.handoff.is_some();
-                if let Some(last) = self.last_packet.as_mut().filter(|_| handed_over) {
-                    last.handed_over = true;
+                if sequence.handoff.is_some() && !sequence.closes {
+                    self.handed_over();
                 }
             }
             Ending::Failed => {
+                if owes {
+                    self.owe_handoff(&sequence);
+                }
                 // The message that waited is not delayed by another try.
                 if let Some(held) = self.held.front_mut() {
                     held.assessed = true;
@@ -110,14 +122,127 @@ impl Thread {
             }
             Ending::Cancelled => {}
         }
+        let of_sequence = |issued: &&Issued| issued.sequence == sequence.id;
+        let told = self.actions.iter().filter(of_sequence).any(Issued::tells_of_compaction);
+        self.unclosed |= told && !sequence.compacted();
         for issued in self.actions.iter_mut().filter(|issued| issued.sequence == sequence.id) {
-            let deliver = matches!(issued.kind, HostAction::DeliverInput { .. });
-            if !deliver && issued.is_open() {
+            let stays = matches!(issued.kind, HostAction::DeliverInput { .. })
+                || owes && issued.kind.hands_over();
+            if !stays && issued.is_open() {
                 issued.progress = Progress::Withdrawn;
             }
         }
         if sequence.compact.is_some() && !sequence.compacted() && sequence.handoff.is_none() {
             self.gave_up_on = Some(Box::new(sequence));
+        }
+    }
+
+    /// The sequence that had given up on the compaction that is reported.
+    fn take_given_up(&mut self, reported: &CompactionReported) -> Option<Box<Sequence>> {
+        let action = reported.action.as_ref();
+        let runs = self.sequence.as_ref().and_then(|sequence| sequence.compact.as_ref());
+        // The compaction of the running sequence says nothing about the one before.
+        if action.is_some() && action == runs {
+            return None;
+        }
+        let is_free = self.sequence.is_none();
+        self.gave_up_on.take().filter(|_| is_free && reported.origin == CompactionInitiator::Rawr)
+    }
+
+    /// The history was rewritten from what it was before the last handoff, so that handoff is gone.
+    fn hand_over_again(&mut self) {
+        let turns_ended = self.turns_ended;
+        if let Some(last) = &mut self.last_packet
+            && last.turns_ended == turns_ended
+        {
+            last.handed_over = false;
+        }
+    }
+
+    /// Work was done since the packet that could not be handed over, and another compaction came: what is known now is
+    /// worth more.
+    fn forget_old_debt(&mut self) {
+        let turns_ended = self.turns_ended;
+        if let Some(last) = &mut self.last_packet {
+            last.failed &= last.turns_ended == turns_ended;
+        }
+    }
+
+    /// The history was rewritten, but the agent did not get its packet back.
+    fn owe_handoff(&mut self, sequence: &Sequence) {
+        let Some(packet) = &sequence.packet else { return };
+        let known = self.last_packet.take().filter(|last| last.packet == *packet);
+        let turns_ended = known.map_or(self.turns_ended, |last| last.turns_ended);
+        self.last_packet = Some(LastPacket {
+            sequence: sequence.id.clone(),
+            packet: packet.clone(),
+            turns_ended,
+            handed_over: false,
+            failed: true,
+        });
+        // One that was not refused may still be carried out, and is not asked for twice.
+        if !self.is_handing_over() {
+            self.handoff_refused();
+        }
+    }
+
+    /// It is tried again once something has happened, or at once with a message that waits.
+    fn handoff_refused(&mut self) {
+        /// A host that refuses so many will not take another.
+        const MOST_HANDOFFS: u32 = 3;
+        self.handoffs_failed += 1;
+        if self.handoffs_failed >= MOST_HANDOFFS {
+            self.handed_over();
+            return;
+        }
+        self.late_handoff = self.last_compaction.as_ref().map(|last| last.origin);
+        self.handoff_waits = !self.held.iter().any(|held| held.action.is_none());
+    }
+
+    /// The agent has its packet back, or will not get it.
+    fn handed_over(&mut self) {
+        self.late_handoff = None;
+        self.handoffs_failed = 0;
+        if let Some(last) = &mut self.last_packet {
+            (last.handed_over, last.failed) = (true, false);
+        }
+    }
+
+    /// The host reports about a handoff after its sequence had given up on it.
+    pub(super) fn late_handoff_progressed(&mut self, action: &ActionId) {
+        let owed = self.last_packet.as_ref().filter(|last| last.failed);
+        let is_owed = |issued: &&Issued| {
+            issued.kind.hands_over() && owed.is_some_and(|last| last.sequence == issued.sequence)
+        };
+        let issued = self.action(action).filter(is_owed).filter(|_| self.sequence.is_none());
+        match issued.map(|issued| &issued.progress) {
+            Some(Progress::Accepted | Progress::Completed(_)) => {
+                self.handed_over();
+                // As at the end of a sequence: it is not asked for again.
+                let is_done = |issued: &&mut Issued| {
+                    let injects = matches!(issued.kind, HostAction::InjectTurn { .. });
+                    issued.id == *action && issued.is_open() && injects
+                };
+                if let Some(issued) = self.actions.iter_mut().find(is_done) {
+                    issued.progress = Progress::Withdrawn;
+                }
+            }
+            Some(Progress::Failed(_)) => self.handoff_refused(),
+            Some(Progress::Issued | Progress::Withdrawn) | None => {}
+        }
+    }
+
+    /// The history was rewritten once more, so that a handoff for the compaction before has no use.
+    fn withdraw_handoffs(&mut self) {
+        let running = self.sequence.as_ref().map(|sequence| sequence.id.clone());
+        let is_old = |issued: &&mut Issued| {
+            issued.is_open()
+                && matches!(issued.kind, HostAction::InjectTurn { .. })
+                && issued.kind.hands_over()
+                && Some(&issued.sequence) != running.as_ref()
+        };
+        for issued in self.actions.iter_mut().filter(is_old) {
+            issued.progress = Progress::Withdrawn;
         }
     }
 }

@@ -15,12 +15,15 @@ impl Thread {
         self.silent = false;
         let is_new = self.turn(&started.turn).is_none();
         let action = started.action.clone().or_else(|| {
-            let text = started.text.as_deref()?;
-            self.actions
-                .iter()
-                .find(|issued| marker(&issued.kind).is_some_and(|m| text.contains(m)))
-                .map(|i| i.id.clone())
+            // People quote markers. A turn has its own as the last line, and an order that was called off may be on its way.
+            let last = started.text.as_deref()?.trim_end().lines().next_back()?.trim();
+            let may_come = |issued: &&Issued| {
+                let ended = matches!(issued.progress, Progress::Completed(_) | Progress::Failed(_));
+                !ended && issued.turn.is_none() && marker(&issued.kind) == Some(last)
+            };
+            self.actions.iter().find(may_come).map(|issued| issued.id.clone())
         });
+        self.handoff_waits &= !is_new;
         let entry = self.turn_entry(&started.turn);
         entry.lost = false;
         let is_repeat = std::mem::replace(&mut entry.started, true);
@@ -407,6 +410,7 @@ impl Thread {
                 self.progressed(action, Progress::Accepted);
             }
         }
+        self.late_handoff_progressed(action);
         if let Some(end) = end {
             self.turn_of_action_ended(action, &end);
         }

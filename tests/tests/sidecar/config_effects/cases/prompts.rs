@@ -37,8 +37,8 @@ pub fn cases() -> Vec<KeyCase> {
             r#""my-scratch-write.md""#,
             &[CaseStep::Commit],
             expect![[r#"
-                - perform packet_request: HEADS-UP a phase ended here (commit) / SCRATCH .scratch/agent-delta.scratch.md / WRITE-PACKET / [rawr:s1-860202a3:packet_request]
-                + perform packet_request: HEADS-UP a phase ended here (commit) / MY-SCRATCH .scratch/agent-delta.scratch.md / WRITE-PACKET / [rawr:s1-860202a3:packet_request]
+                - perform packet_request: HEADS-UP a phase ended here (commit) / SCRATCH .scratch/agent-delta-860202a3.scratch.md / WRITE-PACKET / [rawr:s1-860202a3:packet_request]
+                + perform packet_request: HEADS-UP a phase ended here (commit) / MY-SCRATCH .scratch/agent-delta-860202a3.scratch.md / WRITE-PACKET / [rawr:s1-860202a3:packet_request]
             "#]],
         )
         .also(&[SCRATCH]),
@@ -77,6 +77,15 @@ pub fn cases() -> Vec<KeyCase> {
             expect![[r#"
                 - perform handoff: HANDOFF ``` / State: working / Goal: parser / Next: docs / ``` (none known) / [rawr:s1-860202a3:handoff]
                 + perform handoff: MY-HANDOFF ``` / State: working / Goal: parser / Next: docs / ``` (none known) / [rawr:s1-860202a3:handoff]
+            "#]],
+        ),
+        case(
+            "rawr_auto_compaction.prompts.called-off",
+            r#""my-called-off.md""#,
+            &[CaseStep::Show(ShownState::Prompt("called-off"))],
+            expect![[r#"
+                - shown CALLED OFF
+                + shown MY-CALLED OFF
             "#]],
         ),
         case(
