@@ -90,12 +90,14 @@ export type ActionStatus = {
 } & ('accepted' | 'completed' | 'failed');
 
 /** A signal that a phase of work may have ended (docs/spec/boundaries.md#kinds). */
-export type Boundary = 'commit' | 'pushed' | 'merged' | 'branch_changed' | 'tests_green' | 'plan_checkpoint' | 'plan_update' | 'pr_checkpoint' | 'agent_done' | 'topic_shift' | 'concluding_thought' | 'turn_complete';
+export type Boundary = 'commit' | 'pushed' | 'merged' | 'branch_changed' | 'tests_green' | 'phase_ended' | 'plan_checkpoint' | 'plan_update' | 'pr_checkpoint' | 'agent_done' | 'topic_shift' | 'concluding_thought' | 'turn_complete';
 
 /** A boundary that was seen, and what became of it. */
 export interface BoundaryMark {
   /** Which. */
   boundary: Boundary;
+  /** The client that ended the phase. */
+  by?: string;
   /** What a person or a program called the phase that ended here. */
   label?: string;
   /** The sequence that it started. After that it no longer counts (docs/spec/boundaries.md#identity). */
@@ -2526,6 +2528,7 @@ export const LABELS: {
     merged: 'merge',
     branch_changed: 'branch changed',
     tests_green: 'tests pass again',
+    phase_ended: 'phase ended',
     plan_checkpoint: 'plan step done',
     plan_update: 'plan changed',
     pr_checkpoint: 'pull request',

@@ -9,6 +9,7 @@ M.Boundary = {
   merged = 'merge',
   branch_changed = 'branch changed',
   tests_green = 'tests pass again',
+  phase_ended = 'phase ended',
   plan_checkpoint = 'plan step done',
   plan_update = 'plan changed',
   pr_checkpoint = 'pull request',

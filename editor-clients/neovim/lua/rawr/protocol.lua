@@ -72,6 +72,7 @@
 ---| 'merged' # A branch was merged.
 ---| 'branch_changed' # Another branch was checked out.
 ---| 'tests_green' # A check that failed before now passes.
+---| 'phase_ended' # A person or a program ended a phase explicitly.
 ---| 'plan_checkpoint' # A step of the plan was completed.
 ---| 'plan_update' # The plan changed in another way; weak on its own.
 ---| 'pr_checkpoint' # A pull request was opened, updated, merged or the like.
@@ -83,6 +84,7 @@
 --- A boundary that was seen, and what became of it.
 ---@class rawr.BoundaryMark
 ---@field boundary rawr.Boundary Which.
+---@field by? string The client that ended the phase.
 ---@field label? string What a person or a program called the phase that ended here.
 ---@field spentBy? string The sequence that it started. After that it no longer counts (docs/spec/boundaries.md#identity).
 ---@field turnId? string The turn that it was seen in.
@@ -1371,7 +1373,7 @@
 ---| rawr.Signal.branch_changed # Another branch was checked out.
 ---| rawr.Signal.tool_started # A tool call began; until it ends, work is active.
 ---| rawr.Signal.tool_finished # A tool call ended, well or not.
----| rawr.Signal.phase_boundary # A person or a program declared that a phase ended. Accepted from every client, not only from the owner.
+---| rawr.Signal.phase_boundary # A person or a program declared that a phase ended. Accepted from every client, not only from the owner. Between turns it is assessed at once.
 ---| rawr.Signal.user_message # A user's message joined a running turn. From then on the turn counts as the user's. The message that begins a turn is reported with `rawr/turn/started`.
 ---| rawr.Signal.directive # A user instruction that must survive word for word.
 ---| rawr.Signal.title_changed # The host gave the conversation another title. It replaces the one that the first message makes.
