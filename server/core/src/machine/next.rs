@@ -339,7 +339,8 @@ impl Machine {
         if goes_on {
             let starting = self.thread.starting_of(&event);
             let inside = starting.turn.is_some();
-            decision.requests = self.requests(&starting.trigger, inside, &event, policy);
+            let turn = event.turn.as_ref();
+            decision.requests = self.requests(&starting.trigger, inside, turn, policy);
         }
         let over_a_guard = goes_on && decision.gates.iter().any(bypassed);
         effects.push(Effect::Decided(Box::new(decision)));
@@ -354,7 +355,7 @@ impl Machine {
         &self,
         trigger: &Trigger,
         inside_turn: bool,
-        assessed: &Assessed,
+        assessed: Option<&TurnId>,
         policy: &Policy,
     ) -> Vec<AgentRequest> {
         if self.thread.overflowed.is_some() {
@@ -366,7 +367,7 @@ impl Machine {
         let noteworthy = match trigger {
             Trigger::Rawr { tier, .. } => {
                 *tier != PressureTier::Emergency
-                    && !self.thread.present(assessed.turn.as_ref()).and(NOTEWORTHY).is_empty()
+                    && !self.thread.present(assessed).and(NOTEWORTHY).is_empty()
             }
             Trigger::Inline { .. } => return Vec::new(),
             Trigger::Host | Trigger::User => false,
@@ -414,9 +415,10 @@ impl Machine {
     ) -> SequenceStarted {
         let policy = rules.policy;
         let Starting { trigger, turn, needs_approval } = starting;
-        let requests = match (&late, &self.thread.last_assessed) {
-            (None, Some(assessed)) => self.requests(&trigger, turn.is_some(), assessed, policy),
-            _ => Vec::new(),
+        let assessed = self.thread.last_assessed.as_ref().and_then(|last| last.turn.as_ref());
+        let requests = match &late {
+            Some(_) => Vec::new(),
+            None => self.requests(&trigger, turn.is_some(), assessed, policy),
         };
         let recovers = late.is_none() && self.thread.overflowed.is_some();
         let author = match recovers {

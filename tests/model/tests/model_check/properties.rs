@@ -129,6 +129,11 @@ fn check_issued(thread: &Thread, issued: &ActionIssued) -> Result<(), Violation>
     if belongs { Ok(()) } else { Err(Violation::of(ENDED, format!("{issued:?}"))) }
 }
 
+/// Sequences are numbered.
+fn number(sequence: &SequenceId) -> Option<u32> {
+    sequence.as_str().strip_prefix('s')?.split('-').next()?.parse().ok()
+}
+
 /// Checks a repeated action. A message in delivery when its sequence ended is still the user's, and a handoff that was not
 /// taken in time is still owed.
 pub fn check_pending(thread: &Thread, issued: &Issued) -> Result<(), Violation> {
@@ -139,9 +144,11 @@ pub fn check_pending(thread: &Thread, issued: &Issued) -> Result<(), Violation> 
             thread.draft.as_ref() == Some(&issued.id)
         }
         HostAction::InjectTurn { .. } if issued.kind.hands_over() => {
+            let compacted = thread.last_compaction.as_ref().and_then(|last| last.sequence.as_ref());
             let owed = thread.last_packet.as_ref().filter(|last| last.failed);
             runs(thread, &issued.sequence)
                 || owed.is_some_and(|last| last.sequence == issued.sequence)
+                || compacted.is_some_and(|last| number(last) <= number(&issued.sequence))
         }
         HostAction::InjectTurn { .. }
         | HostAction::Compact { .. }

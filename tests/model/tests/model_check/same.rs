@@ -41,7 +41,7 @@ pub fn normalised(machine: &Machine, policy: &Policy) -> Rc<KnownMachine> {
     thread.judged = Judged::default();
     thread.compactions.clear();
     thread.fates.clear();
-    if thread.fresh_packet().is_none() {
+    if thread.owed_packet().is_none() {
         thread.last_packet = None;
     }
     // Quoted in prompts and packets, which are empty here. Only its presence matters.
