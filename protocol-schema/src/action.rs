@@ -118,8 +118,21 @@ names! {
     pub enum ItemRole {
         /// rawr's: the packet and what to do with it.
         Handoff = "handoff",
+        /// rawr's: a compaction that was announced did not come.
+        Notice = "notice",
         /// The person's.
         Input = "input",
+    }
+}
+
+impl ItemRole {
+    /// What a text of rawr's is for.
+    pub const fn purpose(self) -> Option<Purpose> {
+        match self {
+            Self::Handoff => Some(Purpose::Handoff),
+            Self::Notice => Some(Purpose::Notice),
+            Self::Input => None,
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::names::names;
 use crate::{
     CompactionStatus, CompactionTrigger, Entrance, Gate, GateOutcome, JudgmentSource, PacketAuthor,
-    Tier,
+    Purpose, Tier,
 };
 use serde::{Deserialize, Serialize};
 
@@ -103,6 +103,9 @@ pub struct Decision {
     /// What would have to change for a compaction, in sentences for people.
     #[serde(default, deserialize_with = "crate::lenient::list")]
     pub would_fire_if: Vec<String>,
+    /// What the agent is asked for before the compaction, in order.
+    #[serde(default, deserialize_with = "crate::lenient::list")]
+    pub requests: Vec<Purpose>,
     /// The judge's part in it; absent where no judge was asked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub judgment: Option<DecisionJudgment>,

@@ -200,6 +200,8 @@ names! {
         PacketRequest = "packet_request",
         /// Gives the packet back after compaction.
         Handoff = "handoff",
+        /// Tells the agent that a compaction that was announced did not come. Needs no answer.
+        Notice = "notice",
     }
 
     /// Who wrote a packet, or will write it (docs/spec/packet.md#author).

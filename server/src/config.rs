@@ -247,8 +247,7 @@ impl<'s> ConfigSources<'s> {
         let front_matter = self.front_matter.unwrap_or(&no_front_matter);
         let allowed =
             NarrowableSettings::new(codex, rawr, client.unwrap_or_default(), front_matter);
-        let mut config =
-            allowed.for_model(|pattern| model.is_some_and(|model| pattern.matches(model)));
+        let mut config = allowed.for_model(|pattern| pattern.matches(model.unwrap_or_default()));
         if let Some(project) = project {
             let source = LayerSource::Project(project_toml(project));
             let layer = layer::read_file(source, false, &self, &mut problems);

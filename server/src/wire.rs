@@ -66,7 +66,7 @@ mirror_enums! {
     }
     rawr_core::assess::GateStatus = wire::GateOutcome { Pass, Fail, Bypassed, NotReached }
     event::DecisionEntrance = wire::Entrance { TurnComplete, Preflight, MidTurn, Inline }
-    event::MessagePurpose = wire::Purpose { HeadsUp, ScratchWrite, PacketRequest, Handoff }
+    event::MessagePurpose = wire::Purpose { HeadsUp, ScratchWrite, PacketRequest, Handoff, Notice }
     rawr_core::policy::PacketSource = wire::PacketAuthor { Agent, Watcher, Person }
     event::Resume = wire::ResumeState { Working, WaitingForUser, Done }
     rawr_core::signal::plan::PlanItemStatus = wire::StepStatus { Pending, InProgress, Completed }
@@ -77,7 +77,7 @@ mirror_enums! {
     event::ActionProgress = wire::ActionStatus { Accepted, Completed, Failed }
     event::UserChoice = wire::Choice { CompactNow, Approve, Snooze, Cancel, EditPacket }
     event::DecisionOutcome = wire::Outcome { Nothing, Tag, Suggest, Ask, Judge, Defer, Compact }
-    event::MessageRole = wire::ItemRole { Handoff, Input }
+    event::MessageRole = wire::ItemRole { Handoff, Notice, Input }
     rawr_core::machine::PacketUpdate = wire::PacketChange { Taken, Edited, Outdated }
     rawr_core::machine::BannerStage = wire::Stage { WillCompact, AwaitingApproval, Recommended, Tagged, Deferred }
     event::JudgeSource = wire::JudgmentSource { Host, Responses, Chat, Heuristic }

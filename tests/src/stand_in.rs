@@ -280,6 +280,7 @@ impl StandIn {
             Action::DeliverInput { items, .. } => {
                 let role = |item: &InputItem| match item.role {
                     ItemRole::Handoff => "handoff",
+                    ItemRole::Notice => "notice",
                     ItemRole::Input => "input",
                 };
                 self.performed.extend(items.iter().map(|item| role(item).to_owned()));
@@ -387,5 +388,6 @@ const fn name(purpose: Purpose) -> &'static str {
         Purpose::ScratchWrite => "scratch_write",
         Purpose::PacketRequest => "packet_request",
         Purpose::Handoff => "handoff",
+        Purpose::Notice => "notice",
     }
 }

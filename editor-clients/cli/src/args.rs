@@ -35,8 +35,8 @@ pub use self::hooks::{HookArgs, HookHost, HooksArgs, HooksCommand, HooksInstallA
 pub use self::label::LabelArgs;
 pub use self::replay::ReplayArgs;
 pub use self::restore::{CapsulesArgs, RecallArgs, RestoreArgs};
-pub use self::setting::ConfigSetting;
 use self::setting::parse_setting;
+pub use self::setting::{ConfigSetting, settings};
 pub use self::state::{
     StateArgs, StateCheckArgs, StateCommand, StateCompactArgs, StateExportArgs, StateListArgs,
     StateRepairArgs,

@@ -396,7 +396,10 @@ impl<'r> Drive<'r> {
 
     /// In a shared conversation a person's turn can start before the handoff. The handoff then joins that turn.
     fn hurry(&mut self, action: &mut Action) {
-        if let Action::InjectTurn { purpose: Purpose::Handoff, via_steer, .. } = action {
+        let is_late = |purpose: Purpose| matches!(purpose, Purpose::Handoff | Purpose::Notice);
+        if let Action::InjectTurn { purpose, via_steer, .. } = action
+            && is_late(*purpose)
+        {
             *via_steer |= self.host.access().is_shared();
         }
     }

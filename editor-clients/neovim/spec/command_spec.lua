@@ -200,7 +200,7 @@ describe(':Rawr', function()
     vim.ui.select = select
     assert.same({
       'Not now: no compaction for 1 turn, except in an emergency',
-      'Skip this one: stops this compaction; the history is unchanged',
+      'Skip this one: stops this compaction; nothing is compacted',
       'Edit the packet: opens the packet; nothing is answered yet',
     }, seen)
   end)

@@ -457,6 +457,8 @@ export interface Decision {
   proposalId?: string;
   /** Why, in one sentence for people. */
   reason: string;
+  /** What the agent is asked for before the compaction, in order. */
+  requests: Array<Purpose>;
   /** The sequence that was started. */
   sequenceId?: string;
   /** The tier that held; absent above every tier, or while usage is unknown. */
@@ -910,7 +912,7 @@ export interface InputSubmitResult {
 }
 
 /** Whose text an item is. */
-export type ItemRole = 'handoff' | 'input';
+export type ItemRole = 'handoff' | 'notice' | 'input';
 
 /** `rawr/judgment/answer`: the host's answer to a `judge` action. */
 export interface JudgmentAnswerParams {
@@ -1401,7 +1403,7 @@ export interface PromptSummary {
 }
 
 /** What a turn that rawr asked for is for (docs/spec/sequence.md#order). */
-export type Purpose = 'heads_up' | 'scratch_write' | 'packet_request' | 'handoff';
+export type Purpose = 'heads_up' | 'scratch_write' | 'packet_request' | 'handoff' | 'notice';
 
 /** A part of a text, as in LSP: the end is the first position after it. */
 export interface Range {

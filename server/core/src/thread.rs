@@ -308,6 +308,8 @@ impl Thread {
     /// What the thread is waiting for.
     pub fn phase(&self) -> ThreadPhase {
         match &self.sequence {
+            // Nothing is compacted any more.
+            Some(sequence) if sequence.closes => ThreadPhase::Idle,
             Some(sequence) => sequence.phase(self),
             None if self.judging.is_some() => ThreadPhase::AwaitingJudgment,
             None if self.proposal().is_some() => ThreadPhase::Proposed,

@@ -114,8 +114,7 @@ impl Config {
         problems: &mut Vec<FileProblem>,
     ) {
         let settings = &layer.settings;
-        let matches =
-            |pattern: &Rc<ModelPattern>| model.is_some_and(|model| pattern.matches(model));
+        let matches = |pattern: &Rc<ModelPattern>| pattern.matches(model.unwrap_or_default());
         let patterns = layer::patterns(settings).into_iter().filter(matches).map(Some);
         // A short form is reported once, however many keys it sets.
         let place =

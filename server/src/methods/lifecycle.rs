@@ -29,7 +29,8 @@ fn initialize(
         session.trace.set(wanted);
     }
     let options = params.initialization_options;
-    let is_usable = |home: &String| home.starts_with('~') || Path::new(home).is_absolute();
+    let is_usable =
+        |home: &String| Path::new(home).starts_with("~") || Path::new(home).is_absolute();
     if options.home.as_ref().is_some_and(|home| !is_usable(home)) {
         // A client's current folder may be any, and the home would be created there.
         let problem = "home must be an absolute path, or one that begins with ~/";

@@ -5,8 +5,8 @@ use crate::problem::{self, ProblemSeverity};
 use rawr_core::assess::{DecisionRecord, Judgment};
 use rawr_core::boundary::Boundaries;
 use rawr_core::event::{
-    self, Assessed, CompactionProgress, CompactionReported, Fact, FactKind, GuardEnd, JudgeReply,
-    JudgeSource, Responded, Trigger,
+    self, AgentRequest, Assessed, CompactionProgress, CompactionReported, Fact, FactKind, GuardEnd,
+    JudgeReply, JudgeSource, Responded, Trigger,
 };
 use rawr_core::judgment::OUTPUT_SCHEMA;
 use rawr_core::machine::HeadsUpBanner;
@@ -106,6 +106,15 @@ pub fn decision(thread: &Thread, decision: &DecisionRecord) -> wire::Decision {
             })
             .collect(),
         would_fire_if: decision.would_fire_if.clone(),
+        requests: decision
+            .requests
+            .iter()
+            .map(|request| match request {
+                AgentRequest::HeadsUp => wire::Purpose::HeadsUp,
+                AgentRequest::ScratchWrite => wire::Purpose::ScratchWrite,
+                AgentRequest::Packet => wire::Purpose::PacketRequest,
+            })
+            .collect(),
         judgment: decision.judgment.as_ref().map(judgment),
         compaction: compaction.map(|compaction| wire::DecisionCompaction {
             status: wire::CompactionStatus::Completed,

@@ -41,7 +41,7 @@ impl TurnRecord {
         let mut turns = self.0.iter().rev();
         let turn = match &pending.action {
             Action::Compact { .. } => turns.find(|turn| turn.compacts && is_since(turn)),
-            Action::InjectTurn { purpose: Purpose::Handoff, marker, .. } => {
+            Action::InjectTurn { purpose: Purpose::Handoff | Purpose::Notice, marker, .. } => {
                 turns.find(|turn| bears(turn, marker))
             }
             Action::InjectTurn { marker, .. } => {

@@ -12,13 +12,14 @@ Examples:
   rawr codex
   rawr codex resume --last
   rawr codex -m gpt-5.5 \"fix the tests\"
+  rawr codex -c rawr_auto_compaction.mode=ask  ask before each compaction
   rawr codex --preflight                       let your next message confirm a compaction
   rawr codex -- --help                         Codex's own options
 
-A turn in which the agent commits, pushes or merges its work and says that it is done compacts when it ends, once the
-context is getting full. After other ends of a phase, four minutes of silence confirm. `rawr explain last` says why.
+A turn in which the agent commits its work and says that it is done compacts when it ends, once the context is getting
+full. After other ends of a phase, four minutes of silence confirm. `rawr explain last` says why.
 
-Everything from the first argument that rawr does not know is passed to Codex. The screen, the keys and the exit code
+Everything from the first argument that rawr does not know is passed to Codex, but settings of rawr (-c rawr…=). The screen, the keys and the exit code
 are Codex's. If rawr fails, Codex continues without it, and a line at the end reports it. A line at the start reports
 when rawr cannot attach: with an option that Codex refuses together with rawr (--add-dir, --worktree), or without a
 screen (exec). `rawr watch` in another terminal shows what rawr does and lets you respond.";

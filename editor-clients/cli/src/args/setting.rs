@@ -8,6 +8,19 @@ use serde_json::json;
 pub struct ConfigSetting {
     pub key: Vec<String>,
     pub value: toml::Value,
+    /// As it was written.
+    pub text: String,
+}
+
+/// The settings, or the usage error for the first one that is not one.
+pub fn settings(texts: &[String]) -> Result<Vec<ConfigSetting>, clap::Error> {
+    let parse = |text: &String| {
+        parse_setting(text).map_err(|problem| {
+            let message = format!("invalid value '{text}' for '--config <KEY=VALUE>': {problem}");
+            super::command().error(clap::error::ErrorKind::ValueValidation, message)
+        })
+    };
+    texts.iter().map(parse).collect()
 }
 
 /// Parses KEY=VALUE, which must name a key and a value of rawr.toml. A value that is not TOML is a string, so that it
@@ -24,7 +37,7 @@ pub(super) fn parse_setting(text: &str) -> Result<ConfigSetting, String> {
         nested = json!({ part.as_str(): nested });
     }
     match check_overrides(&nested).first() {
-        None => Ok(ConfigSetting { key, value }),
+        None => Ok(ConfigSetting { key, value, text: text.to_owned() }),
         Some(problem) => {
             let help = problem.help.as_ref().map(|help| format!("; {help}")).unwrap_or_default();
             Err(format!("{}{help}", problem.message))

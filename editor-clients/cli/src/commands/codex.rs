@@ -20,13 +20,13 @@ use tempfile::TempDir;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::time::{Instant, sleep};
 
-use self::arguments::{CodexArguments, CodexRequest, beside_a_server};
+use self::arguments::{CodexArguments, CodexRequest, beside_a_server, without_settings};
 use self::lease::AppServerLease;
 use super::attach::WIDTH;
-use super::common::CommonOptions;
+use super::common::{CommonOptions, overrides};
 use super::exec::FeatureSwitches;
 use super::user_files::UserFiles;
-use crate::args::CodexArgs;
+use crate::args::{self, CodexArgs, ConfigSetting};
 use crate::render::causes;
 use rawr_host::host::HostError;
 use rawr_host::host::codex::{
@@ -93,7 +93,15 @@ const START: Duration = Duration::from_secs(30);
 
 pub(super) async fn run(common: &CommonOptions, args: CodexArgs) -> anyhow::Result<ExitCode> {
     let codex = find_codex(args.codex.as_deref())?;
-    let arguments = args.arguments.as_slice();
+    let (settings, arguments) = without_settings(&args.arguments);
+    let arguments = arguments.as_slice();
+    let settings = match args::settings(&settings) {
+        Ok(settings) => settings,
+        Err(error) => {
+            error.print()?;
+            return Ok(ExitCode::from(2));
+        }
+    };
     let read = CodexArguments::read(arguments);
     if read.are_remote() {
         bail!(
@@ -120,7 +128,7 @@ pub(super) async fn run(common: &CommonOptions, args: CodexArgs) -> anyhow::Resu
         run_without_rawr(&too_old);
         return become_codex(&codex, arguments);
     }
-    match start(common, &codex, &args, &read).await {
+    match start(common, &codex, &args, &read, &settings).await {
         Ok(beside) => beside.become_the_one_who_waits(&codex, arguments),
         Err(error) => {
             // A failure of rawr must not keep Codex from running.
@@ -163,6 +171,7 @@ async fn start(
     codex: &Path,
     args: &CodexArgs,
     read: &CodexArguments,
+    settings: &[ConfigSetting],
 ) -> anyhow::Result<HelperProcesses> {
     hang_ups_count()?;
     // An abandoned app-server may still own the requested thread.
@@ -172,12 +181,12 @@ async fn start(
     // Started before the lease, so that it does not inherit the lock that keeps the app-server alive. It ends when the
     // folder is removed.
     let relay = if args.preflight { relay(folder.path()).await } else { None };
-    let server = app_server(common, codex, read, &socket)?;
+    let server = app_server(common, codex, read, settings, &socket)?;
     let mut lease =
         AppServerLease::take(folder.path(), server).context("failed to start the app-server")?;
     let started = async {
         wait_until_it_listens(&mut lease, &socket, &folder.path().join("log")).await?;
-        driver(common, folder.path(), &socket, &lease, args.preflight)
+        driver(common, folder.path(), &socket, &lease, args.preflight, settings)
     };
     match started.await {
         Ok(driver) => Ok(HelperProcesses { folder, socket, lease, driver, relay }),
@@ -226,10 +235,13 @@ fn app_server(
     common: &CommonOptions,
     codex: &Path,
     read: &CodexArguments,
+    settings: &[ConfigSetting],
     socket: &Path,
 ) -> anyhow::Result<Vec<OsString>> {
     let cwd = std::env::current_dir().ok();
-    let config = UserFiles::read(&common.home()?, cwd.as_deref(), None).config;
+    let overrides = serde_json::Value::Object(overrides(settings)?);
+    let home = common.home()?;
+    let config = UserFiles::read_with(&home, cwd.as_deref(), None, Some(&overrides)).config;
     let own_compaction = FeatureSwitches(config.effective()).own_compaction();
     let mut words: Vec<OsString> = vec![codex.into(), "app-server".into()];
     let of_profile = read.profile().map(profile::settings).transpose()?.flatten();
@@ -288,12 +300,16 @@ fn driver(
     socket: &Path,
     lease: &AppServerLease,
     preflight: bool,
+    settings: &[ConfigSetting],
 ) -> anyhow::Result<Child> {
     let mut command = rawr_again()?;
     command.arg("--home").arg(common.home()?.dir).arg("attach");
     command.arg("--socket").arg(socket).arg("--beside").arg(folder);
     command.arg("--lease").arg(lease.process_id().to_string());
     command.args(preflight.then_some("--preflight"));
+    for setting in settings {
+        command.arg("-c").arg(&setting.text);
+    }
     command.spawn().context("failed to start a second rawr process")
 }
 

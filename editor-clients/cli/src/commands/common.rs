@@ -78,7 +78,7 @@ pub(super) fn thread_folder(home: &Path, thread_id: &str) -> PathBuf {
 /// The settings as nested tables for the sidecar. Of two settings for one key the later wins.
 pub(super) fn overrides(settings: &[ConfigSetting]) -> anyhow::Result<Map<String, Value>> {
     let mut root = Map::new();
-    for ConfigSetting { key, value } in settings {
+    for ConfigSetting { key, value, .. } in settings {
         let mut table = &mut root;
         let Some((last, path)) = key.split_last() else { continue };
         for part in path {

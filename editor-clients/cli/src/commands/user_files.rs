@@ -37,9 +37,19 @@ impl PromptFile {
 
 impl UserFiles {
     pub(super) fn read(home: &Home, project: Option<&Path>, model: Option<&str>) -> Self {
+        Self::read_with(home, project, model, None)
+    }
+
+    pub(super) fn read_with(
+        home: &Home,
+        project: Option<&Path>,
+        model: Option<&str>,
+        overrides: Option<&serde_json::Value>,
+    ) -> Self {
         let load = |front_matter: &PacketFrontMatter| {
             let front_matter = Some(front_matter);
-            ConfigSources { project, model, front_matter, ..ConfigSources::at(home) }.load()
+            let sources = ConfigSources::at(home);
+            ConfigSources { project, model, overrides, front_matter, ..sources }.load()
         };
         let folder = home.prompt_folder();
         let config = load(&PacketFrontMatter::default()).0;

@@ -3,7 +3,7 @@
 
 use rawr_protocol::{
     CompactionStatus, CompactionTrigger, Decision, DecisionCompaction, DecisionFate,
-    DecisionJudgment, FateStatus, GateOutcome, GateResult, JudgmentSource, Outcome, Phase,
+    DecisionJudgment, FateStatus, GateOutcome, GateResult, JudgmentSource, Outcome, Phase, Purpose,
     ThreadSummary, Verdict,
 };
 
@@ -141,6 +141,8 @@ fn what_came_of_it(decision: &Decision) -> Vec<String> {
     }
     lines.extend(judgment(decision.judgment.as_ref()));
     lines.extend(decision.sequence_id.as_ref().map(|sequence| fact("sequence", sequence)));
+    let asked: Vec<_> = decision.requests.iter().map(|purpose| asked_for(*purpose)).collect();
+    lines.extend((!asked.is_empty()).then(|| fact("asks for", &asked.join(", "))));
     lines.extend(decision.compaction.iter().flat_map(compaction));
     let fate = decision.fate.as_ref().map(|fate| fate.status);
     let is_open = matches!(fate, None | Some(FateStatus::Waiting | FateStatus::Running));
@@ -148,6 +150,17 @@ fn what_came_of_it(decision: &Decision) -> Vec<String> {
     let awaited = awaited.map(|one| one_line(one, WIDTH));
     lines.extend(awaited.map(|one| fact("comes if", &one)));
     lines
+}
+
+/// What the agent is asked for, for people.
+const fn asked_for(purpose: Purpose) -> &'static str {
+    match purpose {
+        Purpose::HeadsUp => "heads-up",
+        Purpose::ScratchWrite => "working notes",
+        Purpose::PacketRequest => "packet",
+        Purpose::Handoff => "handoff",
+        Purpose::Notice => "notice",
+    }
 }
 
 /// The result of the decision's compaction.

@@ -174,6 +174,7 @@ impl TranscriptRenderer {
                 "asks for the continuation packet"
             }
             Purpose::Handoff => "hands the packet back",
+            Purpose::Notice => "tells the agent that nothing was compacted",
         };
         self.told_by_rawr(what, injected.text)
     }
@@ -383,7 +384,8 @@ pub fn plan_step(step: &PlanStep) -> String {
 
 fn meter(percent: u8, tier: Option<Tier>) -> String {
     let (style, word) = tier_style(tier);
-    format!("  context {} · {}", paint(style, &format!("{percent}% left")), paint(style, word))
+    let word = word.map(|word| format!(" · {}", paint(style, word))).unwrap_or_default();
+    format!("  context {}{word}", paint(style, &format!("{percent}% left")))
 }
 
 fn packet_lines(packet: &PacketGetResult, width: usize) -> Vec<String> {

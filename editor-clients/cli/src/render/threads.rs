@@ -51,9 +51,10 @@ pub fn thread_name(thread: &ThreadSummary) -> String {
 /// A thread in one line of at most `width` columns.
 pub fn thread_line(thread: &ThreadSummary, name: &str, width: usize, now: &LocalNow) -> String {
     let (style, word) = tier_style(thread.tier);
-    let left = match thread.percent_remaining {
-        Some(percent) => format!("{percent:>3}% left · {word:<9}"),
-        None => format!("{:<21}", "usage unknown"),
+    let left = match (thread.percent_remaining, word) {
+        (Some(percent), Some(word)) => format!("{percent:>3}% left · {word:<9}"),
+        (Some(percent), None) => format!("{:<21}", format!("{percent:>3}% left")),
+        (None, _) => format!("{:<21}", "usage unknown"),
     };
     let name = format!("{:<8}", one_line(name, WIDTH));
     let when = format!("{:<22}", when(thread.updated_at_ms, now));
@@ -221,19 +222,20 @@ pub fn directive(directive: &Directive, now_ms: i64) -> Vec<String> {
     lines
 }
 
-/// The percentage left and the tier.
+/// The percentage left, and the tier where one holds.
 pub fn pressure(percent: Option<u8>, tier: Option<Tier>) -> String {
     let Some(percent) = percent else { return paint(DIM, "usage unknown") };
     let (style, word) = tier_style(tier);
-    format!("{} · {word}", paint(style, &format!("{percent}% left")))
+    let left = paint(style, &format!("{percent}% left"));
+    word.map_or_else(|| left.clone(), |word| format!("{left} · {word}"))
 }
 
-/// The color and label of a tier.
-pub fn tier_style(tier: Option<Tier>) -> (Style, &'static str) {
+/// The color and label of a tier. Without one nothing is urgent, or rawr is off.
+pub fn tier_style(tier: Option<Tier>) -> (Style, Option<&'static str>) {
     match tier {
-        None => (GOOD, "ok"),
-        Some(tier @ (Tier::Early | Tier::Ready)) => (WARN, tier.label()),
-        Some(tier @ (Tier::Asap | Tier::Emergency)) => (BAD, tier.label()),
+        None => (GOOD, None),
+        Some(tier @ (Tier::Early | Tier::Ready)) => (WARN, Some(tier.label())),
+        Some(tier @ (Tier::Asap | Tier::Emergency)) => (BAD, Some(tier.label())),
     }
 }
 

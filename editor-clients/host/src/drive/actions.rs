@@ -178,6 +178,7 @@ impl Drive<'_> {
             match purpose {
                 // The handoff tells the agent how to continue.
                 Purpose::Handoff => turn.owes_work = false,
+                Purpose::Notice => {}
                 Purpose::HeadsUp | Purpose::ScratchWrite | Purpose::PacketRequest => {
                     turn.asked(&action.action_id);
                 }
@@ -198,7 +199,7 @@ impl Drive<'_> {
         let injected = InjectedText { sequence_id, action_id, turn_id, text };
         Ok(self.reporter.report(&match purpose {
             Purpose::Handoff => SessionEvent::Handoff(injected),
-            Purpose::HeadsUp | Purpose::ScratchWrite | Purpose::PacketRequest => {
+            Purpose::HeadsUp | Purpose::ScratchWrite | Purpose::PacketRequest | Purpose::Notice => {
                 SessionEvent::Injected { purpose, injected }
             }
         })?)
@@ -288,7 +289,7 @@ impl Drive<'_> {
         // Where it was typed, a message goes on by itself when it no longer waits.
         let is_kept_there = self.host.thread().host.capabilities.queue_in_place;
         let is_new = |item: &&InputItem| match item.role {
-            ItemRole::Handoff => !self.handed_over.contains(&action.sequence_id),
+            ItemRole::Handoff | ItemRole::Notice => !self.handed_over.contains(&action.sequence_id),
             ItemRole::Input => !is_kept_there && !self.outage.has_delivered(input_id),
         };
         let items: Vec<_> = items.iter().filter(is_new).collect();
@@ -299,13 +300,14 @@ impl Drive<'_> {
             return self.let_go(action, held, &items).await;
         }
         if is_kept_there
-            && let [InputItem { text, .. }] = items[..]
+            && let [InputItem { role, text }] = items[..]
+            && let Some(purpose) = role.purpose()
             && let HostAccess::Shared(shared) = self.host.access()
             && shared.running_turn().is_none()
         {
             let begun = shared.hand_over_before_held(text).await;
             let Some(turn_id) = self.begun(&action, begun).await? else { return Ok(()) };
-            self.show_injected(&action, &turn_id, Purpose::Handoff, text)?;
+            self.show_injected(&action, &turn_id, purpose, text)?;
             self.handed_over.insert(action.sequence_id.clone());
             return self.settle(&action.action_id, ActionOutcome::done_before()).await;
         }
@@ -340,11 +342,11 @@ impl Drive<'_> {
         };
         self.turns.begin(&turn_id, started_by, Some(&action.action_id));
         for item in items {
-            match item.role {
-                ItemRole::Handoff => {
-                    self.show_injected(&action, &turn_id, Purpose::Handoff, &item.text)?;
+            match item.role.purpose() {
+                Some(purpose) => {
+                    self.show_injected(&action, &turn_id, purpose, &item.text)?;
                 }
-                ItemRole::Input => {
+                None => {
                     let (turn_id, text) = (turn_id.as_str(), item.text.as_str());
                     self.reporter.report(&SessionEvent::UserMessage { turn_id, text })?;
                 }

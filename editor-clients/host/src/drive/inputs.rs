@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use rawr_protocol::{
-    Disposition, HeldInput, InputCancelParams, InputItem, InputKind, InputSubmitParams, ItemRole,
-    PendingAction, Phase, Purpose, ThreadGetParams, methods,
+    Disposition, HeldInput, InputCancelParams, InputItem, InputKind, InputSubmitParams,
+    PendingAction, Phase, ThreadGetParams, methods,
 };
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::time::{Instant, timeout};
@@ -390,8 +390,8 @@ impl Drive<'_> {
         held: HeldMessage,
         items: &[&InputItem],
     ) -> Result<(), DriveError> {
-        let handoff = items.iter().find(|item| item.role == ItemRole::Handoff);
-        let Some(InputItem { text, .. }) = handoff else {
+        let ours = items.iter().find_map(|item| Some((item.role.purpose()?, &item.text)));
+        let Some((purpose, text)) = ours else {
             return match held.release().await {
                 MessageRelease::Orphan(held) => self.deliver_orphan(action, held),
                 MessageRelease::ToAgent(_)
@@ -415,7 +415,7 @@ impl Drive<'_> {
             }
             return Ok(());
         };
-        self.show_injected(&action, &turn_id, Purpose::Handoff, text)?;
+        self.show_injected(&action, &turn_id, purpose, text)?;
         if let HostAccess::Shared(shared) = self.host.access() {
             shared.wait_until_recorded(&turn_id).await?;
         }

@@ -104,7 +104,7 @@ impl StartedBy {
     /// What a text with this purpose starts.
     pub(super) fn injection(purpose: Purpose) -> Self {
         match purpose {
-            Purpose::Handoff => Self::Handoff,
+            Purpose::Handoff | Purpose::Notice => Self::Handoff,
             Purpose::HeadsUp | Purpose::ScratchWrite | Purpose::PacketRequest => Self::Request,
         }
     }

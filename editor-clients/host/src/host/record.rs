@@ -62,7 +62,7 @@ pub fn fate(turns: &[HostTurnRecord], asked: &PendingAction, is_idle: bool) -> R
             None => RecordedOutcome::Unclear,
         },
         // A sequence delivers one handoff, in any turn.
-        Action::InjectTurn { purpose: Purpose::Handoff, marker, .. } => {
+        Action::InjectTurn { purpose: Purpose::Handoff | Purpose::Notice, marker, .. } => {
             turn_of(turns, marker, |_| true, is_idle)
         }
         // A request to the agent may be repeated, and is outdated once the agent has done other work.
@@ -78,8 +78,8 @@ pub fn fate(turns: &[HostTurnRecord], asked: &PendingAction, is_idle: bool) -> R
         }
         // With its handoff, or the message alone: delivered if it is in the conversation, however its turn ended.
         Action::DeliverInput { items, .. } => {
-            let handoff = items.iter().find(|item| item.role == ItemRole::Handoff);
-            let marker = handoff.and_then(|item| item.text.trim_end().lines().last());
+            let ours = items.iter().find(|item| item.role != ItemRole::Input);
+            let marker = ours.and_then(|item| item.text.trim_end().lines().last());
             match marker {
                 Some(marker) => turn_of(turns, marker, |_| true, is_idle),
                 None => {

@@ -317,6 +317,7 @@
 ---@field percentRemaining? integer Percent of the context window left.
 ---@field proposalId? string The proposal that it confirms or drops.
 ---@field reason string Why, in one sentence for people.
+---@field requests rawr.Purpose[] What the agent is asked for before the compaction, in order.
 ---@field sequenceId? string The sequence that was started.
 ---@field tier? rawr.Tier The tier that held; absent above every tier, or while usage is unknown.
 ---@field trigger? rawr.CompactionTrigger What the compaction is recorded under; absent where none was in sight.
@@ -656,6 +657,7 @@
 --- Whose text an item is.
 ---@alias rawr.ItemRole
 ---| 'handoff' # rawr's: the packet and what to do with it.
+---| 'notice' # rawr's: a compaction that was announced did not come.
 ---| 'input' # The person's.
 
 --- `rawr/judgment/answer`: the host's answer to a `judge` action.
@@ -961,6 +963,7 @@
 ---| 'scratch_write' # Asks the agent to save its working notes.
 ---| 'packet_request' # Asks the agent for its continuation packet.
 ---| 'handoff' # Gives the packet back after compaction.
+---| 'notice' # Tells the agent that a compaction that was announced did not come. Needs no answer.
 
 --- A part of a text, as in LSP: the end is the first position after it.
 ---@class rawr.Range

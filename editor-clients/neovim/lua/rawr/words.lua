@@ -207,7 +207,7 @@ function M.effect(choice)
   elseif choice == 'snooze' then
     return ('no compaction %s, except in an emergency'):format(M.until_end({ kind = 'turns', turns = 1 }))
   elseif choice == 'cancel' then
-    return 'stops this compaction; the history is unchanged'
+    return 'stops this compaction; nothing is compacted'
   end
   return 'opens the packet; nothing is answered yet'
 end
@@ -225,7 +225,7 @@ function M.recorded(choice, until_)
     local end_ = until_ and ' ' .. M.until_end(until_) or ''
     return ('Snoozed: no compaction%s, except in an emergency.'):format(end_)
   elseif choice == 'cancel' then
-    return 'Canceled: the history is unchanged.'
+    return 'Canceled: nothing is compacted.'
   end
   return 'Saved: the compaction continues with this packet.'
 end
@@ -264,9 +264,9 @@ function M.compacted_to(compaction)
   elseif compaction.status == 'completed' then
     return M.tokens(compaction.tokensBefore, compaction.tokensAfter)
   elseif compaction.status == 'failed' then
-    return 'failed; the history is unchanged'
+    return 'failed; nothing was compacted'
   end
-  return 'canceled; the history is unchanged'
+  return 'canceled; nothing was compacted'
 end
 
 --- Whether the compaction of a decision has ended.

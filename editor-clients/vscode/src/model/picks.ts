@@ -42,7 +42,7 @@ function effect(choice: Choice): string {
     case 'edit_packet':
       return l10n.t('Opens the packet; nothing is answered yet');
     case 'cancel':
-      return l10n.t('Stops this compaction; the history is unchanged');
+      return l10n.t('Stops this compaction; nothing is compacted');
   }
 }
 

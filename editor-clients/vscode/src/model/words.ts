@@ -134,7 +134,7 @@ export function recorded(choice: Choice, end?: Until): string {
         ? l10n.t('Snoozed: no compaction, except in an emergency.')
         : l10n.t('Snoozed: no compaction {0}, except in an emergency.', until(end));
     case 'cancel':
-      return l10n.t('Canceled: the history is unchanged.');
+      return l10n.t('Canceled: nothing is compacted.');
     case 'edit_packet':
       return l10n.t('Saved: the compaction continues with this packet.');
   }

@@ -134,6 +134,8 @@ pub enum MessagePurpose {
     PacketRequest,
     /// Gives the packet back.
     Handoff,
+    /// Tells that a compaction that was announced did not come.
+    Notice,
 }
 
 impl MessagePurpose {
@@ -144,11 +146,12 @@ impl MessagePurpose {
             Self::ScratchWrite => "scratch_write",
             Self::PacketRequest => "packet_request",
             Self::Handoff => "handoff",
+            Self::Notice => "notice",
         }
     }
 }
 
-/// A message of a delivered turn. A handoff and the user's text are separate messages.
+/// A message of a delivered turn. What rawr says and the user's text are separate messages.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct DeliveredMessage {
     /// What the message is.
@@ -163,6 +166,8 @@ pub struct DeliveredMessage {
 pub enum MessageRole {
     /// rawr's handoff.
     Handoff,
+    /// rawr's, that a compaction that was announced did not come.
+    Notice,
     /// The user's message, unchanged.
     Input,
 }

@@ -1,7 +1,7 @@
 //! The next ids of a thread. They are counted, not random.
 
-use super::Thread;
-use crate::event::{Event, FORMAT, Record};
+use super::{CompactionGuard, Thread};
+use crate::event::{Event, FORMAT, GuardEnd, Record};
 use crate::units::{
     DecisionId, EventId, GuardId, JudgeRequestId, SequenceId, Timestamp, stable_hash,
 };
@@ -60,6 +60,25 @@ impl Thread {
         if let Some(sequence) = &mut self.sequence {
             skip(&mut sequence.actions);
         }
+        self.guard_against_lost_lines();
+    }
+
+    /// A line that cannot be read may have set a guard. A person can clear the one in its place.
+    fn guard_against_lost_lines(&mut self) {
+        const NOTE: &str = "lines of the log cannot be read, and may have set a guard";
+        if self.guards.iter().any(|guard| guard.note.as_deref() == Some(NOTE)) {
+            return;
+        }
+        let id = self.next_guard_id();
+        self.guards_set += 1;
+        self.guards.push(CompactionGuard {
+            id,
+            until: GuardEnd::Released,
+            note: Some(NOTE.to_owned()),
+            by: Some("rawr".to_owned()),
+            set_at: self.updated_at,
+            set_at_turn: self.turns_ended,
+        });
     }
 
     /// The id that the next sequence gets. Ids follow from the thread's own events, so a replay yields the same ones.
@@ -134,10 +153,20 @@ mod tests {
         hold(&mut at_the_end, &[1]);
         at_the_end.skip_to(EventId(3));
         hold(&mut at_the_end, &[4]);
-        let expected = (["s3".to_owned(), "d3".to_owned()], "g3".to_owned(), 2);
+        let expected = (["s3".to_owned(), "d3".to_owned()], "g4".to_owned(), 2);
         assert_eq!(ids(&gap), expected);
         assert_eq!(ids(&at_the_end), expected);
         assert_eq!(gap, at_the_end, "a replay arrives at the same state");
+    }
+
+    // rule: recovery.guards-lost-lines
+    #[test]
+    fn a_line_that_cannot_be_read_guards_until_a_person_clears_it() {
+        let mut thread = Thread::new(ThreadId::new("t"));
+        hold(&mut thread, &[1, 3, 6]);
+        let [guard] = &thread.guards[..] else { panic!("{:?}", thread.guards) };
+        assert_eq!((guard.id.as_str(), &guard.until), ("g2", &GuardEnd::Released));
+        assert!(guard.is_active(9, Timestamp(i64::MAX)));
     }
 
     #[test]

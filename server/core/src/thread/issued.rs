@@ -29,7 +29,9 @@ impl Issued {
     /// Whether it brought a message into the conversation that tells of a compaction to come.
     pub fn tells_of_compaction(&self) -> bool {
         let tells = match &self.kind {
-            HostAction::InjectTurn { purpose, .. } => *purpose != MessagePurpose::Handoff,
+            HostAction::InjectTurn { purpose, .. } => {
+                !matches!(purpose, MessagePurpose::Handoff | MessagePurpose::Notice)
+            }
             _ => false,
         };
         tells && matches!(self.progress, Progress::Accepted | Progress::Completed(_))

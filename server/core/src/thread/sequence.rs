@@ -154,9 +154,9 @@ impl Sequence {
             match purpose(turn) {
                 MessagePurpose::HeadsUp => ThreadPhase::AwaitingHeadsUp,
                 MessagePurpose::ScratchWrite => ThreadPhase::AwaitingScratchWrite,
-                MessagePurpose::PacketRequest | MessagePurpose::Handoff => {
-                    ThreadPhase::AwaitingPacket
-                }
+                MessagePurpose::PacketRequest
+                | MessagePurpose::Handoff
+                | MessagePurpose::Notice => ThreadPhase::AwaitingPacket,
             }
         }
     }
@@ -268,7 +268,10 @@ impl Sequence {
                 self.fell_back = *local;
                 self.compaction = CompactionSeen::Nothing;
             }
-            HostAction::InjectTurn { purpose: MessagePurpose::Handoff, .. }
+            HostAction::InjectTurn {
+                purpose: MessagePurpose::Handoff | MessagePurpose::Notice,
+                ..
+            }
             | HostAction::DeliverInput { .. } => {
                 self.handoff = Some(issued.action.clone());
             }

@@ -8,6 +8,10 @@ use crate::problem::written::{SpannedName, WrittenKind, WrittenValue, nearest};
 use std::ops::Range;
 use std::rc::Rc;
 
+/// Names that people give to the switch for all of rawr.
+const SWITCHES: [&str; 5] =
+    ["auto_compaction", "enable", "enabled", "rawr", "rawr_auto_compaction"];
+
 impl LayerReader<'_> {
     /// No key of this table can be read.
     pub(super) fn unread(&mut self, table: &str, span: Option<&Range<usize>>) {
@@ -23,6 +27,12 @@ impl LayerReader<'_> {
 
     /// Takes an unknown name for what was probably meant by it, in its own table or else anywhere.
     pub(super) fn guess(&mut self, path: &str, name: &SpannedName, written: &WrittenValue) {
+        // A client's settings may have whole paths as names.
+        if let Some((table, last)) = name.text.rsplit_once('.').filter(|_| path.is_empty()) {
+            let path = if is_table(table) { table } else { "" };
+            let name = SpannedName { text: last.to_owned(), span: name.span.clone() };
+            return self.guess(path, &name, written);
+        }
         let in_table = |name: &str| match path {
             "" => name.to_owned(),
             path => format!("{path}.{name}"),
@@ -78,6 +88,9 @@ impl LayerReader<'_> {
         if candidates.is_empty() {
             let known = keys().map(ConfigKey::name);
             candidates = self.nearest(&name.text, known).map(named).unwrap_or_default();
+        }
+        if SWITCHES.contains(&name.text.as_str()) {
+            candidates.extend(key("features.rawr_auto_compaction"));
         }
         candidates.retain(|key| self.may_set(key.path));
         for key in candidates {

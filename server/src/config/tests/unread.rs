@@ -122,6 +122,36 @@ fn a_word_or_switch_that_cannot_be_read_is_the_strictest_that_could_be_meant() {
 
 // rule: configuration.fails-closed
 #[test]
+fn what_is_written_in_the_wrong_table_holds_where_it_was_meant() {
+    check_rawr("[rawr_auto_compaction]\nenabled = false\n", "auto emergency");
+    check_rawr("[rawr_auto_compaction]\nauto_compaction = false\n", "auto emergency");
+    check_rawr("[rawr]\nenabled = false\n", "auto emergency");
+    check_rawr("[rawr_auto_compaction]\nenabled = true\n", "auto emergency on");
+    check_rawr("[rawr_auto_compaction.models]\nmode = \"ask\"\n", "ask emergency on");
+}
+
+// rule: configuration.fails-closed
+#[test]
+fn a_table_for_all_models_holds_while_the_model_is_not_known() {
+    check_rawr("[rawr_auto_compaction.models.\"*\"]\nmode = \"ask\"\n", "ask emergency on");
+    check_rawr("[rawr_auto_compaction.models.\"gpt*\"]\nmode = \"ask\"\n", "auto emergency on");
+}
+
+// rule: configuration.fails-closed
+#[test]
+fn a_client_may_write_whole_paths_as_names() {
+    for (name, value, expected) in [
+        ("rawr.mode", "ask", "ask emergency on"),
+        ("rawr_auto_compaction.mode", "ask", "ask emergency on"),
+        ("rawr_auto_compaction.mdoe", "ask", "ask emergency on"),
+        ("rawr_auto_compaction.mid_turn", "off", "auto off on"),
+    ] {
+        check(&Files { client: Some(json!({ name: value })), ..Files::default() }, expected);
+    }
+}
+
+// rule: configuration.fails-closed
+#[test]
 fn a_confirmation_that_cannot_be_read_waits_for_the_next_message() {
     let text = "[rawr_auto_compaction]\npreset = \"spec\"\n[rawr_auto_compaction.policy.early]\nconfirm = \"mesage\"\nconfirms_itself = [\"comit\"]\n[rawr_auto_compaction.policy.ready]\nconfirm = true\n[rawr_auto_compaction.policy.asap]\nplan_boundaries_require_semantic_break = \"yes\"\n";
     let (config, told) = rawr(text).load();

@@ -143,12 +143,12 @@ impl SmallHost {
                 self.compaction(Some(&task), CompactionProgress::Started, None, world);
                 self.compacting = Some(task);
             }
-            TaskKind::Inject { purpose, steers: true, .. } if self.turn.is_some() => {
+            TaskKind::Inject { purpose, steers: true } if self.turn.is_some() => {
                 let turn = self.turn.as_ref().map(|turn| turn.id.clone());
                 self.acted(&task, ActionProgress::Accepted, turn, None, true);
-                if let Some(turn) =
-                    self.turn.as_mut().filter(|_| purpose != MessagePurpose::Handoff)
-                {
+                if let Some(turn) = self.turn.as_mut().filter(|_| {
+                    !matches!(purpose, MessagePurpose::Handoff | MessagePurpose::Notice)
+                }) {
                     turn.asked.push(task);
                 }
             }

@@ -180,7 +180,11 @@ fn check_origin(
     let inside = assessed.turn.as_ref().is_some_and(|turn| before.is_in_turn(turn));
     match part.filter(|_| triggers) {
         None => Ok(()),
-        Some(MessagePurpose::Handoff) if inside && before.sequence.is_none() => Ok(()),
+        Some(MessagePurpose::Handoff | MessagePurpose::Notice)
+            if inside && before.sequence.is_none() =>
+        {
+            Ok(())
+        }
         Some(part) => Err(Violation::of(SYNTHETIC, format!("{part:?}: {assessed:?}"))),
     }
 }

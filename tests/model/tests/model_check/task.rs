@@ -18,7 +18,7 @@ pub struct HostTask {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum TaskKind {
-    Inject { purpose: MessagePurpose, steers: bool, closes: bool },
+    Inject { purpose: MessagePurpose, steers: bool },
     Compact { local: bool, inline: bool },
     Deliver { input: u8, hands_off: bool },
     Sample,
@@ -63,9 +63,8 @@ impl HostTask {
     /// A message must have the user's text, as an item of its own.
     pub fn of(issued: &Issued) -> Result<Self, Violation> {
         let what = match &issued.kind {
-            HostAction::InjectTurn { purpose, via_steer, text, .. } => {
-                let closes = text.starts_with(CALLED_OFF);
-                TaskKind::Inject { purpose: *purpose, steers: *via_steer, closes }
+            HostAction::InjectTurn { purpose, via_steer, .. } => {
+                TaskKind::Inject { purpose: *purpose, steers: *via_steer }
             }
             HostAction::Compact { local, trigger, .. } => {
                 let inline = matches!(trigger, rawr_core::event::Trigger::Inline { .. });
@@ -81,9 +80,7 @@ impl HostTask {
                 if item.text != input_text(number) {
                     return Err(Violation::of(INPUT, format!("{:?} was changed", item.text)));
                 }
-                let hands_off = |item: &DeliveredMessage| {
-                    item.role == MessageRole::Handoff && !item.text.starts_with(CALLED_OFF)
-                };
+                let hands_off = |item: &DeliveredMessage| item.role == MessageRole::Handoff;
                 TaskKind::Deliver { input: number, hands_off: items.iter().any(hands_off) }
             }
             HostAction::SamplePacket { .. } => TaskKind::Sample,
@@ -97,7 +94,7 @@ impl HostTask {
     pub const fn hands_off(&self) -> bool {
         matches!(
             self.what,
-            TaskKind::Inject { purpose: MessagePurpose::Handoff, closes: false, .. }
+            TaskKind::Inject { purpose: MessagePurpose::Handoff, .. }
                 | TaskKind::Deliver { hands_off: true, .. }
         )
     }
@@ -111,8 +108,6 @@ impl HostTask {
     }
 }
 
-/// The text that tells the agent that no compaction came.
-pub const CALLED_OFF: &str = "called off";
 pub const INPUT: &str = "input delivered once, in order, unchanged";
 pub const ONCE: &str = "every action done once";
 pub const OWED: &str = "a handoff follows a compaction";

@@ -1,14 +1,13 @@
 //! The small worlds as a table: one for each entrance and each kind of host.
 
 use crate::same;
-use crate::task::CALLED_OFF;
 use rawr_core::boundary::{Boundaries, Boundary};
 use rawr_core::event::{Capabilities, CompactionInitiator};
 use rawr_core::policy::{
     Breaker, ConfirmRule, InlineCompact, JudgeBackend, MidTurn, Mode, PacketChannel, PacketSource,
     Policy,
 };
-use rawr_core::prompt::{PromptName, Prompts};
+use rawr_core::prompt::Prompts;
 use rawr_core::units::Tokens;
 
 /// In tokens, and therefore in percent.
@@ -131,10 +130,7 @@ fn turn_end() -> SmallWorld {
     SmallWorld {
         name: "turn end, the agent's packet",
         policy,
-        prompts: Prompts::new(|name| {
-            let is_notice = name == PromptName::CalledOff;
-            if is_notice { CALLED_OFF } else { "p" }.to_owned()
-        }),
+        prompts: Prompts::new(|_| "p".to_owned()),
         can: Capabilities { mid_turn_compact: false, judge: false, ..EVERYTHING },
         manner: Manner::Terse,
         commits: false,

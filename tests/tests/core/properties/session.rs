@@ -10,7 +10,7 @@ use rawr_core::event::{
 };
 use rawr_core::machine::{Response, UserInputKind};
 use rawr_core::policy::Policy;
-use rawr_core::prompt::{PromptName, Prompts};
+use rawr_core::prompt::Prompts;
 use rawr_core::thread::Issued;
 use rawr_core::units::{ActionId, InputId, SequenceId, ThreadId, Timestamp, Tokens, TurnId};
 use rawr_core::{Effect, Input, Machine, Record, Rules, Thread};
@@ -329,15 +329,8 @@ impl PerformedAction {
         }
     }
 
-    /// Whether the packet is given back, and not only said that no compaction came.
     pub fn hands_over(&self) -> bool {
-        let closes = |text: &str| text.starts_with(PromptName::CalledOff.name());
-        let is_notice = match &self.kind {
-            HostAction::InjectTurn { text, .. } => closes(text),
-            HostAction::DeliverInput { items, .. } => items.iter().any(|item| closes(&item.text)),
-            _ => false,
-        };
-        self.kind.hands_over() && !is_notice
+        self.kind.hands_over()
     }
 }
 

@@ -222,7 +222,8 @@ fn the_rules_for_the_model_that_claude_uses_hold() {
     let fixture = ClaudeExecFixture::new(session());
     let table = format!("[rawr_auto_compaction.models.{MODEL:?}]\nmode = \"tag\"\n");
     std::fs::write(fixture.home.path().join("rawr.toml"), table).unwrap();
-    let mut command = fixture.command(&["WRITE-PARSER please"]);
+    let confirming = "Thanks, that works. Next, AND-NOW write the user guide.";
+    let mut command = fixture.command(&["WRITE-PARSER please", confirming]);
     let done = ExecOutput::of(command.env("RAWR_HOME", fixture.home.path()).output().unwrap());
     done.expect_success();
     let verdict = done.one("verdict", |event| event["outcome"] == "tag");

@@ -138,10 +138,11 @@ impl SimulatedHost {
         let known = self.delivered_itself.contains(input);
         self.handed_over_again += u32::from(known);
         let items: Vec<_> =
-            items.iter().filter(|item| !known || item.role == MessageRole::Handoff).collect();
+            items.iter().filter(|item| !known || item.role != MessageRole::Input).collect();
         for item in &items {
             match item.role {
                 MessageRole::Handoff => self.performed.push("handoff".to_owned()),
+                MessageRole::Notice => self.performed.push("notice".to_owned()),
                 MessageRole::Input => {
                     let text = self.held.remove(input);
                     assert_eq!(text.as_ref(), Some(&item.text), "{input} was changed");

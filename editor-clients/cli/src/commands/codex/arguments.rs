@@ -191,6 +191,38 @@ impl CodexArguments {
     }
 }
 
+/// Takes the settings of rawr out of the arguments: both programs have `-c KEY=VALUE`, and Codex ignores a key that it does not
+/// know.
+pub(super) fn without_settings(arguments: &[OsString]) -> (Vec<String>, Vec<OsString>) {
+    let (mut settings, mut others) = (Vec::new(), Vec::new());
+    let mut words = arguments.iter();
+    while let Some(word) = words.next() {
+        if word == "--" {
+            others.push(word.clone());
+            break;
+        }
+        let given = word.to_str().and_then(option).filter(|(name, ..)| name == CONFIG);
+        let Some((_, _, attached)) = given else {
+            others.push(word.clone());
+            continue;
+        };
+        let apart = if attached.is_none() { words.next() } else { None };
+        let setting = attached.or_else(|| apart.and_then(|it| it.to_str()).map(str::to_owned));
+        match setting.filter(|setting| is_rawrs(setting)) {
+            Some(setting) => settings.push(setting),
+            None => others.extend([Some(word), apart].into_iter().flatten().cloned()),
+        }
+    }
+    others.extend(words.cloned());
+    (settings, others)
+}
+
+fn is_rawrs(setting: &str) -> bool {
+    let key = setting.split('=').next().unwrap_or_default().trim();
+    let table = key.split('.').next().unwrap_or_default().trim();
+    table.starts_with("rawr") || table == "auto_compact" || key.starts_with("features.rawr")
+}
+
 /// The arguments that Codex accepts with `--remote`.
 pub(super) fn beside_a_server(arguments: &[OsString]) -> impl Iterator<Item = &OsStr> {
     let options = arguments.iter().take_while(|word| *word != "--").count();
@@ -315,6 +347,18 @@ mod tests {
         assert!(!arguments.are_remote());
         assert!(CodexArguments::read(&words("resume --remote=x")).are_remote());
         assert!(!CodexArguments::read(&words("-- --remote x")).are_remote());
+    }
+
+    // rule: configuration.fails-closed
+    #[test]
+    fn settings_of_rawr_are_not_codexs() {
+        let line = "-c rawr_auto_compaction.mode=ask -m x -c a=1 --config=auto_compact.enabled=false -crawr.mode=ask \
+            -c -- -c rawr_auto_compaction.mode=ask";
+        let (settings, others) = without_settings(&words(line));
+        let ours = ["rawr_auto_compaction.mode=ask", "auto_compact.enabled=false", "rawr.mode=ask"];
+        assert_eq!(settings, ours);
+        let left = words("-m x -c a=1 -c -- -c rawr_auto_compaction.mode=ask");
+        assert_eq!(others, left);
     }
 
     #[test]
