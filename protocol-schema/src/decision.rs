@@ -104,7 +104,11 @@ pub struct Decision {
     #[serde(default, deserialize_with = "crate::lenient::list")]
     pub would_fire_if: Vec<String>,
     /// What the agent is asked for before the compaction, in order.
-    #[serde(default, deserialize_with = "crate::lenient::list")]
+    #[serde(
+        default,
+        deserialize_with = "crate::lenient::list",
+        skip_serializing_if = "Vec::is_empty"
+    )]
     pub requests: Vec<Purpose>,
     /// The judge's part in it; absent where no judge was asked.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -121,10 +121,34 @@ impl RedactScan<'_> {
         self.begins_after(at, |before| !is_word(before))
     }
 
-    /// A newline that JSON escaped as `\n` ends a word, too.
+    /// A newline that JSON escaped as `\n`, a color of the terminal and a byte that a URL escaped end a word, too.
     fn begins_after(self, at: usize, ends: impl Fn(u8) -> bool) -> bool {
         let before = self.byte_before(at);
-        ends(before) || (matches!(before, b'n' | b'r' | b't') && self.byte_before(at - 1) == b'\\')
+        ends(before)
+            || match before {
+                b'n' | b'r' | b't' if self.byte_before(at - 1) == b'\\' => true,
+                b'm' | b'K' => self.is_after_color(at),
+                b'0'..=b'9' | b'A'..=b'F' | b'a'..=b'f' => {
+                    at >= self.floor + 3
+                        && self.text[at - 3] == b'%'
+                        && self.text[at - 2].is_ascii_hexdigit()
+                }
+                _ => false,
+            }
+    }
+
+    /// After `ESC [ … m`, with ESC as a byte or as JSON and shells escape it.
+    fn is_after_color(self, at: usize) -> bool {
+        const LONGEST: usize = 20;
+        let from = self.floor.max(at.saturating_sub(LONGEST));
+        let sequence = &self.text[from..at - 1];
+        let Some(bracket) = sequence.iter().rposition(|byte| *byte == b'[') else { return false };
+        let numbers = &sequence[bracket + 1..];
+        let before = &sequence[..bracket];
+        numbers.iter().all(|byte| byte.is_ascii_digit() || *byte == b';')
+            && [&b"\x1b"[..], b"u001b", b"u001B", b"x1b", b"x1B", b"033", b"\\e"]
+                .iter()
+                .any(|escape| before.ends_with(escape))
     }
 }
 

@@ -458,7 +458,7 @@ export interface Decision {
   /** Why, in one sentence for people. */
   reason: string;
   /** What the agent is asked for before the compaction, in order. */
-  requests: Array<Purpose>;
+  requests?: Array<Purpose>;
   /** The sequence that was started. */
   sequenceId?: string;
   /** The tier that held; absent above every tier, or while usage is unknown. */

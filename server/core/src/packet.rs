@@ -34,48 +34,71 @@ pub fn is_packet(message: &str) -> bool {
     from_agent(message, OPEN).is_some()
 }
 
-/// The newest packet in a message. A packet may quote its own tags: inside of a line they are text, and a pair of them on
-/// lines of their own is part of the packet around it.
+/// The newest packet in a message. A packet may quote its own tags: inside of a line, in a code block, and as a pair they are
+/// text of the packet around them.
 fn unwrap(message: &str) -> &str {
-    let Some(start) = newest(message) else { return message.trim() };
+    // A message that is one code block has its packet in it.
+    let start = newest(message, true).or_else(|| newest(message, false));
+    // A tag inside of a line is text, unless there is no other.
+    let start = start.or_else(|| message.find(OPEN).map(|at| at + OPEN.len()));
+    let Some(start) = start else { return message.trim() };
     let inner = &message[start..];
-    let (mut depth, mut at) = (1, 0);
-    for line in inner.split_inclusive('\n') {
-        let tag = line.trim_start();
-        match (tag.starts_with(OPEN), tag.starts_with(CLOSE)) {
-            (true, _) => depth += 1,
-            (_, true) => depth -= 1,
-            _ => {}
-        }
-        if depth == 0 {
-            return inner[..at].trim();
-        }
-        at += line.len();
-    }
-    // At the end of a line with text. In quotes it is text.
-    let ends = |(at, _): &(usize, &str)| {
-        inner[at + CLOSE.len()..].chars().next().is_none_or(char::is_whitespace)
-    };
-    let end = inner.rmatch_indices(CLOSE).find(ends).map_or(inner.len(), |(at, _)| at);
-    inner[..end].trim()
+    let end = end_of_line(inner, true).or_else(|| end_of_line(inner, false));
+    inner[..end.or_else(|| end_in_line(inner)).unwrap_or(inner.len())].trim()
 }
 
-/// Where the text of the newest packet begins. A tag inside of a line is text, unless there is no other.
-fn newest(message: &str) -> Option<usize> {
-    let (mut start, mut depth, mut at) = (None, 0_usize, 0);
-    for line in message.split_inclusive('\n') {
+/// The lines of a text with their positions, and the tag that each may begin with: none in code, where that is skipped.
+fn tagged_lines(text: &str, skips_code: bool) -> impl Iterator<Item = (usize, &str, &str)> {
+    let (mut at, mut in_code) = (0, false);
+    text.split_inclusive('\n').map(move |line| {
+        let start = at;
+        at += line.len();
         let tag = line.trim_start();
+        let is_fence = tag.starts_with("```") || tag.starts_with("~~~");
+        in_code ^= is_fence;
+        let is_indented = line.starts_with("    ") || line.starts_with('\t');
+        (start, line, if skips_code && (in_code || is_indented) { "" } else { tag })
+    })
+}
+
+/// Where the text of the newest packet begins.
+fn newest(message: &str, skips_code: bool) -> Option<usize> {
+    let (mut start, mut depth) = (None, 0_usize);
+    for (at, line, tag) in tagged_lines(message, skips_code) {
         if tag.starts_with(OPEN) {
             if depth == 0 {
                 start = Some(at + line.len() - tag.len() + OPEN.len());
             }
             depth += 1;
         }
-        let closes = tag.starts_with(CLOSE) || line.trim_end().ends_with(CLOSE);
+        let closes = tag.starts_with(CLOSE) || tag.trim_end().ends_with(CLOSE);
         depth = depth.saturating_sub(usize::from(closes));
-        at += line.len();
     }
-    start.or_else(|| message.find(OPEN).map(|at| at + OPEN.len()))
+    start
+}
+
+/// Where the tag begins that ends the packet, on a line of its own.
+fn end_of_line(inner: &str, skips_code: bool) -> Option<usize> {
+    let mut depth = 1_usize;
+    for (at, _, tag) in tagged_lines(inner, skips_code) {
+        if tag.starts_with(OPEN) {
+            depth += 1;
+        } else if tag.starts_with(CLOSE) {
+            depth -= 1;
+        }
+        if depth == 0 {
+            return Some(at);
+        }
+    }
+    None
+}
+
+/// The last tag at the end of a line with text. In quotes it is text.
+fn end_in_line(inner: &str) -> Option<usize> {
+    let ends = |(at, _): &(usize, &str)| {
+        inner[at + CLOSE.len()..].chars().next().is_none_or(char::is_whitespace)
+    };
+    inner.rmatch_indices(CLOSE).find(ends).map(|(at, _)| at)
 }
 
 /// How to go on, by the packet's `State:` line. Without one the work counts as unfinished.
@@ -171,6 +194,18 @@ mod tests {
         check(one_line, "Goal: the right one, at last");
         let inside = "I write <continuation_packet>Goal: all of it on one line";
         check(inside, "Goal: all of it on one line");
+        let code = "Goal: the end is\n```\n</continuation_packet>\n```\nor\n\n    </continuation_packet>\n\nNext: the tests";
+        check(&format!("<continuation_packet>\n{code}\n</continuation_packet>"), code);
+        let old = "```\n<continuation_packet>\nGoal: the one before, which is old\n</continuation_packet>\n```";
+        check(
+            &format!(
+                "<continuation_packet>\nGoal: the right one, at last\n</continuation_packet>\nBefore:\n{old}"
+            ),
+            "Goal: the right one, at last",
+        );
+        let fenced =
+            "```\n<continuation_packet>\nGoal: the right one, at last\n</continuation_packet>\n```";
+        check(fenced, "Goal: the right one, at last");
         check(
             "I use the tag <continuation_packet> now.\n<continuation_packet>\nGoal: ship the parser, tested\n</continuation_packet>",
             "Goal: ship the parser, tested",

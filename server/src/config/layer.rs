@@ -310,15 +310,16 @@ impl LayerReader<'_> {
         {
             let pattern = ModelPattern::of(&name.text);
             let table = self.reader.table(&pattern.table(), written);
-            match table {
-                Some(table) => {
-                    self.model = Some(Rc::new(pattern));
-                    self.table(models::OURS, table);
-                    self.model = None;
-                }
-                // The name of the model is missing, and what is written may be meant for any.
-                None => self.guess(models::OURS, name, written),
+            if table.is_none() {
+                // The name of the model may be missing, so that it is meant for all.
+                self.guess(models::OURS, name, written);
             }
+            self.model = Some(Rc::new(pattern));
+            match table {
+                Some(table) => self.table(models::OURS, table),
+                None => self.unread(models::OURS, written.span.as_ref()),
+            }
+            self.model = None;
         }
     }
 

@@ -4,7 +4,9 @@
 use super::Config;
 use super::keys::{ConfigKey, KeyKind, KeyValue, ProjectRule, Unread};
 use super::layer::LayerSetting;
+use crate::config::keys::WordEnum as _;
 use crate::problem::FileProblem;
+use rawr_core::policy::{ConfirmRule, PressureTier, TierRule};
 
 /// If the user did not set the value, its default depends on the window. More than a fiftieth of a very large window is
 /// certainly stricter.
@@ -21,10 +23,16 @@ pub(super) fn narrowed(
     setting.key.set(&mut changed, value.clone());
     let after = setting.key.get(&changed);
     let words = words(setting.key);
-    if before == after || is_narrower(setting.key.narrow, words, before.as_ref(), after.as_ref()) {
-        return Ok(changed);
-    }
     let name = setting.name();
+    if before == after || is_narrower(setting.key.narrow, words, before.as_ref(), after.as_ref()) {
+        let Some((urgent, laxer)) = gives_way(config, &changed) else { return Ok(changed) };
+        let message = format!(
+            "a project may not change `{name}`: the tier {laxer} would take the place of {urgent}, and asks for less in your own files"
+        );
+        return Err(FileProblem::error("project-may-only-narrow", message)
+            .in_file(setting.source.file())
+            .at(setting.span.clone()));
+    }
     let stands = before.map_or_else(
         || "not set in your own files".to_owned(),
         |value| format!("{} in your own files", value.to_json()),
@@ -37,6 +45,41 @@ pub(super) fn narrowed(
         .in_file(setting.source.file())
         .at(setting.span.clone())
         .help("set it in your own `rawr.toml`".to_owned()))
+}
+
+/// A tier whose threshold was lowered, and one that holds in its place and asks for less.
+fn gives_way(config: &Config, changed: &Config) -> Option<(PressureTier, PressureTier)> {
+    let before = &config.policy.tiers;
+    let is_lowered = |tier: &PressureTier| {
+        let (before, after) = (before.rule(*tier), changed.policy.tiers.rule(*tier));
+        (before.percent_remaining_lt, before.tokens_used_gt)
+            != (after.percent_remaining_lt, after.tokens_used_gt)
+    };
+    // Nothing asks for less than an emergency.
+    let urgent = PressureTier::ALL.into_iter().filter(|tier| *tier != PressureTier::Emergency);
+    urgent.filter(is_lowered).find_map(|urgent| {
+        let mut laxer = PressureTier::ALL.into_iter().filter(|laxer| *laxer < urgent);
+        let asks_for_less = |laxer: &PressureTier| {
+            !is_as_strict(before.rule(*laxer), *laxer, before.rule(urgent), urgent)
+        };
+        Some((urgent, laxer.find(asks_for_less)?))
+    })
+}
+
+fn is_as_strict(
+    rule: &TierRule,
+    tier: PressureTier,
+    urgent_rule: &TierRule,
+    urgent: PressureTier,
+) -> bool {
+    let words = ConfirmRule::VALUES;
+    let place = |rule: &TierRule| words.iter().position(|confirm| *confirm == rule.confirm);
+    let counting = |rule: &TierRule, tier| rule.counting_with(rule.confirm, tier);
+    counting(rule, tier).without(counting(urgent_rule, urgent)).is_empty()
+        && place(rule) <= place(urgent_rule)
+        && rule.confirms_itself.without(urgent_rule.confirms_itself).is_empty()
+        && rule.needs_semantic_break(tier) >= urgent_rule.needs_semantic_break(urgent)
+        && rule.decision_prompt_path.is_some() >= urgent_rule.decision_prompt_path.is_some()
 }
 
 /// Whether a project may change this key at all.

@@ -113,7 +113,7 @@ impl NamePrefix {
         match self {
             Self::Anything => true,
             Self::Joined => joined == 1,
-            Self::NoLetter => !before.is_ascii_alphabetic(),
+            Self::NoLetter => scan.begins_after(start, |before| !before.is_ascii_alphabetic()),
             Self::One(words) => words.iter().any(|word| {
                 let from = (start - joined).checked_sub(word.len());
                 from.is_some_and(|from| from >= scan.floor && is_at(scan, from, word))

@@ -51,6 +51,13 @@ fn append(home: &TestHome, file: &str, bytes: &[u8]) {
     OpenOptions::new().append(true).open(path).unwrap().write_all(bytes).unwrap();
 }
 
+/// The line as that of another event.
+fn numbered(line: &str, number: usize) -> Vec<u8> {
+    let mut line: Value = serde_json::from_str(line).unwrap();
+    line["id"] = number.into();
+    format!("{line}\n").into_bytes()
+}
+
 /// The thread as a new sidecar reads it.
 fn reread(home: &TestHome) -> Value {
     look(home, THREAD).0

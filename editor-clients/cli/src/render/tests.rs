@@ -82,11 +82,11 @@ fn the_meter_is_shown_when_it_moves_and_phases_when_they_begin() {
             }
         },
         expect![[r#"
-            |  context 90% left · ok
+            |  context 90% left
             |  context 62% left · asap
             |  Writing the packet…
             |  Compacting…
-            |  context 95% left · ok
+            |  context 95% left
         "#]],
     );
 }

@@ -317,7 +317,7 @@
 ---@field percentRemaining? integer Percent of the context window left.
 ---@field proposalId? string The proposal that it confirms or drops.
 ---@field reason string Why, in one sentence for people.
----@field requests rawr.Purpose[] What the agent is asked for before the compaction, in order.
+---@field requests? rawr.Purpose[] What the agent is asked for before the compaction, in order.
 ---@field sequenceId? string The sequence that was started.
 ---@field tier? rawr.Tier The tier that held; absent above every tier, or while usage is unknown.
 ---@field trigger? rawr.CompactionTrigger What the compaction is recorded under; absent where none was in sight.

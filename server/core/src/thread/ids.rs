@@ -18,6 +18,15 @@ impl Thread {
         Record { v: FORMAT, id, thread, at, event }
     }
 
+    /// Whether the event with this number is folded already.
+    pub fn has_folded(&self, id: Option<EventId>) -> bool {
+        let is_missing = |id: &EventId| self.missing.iter().any(|gap| gap.contains(&id.0));
+        let is_full = self.missing.len() >= MOST_GAPS;
+        id.is_some_and(|id| {
+            id > EventId(0) && id <= self.last_event && !is_full && !is_missing(&id)
+        })
+    }
+
     /// Takes note of an event's number. False if that event is folded already: its line is there twice.
     pub(super) fn numbered(&mut self, id: Option<EventId>) -> bool {
         let next = self.last_event.next();

@@ -31,7 +31,7 @@ fn of_model(rawr: &'static str, model: &'static str) -> Files {
 #[test]
 fn a_models_table_applies_to_threads_with_that_model() {
     for (model, cooldown, mode, early) in [
-        (None, (2, "rawr.toml"), ("ask", "rawr.toml"), (82, "rawr.toml")),
+        (None, (3, "rawr.toml, model *"), ("ask", "rawr.toml"), (82, "rawr.toml")),
         (Some("o3"), (3, "rawr.toml, model *"), ("ask", "rawr.toml"), (82, "rawr.toml")),
         (
             Some("gpt-5.1"),

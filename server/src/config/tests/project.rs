@@ -140,6 +140,30 @@ fn a_project_can_take_away_no_veto_and_no_instruction() {
     assert_eq!(signals("agent_done = [\"live\", \"x\"]"), own(&["wip"], &["shipped", "live"], 1));
 }
 
+// rule: configuration.project-narrows
+#[test]
+fn a_project_puts_no_laxer_tier_in_the_place_of_an_urgent_one() {
+    const ASAP: &str = "rawr_auto_compaction.policy.asap.percent_remaining_lt";
+    for (preset, asap, may) in [
+        ("spec", "confirm = \"message\"", false),
+        ("spec", "requires_any_boundary = []", false),
+        ("spec", "percent_remaining_lt = 60", true),
+        ("calm", "confirms_itself = []", false),
+        ("calm", "requires_any_boundary = [\"merged\"]", false),
+        ("calm", "percent_remaining_lt = 60", true),
+    ] {
+        let rawr = format!(
+            "[rawr_auto_compaction]\npreset = \"{preset}\"\n[rawr_auto_compaction.policy.asap]\n{asap}\n"
+        );
+        let project = "[rawr_auto_compaction.policy.asap]\npercent_remaining_lt = 1\n";
+        let files = Files { rawr: rawr.leak(), project, ..Files::default() };
+        let (config, told) = files.load();
+        let value = config.effective()[ASAP]["value"].clone();
+        assert_eq!(value == json!(1), may, "{preset} {asap}: {value} {told}");
+        assert_eq!(told.matches("may not change").count(), usize::from(!may), "{told}");
+    }
+}
+
 #[test]
 fn a_projects_short_form_narrows_the_users_long_form() {
     let files = Files {

@@ -133,8 +133,12 @@ fn what_is_written_in_the_wrong_table_holds_where_it_was_meant() {
 // rule: configuration.fails-closed
 #[test]
 fn a_table_for_all_models_holds_while_the_model_is_not_known() {
-    check_rawr("[rawr_auto_compaction.models.\"*\"]\nmode = \"ask\"\n", "ask emergency on");
-    check_rawr("[rawr_auto_compaction.models.\"gpt*\"]\nmode = \"ask\"\n", "auto emergency on");
+    let of = |pattern: &str| {
+        let text = format!("[rawr_auto_compaction.models.{pattern:?}]\nmode = \"ask\"\n");
+        in_force(&rawr(text.leak()).load().0)
+    };
+    assert_eq!(of("*"), "ask emergency on");
+    assert_eq!(of("gpt*"), "auto emergency on");
 }
 
 // rule: configuration.fails-closed
@@ -146,7 +150,8 @@ fn a_client_may_write_whole_paths_as_names() {
         ("rawr_auto_compaction.mdoe", "ask", "ask emergency on"),
         ("rawr_auto_compaction.mid_turn", "off", "auto off on"),
     ] {
-        check(&Files { client: Some(json!({ name: value })), ..Files::default() }, expected);
+        let files = Files { client: Some(json!({ name: value })), ..Files::default() };
+        assert_eq!(in_force(&files.load().0), expected, "{name}");
     }
 }
 

@@ -113,6 +113,40 @@ fn nearly_every_key_of_each_provider_is_redacted() {
     assert!(missed.is_empty(), "{missed:#?}");
 }
 
+#[test]
+fn a_color_or_an_escape_before_a_key_hides_nothing() {
+    // Their beginning is found from their middle.
+    const FROM_THE_MIDDLE: [&str; 3] = ["azure ad", "maxmind", "terraform"];
+    let forms = PROVIDERS.iter().filter(|(provider, _)| !FROM_THE_MIDDLE.contains(provider));
+    let assigned = [("assigned", "API_KEY={b32}"), ("github", "ghp_{b36}")];
+    let mut missed = Vec::new();
+    let mut draw = Draw::new();
+    for (provider, form) in forms.chain(&assigned) {
+        for before in [
+            "\x1b[32m",
+            "\x1b[1;31m",
+            "\x1b[0K",
+            "\\u001b[31m",
+            "\\x1b[0m",
+            "\\033[1m",
+            "%20",
+            "\\n",
+        ] {
+            let key = drawn(&mut draw, form);
+            let text = format!("{before}{key}");
+            if redact(&text).ends_with(&key[key.len() - 4..]) {
+                missed.push((provider, text));
+            }
+        }
+    }
+    // One in a hundred draws has no shape of a key.
+    assert!(missed.len() <= 3, "seed {}: {missed:#?}", draw.seed);
+    assert_eq!(
+        redact("the form[1m, 50%20 of them and farm"),
+        "the form[1m, 50%20 of them and farm"
+    );
+}
+
 const NAMES: [&str; 8] = [
     "password",
     "token",

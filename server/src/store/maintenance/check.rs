@@ -193,7 +193,12 @@ impl ThreadCheck {
         // Load the cache first, because it may cover lines that are appended while the log is read.
         let cached = cache::load(&self.place.folder, &mut file);
         let (mut thread, mut ids) = (Thread::new(self.place.thread.clone()), SeenIds::default());
+        let mut doubled = 0_usize;
         let mut fold = |record: Record| {
+            if thread.has_folded(record.id) {
+                doubled += 1;
+                return;
+            }
             ids.note(&record.event);
             thread.apply(&record);
         };
@@ -213,6 +218,10 @@ impl ThreadCheck {
             self.tell(Finding::new(FindingKind::LockStuck, &path, message));
         } else {
             self.damage(&path, &mut file, &replay)?;
+        }
+        if doubled > 0 {
+            let message = format!("lines that are there twice and count once: {doubled}");
+            self.tell(Finding::new(FindingKind::LineTwice, &path, message));
         }
         for (what, id) in ids.twice {
             let message = format!("duplicate {what} {id}");
@@ -372,8 +381,9 @@ impl ThreadCheck {
                     if known.insert(decision.id.clone()) {
                         continue;
                     }
-                    let message = format!("duplicate decision {}", decision.id);
-                    Finding::new(FindingKind::IdTwice, &path, message)
+                    // The log had lost its end, or the line is there twice.
+                    let message = format!("a second record of decision {}", decision.id);
+                    Finding::new(FindingKind::LineTwice, &path, message)
                 }
                 Err(BadDecision::Newer(found)) => {
                     Finding::new(FindingKind::NewerFormat, &path, format!("format {found}"))

@@ -51,6 +51,8 @@ pub enum FindingKind {
     Permissions,
     /// An id is used twice.
     IdTwice,
+    /// A line is there twice.
+    LineTwice,
     /// The thread exists in both folders.
     ThereTwice,
     /// A file cannot be read.
@@ -95,6 +97,7 @@ impl FindingKind {
             Self::LockStuck => (FindingSeverity::Wrong, STUCK),
             Self::Leftover | Self::NoEvents => (FindingSeverity::Note, REPAIR),
             Self::CacheOld
+            | Self::LineTwice
             | Self::OddFile
             | Self::Owned
             | Self::Pending

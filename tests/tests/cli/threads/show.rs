@@ -49,7 +49,7 @@ fn status_shows_the_state_of_a_thread() {
         &home,
         &["status"],
         &[
-            "alpha (Write the parser)  93% left · ok · just now",
+            "alpha (Write the parser)  93% left · just now",
             "run by     no process",
             "phase      Idle",
             "guards     g1 for 3 turns (mid\u{fffd}[2Jrefactor), set just now by rawr guard",

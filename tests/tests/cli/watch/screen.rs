@@ -49,7 +49,7 @@ fn an_approval_continues_the_sequence_which_is_shown_to_its_end() {
         assert!(running.host.run(&mut running.sidecar));
         running.sidecar.call::<ThreadList>(&ThreadListParams {});
     }
-    terminal.wait_for(&["phase      Idle", "→ 12,000 tokens", "93% left · ok"]);
+    terminal.wait_for(&["phase      Idle", "→ 12,000 tokens", "93% left"]);
     terminal.press("\r");
     terminal.wait_for(&["Waiting for your approval", "✓ Context pressure", "✓ Strong boundary"]);
     terminal.press("\u{1b}");

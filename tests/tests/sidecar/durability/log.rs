@@ -185,10 +185,11 @@ fn an_unreadable_line_is_reported_quarantined_and_kept() {
         let [told] = &told[..] else { panic!("told {told:?}") };
         assert!(told.starts_with(&start), "{told}");
         assert!(told.ends_with("); it is kept in quarantine.jsonl"), "{told}");
-        assert_eq!(
-            (&seen["directives"], &seen["guards"][0]["note"]),
-            (&json!([]), &json!("before the release"))
-        );
+        assert_eq!(seen["directives"], json!([]));
+        let notes: Vec<_> =
+            seen["guards"].as_array().unwrap().iter().map(|it| &it["note"]).collect();
+        let lost = "lines of the log cannot be read, and may have set a guard";
+        assert_eq!(notes, [lost, "before the release"]);
         let aside = fs::read_to_string(home.thread(THREAD).join("quarantine.jsonl")).unwrap();
         let aside: Value = serde_json::from_str(&aside).unwrap();
         assert_eq!(aside["line"], number);
@@ -261,7 +262,8 @@ fn an_incomplete_line_of_a_dead_process_is_reported_to_other_clients() {
     // A full replay finds the same line, which is quarantined only once.
     fs::remove_file(home.thread(THREAD).join("state.json")).unwrap();
     let (seen, _) = look(&home, THREAD);
-    assert_eq!(seen["guards"].as_array().map(Vec::len), Some(2));
+    // One guard more stands for what the line may have set.
+    assert_eq!(seen["guards"].as_array().map(Vec::len), Some(3));
     let aside = fs::read_to_string(home.thread(THREAD).join("quarantine.jsonl")).unwrap();
     assert_eq!(aside.lines().count(), 1, "{aside}");
 }

@@ -1,6 +1,8 @@
 //! `rawr state check`: its findings for all kinds of damage, and that it changes nothing.
 
-use super::{SECRET, THREAD, append, events, findings, live_in, lived_in, run, said, stored};
+use super::{
+    SECRET, THREAD, append, events, findings, live_in, lived_in, numbered, run, said, stored,
+};
 use rawr_core::thread::FOLD;
 use rawr_protocol::methods::InputSubmit;
 use rawr_protocol::{Disposition, InputKind, InputSubmitParams};
@@ -144,6 +146,8 @@ fn duplicate_ids_are_reported() {
         let lines = home.lines(THREAD);
         let line = lines.iter().find(|line| line.contains(&format!("\"{kind}\""))).unwrap();
         append(&home, "events.jsonl", format!("{line}\n").as_bytes());
+        assert_eq!(findings(&home), ["note line_twice events.jsonl"], "{kind}");
+        append(&home, "events.jsonl", &numbered(line, lines.len() + 2));
         let found = findings(&home);
         assert!(found.contains(&"wrong id_twice events.jsonl".to_owned()), "{kind}: {found:?}");
     }
@@ -151,7 +155,7 @@ fn duplicate_ids_are_reported() {
         let text = fs::read(home.thread(THREAD).join("decisions.jsonl")).unwrap();
         append(home, "decisions.jsonl", &text);
     };
-    check(decisions, &["wrong id_twice decisions.jsonl:2"]);
+    check(decisions, &["note line_twice decisions.jsonl:2"]);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 //! process has open.
 
 use super::check::{replace_line, with_message};
-use super::{THREAD, append, events, findings, lived_in, reread, said, stored};
+use super::{THREAD, append, events, findings, lived_in, numbered, reread, said, stored};
 use rawr_protocol::Role;
 use rawr_protocol::methods::ThreadOpen;
 use rawr_tests::{StandIn, TestHome, TestSidecar};
@@ -162,8 +162,9 @@ fn a_thread_cannot_be_opened_while_it_is_repaired() {
 #[test]
 fn findings_that_cannot_be_fixed_are_reported() {
     let home = lived_in();
-    let line = home.lines(THREAD).into_iter().find(|line| line.contains("\"action_issued\""));
-    append(&home, "events.jsonl", format!("{}\n", line.unwrap()).as_bytes());
+    let lines = home.lines(THREAD);
+    let line = lines.iter().find(|line| line.contains("\"action_issued\"")).unwrap();
+    append(&home, "events.jsonl", &numbered(line, lines.len() + 1));
     let before = fs::read(home.events(THREAD)).unwrap();
     let (text, code) = said(&home, &["repair"]);
     assert_eq!(code, 1, "{text}");

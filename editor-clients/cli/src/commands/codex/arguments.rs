@@ -353,11 +353,11 @@ mod tests {
     #[test]
     fn settings_of_rawr_are_not_codexs() {
         let line = "-c rawr_auto_compaction.mode=ask -m x -c a=1 --config=auto_compact.enabled=false -crawr.mode=ask \
-            -c -- -c rawr_auto_compaction.mode=ask";
+            -- -c rawr_auto_compaction.mode=ask";
         let (settings, others) = without_settings(&words(line));
         let ours = ["rawr_auto_compaction.mode=ask", "auto_compact.enabled=false", "rawr.mode=ask"];
         assert_eq!(settings, ours);
-        let left = words("-m x -c a=1 -c -- -c rawr_auto_compaction.mode=ask");
+        let left = words("-m x -c a=1 -- -c rawr_auto_compaction.mode=ask");
         assert_eq!(others, left);
     }
 

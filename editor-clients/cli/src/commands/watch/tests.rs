@@ -158,7 +158,7 @@ fn a_sequence_under_way() {
             › t guarded  codex (process 7)          │t  69% left · ready · just now
               69% left · Writing the packet         │  folder     /code/parser
               docs  2 h ago                         │  run by     codex (process 7)
-              █████████░ 93% left · ok              │  phase      Writing the packet, sequence s1
+              █████████░ 93% left                   │  phase      Writing the packet, sequence s1
                                                     │  guards     g1 until the next commit, set just now
                                                     │  decision   compaction decided: 69% left (ready) at commit
                                                     │  compacted  150,000 → 12,000 tokens, by rawr, 1 min ago
@@ -253,7 +253,7 @@ fn a_narrow_terminal_has_one_below_the_other() {
             › t guarded  codex (process 7)
               69% left · Writing the packet
               docs  2 h ago
-              █████████░ 93% left · ok
+              █████████░ 93% left
 
 
 

@@ -85,7 +85,7 @@ fn check_in_words(words: &[String], depth: usize) -> Option<String> {
 
 /// Whether this argument makes a runner succeed without running a test.
 fn pretends(program: &str, word: &str) -> bool {
-    const ALWAYS: [&str; 18] = [
+    const ALWAYS: [&str; 20] = [
         "--help",
         "-h",
         "--version",
@@ -104,8 +104,11 @@ fn pretends(program: &str, word: &str) -> bool {
         "--show-only",
         "-N",
         "--listenvs",
+        "--setup-plan",
+        "--setup-only",
     ];
-    const OF_A_PROGRAM: [(&[&str], &[&str]); 8] = [
+    const OF_A_PROGRAM: [(&[&str], &[&str]); 9] = [
+        (&["cargo", "swift", "npx", "vitest", "jest", "playwright"], &["list"]),
         (
             &["make", "just"],
             &["--just-print", "--recon", "--question", "--touch", "--show", "--evaluate"],
@@ -184,6 +187,10 @@ mod tests {
             "jest --listTests",
             "just --dry-run test",
             "tox -l",
+            "npx vitest list",
+            "cargo nextest list",
+            "swift test list",
+            "pytest --setup-plan",
         ] {
             check(line, false);
         }

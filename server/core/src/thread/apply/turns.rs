@@ -10,16 +10,25 @@ use crate::thread::fate::Fate;
 use crate::thread::{Issued, Overflowed, Progress, Speaker, Thread, Turn, TurnEnd};
 use crate::units::{ActionId, Timestamp, Tokens, TurnId};
 
+/// Whether the text has the first line of the action, and not only its marker.
+fn begins_as(text: &str, kind: &HostAction) -> bool {
+    let HostAction::InjectTurn { text: said, .. } = kind else { return true };
+    said.lines().next().is_none_or(|first| text.contains(first))
+}
+
 impl Thread {
     pub(super) fn turn_started(&mut self, started: &TurnStarted, at: Timestamp, v: u16) {
         self.silent = false;
         let is_new = self.turn(&started.turn).is_none();
         let action = started.action.clone().or_else(|| {
-            // People quote markers. A turn has its own as the last line, and an order that was called off may be on its way.
-            let last = started.text.as_deref()?.trim_end().lines().next_back()?.trim();
+            // People quote markers. A turn of rawr's has its own as the last line of its text, and an order that was called
+            // off may be on its way.
+            let text = started.text.as_deref()?;
+            let last = text.trim_end().lines().next_back()?.trim();
             let may_come = |issued: &&Issued| {
                 let ended = matches!(issued.progress, Progress::Completed(_) | Progress::Failed(_));
-                !ended && issued.turn.is_none() && marker(&issued.kind) == Some(last)
+                let is_its_marker = marker(&issued.kind) == Some(last);
+                !ended && issued.turn.is_none() && is_its_marker && begins_as(text, &issued.kind)
             };
             self.actions.iter().find(may_come).map(|issued| issued.id.clone())
         });

@@ -12,6 +12,7 @@ use super::person::Beside;
 pub fn agent() -> TurnScript {
     typing_agent()
         .on("LAST-WORD", [say("the end").input_tokens(22_000)])
+        .on(":notice]", [say("the end").input_tokens(22_000)])
         .on("AND-THEN", [say("Then that.").input_tokens(21_500)])
 }
 

@@ -16,6 +16,7 @@ const ASKS: &str = "Write the continuation packet";
 fn agent(sample: TurnReply) -> TurnScript {
     typing_agent()
         .on("LAST-WORD", [say("the end").input_tokens(22_000)])
+        .on(":notice]", [say("the end").input_tokens(22_000)])
         .on(ASKS, [sample.input_tokens(145_000)])
 }
 

@@ -18,6 +18,7 @@ fn agent(gate: &ReplyGate) -> TurnScript {
         [of_agents("wait_agent", wait).input_tokens(20_600), say("Asked.").input_tokens(20_700)];
     typing_agent()
         .on("LAST-WORD", [say("the end").input_tokens(22_000)])
+        .on(":notice]", [say("the end").input_tokens(22_000)])
         .on(
             "CHILD-WORK",
             [
