@@ -124,8 +124,9 @@ pub struct InjectedText<'s> {
     pub sequence_id: &'s str,
     /// The action that asked for it.
     pub action_id: &'s str,
-    /// The host's turn.
-    pub turn_id: &'s str,
+    /// The host's turn; absent if it stands between two turns.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub turn_id: Option<&'s str>,
     /// The text, with rawr's marker.
     pub text: &'s str,
 }

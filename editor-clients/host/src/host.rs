@@ -116,6 +116,15 @@ impl HostAccess<'_> {
     }
 }
 
+/// Where a handoff stands that comes before a held message.
+#[derive(Debug)]
+pub enum HandedOverBefore {
+    /// In this turn, which the message joins. It may start only when the message is released.
+    InTurn(String),
+    /// In the history. The message starts a turn of its own.
+    InHistory,
+}
+
 /// A conversation that people and the driver share.
 pub trait SharedThread: Send {
     /// The running turn, if it was already running when the driver joined and no event has reported it, or if the host knows.
@@ -128,12 +137,11 @@ pub trait SharedThread: Send {
     /// no turn of a person can come first. The next [`AgentHost::start_turn`] then returns the turn that this text started.
     fn prepare_handoff(&mut self, text: String);
 
-    /// Puts the handoff before the message that is held where it was typed. Returns the id of the turn that it is in, which may
-    /// start only when the message is released.
+    /// Puts the handoff before the message that is held where it was typed.
     fn hand_over_before_held<'h>(
         &'h mut self,
         handoff: &'h str,
-    ) -> BoxFuture<'h, Result<String, HostError>>;
+    ) -> BoxFuture<'h, Result<HandedOverBefore, HostError>>;
 
     /// Gives a message of the user back that was held when the host ended, unless the conversation has it since that time (Unix
     /// milliseconds). Returns whether it was given back.

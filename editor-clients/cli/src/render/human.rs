@@ -170,7 +170,7 @@ impl TranscriptRenderer {
             Purpose::HeadsUp => "gives notice",
             Purpose::ScratchWrite => "asks for working notes",
             Purpose::PacketRequest => {
-                self.packet_turns.insert(injected.turn_id.to_owned());
+                self.packet_turns.extend(injected.turn_id.map(str::to_owned));
                 "asks for the continuation packet"
             }
             Purpose::Handoff => "hands the packet back",

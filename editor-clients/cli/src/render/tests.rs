@@ -195,7 +195,7 @@ fn frames_fit_the_terminal() {
     let injected = InjectedText {
         sequence_id: "s1",
         action_id: "a1",
-        turn_id: "t1",
+        turn_id: Some("t1"),
         text: "The history will be compacted next: 日本語の文 too",
     };
     check_on(

@@ -13,7 +13,9 @@ use super::inputs::HeldMessage;
 use super::turns::{GateHold, RequestedCompaction, StartedBy};
 use super::{Drive, DriveError};
 use crate::event::{InjectedText, SessionEvent};
-use crate::host::{CompactionOrder, Compactor, HostAccess, HostError, KeptHistory, ModelQuestion};
+use crate::host::{
+    CompactionOrder, Compactor, HandedOverBefore, HostAccess, HostError, KeptHistory, ModelQuestion,
+};
 use crate::sidecar::SidecarError;
 
 /// What a question to the host's model is for.
@@ -184,14 +186,14 @@ impl Drive<'_> {
                 }
             }
         }
-        self.show_injected(&action, &turn_id, purpose, text)?;
+        self.show_injected(&action, Some(&turn_id), purpose, text)?;
         self.settle(&action.action_id, ActionOutcome::accepted(Some(&turn_id))).await
     }
 
     pub(super) fn show_injected(
         &mut self,
         action: &PendingAction,
-        turn_id: &str,
+        turn_id: Option<&str>,
         purpose: Purpose,
         text: &str,
     ) -> Result<(), DriveError> {
@@ -306,8 +308,12 @@ impl Drive<'_> {
             && shared.running_turn().is_none()
         {
             let begun = shared.hand_over_before_held(text).await;
-            let Some(turn_id) = self.begun(&action, begun).await? else { return Ok(()) };
-            self.show_injected(&action, &turn_id, purpose, text)?;
+            let Some(handed_over) = self.begun(&action, begun).await? else { return Ok(()) };
+            let turn_id = match &handed_over {
+                HandedOverBefore::InTurn(turn_id) => Some(turn_id.as_str()),
+                HandedOverBefore::InHistory => None,
+            };
+            self.show_injected(&action, turn_id, purpose, text)?;
             self.handed_over.insert(action.sequence_id.clone());
             return self.settle(&action.action_id, ActionOutcome::done_before()).await;
         }
@@ -344,7 +350,7 @@ impl Drive<'_> {
         for item in items {
             match item.role.purpose() {
                 Some(purpose) => {
-                    self.show_injected(&action, &turn_id, purpose, &item.text)?;
+                    self.show_injected(&action, Some(&turn_id), purpose, &item.text)?;
                 }
                 None => {
                     let (turn_id, text) = (turn_id.as_str(), item.text.as_str());
@@ -384,13 +390,13 @@ impl Drive<'_> {
     }
 
     /// Handles the host's answer to an action. Returns the turn that it started, if any.
-    pub(super) async fn begun(
+    pub(super) async fn begun<T>(
         &mut self,
         action: &PendingAction,
-        answer: Result<String, HostError>,
-    ) -> Result<Option<String>, DriveError> {
+        answer: Result<T, HostError>,
+    ) -> Result<Option<T>, DriveError> {
         match answer {
-            Ok(turn_id) => Ok(Some(turn_id)),
+            Ok(begun) => Ok(Some(begun)),
             Err(HostError::Busy) => {
                 self.wait_with(QueuedWork::Perform(action.clone()));
                 Ok(None)
@@ -414,8 +420,7 @@ impl Drive<'_> {
         if answer.is_ok() {
             self.asked.insert(action.action_id.clone(), what);
         }
-        let begun = answer.map(|()| String::new());
-        self.begun(action, begun).await.map(drop)
+        self.begun(action, answer).await.map(drop)
     }
 
     /// Handles the answer of the host's model to an action's question.

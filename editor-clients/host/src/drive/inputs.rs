@@ -17,7 +17,7 @@ use super::action_queue::{ActionOutcome, QueuedWork};
 use super::turns::StartedBy;
 use super::{Drive, DriveError};
 use crate::event::SessionEvent;
-use crate::host::{HostAccess, HostError};
+use crate::host::{HandedOverBefore, HostAccess, HostError};
 
 /// A message typed into the host, which waits for the driver's answer.
 #[derive(Debug)]
@@ -392,30 +392,30 @@ impl Drive<'_> {
     ) -> Result<(), DriveError> {
         let ours = items.iter().find_map(|item| Some((item.role.purpose()?, &item.text)));
         let Some((purpose, text)) = ours else {
-            return match held.release().await {
-                MessageRelease::Orphan(held) => self.deliver_orphan(action, held),
-                MessageRelease::ToAgent(_)
-                | MessageRelease::Unconfirmed(_)
-                | MessageRelease::Earlier => {
-                    self.settle(&action.action_id, ActionOutcome::done_before()).await
-                }
-            };
+            return self.release(action, held).await;
         };
         let begun = match self.host.access() {
             HostAccess::Shared(shared) => shared.hand_over_before_held(text).await,
-            HostAccess::Exclusive => self.host.start_turn(&[text]).await,
+            HostAccess::Exclusive => {
+                self.host.start_turn(&[text]).await.map(HandedOverBefore::InTurn)
+            }
         };
         if matches!(begun, Err(HostError::Busy)) {
             self.held.insert(0, held);
             return self.begun(&action, begun).await.map(drop);
         }
-        let Some(turn_id) = self.begun(&action, begun).await? else {
+        let Some(handed_over) = self.begun(&action, begun).await? else {
             if let MessageRelease::Orphan(held) = held.release().await {
                 self.action_queue.prompt(held.text);
             }
             return Ok(());
         };
-        self.show_injected(&action, &turn_id, purpose, text)?;
+        let HandedOverBefore::InTurn(turn_id) = handed_over else {
+            self.show_injected(&action, None, purpose, text)?;
+            self.handed_over.insert(action.sequence_id.clone());
+            return self.release(action, held).await;
+        };
+        self.show_injected(&action, Some(&turn_id), purpose, text)?;
         if let HostAccess::Shared(shared) = self.host.access() {
             shared.wait_until_recorded(&turn_id).await?;
         }
@@ -437,6 +437,22 @@ impl Drive<'_> {
         };
         self.turns.begin(&turn_id, started_by, Some(&action.action_id));
         self.settle(&action.action_id, ActionOutcome::accepted(Some(&turn_id))).await
+    }
+
+    /// Lets a message go on its own, in a turn of the person.
+    async fn release(
+        &mut self,
+        action: PendingAction,
+        held: HeldMessage,
+    ) -> Result<(), DriveError> {
+        match held.release().await {
+            MessageRelease::Orphan(held) => self.deliver_orphan(action, held),
+            MessageRelease::ToAgent(_)
+            | MessageRelease::Unconfirmed(_)
+            | MessageRelease::Earlier => {
+                self.settle(&action.action_id, ActionOutcome::done_before()).await
+            }
+        }
     }
 
     /// The sender ended with the user's screen, so the driver carries out the delivery.

@@ -23,8 +23,8 @@ use self::turns::ModTurns;
 use super::claude::{CACHE_SECONDS, NAME, fresh_id};
 use super::record::fate;
 use super::{
-    AgentHost, CompactionOrder, HistoryKeeper, HostAccess, HostError, HostEvent, HostSummary,
-    HostThread, ModelQuestion, NO_SUMMARY, RecordedOutcome, RequestGate, SharedThread,
+    AgentHost, CompactionOrder, HandedOverBefore, HistoryKeeper, HostAccess, HostError, HostEvent,
+    HostSummary, HostThread, ModelQuestion, NO_SUMMARY, RecordedOutcome, RequestGate, SharedThread,
     ThreadLifetime, ThreadOrigin, WithheldWork,
 };
 
@@ -375,12 +375,12 @@ impl SharedThread for ClaudeMod {
     fn hand_over_before_held<'h>(
         &'h mut self,
         handoff: &'h str,
-    ) -> BoxFuture<'h, Result<String, HostError>> {
+    ) -> BoxFuture<'h, Result<HandedOverBefore, HostError>> {
         async move {
             self.append(handoff).await?;
             let (turn_id, started) = self.turns.handed_over(fresh_id());
             self.events.extend(started);
-            Ok(turn_id)
+            Ok(HandedOverBefore::InTurn(turn_id))
         }
         .boxed()
     }

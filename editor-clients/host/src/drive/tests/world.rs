@@ -15,8 +15,8 @@ use tokio::task::{JoinHandle, yield_now};
 use super::*;
 use crate::host::record::{HostTurnRecord, RecordedCompaction, RecordedMessage, fate};
 use crate::host::{
-    CompactionOrder, HistoryKeeper, HostAccess, HostThread, ModelQuestion, RecordedOutcome,
-    RequestGate, SharedThread, ThreadLifetime, TurnKind, WithheldWork,
+    CompactionOrder, HandedOverBefore, HistoryKeeper, HostAccess, HostThread, ModelQuestion,
+    RecordedOutcome, RequestGate, SharedThread, ThreadLifetime, TurnKind, WithheldWork,
 };
 
 const WINDOW: u64 = 100_000;
@@ -326,8 +326,8 @@ impl SharedThread for Lasting {
     fn hand_over_before_held<'h>(
         &'h mut self,
         handoff: &'h str,
-    ) -> BoxFuture<'h, Result<String, HostError>> {
-        Box::pin(async move { self.start_turn(&[handoff]).await })
+    ) -> BoxFuture<'h, Result<HandedOverBefore, HostError>> {
+        Box::pin(async move { Ok(HandedOverBefore::InTurn(self.start_turn(&[handoff]).await?)) })
     }
 
     fn give_back<'h>(

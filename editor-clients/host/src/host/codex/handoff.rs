@@ -11,7 +11,7 @@ use tokio::time::{Instant, timeout, timeout_at};
 use super::handoff_queue::QueueEntry;
 use super::message::{CodexError, CodexNotification, SettingsNote};
 use super::{Codex, requests};
-use crate::host::{AgentHost, HostError, SharedThread, WithheldWork};
+use crate::host::{AgentHost, HandedOverBefore, HostError, SharedThread, WithheldWork};
 
 /// The result of claiming the queued handoff.
 pub(super) enum HandedOver {
@@ -120,6 +120,24 @@ impl Codex {
         Ok(())
     }
 
+    /// In the history and not as a turn, which the message would join: Codex forgets what has joined a turn and was not read
+    /// when that is interrupted.
+    async fn put_before_held(&mut self, handoff: &str) -> Result<HandedOverBefore, HostError> {
+        self.ready()?;
+        let is_there = self.handoff_queue.has_begun()
+            || self.handoff_queue.is_queued() && !self.take_out().await?;
+        if is_there {
+            return Ok(HandedOverBefore::InTurn(self.start_turn(&[handoff]).await?));
+        }
+        self.pause_goal().await?;
+        if self.is_busy() {
+            return Err(HostError::Busy);
+        }
+        self.connection.request(requests::inject_message(self.thread_id(), handoff)).await?;
+        self.catch_up();
+        Ok(HandedOverBefore::InHistory)
+    }
+
     /// Removes the handoff from the queue. Returns whether it was still queued.
     async fn take_out(&mut self) -> Result<bool, HostError> {
         let delete = requests::queue_delete(self.thread_id(), self.handoff_queue.entry());
@@ -163,8 +181,8 @@ impl SharedThread for Codex {
     fn hand_over_before_held<'h>(
         &'h mut self,
         handoff: &'h str,
-    ) -> BoxFuture<'h, Result<String, HostError>> {
-        Box::pin(async move { self.start_turn(&[handoff]).await })
+    ) -> BoxFuture<'h, Result<HandedOverBefore, HostError>> {
+        Box::pin(self.put_before_held(handoff))
     }
 
     /// Not needed: Codex keeps no message.
