@@ -135,7 +135,8 @@ pub trait SharedThread: Send {
 
     /// Sets the handoff text for the running compaction. The host queues it as soon as the history is rewritten, so that
     /// no turn of a person can come first. The next [`AgentHost::start_turn`] then returns the turn that this text started.
-    fn prepare_handoff(&mut self, text: String);
+    /// `before_message`: a message is held where it was typed, and nothing that is typed passes it.
+    fn prepare_handoff(&mut self, text: String, before_message: bool);
 
     /// Puts the handoff before the message that is held where it was typed.
     fn hand_over_before_held<'h>(

@@ -247,7 +247,7 @@ impl Drive<'_> {
         let params = HandoffBuildParams { thread_id: self.thread_id.clone(), packet };
         let handoff = self.report::<methods::HandoffBuild>(params).await?;
         if let (Some(handoff), HostAccess::Shared(shared)) = (handoff, self.host.access()) {
-            shared.prepare_handoff(handoff.text);
+            shared.prepare_handoff(handoff.text, order.before_message);
         }
         Ok(())
     }

@@ -370,7 +370,7 @@ impl SharedThread for ClaudeMod {
     }
 
     /// Not needed: a message of the user waits in Claude Code until the handoff is there.
-    fn prepare_handoff(&mut self, _text: String) {}
+    fn prepare_handoff(&mut self, _text: String, _before_message: bool) {}
 
     fn hand_over_before_held<'h>(
         &'h mut self,

@@ -321,7 +321,7 @@ impl SharedThread for Lasting {
         Box::pin(async { Ok(()) })
     }
 
-    fn prepare_handoff(&mut self, _text: String) {}
+    fn prepare_handoff(&mut self, _text: String, _before_message: bool) {}
 
     fn hand_over_before_held<'h>(
         &'h mut self,

@@ -174,8 +174,11 @@ impl SharedThread for Codex {
         Box::pin(async { self.status().await.map(drop) })
     }
 
-    fn prepare_handoff(&mut self, text: String) {
-        self.handoff_queue.prepare(text);
+    fn prepare_handoff(&mut self, text: String, before_message: bool) {
+        // Only a goal could start a turn then.
+        if !before_message || self.goal.is_active() {
+            self.handoff_queue.prepare(text);
+        }
     }
 
     fn hand_over_before_held<'h>(

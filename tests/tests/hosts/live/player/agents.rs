@@ -145,9 +145,9 @@ impl Agent {
                         at: since_1970(request.arrived),
                         session: text_at(&request.body, "prompt_cache_key"),
                         is_compaction: request.purpose != RequestPurpose::Turn,
+                        // Some models get their tools in another way.
                         is_turn: request.purpose == RequestPurpose::Turn
-                            && !request.asks_for_title()
-                            && has_tools(&request.body),
+                            && !request.asks_for_title(),
                         parts: request.input().iter().flat_map(codex_parts).collect(),
                         body: request.body.to_string(),
                     })
