@@ -264,7 +264,11 @@ fn codex_box(screen: &str) -> Option<String> {
     let last = lines.iter().rposition(|line| !line.is_empty())?;
     let foot = lines[..last].iter().rposition(|line| line.is_empty())?;
     let at = lines[..foot].iter().rposition(|line| line.starts_with('›'))?;
-    Some(lines[at..foot].join("\n").trim_start_matches('›').trim().to_owned())
+    let text = lines[at..foot].join("\n").trim_start_matches('›').trim().to_owned();
+    // A picker marks one of its numbered lines.
+    let (number, rest) = text.split_once(". ").unwrap_or_default();
+    let is_picker = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
+    (!is_picker || rest.is_empty()).then_some(text)
 }
 
 fn text_at(body: &Value, field: &str) -> String {
