@@ -264,6 +264,10 @@ fn codex_box(screen: &str) -> Option<String> {
     let last = lines.iter().rposition(|line| !line.is_empty())?;
     let foot = lines[..last].iter().rposition(|line| line.is_empty())?;
     let at = lines[..foot].iter().rposition(|line| line.starts_with('›'))?;
+    // Messages in the conversation have the same mark. What follows them is not indented.
+    if lines[at + 1..foot].iter().any(|line| !line.is_empty() && !line.starts_with("  ")) {
+        return None;
+    }
     let text = lines[at..foot].join("\n").trim_start_matches('›').trim().to_owned();
     // A picker marks one of its numbered lines.
     let (number, rest) = text.split_once(". ").unwrap_or_default();
