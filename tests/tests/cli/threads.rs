@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking, its helpers too")]
 
 mod respond;
+mod restore;
 mod show;
 
 use std::process::{Command, Output};

@@ -133,6 +133,13 @@ fn a_mark_is_a_boundary_with_its_label() {
     let gates = compacts["gates"].as_array().unwrap();
     let boundary = gates.iter().find(|gate| gate["gate"] == "boundary").unwrap();
     assert_eq!(boundary["evidence"], "phase ended (the parser is done)");
+    assert_eq!(compacts["requests"], json!(["heads_up", "packet_request"]));
+    let explained = check(
+        &home,
+        &["explain", "alpha", "--decision", compacts["decisionId"].as_str().unwrap()],
+        &[],
+    );
+    assert!(explained.contains("asks for   heads-up, packet"), "{explained}");
     running.leave();
 }
 
