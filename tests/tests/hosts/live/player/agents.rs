@@ -156,6 +156,18 @@ impl Agent {
         }
     }
 
+    /// The messages of people that stand in Codex's stored sessions: one whose turn is interrupted at once is in no request.
+    pub fn stored(&self) -> Vec<String> {
+        let Self::Codex { fixture, .. } = self else { return Vec::new() };
+        let files = files_in(&fixture.home.path().join("sessions"));
+        let texts = files.iter().filter_map(|path| fs::read_to_string(path).ok());
+        // A handoff quotes messages.
+        let is_persons = |line: &&str| line.contains(r#""role":"user""#) && !line.contains("[rawr");
+        texts
+            .flat_map(|text| text.lines().filter(is_persons).map(str::to_owned).collect::<Vec<_>>())
+            .collect()
+    }
+
     /// The ids of all sessions on disk, the one that was written last first.
     pub fn sessions(&self) -> Vec<String> {
         let (folder, is_codex) = match self {

@@ -382,7 +382,16 @@ impl Player {
                 self.press(ESC);
                 self.watch(Duration::from_millis(300));
             }
-            self.press("\r");
+            // A draft keeps the conversation from being chosen from, and would be sent.
+            let is_draft = |draft: String| {
+                let of = |piece: &Piece| {
+                    draft.contains(&piece.first_word()) || draft.contains(&piece.last_word())
+                };
+                self.plan.pieces.iter().any(of)
+            };
+            if !self.input_box().is_some_and(is_draft) {
+                self.press("\r");
+            }
             self.watch(Duration::from_millis(1_500));
             return;
         }
@@ -495,8 +504,21 @@ impl Player {
             self.read_box();
         }
         self.leave();
+        self.look_back();
+    }
+
+    /// What the agent and rawr have recorded.
+    fn look_back(&mut self) {
         self.record.heard = self.agent.heard();
         self.record.events = self.agent.events();
+        let stored = self.agent.stored();
+        let is_stored = |piece: &&Piece| {
+            stored
+                .iter()
+                .any(|line| line.contains(&piece.first_word()) && line.contains(&piece.last_word()))
+        };
+        self.record.stored =
+            self.plan.pieces.iter().filter(is_stored).map(|piece| piece.number).collect();
     }
 
     fn read_box(&mut self) {
@@ -505,8 +527,7 @@ impl Player {
     }
 
     fn missing(&mut self) -> BTreeSet<PieceId> {
-        self.record.heard = self.agent.heard();
-        self.record.events = self.agent.events();
+        self.look_back();
         verdict::missing(&self.record)
     }
 

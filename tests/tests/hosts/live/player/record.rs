@@ -77,6 +77,8 @@ pub struct Record {
     pub heard: Vec<Heard>,
     /// The input boxes of the end, one for each session that was opened.
     pub boxes: Vec<String>,
+    /// Stands as a message of the person in the session that the agent has stored, where a resume shows it.
+    pub stored: BTreeSet<PieceId>,
     /// The player resumed sessions, and this was not yet said before.
     pub late: BTreeSet<PieceId>,
     /// rawr's events of all threads.
@@ -101,6 +103,7 @@ impl Record {
             ended_with: BTreeSet::new(),
             heard: Vec::new(),
             boxes: Vec::new(),
+            stored: BTreeSet::new(),
             late: BTreeSet::new(),
             events: Vec::new(),
             left: Vec::new(),

@@ -182,7 +182,8 @@ fn is_held_at(record: &Record, id: PieceId, at: Ms) -> bool {
 fn lost(record: &Record, sayings: &Sayings) -> Vec<Fault> {
     let boxes = in_boxes(record);
     let is_gone = |id: &PieceId| {
-        !sayings.contains_key(id) && !boxes.contains_key(id) && !is_excused(record, sayings, *id)
+        let is_said = sayings.contains_key(id) || record.stored.contains(id);
+        !is_said && !boxes.contains_key(id) && !is_excused(record, sayings, *id)
     };
     let gone = record.typed.keys().copied().filter(is_gone);
     gone.map(|id| {
