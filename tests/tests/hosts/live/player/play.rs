@@ -436,6 +436,7 @@ impl Player {
 
     fn stop(&mut self, part: RawrPart, ms: u64) {
         let until = Instant::now() + Duration::from_millis(ms);
+        self.record.stalls.push((now(), now() + ms));
         for pid in self.agent.rawr_processes(part) {
             if kill_process(pid, Signal::STOP).is_ok() {
                 self.stopped.push((until, pid));

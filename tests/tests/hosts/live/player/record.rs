@@ -81,6 +81,8 @@ pub struct Record {
     pub stored: BTreeSet<PieceId>,
     /// The player resumed sessions, and this was not yet said before.
     pub late: BTreeSet<PieceId>,
+    /// From when to when a process of rawr was stopped: what it records after that may have happened before.
+    pub stalls: Vec<(Ms, Ms)>,
     /// rawr's events of all threads.
     pub events: Vec<Value>,
     /// Processes of rawr that did not end.
@@ -105,6 +107,7 @@ impl Record {
             boxes: Vec::new(),
             stored: BTreeSet::new(),
             late: BTreeSet::new(),
+            stalls: Vec::new(),
             events: Vec::new(),
             left: Vec::new(),
             log: Vec::new(),

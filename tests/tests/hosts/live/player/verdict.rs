@@ -364,6 +364,10 @@ fn against_the_person(record: &Record, sayings: &Sayings) -> Vec<Fault> {
             let runs = start <= *escaped && *escaped < end;
             let follows = has_unsaid && record.kind == AgentKind::Claude && start > *escaped;
             let Some(compacted) = compacted else { continue };
+            let is_late = |(from, to): &(Ms, Ms)| from < escaped && *to + KEY_MS > compacted;
+            if record.stalls.iter().any(is_late) {
+                continue;
+            }
             if (runs || follows) && compacted > escaped + KEY_MS && compacted < agrees {
                 let detail = format!("Escape, and {} ms later it is done", compacted - escaped);
                 faults.push(Fault { kind: "compacted after Escape", detail });
