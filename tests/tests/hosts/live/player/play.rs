@@ -193,6 +193,11 @@ impl Player {
                 self.resume();
             }
             if self.watch_for(Duration::from_millis(600), |player| player.input_box().is_some()) {
+                // A command that a rewind left there would take a message as its argument.
+                if self.input_box().is_some_and(|content| content.starts_with('/')) {
+                    self.press("\x15");
+                    self.watch(Duration::from_millis(200));
+                }
                 return;
             }
             self.press(ESC);
