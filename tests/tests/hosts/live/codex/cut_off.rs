@@ -22,7 +22,10 @@ struct Writing {
 impl Writing {
     fn start() -> Self {
         let gate = ReplyGate::new();
-        let fixture = LiveFixture::new(agent().behind(":packet_request]", 0, &gate));
+        let script = agent()
+            .behind(":packet_request]", 0, &gate)
+            .on(":notice]", [say("Here you are.").input_tokens(21_000)]);
+        let fixture = LiveFixture::new(script);
         let mut terminal = fixture.on_a_terminal(&[]);
         say_to(&mut terminal, TASK);
         wait_until("a packet being written", || packets_asked_for(&fixture) == 1);

@@ -116,7 +116,6 @@ fn the_next_message_is_held_until_the_handoff() {
         HEADS_UP,
         "Goal: a parser with docs",
         "Context compacted",
-        HANDOFF,
         NEXT,
         "Here you are.",
     ] {
