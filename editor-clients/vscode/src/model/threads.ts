@@ -169,9 +169,13 @@ export function active(threads: Threads, chosen: string | undefined): Thread | u
 }
 
 /**
- * The threads whose compaction can be stopped or hurried, most urgent first. They are copies, so that an answer is for the
- * sequence that the user chose, even if another one has started meanwhile.
+ * The threads whose compaction can be stopped or hurried, most urgent first: those that run, otherwise proposals that a thread
+ * left behind. They are copies, so that an answer is for the sequence that the user chose, even if another one has started
+ * meanwhile.
  */
 export function answerable(threads: Threads, chosen: string | undefined): Thread[] {
-  return mostUrgentFirst(threads.all.filter(canRespond), chosen).map((thread) => ({ ...thread }));
+  const all = threads.all.filter(canRespond);
+  const running = all.filter(runs);
+  const found = running.length > 0 ? running : all;
+  return mostUrgentFirst(found, chosen).map((thread) => ({ ...thread }));
 }
