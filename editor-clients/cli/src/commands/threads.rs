@@ -370,11 +370,11 @@ mod tests {
             };
         // The most recently used first.
         let threads = [
-            thread("sub", "/work/app", Some("1"), Some("Ohm")),
-            thread("once", "/work/app", None, None),
-            thread("runs", "/work/app/web", Some("2"), None),
-            thread("old", "/work/app", Some("3"), None),
-            thread("other", "/work/lib", None, None),
+            thread("sub", "/code/app", Some("1"), Some("Ohm")),
+            thread("once", "/code/app", None, None),
+            thread("runs", "/code/app/web", Some("2"), None),
+            thread("old", "/code/app", Some("3"), None),
+            thread("other", "/code/lib", None, None),
             thread("nowhere", "", None, None),
             thread("elsewhere", "/home/a", Some("4"), None),
         ];
@@ -383,13 +383,13 @@ mod tests {
             threads.sort_by_key(|thread| nearness(thread, Some(Path::new(here))));
             assert_eq!(threads[0].thread_id, found, "{here}");
         };
-        check("/work/app", &threads, "runs");
-        check("/work/app/web/src", &threads, "runs");
-        check("/work/app/docs", &threads, "old");
-        check("/work/lib", &threads, "other");
+        check("/code/app", &threads, "runs");
+        check("/code/app/web/src", &threads, "runs");
+        check("/code/app/docs", &threads, "old");
+        check("/code/lib", &threads, "other");
         check("/tmp", &threads, "runs");
-        check("/work/app", &threads[..2], "once");
-        check("/work/app", &threads[..1], "sub");
+        check("/code/app", &threads[..2], "once");
+        check("/code/app", &threads[..1], "sub");
         assert_eq!(which("sub", &threads).unwrap().thread_id, "sub");
         assert!(which("last", &[]).is_err());
     }
