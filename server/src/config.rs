@@ -31,6 +31,7 @@ pub use rawr_core::policy::Preset;
 use crate::problem::{FileProblem, capped, from_toml};
 use crate::prompts::PacketFrontMatter;
 use layer::LayerSource;
+pub use layer::is_ours;
 use merge::NarrowableSettings;
 pub(crate) use models::ModelPattern;
 use rawr_core::policy::{JudgeBackend, Policy, PressureTier};

@@ -30,16 +30,9 @@ local function heads_up(id, more)
   })
 end
 
----@return integer[]
-local function floats()
-  return vim.tbl_filter(function(window)
-    return vim.api.nvim_win_get_config(window).relative ~= ''
-  end, vim.api.nvim_list_wins())
-end
-
 ---@return string
 local function text()
-  local float = floats()[1]
+  local float = lab.floats()[1]
   assert.truthy(float, 'there is no float')
   local buffer = vim.api.nvim_win_get_buf(float)
   return table.concat(vim.api.nvim_buf_get_lines(buffer, 0, -1, false), '\n')
@@ -80,14 +73,14 @@ describe('the banner', function()
     local before = vim.api.nvim_get_current_win()
     heads_up('one')
     heads_up('two')
-    assert.equal(1, #floats())
+    assert.equal(1, #lab.floats())
     assert.truthy(text():find('^two\n'))
     assert.truthy(text():find('And 1 more', 1, true))
     assert.equal(before, vim.api.nvim_get_current_win())
     heads_up('two', false)
     assert.truthy(text():find('^one\n'))
     heads_up('one', false)
-    assert.same({}, floats())
+    assert.same({}, lab.floats())
   end)
 
   ---@return table[]
@@ -117,7 +110,7 @@ describe('the banner', function()
       -- The answer ends it. The next one is not focused.
       heads_up('one', false)
       assert.truthy(text():find('^three\n'), text())
-      assert.not_equal(floats()[1], vim.api.nvim_get_current_win())
+      assert.not_equal(lab.floats()[1], vim.api.nvim_get_current_win())
       heads_up('two', false)
       heads_up('three', false)
     end
@@ -136,7 +129,7 @@ describe('the banner', function()
     assert.same({}, answers())
     vim.api.nvim_feedkeys('q', 'xt', false)
     assert.truthy(text():find('^second\n'), text())
-    assert.not_equal(floats()[1], vim.api.nvim_get_current_win())
+    assert.not_equal(lab.floats()[1], vim.api.nvim_get_current_win())
     -- The next sequence of a thread is another one, too.
     banner.focus()
     heads_up('second', { sequenceId = 'later' })
@@ -183,7 +176,7 @@ describe('the banner', function()
       'rawr/thread/changed',
       { threadId = 'one', phase = 'proposed', guards = {}, proposal = proposal }
     )
-    assert.same({}, floats())
+    assert.same({}, lab.floats())
     command.run({ 'compact', 'thread=one' })
     command.run({ 'snooze', 'thread=one', '2' })
     local answers = vim.tbl_map(
@@ -203,11 +196,11 @@ describe('the banner', function()
   it('can be hidden without an answer and shown again', function()
     heads_up('one')
     press('q')
-    assert.same({}, floats())
+    assert.same({}, lab.floats())
     live.note('rawr/decision/recorded', { threadId = 'other' })
-    assert.same({}, floats())
+    assert.same({}, lab.floats())
     banner.focus()
-    assert.equal(floats()[1], vim.api.nvim_get_current_win())
+    assert.equal(lab.floats()[1], vim.api.nvim_get_current_win())
     vim.cmd.wincmd('p')
   end)
 
@@ -223,7 +216,7 @@ describe('the banner', function()
     require('rawr.packet').open(summary)
     assert.truthy(vim.startswith(text(), 'two\n'), text())
     heads_up('two', false)
-    assert.same({}, floats())
+    assert.same({}, lab.floats())
     -- It comes back where it is asked for.
     banner.focus()
     assert.truthy(vim.startswith(text(), 'one\n'), text())
@@ -233,12 +226,12 @@ describe('the banner', function()
   it('moves to another tab page, and fits a smaller Neovim', function()
     heads_up('one')
     vim.cmd.tabnew()
-    assert.equal(vim.api.nvim_get_current_tabpage(), vim.api.nvim_win_get_tabpage(floats()[1]))
-    assert.equal(1, #floats())
+    assert.equal(vim.api.nvim_get_current_tabpage(), vim.api.nvim_win_get_tabpage(lab.floats()[1]))
+    assert.equal(1, #lab.floats())
     local columns = vim.o.columns
     vim.o.columns = 40
     vim.api.nvim_exec_autocmds('VimResized', {})
-    assert.truthy(vim.api.nvim_win_get_width(floats()[1]) <= 38)
+    assert.truthy(vim.api.nvim_win_get_width(lab.floats()[1]) <= 38)
     vim.o.columns = columns
   end)
 
@@ -251,9 +244,9 @@ describe('the banner', function()
 
   it('can be closed like any window, and comes back with the next change', function()
     heads_up('one')
-    vim.api.nvim_win_close(floats()[1], true)
+    vim.api.nvim_win_close(lab.floats()[1], true)
     live.note('rawr/decision/recorded', { threadId = 'other' })
-    assert.equal(1, #floats())
+    assert.equal(1, #lab.floats())
   end)
 
   it('is shown once with vim.notify or not at all, by the setting', function()
@@ -269,7 +262,7 @@ describe('the banner', function()
     vim.g.rawr = { heads_up = 'off' }
     heads_up('two')
     assert.equal(1, #told)
-    assert.same({}, floats())
+    assert.same({}, lab.floats())
   end)
 
   it('has the name of its thread', function()
@@ -289,12 +282,12 @@ describe('the banner', function()
       table.insert(echoed, chunks[1][1])
     end
     heads_up('one', { stage = 'tagged', title = 'Would compact here' })
-    assert.same({}, floats())
+    assert.same({}, lab.floats())
     assert.same({}, echoed)
     heads_up('two', { stage = 'recommended', title = 'Compaction recommended' })
     live.note('rawr/decision/recorded', { threadId = 'other' })
     vim.api.nvim_echo = echo
-    assert.same({}, floats())
+    assert.same({}, lab.floats())
     assert.same({ 'rawr: two: Compaction recommended: `:Rawr banner`' }, echoed)
     press('a')
     assert.equal('two', requests[#requests].params.threadId)
@@ -302,7 +295,7 @@ describe('the banner', function()
 
   it('has highlighted keys, and groups of its own', function()
     heads_up('one')
-    local buffer = vim.api.nvim_win_get_buf(floats()[1])
+    local buffer = vim.api.nvim_win_get_buf(lab.floats()[1])
     local keys = {}
     for _, mark in ipairs(vim.api.nvim_buf_get_extmarks(buffer, -1, 0, -1, { details = true })) do
       assert.equal('RawrKey', mark[4].hl_group)
@@ -310,7 +303,7 @@ describe('the banner', function()
       table.insert(keys, line:sub(mark[3] + 1, mark[4].end_col))
     end
     assert.same({ 'a', 's', 'e', 'q' }, keys)
-    assert.truthy(vim.wo[floats()[1]].winhighlight:find('FloatBorder:RawrBannerBorder', 1, true))
+    assert.truthy(vim.wo[lab.floats()[1]].winhighlight:find('FloatBorder:RawrBannerBorder', 1, true))
     for _, group in ipairs({ 'RawrBanner', 'RawrBannerBorder', 'RawrBannerTitle', 'RawrKey', 'RawrAsap' }) do
       assert.truthy(vim.api.nvim_get_hl(0, { name = group }).link, group)
     end
@@ -319,7 +312,7 @@ describe('the banner', function()
   it('is where and as the settings say', function()
     vim.g.rawr = { banner = { anchor = 'SW', border = 'double', width = 20 } }
     heads_up('one')
-    local layout = vim.api.nvim_win_get_config(floats()[1])
+    local layout = vim.api.nvim_win_get_config(lab.floats()[1])
     assert.equal('SW', layout.anchor)
     assert.equal('╔', layout.border[1])
     assert.truthy(text():find('a phase ended here\n(commit)', 1, true), text())
@@ -330,7 +323,7 @@ describe('the banner', function()
     it("has the border of 'winborder' where that is set", function()
       vim.o.winborder = 'single'
       heads_up('one')
-      assert.equal('┌', vim.api.nvim_win_get_config(floats()[1]).border[1])
+      assert.equal('┌', vim.api.nvim_win_get_config(lab.floats()[1]).border[1])
       vim.o.winborder = ''
     end)
   end
@@ -348,10 +341,10 @@ describe('the banner', function()
     end)
     vim.api.nvim_echo = echo
     assert.equal('rawr: one: The title: `:Rawr banner`', echoed)
-    assert.same({}, floats())
+    assert.same({}, lab.floats())
     banner.focus()
     vim.wait(2500)
-    assert.equal(1, #floats())
+    assert.equal(1, #lab.floats())
     vim.cmd.wincmd('p')
   end)
 

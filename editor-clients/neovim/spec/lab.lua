@@ -325,4 +325,12 @@ function M.terminal(home, arguments)
   }
 end
 
+--- The floating windows.
+---@return integer[]
+function M.floats()
+  return vim.tbl_filter(function(window)
+    return vim.api.nvim_win_get_config(window).relative ~= ''
+  end, vim.api.nvim_list_wins())
+end
+
 return M

@@ -126,16 +126,9 @@ describe('a week', function()
     end, lab.recorded(home, thread, 'responded'))
   end
 
-  ---@return integer[]
-  local function floats()
-    return vim.tbl_filter(function(window)
-      return vim.api.nvim_win_get_config(window).relative ~= ''
-    end, vim.api.nvim_list_wins())
-  end
-
   ---@return string
   local function float()
-    local window = floats()[1]
+    local window = lab.floats()[1]
     local buffer = window and vim.api.nvim_win_get_buf(window)
     return buffer and table.concat(vim.api.nvim_buf_get_lines(buffer, 0, -1, false), '\n') or ''
   end
@@ -192,7 +185,7 @@ describe('a week', function()
     lab.wait('the next banner', function()
       return float():find('^Task gamma\n')
     end)
-    assert.not_equal(floats()[1], vim.api.nvim_get_current_win())
+    assert.not_equal(lab.floats()[1], vim.api.nvim_get_current_win())
     -- Of several, a command asks which one.
     local select = vim.ui.select
     vim.ui.select = function(rows, _, done)
@@ -214,7 +207,7 @@ describe('a week', function()
     vim.iter({ 'alpha', 'beta', 'gamma' }):each(host.close)
     nothing_runs()
     lab.wait('no banner', function()
-      return #floats() == 0
+      return #lab.floats() == 0
     end)
   end)
 

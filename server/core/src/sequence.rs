@@ -306,8 +306,7 @@ impl SequenceStep<'_> {
     fn hand_off(&self) -> Option<Event> {
         if self.sequence.closes {
             let free = self.sequence.may_act(self.thread) || self.sequence.overdue;
-            let (role, purpose) = (MessageRole::Notice, MessagePurpose::Notice);
-            return free.then(|| self.hand_over(role, purpose, &self.sequence.prompts.handoff));
+            return free.then(|| self.hand_over(&self.sequence.prompts.handoff));
         }
         let Some(packet) = &self.sequence.packet else {
             // The host compacted while the agent is still writing the packet.
@@ -322,11 +321,15 @@ impl SequenceStep<'_> {
         let notes = self.rules.notes(&self.sequence.scratch_file);
         let template = &self.sequence.prompts.handoff;
         let text = compose::handoff(self.thread, template, packet, go_on, notes);
-        Some(self.hand_over(MessageRole::Handoff, MessagePurpose::Handoff, &text))
+        Some(self.hand_over(&text))
     }
 
     /// With the message that waits, or in a turn.
-    fn hand_over(&self, role: MessageRole, purpose: MessagePurpose, text: &str) -> Event {
+    fn hand_over(&self, text: &str) -> Event {
+        let (role, purpose) = match self.sequence.closes {
+            true => (MessageRole::Notice, MessagePurpose::Notice),
+            false => (MessageRole::Handoff, MessagePurpose::Handoff),
+        };
         match waiting_message(self.thread, self.sequence) {
             None => self.inject(purpose, text),
             Some(held) => self.issue(HostAction::DeliverInput {

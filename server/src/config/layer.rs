@@ -273,7 +273,10 @@ impl LayerReader<'_> {
         {
             let full =
                 if path.is_empty() { name.text.clone() } else { format!("{path}.{}", name.text) };
-            if matches!(**self.source, LayerSource::Codex(_)) && !is_ours(&full) {
+            if matches!(**self.source, LayerSource::Codex(_))
+                && full != "features"
+                && !is_ours(&full)
+            {
                 continue;
             }
             if let Some(key) = key(&full).filter(|key| self.may_set(key.path)) {
@@ -472,11 +475,8 @@ fn replacement(table: &str, name: &str) -> Option<&'static str> {
     retired.map(|(_, new)| *new)
 }
 
-/// In Codex's file only our feature and our tables are read, also with a typo in their names.
-fn is_ours(path: &str) -> bool {
-    let table = path.split('.').next().unwrap_or_default();
-    path == "features"
-        || path.starts_with("features.rawr")
-        || table.starts_with("rawr")
-        || table == "auto_compact"
+/// Whether a key is of rawr and not of Codex, where both stand side by side, also with a typo in its name.
+pub fn is_ours(path: &str) -> bool {
+    let table = path.split('.').next().unwrap_or_default().trim();
+    path.starts_with("features.rawr") || table.starts_with("rawr") || table == "auto_compact"
 }

@@ -35,9 +35,7 @@ impl<'a> NarrowableSettings<'a> {
             KeyOrigin::of_source(&source, None)
         });
         let layers = [&codex, &rawr, &client];
-        let unreadable = layers.into_iter().filter_map(|layer| layer.unreadable.as_ref());
-        let unreadable =
-            unreadable.map(|(source, span)| KeyOrigin::of_source(source, span.clone()));
+        let unreadable = layers.into_iter().filter_map(KeyOrigin::of_unreadable);
         let unreadable = broken_prompt.into_iter().chain(unreadable).collect();
         let own = codex.settings.into_iter().chain(rawr.settings).collect();
         Self { own, client: client.settings, front_matter, unreadable }
@@ -140,10 +138,7 @@ impl Config {
                 }
             }
         }
-        let unreadable = layer.unreadable.as_ref();
-        let unreadable =
-            unreadable.map(|(source, span)| KeyOrigin::of_source(source, span.clone()));
-        self.doubts.layers.extend(unreadable);
+        self.doubts.layers.extend(KeyOrigin::of_unreadable(layer));
         self.settle();
     }
 
@@ -164,6 +159,12 @@ impl KeyOrigin {
             model: setting.model.as_ref().map(|pattern| pattern.text().to_owned()),
             ..Self::of_source(&setting.source, setting.span.clone())
         }
+    }
+
+    /// Where the first mistake of an unreadable layer is.
+    fn of_unreadable(layer: &Layer) -> Option<Self> {
+        let (source, span) = layer.unreadable.as_ref()?;
+        Some(Self::of_source(source, span.clone()))
     }
 
     fn of_source(source: &LayerSource, span: Option<std::ops::Range<usize>>) -> Self {

@@ -120,7 +120,8 @@ async fn named(looker: &mut ThreadReader, args: &RestoreArgs) -> anyhow::Result<
             format!("thread {thread_id} has no capsule `{wanted}`; list its capsules with `rawr capsules {thread_id}`")
         });
     }
-    for thread in nearest_first(&looker.threads) {
+    let threads: Vec<_> = nearest_first(&looker.threads).into_iter().cloned().collect();
+    for thread in threads {
         let thread_id = looker.open(thread).await?.thread.thread_id;
         if let Some(capsule) = one_of(wanted, list(looker, &thread_id).await?)? {
             return Ok(capsule);

@@ -189,17 +189,15 @@ pub(super) fn which<'t>(
     wanted: &str,
     threads: &'t [ThreadSummary],
 ) -> anyhow::Result<&'t ThreadSummary> {
-    let here = std::env::current_dir().ok();
-    let mut threads: Vec<_> = threads.iter().collect();
-    threads.sort_by_key(|thread| nearness(thread, here.as_deref()));
+    let threads = nearest_first(threads);
     let ids: Vec<_> = threads.iter().map(|thread| thread.thread_id.as_str()).collect();
     threads.get(pick(wanted, &ids)?).copied().context("there is no thread")
 }
 
 /// The threads in the order in which one of them is `last`.
-pub(super) fn nearest_first(threads: &[ThreadSummary]) -> Vec<ThreadSummary> {
+pub(super) fn nearest_first(threads: &[ThreadSummary]) -> Vec<&ThreadSummary> {
     let here = std::env::current_dir().ok();
-    let mut threads = threads.to_vec();
+    let mut threads: Vec<_> = threads.iter().collect();
     threads.sort_by_key(|thread| nearness(thread, here.as_deref()));
     threads
 }

@@ -29,6 +29,9 @@ impl Thread {
 
     /// Takes note of an event's number. False if that event is folded already: its line is there twice.
     pub(super) fn numbered(&mut self, id: Option<EventId>) -> bool {
+        if self.has_folded(id) {
+            return false;
+        }
         let next = self.last_event.next();
         let id = id.filter(|id| *id > EventId(0)).unwrap_or(next);
         if id >= next {
@@ -36,12 +39,8 @@ impl Thread {
             self.last_event = id;
             return true;
         }
-        if self.missing.len() >= MOST_GAPS {
-            return true;
-        }
-        let Some(at) = self.missing.iter().position(|gap| gap.contains(&id.0)) else {
-            return false;
-        };
+        let gap = self.missing.iter().position(|gap| gap.contains(&id.0));
+        let Some(at) = gap.filter(|_| self.missing.len() < MOST_GAPS) else { return true };
         let gap = self.missing.remove(at);
         let rest = [gap.start..id.0, id.0 + 1..gap.end].into_iter().filter(|part| !part.is_empty());
         self.missing.extend(rest);

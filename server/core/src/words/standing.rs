@@ -197,17 +197,17 @@ struct InLanguage<'r> {
 /// What a clause says.
 #[derive(Debug, Default)]
 struct Clause {
-    /// Of the phrases before what it says.
+    /// Classes of the phrases before what it says.
     before: Classes,
-    /// Of the phrase that begins it.
+    /// Classes of the phrase that begins the clause.
     start: Classes,
-    /// Of the phrase after that.
+    /// Classes of the phrase after that.
     next: Classes,
-    /// Of the first few phrases after that.
+    /// Classes of the first few phrases after that.
     near: Classes,
-    /// Of the phrases after the first of [`Class::Always`].
+    /// Classes of the phrase after the first of [`Class::Always`].
     after_always: Classes,
-    /// Of all its phrases, those before included.
+    /// Classes of all phrases, those before included.
     all: Classes,
     /// Whether it says, after its beginning, what a program does.
     happens: bool,

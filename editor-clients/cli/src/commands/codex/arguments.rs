@@ -3,6 +3,8 @@
 
 use std::ffi::{OsStr, OsString};
 
+use rawr_server::config::is_ours;
+
 /// The value of an option.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum OptionValue {
@@ -218,9 +220,7 @@ pub(super) fn without_settings(arguments: &[OsString]) -> (Vec<String>, Vec<OsSt
 }
 
 fn is_rawrs(setting: &str) -> bool {
-    let key = setting.split('=').next().unwrap_or_default().trim();
-    let table = key.split('.').next().unwrap_or_default().trim();
-    table.starts_with("rawr") || table == "auto_compact" || key.starts_with("features.rawr")
+    is_ours(setting.split('=').next().unwrap_or_default().trim())
 }
 
 /// The arguments that Codex accepts with `--remote`.

@@ -125,7 +125,7 @@ fn pretends(program: &str, word: &str) -> bool {
         (&["tox"], &["-l", "list", "config"]),
     ];
     let of_program = OF_A_PROGRAM.iter().filter(|(names, _)| names.contains(&program));
-    // Its short flags may be joined.
+    // Short flags of make may be joined.
     let joined = word.strip_prefix('-').filter(|rest| !rest.starts_with('-') && program == "make");
     ALWAYS.contains(&word)
         || of_program.into_iter().any(|(_, words)| words.contains(&word))

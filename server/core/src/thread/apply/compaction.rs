@@ -186,7 +186,7 @@ impl Thread {
         }
     }
 
-    /// It is tried again once something has happened, or at once with a message that waits.
+    /// The handoff is tried again once something has happened, or at once with a message that waits.
     fn handoff_refused(&mut self) {
         /// A host that refuses so many will not take another.
         const MOST_HANDOFFS: u32 = 3;

@@ -85,7 +85,7 @@ pub(super) enum Class {
     Work,
     /// What instructions about work are about, and tasks too: files, messages.
     Topic,
-    /// Of things that are not there yet: "new", "additional".
+    /// Words for things that are not there yet: "new", "additional".
     New,
     /// How something is to be kept: "short", "up to date".
     Quality,
