@@ -36,7 +36,7 @@ pub use self::label::LabelArgs;
 pub use self::replay::ReplayArgs;
 pub use self::restore::{CapsulesArgs, RecallArgs, RestoreArgs};
 use self::setting::parse_setting;
-pub use self::setting::{ConfigSetting, settings};
+pub use self::setting::{ConfigSetting, is_setting_of_rawr, settings};
 pub use self::state::{
     StateArgs, StateCheckArgs, StateCommand, StateCompactArgs, StateExportArgs, StateListArgs,
     StateRepairArgs,

@@ -1,6 +1,6 @@
 //! `-c KEY=VALUE`: a setting of rawr.toml for one run.
 
-use rawr_server::config::check_overrides;
+use rawr_server::config::{check_overrides, is_ours};
 use serde_json::json;
 
 /// A configuration value with the path of its key.
@@ -21,6 +21,11 @@ pub fn settings(texts: &[String]) -> Result<Vec<ConfigSetting>, clap::Error> {
         })
     };
     texts.iter().map(parse).collect()
+}
+
+/// Whether the key of KEY=VALUE is of rawr, where Codex's settings stand beside it.
+pub fn is_setting_of_rawr(text: &str) -> bool {
+    is_ours(text.split('=').next().unwrap_or_default().trim())
 }
 
 /// Parses KEY=VALUE, which must name a key and a value of rawr.toml. A value that is not TOML is a string, so that it

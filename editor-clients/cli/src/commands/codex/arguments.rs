@@ -3,7 +3,7 @@
 
 use std::ffi::{OsStr, OsString};
 
-use rawr_server::config::is_ours;
+use crate::args::is_setting_of_rawr;
 
 /// The value of an option.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -210,17 +210,13 @@ pub(super) fn without_settings(arguments: &[OsString]) -> (Vec<String>, Vec<OsSt
         };
         let apart = if attached.is_none() { words.next() } else { None };
         let setting = attached.or_else(|| apart.and_then(|it| it.to_str()).map(str::to_owned));
-        match setting.filter(|setting| is_rawrs(setting)) {
+        match setting.filter(|setting| is_setting_of_rawr(setting)) {
             Some(setting) => settings.push(setting),
             None => others.extend([Some(word), apart].into_iter().flatten().cloned()),
         }
     }
     others.extend(words.cloned());
     (settings, others)
-}
-
-fn is_rawrs(setting: &str) -> bool {
-    is_ours(setting.split('=').next().unwrap_or_default().trim())
 }
 
 /// The arguments that Codex accepts with `--remote`.
