@@ -23,7 +23,7 @@ pub fn settings(texts: &[String]) -> Result<Vec<ConfigSetting>, clap::Error> {
     texts.iter().map(parse).collect()
 }
 
-/// Whether the key of KEY=VALUE is of rawr, where Codex's settings stand beside it.
+/// Whether the key of KEY=VALUE is of rawr, and not of Codex, whose settings come in the same option.
 pub fn is_setting_of_rawr(text: &str) -> bool {
     is_ours(text.split('=').next().unwrap_or_default().trim())
 }

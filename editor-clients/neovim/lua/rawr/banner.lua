@@ -61,7 +61,14 @@ local function thread_of(banner)
   local id = banner.thread_id
   local row = live.threads.rows[id]
   return row and row.thread
-    or { threadId = id, cwd = vim.uv.cwd() or '', phase = 'idle', updatedAtMs = 0, open = false }
+    or {
+      threadId = id,
+      cwd = vim.uv.cwd() or '',
+      phase = 'idle',
+      updatedAtMs = 0,
+      open = false,
+      running = false,
+    }
 end
 
 local function close()

@@ -42,10 +42,11 @@ local function among_known(name, done, unknown)
     return threads.banner(live.threads, row.thread.threadId) ~= nil
   end, rows)
   rows = #asking > 0 and asking or rows
-  if #rows == 1 then
-    return done(rows[1].thread)
-  elseif #rows == 0 then
+  local first = rows[1]
+  if not first then
     return client.say('there is no thread yet: run an agent with rawr first')
+  elseif #rows == 1 then
+    return done(first.thread)
   end
   vim.ui.select(
     rows,

@@ -42,7 +42,8 @@ end
 ---@return table<integer, true?>
 local function children()
   local all = {}
-  for _, id in ipairs(vim.api.nvim_get_proc_children(vim.uv.os_getpid())) do
+  local own = vim.uv.os_getpid() --[[@as integer]]
+  for _, id in ipairs(vim.api.nvim_get_proc_children(own)) do
     all[id] = true
   end
   return all
