@@ -7,6 +7,7 @@ use rawr_tests::{StandIn, TestHome, TestSidecar};
 use serde_json::{Value, json};
 use std::fs::{self, File};
 use std::path::PathBuf;
+use std::thread;
 use std::time::{Duration, SystemTime};
 
 const DAY: u64 = 24 * 60 * 60;
@@ -179,7 +180,7 @@ fn a_thread_cannot_be_opened_while_it_is_moved() {
     let mut sidecar = TestSidecar::start(&home);
     let asked = sidecar.ask::<ThreadOpen>(&StandIn::new(THREAD).opening(&home, Role::Owner));
     // A process that does not wait would be done by then.
-    std::thread::sleep(Duration::from_millis(200));
+    thread::sleep(Duration::from_millis(200));
     fs::create_dir(archive(&home)).unwrap();
     fs::rename(home.thread(THREAD), archive(&home).join(THREAD)).unwrap();
     gate.unlock().unwrap();
@@ -233,7 +234,7 @@ fn an_empty_folder_stays_while_a_thread_is_opened() {
 fn opening_and_archiving_at_the_same_time_loses_nothing() {
     const ROUNDS: usize = 12;
     let home = lived_in();
-    std::thread::scope(|scope| {
+    thread::scope(|scope| {
         let archiving = scope.spawn(|| {
             for _ in 0..ROUNDS * 3 {
                 assert_eq!(said(&home, &["compact"]).1, 0);
@@ -263,4 +264,26 @@ fn opening_and_archiving_at_the_same_time_loses_nothing() {
     let ids: Vec<_> = seen["guards"].as_array().unwrap().iter().map(|it| &it["guardId"]).collect();
     let one_each: std::collections::BTreeSet<_> = ids.iter().map(|id| id.to_string()).collect();
     assert_eq!(one_each.len(), ids.len());
+}
+
+#[test]
+fn two_runs_at_once_archive_each_thread_once() {
+    let home = lived_in();
+    let ids: Vec<String> = (0..40).map(|at| format!("old-{at}")).collect();
+    for id in &ids {
+        fs::create_dir(home.thread(id)).unwrap();
+        fs::copy(home.events(THREAD), home.events(id)).unwrap();
+        rest(&home, id, 91);
+    }
+    let runs: [(Vec<Value>, i32); 3] = thread::scope(|scope| {
+        let running = [(); 3].map(|()| scope.spawn(|| events(&home, &["compact"])));
+        running.map(|run| run.join().unwrap())
+    });
+    let archived = |(told, code): &(Vec<Value>, i32)| {
+        assert_eq!(*code, 0, "{told:?}");
+        let moved = |event: &&Value| event["event"] == "thread_archived" && event["why"].is_null();
+        told.iter().filter(moved).count()
+    };
+    assert_eq!(runs.iter().map(archived).sum::<usize>(), ids.len(), "{runs:?}");
+    assert_eq!(told(&home, &["--archived"]).len(), ids.len());
 }

@@ -4,11 +4,11 @@
 use super::{HostProcess, THREAD, client, leave, wait_for_phase, watcher};
 use rawr_protocol::methods::{
     CompactionUpdate, DecisionRecorded, GuardClear, GuardSet, SequenceHeadsUp, ThreadChanged,
-    ThreadUnwatch, ThreadWatch,
+    ThreadGet, ThreadOpen, ThreadUnwatch, ThreadWatch,
 };
 use rawr_protocol::{
-    GuardClearParams, GuardSetParams, Notification, Phase, Request, ThreadUnwatchParams,
-    ThreadWatchParams, Until,
+    GuardClearParams, GuardSetParams, Notification, Phase, Request, Role, ThreadGetParams,
+    ThreadUnwatchParams, ThreadWatchParams, Until,
 };
 use rawr_tests::sidecar::{LaunchOptions, Note, Streams};
 use rawr_tests::{TestHome, TestSidecar};
@@ -67,6 +67,23 @@ fn a_watcher_gets_the_same_notifications_as_the_owners_client() {
     assert!(heard.iter().all(|note| note.method != "rawr/action/perform"), "{heard:?}");
     leave(nvim);
     leave(running.sidecar);
+}
+
+#[test]
+fn who_only_opens_a_thread_as_an_observer_is_notified_of_nothing() {
+    let home = TestHome::new();
+    let mut running = HostProcess::on(&home, THREAD);
+    let (mut opened, mut watching) = (client(&home, "cli"), watcher(&home, "nvim"));
+    let opening = running.host.opening(&home, Role::Observer);
+    opened.call::<ThreadOpen>(&opening);
+    running.end_a_phase();
+    wait_for_sequence(&mut watching, THREAD);
+    let get = ThreadGetParams { thread_id: THREAD.to_owned() };
+    assert_eq!(opened.call::<ThreadGet>(&get).thread.phase, Phase::Idle);
+    assert_eq!(opened.take_notes(), []);
+    for client in [opened, watching, running.sidecar] {
+        leave(client);
+    }
 }
 
 /// Steps of a sequence may be combined in one notification, but its banner and its end are always reported.
