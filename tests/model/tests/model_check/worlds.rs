@@ -285,7 +285,7 @@ const fn line(times: u8) -> Budget {
     }
 }
 
-/// Small enough to be visited completely, with two disturbances each, some with three, the largest two with one. Only
+/// Small enough to be visited completely, with two disturbances each, some with three, the largest four with one. Only
 /// the simplest worlds hold two messages; other events are excluded in the largest ones.
 pub fn worlds() -> Vec<SmallWorld> {
     let full = SmallWorld { manner: Manner::Full, ..turn_end() };
@@ -298,6 +298,7 @@ pub fn worlds() -> Vec<SmallWorld> {
     let people = Budget { words: 2, ..line(0) };
     let refuses = Budget { refusals: 1, interrupts: 1, own_compactions: 1, ..once };
     let refuses_inside = Budget { disturbances: 1, repeats: 0, overtakes: 0, ..refuses };
+    let less_often = Budget { disturbances: 1, repeats: 0, overtakes: 0, ..once };
     let judged_once = Budget { inputs: 0, disturbances: 1, overtakes: 0, ..once };
     let own = Budget { own_compactions: 1, ..once };
     let own_inside = Budget { interrupts: 1, repeats: 0, overtakes: 0, ..own };
@@ -324,10 +325,10 @@ pub fn worlds() -> Vec<SmallWorld> {
         ("proposed, by either", once, proposed(ConfirmRule::Either)),
         ("proposed, with three messages", thrice, proposed(ConfirmRule::Message)),
         ("proposed, and people", Budget { words: 1, ..people }, proposed(ConfirmRule::Either)),
-        ("inside a turn", Budget { repeats: 0, overtakes: 0, ..once }, mid_turn(true)),
+        ("inside a turn", less_often, mid_turn(true)),
         ("inside a turn, compaction at its end", Budget { overtakes: 0, ..once }, mid_turn(false)),
         ("built-in compaction", once, inline()),
-        ("judged by the host", Budget { overtakes: 0, repeats: 0, ..once }, by_host),
+        ("judged by the host", less_often, by_host),
         ("judged by the sidecar", once, by_sidecar),
         ("judged in an emergency", Budget { inputs: 1, ..line(0) }, judged_emergency()),
         ("judged inside a turn", judged_once, by_host_inside),
