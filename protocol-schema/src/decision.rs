@@ -61,6 +61,9 @@ names! {
         Idle = "idle",
         /// The next message or silence, whichever comes first.
         Either = "either",
+        /// The next message closed the work and confirmed. The compaction comes when the turn that carries it out has ended,
+        /// unless that fails.
+        TurnEnd = "turn_end",
     }
 }
 

@@ -39,6 +39,14 @@ pub struct ThreadOpenParams {
         deserialize_with = "crate::lenient::or_default"
     )]
     pub context_window_assumed: bool,
+    /// The host compacts by itself above this many tokens in the context; absent if it does not, or where that is unknown
+    /// (docs/spec/tiers.md#percent-left).
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "crate::lenient::count_if_known"
+    )]
+    pub compacts_above_tokens: Option<u64>,
     /// Tokens of fixed instructions and tools, subtracted from usage and window before a percentage is computed; 0 if
     /// absent (docs/spec/tiers.md#percent-left).
     #[serde(default, deserialize_with = "crate::lenient::count_or_zero")]

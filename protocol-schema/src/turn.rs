@@ -85,6 +85,14 @@ pub struct TokenUsage {
         deserialize_with = "crate::lenient::count_if_known"
     )]
     pub reasoning_tokens: Option<u64>,
+    /// For how many seconds the provider keeps the prompt of this request cached, where the request told it; the shortest
+    /// lifetime of its parts.
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "crate::lenient::count_if_known"
+    )]
+    pub cache_seconds: Option<u64>,
 }
 
 /// `rawr/turn/usage`: a sampling request ended and the turn may go on.
@@ -110,6 +118,13 @@ pub struct TurnUsageParams {
         deserialize_with = "crate::lenient::count_if_known"
     )]
     pub context_window: Option<u64>,
+    /// The host compacts by itself above this many tokens in the context, if that changed.
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "crate::lenient::count_if_known"
+    )]
+    pub compacts_above_tokens: Option<u64>,
     /// The model in use, if it is not the one that was reported last. From here on the thread goes by that model's
     /// configuration.
     #[serde(

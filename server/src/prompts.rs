@@ -342,17 +342,18 @@ impl PromptStore {
         }
     }
 
-    /// An unedited copy of a text that a later release has changed.
+    /// An edited copy of a text that a later release has changed.
     fn outdated(&self, name: PromptName, source: &str, path: &Path) -> Option<FileProblem> {
-        let untouched = !self.paths.contains_key(&name)
-            && self.seeded.get(&name).is_some_and(|seeded| *seeded == version(source));
-        (untouched && source != shipped(name)).then(|| {
-            FileProblem::hint(
-                "shipped-text-changed",
-                "this is the shipped text of an earlier release",
-            )
-            .in_file(Some(path))
-            .help("delete the file to use the current one".to_owned())
+        let is_behind = !self.paths.contains_key(&name)
+            && self.seeded.get(&name).is_some_and(|seeded| {
+                seeded != seed::NOT_OURS && *seeded != version(shipped(name))
+            });
+        (is_behind && source != shipped(name)).then(|| {
+            let message = "the shipped text has changed since this one was edited";
+            FileProblem::hint("shipped-text-changed", message).in_file(Some(path)).help(format!(
+                "`rawr prompts diff {0}` shows both, `rawr prompts reset {0}` takes the shipped one",
+                name.name()
+            ))
         })
     }
 }

@@ -22,6 +22,10 @@ use rawr_protocol::{
     StoreRecoveredNotification, ThreadListChangedNotification, ThreadSummary,
 };
 
+/// Told once.
+const FIRST_QUESTION: &str = "where it is unclear whether your next message ends a piece of work, rawr asks a small model on your agent's login: \
+     about 1,500 tokens a question, for at most `judgment.wait_seconds`. `rawr_auto_compaction.judgment.backend = \"off\"` turns it off";
+
 /// Sends one notice to the client.
 pub fn publish(notice: &RegistryNotice<'_>, outbox: &Outbox) {
     match notice {
@@ -55,6 +59,9 @@ pub fn publish(notice: &RegistryNotice<'_>, outbox: &Outbox) {
                 action_id: issued.id.to_string(),
                 action: wire::action(issued),
             })
+        }
+        RegistryNotice::FirstQuestion { thread } => {
+            log(outbox, MessageType::Info, format!("thread {}: {FIRST_QUESTION}", thread.id));
         }
         RegistryNotice::Notes { thread, file, path, bytes, by } => {
             outbox.notify::<ScratchChanged>(&ScratchChangedNotification {

@@ -175,7 +175,7 @@ pub(crate) fn inquiry(
     prompts: &Prompts,
     case: JudgeCase<'_>,
 ) -> Option<Inquiry> {
-    let source = assess::judge(policy.judge, thread)?;
+    let source = assess::judge(policy, case.tier, thread)?;
     let JudgeCase { tier, percent, boundaries, last_message, excerpt } = case;
     let last_message = last_message.or(thread.known.last_message.as_deref());
     let case = JudgmentCase {

@@ -320,6 +320,7 @@ impl ThreadRegistry {
                 model: opening.model,
                 window: opening.window,
                 window_is_assumed: opening.window_is_assumed,
+                compacts_above: opening.compacts_above,
                 baseline: opening.baseline,
                 agent: opening.agent,
                 transcript: opening.transcript,

@@ -139,6 +139,8 @@ pub fn turn_usage(params: &wire::TurnUsageParams) -> Result<Input, RpcError> {
             turn: turn_id(&params.turn_id)?,
             usage: params.usage.as_ref().map(usage),
             window: params.context_window.map(Tokens),
+            compacts_above: params.compacts_above_tokens.map(Tokens),
+            cache_seconds: params.usage.as_ref().and_then(|usage| usage.cache_seconds),
             model: params.model.clone(),
             needs_follow_up: params.needs_follow_up.unwrap_or(false),
             last_message: params.last_agent_message.clone(),

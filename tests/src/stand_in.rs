@@ -98,6 +98,7 @@ impl StandIn {
             model: None,
             context_window: Some(190_000),
             context_window_assumed: false,
+            compacts_above_tokens: None,
             baseline_tokens: 0,
             session_source: None,
             transcript: None,
@@ -345,6 +346,7 @@ impl StandIn {
             cached_input_tokens: None,
             output_tokens: None,
             reasoning_tokens: None,
+            cache_seconds: None,
         };
         self.to_say.push_back(call::<TurnCompleted>(&TurnCompletedParams {
             thread_id: self.thread.clone(),

@@ -16,7 +16,7 @@ export type Event =
       error?: string
       bySubAgent: boolean
     }
-  | { event: 'measured'; contextWindow?: number; contextTokens?: number }
+  | { event: 'measured'; contextWindow?: number; compactsAboveTokens?: number; contextTokens?: number }
   | { event: 'turn_completed'; turnId: string; reason: string; answer: string }
   | { event: 'compaction_started'; trigger: string }
   | { event: 'compaction_ended'; trigger: string; tokensAfter?: number; skip?: string }

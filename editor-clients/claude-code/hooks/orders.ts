@@ -77,7 +77,7 @@ export async function carryOut($: EngineInterface, order: Work, isHeadless: bool
     }
     case 'complete': {
       const { model, system, text: prompt } = order
-      const answer = await $.model.complete({ model, system, prompt })
+      const answer = await $.model.complete({ model, system, prompt, effort: 'low' })
       return answer.isAnswered ? { text: answer.text } : { error: answer.reason }
     }
   }

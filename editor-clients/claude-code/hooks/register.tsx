@@ -3,7 +3,15 @@
  * rawr names, and carries out the orders that rawr prints. It decides nothing.
  */
 
-import type { Args, EngineInterface, Next, Register, SessionCompactResult, SessionMessage } from 'claude-code'
+import type {
+  Args,
+  EngineInterface,
+  Next,
+  Register,
+  SessionCompactResult,
+  SessionContextUsage,
+  SessionMessage,
+} from 'claude-code'
 import { ask, Link, PATIENCE_MS, post, send } from './link'
 import type { Event, Order, Screen } from './messages'
 import { carryOut, endTurnStart, forget, INTERRUPTED, pending, type Work } from './orders'
@@ -66,7 +74,7 @@ async function run($: EngineInterface): Promise<void> {
   }
   link = own
   try {
-    const [info, usage] = [await $.session.info(), await $.session.usage()]
+    const [info, usage] = [await $.session.info(), await $.session.usage({ breakdown: 'summary' })]
     const session = {
       sessionId: await $.session.id(),
       cwd: await $.session.cwd(),
@@ -75,6 +83,7 @@ async function run($: EngineInterface): Promise<void> {
       version: (await $.session.version()).version,
       model: await $.session.model(),
       contextWindow: usage.context.window,
+      compactsAboveTokens: compactsAbove(usage.context),
       isFirst,
       runningTurn: turn,
       carriedOut: pending.carriedOut,
@@ -175,8 +184,18 @@ function show($: EngineInterface, next: Screen | undefined): void {
   $.ui.invalidate('ui.render')
 }
 
-function measured($: EngineInterface, context: { window?: number; tokens?: number }): void {
-  post($, link, { event: 'measured', contextWindow: context.window, contextTokens: context.tokens })
+/** Where Claude Code compacts by itself: the whole window if it does not. Unknown while no breakdown was asked for. */
+function compactsAbove({ breakdown, window }: SessionContextUsage): number | undefined {
+  return breakdown && (breakdown.isAutoCompactEnabled ? breakdown.autoCompactThreshold : window)
+}
+
+function measured($: EngineInterface, context: SessionContextUsage): void {
+  post($, link, {
+    event: 'measured',
+    contextWindow: context.window,
+    compactsAboveTokens: compactsAbove(context),
+    contextTokens: context.tokens,
+  })
 }
 
 /** Asks rawr about a message that starts a turn, and waits until it may, or until Claude Code has to compact before it. */
@@ -184,7 +203,7 @@ async function hold($: EngineInterface, message: WaitingMessage, text: string): 
   // What is typed while Claude Code compacts comes when the compaction ends.
   await pending.compaction
   // The person may have rewound the conversation.
-  measured($, (await $.session.usage()).context)
+  measured($, (await $.session.usage({ breakdown: 'summary' })).context)
   if (await mustWait($, message, text)) {
     await untilOrdered($, message)
   }

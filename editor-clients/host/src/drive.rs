@@ -70,6 +70,8 @@ pub struct Drive<'r> {
     outage: StoreOutage,
     inputs: u64,
     told_model: Option<String>,
+    /// The limit that was reported last.
+    told_limit: Option<u64>,
     compactions: u32,
     packet: Option<PacketGetResult>,
     paused: Option<BreakerHold>,
@@ -125,6 +127,7 @@ impl<'r> Drive<'r> {
             outage: StoreOutage::default(),
             inputs: 0,
             told_model: None,
+            told_limit: None,
             compactions: 0,
             packet: None,
             paused: None,
@@ -424,6 +427,7 @@ impl<'r> Drive<'r> {
             model: thread.model.clone(),
             context_window: thread.context_window,
             context_window_assumed: false,
+            compacts_above_tokens: thread.compacts_above_tokens,
             baseline_tokens: thread.baseline_tokens,
             session_source: Some(match thread.origin.clone() {
                 ThreadOrigin::Person => SessionSource::User,
@@ -443,6 +447,7 @@ impl<'r> Drive<'r> {
         let opened = opened?;
         self.phase = opened.phase;
         self.told_model.clone_from(&thread.model);
+        self.told_limit = thread.compacts_above_tokens;
         let sidecar = self.sidecar.process_id();
         self.reporter.report(&SessionEvent::Session { host: &thread, opened: &opened, sidecar })?;
         if let Some(HeldInput { input_id, text }) = opened.held_before

@@ -239,6 +239,8 @@ pub struct HostThread {
     pub model: Option<String>,
     /// The size of the context window in tokens. `None` until the host reports it, at the latest with its first usage.
     pub context_window: Option<u64>,
+    /// The host compacts by itself above this many tokens. `None` if it does not, or if that is not known.
+    pub compacts_above_tokens: Option<u64>,
     /// Tokens that the host subtracts from both the usage and the window before it shows a percentage.
     pub baseline_tokens: u64,
     /// The host's own transcript file, if it writes one.

@@ -61,7 +61,7 @@ fn observed() -> Vec<Sample> {
             "host": { "name": "codex", "version": "0.99.0", "capabilities": { "injectTurn": true, "steer": true,
                 "sample": false, "queue": false, "compact": true, "compactByPerson": false, "midTurnCompact": false, "injectItems": true,
                 "judge": true, "cacheSeconds": 300 } },
-            "model": "gpt-5.2-codex", "contextWindow": 272_000, "baselineTokens": 12_000,
+            "model": "gpt-5.2-codex", "contextWindow": 272_000, "compactsAboveTokens": 257_600, "baselineTokens": 12_000,
             "sessionSource": { "kind": "user" }, "transcript": { "path": "/c/sessions/rollout-t1.jsonl" },
             "beganAtMs": 1_795_873_351_705_u64, "runningTurn": "u1",
         }
@@ -133,7 +133,7 @@ fn observed() -> Vec<Sample> {
             "threadId": "t1", "turnId": "u1", "origin": "synthetic", "actionId": "a1", "text": "[rawr:s1:heads_up]",
         }
         TurnUsageParams {
-            "threadId": "t1", "turnId": "u1", "contextWindow": 272_000, "model": "gpt-5.5", "needsFollowUp": true,
+            "threadId": "t1", "turnId": "u1", "contextWindow": 272_000, "compactsAboveTokens": 257_600, "model": "gpt-5.5", "needsFollowUp": true,
             "lastAgentMessage": "m",
             "usage": { "contextTokens": 150_000, "inputTokens": 140_000, "cachedInputTokens": 130_000,
                 "outputTokens": 9_000, "reasoningTokens": 1_000 },

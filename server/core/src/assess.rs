@@ -16,7 +16,7 @@ use context::GateContext;
 
 use crate::boundary::Boundaries;
 use crate::event::{DecisionEntrance, DecisionOutcome, JudgeReply, JudgeSource};
-use crate::policy::{JudgeBackend, Mode, Policy, PressureTier, TierRule};
+use crate::policy::{ConfirmRule, JudgeBackend, Mode, Policy, PressureTier, TierRule};
 use crate::thread::Thread;
 use crate::units::{Percent, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -185,6 +185,7 @@ pub fn assess(
         requests: Vec::new(),
         judgment: case.judgment.clone(),
         confirm: None,
+        after_turn: false,
         proposal: case.proposal(),
         would_fire_if: Vec::new(),
     };
@@ -244,7 +245,21 @@ impl GateContext<'_> {
             decision.would_fire_if = vec![waits];
             return;
         }
-        let waits = |(tier, rule): (PressureTier, &TierRule)| rule.waits_for_input(tier);
+        if self.closes_first() {
+            decision.outcome = DecisionOutcome::Defer;
+            decision.entrance = DecisionEntrance::Preflight;
+            decision.confirm = Some(self.confirm());
+            decision.after_turn = true;
+            decision.reason = format!(
+                "{}; it is carried out first, and its turn's end compacts",
+                decision.reason
+            );
+            decision.would_fire_if = vec!["the turn of that message completes".to_owned()];
+            return;
+        }
+        let waits = |(tier, rule): (PressureTier, &TierRule)| {
+            rule.waits_for_input(tier) && self.closing().is_none()
+        };
         if matches!(self.question, Question::TurnEnd(_)) && self.rule().is_some_and(waits) {
             decision.outcome = DecisionOutcome::Defer;
             decision.entrance = DecisionEntrance::Preflight;
@@ -268,7 +283,10 @@ impl GateContext<'_> {
             (DecisionGate::Mode, _) if self.question.is_inside_a_turn() => DecisionOutcome::Nothing,
             (DecisionGate::Mode, Mode::Tag) => DecisionOutcome::Tag,
             (DecisionGate::Mode, Mode::Suggest) => DecisionOutcome::Suggest,
-            (DecisionGate::Judgment, _) if self.judgment.as_ref().is_some_and(failed) => {
+            // Without an answer, the next message decides alone.
+            (DecisionGate::Judgment, _)
+                if self.confirmed.is_none() && self.judgment.as_ref().is_some_and(failed) =>
+            {
                 DecisionOutcome::Defer
             }
             _ => DecisionOutcome::Nothing,
@@ -315,11 +333,13 @@ pub fn pressed(tier: PressureTier, percent: Percent, boundaries: Boundaries) -> 
     }
 }
 
-/// Who judges under this setting; `None` if no judge is used.
-pub const fn judge(backend: JudgeBackend, thread: &Thread) -> Option<JudgeSource> {
-    match backend {
+/// Who judges at this tier; `None` if no judge is used. Where a confirmation is needed, the heuristic knows no more than the
+/// classifier of the next message.
+pub fn judge(policy: &Policy, tier: PressureTier, thread: &Thread) -> Option<JudgeSource> {
+    match policy.judge {
         JudgeBackend::Off => None,
         JudgeBackend::Auto if thread.host.can.judge => Some(JudgeSource::Host),
+        JudgeBackend::Auto if policy.tiers.rule(tier).confirm != ConfirmRule::None => None,
         JudgeBackend::Auto | JudgeBackend::Heuristic => Some(JudgeSource::Heuristic),
         JudgeBackend::Host => Some(JudgeSource::Host),
         JudgeBackend::Responses => Some(JudgeSource::Responses),

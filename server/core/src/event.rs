@@ -118,6 +118,8 @@ events! {
         #[serde(skip_serializing_if = "Option::is_none", default)] window: Option<Tokens>,
         /// The host did not report the window; the client took it from the model's name.
         #[serde(skip_serializing_if = "std::ops::Not::not", default)] window_is_assumed: bool,
+        /// The host compacts by itself above this many tokens, if it does and they are known.
+        #[serde(skip_serializing_if = "Option::is_none", default)] compacts_above: Option<Tokens>,
         /// Tokens of fixed instructions and tools, which no compaction frees; 0 if the host does not report them.
         #[serde(default)] baseline: Tokens,
         /// The sub-agent's name, if the thread belongs to one.
@@ -163,6 +165,10 @@ events! {
         #[serde(skip_serializing_if = "Option::is_none", default)] usage: Option<Usage>,
         /// The size of the context window in tokens, if the host reports it here.
         #[serde(skip_serializing_if = "Option::is_none", default)] window: Option<Tokens>,
+        /// The host compacts by itself above this many tokens, if it reports that here.
+        #[serde(skip_serializing_if = "Option::is_none", default)] compacts_above: Option<Tokens>,
+        /// For how many seconds the provider keeps the request's prompt cached, if the request told it.
+        #[serde(skip_serializing_if = "Option::is_none", default)] cache_seconds: Option<u64>,
         /// The model, if it changed.
         #[serde(skip_serializing_if = "Option::is_none", default)] model: Option<String>,
         /// The turn goes on with another request.
@@ -373,6 +379,8 @@ events! {
         #[serde(skip_serializing_if = "std::ops::Not::not", default)] vetoed: bool,
         /// It is a proposal, which this has to confirm.
         #[serde(skip_serializing_if = "Option::is_none", default)] confirm: Option<ConfirmRule>,
+        /// It is confirmed by a message that closes the work. The compaction comes when the turn of that message has ended.
+        #[serde(skip_serializing_if = "std::ops::Not::not", default)] after_turn: bool,
         /// Why the proposal before it was dropped, for people.
         #[serde(skip_serializing_if = "Option::is_none", default)] dropped: Option<String>,
     }

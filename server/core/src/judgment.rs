@@ -2,11 +2,13 @@
 
 use crate::boundary::{Boundaries, Boundary};
 use crate::event::JudgeReply;
+use crate::excerpt::{head, tail};
 use crate::policy::PressureTier;
 use crate::prompt::{PromptName, render};
 use crate::signal::plan::PlanItemStatus;
-use crate::thread::{Speaker, Thread};
+use crate::thread::{Speaker, Thread, shortened};
 use crate::units::Percent;
+use crate::words::WorkAtHand;
 use serde_json::{Map, Value, json};
 use std::sync::LazyLock;
 
@@ -156,19 +158,22 @@ pub fn context(case: &JudgmentCase<'_>, template: &str) -> String {
         tokens.map_or_else(|| "unknown".to_owned(), |tokens| tokens.0.to_string())
     };
     let turn = case.thread.turns.back().map(|turn| turn.id.to_string());
+    let last_message = case.last_message.map(|text| both_ends(text, LAST_CHARS));
+    let next_message = case.next_message.map(|text| both_ends(text, NEXT_CHARS));
+    let first_message = known.first_message.as_deref().map(|text| head(text, FIRST_CHARS));
     let values = [
         ("tier", case.tier.to_string()),
         ("percentRemaining", case.percent.0.to_string()),
         ("boundariesJson", format!("[{}]", names.join(","))),
-        ("lastAgentMessage", case.last_message.unwrap_or(NOTHING).to_owned()),
-        ("nextMessage", case.next_message.unwrap_or(NOTHING).to_owned()),
-        ("liveState", live_state(case.thread)),
-        ("transcriptExcerpt", case.excerpt.map_or_else(|| excerpt(case.thread), str::to_owned)),
+        ("lastAgentMessage", or_nothing(last_message.unwrap_or_default())),
+        ("nextMessage", or_nothing(next_message.unwrap_or_default())),
+        ("liveState", live_state(case)),
+        ("transcriptExcerpt", case.excerpt.map_or_else(|| excerpt(case), str::to_owned)),
         ("threadId", case.thread.id.to_string()),
         ("turnId", turn.unwrap_or_else(|| NOTHING.to_owned())),
         ("totalUsageTokens", number(case.thread.context)),
         ("modelContextWindow", number(case.thread.window)),
-        ("firstMessage", or_nothing(known.first_message.clone().unwrap_or_default())),
+        ("firstMessage", or_nothing(first_message.unwrap_or_default())),
         ("planTrail", plan_trail(case.thread)),
         ("directives", list(known.in_force().map(|directive| directive.text.clone()))),
         ("changes", changes(case.thread)),
@@ -176,6 +181,23 @@ pub fn context(case: &JudgmentCase<'_>, template: &str) -> String {
     render(PromptName::JudgmentContext, template, |name| {
         values.iter().find(|(of, _)| *of == name).map(|(_, value)| value.as_str())
     })
+}
+
+/// How much of each text is shown, in characters. What came of the work stands at the end of a message, and what it was about
+/// at its beginning.
+const LAST_CHARS: usize = 2400;
+const NEXT_CHARS: usize = 1600;
+const FIRST_CHARS: usize = 400;
+const EXCERPT_MESSAGES: usize = 5;
+const EXCERPT_CHARS: usize = 400;
+const CHANGES: usize = 12;
+
+fn both_ends(text: &str, max_chars: usize) -> String {
+    let text = text.trim();
+    if text.chars().nth(max_chars).is_none() {
+        return text.to_owned();
+    }
+    format!("{}\n{}", head(text, max_chars / 4), tail(text, max_chars - max_chars / 4))
 }
 
 const NOTHING: &str = "(none)";
@@ -188,13 +210,19 @@ fn list(lines: impl Iterator<Item = String>) -> String {
     or_nothing(lines.map(|line| format!("- {line}")).collect::<Vec<_>>().join("\n"))
 }
 
-fn excerpt(thread: &Thread) -> String {
-    let lines = thread.known.said.iter().rev().map(|said| {
+/// The messages before those that are shown on their own, the newest first.
+fn excerpt(case: &JudgmentCase<'_>) -> String {
+    let is_shown = |text: &str| {
+        let shown = [case.last_message, case.next_message];
+        shown.into_iter().flatten().any(|shown| shortened(shown) == text)
+    };
+    let said = case.thread.known.said.iter().rev().filter(|said| !is_shown(&said.text));
+    let lines = said.take(EXCERPT_MESSAGES).map(|said| {
         let by = match said.by {
             Speaker::User => "user",
             Speaker::Agent => "agent",
         };
-        format!("{by}: {}", said.text)
+        format!("{by}: {}", tail(&said.text, EXCERPT_CHARS))
     });
     or_nothing(lines.collect::<Vec<_>>().join("\n\n"))
 }
@@ -220,29 +248,40 @@ fn plan_trail(thread: &Thread) -> String {
 /// What changed since the last compaction, the newest first.
 fn changes(thread: &Thread) -> String {
     let known = &thread.known;
-    let files: Vec<_> = known.changed_files.iter().map(String::as_str).collect();
+    let files: Vec<_> = known.changed_files.iter().map(String::as_str).take(CHANGES).collect();
     let files = (!files.is_empty()).then(|| format!("files: {}", files.join(", ")));
     let stack = known.repo.as_ref().and_then(|repo| repo.stack.as_ref());
     let stack = stack.map(|stack| format!("stack of branches:\n{stack}"));
     let branch = known.branch.as_ref().map(|branch| format!("branch: {branch}"));
-    list(known.milestones.iter().rev().cloned().chain(branch).chain(files).chain(stack))
+    let milestones = known.milestones.iter().rev().take(CHANGES).cloned();
+    list(milestones.chain(branch).chain(files).chain(stack))
 }
 
 /// What holds at this moment.
-fn live_state(thread: &Thread) -> String {
-    let known = &thread.known;
+fn live_state(case: &JudgmentCase<'_>) -> String {
+    let (thread, known) = (case.thread, &case.thread.known);
     let running = known
         .tools_running
         .iter()
-        .map(|(call, name)| format!("running: {}", name.as_deref().unwrap_or(call.as_str())));
-    let dirty = known.repo.as_ref().map(|repo| format!("uncommitted files: {}", repo.dirty));
-    let checked = thread.turns.iter().rev().find_map(|turn| turn.checked);
-    let checked = checked.map(|passed| match passed {
-        true => "the last check passed".to_owned(),
-        false => "the last check failed".to_owned(),
+        .map(|(call, name)| format!("still running: {}", name.as_deref().unwrap_or(call.as_str())));
+    let nothing_runs = known.tools_running.is_empty().then(|| "nothing is running".to_owned());
+    let dirty = known.repo.as_ref().map(|repo| match repo.dirty {
+        0 => "the working tree is clean".to_owned(),
+        files => format!("uncommitted files: {files}"),
     });
-    let failing = known.failed_checks.iter().map(|check| format!("failing: {check}"));
-    list(running.chain(dirty).chain(checked).chain(failing))
+    let failing =
+        known.failed_checks.iter().map(|check| format!("failed and not passed since: {check}"));
+    let checked = thread.turns.iter().rev().enumerate().find_map(|(ago, turn)| {
+        turn.checked.filter(|passed| *passed && known.failed_checks.is_empty()).map(|_| ago)
+    });
+    let checked = checked.map(|ago| match ago {
+        0 => "checks passed in the last turn".to_owned(),
+        1 => "checks passed one turn before the last".to_owned(),
+        ago => format!("checks passed {ago} turns before the last"),
+    });
+    let asks = case.last_message.filter(|text| WorkAtHand::new(&[], text).asks());
+    let asks = asks.map(|_| "the agent closes with a question or an offer".to_owned());
+    list(running.chain(nothing_runs).chain(dirty).chain(failing).chain(checked).chain(asks))
 }
 
 #[cfg(test)]

@@ -338,8 +338,11 @@ impl Machine {
         match &self.thread.sequence {
             Some(sequence) => sequence.deadline(&self.thread, &policy.deadlines),
             None if let Some(judging) = &self.thread.judging => {
-                let waits = judging.answer.is_none();
-                waits.then(|| judging.since.plus_seconds(policy.deadlines.judgment))
+                let seconds = match self.thread.held.front() {
+                    Some(_) => policy.deadlines.judgment.min(policy.judge_wait_seconds),
+                    None => policy.deadlines.judgment,
+                };
+                judging.answer.is_none().then(|| judging.since.plus_seconds(seconds))
             }
             None if self.thread.awaits_end_of_compaction() => {
                 Some(self.thread.compaction_since.plus_seconds(policy.deadlines.compaction))

@@ -8,6 +8,7 @@ pub use tiers::{ConfirmRule, Pressure, PressureTier, SelfConfirmation, TierRule,
 
 use crate::boundary::{Boundaries, Boundary};
 use crate::units::Tokens;
+use crate::words::Probability;
 use serde::{Deserialize, Serialize};
 
 /// What happens when every other gate is passed.
@@ -173,6 +174,15 @@ pub struct CompactionSettings {
     pub packet_only: bool,
 }
 
+/// Between these probabilities, in percent, it is unclear whether a phase has ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct UnclearRange {
+    /// From this one on.
+    pub from: u8,
+    /// Below this one.
+    pub below: u8,
+}
+
 /// Everything that is configured for a thread. [`Policy::default`] holds the built-in values.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Policy {
@@ -194,6 +204,10 @@ pub struct Policy {
     pub inline: InlineCompact,
     /// Who judges.
     pub judge: JudgeBackend,
+    /// Where a model is asked about a next message.
+    pub judge_unclear: UnclearRange,
+    /// How many seconds a person's message waits for the judge. After that the classifier decides.
+    pub judge_wait_seconds: u64,
     /// Whether a model is asked even if `mode` compacts nothing and its answer only improves the advice.
     pub judge_for_advice: bool,
     /// Thresholds and required boundaries of each tier.
@@ -205,10 +219,10 @@ pub struct Policy {
     pub cooldown_turns: u32,
     /// Seconds that must pass between two compactions.
     pub cooldown_seconds: u64,
-    /// A next message confirms a proposal from this probability on that the phase has ended, in percent.
-    pub confirm_percent: u8,
     /// When a turn confirms its own proposal, in tiers that name what does.
     pub self_confirmation: SelfConfirmation,
+    /// A message that confirms a proposal by closing the work is carried out before the compaction, not after it.
+    pub closing_first: bool,
     /// Seconds of silence that confirm a proposal; see [`Policy::silence`].
     pub idle_seconds: u64,
     /// For how many seconds the provider keeps a prompt cached. `None`: as the host reports; 0: unknown.
@@ -233,6 +247,12 @@ impl Policy {
     /// Whether `[auto_compact]` decides instead of rawr.
     pub const fn built_in_decides(&self) -> bool {
         !self.enabled && self.inline.enabled
+    }
+
+    /// Whether it is unclear for the classifier that a phase has ended.
+    pub fn is_unclear(&self, ended: Probability) -> bool {
+        let UnclearRange { from, below } = self.judge_unclear;
+        (Probability::of_percent(from)..Probability::of_percent(below)).contains(&ended)
     }
 
     /// How many new tokens another compaction needs at least.
@@ -265,20 +285,25 @@ impl Preset {
 impl Policy {
     /// The values of a preset.
     pub fn preset(preset: Preset) -> Self {
-        // A percentage of a large window is many tokens: these come first in windows of more than about 540,000.
-        const CALM: [(PressureTier, u64); 3] = [
-            (PressureTier::Early, 100_000),
-            (PressureTier::Ready, 150_000),
-            (PressureTier::Asap, 200_000),
+        // What is left, in percent, and tokens that come first in large windows, of which a percentage is many tokens.
+        const CALM: [(PressureTier, u8, u64); 3] = [
+            (PressureTier::Early, 65, 100_000),
+            (PressureTier::Ready, 55, 150_000),
+            (PressureTier::Asap, 40, 200_000),
         ];
+        const JUDGMENT: &str = "judgment.md";
         const CONFIRMS_ITSELF: Boundaries = Boundaries::of(&[Boundary::Commit]);
         let mut policy = Self::default();
         if preset == Preset::Calm {
-            for (tier, used) in CALM {
+            policy.closing_first = true;
+            policy.judge_unclear.below = 100;
+            for (tier, left, used) in CALM {
                 let rule = policy.tiers.rule_mut(tier);
+                rule.percent_remaining_lt = left;
+                rule.tokens_used_gt = Some(Tokens(used));
                 rule.confirm = ConfirmRule::Message;
                 rule.confirms_itself = CONFIRMS_ITSELF;
-                rule.tokens_used_gt = Some(Tokens(used));
+                rule.decision_prompt_path = Some(JUDGMENT.to_owned());
             }
         }
         policy
@@ -307,12 +332,14 @@ impl Default for Policy {
                 emergency: TierRule::built_in(PressureTier::Emergency),
             },
             judge: JudgeBackend::Auto,
+            judge_unclear: UnclearRange { from: 10, below: 85 },
+            judge_wait_seconds: 3,
             judge_for_advice: false,
             rearm_tokens: None,
             cooldown_turns: 1,
             cooldown_seconds: 0,
-            confirm_percent: 60,
             self_confirmation: SelfConfirmation { percent: 75, everywhere: false },
+            closing_first: false,
             idle_seconds: 240,
             cache_seconds: None,
             breaker: Breaker { strikes: 3, land_at_percent: 80, reset_seconds: 1800 },

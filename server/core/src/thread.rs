@@ -69,6 +69,9 @@ pub struct Thread {
     pub window: Option<Tokens>,
     /// The window is a guess. It counts for every tier except `emergency`.
     pub window_is_assumed: bool,
+    /// The host compacts by itself above this many tokens.
+    #[serde(default)]
+    pub compacts_above: Option<Tokens>,
     /// The most tokens that fit, learned from a request that the model refused. Counts instead of a larger window.
     #[serde(default)]
     pub learned_window: Option<Tokens>,
@@ -212,6 +215,7 @@ impl Thread {
             began_at: None,
             window: None,
             window_is_assumed: false,
+            compacts_above: None,
             learned_window: None,
             overflowed: None,
             baseline: Tokens(0),
@@ -264,7 +268,8 @@ impl Thread {
         }
     }
 
-    /// Percent of the window left. Decisions and displays use the same number.
+    /// Percent of the window left, or of what the host fills of it before it compacts by itself. Decisions and displays
+    /// use the same number.
     pub fn percent_remaining(&self, policy: &Policy) -> Option<Percent> {
         self.percent_remaining_with(Tokens(0), policy)
     }
@@ -275,7 +280,9 @@ impl Thread {
         let window = self.window?;
         let named = (self.baseline.0 > 0).then_some(self.baseline);
         let cached = || self.cached_baseline(window).filter(|_| policy.built_in_decides());
-        Percent::remaining(context, window, named.or_else(cached).unwrap_or_default())
+        let baseline = named.or_else(cached).unwrap_or_default();
+        let own = self.compacts_above.filter(|own| *own > baseline);
+        Percent::remaining(context, own.map_or(window, |own| own.min(window)), baseline)
     }
 
     /// The path of its agent's scratch file, relative to the thread's folder.
@@ -327,6 +334,11 @@ impl Thread {
     pub fn proposal(&self) -> Option<(&Assessed, ConfirmRule)> {
         let deferred = self.deferred.as_ref()?;
         Some((deferred, deferred.confirm?))
+    }
+
+    /// The confirmed proposal whose compaction comes when the turn that closes the work has ended.
+    pub fn closing(&self) -> Option<&Assessed> {
+        self.deferred.as_ref().filter(|deferred| deferred.after_turn)
     }
 
     /// Whether the next message can wait for a compaction.

@@ -55,6 +55,29 @@ pub enum Moment {
     Recorded(Box<Event>),
 }
 
+/// When a host compacts by itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum OwnCompaction {
+    /// Never, as far as is known.
+    #[default]
+    Never,
+    /// So many tokens before the window is full.
+    Before(Tokens),
+    /// Above so many thousandths of the window.
+    Above(u64),
+}
+
+impl OwnCompaction {
+    /// Above how many tokens in a window of this size.
+    pub fn of(self, window: Tokens) -> Option<Tokens> {
+        match self {
+            Self::Never => None,
+            Self::Before(end) => window.0.checked_sub(end.0).map(Tokens),
+            Self::Above(share) => Some(Tokens(window.0.saturating_mul(share) / 1000)),
+        }
+    }
+}
+
 /// What a record tells of its host.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct RecordedHost {
@@ -68,6 +91,8 @@ pub struct RecordedHost {
     pub takes_messages_inside_turn: bool,
     /// What the host subtracts from usage and window before it shows a percentage.
     pub baseline: Tokens,
+    /// When it compacts by itself.
+    pub compacts: OwnCompaction,
 }
 
 /// A moment with its time.

@@ -3,7 +3,7 @@
 
 mod host;
 
-use crate::moment::{Moment, RecordedHost, TimedMoment};
+use crate::moment::{Moment, OwnCompaction, RecordedHost, TimedMoment};
 use crate::report::{
     ContextPoint, REWORK_TURNS, RecordedCompaction, ReplayOrder, ReplayedDecision, ReplayedTurn,
     SessionReport, TurnTexts,
@@ -12,8 +12,9 @@ use crate::tokens::{TokenCounts, TokenMeter};
 use host::{turn_completed, turn_started, usage};
 use rawr_core::assess::{DecisionRecord, GateStatus};
 use rawr_core::event::{
-    Capabilities, CompactionInitiator, CompactionProgress, CompactionReported, DecisionOutcome,
-    HostInfo, Origin, PlanUpdated, ThreadOpened, TurnEnding, UsageReported, UserMessage,
+    Capabilities, CompactionInitiator, CompactionProgress, CompactionReported, DecisionEntrance,
+    DecisionOutcome, HostInfo, Origin, PlanUpdated, ThreadOpened, TurnEnding, UsageReported,
+    UserMessage,
 };
 use rawr_core::excerpt::{head, tail};
 use rawr_core::machine::{ShellCommand, UserInputKind};
@@ -95,6 +96,8 @@ pub struct Player<'p> {
     now: Timestamp,
     /// The last moment of the record, whatever timeouts came since.
     recorded_at: Option<Timestamp>,
+    /// When the host of the record compacts by itself.
+    compacts: OwnCompaction,
     /// A person's message that the next turn begins with.
     prompt: Option<String>,
     turn: Option<TurnId>,
@@ -154,6 +157,7 @@ impl<'p> Player<'p> {
             report: SessionReport { tiers, ..SessionReport::default() },
             now: Timestamp(0),
             recorded_at: None,
+            compacts: OwnCompaction::Never,
             prompt: None,
             turn: None,
             counted: TurnCounts::default(),
@@ -269,6 +273,7 @@ impl<'p> Player<'p> {
         self.report.session.clone_from(&host.session);
         self.report.cwd.clone_from(&host.cwd);
         let window = self.settings.window.unwrap_or(ASSUMED_WINDOW);
+        self.compacts = host.compacts;
         self.saw(ThreadOpened {
             cwd: host.cwd,
             host: HostInfo {
@@ -286,6 +291,7 @@ impl<'p> Player<'p> {
             model: None,
             window: Some(window),
             window_is_assumed: true,
+            compacts_above: host.compacts.of(window),
             baseline: host.baseline,
             agent: None,
             transcript: None,
@@ -347,6 +353,8 @@ impl<'p> Player<'p> {
             turn,
             usage: Some(usage(self.context)),
             window: Some(window),
+            compacts_above: self.compacts.of(window),
+            cache_seconds: None,
             model: None,
             needs_follow_up,
             last_message,
@@ -499,7 +507,13 @@ impl<'p> Player<'p> {
             tokens: decision.tokens,
             boundaries: decision.boundaries,
             reason: decision.reason,
-            proposes: decision.outcome == DecisionOutcome::Defer && decision.confirm.is_some(),
+            proposes: decision.outcome == DecisionOutcome::Defer
+                && decision.confirm.is_some()
+                && !decision.after_turn,
+            confirms: decision.after_turn,
+            after_closing: decision.proposal.is_some()
+                && decision.turn.is_some()
+                && decision.entrance == DecisionEntrance::TurnComplete,
             drops,
             vetoed,
             stopped_by,

@@ -55,6 +55,12 @@ pub struct ReplayedDecision {
     /// It only proposes; the next message or silence decides.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub proposes: bool,
+    /// A message that closes the work confirmed the proposal. It is carried out first.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub confirms: bool,
+    /// The compaction after a message that closed the work.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub after_closing: bool,
     /// Why it drops the proposal before it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub drops: Option<String>,
@@ -322,7 +328,7 @@ impl ReplayTotals {
                     *self.fires_by_boundary.entry(boundary.name().to_owned()).or_default() += 1;
                 }
             }
-            is_open = decision.proposes;
+            is_open = decision.proposes || decision.confirms;
         }
         for compaction in &session.recorded {
             match compaction.by {

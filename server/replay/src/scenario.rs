@@ -5,7 +5,7 @@ mod expect;
 
 pub use expect::{Expectation, PlacedDecision, PlayedScenario, ScenarioOutcome};
 
-use crate::moment::{Moment, RecordedHost, TimedMoment};
+use crate::moment::{Moment, OwnCompaction, RecordedHost, TimedMoment};
 use crate::play::{PlayMode, Player, ReplaySettings, ScriptedJudge};
 use crate::report::ReplayOrder;
 use crate::tokens::TokenCounts;
@@ -136,6 +136,7 @@ impl Scenario {
             version: None,
             takes_messages_inside_turn: true,
             baseline: Tokens(0),
+            compacts: OwnCompaction::Never,
         };
         let mut now = START;
         player.play(TimedMoment { at: now, what: Moment::Opened(host) });

@@ -152,6 +152,7 @@ fn opening(params: ThreadOpenParams, client: &str) -> Result<Opening, RpcError> 
         model: params.model,
         window: params.context_window.map(Tokens),
         window_is_assumed: params.context_window_assumed,
+        compacts_above: params.compacts_above_tokens.map(Tokens),
         baseline: Tokens(params.baseline_tokens),
         agent: match params.session_source {
             Some(SessionSource::Subagent { name }) => Some(name),

@@ -1,18 +1,18 @@
-//! Writes each shipped prompt once to the folder where people edit them. A deleted file stays deleted, and an existing
-//! file is never changed.
+//! Writes each shipped prompt once to the folder where people edit them. A deleted file stays deleted, and an edited one is
+//! never changed. A file that nobody has edited follows the shipped text of later releases.
 
 use super::{shipped, version};
 use crate::problem::FileProblem;
 use rawr_core::prompt::PromptName;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{DirBuilder, OpenOptions};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-/// In the prompt folder: one line for each prompt that was written, with the version of its text.
+/// In the prompt folder: one line for each time that a prompt was written, with the version of its text. The last one counts.
 const LIST: &str = ".seeded";
 /// The file already existed.
-const NOT_OURS: &str = "-";
+pub(super) const NOT_OURS: &str = "-";
 
 /// The prompts that were written, now or earlier, and their versions.
 pub(super) type SeededPrompts = BTreeMap<PromptName, String>;
@@ -28,16 +28,27 @@ pub(super) fn seed(folder: &Path) -> (SeededPrompts, Option<FileProblem>) {
             .in_file(Some(folder))
             .help("rawr uses the built-in texts, which cannot be edited".to_owned())
     };
-    let mut seeded = match seeded(folder) {
-        Ok(seeded) => seeded,
+    let written = match written(folder) {
+        Ok(written) => written,
         Err(error) => return (SeededPrompts::new(), Some(problem(error))),
     };
-    let missing: Vec<_> =
-        PromptName::ALL.into_iter().filter(|name| !seeded.contains_key(name)).collect();
-    if missing.is_empty() {
+    let mut seeded = SeededPrompts::new();
+    for (name, version) in &written {
+        // Two processes may have started at once. The one that wrote the file knows its version.
+        if version != NOT_OURS || !seeded.contains_key(name) {
+            seeded.insert(*name, version.clone());
+        }
+    }
+    let is_new = |name: &PromptName| match seeded.get(name) {
+        None => true,
+        Some(known) => is_outdated(folder, *name, known, &written),
+    };
+    let wanted: Vec<_> = PromptName::ALL.into_iter().filter(is_new).collect();
+    if wanted.is_empty() {
         return (seeded, None);
     }
-    match put(folder, &missing) {
+    let outdated = wanted.iter().filter(|name| seeded.contains_key(name)).copied().collect();
+    match put(folder, &wanted, &outdated) {
         Ok(put) => {
             seeded.extend(put);
             (seeded, None)
@@ -46,33 +57,48 @@ pub(super) fn seed(folder: &Path) -> (SeededPrompts, Option<FileProblem>) {
     }
 }
 
-fn seeded(folder: &Path) -> io::Result<SeededPrompts> {
+/// Whether the file is a shipped text of an earlier release that nobody has edited. A text that was written before is not
+/// written again, so that an older rawr that still runs does not bring its own back.
+fn is_outdated(
+    folder: &Path,
+    name: PromptName,
+    known: &str,
+    written: &[(PromptName, String)],
+) -> bool {
+    let current = version(shipped(name));
+    let was_written = written.iter().any(|(of, version)| *of == name && *version == current);
+    !was_written
+        && std::fs::read_to_string(path_of(folder, name)).is_ok_and(|text| version(&text) == known)
+}
+
+fn written(folder: &Path) -> io::Result<Vec<(PromptName, String)>> {
     let text = match std::fs::read_to_string(folder.join(LIST)) {
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(SeededPrompts::new()),
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
         read => read?,
     };
     let entry = |line: &str| {
         let (file, version) = line.split_once(' ')?;
         Some((PromptName::from_name(file.strip_suffix(".md")?)?, version.trim().to_owned()))
     };
-    let mut seeded = SeededPrompts::new();
-    for (name, version) in text.lines().filter_map(entry) {
-        // Two processes may have started at once. The one that wrote the file knows its version.
-        let known = seeded.entry(name).or_insert_with(|| version.clone());
-        if known == NOT_OURS {
-            *known = version;
-        }
-    }
-    Ok(seeded)
+    Ok(text.lines().filter_map(entry).collect())
 }
 
-fn put(folder: &Path, missing: &[PromptName]) -> io::Result<SeededPrompts> {
+fn put(
+    folder: &Path,
+    wanted: &[PromptName],
+    outdated: &BTreeSet<PromptName>,
+) -> io::Result<SeededPrompts> {
     make_folder(folder)?;
     let mut put = SeededPrompts::new();
-    for name in missing {
+    for name in wanted {
         let text = shipped(*name);
-        let version =
-            if put_one(folder, *name, text)? { version(text) } else { NOT_OURS.to_owned() };
+        let is_ours = if outdated.contains(name) {
+            put_back(&path_of(folder, *name), text)?;
+            true
+        } else {
+            put_one(folder, *name, text)?
+        };
+        let version = if is_ours { version(text) } else { NOT_OURS.to_owned() };
         put.insert(*name, version);
     }
     let lines: String =

@@ -6,10 +6,14 @@ use crate::config::Config;
 use crate::query::ThreadOverview;
 use crate::store::{DecisionFile, LogDamage, StoredDecision};
 use rawr_core::assess::DecisionRecord;
+use rawr_core::event::{HostAction, JudgeSource};
 use rawr_core::machine::{self, HeadsUpBanner};
 use rawr_core::thread::Issued;
 use rawr_core::units::{InputId, ThreadId, Timestamp};
 use rawr_core::{Effect, Thread};
+use std::fs::OpenOptions;
+use std::io;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 /// A notification, in the order in which things happened.
@@ -51,6 +55,11 @@ pub enum RegistryNotice<'n> {
         thread: &'n Thread,
         /// The action.
         issued: &'n Issued,
+    },
+    /// For the first time in this home, a model on the person's login is asked.
+    FirstQuestion {
+        /// The thread.
+        thread: &'n Thread,
     },
     /// An agent's notes have changed.
     Notes {
@@ -110,6 +119,11 @@ pub(super) fn publish(
             }
             Effect::Perform(issued) => {
                 let issued = with_original(&open.folder, *issued);
+                let asks_host =
+                    matches!(issued.kind, HostAction::Judge { by: JudgeSource::Host, .. });
+                if asks_host && is_first_question(&open.folder) {
+                    tell(RegistryNotice::FirstQuestion { thread });
+                }
                 spans::performing(&issued, || {
                     tell(RegistryNotice::Perform { thread, issued: &issued })
                 });
@@ -124,6 +138,20 @@ pub(super) fn publish(
                 let config = &open.config;
                 tell(RegistryNotice::Thread { thread, config, now, notice: &notice, heads_up });
             }
+        }
+    }
+}
+
+/// Of this home, as far as a file can tell.
+fn is_first_question(thread: &Path) -> bool {
+    let Some(home) = thread.ancestors().nth(2) else { return false };
+    let stamp = home.join("judge-asked.stamp");
+    match OpenOptions::new().write(true).create_new(true).mode(0o600).open(&stamp) {
+        Ok(_) => true,
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => false,
+        Err(error) => {
+            tracing::warn!(%error, stamp = %stamp.display(), "failed to note the first question");
+            false
         }
     }
 }

@@ -21,6 +21,8 @@ pub struct Opening {
     pub window: Option<Tokens>,
     /// Whether the host only assumes this size.
     pub window_is_assumed: bool,
+    /// The host compacts by itself above this many tokens, if it does and they are known.
+    pub compacts_above: Option<Tokens>,
     /// Tokens that no compaction can free.
     pub baseline: Tokens,
     /// The agent's name, for its scratch file.
@@ -47,6 +49,7 @@ impl Opening {
             model: None,
             window: None,
             window_is_assumed: false,
+            compacts_above: None,
             baseline: Tokens(0),
             agent: None,
             transcript: None,

@@ -1,7 +1,7 @@
 //! Labels of turn ends: where a person says that work ended, and how a configuration compares with that. A label holds no
 //! text of the session.
 
-use super::{ReplayedFile, SessionReport};
+use super::{ReplayedDecision, ReplayedFile, SessionReport};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -124,8 +124,12 @@ impl Labels {
         counts: &mut LabelCounts,
         known: &mut BTreeSet<(&'r str, u32)>,
     ) {
-        // The last compaction of each turn: one inside it comes before its end.
-        let fires = report.decisions.iter().filter(|decision| decision.fires());
+        // The last compaction of each turn: one inside it comes before its end. One that waits until a closing message is carried
+        // out was decided with that message.
+        let begins = |decision: &&ReplayedDecision| {
+            decision.fires() && !decision.after_closing || decision.confirms
+        };
+        let fires = report.decisions.iter().filter(begins);
         let begun: BTreeMap<_, _> = fires.map(|decision| (decision.turn, decision.at)).collect();
         for turn in &report.ended {
             let Some(label) = self.of(&report.session, turn.turn) else { continue };

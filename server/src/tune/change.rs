@@ -52,7 +52,9 @@ impl Change {
                 })
             }
             Self::CooldownTurns(turns) => policy.cooldown_turns == *turns,
-            Self::ConfirmPercent(percent) => policy.confirm_percent == *percent,
+            Self::ConfirmPercent(percent) => {
+                TUNED_TIERS.iter().all(|tier| policy.tiers.rule(*tier).confirm_percent == *percent)
+            }
             Self::Boundaries(required) => {
                 TUNED_TIERS.iter().all(|tier| policy.tiers.rule(*tier).required == Some(*required))
             }
@@ -74,7 +76,14 @@ impl Change {
             }
             Self::CooldownTurns(turns) => editor.set(&["cooldown_turns"], i64::from(*turns))?,
             Self::ConfirmPercent(percent) => {
-                editor.set(&["confirm_percent"], i64::from(*percent))?;
+                let percent = i64::from(*percent);
+                editor.set(&["confirm_percent"], percent)?;
+                for tier in TUNED_TIERS {
+                    let key = ["policy", tier.name(), "confirm_percent"];
+                    if editor.has(&key) {
+                        editor.set(&key, percent)?;
+                    }
+                }
             }
             Self::Boundaries(required) => {
                 let names: Array = required.iter().map(Boundary::name).collect();

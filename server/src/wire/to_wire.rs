@@ -35,12 +35,13 @@ pub fn verdict(decision: &DecisionRecord) -> wire::Verdict {
         percent_remaining: decision.percent.map(percent),
         reason: decision.reason.clone(),
         sequence_id: decision.sequence.as_ref().map(SequenceId::to_string),
-        confirm: decision.confirm.and_then(confirm),
+        confirm: decision.confirm.and_then(|by| confirm(by, decision.after_turn)),
     }
 }
 
-const fn confirm(confirm: ConfirmRule) -> Option<wire::Confirm> {
-    match confirm {
+const fn confirm(by: ConfirmRule, after_turn: bool) -> Option<wire::Confirm> {
+    match by {
+        _ if after_turn => Some(wire::Confirm::TurnEnd),
         ConfirmRule::None => None,
         ConfirmRule::Message => Some(wire::Confirm::Message),
         ConfirmRule::Idle => Some(wire::Confirm::Idle),
@@ -56,11 +57,14 @@ pub fn proposal(
 ) -> Option<wire::CompactionProposal> {
     let by = proposal.confirm?;
     let labels: Vec<_> = boundaries(proposal.boundaries).into_iter().map(|b| b.label()).collect();
-    let decides = by.decides(silence);
+    let decides = match proposal.after_turn {
+        true => "confirmed, and comes when this turn ends".to_owned(),
+        false => format!("{} decides", by.decides(silence)),
+    };
     Some(wire::CompactionProposal {
         decision_id: proposal.decision.to_string(),
-        confirm: confirm(by)?,
-        text: format!("{} ({}); {decides} decides", proposed(mode), labels.join(", ")),
+        confirm: confirm(by, proposal.after_turn)?,
+        text: format!("{} ({}); {decides}", proposed(mode), labels.join(", ")),
     })
 }
 

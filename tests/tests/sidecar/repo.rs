@@ -43,6 +43,7 @@ fn turn(sidecar: &mut TestSidecar, turn: &str, context_tokens: u64) {
             cached_input_tokens: None,
             output_tokens: None,
             reasoning_tokens: None,
+            cache_seconds: None,
         }),
         queued_inputs: None,
         review_mode: None,

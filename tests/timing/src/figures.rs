@@ -5,9 +5,10 @@ use crate::learn::{Example, HeadRelation, LinearModel, Settings, train_dense};
 use crate::sentences::{Sentence, SentenceKind};
 use crate::vectors::{LabeledTurn, PhaseEnd};
 use anyhow::{Context as _, Result};
+use rawr_core::policy::{Policy, Preset};
 use rawr_core::words::claim::{self, ClaimSigns};
 use rawr_core::words::model::{Combination, logistic, softmax};
-use rawr_core::words::phase::{self, INPUTS, TURN_INPUTS, TurnFacts, UNCLEAR};
+use rawr_core::words::phase::{self, INPUTS, TURN_INPUTS, TurnFacts};
 use rawr_core::words::{Probability, next};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -266,7 +267,7 @@ pub fn with_a_judge(
         let (id, said) = line.split_once(' ').context("a judgment is an id and yes or no")?;
         judged.insert(id, said == "yes");
     }
-    let sessions = sessions(judgments);
+    let (sessions, policy) = (sessions(judgments), Policy::preset(Preset::Calm));
     let (mut started, mut asked, mut of) = ([0; 3], 0, 0);
     for (turn, told) in turns.iter().zip(predictions) {
         let session = format!("{:08x}", turn.session);
@@ -275,12 +276,12 @@ pub fn with_a_judge(
         }
         of += usize::from(turn.end == PhaseEnd::Yes);
         let ended = Probability::of(told.phase);
-        let starts = if UNCLEAR.contains(&ended) {
+        let starts = if policy.is_unclear(ended) {
             asked += 1;
             let id = format!("{session}:t{}", turn.turn);
             *judged.get(id.as_str()).with_context(|| format!("no judgment of {id}"))?
         } else {
-            ended >= UNCLEAR.end
+            ended >= Probability::of_percent(policy.judge_unclear.below)
         };
         if starts {
             started[turn.end as usize] += 1;

@@ -98,6 +98,7 @@ pub(super) fn to_look_on(thread_id: String, cwd: String) -> ThreadOpenParams {
         model: None,
         context_window: None,
         context_window_assumed: false,
+        compacts_above_tokens: None,
         baseline_tokens: 0,
         session_source: None,
         transcript: None,

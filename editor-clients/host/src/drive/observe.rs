@@ -150,11 +150,15 @@ impl Drive<'_> {
         if model.is_some() {
             self.told_model.clone_from(&model);
         }
+        let limit = self.host.thread().compacts_above_tokens;
+        let compacts_above_tokens = limit.filter(|_| limit != self.told_limit);
+        self.told_limit = limit;
         let params = TurnUsageParams {
             thread_id: self.thread_id.clone(),
             turn_id,
             usage: Some(usage),
             context_window,
+            compacts_above_tokens,
             model,
             needs_follow_up: Some(needs_follow_up),
             last_agent_message,

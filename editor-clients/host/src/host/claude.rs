@@ -1,6 +1,7 @@
 //! Claude Code as a host: a `claude -p` child process that speaks stream-json.
 
 mod calls;
+mod judge;
 mod message;
 mod person;
 mod plan;
@@ -21,7 +22,8 @@ use tokio::process::Command;
 
 pub(super) use self::calls::FinishedCall;
 pub use self::calls::{ClaudeToolCall, ended};
-pub use self::message::{ClaudeBlock, ClaudeMessage, ClaudeUsage};
+use self::judge::Judgments;
+pub use self::message::{CacheWrites, ClaudeBlock, ClaudeMessage, ClaudeUsage};
 use self::message::{ClaudeLine, ControlReply, InitializeReply};
 pub use self::person::PersonText;
 pub use self::plan::ClaudePlan;
@@ -144,7 +146,8 @@ pub struct Claude {
     thread: HostThread,
     pipes: ProcessPipes,
     turns: ClaudeTurns,
-    compact_instructions: String,
+    settings: ClaudeSettings,
+    judgments: Judgments,
     last_id: u64,
     /// Replies to control requests, not yet read.
     replies: Vec<ControlReply>,
@@ -183,7 +186,7 @@ impl Claude {
                     queue_above_tokens: None,
                     compact: true,
                     compact_by_person: false,
-                    judge: false,
+                    judge: true,
                     mid_turn_compact: false,
                     inject_items: false,
                     cache_seconds: Some(CACHE_SECONDS),
@@ -191,13 +194,15 @@ impl Claude {
             },
             model: settings.model.clone(),
             context_window: None,
+            compacts_above_tokens: None,
             baseline_tokens: 0,
         };
         let mut claude = Self {
             turns: ClaudeTurns::new(thread.cwd.display().to_string()),
             thread,
             pipes,
-            compact_instructions: settings.compact_instructions.clone(),
+            settings: settings.clone(),
+            judgments: Judgments::default(),
             last_id: 0,
             replies: Vec::new(),
             events: VecDeque::new(),
@@ -359,7 +364,7 @@ impl AgentHost for Claude {
         if self.is_busy() {
             return Err(HostError::Busy);
         }
-        let command = format!("/compact {}", self.compact_instructions);
+        let command = format!("/compact {}", self.settings.compact_instructions);
         self.send(TurnKind::Compaction, &[command.trim_end()]);
         if order.summary == HostSummary::Omitted {
             let notice = "claude -p always writes a summary; compaction_packet_only is ignored";
@@ -385,8 +390,10 @@ impl AgentHost for Claude {
         Err(HostError::Unable { what: "sample" })
     }
 
-    async fn judge(&mut self, _question: ModelQuestion) -> Result<(), HostError> {
-        Err(HostError::Unable { what: "judge" })
+    async fn judge(&mut self, question: ModelQuestion) -> Result<(), HostError> {
+        self.ready()?;
+        self.judgments.ask(&self.settings, question);
+        Ok(())
     }
 
     async fn recorded_outcome(
@@ -418,8 +425,10 @@ impl AgentHost for Claude {
             if let Some(reason) = self.gone.clone() {
                 return HostEvent::Gone { reason };
             }
-            let received = self.pipes.receive().await;
-            self.take(received);
+            tokio::select! {
+                received = self.pipes.receive() => self.take(received),
+                answered = self.judgments.answered() => self.events.push_back(answered),
+            }
         }
     }
 

@@ -34,8 +34,8 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// Claude Code compacts at the start of a turn only above so many tokens: 33,000 less than its smallest window.
 const TURN_START_TOKENS: u64 = 67_000;
 
-/// The model for questions without the conversation, while the conversation's own is unknown.
-const JUDGE: &str = "sonnet";
+/// The model for questions without the conversation: Claude Code's name for the small model of any provider.
+const JUDGE: &str = "haiku";
 
 /// One session of Claude Code.
 #[derive(Debug)]
@@ -104,6 +104,7 @@ impl ClaudeMod {
             },
             model: session.model,
             context_window: session.context_window,
+            compacts_above_tokens: session.compacts_above_tokens,
             baseline_tokens: 0,
             transcript: transcript.map(PathBuf::from),
             began_at_ms: session.started_at_ms,
@@ -160,6 +161,9 @@ impl ClaudeMod {
                 }
             }
             return;
+        }
+        if let ModEvent::Measured { compacts_above_tokens: Some(limit), .. } = &event {
+            self.thread.compacts_above_tokens = Some(*limit);
         }
         self.events.extend(self.turns.read(event));
         if let Some(model) = self.turns.model() {
@@ -291,7 +295,7 @@ impl AgentHost for ClaudeMod {
         self.ready()?;
         let id = self.next_id();
         self.pending.insert(id, PendingOrder::Question(question.request_id));
-        let model = self.thread.model.clone().unwrap_or_else(|| JUDGE.to_owned());
+        let model = JUDGE.to_owned();
         let schema = question.output_schema;
         let system = format!(
             "{}\n\nAnswer with one JSON object of this schema and nothing else:\n{schema}",

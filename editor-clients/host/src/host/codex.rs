@@ -9,6 +9,7 @@ mod handoff;
 mod handoff_queue;
 mod message;
 mod missed;
+mod own_limit;
 mod paused;
 mod probe;
 mod record;
@@ -26,6 +27,7 @@ use std::path::PathBuf;
 
 use async_trait::async_trait;
 pub use attach::{Attachment, UserMessageRoute};
+pub use own_limit::compacts_above;
 pub use probe::{CodexProbe, HookTrust, ListedHook, probe};
 use rawr_protocol::PendingAction;
 pub use requests::Experimental;
@@ -44,6 +46,7 @@ use self::goal::Goal;
 use self::handoff::HandedOver;
 use self::handoff_queue::HandoffQueue;
 use self::message::{CodexError, CodexNotification, CodexThreadStatus, Incoming};
+use self::own_limit::OwnLimit;
 use self::paused::PausedGoalRecord;
 use self::side_requests::SideRequests;
 use self::turns::{CodexTurns, ThreadAccess};
@@ -73,6 +76,8 @@ pub struct Codex {
     turns: CodexTurns,
     side_requests: SideRequests,
     events: VecDeque<HostEvent>,
+    /// Where it compacts by itself.
+    own_limit: OwnLimit,
     /// Who else uses the thread.
     access: ThreadAccess,
     children: SubAgents,
@@ -176,6 +181,7 @@ impl Codex {
         answer: ThreadAnswer,
     ) -> Result<Self, HostError> {
         let sample = probe::knows_sample(&mut connection).await?;
+        let own_limit = OwnLimit::ask(&mut connection, &settings.cwd).await?;
         // Every input of this thread comes from the driver, which can hold it.
         let typed = UserMessageRoute::MayBeHeld;
         let title = answer.thread.name.clone();
@@ -183,7 +189,7 @@ impl Codex {
         let thread = HostThread { cwd: settings.cwd.clone(), ..opened };
         let turns = CodexTurns::new(thread.thread_id.clone());
         let codex = Self::with(thread, connection, turns, ThreadAccess::Exclusive, title);
-        Ok(Self { images: settings.images.clone(), ..codex })
+        Ok(Self { images: settings.images.clone(), own_limit, ..codex })
     }
 
     fn with(
@@ -198,6 +204,7 @@ impl Codex {
             thread,
             connection,
             turns,
+            own_limit: OwnLimit::default(),
             side_requests: SideRequests::default(),
             events: title.into_iter().collect(),
             images: Vec::new(),
@@ -216,6 +223,11 @@ impl Codex {
     /// The process id of a child process, while it runs.
     pub fn process_id(&self) -> Option<u32> {
         self.connection.process_id()
+    }
+
+    fn has_window(&mut self, tokens: u64) {
+        self.thread.context_window = Some(tokens);
+        self.thread.compacts_above_tokens = self.own_limit.of(tokens);
     }
 
     /// Processes what arrived while a request waited for its answer.
@@ -475,7 +487,7 @@ impl AgentHost for Codex {
         loop {
             if let Some(event) = self.events.pop_front() {
                 if let HostEvent::Usage { context_window: Some(window), .. } = &event {
-                    self.thread.context_window = Some(*window);
+                    self.has_window(*window);
                 }
                 return event;
             }

@@ -131,6 +131,7 @@ impl Embedded {
             },
             model: Some(model.name().to_owned()),
             context_window: Some(settings.context_window),
+            compacts_above_tokens: None,
             baseline_tokens: 0,
             transcript: None,
             began_at_ms: None,

@@ -1,6 +1,6 @@
 // The first steps with the package for a platform: a terminal, the demo, and the first configuration.
 import assert from 'node:assert/strict';
-import { existsSync, rmSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { after, afterEach, before, test } from 'node:test';
 import { Lab, succeeds, until } from './lab';
@@ -19,12 +19,9 @@ const PICTURES = {
 export function journeys(editor: string): void {
   let lab: Lab;
   before(async () => {
-    const file = withTheBinaryInside();
-    try {
-      lab = await Lab.open(editor, { machine: { 'rawr.server.path': '' }, package: file });
-    } finally {
-      rmSync(file);
-    }
+    lab = await withTheBinaryInside((file) =>
+      Lab.open(editor, { machine: { 'rawr.server.path': '' }, package: file }),
+    );
   });
   afterEach(async (context) => {
     await lab.witness(context);

@@ -26,13 +26,18 @@ async function showsAThread(lab: Lab): Promise<void> {
   await lab.says(lab.bar, '45% left · asap');
 }
 
-/** The package for this platform, beside the one in dist/. */
-export function withTheBinaryInside(): string {
+/** Makes the package for this platform, which exists for as long as it is used: several suites make it at the same time. */
+export async function withTheBinaryInside<T>(use: (file: string) => Promise<T>): Promise<T> {
   const target = `${process.platform}-${process.arch}`;
-  const file = path.join(ROOT, 'dist', 'test', `rawr-${target}.vsix`);
-  const args = ['scripts/package.mjs', '--binary', rawr(), '--target', target, '--out', file];
-  execFileSync(process.execPath, args, { cwd: ROOT, stdio: 'pipe' });
-  return file;
+  const folder = mkdtempSync(path.join(tmpdir(), 'rawr-package-'));
+  try {
+    const file = path.join(folder, `rawr-${target}.vsix`);
+    const args = ['scripts/package.mjs', '--binary', rawr(), '--target', target, '--out', file];
+    execFileSync(process.execPath, args, { cwd: ROOT, stdio: 'pipe' });
+    return await use(file);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 }
 
 /** The files of the themes of most users. */
@@ -40,12 +45,9 @@ const THEMES = ['dark_modern', 'light_modern', 'dark_plus', 'light_plus'];
 
 export function journeys(editor: string): void {
   test('the package of a platform includes its binary', async () => {
-    const file = withTheBinaryInside();
-    try {
-      await inWindow(editor, { machine: { 'rawr.server.path': '' }, package: file }, showsAThread);
-    } finally {
-      rmSync(file);
-    }
+    await withTheBinaryInside((file) =>
+      inWindow(editor, { machine: { 'rawr.server.path': '' }, package: file }, showsAThread),
+    );
   });
 
   test('without a binary one message shows how to install it, and setting its path starts it', async () => {

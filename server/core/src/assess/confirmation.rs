@@ -5,8 +5,9 @@ use crate::boundary::{Boundaries, Boundary};
 use crate::event::TurnEnding;
 use crate::policy::ConfirmRule;
 use crate::thread::{Speaker, Thread, Turn, Utterance};
+use crate::words::go_on::only_goes_on;
 use crate::words::next::{self, NextMessage};
-use crate::words::phase::{self, TurnFacts, UNCLEAR};
+use crate::words::phase::{self, TurnFacts};
 use crate::words::{Probability, WorkAtHand};
 
 /// What a message does to the work before it.
@@ -34,15 +35,28 @@ pub(super) struct Confirmation {
     pub message: NextMessage,
     /// That a phase of work ended before the message.
     pub ended: Probability,
+    /// Facts say that the work is finished, and the message says no more than to go on: it opens what comes next.
+    pub by_facts: Option<Boundaries>,
 }
 
 impl Confirmation {
-    pub fn is_unclear(&self) -> bool {
-        UNCLEAR.contains(&self.ended)
+    pub fn closes(&self) -> bool {
+        self.by_facts.is_none() && self.likeliest().1 == MessageEffect::Closes
+    }
+
+    /// Whether it confirms without a judge, where this probability is needed.
+    pub fn suffices(&self, needed: Probability) -> bool {
+        self.by_facts.is_some() || self.ended >= needed
     }
 
     /// What the message does and why it is read so, for people.
     pub fn evidence(&self) -> String {
+        if let Some(facts) = self.by_facts {
+            return format!(
+                "the next message goes on after {}, with nothing left in the plan",
+                facts.labels()
+            );
+        }
         let (share, effect) = self.likeliest();
         let does = effect.verb();
         let quotes: Vec<_> = self.message.evidence.iter().map(ToString::to_string).collect();
@@ -54,6 +68,7 @@ impl Confirmation {
     /// What confirms, for people. A message that more likely goes on than opens or closes says nothing of its own.
     pub fn confirms(&self) -> String {
         match self.likeliest().1 {
+            _ if self.by_facts.is_some() => self.evidence(),
             MessageEffect::GoesOn => {
                 format!("a phase ended before the next message ({})", self.ended)
             }
@@ -64,6 +79,7 @@ impl Confirmation {
     /// What confirms, with all figures, for people.
     pub fn confirmation(&self) -> String {
         match self.likeliest().1 {
+            _ if self.by_facts.is_some() => self.evidence(),
             MessageEffect::GoesOn => self.confirms(),
             MessageEffect::Closes | MessageEffect::OpensNew => {
                 format!("{}; a phase ended before it ({})", self.evidence(), self.ended)
@@ -93,34 +109,57 @@ impl Confirmation {
     }
 }
 
-/// What a turn says of its own proposal, before anyone speaks. Something happened in it that may confirm by itself.
+/// What in a turn may confirm a proposal, before anyone speaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum ConfirmedBy {
+    /// A person or a program ended the phase explicitly.
+    Mark,
+    /// The message of the turn closed the work, and the turn carried it out.
+    ClosingMessage,
+    /// These happened in the turn, and this likely a phase of work ended with it.
+    Facts(Boundaries, Probability),
+}
+
+/// What a turn says of its own proposal. Something happened in it that may confirm by itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct TurnEvidence {
-    /// What happened.
-    by: Boundaries,
-    /// That a phase of work ended with the turn; absent if someone said so.
-    ended: Option<Probability>,
+    by: ConfirmedBy,
     /// What keeps it from confirming, for people.
     pub objection: Option<String>,
 }
 
 impl TurnEvidence {
+    /// Someone said so: there is nothing to judge.
+    pub fn is_certain(&self) -> bool {
+        matches!(self.by, ConfirmedBy::Mark | ConfirmedBy::ClosingMessage)
+    }
+
     /// What confirms, for people.
     pub fn confirmed_by(&self) -> String {
-        if self.ended.is_none() {
-            return "a phase was ended explicitly".to_owned();
+        match self.by {
+            ConfirmedBy::Mark => "a phase was ended explicitly".to_owned(),
+            ConfirmedBy::ClosingMessage => {
+                "confirmed by a message that closed the work, which is carried out".to_owned()
+            }
+            ConfirmedBy::Facts(by, _) => {
+                let facts = by.without(Boundaries::of(&[Boundary::AgentDone]));
+                let by = match facts.is_empty() {
+                    true => String::new(),
+                    false => format!("{} with ", facts.labels()),
+                };
+                format!("confirmed by {by}a claim to be done")
+            }
         }
-        let facts = self.by.without(Boundaries::of(&[Boundary::AgentDone]));
-        let by = if facts.is_empty() { String::new() } else { format!("{} with ", facts.labels()) };
-        format!("confirmed by {by}a claim to be done")
     }
 
     /// With how likely a phase ended, for people.
     pub fn evidence(&self) -> String {
         let confirmed_by = self.confirmed_by();
-        match self.ended {
-            Some(ended) => format!("{confirmed_by}; a phase ended with the turn ({ended})"),
-            None => confirmed_by,
+        match self.by {
+            ConfirmedBy::Facts(_, ended) => {
+                format!("{confirmed_by}; a phase ended with the turn ({ended})")
+            }
+            ConfirmedBy::Mark | ConfirmedBy::ClosingMessage => confirmed_by,
         }
     }
 }
@@ -136,7 +175,21 @@ impl GateContext<'_> {
         let facts = facts(self.thread, self.thread.turn(turn), self.present());
         let message_is = next::of(message, &work);
         let ended = phase::ended(&work, &message_is, facts);
-        Some(Confirmation { message: message_is, ended })
+        let by_facts = self.finished_by_facts().filter(|_| only_goes_on(message));
+        Some(Confirmation { message: message_is, ended, by_facts })
+    }
+
+    /// Facts that say that the work is finished, whatever words say: it was merged, or all steps of its plan are done and it was
+    /// committed.
+    fn finished_by_facts(&self) -> Option<Boundaries> {
+        const MERGED: Boundaries = Boundaries::of(&[Boundary::Merged]);
+        const RECORDED: Boundaries =
+            Boundaries::of(&[Boundary::Commit, Boundary::Pushed, Boundary::PrCheckpoint]);
+        let (known, present) = (&self.thread.known, self.present());
+        let is_open = known.open_steps().next().is_some() || !known.failed_checks.is_empty();
+        let of_a_plan = if known.plan.is_empty() { MERGED } else { MERGED.or(RECORDED) };
+        let facts = present.and(of_a_plan);
+        (!is_open && !facts.is_empty()).then_some(facts)
     }
 
     /// Reads the turn that ended, where something in it may confirm its proposal.
@@ -147,7 +200,11 @@ impl GateContext<'_> {
         }
         let marked = self.counting.and(Boundaries::of(&[Boundary::PhaseEnded]));
         if !marked.is_empty() {
-            return Some(TurnEvidence { by: marked, ended: None, objection: None });
+            return Some(TurnEvidence { by: ConfirmedBy::Mark, objection: None });
+        }
+        if self.closing().is_some() {
+            let objection = self.not_carried_out();
+            return Some(TurnEvidence { by: ConfirmedBy::ClosingMessage, objection });
         }
         let by = self.counting.and(self.rule()?.1.confirms_itself);
         let rule = self.policy.self_confirmation;
@@ -159,14 +216,25 @@ impl GateContext<'_> {
         let facts = facts(self.thread, self.thread.turn(turn), self.present());
         let ended = phase::ended_with_turn(&work, self.opening().as_ref(), facts);
         let objection = self.objection(&work, ended);
-        Some(TurnEvidence { by, ended: Some(ended), objection })
+        Some(TurnEvidence { by: ConfirmedBy::Facts(by, ended), objection })
+    }
+
+    /// What speaks against that the turn carried out a message that closes the work.
+    fn not_carried_out(&self) -> Option<String> {
+        let check = self.turn.and_then(|turn| turn.checked);
+        let failed = self.thread.known.failed_checks.first().filter(|_| check == Some(false));
+        if let Some(check) = failed {
+            return Some(format!("`{check}` failed"));
+        }
+        let asks = || work_at_hand(self.thread).asks();
+        asks().then(|| "the agent asks something".to_owned())
     }
 
     /// What keeps the turn from confirming itself, however likely a phase ended with it.
     fn objection(&self, work: &WorkAtHand, ended: Probability) -> Option<String> {
         let known = &self.thread.known;
         let needed = self.policy.self_confirmation.percent;
-        let needed = Probability::of_thousandths(u16::from(needed) * 10);
+        let needed = Probability::of_percent(needed);
         if let Some(check) = known.failed_checks.first() {
             return Some(format!("`{check}` failed and has not passed since"));
         }

@@ -3,12 +3,13 @@
 use super::confirmation::{Confirmation, TurnEvidence};
 use super::{AppliesTo, Check, GateFinding, Inline, Judgment, Lift, NOT_INLINE, Question, judge};
 use crate::boundary::{Boundaries, Boundary};
-use crate::event::{JudgeReply, JudgeSource, TurnEnding};
+use crate::event::{Assessed, JudgeReply, JudgeSource, TurnEnding};
 use crate::judgment;
 use crate::policy::{ConfirmRule, Mode, Policy, PressureTier, Silence, TierRule};
 use crate::signal::message;
 use crate::thread::{Overflowed, Thread, Turn};
 use crate::units::{DecisionId, Percent, Timestamp};
+use crate::words::Probability;
 
 /// What the gates look at.
 pub(super) struct GateContext<'c> {
@@ -95,7 +96,8 @@ impl<'c> GateContext<'c> {
             .turn
             .and_then(|turn| turn.end.as_ref())
             .is_some_and(|end| end.status == TurnEnding::Completed);
-        let set = self.thread.present(self.question.turn());
+        let closed = self.closing().map_or(Boundaries::NONE, |closing| closing.boundaries);
+        let set = self.thread.present(self.question.turn()).or(closed);
         if turn_complete { set.or(Boundaries::of(&[Boundary::TurnComplete])) } else { set }
     }
 
@@ -117,7 +119,7 @@ impl<'c> GateContext<'c> {
             return None;
         }
         let by_itself = |source, answer| Some(Judgment { request: None, source, answer });
-        match judge(self.policy.judge, self.thread) {
+        match judge(self.policy, tier, self.thread) {
             None => None,
             Some(JudgeSource::Heuristic) => {
                 let case = judgment::JudgmentCase {
@@ -163,13 +165,30 @@ impl<'c> GateContext<'c> {
         }
     }
 
+    /// The confirmed proposal whose compaction comes at the end of this turn.
+    pub(super) fn closing(&self) -> Option<&'c Assessed> {
+        self.thread.closing().filter(|_| matches!(self.question, Question::TurnEnd(_)))
+    }
+
+    /// The message confirms by closing the work, and is carried out before the compaction.
+    pub(super) fn closes_first(&self) -> bool {
+        self.policy.closing_first && self.confirmed.as_ref().is_some_and(Confirmation::closes)
+    }
+
     /// The proposal that this confirms or drops.
     pub(super) fn proposal(&self) -> Option<DecisionId> {
-        let answers = matches!(
-            self.question,
-            Question::Preflight { .. } | Question::Silence(_) | Question::Person
-        );
+        let answers = self.closing().is_some()
+            || matches!(
+                self.question,
+                Question::Preflight { .. } | Question::Silence(_) | Question::Person
+            );
         self.thread.proposal().filter(|_| answers).map(|(proposal, _)| proposal.decision.clone())
+    }
+
+    /// How likely a phase must have ended for the next message to confirm.
+    pub(super) fn needed(&self) -> Probability {
+        let percent = self.rule().map_or(100, |(_, rule)| rule.confirm_percent);
+        Probability::of_percent(percent)
     }
 
     /// The silence that would confirm a proposal.
@@ -191,19 +210,23 @@ impl<'c> GateContext<'c> {
 
     /// Whether a judge other than the heuristic answers at this tier.
     pub(super) fn asks_judge(&self, tier: PressureTier) -> bool {
-        let by = judge(self.policy.judge, self.thread);
+        let by = judge(self.policy, tier, self.thread);
         self.policy.tiers.rule(tier).decision_prompt_path.is_some()
             && by.is_some_and(|by| by != JudgeSource::Heuristic)
     }
 
-    /// The next message leaves no doubt, so the judge is not asked.
+    /// The next message, or what happened in the turn, leaves no doubt, so the judge is not asked.
     pub(super) fn is_clear(&self) -> bool {
-        self.confirmed.as_ref().is_some_and(|of| !of.is_unclear())
+        self.confirmed
+            .as_ref()
+            .is_some_and(|of| of.by_facts.is_some() || !self.policy.is_unclear(of.ended))
+            || self.confirms_itself().is_some_and(TurnEvidence::is_certain)
     }
 
     /// No model is paid for an answer where `mode` compacts nothing.
     pub(super) fn skips_judge(&self) -> bool {
-        let is_free = judge(self.policy.judge, self.thread) == Some(JudgeSource::Heuristic);
+        let by = self.tier.and_then(|tier| judge(self.policy, tier, self.thread));
+        let is_free = by == Some(JudgeSource::Heuristic);
         !self.compacts()
             && !self.question.is_inside_a_turn()
             && !is_free

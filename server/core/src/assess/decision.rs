@@ -50,6 +50,9 @@ pub struct DecisionRecord {
     /// For a proposal: what has to confirm it.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub confirm: Option<ConfirmRule>,
+    /// A message that closes the work confirmed the proposal, and is carried out before the compaction.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub after_turn: bool,
     /// The proposal that it confirms or drops.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub proposal: Option<DecisionId>,

@@ -3,11 +3,10 @@
 use super::{GateContext, GateFinding, Judgment, Question, judge};
 use crate::boundary::{Boundaries, Boundary};
 use crate::event::{HostAction, JudgeReply, TurnEnding};
-use crate::policy::{ConfirmRule, MidTurn, Mode, Pressure, PressureTier};
+use crate::policy::{ConfirmRule, JudgeBackend, MidTurn, Mode, Pressure, PressureTier};
 use crate::thread::breaker::Hold;
 use crate::thread::{Thread, Turn};
 use crate::units::{Percent, Seconds, Tokens};
-use crate::words::Probability;
 use std::borrow::Cow;
 
 /// For people.
@@ -339,6 +338,8 @@ pub(super) fn packet_worth(case: &GateContext<'_>) -> GateFinding {
     }
 }
 
+const LEAVES: &str = "the next message opens something new or closes the work";
+
 pub(super) fn confirmation(case: &GateContext<'_>) -> GateFinding {
     let Some((tier, rule)) = case.rule() else { return NEEDS_TIER };
     if rule.confirm == ConfirmRule::None {
@@ -350,7 +351,6 @@ pub(super) fn confirmation(case: &GateContext<'_>) -> GateFinding {
     let confirm = case.confirm();
     let silence = case.silence();
     let is_silent = || format!("nothing is said for {silence}");
-    const LEAVES: &str = "the next message opens something new or closes the work";
     let waits = |comes_if| {
         let objection = case.turn_evidence.as_ref().and_then(|of| of.objection.clone());
         let evidence = objection.unwrap_or_else(|| "not confirmed yet".to_owned());
@@ -370,12 +370,11 @@ pub(super) fn confirmation(case: &GateContext<'_>) -> GateFinding {
         }
         (Question::Preflight { .. }, _) if confirm.by_message() => {
             let Some(next) = &case.confirmed else { return GateFinding::NotReached("no message") };
-            let needed = Probability::of_thousandths(u16::from(case.policy.confirm_percent) * 10);
-            let asks_judge = next.is_unclear() && case.asks_judge(tier);
-            if asks_judge || next.ended >= needed {
+            let asks_judge = case.policy.is_unclear(next.ended) && case.asks_judge(tier);
+            if asks_judge || next.suffices(case.needed()) {
                 pass(next.confirmation())
             } else {
-                fail(next.objection(needed), LEAVES)
+                fail(next.objection(case.needed()), LEAVES)
             }
         }
         (Question::Preflight { .. }, _) => fail(
@@ -394,8 +393,11 @@ pub(super) fn judgment(case: &GateContext<'_>) -> GateFinding {
     if rule.decision_prompt_path.is_none() {
         return pass("not configured");
     }
-    if judge(case.policy.judge, case.thread).is_none() {
-        return pass("judgment.backend = off");
+    if judge(case.policy, tier, case.thread).is_none() {
+        return pass(match case.policy.judge {
+            JudgeBackend::Off => "judgment.backend = off",
+            _ => "the host cannot ask a model",
+        });
     }
     if tier == PressureTier::Emergency {
         return fail("no judge is asked in an emergency", "more context is left");
@@ -416,7 +418,7 @@ pub(super) fn judgment(case: &GateContext<'_>) -> GateFinding {
         return GateFinding::NotReached("the judge is asked once the proposal is confirmed");
     }
     if case.is_clear() {
-        return pass("the next message is clear, so no judge is asked");
+        return pass("there is no doubt, so no judge is asked");
     }
     if case.skips_judge() {
         return GateFinding::NotReached("mode compacts nothing, so no model is asked");
@@ -429,6 +431,14 @@ pub(super) fn judgment(case: &GateContext<'_>) -> GateFinding {
         }
         (JudgeReply::Says { reason, .. }, _) => {
             fail(format!("{source}: {reason}"), "the judge says yes")
+        }
+        // Without an answer, what confirmed stands alone.
+        (JudgeReply::Failed { error }, _) if rule.confirm != ConfirmRule::None => {
+            let failed = format!("{source} gave no answer: {error}");
+            match case.confirmed.as_ref().filter(|next| !next.suffices(case.needed())) {
+                Some(next) => fail(format!("{failed}; {}", next.objection(case.needed())), LEAVES),
+                None => pass(format!("{failed}; it is confirmed without one")),
+            }
         }
         (JudgeReply::Failed { error }, PressureTier::Early | PressureTier::Ready) => {
             fail(format!("{source} gave no answer: {error}"), "the judge answers")

@@ -102,6 +102,7 @@ mod tests {
             requests: Vec::new(),
             judgment: None,
             confirm: None,
+            after_turn: false,
             proposal: None,
             would_fire_if: Vec::new(),
         }

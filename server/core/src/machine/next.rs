@@ -263,7 +263,7 @@ impl Machine {
     ) -> Option<Event> {
         let asked_by = &judging.asked_by;
         let turn = asked_by.turn.as_ref()?;
-        let by = judge(rules.policy.judge, &self.thread);
+        let by = asked_by.tier.and_then(|tier| judge(rules.policy, tier, &self.thread));
         let by = by.filter(|source| *source != JudgeSource::Heuristic);
         let Some(by) = by.filter(|_| judging.answer.is_none()) else {
             let held = self.thread.held.front();
@@ -330,6 +330,7 @@ impl Machine {
             boundaries: decision.boundaries,
             vetoed: decision.is_vetoed(),
             confirm: decision.confirm,
+            after_turn: decision.after_turn,
             dropped: decision.drops(),
         };
         let bypassed = |result: &GateEvidence| {

@@ -156,6 +156,8 @@ pub struct TierRule {
     pub plan_needs_semantic_break: Option<bool>,
     /// What makes a proposal a compaction. An emergency waits for nothing.
     pub confirm: ConfirmRule,
+    /// A next message confirms a proposal from this probability on that the phase has ended, in percent.
+    pub confirm_percent: u8,
     /// A turn in which one of these happened may confirm its proposal by itself; see [`SelfConfirmation`].
     pub confirms_itself: Boundaries,
     /// The decision prompt for the judge; `None`: no judge is asked at this tier.
@@ -173,6 +175,7 @@ impl TierRule {
             required: None,
             plan_needs_semantic_break: None,
             confirm: ConfirmRule::None,
+            confirm_percent: 60,
             confirms_itself: Boundaries::NONE,
             decision_prompt_path: None,
             set_by: None,

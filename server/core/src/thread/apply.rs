@@ -19,7 +19,7 @@ use crate::units::{InputId, SignalId, Timestamp};
 
 /// The version of the fold, raised with every change of the fold or of [`Thread`]. A cached state with another version
 /// is discarded, and the log is folded again. A test compares it with the samples.
-pub const FOLD: u32 = 15;
+pub const FOLD: u32 = 16;
 
 /// Since this format, old messages are shortened and ended guards are dropped.
 const BOUNDED_SINCE: u16 = 2;
@@ -285,6 +285,7 @@ impl Thread {
             (self.window, self.window_is_assumed) = (opened.window, opened.window_is_assumed);
             self.keep_learned_window();
         }
+        self.compacts_above = opened.compacts_above;
         self.baseline = opened.baseline;
         self.known.tools_running.clear();
         self.compaction_running = false;

@@ -8,7 +8,6 @@ use super::probability::Probability;
 use super::topic::SharedTopic;
 use super::weights::{PHASE, TURN};
 use super::work::WorkAtHand;
-use std::ops::Range;
 
 /// What is known for certain about the turn that ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -26,11 +25,6 @@ pub struct TurnFacts {
     /// The person stopped it.
     pub interrupted: bool,
 }
-
-/// Between these probabilities of an ended phase a judge is asked, if the tier has one. Below, the phase goes on; from the
-/// upper end on, it has ended.
-pub const UNCLEAR: Range<Probability> =
-    Probability::of_thousandths(100)..Probability::of_thousandths(850);
 
 /// Inputs of the combining model, in the order of its weights.
 pub const INPUTS: usize = 22;

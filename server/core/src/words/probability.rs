@@ -16,6 +16,11 @@ impl Probability {
         Self(if thousandths > 1000 { 1000 } else { thousandths })
     }
 
+    /// Of percent; more than 100 is certainty.
+    pub const fn of_percent(percent: u8) -> Self {
+        Self::of_thousandths(percent as u16 * 10)
+    }
+
     /// In thousandths.
     pub const fn thousandths(self) -> u16 {
         self.0

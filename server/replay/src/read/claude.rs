@@ -6,7 +6,7 @@ mod plan;
 
 use super::shorten::shorten;
 use super::{LineKind, RecordReader, Text, Told};
-use crate::moment::{Moment, RecordedHost};
+use crate::moment::{Moment, OwnCompaction, RecordedHost};
 use line::{Block, Content, Line, Message, ReadInput, ShellInput};
 pub use plan::ClaudePlan;
 use rawr_core::event::{CompactionInitiator, TurnEnding};
@@ -32,6 +32,8 @@ pub(super) struct ClaudeReader {
     short: [Vec<u8>; 2],
 }
 
+/// It keeps room for an answer, and for the summary of a compaction.
+const OWN_COMPACTION: OwnCompaction = OwnCompaction::Before(Tokens(33_000));
 const INTERRUPTED: &str = "[Request interrupted by user";
 /// What Claude Code writes in a person's name: shell commands of the person's own, what they and local commands print, and
 /// news of background work.
@@ -138,6 +140,7 @@ impl ClaudeReader {
                 version: line.version.as_deref().map(str::to_owned),
                 takes_messages_inside_turn: false,
                 baseline: Tokens(0),
+                compacts: OWN_COMPACTION,
             }));
         }
         match line.kind.as_deref() {

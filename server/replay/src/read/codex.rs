@@ -2,7 +2,7 @@
 
 use super::shorten::shorten;
 use super::{LineKind, RecordReader, Text, Told};
-use crate::moment::{Moment, RecordedHost};
+use crate::moment::{Moment, OwnCompaction, RecordedHost};
 use crate::tokens::TokenCounts;
 use memchr::memmem;
 use rawr_core::event::{CompactionInitiator, TurnEnding};
@@ -170,6 +170,8 @@ enum ShellCommand {
 const OUTPUT: &str = "\"output\":\"";
 /// What Codex's status line subtracts, as in a live session.
 const BASELINE_TOKENS: Tokens = Tokens(12_000);
+/// It compacts at 90% of the model's window and reports 95% of it as the window.
+const OWN_COMPACTION: OwnCompaction = OwnCompaction::Above(947);
 const SHELLS: [&str; 4] = ["exec_command", "shell", "shell_command", "local_shell"];
 
 impl RecordReader for CodexReader {
@@ -224,6 +226,7 @@ impl CodexReader {
                 version: meta.cli_version,
                 takes_messages_inside_turn: true,
                 baseline: BASELINE_TOKENS,
+                compacts: OWN_COMPACTION,
             }));
         }
         LineKind::Known

@@ -124,6 +124,8 @@ mod tests {
                 reasoning: None,
             }),
             window: None,
+            compacts_above: None,
+            cache_seconds: None,
             model: None,
             needs_follow_up,
             last_message: None,

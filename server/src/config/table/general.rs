@@ -130,13 +130,16 @@ const KEYS: &[ConfigKey] = &[
         policy.cooldown_seconds,
         "How many seconds must pass after a compaction before the next one. An emergency does not wait."
     ),
-    number!(
-        "rawr_auto_compaction.confirm_percent",
-        Percent,
+    short!(
+        "confirm_percent",
+        KeyKind::Percent(1..=100),
         Up,
-        1..=100,
-        policy.confirm_percent,
-        "How likely it must be, in percent, that a phase ended before your next message. Tiers with `confirm` compact before that message then."
+        &[
+            "rawr_auto_compaction.policy.early.confirm_percent",
+            "rawr_auto_compaction.policy.ready.confirm_percent",
+            "rawr_auto_compaction.policy.asap.confirm_percent",
+        ],
+        "Short for the `confirm_percent` of the tiers early, ready and asap."
     ),
     number!(
         "rawr_auto_compaction.confirms_itself_percent",
@@ -151,6 +154,12 @@ const KEYS: &[ConfigKey] = &[
         ToFalse,
         policy.self_confirmation.everywhere,
         "Whether a turn `confirms_itself` also where the host can hold your next message, which decides more reliably."
+    ),
+    switch!(
+        "rawr_auto_compaction.closing_first",
+        Never,
+        policy.closing_first,
+        "Whether a message that confirms a proposal by closing the work (commit, push, merge, thanks) goes to the agent at once, which still knows everything: the compaction comes when its turn ends. If false, the compaction comes before the message."
     ),
     number!(
         "rawr_auto_compaction.idle_seconds",

@@ -15,7 +15,7 @@ pub(super) const TABLE: KeyTable = KeyTable {
         ConfigKey {
             path: "rawr_auto_compaction.judgment.backend",
             kind: KeyKind::Word(JudgeBackend::WORDS),
-            doc: "The `host`, a model behind the OpenAI `responses` API or a `chat` completions API, a built-in `heuristic`, or `off`, which vetoes nothing. `auto`: the host if it supports that, or else the heuristic.",
+            doc: "The `host`, a model behind the OpenAI `responses` API or a `chat` completions API, a built-in `heuristic`, or `off`, which vetoes nothing. `auto`: the host if it supports that, or else the heuristic, or the classifier alone where your next message confirms.",
             example: "",
             narrow: ProjectRule::Never,
             unread: <JudgeBackend as WordEnum>::UNREAD,
@@ -28,6 +28,29 @@ pub(super) const TABLE: KeyTable = KeyTable {
                 },
             },
         },
+        number!(
+            "rawr_auto_compaction.judgment.unclear_from_percent",
+            Percent,
+            Never,
+            0..=100,
+            policy.judge_unclear.from,
+            "With `confirm`, the judge is asked about your next message if a phase has ended with at least this probability, in percent, …"
+        ),
+        number!(
+            "rawr_auto_compaction.judgment.unclear_below_percent",
+            Percent,
+            Never,
+            0..=100,
+            policy.judge_unclear.below,
+            "… and with less than this one. From here on the message confirms without a judge."
+        ),
+        number!(
+            "rawr_auto_compaction.judgment.wait_seconds",
+            Never,
+            1..=600,
+            policy.judge_wait_seconds,
+            "How many seconds your message waits for the judge. After that the classifier decides alone."
+        ),
         text!(
             "rawr_auto_compaction.judgment.model",
             "\"gpt-5.2-mini\"",

@@ -81,6 +81,14 @@ macro_rules! tier {
                     policy.tiers.$field.confirm,
                     $keys.confirm
                 ),
+                number!(
+                    concat!($path, ".confirm_percent"),
+                    Percent,
+                    Up,
+                    1..=100,
+                    policy.tiers.$field.confirm_percent,
+                    $keys.confirm_percent
+                ),
                 ConfigKey {
                     path: concat!($path, ".confirms_itself"),
                     kind: KeyKind::Boundaries { needs_one: false },
@@ -118,6 +126,7 @@ struct TierDocs {
     boundaries: &'static str,
     semantic_break: &'static str,
     confirm: &'static str,
+    confirm_percent: &'static str,
     confirms_itself: &'static str,
     decision_prompt: &'static str,
 }
@@ -128,6 +137,7 @@ const DOCS: TierDocs = TierDocs {
     boundaries: "One of these boundaries must be present. Those that the tier does not allow never count; `turn_complete` counts only if it is listed, and the compaction waits for your next message.",
     semantic_break: "Whether a plan boundary alone is not enough, and the agent's last message must end, conclude or change the subject. False also lets a bare `plan_update` count.",
     confirm: "What makes a proposal at the end of a turn a compaction: your next `message`, if it opens something new or closes the work; `idle`, once nothing was said for `idle_seconds`; `either`; or `none`: it compacts at once. Where the host cannot hold your message, silence confirms, and `confirms_itself`. With a confirmation every boundary may propose.",
+    confirm_percent: "How likely it must be, in percent, that a phase ended before your next message, for that message to confirm.",
     confirms_itself: "A turn in which one of these happened, and whose last message says that the work is done, confirms its own proposal: the compaction comes at once. No check may have failed, no step of the plan may be open, the agent may not ask anything, and `confirms_itself_percent` must be reached. Only where the host cannot hold your next message, unless `confirms_itself_everywhere`.",
     decision_prompt: "A prompt file, relative to the prompt folder. With it, a judge is asked first, outside of the transcript, and may say no. Unless set, no judge is asked.",
 };
@@ -141,6 +151,7 @@ const EMERGENCY_DOCS: TierDocs = TierDocs {
     boundaries: "The boundaries that the record names. An emergency does not wait for them.",
     semantic_break: "How the record rates a plan boundary alone. An emergency does not wait for more.",
     confirm: "An emergency waits for no confirmation.",
+    confirm_percent: "An emergency waits for no confirmation.",
     confirms_itself: "An emergency needs no confirmation.",
     decision_prompt: "A prompt file, as in the other tiers. No judge is asked in an emergency, and the record notes that.",
     ..DOCS

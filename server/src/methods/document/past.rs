@@ -94,6 +94,7 @@ mod tests {
             requests: Vec::new(),
             judgment: None,
             confirm: None,
+            after_turn: false,
             proposal: None,
             tokens: None,
             would_fire_if: Vec::new(),

@@ -118,16 +118,39 @@ fn a_prompt_of_a_later_release_is_written_once() {
     assert!(lab.file("compact.md").exists() && !lab.file("judgment.md").exists());
 }
 
-#[test]
-fn an_untouched_copy_of_an_older_shipped_text_is_a_hint() {
+/// A folder in which an earlier release wrote another text.
+fn of_an_earlier_release(old: &str) -> PromptFolder {
     let lab = PromptFolder::new();
     lab.open();
-    let old = "Old, because {reason}.";
     lab.write("heads-up.md", old);
     let list = fs::read_to_string(lab.file(".seeded")).unwrap();
     lab.write(".seeded", list.replace(&version(shipped(PromptName::HeadsUp)), &version(old)));
+    lab
+}
+
+// rule: prompt.follows-releases
+#[test]
+fn an_untouched_copy_of_an_older_shipped_text_is_replaced() {
+    let old = "Old, because {reason}.";
+    let lab = of_an_earlier_release(old);
+    for _ in 0..2 {
+        let store = lab.open();
+        assert_eq!(heads_up(&store).0, shipped(PromptName::HeadsUp));
+        assert_eq!(codes(&store), [""; 0]);
+    }
+    // An older rawr that still runs finds the newer text and its own version in the list.
+    lab.write("heads-up.md", old);
+    assert_eq!(heads_up(&lab.open()).0, old);
+}
+
+// rule: prompt.follows-releases
+#[test]
+fn an_edited_copy_of_an_older_shipped_text_stays_and_is_named() {
+    let lab = of_an_earlier_release("Old, because {reason}.");
+    let mine = "Mine, because {reason}.";
+    lab.write("heads-up.md", mine);
     let store = lab.open();
-    assert_eq!((heads_up(&store).0, codes(&store)), (old, vec!["shipped-text-changed"]));
+    assert_eq!((heads_up(&store).0, codes(&store)), (mine, vec!["shipped-text-changed"]));
 }
 
 // rule: prompt.unreadable

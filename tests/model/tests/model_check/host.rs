@@ -273,6 +273,8 @@ impl SmallHost {
             turn: turn.clone(),
             usage: Some(self.usage()),
             window: None,
+            compacts_above: None,
+            cache_seconds: None,
             model: None,
             needs_follow_up: true,
             last_message: message.map(str::to_owned),

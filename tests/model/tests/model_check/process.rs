@@ -111,6 +111,7 @@ impl Played<'_> {
             model: None,
             window: Some(Tokens(WINDOW)),
             window_is_assumed: false,
+            compacts_above: None,
             baseline: Tokens(0),
             agent: None,
             transcript: None,

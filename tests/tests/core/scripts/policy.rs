@@ -45,7 +45,17 @@ impl Player {
             "scratch_file" => value.clone_into(&mut policy.scratch_file_template),
             "cooldown_turns" => policy.cooldown_turns = value.parse().unwrap(),
             "cooldown_seconds" => policy.cooldown_seconds = number(),
-            "confirm_percent" => policy.confirm_percent = value.parse().unwrap(),
+            "confirm_percent" => {
+                for tier in PressureTier::ALL {
+                    policy.tiers.rule_mut(tier).confirm_percent = value.parse().unwrap();
+                }
+            }
+            "closing_first" => policy.closing_first = value == "true",
+            "judge_unclear" => {
+                let (from, below) = value.split_once('-').unwrap();
+                policy.judge_unclear.from = from.parse().unwrap();
+                policy.judge_unclear.below = below.parse().unwrap();
+            }
             "confirms_itself_percent" => policy.self_confirmation.percent = value.parse().unwrap(),
             "confirms_itself_everywhere" => policy.self_confirmation.everywhere = value == "true",
             "idle_seconds" => policy.idle_seconds = number(),
@@ -79,6 +89,7 @@ fn set_tier(rule: &mut TierRule, field: &str, value: &str) {
             let named = ConfirmRule::ALL.into_iter().find(|confirm| confirm.name() == value);
             rule.confirm = named.unwrap_or_else(|| panic!("no confirm {value:?}"));
         }
+        "confirm_percent" => rule.confirm_percent = value.parse().unwrap(),
         "set_by" => rule.set_by = Some(value.to_owned()),
         "required" => rule.required = Some(boundaries(value)),
         "confirms_itself" => rule.confirms_itself = boundaries(value),

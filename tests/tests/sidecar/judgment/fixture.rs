@@ -198,6 +198,7 @@ impl JudgmentFixture {
             cached_input_tokens: None,
             output_tokens: None,
             reasoning_tokens: None,
+            cache_seconds: None,
         };
         let completed = TurnCompletedParams {
             thread_id: thread.to_owned(),

@@ -105,6 +105,10 @@ impl<'i> HookSession<'i> {
             model: self.input.model.clone().or_else(|| self.summary.as_ref()?.model.clone()),
             context_window: self.summary.as_ref().map(|summary| summary.context_window),
             context_window_assumed: self.summary.as_ref().is_some_and(|summary| summary.is_assumed),
+            compacts_above_tokens: self
+                .summary
+                .as_ref()
+                .and_then(|summary| summary.compacts_above_tokens),
             baseline_tokens: self.summary.as_ref().map_or(0, |summary| summary.baseline_tokens),
             session_source: Some(SessionSource::User),
             transcript: Some(Transcript { path: self.input.transcript()?.display().to_string() }),
@@ -294,6 +298,7 @@ impl<'i> HookSession<'i> {
                 cached_input_tokens: None,
                 output_tokens: None,
                 reasoning_tokens: None,
+                cache_seconds: None,
             }),
             queued_inputs: None,
             review_mode: None,

@@ -13,7 +13,7 @@ use rawr_protocol::Signal;
 
 use crate::args::{HookArgs, HookHost};
 use rawr_host::host::claude::WindowSettings;
-use rawr_host::host::codex::BASELINE_TOKENS;
+use rawr_host::host::codex::{BASELINE_TOKENS, compacts_above};
 
 /// The usage after the last request.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,6 +24,8 @@ pub(super) struct TranscriptSummary {
     pub(super) is_assumed: bool,
     /// Tokens that the agent subtracts from both usage and window before it shows a percentage.
     pub(super) baseline_tokens: u64,
+    /// The agent compacts by itself above this many tokens, if it does.
+    pub(super) compacts_above_tokens: Option<u64>,
     /// The model of the last request, if the transcript names it.
     pub(super) model: Option<String>,
 }
@@ -75,18 +77,29 @@ impl TranscriptSummary {
     pub(super) fn of(args: &HookArgs, turn: &LastTurn) -> Option<Self> {
         let UsedTokens { tokens, window } = turn.used?;
         let told = window.or(args.context_window);
-        let (context_window, baseline_tokens) = match args.host {
-            HookHost::Claude => (told.unwrap_or_else(|| turn.assumed_window(tokens)), 0),
-            HookHost::Codex => (told?, BASELINE_TOKENS),
+        let settings = WindowSettings::read(|name| std::env::var(name).ok());
+        let (context_window, baseline_tokens, compacts_above_tokens) = match args.host {
+            HookHost::Claude => {
+                let window = told.unwrap_or_else(|| turn.assumed_window(&settings, tokens));
+                (window, 0, settings.compacts_above(window))
+            }
+            HookHost::Codex => (told?, BASELINE_TOKENS, Some(compacts_above(told?))),
         };
-        let is_assumed = told.is_none();
-        let model = turn.model.clone();
-        Some(Self { context_tokens: tokens, context_window, is_assumed, baseline_tokens, model })
+        Some(Self {
+            context_tokens: tokens,
+            context_window,
+            is_assumed: told.is_none(),
+            baseline_tokens,
+            compacts_above_tokens,
+            model: turn.model.clone(),
+        })
     }
 
     /// The percentage left, rounded down: to check once too often is cheaper than to miss a compaction.
     pub(super) fn percent_remaining(&self) -> u64 {
-        let window = self.context_window.saturating_sub(self.baseline_tokens).max(1);
+        let own = self.compacts_above_tokens.filter(|own| *own > self.baseline_tokens);
+        let window = own.map_or(self.context_window, |own| own.min(self.context_window));
+        let window = window.saturating_sub(self.baseline_tokens).max(1);
         let used = self.context_tokens.saturating_sub(self.baseline_tokens);
         window.saturating_sub(used) * 100 / window
     }
@@ -126,8 +139,7 @@ impl LastTurn {
         Ok(turn)
     }
 
-    fn assumed_window(&self, tokens: u64) -> u64 {
-        let settings = WindowSettings::read(|name| std::env::var(name).ok());
+    fn assumed_window(&self, settings: &WindowSettings, tokens: u64) -> u64 {
         let window = settings.window_of(self.model.as_deref().unwrap_or_default());
         if tokens > window { LONG_WINDOW } else { window }
     }

@@ -106,6 +106,7 @@ impl World {
             cached_input_tokens: None,
             output_tokens: None,
             reasoning_tokens: None,
+            cache_seconds: None,
         };
         self.untold.extend([
             HostEvent::AgentMessage { turn_id: id(), text: answer.to_owned() },
@@ -219,6 +220,7 @@ impl Lasting {
             host,
             model: None,
             context_window: Some(WINDOW),
+            compacts_above_tokens: None,
             baseline_tokens: 0,
             transcript: None,
             began_at_ms: None,

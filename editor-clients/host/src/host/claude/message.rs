@@ -189,6 +189,28 @@ pub struct ClaudeUsage {
     /// Output tokens.
     #[serde(default, deserialize_with = "certain_count")]
     pub output_tokens: Option<u64>,
+    /// What was written to the cache, by how long it stays.
+    #[serde(default, deserialize_with = "if_known")]
+    pub cache_creation: Option<CacheWrites>,
+}
+
+/// Tokens that a request wrote to the cache.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+pub struct CacheWrites {
+    #[serde(default, deserialize_with = "certain_count")]
+    ephemeral_5m_input_tokens: Option<u64>,
+    #[serde(default, deserialize_with = "certain_count")]
+    ephemeral_1h_input_tokens: Option<u64>,
+}
+
+impl CacheWrites {
+    /// In seconds: the shortest of what was written. `None` if nothing was.
+    fn lifetime(self) -> Option<u64> {
+        let lifetimes =
+            [(self.ephemeral_5m_input_tokens, 300), (self.ephemeral_1h_input_tokens, 3600)];
+        let written = lifetimes.into_iter().find(|(tokens, _)| tokens.is_some_and(|it| it > 0));
+        written.map(|(_, seconds)| seconds)
+    }
 }
 
 #[derive(Debug, Deserialize)]
@@ -293,6 +315,7 @@ impl ClaudeUsage {
             cache_creation_input_tokens,
             cache_read_input_tokens,
             output_tokens,
+            cache_creation: _,
         } = self;
         let sent = [input_tokens, cache_creation_input_tokens, cache_read_input_tokens];
         let sent = sent.into_iter().flatten().reduce(u64::saturating_add)?;
@@ -307,6 +330,7 @@ impl ClaudeUsage {
             cached_input_tokens: self.cache_read_input_tokens,
             output_tokens: self.output_tokens,
             reasoning_tokens: None,
+            cache_seconds: self.cache_creation.and_then(CacheWrites::lifetime),
         })
     }
 
@@ -319,6 +343,7 @@ impl ClaudeUsage {
                 .or(self.cache_creation_input_tokens),
             cache_read_input_tokens: later.cache_read_input_tokens.or(self.cache_read_input_tokens),
             output_tokens: later.output_tokens.or(self.output_tokens),
+            cache_creation: later.cache_creation.or(self.cache_creation),
         }
     }
 }

@@ -32,10 +32,19 @@ const CHOSEN: [&str; 4] = [
 /// The longest window if long windows are disabled.
 const SHORT: u64 = 200_000;
 
+/// What Claude Code keeps free at the end of a window: room for an answer, and for the summary of a compaction.
+const KEPT_FREE: u64 = 33_000;
+/// Variables that turn its own compaction off.
+const OFF: [&str; 2] = ["DISABLE_AUTO_COMPACT", "DISABLE_COMPACT"];
+
 /// Window settings from Claude Code's environment variables, which its hooks inherit.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct WindowSettings {
     no_long_window: bool,
+    /// It does not compact by itself.
+    never_compacts: bool,
+    /// It compacts as if the window were no larger than this.
+    compaction_window: Option<u64>,
     /// The window of models that Claude Code does not know.
     of_unknown: Option<u64>,
     /// The models that were chosen with their long window, as names, parts of names or aliases, without the suffix.
@@ -45,10 +54,13 @@ pub struct WindowSettings {
 impl WindowSettings {
     /// Reads the settings. `variable` looks up an environment variable.
     pub fn read(variable: impl Fn(&str) -> Option<String>) -> Self {
-        let is_on = |value: String| {
+        let is_on = |value: String| -> bool {
             ["1", "true", "yes", "on"].contains(&value.trim().to_lowercase().as_str())
         };
-        let number = variable("CLAUDE_CODE_MAX_CONTEXT_TOKENS");
+        let number = |name: &str| {
+            let number = variable(name).and_then(|number| number.trim().parse().ok());
+            number.filter(|number| *number > 0)
+        };
         let chosen = CHOSEN.into_iter().filter_map(&variable);
         let long = chosen.filter_map(|model| {
             let model = model.trim().to_lowercase();
@@ -56,9 +68,17 @@ impl WindowSettings {
         });
         Self {
             no_long_window: variable("CLAUDE_CODE_DISABLE_1M_CONTEXT").is_some_and(is_on),
-            of_unknown: number.and_then(|number| number.trim().parse().ok()).filter(|it| *it > 0),
+            never_compacts: OFF.into_iter().filter_map(&variable).any(is_on),
+            compaction_window: number("CLAUDE_CODE_AUTO_COMPACT_WINDOW"),
+            of_unknown: number("CLAUDE_CODE_MAX_CONTEXT_TOKENS"),
             long: long.collect(),
         }
+    }
+
+    /// Above how many tokens Claude Code compacts by itself in a window of this size. `None` if it does not.
+    pub fn compacts_above(&self, window: u64) -> Option<u64> {
+        let window = self.compaction_window.map_or(window, |smaller| smaller.min(window));
+        window.checked_sub(KEPT_FREE).filter(|_| !self.never_compacts)
     }
 
     /// The window of a model in tokens. The name may be Anthropic's, Bedrock's or Vertex's.
@@ -142,5 +162,21 @@ mod tests {
         check("ANTHROPIC_MODEL", "claude-sonnet-4-5", SONNET, 200_000);
         check("ANTHROPIC_MODEL", "[1m]", SONNET, 200_000);
         check("ANTHROPIC_MODEL", "sonnet[1m]", "", 1_000_000);
+    }
+
+    #[test]
+    fn claude_code_compacts_before_the_window_is_full() {
+        let check = |name: &str, value: &str, window: u64, expected: Option<u64>| {
+            let settings = WindowSettings::read(|asked| (asked == name).then(|| value.to_owned()));
+            assert_eq!(settings.compacts_above(window), expected, "{name}={value}");
+        };
+        check("", "", 200_000, Some(167_000));
+        check("", "", 1_000_000, Some(967_000));
+        check("", "", 20_000, None);
+        check("CLAUDE_CODE_AUTO_COMPACT_WINDOW", "250000", 1_000_000, Some(217_000));
+        check("CLAUDE_CODE_AUTO_COMPACT_WINDOW", "250000", 200_000, Some(167_000));
+        check("DISABLE_AUTO_COMPACT", "1", 200_000, None);
+        check("DISABLE_COMPACT", "true", 200_000, None);
+        check("DISABLE_AUTO_COMPACT", "0", 200_000, Some(167_000));
     }
 }

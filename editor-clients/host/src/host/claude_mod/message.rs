@@ -30,6 +30,9 @@ pub struct ModSession {
     /// The size of the context window in tokens.
     #[serde(default)]
     pub context_window: Option<u64>,
+    /// Claude Code compacts by itself above this many tokens; absent if it does not, or does not tell.
+    #[serde(default, deserialize_with = "if_known")]
+    pub compacts_above_tokens: Option<u64>,
     /// No rawr has run in this process of Claude Code before.
     #[serde(default)]
     pub is_first: bool,
@@ -108,6 +111,9 @@ pub enum ModEvent {
     Measured {
         /// The size of the context window in tokens.
         context_window: Option<u64>,
+        /// Claude Code compacts by itself above this many tokens; absent if it does not, or if nobody asked.
+        #[serde(default, deserialize_with = "if_known")]
+        compacts_above_tokens: Option<u64>,
         /// The size of the last request that is part of the conversation; absent before the first.
         #[serde(default)]
         context_tokens: Option<u64>,

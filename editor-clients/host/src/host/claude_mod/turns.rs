@@ -255,7 +255,7 @@ impl ModTurns {
                 let call = ClaudeToolCall { name: tool, input, is_main: !by_sub_agent };
                 self.tool_finished(call_id, &call, &result, error, &mut events);
             }
-            ModEvent::Measured { context_window, context_tokens } => {
+            ModEvent::Measured { context_window, context_tokens, .. } => {
                 self.context_window = context_window.or(self.context_window);
                 events.extend(self.rewound(context_tokens.unwrap_or(0)));
             }

@@ -9,6 +9,7 @@ use tokio::time::{Instant, timeout_at};
 
 use super::connection::{CodexConnection, ConnectionMessage};
 use super::message::{CodexThreadStatus, Incoming};
+use super::own_limit::OwnLimit;
 use super::paused::PausedGoalRecord;
 use super::requests::Experimental;
 use super::rollout::LastUsage;
@@ -63,7 +64,9 @@ impl Codex {
         let preview = answer.thread.preview.clone();
         let title = answer.thread.name.clone();
         let thread = about(answer, origin, sample, *typed);
-        let mut codex = Self::with(thread, connection, turns, ThreadAccess::Shared, title);
+        let own_limit = OwnLimit::ask(&mut connection, &thread.cwd).await?;
+        let codex = Self::with(thread, connection, turns, ThreadAccess::Shared, title);
+        let mut codex = Self { own_limit, ..codex };
         let turns = codex.seed(status, *since_ms).await?;
         let is_first = status == CodexThreadStatus::Active && turns <= 1;
         // Codex stores it shortly after the turn started.
@@ -154,7 +157,9 @@ impl Codex {
             self.turns.came_into(turn_id);
         }
         if let Some(last) = stored.last {
-            self.thread.context_window = last.context_window;
+            if let Some(window) = last.context_window {
+                self.has_window(window);
+            }
             let usage = HostEvent::from(last);
             if !self.events.contains(&usage) {
                 self.events.extend(self.turns.found(usage));
@@ -267,6 +272,7 @@ pub(super) fn about(
         host: Host { name: NAME.to_owned(), version: answer.thread.cli_version, capabilities },
         model: answer.model,
         context_window: None,
+        compacts_above_tokens: None,
         baseline_tokens: BASELINE_TOKENS,
         transcript: answer.thread.path,
         began_at_ms: None,

@@ -457,6 +457,7 @@ fn used(turn_id: String, tokens: &ThreadTokens, needs_follow_up: bool) -> HostEv
             cached_input_tokens: Some(tokens.last.cached_input_tokens),
             output_tokens: Some(tokens.last.output_tokens),
             reasoning_tokens: Some(tokens.last.reasoning_output_tokens),
+            cache_seconds: None,
         },
         context_window: tokens.model_context_window,
         needs_follow_up,

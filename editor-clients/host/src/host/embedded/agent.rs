@@ -272,6 +272,7 @@ impl<M: Model> Agent<M> {
                 cached_input_tokens: counted.cached_input,
                 output_tokens: Some(counted.output),
                 reasoning_tokens: counted.reasoning,
+                cache_seconds: None,
             },
             context_window: Some(self.settings.context_window),
             needs_follow_up,
@@ -400,6 +401,7 @@ impl RunningRequest {
                 cached_input_tokens: None,
                 output_tokens: Some(output),
                 reasoning_tokens: None,
+                cache_seconds: None,
             },
             context_window: Some(self.window),
         }

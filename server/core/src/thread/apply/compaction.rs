@@ -5,6 +5,7 @@ use crate::event::{
     CompactionInitiator, CompactionProgress, CompactionReported, EVERY_COMPACTION_HANDS_OVER,
     Ending, HostAction, Origin, Record, SequenceEnded,
 };
+use crate::thread::fate::Fate;
 use crate::thread::sequence::Sequence;
 use crate::thread::{CompletedCompaction, Issued, LastPacket, Progress};
 use crate::units::{ActionId, Timestamp};
@@ -22,6 +23,7 @@ impl Thread {
             CompactionProgress::Failed => self.compaction_running = false,
             CompactionProgress::Completed => {
                 self.compaction_running = false;
+                self.end_proposal(at);
                 // The handoff closes what was said before it.
                 self.unclosed = false;
                 let before = reported.tokens_before.or(self.context);
@@ -90,6 +92,16 @@ impl Thread {
         }
         if let Some(sequence) = &mut self.sequence {
             sequence.compaction_reported(reported);
+        }
+    }
+
+    /// Nothing is left to compact for what was proposed or asked of the judge.
+    fn end_proposal(&mut self, at: Timestamp) {
+        if self.judging.is_some() || self.deferred.is_some() {
+            let why = "the conversation was compacted first".to_owned();
+            self.settle_waiting(&Fate::Dropped { why }, at);
+            self.drop_question();
+            self.deferred = None;
         }
     }
 

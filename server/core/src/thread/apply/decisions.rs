@@ -39,7 +39,9 @@ impl Thread {
             self.mid_turn_tier = self.mid_turn_tier.max(assessed.tier);
         }
         let for_input = match assessed.entrance {
-            DecisionEntrance::Preflight => assessed.outcome != DecisionOutcome::Defer,
+            DecisionEntrance::Preflight => {
+                assessed.outcome != DecisionOutcome::Defer || assessed.after_turn
+            }
             DecisionEntrance::Inline => assessed.turn.is_none(),
             DecisionEntrance::TurnComplete | DecisionEntrance::MidTurn => false,
         };

@@ -65,7 +65,8 @@ impl Thread {
                 return;
             }
             let asked_by = self.judging.as_ref().map(|judging| &judging.asked_by);
-            if let Some(assessed) = asked_by.or(self.deferred.as_ref()) {
+            let waiting = self.deferred.as_ref().filter(|deferred| !deferred.after_turn);
+            if let Some(assessed) = asked_by.or(waiting) {
                 let turn = assessed.turn.clone();
                 let why = "the next message did not wait for it".to_owned();
                 self.settle_waiting(&Fate::Dropped { why }, at);
@@ -175,6 +176,9 @@ impl Thread {
             (self.window, self.window_is_assumed) = (reported.window, false);
             self.keep_learned_window();
         }
+        self.compacts_above = reported.compacts_above.or(self.compacts_above);
+        let can = &mut self.host.can;
+        can.cache_seconds = reported.cache_seconds.or(can.cache_seconds);
         // The usage of an older turn is not what the context holds now.
         if v > 1 && self.is_followed(&reported.turn) {
             return;

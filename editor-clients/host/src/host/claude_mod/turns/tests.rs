@@ -245,8 +245,8 @@ fn a_smaller_context_between_turns_is_an_estimate() {
         t1 said: ok
         t1 used 50000 of Some(200000), goes on: false
         t1 completed: Some("ok") None
-        UsageEstimated { turn_id: "t1", usage: TokenUsage { context_tokens: 20000, input_tokens: Some(20000), cached_input_tokens: None, output_tokens: None, reasoning_tokens: None }, context_window: Some(200000) }
-        UsageEstimated { turn_id: "t1", usage: TokenUsage { context_tokens: 1, input_tokens: Some(1), cached_input_tokens: None, output_tokens: None, reasoning_tokens: None }, context_window: Some(200000) }"#]],
+        UsageEstimated { turn_id: "t1", usage: TokenUsage { context_tokens: 20000, input_tokens: Some(20000), cached_input_tokens: None, output_tokens: None, reasoning_tokens: None, cache_seconds: None }, context_window: Some(200000) }
+        UsageEstimated { turn_id: "t1", usage: TokenUsage { context_tokens: 1, input_tokens: Some(1), cached_input_tokens: None, output_tokens: None, reasoning_tokens: None, cache_seconds: None }, context_window: Some(200000) }"#]],
     );
     turns.compacts();
     turns.compacted(Ok(None));

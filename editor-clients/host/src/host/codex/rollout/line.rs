@@ -161,6 +161,7 @@ impl From<RolloutTokens> for TokenUsage {
             cached_input_tokens: tokens.cached_input_tokens,
             output_tokens: tokens.output_tokens,
             reasoning_tokens: tokens.reasoning_output_tokens,
+            cache_seconds: None,
         }
     }
 }

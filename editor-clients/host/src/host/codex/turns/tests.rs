@@ -46,6 +46,7 @@ fn check_on(mut turns: CodexTurns, steps: Vec<CodexStep>, expected: Expect) {
                         cached_input_tokens: None,
                         output_tokens: None,
                         reasoning_tokens: None,
+                        cache_seconds: None,
                     },
                     context_window: None,
                     needs_follow_up: false,
