@@ -385,6 +385,20 @@ pub struct ReplayDecision {
         skip_serializing_if = "std::ops::Not::not"
     )]
     pub proposes: bool,
+    /// A message that closes the work confirmed the proposal. It is carried out first.
+    #[serde(
+        default,
+        deserialize_with = "crate::lenient::or_default",
+        skip_serializing_if = "std::ops::Not::not"
+    )]
+    pub confirms: bool,
+    /// The compaction after a message that closed the work.
+    #[serde(
+        default,
+        deserialize_with = "crate::lenient::or_default",
+        skip_serializing_if = "std::ops::Not::not"
+    )]
+    pub after_closing: bool,
     /// Why it drops the proposal before it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub drops: Option<String>,

@@ -25,9 +25,9 @@ use toml_edit::DocumentMut;
 /// When early, ready and asap begin: percent left and tokens used. The tokens lie where the percentages do in a window of
 /// 200,000 tokens or above.
 const PRESSURES: [[(u8, u64); 3]; 4] = [
-    [(85, 100_000), (75, 150_000), (65, 200_000)],
-    [(70, 120_000), (60, 170_000), (50, 220_000)],
-    [(55, 150_000), (45, 200_000), (35, 250_000)],
+    [(75, 80_000), (65, 120_000), (50, 160_000)],
+    [(60, 100_000), (50, 150_000), (35, 200_000)],
+    [(50, 150_000), (40, 200_000), (30, 250_000)],
     [(40, 200_000), (32, 250_000), (25, 300_000)],
 ];
 const COOLDOWNS: [u32; 3] = [1, 4, 10];

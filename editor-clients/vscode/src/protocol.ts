@@ -429,7 +429,7 @@ export interface ConfigGetResult {
 }
 
 /** What decides about a compaction that was proposed at the end of a turn. */
-export type Confirm = 'message' | 'idle' | 'either';
+export type Confirm = 'message' | 'idle' | 'either' | 'turn_end';
 
 /** A verdict with everything that led to it. The same record explains "why" and "why not". */
 export interface Decision {
@@ -2163,6 +2163,11 @@ export interface ThreadOpenParams {
    * new thread takes the directives and guards along (docs/spec/recovery.md).
    */
   beganAtMs?: number;
+  /**
+   * The host compacts by itself above this many tokens in the context; absent if it does not, or where that is unknown
+   * (docs/spec/tiers.md#percent-left).
+   */
+  compactsAboveTokens?: number;
   /** Size of the context window, in tokens. */
   contextWindow?: number;
   /**
@@ -2278,6 +2283,11 @@ export type Tier = 'early' | 'ready' | 'asap' | 'emergency';
 
 /** Tokens as the host's model reported them. Without `contextTokens` the whole usage is not known. */
 export interface TokenUsage {
+  /**
+   * For how many seconds the provider keeps the prompt of this request cached, where the request told it; the shortest
+   * lifetime of its parts.
+   */
+  cacheSeconds?: number;
   /** Of those, tokens served from a cache. */
   cachedInputTokens?: number;
   /** Tokens in the context window now, from which percentages are computed. */
@@ -2398,6 +2408,8 @@ export type TurnStatus = 'completed' | 'interrupted' | 'failed';
 
 /** `rawr/turn/usage`: a sampling request ended and the turn may go on. */
 export interface TurnUsageParams {
+  /** The host compacts by itself above this many tokens in the context, if that changed. */
+  compactsAboveTokens?: number;
   /** Size of the context window in tokens, if it changed. */
   contextWindow?: number;
   /** The agent's latest message. */

@@ -140,7 +140,9 @@ fn a_count_in_a_report_is_rounded_or_unknown() {
     let fields = [
         "baselineTokens",
         "beganAtMs",
+        "cacheSeconds",
         "cachedInputTokens",
+        "compactsAboveTokens",
         "contextTokens",
         "contextWindow",
         "exitCode",

@@ -136,7 +136,7 @@ fn observed() -> Vec<Sample> {
             "threadId": "t1", "turnId": "u1", "contextWindow": 272_000, "compactsAboveTokens": 257_600, "model": "gpt-5.5", "needsFollowUp": true,
             "lastAgentMessage": "m",
             "usage": { "contextTokens": 150_000, "inputTokens": 140_000, "cachedInputTokens": 130_000,
-                "outputTokens": 9_000, "reasoningTokens": 1_000 },
+                "outputTokens": 9_000, "reasoningTokens": 1_000, "cacheSeconds": 3_600 },
         }
         TurnUsageParams { "threadId": "t1", "turnId": "u1" }
         TurnUsageResult { "verdict": { "decisionId": "d1", "outcome": "nothing", "reason": "early has no boundary" } }

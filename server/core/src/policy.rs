@@ -287,9 +287,9 @@ impl Policy {
     pub fn preset(preset: Preset) -> Self {
         // What is left, in percent, and tokens that come first in large windows, of which a percentage is many tokens.
         const CALM: [(PressureTier, u8, u64); 3] = [
-            (PressureTier::Early, 65, 100_000),
-            (PressureTier::Ready, 55, 150_000),
-            (PressureTier::Asap, 40, 200_000),
+            (PressureTier::Early, 60, 100_000),
+            (PressureTier::Ready, 50, 150_000),
+            (PressureTier::Asap, 35, 200_000),
         ];
         const JUDGMENT: &str = "judgment.md";
         const CONFIRMS_ITSELF: Boundaries = Boundaries::of(&[Boundary::Commit]);

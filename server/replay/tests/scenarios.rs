@@ -90,7 +90,7 @@ fn calm() -> Policy {
 
 fn by_silence() -> Policy {
     let mut policy = calm();
-    policy.tiers.asap.confirm = ConfirmRule::Either;
+    policy.tiers.ready.confirm = ConfirmRule::Either;
     policy
 }
 
@@ -108,8 +108,8 @@ fn a_turn_end_compacts_or_proposes_by_the_preset() {
         &calm(),
         commit(),
         expect![[r#"
-            propose: propose at step 4 (asap, commit, agent_done)
-            4 propose: 40% left (asap) at commit, agent done; your next message decides []
+            propose: propose at step 4 (ready, commit, agent_done)
+            4 propose: 40% left (ready) at commit, agent done; your next message decides []
         "#]],
     );
 }
@@ -121,17 +121,17 @@ fn the_next_message_confirms_or_drops_a_proposal() {
         &calm(),
         next("Great. New topic: write the release notes."),
         expect![[r#"
-            compact: propose at step 4 (asap, commit, agent_done), compact at step 5 (asap, commit, agent_done)
-            4 propose: 40% left (asap) at commit, agent done; your next message decides []
-            5 compact: 40% left (asap) at commit, agent done; the next message opens something new (86%: 'topic:', no words of the agent) []
+            compact: propose at step 4 (ready, commit, agent_done), compact at step 5 (ready, commit, agent_done)
+            4 propose: 40% left (ready) at commit, agent done; your next message decides []
+            5 compact: 40% left (ready) at commit, agent done; the next message opens something new (86%: 'topic:', no words of the agent) []
         "#]],
     );
     check(
         &calm(),
         next("No, it still loses the last line."),
         expect![[r#"
-            nothing: propose at step 4 (asap, commit, agent_done), dropped at step 5
-            4 propose: 40% left (asap) at commit, agent done; your next message decides []
+            nothing: propose at step 4 (ready, commit, agent_done), dropped at step 5
+            4 propose: 40% left (ready) at commit, agent done; your next message decides []
             5 nothing: proposed at commit, agent done; dropped, because the next message goes on with the same work (97%: 'still', corrects, a short message) [confirmation]
         "#]],
     );
@@ -143,25 +143,25 @@ fn silence_counts_only_where_a_step_waits() {
         &by_silence(),
         commit(),
         expect![[r#"
-            propose: propose at step 4 (asap, commit, agent_done)
-            4 propose: 40% left (asap) at commit, agent done; your next message or 4 minutes of silence decides []
+            propose: propose at step 4 (ready, commit, agent_done)
+            4 propose: 40% left (ready) at commit, agent done; your next message or 4 minutes of silence decides []
         "#]],
     );
     check(
         &by_silence(),
         and(commit(), vec![Wait(60)]),
         expect![[r#"
-            propose: propose at step 4 (asap, commit, agent_done)
-            4 propose: 40% left (asap) at commit, agent done; your next message or 4 minutes of silence decides []
+            propose: propose at step 4 (ready, commit, agent_done)
+            4 propose: 40% left (ready) at commit, agent done; your next message or 4 minutes of silence decides []
         "#]],
     );
     check(
         &by_silence(),
         and(commit(), vec![Wait(240)]),
         expect![[r#"
-            compact: propose at step 4 (asap, commit, agent_done), compact at step 5 (asap, commit, agent_done)
-            4 propose: 40% left (asap) at commit, agent done; your next message or 4 minutes of silence decides []
-            5 compact: 40% left (asap) at commit, agent done; nothing was said for 4 minutes []
+            compact: propose at step 4 (ready, commit, agent_done), compact at step 5 (ready, commit, agent_done)
+            4 propose: 40% left (ready) at commit, agent done; your next message or 4 minutes of silence decides []
+            5 compact: 40% left (ready) at commit, agent done; nothing was said for 4 minutes []
         "#]],
     );
 }
@@ -388,7 +388,7 @@ fn an_expectation_counts_what_it_names() {
     let nothing = Expectation::of(ScenarioOutcome::Nothing);
     let propose = Expectation::of(ScenarioOutcome::Propose);
     let compact = Expectation::of(ScenarioOutcome::Compact);
-    let tier = Some(PressureTier::Asap);
+    let tier = Some(PressureTier::Ready);
     let other = Some(PressureTier::Early);
     let boundary = Some(Boundary::Commit);
     for (expected, meets) in [

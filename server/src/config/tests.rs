@@ -258,8 +258,6 @@ percent_remaining_lt = 80
             warning[unknown-key] rawr.toml at "packet_autor": unknown key `packet_autor` in `[rawr_auto_compaction]`; did you mean `packet_author`?
             warning[unknown-key] rawr.toml at "percent_remaining_lt": unknown key `percent_remaining_lt` in `[rawr_auto_compaction]`; use `ready_percent_remaining_lt`
             warning[unknown-key] rawr.toml at "eary": unknown key `eary` in `[rawr_auto_compaction.policy]`; did you mean `early`?
-            warning[fails-closed] rawr.toml at "80": until this is fixed, `rawr_auto_compaction.policy.early.percent_remaining_lt` is 80
-            warning[fails-closed] rawr.toml at "70": until this is fixed, `rawr_auto_compaction.policy.ready.percent_remaining_lt` is 70
         "#]],
     );
 }
@@ -337,13 +335,13 @@ fn thresholds_must_fall_from_tier_to_tier() {
     check_problems(
         &rawr("[rawr_auto_compaction]\nready_percent_remaining_lt = 90"),
         expect![[r#"
-        warning[threshold-order] rawr.toml at "90": early (below 85%) is never reached before ready (below 90%); set the thresholds in descending order: early, ready, asap, emergency
-    "#]],
+            warning[threshold-order] rawr.toml at "90": early (below 60%) is never reached before ready (below 90%); set the thresholds in descending order: early, ready, asap, emergency
+        "#]],
     );
     check_problems(
         &rawr("[rawr_auto_compaction.policy.emergency]\npercent_remaining_lt = 65"),
         expect![[r#"
-            warning[threshold-order] rawr.toml at "65": asap (below 65%) is never reached before emergency (below 65%); set the thresholds in descending order: early, ready, asap, emergency
+            warning[threshold-order] rawr.toml at "65": asap (below 35%) is never reached before emergency (below 65%); set the thresholds in descending order: early, ready, asap, emergency
             warning[early-emergency] rawr.toml at "65": an emergency below 65% interrupts work while there is room left: it ignores boundaries, the judge and guards; use at most 40; to compact earlier, raise `asap`
         "#]],
     );
@@ -356,12 +354,15 @@ fn a_high_emergency_threshold_is_reported_with_its_position() {
     check_problems(
         &rawr("[rawr_auto_compaction.policy.emergency]\npercent_remaining_lt = 60"),
         expect![[r#"
+            warning[threshold-order] rawr.toml at "60": asap (below 35%) is never reached before emergency (below 60%); set the thresholds in descending order: early, ready, asap, emergency
             warning[early-emergency] rawr.toml at "60": an emergency below 60% interrupts work while there is room left: it ignores boundaries, the judge and guards; use at most 40; to compact earlier, raise `asap`
         "#]],
     );
     check_problems(
         &rawr("[rawr_auto_compaction]\nemergency_percent_remaining_lt = 40"),
-        expect![[""]],
+        expect![[r#"
+            warning[threshold-order] rawr.toml at "40": asap (below 35%) is never reached before emergency (below 40%); set the thresholds in descending order: early, ready, asap, emergency
+        "#]],
     );
     check_problems(
         &rawr(

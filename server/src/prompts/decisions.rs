@@ -58,12 +58,15 @@ impl DecisionPrompts {
         folder: &Path,
         paths: &BTreeMap<String, Option<FileStamp>>,
     ) -> Vec<String> {
+        let shipped_name = format!("{}.md", PromptName::Judgment.name());
         let mut changed = Vec::new();
         for (path, decision) in &mut self.files {
             let Some(stamp) = paths.get(path) else { continue };
             let file = folder.join(path);
             let parsed = match read_text(&file) {
                 Ok(Some(source)) => parse(PromptName::Judgment, &source, Some(&file)),
+                // The built-in text holds, as for any other prompt.
+                Ok(None) if *path == shipped_name => Err(Vec::new()),
                 Ok(None) => Err(vec![
                     FileProblem::warning("no-file", "decision prompt not found")
                         .help("rawr uses `judgment.md` instead".to_owned())

@@ -1,5 +1,5 @@
 //! Writes each shipped prompt once to the folder where people edit them. A deleted file stays deleted, and an edited one is
-//! never changed. A file that nobody has edited follows the shipped text of later releases.
+//! never changed. A file that no one has edited follows the shipped text of later releases.
 
 use super::{shipped, version};
 use crate::problem::FileProblem;
@@ -57,7 +57,7 @@ pub(super) fn seed(folder: &Path) -> (SeededPrompts, Option<FileProblem>) {
     }
 }
 
-/// Whether the file is a shipped text of an earlier release that nobody has edited. A text that was written before is not
+/// Whether the file is a shipped text of an earlier release that no one has edited. A text that was written before is not
 /// written again, so that an older rawr that still runs does not bring its own back.
 fn is_outdated(
     folder: &Path,

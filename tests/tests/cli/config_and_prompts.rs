@@ -72,7 +72,7 @@ fn set_values_are_shown_with_their_file() {
     "#]],
     );
     fixture.home.configure(
-        "[rawr_auto_compaction]\nmode = \"ask\"\nready_percent_remaining_lt = \"70%\"\nmodus = 1\n\
+        "[rawr_auto_compaction]\nmode = \"ask\"\nready_percent_remaining_lt = \"45%\"\nmodus = 1\n\
          [rawr_auto_compaction.models.\"gpt-5*\"]\ncooldown_turns = 3\n",
     );
     fs::write(fixture.home.work().join(".rawr.toml"), "[rawr_auto_compaction]\nmode = \"tag\"\n")
@@ -80,14 +80,14 @@ fn set_values_are_shown_with_their_file() {
     fixture.check(&["config", "show", "--model", "gpt-5.2"], 0, expect![[r#"
         rawr_auto_compaction.cooldown_turns = 3  # HOME/rawr.toml, model gpt-5*
         rawr_auto_compaction.mode = "tag"  # WORK/.rawr.toml
-        rawr_auto_compaction.policy.ready.percent_remaining_lt = 70  # HOME/rawr.toml, as rawr_auto_compaction.ready_percent_remaining_lt
+        rawr_auto_compaction.policy.ready.percent_remaining_lt = 45  # HOME/rawr.toml, as rawr_auto_compaction.ready_percent_remaining_lt
         rawr: 1 problem in these files: `rawr config check` shows where
     "#]]);
     let values = fixture.events(&["config", "show", "--effective", "--json"]);
     let find = |key: &str| values.iter().find(|value| value["key"] == key).unwrap().to_string();
     expect![[r#"
         {"event":"config_value","key":"rawr_auto_compaction.mode","layer":"WORK/.rawr.toml","value":"tag"}
-        {"event":"config_value","key":"rawr_auto_compaction.policy.ready.percent_remaining_lt","layer":"HOME/rawr.toml","value":70,"writtenAs":"rawr_auto_compaction.ready_percent_remaining_lt"}
+        {"event":"config_value","key":"rawr_auto_compaction.policy.ready.percent_remaining_lt","layer":"HOME/rawr.toml","value":45,"writtenAs":"rawr_auto_compaction.ready_percent_remaining_lt"}
         {"event":"config_value","key":"rawr_auto_compaction.compaction_model","layer":"built-in"}"#]].assert_eq(
         &fixture.named(
             &[

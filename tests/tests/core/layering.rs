@@ -210,7 +210,10 @@ const CORE_ARROWS: [(&str, &[&str]); 20] = [
     ),
     ("compose", &["event", "excerpt", "policy", "prompt", "signal", "thread"]),
     ("coverage", &["event", "excerpt", "policy", "thread"]),
-    ("judgment", &["boundary", "event", "policy", "prompt", "signal", "thread", "units"]),
+    (
+        "judgment",
+        &["boundary", "event", "excerpt", "policy", "prompt", "signal", "thread", "units", "words"],
+    ),
     (
         "thread",
         &[
@@ -222,7 +225,7 @@ const CORE_ARROWS: [(&str, &[&str]); 20] = [
     ("event", &["boundary", "policy", "prompt", "signal", "units"]),
     ("rules", &["policy", "prompt"]),
     ("signal", &["boundary", "policy", "steps", "words"]),
-    ("policy", &["boundary", "scratch", "units"]),
+    ("policy", &["boundary", "scratch", "units", "words"]),
     ("scratch", &["units"]),
     ("words", &["steps"]),
     ("boundary", &[]),

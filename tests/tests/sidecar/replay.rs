@@ -175,7 +175,7 @@ fn configurations_and_the_window_decide() {
     check(
         None,
         expect![[r#"
-            preset calm: 1 sessions, 2 proposals, 1 compactions
+            preset calm: 1 sessions, 3 proposals, 1 compactions
             preset spec: 1 sessions, 0 proposals, 1 compactions
         "#]],
     );

@@ -105,9 +105,12 @@ fn broken_codex_file(path: &Path, told: &[FileProblem]) -> Option<FileProblem> {
     Some(problem.help(help).in_file(Some(path)))
 }
 
+const SHIPPED_JUDGMENT: &str = "judgment.md";
+
 fn decisions(config: &Config, folder: &Path) -> Vec<FileProblem> {
     let mut problems = Vec::new();
-    for path in config.decision_prompts() {
+    // Without the shipped one's file its built-in text holds.
+    for path in config.decision_prompts().filter(|path| *path != SHIPPED_JUDGMENT) {
         let path = folder.join(path);
         match read_text(&path) {
             Ok(Some(_)) => {}

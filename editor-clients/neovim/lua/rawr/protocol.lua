@@ -302,6 +302,7 @@
 ---| 'message' # The next message: it confirms if it opens something new or closes the work, else it drops the proposal.
 ---| 'idle' # Silence confirms; a message that comes first drops the proposal.
 ---| 'either' # The next message or silence, whichever comes first.
+---| 'turn_end' # The next message closed the work and confirmed. The compaction comes when the turn that carries it out has ended, unless that fails.
 
 --- A verdict with everything that led to it. The same record explains "why" and "why not".
 ---@class rawr.Decision
@@ -1473,6 +1474,7 @@
 ---@class rawr.ThreadOpenParams
 ---@field baselineTokens? integer Tokens of fixed instructions and tools, subtracted from usage and window before a percentage is computed; 0 if absent (docs/spec/tiers.md#percent-left).
 ---@field beganAtMs? integer When the host began the conversation, in Unix milliseconds. A conversation that goes on under another id keeps it: the new thread takes the directives and guards along (docs/spec/recovery.md).
+---@field compactsAboveTokens? integer The host compacts by itself above this many tokens in the context; absent if it does not, or where that is unknown (docs/spec/tiers.md#percent-left).
 ---@field contextWindow? integer Size of the context window, in tokens.
 ---@field contextWindowAssumed? boolean Whether that size was looked up by the model's name instead of reported by the host; then nothing is an emergency.
 ---@field cwd string The conversation's working directory, absolute.
@@ -1536,6 +1538,7 @@
 
 --- Tokens as the host's model reported them. Without `contextTokens` the whole usage is not known.
 ---@class rawr.TokenUsage
+---@field cacheSeconds? integer For how many seconds the provider keeps the prompt of this request cached, where the request told it; the shortest lifetime of its parts.
 ---@field cachedInputTokens? integer Of those, tokens served from a cache.
 ---@field contextTokens integer Tokens in the context window now, from which percentages are computed.
 ---@field inputTokens? integer Tokens sent.
@@ -1614,6 +1617,7 @@
 
 --- `rawr/turn/usage`: a sampling request ended and the turn may go on.
 ---@class rawr.TurnUsageParams
+---@field compactsAboveTokens? integer The host compacts by itself above this many tokens in the context, if that changed.
 ---@field contextWindow? integer Size of the context window in tokens, if it changed.
 ---@field lastAgentMessage? string The agent's latest message.
 ---@field model? string The model in use, if it is not the one that was reported last. From here on the thread goes by that model's configuration.

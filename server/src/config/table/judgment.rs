@@ -34,7 +34,7 @@ pub(super) const TABLE: KeyTable = KeyTable {
             Never,
             0..=100,
             policy.judge_unclear.from,
-            "With `confirm`, the judge is asked about your next message if a phase has ended with at least this probability, in percent, …"
+            "In tiers with `confirm`, the judge is asked about your next message from this probability on, in percent, that a phase has ended. Below it the proposal is dropped without a question."
         ),
         number!(
             "rawr_auto_compaction.judgment.unclear_below_percent",
@@ -42,7 +42,7 @@ pub(super) const TABLE: KeyTable = KeyTable {
             Never,
             0..=100,
             policy.judge_unclear.below,
-            "… and with less than this one. From here on the message confirms without a judge."
+            "In tiers with `confirm`, the judge is asked about your next message below this probability, in percent, that a phase has ended. From it on the message confirms without a question."
         ),
         number!(
             "rawr_auto_compaction.judgment.wait_seconds",

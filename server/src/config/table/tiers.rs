@@ -151,7 +151,7 @@ const EMERGENCY_DOCS: TierDocs = TierDocs {
     boundaries: "The boundaries that the record names. An emergency does not wait for them.",
     semantic_break: "How the record rates a plan boundary alone. An emergency does not wait for more.",
     confirm: "An emergency waits for no confirmation.",
-    confirm_percent: "An emergency waits for no confirmation.",
+    confirm_percent: "In percent. An emergency waits for no confirmation.",
     confirms_itself: "An emergency needs no confirmation.",
     decision_prompt: "A prompt file, as in the other tiers. No judge is asked in an emergency, and the record notes that.",
     ..DOCS

@@ -154,7 +154,11 @@ policy.asap.decision_prompt_path = "asap.md"
     assert_eq!(config.judgment.model.as_deref(), Some("c"));
     let (other, _) = of_model(text, "b").load();
     let prompts: Vec<_> = other.decision_prompts().collect();
-    assert_eq!(prompts, ["asap.md"], "they are loaded before such a thread is opened");
+    assert_eq!(
+        prompts,
+        ["asap.md", "judgment.md"],
+        "they are loaded before such a thread is opened"
+    );
     assert_eq!(other.policy, Config::default().policy);
 }
 
@@ -168,13 +172,13 @@ fn invalid_keys_of_a_models_table_are_reported_with_their_position() {
 [rawr_auto_compaction.models.a]
 mdoe = "tag"
 mode = "autp"
-percent_remaining_lt = 70
+percent_remaining_lt = 45
 prompts = {}
 semantic_signals = {}
 judgment.base_url = "https://example.org"
 requires_any_boundary = ["commit"]
 threshold_percent = 10
-policy.eary.percent_remaining_lt = 80
+policy.eary.percent_remaining_lt = 55
 policy.early.percent_remaining_lt = 101
 [rawr_auto_compaction.models.a.models.b]
 mode = "tag"
@@ -201,8 +205,8 @@ mode = "tag"
             warning[fails-closed] rawr.toml at "101": until this is fixed, nothing is compacted without your approval
             warning[fails-closed] rawr.toml at "\"tag\"": until this is fixed, `rawr_auto_compaction.mode` is "tag"
             warning[fails-closed] rawr.toml at "[\"commit\"]": until this is fixed, `rawr_auto_compaction.policy.asap.requires_any_boundary` is ["commit"], `rawr_auto_compaction.policy.early.requires_any_boundary` is ["commit"], `rawr_auto_compaction.policy.ready.requires_any_boundary` is ["commit"]
-            warning[fails-closed] rawr.toml at "80": until this is fixed, `rawr_auto_compaction.policy.early.percent_remaining_lt` is 80
-            warning[fails-closed] rawr.toml at "70": until this is fixed, `rawr_auto_compaction.policy.ready.percent_remaining_lt` is 70
+            warning[fails-closed] rawr.toml at "55": until this is fixed, `rawr_auto_compaction.policy.early.percent_remaining_lt` is 55
+            warning[fails-closed] rawr.toml at "45": until this is fixed, `rawr_auto_compaction.policy.ready.percent_remaining_lt` is 45
             warning[fails-closed] rawr.toml at "1": until this is fixed, `rawr_auto_compaction.mid_turn` is "off", …, `rawr_auto_compaction.policy.ready.confirms_itself` is [] (8 keys)
             warning[fails-closed] rawr.toml at "\"tag\"": until this is fixed, `rawr_auto_compaction.mode` is "tag"
         "#]],
@@ -213,27 +217,27 @@ mode = "tag"
 fn thresholds_must_fall_for_every_model_even_without_a_thread() {
     let text = r#"
 [rawr_auto_compaction]
-asap_percent_remaining_lt = 60
+asap_percent_remaining_lt = 45
 [rawr_auto_compaction.models."gpt*"]
-ready_percent_remaining_lt = 55
+ready_percent_remaining_lt = 40
 [rawr_auto_compaction.models."*-5"]
-asap_percent_remaining_lt = 50
+asap_percent_remaining_lt = 38
 [rawr_auto_compaction.models."o3"]
-early_percent_remaining_lt = 55
+early_percent_remaining_lt = 40
 "#;
     check_problems(
         &rawr(text),
         expect![[r#"
-        warning[threshold-order] rawr.toml at "55": ready (below 55%) is never reached before asap (below 60%), for model gpt*; set the thresholds in descending order: early, ready, asap, emergency
-        warning[threshold-order] rawr.toml at "55": early (below 55%) is never reached before ready (below 75%), for model o3; set the thresholds in descending order: early, ready, asap, emergency
-    "#]],
+            warning[threshold-order] rawr.toml at "40": ready (below 40%) is never reached before asap (below 45%), for model gpt*; set the thresholds in descending order: early, ready, asap, emergency
+            warning[threshold-order] rawr.toml at "40": early (below 40%) is never reached before ready (below 50%), for model o3; set the thresholds in descending order: early, ready, asap, emergency
+        "#]],
     );
     check_problems(
         &of_model(text, "gpt-5"),
         expect![[r#"
-        warning[threshold-order] rawr.toml at "55": ready (below 55%) is never reached before asap (below 60%), for model gpt*; set the thresholds in descending order: early, ready, asap, emergency
-        warning[threshold-order] rawr.toml at "55": early (below 55%) is never reached before ready (below 75%), for model o3; set the thresholds in descending order: early, ready, asap, emergency
-    "#]],
+            warning[threshold-order] rawr.toml at "40": ready (below 40%) is never reached before asap (below 45%), for model gpt*; set the thresholds in descending order: early, ready, asap, emergency
+            warning[threshold-order] rawr.toml at "40": early (below 40%) is never reached before ready (below 50%), for model o3; set the thresholds in descending order: early, ready, asap, emergency
+        "#]],
     );
 }
 

@@ -17,14 +17,14 @@ scratch_write_enabled = false
 cooldown_turns = 5
 cooldown_seconds = 5
 rearm_tokens = 200
-ready_percent_remaining_lt = 50
+ready_percent_remaining_lt = 45
 packet_author = "agent"
 auto_requires_any_boundary = ["commit", "pr_checkpoint"]
 [rawr_auto_compaction.policy.early]
-percent_remaining_lt = 60
+percent_remaining_lt = 55
 plan_boundaries_require_semantic_break = true
 [rawr_auto_compaction.policy.asap]
-percent_remaining_lt = 40
+percent_remaining_lt = 30
 plan_boundaries_require_semantic_break = true
 [rawr_auto_compaction.semantic_signals]
 concluding_thought = ["in summary"]
@@ -37,7 +37,7 @@ threshold_percent = 10
     let config = check_problems(&files, expect![[""]]);
     let policy = &config.policy;
     assert_eq!((policy.enabled, policy.inline.enabled, policy.cooldown_turns), (false, false, 5));
-    assert_eq!(policy.tiers.ready.percent_remaining_lt, 50);
+    assert_eq!(policy.tiers.ready.percent_remaining_lt, 45);
     assert_eq!(
         value(&config, EARLY_BOUNDARIES),
         (json!(["commit", "pr_checkpoint"]), ".rawr.toml".to_owned())
@@ -97,7 +97,7 @@ threshold_percent = 16
             error[project-may-only-narrow] .rawr.toml at "[\"turn_complete\"]": a project may only shorten `rawr_auto_compaction.auto_requires_any_boundary`, which is ["commit","pushed","merged","branch_changed","tests_green","phase_ended","plan_checkpoint","plan_update","pr_checkpoint","agent_done","topic_shift","concluding_thought"] in your own files; set it in your own `rawr.toml`
             error[project-may-only-narrow] .rawr.toml at "\"other\"": a project may not set `rawr_auto_compaction.compaction_model`; set it in your own `rawr.toml`
             error[project-may-only-narrow] .rawr.toml at "1": a project may only raise `rawr_auto_compaction.cooldown_turns`, which is 3 in your own files; set it in your own `rawr.toml`
-            error[project-may-only-narrow] .rawr.toml at "90": a project may only lower `rawr_auto_compaction.early_percent_remaining_lt`, which is 85 in your own files; set it in your own `rawr.toml`
+            error[project-may-only-narrow] .rawr.toml at "90": a project may only lower `rawr_auto_compaction.early_percent_remaining_lt`, which is 60 in your own files; set it in your own `rawr.toml`
             error[project-may-only-narrow] .rawr.toml at "\"policy\"": a project may only turn down `rawr_auto_compaction.mid_turn`, which is "emergency" in your own files; set it in your own `rawr.toml`
             error[project-may-only-narrow] .rawr.toml at "\"auto\"": a project may only turn down `rawr_auto_compaction.mode`, which is "ask" in your own files; set it in your own `rawr.toml`
             error[project-may-only-narrow] .rawr.toml at "\"watcher\"": a project may not set `rawr_auto_compaction.packet_author`; set it in your own `rawr.toml`

@@ -99,7 +99,7 @@ fn bad_front_matter_is_marked() {
 #[test]
 fn thresholds_of_the_front_matter_that_do_not_fall_are_marked_there() {
     packet_request(
-        "---\ntrigger:\n  early_percent_remaining_lt: ⟦60⟧\n---\nText",
+        "---\ntrigger:\n  early_percent_remaining_lt: ⟦45⟧\n---\nText",
         &["threshold-order"],
     );
 }

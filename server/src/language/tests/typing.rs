@@ -271,7 +271,7 @@ fn a_key_shows_its_type_default_and_value() {
     told(
         RAWR,
         "[rawr_auto_compaction]\n⟦early_percent_remaining_|lt⟧ = 70",
-        &["Default: `85`. Current value: `70`"],
+        &["Default: `60`. Current value: `70`"],
     );
     told(
         RAWR,

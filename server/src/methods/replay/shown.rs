@@ -141,6 +141,8 @@ fn decision(decision: ReplayedDecision) -> ReplayDecision {
         boundaries: wire::boundaries(decision.boundaries),
         reason: decision.reason,
         proposes: decision.proposes,
+        confirms: decision.confirms,
+        after_closing: decision.after_closing,
         drops: decision.drops,
         vetoed: decision.vetoed,
         stopped_by: decision.stopped_by.map(ToWire::to_wire),

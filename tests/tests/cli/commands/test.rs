@@ -88,9 +88,9 @@ fn a_test_that_fails_shows_what_happened_and_why() {
             FAILED  a commit compacts
                     rawr.tests.toml:15
                     expected  compact (commit)
-                    happened  propose at step 4 (asap, commit, agent_done)
+                    happened  propose at step 4 (ready, commit, agent_done)
                     step 4    agent = "I fixed the parser and committed it."
-                              propose: 40% left (asap) at commit, agent done; your next message decides
+                              propose: 40% left (ready) at commit, agent done; your next message decides
             FAILED  a commit with much left
                     rawr.tests.toml:26
                     expected  compact
@@ -142,7 +142,7 @@ fn the_user_files_and_the_project_count_unless_others_are_named() {
     write(
         &fixture,
         ".rawr.toml",
-        "[rawr_auto_compaction.policy.asap]\nrequires_any_boundary = [\"plan_checkpoint\"]\n",
+        "[rawr_auto_compaction.policy.ready]\nrequires_any_boundary = [\"plan_checkpoint\"]\n[rawr_auto_compaction.policy.asap]\nrequires_any_boundary = [\"plan_checkpoint\"]\n",
     );
     assert_eq!(passed(&[]), (vec![false, false, true], Some(1)));
     assert_eq!(passed(&["--config", "spec.toml"]), (vec![false, false, true], Some(1)));
@@ -150,9 +150,9 @@ fn the_user_files_and_the_project_count_unless_others_are_named() {
 
 #[test]
 fn the_packet_request_of_the_user_counts() {
-    let fixture = with_tests(&[commit("early", "", 20, "\"propose\"")]);
+    let fixture = with_tests(&[commit("early", "", 45, "\"propose\"")]);
     assert!(fixture.run(&["test"]).status.success());
-    let prompt = "---\ntrigger:\n  early_percent_remaining_lt: 70\n---\n{tail}\n";
+    let prompt = "---\ntrigger:\n  early_percent_remaining_lt: 52\n---\n{tail}\n";
     fs::create_dir(fixture.path("auto-compact")).unwrap();
     fs::write(fixture.path("auto-compact/auto-compact.md"), prompt).unwrap();
     assert_eq!(fixture.run(&["test"]).status.code(), Some(1));
@@ -165,7 +165,7 @@ fn tables_of_models_count() {
         commit("of a large model", "model = \"gpt-5\"", 60, "\"nothing\""),
         commit("of another", "model = \"gpt-4\"", 60, "\"propose\""),
     ]);
-    let models = "[rawr_auto_compaction.models.\"gpt-5*\".policy.asap]\nrequires_any_boundary = [\"pushed\"]\n";
+    let models = "[rawr_auto_compaction.models.\"gpt-5*\".policy.ready]\nrequires_any_boundary = [\"pushed\"]\n";
     write(&fixture, "models.toml", models);
     assert!(fixture.run(&["test", "--config", "models.toml"]).status.success());
     assert_eq!(fixture.run(&["test"]).status.code(), Some(1));
@@ -371,11 +371,11 @@ fn the_report_is_whole_and_escaped() {
           <testsuite name="rawr.tests.toml" tests="2" failures="1" errors="0">
             <testcase classname="rawr.tests.toml" name="passes" file="rawr.tests.toml" line="4"/>
             <testcase classname="rawr.tests.toml" name="a &lt; b &amp;&amp; &quot;c&quot; fails" file="rawr.tests.toml" line="15">
-              <failure type="unexpected" message="expected compact; happened: propose at step 4 (asap, commit, agent_done)">rawr.tests.toml:15
+              <failure type="unexpected" message="expected compact; happened: propose at step 4 (ready, commit, agent_done)">rawr.tests.toml:15
         expected  compact
-        happened  propose at step 4 (asap, commit, agent_done)
+        happened  propose at step 4 (ready, commit, agent_done)
         step 4    agent = &quot;I fixed the parser and committed it.&quot;
-                  propose: 40% left (asap) at commit, agent done; your next message decides</failure>
+                  propose: 40% left (ready) at commit, agent done; your next message decides</failure>
             </testcase>
           </testsuite>
         </testsuites>

@@ -18,7 +18,7 @@ fn transcript(fixture: &HooksFixture) -> String {
     };
     let said = |content: Value| {
         json!({"type": "assistant", "message": {"model": MODEL, "content": [content],
-            "usage": {"input_tokens": 70_000, "output_tokens": 20}}})
+            "usage": {"input_tokens": 120_000, "output_tokens": 20}}})
     };
     let call = json!({"type": "tool_use", "id": "a", "name": "Bash", "input": {"command": "git commit -m x"}});
     let result = json!([{"type": "tool_result", "tool_use_id": "a", "content": ""}]);

@@ -20,9 +20,9 @@ fn codes(problems: &[Problem]) -> Vec<&str> {
 fn every_configuration_file_is_reloaded_as_it_is_saved() {
     let home = TestHome::new();
     let mut sidecar = start(&home);
-    home.configure("[rawr_auto_compaction.policy.ready]\npercent_remaining_lt = 70\n");
-    assert_eq!(sidecar.expect::<ConfigChanged>().effective[READY]["value"], 70);
-    assert_eq!(effective(&mut sidecar, READY), 70);
+    home.configure("[rawr_auto_compaction.policy.ready]\npercent_remaining_lt = 55\n");
+    assert_eq!(sidecar.expect::<ConfigChanged>().effective[READY]["value"], 55);
+    assert_eq!(effective(&mut sidecar, READY), 55);
     let codex = home.path().join("config.toml");
     write(&codex, "model = \"x\"\n[rawr_auto_compaction]\nmode = \"ask\"\n");
     let changed = sidecar.expect::<ConfigChanged>();
@@ -31,7 +31,7 @@ fn every_configuration_file_is_reloaded_as_it_is_saved() {
     write(&codex, "model = \"y\"\n[rawr_auto_compaction]\nmode = \"ask\"\n");
     expect_silence(&mut sidecar);
     std::fs::remove_file(home.path().join("rawr.toml")).unwrap();
-    assert_eq!(sidecar.expect::<ConfigChanged>().effective[READY]["value"], 75);
+    assert_eq!(sidecar.expect::<ConfigChanged>().effective[READY]["value"], 50);
     expect_silence(&mut sidecar);
     sidecar.leave();
 }

@@ -6,8 +6,8 @@ use rawr_protocol::{PlanStep, StepStatus};
 
 use rawr_host::host::embedded::{Scene, SceneCue, Script, ScriptLine, Tool};
 
-/// The context window in tokens, small enough that a short session fills a third of it.
-pub(super) const CONTEXT_WINDOW: u64 = 16_000;
+/// The context window in tokens, small enough that a short session fills more than half of it.
+pub(super) const CONTEXT_WINDOW: u64 = 10_000;
 
 pub(super) const INSTRUCTIONS: &str = "You are a coding agent. You work in the current folder with a shell, keep a plan, and say in short what you did.";
 

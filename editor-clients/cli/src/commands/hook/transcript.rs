@@ -249,7 +249,7 @@ mod tests {
         let args = args(HookHost::Claude, None);
         let summary = TranscriptSummary::at_end(&args, &path, None).unwrap().unwrap();
         assert_eq!((summary.context_tokens, summary.context_window), (150_020, 200_000));
-        assert_eq!(summary.percent_remaining(), 24);
+        assert_eq!(summary.percent_remaining(), 10);
     }
 
     fn args(host: HookHost, context_window: Option<u64>) -> HookArgs {

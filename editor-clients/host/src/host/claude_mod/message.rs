@@ -111,7 +111,7 @@ pub enum ModEvent {
     Measured {
         /// The size of the context window in tokens.
         context_window: Option<u64>,
-        /// Claude Code compacts by itself above this many tokens; absent if it does not, or if nobody asked.
+        /// Claude Code compacts by itself above this many tokens; absent if it does not, or if no one asked.
         #[serde(default, deserialize_with = "if_known")]
         compacts_above_tokens: Option<u64>,
         /// The size of the last request that is part of the conversation; absent before the first.
