@@ -1500,10 +1500,14 @@ export interface ReplayContextPoint {
 
 /** One decision. */
 export interface ReplayDecision {
+  /** The compaction after a message that closed the work. */
+  afterClosing?: boolean;
   /** When, Unix milliseconds. */
   at: number;
   /** The boundaries that counted. */
   boundaries: Array<Boundary>;
+  /** A message that closes the work confirmed the proposal. It is carried out first. */
+  confirms?: boolean;
   /** Why it drops the proposal before it. */
   drops?: string;
   /** The entrance that asked. */

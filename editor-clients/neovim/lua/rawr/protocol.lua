@@ -1042,8 +1042,10 @@
 
 --- One decision.
 ---@class rawr.ReplayDecision
+---@field afterClosing? boolean The compaction after a message that closed the work.
 ---@field at integer When, Unix milliseconds.
 ---@field boundaries rawr.Boundary[] The boundaries that counted.
+---@field confirms? boolean A message that closes the work confirmed the proposal. It is carried out first.
 ---@field drops? string Why it drops the proposal before it.
 ---@field entrance rawr.Entrance The entrance that asked.
 ---@field outcome rawr.Outcome What was decided.

@@ -24,7 +24,7 @@ fn a_confirmed_proposal_is_compacted_before_the_message_in(fixture: &ModFixture)
     fixture.until_asked(PACKET_REQUEST);
     assert_eq!(fixture.compactions(), 0);
     terminal.enter(NEXT, NEXT);
-    let screen = terminal.wait_for(&[HERE, "88% left"]);
+    let screen = terminal.wait_for(&[HERE, "86% left"]);
     assert_eq!(input_box(&screen), "", "{screen}");
     assert_eq!((fixture.compactions(), fixture.asked(PACKET_REQUEST)), (1, 1));
     fixture.handed_over_before(NEXT);
@@ -50,7 +50,7 @@ fn without_a_confirmation_the_agent_continues_by_itself() {
     let fixture = ModFixture::new(agent()).configured(AT_ONCE);
     let mut terminal = fixture.start(&[]);
     terminal.enter(TASK, TASK);
-    let screen = terminal.wait_for(&[WRITTEN, GOES_ON, "90% left"]);
+    let screen = terminal.wait_for(&[WRITTEN, GOES_ON, "88% left"]);
     assert_eq!(input_box(&screen), "", "{screen}");
     assert_eq!((fixture.compactions(), fixture.asked(PACKET_REQUEST)), (1, 1));
     assert_eq!(fixture.asked("[rawr:"), 1);
@@ -79,7 +79,7 @@ fn is_delivered_as_by_claude_code(message: &str) {
     terminal.wait_for(&[WRITTEN, "Compacting before your next message"]);
     paste_and_send(&mut terminal, message);
     holding.until_asked("AND-NOW");
-    let screen = terminal.wait_for(&[HERE, "88% left"]);
+    let screen = terminal.wait_for(&[HERE, "86% left"]);
     assert_eq!(input_box(&screen), "", "{screen}");
     assert_eq!(without_ids(&holding.heard_with("AND-NOW")), without_ids(&expected));
     assert_eq!(holding.asked("AND-NOW"), 1);

@@ -31,7 +31,7 @@ fn a_key_in_the_band_approves() {
     let (fixture, mut terminal) = asked();
     terminal.press(FOCUS);
     terminal.press("a");
-    terminal.wait_for(&[GOES_ON, "90% left"]);
+    terminal.wait_for(&[GOES_ON, "88% left"]);
     terminal.wait_until_gone(BAND);
     assert_eq!(fixture.compactions(), 1);
 }
@@ -42,7 +42,7 @@ fn a_key_in_the_band_snoozes() {
     terminal.press(FOCUS);
     terminal.press("n");
     terminal.wait_until_gone(BAND);
-    terminal.wait_for(&["49% left · guarded"]);
+    terminal.wait_for(&["40% left · guarded"]);
     is_answered_with(&fixture, "snooze");
     assert_eq!(fixture.compactions(), 0);
 }
@@ -61,7 +61,7 @@ fn a_key_in_the_band_cancels() {
 fn another_terminal_approves() {
     let (fixture, terminal) = asked();
     fixture.says(&["compact", "last", "--approve"]);
-    terminal.wait_for(&[GOES_ON, "90% left"]);
+    terminal.wait_for(&[GOES_ON, "88% left"]);
     terminal.wait_until_gone(BAND);
     assert_eq!(fixture.compactions(), 1);
 }

@@ -8,7 +8,7 @@ fn hooks_leave_a_session_with_the_plugin_alone() {
     fixture.says(&["hooks", "install", "--claude"]);
     let mut terminal = fixture.proposed();
     terminal.enter(NEXT, NEXT);
-    terminal.wait_for(&[HERE, "88% left"]);
+    terminal.wait_for(&[HERE, "86% left"]);
     assert_eq!((fixture.asked(PACKET_REQUEST), fixture.compactions()), (1, 1));
     fixture.handed_over_before(NEXT);
     let log = fixture.home.path().join("rawr/hooks.log");

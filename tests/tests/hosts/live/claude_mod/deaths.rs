@@ -37,7 +37,7 @@ fn held_for_the_compaction(gate: &ReplyGate) -> (ModFixture, Terminal) {
 
 /// The message is said at once, and nothing is compacted: rawr cannot know whether its author still waits.
 fn passes_uncompacted(fixture: &ModFixture, terminal: &Terminal) {
-    terminal.wait_for(&[HERE, "88% left"]);
+    terminal.wait_for(&[HERE, "86% left"]);
     assert_eq!((fixture.asked("AND-NOW"), fixture.rewritten()), (1, 0));
     assert_eq!(fixture.heard_with("AND-NOW"), [NEXT]);
     wait_until("the end of the sequence", || fixture.events().contains(r#""ending":"cancelled""#));
@@ -123,7 +123,7 @@ fn without_a_message_the_agent_continues_after_the_death_of_rawr() {
     fixture.until_compacting();
     kill(rawr(&terminal));
     gate.open();
-    terminal.wait_for(&[WRITTEN, GOES_ON, "90% left"]);
+    terminal.wait_for(&[WRITTEN, GOES_ON, "88% left"]);
     fixture.until_rewritten(1);
     assert_eq!((fixture.rewritten(), fixture.asked("[rawr:")), (1, 1));
 }
@@ -150,7 +150,7 @@ fn a_sidecar_killed_during_the_packet_is_replaced() {
     let (fixture, terminal) = held_for_the_packet(&gate);
     kill(sidecar(&terminal));
     gate.open();
-    terminal.wait_for(&[HERE, "88% left"]);
+    terminal.wait_for(&[HERE, "86% left"]);
     fixture.handed_over_before(NEXT);
     assert_eq!(fixture.asked("AND-NOW"), 1);
     fixture.until_rewritten(1);

@@ -63,7 +63,7 @@ fn a_message_during_the_packet_comes_with_the_handoff() {
     terminal.enter(NEXT, NEXT);
     terminal.wait_for(&["Compacting soon"]);
     gate.open();
-    terminal.wait_for(&[HERE, "88% left"]);
+    terminal.wait_for(&[HERE, "86% left"]);
     fixture.handed_over_before(NEXT);
     assert_eq!(fixture.asked("AND-NOW"), 1);
     // Claude Code writes its transcript behind what it shows.
@@ -82,7 +82,7 @@ fn a_message_during_the_compaction_is_delivered_once_and_after_the_handoff() {
     terminal.enter(NEXT, NEXT);
     terminal.wait_for(&["Press up to edit queued messages"]);
     gate.open();
-    terminal.wait_for(&[HERE, "88% left"]);
+    terminal.wait_for(&[HERE, "86% left"]);
     fixture.until_rewritten(1);
     assert_eq!((fixture.rewritten(), fixture.asked("AND-NOW")), (1, 1));
     // As a note, or as a turn of its own if the message came a moment later.
@@ -145,7 +145,7 @@ fn a_command_is_carried_out_while_a_sequence_runs() {
     terminal.enter("/rawr status", "/rawr status");
     wait_until("an empty input box", || input_box(&terminal.wait_for(&[])).is_empty());
     gate.open();
-    terminal.wait_for(&[HERE, "88% left", "run by     rawr claude-mod for claude"]);
+    terminal.wait_for(&[HERE, "86% left", "run by     rawr claude-mod for claude"]);
     fixture.handed_over_before(NEXT);
     fixture.until_rewritten(1);
     assert_eq!((fixture.rewritten(), fixture.asked("AND-NOW")), (1, 1));
@@ -161,7 +161,7 @@ fn after_clear_rawr_runs_the_new_session() {
     terminal.enter("WRITE-PARSER again", "WRITE-PARSER again");
     terminal.wait_for(&[WRITTEN, PROPOSED]);
     terminal.enter(NEXT, NEXT);
-    terminal.wait_for(&[HERE, "88% left"]);
+    terminal.wait_for(&[HERE, "86% left"]);
     fixture.handed_over_before(NEXT);
     fixture.until_rewritten(1);
     assert_eq!((fixture.rewritten(), fixture.compactions_by("rawr")), (1, 1));
@@ -177,7 +177,7 @@ fn a_proposal_outlives_the_end_of_claude_code() {
     let mut terminal = fixture.start_alone(&["--resume", &session_id]);
     terminal.wait_for(&[PROPOSED]);
     terminal.enter(NEXT, NEXT);
-    terminal.wait_for(&[HERE, "88% left"]);
+    terminal.wait_for(&[HERE, "86% left"]);
     fixture.handed_over_before(NEXT);
     fixture.until_rewritten(1);
     assert_eq!((fixture.rewritten(), fixture.compactions_by("rawr")), (1, 1));
@@ -189,10 +189,10 @@ fn two_sessions_in_one_repository_are_two_threads() {
     let mut first = fixture.proposed();
     let mut second = fixture.start(&[]);
     second.enter(NEXT, NEXT);
-    second.wait_for(&[HERE, "88% left"]);
+    second.wait_for(&[HERE, "86% left"]);
     assert_eq!(fixture.compactions(), 0);
     first.enter(NEXT, NEXT);
-    first.wait_for(&[HERE, "88% left"]);
+    first.wait_for(&[HERE, "86% left"]);
     fixture.handed_over_before(NEXT);
     assert_eq!((fixture.compactions(), fixture.asked("AND-NOW")), (1, 2));
 }

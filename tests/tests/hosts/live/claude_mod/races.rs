@@ -87,7 +87,7 @@ fn a_proposal_is_dropped_where_the_user_went_back_to_before_it() {
     terminal.press("\x15");
     wait_until("an empty input box", || input_box(&terminal.wait_for(&[])).is_empty());
     terminal.enter(NEXT, NEXT);
-    terminal.wait_for(&[HERE, "88% left"]);
+    terminal.wait_for(&[HERE, "86% left"]);
     assert_eq!((fixture.compactions(), fixture.asked(PACKET_REQUEST)), (0, 1));
     assert_eq!(fixture.heard_with("AND-NOW"), [NEXT]);
     let events = fixture.events();
@@ -105,7 +105,7 @@ fn an_image_goes_with_the_message_that_waited() {
     terminal.press(&format!("\x1b[200~{image}\x1b[201~"));
     terminal.wait_for(&["[Image #1]"]);
     terminal.enter(NEXT, NEXT);
-    terminal.wait_for(&[HERE, "88% left"]);
+    terminal.wait_for(&[HERE, "86% left"]);
     let last = fixture.requests().pop().unwrap();
     assert_eq!(serde_json::to_string(&last.body).unwrap().matches(r#""type":"image""#).count(), 1);
     fixture.until_rewritten(1);
@@ -141,7 +141,7 @@ fn the_agent_waits_for_its_sub_agents() {
     wait_until("the decision", || fixture.events().contains(decided));
     assert_eq!((fixture.asked(PACKET_REQUEST), fixture.compactions()), (0, 0));
     gate.open();
-    terminal.wait_for(&[GOES_ON, "90% left"]);
+    terminal.wait_for(&[GOES_ON, "88% left"]);
     assert_eq!((fixture.asked(PACKET_REQUEST), fixture.compactions()), (1, 1));
 }
 
@@ -154,7 +154,7 @@ fn another_rawr_leaves_the_session_to_the_first() {
     let told = fixture.claude_mod(&session);
     assert!(told.contains("another rawr still runs this session"), "{told}");
     terminal.enter(NEXT, NEXT);
-    terminal.wait_for(&[HERE, "88% left"]);
+    terminal.wait_for(&[HERE, "86% left"]);
     fixture.handed_over_before(NEXT);
     fixture.until_rewritten(1);
     assert_eq!((fixture.rewritten(), fixture.asked("AND-NOW")), (1, 1));
@@ -176,7 +176,7 @@ fn rawr_killed_during_a_compaction_by_hand_hands_over_with_the_next_message() {
     gate.open();
     terminal.wait_for(&["Compacted"]);
     terminal.enter(NEXT, NEXT);
-    terminal.wait_for(&[HERE, "88% left"]);
+    terminal.wait_for(&[HERE, "86% left"]);
     assert_eq!(fixture.heard_with("AND-NOW"), [NEXT]);
     let last = fixture.requests().pop().unwrap();
     assert_eq!(last.reminders().concat().matches(":handoff]").count(), 1);
@@ -195,7 +195,7 @@ fn a_message_held_when_the_terminal_closed_is_not_lost() {
     gate.open();
     let mut terminal = fixture.start_alone(&["--resume", &session_id]);
     send_what_waited(&mut terminal);
-    terminal.wait_for(&[HERE, "88% left"]);
+    terminal.wait_for(&[HERE, "86% left"]);
     assert_eq!(fixture.heard_with("AND-NOW")[0], NEXT);
     assert_eq!(fixture.rewritten(), 0);
 }
@@ -208,7 +208,7 @@ fn a_pin_survives_a_compaction_by_hand() {
     terminal.enter("/compact", "/compact");
     terminal.wait_for(&["Compacted"]);
     terminal.enter(NEXT, NEXT);
-    terminal.wait_for(&[HERE, "88% left"]);
+    terminal.wait_for(&[HERE, "86% left"]);
     let last = fixture.requests().pop().unwrap();
     let told = last.reminders().concat();
     assert_eq!(told.matches("Never touch the lexer.").count(), 1, "{told}");
