@@ -49,9 +49,19 @@ impl MockClaude {
         format!("http://{}", self.address)
     }
 
-    /// Every request so far, oldest first.
+    /// Every request of the conversation so far, oldest first.
     pub fn requests(&self) -> Vec<Arc<AnthropicRequest>> {
-        self.recorded.borrow().clone()
+        self.recorded_for(|purpose| purpose != RequestPurpose::Judgment)
+    }
+
+    /// Every question of a judge so far, oldest first.
+    pub fn judgments(&self) -> Vec<Arc<AnthropicRequest>> {
+        self.recorded_for(|purpose| purpose == RequestPurpose::Judgment)
+    }
+
+    fn recorded_for(&self, is_asked: fn(RequestPurpose) -> bool) -> Vec<Arc<AnthropicRequest>> {
+        let recorded = self.recorded.borrow();
+        recorded.iter().filter(|request| is_asked(request.purpose)).cloned().collect()
     }
 
     /// Whether a request is not answered yet.
@@ -81,9 +91,8 @@ impl MockRoute for Messages {
     fn reply(&self, body: Value) -> (Response<ReplyBody>, ReplyTiming) {
         let mut request = AnthropicRequest::new(body);
         let before = self.record.borrow().clone();
-        let compactions =
-            before.iter().filter(|request| request.purpose != RequestPurpose::Turn).count();
-        let reply = choose(&self.script, &mut request, compactions);
+        let alike = before.iter().filter(|it| it.purpose == request.purpose).count();
+        let reply = choose(&self.script, &mut request, alike);
         let response = match &reply.answer {
             ScriptedAnswer::Http { status, message } => error(
                 StatusCode::from_u16(*status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR),
@@ -104,10 +113,10 @@ impl MockRoute for Messages {
 fn choose<'s>(
     script: &'s TurnScript,
     request: &mut AnthropicRequest,
-    compactions_before: usize,
+    before: usize,
 ) -> &'s TurnReply {
-    if request.purpose != RequestPurpose::Turn {
-        return nth_or_last(&script.compactions, compactions_before);
+    if let Some(replies) = script.replies_for(request.purpose) {
+        return nth_or_last(replies, before);
     }
     let text = request.last_user_message().unwrap_or_default();
     let found = script.turns.iter().find(|(marker, _)| text.contains(marker));

@@ -11,6 +11,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
+pub(crate) use recorded::asks_judge;
 pub use recorded::{RequestPurpose, ResponsesRequest, TITLE_PROMPT};
 pub(crate) use script::ReplyTiming;
 pub use script::{
@@ -53,9 +54,19 @@ impl MockModel {
         format!("http://{}/v1", self.address)
     }
 
-    /// Every request so far, oldest first.
+    /// Every request of the conversation so far, oldest first.
     pub fn requests(&self) -> Vec<Arc<ResponsesRequest>> {
-        self.recorded.borrow().clone()
+        self.recorded_for(|purpose| purpose != RequestPurpose::Judgment)
+    }
+
+    /// Every question of a judge so far, oldest first.
+    pub fn judgments(&self) -> Vec<Arc<ResponsesRequest>> {
+        self.recorded_for(|purpose| purpose == RequestPurpose::Judgment)
+    }
+
+    fn recorded_for(&self, is_asked: fn(RequestPurpose) -> bool) -> Vec<Arc<ResponsesRequest>> {
+        let recorded = self.recorded.borrow();
+        recorded.iter().filter(|request| is_asked(request.purpose)).cloned().collect()
     }
 
     /// Whether a request is not answered yet.
@@ -66,10 +77,12 @@ impl MockModel {
     /// Waits for at least `count` requests and returns all. The test runner stops a test that hangs.
     pub async fn requests_after(&self, count: usize) -> Vec<Arc<ResponsesRequest>> {
         let mut recorded = self.recorded.clone();
-        let reached = recorded.wait_for(|requests| requests.len() >= count).await;
-        reached
-            .map(|requests| requests.clone())
-            .unwrap_or_else(|_| panic!("the mock model ended early"))
+        let is_asked = |it: &&Arc<ResponsesRequest>| it.purpose != RequestPurpose::Judgment;
+        let reached = |all: &Vec<_>| all.iter().filter(is_asked).count() >= count;
+        if recorded.wait_for(reached).await.is_err() {
+            panic!("the mock model ended early");
+        }
+        self.requests()
     }
 }
 

@@ -4,7 +4,7 @@ use std::time::SystemTime;
 
 use serde_json::Value;
 
-use crate::mock_responses::RequestPurpose;
+use crate::mock_responses::{RequestPurpose, asks_judge};
 
 /// One request to the model.
 #[derive(Debug, Clone)]
@@ -42,6 +42,8 @@ impl AnthropicRequest {
         };
         if last.is_some_and(asks) {
             recorded.purpose = RequestPurpose::LocalCompaction;
+        } else if recorded.last_user_message().is_some_and(|text| asks_judge(&text)) {
+            recorded.purpose = RequestPurpose::Judgment;
         }
         let after = last.map_or(0, |at| at + 1);
         recorded.step =

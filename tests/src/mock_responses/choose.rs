@@ -1,16 +1,16 @@
 //! Chooses the reply of a request by the script. Pure.
 
-use super::recorded::{RequestPurpose, ResponsesRequest};
+use super::recorded::ResponsesRequest;
 use super::script::{TurnReply, TurnScript};
 
-/// Notes the marker in `request` and returns the reply.
+/// Notes the marker in `request` and returns the reply; `before` counts the requests of its purpose.
 pub(super) fn reply<'s>(
     script: &'s TurnScript,
     request: &mut ResponsesRequest,
-    compactions_before: usize,
+    before: usize,
 ) -> &'s TurnReply {
-    if request.purpose != RequestPurpose::Turn {
-        return nth_or_last(&script.compactions, compactions_before);
+    if let Some(replies) = script.replies_for(request.purpose) {
+        return nth_or_last(replies, before);
     }
     let text = request.last_user_message().unwrap_or_default();
     let found = script.turns.iter().find(|(marker, _)| text.contains(marker));
@@ -76,5 +76,11 @@ mod tests {
             "second summary",
         );
         check(vec![user("WORK"), json!({"type": "compaction_trigger"})], "second summary");
+    }
+
+    #[test]
+    fn a_judge_has_replies_of_its_own_whatever_the_messages_it_reads_hold() {
+        let question = "Tier: ready\n<next_message_of_the_user>\nWORK\n</next_message_of_the_user>";
+        check(vec![user(question)], r#"{"should_compact": true, "reason": "The work is done."}"#);
     }
 }

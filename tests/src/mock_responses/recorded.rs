@@ -9,10 +9,20 @@ use serde_json::Value;
 pub enum RequestPurpose {
     /// The agent works.
     Turn,
+    /// A judge is asked whether to compact, outside the conversation.
+    Judgment,
     /// A summary by a prompt: the history ends in a request for one.
     LocalCompaction,
     /// The provider compacts: the history ends in a trigger item, and the answer is opaque.
     RemoteCompaction,
+}
+
+/// How the judge's question begins the person's next message, known or not.
+const JUDGE_QUESTION: &str = "<next_message_of_the_user>";
+
+/// Whether a message asks the judge. A packet that quotes such a question asks no one.
+pub(crate) fn asks_judge(message: &str) -> bool {
+    message.starts_with("Tier: ") && message.contains(JUDGE_QUESTION)
 }
 
 /// One request to the model.
@@ -120,6 +130,9 @@ impl ResponsesRequest {
     fn purpose_of(&self) -> RequestPurpose {
         if self.input().last().is_some_and(|item| item["type"] == "compaction_trigger") {
             return RequestPurpose::RemoteCompaction;
+        }
+        if self.last_user_message().is_some_and(|text| asks_judge(&text)) {
+            return RequestPurpose::Judgment;
         }
         let asked =
             self.last_user_message().is_some_and(|text| text.contains(LOCAL_COMPACTION_PROMPT));

@@ -6,6 +6,8 @@ use std::time::Duration;
 use serde_json::Value;
 use tokio::sync::watch;
 
+use super::recorded::RequestPurpose;
+
 /// The behavior of a mock model.
 ///
 /// A turn's reply is found by the first marker that occurs in the last user message, then by the step: how many
@@ -15,6 +17,7 @@ pub struct TurnScript {
     pub(crate) turns: Vec<(String, Vec<TurnReply>)>,
     pub(crate) otherwise: Vec<TurnReply>,
     pub(crate) compactions: Vec<TurnReply>,
+    pub(crate) judgments: Vec<TurnReply>,
 }
 
 impl Default for TurnScript {
@@ -23,6 +26,7 @@ impl Default for TurnScript {
             turns: Vec::new(),
             otherwise: vec![say("ok")],
             compactions: vec![say("A summary by the mock model.")],
+            judgments: vec![say(r#"{"should_compact": true, "reason": "The work is done."}"#)],
         }
     }
 }
@@ -58,6 +62,23 @@ impl TurnScript {
     pub fn on_compaction(mut self, replies: impl IntoIterator<Item = TurnReply>) -> Self {
         self.compactions = listed(replies);
         self
+    }
+
+    /// Replies to the questions of a judge, in the same order. Unless set, it says yes to each.
+    pub fn on_judgment(mut self, replies: impl IntoIterator<Item = TurnReply>) -> Self {
+        self.judgments = listed(replies);
+        self
+    }
+
+    /// The replies to requests outside the turns.
+    pub(crate) fn replies_for(&self, purpose: RequestPurpose) -> Option<&[TurnReply]> {
+        match purpose {
+            RequestPurpose::Turn => None,
+            RequestPurpose::Judgment => Some(&self.judgments),
+            RequestPurpose::LocalCompaction | RequestPurpose::RemoteCompaction => {
+                Some(&self.compactions)
+            }
+        }
     }
 }
 

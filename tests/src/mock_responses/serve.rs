@@ -147,14 +147,13 @@ impl MockRoute for Responses {
 
     fn reply(&self, body: Value) -> (Response<ReplyBody>, ReplyTiming) {
         let mut request = ResponsesRequest::new(body);
-        let (number, compactions) = {
+        let (number, alike) = {
             let before = self.record.borrow();
-            (
-                before.len() + 1,
-                before.iter().filter(|request| request.purpose != RequestPurpose::Turn).count(),
-            )
+            let alike = before.iter().filter(|it| it.purpose == request.purpose).count();
+            let judged = before.iter().filter(|it| it.purpose == RequestPurpose::Judgment).count();
+            (before.len() + 1 - judged, alike)
         };
-        let reply = choose::reply(&self.script, &mut request, compactions);
+        let reply = choose::reply(&self.script, &mut request, alike);
         let response = match &reply.answer {
             ScriptedAnswer::Http { status, message } => error(
                 StatusCode::from_u16(*status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR),

@@ -21,6 +21,7 @@ pub fn claude_shell(command: &str) -> TurnReply {
 pub fn purpose(purpose: RequestPurpose) -> &'static str {
     match purpose {
         RequestPurpose::Turn => "turn",
+        RequestPurpose::Judgment => "judgment",
         RequestPurpose::LocalCompaction | RequestPurpose::RemoteCompaction => "compaction",
     }
 }

@@ -5,12 +5,11 @@
 
 use rawr_core::judgment::OUTPUT_SCHEMA;
 use rawr_tests::codex::{CodexHome, CodexTestConfig, binary};
-use rawr_tests::mock_responses::{ResponsesRequest, TurnReply, TurnScript, call, http_error, say};
+use rawr_tests::mock_responses::{TurnReply, TurnScript, call, http_error, say};
 use rawr_tests::{MockModel, Repository, rawr};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Stdio};
-use std::sync::Arc;
 
 /// Part of the judge's prompt, and of no prompt of the agent.
 const CASE: &str = "Boundaries present:";
@@ -20,7 +19,7 @@ fn session(judgment: TurnReply) -> TurnScript {
     let commit =
         "printf 'parse\\n' > parser.txt && git add -A && git commit -q -m 'Add the parser'";
     TurnScript::default()
-        .on(CASE, [judgment])
+        .on_judgment([judgment])
         .on("packet_request]", [say(PACKET).input_tokens(145_000)])
         .on(":handoff]", [say("Which docs?").input_tokens(20_000)])
         .on(
@@ -79,17 +78,13 @@ impl CodexRun {
 
     /// Asked once, in its own request with the schema, and no other request contains any of it.
     fn check_judged(&self) {
-        let (judged, others): (Vec<Arc<ResponsesRequest>>, Vec<_>) = self
-            .model
-            .requests()
-            .into_iter()
-            .partition(|request| request.marker.as_deref() == Some(CASE));
+        let judged = self.model.judgments();
         assert_eq!(judged.len(), 1);
         let [case] = judged[0].user_messages().try_into().unwrap();
         assert!(case.starts_with("Tier: asap"), "{case}");
         assert_eq!(judged[0].body["text"]["format"]["schema"], json!(*OUTPUT_SCHEMA));
         assert!(judged[0].body.to_string().contains("You decide whether a coding agent's context"));
-        for request in others {
+        for request in self.model.requests() {
             let text = request.body.to_string();
             for words in ["should_compact", CASE, "You decide whether"] {
                 assert!(!text.contains(words), "{words}: {text}");
