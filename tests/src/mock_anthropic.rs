@@ -14,7 +14,9 @@ use tokio::sync::{oneshot, watch};
 
 pub use self::recorded::AnthropicRequest;
 use crate::mock_responses::choose::nth_or_last;
-use crate::mock_responses::serve::{MockRoute, OpenRequests, ReplyBody, error, events, serve};
+use crate::mock_responses::serve::{
+    MockRoute, OpenRequests, ReplyBody, error, events, serve, whole,
+};
 use crate::mock_responses::{ReplyTiming, RequestPurpose, ScriptedAnswer, TurnReply, TurnScript};
 
 /// A running mock. Dropping it stops it and cuts off running replies.
@@ -100,6 +102,9 @@ impl MockRoute for Messages {
             ),
             ScriptedAnswer::Stall => {
                 events(ReplyBody::endless(stream::events(before.len(), &request, reply)))
+            }
+            ScriptedAnswer::Items(items) if request.body["stream"] != true => {
+                whole(stream::whole(before.len(), &request, items, reply))
             }
             ScriptedAnswer::Items(_) | ScriptedAnswer::Failed { .. } => {
                 events(ReplyBody::whole(stream::events(before.len(), &request, reply)))

@@ -1,15 +1,39 @@
-//! Encodes a reply as server-sent events of the messages API.
+//! Encodes a reply of the messages API: as server-sent events, or whole.
 
 use serde_json::{Value, json};
 
 use super::recorded::AnthropicRequest;
 use crate::mock_responses::{ScriptedAnswer, ScriptedItem, TurnReply};
 
+/// The answer to a request that wants no stream.
+pub(super) fn whole(
+    number: usize,
+    request: &AnthropicRequest,
+    items: &[ScriptedItem],
+    reply: &TurnReply,
+) -> String {
+    let text = |item: &ScriptedItem| match item {
+        ScriptedItem::Say(text) => json!({"type": "text", "text": text}),
+        call => panic!("{call:?}: only a stream has calls here"),
+    };
+    let content: Vec<_> = items.iter().map(text).collect();
+    let message = json!({
+        "id": format!("msg_{number}"), "type": "message", "role": "assistant", "content": content,
+        "model": request.body["model"], "stop_reason": "end_turn", "stop_sequence": null,
+        "usage": usage(input_tokens(request, reply), 20),
+    });
+    message.to_string()
+}
+
+/// Four characters a token is what providers' own rules of thumb say; tests that care state a number.
+fn input_tokens(request: &AnthropicRequest, reply: &TurnReply) -> u64 {
+    reply.input_tokens.unwrap_or_else(|| request.body.to_string().len() as u64 / 4)
+}
+
 /// The events of an answer up to its end, or up to where it stalls.
 pub(super) fn events(number: usize, request: &AnthropicRequest, reply: &TurnReply) -> String {
     let mut stream = String::new();
-    // Four characters a token is what providers' own rules of thumb say; tests that care state a number.
-    let input = reply.input_tokens.unwrap_or_else(|| request.body.to_string().len() as u64 / 4);
+    let input = input_tokens(request, reply);
     let message = json!({
         "id": format!("msg_{number}"), "type": "message", "role": "assistant", "content": [],
         "model": request.body["model"], "stop_reason": null, "stop_sequence": null,

@@ -175,6 +175,10 @@ pub(crate) fn events(body: ReplyBody) -> Response<ReplyBody> {
     with_type(Response::new(body), "text/event-stream")
 }
 
+pub(crate) fn whole(body: String) -> Response<ReplyBody> {
+    with_type(Response::new(ReplyBody::whole(body)), "application/json")
+}
+
 pub(crate) fn error(status: StatusCode, message: &str) -> Response<ReplyBody> {
     let body = json!({"error": {"message": message, "type": "scripted"}});
     let mut response =

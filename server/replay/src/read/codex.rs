@@ -59,6 +59,8 @@ struct SessionMeta {
     cwd: Option<String>,
     cli_version: Option<String>,
     history_mode: Option<String>,
+    /// The client that began the session.
+    originator: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -172,6 +174,8 @@ const OUTPUT: &str = "\"output\":\"";
 const BASELINE_TOKENS: Tokens = Tokens(12_000);
 /// It compacts at 90% of the model's window and reports 95% of it as the window.
 const OWN_COMPACTION: OwnCompaction = OwnCompaction::Above(947);
+/// `rawr exec` starts Codex so that only a full window makes it compact.
+const DRIVER: &str = "rawr";
 const SHELLS: [&str; 4] = ["exec_command", "shell", "shell_command", "local_shell"];
 
 impl RecordReader for CodexReader {
@@ -220,13 +224,15 @@ impl CodexReader {
     fn opened(&mut self, meta: SessionMeta, told: &mut Told) -> LineKind {
         self.has_items |= meta.history_mode.as_deref() == Some("paginated");
         if !std::mem::replace(&mut self.opened, true) {
+            let is_driven = meta.originator.as_deref() == Some(DRIVER);
+            let compacts = if is_driven { OwnCompaction::Never } else { OWN_COMPACTION };
             told.add(Moment::Opened(RecordedHost {
                 session: meta.id.unwrap_or_default(),
                 cwd: meta.cwd.unwrap_or_default(),
                 version: meta.cli_version,
                 takes_messages_inside_turn: true,
                 baseline: BASELINE_TOKENS,
-                compacts: OWN_COMPACTION,
+                compacts,
             }));
         }
         LineKind::Known

@@ -8,6 +8,7 @@ mod apps;
 mod beside_hooks;
 mod deaths;
 pub mod fixture;
+mod judged;
 mod own_compactions;
 mod person;
 mod races;

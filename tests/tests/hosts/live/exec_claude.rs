@@ -23,19 +23,19 @@ fn session() -> TurnScript {
     let planned = |step: &str| call("TaskCreate", json!({"subject": step, "description": step}));
     let done = json!({"taskId": "1", "status": "completed"});
     TurnScript::default()
-        .on("packet_request]", [say(PACKET).input_tokens(66_000)])
+        .on("packet_request]", [say(PACKET).input_tokens(106_000)])
         .on(":handoff]", [say("Writing the docs now.").input_tokens(23_000)])
         .on("AND-NOW", [say("The docs are written, as you asked.").input_tokens(24_000)])
         .on(
             "WRITE-PARSER",
             [
-                planned("write the parser").and(planned("write the docs")).input_tokens(60_000),
-                shell(commit).input_tokens(62_000),
-                call("TaskUpdate", done).input_tokens(64_000),
-                say("The parser is written and committed.").input_tokens(65_000),
+                planned("write the parser").and(planned("write the docs")).input_tokens(100_000),
+                shell(commit).input_tokens(102_000),
+                call("TaskUpdate", done).input_tokens(104_000),
+                say("The parser is written and committed.").input_tokens(105_000),
             ],
         )
-        .on_compaction([say("<summary>A summary by the model.</summary>").input_tokens(67_000)])
+        .on_compaction([say("<summary>A summary by the model.</summary>").input_tokens(107_000)])
 }
 
 #[test]
@@ -83,7 +83,7 @@ fn carries_across(fixture: &ClaudeExecFixture) {
     let boundary = gates.iter().find(|gate| gate["gate"] == "boundary").unwrap();
     let evidence = boundary["evidence"].as_str().unwrap();
     assert!(evidence.contains("commit") && evidence.contains("plan step done"), "{boundary}");
-    assert_eq!(verdict["percentRemaining"], 67, "{verdict}");
+    assert_eq!(verdict["percentRemaining"], 47, "{verdict}");
     assert_eq!(done.one("packet", |_| true)["author"], "agent");
     expect![[r#"
         user: WRITE-PARSER please
@@ -91,9 +91,11 @@ fn carries_across(fixture: &ClaudeExecFixture) {
           agent: The parser is written and committed.
         turn completed
         [defer by preflight]
+        [judge by preflight]
+        [log: thread 819938ea-2785-40e3-a7b6-6e13873d4751: where it is unclear whether your ne…]
+        [held: Thanks, that works. Next, AND-NOW write the user guide.]
         [compact by preflight]
         [heads-up will_compact]
-        [held: Thanks, that works. Next, AND-NOW write the user guide.]
         rawr: packet_request
           agent: <continuation_packet>
         turn completed

@@ -29,17 +29,17 @@ fn session() -> TurnScript {
     let commit =
         "printf 'parse\\n' > parser.txt && git add -A && git commit -q -m 'Add the parser'";
     TurnScript::default()
-        .on("packet_request]", [say(PACKET).input_tokens(66_000)])
+        .on("packet_request]", [say(PACKET).input_tokens(106_000)])
         .on("AND-NOW", [say("The docs are written.").input_tokens(24_000)])
         .on("READ", [say("All is read.").input_tokens(12_000)])
         .on(
             "WRITE-PARSER",
             [
-                shell(commit).input_tokens(64_000),
-                say("The parser is written and committed.").input_tokens(65_000),
+                shell(commit).input_tokens(104_000),
+                say("The parser is written and committed.").input_tokens(105_000),
             ],
         )
-        .on_compaction([say("<summary>A summary by the model.</summary>").input_tokens(67_000)])
+        .on_compaction([say("<summary>A summary by the model.</summary>").input_tokens(107_000)])
 }
 
 /// A user who compacts by hand is told when; rawr keeps no process in between.
@@ -106,7 +106,7 @@ fn a_session_continues_after_a_compaction_by_hand() {
     fixture.was_handed_over_before("AND-NOW the docs");
     let events = fixture.events();
     assert!(events.contains(r#""ending":"completed""#), "{events}");
-    assert!(events.contains(r#""context":65020"#), "the last request counts: {events}");
+    assert!(events.contains(r#""context":105020"#), "the last request counts: {events}");
     assert_eq!(fixture.log(), "");
 }
 
@@ -138,7 +138,7 @@ fn continuing_instead_of_compacting_drops_the_packet() {
 fn a_packet_by_rawr_is_delivered_or_dropped() {
     for goes_on in [false, true] {
         let fixture =
-            HooksFixture::new(session().on(":heads_up]", [say("ok").input_tokens(66_000)]));
+            HooksFixture::new(session().on(":heads_up]", [say("ok").input_tokens(106_000)]));
         let config = "rawr_auto_compaction.packet_author = \"watcher\"";
         std::fs::write(fixture.home.path().join("rawr.toml"), config).unwrap();
         fixture.has_hooks_in_every_run();

@@ -15,7 +15,7 @@ const PARSER: &str = "WRITE-PARSER, commit and push it.";
 fn agent(parser: impl IntoIterator<Item = TurnReply>) -> TurnScript {
     TurnScript::default()
         .on(TITLE_PROMPT, [say("Write a parser")])
-        .on(":packet_request]", [say(PACKET).input_tokens(64_000)])
+        .on(":packet_request]", [say(PACKET).input_tokens(104_000)])
         .on(":handoff]", [say(GOES_ON).input_tokens(20_000)])
         .on("WRITE-PARSER", parser)
         .on(
@@ -25,7 +25,7 @@ fn agent(parser: impl IntoIterator<Item = TurnReply>) -> TurnScript {
                 say("Finished: the lexer is written, committed and pushed.").input_tokens(22_000),
             ],
         )
-        .on_compaction([say("A summary by the model.").input_tokens(65_000)])
+        .on_compaction([say("A summary by the model.").input_tokens(105_000)])
 }
 
 /// With a remote to push to, and no configuration of rawr.
@@ -58,9 +58,9 @@ fn under_pressure(fixture: &LiveFixture) -> Terminal {
 #[test]
 fn work_that_is_finished_committed_and_pushed_is_compacted_without_a_word() {
     let fixture = fixture(agent([
-        commits_and_pushes("parser").input_tokens(60_000),
+        commits_and_pushes("parser").input_tokens(100_000),
         say("Finished: the parser is written and tested, committed and pushed.")
-            .input_tokens(63_000),
+            .input_tokens(103_000),
     ]));
     let mut terminal = under_pressure(&fixture);
     let screen = terminal.wait_for(&[GOES_ON]);
@@ -88,9 +88,9 @@ fn work_that_is_finished_committed_and_pushed_is_compacted_without_a_word() {
 #[test]
 fn work_with_a_failing_check_is_only_proposed() {
     let fixture = fixture(agent([
-        commits_and_pushes("parser").input_tokens(60_000),
-        shell("make test").input_tokens(61_000),
-        say("Finished: the parser is written, committed and pushed.").input_tokens(63_000),
+        commits_and_pushes("parser").input_tokens(100_000),
+        shell("make test").input_tokens(101_000),
+        say("Finished: the parser is written, committed and pushed.").input_tokens(103_000),
     ]));
     let mut terminal = under_pressure(&fixture);
     terminal.wait_for(&["the parser is written, committed and pushed."]);
@@ -101,9 +101,9 @@ fn work_with_a_failing_check_is_only_proposed() {
 
 fn finished() -> [TurnReply; 2] {
     [
-        commits_and_pushes("parser").input_tokens(60_000),
+        commits_and_pushes("parser").input_tokens(100_000),
         say("Finished: the parser is written and tested, committed and pushed.")
-            .input_tokens(63_000),
+            .input_tokens(103_000),
     ]
 }
 
@@ -141,7 +141,7 @@ fn a_message_goes_to_the_agent_after_rawr_was_killed_during_the_packet() {
 fn a_message_typed_during_the_compaction_comes_after_the_handoff() {
     let gate = ReplyGate::new();
     let script = agent(finished()).on("AND-NOW", [say("Here you are.").input_tokens(21_000)]);
-    let summary = say("A summary by the model.").input_tokens(65_000).behind(&gate);
+    let summary = say("A summary by the model.").input_tokens(105_000).behind(&gate);
     let fixture = fixture(script.on_compaction([summary]));
     let mut terminal = under_pressure(&fixture);
     wait_until("the compaction", || fixture.compactions() == 1);

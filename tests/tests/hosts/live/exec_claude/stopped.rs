@@ -43,9 +43,11 @@ fn a_prompt_held_during_the_packet_is_delivered_on_resume() {
           agent: The parser is written and committed.
         turn completed
         [defer by preflight]
+        [judge by preflight]
+        [log: thread 2969d88e-2010-4fd7-9486-5a058348eb40: where it is unclear whether your ne…]
+        [held: Thanks, that works. Next, AND-NOW write the user guide.]
         [compact by preflight]
         [heads-up will_compact]
-        [held: Thanks, that works. Next, AND-NOW write the user guide.]
         rawr: packet_request
         turn interrupted
         [kept: Thanks, that works. Next, AND-NOW write the user guide.]
@@ -75,7 +77,7 @@ fn a_prompt_held_during_the_packet_is_delivered_on_resume() {
 fn a_prompt_held_during_the_compaction_is_delivered_on_resume() {
     let gate = ReplyGate::new();
     let summary =
-        say("<summary>A summary by the model.</summary>").input_tokens(67_000).behind(&gate);
+        say("<summary>A summary by the model.</summary>").input_tokens(107_000).behind(&gate);
     let script = session().on_compaction([summary]);
     let [first, second] = stopped(script, &gate, |fixture| {
         let requests = fixture.model.requests();
@@ -87,9 +89,11 @@ fn a_prompt_held_during_the_compaction_is_delivered_on_resume() {
           agent: The parser is written and committed.
         turn completed
         [defer by preflight]
+        [judge by preflight]
+        [log: thread 21c83923-4635-4384-b57f-4ed59f088301: where it is unclear whether your ne…]
+        [held: Thanks, that works. Next, AND-NOW write the user guide.]
         [compact by preflight]
         [heads-up will_compact]
-        [held: Thanks, that works. Next, AND-NOW write the user guide.]
         rawr: packet_request
           agent: <continuation_packet>
         turn completed

@@ -43,9 +43,11 @@ fn a_prompt_held_during_the_packet_is_delivered_on_resume() {
           agent: The parser is written and committed.
         turn completed
         [defer by preflight]
+        [judge by preflight]
+        [log: thread 01a224c7-44de-7791-a328-c085eb610d51: where it is unclear whether your ne…]
+        [held: Thanks, that works. Next, AND-NOW write the user guide.]
         [compact by preflight]
         [heads-up will_compact]
-        [held: Thanks, that works. Next, AND-NOW write the user guide.]
         rawr: packet_request
         turn interrupted
         [kept: Thanks, that works. Next, AND-NOW write the user guide.]
@@ -86,9 +88,11 @@ fn a_prompt_held_during_the_compaction_is_delivered_on_resume() {
           agent: The parser is written and committed.
         turn completed
         [defer by preflight]
+        [judge by preflight]
+        [log: thread 01a224c7-3c97-7ff1-988d-6c70583aef1e: where it is unclear whether your ne…]
+        [held: Thanks, that works. Next, AND-NOW write the user guide.]
         [compact by preflight]
         [heads-up will_compact]
-        [held: Thanks, that works. Next, AND-NOW write the user guide.]
         rawr: packet_request
           agent: <continuation_packet>
         turn completed
