@@ -9,11 +9,13 @@ pub mod claim;
 pub mod go_on;
 pub mod model;
 pub mod next;
+mod offer;
 pub mod phase;
 pub mod standing;
 pub mod work;
 
 mod classes;
+mod concepts;
 mod line;
 mod probability;
 mod stance;

@@ -1,9 +1,9 @@
 //! What the classifiers would start on labeled turn ends that they have not learned from, session by session.
 
-use crate::Data;
 use crate::learn::{Example, HeadRelation, LinearModel, Settings, train_dense};
 use crate::sentences::{Sentence, SentenceKind};
 use crate::vectors::{LabeledTurn, PhaseEnd};
+use crate::{Data, Projects};
 use anyhow::{Context as _, Result};
 use rawr_core::policy::{Policy, Preset};
 use rawr_core::words::claim::{self, ClaimSigns};
@@ -49,8 +49,19 @@ pub struct Prediction {
 }
 
 /// All of a session's turns are in one fold.
-fn fold(turn: &LabeledTurn, folds: usize) -> usize {
+fn session_fold(turn: &LabeledTurn, folds: usize) -> usize {
     (turn.session.wrapping_mul(0x9e37_79b1) >> 16) as usize % folds
+}
+
+/// All of a project's turns are in one fold: how much a model is to be trusted on people and agents that it has not
+/// heard can only be learned where it has not heard them.
+fn project_fold(turn: &LabeledTurn, projects: &Projects, folds: usize) -> usize {
+    let name = projects.get(&turn.session).filter(|_| !turn.is_written);
+    let digest = |name: &str| {
+        let hash = |hash: u32, byte: u8| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193);
+        (name.bytes().fold(0x811c_9dc5, hash) >> 8) as usize
+    };
+    name.map_or_else(|| session_fold(turn, folds), |project| digest(&project.name) % folds)
 }
 
 /// Of each turn, the one before it in its session: its next message is this turn's own message. Only labeled turns have one.
@@ -119,17 +130,19 @@ fn next_model(
         weight: SENTENCE_WEIGHT,
     });
     let examples: Vec<_> = real.chain(written).collect();
-    let settings = Settings { epochs: 12, rate: 0.02, decay: 0.001 };
+    let settings = Settings { epochs: 6, rate: 0.02, decay: 0.001 };
     LinearModel::train(next::ROWS, HeadRelation::OneOf, &examples, settings)
 }
 
 /// Trains on all of `turns`. What a later model learns from an earlier one is predicted by folds, so that it learns
 /// how much to trust it.
-pub fn train(turns: &[&LabeledTurn], sentences: &[Sentence]) -> Models {
+pub fn train(turns: &[&LabeledTurn], sentences: &[Sentence], projects: &Projects) -> Models {
     let mut claims = vec![[0.0; 2]; turns.len()];
     let mut nexts = vec![[0.0; 3]; turns.len()];
     let part = |inside: &dyn Fn(usize) -> bool| -> Vec<usize> {
-        (0..turns.len()).filter(|at| inside(fold(turns[*at], FOLDS + 2))).collect()
+        (0..turns.len())
+            .filter(|at| inside(project_fold(turns[*at], projects, FOLDS + 2)))
+            .collect()
     };
     let of = |list: &[usize]| -> Vec<&LabeledTurn> { list.iter().map(|at| turns[*at]).collect() };
     for held in 0..FOLDS + 2 {
@@ -204,26 +217,26 @@ impl Models {
 pub enum HeldOut {
     /// A fifth of the sessions.
     Sessions,
-    /// A project, with its people, agents and habits. Chats are one, and so are the sessions of hosts that have no name.
+    /// A project, with its people, agents and habits.
     Projects,
 }
 
 /// Each turn as predicted by models that have not seen its session, or its project.
 pub fn held_out(data: &Data, by: HeldOut) -> Vec<Prediction> {
     let Data { turns, pieces, sentences, projects } = data;
-    let names: BTreeSet<_> = projects.values().collect();
+    let names: BTreeSet<_> = projects.values().map(|project| &project.name).collect();
     let fold_of = |turn: &LabeledTurn| match by {
-        HeldOut::Sessions => fold(turn, FOLDS),
+        HeldOut::Sessions => session_fold(turn, FOLDS),
         HeldOut::Projects => match projects.get(&turn.session) {
-            Some(name) => names.iter().position(|known| *known == name).unwrap_or_default(),
-            None => names.len() + usize::from(turn.is_of_host),
+            Some(of) => names.iter().position(|known| **known == of.name).unwrap_or_default(),
+            None => names.len(),
         },
     };
     let folds: Vec<usize> = turns.iter().map(fold_of).collect();
     let train_without = |held: usize| {
         let others = turns.iter().zip(&folds).filter(|(_, fold)| **fold != held);
         let others: Vec<&LabeledTurn> = others.map(|(turn, _)| turn).chain(pieces).collect();
-        train(&others, sentences)
+        train(&others, sentences, projects)
     };
     let held: Vec<usize> = folds.iter().copied().collect::<BTreeSet<_>>().into_iter().collect();
     let at_once = std::thread::available_parallelism().map_or(1, NonZero::get);
@@ -293,6 +306,55 @@ pub fn with_a_judge(
         "\nWith a judge, asked at {asked} turn ends: {all} started, {hit:.1}% at a true end, {weak:.1}% weak, {wrong:.1}% false, {:.1}% of the true ends found\n",
         share(started[PhaseEnd::Yes as usize], of)
     ))
+}
+
+/// Where 95 of 100 such counts have their true share, in percent: the interval of Wilson.
+fn interval(part: usize, of: usize) -> [f64; 2] {
+    const Z: f64 = 1.96;
+    if of == 0 {
+        return [0.0, 100.0];
+    }
+    let (n, share) = (of as f64, part as f64 / of as f64);
+    let (center, all) = (share + Z * Z / (2.0 * n), 1.0 + Z * Z / n);
+    let half = Z * (share * (1.0 - share) / n + Z * Z / (4.0 * n * n)).sqrt();
+    [center - half, center + half].map(|border| 100.0 * border / all)
+}
+
+/// Fewer turn ends measure nothing.
+const FEWEST: usize = 60;
+
+/// What would be started from each threshold on, with intervals.
+pub fn curve(turns: &[LabeledTurn], predictions: &[Prediction]) -> String {
+    if turns.len() < FEWEST {
+        return "not measured\n".to_owned();
+    }
+    let mut out = String::from(
+        "| from | started | at a true end | weak | false | true ends found |\n| --- | --- | --- | --- | --- | --- |\n",
+    );
+    let yes = turns.iter().filter(|turn| turn.end == PhaseEnd::Yes).count();
+    for percent in [50, 55, 60, 65, 70, 75] {
+        let mut started = [0; 3];
+        for (turn, told) in turns.iter().zip(predictions) {
+            if Probability::of(told.phase) >= Probability::of_percent(percent) {
+                started[turn.end as usize] += 1;
+            }
+        }
+        let all: usize = started.iter().sum();
+        let [wrong, weak, hit] = started;
+        let cell = |part: usize, of: usize| {
+            let [low, high] = interval(part, of);
+            format!("{:.1}% ({low:.0} to {high:.0})", share(part, of))
+        };
+        _ = writeln!(
+            out,
+            "| {percent}% | {all} | {} | {:.1}% | {} | {} |",
+            cell(hit, all),
+            share(weak, all),
+            cell(wrong, all),
+            cell(hit, yes)
+        );
+    }
+    out
 }
 
 /// The table of what would be started.

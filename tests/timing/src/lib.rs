@@ -11,7 +11,7 @@ pub mod vectors;
 use anyhow::{Context as _, Result, bail};
 use figures::HeldOut;
 use sentences::Sentence;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -62,11 +62,27 @@ pub fn run(args: &[&str]) -> Result<()> {
             let by_project = figures::held_out(&data, HeldOut::Projects);
             let name = "sessions of hosts, each project held out";
             write!(out, "{}", table_of(name, &by_project, &|turn| turn.is_of_host))?;
+            let languages: BTreeSet<_> = data.projects.values().map(|of| &of.language).collect();
+            for language in languages {
+                let belongs = |turn: &LabeledTurn| {
+                    turn.is_of_host && data.projects[&turn.session].language == *language
+                };
+                let (turns, told): (Vec<_>, Vec<_>) = (data.turns.iter().zip(&by_project))
+                    .filter(|(turn, _)| belongs(turn))
+                    .map(|(turn, told)| (turn.clone(), *told))
+                    .unzip();
+                let curve = figures::curve(&turns, &told);
+                writeln!(
+                    out,
+                    "{} of hosts in {language}, each project held out:\n\n{curve}",
+                    turns.len()
+                )?;
+            }
             write!(out, "{}", figures::with_a_judge(&data.turns, &predictions, &judgments)?)?;
         }
         ["turns"] => {
             let data = data()?;
-            for (turn, told) in data.turns.iter().zip(figures::held_out(&data, HeldOut::Sessions)) {
+            for (turn, told) in data.turns.iter().zip(figures::held_out(&data, HeldOut::Projects)) {
                 let [done, announces] = told.claim;
                 let [new, close, same] = told.next;
                 writeln!(
@@ -100,9 +116,19 @@ pub struct Data {
     pub pieces: Vec<LabeledTurn>,
     /// Single sentences that the project wrote.
     pub sentences: Vec<Sentence>,
-    /// The repository that a real session is of, where it has a name, by the first digits of the session's id.
-    pub projects: BTreeMap<u32, String>,
+    /// Of each real session, by the first digits of its id.
+    pub projects: Projects,
 }
+
+/// The repository that a session is of, and the language that its person writes in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Project {
+    pub name: String,
+    pub language: String,
+}
+
+/// By the first eight digits of a session's id.
+pub type Projects = BTreeMap<u32, Project>;
 
 /// The committed data.
 pub fn data() -> Result<Data> {
@@ -112,10 +138,13 @@ pub fn data() -> Result<Data> {
     Ok(Data { turns, pieces, sentences, projects })
 }
 
-fn projects(lines: &str) -> Result<BTreeMap<u32, String>> {
+fn projects(lines: &str) -> Result<Projects> {
     let project = |line: &str| {
-        let (session, name) = line.split_once(' ').context("a project is a session and a name")?;
-        Ok((u32::from_str_radix(session, 16)?, name.to_owned()))
+        let mut parts = line.split(' ');
+        let mut part = || parts.next().context("a session, its project and its language");
+        let (session, name, language) = (part()?, part()?, part()?);
+        let project = Project { name: name.to_owned(), language: language.to_owned() };
+        Ok((u32::from_str_radix(session, 16)?, project))
     };
     lines.lines().map(project).collect()
 }
@@ -135,5 +164,5 @@ fn written() -> Result<(Vec<LabeledTurn>, Vec<Sentence>)> {
 pub fn weights() -> Result<Vec<(PathBuf, Vec<u8>)>> {
     let data = data()?;
     let turns: Vec<_> = data.turns.iter().chain(&data.pieces).collect();
-    Ok(table::files(&figures::train(&turns, &data.sentences)))
+    Ok(table::files(&figures::train(&turns, &data.sentences, &data.projects)))
 }

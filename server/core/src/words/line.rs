@@ -162,6 +162,11 @@ pub(super) fn is_ideograph(c: char) -> bool {
     matches!(c, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{f900}'..='\u{faff}')
 }
 
+/// A syllable of Korean. Endings follow its words without a blank.
+pub(super) fn is_syllable(c: char) -> bool {
+    matches!(c, '\u{ac00}'..='\u{d7a3}')
+}
+
 /// How much of a chunk is written either in ideographs or in letters, if the other follows.
 pub(super) fn script(chunk: &str) -> Option<usize> {
     let mut letters = chunk.char_indices().filter(|(_, c)| c.is_alphanumeric());

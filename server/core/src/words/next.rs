@@ -2,8 +2,9 @@
 
 use super::classes::ClassTable;
 use super::model::{Features, join, softmax};
+use super::offer::Answer;
 use super::probability::{Evidence, Probability};
-use super::tokens::{self, Counts, Masking, ReadingWindow, TokenKind};
+use super::tokens::{self, Counts, Masking, ReadingWindow, TokenKind, TokenizedMessage};
 use super::topic::{SharedTopic, Topic};
 use super::traits::{self, ANYWHERE, FIRST, LAST};
 use super::weights::NEXT;
@@ -76,7 +77,7 @@ fn features_of(message: &str, work: &WorkAtHand, topic: SharedTopic) -> Features
             traits::words(&mut features, sentence, LAST);
         }
     }
-    classes(&mut features, &tokens.list, sentences.first().copied().unwrap_or_default(), work);
+    classes(&mut features, &tokens, sentences.first().copied().unwrap_or_default(), work);
     let words = tokens.list.iter().filter(|token| token.kind == TokenKind::Word).count();
     let short = words <= 3;
     let mut add = |name| features.add_trait(name);
@@ -111,10 +112,11 @@ fn features_of(message: &str, work: &WorkAtHand, topic: SharedTopic) -> Features
 /// What the classes of its words say, anywhere, in the first sentence, and after a claim to be done.
 fn classes(
     features: &mut Features,
-    all: &[tokens::Token],
+    message: &TokenizedMessage,
     first: &[tokens::Token],
     work: &WorkAtHand,
 ) {
+    let all = &message.list;
     let found = CLASSES.of(all);
     for name in found.names() {
         features.add_trait(name);
@@ -122,9 +124,15 @@ fn classes(
             features.add_trait_of(name, 1);
         }
     }
-    for name in CLASSES.of(&first[..first.len().min(5)]).names() {
+    let opening = CLASSES.of(&first[..first.len().min(5)]);
+    for name in opening.names() {
         features.add_trait_of(name, 2);
     }
+    let answer = Answer::of(all, &message.counts, found, opening);
+    let to = answer as u32 * 8 + work.offer as u32;
+    features.add_trait_of("an answer to what the agent offers", to);
+    let claimed = u32::from(work.claimed() >= 0.5);
+    features.add_trait_of("an answer to what the agent offers", 64 + to * 2 + claimed);
     if found.addresses_no_one() && all.len() >= 20 {
         let part = if work.claimed() >= 0.5 { 1 } else { 0 };
         features.add_trait("addresses no one");

@@ -359,7 +359,8 @@ impl MessageTokenizer {
         for (at, c) in text.char_indices() {
             let c = if c == '\u{2019}' { '\'' } else { c };
             let at = base + at;
-            let alone = line::is_ideograph(c);
+            let syllables = self.reading.masking != Masking::AllQuotes;
+            let alone = line::is_ideograph(c) || syllables && line::is_syllable(c);
             if (c.is_alphanumeric() || c == '\'') && !alone {
                 let (_, hash) = word.get_or_insert((at, ByteHash::new(0)));
                 for lower in c.to_lowercase() {

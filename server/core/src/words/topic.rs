@@ -1,7 +1,7 @@
 //! What a message is about, as far as its words tell: its words and numbers and the words inside its names, in prose, code and
 //! logs alike, without the most common ones and without their endings.
 
-use super::line::is_ideograph;
+use super::line::{is_ideograph, is_syllable};
 use super::model::hash;
 use super::tokens::{self, ReadingWindow};
 use crate::steps;
@@ -118,7 +118,7 @@ impl CharClass {
         match c {
             // Hiragana is mostly grammar.
             '\u{3040}'..='\u{309f}' => Self::Other,
-            c if is_ideograph(c) => Self::Ideograph,
+            c if is_ideograph(c) || is_syllable(c) => Self::Ideograph,
             c if c.is_alphabetic() => Self::Letter,
             c if c.is_ascii_digit() => Self::Digit,
             _ => Self::Other,

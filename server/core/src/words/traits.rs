@@ -1,5 +1,7 @@
 //! Features that both classifiers take from tokens: words and their neighbors, sentences, sizes.
 
+use super::concepts;
+use super::line::{is_ideograph, is_syllable};
 use super::model::{Features, hash, join};
 use super::tokens::{Token, TokenKind};
 
@@ -18,14 +20,25 @@ pub(super) fn sentences(tokens: &[Token]) -> Vec<&[Token]> {
 /// Words, pairs and beginnings of words, all of them under one salt.
 pub(super) fn words(features: &mut Features, sentence: &[Token], salt: u32) {
     let mut before = (hash(b"^", 8), None);
+    let mut pair: Option<(u32, u32, u32)> = None;
+    let mut last_end = u32::MAX;
     for token in sentence {
         let at = before.1.unwrap_or(token.from);
         if token.kind != TokenKind::Comma {
             features.text(join(token.hash, salt), token.from, token.to);
         }
         features.text(join(join(before.0, token.hash), salt), at, token.to);
+        // Without blanks, two characters are a word at most.
+        if let Some((from, _, hash)) = pair.filter(|(_, to, _)| *to == token.from) {
+            features.text(join(join(hash, token.hash), join(salt, 3)), from, token.to);
+        }
+        let adjacent =
+            before.1.is_some() && token.kind == TokenKind::Word && last_end == token.from;
+        pair = adjacent.then(|| (at, token.to, join(before.0, token.hash)));
+        last_end = token.to;
         before = (token.hash, Some(token.from));
     }
+    concepts::each(sentence, |english, from, to| features.text(join(english, salt), from, to));
 }
 
 /// The name for a count: none, one, few, many.
@@ -156,7 +169,7 @@ impl ModalWords {
 fn word_hash(word: &str) -> u32 {
     let mut chars = word.chars();
     match (chars.next(), chars.next()) {
-        (Some(c), None) if super::line::is_ideograph(c) => hash(word.as_bytes(), 7),
+        (Some(c), None) if is_ideograph(c) || is_syllable(c) => hash(word.as_bytes(), 7),
         _ => hash(word.as_bytes(), 0),
     }
 }

@@ -3,6 +3,7 @@
 
 use super::claim::{self, ClaimSigns};
 use super::model::logistic;
+use super::offer::Offer;
 use super::tokens::{self, Masking, ReadingWindow, TokenKind};
 use super::topic::Topic;
 use super::weights::CLAIM;
@@ -33,6 +34,8 @@ pub struct WorkAtHand {
     pub(super) choices: bool,
     /// Whether it speaks of a commit or a push near its end.
     pub(super) speaks_of_commit: bool,
+    /// What it offers at its end.
+    pub(super) offer: Offer,
 }
 
 impl WorkAtHand {
@@ -75,6 +78,7 @@ impl WorkAtHand {
         }
         if agent {
             self.choices = read.counts.numbered >= 2;
+            self.offer = Offer::of(&read.list, message.len());
         }
     }
 
