@@ -111,7 +111,7 @@ pub fn fingerprint() -> u32 {
     const AGENT: &str = "## Summary\n\nAll 12 tests pass now, and `parse()` handles src/main.rs.\n\n- ✅ done\n\nIn short, it works. \
                          The verdict is good: overall speed is fine. Next, \
                          let's update the docs. Shall I commit?";
-    const PERSON: &str = "no, it's still not right: \"x\"\n=== FAIL main.rs:3\n\n1. push it, /exit 完成了 camelCase #12\n\
+    const PERSON: &str = "no, it's still not right: \"x\"\n=== FAIL main.rs:3\n\n1. push it, /exit 完成了 次の作業 커밋해줘 corrige camelCase #12\n\
                           Storing a file queried its classes.";
     let work =
         WorkAtHand::new(&["Fix parse() in src/main.rs, and the queries of stored files"], AGENT)

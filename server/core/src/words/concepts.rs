@@ -42,3 +42,28 @@ pub(super) fn each(tokens: &[Token], mut found: impl FnMut(u32, u32, u32)) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::words::tokens::{self, Masking, ReadingWindow};
+
+    #[test]
+    fn words_are_known_in_english() {
+        let check = |message: &str, expected: &[&str]| {
+            let reading = ReadingWindow { head: 300, tail: 900, masking: Masking::Code };
+            let mut found = Vec::new();
+            each(&tokens::read(message, reading).list, |english, _, _| found.push(english));
+            let of = |english: &&str| found.contains(&hash(english.as_bytes(), 0));
+            let missed: Vec<_> = expected.iter().filter(|english| !of(english)).collect();
+            assert!(missed.is_empty(), "{message}: not {missed:?}");
+            assert_eq!(found.is_empty(), expected.is_empty(), "{message}");
+        };
+        check("add a button", &[]);
+        check("ボタンを追加して", &["button", "add"]);
+        check("修复这个错误", &["fix", "this", "error"]);
+        check("버튼을 추가해줘", &["button", "add"]);
+        check("corrige el botón", &["fix", "button"]);
+        check("исправь ошибку", &["fix", "error"]);
+    }
+}

@@ -2,7 +2,7 @@
 
 use super::classes::ClassTable;
 use super::model::{Features, join, softmax};
-use super::offer::Answer;
+use super::offer::{Answer, Offer};
 use super::probability::{Evidence, Probability};
 use super::tokens::{self, Counts, Masking, ReadingWindow, TokenKind, TokenizedMessage};
 use super::topic::{SharedTopic, Topic};
@@ -129,10 +129,15 @@ fn classes(
         features.add_trait_of(name, 2);
     }
     let answer = Answer::of(all, &message.counts, found, opening);
+    let name = match (answer, work.offer) {
+        (Answer::None, _) => "more than an answer",
+        (_, Offer::Nothing) => "a few words where nothing is offered",
+        _ => "an answer to what the agent offers",
+    };
     let to = answer as u32 * 8 + work.offer as u32;
-    features.add_trait_of("an answer to what the agent offers", to);
+    features.add_trait_of(name, to);
     let claimed = u32::from(work.claimed() >= 0.5);
-    features.add_trait_of("an answer to what the agent offers", 64 + to * 2 + claimed);
+    features.add_trait_of(name, 64 + to * 2 + claimed);
     if found.addresses_no_one() && all.len() >= 20 {
         let part = if work.claimed() >= 0.5 { 1 } else { 0 };
         features.add_trait("addresses no one");

@@ -127,3 +127,55 @@ impl Answer {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::words::tokens::{self, Masking, ReadingWindow};
+
+    const WHOLE: ReadingWindow = ReadingWindow { head: 2000, tail: 2000, masking: Masking::Code };
+
+    #[test]
+    fn what_an_agent_offers_is_read_at_its_end() {
+        let check = |message: &str, expected: Offer| {
+            let tokens = tokens::read(message, WHOLE).list;
+            assert_eq!(Offer::of(&tokens, message.len()), expected, "{message}");
+        };
+        check("The importer is fixed.", Offer::Nothing);
+        check("Is this what you meant?", Offer::Question);
+        check("The importer is fixed. Shall I push it?", Offer::Commit);
+        check("The importer is fixed. Want me to go on to the next story?", Offer::NextJob);
+        check("Fertig. Wenn du willst, mache ich als Nächstes den Export.", Offer::NextJob);
+        check("完成了。要继续下一步吗？", Offer::NextJob);
+        check("修正しました。コミットしますか？", Offer::Commit);
+        check("완료했습니다. 다음 작업을 진행할까요?", Offer::NextJob);
+        check("Next:\n1. the export\n2. the docs\n\nWhich one?", Offer::Choices);
+        check("It has:\n- an export\n- docs", Offer::List);
+        let late = format!("Shall I push it?{}", " It is long.".repeat(100));
+        check(&late, Offer::Nothing);
+    }
+
+    #[test]
+    fn a_short_message_is_an_answer() {
+        let table = ClassTable::of_people();
+        let check = |message: &str, expected: Answer| {
+            let read = tokens::read(message, WHOLE);
+            let classes = table.of(&read.list);
+            let answer = Answer::of(&read.list, &read.counts, classes, classes);
+            assert_eq!(answer, expected, "{message}");
+        };
+        check("2", Answer::Choice);
+        check("b", Answer::Choice);
+        check("yes", Answer::Yes);
+        check("うん", Answer::Yes);
+        check("nein", Answer::No);
+        check("weiter", Answer::GoOn);
+        check("계속", Answer::GoOn);
+        check("push it", Answer::Release);
+        check("コミットして", Answer::Release);
+        check("提交并推送", Answer::Release);
+        check("the export", Answer::Words);
+        check("yes, and then have a look at the export of the orders", Answer::YesAnd);
+        check("the export of the orders is empty on Mondays", Answer::None);
+    }
+}

@@ -17,26 +17,26 @@ pub(super) fn sentences(tokens: &[Token]) -> Vec<&[Token]> {
         .collect()
 }
 
-/// Words, pairs and beginnings of words, all of them under one salt.
+/// Words, pairs, what is written without blanks by threes, and words of other languages in English, all of them under one
+/// salt.
 pub(super) fn words(features: &mut Features, sentence: &[Token], salt: u32) {
     let mut before = (hash(b"^", 8), None);
-    let mut pair: Option<(u32, u32, u32)> = None;
-    let mut last_end = u32::MAX;
     for token in sentence {
         let at = before.1.unwrap_or(token.from);
         if token.kind != TokenKind::Comma {
             features.text(join(token.hash, salt), token.from, token.to);
         }
         features.text(join(join(before.0, token.hash), salt), at, token.to);
-        // Without blanks, two characters are a word at most.
-        if let Some((from, _, hash)) = pair.filter(|(_, to, _)| *to == token.from) {
-            features.text(join(join(hash, token.hash), join(salt, 3)), from, token.to);
-        }
-        let adjacent =
-            before.1.is_some() && token.kind == TokenKind::Word && last_end == token.from;
-        pair = adjacent.then(|| (at, token.to, join(before.0, token.hash)));
-        last_end = token.to;
         before = (token.hash, Some(token.from));
+    }
+    for part in sentence.windows(3) {
+        let [first, second, third] = part else { continue };
+        // Two characters are hardly more than a word.
+        let together = first.to == second.from && second.to == third.from;
+        if together && second.kind == TokenKind::Word {
+            let hash = join(join(first.hash, second.hash), third.hash);
+            features.text(join(hash, join(salt, 3)), first.from, third.to);
+        }
     }
     concepts::each(sentence, |english, from, to| features.text(join(english, salt), from, to));
 }
