@@ -85,11 +85,19 @@ fn may_confirm_itself(turn: &LabeledTurn, claim: f64) -> bool {
     claims && !signs(turn).asks && !tests_failed && !plan_open && !interrupted
 }
 
-fn claim_model(turns: &[&LabeledTurn], sentences: &[Sentence]) -> LinearModel<2> {
+fn claim_model(
+    turns: &[&LabeledTurn],
+    sentences: &[Sentence],
+    projects: &Projects,
+) -> LinearModel<2> {
+    let is_narrow = |turn: &LabeledTurn| {
+        !turn.is_written && projects.get(&turn.session).is_some_and(|of| of.is_narrow)
+    };
     let truth = |is: bool| if is { 1.0 } else { 0.0 };
     let real = turns.iter().map(|turn| Example {
         features: turn.features.claim.clone(),
         truth: [truth(turn.says_done), truth(turn.announces)],
+        known: [true, !is_narrow(turn)],
         weight: if turn.is_written { PIECE_WEIGHT } else { REAL_CLAIM_WEIGHT },
     });
     let written = sentences.iter().filter(|s| s.kind.is_agents()).map(|sentence| Example {
@@ -101,6 +109,7 @@ fn claim_model(turns: &[&LabeledTurn], sentences: &[Sentence]) -> LinearModel<2>
                 SentenceKind::Announces | SentenceKind::DoneAndAnnounces
             )),
         ],
+        known: [true; 2],
         weight: if sentence.language == "en" { ENGLISH_CLAIM_WEIGHT } else { SENTENCE_WEIGHT },
     });
     let examples: Vec<_> = real.chain(written).collect();
@@ -118,6 +127,7 @@ fn next_model(
     let real = turns.iter().zip(claims).map(|(turn, claim)| Example {
         features: turn.features.next_hashes(claim[0]),
         truth: one_of(turn.next),
+        known: [true; 3],
         weight: PIECE_WEIGHT.powi(i32::from(turn.is_written)),
     });
     let written = sentences.iter().filter(|s| !s.kind.is_agents()).map(|sentence| Example {
@@ -127,6 +137,7 @@ fn next_model(
             SentenceKind::Close => 1,
             _ => 2,
         }),
+        known: [true; 3],
         weight: SENTENCE_WEIGHT,
     });
     let examples: Vec<_> = real.chain(written).collect();
@@ -146,7 +157,7 @@ pub fn train(turns: &[&LabeledTurn], sentences: &[Sentence], projects: &Projects
     };
     let of = |list: &[usize]| -> Vec<&LabeledTurn> { list.iter().map(|at| turns[*at]).collect() };
     for held in 0..FOLDS + 2 {
-        let model = claim_model(&of(&part(&|fold| fold != held)), sentences);
+        let model = claim_model(&of(&part(&|fold| fold != held)), sentences, projects);
         for at in part(&|fold| fold == held) {
             claims[at] = model.score(&turns[at].features.claim);
         }
@@ -183,7 +194,7 @@ pub fn train(turns: &[&LabeledTurn], sentences: &[Sentence], projects: &Projects
         .collect();
     Models {
         turn: train_dense(&claimed),
-        claim: claim_model(turns, sentences),
+        claim: claim_model(turns, sentences, projects),
         next: next_model(turns, &claims, sentences),
         phase: train_dense(&dense),
     }

@@ -34,6 +34,8 @@ pub struct Settings {
 pub struct Example<const HEADS: usize> {
     pub features: Hashes,
     pub truth: [f64; HEADS],
+    /// Whether the truth of a head is known. An example says nothing about the others.
+    pub known: [bool; HEADS],
     pub weight: f64,
 }
 
@@ -107,7 +109,9 @@ impl<const HEADS: usize> Weights<HEADS> {
                 let (example, columns) = (&examples[*at], &columns[*at]);
                 let shares = output.shares(model.score(columns));
                 let mut wrong = [0.0; HEADS];
-                (0..HEADS).for_each(|h| wrong[h] = (shares[h] - example.truth[h]) * example.weight);
+                for h in (0..HEADS).filter(|h| example.known[*h]) {
+                    wrong[h] = (shares[h] - example.truth[h]) * example.weight;
+                }
                 for h in 0..HEADS {
                     moved_bias[h] += wrong[h] * wrong[h];
                     model.bias[h] -= settings.rate * wrong[h] / moved_bias[h].sqrt();

@@ -125,6 +125,8 @@ pub struct Data {
 pub struct Project {
     pub name: String,
     pub language: String,
+    /// Whether its readers took fewer messages for an announcement of another phase than the others.
+    pub is_narrow: bool,
 }
 
 /// By the first eight digits of a session's id.
@@ -143,7 +145,8 @@ fn projects(lines: &str) -> Result<Projects> {
         let mut parts = line.split(' ');
         let mut part = || parts.next().context("a session, its project and its language");
         let (session, name, language) = (part()?, part()?, part()?);
-        let project = Project { name: name.to_owned(), language: language.to_owned() };
+        let is_narrow = parts.next() == Some("narrow");
+        let project = Project { name: name.to_owned(), language: language.to_owned(), is_narrow };
         Ok((u32::from_str_radix(session, 16)?, project))
     };
     lines.lines().map(project).collect()

@@ -61,7 +61,7 @@ mod tests {
         };
         check("add a button", &[]);
         check("ボタンを追加して", &["button", "add"]);
-        check("修复这个错误", &["fix", "this", "error"]);
+        check("修复这个按钮", &["fix", "this", "button"]);
         check("버튼을 추가해줘", &["button", "add"]);
         check("corrige el botón", &["fix", "button"]);
         check("исправь ошибку", &["fix", "error"]);
