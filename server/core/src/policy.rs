@@ -332,7 +332,7 @@ impl Default for Policy {
                 emergency: TierRule::built_in(PressureTier::Emergency),
             },
             judge: JudgeBackend::Auto,
-            judge_unclear: UnclearRange { from: 10, below: 85 },
+            judge_unclear: UnclearRange { from: 12, below: 85 },
             judge_wait_seconds: 3,
             judge_for_advice: false,
             rearm_tokens: None,

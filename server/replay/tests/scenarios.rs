@@ -123,7 +123,7 @@ fn the_next_message_confirms_or_drops_a_proposal() {
         expect![[r#"
             compact: propose at step 4 (ready, commit, agent_done), compact at step 5 (ready, commit, agent_done)
             4 propose: 40% left (ready) at commit, agent done; your next message decides []
-            5 compact: 40% left (ready) at commit, agent done; the next message opens something new (86%: 'topic:', no words of the agent) []
+            5 compact: 40% left (ready) at commit, agent done; the next message opens something new (76%: 'write', no words of the agent) []
         "#]],
     );
     check(
@@ -132,7 +132,7 @@ fn the_next_message_confirms_or_drops_a_proposal() {
         expect![[r#"
             nothing: propose at step 4 (ready, commit, agent_done), dropped at step 5
             4 propose: 40% left (ready) at commit, agent done; your next message decides []
-            5 nothing: proposed at commit, agent done; dropped, because the next message goes on with the same work (97%: 'still', corrects, a short message) [confirmation]
+            5 nothing: proposed at commit, agent done; dropped, because the next message goes on with the same work (96%: 'still', corrects, a short message) [confirmation]
         "#]],
     );
 }

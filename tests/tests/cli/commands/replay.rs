@@ -71,14 +71,14 @@ fn both_formats_of_codex_are_read() {
     check_table(
         "rollouts/legacy.jsonl",
         expect![[r#"
-            3 nothing - 66% 69530 tokens, -
+            3 nothing - 68% 69530 tokens, -
         "#]],
     );
     check_table(
         "rollouts/paginated.jsonl",
         expect![[r#"
-            1 defer asap 22% 143139 tokens, -
-            1 compact asap 22% 143139 tokens, -
+            1 defer asap 26% 143139 tokens, -
+            1 compact asap 26% 143139 tokens, -
             2 nothing - 93% 23718 tokens, -
             3 nothing - 100% 11839 tokens, -
         "#]],
@@ -129,7 +129,7 @@ fn the_sums_are_printed_beside_those_of_another_configuration() {
 
         2 turns at which only one of the two compacts:
         sessions/claude.jsonl, turn 1: only spec.toml: 57% left (asap) at tests pass again, agent done
-        sessions/claude.jsonl, turn 3: only your configuration: 53% left (early) at commit, agent done; the next message opens something new (96%: 'Now let's', moves on, no words of the agent)
+        sessions/claude.jsonl, turn 3: only your configuration: 53% left (early) at commit, agent done; the next message opens something new (98%: 'Now let's', 'page', moves on)
 
         Second order: after a compaction, 12% of the window counts as used, so that the next one comes later.
         Of 32 lines, 0 are of an unknown kind, 1 malformed, 0 too long."#]].assert_eq(&text.join("\n"));

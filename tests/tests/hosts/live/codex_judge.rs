@@ -5,7 +5,7 @@
 
 use rawr_core::judgment::OUTPUT_SCHEMA;
 use rawr_tests::codex::{CodexHome, CodexTestConfig, binary};
-use rawr_tests::mock_responses::{TurnReply, TurnScript, call, http_error, say};
+use rawr_tests::mock_responses::{TurnReply, TurnScript, call, http_error, say, stall};
 use rawr_tests::{MockModel, Repository, rawr};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Write};
@@ -41,15 +41,27 @@ struct CodexRun {
 
 fn exec(judgment: TurnReply) -> CodexRun {
     let model = MockModel::start(session(judgment));
-    let (home, repository) =
-        (CodexHome::new(&model, &CodexTestConfig::default()), Repository::new());
+    let home = CodexHome::new(&model, &CodexTestConfig::default());
     let policy = "rawr_auto_compaction.policy.asap.decision_prompt_path=judgment.md";
+    run(model, home, &["-c", policy, "WRITE-PARSER please", "AND-NOW the docs"])
+}
+
+/// With nothing configured, where each message of the person is held and asked about.
+fn exec_by_default(script: TurnScript, message: &str) -> CodexRun {
+    let model = MockModel::start(script);
+    let home = CodexHome::new(&model, &CodexTestConfig::default());
+    std::fs::remove_file(home.path().join("rawr.toml")).unwrap();
+    run(model, home, &["WRITE-PARSER please", message])
+}
+
+fn run(model: MockModel, home: CodexHome, arguments: &[&str]) -> CodexRun {
+    let repository = Repository::new();
     let output = Command::new(rawr())
         .args(["exec", "--host", "codex", "--json", "--codex"])
         .arg(binary())
         .arg("--cd")
         .arg(repository.path())
-        .args(["-c", policy, "WRITE-PARSER please", "AND-NOW the docs"])
+        .args(arguments)
         .envs(home.environment())
         .env_remove("RAWR_HOME")
         .output()
@@ -159,4 +171,45 @@ fn a_failed_judgment_fails_nothing_else() {
     assert!(compact.contains("host gave no answer"), "{compact}");
     assert_eq!(done.all("handoff").len(), 1);
     done.check_threads();
+}
+
+const NEXT: &str = "Great, that works. Next: AND-NOW write the docs of the lexer";
+
+fn markers(done: &CodexRun) -> Vec<Option<String>> {
+    done.model.requests().iter().map(|request| request.marker.clone()).collect()
+}
+
+#[test]
+fn a_no_about_a_message_lets_it_go_at_once() {
+    let no = say(r#"{"should_compact": false, "reason": "It asks about the parser."}"#);
+    let done = exec_by_default(session(no), NEXT);
+    assert_eq!((done.model.judgments().len(), done.all("compaction").len()), (1, 0));
+    let requests = done.model.requests();
+    assert_eq!(requests.last().unwrap().user_messages(), ["WRITE-PARSER please", NEXT]);
+    done.check_threads();
+}
+
+#[test]
+fn without_an_answer_the_words_of_the_message_decide() {
+    for judgment in [stall(), http_error(429), say("I would rather talk about the weather.")] {
+        let case = format!("{judgment:?}");
+        let done = exec_by_default(session(judgment), NEXT);
+        assert!(!done.model.judgments().is_empty(), "{case}");
+        assert_eq!(done.all("handoff").len(), 1, "{case}");
+        let requests = done.model.requests();
+        let heard = requests.last().unwrap().user_messages();
+        assert!(heard.last().unwrap().ends_with(NEXT), "{case}: {heard:?}");
+        done.check_threads();
+    }
+}
+
+#[test]
+fn a_message_that_closes_is_carried_out_before_the_compaction() {
+    let script = session(say(r#"{"should_compact": true, "reason": "It closes."}"#))
+        .on("PUSH-IT", [say("Everything is committed and pushed.").input_tokens(144_000)]);
+    let done = exec_by_default(script, "Great. PUSH-IT: commit the rest and push, please");
+    let order = markers(&done);
+    let at = |marker: &str| order.iter().position(|it| it.as_deref() == Some(marker));
+    assert!(at("PUSH-IT").is_some() && at("PUSH-IT") < at("packet_request]"), "{order:?}");
+    assert_eq!(done.all("handoff").len(), 1);
 }

@@ -4,6 +4,7 @@
 
 mod ends;
 mod fixture;
+mod judged;
 mod stopped;
 
 use std::sync::Arc;
