@@ -338,7 +338,7 @@ impl Default for Policy {
             rearm_tokens: None,
             cooldown_turns: 1,
             cooldown_seconds: 0,
-            self_confirmation: SelfConfirmation { percent: 75, everywhere: false },
+            self_confirmation: SelfConfirmation { percent: 65, everywhere: false },
             closing_first: false,
             idle_seconds: 240,
             cache_seconds: None,

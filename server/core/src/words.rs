@@ -15,6 +15,7 @@ pub mod standing;
 pub mod work;
 
 mod classes;
+mod closing;
 mod concepts;
 mod line;
 mod probability;

@@ -223,25 +223,13 @@ impl Models {
     }
 }
 
-/// What is kept together when turns are held out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum HeldOut {
-    /// A fifth of the sessions.
-    Sessions,
-    /// A project, with its people, agents and habits.
-    Projects,
-}
-
-/// Each turn as predicted by models that have not seen its session, or its project.
-pub fn held_out(data: &Data, by: HeldOut) -> Vec<Prediction> {
+/// Each turn as predicted by models that have not seen its project, with its people, agents and habits.
+pub fn held_out(data: &Data) -> Vec<Prediction> {
     let Data { turns, pieces, sentences, projects } = data;
     let names: BTreeSet<_> = projects.values().map(|project| &project.name).collect();
-    let fold_of = |turn: &LabeledTurn| match by {
-        HeldOut::Sessions => session_fold(turn, FOLDS),
-        HeldOut::Projects => match projects.get(&turn.session) {
-            Some(of) => names.iter().position(|known| **known == of.name).unwrap_or_default(),
-            None => names.len(),
-        },
+    let fold_of = |turn: &LabeledTurn| match projects.get(&turn.session) {
+        Some(of) => names.iter().position(|known| **known == of.name).unwrap_or_default(),
+        None => names.len(),
     };
     let folds: Vec<usize> = turns.iter().map(fold_of).collect();
     let train_without = |held: usize| {
@@ -273,50 +261,46 @@ fn share(part: usize, of: usize) -> f64 {
     100.0 * part as f64 / of.max(1) as f64
 }
 
-/// The sessions of which there are judgments.
-pub fn sessions(judgments: &str) -> BTreeSet<u32> {
-    let ids = judgments.lines().filter_map(|line| line.get(..8));
-    ids.filter_map(|id| u32::from_str_radix(id, 16).ok()).collect()
-}
-
-/// What would be started where a judge decides the unclear turn ends, over the sessions of which there are `judgments`:
-/// lines of a turn's id and `yes` or `no`, by a reader who saw the agent's last message and the person's next, not the label.
+/// What would be started where a judge decides the unclear turn ends, at the turn ends of which there are `judgments`:
+/// lines of a turn's id and `yes` or `no`, by a reader who saw the judge's prompt and its context, not the label.
 pub fn with_a_judge(
     turns: &[LabeledTurn],
     predictions: &[Prediction],
     judgments: &str,
 ) -> Result<String> {
-    let mut judged = BTreeMap::new();
+    let id = |turn: &LabeledTurn| format!("{:08x}:t{}", turn.session, turn.turn);
+    let by_id: BTreeMap<_, _> =
+        turns.iter().zip(predictions).map(|(turn, told)| (id(turn), (turn, told))).collect();
+    let policy = Policy::preset(Preset::Calm);
+    let (mut started, mut asked, mut of, mut judged) = ([0; 3], 0, 0, 0);
     for line in judgments.lines() {
         let (id, said) = line.split_once(' ').context("a judgment is an id and yes or no")?;
-        judged.insert(id, said == "yes");
-    }
-    let (sessions, policy) = (sessions(judgments), Policy::preset(Preset::Calm));
-    let (mut started, mut asked, mut of) = ([0; 3], 0, 0);
-    for (turn, told) in turns.iter().zip(predictions) {
-        let session = format!("{:08x}", turn.session);
-        if !sessions.contains(&turn.session) {
-            continue;
-        }
+        let (turn, told) = by_id.get(id).with_context(|| format!("no turn end {id}"))?;
+        judged += 1;
         of += usize::from(turn.end == PhaseEnd::Yes);
         let ended = Probability::of(told.phase);
-        let starts = if policy.is_unclear(ended) {
-            asked += 1;
-            let id = format!("{session}:t{}", turn.turn);
-            *judged.get(id.as_str()).with_context(|| format!("no judgment of {id}"))?
-        } else {
-            ended >= Probability::of_percent(policy.judge_unclear.below)
-        };
-        if starts {
+        let is_unclear = policy.is_unclear(ended);
+        asked += usize::from(is_unclear);
+        let is_clear = ended >= Probability::of_percent(policy.judge_unclear.below);
+        if is_clear || (is_unclear && said == "yes") {
             started[turn.end as usize] += 1;
         }
     }
     let all: usize = started.iter().sum();
-    let [wrong, weak, hit] = started.map(|count| share(count, all));
+    let [wrong, weak, hit] = started;
     Ok(format!(
-        "\nWith a judge, asked at {asked} turn ends: {all} started, {hit:.1}% at a true end, {weak:.1}% weak, {wrong:.1}% false, {:.1}% of the true ends found\n",
-        share(started[PhaseEnd::Yes as usize], of)
+        "\nWith a judge, asked at {asked} of {judged} turn ends: {all} started, {} at a true end, {:.1}% weak, {} false, {} of the true ends found\n",
+        part(hit, all),
+        share(weak, all),
+        part(wrong, all),
+        part(hit, of)
     ))
+}
+
+/// With its interval.
+fn part(part: usize, of: usize) -> String {
+    let [low, high] = interval(part, of);
+    format!("{:.1}% ({low:.0} to {high:.0})", share(part, of))
 }
 
 /// Where 95 of 100 such counts have their true share, in percent: the interval of Wilson.
@@ -352,17 +336,13 @@ pub fn curve(turns: &[LabeledTurn], predictions: &[Prediction]) -> String {
         }
         let all: usize = started.iter().sum();
         let [wrong, weak, hit] = started;
-        let cell = |part: usize, of: usize| {
-            let [low, high] = interval(part, of);
-            format!("{:.1}% ({low:.0} to {high:.0})", share(part, of))
-        };
         _ = writeln!(
             out,
             "| {percent}% | {all} | {} | {:.1}% | {} | {} |",
-            cell(hit, all),
+            part(hit, all),
             share(weak, all),
-            cell(wrong, all),
-            cell(hit, yes)
+            part(wrong, all),
+            part(hit, yes)
         );
     }
     out

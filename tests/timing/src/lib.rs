@@ -9,7 +9,6 @@ pub mod table;
 pub mod vectors;
 
 use anyhow::{Context as _, Result, bail};
-use figures::HeldOut;
 use sentences::Sentence;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -36,38 +35,27 @@ pub fn run(args: &[&str]) -> Result<()> {
         }
         ["figures"] => {
             let data = data()?;
-            let predictions = figures::held_out(&data, HeldOut::Sessions);
-            let judgments = fs::read_to_string(folder().join("judgments.txt"))?;
-            let sessions = figures::sessions(&judgments);
-            let table_of = |name: &str,
-                            predictions: &[figures::Prediction],
-                            belongs: &dyn Fn(&LabeledTurn) -> bool| {
-                let (turns, told): (Vec<_>, Vec<_>) = (data.turns.iter().zip(predictions))
+            let told = figures::held_out(&data);
+            let table = |name: &str, belongs: &dyn Fn(&LabeledTurn) -> bool| {
+                let (turns, told): (Vec<_>, Vec<_>) = (data.turns.iter().zip(&told))
                     .filter(|(turn, _)| belongs(turn))
                     .map(|(turn, told)| (turn.clone(), *told))
                     .unzip();
                 format!(
-                    "{} turn ends of {name}:\n\n{}\n",
+                    "{} turn ends of {name}, each project held out:\n\n{}\n",
                     turns.len(),
                     figures::table(&turns, &told)
                 )
             };
-            let table = |name: &str, belongs: &dyn Fn(&LabeledTurn) -> bool| {
-                table_of(name, &predictions, belongs)
-            };
             write!(out, "{}", table("all sessions", &|_| true))?;
             write!(out, "{}", table("sessions of hosts", &|turn| turn.is_of_host))?;
             write!(out, "{}", table("chats", &|turn| !turn.is_of_host))?;
-            write!(out, "{}", table("one project", &|turn| sessions.contains(&turn.session)))?;
-            let by_project = figures::held_out(&data, HeldOut::Projects);
-            let name = "sessions of hosts, each project held out";
-            write!(out, "{}", table_of(name, &by_project, &|turn| turn.is_of_host))?;
             let languages: BTreeSet<_> = data.projects.values().map(|of| &of.language).collect();
             for language in languages {
                 let belongs = |turn: &LabeledTurn| {
                     turn.is_of_host && data.projects[&turn.session].language == *language
                 };
-                let (turns, told): (Vec<_>, Vec<_>) = (data.turns.iter().zip(&by_project))
+                let (turns, told): (Vec<_>, Vec<_>) = (data.turns.iter().zip(&told))
                     .filter(|(turn, _)| belongs(turn))
                     .map(|(turn, told)| (turn.clone(), *told))
                     .unzip();
@@ -78,11 +66,12 @@ pub fn run(args: &[&str]) -> Result<()> {
                     turns.len()
                 )?;
             }
-            write!(out, "{}", figures::with_a_judge(&data.turns, &predictions, &judgments)?)?;
+            let judgments = fs::read_to_string(folder().join("judgments.txt"))?;
+            write!(out, "{}", figures::with_a_judge(&data.turns, &told, &judgments)?)?;
         }
         ["turns"] => {
             let data = data()?;
-            for (turn, told) in data.turns.iter().zip(figures::held_out(&data, HeldOut::Projects)) {
+            for (turn, told) in data.turns.iter().zip(figures::held_out(&data)) {
                 let [done, announces] = told.claim;
                 let [new, close, same] = told.next;
                 writeln!(

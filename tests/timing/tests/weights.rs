@@ -1,6 +1,7 @@
 //! The committed weights are what the trainer makes of the committed data, and the data is what it says.
 
 use rawr_core::words::{claim, next};
+use rawr_timing::figures::{self, Prediction};
 use rawr_timing::sentences::SentenceKind;
 use rawr_timing::{data, vectors, weights};
 
@@ -138,21 +139,21 @@ fn damaged_vectors_are_refused() {
     assert!(vectors::read(&large).is_err());
 }
 
-/// Trains a model for each fifth of the sessions.
-mod long {
-    use rawr_timing::data;
-    use rawr_timing::figures::{self, HeldOut};
-
-    #[test]
-    fn every_unclear_turn_end_of_the_judged_sessions_has_its_judgment() {
-        let data = data().unwrap();
-        let predictions = figures::held_out(&data, HeldOut::Sessions);
-        let judgments =
-            std::fs::read_to_string(rawr_timing::folder().join("judgments.txt")).unwrap();
-        let figure = |judgments: &str| figures::with_a_judge(&data.turns, &predictions, judgments);
-        figure(&judgments).unwrap();
-        let half: Vec<_> = judgments.lines().step_by(2).collect();
-        let error = figure(&half.join("\n")).unwrap_err().to_string();
-        assert!(error.starts_with("no judgment of "), "{error}");
-    }
+#[test]
+fn every_judgment_is_of_a_labeled_turn_end() {
+    let turns = data().unwrap().turns;
+    let told = Prediction {
+        claim: [0.0; 2],
+        next: [0.0; 3],
+        phase: 0.5,
+        by_itself: None,
+        is_proposed: true,
+    };
+    let judgments = std::fs::read_to_string(rawr_timing::folder().join("judgments.txt")).unwrap();
+    let figure = |judgments: &str| {
+        figures::with_a_judge(&turns, &vec![told; turns.len()], judgments)
+            .map_err(|error| error.to_string())
+    };
+    assert!(figure(&judgments).unwrap().contains("asked at 400 of 400"));
+    assert_eq!(figure("00000000:t1 yes").unwrap_err(), "no turn end 00000000:t1");
 }

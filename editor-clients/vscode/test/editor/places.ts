@@ -23,7 +23,7 @@ async function inWindow(editor: string, options: Options, look: (lab: Lab) => Pr
 async function showsAThread(lab: Lab): Promise<void> {
   lab.configure('[rawr_auto_compaction]\nmode = "tag"\n');
   lab.agent().prompt('write the parser');
-  await lab.says(lab.bar, '45% left · asap');
+  await lab.says(lab.bar, '45% left · ready');
 }
 
 /** Makes the package for this platform, which exists for as long as it is used: several suites make it at the same time. */

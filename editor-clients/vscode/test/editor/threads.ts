@@ -15,7 +15,7 @@ export function journeys(editor: string): void {
 
   test('the status bar shows the percentage left, and nothing without a running thread', async () => {
     const agent = work(TAG);
-    await lab.says(lab.bar, '45% left · asap');
+    await lab.says(lab.bar, '45% left · ready');
     await lab.shot('status-bar');
     await agent.leave();
     await lab.bar.waitFor({ state: 'hidden' });
@@ -241,7 +241,7 @@ export function journeys(editor: string): void {
     const page = await lab.frame('main h1');
     await page.locator('h1', { hasText: 'Why' }).first().waitFor();
     await page.locator('summary', { hasText: 'Passed gates' }).click();
-    await page.getByText('45% left is below 65% (asap)').first().waitFor();
+    await page.getByText('45% left is below 50% (ready)').first().waitFor();
     assert.equal(await page.locator('main script').count(), 0);
     await lab.shot('decision');
     const decisions = await page.locator('ol li').count();
@@ -265,7 +265,7 @@ export function journeys(editor: string): void {
     await lab.says(lab.bar, '45% left');
     await lab.openThreads();
     // Threads that have ended show when.
-    const thread = lab.rows.filter({ hasText: /45% left · asap · (?!.*(ago|just now))/ }).first();
+    const thread = lab.rows.filter({ hasText: /45% left · ready · (?!.*(ago|just now))/ }).first();
     await lab.menu(thread, 'Do Not Compact Until…');
     await lab.choose('until the next commit');
     await lab.says(lab.page.locator('.quick-input-widget'), 'The note is shown with the guard');

@@ -64,7 +64,7 @@ export function journeys(editor: string): void {
     work(TAG);
     await lab.says(lab.bar, '45% left');
     await lab.openThreads();
-    await lab.menu(lab.rows.filter({ hasText: '45% left · asap' }).first(), 'Snooze for One Turn');
+    await lab.menu(lab.rows.filter({ hasText: '45% left · ready' }).first(), 'Snooze for One Turn');
     await lab.says(lab.rows, 'No compaction for 1 turn');
   });
 

@@ -64,7 +64,7 @@ export function journeys(editor: string): void {
     await nothingRuns();
     await host.open('runs');
     await host.endsAPhase('runs', 'Task runs', ASAP);
-    await lab.says(lab.bar, /45% left · asap(?!.*\+)/);
+    await lab.says(lab.bar, /45% left · ready(?!.*\+)/);
     await lab.shot('week-one-runs');
     await host.close('runs');
     await nothingRuns();

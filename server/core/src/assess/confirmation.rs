@@ -40,8 +40,10 @@ pub(super) struct Confirmation {
 }
 
 impl Confirmation {
+    /// Whether it asks for nothing but to put away what there is.
     pub fn closes(&self) -> bool {
-        self.by_facts.is_none() && self.likeliest().1 == MessageEffect::Closes
+        let closes = self.likeliest().1 == MessageEffect::Closes && !self.message.asks_for_more;
+        self.by_facts.is_none() && closes
     }
 
     /// Whether it confirms without a judge, where this probability is needed.

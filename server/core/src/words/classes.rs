@@ -846,6 +846,7 @@ const RELEASES: usize = 1;
 const MOVES_ON: usize = 3;
 const CORRECTS: usize = 4;
 const AGREES: usize = 5;
+const ASKS_FOR_A_CHANGE: usize = 8;
 const SPEAKS_TO_YOU: usize = 10;
 const GOES_ON: usize = 12;
 const REFUSES: usize = 13;
@@ -877,6 +878,10 @@ impl Classes {
 
     pub(super) fn releases(self) -> bool {
         self.has(RELEASES)
+    }
+
+    pub(super) fn asks_for_a_change(self) -> bool {
+        self.has(ASKS_FOR_A_CHANGE)
     }
 
     fn has(self, class: usize) -> bool {

@@ -1,6 +1,7 @@
 //! What the person's next message does: open something new, close what there is, or go on with the same.
 
 use super::classes::ClassTable;
+use super::closing;
 use super::model::{Features, join, softmax};
 use super::offer::{Answer, Offer};
 use super::probability::{Evidence, Probability};
@@ -16,7 +17,7 @@ pub const ROWS: u32 = 16_384;
 /// What the classifier answers, in the order of the table.
 pub const HEADS: [&str; 3] = ["new", "close", "same"];
 
-const READING: ReadingWindow = ReadingWindow { head: 500, tail: 250, masking: Masking::Code };
+pub(super) const READING: ReadingWindow = ReadingWindow { head: 500, tail: 250, masking: Masking::Code };
 
 static CLASSES: LazyLock<ClassTable> = LazyLock::new(ClassTable::of_people);
 
@@ -29,6 +30,8 @@ pub struct NextMessage {
     pub close: Probability,
     /// That it goes on with the same, asks about it or corrects it.
     pub same: Probability,
+    /// Whether it asks for a change, beside a commit or a release.
+    pub asks_for_more: bool,
     /// How much of it is about the work at hand.
     pub topic: SharedTopic,
     /// The strongest reasons for the likeliest of the three.
@@ -49,7 +52,8 @@ pub fn of(message: &str, work: &WorkAtHand) -> NextMessage {
     let shares = softmax(NEXT.score(&features));
     let head = (0..3).max_by(|a, b| shares[*a].total_cmp(&shares[*b])).unwrap_or(2);
     let [new, close, same] = shares.map(Probability::of);
-    NextMessage { new, close, same, topic, evidence: NEXT.evidence(message, &features, head) }
+    let asks_for_more = closing::asks_for_more(message);
+    NextMessage { new, close, same, asks_for_more, topic, evidence: NEXT.evidence(message, &features, head) }
 }
 
 /// What a message shares with the work at hand. For the trainer.

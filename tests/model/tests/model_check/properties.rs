@@ -208,7 +208,8 @@ fn check_boundary(
     Ok(())
 }
 
-/// A message that confirms came, or silence, or a person asked, or it is an emergency.
+/// A message that confirms came, or silence, or a person asked, or it is an emergency. With `closing_first` the message
+/// came before the turn that ends now.
 pub fn check_confirmed(
     world: &SmallWorld,
     before: &Thread,
@@ -216,12 +217,14 @@ pub fn check_confirmed(
 ) -> Result<(), Violation> {
     let Event::Assessed(assessed) = &record.event else { return Ok(()) };
     let compacts = matches!(assessed.outcome, DecisionOutcome::Compact | DecisionOutcome::Ask);
-    let Some(tier) = assessed.tier.filter(|_| compacts && !before.asked_for) else { return Ok(()) };
+    let decides = (compacts && !before.asked_for) || assessed.after_turn;
+    let Some(tier) = assessed.tier.filter(|_| decides) else { return Ok(()) };
     let confirm = world.policy.tiers.rule(tier).confirm;
     let said = (1..=world.may.inputs).filter(|input| confirms(*input)).map(input_id);
     let front = before.held.front().map(|held| &held.id);
     let confirmed = match confirm {
         _ if tier == PressureTier::Emergency => true,
+        _ if compacts && before.closing().is_some() => true,
         ConfirmRule::None => true,
         ConfirmRule::Message => said.clone().any(|input| front == Some(&input)),
         ConfirmRule::Idle => before.idle,

@@ -207,6 +207,21 @@ fn proposed(confirm: ConfirmRule) -> SmallWorld {
     world
 }
 
+/// A judge is asked about the next message, as in the default preset.
+fn proposed_and_judged() -> SmallWorld {
+    let mut world = judged(JudgeBackend::Host);
+    world.policy.tiers.asap.confirm = ConfirmRule::Message;
+    world.policy.judge_unclear.below = 100;
+    world
+}
+
+/// The next message closes the work: it is carried out first.
+fn proposed_and_closed() -> SmallWorld {
+    let mut world = proposed(ConfirmRule::Message);
+    world.policy.closing_first = true;
+    world
+}
+
 /// The packet is asked for with the proposal.
 fn proposed_with_a_packet() -> SmallWorld {
     let mut world = proposed(ConfirmRule::Message);
@@ -321,6 +336,8 @@ pub fn worlds() -> Vec<SmallWorld> {
         ("preflight, three times disturbed", twice, preflight()),
         ("proposed, by the next message", line(1), proposed(ConfirmRule::Message)),
         ("proposed, with a packet ahead of time", line(1), proposed_with_a_packet()),
+        ("proposed, and judged", less_often, proposed_and_judged()),
+        ("proposed, closing first", once, proposed_and_closed()),
         ("proposed, by silence", once, proposed(ConfirmRule::Idle)),
         ("proposed, by either", once, proposed(ConfirmRule::Either)),
         ("proposed, with three messages", thrice, proposed(ConfirmRule::Message)),

@@ -20,6 +20,9 @@ const STUCK: Duration = Duration::from_secs(20);
 /// An order may be on its way when the person says no.
 const ON_ITS_WAY: Duration = Duration::from_millis(500);
 
+/// How a message begins that is carried out before the compaction.
+const CLOSES: &str = "Great. Commit and push everything, please";
+
 const PRESSURE: u64 = 150_000;
 const AFTER_COMPACTION: u64 = 12_000;
 
@@ -48,6 +51,8 @@ struct ScriptedClaude {
     count: u64,
     /// When the person took back the last message, until the next one.
     withdrawn: Option<Instant>,
+    /// The turn of a message that closes the work was the last one, so rawr may compact without another message.
+    is_closed: bool,
     /// A compaction is done, and the agent has not got its packet back.
     owes_handoff: bool,
     log: Vec<String>,
@@ -67,6 +72,7 @@ impl ScriptedClaude {
             tokens: 24_000,
             count: 0,
             withdrawn: None,
+            is_closed: false,
             owes_handoff: false,
             log: Vec::new(),
         }
@@ -132,7 +138,8 @@ impl ScriptedClaude {
     fn types(&mut self) -> Result<(), Failure> {
         let name = self.fresh("m");
         let text = match self.dice.between(1, 10) {
-            1..=4 => format!("Please write part {name} of the parser and commit it"),
+            1..=3 => format!("Please write part {name} of the parser"),
+            4 => format!("{CLOSES}, for {name}"),
             5..=8 => format!("Great, that works. Next: write part {name}"),
             _ => format!("It still fails in the same place, look at {name}"),
         };
@@ -234,6 +241,7 @@ impl ScriptedClaude {
                 let fails = self.dice.chance(8);
                 let reason = if fails { "error" } else { "answer" };
                 self.note(format!("{id} ends: {reason}"));
+                self.is_closed = !fails && text.starts_with(CLOSES);
                 let is_taken = (fails || self.bridge.answers(answer, self.tokens, false))
                     && self.bridge.turn_ends(&id, reason, if fails { "" } else { answer });
                 self.taken(is_taken, "a turn's end")
@@ -279,7 +287,10 @@ impl ScriptedClaude {
     }
 
     fn compact(&mut self, order: &Order) -> Result<Outcome, Failure> {
-        if self.waiting.is_none() {
+        if self.is_closed && !matches!(self.activity, Activity::Idle) {
+            return Ok(Outcome::Failed("a turn runs"));
+        }
+        if self.waiting.is_none() && !self.is_closed {
             let is_late = self.withdrawn.is_none_or(|at| order.at > at + ON_ITS_WAY);
             if is_late {
                 return Err("a compaction that no message confirms".to_owned());
@@ -291,6 +302,7 @@ impl ScriptedClaude {
             return Ok(Outcome::Failed("the summary failed"));
         }
         self.tokens = AFTER_COMPACTION;
+        self.is_closed = false;
         self.owes_handoff = true;
         Ok(Outcome::Compacted(AFTER_COMPACTION))
     }
