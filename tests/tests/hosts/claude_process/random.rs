@@ -138,8 +138,8 @@ impl ScriptedClaude {
     fn types(&mut self) -> Result<(), Failure> {
         let name = self.fresh("m");
         let text = match self.dice.between(1, 10) {
-            1..=3 => format!("Please write part {name} of the parser"),
-            4 => format!("{CLOSES}, for {name}"),
+            1..=2 => format!("Please write part {name} of the parser"),
+            3..=4 => format!("{CLOSES}, for {name}"),
             5..=8 => format!("Great, that works. Next: write part {name}"),
             _ => format!("It still fails in the same place, look at {name}"),
         };
