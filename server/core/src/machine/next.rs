@@ -124,7 +124,8 @@ impl Machine {
             None if can.steer && !can.queue => return None,
             None => None,
         };
-        Some((Starting { trigger, turn: turn.cloned(), needs_approval: false }, packet))
+        let turn = turn.cloned();
+        Some((Starting { trigger, turn, needs_approval: false, after_closing: false }, packet))
     }
 
     /// What closes a heads-up whose compaction did not come, once the host can take it: with the next message, or in the
@@ -143,7 +144,8 @@ impl Machine {
             }
             _ => return None,
         };
-        Some(Starting { trigger: Trigger::Host, turn, needs_approval: false })
+        let trigger = Trigger::Host;
+        Some(Starting { trigger, turn, needs_approval: false, after_closing: false })
     }
 
     /// Whether the next message carries such a notice.
@@ -415,7 +417,7 @@ impl Machine {
         rules: &Rules<'_>,
     ) -> SequenceStarted {
         let policy = rules.policy;
-        let Starting { trigger, turn, needs_approval } = starting;
+        let Starting { trigger, turn, needs_approval, .. } = starting;
         let assessed = self.thread.last_assessed.as_ref().and_then(|last| last.turn.as_ref());
         let requests = match &late {
             Some(_) => Vec::new(),

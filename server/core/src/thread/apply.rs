@@ -151,7 +151,7 @@ impl Thread {
             Event::JudgmentAnswered(answered) => self.judgment_answered(answered),
             Event::SequenceStarted(started) => {
                 self.sequences += 1;
-                self.starting = None;
+                let starting = self.starting.take();
                 if let Some(overflowed) = self.overflowed.as_mut().filter(|_| started.recovers) {
                     overflowed.tried = true;
                 }
@@ -171,6 +171,7 @@ impl Thread {
                 }
                 let confirming = self.held.front().filter(|_| !started.only_tells());
                 sequence.confirmed_by = confirming.map(|held| held.id.clone());
+                sequence.after_closing = starting.is_some_and(|starting| starting.after_closing);
                 self.sequence = Some(sequence);
                 // Any other sequence may end before it compacts. The handoff stays due until then.
                 let hands_over = started.late.is_some();
@@ -263,14 +264,25 @@ impl Thread {
     /// Without the message that confirmed it, a compaction that the host was not asked for is not wanted any more.
     fn input_cancelled(&mut self, input: &InputId) {
         self.held.retain(|held| held.id != *input);
+        self.no_longer_wanted("the message that confirmed it went on without it", |sequence| {
+            sequence.confirmed_by.as_ref() == Some(input)
+        });
+    }
+
+    /// A message that did not wait for the compaction behind a closing turn says what is wanted now.
+    fn person_went_on(&mut self) {
+        self.no_longer_wanted("another message came before it", |sequence| sequence.after_closing);
+    }
+
+    /// Calls off the compaction of such a sequence, if the host was not asked for it.
+    fn no_longer_wanted(&mut self, why: &str, is_meant: impl Fn(&Sequence) -> bool) {
         if let Some(sequence) = &mut self.sequence
-            && sequence.confirmed_by.as_ref() == Some(input)
+            && is_meant(sequence)
             && sequence.approved
             && sequence.compact.is_none()
             && sequence.cancelled.is_none()
         {
-            sequence.cancelled =
-                Some("the message that confirmed it went on without it".to_owned());
+            sequence.cancelled = Some(why.to_owned());
         }
     }
 

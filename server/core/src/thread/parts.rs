@@ -19,6 +19,9 @@ pub struct Starting {
     pub turn: Option<TurnId>,
     /// Whether a person has to approve it.
     pub needs_approval: bool,
+    /// The turn before it was of a message that closes the work.
+    #[serde(default)]
+    pub after_closing: bool,
 }
 
 /// The open question to the judge. There is one at a time: a newer one replaces it, and an answer to any other is late.

@@ -38,6 +38,9 @@ pub struct Sequence {
     /// The held message that it started before.
     #[serde(default)]
     pub confirmed_by: Option<InputId>,
+    /// The turn before it was of a message that closes the work. A later message says something else.
+    #[serde(default)]
+    pub after_closing: bool,
     /// What is to be asked of the agent before the compaction, in order.
     pub requests: Vec<AgentRequest>,
     /// The scratch file's path, relative to the thread's folder.
@@ -101,6 +104,7 @@ impl Sequence {
             closes: started.closes,
             turn: started.turn.clone(),
             confirmed_by: None,
+            after_closing: false,
             requests: started.requests.clone(),
             scratch_file: started.scratch_file.clone(),
             worth: started.worth,

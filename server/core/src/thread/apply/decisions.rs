@@ -15,6 +15,7 @@ impl Thread {
         // A person who asked during a turn gets a decision of their own after it.
         let asked_by_person =
             assessed.entrance == DecisionEntrance::TurnComplete && assessed.turn.is_none();
+        let after_closing = self.closing().is_some();
         let starts = matches!(assessed.outcome, DecisionOutcome::Compact | DecisionOutcome::Ask);
         self.asked_for &= v > 1 && !asked_by_person && !starts;
         self.unassessed = None;
@@ -50,7 +51,7 @@ impl Thread {
         }
         match assessed.outcome {
             DecisionOutcome::Compact | DecisionOutcome::Ask => {
-                self.starting = Some(self.starting_of(assessed))
+                self.starting = Some(Starting { after_closing, ..self.starting_of(assessed) });
             }
             DecisionOutcome::Judge => {
                 self.judging = Some(Judging {
@@ -94,7 +95,8 @@ impl Thread {
             _ => Trigger::User,
         };
         let turn = assessed.turn.clone().filter(|turn| self.is_in_turn(turn));
-        Starting { trigger, turn, needs_approval: assessed.outcome == DecisionOutcome::Ask }
+        let needs_approval = assessed.outcome == DecisionOutcome::Ask;
+        Starting { trigger, turn, needs_approval, after_closing: false }
     }
 
     pub(super) fn judgment_answered(&mut self, answered: &JudgmentAnswered) {

@@ -64,6 +64,7 @@ impl Thread {
             if v > 1 && is_over {
                 return;
             }
+            self.person_went_on();
             let asked_by = self.judging.as_ref().map(|judging| &judging.asked_by);
             let waiting = self.deferred.as_ref().filter(|deferred| !deferred.after_turn);
             if let Some(assessed) = asked_by.or(waiting) {
@@ -120,6 +121,7 @@ impl Thread {
             turn.origin = Origin::User;
         }
         let (action, steers) = (turn.action.clone(), turn.steers.clone());
+        self.person_went_on();
         // A compaction's own turn takes no message.
         self.compacted_in = self.compacted_in.take().filter(|own| *own != id);
         let unanswered = |issued: &Issued| issued.is_open() && steers.contains(&issued.id);
