@@ -11,8 +11,22 @@ static CLASSES: LazyLock<ClassTable> = LazyLock::new(ClassTable::of_people);
 const LONGEST: usize = 1_000;
 
 /// In lower case. They join two orders if enough stands before them: "create and merge the pull request" is one.
-const JOINS: [&str; 14] =
-    ["and", "then", "und", "dann", "et", "puis", "y", "luego", "e", "и", "затем", "ve", "en", "poi"];
+const JOINS: [&str; 14] = [
+    "and",
+    "then",
+    "und",
+    "dann",
+    "et",
+    "puis",
+    "y",
+    "luego",
+    "e",
+    "и",
+    "затем",
+    "ve",
+    "en",
+    "poi",
+];
 const WORDS_OF_AN_ORDER: usize = 2;
 
 /// What is made where work is put away, beside what the classes know.

@@ -17,7 +17,8 @@ pub const ROWS: u32 = 16_384;
 /// What the classifier answers, in the order of the table.
 pub const HEADS: [&str; 3] = ["new", "close", "same"];
 
-pub(super) const READING: ReadingWindow = ReadingWindow { head: 500, tail: 250, masking: Masking::Code };
+pub(super) const READING: ReadingWindow =
+    ReadingWindow { head: 500, tail: 250, masking: Masking::Code };
 
 static CLASSES: LazyLock<ClassTable> = LazyLock::new(ClassTable::of_people);
 
@@ -53,7 +54,14 @@ pub fn of(message: &str, work: &WorkAtHand) -> NextMessage {
     let head = (0..3).max_by(|a, b| shares[*a].total_cmp(&shares[*b])).unwrap_or(2);
     let [new, close, same] = shares.map(Probability::of);
     let asks_for_more = closing::asks_for_more(message);
-    NextMessage { new, close, same, asks_for_more, topic, evidence: NEXT.evidence(message, &features, head) }
+    NextMessage {
+        new,
+        close,
+        same,
+        asks_for_more,
+        topic,
+        evidence: NEXT.evidence(message, &features, head),
+    }
 }
 
 /// What a message shares with the work at hand. For the trainer.

@@ -9,7 +9,7 @@ use rawr_core::assess::{DecisionGate, DecisionRecord, GateStatus, Question, asse
 use rawr_core::boundary::Boundary;
 use rawr_core::event::{
     ActionIssued, Assessed, CompactionInitiator, CompactionProgress, DecisionEntrance,
-    DecisionOutcome, DeliveredMessage, Event, HostAction, MessagePurpose, MessageRole,
+    DecisionOutcome, DeliveredMessage, Event, HostAction, JudgeReply, MessagePurpose, MessageRole,
     SequenceStarted, Trigger,
 };
 use rawr_core::policy::{ConfirmRule, PressureTier};
@@ -208,8 +208,8 @@ fn check_boundary(
     Ok(())
 }
 
-/// A message that confirms came, or silence, or a person asked, or it is an emergency. With `closing_first` the message
-/// came before the turn that ends now.
+/// A message that confirms came, or the judge said yes to it, or silence, or a person asked, or it is an emergency. With
+/// `closing_first` the message came before the turn that ends now.
 pub fn check_confirmed(
     world: &SmallWorld,
     before: &Thread,
@@ -225,12 +225,18 @@ pub fn check_confirmed(
     let confirmed = match confirm {
         _ if tier == PressureTier::Emergency => true,
         _ if compacts && before.closing().is_some() => true,
+        _ if front.is_some() && judge_agreed(before) => true,
         ConfirmRule::None => true,
         ConfirmRule::Message => said.clone().any(|input| front == Some(&input)),
         ConfirmRule::Idle => before.idle,
         ConfirmRule::Either => before.idle || said.clone().any(|input| front == Some(&input)),
     };
     if confirmed { Ok(()) } else { Err(Violation::of(CONFIRMED, format!("{assessed:?}"))) }
+}
+
+fn judge_agreed(thread: &Thread) -> bool {
+    let answer = thread.judging.as_ref().and_then(|judging| judging.answer.as_ref());
+    matches!(answer, Some((_, JudgeReply::Says { should_compact: true, .. })))
 }
 
 fn named(mark: &Mark) -> Option<(TurnId, Boundary)> {

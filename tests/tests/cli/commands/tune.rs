@@ -82,12 +82,7 @@ fn a_configuration_that_reaches_the_target_stays() {
 #[test]
 fn the_nearest_is_shown_where_none_reaches_the_target() {
     let emergencies = "[rawr_auto_compaction]\nemergency_percent_remaining_lt = 70\n";
-    check(
-        emergencies,
-        "at most 0.001 per hour",
-        false,
-        expect![""],
-    );
+    check(emergencies, "at most 0.001 per hour", false, expect![""]);
 }
 
 #[test]
