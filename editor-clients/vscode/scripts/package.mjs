@@ -19,7 +19,7 @@ const STAGE = path.join('dist', 'package');
 const COPIED = ['package.json', 'package.nls.json', 'package.nls.de.json', 'l10n', 'language', 'media'];
 const BUNDLES = ['extension.js', 'window.js', 'client.js'];
 /** Without the binary. */
-const MOST_BYTES = 200_000;
+const MOST_BYTES = 220_000;
 const USAGE = 'npm run package [-- [--binary FILE --target PLATFORM [--notices FILE]] [--out FILE]]';
 
 /** An error whose message is enough, without a stack trace. */
