@@ -285,11 +285,12 @@ impl Preset {
 impl Policy {
     /// The values of a preset.
     pub fn preset(preset: Preset) -> Self {
-        // What is left, in percent, and tokens that come first in large windows, of which a percentage is many tokens.
-        const CALM: [(PressureTier, u8, u64); 3] = [
-            (PressureTier::Early, 60, 100_000),
-            (PressureTier::Ready, 50, 150_000),
-            (PressureTier::Asap, 35, 200_000),
+        // What is left, in percent; tokens that come first in large windows, of which a percentage is many tokens; and how
+        // likely the end of a phase must be, which is less where the alternative is the host's own compaction soon.
+        const CALM: [(PressureTier, u8, u64, u8); 3] = [
+            (PressureTier::Early, 60, 100_000, 60),
+            (PressureTier::Ready, 50, 150_000, 60),
+            (PressureTier::Asap, 35, 200_000, 50),
         ];
         const JUDGMENT: &str = "judgment.md";
         const CONFIRMS_ITSELF: Boundaries = Boundaries::of(&[Boundary::Commit]);
@@ -297,11 +298,12 @@ impl Policy {
         if preset == Preset::Calm {
             policy.closing_first = true;
             policy.judge_unclear.below = 100;
-            for (tier, left, used) in CALM {
+            for (tier, left, used, likely) in CALM {
                 let rule = policy.tiers.rule_mut(tier);
                 rule.percent_remaining_lt = left;
                 rule.tokens_used_gt = Some(Tokens(used));
                 rule.confirm = ConfirmRule::Message;
+                rule.confirm_percent = likely;
                 rule.confirms_itself = CONFIRMS_ITSELF;
                 rule.decision_prompt_path = Some(JUDGMENT.to_owned());
             }
