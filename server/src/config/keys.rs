@@ -143,6 +143,11 @@ impl ConfigKey {
         Self { unread, ..self }
     }
 
+    /// Shows this value in the default file, where it has no default.
+    pub(super) const fn shown_as(self, example: &'static str) -> Self {
+        Self { example, ..self }
+    }
+
     /// The path of its table.
     pub fn table(&self) -> &'static str {
         self.path.rsplit_once('.').map_or("", |(table, _)| table)

@@ -228,8 +228,11 @@ impl ConfigKey {
         self.value_in(&Config::default())
     }
 
-    /// Its value there, as in the file.
+    /// Its value there, as in the file. A short form has one where all that it sets have the same.
     pub(super) fn value_in(&'static self, config: &Config) -> Option<serde_json::Value> {
-        self.targets().last().and_then(|target| target.get(config)).map(|value| value.to_json())
+        let mut values =
+            self.targets().map(|target| target.get(config).map(|value| value.to_json()));
+        let value = values.next()??;
+        values.all(|other| other.as_ref() == Some(&value)).then_some(value)
     }
 }

@@ -139,8 +139,9 @@ const KEYS: &[ConfigKey] = &[
             "rawr_auto_compaction.policy.ready.confirm_percent",
             "rawr_auto_compaction.policy.asap.confirm_percent",
         ],
-        "Short for the `confirm_percent` of the tiers early, ready and asap."
-    ),
+        "Short for the `confirm_percent` of the tiers early, ready and asap. Unless set, each tier has its own."
+    )
+    .shown_as("70"),
     number!(
         "rawr_auto_compaction.confirms_itself_percent",
         Percent,
