@@ -77,7 +77,7 @@ fn line(event: &Value) -> Option<String> {
         "packet" => format!("[packet by {}]", word("author")),
         "compaction" => format!("[compaction {}]", word("status")),
         "notice" => format!("[notice: {}]", first("message")),
-        "log" => format!("[log: {}]", first("message")),
+        "log" => format!("[log: {}]", shortened(without_thread(word("message")))),
         _ => return None,
     })
 }
@@ -87,6 +87,14 @@ fn without_shell(command: &str) -> &str {
     let Some((_, command)) = command.split_once(" -lc ") else { return command };
     let unquoted = |quote: char| command.strip_prefix(quote)?.strip_suffix(quote);
     unquoted('"').or_else(|| unquoted('\'')).unwrap_or(command)
+}
+
+/// Lines of the log begin with the thread's id.
+fn without_thread(message: &str) -> &str {
+    let line = message.lines().next().unwrap_or_default();
+    line.strip_prefix("thread ")
+        .and_then(|rest| rest.split_once(": "))
+        .map_or(line, |(_, rest)| rest)
 }
 
 /// Of a long line its beginning: how long it got may hang on the moment at which it was cut off.

@@ -93,7 +93,7 @@ fn carries_across(fixture: &ClaudeExecFixture) {
         turn completed
         [defer by preflight]
         [judge by preflight]
-        [log: thread 819938ea-2785-40e3-a7b6-6e13873d4751: where it is unclear whether your ne…]
+        [log: where it is unclear whether your next message ends a piece of work, rawr asks a …]
         [held: Thanks, that works. Next, AND-NOW write the user guide.]
         [compact by preflight]
         [heads-up will_compact]

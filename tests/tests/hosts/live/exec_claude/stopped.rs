@@ -44,7 +44,7 @@ fn a_prompt_held_during_the_packet_is_delivered_on_resume() {
         turn completed
         [defer by preflight]
         [judge by preflight]
-        [log: thread ebbf7b04-c14a-4444-91c9-eaf3714a4ef0: where it is unclear whether your ne…]
+        [log: where it is unclear whether your next message ends a piece of work, rawr asks a …]
         [held: Thanks, that works. Next, AND-NOW write the user guide.]
         [compact by preflight]
         [heads-up will_compact]
@@ -90,7 +90,7 @@ fn a_prompt_held_during_the_compaction_is_delivered_on_resume() {
         turn completed
         [defer by preflight]
         [judge by preflight]
-        [log: thread bc6b6127-5446-47a2-a551-9e02e2a1281f: where it is unclear whether your ne…]
+        [log: where it is unclear whether your next message ends a piece of work, rawr asks a …]
         [held: Thanks, that works. Next, AND-NOW write the user guide.]
         [compact by preflight]
         [heads-up will_compact]

@@ -44,7 +44,7 @@ fn a_prompt_held_during_the_packet_is_delivered_on_resume() {
         turn completed
         [defer by preflight]
         [judge by preflight]
-        [log: thread 01a224c7-44de-7791-a328-c085eb610d51: where it is unclear whether your ne…]
+        [log: where it is unclear whether your next message ends a piece of work, rawr asks a …]
         [held: Thanks, that works. Next, AND-NOW write the user guide.]
         [compact by preflight]
         [heads-up will_compact]
@@ -89,7 +89,7 @@ fn a_prompt_held_during_the_compaction_is_delivered_on_resume() {
         turn completed
         [defer by preflight]
         [judge by preflight]
-        [log: thread 01a224c7-3c97-7ff1-988d-6c70583aef1e: where it is unclear whether your ne…]
+        [log: where it is unclear whether your next message ends a piece of work, rawr asks a …]
         [held: Thanks, that works. Next, AND-NOW write the user guide.]
         [compact by preflight]
         [heads-up will_compact]
