@@ -60,8 +60,8 @@ pub struct Drive<'r> {
     /// Sequences with actions that were issued before this driver opened the thread. The host may already have carried them
     /// out, and an earlier driver may have prepared their handoff.
     in_doubt: HashSet<String>,
-    /// Those of them whose message is with the user again. They are not continued without it.
-    given_up: HashSet<String>,
+    /// Those of them that are not continued, because of where their message is, with the reason.
+    given_up: HashMap<String, &'static str>,
     /// Sequences whose handoff is in the conversation without the held message.
     handed_over: HashSet<String>,
     /// Inputs that the sidecar holds and will deliver, in order.
@@ -120,7 +120,7 @@ impl<'r> Drive<'r> {
             action_queue: ActionQueue::default(),
             asked: HashMap::new(),
             in_doubt: HashSet::new(),
-            given_up: HashSet::new(),
+            given_up: HashMap::new(),
             handed_over: HashSet::new(),
             held: Vec::new(),
             typed_inputs: TypedInputs::default(),

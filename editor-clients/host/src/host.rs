@@ -125,6 +125,29 @@ pub enum HandedOverBefore {
     InHistory,
 }
 
+/// Where a message is that was held when the host ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LeftMessage {
+    /// It was given back.
+    WithUser,
+    /// The agent will read it.
+    InConversation,
+    /// The host did not end, and has let it go.
+    Passed,
+}
+
+impl LeftMessage {
+    /// Why a sequence that it waited for is not continued: the agent would go on without the message, or a compaction would
+    /// replace it before the agent reads it.
+    pub const fn ends_sequence(self) -> Option<&'static str> {
+        match self {
+            Self::WithUser => Some("the host ended, and its user has the message again"),
+            Self::InConversation => Some("the host ended, and the message is in the conversation"),
+            Self::Passed => None,
+        }
+    }
+}
+
 /// A conversation that people and the driver share.
 pub trait SharedThread: Send {
     /// The running turn, if it was already running when the driver joined and no event has reported it, or if the host knows.
@@ -145,12 +168,12 @@ pub trait SharedThread: Send {
     ) -> BoxFuture<'h, Result<HandedOverBefore, HostError>>;
 
     /// Gives a message of the user back that was held when the host ended, unless the conversation has it since that time (Unix
-    /// milliseconds). Returns whether it was given back.
+    /// milliseconds).
     fn give_back<'h>(
         &'h mut self,
         text: &'h str,
         since_ms: Option<i64>,
-    ) -> BoxFuture<'h, Result<bool, HostError>>;
+    ) -> BoxFuture<'h, Result<LeftMessage, HostError>>;
 
     /// Waits until the first message of a turn is in the conversation, before any later message of a person.
     fn wait_until_recorded<'h>(

@@ -112,10 +112,8 @@ impl Drive<'_> {
         if self.in_doubt.contains(&action.sequence_id) && self.is_found(&action).await? {
             return Ok(());
         }
-        if self.given_up.contains(&action.sequence_id) {
-            return self
-                .cannot(&action, "the host ended, and its user has the message again")
-                .await;
+        if let Some(why) = self.given_up.get(&action.sequence_id).copied() {
+            return self.cannot(&action, why).await;
         }
         match &action.action {
             Action::InjectTurn { purpose, text, via_steer, .. } => {

@@ -345,9 +345,10 @@ impl Drive<'_> {
         for HeldInput { input_id, text } in unheld {
             let since_ms = said_at_ms(&input_id);
             if let HostAccess::Shared(shared) = self.host.access()
-                && shared.give_back(&text, since_ms).await?
+                && let Some(why) = shared.give_back(&text, since_ms).await?.ends_sequence()
             {
-                self.given_up.clone_from(&self.in_doubt);
+                let sequences = self.in_doubt.iter().map(|sequence| (sequence.clone(), why));
+                self.given_up = sequences.collect();
             }
             self.let_go_early(HeldMessage { input_id, text, answer: None }).await?;
         }

@@ -24,8 +24,8 @@ use super::claude::{CACHE_SECONDS, NAME, fresh_id};
 use super::record::fate;
 use super::{
     AgentHost, CompactionOrder, HandedOverBefore, HistoryKeeper, HostAccess, HostError, HostEvent,
-    HostSummary, HostThread, ModelQuestion, NO_SUMMARY, RecordedOutcome, RequestGate, SharedThread,
-    ThreadLifetime, ThreadOrigin, WithheldWork,
+    HostSummary, HostThread, LeftMessage, ModelQuestion, NO_SUMMARY, RecordedOutcome, RequestGate,
+    SharedThread, ThreadLifetime, ThreadOrigin, WithheldWork,
 };
 
 /// How long the plugin may take to answer an order that needs no model.
@@ -394,19 +394,19 @@ impl SharedThread for ClaudeMod {
         &'h mut self,
         text: &'h str,
         since_ms: Option<i64>,
-    ) -> BoxFuture<'h, Result<bool, HostError>> {
+    ) -> BoxFuture<'h, Result<LeftMessage, HostError>> {
         async move {
             if !self.is_first {
-                return Ok(false);
+                return Ok(LeftMessage::Passed);
             }
             let (path, message) = (self.thread.transcript.clone(), text.to_owned());
             let look =
                 move || path.is_some_and(|path| record::has_message(&path, &message, since_ms));
             if tokio::task::spawn_blocking(look).await.unwrap_or(false) {
-                return Ok(false);
+                return Ok(LeftMessage::InConversation);
             }
             self.order(ModOrder::Fill { text: text.to_owned() });
-            Ok(true)
+            Ok(LeftMessage::WithUser)
         }
         .boxed()
     }

@@ -15,8 +15,9 @@ use tokio::task::{JoinHandle, yield_now};
 use super::*;
 use crate::host::record::{HostTurnRecord, RecordedCompaction, RecordedMessage, fate};
 use crate::host::{
-    CompactionOrder, HandedOverBefore, HistoryKeeper, HostAccess, HostThread, ModelQuestion,
-    RecordedOutcome, RequestGate, SharedThread, ThreadLifetime, TurnKind, WithheldWork,
+    CompactionOrder, HandedOverBefore, HistoryKeeper, HostAccess, HostThread, LeftMessage,
+    ModelQuestion, RecordedOutcome, RequestGate, SharedThread, ThreadLifetime, TurnKind,
+    WithheldWork,
 };
 
 const WINDOW: u64 = 100_000;
@@ -336,8 +337,8 @@ impl SharedThread for Lasting {
         &'h mut self,
         _text: &'h str,
         _since_ms: Option<i64>,
-    ) -> BoxFuture<'h, Result<bool, HostError>> {
-        Box::pin(async { Ok(false) })
+    ) -> BoxFuture<'h, Result<LeftMessage, HostError>> {
+        Box::pin(async { Ok(LeftMessage::Passed) })
     }
 
     fn wait_until_recorded<'h>(

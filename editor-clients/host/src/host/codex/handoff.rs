@@ -11,7 +11,9 @@ use tokio::time::{Instant, timeout, timeout_at};
 use super::handoff_queue::QueueEntry;
 use super::message::{CodexError, CodexNotification, SettingsNote};
 use super::{Codex, requests};
-use crate::host::{AgentHost, HandedOverBefore, HostError, SharedThread, WithheldWork};
+use crate::host::{
+    AgentHost, HandedOverBefore, HostError, LeftMessage, SharedThread, WithheldWork,
+};
 
 /// The result of claiming the queued handoff.
 pub(super) enum HandedOver {
@@ -193,8 +195,8 @@ impl SharedThread for Codex {
         &'h mut self,
         _text: &'h str,
         _since_ms: Option<i64>,
-    ) -> BoxFuture<'h, Result<bool, HostError>> {
-        Box::pin(async { Ok(false) })
+    ) -> BoxFuture<'h, Result<LeftMessage, HostError>> {
+        Box::pin(async { Ok(LeftMessage::Passed) })
     }
 
     fn wait_until_recorded<'h>(

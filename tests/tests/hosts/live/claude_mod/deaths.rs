@@ -246,3 +246,19 @@ fn a_message_is_not_lost_with_claude_code_killed_during_the_compaction() {
     assert_eq!(fixture.heard_with("AND-NOW")[0], NEXT);
     assert_eq!((fixture.rewritten(), fixture.asked("[rawr:")), (0, 0));
 }
+
+/// What is in the conversation and not answered is not compacted away.
+#[test]
+fn a_recorded_message_is_read_as_it_was_with_claude_code_killed_during_the_compaction() {
+    let gate = ReplyGate::new();
+    let (fixture, terminal) = held_for_the_compaction(&gate);
+    fixture.until_recorded(NEXT);
+    let mut terminal = dies_and_is_resumed(&fixture, terminal);
+    gate.open();
+    terminal.wait_for(&[NEXT, "% left"]);
+    let again = "AND-NOW once more";
+    terminal.enter(again, again);
+    terminal.wait_for(&[HERE]);
+    assert_eq!(fixture.heard_with("AND-NOW"), [NEXT, again]);
+    assert_eq!((fixture.rewritten(), fixture.asked("[rawr:")), (0, 0));
+}

@@ -231,6 +231,15 @@ impl ModFixture {
         transcripts[0].file_stem().unwrap().to_str().unwrap().to_owned()
     }
 
+    /// Waits until Claude Code has this message of the user in its transcript, which it writes with a delay.
+    pub fn until_recorded(&self, message: &str) {
+        let is_it = |line: &str| line.contains(r#""type":"user""#) && line.contains(message);
+        wait_until("the message in the transcript", || {
+            let files = self.transcripts();
+            files.iter().any(|path| std::fs::read_to_string(path).unwrap().lines().any(is_it))
+        });
+    }
+
     /// How often the history was rewritten.
     pub fn rewritten(&self) -> usize {
         let texts =
