@@ -1,6 +1,7 @@
 //! Compactions that rawr does not start: the user's `/compact`, and Claude Code's own.
 
 use rawr_tests::mock_responses::{RequestPurpose, say};
+use rawr_tests::wait_until;
 
 use super::fixture::{HERE, ModFixture, NEXT, PACKET_REQUEST, agent, shell};
 
@@ -50,7 +51,7 @@ fn a_compaction_by_claude_code_has_instructions_and_a_handoff() {
     terminal.wait_for(&["I see it."]);
     let asked = summary_request(&fixture);
     assert!(asked.contains(OURS), "{asked}");
-    assert_eq!(fixture.compactions_by("host"), 1);
+    wait_until("the report of the compaction", || fixture.compactions_by("host") == 1);
     // It comes into the turn that was compacted, or with the next message.
     terminal.enter(NEXT, NEXT);
     terminal.wait_for(&[HERE, "64% left"]);
