@@ -32,7 +32,7 @@ SURFACES = [
         "neovim-banner",
         "Neovim: a banner over a file says why a compaction is proposed, what happens without an answer, and which keys respond; the status line has the percent left",
         (),
-        ("login.py", "rawr: Waiting for your approval", "q Hide", "rawr 62% left · asap · Waiting for your approval"),
+        ("login.py", "rawr: Waiting for your approval", "q Hide", "rawr 52% left · early · Waiting for your approval"),
     ),
     Surface(
         "neovim-packet",
@@ -44,7 +44,7 @@ SURFACES = [
         "neovim-explain",
         "Neovim: the last decisions of a thread, the latest one with the evidence of each gate",
         (":Rawr explain", "Enter", "C-w", "o"),
-        ("✓ Mode", "a plan change alone"),
+        ("✓ Mode", "it asks about another page"),
     ),
 ]
 
@@ -67,7 +67,7 @@ vim.o.statusline = "── %f %= %{{%v:lua.require'rawr'.colored()%}}"
 """
 
 THREAD = "embedded-18c2f1a03b6d5e27-9a14"
-CLOCK = ["14:03:12", "14:02:31", "14:02:30"]
+CLOCK = ["14:03:12", "14:03:12", "14:02:31", "14:02:30"]
 # What differs from run to run, each with a text of the same width.
 RULES = [
     ("the thread's id", r"embedded-[0-9a-f]{16}-[0-9a-f]{4}", lambda _: THREAD),
@@ -125,13 +125,15 @@ class Agent:
     """A session whose agent waits for an approval."""
 
     def __init__(self, binary, work, environment):
-        script = ROOT / "tests/pictures/threads.toml"
+        script = work.parent / "threads.toml"
+        scenes = (ROOT / "tests/pictures/threads.toml").read_text()
+        script.write_text(scenes.replace('"should_compact": false, "reason": "it answers what the agent asked, and extends the work"', '"should_compact": true, "reason": "it asks about another page"'))
         command = [binary, "exec", "--host", "embedded", "--script", script, "--lines"]
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
         self.process = subprocess.Popen(command, cwd=work, env=environment, text=True, **pipes)
 
     def __enter__(self):
-        for message, answer in (("Fix the flaky login test.", "Compaction proposed"), ("Perfect, commit that.", "Waiting for your approval…")):
+        for message, answer in (("Fix the flaky login test.", "Compaction proposed"), ("Great. Next, why is the report page slow?", "Waiting for your approval…")):
             print(message, file=self.process.stdin, flush=True)
             # Without a limit, an agent that decides otherwise would be waited for forever.
             limit = threading.Timer(LIMIT_SECONDS, self.process.kill)

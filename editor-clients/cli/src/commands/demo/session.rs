@@ -127,11 +127,14 @@ pub(super) fn samples() -> Vec<(String, String)> {
     (1..=8).map(sample).collect()
 }
 
+const JUDGMENT: &str = r#"{"should_compact": true, "reason": "kv.sh is committed, and the README is another task"}"#;
+
 /// The agent's answers.
 pub(super) fn script() -> Script {
     let scene = |cue, replies| Scene { cue, replies };
     Script::new(vec![
         scene(SceneCue::Summary, vec![ScriptLine::says(SUMMARY)]),
+        scene(SceneCue::Judgment, vec![ScriptLine::says(JUDGMENT)]),
         scene(SceneCue::words(":packet_request]"), vec![ScriptLine::says(PACKET)]),
         scene(SceneCue::words("write the README"), documentation()),
         scene(SceneCue::words("write kv.sh"), parser()),
