@@ -127,7 +127,8 @@ pub(super) fn samples() -> Vec<(String, String)> {
     (1..=8).map(sample).collect()
 }
 
-const JUDGMENT: &str = r#"{"should_compact": true, "reason": "kv.sh is committed, and the README is another task"}"#;
+const JUDGMENT: &str =
+    r#"{"should_compact": true, "reason": "kv.sh is committed, and the README is another task"}"#;
 
 /// The agent's answers.
 pub(super) fn script() -> Script {
