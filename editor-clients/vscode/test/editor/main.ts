@@ -19,9 +19,9 @@ const words = (name: string): string[] | undefined => process.env[name]?.split('
 const editors = words('RAWR_EDITORS') ?? ['floor', 'newest'];
 const chosen = words('RAWR_JOURNEYS') ?? Object.keys(JOURNEYS);
 
-// Each suite has a window with folders, ports and processes of its own, and waits half of the time: one more than an ordinary
-// machine has cores. Those that take longest come first.
-const AT_ONCE = 3;
+// Each suite has a window with folders, ports and processes of its own. With more at once than an ordinary machine has cores,
+// editors start too slowly for the limits of the suites. Those that take longest come first.
+const AT_ONCE = 2;
 
 describe('VS Code', { concurrency: AT_ONCE }, () => {
   for (const [name, { journeys }] of Object.entries(JOURNEYS))
