@@ -125,9 +125,7 @@ class Agent:
     """A session whose agent waits for an approval."""
 
     def __init__(self, binary, work, environment):
-        script = work.parent / "threads.toml"
-        scenes = (ROOT / "tests/pictures/threads.toml").read_text()
-        script.write_text(scenes.replace('"should_compact": false, "reason": "it answers what the agent asked, and extends the work"', '"should_compact": true, "reason": "it asks about another page"'))
+        script = ROOT / "tests/pictures/threads.toml"
         command = [binary, "exec", "--host", "embedded", "--script", script, "--lines"]
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
         self.process = subprocess.Popen(command, cwd=work, env=environment, text=True, **pipes)

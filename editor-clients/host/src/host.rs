@@ -128,7 +128,7 @@ pub enum HandedOverBefore {
 /// Where a message is that was held when the host ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LeftMessage {
-    /// It was given back.
+    /// With the user, in the input box again.
     WithUser,
     /// The agent will read it.
     InConversation,

@@ -6,6 +6,7 @@
 //! Only the two ends of a message are read, so a long one costs no more than a short one.
 
 pub mod claim;
+pub mod closing;
 pub mod go_on;
 pub mod model;
 pub mod next;
@@ -15,7 +16,6 @@ pub mod standing;
 pub mod work;
 
 mod classes;
-mod closing;
 mod concepts;
 mod line;
 mod probability;

@@ -228,7 +228,7 @@ impl ConfigKey {
         self.value_in(&Config::default())
     }
 
-    /// Its value there, as in the file. A short form has one where all that it sets have the same.
+    /// The value there, as in the file. A short form has one where all that it sets have the same.
     pub(super) fn value_in(&'static self, config: &Config) -> Option<serde_json::Value> {
         let mut values =
             self.targets().map(|target| target.get(config).map(|value| value.to_json()));

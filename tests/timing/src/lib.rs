@@ -105,7 +105,7 @@ pub struct Data {
     pub pieces: Vec<LabeledTurn>,
     /// Single sentences that the project wrote.
     pub sentences: Vec<Sentence>,
-    /// Of each real session, by the first digits of its id.
+    /// The repository and the language of each real session, by the first digits of the session's id.
     pub projects: Projects,
 }
 

@@ -5,6 +5,7 @@ use crate::boundary::{Boundaries, Boundary};
 use crate::event::TurnEnding;
 use crate::policy::ConfirmRule;
 use crate::thread::{Speaker, Thread, Turn, Utterance};
+use crate::words::closing;
 use crate::words::go_on::only_goes_on;
 use crate::words::next::{self, NextMessage};
 use crate::words::phase::{self, TurnFacts};
@@ -40,10 +41,10 @@ pub(super) struct Confirmation {
 }
 
 impl Confirmation {
-    /// Whether it asks for nothing but to put away what there is.
-    pub fn closes(&self) -> bool {
-        let closes = self.likeliest().1 == MessageEffect::Closes && !self.message.asks_for_more;
-        self.by_facts.is_none() && closes
+    /// Whether this message, which was read so, asks for nothing but to put away what there is.
+    pub fn closes(&self, message: &str) -> bool {
+        let closes = self.by_facts.is_none() && self.likeliest().1 == MessageEffect::Closes;
+        closes && !closing::asks_for_more(message)
     }
 
     /// Whether it confirms without a judge, where this probability is needed.

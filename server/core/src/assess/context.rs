@@ -172,7 +172,8 @@ impl<'c> GateContext<'c> {
 
     /// The message confirms by closing the work, and is carried out before the compaction.
     pub(super) fn closes_first(&self) -> bool {
-        self.policy.closing_first && self.confirmed.as_ref().is_some_and(Confirmation::closes)
+        let Question::Preflight { message, .. } = self.question else { return false };
+        self.policy.closing_first && self.confirmed.as_ref().is_some_and(|of| of.closes(message))
     }
 
     /// The proposal that this confirms or drops.

@@ -259,8 +259,6 @@ impl Thread {
         }
     }
 
-    /// A host that opens a thread again has nothing running except what it reports. Deadlines restart, because no one
-    /// could act in the meantime.
     /// Without the message that confirmed it, a compaction that the host was not asked for is not wanted any more.
     fn input_cancelled(&mut self, input: &InputId) {
         self.held.retain(|held| held.id != *input);
@@ -286,6 +284,8 @@ impl Thread {
         }
     }
 
+    /// A host that opens a thread again has nothing running except what it reports. Deadlines restart, because no one
+    /// could act in the meantime.
     fn opened(&mut self, opened: &ThreadOpened, at: Timestamp, v: u16) {
         self.cwd.clone_from(&opened.cwd);
         self.host.clone_from(&opened.host);

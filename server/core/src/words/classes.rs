@@ -4,6 +4,7 @@
 use super::line::{is_ideograph, is_syllable};
 use super::model::{hash, join};
 use super::tokens::{Token, TokenKind};
+use std::sync::LazyLock;
 
 /// A class, and its words.
 struct WordClass {
@@ -898,47 +899,31 @@ impl Classes {
     }
 }
 
+/// The classes of a person's message.
+pub(super) static OF_PEOPLE: LazyLock<ClassTable> =
+    LazyLock::new(|| ClassTable::new(CLASSES.iter().map(|class| class.words.iter().copied())));
+
 /// Some classes, by the hashes of their words.
 pub(super) struct ClassTable(Vec<(u32, u16)>);
 
 impl ClassTable {
-    /// The classes of a person's message.
-    pub(super) fn of_people() -> Self {
-        Self::new(CLASSES.iter().map(|class| class.words.iter().copied()))
-    }
-
     pub(super) fn new<'a>(classes: impl Iterator<Item = impl Iterator<Item = &'a str>>) -> Self {
         let mut all: Vec<(u32, u16)> = Vec::new();
         for (at, words) in classes.enumerate() {
-            for word in words {
-                let hash = word_hash(word);
-                match all.iter_mut().find(|(old, _)| *old == hash) {
-                    Some((_, bits)) => *bits |= 1 << at,
-                    None => all.push((hash, 1 << at)),
-                }
-            }
+            all.extend(words.map(|word| (word_hash(word), 1 << at)));
         }
         all.sort_unstable();
+        all.dedup_by(|word, known| {
+            let same = word.0 == known.0;
+            known.1 |= if same { word.1 } else { 0 };
+            same
+        });
         Self(all)
     }
 
     pub(super) fn of(&self, tokens: &[Token]) -> Classes {
         let mut bits = 0;
-        for (at, token) in tokens.iter().enumerate() {
-            if token.kind != TokenKind::Word {
-                continue;
-            }
-            let mut all = token.hash;
-            bits |= self.bits(all);
-            // Without a blank between them, they may be the characters of one word.
-            for pair in tokens[at..].windows(2).take(LONGEST - 1) {
-                if pair[1].kind != TokenKind::Word || pair[0].to != pair[1].from {
-                    break;
-                }
-                all = join(all, pair[1].hash);
-                bits |= self.bits(all);
-            }
-        }
+        each_word(tokens, |hash, _, _| bits |= self.bits(hash));
         Classes(bits)
     }
 
@@ -947,8 +932,26 @@ impl ClassTable {
     }
 }
 
-/// Most characters of a word whose characters are tokens.
-pub(super) const LONGEST: usize = 4;
+/// Calls `found` with the hash of each word that may stand there, and where it begins and ends.
+pub(super) fn each_word(tokens: &[Token], mut found: impl FnMut(u32, u32, u32)) {
+    /// Most characters of a word whose characters are tokens.
+    const LONGEST: usize = 4;
+    for (at, token) in tokens.iter().enumerate() {
+        if token.kind != TokenKind::Word {
+            continue;
+        }
+        let mut all = token.hash;
+        found(all, token.from, token.to);
+        // Without a blank between them, they may be the characters of one word.
+        for pair in tokens[at..].windows(2).take(LONGEST - 1) {
+            if pair[1].kind != TokenKind::Word || pair[0].to != pair[1].from {
+                break;
+            }
+            all = join(all, pair[1].hash);
+            found(all, token.from, pair[1].to);
+        }
+    }
+}
 
 /// As the tokens of a message have it: an ideograph or a syllable is a token of its own.
 pub(super) fn word_hash(word: &str) -> u32 {

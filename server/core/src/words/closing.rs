@@ -1,11 +1,8 @@
 //! Whether a message that closes the work asks for more than to put away what there is.
 
-use super::classes::ClassTable;
+use super::classes::OF_PEOPLE;
 use super::next::READING;
 use super::tokens;
-use std::sync::LazyLock;
-
-static CLASSES: LazyLock<ClassTable> = LazyLock::new(ClassTable::of_people);
 
 /// A longer message has more in it.
 const LONGEST: usize = 1_000;
@@ -34,12 +31,12 @@ const PUT_AWAY: [&str; 8] =
     ["pull", "changelog", "tag", "version", "mr", "变更日志", "タグ", "変更履歴"];
 
 /// Whether some order in it asks for a change, and not for a commit or a release.
-pub(super) fn asks_for_more(message: &str) -> bool {
+pub fn asks_for_more(message: &str) -> bool {
     message.len() > LONGEST || orders(message).iter().any(|order| asks_for_a_change(order))
 }
 
 fn asks_for_a_change(order: &str) -> bool {
-    let classes = CLASSES.of(&tokens::read(order, READING).list);
+    let classes = OF_PEOPLE.of(&tokens::read(order, READING).list);
     let order = order.to_lowercase();
     classes.asks_for_a_change()
         && !classes.releases()

@@ -1,9 +1,9 @@
 //! Words of other languages as the English words that say the same to an agent. Most of what the project wrote, and most
 //! recorded sessions, are English; what is learned of an English word holds for its translations.
 
-use super::classes::{LONGEST, word_hash};
-use super::model::{hash, join};
-use super::tokens::{Token, TokenKind};
+use super::classes::{each_word, word_hash};
+use super::model::hash;
+use super::tokens::Token;
 use std::sync::LazyLock;
 
 /// The hash of each word, and of the English one, sorted.
@@ -22,25 +22,11 @@ static WORDS: LazyLock<Vec<(u32, u32)>> = LazyLock::new(|| {
 
 /// Calls `found` with the English word, and where the word begins and ends.
 pub(super) fn each(tokens: &[Token], mut found: impl FnMut(u32, u32, u32)) {
-    let mut look = |hash: u32, from: u32, to: u32| {
+    each_word(tokens, |hash, from, to| {
         if let Ok(at) = WORDS.binary_search_by_key(&hash, |(word, _)| *word) {
             found(WORDS[at].1, from, to);
         }
-    };
-    for (at, token) in tokens.iter().enumerate() {
-        if token.kind != TokenKind::Word {
-            continue;
-        }
-        let mut all = token.hash;
-        look(all, token.from, token.to);
-        for pair in tokens[at..].windows(2).take(LONGEST - 1) {
-            if pair[1].kind != TokenKind::Word || pair[0].to != pair[1].from {
-                break;
-            }
-            all = join(all, pair[1].hash);
-            look(all, token.from, pair[1].to);
-        }
-    }
+    });
 }
 
 #[cfg(test)]

@@ -1,7 +1,6 @@
 //! What the person's next message does: open something new, close what there is, or go on with the same.
 
-use super::classes::ClassTable;
-use super::closing;
+use super::classes::OF_PEOPLE;
 use super::model::{Features, join, softmax};
 use super::offer::{Answer, Offer};
 use super::probability::{Evidence, Probability};
@@ -10,7 +9,6 @@ use super::topic::{SharedTopic, Topic};
 use super::traits::{self, ANYWHERE, FIRST, LAST};
 use super::weights::NEXT;
 use super::work::WorkAtHand;
-use std::sync::LazyLock;
 
 /// Rows of the table.
 pub const ROWS: u32 = 16_384;
@@ -19,8 +17,6 @@ pub const HEADS: [&str; 3] = ["new", "close", "same"];
 
 pub(super) const READING: ReadingWindow =
     ReadingWindow { head: 500, tail: 250, masking: Masking::Code };
-
-static CLASSES: LazyLock<ClassTable> = LazyLock::new(ClassTable::of_people);
 
 /// What a person's message is to the work at hand. The three probabilities sum up to one.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,8 +27,6 @@ pub struct NextMessage {
     pub close: Probability,
     /// That it goes on with the same, asks about it or corrects it.
     pub same: Probability,
-    /// Whether it asks for a change, beside a commit or a release.
-    pub asks_for_more: bool,
     /// How much of it is about the work at hand.
     pub topic: SharedTopic,
     /// The strongest reasons for the likeliest of the three.
@@ -53,15 +47,7 @@ pub fn of(message: &str, work: &WorkAtHand) -> NextMessage {
     let shares = softmax(NEXT.score(&features));
     let head = (0..3).max_by(|a, b| shares[*a].total_cmp(&shares[*b])).unwrap_or(2);
     let [new, close, same] = shares.map(Probability::of);
-    let asks_for_more = closing::asks_for_more(message);
-    NextMessage {
-        new,
-        close,
-        same,
-        asks_for_more,
-        topic,
-        evidence: NEXT.evidence(message, &features, head),
-    }
+    NextMessage { new, close, same, topic, evidence: NEXT.evidence(message, &features, head) }
 }
 
 /// What a message shares with the work at hand. For the trainer.
@@ -129,14 +115,14 @@ fn classes(
     work: &WorkAtHand,
 ) {
     let all = &message.list;
-    let found = CLASSES.of(all);
+    let found = OF_PEOPLE.of(all);
     for name in found.names() {
         features.add_trait(name);
         if work.claimed() >= 0.5 {
             features.add_trait_of(name, 1);
         }
     }
-    let opening = CLASSES.of(&first[..first.len().min(5)]);
+    let opening = OF_PEOPLE.of(&first[..first.len().min(5)]);
     for name in opening.names() {
         features.add_trait_of(name, 2);
     }

@@ -34,7 +34,7 @@ pub enum Offer {
     /// Nothing.
     #[default]
     Nothing,
-    /// It asks something else.
+    /// Another question.
     Question,
     /// To commit, push or release.
     Commit,
@@ -131,6 +131,7 @@ impl Answer {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::words::classes::OF_PEOPLE;
     use crate::words::tokens::{self, Masking, ReadingWindow};
 
     const WHOLE: ReadingWindow = ReadingWindow { head: 2000, tail: 2000, masking: Masking::Code };
@@ -157,10 +158,9 @@ mod tests {
 
     #[test]
     fn a_short_message_is_an_answer() {
-        let table = ClassTable::of_people();
         let check = |message: &str, expected: Answer| {
             let read = tokens::read(message, WHOLE);
-            let classes = table.of(&read.list);
+            let classes = OF_PEOPLE.of(&read.list);
             let answer = Answer::of(&read.list, &read.counts, classes, classes);
             assert_eq!(answer, expected, "{message}");
         };
