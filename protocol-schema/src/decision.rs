@@ -3,7 +3,7 @@
 use crate::names::names;
 use crate::{
     CompactionStatus, CompactionTrigger, Entrance, Gate, GateOutcome, JudgmentSource, PacketAuthor,
-    Purpose, Tier,
+    Purpose, RequestState, Tier,
 };
 use serde::{Deserialize, Serialize};
 
@@ -113,6 +113,13 @@ pub struct Decision {
         skip_serializing_if = "Vec::is_empty"
     )]
     pub requests: Vec<Purpose>,
+    /// What came of each; absent where no sequence followed, and of old decisions.
+    #[serde(
+        default,
+        deserialize_with = "crate::lenient::list",
+        skip_serializing_if = "Vec::is_empty"
+    )]
+    pub pre_compact_requests: Vec<PreCompactRequest>,
     /// The judge's part in it; absent where no judge was asked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub judgment: Option<DecisionJudgment>,
@@ -291,4 +298,23 @@ pub struct DecisionRecordedNotification {
     pub thread_id: String,
     /// The decision.
     pub decision: Decision,
+}
+
+/// Something that the agent is asked for before a compaction, or the packet that rawr writes in its place.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct PreCompactRequest {
+    /// What is asked for.
+    pub purpose: Purpose,
+    /// Who is to write what it asks for, or wrote it.
+    pub author: PacketAuthor,
+    /// How far it has come.
+    pub state: RequestState,
+    /// The newest action that asked for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub action_id: Option<String>,
+    /// What came of it, for people.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub result: Option<String>,
 }

@@ -130,6 +130,18 @@ names! {
         AwaitingHandoff = "awaiting_handoff" => "Handing the packet back",
     }
 
+    /// How far something has come that the agent is asked for before a compaction.
+    pub enum RequestState {
+        /// Its turn has not come.
+        Queued = "queued" => "queued",
+        /// The agent was asked and has not answered.
+        Asked = "asked" => "asked",
+        /// It was answered.
+        Answered = "answered" => "answered",
+        /// The host refused it, or no answer came.
+        Failed = "failed" => "failed",
+    }
+
     /// A named check on the way to "compact now", in the order in which they run (docs/spec/decisions.md#gates).
     pub enum Gate {
         /// The feature is on.
@@ -242,5 +254,32 @@ names! {
         Host = "host" => "by the host",
         /// A person, by the host's own command.
         User = "user" => "by a person",
+    }
+}
+
+impl Phase {
+    /// Nothing is under way: no compaction is in sight, or it waits for the next message.
+    pub const fn is_settled(self) -> bool {
+        matches!(self, Self::Idle | Self::Deferred | Self::Proposed)
+    }
+
+    /// It ends when a person acts, or at a deadline. No message waits for that.
+    pub const fn waits_for_person(self) -> bool {
+        matches!(self, Self::AwaitingApproval | Self::AwaitingCompaction)
+    }
+
+    /// It ends with an answer, a report or a deadline, where the process that runs the thread is there.
+    pub const fn ends_by_itself(self) -> bool {
+        !self.is_settled() && !self.waits_for_person()
+    }
+
+    /// A turn that is between two requests waits for its end.
+    pub const fn holds_turn(self) -> bool {
+        matches!(self, Self::AwaitingJudgment | Self::Compacting | Self::AwaitingHandoff)
+    }
+
+    /// No compaction is certain to come.
+    pub const fn is_quiet(self) -> bool {
+        matches!(self, Self::Idle | Self::Proposed)
     }
 }

@@ -181,4 +181,6 @@ pub struct SequenceRespondedNotification {
 pub struct SequenceRespondResult {
     /// Where the thread stands now.
     pub phase: Phase,
+    /// The answer as it was recorded: `compact_now` approves a compaction that waits for an approval.
+    pub choice: Choice,
 }

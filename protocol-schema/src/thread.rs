@@ -2,7 +2,7 @@
 
 use crate::{
     Boundary, CompactionOrigin, CompactionTrigger, Confirm, DecisionFate, Directive, Guard,
-    HeadsUp, HeldInput, PendingAction, Phase, PlanStep, Tier,
+    HeadsUp, HeldInput, PendingAction, Phase, PlanStep, PreCompactRequest, Tier,
 };
 use serde::{Deserialize, Serialize};
 
@@ -194,6 +194,13 @@ pub struct ThreadGetResult {
     /// The sequence that runs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sequence_id: Option<String>,
+    /// What the agent is asked for before the compaction of that sequence, in order.
+    #[serde(
+        default,
+        deserialize_with = "crate::lenient::list",
+        skip_serializing_if = "Vec::is_empty"
+    )]
+    pub pre_compact_requests: Vec<PreCompactRequest>,
     /// The banner as it stands now; absent when there is none, and while no process runs the thread.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub heads_up: Option<HeadsUp>,

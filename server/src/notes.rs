@@ -65,7 +65,11 @@ impl AgentNotes {
     /// The scratch file of this thread's agent.
     pub(crate) fn of(thread: &Thread, policy: &Policy) -> Self {
         let template = policy.scratch_file_template.clone();
-        Self { cwd: PathBuf::from(&thread.cwd), file: thread.scratch_file(policy), template }
+        Self {
+            cwd: PathBuf::from(&thread.session.cwd),
+            file: thread.scratch_file(policy),
+            template,
+        }
     }
 
     pub(crate) fn path(&self) -> PathBuf {

@@ -69,7 +69,7 @@ pub(crate) struct PacketView {
 pub(crate) fn overview(thread: &Thread, policy: &Policy, now: Timestamp) -> ThreadOverview {
     ThreadOverview {
         thread: thread.id.clone(),
-        cwd: thread.cwd.clone(),
+        cwd: thread.session.cwd.clone(),
         title: thread.known.title(),
         phase: thread.phase(),
         tier: thread.tier(policy),
@@ -77,16 +77,16 @@ pub(crate) fn overview(thread: &Thread, policy: &Policy, now: Timestamp) -> Thre
         updated_at: thread.updated_at,
         open: false,
         owner: None,
-        host: thread.host.name.clone(),
-        sub_agent: thread.agent.clone(),
+        host: thread.session.host.name.clone(),
+        sub_agent: thread.session.agent.clone(),
         held_back: thread.held_back(policy, now),
-        last_fate: thread.fates.back().cloned(),
-        proposal: thread.proposal().map(|(proposal, _)| proposal.clone()),
+        last_fate: thread.decided.fates.back().cloned(),
+        proposal: thread.proposal().map(|proposed| proposed.assessed.clone()),
         mode: policy.mode,
-        silence: policy.silence(thread.host.can.cache_seconds),
-        runs_by_hooks: thread.host.can.compact_by_person,
+        silence: policy.silence(thread.session.host.can.cache_seconds),
+        runs_by_hooks: thread.session.host.can.compact_by_person,
         hooks_until: Some(thread.updated_at.plus_millis(HOOKS_MS))
-            .filter(|until| thread.host.can.compact_by_person && now < *until),
+            .filter(|until| thread.session.host.can.compact_by_person && now < *until),
     }
 }
 
@@ -99,8 +99,10 @@ pub(crate) fn watcher_packet(thread: &Thread, rules: &Rules<'_>) -> Packet {
 
 /// The message that would hand this packet off now.
 pub(crate) fn handoff(thread: &Thread, rules: &Rules<'_>, packet: &Packet) -> String {
-    let (template, go_on) = match &thread.sequence {
-        Some(running) => (running.prompts.handoff.as_str(), sequence::go_on(thread, running)),
+    let (template, go_on) = match thread.sequence() {
+        Some(running) => {
+            (running.terms.prompts.handoff.as_str(), sequence::continuation(thread, running))
+        }
         None => (rules.prompts.text(PromptName::Handoff), Continue::AsInPacket),
     };
     let scratch_file = thread.scratch_file(rules.policy);
@@ -110,11 +112,13 @@ pub(crate) fn handoff(thread: &Thread, rules: &Rules<'_>, packet: &Packet) -> St
 /// The packet of the running sequence, or of the last one that had a packet. With `sequence`, only the packet of that
 /// sequence.
 pub(crate) fn packet(thread: &Thread, sequence: Option<&SequenceId>) -> Option<PacketView> {
-    let running = thread
-        .sequence
+    let running =
+        thread.sequence().and_then(|running| Some((running.id.clone(), running.packet.clone()?)));
+    let last = thread
+        .handoffs
+        .last_packet
         .as_ref()
-        .and_then(|running| Some((running.id.clone(), running.packet.clone()?)));
-    let last = thread.last_packet.as_ref().map(|last| (last.sequence.clone(), last.packet.clone()));
+        .map(|last| (last.sequence.clone(), last.packet.clone()));
     running
         .into_iter()
         .chain(last)
@@ -135,8 +139,8 @@ pub(crate) fn placeholder_values(thread: &Thread, policy: &Policy) -> BTreeMap<S
         ("percentRemaining", percent.map(|percent| percent.0.to_string())),
         ("boundariesJson", serde_json::to_string(&boundaries).ok()),
         ("lastAgentMessage", thread.known.last_message.clone()),
-        ("totalUsageTokens", number(thread.context)),
-        ("modelContextWindow", number(thread.window)),
+        ("totalUsageTokens", number(thread.gauge.context)),
+        ("modelContextWindow", number(thread.gauge.window)),
         ("goal", thread.known.first_message.clone()),
         ("packet", packet(thread, None).map(|view| view.packet.text)),
     ];

@@ -175,7 +175,7 @@ impl OpenThread {
     pub(crate) fn heads_up(&self) -> Option<HeadsUpBanner> {
         let heads_up = self.machine.heads_up(self.policy())?;
         let is_run = self.is_owned()
-            || self.thread().host.can.compact_by_person
+            || self.thread().session.host.can.compact_by_person
             || OwnerLock::holder(&self.folder).is_some();
         is_run.then_some(heads_up)
     }

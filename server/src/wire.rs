@@ -10,7 +10,7 @@ pub use rpc_error::RpcError;
 pub use to_wire::{
     action, boundaries, breaker_hold, compaction_update, decision, fact, guards, held_input,
     judgment_result, judgment_usage, last_compaction, last_fate, packets_ahead, pending, percent,
-    plan, problems, proposal, responded, thread_changed, trigger, verdict,
+    plan, pre_compact_requests, problems, proposal, responded, thread_changed, trigger, verdict,
 };
 
 use rawr_core::boundary::Boundaries;
@@ -65,6 +65,7 @@ mirror_enums! {
         ActiveWork, PacketWorth, Confirmation, Judgment, Mode,
     }
     rawr_core::assess::GateStatus = wire::GateOutcome { Pass, Fail, Bypassed, NotReached }
+    rawr_core::thread::sequence::RequestState = wire::RequestState { Queued, Asked, Answered, Failed }
     event::DecisionEntrance = wire::Entrance { TurnComplete, Preflight, MidTurn, Inline }
     event::MessagePurpose = wire::Purpose { HeadsUp, ScratchWrite, PacketRequest, Handoff, Notice }
     rawr_core::policy::PacketSource = wire::PacketAuthor { Agent, Watcher, Person }

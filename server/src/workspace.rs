@@ -88,11 +88,11 @@ impl ConfigScope {
 
     /// The folder and model that the thread's host last reported.
     pub(crate) fn recorded(thread: &Thread) -> Self {
-        Self { cwd: thread.cwd.clone(), model: thread.model.clone() }
+        Self { cwd: thread.session.cwd.clone(), model: thread.session.model.clone() }
     }
 
     pub(crate) fn is_of(&self, thread: &Thread) -> bool {
-        self.cwd == thread.cwd && self.model == thread.model
+        self.cwd == thread.session.cwd && self.model == thread.session.model
     }
 
     /// The same folder with another model.

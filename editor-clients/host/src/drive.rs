@@ -256,7 +256,7 @@ impl<'r> Drive<'r> {
         }
         let host_is_idle =
             !self.turns.is_busy() && self.action_queue.is_done() && self.held.is_empty();
-        let in_sequence = !matches!(self.phase, Phase::Idle | Phase::Deferred | Phase::Proposed);
+        let in_sequence = !self.phase.is_settled();
         let takes_prompt = host_is_idle || prompts.is_live() && in_sequence;
         if takes_prompt && !prompts.is_at_end() { WantedLine::Prompt } else { WantedLine::Nothing }
     }
@@ -264,19 +264,14 @@ impl<'r> Drive<'r> {
     /// Nothing runs, and nothing will start by itself. An open question to the user does not count, because no user may be
     /// present.
     fn is_quiet(&self) -> bool {
-        let settled = matches!(
-            self.phase,
-            Phase::Idle | Phase::Deferred | Phase::Proposed | Phase::AwaitingApproval
-        );
         // A suspended sequence continues when the thread is opened again.
-        let settled = settled || self.outage.is_on;
+        let settled = !self.phase.ends_by_itself() || self.outage.is_on;
         settled && !self.turns.is_busy() && self.action_queue.is_done() && self.held.is_empty()
     }
 
     /// No sequence runs, and no action of one is pending.
     fn has_no_sequence(&self) -> bool {
-        let idle =
-            matches!(self.phase, Phase::Idle | Phase::Deferred | Phase::Proposed) || self.is_unsure;
+        let idle = self.phase.is_settled() || self.is_unsure;
         idle && !self.turns.is_busy() && self.action_queue.is_done()
     }
 

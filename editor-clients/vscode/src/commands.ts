@@ -145,11 +145,7 @@ async function answer(session: Session, surfaces: Surfaces, given: CommandTarget
 async function compactNow(session: Session, given: CommandTarget): Promise<void> {
   const thread = await meant(session, given);
   if (!thread) return;
-  const { banner } = thread;
-  const asks = banner !== undefined && banners.offers(banner, 'approve');
-  const { threadId } = thread.summary;
-  const choice = asks ? 'approve' : 'compact_now';
-  await session.answer(threadId, asks ? thread.sequenceId : undefined, choice);
+  const choice = await session.answer(thread.summary.threadId, undefined, 'compact_now');
   recorded(thread, words.recorded(choice));
 }
 

@@ -89,9 +89,9 @@ export class Session {
     return askOfThread(await this.sidecar(), cwd, method, params);
   }
 
-  /** Records a response. The thread's owner acts on it. */
-  async respond(params: SequenceRespondParams): Promise<Phase> {
-    const { phase } = await this.ask('rawr/sequence/respond', params).catch((error: unknown) => {
+  /** Records a response, and returns it as the sidecar understood it. The thread's owner acts on it. */
+  async respond(params: SequenceRespondParams): Promise<Choice> {
+    const { phase, choice } = await this.ask('rawr/sequence/respond', params).catch((error: unknown) => {
       const refusal = lateRefusal(error);
       throw refusal ? new NothingToDo(words.tooLate(params, refusal)) : error;
     });
@@ -99,16 +99,10 @@ export class Session {
     const thread = this.threads.get(params.threadId);
     if (thread) thread.summary = { ...thread.summary, phase };
     this.changed();
-    return phase;
+    return choice;
   }
 
-  /** Delivers a packet. A sequence that waits for approval is approved. */
-  async handOver(threadId: string, sequenceId: string, packet: string): Promise<void> {
-    const phase = await this.respond({ threadId, sequenceId, choice: 'edit_packet', packet });
-    if (phase === 'awaiting_approval') await this.respond({ threadId, sequenceId, choice: 'approve' });
-  }
-
-  answer(threadId: string, sequenceId: string | undefined, choice: Choice): Promise<Phase> {
+  answer(threadId: string, sequenceId: string | undefined, choice: Choice): Promise<Choice> {
     return this.respond({
       threadId,
       sequenceId,

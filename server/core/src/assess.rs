@@ -79,7 +79,7 @@ pub enum GateStatus {
 pub struct GateEvidence {
     /// The gate.
     pub gate: DecisionGate,
-    /// Its result.
+    /// The gate's result.
     pub outcome: GateStatus,
     /// What the gate saw, as one English fragment for people.
     pub evidence: String,
@@ -177,7 +177,7 @@ pub fn assess(
         outcome: DecisionOutcome::Compact,
         tier: case.tier,
         percent: case.percent,
-        tokens: thread.context,
+        tokens: thread.gauge.context,
         boundaries: case.counting,
         reason: String::new(),
         sequence: None,
@@ -224,7 +224,7 @@ pub fn assess(
     } else if decision.outcome == DecisionOutcome::Compact {
         case.conclude(waits, &mut decision);
     } else if let Some(why) = decision.drops() {
-        let proposed = thread.proposal().map_or(Boundaries::NONE, |(of, _)| of.boundaries);
+        let proposed = thread.proposal().map_or(Boundaries::NONE, |of| of.assessed.boundaries);
         let proposed = proposed.labels();
         decision.reason = format!("proposed at {proposed}; dropped, because {why}");
     }
@@ -338,7 +338,7 @@ pub fn pressed(tier: PressureTier, percent: Percent, boundaries: Boundaries) -> 
 pub fn judge(policy: &Policy, tier: PressureTier, thread: &Thread) -> Option<JudgeSource> {
     match policy.judge {
         JudgeBackend::Off => None,
-        JudgeBackend::Auto if thread.host.can.judge => Some(JudgeSource::Host),
+        JudgeBackend::Auto if thread.session.host.can.judge => Some(JudgeSource::Host),
         JudgeBackend::Auto if policy.tiers.rule(tier).confirm != ConfirmRule::None => None,
         JudgeBackend::Auto | JudgeBackend::Heuristic => Some(JudgeSource::Heuristic),
         JudgeBackend::Host => Some(JudgeSource::Host),

@@ -27,7 +27,7 @@ pub const EVERY_COMPACTION_HANDS_OVER: u16 = 2;
 pub struct Record {
     /// The format that the line was written in; see [`FORMAT`].
     pub v: u16,
-    /// Its number in the thread's log. Absent in lines of releases that did not count them.
+    /// The number in the thread's log. Absent in lines of releases that did not count them.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub id: Option<EventId>,
     /// The thread that the event belongs to. Absent in lines of releases that did not write it.
@@ -223,7 +223,7 @@ events! {
         #[serde(skip_serializing_if = "Option::is_none", default)] signal: Option<SignalId>,
         /// The command as one line.
         command: String,
-        /// Its exit code.
+        /// The exit code.
         exit_code: i64,
         /// A commit or a pull request, if the command made one.
         #[serde(default)] boundaries: Boundaries,
@@ -240,7 +240,7 @@ events! {
         #[serde(skip_serializing_if = "Option::is_none", default)] signal: Option<SignalId>,
         /// The commit's hash.
         #[serde(skip_serializing_if = "Option::is_none", default)] hash: Option<String>,
-        /// Its subject.
+        /// The commit's subject.
         #[serde(skip_serializing_if = "Option::is_none", default)] subject: Option<String>,
     }
     /// A pull request was created, updated, merged or reviewed.
@@ -256,7 +256,7 @@ events! {
     }
     /// Another branch is checked out.
     BranchChanged {
-        /// Its name.
+        /// The tool's name.
         branch: String,
         /// What the change amounts to. Filled in by the machine.
         #[serde(skip_serializing_if = "Boundaries::none", default)] boundaries: Boundaries,
@@ -295,14 +295,14 @@ events! {
     DirectiveGiven {
         /// The instruction, word for word.
         text: String,
-        /// It survives every compaction; of the others only the newest do.
+        /// Survives every compaction; of the others only the newest do.
         pinned: bool,
         /// Who gave it.
         #[serde(skip_serializing_if = "Option::is_none", default)] by: Option<String>,
     }
     /// A standing instruction no longer holds.
     DirectiveCleared {
-        /// Its id.
+        /// The id.
         directive: DirectiveId,
     }
     /// The state of the repository, as the sidecar read it. Sent while a thread is open, whenever the sidecar looks.
@@ -328,7 +328,7 @@ events! {
 
     /// Nothing is to be compacted for a while.
     GuardSet {
-        /// Its id, counted by the thread.
+        /// The guard's id, counted by the thread.
         guard: GuardId,
         /// When it ends.
         until: GuardEnd,
@@ -339,7 +339,7 @@ events! {
     }
     /// A guard was removed.
     GuardCleared {
-        /// Its id.
+        /// The id.
         guard: GuardId,
     }
 
@@ -377,9 +377,9 @@ events! {
         #[serde(default)] boundaries: Boundaries,
         /// Only the judge was against it.
         #[serde(skip_serializing_if = "std::ops::Not::not", default)] vetoed: bool,
-        /// It is a proposal, which this has to confirm.
+        /// What has to confirm the proposal; absent where the decision is none.
         #[serde(skip_serializing_if = "Option::is_none", default)] confirm: Option<ConfirmRule>,
-        /// It is confirmed by a message that closes the work. The compaction comes when the turn of that message has ended.
+        /// Confirmed by a message that closes the work: the compaction comes when the turn of that message has ended.
         #[serde(skip_serializing_if = "std::ops::Not::not", default)] after_turn: bool,
         /// Why the proposal before it was dropped, for people.
         #[serde(skip_serializing_if = "Option::is_none", default)] dropped: Option<String>,
@@ -401,7 +401,7 @@ events! {
 
     /// A sequence began. The event holds all that a restart needs to continue it.
     SequenceStarted {
-        /// Its id.
+        /// The id.
         sequence: SequenceId,
         /// Why it started.
         trigger: Trigger,
@@ -481,7 +481,7 @@ events! {
     ClockSetBack {}
     /// A sequence ended.
     SequenceEnded {
-        /// Its id.
+        /// The id.
         sequence: SequenceId,
         /// How it ended.
         ending: Ending,

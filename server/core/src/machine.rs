@@ -23,7 +23,7 @@ use crate::policy::{PacketSource, Policy, PressureTier};
 use crate::rules::Rules;
 use crate::thread::breaker::Hold;
 use crate::thread::fate::Fate;
-use crate::thread::{Answered, Issued, Thread};
+use crate::thread::{Answered, Issued, Stage, Thread};
 use crate::units::{
     ActionId, DirectiveId, EventId, GuardId, InputId, JudgeRequestId, Percent, SequenceId,
     SignalId, Timestamp, TurnId,
@@ -42,7 +42,7 @@ pub enum Input {
         signal: Option<SignalId>,
         /// The command.
         command: ShellCommand,
-        /// Its exit code.
+        /// The exit code.
         exit_code: i64,
         /// The folder that it ran in; `None`: the thread's.
         cwd: Option<String>,
@@ -216,8 +216,8 @@ pub struct HeadsUpBanner {
     pub author: PacketSource,
     /// When it goes on, or is called off, by itself.
     pub deadline: Option<Timestamp>,
-    /// Whether a person can still stop it. No answer stops a compaction that the host was asked for.
-    pub can_be_stopped: bool,
+    /// What a person can answer, the default first. No answer stops a compaction that the host was asked for.
+    pub answers: &'static [UserChoice],
 }
 
 /// What a banner announces.
@@ -335,31 +335,40 @@ impl Machine {
 
     /// When a wait times out; `None` while nothing waits.
     pub fn next_deadline(&self, policy: &Policy) -> Option<Timestamp> {
-        match &self.thread.sequence {
-            Some(sequence) => sequence.deadline(&self.thread, &policy.deadlines),
-            None if let Some(judging) = &self.thread.judging => {
-                let seconds = match self.thread.held.front() {
+        let thread = &self.thread;
+        match &thread.stage {
+            Stage::Running(sequence) => sequence.deadline(thread, &policy.deadlines),
+            Stage::Judging(judging) => {
+                let seconds = match thread.held.front() {
                     Some(_) => policy.deadlines.judgment.min(policy.judge_wait_seconds),
                     None => policy.deadlines.judgment,
                 };
                 judging.answer.is_none().then(|| judging.since.plus_seconds(seconds))
             }
-            None if self.thread.awaits_end_of_compaction() => {
-                Some(self.thread.compaction_since.plus_seconds(policy.deadlines.compaction))
-            }
-            None if self.thread.waits_for_host() => {
-                Some(self.thread.updated_at.plus_seconds(policy.deadlines.compaction))
-            }
-            None if self.thread.unanswered_delivery().is_some() => {
-                Some(self.thread.updated_at.plus_seconds(policy.deadlines.handoff))
-            }
-            None => {
-                let (_, confirm) = self.thread.proposal().filter(|_| !self.thread.idle)?;
-                let since = self.thread.deferred_since;
-                let silence = policy.silence(self.thread.host.can.cache_seconds);
-                confirm.by_silence().then(|| since.plus_seconds(silence.seconds))
+            Stage::Idle | Stage::Deferred(_) | Stage::Proposed(_) | Stage::Starting(_) => {
+                self.host_deadline(policy).or_else(|| {
+                    let proposed = thread.proposal().filter(|of| of.confirmed_at.is_none())?;
+                    let silence = policy.silence(thread.session.host.can.cache_seconds);
+                    let by_silence = proposed.confirm.by_silence();
+                    by_silence.then(|| proposed.since.plus_seconds(silence.seconds))
+                })
             }
         }
+    }
+
+    /// When the host, which no sequence waits for, has been silent for too long. Of the three waits the first counts.
+    fn host_deadline(&self, policy: &Policy) -> Option<Timestamp> {
+        let thread = &self.thread;
+        let (since, seconds) = if thread.awaits_end_of_compaction() {
+            (thread.compactions.running_since?, policy.deadlines.compaction)
+        } else if thread.waits_for_host() {
+            (thread.updated_at, policy.deadlines.compaction)
+        } else if thread.unanswered_delivery().is_some() {
+            (thread.updated_at, policy.deadlines.handoff)
+        } else {
+            return None;
+        };
+        Some(since.plus_seconds(seconds))
     }
 
     /// When to send [`Input::Tick`]: at the next deadline, or now if the clock was set back, because the wait would last
@@ -441,7 +450,7 @@ impl Machine {
         for event in derived.into_iter().chain(event) {
             self.record(event, rules, now, effects);
         }
-        // It holds for the first step only, because each step changes the state.
+        // The decision holds for the first step only, because each step changes the state.
         while role == ProcessRole::Owner
             && let Some(event) = self.next(on_message.take(), rules, now, effects)
         {
@@ -460,13 +469,13 @@ impl Machine {
             phase: self.thread.phase(),
             percent,
             tier: self.thread.tier(policy),
-            sequences: self.thread.sequences,
+            sequences: self.thread.counts.sequences,
             guards: self.thread.guards.len(),
             directives: self.thread.known.directives.len(),
             host_title: self.thread.known.host_title.clone(),
-            compacted_at: self.thread.last_compaction.as_ref().map(|last| last.at),
-            strikes: self.thread.strikes.len(),
-            fate: self.thread.fates.back().map(|last| last.fate.clone()),
+            compacted_at: self.thread.compactions.last.as_ref().map(|last| last.at),
+            strikes: self.thread.compactions.strikes.len(),
+            fate: self.thread.decided.fates.back().map(|last| last.fate.clone()),
             heads_up: self.heads_up(policy),
         }
     }
@@ -491,9 +500,7 @@ impl Machine {
         match event {
             Event::ActionIssued(issued) => self.thread.action(&issued.action),
             // Again under the same id: the request or the host's report may have been lost.
-            Event::DeadlinePassed(_)
-                if self.thread.sequence.is_none() && self.thread.judging.is_none() =>
-            {
+            Event::DeadlinePassed(_) if !self.thread.stage.is_at_work() => {
                 let asked = self.thread.held.front().filter(|held| held.asked_again)?;
                 self.thread.action(asked.action.as_ref()?)
             }

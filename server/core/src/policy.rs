@@ -38,7 +38,8 @@ pub enum PacketSource {
 }
 
 /// How the agent is asked for its packet.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum PacketChannel {
     /// In a turn, which stays in the conversation until the compaction.
     #[default]
@@ -121,7 +122,7 @@ impl MidTurn {
 pub struct InlineCompact {
     /// Whether it may compact when `features.rawr_auto_compaction` is off.
     pub enabled: bool,
-    /// It compacts while strictly less than this percentage is left.
+    /// Compacts while strictly less than this percentage is left.
     pub threshold_percent: u8,
     /// Whether it may abort a sampling request that runs.
     pub interrupt_mid_turn: bool,

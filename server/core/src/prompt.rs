@@ -340,7 +340,7 @@ impl SequencePrompts {
 pub struct PlaceholderUse<'t> {
     /// The name between the braces.
     pub name: &'t str,
-    /// Its bytes in the template, braces included.
+    /// The bytes in the template, braces included.
     pub span: Range<usize>,
 }
 

@@ -41,7 +41,7 @@ pub struct RewriteItem {
     pub role: RewriteRole,
     /// What it is to a compaction.
     pub kind: RewriteItemKind,
-    /// Its text.
+    /// The text.
     pub text: String,
     /// The host's id of it; absent for what rawr adds.
     pub id: Option<String>,

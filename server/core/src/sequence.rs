@@ -8,45 +8,46 @@ use crate::event::{
     MessageRole, Packet, PacketTaken, SequenceEnded, Trigger, TurnEnding,
 };
 use crate::packet;
-use crate::policy::PacketSource;
+use crate::policy::{PacketChannel, PacketSource};
 use crate::rewrite;
 use crate::rules::Rules;
-use crate::thread::sequence::{CompactionSeen, Sequence, marked, marker, purpose};
+use crate::thread::sequence::{
+    Aim, QueuedRequest, Rewrite, Sequence, Step, asks_for, marked, marker, purpose,
+};
 use crate::thread::{Issued, Progress, Thread, WaitingInput};
 use crate::units::{ActionId, Percent};
 
 /// The next event of the running sequence; `None` while it has to wait.
-pub fn next(thread: &Thread, rules: &Rules<'_>) -> Option<Event> {
-    let sequence = thread.sequence.as_ref()?;
+pub fn next(thread: &Thread, sequence: &Sequence, rules: &Rules<'_>) -> Option<Event> {
     let step = SequenceStep { thread, sequence, rules };
-    if let Some(reason) = &sequence.cancelled {
-        return Some(step.end(Ending::Cancelled, reason));
-    }
-    if !sequence.approved {
-        return match (sequence.compacted(), sequence.overdue) {
-            (true, _) => Some(step.end(Ending::Cancelled, "the context was compacted meanwhile")),
-            (false, true) => Some(step.end(Ending::Cancelled, "no answer came in time")),
-            (false, false) => None,
-        };
-    }
-    if sequence.is_inline() {
-        return step.inline();
-    }
-    if sequence.compacted() || sequence.compact.is_some() {
-        return step.compaction_and_handoff();
-    }
-    match &sequence.packet {
-        None => step.pre_compact(),
-        Some(packet) => match step.late_answer(packet) {
-            Some(packet) => Some(step.packet_taken(packet)),
-            None if thread.host.can.compact_by_person => None,
-            None => step.when_free(step.may_compact(), || step.compact(false)),
+    match &sequence.step {
+        Step::Approval => {
+            let late = sequence.is_overdue();
+            late.then(|| step.end(Ending::Cancelled, "no answer came in time"))
+        }
+        Step::Overtaken => Some(step.end(Ending::Cancelled, "the context was compacted meanwhile")),
+        Step::CalledOff { why, .. } => Some(step.end(Ending::Cancelled, why)),
+        Step::Compacting { failure: Some(error), .. } => Some(step.compaction_failed(error)),
+        Step::Preparing if sequence.is_inline() => {
+            step.when_free(step.may_compact(), || step.compact(false))
+        }
+        Step::Preparing => match &sequence.packet {
+            None => step.ask_or_take_packet(),
+            Some(packet) => match step.late_answer(packet) {
+                Some(packet) => Some(step.packet_taken(packet)),
+                None if thread.session.host.can.compact_by_person => None,
+                None => step.when_free(step.may_compact(), || step.compact(false)),
+            },
         },
+        Step::Compacting { action, failure: None } => step.await_compaction(action),
+        Step::HandingOff { .. } if sequence.is_inline() => step.compact_again_or_end(),
+        Step::HandingOff { action: Some(handoff), .. } => step.await_handoff(handoff),
+        Step::HandingOff { rewrite, action: None } => step.hand_off_after(rewrite),
     }
 }
 
 /// How the agent goes on after this sequence's handoff.
-pub fn go_on(thread: &Thread, sequence: &Sequence) -> Continue {
+pub fn continuation(thread: &Thread, sequence: &Sequence) -> Continue {
     match waiting_message(thread, sequence) {
         Some(_) => Continue::AsNextMessage,
         None if sequence.only_informs() => Continue::AsAsked,
@@ -66,7 +67,7 @@ pub fn request_ahead(
     sequence: &Sequence,
     rules: &Rules<'_>,
 ) -> Option<HostAction> {
-    let mut turns = sequence.turns();
+    let mut turns = sequence.requests.turns();
     let (Some(only), None) = (turns.next(), turns.next()) else { return None };
     match (SequenceStep { thread, sequence, rules }).request(only) {
         HostAction::SamplePacket { prompt, .. } => {
@@ -77,7 +78,7 @@ pub fn request_ahead(
 }
 
 /// How often the agent is asked. After that rawr writes the packet.
-const MOST_PACKET_REQUESTS: u32 = 2;
+const MOST_PACKET_REQUESTS: usize = 2;
 
 struct SequenceStep<'s> {
     thread: &'s Thread,
@@ -86,8 +87,9 @@ struct SequenceStep<'s> {
 }
 
 impl SequenceStep<'_> {
-    fn pre_compact(&self) -> Option<Event> {
-        if self.sequence.awaits_answer(self.thread) && !self.sequence.overdue {
+    /// Asks the agent for what stands in the queue. The packet is the last of it, else rawr writes one.
+    fn ask_or_take_packet(&self) -> Option<Event> {
+        if self.sequence.awaits_answer(self.thread) && !self.sequence.is_overdue() {
             return None;
         }
         if self.was_interrupted() {
@@ -95,11 +97,11 @@ impl SequenceStep<'_> {
         }
         let free = self.sequence.may_act(self.thread);
         if let Some(prompt) = self.refused_sample()
-            && !self.thread.host.can.queue_in_place
+            && !self.thread.session.host.can.queue_in_place
         {
             return self.when_free(free, || self.inject(MessagePurpose::PacketRequest, prompt));
         }
-        match self.sequence.turns().nth(self.sequence.turns_issued) {
+        match self.sequence.requests.next_turn() {
             // The turn did not answer in time and is still running: skip the other requests.
             Some(_) if !free && self.current().is_some_and(Issued::is_open) => {
                 Some(self.take_packet())
@@ -107,42 +109,47 @@ impl SequenceStep<'_> {
             Some(turn) if !self.has_room_for(turn) => Some(self.take_packet()),
             Some(turn) => self.when_free(free, || self.ask(turn)),
             None if self.may_ask_again() => {
-                self.when_free(free, || self.ask(&[AgentRequest::Packet]))
+                self.when_free(free, || self.ask(self.sequence.requests.only_packet()))
             }
             None => Some(self.take_packet()),
         }
     }
 
-    /// The built-in compaction, without packet and handoff. If the provider's compaction frees too little, the host's
-    /// own follows, once (rule `built-in.local-once`).
-    fn inline(&self) -> Option<Event> {
-        if let CompactionSeen::Failed(error) = &self.sequence.compaction {
-            return Some(self.end(Ending::Failed, &format!("the compaction failed: {error}")));
+    /// The host was asked, and neither success nor failure has been reported. An action that failed fails the sequence.
+    /// One that is done leaves the report to be awaited, but not past the deadline: a history that was rewritten needs its
+    /// packet.
+    fn await_compaction(&self, action: &ActionId) -> Option<Event> {
+        let progress = self.thread.action(action).map(|issued| &issued.progress);
+        if let Some(Progress::Failed(error)) = progress {
+            return Some(self.compaction_failed(error));
         }
-        let action = self.sequence.compact.as_ref().and_then(|id| self.thread.action(id));
-        match action.map(|issued| &issued.progress) {
-            None => return self.when_free(self.may_compact(), || self.compact(false)),
-            Some(Progress::Failed(error)) if !self.sequence.compacted() => {
-                return Some(self.end(Ending::Failed, &format!("the compaction failed: {error}")));
-            }
-            Some(_) => {}
+        if !self.sequence.is_overdue() {
+            return None;
         }
-        if !self.sequence.compacted() {
-            let late = self.sequence.overdue;
-            return late.then(|| self.end(Ending::Failed, "the compaction did not finish in time"));
+        let is_done = matches!(progress, Some(Progress::Completed(_) | Progress::Withdrawn));
+        if is_done && !self.sequence.is_inline() {
+            return self.hand_off();
         }
+        Some(self.end(Ending::Failed, "the compaction did not finish in time"))
+    }
+
+    /// If the built-in compaction of the provider frees too little, the host's own follows, once (rule
+    /// `built-in.local-once`).
+    fn compact_again_or_end(&self) -> Option<Event> {
+        let action = self.sequence.compact().and_then(|id| self.thread.action(id));
+        let was_local = action
+            .is_some_and(|issued| matches!(issued.kind, HostAction::Compact { local: true, .. }));
         let threshold = self.rules.policy.inline.threshold_percent;
-        let still = |left: Percent| left.0 < threshold;
-        if !self.sequence.fell_back
-            && self.thread.percent_remaining(self.rules.policy).is_some_and(still)
-        {
+        let too_full = |left: Percent| left.0 < threshold;
+        if !was_local && self.thread.percent_remaining(self.rules.policy).is_some_and(too_full) {
             return self.when_free(self.may_compact(), || self.compact(true));
         }
         Some(self.end(Ending::Completed, "compacted"))
     }
 
     fn may_compact(&self) -> bool {
-        let inside = self.thread.host.can.mid_turn_compact && self.sequence.is_inside(self.thread);
+        let inside =
+            self.thread.session.host.can.mid_turn_compact && self.sequence.is_inside(self.thread);
         self.thread.is_idle() || inside
     }
 
@@ -150,7 +157,7 @@ impl SequenceStep<'_> {
         if free {
             return Some(event());
         }
-        let late = self.sequence.overdue;
+        let late = self.sequence.is_overdue();
         late.then(|| self.end(Ending::Failed, "the host found no quiet moment"))
     }
 
@@ -163,13 +170,15 @@ impl SequenceStep<'_> {
         self.thread.known.finished.as_deref().filter(|_| at_checkpoint)
     }
 
-    fn ask(&self, turn: &[AgentRequest]) -> Event {
+    fn ask(&self, turn: &[QueuedRequest]) -> Event {
         self.issue(self.request(turn))
     }
 
     /// Whether the request fits. A window that was learned from a refusal has no reserve behind it.
-    fn has_room_for(&self, turn: &[AgentRequest]) -> bool {
-        let (Some(most), Some(context)) = (self.thread.learned_window, self.thread.context) else {
+    fn has_room_for(&self, turn: &[QueuedRequest]) -> bool {
+        let (Some(most), Some(context)) =
+            (self.thread.gauge.learned_window, self.thread.gauge.context)
+        else {
             return true;
         };
         let text = match self.request(turn) {
@@ -182,19 +191,19 @@ impl SequenceStep<'_> {
         context.0.saturating_add(rewrite::estimate(&text)) <= most.0
     }
 
-    fn request(&self, turn: &[AgentRequest]) -> HostAction {
+    fn request(&self, turn: &[QueuedRequest]) -> HostAction {
         let reason = self.sequence.trigger.reason();
         let parts = RequestParts {
-            heads_up: turn.contains(&AgentRequest::HeadsUp),
-            scratch_write: turn.contains(&AgentRequest::ScratchWrite),
-            packet: turn.contains(&AgentRequest::Packet),
+            heads_up: asks_for(turn, AgentRequest::HeadsUp),
+            scratch_write: asks_for(turn, AgentRequest::ScratchWrite),
+            packet: asks_for(turn, AgentRequest::Packet),
             reason: &reason,
             finished: self.finished(),
-            scratch_file: &self.sequence.scratch_file,
+            scratch_file: &self.sequence.terms.scratch_file,
             thread_id: self.thread.id.as_str(),
         };
-        let text = compose::request_text(&self.sequence.prompts, parts);
-        if parts.packet && self.sequence.sampled {
+        let text = compose::request_text(&self.sequence.terms.prompts, parts);
+        if parts.packet && self.sequence.requests.channel == PacketChannel::Sample {
             return HostAction::SamplePacket { prompt: text, ahead: false };
         }
         self.injection(purpose(turn), &text)
@@ -202,7 +211,7 @@ impl SequenceStep<'_> {
 
     /// The prompt of a failed sample, to be asked in a turn.
     fn refused_sample(&self) -> Option<&str> {
-        let issued = self.current().filter(|_| !self.sequence.overdue)?;
+        let issued = self.current().filter(|_| !self.sequence.is_overdue())?;
         match (&issued.kind, &issued.progress) {
             (HostAction::SamplePacket { prompt, .. }, Progress::Failed(_)) => Some(prompt),
             _ => None,
@@ -216,19 +225,19 @@ impl SequenceStep<'_> {
             Progress::Completed(None) => issued.talked_over,
             _ => false,
         });
-        self.sequence.requests.contains(&AgentRequest::Packet)
-            && self.sequence.packet_requests < MOST_PACKET_REQUESTS
+        self.sequence.requests.has_packet()
+            && self.sequence.requests.packet_requests() < MOST_PACKET_REQUESTS
             && said_something
             && self.answer().is_none()
-            && !self.sequence.overdue
+            && !self.sequence.is_overdue()
     }
 
     /// The agent's packet, or one by rawr if the answer is missing or empty.
     fn take_packet(&self) -> Event {
-        let packet = self.answer().filter(|_| !self.sequence.overdue).unwrap_or_else(|| {
+        let packet = self.answer().filter(|_| !self.sequence.is_overdue()).unwrap_or_else(|| {
             let max = self.rules.policy.packet_max_tail_chars;
-            let template = &self.sequence.prompts.watcher_packet;
-            let notes = self.rules.notes(&self.sequence.scratch_file);
+            let template = &self.sequence.terms.prompts.watcher_packet;
+            let notes = self.rules.notes(&self.sequence.terms.scratch_file);
             compose::by_watcher(self.thread, template, notes, max)
         });
         self.packet_taken(packet)
@@ -241,13 +250,13 @@ impl SequenceStep<'_> {
     }
 
     fn answer(&self) -> Option<Packet> {
-        if !self.sequence.requests.contains(&AgentRequest::Packet) {
+        if !self.sequence.requests.has_packet() {
             return None;
         }
         let issued = self.current().filter(|issued| !issued.talked_over)?;
         match &issued.progress {
             Progress::Completed(text) => {
-                packet::from_agent(text.as_deref()?, &self.sequence.prompts.packet_request)
+                packet::from_agent(text.as_deref()?, &self.sequence.terms.prompts.packet_request)
             }
             _ => None,
         }
@@ -268,67 +277,56 @@ impl SequenceStep<'_> {
                 .sequence
                 .packet
                 .as_ref()
-                .map_or(self.sequence.author, |packet| packet.author),
+                .map_or(self.sequence.terms.author, |packet| packet.author),
             settings: self.rules.policy.compaction.clone(),
         })
     }
 
     /// The compaction and the end of its turn are reported in either order. The handoff waits for both, but not past
-    /// the deadline: a rewritten history needs its packet.
-    fn compaction_and_handoff(&self) -> Option<Event> {
-        if let CompactionSeen::Failed(error) = &self.sequence.compaction {
-            return Some(self.end(Ending::Failed, &format!("the compaction failed: {error}")));
-        }
-        let action = self.sequence.compact.as_ref().and_then(|id| self.thread.action(id));
-        let closed = match action.map(|issued| &issued.progress) {
-            Some(Progress::Failed(error)) if !self.sequence.compacted() => {
-                return Some(self.end(Ending::Failed, &format!("the compaction failed: {error}")));
-            }
+    /// the deadline.
+    fn hand_off_after(&self, rewrite: &Rewrite) -> Option<Event> {
+        let runs = match rewrite {
             // Inside a turn there is no other turn whose end could be awaited.
-            Some(Progress::Issued | Progress::Accepted) => {
-                self.sequence.compacted() && self.sequence.is_inside(self.thread)
+            Rewrite::Asked(action) | Rewrite::Unconfirmed(action) => {
+                self.thread.action(action).is_some_and(Issued::is_open)
+                    && !self.sequence.is_inside(self.thread)
             }
-            _ => true,
+            Rewrite::Unasked => false,
         };
-        let compacted = self.sequence.compacted();
-        if self.sequence.handoff.is_some() {
-            return self.finish();
+        if runs && !self.sequence.is_overdue() {
+            return None;
         }
-        if compacted && closed || self.sequence.overdue && (compacted || closed && action.is_some())
-        {
-            return self.hand_off();
-        }
-        self.sequence
-            .overdue
-            .then(|| self.end(Ending::Failed, "the compaction did not finish in time"))
+        self.hand_off()
     }
 
     fn hand_off(&self) -> Option<Event> {
-        if self.sequence.closes {
-            let free = self.sequence.may_act(self.thread) || self.sequence.overdue;
-            return free.then(|| self.hand_over(&self.sequence.prompts.handoff));
+        if self.sequence.aim == Aim::CallOff {
+            let free = self.sequence.may_act(self.thread) || self.sequence.is_overdue();
+            return free.then(|| self.hand_over(&self.sequence.terms.prompts.handoff));
         }
         let Some(packet) = &self.sequence.packet else {
             // The host compacted while the agent is still writing the packet.
             let writes =
                 self.sequence.runs(self.thread) && self.sequence.awaits_answer(self.thread);
-            return (!writes || self.sequence.overdue).then(|| self.take_packet());
+            return (!writes || self.sequence.is_overdue()).then(|| self.take_packet());
         };
-        if !self.sequence.may_act(self.thread) && !self.sequence.overdue {
+        if !self.sequence.may_act(self.thread) && !self.sequence.is_overdue() {
             return None;
         }
-        let go_on = go_on(self.thread, self.sequence);
-        let notes = self.rules.notes(&self.sequence.scratch_file);
-        let template = &self.sequence.prompts.handoff;
-        let text = compose::handoff(self.thread, template, packet, go_on, notes);
+        let continuation = continuation(self.thread, self.sequence);
+        let notes = self.rules.notes(&self.sequence.terms.scratch_file);
+        let template = &self.sequence.terms.prompts.handoff;
+        let text = compose::handoff(self.thread, template, packet, continuation, notes);
         Some(self.hand_over(&text))
     }
 
     /// With the message that waits, or in a turn.
     fn hand_over(&self, text: &str) -> Event {
-        let (role, purpose) = match self.sequence.closes {
-            true => (MessageRole::Notice, MessagePurpose::Notice),
-            false => (MessageRole::Handoff, MessagePurpose::Handoff),
+        let (role, purpose) = match self.sequence.aim {
+            Aim::CallOff => (MessageRole::Notice, MessagePurpose::Notice),
+            Aim::Compact | Aim::Recover | Aim::HandOver => {
+                (MessageRole::Handoff, MessagePurpose::Handoff)
+            }
         };
         match waiting_message(self.thread, self.sequence) {
             None => self.inject(purpose, text),
@@ -342,21 +340,22 @@ impl SequenceStep<'_> {
         }
     }
 
-    fn finish(&self) -> Option<Event> {
-        let handoff = self.sequence.handoff.as_ref().and_then(|id| self.thread.action(id));
-        match handoff.map(|issued| &issued.progress) {
+    fn await_handoff(&self, handoff: &ActionId) -> Option<Event> {
+        match self.thread.action(handoff).map(|issued| &issued.progress) {
             Some(Progress::Accepted | Progress::Completed(_)) => {
-                let told = "the agent knows that nothing was compacted";
-                let reason = if self.sequence.closes { told } else { "handed over" };
+                let reason = match self.sequence.aim {
+                    Aim::CallOff => "the agent knows that nothing was compacted",
+                    Aim::Compact | Aim::Recover | Aim::HandOver => "handed over",
+                };
                 Some(self.end(Ending::Completed, reason))
             }
             Some(Progress::Failed(error)) => {
                 Some(self.end(Ending::Failed, &format!("the handoff was refused: {error}")))
             }
-            _ => self
-                .sequence
-                .overdue
-                .then(|| self.end(Ending::Failed, "the handoff was not taken in time")),
+            Some(Progress::Issued | Progress::Withdrawn) | None => {
+                let late = self.sequence.is_overdue();
+                late.then(|| self.end(Ending::Failed, "the handoff was not taken in time"))
+            }
         }
     }
 
@@ -384,6 +383,10 @@ impl SequenceStep<'_> {
     fn issue(&self, kind: HostAction) -> Event {
         let action = ActionId::new(format!("{}.{}", self.sequence.id, self.sequence.actions + 1));
         ActionIssued { action, sequence: self.sequence.id.clone(), kind }.into()
+    }
+
+    fn compaction_failed(&self, error: &str) -> Event {
+        self.end(Ending::Failed, &format!("the compaction failed: {error}"))
     }
 
     fn end(&self, ending: Ending, reason: &str) -> Event {

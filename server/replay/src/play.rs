@@ -230,7 +230,7 @@ impl<'p> Player<'p> {
         // After the end there is silence.
         self.wait_until(self.now.plus_seconds(SILENCE_AT_END));
         let mut report = self.report;
-        report.window = self.machine.thread().window.unwrap_or(ASSUMED_WINDOW);
+        report.window = self.machine.thread().gauge.window.unwrap_or(ASSUMED_WINDOW);
         (report.tokens, report.recorded_tokens) = self.meter.finish();
         report
     }
@@ -248,7 +248,7 @@ impl<'p> Player<'p> {
 
     /// Whether a compaction is proposed, or comes before the next message.
     pub fn is_pending(&self) -> bool {
-        self.machine.thread().deferred.is_some()
+        self.machine.thread().stage.waiting().is_some()
     }
 
     /// Percent of the context window left; `None` before the first request.
@@ -339,7 +339,7 @@ impl<'p> Player<'p> {
             PlayMode::Scenario(_) => 0,
         };
         self.context = Tokens(recorded.0 - self.freed);
-        let known = self.machine.thread().window.unwrap_or(ASSUMED_WINDOW);
+        let known = self.machine.thread().gauge.window.unwrap_or(ASSUMED_WINDOW);
         let window = match self.settings.window {
             Some(window) => window,
             // More than fits: the session had the long window.

@@ -34,7 +34,7 @@ pub(crate) fn values_of(thread: &Thread, policy: &Policy, name: PromptName) -> P
     };
     let placeholders = name.placeholders().iter();
     let values = placeholders.filter_map(|known| Some((known.camel, value(known)?))).collect();
-    PlaceholderValues { thread: thread.id.to_string(), model: thread.model.clone(), values }
+    PlaceholderValues { thread: thread.id.to_string(), model: thread.session.model.clone(), values }
 }
 
 /// Without a tier the judge is not asked, so that there is no value for the tier.
@@ -61,8 +61,8 @@ fn judged(thread: &Thread, policy: &Policy, camel: &str, template: &str) -> Opti
 
 /// The packet of the running sequence, or of the last one that had a packet.
 fn handed_off(thread: &Thread, camel: &str, template: &str, scratch_file: &str) -> Option<String> {
-    let running = thread.sequence.as_ref().and_then(|running| running.packet.as_ref());
-    let packet = running.or_else(|| thread.last_packet.as_ref().map(|last| &last.packet));
+    let running = thread.sequence().and_then(|running| running.packet.as_ref());
+    let packet = running.or_else(|| thread.handoffs.last_packet.as_ref().map(|last| &last.packet));
     let none = Packet {
         author: PacketSource::Watcher,
         resume: Resume::Working,

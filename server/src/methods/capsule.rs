@@ -60,7 +60,7 @@ async fn get(
     let (capsules, (cwd, settings)) = {
         let registry = session.registry()?;
         let open = registry.open_thread(&id)?;
-        let cwd = PathBuf::from(&open.thread().cwd);
+        let cwd = PathBuf::from(&open.thread().session.cwd);
         (capsules_of(registry.store(), open), (cwd, open.config().repo_observation))
     };
     let (wanted, with_history) = (name.to_owned(), params.with_history);

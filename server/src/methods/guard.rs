@@ -69,6 +69,12 @@ fn respond(
 ) -> Result<SequenceRespondResult, RpcError> {
     let id = wire::thread_id(&params.thread_id)?;
     let mut registry = session.registry()?;
-    registry.handle(&id, wire::response(params, session.client()), now())?;
-    Ok(SequenceRespondResult { phase: registry.thread(&id)?.phase().to_wire() })
+    let asked = params.choice;
+    let handled = registry.handle(&id, wire::response(params, session.client()), now())?;
+    let recorded = handled.records.iter().rev().find_map(|record| match &record.event {
+        Event::Responded(responded) => Some(responded.choice.to_wire()),
+        _ => None,
+    });
+    let phase = registry.thread(&id)?.phase().to_wire();
+    Ok(SequenceRespondResult { phase, choice: recorded.unwrap_or(asked) })
 }

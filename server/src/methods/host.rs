@@ -73,7 +73,7 @@ fn verdict_of(session: &ClientSession, thread: &str, turn: &str) -> Result<Verdi
     let id = wire::thread_id(thread)?;
     let open = registry.open_thread(&id)?;
     let percent = open.thread().percent_remaining(open.policy()).map(wire::percent);
-    let last = open.thread().last_assessed.clone();
+    let last = open.thread().decided.last.clone();
     let waits = open.thread().unassessed.as_ref().is_some_and(|of| of.as_str() == turn);
     let same = last.filter(|last| last.turn.as_ref().is_some_and(|of| of.as_str() == turn));
     if let Some(decision) = same.and_then(|last| registry.decision(&id, &last.decision).ok()?) {

@@ -134,7 +134,7 @@ fn inquire(
     params: JudgmentEvaluateParams,
 ) -> Result<Inquiry, RpcError> {
     let mut registry = session.registry()?;
-    if registry.thread(id)?.judging.is_some() {
+    if registry.thread(id)?.judging().is_some() {
         return Err(busy());
     }
     registry.workspace_mut().refresh_prompts();
@@ -151,7 +151,7 @@ fn inquire(
     let asked = query::inquiry(open.thread(), open.policy(), settings, prompts, case);
     let asked = asked.ok_or_else(|| unavailable("judgment.backend is `off`"))?;
     let hosts = asked.source == JudgeSource::Host;
-    if hosts && !(registry.is_owner(id) && registry.thread(id)?.host.can.judge) {
+    if hosts && !(registry.is_owner(id) && registry.thread(id)?.session.host.can.judge) {
         return Err(unavailable("the thread's host is not connected or cannot judge"));
     }
     Ok(asked)

@@ -124,12 +124,10 @@ fn handoff(
     let open = registry.open_thread(&id)?;
     let thread = open.thread();
     // The running sequence knows the author of its packet.
-    let taken = thread.sequence.as_ref().and_then(|running| running.packet.clone());
+    let taken = thread.sequence().and_then(|running| running.packet.clone());
     let packet = taken.filter(|taken| taken.text == given.text).unwrap_or(given);
-    let running = thread
-        .sequence
-        .as_ref()
-        .map_or_else(|| thread.next_sequence_id(), |running| running.id.clone());
+    let running =
+        thread.sequence().map_or_else(|| thread.next_sequence_id(), |running| running.id.clone());
     let marker = marker(&running, MessagePurpose::Handoff);
     let prompts = registry.workspace().prompts().set().prompts();
     let handoff = query::handoff(thread, &open.rules(prompts), &packet);

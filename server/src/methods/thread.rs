@@ -85,7 +85,7 @@ fn get(session: &ClientSession, params: ThreadGetParams) -> Result<ThreadGetResu
     let now = now();
     Ok(ThreadGetResult {
         thread: thread_summary(&registry.overview_of_open(&id, now)?),
-        transcript: thread.transcript.clone(),
+        transcript: thread.session.transcript.clone(),
         plan: wire::plan(thread),
         guards: wire::guards(thread, now),
         directives: directive::in_force(thread),
@@ -100,14 +100,18 @@ fn get(session: &ClientSession, params: ThreadGetParams) -> Result<ThreadGetResu
                 by: mark.by.clone(),
             })
             .collect(),
-        last_compaction: thread.last_compaction.as_ref().map(wire::last_compaction),
+        last_compaction: thread.compactions.last.as_ref().map(wire::last_compaction),
         pending_actions: wire::pending(&registry.pending(&id)?),
         held_inputs: thread.held.iter().map(wire::held_input).collect(),
-        sequence_id: thread.sequence.as_ref().map(|sequence| sequence.id.to_string()),
+        sequence_id: thread.sequence().map(|sequence| sequence.id.to_string()),
+        pre_compact_requests: thread
+            .sequence()
+            .map(|sequence| wire::pre_compact_requests(thread, &sequence.id))
+            .unwrap_or_default(),
         heads_up: open.heads_up().map(|heads_up| wire::heads_up(thread, &heads_up)),
         judgments: wire::judgment_usage(thread),
         packets_ahead: wire::packets_ahead(thread),
-        compaction_asked_for: thread.asked_for,
+        compaction_asked_for: thread.asked_at.is_some(),
         turn_running: !thread.is_idle(),
     })
 }

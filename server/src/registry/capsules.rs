@@ -46,8 +46,7 @@ impl OpenThread {
     fn kept(&self, owed: PendingCapsule) -> CapsuleState {
         let PendingCapsule { trigger, sequence, context, .. } = owed;
         let thread = self.thread();
-        let running =
-            thread.sequence.as_ref().filter(|running| Some(&running.id) == sequence.as_ref());
+        let running = thread.sequence().filter(|running| Some(&running.id) == sequence.as_ref());
         let packet = match running {
             Some(running) => running.packet.clone(),
             None => thread.fresh_packet().cloned(),
@@ -55,12 +54,12 @@ impl OpenThread {
         let mut kept = CapsuleState {
             trigger,
             sequence,
-            host: thread.host.clone(),
-            cwd: thread.cwd.clone(),
-            model: thread.model.clone(),
-            window: thread.window,
+            host: thread.session.host.clone(),
+            cwd: thread.session.cwd.clone(),
+            model: thread.session.model.clone(),
+            window: thread.gauge.window,
             context,
-            transcript: thread.transcript.as_deref().map(position),
+            transcript: thread.session.transcript.as_deref().map(position),
             last_turn: turns(thread).find(|turn| turn.end.is_some()).map(|turn| turn.id.clone()),
             inside_turn: turns(thread)
                 .next()
@@ -114,7 +113,7 @@ fn owed(open: &OpenThread, disk: &Disk, record: &Record) -> Option<PendingCapsul
                 trigger: trigger.clone(),
                 sequence: Some(issued.sequence.clone()),
                 at: record.at,
-                context: thread.context,
+                context: thread.gauge.context,
             }),
             _ => None,
         },
@@ -122,10 +121,10 @@ fn owed(open: &OpenThread, disk: &Disk, record: &Record) -> Option<PendingCapsul
         Event::PacketTaken(taken) if thread.phase() == ThreadPhase::AwaitingCompaction => {
             Some(PendingCapsule {
                 id: taken.sequence.to_string(),
-                trigger: thread.sequence.as_ref()?.trigger.clone(),
+                trigger: thread.sequence()?.trigger.clone(),
                 sequence: Some(taken.sequence.clone()),
                 at: record.at,
-                context: thread.context,
+                context: thread.gauge.context,
             })
         }
         Event::CompactionReported(reported) => hosts_own(open, disk, reported, record.at),
@@ -145,11 +144,11 @@ fn hosts_own(
         CompactionInitiator::User => Trigger::User,
     };
     let thread = open.machine.thread();
-    let last = thread.last_compaction.as_ref();
+    let last = thread.compactions.last.as_ref();
     let (before, is_too_late, context) = match reported.status {
-        CompactionProgress::Started => (last, false, thread.context),
+        CompactionProgress::Started => (last, false, thread.gauge.context),
         CompactionProgress::Completed => {
-            (thread.compactions.back(), true, last.and_then(|last| last.before))
+            (thread.compactions.earlier.back(), true, last.and_then(|last| last.before))
         }
         CompactionProgress::Failed => return None,
     };

@@ -14,7 +14,7 @@ use rawr_core::{Effect, Input, Thread};
 /// The host names folder and model. For an observer, the host's last report counts.
 pub(super) fn scope_of(opening: &Opening, thread: &Thread) -> ConfigScope {
     match opening.role {
-        ProcessRole::Observer if !thread.cwd.is_empty() => ConfigScope::recorded(thread),
+        ProcessRole::Observer if !thread.session.cwd.is_empty() => ConfigScope::recorded(thread),
         _ => ConfigScope::new(opening.cwd.clone(), opening.model.clone()),
     }
 }
@@ -86,7 +86,7 @@ impl ThreadRegistry {
     pub(super) fn follow_host(&mut self, id: &ThreadId) {
         let Some(open) = self.threads.get(id).filter(|open| open.owner.is_none()) else { return };
         let thread = open.machine.thread();
-        if !thread.cwd.is_empty() && !open.scope.is_of(thread) {
+        if !thread.session.cwd.is_empty() && !open.scope.is_of(thread) {
             self.reload_config_for(id, ConfigScope::recorded(thread));
         }
     }

@@ -44,7 +44,10 @@ impl WatchFilter {
 
     fn is_for(&self, thread: &Thread) -> bool {
         self.thread.as_ref().is_none_or(|wanted| *wanted == thread.id)
-            && self.folder.as_ref().is_none_or(|folder| is_within(folder, Path::new(&thread.cwd)))
+            && self
+                .folder
+                .as_ref()
+                .is_none_or(|folder| is_within(folder, Path::new(&thread.session.cwd)))
     }
 }
 
@@ -436,7 +439,7 @@ impl ThreadRegistry {
             .threads
             .iter()
             .filter(|(_, open)| {
-                kept(open) && open.is_at_rest() && open.machine.thread().sequence.is_none()
+                kept(open) && open.is_at_rest() && open.machine.thread().sequence().is_none()
             })
             .map(|(id, open)| (open.machine.thread().updated_at, id.clone()))
             .collect();

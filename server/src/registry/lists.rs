@@ -66,9 +66,9 @@ fn source(thread: &Thread, folder: &Path, policy: &Policy) -> RecallSource {
     RecallSource {
         thread: thread.id.clone(),
         folder: folder.to_owned(),
-        cwd: PathBuf::from(&thread.cwd),
+        cwd: PathBuf::from(&thread.session.cwd),
         scratch_file: thread.scratch_file(policy),
-        transcript: thread.transcript.as_ref().map(PathBuf::from),
+        transcript: thread.session.transcript.as_ref().map(PathBuf::from),
     }
 }
 
@@ -179,9 +179,9 @@ impl ThreadRegistry {
         let began_at = opening.began_at?;
         let is_it = |thread: &Thread| {
             thread.id != opening.thread
-                && thread.began_at == Some(began_at)
-                && thread.host.name == opening.host.name
-                && thread.cwd == opening.cwd
+                && thread.session.began_at == Some(began_at)
+                && thread.session.host.name == opening.host.name
+                && thread.session.cwd == opening.cwd
         };
         let read = |thread: &Thread, _: &Policy| {
             let set_by_people = || set_by_people(thread, now);

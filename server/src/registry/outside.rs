@@ -46,7 +46,7 @@ pub(super) fn look(
     }
     open.look.asked_at = Some(now);
     let thread = open.machine.thread();
-    let (cwd, since) = (PathBuf::from(&thread.cwd), thread.known.compacted_head.clone());
+    let (cwd, since) = (PathBuf::from(&thread.session.cwd), thread.known.compacted_head.clone());
     let last = thread.known.repo.clone();
     Some(Job::Observe { thread: id.clone(), cwd, since, last, settings })
 }
@@ -175,7 +175,7 @@ impl ThreadRegistry {
 /// Unchanged results are not recorded again, unless there was a compaction since.
 fn is_known(thread: &Thread, seen: &Input) -> bool {
     let Input::Saw(Event::RepoObserved(seen)) = seen else { return false };
-    let compacted_at = thread.last_compaction.as_ref().map(|compaction| compaction.at);
+    let compacted_at = thread.compactions.last.as_ref().map(|compaction| compaction.at);
     thread.known.repo.as_ref() == Some(&seen.repo) && thread.known.repo_seen_at >= compacted_at
 }
 
@@ -184,7 +184,7 @@ pub(super) fn may_start_a_sequence(input: &Input, open: &OpenThread) -> bool {
     let (thread, policy) = (open.machine.thread(), &open.config.policy);
     match input {
         Input::Saw(Event::TurnCompleted(_)) | Input::Respond(_) | Input::Judged(_) => true,
-        Input::Submitted { .. } => thread.deferred.is_some(),
+        Input::Submitted { .. } => thread.stage.waiting().is_some(),
         Input::Saw(Event::UsageReported(reported)) => {
             let pressed = thread.tier(policy).is_some();
             reported.needs_follow_up && pressed && policy.mid_turn != MidTurn::Off

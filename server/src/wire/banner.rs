@@ -1,7 +1,7 @@
 //! The texts of the banner. Every client shows these, so that they are the same everywhere.
 
 use super::{ToWire, boundaries, percent};
-use rawr_core::event::ThreadPhase;
+use rawr_core::event::{ThreadPhase, UserChoice};
 use rawr_core::machine::{BannerStage, HeadsUpBanner};
 use rawr_core::policy::PacketSource;
 use rawr_core::thread::Thread;
@@ -32,9 +32,9 @@ pub fn heads_up_notification(
 
 /// The current banner.
 pub fn heads_up(thread: &Thread, heads_up: &HeadsUpBanner) -> wire::HeadsUp {
-    let offer = |choice: &wire::Choice| wire::OfferedChoice {
-        choice: *choice,
-        label: choice.label().to_owned(),
+    let offer = |answer: &UserChoice| {
+        let choice = answer.to_wire();
+        wire::OfferedChoice { choice, label: choice.label().to_owned() }
     };
     wire::HeadsUp {
         sequence_id: sequence_id(thread, heads_up).to_string(),
@@ -50,7 +50,7 @@ pub fn heads_up(thread: &Thread, heads_up: &HeadsUpBanner) -> wire::HeadsUp {
             of: STEPS,
             label: heads_up.phase.to_wire().label().to_owned(),
         }),
-        choices: choices(heads_up).iter().map(offer).collect(),
+        choices: heads_up.answers.iter().map(offer).collect(),
         deadline_at_ms: heads_up.deadline.map(|at| at.0),
         deadline_label: heads_up.deadline.map(|_| at_deadline(heads_up.stage).to_owned()),
     }
@@ -62,10 +62,9 @@ fn sequence_id(thread: &Thread, heads_up: &HeadsUpBanner) -> SequenceId {
 }
 
 fn title(heads_up: &HeadsUpBanner) -> &'static str {
-    if heads_up.can_be_stopped {
-        heads_up.stage.to_wire().label()
-    } else {
-        heads_up.phase.to_wire().label()
+    match heads_up.answers {
+        [] => heads_up.phase.to_wire().label(),
+        [_, ..] => heads_up.stage.to_wire().label(),
     }
 }
 
@@ -99,18 +98,6 @@ fn message(heads_up: &HeadsUpBanner) -> String {
             "Your next message waits until the history is compacted and the packet is handed back."
                 .to_owned()
         }
-    }
-}
-
-/// The possible answers, the default first.
-const fn choices(heads_up: &HeadsUpBanner) -> &'static [wire::Choice] {
-    use wire::Choice::{Approve, Cancel, CompactNow, EditPacket, Snooze};
-    match heads_up.stage {
-        BannerStage::WillCompact | BannerStage::AwaitingApproval if !heads_up.can_be_stopped => &[],
-        BannerStage::WillCompact => &[Snooze, Cancel, EditPacket],
-        BannerStage::AwaitingApproval => &[Approve, Snooze, Cancel, EditPacket],
-        BannerStage::Recommended | BannerStage::Tagged => &[CompactNow, Snooze],
-        BannerStage::Deferred => &[CompactNow, Snooze, Cancel],
     }
 }
 

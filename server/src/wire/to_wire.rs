@@ -13,6 +13,7 @@ use rawr_core::machine::HeadsUpBanner;
 use rawr_core::policy::{ConfirmRule, Mode, PacketSource, Policy, PressureTier, Silence};
 use rawr_core::thread::breaker::Hold;
 use rawr_core::thread::fate::{Fate, TrackedDecision};
+use rawr_core::thread::sequence::PreCompactRequest;
 use rawr_core::thread::{CompactionGuard, CompletedCompaction, Issued, Thread, WaitingInput};
 use rawr_core::units::{JudgeRequestId, Percent, SequenceId, Timestamp};
 use rawr_protocol as wire;
@@ -81,11 +82,11 @@ const fn proposed(mode: Mode) -> &'static str {
 pub fn decision(thread: &Thread, decision: &DecisionRecord) -> wire::Decision {
     let verdict = verdict(decision);
     let sequence = decision.sequence.as_ref();
-    let running = thread.sequence.as_ref().filter(|running| Some(&running.id) == sequence);
-    let compaction = sequence.and_then(|sequence| thread.compaction_of(sequence));
+    let running = thread.sequence().filter(|running| Some(&running.id) == sequence);
+    let compaction = sequence.and_then(|sequence| thread.compactions.of(sequence));
     let author = compaction
         .and_then(|compaction| compaction.author)
-        .or(running.map(|running| running.author))
+        .or(running.map(|running| running.terms.author))
         .unwrap_or(PacketSource::Agent);
     let cause = sequence.map(|_| cause_of(decision));
     wire::Decision {
@@ -110,15 +111,10 @@ pub fn decision(thread: &Thread, decision: &DecisionRecord) -> wire::Decision {
             })
             .collect(),
         would_fire_if: decision.would_fire_if.clone(),
-        requests: decision
-            .requests
-            .iter()
-            .map(|request| match request {
-                AgentRequest::HeadsUp => wire::Purpose::HeadsUp,
-                AgentRequest::ScratchWrite => wire::Purpose::ScratchWrite,
-                AgentRequest::Packet => wire::Purpose::PacketRequest,
-            })
-            .collect(),
+        requests: decision.requests.iter().copied().map(purpose).collect(),
+        pre_compact_requests: sequence
+            .map(|sequence| pre_compact_requests(thread, sequence))
+            .unwrap_or_default(),
         judgment: decision.judgment.as_ref().map(judgment),
         compaction: compaction.map(|compaction| wire::DecisionCompaction {
             status: wire::CompactionStatus::Completed,
@@ -132,6 +128,29 @@ pub fn decision(thread: &Thread, decision: &DecisionRecord) -> wire::Decision {
             None => fate(known),
         }),
     }
+}
+
+const fn purpose(request: AgentRequest) -> wire::Purpose {
+    match request {
+        AgentRequest::HeadsUp => wire::Purpose::HeadsUp,
+        AgentRequest::ScratchWrite => wire::Purpose::ScratchWrite,
+        AgentRequest::Packet => wire::Purpose::PacketRequest,
+    }
+}
+
+pub fn pre_compact_requests(
+    thread: &Thread,
+    sequence: &SequenceId,
+) -> Vec<wire::PreCompactRequest> {
+    let requests = thread.pre_compact_requests(sequence).into_iter();
+    let to_wire = |request: PreCompactRequest| wire::PreCompactRequest {
+        purpose: purpose(request.request),
+        author: request.author.to_wire(),
+        state: request.state.to_wire(),
+        action_id: request.action.as_ref().map(ToString::to_string),
+        result: request.result,
+    };
+    requests.map(to_wire).collect()
 }
 
 fn cause_of(decision: &DecisionRecord) -> Trigger {
@@ -193,7 +212,7 @@ pub fn responded(thread: &Thread, responded: &Responded) -> wire::SequenceRespon
 }
 
 pub fn judgment_usage(thread: &Thread) -> Option<wire::JudgmentTotals> {
-    let judged = &thread.judged;
+    let judged = &thread.decided.judged;
     (judged.calls > 0).then(|| wire::JudgmentTotals {
         calls: judged.calls.into(),
         failures: judged.failures.into(),
@@ -208,7 +227,7 @@ pub fn judgment_usage(thread: &Thread) -> Option<wire::JudgmentTotals> {
 }
 
 pub fn packets_ahead(thread: &Thread) -> Option<wire::PacketsAhead> {
-    let drafts = thread.drafts;
+    let drafts = thread.decided.drafts;
     (drafts.asked > 0).then(|| wire::PacketsAhead {
         asked: drafts.asked.into(),
         used: drafts.used.into(),
@@ -420,20 +439,20 @@ pub fn thread_changed(
     now: Timestamp,
 ) -> wire::ThreadChangedNotification {
     let left = thread.percent_remaining(policy);
-    let proposed = thread.proposal().map(|(proposed, _)| proposed);
+    let proposed = thread.proposal().map(|proposed| &proposed.assessed);
     wire::ThreadChangedNotification {
         thread_id: thread.id.to_string(),
         title: thread.known.title(),
         phase: thread.phase().to_wire(),
         tier: thread.tier(policy).map(ToWire::to_wire),
         percent_remaining: left.map(percent),
-        sequence_id: thread.sequence.as_ref().map(|sequence| sequence.id.to_string()),
+        sequence_id: thread.sequence().map(|sequence| sequence.id.to_string()),
         guards: guards(thread, now),
-        last_compaction: thread.last_compaction.as_ref().map(last_compaction),
+        last_compaction: thread.compactions.last.as_ref().map(last_compaction),
         breaker: thread.held_back(policy, now).as_ref().map(breaker_hold),
-        last_fate: thread.fates.back().map(|known| last_fate(known, proposed)),
+        last_fate: thread.decided.fates.back().map(|known| last_fate(known, proposed)),
         proposal: proposed.and_then(|of| {
-            proposal(of, policy.mode, policy.silence(thread.host.can.cache_seconds))
+            proposal(of, policy.mode, policy.silence(thread.session.host.can.cache_seconds))
         }),
         heads_up: heads_up.map(|heads_up| super::banner::heads_up(thread, heads_up)),
     }
@@ -445,8 +464,9 @@ pub fn compaction_update(
     sequence: Option<&SequenceId>,
     cause: Option<&Trigger>,
 ) -> wire::CompactionUpdateNotification {
-    let author = thread.last_packet.as_ref().map_or(PacketSource::Agent, |last| last.packet.author);
-    let before = thread.last_compaction.as_ref().and_then(|last| last.before);
+    let author =
+        thread.handoffs.last_packet.as_ref().map_or(PacketSource::Agent, |last| last.packet.author);
+    let before = thread.compactions.last.as_ref().and_then(|last| last.before);
     let completed = report.status == CompactionProgress::Completed;
     wire::CompactionUpdateNotification {
         thread_id: thread.id.to_string(),

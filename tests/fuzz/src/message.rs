@@ -2,7 +2,7 @@
 
 use super::linear;
 use rawr_core::policy::Phrases;
-use rawr_core::signal::message::{directives, heard};
+use rawr_core::signal::message::{directives, signals};
 
 /// Longer pieces are tried too rarely to be worth their time.
 const LONGEST_PIECE: usize = 32;
@@ -10,13 +10,13 @@ const LONGEST_PIECE: usize = 32;
 pub fn run(data: &[u8]) {
     let Ok(message) = std::str::from_utf8(data) else { return };
     let phrases = Phrases::default();
-    heard(message, &phrases);
+    signals(message, &phrases);
     for directive in directives(message, &phrases) {
         assert!(message.contains(&directive), "{directive:?} is not of {message:?}");
     }
     if message.len() <= LONGEST_PIECE {
         linear::check(message, |message| {
-            heard(message, &phrases);
+            signals(message, &phrases);
             directives(message, &phrases);
         });
     }

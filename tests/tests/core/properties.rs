@@ -193,8 +193,8 @@ fn assert_no_synthetic_turn_triggers(before: &Thread, record: &Record) {
         && assessed.entrance != DecisionEntrance::Inline
         && let Some(turn) = assessed.turn.as_ref().and_then(|turn| before.turn(turn))
     {
-        let is_refused = before.overflowed.as_ref().is_some_and(|of| of.turn == turn.id);
-        let goes_on = before.sequence.is_none() && (before.is_in_turn(&turn.id) || is_refused);
+        let is_refused = before.gauge.overflowed.as_ref().is_some_and(|of| of.turn == turn.id);
+        let goes_on = before.sequence().is_none() && (before.is_in_turn(&turn.id) || is_refused);
         assert!(!turn.is_synthetic() || goes_on, "{turn:?} of a sequence starts another");
     }
 }

@@ -1,4 +1,5 @@
-//! The wording of the repository: words that a reader of other projects would stumble over are denied in every file.
+//! The wording of the repository: words that a reader of other projects would stumble over are denied in every file, and so
+//! are names of functions and beginnings of comments that say nothing by themselves.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
 
@@ -20,6 +21,27 @@ const DENIED: [&str; 12] = [
     "its own word",
     "says so",
 ];
+
+/// Denied as the beginning of a function's name: what it does has a standard verb, such as `handle`, `deliver` or `report`.
+const DENIED_VERBS: [&str; 11] = [
+    "be_at",
+    "come",
+    "go_on",
+    "hear",
+    "hurry",
+    "let_go",
+    "look_after",
+    "look_at",
+    "put",
+    "say",
+    "tell",
+];
+
+/// Denied at the beginning of a comment, where a reader does not know what they are about.
+const DENIED_OPENINGS: [&str; 5] = ["It", "Its", "Of", "Such", "The same"];
+
+/// Folders whose functions still have such names.
+const OLDER_VERBS: [&str; 0] = [];
 
 /// Files with other texts than the project's own, by the start of their path.
 const EXCEPT: [&str; 10] = [
@@ -73,6 +95,84 @@ fn words(line: &str) -> String {
 fn denied(line: &str) -> impl Iterator<Item = &'static str> {
     let words = words(line);
     DENIED.into_iter().filter(move |word| words.contains(&format!(" {word} ")))
+}
+
+/// The name of the function that this line begins, if its verb is denied.
+fn denied_verb(line: &str) -> Option<&str> {
+    let (_, after) = line.split_once("fn ").filter(|(before, _)| !before.contains("//"))?;
+    let end = after.find(|letter: char| !letter.is_alphanumeric() && letter != '_')?;
+    let name = &after[..end];
+    let is_denied = |verb: &str| {
+        name.strip_prefix(verb).is_some_and(|rest| rest.is_empty() || rest.starts_with('_'))
+    };
+    DENIED_VERBS.into_iter().any(is_denied).then_some(name)
+}
+
+/// The mark of a line that is only a comment, and its text.
+fn comment(line: &str) -> Option<(&str, &str)> {
+    const MARKS: [&str; 6] = ["///", "//!", "//", "---", "--", "#"];
+    let line = line.trim_start();
+    let mark = MARKS.into_iter().find(|mark| line.starts_with(mark))?;
+    Some((mark, line[mark.len()..].trim_start()))
+}
+
+/// The numbers of the lines that begin a comment with a denied word, from 1.
+fn denied_openings(text: &str) -> Vec<usize> {
+    let begins = |said: &str| {
+        let rest = |word: &&str| said.strip_prefix(*word);
+        let ends = |rest: &str| rest.starts_with([' ', ',']);
+        DENIED_OPENINGS.iter().any(|word| rest(word).is_some_and(ends))
+    };
+    let mut before = None;
+    let mut found = Vec::new();
+    for (number, line) in text.lines().enumerate() {
+        let (mark, said) = comment(line).unzip();
+        if mark != before && said.is_some_and(begins) {
+            found.push(number + 1);
+        }
+        before = mark;
+    }
+    found
+}
+
+#[test]
+fn denied_verbs_and_openings_are_found() {
+    assert_eq!(
+        denied_verb("    pub(super) async fn let_go_early(&mut self) {"),
+        Some("let_go_early")
+    );
+    assert_eq!(denied_verb("fn tell<T>(text: T)"), Some("tell"));
+    for line in ["fn telling(value: &Value)", "fn puts()", "fn report_tell()", "// the fn tell()"] {
+        assert_eq!(denied_verb(line), None, "{line}");
+    }
+    let text = "/// It is read.\nfn a() {}\n// Items,\n// of such\n//! Of a name.\nx\n-- The same";
+    assert_eq!(denied_openings(text), [1, 5]);
+    assert_eq!(denied_openings("/// Item.\n# Often\n/// Itself\n## Its\n"), [0; 0]);
+}
+
+/// Whether a file is code, whose comments and functions are checked.
+fn is_code(name: &str) -> bool {
+    [".rs", ".ts", ".lua", ".mjs", ".sh"].iter().any(|end| name.ends_with(end))
+}
+
+#[test]
+fn no_function_has_a_denied_verb_and_no_comment_a_denied_beginning() {
+    let mut found = Vec::new();
+    for (name, text) in texts().filter(|(name, _)| is_code(name)) {
+        if EXCEPT.iter().any(|start| name.starts_with(start)) {
+            continue;
+        }
+        let is_older = OLDER_VERBS.iter().any(|start| name.starts_with(start));
+        let verbs = text.lines().enumerate().filter(|_| !is_older);
+        let verbs = verbs.filter_map(|(at, line)| Some((at + 1, denied_verb(line)?)));
+        found.extend(verbs.map(|(number, verb)| format!("{name}:{number}: fn {verb}")));
+        let openings = denied_openings(&text).into_iter();
+        found.extend(openings.map(|number| format!("{name}:{number}: the beginning of a comment")));
+    }
+    assert!(
+        found.is_empty(),
+        "denied; see `DENIED_VERBS` and `DENIED_OPENINGS` in tests/tests/core/words.rs: {found:#?}"
+    );
 }
 
 #[test]

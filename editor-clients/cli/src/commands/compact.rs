@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use rawr_protocol::{Choice, Phase, ThreadGetResult};
+use rawr_protocol::{Choice, ThreadGetResult};
 use serde::Serialize;
 
 use super::common::CommonOptions;
@@ -94,7 +94,7 @@ async fn ask(
 /// Why a thread is not asked, if it is not idle.
 fn why_skipped(thread: &ThreadGetResult) -> Option<String> {
     let phase = thread.thread.phase;
-    if !matches!(phase, Phase::Idle | Phase::Proposed | Phase::Deferred) {
+    if !phase.is_settled() {
         return Some(format!("a compaction is already in progress ({phase})"));
     }
     if thread.turn_running {

@@ -2,7 +2,8 @@
 
 use anyhow::anyhow;
 use rawr_protocol::{
-    Choice, ErrorCode, Phase, SequenceRespondParams, ThreadGetResult, ThreadSummary, Until, methods,
+    Choice, ErrorCode, Phase, SequenceRespondParams, SequenceRespondResult, ThreadGetResult,
+    ThreadSummary, Until, methods,
 };
 use serde::Serialize;
 
@@ -56,8 +57,9 @@ pub(super) async fn record<'r>(
         packet: None,
     };
     let answered = looker.call::<methods::SequenceRespond>(params).await;
-    let phase = answered.map_err(|error| refused(wish.choice, &thread.thread, error))?.phase;
-    let line = ResponseLine { choice: wish.choice, until: wish.until.as_ref(), phase };
+    let SequenceRespondResult { choice, phase } =
+        answered.map_err(|error| refused(wish.choice, &thread.thread, error))?;
+    let line = ResponseLine { choice, until: wish.until.as_ref(), phase };
     Ok(RecordedResponse { thread: &thread.thread, line })
 }
 

@@ -344,8 +344,7 @@ fn gate_line(gate: &GateResult) -> String {
 
 /// The activity of a sequence, in the live line or printed once.
 fn status_of(phase: Phase) -> Option<String> {
-    let is_active = !matches!(phase, Phase::Idle | Phase::Proposed);
-    is_active.then(|| format!("{}…", phase.label()))
+    (!phase.is_quiet()).then(|| format!("{}…", phase.label()))
 }
 
 /// A proposal and its end are one line each, without a box.

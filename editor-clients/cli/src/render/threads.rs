@@ -94,7 +94,7 @@ pub fn status(thread: &ThreadGetResult, last: Option<&Verdict>, now: &LocalNow) 
     });
     let of = thread.sequence_id.as_deref();
     lines.push(match &summary.owner {
-        None if needs_an_owner(summary.phase) && !summary.runs_by_hooks => {
+        None if summary.phase.ends_by_itself() && !summary.runs_by_hooks => {
             fact("phase", &interrupted(summary.phase, of))
         }
         _ => fact("phase", &phase(summary, of)),
@@ -251,23 +251,6 @@ fn phase(thread: &ThreadSummary, sequence: Option<&str>) -> String {
 fn interrupted(phase: Phase, sequence: Option<&str>) -> String {
     let of = sequence.map(|sequence| format!(", sequence {sequence}")).unwrap_or_default();
     format!("{} (interrupted; continues when the thread next runs){of}", phase.label())
-}
-
-/// Whether the phase needs the session that runs the thread.
-const fn needs_an_owner(phase: Phase) -> bool {
-    match phase {
-        Phase::AwaitingJudgment
-        | Phase::AwaitingHeadsUp
-        | Phase::AwaitingScratchWrite
-        | Phase::AwaitingPacket
-        | Phase::Compacting
-        | Phase::AwaitingHandoff => true,
-        Phase::Idle
-        | Phase::AwaitingApproval
-        | Phase::Deferred
-        | Phase::Proposed
-        | Phase::AwaitingCompaction => false,
-    }
 }
 
 fn compacted(last: &LastCompaction, now_ms: i64) -> String {

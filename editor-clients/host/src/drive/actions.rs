@@ -3,7 +3,7 @@
 
 use rawr_protocol::{
     Action, CapsuleAttachParams, HandoffBuildParams, InputItem, ItemRole, JudgmentAnswerParams,
-    PacketGetParams, PendingAction, Phase, Purpose, methods,
+    PacketGetParams, PendingAction, Purpose, methods,
 };
 use serde::Deserialize;
 use tracing::Instrument;
@@ -71,12 +71,11 @@ impl Drive<'_> {
         if self.turns.compaction.is_some() {
             return Ok(());
         }
-        // Each of these phases ends by itself: with an answer, a report, or the sidecar's deadline.
-        let waits = matches!(
-            self.phase,
-            Phase::AwaitingJudgment | Phase::Compacting | Phase::AwaitingHandoff
-        );
-        let hold = if waits && !self.is_unsure { GateHold::Midway } else { GateHold::None };
+        let hold = if self.phase.holds_turn() && !self.is_unsure {
+            GateHold::Midway
+        } else {
+            GateHold::None
+        };
         for (turn_id, next) in self.turns.let_go(hold) {
             if let Some(gate) = self.host.request_gate() {
                 gate.resume_turn(&turn_id, next)?;

@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use rawr_protocol::{
     Disposition, HeldInput, InputCancelParams, InputItem, InputKind, InputSubmitParams,
-    PendingAction, Phase, ThreadGetParams, methods,
+    PendingAction, ThreadGetParams, methods,
 };
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::time::{Instant, timeout};
@@ -229,7 +229,7 @@ impl Drive<'_> {
             && self.turns.running_turn().is_none();
         let may_wait = match self.phase {
             _ if !self.held.is_empty() => true,
-            Phase::AwaitingApproval => false,
+            phase if phase.waits_for_person() => false,
             _ => !self.turns.is_busy() || can_come_first,
         };
         if may_wait && answer.sender() != SenderState::Released {
@@ -286,7 +286,7 @@ impl Drive<'_> {
     /// Renews the hold of messages typed into the host. A message is released early if its sender released it, if the user
     /// must answer a question on the frozen screen, or if the handoff may never come.
     pub(super) async fn look_after_held(&mut self) -> Result<(), DriveError> {
-        let is_in_vain = self.phase == Phase::AwaitingApproval || self.is_unsure;
+        let is_in_vain = self.phase.waits_for_person() || self.is_unsure;
         let is_due =
             self.typed_inputs.said_at.is_none_or(|said_at| said_at.elapsed() >= SIGN_OF_LIFE);
         if is_due {

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use rawr_protocol::{CompactionOrigin, InputCancelParams, Phase, TurnStatus, methods};
+use rawr_protocol::{CompactionOrigin, InputCancelParams, TurnStatus, methods};
 use tokio::time::{Instant, sleep_until};
 
 use super::inputs::MessageRelease;
@@ -87,7 +87,7 @@ impl Drive<'_> {
 
     /// Whether this event ends a step of the running sequence. Reporting it would cancel the sequence.
     fn is_cut_off(&mut self, event: &HostEvent) -> bool {
-        let waits = !matches!(self.phase, Phase::Idle | Phase::Deferred | Phase::Proposed);
+        let waits = !self.phase.is_settled();
         if !waits || self.host.lifetime() == ThreadLifetime::Driver {
             return false;
         }

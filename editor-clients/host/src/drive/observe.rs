@@ -314,7 +314,7 @@ impl Drive<'_> {
             };
         }
         // A running sequence compacts anyway.
-        if !matches!(self.phase, Phase::Idle | Phase::Deferred | Phase::Proposed) {
+        if !self.phase.is_settled() {
             return Ok(());
         }
         let message = format!(

@@ -74,9 +74,7 @@ end
 
 ---@param thread rawr.ThreadSummary
 local function compact(thread)
-  local is_asking = thread.phase == 'awaiting_approval'
-  local sequence = is_asking and sequence_of(thread) or nil
-  live.respond(thread, is_asking and 'approve' or 'compact_now', { sequenceId = sequence })
+  live.respond(thread, 'compact_now', {})
 end
 
 ---@param thread rawr.ThreadSummary

@@ -315,7 +315,7 @@ function M.respond(thread, choice, more, done)
       or params.minutes and { kind = 'minutes', minutes = params.minutes }
       or nil
     local effect = thread.running and '' or ' Takes effect when the thread next runs.'
-    local text = require('rawr.words').recorded(choice, until_) .. effect
+    local text = require('rawr.words').recorded(answer.choice, until_) .. effect
     client.say(M.name(thread.threadId) .. ': ' .. text)
     draw(thread.threadId)
     if done then

@@ -50,12 +50,9 @@ local function hand_over(buffer, thread)
   local text = table.concat(vim.api.nvim_buf_get_lines(buffer, 0, -1, false), '\n')
   local tick = vim.api.nvim_buf_get_changedtick(buffer)
   local more = { packet = text, sequenceId = vim.b[buffer].rawr_sequence }
-  live.respond(thread, 'edit_packet', more, function(answer)
+  live.respond(thread, 'edit_packet', more, function()
     if vim.api.nvim_buf_is_valid(buffer) then
       vim.b[buffer].rawr_handed_over = more.sequenceId
-    end
-    if answer.phase == 'awaiting_approval' then
-      live.respond(thread, 'approve', { sequenceId = more.sequenceId })
     end
     if vim.api.nvim_buf_is_valid(buffer) and vim.api.nvim_buf_get_changedtick(buffer) == tick then
       vim.bo[buffer].modified = false

@@ -209,7 +209,8 @@ export class PacketEditor implements vscode.FileSystemProvider, vscode.CodeLensP
     const document = await vscode.workspace.openTextDocument(packet);
     if (document.isDirty && !(await document.save()))
       throw new Error(l10n.t('The packet was not handed over because it could not be saved.'));
-    await this.session.handOver(threadId, sequenceId, document.getText());
+    const packet = document.getText();
+    await this.session.respond({ threadId, sequenceId, choice: 'edit_packet', packet });
     this.texts.drop(name);
     this.refresh();
   }

@@ -211,7 +211,7 @@ impl GateContext<'_> {
         }
         let by = self.counting.and(self.rule()?.1.confirms_itself);
         let rule = self.policy.self_confirmation;
-        let applies = rule.everywhere || !self.thread.host.can.queue;
+        let applies = rule.everywhere || !self.thread.session.host.can.queue;
         if by.is_empty() || !applies {
             return None;
         }

@@ -38,7 +38,8 @@ impl<'c> GateContext<'c> {
         question: Question<'c>,
         now: Timestamp,
     ) -> Self {
-        let overflows = thread.overflowed.as_ref().filter(|of| question.is_about_end_of(&of.turn));
+        let overflows =
+            thread.gauge.overflowed.as_ref().filter(|of| question.is_about_end_of(&of.turn));
         let percent = match question {
             // Whatever the numbers say.
             _ if overflows.is_some() => Some(Percent(0)),
@@ -133,12 +134,12 @@ impl<'c> GateContext<'c> {
                 };
                 by_itself(JudgeSource::Heuristic, judgment::heuristic(&case))
             }
-            Some(JudgeSource::Host) if !self.thread.host.can.judge => {
+            Some(JudgeSource::Host) if !self.thread.session.host.can.judge => {
                 let error = "the host cannot judge".to_owned();
                 by_itself(JudgeSource::Host, JudgeReply::Failed { error })
             }
             Some(_) => {
-                let judging = self.thread.judging.as_ref()?;
+                let judging = self.thread.judging()?;
                 let (source, answer) = judging.answer.clone()?;
                 Some(Judgment { request: Some(judging.request.clone()), source, answer })
             }
@@ -155,7 +156,7 @@ impl<'c> GateContext<'c> {
             _ if tier == PressureTier::Emergency || self.question.is_inside_a_turn() => {
                 ConfirmRule::None
             }
-            _ if self.thread.host.can.compact_by_person => ConfirmRule::None,
+            _ if self.thread.session.host.can.compact_by_person => ConfirmRule::None,
             ConfirmRule::Message | ConfirmRule::Either
                 if !self.thread.can_compact_before_message() =>
             {
@@ -183,7 +184,10 @@ impl<'c> GateContext<'c> {
                 self.question,
                 Question::Preflight { .. } | Question::Silence(_) | Question::Person
             );
-        self.thread.proposal().filter(|_| answers).map(|(proposal, _)| proposal.decision.clone())
+        self.thread
+            .proposal()
+            .filter(|_| answers)
+            .map(|proposed| proposed.assessed.decision.clone())
     }
 
     /// How likely a phase must have ended for the next message to confirm.
@@ -194,7 +198,7 @@ impl<'c> GateContext<'c> {
 
     /// The silence that would confirm a proposal.
     pub(super) fn silence(&self) -> Silence {
-        self.policy.silence(self.thread.host.can.cache_seconds)
+        self.policy.silence(self.thread.session.host.can.cache_seconds)
     }
 
     /// The end of a turn only proposes, unless the turn confirms itself.

@@ -92,7 +92,8 @@ impl DecisionRecord {
         let turn = self.turn.as_ref().and_then(|turn| thread.turn(turn));
         let own = turn.is_some_and(Turn::is_synthetic);
         let after = thread
-            .last_compaction
+            .compactions
+            .last
             .as_ref()
             .is_some_and(|last| last.turns_ended + 1 == thread.turns_ended);
         match self.entrance {

@@ -42,7 +42,7 @@ pub(super) fn pressure(case: &GateContext<'_>) -> GateFinding {
     }
     let Some(percent) = case.percent else {
         let missing =
-            if case.thread.context.is_none() { "token usage" } else { "the context window" };
+            if case.thread.gauge.context.is_none() { "token usage" } else { "the context window" };
         return fail(format!("{missing} is not known"), format!("the host reports {missing}"));
     };
     if case.is_inline() {
@@ -58,7 +58,7 @@ pub(super) fn pressure(case: &GateContext<'_>) -> GateFinding {
     }
     match case.rule() {
         Some((tier, rule)) => {
-            let pressure = Pressure { remaining: percent, used: case.thread.context };
+            let pressure = Pressure { remaining: percent, used: case.thread.gauge.context };
             let threshold = Percent(rule.percent_remaining_lt);
             let by = rule.set_by.as_deref().map(|by| format!(", set by {by}")).unwrap_or_default();
             let is_capped = case.policy.tiers.pick(pressure) != Some(tier);
@@ -86,10 +86,10 @@ pub(super) fn pressure(case: &GateContext<'_>) -> GateFinding {
 }
 
 pub(super) fn origin(case: &GateContext<'_>) -> GateFinding {
-    if let Some(sequence) = &case.thread.sequence {
+    if let Some(sequence) = case.thread.sequence() {
         return fail(format!("sequence {} is running", sequence.id), "no sequence runs");
     }
-    if case.thread.compaction_running {
+    if case.thread.compactions.running_since.is_some() {
         return fail("a compaction is running", "no compaction runs");
     }
     match case.turn {
@@ -122,8 +122,8 @@ fn hands_off(thread: &Thread, turn: &Turn) -> bool {
 }
 
 pub(super) fn mode_of_host(case: &GateContext<'_>) -> GateFinding {
-    let can = case.thread.host.can;
-    if case.thread.review_mode {
+    let can = case.thread.session.host.can;
+    if case.thread.session.review_mode {
         fail("the host is in review mode", "the review ends")
     } else if !can.compact {
         fail("the host cannot compact", "the host declares the capability `compact`")
@@ -181,7 +181,7 @@ pub(super) fn breaker(case: &GateContext<'_>) -> GateFinding {
 pub(super) fn rearm(case: &GateContext<'_>) -> GateFinding {
     let begun_by_rawr = case.turn.is_some_and(|turn| turn.action.is_some());
     if let Some(overflows) = case.overflows {
-        let last = case.thread.last_compaction.as_ref();
+        let last = case.thread.compactions.last.as_ref();
         if last.is_some_and(|last| !last.answered) || overflows.tried && begun_by_rawr {
             return fail(
                 "a compaction was not enough: the model still refuses the conversation as too long",
@@ -192,8 +192,8 @@ pub(super) fn rearm(case: &GateContext<'_>) -> GateFinding {
             return pass(TOO_LONG);
         }
     }
-    let Some(last) = &case.thread.last_compaction else { return pass("never compacted") };
-    let by_window = case.policy.rearm_after(case.thread.window);
+    let Some(last) = &case.thread.compactions.last else { return pass("never compacted") };
+    let by_window = case.policy.rearm_after(case.thread.gauge.window);
     let of_emergency = match case.tier {
         Some(PressureTier::Emergency) => case.thread.worth_an_emergency(),
         _ => Tokens(0),
@@ -202,7 +202,7 @@ pub(super) fn rearm(case: &GateContext<'_>) -> GateFinding {
         Some(_) => by_window,
         None => by_window.max(case.thread.worth_waiting_for()).max(of_emergency),
     };
-    let context = case.overflows.map_or(case.thread.context, |overflows| overflows.answered);
+    let context = case.overflows.map_or(case.thread.gauge.context, |overflows| overflows.answered);
     let grown = match (context, last.after) {
         (Some(now), Some(after)) => Tokens(now.0.saturating_sub(after.0)),
         _ => {
@@ -214,7 +214,7 @@ pub(super) fn rearm(case: &GateContext<'_>) -> GateFinding {
     };
     if grown < needed {
         let missing = Tokens(needed.0 - grown.0);
-        let floor = case.thread.floor.filter(|_| needed == of_emergency);
+        let floor = case.thread.gauge.floor.filter(|_| needed == of_emergency);
         let floor = floor.map(|floor| format!(", and nothing to free below {floor}"));
         let floor = floor.unwrap_or_default();
         fail(
@@ -227,7 +227,7 @@ pub(super) fn rearm(case: &GateContext<'_>) -> GateFinding {
 }
 
 pub(super) fn cooldown(case: &GateContext<'_>) -> GateFinding {
-    let Some(last) = &case.thread.last_compaction else { return pass("never compacted") };
+    let Some(last) = &case.thread.compactions.last else { return pass("never compacted") };
     let turns = case.thread.turns_ended.saturating_sub(last.turns_ended);
     let seconds = case.now.seconds_since(last.at);
     let (need_turns, need_seconds) = (case.policy.cooldown_turns, case.policy.cooldown_seconds);
@@ -361,7 +361,7 @@ pub(super) fn confirmation(case: &GateContext<'_>) -> GateFinding {
         (_, ConfirmRule::None) if tier == PressureTier::Emergency => {
             fail("an emergency waits for no confirmation", "more context is left")
         }
-        (_, ConfirmRule::None) if case.thread.host.can.compact_by_person => {
+        (_, ConfirmRule::None) if case.thread.session.host.can.compact_by_person => {
             pass("a person compacts, and so confirms")
         }
         (_, ConfirmRule::None) => pass("nothing confirms inside a turn"),

@@ -156,7 +156,7 @@ impl MessagePurpose {
 pub struct DeliveredMessage {
     /// What the message is.
     pub role: MessageRole,
-    /// Its text.
+    /// The text.
     pub text: String,
 }
 
@@ -176,10 +176,10 @@ pub enum MessageRole {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ActionProgress {
-    /// It is under way. The report may name the turn that carries it out.
+    /// Under way. The report may name the turn that carries it out.
     Accepted,
-    /// It is done.
+    /// Done.
     Completed,
-    /// It was refused or went wrong.
+    /// Refused, or gone wrong.
     Failed,
 }

@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 /// The host that runs a thread.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, Default)]
 pub struct HostInfo {
-    /// Its name, for example `codex`.
+    /// The host's name, for example `codex`.
     pub name: String,
-    /// Its version, as it reports it.
+    /// The version that the host reports.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub version: Option<String>,
     /// What it can do.
@@ -72,7 +72,7 @@ pub enum TurnEnding {
     Completed,
     /// The user or the host interrupted it.
     Interrupted,
-    /// It ended with an error.
+    /// The turn ended with an error.
     Failed,
 }
 
@@ -375,7 +375,7 @@ pub enum FactKind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Resume {
-    /// It can go on alone.
+    /// The agent can go on alone.
     Working,
     /// An answer of the user must come first.
     WaitingForUser,

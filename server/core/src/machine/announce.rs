@@ -19,7 +19,7 @@ impl Machine {
     }
 
     pub(super) fn fold(&mut self, record: &Record, policy: &Policy) -> Vec<Notice> {
-        let running = self.thread.sequence.as_ref().filter(|running| running.takes_compaction());
+        let running = self.thread.sequence().filter(|running| running.takes_compaction());
         let running = running.map(|sequence| (sequence.id.clone(), sequence.trigger.clone()));
         let packet_before = packet_of(&self.thread);
         let unanswered = answer_of(&self.thread).is_none();
@@ -48,7 +48,7 @@ impl Machine {
                 now.map(|packet| told(packet, PacketUpdate::Edited, responded.by.clone()))
             }
             _ => {
-                let running = &self.thread.sequence.as_ref()?.id;
+                let running = &self.thread.sequence()?.id;
                 let lost = before.filter(|(of, _)| of == running && now.is_none());
                 lost.map(|packet| told(packet, PacketUpdate::Outdated, None))
             }
@@ -62,11 +62,13 @@ impl Machine {
         policy: &Policy,
     ) -> Option<Notice> {
         match event {
-            Event::Assessed(assessed) => advice(assessed, policy).map(Notice::HeadsUp),
+            Event::Assessed(assessed) => {
+                advice(&self.thread, assessed, policy).map(Notice::HeadsUp)
+            }
             Event::SequenceStarted(_) => self.heads_up(policy).map(Notice::HeadsUp),
             Event::ActionIssued(issued) => match &issued.kind {
                 HostAction::Judge { request, .. } => {
-                    let tier = self.thread.judging.as_ref()?.asked_by.tier;
+                    let tier = self.thread.judging()?.asked_by.tier;
                     Some(Notice::JudgmentAsked { request: request.clone(), tier })
                 }
                 _ => None,
@@ -89,13 +91,13 @@ impl Machine {
 
 /// The sequence that has a packet, and the packet's author.
 fn packet_of(thread: &Thread) -> Option<(SequenceId, PacketSource)> {
-    let sequence = thread.sequence.as_ref()?;
+    let sequence = thread.sequence()?;
     Some((sequence.id.clone(), sequence.packet.as_ref()?.author))
 }
 
 /// The judge's word on the open question, however it came: said, reported as failed, or never.
 fn answer_of(thread: &Thread) -> Option<Notice> {
-    let Judging { request, asked_by, answer, .. } = thread.judging.as_ref()?;
+    let Judging { request, asked_by, answer, .. } = thread.judging()?;
     let (source, answer) = answer.clone()?;
     Some(Notice::JudgmentAnswered { request: request.clone(), tier: asked_by.tier, source, answer })
 }

@@ -21,7 +21,7 @@ use crate::rewrite;
 use crate::rules::Rules;
 use crate::sequence;
 use crate::thread::sequence::Sequence;
-use crate::thread::{Judging, Starting, WaitingInput};
+use crate::thread::{Judging, Proposed, Stage, Starting, WaitingInput};
 use crate::units::{ActionId, Timestamp, Tokens, TurnId};
 
 impl Machine {
@@ -35,6 +35,7 @@ impl Machine {
         effects: &mut Vec<Effect>,
     ) -> Option<Event> {
         let (thread, policy) = (&self.thread, rules.policy);
+        // A turn's end is assessed before anything else: a decision may follow from it at any stage.
         if let Some(turn) = &thread.unassessed {
             let question = if policy.built_in_decides() {
                 Question::Inline(Inline::TurnEnd(turn))
@@ -43,20 +44,36 @@ impl Machine {
             };
             return Some(self.assess(question, rules, now, effects));
         }
-        if let Some(judging) = &thread.judging {
+        match &thread.stage {
             // An emergency in the meantime does not wait for the judge.
-            return self
-                .look_at_emergency(rules, now, effects)
-                .or_else(|| self.judge(judging, rules, now, effects));
+            Stage::Judging(judging) => self
+                .assess_emergency(rules, now, effects)
+                .or_else(|| self.ask_judge(judging, rules, now, effects)),
+            Stage::Starting(starting) => Some(self.start(starting.clone(), None, rules).into()),
+            Stage::Running(sequence) => {
+                let waits =
+                    thread.held.front().filter(|_| thread.is_idle() && thread.awaits_person());
+                let release =
+                    || Some(self.deliver_held(waits.filter(|held| held.action.is_none())?));
+                sequence::next(thread, sequence, rules).or_else(release)
+            }
+            Stage::Idle | Stage::Deferred(_) | Stage::Proposed(_) => {
+                self.next_between_sequences(on_message, rules, now, effects)
+            }
         }
-        if let Some(starting) = &thread.starting {
-            return Some(self.start(starting.clone(), None, rules).into());
-        }
-        if thread.sequence.is_some() {
-            let waits = thread.held.front().filter(|_| thread.is_idle() && thread.awaits_person());
-            let release = || Some(self.deliver_held(waits.filter(|held| held.action.is_none())?));
-            return sequence::next(thread, rules).or_else(release);
-        }
+    }
+
+    /// Where nothing is under way. What the agent is owed comes first, so that it reads it before it is asked or told
+    /// anything else; then decisions inside of the turn; once the host is idle, a person's wish before what only silence
+    /// confirmed; at last the messages that wait.
+    fn next_between_sequences(
+        &self,
+        on_message: Option<DecisionRecord>,
+        rules: &Rules<'_>,
+        now: Timestamp,
+        effects: &mut Vec<Effect>,
+    ) -> Option<Event> {
+        let (thread, policy) = (&self.thread, rules.policy);
         if let Some((starting, packet)) = self.late_handoff(rules) {
             return Some(self.start(starting, Some(packet), rules).into());
         }
@@ -64,18 +81,19 @@ impl Machine {
             return Some(self.closing(starting, rules).into());
         }
         if let Some(turn) = &thread.between_requests {
-            return self.look_inside_turn(turn, rules, now, effects);
+            return self.assess_inside_turn(turn, rules, now, effects);
         }
         if !thread.is_idle() {
             return None;
         }
-        if thread.asked_for {
+        if thread.asked_at.is_some() {
             return Some(self.assess(Question::Person, rules, now, effects));
         }
-        if let Some((proposal, _)) =
-            thread.proposal().filter(|_| thread.idle && thread.held.is_empty())
+        let by_silence = |proposed: &&Proposed| proposed.confirmed_at.is_some();
+        if let Some(proposed) = thread.proposal().filter(by_silence)
+            && thread.held.is_empty()
         {
-            let question = Question::Silence(proposal.turn.as_ref()?);
+            let question = Question::Silence(proposed.assessed.turn.as_ref()?);
             return Some(self.assess(question, rules, now, effects));
         }
         if let Some(sample) = self.packet_ahead(rules) {
@@ -96,15 +114,15 @@ impl Machine {
     /// The handoff after a compaction outside of a sequence, once the host can take it: in the running turn, with the next
     /// message, or at once if neither is possible.
     fn late_handoff(&self, rules: &Rules<'_>) -> Option<(Starting, Packet)> {
-        let (thread, can) = (&self.thread, self.thread.host.can);
-        if thread.handoff_waits || thread.is_handing_over() {
+        let (thread, can) = (&self.thread, self.thread.session.host.can);
+        if thread.handoffs.waits || thread.is_handing_over() {
             return None;
         }
         let packet = self.late_packet(rules)?;
-        let trigger = match thread.late_handoff? {
+        let trigger = match thread.handoffs.late? {
             // The compaction of a sequence that had given up: the agent continues where that sequence would have.
             CompactionInitiator::Rawr if thread.fresh_packet().is_some() => {
-                thread.last_compaction.as_ref()?.trigger.clone()?
+                thread.compactions.last.as_ref()?.trigger.clone()?
             }
             CompactionInitiator::User => Trigger::User,
             CompactionInitiator::Rawr | CompactionInitiator::Host => Trigger::Host,
@@ -113,7 +131,9 @@ impl Machine {
         let running = newest.filter(|id| thread.is_in_turn(id));
         let turn = match running {
             // A compaction's own turn takes no message; a turn that makes another request is not one.
-            Some(turn) if can.steer && thread.compacted_in.as_ref() != Some(turn) => Some(turn),
+            Some(turn) if can.steer && thread.handoffs.compacted_in.as_ref() != Some(turn) => {
+                Some(turn)
+            }
             Some(turn) if can.steer && thread.between_requests.as_ref() == Some(turn) => Some(turn),
             Some(_) => return None,
             None if !thread.is_idle() => return None,
@@ -125,14 +145,17 @@ impl Machine {
             None => None,
         };
         let turn = turn.cloned();
-        Some((Starting { trigger, turn, needs_approval: false, after_closing: false }, packet))
+        Some((
+            Starting { trigger, turn, needs_approval: false, closing: None, draft: None },
+            packet,
+        ))
     }
 
     /// What closes a heads-up whose compaction did not come, once the host can take it: with the next message, or in the
     /// next turn where no message is held. It starts no turn of its own.
     fn notice(&self) -> Option<Starting> {
-        let (thread, can) = (&self.thread, self.thread.host.can);
-        if !thread.unclosed || thread.late_handoff.is_some() {
+        let (thread, can) = (&self.thread, self.thread.session.host.can);
+        if !thread.handoffs.unclosed || thread.handoffs.late.is_some() {
             return None;
         }
         let newest = thread.turns.back().filter(|turn| turn.origin == Origin::User);
@@ -145,12 +168,12 @@ impl Machine {
             _ => return None,
         };
         let trigger = Trigger::Host;
-        Some(Starting { trigger, turn, needs_approval: false, after_closing: false })
+        Some(Starting { trigger, turn, needs_approval: false, closing: None, draft: None })
     }
 
     /// Whether the next message carries such a notice.
     pub(super) fn closes_with_message(&self) -> bool {
-        self.thread.unclosed && self.thread.host.can.queue
+        self.thread.handoffs.unclosed && self.thread.session.host.can.queue
     }
 
     /// The sequence that tells so. Its handoff is the notice.
@@ -171,13 +194,13 @@ impl Machine {
     /// The packet that was not handed over yet, else one by rawr if enough is known.
     fn late_packet(&self, rules: &Rules<'_>) -> Option<Packet> {
         let (thread, policy) = (&self.thread, rules.policy);
-        thread.late_handoff.filter(|_| Self::hands_over(policy))?;
+        thread.handoffs.late.filter(|_| Self::hands_over(policy))?;
         if let Some(packet) = thread.owed_packet() {
             return Some(packet.clone());
         }
         let template = rules.prompts.text(PromptName::WatcherPacket);
         let (scratch, max) = (self.thread.scratch_file(policy), policy.packet_max_tail_chars);
-        let may = thread.host.can.inject_turn && thread.has_packet_material();
+        let may = thread.session.host.can.inject_turn && thread.has_packet_material();
         may.then(|| {
             let packet = compose::by_watcher(thread, template, rules.notes(&scratch), max);
             coverage::completed(packet, thread)
@@ -191,8 +214,8 @@ impl Machine {
 
     /// Whether the next message carries a late handoff.
     pub(super) fn hands_over_with_message(&self, policy: &Policy) -> bool {
-        let (thread, can) = (&self.thread, self.thread.host.can);
-        let owed = thread.late_handoff.is_some() && Self::hands_over(policy);
+        let (thread, can) = (&self.thread, self.thread.session.host.can);
+        let owed = thread.handoffs.late.is_some() && Self::hands_over(policy);
         owed && can.inject_turn
             && can.queue
             && (thread.owed_packet().is_some() || thread.has_packet_material())
@@ -208,13 +231,13 @@ impl Machine {
             let more = Tokens(rewrite::estimate(text));
             return Some(Question::Inline(Inline::BeforeInput(more)));
         }
-        let turn = self.thread.deferred.as_ref()?.turn.as_ref()?;
+        let turn = self.thread.stage.waiting()?.turn.as_ref()?;
         Some(Question::Preflight { turn, message: text })
     }
 
     /// Assesses between two sampling requests of a turn. There are many of these, so "nothing" is recorded only if the
     /// tier became more urgent.
-    fn look_inside_turn(
+    fn assess_inside_turn(
         &self,
         turn: &TurnId,
         rules: &Rules<'_>,
@@ -243,7 +266,7 @@ impl Machine {
         Some(self.decided(decision, policy, effects))
     }
 
-    fn look_at_emergency(
+    fn assess_emergency(
         &self,
         rules: &Rules<'_>,
         now: Timestamp,
@@ -252,11 +275,11 @@ impl Machine {
         let tier = self.thread.tier(rules.policy)?;
         let turn = self.thread.between_requests.as_ref()?;
         (tier == PressureTier::Emergency)
-            .then(|| self.look_inside_turn(turn, rules, now, effects))?
+            .then(|| self.assess_inside_turn(turn, rules, now, effects))?
     }
 
     /// Asks the judge once. When there is an answer, assesses the same question again.
-    fn judge(
+    fn ask_judge(
         &self,
         judging: &Judging,
         rules: &Rules<'_>,
@@ -361,7 +384,7 @@ impl Machine {
         assessed: Option<&TurnId>,
         policy: &Policy,
     ) -> Vec<AgentRequest> {
-        if self.thread.overflowed.is_some() {
+        if self.thread.gauge.overflowed.is_some() {
             return Vec::new();
         }
         use crate::boundary::Boundary::{AgentDone, Commit, PlanUpdate, PrCheckpoint};
@@ -378,7 +401,8 @@ impl Machine {
         let scratch = policy.scratch_write_enabled && noteworthy;
         // Inside a turn only the agent knows what it is doing (rule `mid-turn.agent-writes`).
         let packet = policy.packet_author == PacketSource::Agent || inside_turn;
-        let may_start_turns = !self.thread.host.can.queue_in_place || self.thread.held.is_empty();
+        let may_start_turns =
+            !self.thread.session.host.can.queue_in_place || self.thread.held.is_empty();
         let queue = [
             (policy.turn_based_handoff && may_start_turns, AgentRequest::HeadsUp),
             (scratch && may_start_turns, AgentRequest::ScratchWrite),
@@ -393,9 +417,9 @@ impl Machine {
         let compacts = matches!(rules.policy.mode, Mode::Auto | Mode::Ask);
         let wanted = rules.policy.packet_ahead
             && compacts
-            && thread.draft.is_none()
+            && thread.stage.draft().is_none()
             && thread.held.is_empty();
-        let (proposal, _) = thread.proposal().filter(|_| wanted)?;
+        let proposal = &thread.proposal().filter(|_| wanted)?.assessed;
         // That a turn completed says too little to pay for a packet that may be thrown away.
         if proposal.boundaries == Boundaries::of(&[Boundary::TurnComplete]) {
             return None;
@@ -418,19 +442,19 @@ impl Machine {
     ) -> SequenceStarted {
         let policy = rules.policy;
         let Starting { trigger, turn, needs_approval, .. } = starting;
-        let assessed = self.thread.last_assessed.as_ref().and_then(|last| last.turn.as_ref());
+        let assessed = self.thread.decided.last.as_ref().and_then(|last| last.turn.as_ref());
         let requests = match &late {
             Some(_) => Vec::new(),
             None => self.requests(&trigger, turn.is_some(), assessed, policy),
         };
-        let recovers = late.is_none() && self.thread.overflowed.is_some();
+        let recovers = late.is_none() && self.thread.gauge.overflowed.is_some();
         let author = match recovers {
             true => PacketSource::Watcher,
             false if turn.is_some() => PacketSource::Agent,
             false => policy.packet_author,
         };
         // Inside a turn a sample would not end the turn, and the compaction waits for that end.
-        let can = self.thread.host.can;
+        let can = self.thread.session.host.can;
         let sampled = (policy.packet_channel == PacketChannel::Sample || can.queue_in_place)
             && can.sample
             && turn.is_none()
@@ -459,7 +483,7 @@ impl Machine {
         let sequence =
             self.thread.last_sequence.clone().unwrap_or_else(|| self.thread.next_sequence_id());
         // A message's id may be used again, and its host may remember each action.
-        let number = self.thread.deliveries_asked + 1;
+        let number = self.thread.counts.deliveries + 1;
         let action = ActionId::new(format!("{sequence}.input{number}.{}", first.id));
         let items = vec![DeliveredMessage { role: MessageRole::Input, text: first.text.clone() }];
         let kind = HostAction::DeliverInput { input: first.id.clone(), items };

@@ -11,10 +11,10 @@ use crate::event::{
 };
 use crate::packet;
 use crate::policy::{Phrases, Policy};
-use crate::signal::message::Heard;
+use crate::signal::message::MessageSignals;
 use crate::signal::{command, message, plan};
-use crate::thread::sequence::Sequence;
-use crate::thread::{Progress, Turn, WaitingInput, short_title};
+use crate::thread::sequence::{Sequence, Step};
+use crate::thread::{Progress, Stage, Turn, WaitingInput, short_title};
 use crate::units::Timestamp;
 
 impl Machine {
@@ -30,15 +30,15 @@ impl Machine {
         let one = |event: Event| Ok((Vec::new(), Some(event)));
         let nothing = || Ok((Vec::new(), None));
         match input {
-            Input::Saw(event) => self.saw(event, policy),
+            Input::Saw(event) => self.observe_event(event, policy),
             Input::Command { turn, signal, command, exit_code, cwd } => {
                 let ran = match &command {
                     ShellCommand::Line(line) => command::Command::Line(line),
                     ShellCommand::Words(words) => command::Command::Words(words),
                 };
-                let ran_in = cwd.as_deref().unwrap_or(&self.thread.cwd);
+                let ran_in = cwd.as_deref().unwrap_or(&self.thread.session.cwd);
                 let command::CommandSignals { check, boundaries } =
-                    command::signals(ran, exit_code, ran_in, &self.thread.cwd);
+                    command::signals(ran, exit_code, ran_in, &self.thread.session.cwd);
                 let tests_passed = exit_code == 0 && check.is_some();
                 let turned_green = tests_passed
                     && check
@@ -71,7 +71,7 @@ impl Machine {
                 one(InputHeld { input, text }.into())
             }
             Input::Judged(answered) => {
-                let open = self.thread.judging.as_ref().filter(|open| open.answer.is_none());
+                let open = self.thread.judging().filter(|open| open.answer.is_none());
                 match open {
                     Some(open) if open.request == answered.request => one(answered.into()),
                     // Late, or an answer to another question.
@@ -90,9 +90,9 @@ impl Machine {
                 if self.clock_was_set_back(now) {
                     return one(ClockSetBack {}.into());
                 }
-                let running = self.thread.sequence.as_ref().map(|running| running.id.clone());
+                let running = self.thread.sequence().map(|running| running.id.clone());
                 let ended = self.thread.last_sequence.clone();
-                let ended = ended.filter(|_| self.thread.judging.is_none());
+                let ended = ended.filter(|_| self.thread.judging().is_none());
                 // Before the first sequence, the event names the next one.
                 let sequence = running.or(ended).unwrap_or_else(|| self.thread.next_sequence_id());
                 let phase = match self.thread.phase() {
@@ -124,8 +124,8 @@ impl Machine {
     /// A message waits for a sequence, for the judge, and if a compaction or a late handoff comes before it.
     fn must_wait(&self, on_message: Option<&DecisionRecord>, policy: &Policy) -> bool {
         let thread = &self.thread;
-        let runs = thread.sequence.is_some() && !thread.awaits_person();
-        let busy = runs || thread.judging.is_some() || !thread.held.is_empty();
+        let works = thread.stage.is_at_work() && !thread.awaits_person();
+        let busy = works || !thread.held.is_empty();
         busy || thread.is_idle()
             && (self.hands_over_with_message(policy)
                 || self.closes_with_message()
@@ -137,7 +137,7 @@ impl Machine {
         self.thread.proposal().is_some() && !comes_first(on_message)
     }
 
-    fn saw(
+    fn observe_event(
         &self,
         mut event: Event,
         policy: &Policy,
@@ -170,8 +170,8 @@ impl Machine {
                 let synthetic = turn.is_some_and(Turn::is_synthetic);
                 let message =
                     reported.last_message.as_deref().filter(|_| !synthetic).unwrap_or_default();
-                let heard = heard(message, &policy.phrases);
-                (reported.boundaries, reported.heard) = (heard.boundaries, heard.because);
+                let signals = signals_of(message, &policy.phrases);
+                (reported.boundaries, reported.heard) = (signals.boundaries, signals.because);
             }
             // Derived events come first, because they compare with the observation before this one.
             Event::RepoObserved(observed) => {
@@ -200,8 +200,8 @@ impl Machine {
                 let synthetic = turn.is_some_and(Turn::is_synthetic);
                 let message =
                     completed.last_message.as_deref().filter(|_| !synthetic).unwrap_or_default();
-                let heard = heard(message, &policy.phrases);
-                (completed.boundaries, completed.heard) = (heard.boundaries, heard.because);
+                let signals = signals_of(message, &policy.phrases);
+                (completed.boundaries, completed.heard) = (signals.boundaries, signals.because);
             }
             Event::ActionReported(reported) => {
                 match self.thread.action(&reported.action).map(|known| &known.progress) {
@@ -247,8 +247,45 @@ impl Machine {
         Ok((Vec::new(), Some(event)))
     }
 
-    fn respond(&self, response: Response) -> Result<Vec<Event>, Refusal> {
-        let running = self.thread.sequence.as_ref();
+    fn respond(&self, mut response: Response) -> Result<Vec<Event>, Refusal> {
+        let running = self.thread.sequence();
+        let is_asked = running.is_some_and(|running| running.step == Step::Approval);
+        // Who wants a compaction now approves the one that waits for it.
+        if is_asked && response.choice == UserChoice::CompactNow {
+            response.choice = UserChoice::Approve;
+        }
+        self.check_answer(&response)?;
+        let mut events = Vec::new();
+        if response.choice == UserChoice::Snooze {
+            let until = match (response.turns, response.minutes) {
+                (_, Some(minutes)) => GuardEnd::Minutes(minutes),
+                (turns, None) => GuardEnd::Turns(turns.unwrap_or(1)),
+            };
+            let (guard, note) = (self.thread.next_guard_id(), Some("snoozed".to_owned()));
+            events.push(GuardSet { guard, until, note, by: response.by.clone() }.into());
+        }
+        let is_open = match self.thread.stage {
+            Stage::Idle | Stage::Starting(_) => response.choice == UserChoice::CompactNow,
+            Stage::Judging(_) | Stage::Deferred(_) | Stage::Proposed(_) | Stage::Running(_) => true,
+        };
+        if is_open {
+            let sequence = running.map(|sequence| sequence.id.clone());
+            let Response { choice, packet, by, .. } = response;
+            // Who edits the packet of a compaction that waits for an approval wants that compaction.
+            let approves = is_asked && choice == UserChoice::EditPacket;
+            let approval = approves.then(|| {
+                let (choice, sequence, by) = (UserChoice::Approve, sequence.clone(), by.clone());
+                Responded { choice, sequence, packet: None, by }.into()
+            });
+            events.push(Responded { choice, sequence, packet, by }.into());
+            events.extend(approval);
+        }
+        Ok(events)
+    }
+
+    /// Refuses an answer to another sequence, one that the stage does not allow, and one that comes second.
+    fn check_answer(&self, response: &Response) -> Result<(), Refusal> {
+        let running = self.thread.sequence();
         let meant = response.sequence.as_ref().or(running.map(|running| &running.id));
         let answered = self.thread.answered.as_ref();
         let answered = answered.filter(|answered| Some(&answered.sequence) == meant);
@@ -261,50 +298,22 @@ impl Machine {
                 (None, None) => Refusal::NoSequence,
             });
         }
-        let phase = self.thread.phase();
-        // A sequence may be about to start.
-        let pending = self.thread.judging.is_some() || self.thread.deferred.is_some();
-        let stoppable = running.map_or(pending, Sequence::can_be_stopped);
-        let allowed = match response.choice {
-            UserChoice::CompactNow => running.is_none() || phase == ThreadPhase::AwaitingApproval,
-            // Approving a proposal confirms it.
-            UserChoice::Approve => {
-                matches!(phase, ThreadPhase::AwaitingApproval | ThreadPhase::Proposed)
-            }
-            UserChoice::Snooze => running.is_none() || stoppable,
-            UserChoice::Cancel => stoppable,
-            UserChoice::EditPacket => running.is_some() && stoppable,
-        };
+        let is_allowed = self.thread.stage.allowed_answers().contains(&response.choice);
         // Editing the packet does not answer whether to compact.
         let settled = answered.filter(|answered| answered.choice != UserChoice::EditPacket);
         let acted_on = settled.is_none() || running.is_none_or(Sequence::has_acted_on_answer);
-        if !allowed || !acted_on {
+        if !is_allowed || !acted_on {
             return Err(match (answered, running) {
                 (Some(answered), _) => Refusal::Answered(answered.clone()),
                 (None, None) => Refusal::NoSequence,
-                (None, Some(_)) => Refusal::NotNow(phase),
+                (None, Some(_)) => Refusal::NotNow(self.thread.phase()),
             });
         }
-        if response.choice == UserChoice::EditPacket
-            && response.packet.as_deref().is_none_or(|p| p.trim().is_empty())
-        {
+        let is_blank = response.packet.as_deref().is_none_or(|packet| packet.trim().is_empty());
+        if response.choice == UserChoice::EditPacket && is_blank {
             return Err(Refusal::PacketMissing);
         }
-        let mut events = Vec::new();
-        if response.choice == UserChoice::Snooze {
-            let until = match (response.turns, response.minutes) {
-                (_, Some(minutes)) => GuardEnd::Minutes(minutes),
-                (turns, None) => GuardEnd::Turns(turns.unwrap_or(1)),
-            };
-            let (guard, note) = (self.thread.next_guard_id(), Some("snoozed".to_owned()));
-            events.push(GuardSet { guard, until, note, by: response.by.clone() }.into());
-        }
-        if running.is_some() || pending || response.choice == UserChoice::CompactNow {
-            let sequence = running.map(|sequence| sequence.id.clone());
-            let Response { choice, packet, by, .. } = response;
-            events.push(Responded { choice, sequence, packet, by }.into());
-        }
-        Ok(events)
+        Ok(())
     }
 }
 
@@ -317,6 +326,9 @@ fn comes_first(decision: &DecisionRecord) -> bool {
 }
 
 /// A packet speaks of the work that goes on, and not of the turn.
-fn heard(message: &str, phrases: &Phrases) -> Heard {
-    if packet::is_packet(message) { Heard::default() } else { message::heard(message, phrases) }
+fn signals_of(message: &str, phrases: &Phrases) -> MessageSignals {
+    match packet::is_packet(message) {
+        true => MessageSignals::default(),
+        false => message::signals(message, phrases),
+    }
 }

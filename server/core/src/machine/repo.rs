@@ -16,7 +16,7 @@ pub fn news(thread: &Thread, seen: &RepoObserved) -> Vec<Event> {
         BranchChanged { branch, boundaries }.into()
     });
     let moved = before.head != seen.repo.head;
-    let is_news = moved && !known.commit_told && thread.sequence.is_none();
+    let is_news = moved && !known.commit_told && thread.sequence().is_none();
     let subject = seen.committed.clone().filter(|_| is_news);
     let hash = seen.repo.head.clone();
     let committed = subject.map(|subject| {
@@ -28,6 +28,6 @@ pub fn news(thread: &Thread, seen: &RepoObserved) -> Vec<Event> {
 /// Another branch than the one that was known is a boundary, unless a sequence carries the work over.
 pub fn switched(thread: &Thread, branch: &str) -> Boundaries {
     let before = thread.known.branch.as_deref();
-    let is_news = before.is_some_and(|before| before != branch) && thread.sequence.is_none();
+    let is_news = before.is_some_and(|before| before != branch) && thread.sequence().is_none();
     [Boundary::BranchChanged].into_iter().filter(|_| is_news).collect()
 }

@@ -110,7 +110,7 @@ fn in_format_1_a_sequence_that_waits_for_approval_takes_a_compaction_without_a_h
     ] {
         play.saw(&event).unwrap();
     }
-    let known = |thread: &Thread| (thread.known.milestones.len(), thread.late_handoff.is_some());
+    let known = |thread: &Thread| (thread.known.milestones.len(), thread.handoffs.late.is_some());
     assert_eq!(known(play.machine.thread()), (1, true));
     let mut thread = Thread::new(ThreadId::new("t"));
     for record in play.records {

@@ -14,7 +14,7 @@ const NEGATIONS: [&str; 12] = [
 
 /// What a message of the agent says of the end of a phase.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Heard {
+pub struct MessageSignals {
     /// The semantic breaks.
     pub boundaries: Boundaries,
     /// The words that they were read from, for people.
@@ -23,17 +23,17 @@ pub struct Heard {
 
 /// The semantic breaks that a message of the agent contains (rule `boundary.semantic-break`). The classifier hears that
 /// the work is done or that another phase follows; the user's phrases add to it and veto it.
-pub fn heard(message: &str, phrases: &Phrases) -> Heard {
+pub fn signals(message: &str, phrases: &Phrases) -> MessageSignals {
     // Most reports have no message.
     if message.is_empty() {
-        return Heard::default();
+        return MessageSignals::default();
     }
     let text = comparable(message);
     let Phrases { not_done, agent_done, topic_shift, concluding_thought, .. } = phrases;
     let [vetoes, done, shifts, concludes] =
         first_said(&text, [not_done, agent_done, topic_shift, concluding_thought]);
     if vetoes.is_some() {
-        return Heard::default();
+        return MessageSignals::default();
     }
     let claim = claim::of(message);
     let groups = [
@@ -41,19 +41,19 @@ pub fn heard(message: &str, phrases: &Phrases) -> Heard {
         (Boundary::TopicShift, claim.announces >= HEARD_FROM, shifts),
         (Boundary::ConcludingThought, false, concludes),
     ];
-    let mut heard = Heard::default();
+    let mut signals = MessageSignals::default();
     let mut because = Vec::new();
     for (boundary, classified, phrase) in groups {
         if classified || phrase.is_some() {
-            heard.boundaries = heard.boundaries.or(Boundaries::of(&[boundary]));
+            signals.boundaries = signals.boundaries.or(Boundaries::of(&[boundary]));
         }
         because.extend(phrase.map(|phrase| format!("'{phrase}'")));
         if classified && because.is_empty() {
             because.extend(claim.evidence.iter().map(ToString::to_string));
         }
     }
-    heard.because = (!because.is_empty()).then(|| because.join(", "));
-    heard
+    signals.because = (!because.is_empty()).then(|| because.join(", "));
+    signals
 }
 
 /// Whether a message of the agent claims, at least faintly, that a phase of work has ended or that another one follows, and
@@ -93,7 +93,7 @@ fn comparable(text: &str) -> String {
     text.to_lowercase().replace('\u{2019}', "'")
 }
 
-/// Of each list, the first phrase that the text says. One pass over the text, because nearly all of it begins no phrase.
+/// The first phrase of each list that the text says. One pass over the text, because nearly all of it begins no phrase.
 fn first_said<'p, const LISTS: usize>(
     text: &str,
     lists: [&'p [String]; LISTS],
@@ -165,8 +165,8 @@ mod tests {
     use super::*;
 
     fn check(message: &str, expected: &str) {
-        let heard = heard(message, &Phrases::default());
-        assert_eq!(heard.boundaries.to_string(), expected, "{message}");
+        let signals = signals(message, &Phrases::default());
+        assert_eq!(signals.boundaries.to_string(), expected, "{message}");
     }
 
     fn says(text: &str, phrase: &str) -> bool {
@@ -255,19 +255,19 @@ mod tests {
 
     #[test]
     fn the_entries_of_a_list_of_rules_are_instructions() {
-        let heard = |message| directives(message, &Phrases::default());
+        let found = |message| directives(message, &Phrases::default());
         let rules = ["Rust only", "docs with each feature"];
-        assert_eq!(heard("Ground rules:\n1. Rust only\n2. docs with each feature\nThanks."), rules);
-        assert_eq!(heard("## Rules\n\n- Rust only\n- docs with each feature\n\nFix it."), rules);
-        assert_eq!(heard("To do:\n- the parser\n- the docs"), [""; 0]);
+        assert_eq!(found("Ground rules:\n1. Rust only\n2. docs with each feature\nThanks."), rules);
+        assert_eq!(found("## Rules\n\n- Rust only\n- docs with each feature\n\nFix it."), rules);
+        assert_eq!(found("To do:\n- the parser\n- the docs"), [""; 0]);
     }
 
     #[test]
     fn the_phrases_of_the_user_add_instructions() {
         let directive = vec!["mit tests".to_owned()];
         let phrases = Phrases { directive, ..Phrases::default() };
-        let heard = directives("Mit Tests, ja. Don't push.", &phrases);
-        assert_eq!(heard, ["Mit Tests, ja.", "Don't push."]);
+        let found = directives("Mit Tests, ja. Don't push.", &phrases);
+        assert_eq!(found, ["Mit Tests, ja.", "Don't push."]);
     }
 
     #[test]

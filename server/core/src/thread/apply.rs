@@ -9,17 +9,15 @@ mod compaction;
 mod decisions;
 mod turns;
 
-use super::{CompactionGuard, LastPacket, Thread, WaitingInput, short_title};
+use super::{CompactionGuard, Stage, Thread, WaitingInput, short_title};
 use crate::boundary::{Boundaries, Boundary};
-use crate::event::{
-    EVERY_COMPACTION_HANDS_OVER, Event, GuardEnd, Record, ThreadOpened, ThreadPhase,
-};
-use crate::thread::sequence::Sequence;
+use crate::event::{Event, GuardEnd, Record, ThreadOpened};
+use crate::thread::sequence::{Sequence, Wait};
 use crate::units::{InputId, SignalId, Timestamp};
 
 /// The version of the fold, raised with every change of the fold or of [`Thread`]. A cached state with another version
 /// is discarded, and the log is folded again. A test compares it with the samples.
-pub const FOLD: u32 = 16;
+pub const FOLD: u32 = 17;
 
 /// Since this format, old messages are shortened and ended guards are dropped.
 const BOUNDED_SINCE: u16 = 2;
@@ -44,7 +42,7 @@ impl Thread {
             Event::UsageReported(reported) => self.usage_reported(reported, at, v),
             Event::TurnCompleted(completed) => {
                 self.may_ask_again();
-                self.handoff_waits = false;
+                self.handoffs.waits = false;
                 self.turn_completed(completed, at, v);
                 if v >= BOUNDED_SINCE {
                     self.shorten_old_messages();
@@ -120,7 +118,7 @@ impl Thread {
             Event::RepoObserved(observed) => self.known.looked_at(&observed.repo, at),
             Event::InputHeld(held) => {
                 self.may_ask_again();
-                self.handoff_waits = false;
+                self.handoffs.waits = false;
                 self.held.push_back(WaitingInput {
                     id: held.input.clone(),
                     text: held.text.clone(),
@@ -131,7 +129,7 @@ impl Thread {
             }
             Event::InputCancelled(cancelled) => self.input_cancelled(&cancelled.input),
             Event::GuardSet(set) => {
-                self.guards_set += 1;
+                self.counts.guards += 1;
                 if record.v >= BOUNDED_SINCE {
                     let turns_ended = self.turns_ended;
                     self.guards.retain(|guard| guard.is_active(turns_ended, at));
@@ -149,63 +147,13 @@ impl Thread {
             Event::CompactionReported(reported) => self.compaction_reported(reported, record),
             Event::Assessed(assessed) => self.assessed(assessed, at, v),
             Event::JudgmentAnswered(answered) => self.judgment_answered(answered),
-            Event::SequenceStarted(started) => {
-                self.sequences += 1;
-                let starting = self.starting.take();
-                if let Some(overflowed) = self.overflowed.as_mut().filter(|_| started.recovers) {
-                    overflowed.tried = true;
-                }
-                self.unclosed &= !started.only_tells();
-                // A sequence that only tells uses up no boundary.
-                if !started.only_tells() || v < EVERY_COMPACTION_HANDS_OVER {
-                    self.spend_boundaries(&started.sequence, v);
-                }
-                if !started.only_tells() {
-                    self.fate_runs(&started.sequence, at);
-                }
-                let mut sequence = Sequence::new(started, at);
-                if let Some(draft) = &started.draft {
-                    sequence.adopt(draft);
-                    self.draft = None;
-                    self.drafts.used += 1;
-                }
-                let confirming = self.held.front().filter(|_| !started.only_tells());
-                sequence.confirmed_by = confirming.map(|held| held.id.clone());
-                sequence.after_closing = starting.is_some_and(|starting| starting.after_closing);
-                self.sequence = Some(sequence);
-                // Any other sequence may end before it compacts. The handoff stays due until then.
-                let hands_over = started.late.is_some();
-                if hands_over || v < EVERY_COMPACTION_HANDS_OVER {
-                    self.late_handoff = None;
-                    self.compacted_in = None;
-                    if std::mem::take(&mut self.known.outdated) && hands_over {
-                        self.known.compacted(v);
-                    }
-                }
-            }
+            Event::SequenceStarted(started) => self.sequence_started(started, at, v),
             Event::ActionIssued(issued) => self.action_issued(issued, at),
             Event::ActionReported(reported) => self.action_reported(reported, v),
-            Event::PacketTaken(taken) => {
-                self.last_packet = Some(LastPacket {
-                    sequence: taken.sequence.clone(),
-                    packet: taken.packet.clone(),
-                    turns_ended: self.turns_ended,
-                    handed_over: false,
-                    failed: false,
-                });
-                if let Some(sequence) = &mut self.sequence {
-                    sequence.took(&taken.packet, at);
-                }
-                if self.known.outdated && self.late_handoff.is_none() {
-                    self.known.compacted(v);
-                }
-            }
+            Event::PacketTaken(taken) => self.packet_taken(taken, at, v),
             Event::Responded(responded) => self.responded(responded, at, v),
-            Event::DeadlinePassed(passed) => self.deadline_passed(passed.phase, v),
+            Event::DeadlinePassed(_) => self.deadline_passed(at, v),
             Event::SequenceEnded(ended) => self.sequence_ended(ended, at, v),
-        }
-        if self.deferred.is_none() && self.judging.is_none() && self.starting.is_none() {
-            self.withdraw_draft();
         }
     }
 
@@ -226,14 +174,13 @@ impl Thread {
 
     /// No wait began later than now.
     fn clock_was_set_back(&mut self, now: Timestamp) {
-        let given_up = self.gave_up_on.iter_mut().map(AsMut::as_mut);
-        let sequences = self.sequence.iter_mut().chain(given_up);
-        sequences.for_each(|sequence| sequence.since = sequence.since.min(now));
-        self.judging.iter_mut().for_each(|judging| judging.since = judging.since.min(now));
+        self.stage.clock_was_set_back(now);
+        if let Some(sequence) = &mut self.compactions.given_up {
+            sequence.clock_was_set_back(now);
+        }
         self.guards.iter_mut().for_each(|guard| guard.set_at = guard.set_at.min(now));
-        self.last_compaction.iter_mut().for_each(|last| last.at = last.at.min(now));
-        self.compaction_since = self.compaction_since.min(now);
-        self.deferred_since = self.deferred_since.min(now);
+        self.compactions.last.iter_mut().for_each(|last| last.at = last.at.min(now));
+        self.compactions.running_since.iter_mut().for_each(|since| *since = (*since).min(now));
     }
 
     /// A client can answer again: a user wrote, a turn ended, or a host came back.
@@ -241,77 +188,65 @@ impl Thread {
         self.held.iter_mut().for_each(|held| held.asked_again = false);
     }
 
-    fn deadline_passed(&mut self, phase: ThreadPhase, v: u16) {
+    /// What waits longest for an answer gives up: a sequence or the judge, else the host, else a proposal.
+    fn deadline_passed(&mut self, at: Timestamp, v: u16) {
         let ends_compaction = v > 1 && self.awaits_end_of_compaction();
         let delivers = self.unanswered_delivery().is_some();
-        if let Some(sequence) = &mut self.sequence {
-            sequence.overdue = true;
-        } else if phase == ThreadPhase::AwaitingJudgment {
-            self.judge_failed("the judge did not answer in time");
-        } else if ends_compaction {
-            self.compaction_running = false;
-        } else if let Some(front) = self.held.front_mut().filter(|_| delivers) {
-            front.asked_again = true;
-        } else if self.proposal().is_some() && !self.waits_for_host() {
-            self.idle = true;
-        } else {
-            self.silent = true;
+        let waits_for_host = self.waits_for_host();
+        match &mut self.stage {
+            Stage::Running(sequence) => sequence.wait = Wait::Overdue,
+            Stage::Judging(_) => self.judge_failed("the judge did not answer in time"),
+            _ if ends_compaction => self.compactions.running_since = None,
+            _ if delivers => {
+                self.held.front_mut().into_iter().for_each(|front| front.asked_again = true);
+            }
+            Stage::Proposed(proposed) if !waits_for_host => proposed.confirmed_at = Some(at),
+            Stage::Idle | Stage::Deferred(_) | Stage::Proposed(_) | Stage::Starting(_) => {
+                self.silent_since = Some(at);
+            }
         }
     }
 
     /// Without the message that confirmed it, a compaction that the host was not asked for is not wanted any more.
     fn input_cancelled(&mut self, input: &InputId) {
         self.held.retain(|held| held.id != *input);
-        self.no_longer_wanted("the message that confirmed it went on without it", |sequence| {
-            sequence.confirmed_by.as_ref() == Some(input)
-        });
+        let confirmed = |of: &&mut Sequence| of.occasion.message.as_ref() == Some(input);
+        if let Some(sequence) = self.sequence_mut().filter(confirmed) {
+            sequence.call_off("the message that confirmed it went on without it");
+        }
     }
 
     /// A message that did not wait for the compaction behind a closing turn says what is wanted now.
     fn person_went_on(&mut self) {
-        self.no_longer_wanted("another message came before it", |sequence| sequence.after_closing);
-    }
-
-    /// Calls off the compaction of such a sequence, if the host was not asked for it.
-    fn no_longer_wanted(&mut self, why: &str, is_meant: impl Fn(&Sequence) -> bool) {
-        if let Some(sequence) = &mut self.sequence
-            && is_meant(sequence)
-            && sequence.approved
-            && sequence.compact.is_none()
-            && sequence.cancelled.is_none()
-        {
-            sequence.cancelled = Some(why.to_owned());
+        let closes = |of: &&mut Sequence| of.occasion.closing.is_some();
+        if let Some(sequence) = self.sequence_mut().filter(closes) {
+            sequence.call_off("another message came before it");
         }
     }
 
     /// A host that opens a thread again has nothing running except what it reports. Deadlines restart, because no one
     /// could act in the meantime.
     fn opened(&mut self, opened: &ThreadOpened, at: Timestamp, v: u16) {
-        self.cwd.clone_from(&opened.cwd);
-        self.host.clone_from(&opened.host);
+        self.session.cwd.clone_from(&opened.cwd);
+        self.session.host.clone_from(&opened.host);
         self.uses_model(opened.model.as_ref());
-        self.agent.clone_from(&opened.agent);
-        self.transcript.clone_from(&opened.transcript);
-        self.began_at = opened.began_at;
+        self.session.agent.clone_from(&opened.agent);
+        self.session.transcript.clone_from(&opened.transcript);
+        self.session.began_at = opened.began_at;
+        let gauge = &mut self.gauge;
         if opened.window.is_some() {
-            (self.window, self.window_is_assumed) = (opened.window, opened.window_is_assumed);
-            self.keep_learned_window();
+            (gauge.window, gauge.window_is_assumed) = (opened.window, opened.window_is_assumed);
+            gauge.keep_learned_window();
         }
-        self.compacts_above = opened.compacts_above;
-        self.baseline = opened.baseline;
+        gauge.compacts_above = opened.compacts_above;
+        gauge.baseline = opened.baseline;
         self.known.tools_running.clear();
-        self.compaction_running = false;
-        self.handoff_waits = false;
+        self.compactions.running_since = None;
+        self.handoffs.waits = false;
         if v > 1 {
             self.only_runs(opened.running_turn.as_ref(), at);
             self.may_ask_again();
         }
-        if let Some(sequence) = &mut self.sequence {
-            sequence.since = at;
-        }
-        if let Some(judging) = &mut self.judging {
-            judging.since = at;
-        }
-        self.deferred_since = at;
+        self.stage.waits_again(at);
     }
 }

@@ -1,6 +1,6 @@
 //! The breaker: after several compactions in a row that did not help, the next one needs a more urgent tier.
 
-use super::sequence::Sequence;
+use super::sequence::{Aim, Sequence};
 use super::{CompletedCompaction, Thread};
 use crate::event::Ending;
 use crate::policy::{Breaker, Policy, PressureTier, Worth};
@@ -92,7 +92,7 @@ impl Thread {
         &self,
         tier: Option<PressureTier>,
     ) -> impl DoubleEndedIterator<Item = &Strike> {
-        self.strikes.iter().filter(move |strike| strike.tier >= tier)
+        self.compactions.strikes.iter().filter(move |strike| strike.tier >= tier)
     }
 
     fn hold_at(&self, tier: Option<PressureTier>, policy: &Policy, now: Timestamp) -> Option<Hold> {
@@ -122,8 +122,8 @@ impl Thread {
 
     /// Tokens after the last compaction, the floor and the window, once all three are known.
     fn landing(&self) -> Option<[Tokens; 3]> {
-        let last = self.last_compaction.as_ref().filter(|last| last.measured)?;
-        Some([last.after?, self.floor?, self.window?])
+        let last = self.compactions.last.as_ref().filter(|last| last.measured)?;
+        Some([last.after?, self.gauge.floor?, self.gauge.window?])
     }
 
     /// How many new tokens make the next compaction worth its cost: as many as the last one left above the floor. With
@@ -147,20 +147,20 @@ impl Thread {
 
     /// Measures the last compaction by the first request after it.
     pub(crate) fn judge_compaction(&mut self, at: Timestamp) {
-        let Some(last) = &self.last_compaction else { return };
+        let Some(last) = &self.compactions.last else { return };
         // A compaction that was not rawr's can only clear strikes.
         let worth = last.worth.or_else(|| {
-            let strike = self.strikes.last()?;
+            let strike = self.compactions.strikes.last()?;
             matches!(strike.worth, Worth::AboveFloor(_)).then_some(strike.worth)
         });
         let Some((worth, freed, enough)) = worth.and_then(|worth| {
-            let (freed, enough) = last.freed(worth, self.floor?)?;
+            let (freed, enough) = last.freed(worth, self.gauge.floor?)?;
             Some((worth, freed, enough))
         }) else {
             return;
         };
         if enough {
-            self.strikes.clear();
+            self.compactions.strikes.clear();
         } else if let Some(sequence) = last.sequence.clone() {
             let tier = last.trigger.as_ref().and_then(crate::event::Trigger::tier);
             self.strike(Strike { at, sequence, tier, worth, freed: Some(freed) });
@@ -173,21 +173,25 @@ impl Thread {
         ending: Ending,
         at: Timestamp,
     ) {
-        // A handoff that is given again says nothing about compactions.
-        if ending == Ending::Failed && !sequence.late {
+        let compacts = match sequence.aim {
+            Aim::Compact | Aim::Recover => true,
+            // What the agent is told afterwards says nothing about compactions.
+            Aim::HandOver | Aim::CallOff => false,
+        };
+        if ending == Ending::Failed && compacts {
             let (sequence, tier, worth) =
-                (sequence.id.clone(), sequence.trigger.tier(), sequence.worth);
+                (sequence.id.clone(), sequence.trigger.tier(), sequence.terms.worth);
             self.strike(Strike { at, sequence, tier, worth, freed: None });
         }
     }
 
     /// A sequence is one strike. Format 1 counted its failure and its compaction separately.
     fn strike(&mut self, strike: Strike) {
-        let known = self.strikes.iter().any(|known| known.sequence == strike.sequence);
+        let known = self.compactions.strikes.iter().any(|known| known.sequence == strike.sequence);
         if !known || matches!(strike.worth, Worth::OfAll(_)) {
-            self.strikes.push(strike);
-            let many = self.strikes.len().saturating_sub(MOST_STRIKES as usize);
-            self.strikes.drain(..many);
+            self.compactions.strikes.push(strike);
+            let many = self.compactions.strikes.len().saturating_sub(MOST_STRIKES as usize);
+            self.compactions.strikes.drain(..many);
         }
     }
 }

@@ -1,6 +1,6 @@
 //! What became of the decisions from which something was to follow. Part of the fold.
 
-use super::sequence::Sequence;
+use super::sequence::{PreCompactRequest, Sequence, Step};
 use super::{Answered, Thread};
 use crate::event::{Ending, SequenceEnded};
 use crate::units::{DecisionId, SequenceId, Timestamp};
@@ -20,19 +20,21 @@ pub struct TrackedDecision {
     pub at: Timestamp,
     /// What became of it.
     pub fate: Fate,
+    /// What was asked for before its compaction, once its sequence has ended.
+    pub requests: Vec<PreCompactRequest>,
 }
 
 /// What became of a decision.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Fate {
-    /// It waits for a judge, for the next message, or for its sequence to start.
+    /// Waits for a judge, for the next message, or for the start of the sequence.
     Waiting,
-    /// Its sequence runs.
+    /// The sequence runs.
     Running,
-    /// Its sequence completed.
+    /// The sequence completed.
     CarriedOut,
-    /// Its occasion passed before anything started.
+    /// The occasion passed before anything started.
     Dropped {
         /// Why, for people.
         why: String,
@@ -44,7 +46,7 @@ pub enum Fate {
         /// What they did: `snoozed` or `cancelled`.
         why: String,
     },
-    /// Its sequence failed.
+    /// The sequence failed.
     Failed {
         /// Why, for people.
         why: String,
@@ -59,26 +61,34 @@ pub enum Fate {
 impl Thread {
     /// What became of this decision, if it is remembered.
     pub fn fate_of(&self, decision: &DecisionId) -> Option<&TrackedDecision> {
-        self.fates.iter().rev().find(|known| known.decision == *decision)
+        self.decided.fates.iter().rev().find(|known| known.decision == *decision)
     }
 
     /// Adds a decision from which something is to follow.
     pub(crate) fn awaits_fate(&mut self, decision: &DecisionId, at: Timestamp) {
         let (decision, fate) = (decision.clone(), Fate::Waiting);
-        self.fates.push_back(TrackedDecision { decision, sequence: None, at, fate });
-        let many = self.fates.len().saturating_sub(REMEMBERED);
-        self.fates.drain(..many);
+        let requests = Vec::new();
+        self.decided.fates.push_back(TrackedDecision {
+            decision,
+            sequence: None,
+            at,
+            fate,
+            requests,
+        });
+        let many = self.decided.fates.len().saturating_sub(REMEMBERED);
+        self.decided.fates.drain(..many);
     }
 
     /// Settles the decision that was waiting.
     pub(crate) fn settle_waiting(&mut self, fate: &Fate, at: Timestamp) {
-        for known in self.fates.iter_mut().filter(|known| known.fate == Fate::Waiting) {
+        for known in self.decided.fates.iter_mut().filter(|known| known.fate == Fate::Waiting) {
             (known.fate, known.at) = (fate.clone(), at);
         }
     }
 
     pub(crate) fn fate_runs(&mut self, sequence: &SequenceId, at: Timestamp) {
-        if let Some(last) = self.fates.back_mut().filter(|last| last.fate == Fate::Waiting) {
+        if let Some(last) = self.decided.fates.back_mut().filter(|last| last.fate == Fate::Waiting)
+        {
             (last.fate, last.at, last.sequence) = (Fate::Running, at, Some(sequence.clone()));
         }
     }
@@ -92,13 +102,29 @@ impl Thread {
         let fate = match ended.ending {
             Ending::Completed => Fate::CarriedOut,
             Ending::Failed => Fate::Failed { why },
-            Ending::Cancelled if sequence.approved || sequence.cancelled.is_some() => {
-                Fate::CalledOff { by, why }
-            }
-            // The question was never answered.
-            Ending::Cancelled => Fate::Dropped { why },
+            Ending::Cancelled => match sequence.step {
+                // The question was never answered.
+                Step::Approval | Step::Overtaken => Fate::Dropped { why },
+                Step::Preparing
+                | Step::Compacting { .. }
+                | Step::HandingOff { .. }
+                | Step::CalledOff { .. } => Fate::CalledOff { by, why },
+            },
         };
-        self.set_fate(&sequence.id, fate, at);
+        let requests = sequence.pre_compact_requests(self);
+        if let Some(known) = self.set_fate(&sequence.id, fate, at) {
+            known.requests = requests;
+        }
+    }
+
+    /// What is asked for before the compaction of a sequence that runs or is remembered, in order.
+    pub fn pre_compact_requests(&self, sequence: &SequenceId) -> Vec<PreCompactRequest> {
+        if let Some(running) = self.sequence().filter(|running| running.id == *sequence) {
+            return running.pre_compact_requests(self);
+        }
+        let of = |known: &&TrackedDecision| known.sequence.as_ref() == Some(sequence);
+        let known = self.decided.fates.iter().rev().find(of);
+        known.map(|known| known.requests.clone()).unwrap_or_default()
     }
 
     /// The host completed its compaction after the sequence had given up.
@@ -106,10 +132,15 @@ impl Thread {
         self.set_fate(sequence, Fate::CarriedOut, at);
     }
 
-    fn set_fate(&mut self, sequence: &SequenceId, fate: Fate, at: Timestamp) {
+    fn set_fate(
+        &mut self,
+        sequence: &SequenceId,
+        fate: Fate,
+        at: Timestamp,
+    ) -> Option<&mut TrackedDecision> {
         let of = |known: &&mut TrackedDecision| known.sequence.as_ref() == Some(sequence);
-        if let Some(known) = self.fates.iter_mut().rev().find(of) {
-            (known.fate, known.at) = (fate, at);
-        }
+        let known = self.decided.fates.iter_mut().rev().find(of)?;
+        (known.fate, known.at) = (fate, at);
+        Some(known)
     }
 }

@@ -60,12 +60,12 @@ impl Thread {
         self.last_event = last;
         let many = (last.0 - first.0).min(MOST_LINES) as u32 + 1;
         let skip = |count: &mut u32| *count = count.saturating_add(many);
-        skip(&mut self.sequences);
-        skip(&mut self.decisions);
-        skip(&mut self.guards_set);
-        skip(&mut self.deliveries_asked);
+        skip(&mut self.counts.sequences);
+        skip(&mut self.counts.decisions);
+        skip(&mut self.counts.guards);
+        skip(&mut self.counts.deliveries);
         skip(&mut self.known.directives_given);
-        if let Some(sequence) = &mut self.sequence {
+        if let Some(sequence) = self.sequence_mut() {
             skip(&mut sequence.actions);
         }
         self.guard_against_lost_lines();
@@ -78,7 +78,7 @@ impl Thread {
             return;
         }
         let id = self.next_guard_id();
-        self.guards_set += 1;
+        self.counts.guards += 1;
         self.guards.push(CompactionGuard {
             id,
             until: GuardEnd::Released,
@@ -93,7 +93,7 @@ impl Thread {
     pub fn next_sequence_id(&self) -> SequenceId {
         SequenceId::new(format!(
             "s{}-{:08x}",
-            self.sequences + 1,
+            self.counts.sequences + 1,
             stable_hash(self.id.as_str()) as u32
         ))
     }
@@ -102,7 +102,7 @@ impl Thread {
     pub fn next_decision_id(&self) -> DecisionId {
         DecisionId::new(format!(
             "d{}-{:08x}",
-            self.decisions + 1,
+            self.counts.decisions + 1,
             stable_hash(self.id.as_str()) as u32
         ))
     }
@@ -114,7 +114,7 @@ impl Thread {
 
     /// The id that the next guard gets.
     pub fn next_guard_id(&self) -> GuardId {
-        GuardId::new(format!("g{}", self.guards_set + 1))
+        GuardId::new(format!("g{}", self.counts.guards + 1))
     }
 }
 
@@ -153,7 +153,7 @@ mod tests {
         let ids = |thread: &Thread| {
             let ids = [thread.next_sequence_id().as_str(), thread.next_decision_id().as_str()]
                 .map(|id| id.split('-').next().unwrap_or_default().to_owned());
-            (ids, thread.next_guard_id().as_str().to_owned(), thread.deliveries_asked)
+            (ids, thread.next_guard_id().as_str().to_owned(), thread.counts.deliveries)
         };
         let mut gap = Thread::new(ThreadId::new("t"));
         hold(&mut gap, &[1, 4]);

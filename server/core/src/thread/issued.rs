@@ -47,14 +47,14 @@ impl Issued {
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Progress {
-    /// It was issued, and nothing has been heard of it.
+    /// Issued, and not reported on yet.
     Issued,
-    /// Its performer has it.
+    /// The performer has it.
     Accepted,
-    /// It is done, with the agent's text if there is one.
+    /// Done, with the agent's text if there is one.
     Completed(Option<String>),
-    /// It was refused or went wrong; the performer's error.
+    /// Refused, or gone wrong; the performer's error.
     Failed(String),
-    /// Its sequence ended without it, or its question is no longer open.
+    /// The sequence ended without it, or the question is no longer open.
     Withdrawn,
 }

@@ -90,7 +90,7 @@ pub struct Known {
 pub struct Utterance {
     /// Who said it.
     pub by: Speaker,
-    /// Its end, at most 600 characters.
+    /// The end of the text, at most 600 characters.
     pub text: String,
 }
 
@@ -109,7 +109,7 @@ pub enum Speaker {
 pub struct StepMove {
     /// The step.
     pub step: String,
-    /// Its new status.
+    /// The new status.
     pub status: PlanItemStatus,
     /// When it changed.
     pub at: Timestamp,
@@ -118,11 +118,11 @@ pub struct StepMove {
 /// A standing instruction of the user.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct UserDirective {
-    /// Its id.
+    /// The id.
     pub id: DirectiveId,
-    /// Its text, word for word.
+    /// The text, word for word.
     pub text: String,
-    /// It survives every compaction; of the others only the newest do.
+    /// Survives every compaction; of the others only the newest do.
     pub pinned: bool,
     /// When it was given.
     pub given_at: Timestamp,
@@ -190,7 +190,7 @@ impl Known {
         plan::open_steps(&self.plan)
     }
 
-    pub(super) fn heard(&mut self, by: Speaker, text: &str) {
+    pub(super) fn remember(&mut self, by: Speaker, text: &str) {
         let text = shortened(text);
         if text.is_empty() {
             return;
@@ -211,7 +211,7 @@ impl Known {
     }
 
     pub(super) fn planned(&mut self, steps: &[PlanItem], at: Timestamp) {
-        // Of two steps with the same text the first counts.
+        // The first of two steps with the same text counts.
         let before = self.plan.iter().rev().map(|step| (step.step.as_str(), step.status));
         let before: HashMap<_, _> = before.collect();
         for after in steps {
@@ -233,7 +233,7 @@ impl Known {
         self.directives.iter().any(|known| known.text == text.trim())
     }
 
-    /// The same text twice is one directive, and a pinned one stays pinned.
+    /// A text that is given twice is one directive, and a pinned one stays pinned.
     pub(super) fn directed(&mut self, given: &DirectiveGiven, at: Timestamp) {
         let text = given.text.trim();
         if let Some(known) = self.directives.iter_mut().find(|known| known.text == text) {

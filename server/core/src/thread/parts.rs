@@ -1,42 +1,39 @@
 //! The types that the state of a thread consists of.
 
+use super::fate::TrackedDecision;
 use crate::event::{
-    Assessed, CompactionInitiator, EndpointLimit, Fact, GuardEnd, JudgeReply, JudgeSource,
-    JudgeUsage, Packet, Trigger, UserChoice,
+    Assessed, CompactionInitiator, EndpointLimit, Fact, GuardEnd, JudgeUsage, Packet, Trigger,
+    UserChoice,
 };
 use crate::policy::{PacketSource, Worth};
-use crate::units::{
-    ActionId, GuardId, InputId, JudgeRequestId, SequenceId, Timestamp, Tokens, TurnId,
-};
+use crate::units::{ActionId, GuardId, InputId, SequenceId, Timestamp, Tokens, TurnId};
 use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
 
-/// A sequence that is about to start.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Starting {
-    /// Why.
-    pub trigger: Trigger,
-    /// The turn that it runs in, if it starts between two sampling requests.
-    pub turn: Option<TurnId>,
-    /// Whether a person has to approve it.
-    pub needs_approval: bool,
-    /// The turn before it was of a message that closes the work.
-    #[serde(default)]
-    pub after_closing: bool,
+/// What was decided, and what became of it.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+pub struct Decided {
+    /// The newest assessment, whatever came of it.
+    pub last: Option<Assessed>,
+    /// What became of the newest decisions, oldest first.
+    pub fates: VecDeque<TrackedDecision>,
+    /// Calls, failures and tokens of the judge.
+    pub judged: Judged,
+    /// How many packets were asked for ahead of time, and what the unused ones cost.
+    pub drafts: Drafts,
 }
 
-/// The open question to the judge. There is one at a time: a newer one replaces it, and an answer to any other is late.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Judging {
-    /// The question's id.
-    pub request: JudgeRequestId,
-    /// The assessment that asked.
-    pub asked_by: Assessed,
-    /// When the question was asked.
-    pub since: Timestamp,
-    /// The action that asks it; `None` until it is issued.
-    pub action: Option<ActionId>,
-    /// The first answer, with who gave it.
-    pub answer: Option<(JudgeSource, JudgeReply)>,
+/// How many of each there have been. Their ids are counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+pub struct Counts {
+    /// Sequences that have started.
+    pub sequences: u32,
+    /// Decisions that have been made.
+    pub decisions: u32,
+    /// Guards that have been set.
+    pub guards: u32,
+    /// Deliveries of messages that were asked for.
+    pub deliveries: u32,
 }
 
 /// What judging has cost, separate from the thread's own usage.
@@ -66,7 +63,7 @@ pub struct Overflowed {
 /// A "do not compact until …".
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct CompactionGuard {
-    /// Its id.
+    /// The id.
     pub id: GuardId,
     /// When it ends.
     pub until: GuardEnd,
@@ -119,16 +116,16 @@ pub struct Answered {
 /// A user's message that waits.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct WaitingInput {
-    /// Its id.
+    /// The id.
     pub id: InputId,
-    /// Its text, unchanged.
+    /// The text, unchanged.
     pub text: String,
     /// The action that delivers it.
     pub action: Option<ActionId>,
     /// The host did not confirm the delivery in time and was asked once more.
     #[serde(default)]
     pub asked_again: bool,
-    /// It has been assessed whether a compaction comes before it.
+    /// Whether a compaction comes before it has been assessed.
     pub assessed: bool,
 }
 

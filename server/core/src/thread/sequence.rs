@@ -1,134 +1,180 @@
 //! The state of a sequence: heads-up, packet, compaction, handoff. Part of the fold. The module `sequence` of the crate
 //! derives the next event from it, so that a restart continues at any point.
 
+mod requests;
+
+pub use requests::{PreCompactRequest, QueuedRequest, RequestQueue, RequestState};
+pub(crate) use requests::{asks_for, purpose};
+
 use super::{Issued, Progress, Thread, Turn};
 use crate::event::{
-    ActionIssued, AgentRequest, CompactionProgress, CompactionReported, HostAction, MessagePurpose,
-    Packet, Responded, SequenceStarted, ThreadPhase, Trigger, UserChoice,
+    ActionIssued, CompactionProgress, CompactionReported, HostAction, MessagePurpose, Packet,
+    Responded, SequenceStarted, ThreadPhase, Trigger, UserChoice,
 };
 use crate::packet;
 use crate::policy::{Deadlines, PacketSource, Worth};
 use crate::prompt::SequencePrompts;
-use crate::units::{ActionId, InputId, SequenceId, Timestamp, TurnId};
+use crate::units::{ActionId, DecisionId, InputId, SequenceId, Timestamp, TurnId};
 use serde::{Deserialize, Serialize};
 
 /// A sequence that runs, or one that ended before its compaction was reported.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Sequence {
-    /// Its id.
+    /// The id.
     pub id: SequenceId,
     /// Why it started.
     pub trigger: Trigger,
-    /// Who was to write the packet.
-    pub author: PacketSource,
-    /// Its packet is asked for outside of the conversation.
-    #[serde(default)]
-    pub sampled: bool,
-    /// The model refused the conversation as too long. The agent continues with what it was doing.
-    #[serde(default)]
-    pub recovers: bool,
-    /// The compaction came first, and the sequence only hands over.
-    #[serde(default)]
-    pub late: bool,
-    /// No compaction came, and the sequence only tells the agent of it.
-    #[serde(default)]
-    pub closes: bool,
+    /// What it is for.
+    pub aim: Aim,
     /// The turn that it runs in. It continues between turns if that one ends first.
     pub turn: Option<TurnId>,
+    /// What a person said before it.
+    pub occasion: Occasion,
+    /// What was in force when it started.
+    pub terms: Terms,
+    /// What the agent is asked for before the compaction.
+    pub requests: RequestQueue,
+    /// How many actions were issued; counts their ids.
+    pub actions: u32,
+    /// The newest action. The sequence waits for its progress.
+    pub current: Option<ActionId>,
+    /// The packet, once there is one.
+    pub packet: Option<Packet>,
+    /// How far it has come.
+    pub step: Step,
+    /// How long it has been waiting there.
+    pub wait: Wait,
+}
+
+/// What a sequence is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Aim {
+    /// To compact, and to hand the packet over.
+    Compact,
+    /// To compact because the model refused the conversation as too long. The agent continues with what it was doing.
+    Recover,
+    /// To hand a packet over after a compaction that came first.
+    HandOver,
+    /// To tell the agent that an announced compaction did not come.
+    CallOff,
+}
+
+/// What a person said before a sequence started. Without it, the sequence is not wanted any more.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+pub struct Occasion {
     /// The held message that it started before.
-    #[serde(default)]
-    pub confirmed_by: Option<InputId>,
-    /// The turn before it was of a message that closes the work. A later message says something else.
-    #[serde(default)]
-    pub after_closing: bool,
-    /// What is to be asked of the agent before the compaction, in order.
-    pub requests: Vec<AgentRequest>,
+    pub message: Option<InputId>,
+    /// The decision that waited for the turn of a message that closes the work. A later message says something else.
+    pub closing: Option<DecisionId>,
+}
+
+/// What was in force when a sequence started.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Terms {
+    /// Who was to write the packet.
+    pub author: PacketSource,
     /// The scratch file's path, relative to the thread's folder.
     pub scratch_file: String,
     /// The rule that its compaction is measured by.
     pub worth: Worth,
-    /// The prompts in force when it started.
+    /// The prompts.
     pub prompts: SequencePrompts,
-    /// Whether it may go on; false while a person has to approve it.
-    pub approved: bool,
-    /// Why it was cancelled.
-    pub cancelled: Option<String>,
-    /// How many actions were issued; counts their ids.
-    pub actions: u32,
-    /// How many of its [`turns`](Self::turns) have been issued.
-    pub turns_issued: usize,
-    /// How often the packet was asked for since the last work.
-    #[serde(default)]
-    pub packet_requests: u32,
-    /// The newest action. The sequence waits for its progress.
-    pub current: Option<ActionId>,
-    /// The compaction that was asked for.
-    pub compact: Option<ActionId>,
-    /// The host was asked to compact without its provider.
-    pub fell_back: bool,
-    /// The action that gives the packet back.
-    pub handoff: Option<ActionId>,
-    /// The packet, once there is one.
-    pub packet: Option<Packet>,
-    /// What the host reported of the compaction. The end of its turn is the progress of the action.
-    pub compaction: CompactionSeen,
-    /// When the current wait began.
-    pub since: Timestamp,
-    /// The deadline of this wait has passed.
-    pub overdue: bool,
 }
 
-/// What the host reported of a sequence's compaction.
+/// How far a sequence has come, with what only this step needs.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum CompactionSeen {
-    /// No end so far.
-    Nothing,
-    /// The history has been rewritten.
-    Completed,
-    /// The compaction failed; the host's error.
-    Failed(String),
+pub enum Step {
+    /// A person has to approve it.
+    Approval,
+    /// The agent is asked for what stands in the queue. With the packet, the host is to be asked to compact.
+    Preparing,
+    /// The host was asked to compact.
+    Compacting {
+        /// The action that asks it.
+        action: ActionId,
+        /// The compaction failed; the host's error.
+        failure: Option<String>,
+    },
+    /// The packet is to be given back.
+    HandingOff {
+        /// How the history was rewritten.
+        rewrite: Rewrite,
+        /// The action that gives it back.
+        action: Option<ActionId>,
+    },
+    /// A person or a message called the compaction off: the sequence ends.
+    CalledOff {
+        /// Why.
+        why: String,
+        /// The context was compacted meanwhile.
+        rewrite: Option<Rewrite>,
+    },
+    /// The context was compacted while the approval was awaited: the sequence ends.
+    Overtaken,
+}
+
+/// How the history came to be rewritten.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Rewrite {
+    /// By what the host was asked for.
+    Asked(ActionId),
+    /// The host was asked, and says that it is done, but not that it compacted.
+    Unconfirmed(ActionId),
+    /// By someone else.
+    Unasked,
+}
+
+/// A wait, or one whose deadline has passed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Wait {
+    /// The wait began then.
+    Since(Timestamp),
+    /// The deadline has passed.
+    Overdue,
 }
 
 impl Sequence {
     /// A sequence as it starts.
     pub fn new(started: &SequenceStarted, at: Timestamp) -> Self {
-        let (late, settled) = (started.late.is_some(), started.only_tells());
+        let step = match (started.needs_approval, started.only_tells()) {
+            (true, _) => Step::Approval,
+            (false, true) => Step::HandingOff { rewrite: Rewrite::Unasked, action: None },
+            (false, false) => Step::Preparing,
+        };
+        let aim = match (started.closes, &started.late, started.recovers) {
+            (true, ..) => Aim::CallOff,
+            (false, Some(_), _) => Aim::HandOver,
+            (false, None, true) => Aim::Recover,
+            (false, None, false) => Aim::Compact,
+        };
         Self {
             id: started.sequence.clone(),
             trigger: started.trigger.clone(),
-            author: started.author,
-            sampled: started.sampled,
-            recovers: started.recovers,
-            late,
-            closes: started.closes,
+            aim,
             turn: started.turn.clone(),
-            confirmed_by: None,
-            after_closing: false,
-            requests: started.requests.clone(),
-            scratch_file: started.scratch_file.clone(),
-            worth: started.worth,
-            prompts: started.prompts.clone(),
-            approved: !started.needs_approval,
-            cancelled: None,
+            occasion: Occasion::default(),
+            terms: Terms {
+                author: started.author,
+                scratch_file: started.scratch_file.clone(),
+                worth: started.worth,
+                prompts: started.prompts.clone(),
+            },
+            requests: RequestQueue::new(&started.requests, started.sampled),
             actions: 0,
-            turns_issued: 0,
-            packet_requests: 0,
             current: None,
-            compact: None,
-            fell_back: false,
-            handoff: None,
             packet: started.late.clone(),
-            compaction: if settled { CompactionSeen::Completed } else { CompactionSeen::Nothing },
-            since: at,
-            overdue: false,
+            step,
+            wait: Wait::Since(at),
         }
     }
 
     /// Takes a sample that was asked for before it started, as if it had asked itself.
     pub(super) fn adopt(&mut self, draft: &ActionId) {
-        self.turns_issued = 1;
-        self.packet_requests = 1;
+        self.requests.asked(MessagePurpose::PacketRequest, draft);
         self.current = Some(draft.clone());
     }
 
@@ -137,72 +183,139 @@ impl Sequence {
         matches!(self.trigger, Trigger::Inline { .. })
     }
 
-    /// What it is waiting for.
+    /// What clients show of it.
     pub fn phase(&self, thread: &Thread) -> ThreadPhase {
-        if !self.approved {
-            ThreadPhase::AwaitingApproval
-        } else if self.is_inline() {
-            ThreadPhase::Compacting
-        } else if self.handoff.is_some() || self.compacted() {
-            ThreadPhase::AwaitingHandoff
-        } else if self.compact.is_some() {
-            ThreadPhase::Compacting
-        } else if self.packet.is_some() {
-            match thread.host.can.compact_by_person {
-                true => ThreadPhase::AwaitingCompaction,
-                false => ThreadPhase::Compacting,
-            }
-        } else {
-            let turn =
-                self.turns().nth(self.turns_issued.saturating_sub(1)).unwrap_or(&self.requests);
-            match purpose(turn) {
-                MessagePurpose::HeadsUp => ThreadPhase::AwaitingHeadsUp,
-                MessagePurpose::ScratchWrite => ThreadPhase::AwaitingScratchWrite,
-                MessagePurpose::PacketRequest
-                | MessagePurpose::Handoff
-                | MessagePurpose::Notice => ThreadPhase::AwaitingPacket,
-            }
+        match &self.step {
+            Step::Approval => ThreadPhase::AwaitingApproval,
+            // Nothing is compacted any more.
+            _ if self.aim == Aim::CallOff => ThreadPhase::Idle,
+            _ if self.is_inline() => ThreadPhase::Compacting,
+            Step::Preparing | Step::CalledOff { .. } | Step::Overtaken => match &self.packet {
+                Some(_) if thread.session.host.can.compact_by_person => {
+                    ThreadPhase::AwaitingCompaction
+                }
+                Some(_) => ThreadPhase::Compacting,
+                None => self.requests.phase(),
+            },
+            Step::Compacting { .. } => ThreadPhase::Compacting,
+            Step::HandingOff { .. } => ThreadPhase::AwaitingHandoff,
         }
+    }
+
+    /// When the current wait times out; `None` while nothing times out.
+    pub fn deadline(&self, thread: &Thread, deadlines: &Deadlines) -> Option<Timestamp> {
+        let Wait::Since(since) = self.wait else { return None };
+        let can = thread.session.host.can;
+        let waits = self.awaits_answer(thread) || !self.may_act(thread);
+        let if_it_waits = |seconds| waits.then(|| since.plus_seconds(seconds));
+        match &self.step {
+            Step::Approval => Some(since.plus_seconds(deadlines.approval)),
+            Step::Preparing if self.is_inline() => if_it_waits(deadlines.compaction),
+            Step::Preparing if self.packet.is_none() => {
+                if_it_waits(self.requests.deadline(deadlines))
+            }
+            Step::Preparing if can.compact_by_person => None,
+            // A running turn may take its time, as long as something is heard of it.
+            Step::Preparing if self.is_inside(thread) && !can.mid_turn_compact => {
+                Some(thread.updated_at.plus_seconds(deadlines.compaction))
+            }
+            Step::Preparing => if_it_waits(deadlines.compaction),
+            Step::Compacting { .. } => Some(since.plus_seconds(deadlines.compaction)),
+            Step::HandingOff { rewrite: Rewrite::Unconfirmed(_), .. } => {
+                Some(since.plus_seconds(deadlines.handoff))
+            }
+            Step::HandingOff { action: Some(_), .. } => if_it_waits(deadlines.handoff),
+            Step::HandingOff { action: None, .. } => if_it_waits(deadlines.compaction),
+            Step::CalledOff { .. } | Step::Overtaken => None,
+        }
+    }
+
+    /// Whether the deadline of the current wait has passed.
+    pub fn is_overdue(&self) -> bool {
+        self.wait == Wait::Overdue
     }
 
     /// Whether the handoff only informs. After a compaction that was not rawr's, or that a refused request made necessary,
     /// and inside of a turn that did not wait for it, the agent does what it was asked last.
     pub const fn only_informs(&self) -> bool {
-        let not_ours = matches!(self.trigger, Trigger::Host | Trigger::User);
-        self.recovers || self.late && (not_ours || self.turn.is_some())
+        match self.aim {
+            Aim::Recover => true,
+            Aim::HandOver => {
+                matches!(self.trigger, Trigger::Host | Trigger::User) || self.turn.is_some()
+            }
+            Aim::Compact | Aim::CallOff => false,
+        }
     }
 
     /// Whether the history has been rewritten.
-    pub fn compacted(&self) -> bool {
-        self.compaction == CompactionSeen::Completed
+    pub const fn compacted(&self) -> bool {
+        match &self.step {
+            Step::HandingOff { rewrite, .. } | Step::CalledOff { rewrite: Some(rewrite), .. } => {
+                !matches!(rewrite, Rewrite::Unconfirmed(_))
+            }
+            Step::Overtaken => true,
+            Step::Approval
+            | Step::Preparing
+            | Step::Compacting { .. }
+            | Step::CalledOff { rewrite: None, .. } => false,
+        }
+    }
+
+    /// The action that asked the host to compact.
+    pub const fn compact(&self) -> Option<&ActionId> {
+        match &self.step {
+            Step::Compacting { action, .. }
+            | Step::HandingOff {
+                rewrite: Rewrite::Asked(action) | Rewrite::Unconfirmed(action),
+                ..
+            } => Some(action),
+            Step::Approval
+            | Step::Preparing
+            | Step::HandingOff { rewrite: Rewrite::Unasked, .. }
+            | Step::CalledOff { .. }
+            | Step::Overtaken => None,
+        }
+    }
+
+    /// The action that gives the packet back.
+    pub const fn handoff(&self) -> Option<&ActionId> {
+        match &self.step {
+            Step::HandingOff { action, .. } => action.as_ref(),
+            Step::Approval
+            | Step::Preparing
+            | Step::Compacting { .. }
+            | Step::CalledOff { .. }
+            | Step::Overtaken => None,
+        }
     }
 
     /// Whether a compaction that completes now counts as this sequence's, no matter who started it.
     pub const fn takes_compaction(&self) -> bool {
-        self.approved && self.cancelled.is_none()
+        matches!(self.step, Step::Preparing | Step::Compacting { .. } | Step::HandingOff { .. })
     }
 
     /// Whether the owner has acted on a person's answer. Until then the first answer counts, and later ones are
     /// refused.
-    pub const fn has_acted_on_answer(&self) -> bool {
-        self.cancelled.is_none() && self.turns_issued > 0
+    pub fn has_acted_on_answer(&self) -> bool {
+        self.takes_compaction() && self.requests.has_begun()
     }
 
     /// Whether a person can still stop it. A compaction that was asked for runs.
-    pub fn can_be_stopped(&self) -> bool {
-        self.compact.is_none() && !self.compacted()
+    pub const fn can_be_stopped(&self) -> bool {
+        matches!(self.step, Step::Approval | Step::Preparing)
     }
 
-    /// The requests, grouped into turns. An agent gets all of them in one turn, because each turn costs a full request.
-    /// A sample is separate, because it cannot write the scratch file.
-    pub(crate) fn turns(&self) -> impl Iterator<Item = &[AgentRequest]> {
-        let has = |request| self.requests.contains(&request);
-        let size = match has(AgentRequest::Packet) {
-            false => 1,
-            true if self.sampled && has(AgentRequest::ScratchWrite) => self.requests.len() - 1,
-            true => self.requests.len(),
-        };
-        self.requests.chunks(size.max(1))
+    /// What a person can answer, the default first. A compaction that the host was asked for cannot be stopped.
+    pub const fn allowed_answers(&self) -> &'static [UserChoice] {
+        use UserChoice::{Approve, Cancel, EditPacket, Snooze};
+        match self.step {
+            Step::Approval => &[Approve, Snooze, Cancel, EditPacket],
+            Step::Preparing => &[Snooze, Cancel, EditPacket],
+            Step::Compacting { .. }
+            | Step::HandingOff { .. }
+            | Step::CalledOff { .. }
+            | Step::Overtaken => &[],
+        }
     }
 
     /// Whether the host can be asked for something now: it is idle, or the sequence runs inside the running turn.
@@ -231,61 +344,31 @@ impl Sequence {
         thread.action(self.current.as_ref()?)
     }
 
-    /// When the current wait times out; `None` while nothing times out.
-    pub fn deadline(&self, thread: &Thread, deadlines: &Deadlines) -> Option<Timestamp> {
-        let asked = self.awaits_answer(thread);
-        let compacts = self.compact.is_some() && !self.compacted();
-        let waits = !self.approved || asked || compacts || !self.may_act(thread);
-        let seconds = match self.phase(thread) {
-            ThreadPhase::AwaitingApproval => deadlines.approval,
-            ThreadPhase::AwaitingHeadsUp => deadlines.heads_up,
-            ThreadPhase::AwaitingScratchWrite => deadlines.scratch_write,
-            ThreadPhase::AwaitingPacket => deadlines.packet,
-            ThreadPhase::AwaitingHandoff if self.handoff.is_some() => deadlines.handoff,
-            ThreadPhase::Compacting | ThreadPhase::AwaitingHandoff => deadlines.compaction,
-            ThreadPhase::Idle
-            | ThreadPhase::AwaitingJudgment
-            | ThreadPhase::Deferred
-            | ThreadPhase::Proposed
-            | ThreadPhase::AwaitingCompaction => {
-                return None;
-            }
-        };
-        // A running turn may take its time, as long as something is heard of it.
-        let outlasts_turn = self.packet.is_some()
-            && self.can_be_stopped()
-            && self.is_inside(thread)
-            && !thread.host.can.mid_turn_compact;
-        let since = if outlasts_turn { thread.updated_at } else { self.since };
-        ((waits || outlasts_turn) && !self.overdue).then(|| since.plus_seconds(seconds))
-    }
-
     /// Takes note of an action that was issued for it.
     pub fn issued(&mut self, issued: &ActionIssued, at: Timestamp) {
         self.actions += 1;
-        self.since = at;
-        self.overdue = false;
+        self.wait = Wait::Since(at);
         self.current = Some(issued.action.clone());
+        let action = issued.action.clone();
         match &issued.kind {
-            HostAction::Compact { local, .. } => {
-                self.compact = Some(issued.action.clone());
-                self.fell_back = *local;
-                self.compaction = CompactionSeen::Nothing;
-            }
+            HostAction::Compact { .. } => self.step = Step::Compacting { action, failure: None },
             HostAction::InjectTurn {
                 purpose: MessagePurpose::Handoff | MessagePurpose::Notice,
                 ..
             }
             | HostAction::DeliverInput { .. } => {
-                self.handoff = Some(issued.action.clone());
+                let rewrite = match &self.step {
+                    Step::Compacting { action, .. } => Rewrite::Unconfirmed(action.clone()),
+                    Step::HandingOff { rewrite, .. } => rewrite.clone(),
+                    Step::Approval | Step::Preparing | Step::CalledOff { .. } | Step::Overtaken => {
+                        Rewrite::Unasked
+                    }
+                };
+                self.step = Step::HandingOff { rewrite, action: Some(action) };
             }
-            HostAction::InjectTurn { purpose, .. } => {
-                self.turns_issued += 1;
-                self.packet_requests += u32::from(*purpose == MessagePurpose::PacketRequest);
-            }
+            HostAction::InjectTurn { purpose, .. } => self.requests.asked(*purpose, &action),
             HostAction::SamplePacket { .. } => {
-                self.turns_issued += 1;
-                self.packet_requests += 1;
+                self.requests.asked(MessagePurpose::PacketRequest, &action);
             }
             HostAction::Judge { .. } => {}
         }
@@ -294,19 +377,21 @@ impl Sequence {
     /// Takes note of its packet.
     pub fn took(&mut self, packet: &Packet, at: Timestamp) {
         self.packet = Some(packet.clone());
-        self.since = at;
-        self.overdue = false;
+        self.wait = Wait::Since(at);
     }
 
     /// Takes note of a person's answer.
     pub fn responded(&mut self, responded: &Responded, at: Timestamp) {
         match responded.choice {
             UserChoice::CompactNow | UserChoice::Approve => {
-                self.approved = true;
-                self.since = at;
+                if self.step == Step::Approval {
+                    (self.step, self.wait) = (Step::Preparing, Wait::Since(at));
+                }
             }
             UserChoice::Snooze | UserChoice::Cancel => {
-                self.cancelled = responded.choice.stops().map(str::to_owned);
+                if let Some(why) = responded.choice.stops().filter(|_| self.can_be_stopped()) {
+                    self.step = Step::CalledOff { why: why.to_owned(), rewrite: None };
+                }
             }
             UserChoice::EditPacket => {
                 if let Some(text) = &responded.packet {
@@ -322,15 +407,21 @@ impl Sequence {
         }
     }
 
+    /// A message says that its compaction is not wanted any more. What a person has yet to approve stays theirs to
+    /// decide.
+    pub(super) fn call_off(&mut self, why: &str) {
+        if self.step == Step::Preparing {
+            self.step = Step::CalledOff { why: why.to_owned(), rewrite: None };
+        }
+    }
+
     /// Work was done since the packet was written: drops it, so that it is asked for again.
     pub fn packet_grew_stale(&mut self) {
         let edited =
             self.packet.as_ref().is_some_and(|packet| packet.author == PacketSource::Person);
         if self.can_be_stopped() && !edited {
             self.packet = None;
-            if self.requests.contains(&AgentRequest::Packet) {
-                self.turns_issued = self.turns().count() - 1;
-                self.packet_requests = 0;
+            if self.requests.ask_packet_again() {
                 self.current = None;
             }
         }
@@ -340,24 +431,48 @@ impl Sequence {
     pub fn compaction_reported(&mut self, reported: &CompactionReported) {
         match reported.status {
             CompactionProgress::Started => {}
-            CompactionProgress::Completed => self.compaction = CompactionSeen::Completed,
-            CompactionProgress::Failed if self.compact.is_some() && !self.compacted() => {
-                let error =
-                    reported.error.clone().unwrap_or_else(|| "the host gave no reason".to_owned());
-                self.compaction = CompactionSeen::Failed(error);
+            CompactionProgress::Completed => self.history_rewritten(),
+            CompactionProgress::Failed => {
+                if let Some(action) = self.compact().filter(|_| !self.compacted()).cloned() {
+                    let error = reported.error.as_deref().unwrap_or("the host gave no reason");
+                    self.step = Step::Compacting { action, failure: Some(error.to_owned()) };
+                }
             }
-            CompactionProgress::Failed => {}
         }
     }
-}
 
-pub(crate) fn purpose(turn: &[AgentRequest]) -> MessagePurpose {
-    if turn.contains(&AgentRequest::Packet) {
-        MessagePurpose::PacketRequest
-    } else if turn.contains(&AgentRequest::ScratchWrite) {
-        MessagePurpose::ScratchWrite
-    } else {
-        MessagePurpose::HeadsUp
+    fn history_rewritten(&mut self) {
+        match &mut self.step {
+            Step::Approval => self.step = Step::Overtaken,
+            Step::Preparing => {
+                self.step = Step::HandingOff { rewrite: Rewrite::Unasked, action: None };
+            }
+            Step::Compacting { action, .. } => {
+                let rewrite = Rewrite::Asked(action.clone());
+                self.step = Step::HandingOff { rewrite, action: None };
+            }
+            Step::HandingOff { rewrite, .. } => {
+                if let Rewrite::Unconfirmed(action) = rewrite {
+                    *rewrite = Rewrite::Asked(action.clone());
+                }
+            }
+            Step::CalledOff { rewrite, .. } => *rewrite = Some(Rewrite::Unasked),
+            Step::Overtaken => {}
+        }
+    }
+
+    /// No wait began later than now.
+    pub(super) fn clock_was_set_back(&mut self, now: Timestamp) {
+        if let Wait::Since(since) = &mut self.wait {
+            *since = (*since).min(now);
+        }
+    }
+
+    /// The wait begins again, unless the deadline has passed.
+    pub fn waits_again(&mut self, at: Timestamp) {
+        if let Wait::Since(since) = &mut self.wait {
+            *since = at;
+        }
     }
 }
 

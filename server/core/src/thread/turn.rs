@@ -19,7 +19,7 @@ pub struct Turn {
     /// A user's message joined it while it ran.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub joined: bool,
-    /// Its start was reported. The same report again is ignored.
+    /// The start was reported. A second report is ignored.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub started: bool,
     /// How it ended; `None` while that is not known.

@@ -107,7 +107,7 @@ pub(super) fn features_of(message: &str) -> (Features, bool) {
     for (at, sentence) in sentences.iter().enumerate() {
         let modality = MODAL_WORDS.of(sentence);
         let asks = traits::asks(sentence);
-        // The same words claim something else in a question, after a negation or under a condition.
+        // These words claim something else in a question, after a negation or under a condition.
         let bit = |holds: bool, bit: usize| if holds { bit } else { 0 };
         let mood = bit(asks, ASKS)
             | bit(modality.negated, NEGATED)

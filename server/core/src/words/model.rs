@@ -9,7 +9,7 @@ const MOST_EVIDENCE: usize = 3;
 /// A longer quote is shortened to its beginning.
 const LONGEST_QUOTE: usize = 60;
 
-/// Of the hash of a feature. At most 256 hashes may fall into a row, so that row and key name one.
+/// The bits of a feature's hash. At most 256 hashes may fall into a row, so that row and key name one.
 pub const HASH_BITS: u32 = 22;
 
 /// Keeps the hashes of traits apart from those of words.
@@ -29,7 +29,7 @@ pub enum FeatureSource {
 /// One hashed feature.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Feature {
-    /// Its hash, of [`HASH_BITS`].
+    /// The hash, of [`HASH_BITS`].
     pub hash: u32,
     /// Where it was found.
     pub source: FeatureSource,
@@ -125,7 +125,7 @@ pub struct WeightTable<const HEADS: usize> {
 }
 
 impl<const HEADS: usize> WeightTable<HEADS> {
-    /// Of a trained table. It does not compile where a row could not tell its features apart.
+    /// Reads a trained table. Does not compile where a row could not tell its features apart.
     pub(super) const fn new(bias: [f64; HEADS], scale: [f64; HEADS], rows: &'static [u8]) -> Self {
         assert!(rows.len().is_multiple_of(HEADS + 1), "an incomplete row");
         let count = rows.len() / (HEADS + 1);

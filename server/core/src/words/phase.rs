@@ -40,7 +40,7 @@ pub fn inputs(
     let is = |holds: bool| if holds { 1.0 } else { 0.0 };
     let (done, leaves) = (logistic(claim), 1.0 - next[2]);
     let share = |part: u32| f64::from(part) / f64::from(topic.words.max(1));
-    // Of many words, one more says less.
+    // The more words there are, the less one more says.
     let many = |words: u32| f64::from(words) / (f64::from(words) + 8.0);
     let new_words = many(topic.words - topic.shared);
     [

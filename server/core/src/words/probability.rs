@@ -11,12 +11,12 @@ use std::fmt;
 pub struct Probability(u16);
 
 impl Probability {
-    /// Of thousandths; more than 1,000 is certainty.
+    /// From thousandths; more than 1,000 is certainty.
     pub const fn of_thousandths(thousandths: u16) -> Self {
         Self(if thousandths > 1000 { 1000 } else { thousandths })
     }
 
-    /// Of percent; more than 100 is certainty.
+    /// From percent; more than 100 is certainty.
     pub const fn of_percent(percent: u8) -> Self {
         Self::of_thousandths(percent as u16 * 10)
     }
@@ -26,7 +26,7 @@ impl Probability {
         self.0
     }
 
-    /// Of a share, rounded.
+    /// From a share, rounded.
     pub fn of(share: f64) -> Self {
         // A float becomes an integer without wrapping, and what is no number becomes 0.
         Self((share * 1000.0 + 0.5).clamp(0.0, 1000.0) as u16)

@@ -44,7 +44,7 @@ fn an_end_that_begins_inside_a_block_of_code_is_still_masked() {
     let code = "all done here\n".repeat(200);
     let message = format!("Look:\n```\n{code}```\nWhat now?");
     assert!(words(&message).ends_with("What now ?"), "{}", words(&message));
-    // Of the beginning of the message alone, which ends inside the block.
+    // Read from the beginning of the message alone, which ends inside the block.
     assert!(!words(&message).contains("done"), "{}", words(&message));
 }
 

@@ -145,7 +145,7 @@ fn mark_hash(name: &str) -> u32 {
     hash(name.as_bytes(), 2)
 }
 
-/// Of a command of a host, with its slash.
+/// A command of a host, with its slash.
 pub(super) fn command_hash(name: &str) -> u32 {
     hash(name.as_bytes(), 6)
 }

@@ -7,11 +7,11 @@ use super::tokens::{self, ReadingWindow};
 use crate::steps;
 use std::sync::LazyLock;
 
-/// Of the hashes of words.
+/// Keeps the hashes of words apart from others.
 const SALT: u32 = 8;
 /// In bytes. Shorter words tell nothing.
 const SHORTEST: usize = 3;
-/// Of a number that may be the name of something, as of an issue.
+/// The fewest digits of a number that may name something, such as an issue.
 const SHORTEST_NUMBER: usize = 2;
 /// In bytes. A longer run of letters is no word.
 const LONGEST: usize = 40;
@@ -168,7 +168,7 @@ fn end(word: &mut String, found: &mut Vec<u32>) {
     word.clear();
 }
 
-/// The same for "file" and "files", and for "parse", "parses", "parsed" and "parsing".
+/// Equal for "file" and "files", and for "parse", "parses", "parsed" and "parsing".
 fn stem(word: &str) -> &str {
     let without = |word, endings: &[&str]| -> Option<&str> {
         let mut stems = endings.iter().filter_map(|ending| str::strip_suffix(word, ending));

@@ -58,7 +58,7 @@ impl Player<'_> {
 
     fn compact(&mut self, action: &ActionId) {
         let before = self.context;
-        let window = self.machine.thread().window.unwrap_or(ASSUMED_WINDOW);
+        let window = self.machine.thread().gauge.window.unwrap_or(ASSUMED_WINDOW);
         let after = Tokens((window.0 / 100).saturating_mul(LANDS_AT_PERCENT).min(before.0));
         self.meter.compacts(self.report.model.as_deref(), before);
         self.freed += before.0 - after.0;

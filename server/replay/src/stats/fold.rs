@@ -15,8 +15,8 @@ use rawr_core::event::{
 };
 use rawr_core::packet::resume_state;
 use rawr_core::policy::{PacketSource, PressureTier};
-use rawr_core::thread::Turn;
 use rawr_core::thread::sequence::Sequence;
+use rawr_core::thread::{Session, Turn};
 use rawr_core::units::{SequenceId, ThreadId, Timestamp};
 use rawr_core::{Event, Record, Thread};
 
@@ -94,12 +94,12 @@ impl StatsFold {
             open.is_interrupted |= is_interrupted;
         }
         let proposed = self.is_proposed();
-        let (turns, failed) = (self.thread.turns_ended, self.thread.judged.failures);
+        let (turns, failed) = (self.thread.turns_ended, self.thread.decided.judged.failures);
         let was_measured = self.is_measured();
         self.before(record);
         self.thread.apply(record);
         self.stats.turns += self.thread.turns_ended.saturating_sub(turns);
-        self.stats.judge.failed += self.thread.judged.failures.saturating_sub(failed);
+        self.stats.judge.failed += self.thread.decided.judged.failures.saturating_sub(failed);
         if proposed && !self.is_proposed() {
             self.proposal_is_over(&record.event);
         }
@@ -123,7 +123,7 @@ impl StatsFold {
         if !self.commands.is_recorded {
             self.stats.runs.iter_mut().for_each(|run| run.commands = None);
         }
-        let Thread { cwd, host, agent, .. } = self.thread;
+        let Session { cwd, host, agent, .. } = self.thread.session;
         ThreadStats { cwd, host: host.name, agent, lines, ..self.stats }
     }
 
@@ -132,11 +132,11 @@ impl StatsFold {
     }
 
     fn is_proposed(&self) -> bool {
-        self.thread.proposal().is_some() || self.judges_proposal && self.thread.judging.is_some()
+        self.thread.proposal().is_some() || self.judges_proposal && self.thread.judging().is_some()
     }
 
     fn is_measured(&self) -> bool {
-        self.thread.last_compaction.as_ref().is_some_and(|last| last.measured)
+        self.thread.compactions.last.as_ref().is_some_and(|last| last.measured)
     }
 
     fn run(&mut self, run: Option<usize>) -> Option<&mut CompactionRun> {
@@ -208,7 +208,7 @@ impl StatsFold {
             },
             // Something was deferred, and the line that tells what is damaged.
             DecisionEntrance::Preflight
-                if self.thread.deferred.is_none() && self.thread.judging.is_none() =>
+                if self.thread.stage.waiting().is_none() && self.thread.judging().is_none() =>
             {
                 CompactionStart::NotRecorded
             }
@@ -301,7 +301,7 @@ impl StatsFold {
 
     /// Called after the compaction was folded in.
     fn compaction_completed(&mut self, at: Timestamp) {
-        let Some(last) = &self.thread.last_compaction else { return };
+        let Some(last) = &self.thread.compactions.last else { return };
         let (by, before, after) = (last.origin, last.before, last.after);
         let is_of = |run: &CompactionRun| last.sequence.is_some() && run.sequence == last.sequence;
         let run = self.stats.runs.iter().rposition(is_of).unwrap_or_else(|| {
@@ -331,7 +331,7 @@ impl StatsFold {
 
     /// The first request after a compaction was reported.
     fn measured(&mut self) {
-        let after = self.thread.last_compaction.as_ref().and_then(|last| last.after);
+        let after = self.thread.compactions.last.as_ref().and_then(|last| last.after);
         let run = self.run(self.compacted);
         if let Some(compaction) = run.and_then(|run| run.compaction.as_mut()) {
             (compaction.after, compaction.is_measured) = (after, true);
@@ -360,8 +360,8 @@ impl StatsFold {
 
     fn ended(&mut self, ended: &SequenceEnded) {
         let hands_over =
-            |running: &Sequence| running.handoff.is_some() && ended.ending == Ending::Completed;
-        let handed_over = self.thread.sequence.as_ref().is_some_and(hands_over);
+            |running: &Sequence| running.handoff().is_some() && ended.ending == Ending::Completed;
+        let handed_over = self.thread.sequence().is_some_and(hands_over);
         if !handed_over {
             self.resuming = None;
         }
@@ -374,7 +374,7 @@ impl StatsFold {
 
     /// Takes the time of a phase that is over. A phase in which a sequence gave up was not completed.
     fn follow_phase(&mut self, record: &Record) {
-        let now = self.thread.sequence.as_ref();
+        let now = self.thread.sequence();
         let now = now.map(|running| (&running.id, running.phase(&self.thread)));
         if self.phase.as_ref().map(|open| (&open.sequence, open.phase)) == now {
             return;

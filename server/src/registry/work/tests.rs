@@ -187,14 +187,14 @@ fn the_banner_of_a_process_that_ends_while_it_is_reported_is_taken_down() {
             packet: None,
             by: None,
         };
-        if running.thread(&id).unwrap().sequence.is_none() {
+        if running.thread(&id).unwrap().sequence().is_none() {
             for input in turn() {
                 running.handle(&id, input, NOW).unwrap();
             }
             running.handle(&id, Input::Respond(compact), NOW).unwrap();
             running.settle(NOW);
         }
-        assert!(running.thread(&id).unwrap().sequence.is_some());
+        assert!(running.thread(&id).unwrap().sequence().is_some());
         running.handle(&id, given(case), NOW).unwrap();
         running.settle(NOW);
         *owner.lock().unwrap() = Some(running);

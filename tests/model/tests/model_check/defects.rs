@@ -5,7 +5,8 @@ use crate::same::NOW;
 use crate::worlds::SmallWorld;
 use rawr_core::event::Origin;
 use rawr_core::policy::{ConfirmRule, Policy};
-use rawr_core::thread::{Progress, WaitingInput};
+use rawr_core::thread::sequence::{Rewrite, Step};
+use rawr_core::thread::{Progress, Stage, WaitingInput};
 use rawr_core::units::{ActionId, Timestamp};
 use rawr_core::{Effect, Event, Input, Machine, Rules, Thread};
 
@@ -117,12 +118,13 @@ impl Defect {
                     turn.origin = Origin::User;
                 }
             }
-            Self::OwesNothing => thread.late_handoff = None,
+            Self::OwesNothing => thread.handoffs.late = None,
             Self::HandsOffAtOnce => {
-                if let Some(sequence) = &mut thread.sequence
+                if let Stage::Running(sequence) = &mut thread.stage
                     && sequence.packet.is_some()
+                    && !matches!(sequence.step, Step::HandingOff { .. })
                 {
-                    sequence.compaction = rawr_core::thread::sequence::CompactionSeen::Completed;
+                    sequence.step = Step::HandingOff { rewrite: Rewrite::Unasked, action: None };
                 }
             }
             _ => {}
@@ -140,8 +142,16 @@ fn rename(thread: &mut Thread, id: &ActionId) {
     };
     thread.actions.iter_mut().for_each(|issued| change(&mut issued.id));
     thread.held.iter_mut().filter_map(|held| held.action.as_mut()).for_each(change);
-    if let Some(sequence) = &mut thread.sequence {
-        let known = [&mut sequence.current, &mut sequence.compact, &mut sequence.handoff];
-        known.into_iter().flatten().for_each(change);
+    let Stage::Running(sequence) = &mut thread.stage else { return };
+    sequence.current.iter_mut().for_each(change);
+    match &mut sequence.step {
+        Step::Compacting { action, .. } => change(action),
+        Step::HandingOff { rewrite, action } => {
+            action.iter_mut().for_each(change);
+            if let Rewrite::Asked(compact) | Rewrite::Unconfirmed(compact) = rewrite {
+                change(compact);
+            }
+        }
+        Step::Approval | Step::Preparing | Step::CalledOff { .. } | Step::Overtaken => {}
     }
 }

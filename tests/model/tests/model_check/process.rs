@@ -96,7 +96,8 @@ impl Played<'_> {
             RawrInput::Report(report) => report.input(),
             RawrInput::Tick => Input::Tick,
             RawrInput::Word(choice) => {
-                let (sequence, turns, minutes, packet, by) = (None, Some(1), None, None, None);
+                let packet = (*choice == UserChoice::EditPacket).then(|| "edited".to_owned());
+                let (sequence, turns, minutes, by) = (None, Some(1), None, None);
                 Input::Respond(Response { choice: *choice, sequence, turns, minutes, packet, by })
             }
             RawrInput::Opened(running_turn) => self.opened(running_turn.clone()),

@@ -48,7 +48,7 @@ impl CheckedHistory {
             Event::CompactionReported(reported) => {
                 self.owes |= reported.status == CompactionProgress::Completed
                     && reported.origin != CompactionInitiator::Rawr
-                    && before.sequence.as_ref().is_none_or(|running| !running.takes_compaction());
+                    && before.sequence().is_none_or(|running| !running.takes_compaction());
             }
             Event::ActionIssued(issued) => self.owes &= !hands_off(&issued.kind),
             _ => {}
@@ -84,7 +84,7 @@ pub fn check_owed(
     if !owes || !world.policy.enabled || world.may.refusals > 0 {
         return Ok(());
     }
-    Err(Violation::of(LATE, format!("{:?}", thread.last_compaction)))
+    Err(Violation::of(LATE, format!("{:?}", thread.compactions.last)))
 }
 
 /// Records of other events cannot violate a property.
@@ -140,12 +140,13 @@ pub fn check_pending(thread: &Thread, issued: &Issued) -> Result<(), Violation> 
     let belongs = match &issued.kind {
         HostAction::Judge { request, .. } => is_asked(thread, request),
         HostAction::DeliverInput { .. } => true,
-        HostAction::SamplePacket { ahead: true, .. } if thread.sequence.is_none() => {
-            thread.draft.as_ref() == Some(&issued.id)
+        HostAction::SamplePacket { ahead: true, .. } if thread.sequence().is_none() => {
+            thread.stage.draft() == Some(&issued.id)
         }
         HostAction::InjectTurn { .. } if issued.kind.hands_over() => {
-            let compacted = thread.last_compaction.as_ref().and_then(|last| last.sequence.as_ref());
-            let owed = thread.last_packet.as_ref().filter(|last| last.failed);
+            let compacted =
+                thread.compactions.last.as_ref().and_then(|last| last.sequence.as_ref());
+            let owed = thread.handoffs.last_packet.as_ref().filter(|last| last.failed);
             runs(thread, &issued.sequence)
                 || owed.is_some_and(|last| last.sequence == issued.sequence)
                 || compacted.is_some_and(|last| number(last) <= number(&issued.sequence))
@@ -158,11 +159,11 @@ pub fn check_pending(thread: &Thread, issued: &Issued) -> Result<(), Violation> 
 }
 
 fn runs(thread: &Thread, sequence: &SequenceId) -> bool {
-    thread.sequence.as_ref().is_some_and(|running| running.id == *sequence)
+    thread.sequence().is_some_and(|running| running.id == *sequence)
 }
 
 fn is_asked(thread: &Thread, request: &JudgeRequestId) -> bool {
-    thread.judging.as_ref().is_some_and(|judging| judging.request == *request)
+    thread.judging().is_some_and(|judging| judging.request == *request)
 }
 
 /// After its sequence has ended, the turn of a handoff is the agent's own work: between its requests it may trigger.
@@ -181,7 +182,7 @@ fn check_origin(
     match part.filter(|_| triggers) {
         None => Ok(()),
         Some(MessagePurpose::Handoff | MessagePurpose::Notice)
-            if inside && before.sequence.is_none() =>
+            if inside && before.sequence().is_none() =>
         {
             Ok(())
         }
@@ -217,9 +218,10 @@ pub fn check_confirmed(
 ) -> Result<(), Violation> {
     let Event::Assessed(assessed) = &record.event else { return Ok(()) };
     let compacts = matches!(assessed.outcome, DecisionOutcome::Compact | DecisionOutcome::Ask);
-    let decides = (compacts && !before.asked_for) || assessed.after_turn;
+    let decides = (compacts && before.asked_at.is_none()) || assessed.after_turn;
     let Some(tier) = assessed.tier.filter(|_| decides) else { return Ok(()) };
     let confirm = world.policy.tiers.rule(tier).confirm;
+    let by_silence = before.proposal().is_some_and(|proposed| proposed.confirmed_at.is_some());
     let said = (1..=world.may.inputs).filter(|input| confirms(*input)).map(input_id);
     let front = before.held.front().map(|held| &held.id);
     let confirmed = match confirm {
@@ -228,14 +230,14 @@ pub fn check_confirmed(
         _ if front.is_some() && judge_agreed(before) => true,
         ConfirmRule::None => true,
         ConfirmRule::Message => said.clone().any(|input| front == Some(&input)),
-        ConfirmRule::Idle => before.idle,
-        ConfirmRule::Either => before.idle || said.clone().any(|input| front == Some(&input)),
+        ConfirmRule::Idle => by_silence,
+        ConfirmRule::Either => by_silence || said.clone().any(|input| front == Some(&input)),
     };
     if confirmed { Ok(()) } else { Err(Violation::of(CONFIRMED, format!("{assessed:?}"))) }
 }
 
 fn judge_agreed(thread: &Thread) -> bool {
-    let answer = thread.judging.as_ref().and_then(|judging| judging.answer.as_ref());
+    let answer = thread.judging().and_then(|judging| judging.answer.as_ref());
     matches!(answer, Some((_, JudgeReply::Says { should_compact: true, .. })))
 }
 
@@ -264,7 +266,9 @@ pub fn check_emergency(world: &SmallWorld, decision: &DecisionRecord) -> Result<
 
 /// In a state in which rawr waits: there must be no open question in an emergency.
 pub fn check_rest(world: &SmallWorld, thread: &Thread) -> Result<(), Violation> {
-    let (Some(turn), Some(_)) = (&thread.between_requests, &thread.judging) else { return Ok(()) };
+    let (Some(turn), Some(_)) = (&thread.between_requests, &thread.judging()) else {
+        return Ok(());
+    };
     if !thread.is_in_turn(turn) {
         return Ok(());
     }
@@ -272,7 +276,7 @@ pub fn check_rest(world: &SmallWorld, thread: &Thread) -> Result<(), Violation> 
     if decision.tier == Some(PressureTier::Emergency)
         && decision.outcome == DecisionOutcome::Compact
     {
-        return Err(Violation::of(EMERGENCY, format!("it waits for {:?}", thread.judging)));
+        return Err(Violation::of(EMERGENCY, format!("it waits for {:?}", thread.judging())));
     }
     Ok(())
 }

@@ -5,7 +5,7 @@ use crate::explore::Hashed;
 use rawr_core::Machine;
 use rawr_core::event::GuardEnd;
 use rawr_core::policy::{JudgeBackend, Policy};
-use rawr_core::thread::Judged;
+use rawr_core::thread::{Judged, Stage};
 use rawr_core::units::Timestamp;
 use std::rc::Rc;
 
@@ -24,25 +24,30 @@ pub type KnownMachine = Hashed<Machine>;
 pub fn normalised(machine: &Machine, policy: &Policy) -> Rc<KnownMachine> {
     let mut thread = machine.thread().clone();
     thread.updated_at = NOW;
-    thread.sequence.iter_mut().for_each(|sequence| sequence.since = NOW);
-    thread.gave_up_on.iter_mut().for_each(|sequence| sequence.since = NOW);
-    thread.judging.iter_mut().for_each(|judging| judging.since = NOW);
+    thread.stage.waits_again(NOW);
+    thread.compactions.given_up.iter_mut().for_each(|sequence| sequence.waits_again(NOW));
+    for known in
+        [&mut thread.silent_since, &mut thread.asked_at, &mut thread.compactions.running_since]
+    {
+        *known = known.map(|_| NOW);
+    }
+    if let Stage::Proposed(proposed) = &mut thread.stage {
+        proposed.confirmed_at = proposed.confirmed_at.map(|_| NOW);
+    }
     thread.actions.iter_mut().for_each(|issued| issued.issued_at = NOW);
-    thread.compaction_since = NOW;
-    thread.deferred_since = NOW;
-    thread.last_compaction.iter_mut().for_each(|last| last.at = NOW);
+    thread.compactions.last.iter_mut().for_each(|last| last.at = NOW);
     for guard in &mut thread.guards {
         assert!(!matches!(guard.until, GuardEnd::Minutes(_)), "a world has no clock");
         guard.set_at = NOW;
     }
     // Only displayed; no decision depends on it.
-    thread.last_assessed = None;
+    thread.decided.last = None;
     thread.answered = None;
-    thread.judged = Judged::default();
-    thread.compactions.clear();
-    thread.fates.clear();
+    thread.decided.judged = Judged::default();
+    thread.compactions.earlier.clear();
+    thread.decided.fates.clear();
     if thread.owed_packet().is_none() {
-        thread.last_packet = None;
+        thread.handoffs.last_packet = None;
     }
     // Quoted in prompts and packets, which are empty here. Only its presence matters.
     thread.known.milestones.truncate(1);
@@ -53,7 +58,7 @@ pub fn normalised(machine: &Machine, policy: &Policy) -> Rc<KnownMachine> {
     thread.known.unchecked_files.clear();
     // Part of the id of a question to the judge; without a judge it does not matter.
     if !asks(policy) {
-        thread.decisions = 0;
+        thread.counts.decisions = 0;
     }
     Rc::new(Hashed::new(Machine::new(thread)))
 }

@@ -14,8 +14,13 @@ use std::rc::Rc;
 
 type PlayedStep = (ModelStep, Result<ModelState, Violation>);
 
-const CHOICES: [UserChoice; 4] =
-    [UserChoice::CompactNow, UserChoice::Approve, UserChoice::Snooze, UserChoice::Cancel];
+const CHOICES: [UserChoice; 5] = [
+    UserChoice::CompactNow,
+    UserChoice::Approve,
+    UserChoice::Snooze,
+    UserChoice::Cancel,
+    UserChoice::EditPacket,
+];
 
 impl CheckedModel for Played<'_> {
     type State = ModelState;

@@ -317,6 +317,8 @@ pub fn worlds() -> Vec<SmallWorld> {
     let judged_once = Budget { inputs: 0, disturbances: 1, overtakes: 0, ..once };
     let own = Budget { own_compactions: 1, ..once };
     let own_inside = Budget { interrupts: 1, repeats: 0, overtakes: 0, ..own };
+    let own_once = Budget { words: 1, own_compactions: 1, disturbances: 1, ..NOTHING };
+    let answered_twice = Budget { words: 2, late: 1, ..own_once };
     let by_person = SmallWorld { compacts_for: CompactionInitiator::User, ..turn_end() };
     let by_host = judged(JudgeBackend::Host);
     let by_sidecar = judged(JudgeBackend::Responses);
@@ -350,6 +352,9 @@ pub fn worlds() -> Vec<SmallWorld> {
         ("judged in an emergency", Budget { inputs: 1, ..line(0) }, judged_emergency()),
         ("judged inside a turn", judged_once, by_host_inside),
         ("asked first", Budget { words: 1, ..own }, asked_first()),
+        ("asked first, and answered twice", answered_twice, asked_first()),
+        ("proposed with a packet, and compacted by the host", own_once, proposed_with_a_packet()),
+        ("judged, and compacted by the host", own_once, proposed_and_judged()),
         ("people", people, turn_end()),
         ("people, preflight", people, preflight()),
         ("people, judged", Budget { inputs: 1, words: 1, ..people }, judged(JudgeBackend::Host)),

@@ -121,7 +121,7 @@ impl GeneratedStep {
             }
             Self::Submit { input, text, kind } => Input::Submitted { input, text, kind },
             Self::Respond { choice, named, turns, packet } => {
-                let running = thread.sequence.as_ref().filter(|_| named);
+                let running = thread.sequence().filter(|_| named);
                 let sequence = running.map(|running| running.id.clone());
                 let by = Some("a client".to_owned());
                 Input::Respond(Response { choice, sequence, turns, minutes: None, packet, by })
@@ -134,7 +134,7 @@ impl GeneratedStep {
                 Input::Saw(GuardCleared { guard }.into())
             }
             Self::Judged { asked, says } => {
-                let open = thread.judging.as_ref().filter(|_| asked);
+                let open = thread.judging().filter(|_| asked);
                 let request = open
                     .map_or_else(|| JudgeRequestId::new("none"), |judging| judging.request.clone());
                 Input::Judged(judged(request, says))

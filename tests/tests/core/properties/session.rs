@@ -189,7 +189,7 @@ impl SimulatedSession {
                 self.arrive();
             }
             let thread = self.machine.thread();
-            if thread.sequence.is_none() && thread.held.is_empty() {
+            if thread.sequence().is_none() && thread.held.is_empty() {
                 return true;
             }
             match self.machine.wakes_at(&self.policy, self.now) {

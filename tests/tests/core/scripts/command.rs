@@ -192,7 +192,7 @@ impl Player {
 
     /// Answers the open question, or another one by id.
     fn judged(&self, line: &ParsedLine<'_>) -> JudgmentAnswered {
-        let open = self.machine.thread().judging.as_ref().map(|open| open.request.clone());
+        let open = self.machine.thread().judging().map(|open| open.request.clone());
         let named = line.option("request").map(JudgeRequestId::new);
         let text = line.text().to_owned();
         JudgmentAnswered {

@@ -330,15 +330,7 @@ impl<'i> HookSession<'i> {
             if let Some(asked) = self.asked.pop_front() {
                 return Ok(Some(asked));
             }
-            let waits_for_person = matches!(
-                self.phase().await?,
-                Phase::Idle
-                    | Phase::Deferred
-                    | Phase::Proposed
-                    | Phase::AwaitingApproval
-                    | Phase::AwaitingCompaction
-            );
-            if waits_for_person {
+            if !self.phase().await?.ends_by_itself() {
                 return Ok(self.asked.pop_front());
             }
             if self.asked.is_empty() {

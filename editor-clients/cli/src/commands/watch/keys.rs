@@ -4,7 +4,7 @@ use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use rawr_protocol::{Choice, Phase, Until};
 
 use super::link::{WatchRequest, WatchTarget};
-use super::view::{View, ViewEnd, WatchBanner, WatchPage, WatchQuestion};
+use super::view::{View, ViewEnd, WatchPage, WatchQuestion};
 use rawr_host::event::NoticeLevel;
 
 /// The help page.
@@ -165,11 +165,10 @@ impl View {
                     Some(WatchQuestion::Snooze { target, sequence_id, typed: String::new() });
             }
             KeyCode::Char('c') => {
-                let banner = self.banner_of(&target.thread_id);
                 return vec![WatchRequest::Respond {
                     target,
-                    choice: banner.and_then(WatchBanner::yes).unwrap_or(Choice::CompactNow),
-                    sequence_id,
+                    choice: Choice::CompactNow,
+                    sequence_id: None,
                     until: None,
                 }];
             }

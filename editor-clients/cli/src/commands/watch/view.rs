@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 
 use rawr_protocol::{
-    Action, Choice, CompactionStatus, CompactionTrigger, HeadsUp, MessageType,
+    Action, CompactionStatus, CompactionTrigger, HeadsUp, MessageType,
     SequenceRespondedNotification, ThreadChangedNotification, ThreadListChangedNotification,
     ThreadSummary,
 };
@@ -386,14 +386,6 @@ impl ThreadRow {
     pub(super) fn target(&self) -> WatchTarget {
         let ThreadSummary { thread_id, cwd, owner, .. } = self.thread.clone();
         WatchTarget { thread_id, cwd, owner }
-    }
-}
-
-impl WatchBanner {
-    /// The choice of the key `c`.
-    pub(super) fn yes(&self) -> Option<Choice> {
-        let is_yes = |choice: &Choice| matches!(choice, Choice::Approve | Choice::CompactNow);
-        self.heads_up.choices.iter().map(|offered| offered.choice).find(is_yes)
     }
 }
 

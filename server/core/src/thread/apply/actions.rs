@@ -12,7 +12,7 @@ impl Thread {
     pub(super) fn action_issued(&mut self, issued: &ActionIssued, at: Timestamp) {
         match &issued.kind {
             HostAction::DeliverInput { input, .. } => {
-                self.deliveries_asked += 1;
+                self.counts.deliveries += 1;
                 let text = issued.kind.delivered_text();
                 // An id may be used again for another text.
                 let is_delivered = |held: &&mut WaitingInput| {
@@ -23,21 +23,23 @@ impl Thread {
                 }
             }
             HostAction::Judge { .. } => {
-                if let Some(judging) = &mut self.judging {
+                if let Some(judging) = self.judging_mut() {
                     judging.action = Some(issued.action.clone());
                     judging.since = at;
                 }
-                self.judged.calls += 1;
+                self.decided.judged.calls += 1;
             }
             HostAction::SamplePacket { ahead: true, .. } => {
-                self.draft = Some(issued.action.clone());
-                self.drafts.asked += 1;
+                if let Some(draft) = self.stage.draft_mut() {
+                    *draft = Some(issued.action.clone());
+                }
+                self.decided.drafts.asked += 1;
             }
             HostAction::InjectTurn { .. }
             | HostAction::Compact { .. }
             | HostAction::SamplePacket { .. } => {}
         }
-        let running = self.sequence.as_mut().filter(|sequence| sequence.id == issued.sequence);
+        let running = self.sequence_mut().filter(|sequence| sequence.id == issued.sequence);
         if let Some(sequence) = running {
             sequence.issued(issued, at);
         }
@@ -69,7 +71,7 @@ impl Thread {
             self.died_with_its_host(reported);
         }
         let judges = |judging: &Judging| judging.action.as_ref() == Some(&reported.action);
-        if failed && self.judging.as_ref().is_some_and(judges) {
+        if failed && self.judging().is_some_and(judges) {
             self.judge_failed(reported.error.as_deref().unwrap_or("the host gave no reason"));
         }
     }
@@ -90,10 +92,10 @@ impl Thread {
     }
 
     /// The compaction was dropped, or work was done since. The counted tokens are those of the context that was read.
-    pub(super) fn withdraw_draft(&mut self) {
-        let Some(draft) = self.draft.take() else { return };
-        let read = self.context.unwrap_or_default();
-        let unused = &mut self.drafts.unused_tokens;
+    pub(super) fn withdraw_draft(&mut self, draft: Option<ActionId>) {
+        let Some(draft) = draft else { return };
+        let read = self.gauge.context.unwrap_or_default();
+        let unused = &mut self.decided.drafts.unused_tokens;
         *unused = Tokens(unused.0.saturating_add(read.0));
         self.progressed(&draft, Progress::Withdrawn);
     }

@@ -3,7 +3,7 @@
 use super::Thread;
 use crate::boundary::{Boundaries, Boundary};
 use crate::event::PhaseEnded;
-use crate::thread::{Mark, Turn};
+use crate::thread::{Mark, Stage, Turn};
 use crate::units::{SequenceId, SignalId, TurnId};
 
 /// How many ids of signals are remembered. Beyond that a repeat is recognized by its turn only.
@@ -74,8 +74,8 @@ impl Thread {
         let is_meant = |mark: &&mut Mark| mark.boundary == Boundary::PhaseEnded && !mark.is_spent();
         let Some(mark) = self.boundaries.iter_mut().rev().find(is_meant) else { return };
         mark.by.clone_from(&ended.by);
-        let waits = self.sequence.is_some() || self.judging.is_some() || self.starting.is_some();
-        if waits || !self.is_idle() {
+        let begins = matches!(self.stage, Stage::Starting(_));
+        if self.stage.is_at_work() || begins || !self.is_idle() {
             return;
         }
         let is_work = |turn: &&Turn| turn.end.is_some() && !turn.is_synthetic();

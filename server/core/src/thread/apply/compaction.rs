@@ -3,11 +3,11 @@
 use super::Thread;
 use crate::event::{
     CompactionInitiator, CompactionProgress, CompactionReported, EVERY_COMPACTION_HANDS_OVER,
-    Ending, HostAction, Origin, Record, SequenceEnded,
+    Ending, HostAction, Origin, PacketTaken, Record, SequenceEnded,
 };
 use crate::thread::fate::Fate;
-use crate::thread::sequence::Sequence;
-use crate::thread::{CompletedCompaction, Issued, LastPacket, Progress};
+use crate::thread::sequence::{Aim, Sequence};
+use crate::thread::{Compactions, CompletedCompaction, Issued, LastPacket, Progress};
 use crate::units::{ActionId, Timestamp};
 
 const COMPACTIONS: usize = 16;
@@ -17,29 +17,28 @@ impl Thread {
         let at = record.at;
         match reported.status {
             CompactionProgress::Started => {
-                (self.compaction_running, self.silent) = (true, false);
-                self.compaction_since = at;
+                (self.compactions.running_since, self.silent_since) = (Some(at), None);
             }
-            CompactionProgress::Failed => self.compaction_running = false,
+            CompactionProgress::Failed => self.compactions.running_since = None,
             CompactionProgress::Completed => {
-                self.compaction_running = false;
+                self.compactions.running_since = None;
                 self.end_proposal(at);
                 // The handoff closes what was said before it.
-                self.unclosed = false;
-                let before = reported.tokens_before.or(self.context);
+                self.handoffs.unclosed = false;
+                let before = reported.tokens_before.or(self.gauge.context);
                 let late = self.take_given_up(reported);
                 if late.is_some() {
                     self.hand_over_again();
                 }
-                self.handoffs_failed = 0;
-                self.handoff_waits = false;
+                self.handoffs.failed = 0;
+                self.handoffs.waits = false;
                 self.forget_old_debt();
                 self.withdraw_handoffs();
                 // A sequence that was not approved or was cancelled will not hand over.
                 let takes = |of: &&Sequence| {
                     of.takes_compaction() || record.v < EVERY_COMPACTION_HANDS_OVER
                 };
-                let taking = self.sequence.as_ref().filter(takes);
+                let taking = self.sequence().filter(takes);
                 let owes_packet = taking.is_some_and(|of| of.packet.is_none() && !of.is_inline());
                 let is_taken = taking.is_some();
                 let ours = taking.filter(|of| !of.compacted()).or(late.as_deref());
@@ -55,33 +54,34 @@ impl Thread {
                     after: reported.tokens_after,
                     measured: false,
                     answered: false,
-                    worth: ours.map(|sequence| sequence.worth),
+                    worth: ours.map(|sequence| sequence.terms.worth),
                     added: packet.map(|packet| packet.added.clone()).unwrap_or_default(),
                 };
-                self.compactions.extend(self.last_compaction.replace(compaction));
-                let many = self.compactions.len().saturating_sub(COMPACTIONS);
-                self.compactions.drain(..many);
-                self.context = reported.tokens_after;
-                if let Some(overflowed) = &mut self.overflowed {
+                let Compactions { last, earlier, .. } = &mut self.compactions;
+                earlier.extend(last.replace(compaction));
+                earlier.drain(..earlier.len().saturating_sub(COMPACTIONS));
+                self.gauge.context = reported.tokens_after;
+                if let Some(overflowed) = &mut self.gauge.overflowed {
                     overflowed.answered = None;
                 }
                 let fresh = self.fresh_packet().is_some();
                 let not_ours = reported.origin != CompactionInitiator::Rawr;
-                let always = record.v >= EVERY_COMPACTION_HANDS_OVER && self.host.can.inject_turn;
+                let always =
+                    record.v >= EVERY_COMPACTION_HANDS_OVER && self.session.host.can.inject_turn;
                 if let Some(sequence) = &late {
                     self.fate_came_late(&sequence.id, at);
                 }
                 let hands_over_late =
                     !is_taken && (fresh || always) && (not_ours || late.is_some());
                 if hands_over_late {
-                    self.late_handoff = Some(reported.origin);
+                    self.handoffs.late = Some(reported.origin);
                     let running = self.turns.back().filter(|turn| turn.end.is_none());
                     let may_be_its_own = running.filter(|turn| turn.origin == Origin::Host);
-                    self.compacted_in = may_be_its_own.map(|turn| turn.id.clone());
+                    self.handoffs.compacted_in = may_be_its_own.map(|turn| turn.id.clone());
                 } else if is_taken {
                     // The running sequence hands over for both compactions.
-                    self.late_handoff = None;
-                    self.compacted_in = None;
+                    self.handoffs.late = None;
+                    self.handoffs.compacted_in = None;
                 }
                 if owes_packet || hands_over_late && always {
                     self.known.outdated = true;
@@ -90,36 +90,50 @@ impl Thread {
                 }
             }
         }
-        if let Some(sequence) = &mut self.sequence {
+        if let Some(sequence) = self.sequence_mut() {
             sequence.compaction_reported(reported);
         }
     }
 
     /// Nothing is left to compact for what was proposed or asked of the judge.
     fn end_proposal(&mut self, at: Timestamp) {
-        if self.judging.is_some() || self.deferred.is_some() {
+        if self.judging().is_some() || self.stage.waiting().is_some() {
             let why = "the conversation was compacted first".to_owned();
             self.settle_waiting(&Fate::Dropped { why }, at);
-            self.drop_question();
-            self.deferred = None;
+            self.end_waiting();
+        }
+    }
+
+    pub(super) fn packet_taken(&mut self, taken: &PacketTaken, at: Timestamp, v: u16) {
+        self.handoffs.last_packet = Some(LastPacket {
+            sequence: taken.sequence.clone(),
+            packet: taken.packet.clone(),
+            turns_ended: self.turns_ended,
+            handed_over: false,
+            failed: false,
+        });
+        if let Some(sequence) = self.sequence_mut() {
+            sequence.took(&taken.packet, at);
+        }
+        if self.known.outdated && self.handoffs.late.is_none() {
+            self.known.compacted(v);
         }
     }
 
     pub(super) fn sequence_ended(&mut self, ended: &SequenceEnded, at: Timestamp, v: u16) {
-        let Some(sequence) = self.sequence.take() else { return };
+        let Some(sequence) = self.take_sequence() else { return };
         // In format 1 a sequence that waited for approval took the compaction and handed nothing over.
         if self.known.outdated && v < EVERY_COMPACTION_HANDS_OVER {
             self.known.compacted(v);
         }
         self.last_sequence = Some(sequence.id.clone());
         self.strike_for_failure(&sequence, ended.ending, at);
-        self.fate_ends(&sequence, ended, at);
         let owes = ended.ending == Ending::Failed
             && sequence.compacted()
             && v >= EVERY_COMPACTION_HANDS_OVER;
         match ended.ending {
             Ending::Completed => {
-                if sequence.handoff.is_some() && !sequence.closes {
+                if sequence.handoff().is_some() && sequence.aim != Aim::CallOff {
                     self.handed_over();
                 }
             }
@@ -136,7 +150,7 @@ impl Thread {
         }
         let of_sequence = |issued: &&Issued| issued.sequence == sequence.id;
         let told = self.actions.iter().filter(of_sequence).any(Issued::tells_of_compaction);
-        self.unclosed |= told && !sequence.compacted();
+        self.handoffs.unclosed |= told && !sequence.compacted();
         for issued in self.actions.iter_mut().filter(|issued| issued.sequence == sequence.id) {
             let stays = matches!(issued.kind, HostAction::DeliverInput { .. })
                 || owes && issued.kind.hands_over();
@@ -144,27 +158,31 @@ impl Thread {
                 issued.progress = Progress::Withdrawn;
             }
         }
-        if sequence.compact.is_some() && !sequence.compacted() && sequence.handoff.is_none() {
-            self.gave_up_on = Some(Box::new(sequence));
+        self.fate_ends(&sequence, ended, at);
+        if sequence.compact().is_some() && !sequence.compacted() && sequence.handoff().is_none() {
+            self.compactions.given_up = Some(sequence);
         }
     }
 
     /// The sequence that had given up on the compaction that is reported.
     fn take_given_up(&mut self, reported: &CompactionReported) -> Option<Box<Sequence>> {
         let action = reported.action.as_ref();
-        let runs = self.sequence.as_ref().and_then(|sequence| sequence.compact.as_ref());
+        let runs = self.sequence().and_then(Sequence::compact);
         // The compaction of the running sequence says nothing about the one before.
         if action.is_some() && action == runs {
             return None;
         }
-        let is_free = self.sequence.is_none();
-        self.gave_up_on.take().filter(|_| is_free && reported.origin == CompactionInitiator::Rawr)
+        let is_free = self.sequence().is_none();
+        self.compactions
+            .given_up
+            .take()
+            .filter(|_| is_free && reported.origin == CompactionInitiator::Rawr)
     }
 
     /// The history was rewritten from what it was before the last handoff, so that handoff is gone.
     fn hand_over_again(&mut self) {
         let turns_ended = self.turns_ended;
-        if let Some(last) = &mut self.last_packet
+        if let Some(last) = &mut self.handoffs.last_packet
             && last.turns_ended == turns_ended
         {
             last.handed_over = false;
@@ -175,7 +193,7 @@ impl Thread {
     /// worth more.
     fn forget_old_debt(&mut self) {
         let turns_ended = self.turns_ended;
-        if let Some(last) = &mut self.last_packet {
+        if let Some(last) = &mut self.handoffs.last_packet {
             last.failed &= last.turns_ended == turns_ended;
         }
     }
@@ -183,9 +201,9 @@ impl Thread {
     /// The history was rewritten, but the agent did not get its packet back.
     fn owe_handoff(&mut self, sequence: &Sequence) {
         let Some(packet) = &sequence.packet else { return };
-        let known = self.last_packet.take().filter(|last| last.packet == *packet);
+        let known = self.handoffs.last_packet.take().filter(|last| last.packet == *packet);
         let turns_ended = known.map_or(self.turns_ended, |last| last.turns_ended);
-        self.last_packet = Some(LastPacket {
+        self.handoffs.last_packet = Some(LastPacket {
             sequence: sequence.id.clone(),
             packet: packet.clone(),
             turns_ended,
@@ -202,31 +220,31 @@ impl Thread {
     fn handoff_refused(&mut self) {
         /// A host that refuses so many will not take another.
         const MOST_HANDOFFS: u32 = 3;
-        self.handoffs_failed += 1;
-        if self.handoffs_failed >= MOST_HANDOFFS {
+        self.handoffs.failed += 1;
+        if self.handoffs.failed >= MOST_HANDOFFS {
             self.handed_over();
             return;
         }
-        self.late_handoff = self.last_compaction.as_ref().map(|last| last.origin);
-        self.handoff_waits = !self.held.iter().any(|held| held.action.is_none());
+        self.handoffs.late = self.compactions.last.as_ref().map(|last| last.origin);
+        self.handoffs.waits = !self.held.iter().any(|held| held.action.is_none());
     }
 
     /// The agent has its packet back, or will not get it.
     fn handed_over(&mut self) {
-        self.late_handoff = None;
-        self.handoffs_failed = 0;
-        if let Some(last) = &mut self.last_packet {
+        self.handoffs.late = None;
+        self.handoffs.failed = 0;
+        if let Some(last) = &mut self.handoffs.last_packet {
             (last.handed_over, last.failed) = (true, false);
         }
     }
 
     /// The host reports about a handoff after its sequence had given up on it.
     pub(super) fn late_handoff_progressed(&mut self, action: &ActionId) {
-        let owed = self.last_packet.as_ref().filter(|last| last.failed);
+        let owed = self.handoffs.last_packet.as_ref().filter(|last| last.failed);
         let is_owed = |issued: &&Issued| {
             issued.kind.hands_over() && owed.is_some_and(|last| last.sequence == issued.sequence)
         };
-        let issued = self.action(action).filter(is_owed).filter(|_| self.sequence.is_none());
+        let issued = self.action(action).filter(is_owed).filter(|_| self.sequence().is_none());
         match issued.map(|issued| &issued.progress) {
             Some(Progress::Accepted | Progress::Completed(_)) => {
                 self.handed_over();
@@ -246,7 +264,7 @@ impl Thread {
 
     /// The history was rewritten once more, so that a handoff for the compaction before has no use.
     fn withdraw_handoffs(&mut self) {
-        let running = self.sequence.as_ref().map(|sequence| sequence.id.clone());
+        let running = self.sequence().map(|sequence| sequence.id.clone());
         let is_old = |issued: &&mut Issued| {
             issued.is_open()
                 && matches!(issued.kind, HostAction::InjectTurn { .. })

@@ -2,27 +2,24 @@
 
 use super::Thread;
 use crate::event::{
-    Assessed, DecisionEntrance, DecisionOutcome, HostAction, JudgeReply, JudgeSource,
-    JudgmentAnswered, Responded, Trigger, UserChoice,
+    Assessed, DecisionEntrance, DecisionOutcome, EVERY_COMPACTION_HANDS_OVER, HostAction,
+    JudgeReply, JudgeSource, JudgmentAnswered, Responded, SequenceStarted, Trigger, UserChoice,
 };
 use crate::thread::fate::Fate;
-use crate::thread::{Answered, Judging, Progress, Starting, Turn};
-use crate::units::{Timestamp, Tokens};
+use crate::thread::sequence::Sequence;
+use crate::thread::{Answered, Deferred, Judging, Progress, Proposed, Stage, Starting, Turn};
+use crate::units::{ActionId, Timestamp, Tokens};
 
 impl Thread {
     pub(super) fn assessed(&mut self, assessed: &Assessed, at: Timestamp, v: u16) {
-        self.decisions += 1;
+        self.counts.decisions += 1;
         // A person who asked during a turn gets a decision of their own after it.
         let asked_by_person =
             assessed.entrance == DecisionEntrance::TurnComplete && assessed.turn.is_none();
-        let after_closing = self.closing().is_some();
         let starts = matches!(assessed.outcome, DecisionOutcome::Compact | DecisionOutcome::Ask);
-        self.asked_for &= v > 1 && !asked_by_person && !starts;
+        self.asked_at = self.asked_at.filter(|_| v > 1 && !asked_by_person && !starts);
         self.unassessed = None;
-        self.deferred = None;
-        self.idle = false;
-        self.drop_question();
-        self.last_assessed = Some(assessed.clone());
+        self.decided.last = Some(assessed.clone());
         let fate = match &assessed.dropped {
             Some(why) => Fate::Dropped { why: why.clone() },
             None => Fate::Overtaken { by: assessed.decision.clone() },
@@ -49,34 +46,127 @@ impl Thread {
         if let Some(held) = self.held.front_mut().filter(|_| for_input) {
             held.assessed = true;
         }
-        match assessed.outcome {
+        self.enter_decided(assessed, at);
+        let nothing_yet = assessed.outcome == DecisionOutcome::Nothing
+            && assessed.entrance == DecisionEntrance::MidTurn
+            && !assessed.vetoed;
+        if !follows && !nothing_yet {
+            // The end of a sequence's own turn leaves the marks of other turns alone.
+            let turn = assessed.turn.as_ref().and_then(|turn| self.turn(turn));
+            if !turn.is_none_or(Turn::is_synthetic) && self.sequence().is_none() {
+                self.leave_boundaries_behind(assessed.turn.as_ref(), v);
+            }
+        }
+    }
+
+    /// Enters the stage that a decision leads to, with the sample that may have been asked for ahead of time. A running
+    /// sequence goes on.
+    fn enter_decided(&mut self, assessed: &Assessed, at: Timestamp) {
+        if self.sequence().is_some() {
+            return;
+        }
+        let closing = self.closing().map(|closing| closing.decision.clone());
+        let draft = self.leave_stage();
+        let assessed = assessed.clone();
+        self.stage = match assessed.outcome {
             DecisionOutcome::Compact | DecisionOutcome::Ask => {
-                self.starting = Some(Starting { after_closing, ..self.starting_of(assessed) });
+                Stage::Starting(Starting { closing, draft, ..self.starting_of(&assessed) })
             }
-            DecisionOutcome::Judge => {
-                self.judging = Some(Judging {
-                    request: Self::request_id(&assessed.decision),
-                    asked_by: assessed.clone(),
-                    since: at,
-                    action: None,
-                    answer: None,
-                });
-            }
+            DecisionOutcome::Judge => Stage::Judging(Judging {
+                request: Self::request_id(&assessed.decision),
+                asked_by: assessed,
+                since: at,
+                action: None,
+                answer: None,
+                draft,
+            }),
             DecisionOutcome::Defer if assessed.entrance == DecisionEntrance::Preflight => {
-                self.deferred = Some(assessed.clone());
-                self.deferred_since = at;
+                match assessed.confirm {
+                    Some(confirm) => Stage::Proposed(Proposed {
+                        assessed,
+                        confirm,
+                        since: at,
+                        confirmed_at: None,
+                        draft,
+                    }),
+                    None => Stage::Deferred(Deferred { assessed, since: at, draft }),
+                }
             }
-            DecisionOutcome::Nothing
-                if assessed.entrance == DecisionEntrance::MidTurn && !assessed.vetoed => {}
             DecisionOutcome::Defer
             | DecisionOutcome::Nothing
             | DecisionOutcome::Tag
             | DecisionOutcome::Suggest => {
-                // The end of a sequence's own turn leaves the marks of other turns alone.
-                let turn = assessed.turn.as_ref().and_then(|turn| self.turn(turn));
-                if !turn.is_none_or(Turn::is_synthetic) && self.sequence.is_none() {
-                    self.leave_boundaries_behind(assessed.turn.as_ref(), v);
-                }
+                self.withdraw_draft(draft);
+                Stage::Idle
+            }
+        };
+    }
+
+    /// Leaves the stage, and returns the sample that was asked for ahead of time. The judge need not answer any more.
+    fn leave_stage(&mut self) -> Option<ActionId> {
+        let mut left = std::mem::take(&mut self.stage);
+        if let Stage::Judging(Judging { action: Some(action), .. }) = &left {
+            self.progressed(action, Progress::Withdrawn);
+        }
+        left.draft_mut().and_then(Option::take)
+    }
+
+    /// Nothing follows any more from what was proposed or asked of the judge.
+    pub(super) fn end_waiting(&mut self) {
+        match self.stage {
+            Stage::Judging(_) | Stage::Deferred(_) | Stage::Proposed(_) => {
+                let draft = self.leave_stage();
+                self.withdraw_draft(draft);
+            }
+            Stage::Idle | Stage::Starting(_) | Stage::Running(_) => {}
+        }
+    }
+
+    /// The occasion that the judge was asked about has passed.
+    pub(super) fn drop_question(&mut self) {
+        if let Stage::Judging(_) = self.stage {
+            self.end_waiting();
+        }
+    }
+
+    pub(super) fn sequence_started(&mut self, started: &SequenceStarted, at: Timestamp, v: u16) {
+        self.counts.sequences += 1;
+        if let Some(overflowed) = self.gauge.overflowed.as_mut().filter(|_| started.recovers) {
+            overflowed.tried = true;
+        }
+        self.handoffs.unclosed &= !started.only_tells();
+        // A sequence that only tells uses up no boundary.
+        if !started.only_tells() || v < EVERY_COMPACTION_HANDS_OVER {
+            self.spend_boundaries(&started.sequence, v);
+        }
+        if started.only_tells() {
+            let why = "the agent was told of an earlier compaction first".to_owned();
+            self.settle_waiting(&Fate::Dropped { why }, at);
+        } else {
+            self.fate_runs(&started.sequence, at);
+        }
+        let mut sequence = Sequence::new(started, at);
+        if let Stage::Starting(starting) = &self.stage {
+            sequence.occasion.closing.clone_from(&starting.closing);
+        }
+        let confirming = self.held.front().filter(|_| !started.only_tells());
+        sequence.occasion.message = confirming.map(|held| held.id.clone());
+        let draft = self.leave_stage();
+        match &started.draft {
+            Some(draft) => {
+                sequence.adopt(draft);
+                self.decided.drafts.used += 1;
+            }
+            None => self.withdraw_draft(draft),
+        }
+        self.stage = Stage::Running(Box::new(sequence));
+        // Any other sequence may end before it compacts. The handoff stays due until then.
+        let hands_over = started.late.is_some();
+        if hands_over || v < EVERY_COMPACTION_HANDS_OVER {
+            self.handoffs.late = None;
+            self.handoffs.compacted_in = None;
+            if std::mem::take(&mut self.known.outdated) && hands_over {
+                self.known.compacted(v);
             }
         }
     }
@@ -96,23 +186,23 @@ impl Thread {
         };
         let turn = assessed.turn.clone().filter(|turn| self.is_in_turn(turn));
         let needs_approval = assessed.outcome == DecisionOutcome::Ask;
-        Starting { trigger, turn, needs_approval, after_closing: false }
+        Starting { trigger, turn, needs_approval, closing: None, draft: None }
     }
 
     pub(super) fn judgment_answered(&mut self, answered: &JudgmentAnswered) {
         if let Some(usage) = answered.usage {
-            let sum = &mut self.judged.usage;
+            let sum = &mut self.decided.judged.usage;
             sum.input = Tokens(sum.input.0.saturating_add(usage.input.0));
             sum.output = Tokens(sum.output.0.saturating_add(usage.output.0));
         }
         if !answered.rate_limits.is_empty() {
-            self.judged.rate_limits.clone_from(&answered.rate_limits);
+            self.decided.judged.rate_limits.clone_from(&answered.rate_limits);
         }
         self.judge_said(answered.source, answered.answer.clone());
     }
 
     pub(super) fn judge_failed(&mut self, error: &str) {
-        let action = self.judging.as_ref().and_then(|judging| judging.action.as_ref());
+        let action = self.judging().and_then(|judging| judging.action.as_ref());
         let by = match action.and_then(|action| self.action(action)).map(|issued| &issued.kind) {
             Some(HostAction::Judge { by, .. }) => *by,
             _ => JudgeSource::Host,
@@ -121,38 +211,33 @@ impl Thread {
     }
 
     pub(super) fn judge_said(&mut self, source: JudgeSource, answer: JudgeReply) {
-        self.judged.failures += u32::from(matches!(answer, JudgeReply::Failed { .. }));
-        let Some(judging) = &mut self.judging else { return };
+        self.decided.judged.failures += u32::from(matches!(answer, JudgeReply::Failed { .. }));
+        let Some(judging) = self.judging_mut() else { return };
         judging.answer.get_or_insert((source, answer));
         if let Some(action) = judging.action.clone() {
             self.progressed(&action, Progress::Completed(None));
         }
     }
 
-    /// The occasion that the judge was asked about has passed.
-    pub(super) fn drop_question(&mut self) {
-        if let Some(action) = self.judging.take().and_then(|judging| judging.action) {
-            self.progressed(&action, Progress::Withdrawn);
-        }
-    }
-
     pub(super) fn responded(&mut self, responded: &Responded, at: Timestamp, v: u16) {
-        if let Some(sequence) = &mut self.sequence {
+        if let Some(sequence) = self.sequence_mut() {
             sequence.responded(responded, at);
             let (sequence, choice, by) =
                 (sequence.id.clone(), responded.choice, responded.by.clone());
             self.answered = Some(Answered { sequence, choice, by });
             return;
         }
-        if let Some(why) = responded.choice.stops() {
-            let (by, why) = (responded.by.clone(), why.to_owned());
-            self.settle_waiting(&Fate::CalledOff { by, why }, at);
-            self.drop_question();
-            self.deferred = None;
-            self.leave_boundaries_behind(None, v);
-        } else {
-            self.asked_for |=
-                matches!(responded.choice, UserChoice::CompactNow | UserChoice::Approve);
+        match responded.choice {
+            UserChoice::Snooze | UserChoice::Cancel => {
+                let why = responded.choice.stops().unwrap_or_default().to_owned();
+                self.settle_waiting(&Fate::CalledOff { by: responded.by.clone(), why }, at);
+                self.end_waiting();
+                self.leave_boundaries_behind(None, v);
+            }
+            UserChoice::CompactNow | UserChoice::Approve => {
+                self.asked_at.get_or_insert(at);
+            }
+            UserChoice::EditPacket => {}
         }
     }
 }

@@ -18,7 +18,7 @@ fn begins_as(text: &str, kind: &HostAction) -> bool {
 
 impl Thread {
     pub(super) fn turn_started(&mut self, started: &TurnStarted, at: Timestamp, v: u16) {
-        self.silent = false;
+        self.silent_since = None;
         let is_new = self.turn(&started.turn).is_none();
         let action = started.action.clone().or_else(|| {
             // People quote markers. A turn of rawr's has its own as the last line of its text, and an order that was called
@@ -32,7 +32,7 @@ impl Thread {
             };
             self.actions.iter().find(may_come).map(|issued| issued.id.clone())
         });
-        self.handoff_waits &= !is_new;
+        self.handoffs.waits &= !is_new;
         let entry = self.turn_entry(&started.turn);
         entry.lost = false;
         let is_repeat = std::mem::replace(&mut entry.started, true);
@@ -54,25 +54,26 @@ impl Thread {
         }
         // Whatever the host did before is over, even if its end was never reported.
         if v > 1 {
-            self.compaction_running &= !is_new || self.compacts(&started.turn);
+            let compacts = !is_new || self.compacts(&started.turn);
+            self.compactions.running_since = self.compactions.running_since.filter(|_| compacts);
         } else {
-            self.compaction_running &= origin != Origin::User;
+            let compacts = origin != Origin::User;
+            self.compactions.running_since = self.compactions.running_since.filter(|_| compacts);
         }
         if origin != Origin::Synthetic {
-            self.heard_person(started.text.as_deref(), &started.directives, at);
+            self.person_wrote(started.text.as_deref(), &started.directives, at);
             // A late start says nothing about what runs and waits now.
             if v > 1 && is_over {
                 return;
             }
             self.person_went_on();
-            let asked_by = self.judging.as_ref().map(|judging| &judging.asked_by);
-            let waiting = self.deferred.as_ref().filter(|deferred| !deferred.after_turn);
+            let asked_by = self.judging().map(|judging| &judging.asked_by);
+            let waiting = self.stage.waiting().filter(|waiting| !waiting.after_turn);
             if let Some(assessed) = asked_by.or(waiting) {
                 let turn = assessed.turn.clone();
                 let why = "the next message did not wait for it".to_owned();
                 self.settle_waiting(&Fate::Dropped { why }, at);
-                self.drop_question();
-                self.deferred = None;
+                self.end_waiting();
                 self.leave_boundaries_behind(turn.as_ref(), v);
             }
             self.mid_turn_tier = None;
@@ -90,10 +91,10 @@ impl Thread {
         }
     }
 
-    fn heard_person(&mut self, text: Option<&str>, directives: &[String], at: Timestamp) {
+    fn person_wrote(&mut self, text: Option<&str>, directives: &[String], at: Timestamp) {
         if let Some(text) = text {
             self.known.first_message.get_or_insert_with(|| text.to_owned());
-            self.known.heard(Speaker::User, text);
+            self.known.remember(Speaker::User, text);
             self.known.asked(text);
         }
         for text in directives {
@@ -105,8 +106,8 @@ impl Thread {
     /// A sequence's turn becomes the user's when the user writes into it: what the agent says then is meant for the
     /// user.
     pub(super) fn user_message(&mut self, said: &UserMessage, at: Timestamp) {
-        self.silent = false;
-        self.heard_person(Some(&said.text), &said.directives, at);
+        self.silent_since = None;
+        self.person_wrote(Some(&said.text), &said.directives, at);
         let running = self.turns.back().filter(|turn| turn.is_open());
         let Some(id) = said.turn.clone().or_else(|| running.map(|turn| turn.id.clone())) else {
             return;
@@ -123,7 +124,7 @@ impl Thread {
         let (action, steers) = (turn.action.clone(), turn.steers.clone());
         self.person_went_on();
         // A compaction's own turn takes no message.
-        self.compacted_in = self.compacted_in.take().filter(|own| *own != id);
+        self.handoffs.compacted_in = self.handoffs.compacted_in.take().filter(|own| *own != id);
         let unanswered = |issued: &Issued| issued.is_open() && steers.contains(&issued.id);
         for issued in &mut self.actions {
             issued.talked_over |= Some(&issued.id) == action.as_ref() || unanswered(issued);
@@ -146,7 +147,7 @@ impl Thread {
         for turn in &mut self.turns {
             turn.lost = turn.end.is_none() && running != Some(&turn.id);
         }
-        let asked_in = self.judging.as_ref().and_then(|judging| judging.asked_by.turn.as_ref());
+        let asked_in = self.judging().and_then(|judging| judging.asked_by.turn.as_ref());
         if asked_in.and_then(|turn| self.turn(turn)).is_some_and(|turn| turn.lost) {
             let why = "its turn ended with the host that ran it".to_owned();
             self.settle_waiting(&Fate::Dropped { why }, at);
@@ -173,13 +174,13 @@ impl Thread {
         }
         // A request that the model answered fits, whatever it refused before.
         let fits = |most: &Tokens| reported.usage.is_none_or(|usage| usage.context <= *most);
-        self.learned_window = self.learned_window.filter(fits);
+        self.gauge.learned_window = self.gauge.learned_window.filter(fits);
         if reported.window.is_some() {
-            (self.window, self.window_is_assumed) = (reported.window, false);
-            self.keep_learned_window();
+            (self.gauge.window, self.gauge.window_is_assumed) = (reported.window, false);
+            self.gauge.keep_learned_window();
         }
-        self.compacts_above = reported.compacts_above.or(self.compacts_above);
-        let can = &mut self.host.can;
+        self.gauge.compacts_above = reported.compacts_above.or(self.gauge.compacts_above);
+        let can = &mut self.session.host.can;
         can.cache_seconds = reported.cache_seconds.or(can.cache_seconds);
         // The usage of an older turn is not what the context holds now.
         if v > 1 && self.is_followed(&reported.turn) {
@@ -208,7 +209,7 @@ impl Thread {
 
     /// Takes the answer to a packet request that was put into the running turn.
     pub(super) fn takes_packet(&mut self, message: &str, v: u16) -> bool {
-        let current = self.sequence.as_ref().and_then(|sequence| sequence.current.clone());
+        let current = self.sequence().and_then(|sequence| sequence.current.clone());
         let Some(action) = current else { return false };
         let steers = |issued: &Issued| {
             issued.kind.is_steer()
@@ -225,7 +226,7 @@ impl Thread {
 
     pub(super) fn used(&mut self, usage: Usage, at: Timestamp) {
         // During a compaction the host reports the usage of the summary request.
-        if self.compaction_running {
+        if self.compactions.running_since.is_some() {
             return;
         }
         self.model_answered();
@@ -233,15 +234,15 @@ impl Thread {
         if usage.context == Tokens(0) {
             return;
         }
-        let starts = self.context.is_none() && self.last_compaction.is_none();
+        let starts = self.gauge.context.is_none() && self.compactions.last.is_none();
         if starts {
-            self.first_cached = usage.cached;
+            self.gauge.first_cached = usage.cached;
         }
-        self.context = Some(usage.context);
-        let compacted = self.last_compaction.as_mut().filter(|last| !last.measured);
+        self.gauge.context = Some(usage.context);
+        let compacted = self.compactions.last.as_mut().filter(|last| !last.measured);
         if starts || compacted.is_some() {
-            let known = self.floor.unwrap_or(usage.context);
-            self.floor = Some(known.min(usage.context));
+            let known = self.gauge.floor.unwrap_or(usage.context);
+            self.gauge.floor = Some(known.min(usage.context));
         }
         if let Some(last) = compacted {
             last.after = Some(usage.context);
@@ -252,43 +253,36 @@ impl Thread {
 
     /// What was refused before fits now.
     fn model_answered(&mut self) {
-        self.overflowed = None;
-        if let Some(last) = &mut self.last_compaction {
+        self.gauge.overflowed = None;
+        if let Some(last) = &mut self.compactions.last {
             last.answered = true;
         }
     }
 
     /// The conversation fills the window, whatever was known of both before.
     fn overflowed(&mut self, turn: &TurnId, overflow: Overflow) {
-        let earlier = self.overflowed.take();
+        let earlier = self.gauge.overflowed.take();
         let answered = match &earlier {
             Some(earlier) => earlier.answered,
             None => self
+                .gauge
                 .context
-                .filter(|_| self.last_compaction.as_ref().is_none_or(|last| last.answered)),
+                .filter(|_| self.compactions.last.as_ref().is_none_or(|last| last.answered)),
         };
         let tried = earlier.is_some_and(|earlier| earlier.tried);
-        self.overflowed = Some(Overflowed { turn: turn.clone(), answered, tried });
-        self.context = self.context.max(overflow.size);
-        let refused = overflow.size.and(self.context);
-        let learned = [self.learned_window, overflow.window, refused].into_iter().flatten();
-        self.learned_window = learned.filter(|most| *most > Tokens(0)).min();
-        self.keep_learned_window();
-    }
-
-    /// A window that is learned counts instead of a larger one that is reported, configured or assumed.
-    pub(super) fn keep_learned_window(&mut self) {
-        let Some(most) = self.learned_window else { return };
-        if self.window.is_none_or(|window| most < window) {
-            (self.window, self.window_is_assumed) = (Some(most), false);
-        }
+        self.gauge.overflowed = Some(Overflowed { turn: turn.clone(), answered, tried });
+        self.gauge.context = self.gauge.context.max(overflow.size);
+        let refused = overflow.size.and(self.gauge.context);
+        let learned = [self.gauge.learned_window, overflow.window, refused].into_iter().flatten();
+        self.gauge.learned_window = learned.filter(|most| *most > Tokens(0)).min();
+        self.gauge.keep_learned_window();
     }
 
     /// What was learned of another model's window does not hold for this one.
     pub(super) fn uses_model(&mut self, model: Option<&String>) {
-        let is_another = self.model.as_ref().zip(model).is_some_and(|(of, now)| of != now);
-        self.learned_window = self.learned_window.filter(|_| !is_another);
-        self.model = model.cloned();
+        let is_another = self.session.model.as_ref().zip(model).is_some_and(|(of, now)| of != now);
+        self.gauge.learned_window = self.gauge.learned_window.filter(|_| !is_another);
+        self.session.model = model.cloned();
     }
 
     pub(super) fn turn_completed(&mut self, completed: &TurnCompleted, at: Timestamp, v: u16) {
@@ -304,7 +298,7 @@ impl Thread {
         let (synthetic, action) = (entry.is_synthetic(), entry.action.clone());
         let steers = entry.steers.clone();
         self.unassessed = Some(completed.turn.clone());
-        self.review_mode = completed.review_mode;
+        self.session.review_mode = completed.review_mode;
         self.drop_question();
         self.mid_turn_tier = None;
         if let Some(usage) = completed.usage {
@@ -336,7 +330,7 @@ impl Thread {
             let said = completed.last_message.as_deref();
             let ends_with_packet = !steers.is_empty() && said.is_some_and(packet::is_packet);
             if answered.is_empty() && !ends_with_packet {
-                self.turn_said(completed, v);
+                self.turn_ended_with(completed, v);
                 if !self.is_asked_by_sequence(action.as_ref()) {
                     self.packet_grew_stale();
                 }
@@ -347,13 +341,13 @@ impl Thread {
 
     /// Work in the turn that the packet is asked for in comes before the packet.
     fn is_asked_by_sequence(&self, action: Option<&ActionId>) -> bool {
-        let current = self.sequence.as_ref().and_then(|sequence| sequence.current.as_ref());
+        let current = self.sequence().and_then(|sequence| sequence.current.as_ref());
         action.is_some_and(|action| current == Some(action))
     }
 
-    pub(super) fn turn_said(&mut self, completed: &TurnCompleted, v: u16) {
+    pub(super) fn turn_ended_with(&mut self, completed: &TurnCompleted, v: u16) {
         if let Some(message) = &completed.last_message {
-            self.known.heard(Speaker::Agent, message);
+            self.known.remember(Speaker::Agent, message);
             self.known.last_message = Some(message.clone());
         }
         self.only_newest_message(&completed.turn);
@@ -362,7 +356,7 @@ impl Thread {
     }
 
     pub(super) fn awaits_unbound_turn(&self) -> bool {
-        let current = self.sequence.as_ref().and_then(|sequence| sequence.current.as_ref());
+        let current = self.sequence().and_then(|sequence| sequence.current.as_ref());
         let awaits = |issued: &Issued| issued.turn.is_none() && !issued.kind.is_sample();
         current.and_then(|action| self.action(action)).is_some_and(awaits)
     }
@@ -370,11 +364,12 @@ impl Thread {
     /// Work was done since the packet or the sample, so it is asked for again. An injected turn that has not begun
     /// comes after that work.
     pub(super) fn packet_grew_stale(&mut self) {
-        self.withdraw_draft();
-        let current = self.sequence.as_ref().and_then(|sequence| sequence.current.as_ref());
+        let draft = self.stage.draft_mut().and_then(Option::take);
+        self.withdraw_draft(draft);
+        let current = self.sequence().and_then(|sequence| sequence.current.as_ref());
         let comes_later = |issued: &Issued| issued.is_open() && !issued.kind.is_sample();
         let in_flight = current.and_then(|action| self.action(action)).is_some_and(comes_later);
-        if let Some(sequence) = self.sequence.as_mut().filter(|_| !in_flight) {
+        if let Some(sequence) = self.sequence_mut().filter(|_| !in_flight) {
             sequence.packet_grew_stale();
         }
     }
@@ -400,7 +395,7 @@ impl Thread {
     }
 
     pub(super) fn bind(&mut self, turn: &TurnId, action: &ActionId, v: u16) {
-        let inside = self.sequence.as_ref().is_some_and(|of| of.turn.as_ref() == Some(turn));
+        let inside = self.sequence().is_some_and(|of| of.turn.as_ref() == Some(turn));
         if inside && self.action(action).is_some_and(|issued| issued.kind.is_steer()) {
             self.steered(turn, action);
             return;

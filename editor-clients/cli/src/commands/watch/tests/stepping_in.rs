@@ -33,18 +33,6 @@ fn keys_are_answers() {
 }
 
 #[test]
-fn yes_is_the_answer_that_the_banner_offers() {
-    let approve = json!({ "choices": [{ "choice": "approve", "label": "Yes" }] });
-    let change = json!({ "phase": "idle", "headsUp": heads_up(approve) });
-    let mut view = after([watching([json!({})]), changed(change)]);
-    let wishes = types(&mut view, "c");
-    assert!(
-        matches!(wishes.as_slice(), [WatchRequest::Respond { choice: Choice::Approve, .. }]),
-        "{wishes:?}"
-    );
-}
-
-#[test]
 fn a_guard_is_set_or_after_a_question_cleared() {
     let mut view = after([watching([json!({})])]);
     assert!(matches!(types(&mut view, "g").as_slice(), [WatchRequest::Guard(_)]));

@@ -1,0 +1,243 @@
+//! How far a compaction has come. A thread is in one stage at a time, and each stage holds what only it needs.
+//!
+//! What may happen next in each phase that clients show:
+//!
+//! | phase | stage, step | what ends it | without that |
+//! | --- | --- | --- | --- |
+//! | `idle` | `Idle` | an assessment of a turn, of a message or of a person's wish | stays |
+//! | `idle` | `Starting` | the owner starts the sequence at once | stays until there is an owner |
+//! | `awaiting_judgment` | `Judging` | the judge's answer, then an assessment; the next message does not wait for long | the judge fails at `judgment` |
+//! | `deferred` | `Deferred` | the next message; the end of the turn that closes the work | stays |
+//! | `proposed` | `Proposed` | the next message, or silence, confirms or drops it | stays |
+//! | `awaiting_approval` | `Approval` | a person approves, edits the packet, snoozes or cancels | ends at `approval` |
+//! | `awaiting_heads_up`, `awaiting_scratch_write`, `awaiting_packet` | `Preparing`, no packet | the agent's answers, in the order of the queue | rawr writes the packet at `heads_up`, `scratch_write`, `packet` |
+//! | `awaiting_compaction` | `Preparing`, packet | a person compacts in the host | stays |
+//! | `compacting` | `Preparing`, packet | the host is idle and is asked to compact | ends at `compaction` |
+//! | `compacting` | `Compacting` | the host reports the compaction | ends at `compaction` |
+//! | `awaiting_handoff` | `HandingOff` | the host takes the packet, in a turn or with the next message | ends at `compaction`, `handoff`; the packet stays owed |
+//!
+//! `CalledOff` and `Overtaken` keep the phase of the step before until the owner ends the sequence, at once. A sequence
+//! that only tells that no compaction came (`Aim::CallOff`) is `idle` throughout.
+
+use super::sequence::Sequence;
+use crate::event::{Assessed, JudgeReply, JudgeSource, ThreadPhase, Trigger, UserChoice};
+use crate::policy::ConfirmRule;
+use crate::thread::Thread;
+use crate::units::{ActionId, DecisionId, JudgeRequestId, Timestamp, TurnId};
+use serde::{Deserialize, Serialize};
+
+/// The stage of a thread.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Stage {
+    /// No compaction is in sight.
+    #[default]
+    Idle,
+    /// The judge is asked whether to compact.
+    Judging(Judging),
+    /// A compaction comes before the next message, or behind the turn that closes the work.
+    Deferred(Deferred),
+    /// A compaction comes if the next message, or silence, confirms it.
+    Proposed(Proposed),
+    /// A sequence is about to start.
+    Starting(Starting),
+    /// A sequence runs.
+    Running(Box<Sequence>),
+}
+
+/// The open question to the judge. There is one at a time: a newer one replaces it, and an answer to any other is late.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Judging {
+    /// The question's id.
+    pub request: JudgeRequestId,
+    /// The assessment that asked.
+    pub asked_by: Assessed,
+    /// When the question was asked.
+    pub since: Timestamp,
+    /// The action that asks it; `None` until it is issued.
+    pub action: Option<ActionId>,
+    /// The first answer, with who gave it.
+    pub answer: Option<(JudgeSource, JudgeReply)>,
+    /// The sample of a packet that was asked for ahead of time.
+    pub draft: Option<ActionId>,
+}
+
+/// A decision whose compaction waits for the next message.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Deferred {
+    /// The decision.
+    pub assessed: Assessed,
+    /// Since when it waits.
+    pub since: Timestamp,
+    /// The sample of a packet that was asked for ahead of time.
+    pub draft: Option<ActionId>,
+}
+
+/// A proposal that waits for a confirmation.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Proposed {
+    /// The decision.
+    pub assessed: Assessed,
+    /// What confirms it.
+    pub confirm: ConfirmRule,
+    /// Since when it waits.
+    pub since: Timestamp,
+    /// When nothing had been said for long enough to confirm it.
+    pub confirmed_at: Option<Timestamp>,
+    /// The sample of a packet that was asked for ahead of time.
+    pub draft: Option<ActionId>,
+}
+
+/// A sequence that is about to start.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Starting {
+    /// Why.
+    pub trigger: Trigger,
+    /// The turn that it runs in, if it starts between two sampling requests.
+    pub turn: Option<TurnId>,
+    /// Whether a person has to approve it.
+    pub needs_approval: bool,
+    /// The decision that waited for the turn of a message that closes the work.
+    pub closing: Option<DecisionId>,
+    /// The sample of a packet that was asked for ahead of time.
+    pub draft: Option<ActionId>,
+}
+
+impl Stage {
+    /// What clients show of it.
+    pub fn phase(&self, thread: &Thread) -> ThreadPhase {
+        match self {
+            Self::Idle | Self::Starting(_) => ThreadPhase::Idle,
+            Self::Judging(_) => ThreadPhase::AwaitingJudgment,
+            Self::Deferred(_) => ThreadPhase::Deferred,
+            Self::Proposed(_) => ThreadPhase::Proposed,
+            Self::Running(sequence) => sequence.phase(thread),
+        }
+    }
+
+    /// What a person can answer or ask for, the default first.
+    pub const fn allowed_answers(&self) -> &'static [UserChoice] {
+        use UserChoice::{Approve, Cancel, CompactNow, Snooze};
+        match self {
+            Self::Idle | Self::Starting(_) => &[CompactNow, Snooze],
+            Self::Judging(_) | Self::Deferred(_) => &[CompactNow, Snooze, Cancel],
+            // To approve a proposal confirms it.
+            Self::Proposed(_) => &[CompactNow, Approve, Snooze, Cancel],
+            Self::Running(sequence) => sequence.allowed_answers(),
+        }
+    }
+
+    /// Whether a sequence or the judge is at work, with deadlines of their own.
+    pub const fn is_at_work(&self) -> bool {
+        matches!(self, Self::Running(_) | Self::Judging(_))
+    }
+
+    /// The decision that waits for the next message or for a confirmation.
+    pub const fn waiting(&self) -> Option<&Assessed> {
+        match self {
+            Self::Deferred(Deferred { assessed, .. })
+            | Self::Proposed(Proposed { assessed, .. }) => Some(assessed),
+            Self::Idle | Self::Judging(_) | Self::Starting(_) | Self::Running(_) => None,
+        }
+    }
+
+    /// The sample of a packet for a compaction that has not started.
+    pub const fn draft(&self) -> Option<&ActionId> {
+        match self {
+            Self::Judging(Judging { draft, .. })
+            | Self::Deferred(Deferred { draft, .. })
+            | Self::Proposed(Proposed { draft, .. })
+            | Self::Starting(Starting { draft, .. }) => draft.as_ref(),
+            Self::Idle | Self::Running(_) => None,
+        }
+    }
+
+    /// Where that sample is kept; none in a stage that has no use for it.
+    pub(super) const fn draft_mut(&mut self) -> Option<&mut Option<ActionId>> {
+        match self {
+            Self::Judging(Judging { draft, .. })
+            | Self::Deferred(Deferred { draft, .. })
+            | Self::Proposed(Proposed { draft, .. })
+            | Self::Starting(Starting { draft, .. }) => Some(draft),
+            Self::Idle | Self::Running(_) => None,
+        }
+    }
+
+    /// No wait began later than now.
+    pub(super) fn clock_was_set_back(&mut self, now: Timestamp) {
+        match self {
+            Self::Idle | Self::Starting(_) => {}
+            Self::Judging(Judging { since, .. })
+            | Self::Deferred(Deferred { since, .. })
+            | Self::Proposed(Proposed { since, .. }) => *since = (*since).min(now),
+            Self::Running(sequence) => sequence.clock_was_set_back(now),
+        }
+    }
+
+    /// Waits begin again, because no one could act in the meantime.
+    pub fn waits_again(&mut self, at: Timestamp) {
+        match self {
+            Self::Idle | Self::Starting(_) => {}
+            Self::Judging(Judging { since, .. })
+            | Self::Deferred(Deferred { since, .. })
+            | Self::Proposed(Proposed { since, .. }) => *since = at,
+            Self::Running(sequence) => sequence.waits_again(at),
+        }
+    }
+}
+
+impl Thread {
+    /// The sequence that runs.
+    pub const fn sequence(&self) -> Option<&Sequence> {
+        match &self.stage {
+            Stage::Running(sequence) => Some(sequence),
+            _ => None,
+        }
+    }
+
+    pub(super) const fn sequence_mut(&mut self) -> Option<&mut Sequence> {
+        match &mut self.stage {
+            Stage::Running(sequence) => Some(sequence),
+            _ => None,
+        }
+    }
+
+    /// Ends the sequence that runs.
+    pub(super) fn take_sequence(&mut self) -> Option<Box<Sequence>> {
+        match std::mem::take(&mut self.stage) {
+            Stage::Running(sequence) => Some(sequence),
+            other => {
+                self.stage = other;
+                None
+            }
+        }
+    }
+
+    /// The open question to the judge.
+    pub const fn judging(&self) -> Option<&Judging> {
+        match &self.stage {
+            Stage::Judging(judging) => Some(judging),
+            _ => None,
+        }
+    }
+
+    pub(super) const fn judging_mut(&mut self) -> Option<&mut Judging> {
+        match &mut self.stage {
+            Stage::Judging(judging) => Some(judging),
+            _ => None,
+        }
+    }
+
+    /// The proposal that waits for a confirmation.
+    pub const fn proposal(&self) -> Option<&Proposed> {
+        match &self.stage {
+            Stage::Proposed(proposed) => Some(proposed),
+            _ => None,
+        }
+    }
+
+    /// The confirmed proposal whose compaction comes when the turn that closes the work has ended.
+    pub fn closing(&self) -> Option<&Assessed> {
+        self.stage.waiting().filter(|waiting| waiting.after_turn)
+    }
+}
