@@ -188,9 +188,9 @@ names! {
     pub enum ActionStatus {
         /// The host has it.
         Accepted = "accepted",
-        /// It is done.
+        /// The action is done.
         Completed = "completed",
-        /// It will not be done.
+        /// The action will not be done.
         Failed = "failed",
     }
 }

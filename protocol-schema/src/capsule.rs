@@ -135,9 +135,9 @@ pub struct Capsule {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct CapsuleHost {
-    /// Its name.
+    /// The program's name.
     pub name: String,
-    /// Its version.
+    /// The program's version.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
 }

@@ -76,7 +76,7 @@ pub struct CompactionReportParams {
 names! {
     /// The progress of a compaction, as a host reports it.
     pub enum CompactionReportStatus {
-        /// It runs.
+        /// The compaction runs.
         Started = "started",
         /// The history is rewritten.
         Completed = "completed",
@@ -86,13 +86,13 @@ names! {
 
     /// The progress of a compaction, as clients are told. The names are those of the Agent Client Protocol.
     pub enum CompactionStatus {
-        /// It runs.
+        /// The compaction runs.
         InProgress = "in_progress",
         /// The history is rewritten.
         Completed = "completed",
         /// The history is as it was.
         Failed = "failed",
-        /// It was stopped before the history was changed.
+        /// The compaction was stopped before the history was changed.
         Cancelled = "cancelled",
     }
 

@@ -155,9 +155,9 @@ pub struct DecisionFate {
 names! {
     /// How far a decision came.
     pub enum FateStatus {
-        /// It waits for a judge, for the next message, or to start.
+        /// Waits for a judge, for the next message, or to start.
         Waiting = "waiting",
-        /// Its sequence runs.
+        /// The decision's sequence runs.
         Running = "running",
         /// The history was compacted and the packet handed back.
         CarriedOut = "carried_out",
@@ -165,7 +165,7 @@ names! {
         Dropped = "dropped",
         /// A person stopped it.
         CalledOff = "called_off",
-        /// Its sequence failed.
+        /// The decision's sequence failed.
         Failed = "failed",
         /// A later decision took its place.
         Overtaken = "overtaken",

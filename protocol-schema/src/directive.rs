@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Directive {
-    /// Its name.
+    /// The directive's name.
     pub directive_id: String,
     /// The instruction, unchanged.
     pub text: String,

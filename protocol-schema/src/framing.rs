@@ -20,7 +20,7 @@ pub enum Frame {
     Message(Bytes),
     /// A body over the limit. It is skipped, and reading continues after it.
     TooLarge {
-        /// Its length in bytes.
+        /// The body's length in bytes.
         length: u64,
     },
 }
@@ -34,13 +34,13 @@ pub enum FramingError {
     /// Something other than a header where a message should begin.
     #[error("expected a header such as `Content-Length: 42`, found `{found}`")]
     NotAHeader {
-        /// Its beginning.
+        /// The beginning of what was found.
         found: String,
     },
     /// The length is not a number.
     #[error("the value of Content-Length is not a number of bytes: `{found}`")]
     BadLength {
-        /// Its beginning.
+        /// The beginning of the value.
         found: String,
     },
     /// Two lengths contradict each other.

@@ -30,7 +30,7 @@ pub enum Until {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Guard {
-    /// Its name.
+    /// The guard's name.
     pub guard_id: String,
     /// What ends it.
     pub until: Until,

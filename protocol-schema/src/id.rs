@@ -9,19 +9,19 @@ pub enum IdProblem {
     /// There is nothing in it.
     #[error("is empty")]
     Empty,
-    /// It is over [`MAX_ID_BYTES`].
+    /// Longer than [`MAX_ID_BYTES`].
     #[error("is {bytes} bytes long, {MAX_ID_BYTES} are allowed")]
     TooLong {
-        /// Its length.
+        /// The string's length.
         bytes: usize,
     },
-    /// It begins with a dot: a hidden file, the folder itself, or the one above.
+    /// Begins with a dot: a hidden file, the folder itself, or the one above.
     #[error("begins with a dot")]
     LeadingDot,
-    /// It ends with a dot or a space, which Windows drops: two ids would share one folder.
+    /// Ends with a dot or a space, which Windows drops: two ids would share one folder.
     #[error("ends with a dot or a space")]
     TrailingDotOrSpace,
-    /// It holds a control character, a path separator or a character that Windows reserves.
+    /// Holds a control character, a path separator or a character that Windows reserves.
     #[error("holds the character {character:?} at byte {at}")]
     Character {
         /// The first such character.

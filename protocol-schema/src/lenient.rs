@@ -190,12 +190,12 @@ pub fn count_if_known<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Opti
     Ok(Option::<Number>::deserialize(deserializer)?.and_then(Number::count))
 }
 
-/// The same, where an unknown count means 0.
+/// Like [`count_if_known`], where an unknown count means 0.
 pub(crate) fn count_or_zero<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
     Ok(count_if_known(deserializer)?.unwrap_or_default())
 }
 
-/// The same, where nothing is known without the count.
+/// Like [`count_if_known`], where nothing is known without the count.
 pub(crate) fn count<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
     count_if_known(deserializer)?.ok_or_else(|| D::Error::custom("not a count"))
 }

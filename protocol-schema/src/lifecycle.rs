@@ -53,9 +53,9 @@ pub struct InitializeParams {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct PeerInfo {
-    /// Its name.
+    /// The program's name.
     pub name: String,
-    /// Its version.
+    /// The program's version.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
 }

@@ -6,7 +6,7 @@ use crate::methods::{Direction, MethodKind};
 /// A method of the language server protocol.
 #[derive(Debug, Clone, Copy)]
 pub struct LspMethod {
-    /// Its name on the wire.
+    /// The method's name on the wire.
     pub name: &'static str,
     /// Whether it is answered.
     pub kind: MethodKind,

@@ -6,7 +6,7 @@ use crate::*;
 /// One method, as data.
 #[derive(Debug, Clone, Copy)]
 pub struct Method {
-    /// Its name on the wire.
+    /// The method's name on the wire.
     pub name: &'static str,
     /// Whether it is answered.
     pub kind: MethodKind,

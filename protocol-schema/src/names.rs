@@ -186,7 +186,7 @@ names! {
         Fail = "fail" => "failed",
         /// The gate would have stopped it, but an emergency or a person overrides it.
         Bypassed = "bypassed" => "bypassed",
-        /// It was not evaluated.
+        /// The gate was not evaluated.
         NotReached = "not_reached" => "not reached",
     }
 
@@ -228,11 +228,11 @@ names! {
 
     /// What the agent does after the handoff (docs/spec/handoff.md#content).
     pub enum ResumeState {
-        /// It was at work and is told to continue.
+        /// The agent was at work and is told to continue.
         Working = "working",
-        /// It had asked the user something.
+        /// The agent had asked the user something.
         WaitingForUser = "waiting_for_user",
-        /// It had finished.
+        /// The agent had finished.
         Done = "done",
     }
 

@@ -86,7 +86,7 @@ pub struct Transcript {
 pub struct TranscriptPosition {
     /// The file, absolute.
     pub path: String,
-    /// Its length in bytes; absent if it did not exist.
+    /// The file's length in bytes; absent if it did not exist.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bytes: Option<u64>,
 }
@@ -106,9 +106,9 @@ names! {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Host {
-    /// Its name, for people; nothing branches on it.
+    /// The program's name, for people; nothing branches on it.
     pub name: String,
-    /// Its version, for people.
+    /// The program's version, for people.
     #[serde(
         default,
         skip_serializing_if = "Option::is_none",
@@ -182,7 +182,7 @@ pub enum SessionSource {
     User,
     /// A sub-agent's.
     Subagent {
-        /// Its name; sanitized before it is used in a file name.
+        /// The sub-agent's name; sanitized before it is used in a file name.
         name: String,
     },
 }
@@ -194,7 +194,7 @@ pub enum SessionSource {
 pub struct ThreadOpenResult {
     /// The thread that is open.
     pub thread_id: String,
-    /// Its phase.
+    /// The thread's phase.
     pub phase: Phase,
     /// The agent's scratch file, relative to the working directory, with forward slashes.
     pub scratch_file: String,

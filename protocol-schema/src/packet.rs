@@ -18,7 +18,7 @@ pub struct PacketCheck {
     /// sequence takes the packet; for a taken packet, these are the added ones.
     #[serde(default, deserialize_with = "crate::lenient::list")]
     pub missing_facts: Vec<String>,
-    /// Its size.
+    /// The packet's size.
     pub tokens: u64,
     /// How many secrets were taken out of it.
     pub redactions: u64,

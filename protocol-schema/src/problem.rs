@@ -30,9 +30,9 @@ names! {
     pub enum Severity {
         /// The file, or this part of it, is not in force.
         Error = "error",
-        /// It is in force and likely not what was meant.
+        /// In force, and likely not what was meant.
         Warning = "warning",
-        /// It could be better.
+        /// Could be better.
         Hint = "hint",
     }
 }

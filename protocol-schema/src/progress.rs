@@ -30,7 +30,7 @@ pub struct ProgressParams {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "snake_case", rename_all_fields = "camelCase")]
 pub enum WorkDoneProgress {
-    /// It begins.
+    /// The work begins.
     Begin {
         /// What is being done, for people.
         title: String,
@@ -40,7 +40,7 @@ pub enum WorkDoneProgress {
         #[serde(skip_serializing_if = "Option::is_none")]
         percentage: Option<u8>,
     },
-    /// It goes on.
+    /// The work goes on.
     Report {
         /// How much is done of how much, for people.
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -49,7 +49,7 @@ pub enum WorkDoneProgress {
         #[serde(skip_serializing_if = "Option::is_none")]
         percentage: Option<u8>,
     },
-    /// It has ended, whatever the answer is.
+    /// The work has ended, whatever the answer is.
     End {
         /// How it ended, for people.
         #[serde(skip_serializing_if = "Option::is_none")]

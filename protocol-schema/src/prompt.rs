@@ -27,9 +27,9 @@ pub struct PromptListResult {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct PromptSummary {
-    /// Its file's name without the ending, such as `heads-up`.
+    /// The name of the prompt's file without the ending, such as `heads-up`.
     pub name: String,
-    /// Its file, absolute; absent for one that is only embedded.
+    /// The prompt's file, absolute; absent for one that is only embedded.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
     /// Whose text is in force.
@@ -56,7 +56,7 @@ names! {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct PromptGetParams {
-    /// Its name.
+    /// The prompt's name.
     pub name: String,
 }
 
@@ -65,9 +65,9 @@ pub struct PromptGetParams {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct PromptGetResult {
-    /// Its name.
+    /// The prompt's name.
     pub name: String,
-    /// Its file, absolute; absent for one that is only embedded.
+    /// The prompt's file, absolute; absent for one that is only embedded.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
     /// Whose text it is.
@@ -92,7 +92,7 @@ pub struct PromptGetResult {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct PromptRenderParams {
-    /// Its name.
+    /// The prompt's name.
     pub name: String,
     /// The thread to take values from.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -139,7 +139,7 @@ pub struct PromptPreviewParams {
 pub struct PromptPreviewResult {
     /// The text as it would be sent.
     pub text: String,
-    /// Its size.
+    /// The text's size.
     pub tokens: u64,
     /// What is wrong with it; ranges are those of the text given.
     #[serde(default, deserialize_with = "crate::lenient::list")]

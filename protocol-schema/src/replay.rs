@@ -129,7 +129,7 @@ pub struct ReplayRunResult {
     /// Files that hold no session of a known format.
     #[serde(default, deserialize_with = "crate::lenient::list")]
     pub others: Vec<ReplayOtherFile>,
-    /// It was stopped before the end. Never true here, because a cancelled request gets an error.
+    /// Whether the replay was stopped before the end. Never true here, because a cancelled request gets an error.
     #[serde(default, deserialize_with = "crate::lenient::or_default")]
     pub is_stopped: bool,
 }
@@ -197,7 +197,7 @@ pub struct ReplaySums {
     /// The tokens of all requests under this configuration, by model; `unknown` where the record names none.
     #[serde(default, deserialize_with = "crate::lenient::counts")]
     pub tokens: BTreeMap<String, ReplayTokens>,
-    /// The same as recorded.
+    /// The tokens of all requests as recorded, by model.
     #[serde(default, deserialize_with = "crate::lenient::counts")]
     pub recorded_tokens: BTreeMap<String, ReplayTokens>,
     /// Lines of all records.
@@ -287,7 +287,7 @@ pub struct ReplaySession {
     pub active_ms: u64,
     /// How many turns ended.
     pub turns: u32,
-    /// Its lines.
+    /// The session's lines.
     pub lines: ReplayLines,
     /// The turns that ended, in order; with `decisions` and `whole` only.
     #[serde(
@@ -310,7 +310,7 @@ pub struct ReplaySession {
     /// The tokens of all requests under this configuration, by model; `unknown` where the record names none.
     #[serde(default, deserialize_with = "crate::lenient::counts")]
     pub tokens: BTreeMap<String, ReplayTokens>,
-    /// The same as recorded.
+    /// The tokens of all requests as recorded, by model.
     #[serde(default, deserialize_with = "crate::lenient::counts")]
     pub recorded_tokens: BTreeMap<String, ReplayTokens>,
     /// Inputs that were refused; more than a few mean that the record was misread.
@@ -378,7 +378,7 @@ pub struct ReplayDecision {
     pub boundaries: Vec<Boundary>,
     /// Why, in one sentence for people.
     pub reason: String,
-    /// It only proposes; the next message or silence decides.
+    /// Whether the decision only proposes; the next message or silence decides.
     #[serde(
         default,
         deserialize_with = "crate::lenient::or_default",
@@ -440,6 +440,6 @@ pub struct ReplayCompaction {
     pub by: CompactionOrigin,
     /// Tokens in the context before it.
     pub tokens_before: u64,
-    /// It came while the agent worked.
+    /// Whether the compaction came while the agent worked.
     pub inside_turn: bool,
 }

@@ -43,7 +43,7 @@ pub struct ScratchAppendParams {
 pub struct ScratchAppendResult {
     /// The file, relative to the working directory.
     pub scratch_file: String,
-    /// Its size now, in bytes.
+    /// The file's size now, in bytes.
     pub bytes: u64,
     /// So many secrets were taken out before it was written.
     #[serde(default, deserialize_with = "crate::lenient::or_default")]
@@ -112,7 +112,7 @@ pub struct ScratchChangedNotification {
     pub path: String,
     /// Whether the file is there still.
     pub exists: bool,
-    /// Its size, in bytes.
+    /// The file's size, in bytes.
     pub bytes: u64,
     /// The client that added to the notes by `rawr/scratch/append`; absent where the agent wrote, or another sidecar's client.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -126,7 +126,7 @@ pub struct ScratchChangedNotification {
 pub struct ScratchFile {
     /// Relative to the working directory, with forward slashes.
     pub scratch_file: String,
-    /// Its size, in bytes.
+    /// The file's size, in bytes.
     pub bytes: u64,
     /// When it was last written, Unix milliseconds.
     pub modified_at_ms: i64,

@@ -17,7 +17,7 @@ pub struct SequenceHeadsUpNotification {
     pub sequence_id: String,
     /// What the banner is about.
     pub stage: Stage,
-    /// Its title.
+    /// The banner's title.
     pub title: String,
     /// What happens next, in a sentence or two for people.
     pub message: String,
@@ -51,7 +51,7 @@ pub struct HeadsUp {
     pub sequence_id: String,
     /// What it is about.
     pub stage: Stage,
-    /// Its title.
+    /// The banner's title.
     pub title: String,
     /// Why, in one sentence for people.
     pub reason: String,

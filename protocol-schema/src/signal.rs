@@ -53,7 +53,7 @@ pub enum Signal {
     CommandFinished {
         /// The command.
         command: CommandLine,
-        /// Its exit code; 0 is success.
+        /// The exit code; 0 is success.
         #[serde(deserialize_with = "crate::lenient::whole")]
         exit_code: i64,
         /// The folder that it ran in, absolute.

@@ -29,14 +29,14 @@ pub struct ThreadListResult {
 pub struct ThreadSummary {
     /// The thread.
     pub thread_id: String,
-    /// Its working directory, absolute.
+    /// The thread's working directory, absolute.
     pub cwd: String,
-    /// Its title: the host's, otherwise how its first message begins; absent before there is one.
+    /// The thread's title: the host's, otherwise how its first message begins; absent before there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// Its phase.
+    /// The thread's phase.
     pub phase: Phase,
-    /// Its tier; absent above every tier, or while usage is unknown.
+    /// The thread's tier; absent above every tier, or while usage is unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tier: Option<Tier>,
     /// Percent of the context window left.
@@ -325,12 +325,12 @@ pub struct ThreadListChangedNotification {
 pub struct ThreadChangedNotification {
     /// The thread.
     pub thread_id: String,
-    /// Its title: the host's, otherwise how its first message begins; absent before there is one.
+    /// The thread's title: the host's, otherwise how its first message begins; absent before there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// Its phase.
+    /// The thread's phase.
     pub phase: Phase,
-    /// Its tier; absent above every tier, or while usage is unknown.
+    /// The thread's tier; absent above every tier, or while usage is unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tier: Option<Tier>,
     /// Percent of the context window left.

@@ -44,7 +44,7 @@ names! {
         Completed = "completed",
         /// The user or the host stopped it.
         Interrupted = "interrupted",
-        /// It failed with an error.
+        /// The turn failed with an error.
         Failed = "failed",
     }
 }
@@ -64,7 +64,7 @@ pub struct TokenUsage {
         deserialize_with = "crate::lenient::count_if_known"
     )]
     pub input_tokens: Option<u64>,
-    /// Of those, tokens served from a cache.
+    /// Those of the tokens sent that were served from a cache.
     #[serde(
         default,
         skip_serializing_if = "Option::is_none",
@@ -78,7 +78,7 @@ pub struct TokenUsage {
         deserialize_with = "crate::lenient::count_if_known"
     )]
     pub output_tokens: Option<u64>,
-    /// Of those, tokens of hidden reasoning.
+    /// Those of the tokens received that are of hidden reasoning.
     #[serde(
         default,
         skip_serializing_if = "Option::is_none",

@@ -59,7 +59,7 @@ pub struct ReplayTurnRow {
     pub compactions_inside_turn: u32,
     /// The tier of the deciding decision: the compaction, else the proposal, else the last one.
     pub tier: Option<String>,
-    /// Its boundaries, with commas between them.
+    /// The boundaries of the deciding decision, with commas between them.
     pub boundaries: String,
     /// The only gate that stopped it.
     pub stopped_by: Option<String>,

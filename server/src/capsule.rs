@@ -142,7 +142,7 @@ impl CapsuleStore {
         Self::on(Disk::default(), thread_folder)
     }
 
-    /// The same on the given disk.
+    /// Like [`Self::of`], on the given disk.
     pub fn on(disk: Disk, thread_folder: &Path) -> Self {
         Self { folder: thread_folder.join("capsules"), disk }
     }

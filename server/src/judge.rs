@@ -54,7 +54,7 @@ pub struct EndpointUsage {
 pub struct RateLimitHeader {
     /// The name of the header.
     pub name: String,
-    /// Its redacted value.
+    /// The redacted value of the header.
     pub value: String,
 }
 

@@ -65,7 +65,7 @@ pub fn module(session: Arc<ClientSession>) -> Result<Module, RegisterMethodError
 /// once and not for each.
 type Handler = dyn Fn(Option<&str>, &ClientSession) -> HandlerResult + Send + Sync;
 
-/// The same for a method that waits.
+/// Like [`Handler`], for a method that waits.
 type AsyncHandler =
     dyn Fn(Option<&str>, Arc<ClientSession>) -> BoxFuture<'static, HandlerResult> + Send + Sync;
 
@@ -116,8 +116,8 @@ fn on<M: Request + 'static>(
     on_named(module, M::METHOD, handler)
 }
 
-/// The same for a method that waits, while other requests are served. If the client cancels it, its future is dropped.
-/// Records that it makes after it has waited belong to no request.
+/// Like [`on`], for a method that waits, while other requests are served. If the client cancels it, its future is
+/// dropped. Records that it makes after it has waited belong to no request.
 fn on_async<M: Request + 'static, Work>(
     module: &mut Module,
     handler: fn(Arc<ClientSession>, M::Params) -> Work,
@@ -128,7 +128,7 @@ where
     on_async_named(module, M::METHOD, handler, |result| serialized(&result?))
 }
 
-/// The same for a method whose result may be large: the thread that makes it also serializes it.
+/// Like [`on_async`], for a method whose result may be large: the thread that makes it also serializes it.
 fn on_serialized<M: Request + 'static, Work>(
     module: &mut Module,
     handler: fn(Arc<ClientSession>, M::Params) -> Work,

@@ -28,7 +28,7 @@ pub(crate) struct ListedNotes {
 #[derive(Debug)]
 pub(crate) struct AppendedNotes {
     pub(crate) file: String,
-    /// Its length now, in bytes.
+    /// The file's length now, in bytes.
     pub(crate) bytes: u64,
     /// The number of redacted secrets.
     pub(crate) redactions: usize,

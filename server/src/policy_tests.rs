@@ -87,11 +87,11 @@ struct PolicyTest {
 /// Where a test is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct PolicyTestName {
-    /// Its file.
+    /// The test's file.
     pub file: String,
-    /// Its line, counted from 1.
+    /// The test's line, counted from 1.
     pub line: u32,
-    /// Its name, unique in the file.
+    /// The test's name, unique in the file.
     pub name: String,
 }
 
@@ -102,7 +102,7 @@ pub struct PolicyTestResult {
     /// Which one.
     #[serde(flatten)]
     pub test: PolicyTestName,
-    /// It went as expected.
+    /// Whether the test went as expected.
     pub passed: bool,
     /// What was expected, for people.
     pub expected: Vec<ExpectedOutcome>,
@@ -122,7 +122,7 @@ pub struct PolicyTestResult {
 pub struct ExpectedOutcome {
     /// For people.
     pub text: String,
-    /// It came true.
+    /// Whether the expectation came true.
     pub met: bool,
 }
 

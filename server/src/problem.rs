@@ -20,9 +20,9 @@ use std::path::{Path, PathBuf};
 pub enum ProblemSeverity {
     /// The file, or this part of it, is not used.
     Error,
-    /// It is used, but probably not what was intended.
+    /// Used, but probably not what was intended.
     Warning,
-    /// It could be better.
+    /// Could be better.
     Hint,
 }
 

@@ -70,7 +70,7 @@ pub struct PromptSet {
     all: Vec<Prompt>,
     prompts: Prompts,
     folder: Option<FileProblem>,
-    /// Of the decision prompts that tiers name.
+    /// Problems of the decision prompts that tiers name.
     decisions: Vec<FileProblem>,
 }
 
@@ -227,8 +227,8 @@ impl PromptStore {
         self.read(&names)
     }
 
-    /// The same for these files, if they have this stamp before and after reading, and for the decision prompts among
-    /// them, returned by their configured paths. A file with another stamp is skipped.
+    /// Like [`Self::reload`], for these files, if they have this stamp before and after reading, and for the decision
+    /// prompts among them, returned by their configured paths. A file with another stamp is skipped.
     pub fn reload_files(&mut self, files: &FileStamps) -> (Vec<PromptName>, Vec<String>) {
         let meant = |name| Some((name, files.get(&self.path(name))?.clone()));
         let names: Vec<_> = PromptName::ALL.into_iter().filter_map(meant).collect();
@@ -245,7 +245,7 @@ impl PromptStore {
         Ok(path)
     }
 
-    /// The same for files that have changed. Called when a sequence starts.
+    /// Like [`Self::reload`], for files that have changed. Called when a sequence starts.
     pub fn refresh_if_changed(&mut self) -> Vec<PromptName> {
         let files = self.changed_files().into_iter().map(|file| {
             let stamp = FileStamp::of(&file);
@@ -294,7 +294,7 @@ impl PromptStore {
         for (name, stamp) in names {
             let (name, path) = (*name, self.path(*name));
             let prompt = self.read_one(name, path.clone());
-            // It is being written, so that only a part may have been read.
+            // The file is being written, so that only a part may have been read.
             if FileStamp::of(&path) != *stamp {
                 continue;
             }

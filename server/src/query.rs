@@ -20,7 +20,7 @@ use std::collections::BTreeMap;
 pub struct ThreadOverview {
     pub(crate) thread: ThreadId,
     pub(crate) cwd: String,
-    /// Its title.
+    /// The thread's title.
     pub(crate) title: Option<String>,
     pub(crate) phase: ThreadPhase,
     pub(crate) tier: Option<PressureTier>,
@@ -42,7 +42,7 @@ pub struct ThreadOverview {
     pub(crate) mode: Mode,
     /// The silence that would confirm it.
     pub(crate) silence: Silence,
-    /// Its owner is the agent's hooks, which come and go.
+    /// Whether the owner is the agent's hooks, which come and go.
     pub(crate) runs_by_hooks: bool,
     /// Until when an agent that calls through hooks counts as running.
     pub(crate) hooks_until: Option<Timestamp>,

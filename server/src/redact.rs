@@ -31,7 +31,7 @@ pub fn redact(text: &str) -> Cow<'_, str> {
     redact_counting(text).0
 }
 
-/// The same, with the number of redacted secrets.
+/// Like [`redact`], with the number of redacted secrets.
 pub fn redact_counting(text: &str) -> (Cow<'_, str>, usize) {
     let mut secrets = secrets(text.as_bytes()).peekable();
     if secrets.peek().is_none() {

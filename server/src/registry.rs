@@ -359,7 +359,7 @@ impl ThreadRegistry {
             (Some(Err(StoreError::NoThread { thread })), OpenMode::Stored) => {
                 return Err(RegistryError::UnknownThread(thread));
             }
-            // It was read for an observer that has gone since.
+            // The thread was read for an observer that has gone since.
             (None | Some(Err(StoreError::NoThread { .. })), _) => {
                 return Err(self.hand_over(id, WorkerTask::Open(self.store.clone(), wanted)));
             }
@@ -400,7 +400,7 @@ impl ThreadRegistry {
         Ok(open)
     }
 
-    /// The same, if this process owns the thread.
+    /// Like [`Self::open_thread`], if this process owns the thread.
     pub(crate) fn owned_thread(&self, id: &ThreadId) -> Result<&OpenThread, RegistryError> {
         let open = self.open_thread(id)?;
         open.is_owned().then_some(open).ok_or_else(|| RegistryError::NotOwner(id.clone()))

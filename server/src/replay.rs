@@ -171,7 +171,7 @@ pub struct ReplayResult {
     pub costs: Vec<ReplayCost>,
     /// Files that hold no session of a known format.
     pub others: Vec<FileWithoutSession>,
-    /// It was stopped before the end.
+    /// Whether the replay was stopped before the end.
     pub is_stopped: bool,
 }
 

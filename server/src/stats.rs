@@ -39,14 +39,14 @@ pub struct StatsResult {
     pub unread: Vec<UnreadThread>,
     /// The sums over the threads.
     pub totals: StatsTotals,
-    /// It was stopped before the end.
+    /// Whether reading was stopped before the end.
     pub is_stopped: bool,
 }
 
 /// A thread that could not be read.
 #[derive(Debug, Serialize)]
 pub struct UnreadThread {
-    /// Its folder.
+    /// The thread's folder.
     #[serde(rename = "folder", serialize_with = "folder_name")]
     pub place: ThreadFolder,
     /// Why.
@@ -80,7 +80,7 @@ pub fn stats(
     }
     result.threads.sort_by(|a, b| a.thread.cmp(&b.thread));
     result.unread.sort_by(|a, b| a.place.folder.cmp(&b.place.folder));
-    // Of a thread in which nothing happened, damaged lines still count.
+    // Damaged lines of a thread in which nothing happened still count.
     result.totals = StatsTotals::of(&result.threads);
     result.threads.retain(|thread| thread.spans.is_some());
     result.is_stopped = stop.load(Ordering::Relaxed);
@@ -139,7 +139,7 @@ fn read(
     {
         let parsed = parse(line);
         let is_json = parsed.is_ok() || serde_json::from_slice::<IgnoredAny>(line).is_ok();
-        // It is being written, or a crash cut it off.
+        // The line is being written, or a crash cut it off.
         if lines.is_torn() {
             break;
         }

@@ -140,7 +140,7 @@ impl Store {
         Self::on(Disk::default(), home)
     }
 
-    /// The same on the given disk.
+    /// Like [`Self::new`], on the given disk.
     pub fn on(disk: Disk, home: &Path) -> Self {
         Self { threads: home.join("rawr").join("auto_compaction").join("threads"), disk }
     }
@@ -209,7 +209,7 @@ impl Store {
         OwnerLock::holder(&self.folder(thread))
     }
 
-    /// The same for a thread that may be archived.
+    /// Like [`Self::owner`], for a thread that may be archived.
     pub fn owner_in(&self, place: &archive::ThreadFolder) -> Option<String> {
         OwnerLock::holder(&place.folder)
     }

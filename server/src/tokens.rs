@@ -24,11 +24,11 @@ pub(crate) enum TokenCountError {
 /// An encoding of OpenAI. Its vocabulary is built in with the feature `exact-tokens`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TokenEncoding {
-    /// Of GPT-4o and later models.
+    /// For GPT-4o and later models.
     O200kBase,
-    /// Of gpt-oss models.
+    /// For gpt-oss models.
     O200kHarmony,
-    /// Of GPT-4 and GPT-3.5.
+    /// For GPT-4 and GPT-3.5.
     Cl100kBase,
 }
 

@@ -84,7 +84,7 @@ pub struct TuneResult {
     pub proposal: Option<TunedConfiguration>,
     /// The change as a unified diff.
     pub diff: Option<String>,
-    /// It was stopped before all sessions were replayed.
+    /// Whether the search was stopped before all sessions were replayed.
     pub is_stopped: bool,
 }
 

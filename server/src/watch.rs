@@ -163,7 +163,7 @@ impl Watcher {
     pub fn unwatch(&mut self, path: &Path) {
         if let WatchBackend::System(system) = &mut self.source
             && self.watched.remove(path)
-            // It may have been removed already, and its watch with it.
+            // The path may have been removed already, and its watch with it.
             && let Err(error) = system.unwatch(path)
         {
             tracing::debug!(%error, path = %path.display(), "the watch was already gone");

@@ -27,7 +27,7 @@ pub struct ThreadWork {
 pub enum WorkerTask {
     /// Open the log, or create it if allowed, and replay it.
     Open(Store, OpenMode),
-    /// The same for a stored thread that is only watched: keeps the records since that time separately.
+    /// Like `Open`, for a stored thread that is only watched: keeps the records since that time separately.
     Follow(Store, Timestamp),
     /// Wait for the append lock, which another process holds.
     Lock(Box<ThreadLog>),
@@ -42,7 +42,7 @@ pub enum WorkerTask {
     },
     /// Read the log again.
     Reread(Box<ThreadLog>),
-    /// The same, after testing that the disk accepts writes.
+    /// Read the log again after testing that the disk accepts writes.
     Recover(Box<ThreadLog>),
 }
 
@@ -58,26 +58,26 @@ pub struct FinishedWork {
 /// The result of a [`WorkerTask`].
 #[derive(Debug)]
 pub enum WorkOutcome {
-    /// Of `Open`.
+    /// The result of `Open`.
     Opened(Result<OpenedThread<Thread>, StoreError>),
-    /// Of `Follow`.
+    /// The result of `Follow`.
     Followed(Result<OpenedThread<FollowedThread>, StoreError>),
-    /// Of `Lock`.
+    /// The result of `Lock`.
     Locked(Box<ThreadLog>, Result<(), StoreError>),
-    /// Of `Commit`.
+    /// The result of `Commit`.
     Committed(Box<ThreadLog>, Result<(), StoreError>),
-    /// Of `Reread`.
+    /// The result of `Reread`.
     Reread(Box<ThreadLog>, Result<(Thread, Replay), StoreError>),
-    /// Of `Recover`.
+    /// The result of `Recover`.
     Recovered(Box<ThreadLog>, Result<(Thread, Replay), StoreError>),
 }
 
 /// A thread that was read from disk.
 #[derive(Debug)]
 pub struct OpenedThread<State> {
-    /// Its log.
+    /// The thread's log.
     pub log: Box<ThreadLog>,
-    /// Its state.
+    /// The thread's state.
     pub state: State,
     /// What the replay found.
     pub replay: Replay,

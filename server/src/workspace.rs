@@ -37,7 +37,7 @@ pub enum WorkspaceNotice<'n> {
     },
     /// A prompt file was edited.
     PromptChanged {
-        /// Of a decision prompt: its path, as a tier names it.
+        /// The prompt's name; for a decision prompt its path, as a tier names it.
         name: &'n str,
         /// The version of the current text.
         version: &'n str,
@@ -95,7 +95,7 @@ impl ConfigScope {
         self.cwd == thread.session.cwd && self.model == thread.session.model
     }
 
-    /// The same folder with another model.
+    /// This scope's folder with another model.
     pub(crate) fn with_model(&self, model: &str) -> Self {
         Self { cwd: self.cwd.clone(), model: Some(model.to_owned()) }
     }

@@ -112,7 +112,7 @@ impl ClaudeHome {
             ("CLAUDE_CODE_MAX_RETRIES", "0".to_owned()),
             ("DISABLE_AUTOUPDATER", "1".to_owned()),
             ("DISABLE_TELEMETRY", "1".to_owned()),
-            // It asks for this where it runs as root, as in a container.
+            // Claude Code asks for this where it runs as root, as in a container.
             ("IS_SANDBOX", "1".to_owned()),
         ];
         pairs.map(|(key, value)| (key.to_owned(), value)).to_vec()

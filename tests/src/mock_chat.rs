@@ -138,7 +138,7 @@ impl ChatRequest {
         users.next().and_then(|message| message["content"].as_str()).unwrap_or_default()
     }
 
-    /// Its number of answers so far.
+    /// The number of answers to the latest message so far.
     fn answers(&self) -> usize {
         let after = self.messages().iter().rev().take_while(|message| message["role"] != "user");
         after.filter(|message| message["role"] == "assistant").count()

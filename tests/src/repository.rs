@@ -35,7 +35,7 @@ impl Repository {
         repository
     }
 
-    /// Its work tree.
+    /// The work tree.
     pub fn path(&self) -> &Path {
         self.folder.path()
     }

@@ -97,7 +97,7 @@ fn without_thread(message: &str) -> &str {
         .map_or(line, |(_, rest)| rest)
 }
 
-/// Of a long line its beginning: how long it got may hang on the moment at which it was cut off.
+/// The beginning of a long line: how long it got may hang on the moment at which it was cut off.
 fn shortened(line: &str) -> String {
     const LETTERS: usize = 80;
     match line.char_indices().nth(LETTERS) {

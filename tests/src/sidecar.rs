@@ -160,7 +160,7 @@ impl TestSidecar {
             unread,
             answers: Vec::new(),
             notes: VecDeque::new(),
-            // Of several that start at once, one puts the shipped prompts in place, and the others hear of it. Notes and
+            // Where several start at once, one puts the shipped prompts in place, and the others hear of it. Notes and
             // packets are told beside what most tests are about.
             allowed: vec![ConfigChanged::METHOD, ScratchChanged::METHOD, PacketChanged::METHOD],
             last_id: 0,
@@ -380,7 +380,7 @@ impl TestSidecar {
         format!("so far:\n{story}\nlog:\n{}", self.log())
     }
 
-    /// Its standard error.
+    /// The sidecar's standard error.
     pub fn log(&self) -> String {
         std::fs::read_to_string(&self.stderr).unwrap_or_default()
     }

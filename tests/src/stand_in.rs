@@ -19,7 +19,7 @@ use rawr_protocol::{
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, VecDeque};
 
-/// Of a window of 190,000: 25% are left, which is `asap`.
+/// Used tokens of a window of 190,000: 25% are left, which is `asap`.
 pub const PRESSURE: u64 = 143_139;
 const AFTER_COMPACTION: u64 = 12_000;
 const PACKET: &str = "<continuation_packet>\nState: working\nGoal: write the parser. \
@@ -125,7 +125,7 @@ impl StandIn {
         self.to_say.clear();
     }
 
-    /// The same; the relay survives and sends the messages that it held for the driver.
+    /// Like [`Self::driver_dies`]; the relay survives and sends the messages that it held for the driver.
     pub fn driver_dies_alone(&mut self) {
         self.driver_dies();
         for text in self.written.clone() {
@@ -197,7 +197,7 @@ impl StandIn {
         self.run_and(sidecar, |_| {})
     }
 
-    /// The same, and shows each notification before it is acted on.
+    /// Like [`Self::run`], and shows each notification before it is acted on.
     pub fn run_and(&mut self, sidecar: &mut TestSidecar, mut each: impl FnMut(&Note)) -> bool {
         loop {
             for note in sidecar.take_notes() {

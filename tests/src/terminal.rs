@@ -48,7 +48,7 @@ impl Terminal {
         Self::start(command, rows, columns, &[])
     }
 
-    /// The same for a terminal that answers queries.
+    /// Like [`Self::run`], for a terminal that answers queries.
     pub fn that_answers(command: &Command, rows: u16, columns: u16) -> Self {
         Self::start(command, rows, columns, &ANSWERS)
     }

@@ -413,9 +413,9 @@ pub struct InitArgs {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum PresetName {
-    /// It only proposes a compaction; your next message confirms or drops it
+    /// Only proposes a compaction; your next message confirms or drops it
     Calm,
-    /// It compacts, as soon as a boundary of the tier is there
+    /// Compacts as soon as a boundary of the tier is there
     Spec,
 }
 

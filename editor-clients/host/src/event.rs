@@ -44,7 +44,7 @@ pub enum SessionEvent<'s> {
     },
     /// A user message is held until the handoff.
     InputHeld {
-        /// Its input id.
+        /// The input's id.
         input_id: &'s str,
         /// What the person wrote.
         text: &'s str,
@@ -99,9 +99,9 @@ pub enum SessionEvent<'s> {
 /// What becomes of a message that the agent did not get.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LeftMessage {
-    /// It waits in the thread. The next session delivers it before anything else that the user says.
+    /// Waits in the thread. The next session delivers it before anything else that the user says.
     Kept,
-    /// It is stored nowhere.
+    /// Stored nowhere.
     NotSent,
 }
 

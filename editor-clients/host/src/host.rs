@@ -207,7 +207,7 @@ pub trait HistoryKeeper: Send {
 /// How long a conversation lives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ThreadLifetime {
-    /// It ends with its driver.
+    /// Ends with its driver.
     Driver,
     /// People can continue it without this driver. The next driver resumes what is pending.
     Host,
@@ -216,18 +216,18 @@ pub enum ThreadLifetime {
 /// What a conversation's record says about a requested action.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RecordedOutcome {
-    /// It was not carried out. Request it again.
+    /// Not carried out. Request it again.
     NotFound,
     /// The host is doing something that may be this action. Look again when that is over.
     Unclear,
-    /// Its turn is running. Events report it like any other requested turn.
+    /// The action's turn is running. Events report it like any other requested turn.
     Running {
         /// The host's id of the turn.
         turn_id: String,
         /// The messages that people have written in it so far.
         by_people: Vec<String>,
     },
-    /// Its turn has ended.
+    /// The action's turn has ended.
     Ended {
         /// The host's id of the turn.
         turn_id: String,
@@ -314,7 +314,7 @@ pub struct CompactionOrder {
 /// Whether the host summarizes the history.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum HostSummary {
-    /// It does.
+    /// The host writes a summary.
     #[default]
     Written,
     /// A packet that follows replaces the history.

@@ -15,7 +15,7 @@ pub fn end_with_parent(command: &mut Command) {
         move || {
             use rustix::process::{Signal, getppid, set_parent_process_death_signal};
             set_parent_process_death_signal(Some(Signal::TERM))?;
-            // It may have been killed before the call above.
+            // The parent may have been killed before the call above.
             if getppid() == Some(parent) { Ok(()) } else { Err(io::ErrorKind::BrokenPipe.into()) }
         }
     });

@@ -21,7 +21,7 @@ pub struct Presence {
 /// An attached process that is running now.
 #[derive(Debug, PartialEq, Eq)]
 pub struct AttachedProcess {
-    /// Its process id.
+    /// The process id.
     pub process: u32,
     /// The socket of its Codex app-server.
     pub socket: PathBuf,
@@ -39,7 +39,7 @@ impl AttachedProcess {
     pub fn tell_that_it_is_detached(&self) -> io::Result<()> {
         match File::options().append(true).open(&self.path) {
             Ok(mut file) => file.write_all(format!("\n{DETACHED}").as_bytes()),
-            // It has just ended by itself.
+            // The process has just ended by itself.
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
             Err(error) => Err(error),
         }

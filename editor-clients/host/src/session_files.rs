@@ -27,16 +27,16 @@ pub struct SessionPacket {
     pub sequence_id: String,
     /// Who wrote it.
     pub author: PacketAuthor,
-    /// Its size in bytes.
+    /// The size in bytes.
     pub bytes: usize,
 }
 
 /// One file of a thread.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct SessionFile {
-    /// Its path relative to the thread's folder, with forward slashes.
+    /// The path relative to the thread's folder, with forward slashes.
     pub name: String,
-    /// Its size in bytes.
+    /// The size in bytes.
     pub bytes: u64,
     /// The number of lines of a `.jsonl` file.
     #[serde(skip_serializing_if = "Option::is_none")]

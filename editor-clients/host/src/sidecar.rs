@@ -422,13 +422,13 @@ pub enum SidecarError {
         /// How it ended.
         how: String,
     },
-    /// It did not answer within 60 seconds.
+    /// No answer came within 60 seconds.
     #[error("the sidecar did not answer {method}; `--verbose` shows its log")]
     Silent {
         /// The method of the request.
         method: &'static str,
     },
-    /// It answered with an error.
+    /// The sidecar answered with an error.
     #[error("{message}{}", .hint.as_ref().map(|hint| format!(": {hint}")).unwrap_or_default())]
     Refused {
         /// The method of the request.
@@ -440,7 +440,7 @@ pub enum SidecarError {
         /// What to do, if the sidecar suggests something.
         hint: Option<String>,
     },
-    /// Its answer has an unknown shape.
+    /// The answer has an unknown shape.
     #[error("failed to parse the sidecar's {method}: {source}")]
     NotUnderstood {
         /// The method of the request.
@@ -452,7 +452,7 @@ pub enum SidecarError {
         "the sidecar speaks protocol {}, this program {PROTOCOL_VERSION}: both must be of one release",
         .theirs.map_or_else(|| "of another kind".to_owned(), |theirs| theirs.to_string())
     )]
-    /// It speaks another protocol version.
+    /// The sidecar speaks another protocol version.
     OtherProtocol {
         /// The sidecar's protocol version; `None` if it did not send one.
         theirs: Option<u64>,

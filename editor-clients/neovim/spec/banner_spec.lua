@@ -217,7 +217,7 @@ describe('the banner', function()
     assert.truthy(vim.startswith(text(), 'two\n'), text())
     heads_up('two', false)
     assert.same({}, lab.floats())
-    -- It comes back where it is asked for.
+    -- The banner comes back where it is asked for.
     banner.focus()
     assert.truthy(vim.startswith(text(), 'one\n'), text())
     vim.cmd('silent! only! | silent! %bwipeout!')

@@ -186,7 +186,7 @@ describe('a week', function()
       return float():find('^Task gamma\n')
     end)
     assert.not_equal(lab.floats()[1], vim.api.nvim_get_current_win())
-    -- Of several, a command asks which one.
+    -- Where several wait, a command asks which one.
     local select = vim.ui.select
     vim.ui.select = function(rows, _, done)
       done(vim.iter(rows):find(function(row)

@@ -62,7 +62,7 @@ function stage(binary, ofBinary) {
   for (const name of COPIED) cpSync(name, path.join(STAGE, name), { recursive: true });
   for (const file of BUNDLES) copyFileSync(path.join('dist', file), path.join(STAGE, 'dist', file));
   copyFileSync('../../CHANGELOG.md', path.join(STAGE, 'CHANGELOG.md'));
-  // It is part of the page.
+  // The banner is part of the page.
   rmSync(path.join(STAGE, 'media', 'banner.png'));
   const texts = { 'README.md': page(), 'LICENSE.txt': license(), 'NOTICES.txt': notices(ofBinary) };
   for (const [name, text] of Object.entries(texts)) writeFileSync(path.join(STAGE, name), text);

@@ -23,7 +23,7 @@ fn broken(
         "title" | "description" | "default" | "$schema" | "definitions" => true,
         "enum" => rules().any(|allowed| allowed == value),
         "minLength" => value.as_str().map(|text| text.chars().count() as u64) >= rule.as_u64(),
-        // Of whole texts of one of a few letters; that much is checked where it is read.
+        // Patterns are of whole texts of one of a few letters; that much is checked where a text is read.
         "pattern" => value.is_string(),
         "$ref" => {
             let target = rule.as_str().and_then(|to| document.pointer(to.strip_prefix('#')?));

@@ -15,7 +15,7 @@ pub enum ReadError {
     /// The system refused.
     #[error("{0}")]
     Io(#[from] io::Error),
-    /// It is not what its name says.
+    /// The file is not what its name says.
     #[error("failed to decompress: {0}")]
     Packed(String),
     /// Opening it might block.

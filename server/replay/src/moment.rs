@@ -25,7 +25,7 @@ pub enum Moment {
         context: Tokens,
         /// The size of the context window, where known.
         window: Option<Tokens>,
-        /// Its tokens, by what they cost.
+        /// The request's tokens, by what they cost.
         counts: TokenCounts,
         /// More of the request before it, whose counts these replace.
         is_part: bool,
@@ -38,7 +38,7 @@ pub enum Moment {
         id: Option<String>,
         /// The command: one word is a line for a shell, several are a program and its arguments.
         words: Vec<String>,
-        /// Its exit code.
+        /// The command's exit code.
         exit_code: i64,
         /// The folder that it ran in, where it is not the session's.
         cwd: Option<String>,

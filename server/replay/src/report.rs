@@ -52,7 +52,7 @@ pub struct ReplayedDecision {
     pub boundaries: Boundaries,
     /// Why, for people.
     pub reason: String,
-    /// It only proposes; the next message or silence decides.
+    /// Whether the decision only proposes; the next message or silence decides.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub proposes: bool,
     /// A message that closes the work confirmed the proposal. It is carried out first.
@@ -150,7 +150,7 @@ pub struct RecordedCompaction {
     pub by: CompactionInitiator,
     /// Tokens in the context before it.
     pub tokens_before: Tokens,
-    /// It came while the agent worked.
+    /// Whether the compaction came while the agent worked.
     pub inside_turn: bool,
 }
 
@@ -187,7 +187,7 @@ pub struct SessionReport {
     pub active_ms: u64,
     /// How many turns ended.
     pub turns: u32,
-    /// Its lines.
+    /// The session's lines.
     pub lines: LineCounts,
     /// The turns that ended, in order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -202,7 +202,7 @@ pub struct SessionReport {
     pub files_read_again: u32,
     /// The tokens of all requests under this policy, by model.
     pub tokens: ModelTokens,
-    /// The same as recorded.
+    /// The tokens of all requests as recorded, by model.
     pub recorded_tokens: ModelTokens,
     /// Inputs that the machine refused; more than a few mean that the record was misread.
     pub refused: u32,
@@ -248,7 +248,7 @@ pub struct ReplayTotals {
     pub files_read_again: u32,
     /// The tokens of all requests under this policy, by model.
     pub tokens: ModelTokens,
-    /// The same as recorded.
+    /// The tokens of all requests as recorded, by model.
     pub recorded_tokens: ModelTokens,
     /// Lines of all records.
     pub lines: LineCounts,

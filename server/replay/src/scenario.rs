@@ -51,7 +51,7 @@ pub enum ScenarioStep {
     Run {
         /// The line for the shell.
         command: String,
-        /// Its exit code.
+        /// The command's exit code.
         exit_code: i64,
     },
     /// The agent set its plan.

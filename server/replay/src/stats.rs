@@ -44,7 +44,7 @@ pub struct ThreadStats {
     pub answers: AnswerCounts,
     /// What the judge was asked and said.
     pub judge: JudgeCounts,
-    /// Its lines.
+    /// The thread's lines.
     pub lines: LineCounts,
 }
 
@@ -62,7 +62,7 @@ pub struct CompactionRun {
     /// The tier, where rawr's tiers started it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tier: Option<PressureTier>,
-    /// It began while the agent worked.
+    /// Whether it began while the agent worked.
     pub inside_turn: bool,
     /// The compaction, once it completed.
     #[serde(skip_serializing_if = "Option::is_none")]

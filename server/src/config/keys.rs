@@ -16,7 +16,7 @@ pub struct KeyTable {
     pub path: &'static str,
     /// What the table is for, as a sentence for users.
     pub doc: &'static str,
-    /// Its keys, in the order of the file.
+    /// The table's keys, in the order of the file.
     pub keys: &'static [ConfigKey],
 }
 

@@ -39,7 +39,7 @@ impl LayerSource {
         }
     }
 
-    /// Its strength.
+    /// The strength of the source.
     pub(super) const fn rank(&self) -> u8 {
         match self {
             Self::Prompt(_) => 0,
@@ -161,7 +161,7 @@ pub(super) fn read_file(
     let last_good = || {
         let text = sources.last_good.and_then(|texts| texts.get(source.file()?));
         let written = text.and_then(|text| from_toml(text).ok());
-        // Its problems would be confusing, because the file has another text now.
+        // Problems of the last good text would be confusing, because the file has another text now.
         written.map(|written| read(&written, &source, &mut Vec::new())).unwrap_or_default()
     };
     match text {

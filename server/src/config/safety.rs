@@ -14,10 +14,10 @@ use std::collections::BTreeMap;
 /// How safe a value is.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum ValueSafety {
-    /// It was read.
+    /// The value was read.
     #[default]
     Read,
-    /// It could not be read: this is the strictest that could have been meant.
+    /// The value could not be read: this is the strictest that could have been meant.
     Strictest,
     /// Something else could not be read, so nothing is compacted without approval.
     Approval,

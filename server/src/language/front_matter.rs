@@ -7,7 +7,7 @@ use std::ops::Range;
 pub struct FrontMatterField {
     /// The full path, with dots.
     pub path: String,
-    /// Of the key itself.
+    /// The range of the key itself.
     pub span: Range<usize>,
     /// Behind the `:`, if there is one.
     pub after_sign: Option<usize>,

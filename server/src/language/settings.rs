@@ -15,7 +15,7 @@ pub struct PromptReference {
     /// The prompt that it replaces. `None`: a decision prompt.
     pub prompt: Option<PromptName>,
     pub written: String,
-    /// Of the value, quotes included.
+    /// The range of the value, quotes included.
     pub span: Range<usize>,
 }
 
@@ -25,7 +25,7 @@ pub struct ConfigKeyAt {
     pub key: &'static ConfigKey,
     /// The models of the table that contains it.
     pub model: Option<String>,
-    /// Of the key only.
+    /// The range of the key only.
     pub span: Range<usize>,
 }
 

@@ -51,7 +51,7 @@ pub enum TomlValueKind {
         closed: bool,
     },
     List(Vec<TomlValue>),
-    /// Its entries are separate parts.
+    /// A table, whose entries are separate parts.
     Table,
     Bare,
 }

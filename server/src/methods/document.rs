@@ -32,7 +32,7 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, MutexGuard, PoisonError};
 use uri::ServedText;
 
-/// Of one document. More problems help no reader and slow down typing.
+/// The most problems that are shown of one document. More help no reader and slow down typing.
 const MOST_PROBLEMS: usize = 100;
 
 pub fn register(module: &mut Module) -> Result<(), RegisterMethodError> {
@@ -49,7 +49,7 @@ fn on<M: lsp::Request + 'static>(
     on_named(module, M::METHOD.as_str(), handler)
 }
 
-/// The same for a request that waits.
+/// Like [`on`], for a request that waits.
 fn on_async<M: lsp::Request + 'static, Work>(
     module: &mut Module,
     handler: fn(Arc<ClientSession>, M::Params) -> Work,

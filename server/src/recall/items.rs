@@ -151,7 +151,7 @@ const NOT_SAID: [&str; 9] = [
     "status",
     "annotations",
     "signature",
-    // Of an image.
+    // In an image.
     "source",
 ];
 

@@ -14,7 +14,7 @@ use rawr_core::units::{SequenceId, Timestamp, Tokens, stable_hash};
 use rawr_core::{Event, Record};
 use std::path::Path;
 
-/// Of longer notes, only the hash is kept.
+/// Only the hash of longer notes is kept.
 const SCRATCH_KEPT: usize = 64 << 10;
 
 /// The reason for a capsule.

@@ -369,7 +369,7 @@ impl ThreadRegistry {
         now: Timestamp,
     ) {
         let known = match read {
-            // It was removed in the meantime and may come back.
+            // The thread was removed in the meantime and may come back.
             Err(StoreError::NoThread { .. }) => {
                 return self.watching.look_again(id, LOOK_AGAIN_AFTER_MS, now);
             }

@@ -23,7 +23,7 @@ pub enum RegistryNotice<'n> {
     Thread {
         /// The thread, after the notice.
         thread: &'n Thread,
-        /// Its configuration.
+        /// The thread's configuration.
         config: &'n Config,
         /// The time of the notice.
         now: Timestamp,
@@ -142,7 +142,7 @@ pub(super) fn publish(
     }
 }
 
-/// Of this home, as far as a file can tell.
+/// Whether it is the first question of this home, as far as a file can tell.
 fn is_first_question(thread: &Path) -> bool {
     let Some(home) = thread.ancestors().nth(2) else { return false };
     let stamp = home.join("judge-asked.stamp");

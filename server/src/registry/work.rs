@@ -51,7 +51,7 @@ impl OpenThread {
         }
     }
 
-    /// It is not kept up to date while no request names it.
+    /// Whether the thread is not kept up to date while no request names it.
     pub(super) fn is_behind(&self) -> bool {
         let is_told = self.owner.is_some() || self.watched;
         self.tickets.is_empty() && (self.stale || !is_told)
@@ -121,7 +121,7 @@ impl ThreadRegistry {
         RegistryError::Busy(id.clone())
     }
 
-    /// Of all threads that this request needs, waits for this one: repeating it after each of them would be costly.
+    /// Waits only for this one of the threads that the request needs: repeating it after each of them would be costly.
     pub(super) fn wait_only_for(&mut self, id: &ThreadId) -> RegistryError {
         self.work.waits_for.clear();
         self.wait_for(id)
@@ -238,7 +238,7 @@ impl ThreadRegistry {
         }
         match self.ready_for_input(id, now) {
             Ok(()) => return self.handle(id, input, now).map(drop),
-            // It does not wait for a request that is being handled now.
+            // No request that is being handled now waits for this thread.
             Err(RegistryError::Busy(_)) if !request_waits => {
                 self.work.waits_for.remove(id);
             }

@@ -26,9 +26,9 @@ pub enum TurnEndLabel {
 pub enum NextKind {
     /// New work.
     New,
-    /// It closes the work: thanks, commit, push.
+    /// Closes the work: thanks, commit, push.
     Close,
-    /// It goes on with the same work.
+    /// Goes on with the same work.
     Same,
 }
 
@@ -65,7 +65,7 @@ pub enum LabelError {
     Line {
         /// The file.
         path: PathBuf,
-        /// Its line, from 1.
+        /// The number of the line, from 1.
         line: usize,
         /// Why.
         source: serde_json::Error,

@@ -40,7 +40,7 @@ pub(super) struct UseLock {
 pub enum OpenMode {
     /// A thread that exists, archived or not.
     Stored,
-    /// The same, or a new one.
+    /// A thread that exists, archived or not, or a new one.
     StoredOrNew,
 }
 
@@ -67,9 +67,9 @@ pub struct ExclusiveThread {
 /// What happened to a thread that was due for archiving.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ArchiveOutcome {
-    /// It was archived.
+    /// The thread was archived.
     Moved,
-    /// It is open in some process or was used in the meantime.
+    /// The thread is open in some process or was used in the meantime.
     Left {
         /// The reason, for people.
         why: String,
@@ -179,7 +179,7 @@ impl Store {
         let gate = open_folder(&self.threads)?;
         if !self.archived(thread).is_dir() {
             locked(gate.try_lock_shared(), &self.threads)?;
-            // It may have been moved before the lock was taken.
+            // The thread may have been moved before the lock was taken.
             if !self.archived(thread).is_dir() {
                 return Ok(gate);
             }

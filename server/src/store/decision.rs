@@ -44,10 +44,10 @@ fn readable(line: &[u8]) -> Option<DecisionRecord> {
 /// Why a line is not a decision.
 #[derive(Debug, thiserror::Error)]
 pub enum BadDecision {
-    /// It has this newer format.
+    /// The line has this newer format.
     #[error("it has format {0}, this release reads up to {DECISION_FORMAT}: update rawr")]
     Newer(u16),
-    /// It cannot be parsed.
+    /// The line cannot be parsed.
     #[error("{0}")]
     Broken(serde_json::Error),
 }

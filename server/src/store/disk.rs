@@ -140,7 +140,7 @@ impl Disk {
         self.put_in_place(file, path)
     }
 
-    /// The same, and durable when this returns.
+    /// Like [`Self::replace`], and durable when this returns.
     pub(crate) fn replace_durably(
         &self,
         folder: &Path,

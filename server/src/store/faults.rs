@@ -40,7 +40,7 @@ pub enum DiskOperation<'o> {
 /// The simulated outcome of an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OperationOutcome {
-    /// It is performed.
+    /// Performs the operation.
     Passes,
     /// Reports success without doing anything.
     Pretended,

@@ -134,7 +134,7 @@ pub(super) struct HeldChanges {
     kept: Vec<OriginalText>,
     /// Files of messages that are no longer held.
     settled: Vec<PathBuf>,
-    /// Such files of earlier batches that could not be removed. Retried with the next batch.
+    /// Settled files of earlier batches that could not be removed. Retried with the next batch.
     stuck: Vec<PathBuf>,
 }
 

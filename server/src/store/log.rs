@@ -114,7 +114,7 @@ impl ThreadLog {
         self.replayed(thread, |_| Ok(()))
     }
 
-    /// The same, after testing that the disk accepts writes: the doubtful bytes, and as much as failed last.
+    /// Like [`Self::reread`], after testing that the disk accepts the doubtful bytes, and as much as failed last.
     pub fn recover(&mut self, thread: &ThreadId) -> Result<(Thread, Replay), StoreError> {
         self.replayed(thread, Self::try_disk)
     }
@@ -278,7 +278,7 @@ impl ThreadLog {
         Ok(())
     }
 
-    /// The same, but waits if another process holds it.
+    /// Like [`Self::take_lock`], but waits if another process holds the lock.
     fn wait_for_lock(&mut self) -> Result<(), StoreError> {
         patiently(|| self.take_lock())
     }

@@ -85,7 +85,7 @@ pub fn replay(
     replay_until(u64::MAX, file, path, start, first_line, each)
 }
 
-/// The same for a log whose bytes after `end` are not valid.
+/// Like [`replay`], for a log whose bytes after `end` are not valid.
 pub(super) fn replay_until(
     end: u64,
     file: &mut File,

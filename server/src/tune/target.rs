@@ -25,7 +25,7 @@ fn names<S: Serializer>(boundaries: &Boundaries, to: S) -> Result<S::Ok, S::Erro
 /// Why a text is no target.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TargetError {
-    /// It asks for nothing.
+    /// The text asks for nothing.
     #[error(
         "a target says how often, where, or both: \"at most 1 per hour, at a commit or a finished plan step\""
     )]

@@ -224,7 +224,7 @@ impl FileWatches {
     ) {
         self.watched.remove(folder);
         if !others.contains(folder)
-            // It may have been removed already, and its watch with it.
+            // The folder may have been removed already, and its watch with it.
             && let Err(error) = system.unwatch(folder)
         {
             tracing::debug!(%error, path = %folder.display(), "the watch was already gone");
@@ -238,11 +238,11 @@ fn lock(interest: &Mutex<WatchInterest>) -> MutexGuard<'_, WatchInterest> {
 
 /// What an event means for a file.
 enum FileEvent {
-    /// It is being written to.
+    /// The file is being written to.
     Begun,
-    /// It is complete or removed.
+    /// The file is complete or removed.
     Done,
-    /// It may be unchanged, unless it is being written to.
+    /// The file may be unchanged, unless it is being written to.
     Touched,
     Nothing,
 }

@@ -15,7 +15,7 @@ use std::time::Duration;
 
 /// How long until a possibly incomplete file is read again. If it is unchanged then, it counts as complete.
 const SETTLED_AFTER_MS: u64 = 10;
-/// The same if files are polled.
+/// Like [`SETTLED_AFTER_MS`], if files are polled.
 const POLLED_SETTLED_AFTER_MS: u64 = 50;
 /// The polling interval of scratch files, in milliseconds. Their folder is not watched, because an agent that keeps
 /// replacing it must not keep the sidecar busy.

@@ -38,7 +38,7 @@ pub struct Amount {
     pub soak: Duration,
     appends: u64,
     events: u64,
-    /// Of the texts whose tokens are counted.
+    /// The most texts whose tokens are counted.
     texts: usize,
     /// How often each message is heard.
     messages: u64,

@@ -103,7 +103,7 @@ pub const COPY_TO_ITS_END: &str = "copy, whole";
 pub const IDLE_HOOK: &str = "rawr hook, whole";
 /// The peer on jsonrpsee, which writes and syncs as many bytes before it answers.
 pub const SYNCED_ECHO: &str = "jsonrpsee+fdatasync";
-/// The same on another thread, so that a slow disk does not keep it from answering others.
+/// Like `SYNCED_ECHO`, but on another thread, so that a slow disk does not keep the peer from answering others.
 pub const SYNCED_APART: &str = "jsonrpsee+thread";
 pub const BARE_WATCH: &str = "write+inotify";
 pub const BARE_SOCKET: &str = "bare socket";

@@ -185,7 +185,7 @@ impl Subject {
         Ok(link)
     }
 
-    /// The same, started with more in its environment.
+    /// This subject, started with more in its environment.
     pub fn with(&self, environment: impl IntoIterator<Item = (&'static str, OsString)>) -> Self {
         let mut subject = self.clone();
         subject.launch.env.extend(environment);

@@ -5,7 +5,7 @@ use std::{ffi::OsString, fs, path::Path, process::Command};
 
 use anyhow::{Context, Result, ensure};
 
-/// Of files whose path holds what `SLOW_SYNC_OF` says.
+/// A shim for files whose path holds what `SLOW_SYNC_OF` says.
 const SHIM: &str = r#"
 #define _GNU_SOURCE
 #include <stdio.h>

@@ -102,7 +102,7 @@ impl ModSession {
         let mut orders = BufReader::new(rawr.stdout.take().context("no stdout")?).lines();
         let first: Value = serde_json::from_str(&orders.next().context("no order")??)?;
         let socket = first["socket"].as_str().context("the first order names no socket")?.into();
-        // Its orders for the screen must not fill the pipe.
+        // The orders for the screen must not fill the pipe.
         thread::spawn(move || orders.for_each(drop));
         Ok(Self { rawr, socket })
     }
@@ -114,7 +114,7 @@ impl ModSession {
 
 impl Drop for ModSession {
     fn drop(&mut self) {
-        // It may have ended by itself.
+        // The process may have ended by itself.
         let _ = self.rawr.kill();
         let _ = self.rawr.wait();
     }

@@ -19,7 +19,7 @@ const PLANTED: [(&str, usize); 10] = [
     ("client_secret: ", 64),
 ];
 
-/// The same text always gets the same draws, so that what a fuzzer finds can be run again.
+/// Equal texts always get equal draws, so that what a fuzzer finds can be run again.
 fn drawn(length: usize, seed: &mut u64) -> String {
     const ALPHABET: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
     let mut letter = || {

@@ -62,7 +62,7 @@ impl AnthropicRequest {
         users.map(|message| texts(message).join("\n")).filter(|text| !text.is_empty()).collect()
     }
 
-    /// The same, where Claude Code has joined messages into one, each for itself.
+    /// Like [`Self::user_messages`], with each message for itself where Claude Code has joined several into one.
     pub fn user_texts(&self) -> Vec<&str> {
         let users = self.history().iter().filter(|message| message["role"] == "user");
         users.flat_map(texts).collect()

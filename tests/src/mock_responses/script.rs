@@ -38,7 +38,7 @@ impl TurnScript {
         self
     }
 
-    /// The same, whatever other markers the message holds.
+    /// Like [`Self::on`], whatever other markers the message holds.
     pub fn on_first(mut self, marker: &str, replies: impl IntoIterator<Item = TurnReply>) -> Self {
         self.turns.insert(0, (marker.to_owned(), listed(replies)));
         self

@@ -67,7 +67,7 @@ pub(super) fn run(
     serve(Responses { script, record }, stopped, bound, open);
 }
 
-/// The same for any model.
+/// Like [`run`], for any model.
 pub(crate) fn serve(
     model: impl MockRoute,
     stopped: oneshot::Receiver<()>,

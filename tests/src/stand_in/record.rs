@@ -3,7 +3,7 @@
 use rawr_protocol::{Action, InputItem, PendingAction, Purpose};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Its turns, oldest first.
+/// The fake host's turns, oldest first.
 #[derive(Debug, Default)]
 pub(super) struct TurnRecord(Vec<FakeTurn>);
 

@@ -47,7 +47,7 @@ fn corpus(target: &str) -> Vec<(String, Vec<u8>)> {
     files
 }
 
-/// The same sequence on every machine.
+/// Gives the same sequence on every machine.
 struct SeededDice(u64);
 
 impl SeededDice {

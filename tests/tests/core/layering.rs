@@ -38,7 +38,7 @@ fn dependencies(package: &str) -> BTreeSet<String> {
     tree(&["--package", package])
 }
 
-/// Its direct dependencies, and itself.
+/// The direct dependencies of `package`, and itself.
 fn direct_dependencies(package: &str) -> BTreeSet<String> {
     tree(&["--package", package, "--depth", "1"])
 }
@@ -191,7 +191,7 @@ const ARROWS: [(&str, &[&str]); 32] = [
     ("trace", &[]),
 ];
 
-/// The same for the core.
+/// Like `ARROWS`, for the core.
 const CORE_ARROWS: [(&str, &[&str]); 20] = [
     (
         "machine",
@@ -236,7 +236,7 @@ const CORE_ARROWS: [(&str, &[&str]); 20] = [
     ("units", &[]),
 ];
 
-/// The same for the hosts' crate.
+/// Like `ARROWS`, for the hosts' crate.
 const HOST_ARROWS: [(&str, &[&str]); 12] = [
     ("drive", &["event", "host", "sidecar", "stop"]),
     ("event", &["host", "session_files"]),
@@ -252,7 +252,7 @@ const HOST_ARROWS: [(&str, &[&str]); 12] = [
     ("transport", &[]),
 ];
 
-/// The same for the crate that replays.
+/// Like `ARROWS`, for the crate that replays.
 const REPLAY_ARROWS: [(&str, &[&str]); 9] = [
     ("stats", &["read", "report"]),
     ("scenario", &["moment", "play", "report", "tokens"]),
@@ -265,7 +265,7 @@ const REPLAY_ARROWS: [(&str, &[&str]); 9] = [
     ("time", &[]),
 ];
 
-/// The same for the CLI.
+/// Like `ARROWS`, for the CLI.
 const CLI_ARROWS: [(&str, &[&str]); 3] =
     [("commands", &["args", "render"]), ("args", &[]), ("render", &[])];
 

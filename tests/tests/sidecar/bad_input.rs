@@ -30,7 +30,7 @@ fn check(bodies: &[&[u8]], answers: &Expect) {
     sidecar.leave();
 }
 
-/// The same with the params of one method.
+/// Like [`check`], with the params of one method.
 fn check_params(method: &str, params: &[&str], answers: &Expect) {
     let home = TestHome::new();
     let mut sidecar = TestSidecar::start(&home);

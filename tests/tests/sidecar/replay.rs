@@ -209,7 +209,7 @@ fn progress_is_reported_to_who_asks_for_it_before_the_answer() {
     let title = "Replaying sessions".to_owned();
     let begun = WorkDoneProgress::Begin { title, cancellable: true, percentage: Some(0) };
     assert_eq!((begin, end), (&begun, &WorkDoneProgress::End { message: None }));
-    // Of two that are done at the same time, only the later one may be reported.
+    // Where two are done at the same time, only the later one may be reported.
     let message = Some("2 of 2 sessions".to_owned());
     let last = WorkDoneProgress::Report { message, percentage: Some(100) };
     assert_eq!(reports.last(), Some(&last));
@@ -244,7 +244,7 @@ fn a_cancelled_replay_stops_and_makes_room_for_the_next() {
     let params = endless(&home);
     let mut sidecar = TestSidecar::start(&home);
     let id = sidecar.ask::<ReplayRun>(&params);
-    // It is at work.
+    // The replay is at work.
     while !matches!(sidecar.expect::<Progress>().value, WorkDoneProgress::Report { .. }) {}
     assert_eq!(cancel(&mut sidecar, id), ErrorCode::RequestCancelled);
     let next = sidecar.call::<ReplayRun>(&of(sample("sessions/claude.jsonl")));

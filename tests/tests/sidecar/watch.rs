@@ -22,7 +22,7 @@ fn client(home: &TestHome, name: &str) -> TestSidecar {
     sidecar
 }
 
-/// The same, watching all threads.
+/// Like [`client`], watching all threads.
 fn watcher(home: &TestHome, name: &str) -> TestSidecar {
     let mut sidecar = client(home, name);
     sidecar.call::<ThreadWatch>(&ThreadWatchParams::default());

@@ -15,17 +15,17 @@ use std::fmt::Write as _;
 use std::num::NonZero;
 
 const FOLDS: usize = 5;
-/// Of a single sentence, or a message of an agent, that the project wrote.
+/// The weight of a single sentence, or a message of an agent, that the project wrote.
 const SENTENCE_WEIGHT: f64 = 0.8;
-/// Of a sentence from an English pattern of agents, of which there are many more.
+/// The weight of a sentence from an English pattern of agents, of which there are many more.
 const ENGLISH_CLAIM_WEIGHT: f64 = 0.5;
-/// Of a conversation piece that the project wrote. The person's next message in a real turn weighs 1.
+/// The weight of a conversation piece that the project wrote. The person's next message in a real turn weighs 1.
 const PIECE_WEIGHT: f64 = 0.8;
-/// Of what an agent said at the end of a real turn. There are many more written messages than real turns.
+/// The weight of what an agent said at the end of a real turn. There are many more written messages than real turns.
 const REAL_CLAIM_WEIGHT: f64 = 2.0;
 
-/// Of a turn end in a session of a host; one in a chat weighs 1. Chats flow from one request into the next, and rawr
-/// is not made for them.
+/// The weight of a turn end in a session of a host; one in a chat weighs 1. Chats flow from one request into the next,
+/// and rawr is not made for them.
 const HOST_WEIGHT: f64 = 4.0;
 
 pub struct Models {
@@ -64,7 +64,7 @@ fn project_fold(turn: &LabeledTurn, projects: &Projects, folds: usize) -> usize 
     name.map_or_else(|| session_fold(turn, folds), |project| digest(&project.name) % folds)
 }
 
-/// Of each turn, the one before it in its session: its next message is this turn's own message. Only labeled turns have one.
+/// For each turn, the one before it in its session, whose next message is this turn's own. Only labeled turns have one.
 fn turns_before(turns: &[&LabeledTurn]) -> Vec<Option<usize>> {
     let is_real = |turn: &&LabeledTurn| !turn.is_written;
     let all = turns.iter().enumerate().filter(|(_, turn)| is_real(turn));

@@ -42,9 +42,9 @@ pub struct Example<const HEADS: usize> {
 /// As the table of the core: of the features that share a row, one has weights.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LinearModel<const HEADS: usize> {
-    /// Of each row, the key of its feature.
+    /// The key of each row's feature.
     pub keys: Vec<u8>,
-    /// Of each row.
+    /// The weights of each row.
     pub weights: Weights<HEADS>,
     output: HeadRelation,
 }

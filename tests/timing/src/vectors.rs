@@ -57,7 +57,7 @@ impl From<&Features> for Hashes {
 pub struct LabeledTurn {
     /// The project wrote it; else it is of a real session.
     pub is_written: bool,
-    /// Of a session of Claude Code, Codex or opencode; else of a chat, most of them in editors.
+    /// From a session of Claude Code, Codex or opencode; else from a chat, most of them in editors.
     pub is_of_host: bool,
     /// The first eight hexadecimal digits of the session's id.
     pub session: u32,

@@ -99,7 +99,7 @@ async fn drive(
     }
 }
 
-/// Its predecessor may be stalled and hold the session still.
+/// The rawr before this one may be stalled and still hold the session.
 const OWNED: &str = "another rawr still runs this session";
 
 fn is_owned_elsewhere(error: &DriveError) -> bool {

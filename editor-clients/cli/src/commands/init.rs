@@ -78,7 +78,7 @@ enum InitOutcome {
         old: PathBuf,
     },
     Kept,
-    /// It already has this content.
+    /// The file already has this content.
     Same,
     /// The user deleted it, so the shipped text is used.
     LeftOut,

@@ -74,7 +74,7 @@ fn start(words: &[std::ffi::OsString]) -> anyhow::Result<Child> {
 /// Interrupts the turns, because a running command or an open approval would keep the app-server running.
 async fn interrupt(socket: &Path) {
     let interrupt = async { ThreadWatch::reach(socket).await?.interrupt_all().await };
-    // It is stopped even if this fails.
+    // The app-server is stopped even if this fails.
     let _ = timeout(INTERRUPT, interrupt).await;
 }
 
@@ -82,7 +82,7 @@ async fn end(server: &mut Child) {
     for _ in 0..2 {
         let process = server.id().and_then(|id| Pid::from_raw(id.try_into().ok()?));
         if let Some(process) = process {
-            // It may have ended by itself.
+            // The process may have ended by itself.
             let _ = kill_process(process, Signal::TERM);
         }
         if timeout(END, server.wait()).await.is_ok() {

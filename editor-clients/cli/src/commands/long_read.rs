@@ -25,7 +25,7 @@ pub(super) async fn until_stopped<T: Send + 'static>(
             stopped.store(true, Ordering::Relaxed);
             match tokio::time::timeout(STOPS_WITHIN, work).await {
                 Ok(done) => done?,
-                // It waits for standard input, or for a slow disk.
+                // The work waits for standard input, or for a slow disk.
                 Err(_) => bail!("interrupted"),
             }
         }

@@ -72,11 +72,11 @@ pub(super) struct HeldMessage {
 /// What became of a held message that its sender was told to release.
 #[derive(Debug)]
 pub(super) enum MessageRelease {
-    /// It goes to the agent.
+    /// Goes to the agent.
     ToAgent(String),
-    /// Its sender does not react, and releases it when it reads that it must.
+    /// The sender does not react, and releases the message when it reads that it must.
     Unconfirmed(HeldMessage),
-    /// Its sender had released it before.
+    /// Released by the sender before.
     Earlier,
     /// Only the driver has it.
     Orphan(HeldMessage),

@@ -111,9 +111,9 @@ struct ThreadAbout {
     status: Option<CodexThreadStatus>,
     path: Option<PathBuf>,
     cwd: Option<PathBuf>,
-    /// Its title.
+    /// The thread's title.
     name: Option<String>,
-    /// Its first message.
+    /// The thread's first message.
     preview: Option<String>,
     #[serde(default)]
     ephemeral: bool,

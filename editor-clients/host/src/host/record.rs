@@ -11,7 +11,7 @@ pub struct HostTurnRecord {
     pub turn_id: String,
     /// When it started, in Unix milliseconds.
     pub began_at_ms: Option<i64>,
-    /// Its messages, oldest first.
+    /// The messages, oldest first.
     pub sent: Vec<RecordedMessage>,
     /// Whether it ended.
     pub has_ended: bool,
@@ -128,7 +128,7 @@ fn turn_of(
         Some(turn) if !is_idle && turns.last() == Some(turn) => {
             RecordedOutcome::Running { turn_id: turn.turn_id.clone(), by_people: turn.by_people() }
         }
-        // It ended together with the host.
+        // The turn ended together with the host.
         Some(_) | None => RecordedOutcome::NotFound,
     }
 }

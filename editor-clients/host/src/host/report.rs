@@ -114,7 +114,7 @@ pub enum HostEvent {
         last_agent_message: Option<String>,
         /// Why it failed.
         error: Option<String>,
-        /// It failed because the model refused a request as too long.
+        /// Present if the turn failed because the model refused a request as too long.
         overflow: Option<ContextOverflow>,
     },
     /// A compaction started.

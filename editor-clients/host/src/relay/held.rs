@@ -126,7 +126,7 @@ async fn until_it_may_pass(
 }
 
 async fn is_true(flag: &mut watch::Receiver<bool>) {
-    // Its sender lives as long as the future that waits here.
+    // The flag's sender lives as long as the future that waits here.
     let _ = flag.wait_for(|is_set| *is_set).await;
 }
 

@@ -10,7 +10,7 @@ use serde_json::Value;
 pub struct PreflightQuestion {
     /// The thread of the message.
     pub thread_id: String,
-    /// Its text items, joined.
+    /// The message's text items, joined.
     pub text: String,
 }
 

@@ -3,7 +3,7 @@
 /// What a buffer begins with.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum FoundUnit {
-    /// Its end has not arrived.
+    /// A unit whose end has not arrived.
     NotYet,
     /// One message or one control frame.
     Unit {

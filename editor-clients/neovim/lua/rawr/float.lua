@@ -56,7 +56,7 @@ function M.open(title, lines, key_width)
   for _, key in ipairs({ 'q', '<Esc>', 'g?' }) do
     vim.keymap.set('n', key, close, { buffer = buffer, nowait = true, silent = true, desc = 'close' })
   end
-  -- It is in the way of what is done next.
+  -- The window is in the way of what is done next.
   vim.api.nvim_create_autocmd(
     'WinLeave',
     { buffer = buffer, once = true, callback = vim.schedule_wrap(close) }

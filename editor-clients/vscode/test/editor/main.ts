@@ -18,7 +18,7 @@ const JOURNEYS = { threads, places, week, firstRun, prompts, tools };
 // What the extension looks and sounds like comes from the editor: it is tested in the one that most people have.
 const NEWEST_ONLY = { accessibility, pictures };
 
-// It measures and tests nothing.
+// Measures, and tests nothing.
 const WHERE_ASKED_FOR = { activation };
 
 const ALL = { ...NEWEST_ONLY, ...JOURNEYS, ...WHERE_ASKED_FOR };

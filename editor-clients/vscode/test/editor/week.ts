@@ -139,7 +139,7 @@ export function journeys(editor: string): void {
     await until('another sidecar', () => ![undefined, hung].includes(lab.sidecar()));
     await until('the end of the hung one', () => !isAlive(hung));
     await lab.says(lab.bar, '1 of 4');
-    // Its message is not shown twice.
+    // The thread's message is not shown twice.
     await lab.page.keyboard.press('Control+Alt+r');
     await lab.page.keyboard.press('a');
     await lab.choose('Not now');

@@ -32,7 +32,7 @@ pub(super) struct ClaudeReader {
     short: [Vec<u8>; 2],
 }
 
-/// It keeps room for an answer, and for the summary of a compaction.
+/// Claude Code keeps room for an answer, and for the summary of a compaction.
 const OWN_COMPACTION: OwnCompaction = OwnCompaction::Before(Tokens(33_000));
 const INTERRUPTED: &str = "[Request interrupted by user";
 /// What Claude Code writes in a person's name: shell commands of the person's own, what they and local commands print, and
@@ -343,8 +343,8 @@ impl ClaudeReader {
     }
 }
 
-/// Of what tools printed, only the beginning is read. It comes in a list of blocks in a line of the user, where no text of
-/// another kind has these keys. Where one has, the whole line is read.
+/// Reads only the beginning of what tools printed. That comes in a list of blocks in a line of the user, where no text
+/// of another kind has these keys. Where one has, the whole line is read.
 fn parse<'l>(
     whole: &'l [u8],
     short: &'l mut Vec<u8>,

@@ -172,7 +172,7 @@ enum ShellCommand {
 const OUTPUT: &str = "\"output\":\"";
 /// What Codex's status line subtracts, as in a live session.
 const BASELINE_TOKENS: Tokens = Tokens(12_000);
-/// It compacts at 90% of the model's window and reports 95% of it as the window.
+/// Codex compacts at 90% of the model's window and reports 95% of it as the window.
 const OWN_COMPACTION: OwnCompaction = OwnCompaction::Above(947);
 /// `rawr exec` starts Codex so that only a full window makes it compact.
 const DRIVER: &str = "rawr";
@@ -357,7 +357,7 @@ impl CodexReader {
                 told.add(Moment::Said(text().join("\n")));
             }
             "CommandExecution" => {
-                // It may have run on in the background, and end after its turn.
+                // The command may have run on in the background, and end after its turn.
                 if let Some(exit_code) = item.exit_code {
                     told.add(Moment::Command {
                         id: item.id.as_deref().map(str::to_owned),

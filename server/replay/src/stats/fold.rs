@@ -241,13 +241,13 @@ impl StatsFold {
     }
 
     fn started(&mut self, started: &SequenceStarted, at: Timestamp) {
-        // It tells of a run that has ended.
+        // The sequence only tells of a run that has ended.
         if started.closes {
             self.running = None;
             return;
         }
         if let Some(packet) = &started.late {
-            // It hands over for the newest compaction, which came outside of a sequence or too late for its own.
+            // Hands over for the newest compaction, which came outside of a sequence or too late for its own.
             self.running = self.compacted;
             if let Some(run) = self.run(self.compacted) {
                 run.sequence.get_or_insert_with(|| started.sequence.clone());
@@ -284,7 +284,7 @@ impl StatsFold {
         match responded.choice {
             UserChoice::CompactNow => answers.asked += 1,
             UserChoice::Approve => answers.approved += 1,
-            // Its guard is counted.
+            // The guard of a snooze is counted.
             UserChoice::Snooze => answers.snoozed += u32::from(!snoozes),
             UserChoice::Cancel => answers.cancelled += 1,
             UserChoice::EditPacket => answers.edited += 1,

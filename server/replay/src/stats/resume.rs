@@ -64,7 +64,7 @@ impl Resuming {
                 if ended == EndedTurn::OfHandoff {
                     return Resumed::NotYet;
                 }
-                // It answered without a tool.
+                // The agent answered without a tool.
                 self.requests
             }
             _ => return Resumed::NotYet,

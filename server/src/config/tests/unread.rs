@@ -248,7 +248,7 @@ fn a_projects_file_that_cannot_be_read_makes_rawr_stricter() {
     check(&project("[rawr_auto_compaction]\nmid_turn = off"), "ask off on");
     check(&project("features = false"), "auto emergency");
     check(&project("[rawr_auto_compaction]\ncooldown_turns = \"5\""), "ask off on");
-    // It may not set this one.
+    // A project may not set this key.
     check(&project("[rawr_auto_compaction]\npreset = 5"), "auto emergency on");
 }
 

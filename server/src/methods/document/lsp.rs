@@ -58,11 +58,11 @@ pub fn capabilities(
 /// The client capabilities that matter here.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct DocumentCapabilities {
-    /// It applies edits at all.
+    /// The client edits documents at all.
     pub edit: bool,
     pub apply_edits: bool,
     pub show_documents: bool,
-    /// It requests `rawr://` documents, and again when notified.
+    /// The client requests `rawr://` documents, and again when notified.
     pub ask_for_texts: bool,
     pub show_inlay_hints: bool,
     pub show_lenses: bool,

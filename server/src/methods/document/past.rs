@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 /// Only the newest threads are read.
 pub const MOST_THREADS: usize = 64;
-/// Of all files together, in bytes. Only the end of each file is read.
+/// The most bytes that are read of all files together. Only the end of each file is read.
 const MOST_BYTES: u64 = 16 << 20;
 const MOST_TIME: Duration = Duration::from_millis(500);
 

@@ -17,7 +17,7 @@ pub const KEPT_DECISIONS: u64 = 1000;
 /// The result for one thread.
 #[derive(Debug)]
 pub enum CompactOutcome {
-    /// It was compacted.
+    /// The thread was compacted.
     Done {
         /// The size before, in bytes.
         bytes_before: u64,
@@ -33,7 +33,7 @@ pub enum CompactOutcome {
         /// The name of that process.
         by: String,
     },
-    /// It must be repaired, or read by a newer release, first.
+    /// The thread must be repaired, or read by a newer release, first.
     Damaged,
 }
 

@@ -11,7 +11,7 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
 
-/// Of the document, not of the lines in it.
+/// The format of the document, not of the lines in it.
 const FORMAT: u16 = 1;
 
 impl StoredThreads {

@@ -55,7 +55,7 @@ pub(super) fn everything_in(folder: &Path) -> Result<Vec<(PathBuf, fs::Metadata)
         for entry in fs::read_dir(folder).map_err(failed("list", folder))? {
             let path = entry.map_err(failed("list", folder))?.path();
             match everything_in(&path) {
-                // It was removed since it was listed, so a process is working here.
+                // The entry was removed since it was listed, so a process is working here.
                 Err(StoreError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => {}
                 below => found.extend(below?),
             }

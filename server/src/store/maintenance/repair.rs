@@ -143,7 +143,7 @@ fn remove(path: &Path) -> Result<(), StoreError> {
 /// What to do with one line.
 enum LineFate {
     Keep,
-    /// It is the last line and incomplete.
+    /// Incomplete, and the last line.
     Cut,
     SetAside(String),
     Newer {

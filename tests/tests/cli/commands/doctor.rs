@@ -241,7 +241,7 @@ fn a_report_names_versions_settings_and_failures_but_nothing_private() {
         std::fs::write(&program, format!("#!/bin/sh\necho '{said}'\n")).unwrap();
         std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
     }
-    // It quotes its configuration as it ends.
+    // Codex quotes its configuration as it ends.
     let codex = programs.join("codex");
     let text = "#!/bin/sh\nif [ $1 = --version ]; then echo codex-cli 0.150.0; exit; fi\nread line\necho 'invalid: planted' >&2\nexit 1\n";
     std::fs::write(&codex, text).unwrap();

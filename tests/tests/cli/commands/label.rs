@@ -19,7 +19,7 @@ fn label(fixture: &CommandFixture, arguments: &[&str], answers: &str) -> Output 
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    // It may have ended before it read everything.
+    // The command may have ended before it read everything.
     let _ = child.stdin.take().unwrap().write_all(answers.as_bytes());
     child.wait_with_output().unwrap()
 }

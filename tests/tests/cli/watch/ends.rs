@@ -34,7 +34,7 @@ fn a_signal_restores_the_terminal() {
         terminal.wait_for(&["run by"]);
         signals.iter().for_each(|signal| terminal.signal(*signal));
         let status = terminal.wait_for_a_clean_end();
-        // Of two at once, either may be the first.
+        // Where two come at once, either may be the first.
         assert!(code == 0 || status.code() == Some(code), "{status}");
     }
     running.leave();

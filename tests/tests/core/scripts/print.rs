@@ -40,7 +40,7 @@ fn notice(notice: &Notice) -> Option<String> {
         Notice::Packet { change: PacketUpdate::Outdated, sequence, .. } => {
             format!("the packet of {sequence} is outdated")
         }
-        // Its event is printed instead.
+        // The packet's event is printed instead.
         Notice::Packet { .. } => return None,
         Notice::HeadsUp(heads_up) => {
             let tier = heads_up.tier.map(|tier| format!(" {tier}")).unwrap_or_default();

@@ -43,7 +43,7 @@ pub enum Outcome {
     Done,
     Text(String),
     Compacted(u64),
-    /// It is in the turn of a message of the person.
+    /// The order is in the turn of a message of the person.
     Joined,
     Failed(&'static str),
 }

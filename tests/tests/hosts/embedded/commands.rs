@@ -59,7 +59,7 @@ fn wait_for_process(file: &Path) -> Pid {
     }
 }
 
-/// It belongs to rawr alone, as the key of the agent's own model does.
+/// The judge's key belongs to rawr alone, as the key of the agent's own model does.
 #[test]
 fn a_command_does_not_see_the_judges_key() {
     let endpoint = "backend = \"chat\"\nmodel = \"m\"\nbase_url = \"http://127.0.0.1:9/v1\"";

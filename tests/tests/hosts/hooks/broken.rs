@@ -75,7 +75,7 @@ fn failures_are_logged_and_not_shown() {
             None => assert_eq!(fixture.log().len(), before),
         }
     }
-    // Of another release: told where an agent does not read it.
+    // Arguments of another release: told where an agent does not read it.
     for host in [["someone", "--context-window=1"], ["claude", "--news"]] {
         let done = fixture.hook(&[&["hook", "Stop", "--host"][..], &host].concat(), &good);
         assert_eq!((done.status.code(), done.stdout.len()), (Some(0), 0), "{host:?}");

@@ -67,7 +67,7 @@ fn a_slow_sync_blocks_only_its_own_thread() {
     give(&mut registry, 1, "a").unwrap();
     let of_a = works(&mut registry);
     assert_eq!((of_a.len(), registry.unsettled()), (1, vec![1]));
-    // It has had no effect, and other threads are served.
+    // The request has had no effect, and other threads are served.
     give(&mut registry, 2, "b").unwrap();
     for work in works(&mut registry) {
         registry.worked(work.run(), NOW);

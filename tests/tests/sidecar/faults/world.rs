@@ -37,7 +37,7 @@ pub struct FaultWorld {
     registry: ThreadRegistry,
     heard: Arc<Mutex<Vec<HeardNotice>>>,
     now: Timestamp,
-    /// The same clock, for the visitor.
+    /// The clock of `now`, for the visitor.
     clock: Arc<AtomicI64>,
     visitor: Option<JoinHandle<Vec<Record>>>,
     /// Before which input the clock jumps, and by how many milliseconds.

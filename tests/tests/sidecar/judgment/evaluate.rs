@@ -43,7 +43,7 @@ fn asked(sidecar: &mut TestSidecar) -> (String, Action) {
     (asked.action_id, asked.action)
 }
 
-/// It fails at once with this error.
+/// Checks that a request fails at once with this error.
 fn check_refused(sidecar: &mut TestSidecar, thread: &str, code: ErrorCode, words: &str) {
     let failure = sidecar.failure::<JudgmentEvaluate>(&case_of(thread, None));
     assert_eq!(failure.code, code, "{failure:?}");

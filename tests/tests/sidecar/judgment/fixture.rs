@@ -70,7 +70,7 @@ pub enum TierPressure {
 }
 
 impl TierPressure {
-    /// Of 100,000 tokens.
+    /// Used tokens of 100,000.
     const fn tokens(self) -> u64 {
         match self {
             Self::Early => 20_000,
@@ -282,14 +282,14 @@ impl JudgmentFixture {
         }
     }
 
-    /// The same as text.
+    /// The notifications of [`Self::settled`] as text.
     pub fn told(&mut self) -> String {
         let notes = self.settled();
         let lines: Vec<_> = notes.iter().filter_map(line).collect();
         lines.join("\n") + "\n"
     }
 
-    /// The same without the name of the API and the address of the endpoint.
+    /// Like [`Self::told`], without the name of the API and the address of the endpoint.
     pub fn story(&mut self, wire: TestedApi, origin: &str) -> String {
         self.told().replace(origin, "<endpoint>").replace(wire.name(), "<wire>")
     }

@@ -117,7 +117,7 @@ fn without_a_way_to_show_a_document_a_message_names_the_file() {
     let (_, path) = message.split_once("the preview of heads-up is in ").unwrap();
     let text = std::fs::read_to_string(path).unwrap();
     assert!(text.starts_with("Compacting, because a phase ended here (commit)."), "{text}");
-    // It follows the buffer.
+    // The preview follows the buffer.
     editor.change(&prompt, json!([{ "text": "{reason} 2" }]));
     editor.sidecar.expect::<PromptPreviewChanged>();
     assert_eq!(std::fs::read_to_string(path).unwrap(), "a phase ended here (commit) 2");

@@ -104,7 +104,7 @@ fn vs_codes_own_client_shows_problems_lenses_hovers_and_proposals() {
     check(&lines);
     for line in &lines {
         assert_eq!((&line["clean"], &line["version"]), (&0.into(), &2.into()), "{line}");
-        // It counts UTF-16 units: `é 🦀 ` has five.
+        // The client counts UTF-16 units: `é 🦀 ` has five.
         assert_eq!(line["slip"], serde_json::json!([[0, 5, 22]]), "{line}");
     }
 }

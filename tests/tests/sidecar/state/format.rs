@@ -104,7 +104,7 @@ fn a_newer_release_that_appends_stops_only_this_one() {
         let seen = sidecar.say("rawr/thread/get", &json!({ "threadId": THREAD })).unwrap().unwrap();
         let directives = seen["directives"].to_string();
         assert!(!directives.contains("Keep it short."), "half of it was folded: {directives}");
-        // It can continue, because its lock is free.
+        // The newer release can continue, because its lock is free.
         fs::File::open(home.events(THREAD)).unwrap().try_lock().unwrap();
         sidecar.take_notes();
         sidecar.kill();

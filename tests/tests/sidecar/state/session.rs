@@ -19,7 +19,7 @@ deadlines.judgment_seconds = 1
 "#;
 const PACKET: &str = "<continuation_packet>\nState: working\nGoal: write the parser.\n\
     Decisions: no regular expressions.\nNext step: write the docs.\n</continuation_packet>";
-/// Of 190,000 tokens: below `early`, in a tier that asks a judge.
+/// Used tokens of 190,000: below `early`, in a tier that asks a judge.
 const PRESSURE: u64 = 143_139;
 const AFTER_COMPACTION: u64 = 12_000;
 

@@ -12,7 +12,7 @@ use tokio::time::{Instant, sleep_until, timeout};
 pub(super) enum AfterServerEnd {
     /// Another one takes its place, such as after an update of Codex.
     Reconnect,
-    /// It served only this session.
+    /// The app-server served only this session.
     Leave,
 }
 

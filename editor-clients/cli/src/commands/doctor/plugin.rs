@@ -50,7 +50,7 @@ struct PluginSettings {
     plugin_configs: BTreeMap<String, PluginConfig>,
     #[serde(default)]
     disable_all_hooks: bool,
-    /// Of an organization, as the next one.
+    /// A setting of an organization, as the next one.
     #[serde(default)]
     allow_managed_hooks_only: bool,
     #[serde(default)]

@@ -31,7 +31,7 @@ use super::{CheckStatus, DoctorCheck};
 pub(super) struct IssueReport {
     event: &'static str,
     system: Vec<ReportedFact>,
-    /// Of rawr, the agents and the editors in the PATH.
+    /// The versions of rawr, the agents and the editors in the PATH.
     versions: Vec<ReportedFact>,
     /// Set environment variables that change what rawr does, by name.
     variables: Vec<&'static str>,
@@ -337,7 +337,7 @@ const FAILURES: usize = 5;
 /// Where a log is read from, at most this far from its end.
 const TAIL: u64 = 1 << 16;
 
-/// Of each line, the words that are rawr's own.
+/// The last failures of the logs: from each line, only the words that are rawr's own.
 fn failures(home: &Path, anonymizer: &Anonymizer) -> Vec<String> {
     let lines_of = |name: &str, read: fn(&str) -> Option<String>| {
         let text = tail(&home.join("rawr").join(name)).unwrap_or_default();

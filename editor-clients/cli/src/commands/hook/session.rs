@@ -171,7 +171,7 @@ impl<'i> HookSession<'i> {
             Some(AwaitedReply::Compaction | AwaitedReply::TurnsEnd) | None => None,
         };
         open.write(None)?;
-        // It may have been cancelled elsewhere.
+        // The sequence may have been cancelled elsewhere.
         let by = match self.phase().await? {
             Phase::AwaitingCompaction => CompactionOrigin::Rawr,
             _ => begun.unwrap_or(CompactionOrigin::Host),

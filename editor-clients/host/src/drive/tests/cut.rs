@@ -181,7 +181,7 @@ const TURN_END: CutCase = CutCase {
     judgments: 0,
 };
 
-/// The same, with a judge that is asked first.
+/// Like `TURN_END`, with a judge that is asked first.
 const JUDGED: CutCase = CutCase {
     scenes: || {
         let yes = r#"{"should_compact": true, "reason": "all is committed"}"#;
@@ -230,7 +230,7 @@ const MID_TURN: CutCase = CutCase {
     judgments: 0,
 };
 
-/// The same without rawr's own decisions.
+/// Like `MID_TURN`, without rawr's own decisions.
 const INLINE: CutCase = CutCase {
     scenes: || {
         let long = "The parser reads what it should read. ".repeat(110);

@@ -31,7 +31,7 @@ pub struct World {
     pub turns: Vec<HostTurnRecord>,
     /// The events for the current driver.
     pub untold: VecDeque<HostEvent>,
-    /// It carries out requests but does not answer.
+    /// Carries out requests but does not answer.
     pub is_silent: bool,
     /// The first turn with these words runs until it is interrupted.
     pub hangs_on: Option<&'static str>,
@@ -365,7 +365,7 @@ impl Real {
 #[async_trait]
 impl Launch for Real {
     async fn launch(&self) -> Result<SidecarClient, SidecarError> {
-        // It owns the thread until it notices the end of its client.
+        // The sidecar before this one owns the thread until it notices the end of its client.
         let before = self.last.lock().unwrap().take();
         if let Some(before) = before {
             before.await.unwrap();

@@ -46,7 +46,7 @@ impl Judgments {
         loop {
             match self.0.join_next().await {
                 Some(Ok(event)) => return event,
-                // Its task panicked or was ended: the driver's own limit settles the question.
+                // The question's task panicked or was ended: the driver's own limit settles the question.
                 Some(Err(_)) => {}
                 None => std::future::pending().await,
             }

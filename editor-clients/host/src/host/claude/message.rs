@@ -294,7 +294,7 @@ impl ClaudeMessage {
         self.model.as_deref() != Some(NO_MODEL)
     }
 
-    /// Its content blocks. A content that is a plain string is one text block.
+    /// The content blocks. A content that is a plain string is one text block.
     pub fn into_blocks(self) -> Vec<ClaudeBlock> {
         match self.content {
             Value::String(text) => vec![ClaudeBlock::Text { text }],

@@ -41,9 +41,9 @@ const OFF: [&str; 2] = ["DISABLE_AUTO_COMPACT", "DISABLE_COMPACT"];
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct WindowSettings {
     no_long_window: bool,
-    /// It does not compact by itself.
+    /// Claude Code does not compact by itself.
     never_compacts: bool,
-    /// It compacts as if the window were no larger than this.
+    /// Claude Code compacts as if the window were no larger than this.
     compaction_window: Option<u64>,
     /// The window of models that Claude Code does not know.
     of_unknown: Option<u64>,

@@ -341,7 +341,7 @@ pub struct ModBand {
 /// A button of a band.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ModButton {
-    /// Its label.
+    /// The button's label.
     pub label: String,
     /// The arguments of the `rawr` command that it runs.
     pub arguments: Vec<String>,

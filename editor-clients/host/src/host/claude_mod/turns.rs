@@ -279,7 +279,7 @@ impl ModTurns {
                 let turn_id = match (own, &self.running) {
                     (Some(compaction), _) => compaction.turn_id,
                     (None, Some(turn)) => turn.turn_id.clone(),
-                    // It started under an earlier driver.
+                    // The compaction started under an earlier driver.
                     (None, None) => {
                         let turn_id = self.next_compaction(false);
                         self.compaction = None;

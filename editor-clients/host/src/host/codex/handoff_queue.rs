@@ -27,7 +27,7 @@ enum QueueState {
         /// Codex's id of the entry, needed to remove it.
         entry: Option<String>,
     },
-    /// Its turn started. The turn's events are withheld until the driver claims it.
+    /// The handoff's turn started. Its events are withheld until the driver claims it.
     Begun { turn_id: String },
 }
 

@@ -14,7 +14,7 @@ use crate::host::HostError;
 /// The features and settings of a Codex.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CodexProbe {
-    /// Its version.
+    /// The version of Codex.
     pub version: String,
     /// Whether it has `thread/sample` (experimental): a model answer outside the history.
     pub thread_sample: bool,
@@ -32,7 +32,7 @@ pub struct CodexProbe {
 /// A hook that runs a command, as Codex lists it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListedHook {
-    /// Its command line.
+    /// The command line.
     pub command: String,
     /// The file that defines it.
     pub file: PathBuf,
@@ -43,7 +43,7 @@ pub struct ListedHook {
 /// Whether Codex runs a hook.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HookTrust {
-    /// It runs.
+    /// Codex runs the hook.
     Runs,
     /// Skipped silently, because the user has not trusted it or it changed since.
     Untrusted,

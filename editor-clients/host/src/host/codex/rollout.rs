@@ -35,7 +35,7 @@ pub(super) struct StoredThread {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct StoredTurn {
     pub(super) id: String,
-    /// Its last usage. `None` if the history was rewritten since.
+    /// The turn's last usage. `None` if the history was rewritten since.
     pub(super) last: Option<LastUsage>,
 }
 

@@ -345,7 +345,7 @@ impl CodexTurns {
         let Some(running) = self.turn(turn_id) else { return };
         let estimate = match (running.compaction, middle) {
             (CodexCompaction::Running { estimate }, _) => estimate,
-            // It started before rawr joined.
+            // The compaction started before rawr joined.
             (_, Some(middle)) => {
                 let origin = running.origin();
                 events.push(HostEvent::CompactionStarted { turn_id: turn_id.to_owned(), origin });

@@ -28,7 +28,7 @@ pub(super) struct Agent<M> {
 /// The result of a sampling request.
 enum SampledReply {
     Reply(SampleReply),
-    /// It was aborted for a compaction, with the text so far.
+    /// Aborted for a compaction, with the text so far.
     CutOff {
         said: String,
         order: CompactionOrder,

@@ -28,9 +28,9 @@ pub enum AgentItem {
     },
     /// An answer of the model.
     Assistant {
-        /// Its message.
+        /// The message.
         text: Option<String>,
-        /// Its tool calls.
+        /// The tool calls.
         calls: Vec<ModelToolCall>,
     },
     /// The result of a tool call.

@@ -39,7 +39,7 @@ pub enum Tool {
     WriteFile {
         /// The file.
         path: String,
-        /// Its new content.
+        /// The new content.
         content: String,
     },
 }

@@ -83,7 +83,7 @@ fn count<'de, D: Deserializer<'de>>(from: D) -> Result<u64, D::Error> {
     Ok(Value::deserialize(from)?.as_u64().unwrap_or(0))
 }
 
-/// Of the tokens that go into the cache, those that stay for an hour.
+/// The part of the tokens that go into the cache that stays for an hour.
 fn for_hour<'de, D: Deserializer<'de>>(from: D) -> Result<u64, D::Error> {
     let kinds = Value::deserialize(from)?;
     Ok(kinds.get("ephemeral_1h_input_tokens").and_then(Value::as_u64).unwrap_or(0))

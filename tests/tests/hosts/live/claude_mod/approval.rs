@@ -66,7 +66,7 @@ fn another_terminal_approves() {
     assert_eq!(fixture.compactions(), 1);
 }
 
-/// It goes to the agent instead.
+/// What is typed goes to the agent instead.
 #[test]
 fn what_is_typed_into_the_input_box_never_answers() {
     for typed in ["1", "a", "approve"] {

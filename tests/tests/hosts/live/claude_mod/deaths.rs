@@ -105,7 +105,7 @@ fn a_message_passes_if_all_of_rawr_is_stalled_and_rawr_runs_again_later() {
     terminal.wait_for(&[HERE]);
     assert_eq!((fixture.asked("AND-NOW"), fixture.rewritten()), (1, 0));
     for process in stalled {
-        // It may have been killed.
+        // The process may have been killed.
         let _ = kill_process(process, Signal::CONT);
     }
     gate.open();

@@ -52,7 +52,7 @@ fn a_compaction_by_claude_code_has_instructions_and_a_handoff() {
     let asked = summary_request(&fixture);
     assert!(asked.contains(OURS), "{asked}");
     wait_until("the report of the compaction", || fixture.compactions_by("host") == 1);
-    // It comes into the turn that was compacted, or with the next message.
+    // The handoff comes into the turn that was compacted, or with the next message.
     terminal.enter(NEXT, NEXT);
     terminal.wait_for(&[HERE, "64% left"]);
     let last = fixture.requests().pop().unwrap();

@@ -112,7 +112,7 @@ fn an_image_goes_with_the_message_that_waited() {
     assert_eq!((fixture.rewritten(), fixture.asked("AND-NOW")), (1, 1));
 }
 
-/// Its result would come into a conversation that no longer knows why it was started.
+/// A sub-agent's result would come into a conversation that no longer knows why it was started.
 #[test]
 fn the_agent_waits_for_its_sub_agents() {
     let gate = ReplyGate::new();
@@ -160,7 +160,7 @@ fn another_rawr_leaves_the_session_to_the_first() {
     assert_eq!((fixture.rewritten(), fixture.asked("AND-NOW")), (1, 1));
 }
 
-/// It comes back in the middle of the compaction.
+/// rawr comes back in the middle of the compaction.
 #[test]
 fn rawr_killed_during_a_compaction_by_hand_hands_over_with_the_next_message() {
     let gate = ReplyGate::new();
@@ -184,7 +184,7 @@ fn rawr_killed_during_a_compaction_by_hand_hands_over_with_the_next_message() {
     assert_eq!((fixture.rewritten(), fixture.asked("AND-NOW")), (1, 1));
 }
 
-/// Its author sends it again, or does not.
+/// The author sends the message again, or does not.
 #[test]
 fn a_message_held_when_the_terminal_closed_is_not_lost() {
     let gate = ReplyGate::new();

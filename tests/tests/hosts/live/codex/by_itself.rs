@@ -136,7 +136,7 @@ fn a_message_goes_to_the_agent_after_rawr_was_killed_during_the_packet() {
     leave_nothing(&mut terminal);
 }
 
-/// It waits in Codex until the history is rewritten and the packet is back.
+/// The message waits in Codex until the history is rewritten and the packet is back.
 #[test]
 fn a_message_typed_during_the_compaction_comes_after_the_handoff() {
     let gate = ReplyGate::new();

@@ -36,7 +36,7 @@ async fn a_goal_starts_a_turn_at_once() {
     sets(&mut beside, "active").await;
     gate.open();
     beside.person.hears(GOES_ON).await;
-    // It goes on where it was stopped.
+    // The goal goes on where it was stopped.
     goes_on(&mut beside).await;
     beside.check(&["WRITE-PARSER", "HANDOFF", "LAST-WORD"]).await;
     beside.compacted(1);

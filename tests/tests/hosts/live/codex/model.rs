@@ -22,7 +22,7 @@ fn mode(verdict: &Value) -> String {
     gate["evidence"].as_str().unwrap().to_owned()
 }
 
-/// Of the turn in which a phase ends under pressure.
+/// Whether the verdict is of the turn in which a phase ends under pressure.
 fn at_its_end(verdict: &Value) -> bool {
     verdict["tier"] == "asap" && verdict["entrance"] == "turn_complete"
 }

@@ -54,7 +54,7 @@ pub fn last_heard(fixture: &LiveFixture) -> Vec<&'static str> {
     messages.iter().filter_map(|text| words_in(text).first().copied()).collect()
 }
 
-/// The same, also where several stand in one message.
+/// Like [`last_heard`], also where several stand in one message.
 pub fn said_in_order(fixture: &LiveFixture) -> Vec<&'static str> {
     let last = fixture.requests().pop().unwrap();
     last.user_messages().iter().flat_map(|text| words_in(text)).collect()
@@ -67,7 +67,7 @@ fn words_in(text: &str) -> Vec<&'static str> {
     found.map(|(_, name)| name).collect()
 }
 
-/// Of the relay: what keeps the socket, and what works on it.
+/// The processes of the relay: what keeps the socket, and what works on it.
 fn relays(session: u32) -> (Vec<Pid>, Vec<Pid>) {
     let workers = processes(session, &[" relay ", "--on-stdin"]);
     let all = processes(session, &[" relay "]);
@@ -284,7 +284,7 @@ fn a_relay_that_keeps_dying_is_bypassed() {
     assert_eq!(keepers.len(), 1);
     wait_until("the end of the relay", || {
         for worker in relays(session).1 {
-            // It may have gone since it was looked for.
+            // The worker may have gone since it was looked for.
             let _ = kill_process(worker, Signal::KILL);
         }
         processes(session, &[" relay "]).is_empty()

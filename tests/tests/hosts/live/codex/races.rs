@@ -107,7 +107,7 @@ async fn a_person_types_between_compaction_and_handoff() {
     beside.person.says_as_soon_as_possible("AND-NOW the docs").await;
     beside.model_is_asked("AND-NOW").await;
     kill_process(rawr, Signal::CONT).unwrap();
-    // It joins the person's turn.
+    // The handoff joins the person's turn.
     beside.tells("handoff", |_| true).await;
     answer.open();
     beside.person.hears(GOES_ON).await;
@@ -159,7 +159,7 @@ async fn pin(beside: &mut Beside) {
     assert!(pinned.status.success(), "{pinned:?}");
 }
 
-/// It is handed over in the turn of the message that came next, which waits behind the gate.
+/// The pin is handed over in the turn of the message that came next, which waits behind the gate.
 async fn has_the_pin_after_one_compaction(mut beside: Beside, gate: ReplyGate) {
     beside.tells("handoff", |_| true).await;
     gate.open();

@@ -8,7 +8,7 @@ use rawr_tests::mock_responses::{TurnScript, say};
 
 use super::fixture::{CodexExecFixture, PACKET};
 
-/// Of all that one turn is sent, by Codex's own count.
+/// The most characters of all that one turn is sent, by Codex's own count.
 const MOST_CHARACTERS: usize = 1_048_576;
 
 #[test]

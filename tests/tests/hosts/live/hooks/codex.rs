@@ -152,7 +152,7 @@ fn the_doctor_reports_untrusted_hooks() {
     assert!(said.contains("✓ hooks      in "), "{said}");
 }
 
-/// The same run of `codex exec` with and without rawr's hooks.
+/// Compares a run of `codex exec` with and without rawr's hooks.
 #[test]
 fn a_non_interactive_codex_run_is_not_changed() {
     let run = |with_hooks: bool| {

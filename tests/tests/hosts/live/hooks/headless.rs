@@ -45,7 +45,7 @@ fn a_non_interactive_claude_run_is_not_changed() {
             _ => assert_eq!(said_with, said),
         }
         assert_eq!(requests_with, requests);
-        // It is known all the same, and why nothing was asked.
+        // The run is known all the same, and why nothing was asked.
         let events = with.events();
         assert!(events.contains("turn_completed"), "{events}");
         assert!(!events.contains("sequence_started"), "{events}");

@@ -106,7 +106,7 @@ enum PieceKind {
     Work,
     /// Confirms a proposal.
     Next,
-    /// The same, and asks for work.
+    /// Confirms a proposal, and asks for work.
     NextWork,
     /// Drops a proposal.
     StillOpen,

@@ -90,7 +90,7 @@ impl Player {
         let due = Instant::now();
         self.stopped.retain(|(until, pid)| {
             if *until <= due {
-                // It may have ended meanwhile.
+                // The process may have ended meanwhile.
                 let _ = kill_process(*pid, Signal::CONT);
             }
             *until > due
@@ -351,7 +351,7 @@ impl Player {
             Move::Stop(part, ms) => self.stop(part, ms),
             Move::Kill(part) => {
                 for pid in self.agent.rawr_processes(part) {
-                    // It may have ended meanwhile.
+                    // The process may have ended meanwhile.
                     let _ = kill_process(pid, Signal::KILL);
                 }
             }
@@ -426,7 +426,7 @@ impl Player {
             self.deed(Deed::Switch);
             self.press(how);
         }
-        // It waits for a running tool.
+        // The list waits for a running tool.
         let shows_list = |player: &Self| player.terminal.screen().contains(SESSION_LIST);
         self.watch_for(Duration::from_secs(6), shows_list);
         self.watch(Duration::from_millis(wait));

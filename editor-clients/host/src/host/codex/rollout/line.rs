@@ -78,7 +78,7 @@ pub struct TurnAttribution {
 /// An item of the history. What another kind of item has is empty.
 #[derive(Deserialize)]
 pub struct RolloutMessage {
-    /// Its id.
+    /// The item's id.
     #[serde(default)]
     pub id: String,
     /// Who wrote a message.
@@ -132,14 +132,14 @@ pub struct RolloutTokens {
 pub enum RolloutItem {
     /// A shell command.
     CommandExecution {
-        /// Its arguments.
+        /// The arguments of the command.
         command: Vec<String>,
-        /// Its exit code; absent if it never ran.
+        /// The exit code; absent if the command never ran.
         exit_code: Option<i64>,
     },
     /// A message of the agent.
     AgentMessage {
-        /// Its parts.
+        /// The parts of the message.
         content: Vec<RolloutPart>,
     },
     /// An item of another kind.

@@ -30,9 +30,9 @@ pub(super) struct RequestFailure {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum FailureKind {
-    /// The same request may succeed later.
+    /// The request may succeed when it is sent again later.
     Passing,
-    /// The same request will fail again.
+    /// The request fails again whenever it is sent again.
     Lasting,
     /// The endpoint does not support a request of this form.
     Refused,

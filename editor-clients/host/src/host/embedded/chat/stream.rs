@@ -35,7 +35,7 @@ struct JoinedCall {
 /// Why an answer is invalid.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum BadStream {
-    /// It ended early.
+    /// Ended early.
     CutShort,
     NotUnderstood(String),
     /// The endpoint reported an error.
@@ -56,7 +56,7 @@ struct ChatChunk {
 struct ChatChoice {
     /// In a stream.
     delta: Option<Box<RawValue>>,
-    /// Of a whole completion.
+    /// In a whole completion.
     message: Option<Box<RawValue>>,
     finish_reason: Option<serde_json::Value>,
 }

@@ -208,7 +208,7 @@ async fn an_interrupt_kills_the_descendants_of_a_command() {
     host.interrupt().await.unwrap();
     turn(&mut host).await;
     for name in ["child", "parent"] {
-        // It is killed at once, and gone as soon as its parent has waited for it.
+        // Each process is killed at once, and gone as soon as its parent has waited for it.
         while is_running(process(name).unwrap()) {
             tokio::task::yield_now().await;
         }
