@@ -132,11 +132,11 @@ names! {
 
     /// How far something has come that the agent is asked for before a compaction.
     pub enum RequestState {
-        /// Its turn has not come.
+        /// The agent has not been asked for it yet.
         Queued = "queued" => "queued",
         /// The agent was asked and has not answered.
         Asked = "asked" => "asked",
-        /// It was answered.
+        /// The agent has answered, or rawr wrote it.
         Answered = "answered" => "answered",
         /// The host refused it, or no answer came.
         Failed = "failed" => "failed",
@@ -263,12 +263,12 @@ impl Phase {
         matches!(self, Self::Idle | Self::Deferred | Self::Proposed)
     }
 
-    /// It ends when a person acts, or at a deadline. No message waits for that.
+    /// The phase ends when a person acts, or at a deadline. No message waits for that.
     pub const fn waits_for_person(self) -> bool {
         matches!(self, Self::AwaitingApproval | Self::AwaitingCompaction)
     }
 
-    /// It ends with an answer, a report or a deadline, where the process that runs the thread is there.
+    /// The phase ends with an answer, a report or a deadline, where the process that runs the thread is there.
     pub const fn ends_by_itself(self) -> bool {
         !self.is_settled() && !self.waits_for_person()
     }

@@ -20,7 +20,7 @@ local SIGTERM = 15
 local UNKNOWN_THREAD = -31001
 --- The sequence to answer has ended.
 M.NO_SEQUENCE = -31006
---- It was answered, or has gone on.
+--- The sequence was answered, or has gone on.
 M.NOT_NOW = -31009
 --- Error code of this client: there is no sidecar.
 M.NO_SIDECAR = -1
@@ -40,9 +40,9 @@ local ending, wanted = false, false
 --- When the sidecar was last restarted automatically.
 ---@type integer?
 local started_again
---- It answered `initialize`. One that ends earlier would end again.
+--- Whether the sidecar answered `initialize`. One that ends earlier would end again.
 local was_ready = false
---- It was ended because it did not answer.
+--- Whether the sidecar was ended because it did not answer.
 local hung = false
 --- The next question whether it answers.
 ---@type uv.uv_timer_t?

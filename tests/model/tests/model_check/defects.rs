@@ -15,20 +15,20 @@ pub enum Defect {
     /// After a restart it requests pending actions under new ids.
     NewNamesAfterARestart,
     KeepsBoundaries,
-    /// It delivers a message twice.
+    /// Delivers a message twice.
     DeliversTwice,
-    /// It ignores emergencies, so that it waits for the judge.
+    /// Ignores emergencies, and waits for the judge.
     AsksInAnEmergency,
     NoDeadlines,
-    /// It treats a turn of a sequence like any other turn.
+    /// Treats a turn of a sequence like any other turn.
     ForgetsWhoseTurn,
     /// After a restart it requests actions of a sequence that has ended.
     ActsAfterTheEnd,
-    /// Its handoff does not wait for the compaction.
+    /// Hands off without waiting for the compaction.
     HandsOffAtOnce,
-    /// It forgets the handoff after a compaction that it did not request.
+    /// Forgets the handoff after a compaction that it did not request.
     OwesNothing,
-    /// It compacts at a turn's end, without a confirmation.
+    /// Compacts at a turn's end, without a confirmation.
     Unconfirmed,
 }
 
@@ -56,7 +56,7 @@ impl TestedMachine {
         let Some(defect) = self.0 else { return (handling, effects) };
         let broken = defect.after(machine.thread(), handling.thread());
         let mut broken = Machine::new(broken);
-        // It continues with the tampered state.
+        // The machine continues with the tampered state.
         let more = broken.handle(Input::Tick, &rules, NOW).unwrap_or_default();
         (broken, effects.into_iter().chain(more).collect())
     }

@@ -125,7 +125,7 @@ impl Played<'_> {
         }
     }
 
-    /// It arrives, or rawr dies during it.
+    /// The input arrives, or rawr dies during it.
     fn said(&self, before: &ModelState, what: PendingInput, taken: &mut Vec<PlayedStep>) {
         let Some((told, state)) = self.told(before, what) else { return };
         let heard = self.hears(&before.rawr, &told);

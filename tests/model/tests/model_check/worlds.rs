@@ -33,7 +33,7 @@ pub struct SmallWorld {
     pub lands_at: u64,
     /// The origin of compactions that rawr did not request.
     pub compacts_for: CompactionInitiator,
-    /// Such a compaction may happen during a turn.
+    /// A compaction that rawr did not request may happen during a turn.
     pub compacts_inside: bool,
     pub may: Budget,
 }

@@ -43,11 +43,11 @@ pub struct PreCompactRequest {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RequestState {
-    /// Its turn has not come.
+    /// The agent has not been asked for it yet.
     Queued,
     /// The agent was asked and has not answered.
     Asked,
-    /// It was answered.
+    /// The agent has answered, or rawr wrote it.
     Answered,
     /// The host refused it, or no answer came.
     Failed,
