@@ -1,7 +1,6 @@
 // The commands: from the palette for the active thread, from a menu for its row.
 import * as l10n from '@vscode/l10n';
 import * as vscode from 'vscode';
-import * as banners from './model/banner';
 import { configFiles } from './model/configFiles';
 import { confirmation } from './model/name';
 import type { Answer } from './model/notice';
@@ -145,7 +144,8 @@ async function answer(session: Session, surfaces: Surfaces, given: CommandTarget
 async function compactNow(session: Session, given: CommandTarget): Promise<void> {
   const thread = await meant(session, given);
   if (!thread) return;
-  const choice = await session.answer(thread.summary.threadId, undefined, 'compact_now');
+  const { threadId } = thread.summary;
+  const choice = await session.answer(threadId, thread.sequenceId, 'compact_now');
   recorded(thread, words.recorded(choice));
 }
 

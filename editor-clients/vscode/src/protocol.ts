@@ -219,9 +219,9 @@ export interface CapsuleGetResult {
 
 /** The agent program that a capsule was taken of. */
 export interface CapsuleHost {
-  /** Its name. */
+  /** The program's name. */
   name: string;
-  /** Its version. */
+  /** The program's version. */
   version?: string;
 }
 
@@ -453,6 +453,8 @@ export interface Decision {
   outcome: Outcome;
   /** Percent of the context window left. */
   percentRemaining?: number;
+  /** What came of each; absent where no sequence followed, and of old decisions. */
+  preCompactRequests?: Array<PreCompactRequest>;
   /** The proposal that it confirms or drops. */
   proposalId?: string;
   /** Why, in one sentence for people. */
@@ -555,7 +557,7 @@ export interface DecisionRecordedNotification {
 export interface Directive {
   /** Who gave it, for people; absent where it was found in a message. */
   by?: string;
-  /** Its name. */
+  /** The directive's name. */
   directiveId: string;
   /** When it was given, Unix milliseconds. */
   givenAtMs: number;
@@ -636,7 +638,7 @@ export interface GateResult {
 
 /** One active guard. */
 export interface Guard {
-  /** Its name. */
+  /** The guard's name. */
   guardId: string;
   /** Why it was set, in the words of its author. */
   note?: string;
@@ -730,7 +732,7 @@ export interface HeadsUp {
   stage: Stage;
   /** The tier that held; absent where a person asked for a compaction above every tier. */
   tier?: Tier;
-  /** Its title. */
+  /** The banner's title. */
   title: string;
 }
 
@@ -777,9 +779,9 @@ export type HistoryRole = 'system' | 'user' | 'assistant' | 'tool';
 export interface Host {
   /** What it can do; absent means nothing. */
   capabilities?: HostCapabilities;
-  /** Its name, for people; nothing branches on it. */
+  /** The program's name, for people; nothing branches on it. */
   name: string;
-  /** Its version, for people. */
+  /** The program's version, for people. */
   version?: string;
 }
 
@@ -1107,7 +1109,7 @@ export interface PacketCheck {
   ok: boolean;
   /** How many secrets were taken out of it. */
   redactions: number;
-  /** Its size. */
+  /** The packet's size. */
   tokens: number;
 }
 
@@ -1177,9 +1179,9 @@ export interface PacketsAhead {
 
 /** A program's name and version. */
 export interface PeerInfo {
-  /** Its name. */
+  /** The program's name. */
   name: string;
-  /** Its version. */
+  /** The program's version. */
   version?: string;
 }
 
@@ -1260,6 +1262,20 @@ export interface Position {
   line: number;
 }
 
+/** Something that the agent is asked for before a compaction, or the packet that rawr writes in its place. */
+export interface PreCompactRequest {
+  /** The newest action that asked for it. */
+  actionId?: string;
+  /** Who is to write what it asks for, or wrote it. */
+  author: PacketAuthor;
+  /** What is asked for. */
+  purpose: Purpose;
+  /** What came of it, for people. */
+  result?: string;
+  /** How far it has come. */
+  state: RequestState;
+}
+
 /** One thing wrong with a prompt or a configuration file. */
 export interface Problem {
   /** A stable short name, such as `unknown-key`. */
@@ -1303,7 +1319,7 @@ export interface PromptChangedNotification {
 
 /** `rawr/prompt/get`: one prompt in full. */
 export interface PromptGetParams {
-  /** Its name. */
+  /** The prompt's name. */
   name: string;
 }
 
@@ -1311,11 +1327,11 @@ export interface PromptGetParams {
 export interface PromptGetResult {
   /** The front matter, where the prompt has one. */
   frontMatter?: Record<string, unknown>;
-  /** Its name. */
+  /** The prompt's name. */
   name: string;
   /** Whose text it is. */
   origin: PromptOrigin;
-  /** Its file, absolute; absent for one that is only embedded. */
+  /** The prompt's file, absolute; absent for one that is only embedded. */
   path?: string;
   /** The placeholders that it may use, without braces, in camelCase. */
   placeholders: Array<string>;
@@ -1366,13 +1382,13 @@ export interface PromptPreviewResult {
   problems: Array<Problem>;
   /** The text as it would be sent. */
   text: string;
-  /** Its size. */
+  /** The text's size. */
   tokens: number;
 }
 
 /** `rawr/prompt/render`: a prompt in force with its placeholders filled. */
 export interface PromptRenderParams {
-  /** Its name. */
+  /** The prompt's name. */
   name: string;
   /** The thread to take values from. */
   threadId?: string;
@@ -1390,11 +1406,11 @@ export interface PromptRenderResult {
 
 /** One prompt in short. */
 export interface PromptSummary {
-  /** Its file's name without the ending, such as `heads-up`. */
+  /** The name of the prompt's file without the ending, such as `heads-up`. */
   name: string;
   /** Whose text is in force. */
   origin: PromptOrigin;
-  /** Its file, absolute; absent for one that is only embedded. */
+  /** The prompt's file, absolute; absent for one that is only embedded. */
   path?: string;
   /** What is wrong with the file; the last good text stays in force (docs/spec/prompts.md#files). */
   problems: Array<Problem>;
@@ -1466,7 +1482,7 @@ export interface ReplayCompaction {
   at: number;
   /** Who started it. */
   by: CompactionOrigin;
-  /** It came while the agent worked. */
+  /** Whether the compaction came while the agent worked. */
   insideTurn: boolean;
   /** Tokens in the context before it. */
   tokensBefore: number;
@@ -1516,7 +1532,7 @@ export interface ReplayDecision {
   outcome: Outcome;
   /** Percent of the context window left. */
   percent?: number;
-  /** It only proposes; the next message or silence decides. */
+  /** Whether the decision only proposes; the next message or silence decides. */
   proposes?: boolean;
   /** Why, in one sentence for people. */
   reason: string;
@@ -1614,7 +1630,7 @@ export interface ReplayRunResult {
   costs?: Array<ReplayPrice>;
   /** The records in the order of their paths. */
   files: Array<ReplayFile>;
-  /** It was stopped before the end. Never true here, because a cancelled request gets an error. */
+  /** Whether the replay was stopped before the end. Never true here, because a cancelled request gets an error. */
   isStopped: boolean;
   /** What became of the context after a compaction. */
   order: ReplayOrderName;
@@ -1640,13 +1656,13 @@ export interface ReplaySession {
   filesReadAgain: number;
   /** The format of its record; absent if no line showed one. */
   format?: ReplayFormat;
-  /** Its lines. */
+  /** The session's lines. */
   lines: ReplayLines;
   /** The last model. */
   model?: string;
   /** The compactions in the record. */
   recorded: Array<ReplayCompaction>;
-  /** The same as recorded. */
+  /** The tokens of all requests as recorded, by model. */
   recordedTokens: Record<string, ReplayTokens>;
   /** Inputs that were refused; more than a few mean that the record was misread. */
   refused: number;
@@ -1694,7 +1710,7 @@ export interface ReplaySums {
   personCompactions: number;
   /** Proposals. */
   proposals: number;
-  /** The same as recorded. */
+  /** The tokens of all requests as recorded, by model. */
   recordedTokens: Record<string, ReplayTokens>;
   /** Sessions with at least one turn. */
   sessions: number;
@@ -1754,6 +1770,9 @@ export interface ReplayTurn {
 export type RequestId = {
 } & (number | string);
 
+/** How far something has come that the agent is asked for before a compaction. */
+export type RequestState = 'queued' | 'asked' | 'answered' | 'failed';
+
 /** What the agent does after the handoff (docs/spec/handoff.md#content). */
 export type ResumeState = 'working' | 'waiting_for_user' | 'done';
 
@@ -1774,7 +1793,7 @@ export interface ScratchAppendParams {
 
 /** Answer to `rawr/scratch/append`. */
 export interface ScratchAppendResult {
-  /** Its size now, in bytes. */
+  /** The file's size now, in bytes. */
   bytes: number;
   /** So many secrets were taken out before it was written. */
   redactions: number;
@@ -1789,7 +1808,7 @@ export interface ScratchAppendResult {
 export interface ScratchChangedNotification {
   /** The client that added to the notes by `rawr/scratch/append`; absent where the agent wrote, or another sidecar's client. */
   by?: string;
-  /** Its size, in bytes. */
+  /** The file's size, in bytes. */
   bytes: number;
   /** Whether the file is there still. */
   exists: boolean;
@@ -1803,7 +1822,7 @@ export interface ScratchChangedNotification {
 
 /** One file of notes. */
 export interface ScratchFile {
-  /** Its size, in bytes. */
+  /** The file's size, in bytes. */
   bytes: number;
   /** When it was last written, Unix milliseconds. */
   modifiedAtMs: number;
@@ -1890,7 +1909,7 @@ export interface SequenceHeadsUpNotification {
   threadId: string;
   /** The tier that held; absent where a person asked for a compaction above every tier. */
   tier?: Tier;
-  /** Its title. */
+  /** The banner's title. */
   title: string;
 }
 
@@ -1912,6 +1931,8 @@ export interface SequenceRespondParams {
 
 /** Answer to `rawr/sequence/respond`. */
 export interface SequenceRespondResult {
+  /** The answer as it was recorded: `compact_now` approves a compaction that waits for an approval. */
+  choice: Choice;
   /** Where the thread stands now. */
   phase: Phase;
 }
@@ -1934,7 +1955,7 @@ export type SessionSource = {
   kind: 'user';
 } | {
   kind: 'subagent';
-  /** Its name; sanitized before it is used in a file name. */
+  /** The sub-agent's name; sanitized before it is used in a file name. */
   name: string;
 });
 
@@ -1960,7 +1981,7 @@ export type Signal = {
   command: CommandLine;
   /** The folder that it ran in, absolute. */
   cwd?: string;
-  /** Its exit code; 0 is success. */
+  /** The exit code; 0 is success. */
   exitCode: number;
   kind: 'command_finished';
 } | {
@@ -2074,7 +2095,7 @@ export interface ThreadChangedNotification {
   lastFate?: DecisionFate;
   /** Percent of the context window left. */
   percentRemaining?: number;
-  /** Its phase. */
+  /** The thread's phase. */
   phase: Phase;
   /** The proposed compaction, in the phase `proposed`. */
   proposal?: CompactionProposal;
@@ -2082,9 +2103,9 @@ export interface ThreadChangedNotification {
   sequenceId?: string;
   /** The thread. */
   threadId: string;
-  /** Its tier; absent above every tier, or while usage is unknown. */
+  /** The thread's tier; absent above every tier, or while usage is unknown. */
   tier?: Tier;
-  /** Its title: the host's, otherwise how its first message begins; absent before there is one. */
+  /** The thread's title: the host's, otherwise how its first message begins; absent before there is one. */
   title?: string;
 }
 
@@ -2124,6 +2145,8 @@ export interface ThreadGetResult {
   pendingActions: Array<PendingAction>;
   /** The agent's plan as last reported. */
   plan: Array<PlanStep>;
+  /** What the agent is asked for before the compaction of that sequence, in order. */
+  preCompactRequests?: Array<PreCompactRequest>;
   /** The sequence that runs. */
   sequenceId?: string;
   /** The thread in short. */
@@ -2210,7 +2233,7 @@ export interface ThreadOpenResult {
   pendingActions: Array<PendingAction>;
   /** Percent of the context window left; absent while usage or window is unknown. */
   percentRemaining?: number;
-  /** Its phase. */
+  /** The thread's phase. */
   phase: Phase;
   /** The agent's scratch file, relative to the working directory, with forward slashes. */
   scratchFile: string;
@@ -2222,7 +2245,7 @@ export interface ThreadOpenResult {
 export interface ThreadSummary {
   /** Compactions are paused because the last ones did not help; absent while none are. */
   breaker?: BreakerHold;
-  /** Its working directory, absolute. */
+  /** The thread's working directory, absolute. */
   cwd: string;
   /** The host's name, such as `codex`. */
   host?: string;
@@ -2234,7 +2257,7 @@ export interface ThreadSummary {
   owner?: string;
   /** Percent of the context window left. */
   percentRemaining?: number;
-  /** Its phase. */
+  /** The thread's phase. */
   phase: Phase;
   /** The proposed compaction, in the phase `proposed`. */
   proposal?: CompactionProposal;
@@ -2249,9 +2272,9 @@ export interface ThreadSummary {
   subAgent?: string;
   /** The thread. */
   threadId: string;
-  /** Its tier; absent above every tier, or while usage is unknown. */
+  /** The thread's tier; absent above every tier, or while usage is unknown. */
   tier?: Tier;
-  /** Its title: the host's, otherwise how its first message begins; absent before there is one. */
+  /** The thread's title: the host's, otherwise how its first message begins; absent before there is one. */
   title?: string;
   /** When something last happened in it, Unix milliseconds. */
   updatedAtMs: number;
@@ -2292,7 +2315,7 @@ export interface TokenUsage {
    * lifetime of its parts.
    */
   cacheSeconds?: number;
-  /** Of those, tokens served from a cache. */
+  /** Those of the tokens sent that were served from a cache. */
   cachedInputTokens?: number;
   /** Tokens in the context window now, from which percentages are computed. */
   contextTokens: number;
@@ -2300,7 +2323,7 @@ export interface TokenUsage {
   inputTokens?: number;
   /** Tokens received. */
   outputTokens?: number;
-  /** Of those, tokens of hidden reasoning. */
+  /** Those of the tokens received that are of hidden reasoning. */
   reasoningTokens?: number;
 }
 
@@ -2344,7 +2367,7 @@ export interface Transcript {
 
 /** A host's own record of a conversation, up to a moment. */
 export interface TranscriptPosition {
-  /** Its length in bytes; absent if it did not exist. */
+  /** The file's length in bytes; absent if it did not exist. */
   bytes?: number;
   /** The file, absolute. */
   path: string;
@@ -2537,6 +2560,7 @@ export const LABELS: {
   Outcome: Record<Outcome, string>;
   PacketAuthor: Record<PacketAuthor, string>;
   Phase: Record<Phase, string>;
+  RequestState: Record<RequestState, string>;
   Stage: Record<Stage, string>;
   Tier: Record<Tier, string>;
 } = {
@@ -2623,6 +2647,12 @@ export const LABELS: {
     awaiting_compaction: 'Packet ready: type /compact in the agent',
     compacting: 'Compacting',
     awaiting_handoff: 'Handing the packet back',
+  },
+  RequestState: {
+    queued: 'queued',
+    asked: 'asked',
+    answered: 'answered',
+    failed: 'failed',
   },
   Stage: {
     will_compact: 'Compacting soon',

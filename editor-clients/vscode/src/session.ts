@@ -2,7 +2,7 @@
 import * as l10n from '@vscode/l10n';
 import * as vscode from 'vscode';
 import { type Thread, type Threads, active, answerable } from './model/threads';
-import type { Choice, Phase, Requests, SequenceRespondParams } from './protocol';
+import type { Choice, Requests, SequenceRespondParams } from './protocol';
 import type { Connection } from './server/connection';
 import * as words from './model/words';
 import { type OfThread, askOfThread, lateRefusal, said } from './sidecar';

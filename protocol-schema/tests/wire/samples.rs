@@ -109,7 +109,12 @@ fn observed() -> Vec<Sample> {
             "lastCompaction": { "atMs": 3, "origin": "user", "sequenceId": "s0", "trigger": { "kind": "user" },
                 "tokensBefore": 9, "tokensAfter": 4 },
             "pendingActions": [{ "actionId": "a1", "sequenceId": "s1", "kind": "sample_packet", "prompt": "p" }],
-            "heldInputs": [{ "inputId": "i1", "text": "next" }], "sequenceId": "s1", "compactionAskedFor": true, "turnRunning": true,
+            "heldInputs": [{ "inputId": "i1", "text": "next" }], "sequenceId": "s1",
+            "preCompactRequests": [
+                { "purpose": "scratch_write", "author": "agent", "state": "failed", "actionId": "s1.1", "result": "busy" },
+                { "purpose": "packet_request", "author": "watcher", "state": "queued" },
+            ],
+            "compactionAskedFor": true, "turnRunning": true,
             "judgments": { "calls": 3, "failures": 1, "inputTokens": 900, "outputTokens": 60,
                 "rateLimits": [{ "name": "x-ratelimit-remaining-requests", "value": "59" }] },
         }
@@ -234,7 +239,7 @@ fn asked() -> Vec<Sample> {
         SequenceRespondParams {
             "threadId": "t1", "choice": "edit_packet", "sequenceId": "s1", "turns": 2, "minutes": 10, "packet": "p",
         }
-        SequenceRespondResult { "phase": "awaiting_heads_up" }
+        SequenceRespondResult { "phase": "awaiting_heads_up", "choice": "approve" }
         SequenceRespondedNotification { "threadId": "t1", "sequenceId": "s1", "choice": "snooze", "by": "nvim" }
         SequenceRespondedNotification { "threadId": "t1", "choice": "compact_now" }
         GuardSetParams { "threadId": "t1", "until": { "kind": "minutes", "minutes": 30 }, "note": "release" }

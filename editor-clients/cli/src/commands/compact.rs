@@ -9,7 +9,7 @@ use super::common::CommonOptions;
 use super::respond::{UserResponse, record, respond};
 use super::threads::{OfThread, ThreadReader, complain, no_thread, on_thread, tell};
 use crate::args::CompactArgs;
-use crate::render::{self, causes};
+use crate::render::causes;
 
 pub(super) async fn run(common: &CommonOptions, args: CompactArgs) -> anyhow::Result<ExitCode> {
     let as_json = args.output.json;
@@ -18,7 +18,7 @@ pub(super) async fn run(common: &CommonOptions, args: CompactArgs) -> anyhow::Re
         (_, true) => Choice::Cancel,
         (false, false) => Choice::CompactNow,
     };
-    let wish = UserResponse { choice, until: None, said: render::recorded(choice, None) };
+    let wish = UserResponse { choice, until: None };
     // The arguments are a thread or --all-idle.
     if let Some(wanted) = &args.thread.id {
         on_thread(common, wanted, async |looker, thread| {

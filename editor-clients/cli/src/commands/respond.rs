@@ -8,14 +8,13 @@ use rawr_protocol::{
 use serde::Serialize;
 
 use super::threads::{OfThread, ThreadReader, saved_for, tell};
+use crate::render;
 use rawr_host::sidecar::SidecarError;
 
 pub(super) struct UserResponse {
     pub choice: Choice,
     /// The length of a snooze.
     pub until: Option<Until>,
-    /// The confirmation.
-    pub said: String,
 }
 
 #[derive(Debug, Serialize)]
@@ -33,8 +32,10 @@ pub(super) async fn respond(
     wish: &UserResponse,
     as_json: bool,
 ) -> anyhow::Result<()> {
-    let lines = [wish.said.clone(), saved_for(&thread.thread, &looker.threads)];
-    record(looker, thread, wish).await?.tell(as_json, &lines)
+    let saved = saved_for(&thread.thread, &looker.threads);
+    let response = record(looker, thread, wish).await?;
+    let confirmation = render::recorded(response.line.choice, wish.until.as_ref());
+    response.tell(as_json, &[confirmation, saved])
 }
 
 /// Records the response.

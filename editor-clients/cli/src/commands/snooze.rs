@@ -8,15 +8,13 @@ use super::common::CommonOptions;
 use super::respond::{UserResponse, respond};
 use super::threads::on_thread;
 use crate::args::SnoozeArgs;
-use crate::render;
 
 pub(super) async fn run(common: &CommonOptions, args: SnoozeArgs) -> anyhow::Result<ExitCode> {
     let until = match args.minutes {
         Some(minutes) => Until::Minutes { minutes: minutes.into() },
         None => Until::Turns { turns: args.turns.unwrap_or(1).into() },
     };
-    let said = render::recorded(Choice::Snooze, Some(&until));
-    let wish = UserResponse { choice: Choice::Snooze, until: Some(until), said };
+    let wish = UserResponse { choice: Choice::Snooze, until: Some(until) };
     on_thread(common, &args.thread.id, async |looker, thread| {
         respond(looker, thread, &wish, args.output.json).await
     })

@@ -74,7 +74,7 @@ end
 
 ---@param thread rawr.ThreadSummary
 local function compact(thread)
-  live.respond(thread, 'compact_now', {})
+  live.respond(thread, 'compact_now', { sequenceId = sequence_of(thread) })
 end
 
 ---@param thread rawr.ThreadSummary

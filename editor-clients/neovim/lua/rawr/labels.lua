@@ -104,6 +104,14 @@ M.Phase = {
   awaiting_handoff = 'Handing the packet back',
 }
 
+---@type table<rawr.RequestState, string?>
+M.RequestState = {
+  queued = 'queued',
+  asked = 'asked',
+  answered = 'answered',
+  failed = 'failed',
+}
+
 ---@type table<rawr.Stage, string?>
 M.Stage = {
   will_compact = 'Compacting soon',

@@ -62,8 +62,8 @@
 --- What became of an action.
 ---@alias rawr.ActionStatus
 ---| 'accepted' # The host has it.
----| 'completed' # It is done.
----| 'failed' # It will not be done.
+---| 'completed' # The action is done.
+---| 'failed' # The action will not be done.
 
 --- A signal that a phase of work may have ended (docs/spec/boundaries.md#kinds).
 ---@alias rawr.Boundary
@@ -150,8 +150,8 @@
 
 --- The agent program that a capsule was taken of.
 ---@class rawr.CapsuleHost
----@field name string Its name.
----@field version? string Its version.
+---@field name string The program's name.
+---@field version? string The program's version.
 
 --- `rawr/capsule/list`: the capsules of a thread.
 ---@class rawr.CapsuleListParams
@@ -219,7 +219,7 @@
 
 --- The progress of a compaction, as a host reports it.
 ---@alias rawr.CompactionReportStatus
----| 'started' # It runs.
+---| 'started' # The compaction runs.
 ---| 'completed' # The history is rewritten.
 ---| 'failed' # The history is as it was.
 
@@ -240,10 +240,10 @@
 
 --- The progress of a compaction, as clients are told. The names are those of the Agent Client Protocol.
 ---@alias rawr.CompactionStatus
----| 'in_progress' # It runs.
+---| 'in_progress' # The compaction runs.
 ---| 'completed' # The history is rewritten.
 ---| 'failed' # The history is as it was.
----| 'cancelled' # It was stopped before the history was changed.
+---| 'cancelled' # The compaction was stopped before the history was changed.
 
 --- What led to a compaction: recorded before it, attached to it after (docs/spec/sequence.md#audit-trail).
 ---@class rawr.CompactionTrigger.rawr
@@ -316,6 +316,7 @@
 ---@field judgment? rawr.DecisionJudgment The judge's part in it; absent where no judge was asked.
 ---@field outcome rawr.Outcome What was decided.
 ---@field percentRemaining? integer Percent of the context window left.
+---@field preCompactRequests? rawr.PreCompactRequest[] What came of each; absent where no sequence followed, and of old decisions.
 ---@field proposalId? string The proposal that it confirms or drops.
 ---@field reason string Why, in one sentence for people.
 ---@field requests? rawr.Purpose[] What the agent is asked for before the compaction, in order.
@@ -376,7 +377,7 @@
 --- A user instruction that must survive compaction word for word.
 ---@class rawr.Directive
 ---@field by? string Who gave it, for people; absent where it was found in a message.
----@field directiveId string Its name.
+---@field directiveId string The directive's name.
 ---@field givenAtMs integer When it was given, Unix milliseconds.
 ---@field pinned boolean Whether it never ages out; of the others, the newest 20 outlive a compaction.
 ---@field text string The instruction, unchanged.
@@ -442,12 +443,12 @@
 
 --- How far a decision came.
 ---@alias rawr.FateStatus
----| 'waiting' # It waits for a judge, for the next message, or to start.
----| 'running' # Its sequence runs.
+---| 'waiting' # Waits for a judge, for the next message, or to start.
+---| 'running' # The decision's sequence runs.
 ---| 'carried_out' # The history was compacted and the packet handed back.
 ---| 'dropped' # Nothing came of it.
 ---| 'called_off' # A person stopped it.
----| 'failed' # Its sequence failed.
+---| 'failed' # The decision's sequence failed.
 ---| 'overtaken' # A later decision took its place.
 
 --- A named check on the way to "compact now", in the order in which they run (docs/spec/decisions.md#gates).
@@ -474,7 +475,7 @@
 ---| 'pass' # The gate lets the decision through.
 ---| 'fail' # The gate stops it.
 ---| 'bypassed' # The gate would have stopped it, but an emergency or a person overrides it.
----| 'not_reached' # It was not evaluated.
+---| 'not_reached' # The gate was not evaluated.
 
 --- What came of one gate.
 ---@class rawr.GateResult
@@ -484,7 +485,7 @@
 
 --- One active guard.
 ---@class rawr.Guard
----@field guardId string Its name.
+---@field guardId string The guard's name.
 ---@field note? string Why it was set, in the words of its author.
 ---@field setAtMs integer When it was set, Unix milliseconds.
 ---@field setBy? string Who set it, for people.
@@ -540,7 +541,7 @@
 ---@field sequenceId string The sequence that runs, or that would; an answer names it.
 ---@field stage rawr.Stage What it is about.
 ---@field tier? rawr.Tier The tier that held; absent where a person asked for a compaction above every tier.
----@field title string Its title.
+---@field title string The banner's title.
 
 --- How far a sequence has come.
 ---@class rawr.HeadsUpProgress
@@ -577,8 +578,8 @@
 --- The agent program that owns a transcript.
 ---@class rawr.Host
 ---@field capabilities? rawr.HostCapabilities What it can do; absent means nothing.
----@field name string Its name, for people; nothing branches on it.
----@field version? string Its version, for people.
+---@field name string The program's name, for people; nothing branches on it.
+---@field version? string The program's version, for people.
 
 --- What a host can do, probed by its client (docs/spec/clients.md#owner-and-observers). Absent means no.
 ---@class rawr.HostCapabilities
@@ -795,7 +796,7 @@
 ---@field missingFacts string[] Facts about the session that the packet does not name, for people. rawr adds them under a heading when a sequence takes the packet; for a taken packet, these are the added ones.
 ---@field ok boolean Whether it can be handed over as it is.
 ---@field redactions integer How many secrets were taken out of it.
----@field tokens integer Its size.
+---@field tokens integer The packet's size.
 
 --- `rawr/packet/check`: checks a packet.
 ---@class rawr.PacketCheckParams
@@ -838,8 +839,8 @@
 
 --- A program's name and version.
 ---@class rawr.PeerInfo
----@field name string Its name.
----@field version? string Its version.
+---@field name string The program's name.
+---@field version? string The program's version.
 
 --- An action without an end: its fields and its ids.
 ---@class rawr.PendingAction
@@ -871,6 +872,14 @@
 ---@field character integer UTF-16 code units from the start of the line.
 ---@field line integer The line, from 0.
 
+--- Something that the agent is asked for before a compaction, or the packet that rawr writes in its place.
+---@class rawr.PreCompactRequest
+---@field actionId? string The newest action that asked for it.
+---@field author rawr.PacketAuthor Who is to write what it asks for, or wrote it.
+---@field purpose rawr.Purpose What is asked for.
+---@field result? string What came of it, for people.
+---@field state rawr.RequestState How far it has come.
+
 --- One thing wrong with a prompt or a configuration file.
 ---@class rawr.Problem
 ---@field code string A stable short name, such as `unknown-key`.
@@ -896,14 +905,14 @@
 
 --- `rawr/prompt/get`: one prompt in full.
 ---@class rawr.PromptGetParams
----@field name string Its name.
+---@field name string The prompt's name.
 
 --- Answer to `rawr/prompt/get`.
 ---@class rawr.PromptGetResult
 ---@field frontMatter? table<string, any> The front matter, where the prompt has one.
----@field name string Its name.
+---@field name string The prompt's name.
 ---@field origin rawr.PromptOrigin Whose text it is.
----@field path? string Its file, absolute; absent for one that is only embedded.
+---@field path? string The prompt's file, absolute; absent for one that is only embedded.
 ---@field placeholders string[] The placeholders that it may use, without braces, in camelCase.
 ---@field problems rawr.Problem[] What is wrong with the file.
 ---@field text string The text in force, without front matter, placeholders unfilled.
@@ -937,11 +946,11 @@
 ---@class rawr.PromptPreviewResult
 ---@field problems rawr.Problem[] What is wrong with it; ranges are those of the text given.
 ---@field text string The text as it would be sent.
----@field tokens integer Its size.
+---@field tokens integer The text's size.
 
 --- `rawr/prompt/render`: a prompt in force with its placeholders filled.
 ---@class rawr.PromptRenderParams
----@field name string Its name.
+---@field name string The prompt's name.
 ---@field threadId? string The thread to take values from.
 ---@field values? table<string, string> Values by placeholder; they go before the thread's.
 
@@ -952,9 +961,9 @@
 
 --- One prompt in short.
 ---@class rawr.PromptSummary
----@field name string Its file's name without the ending, such as `heads-up`.
+---@field name string The name of the prompt's file without the ending, such as `heads-up`.
 ---@field origin rawr.PromptOrigin Whose text is in force.
----@field path? string Its file, absolute; absent for one that is only embedded.
+---@field path? string The prompt's file, absolute; absent for one that is only embedded.
 ---@field problems rawr.Problem[] What is wrong with the file; the last good text stays in force (docs/spec/prompts.md#files).
 ---@field version string Changes whenever the text in force does; opaque.
 
@@ -1013,7 +1022,7 @@
 ---@class rawr.ReplayCompaction
 ---@field at integer When, Unix milliseconds.
 ---@field by rawr.CompactionOrigin Who started it.
----@field insideTurn boolean It came while the agent worked.
+---@field insideTurn boolean Whether the compaction came while the agent worked.
 ---@field tokensBefore integer Tokens in the context before it.
 ---@field turn integer The turn, counted from 1.
 
@@ -1050,7 +1059,7 @@
 ---@field entrance rawr.Entrance The entrance that asked.
 ---@field outcome rawr.Outcome What was decided.
 ---@field percent? integer Percent of the context window left.
----@field proposes? boolean It only proposes; the next message or silence decides.
+---@field proposes? boolean Whether the decision only proposes; the next message or silence decides.
 ---@field reason string Why, in one sentence for people.
 ---@field stoppedBy? rawr.Gate The only gate that stopped it.
 ---@field tier? rawr.Tier The tier that held.
@@ -1120,7 +1129,7 @@
 ---@field configurations string[] For people: `your configuration`, the path of a file, or `preset NAME`, in the order in which they were sent.
 ---@field costs? rawr.ReplayPrice[] What the requests of each of these cost; empty without a `prices.toml` in the home.
 ---@field files rawr.ReplayFile[] The records in the order of their paths.
----@field isStopped boolean It was stopped before the end. Never true here, because a cancelled request gets an error.
+---@field isStopped boolean Whether the replay was stopped before the end. Never true here, because a cancelled request gets an error.
 ---@field order rawr.ReplayOrderName What became of the context after a compaction.
 ---@field others rawr.ReplayOtherFile[] Files that hold no session of a known format.
 ---@field totals rawr.ReplaySums[] The sums over all sessions, for each configuration.
@@ -1134,10 +1143,10 @@
 ---@field ended? rawr.ReplayTurn[] The turns that ended, in order; with `decisions` and `whole` only.
 ---@field filesReadAgain integer Files that were read before a recorded compaction and again within five turns after it.
 ---@field format? rawr.ReplayFormat The format of its record; absent if no line showed one.
----@field lines rawr.ReplayLines Its lines.
+---@field lines rawr.ReplayLines The session's lines.
 ---@field model? string The last model.
 ---@field recorded rawr.ReplayCompaction[] The compactions in the record.
----@field recordedTokens table<string, rawr.ReplayTokens> The same as recorded.
+---@field recordedTokens table<string, rawr.ReplayTokens> The tokens of all requests as recorded, by model.
 ---@field refused integer Inputs that were refused; more than a few mean that the record was misread.
 ---@field session string The host's id of the session.
 ---@field spans? integer[] The first and the last time in it, Unix milliseconds.
@@ -1162,7 +1171,7 @@
 ---@field nearMisses table<string, integer> Decisions that a single gate stopped, by gate.
 ---@field personCompactions integer Compactions that a person asked for.
 ---@field proposals integer Proposals.
----@field recordedTokens table<string, rawr.ReplayTokens> The same as recorded.
+---@field recordedTokens table<string, rawr.ReplayTokens> The tokens of all requests as recorded, by model.
 ---@field sessions integer Sessions with at least one turn.
 ---@field tokens table<string, rawr.ReplayTokens> The tokens of all requests under this configuration, by model; `unknown` where the record names none.
 ---@field turns integer Turns that ended.
@@ -1195,11 +1204,18 @@
 --- A request's id, chosen by who asks.
 ---@alias rawr.RequestId integer|string
 
+--- How far something has come that the agent is asked for before a compaction.
+---@alias rawr.RequestState
+---| 'queued' # The agent has not been asked for it yet.
+---| 'asked' # The agent was asked and has not answered.
+---| 'answered' # The agent has answered, or rawr wrote it.
+---| 'failed' # The host refused it, or no answer came.
+
 --- What the agent does after the handoff (docs/spec/handoff.md#content).
 ---@alias rawr.ResumeState
----| 'working' # It was at work and is told to continue.
----| 'waiting_for_user' # It had asked the user something.
----| 'done' # It had finished.
+---| 'working' # The agent was at work and is told to continue.
+---| 'waiting_for_user' # The agent had asked the user something.
+---| 'done' # The agent had finished.
 
 --- What a client is to a thread (docs/spec/clients.md#owner-and-observers).
 ---@alias rawr.Role
@@ -1213,14 +1229,14 @@
 
 --- Answer to `rawr/scratch/append`.
 ---@class rawr.ScratchAppendResult
----@field bytes integer Its size now, in bytes.
+---@field bytes integer The file's size now, in bytes.
 ---@field redactions integer So many secrets were taken out before it was written.
 ---@field scratchFile string The file, relative to the working directory.
 
 --- `rawr/scratch/changed`: an agent's notes were written to, by the agent or through any client. Told of every thread that is open or watched here.
 ---@class rawr.ScratchChangedNotification
 ---@field by? string The client that added to the notes by `rawr/scratch/append`; absent where the agent wrote, or another sidecar's client.
----@field bytes integer Its size, in bytes.
+---@field bytes integer The file's size, in bytes.
 ---@field exists boolean Whether the file is there still.
 ---@field path string Absolute, as the sidecar's machine writes it.
 ---@field scratchFile string Relative to the working directory, with forward slashes.
@@ -1228,7 +1244,7 @@
 
 --- One file of notes.
 ---@class rawr.ScratchFile
----@field bytes integer Its size, in bytes.
+---@field bytes integer The file's size, in bytes.
 ---@field modifiedAtMs integer When it was last written, Unix milliseconds.
 ---@field scratchFile string Relative to the working directory, with forward slashes.
 
@@ -1275,7 +1291,7 @@
 ---@field stage rawr.Stage What the banner is about.
 ---@field threadId string The thread.
 ---@field tier? rawr.Tier The tier that held; absent where a person asked for a compaction above every tier.
----@field title string Its title.
+---@field title string The banner's title.
 
 --- `rawr/sequence/respond`: a person's answer, from any client of the thread.
 ---@class rawr.SequenceRespondParams
@@ -1288,6 +1304,7 @@
 
 --- Answer to `rawr/sequence/respond`.
 ---@class rawr.SequenceRespondResult
+---@field choice rawr.Choice The answer as it was recorded: `compact_now` approves a compaction that waits for an approval.
 ---@field phase rawr.Phase Where the thread stands now.
 
 --- `rawr/sequence/responded`: a person answered at another client, so the banner can be removed.
@@ -1303,7 +1320,7 @@
 
 ---@class rawr.SessionSource.subagent
 ---@field kind 'subagent'
----@field name string Its name; sanitized before it is used in a file name.
+---@field name string The sub-agent's name; sanitized before it is used in a file name.
 
 ---@alias rawr.SessionSource
 ---| rawr.SessionSource.user # A person's.
@@ -1316,8 +1333,8 @@
 --- How bad a problem is.
 ---@alias rawr.Severity
 ---| 'error' # The file, or this part of it, is not in force.
----| 'warning' # It is in force and likely not what was meant.
----| 'hint' # It could be better.
+---| 'warning' # In force, and likely not what was meant.
+---| 'hint' # Could be better.
 
 --- An observation (docs/spec/boundaries.md#signals).
 ---@class rawr.Signal.plan_updated
@@ -1328,7 +1345,7 @@
 ---@class rawr.Signal.command_finished
 ---@field command rawr.CommandLine The command.
 ---@field cwd? string The folder that it ran in, absolute.
----@field exitCode integer Its exit code; 0 is success.
+---@field exitCode integer The exit code; 0 is success.
 ---@field kind 'command_finished'
 
 ---@class rawr.Signal.commit
@@ -1427,12 +1444,12 @@
 ---@field lastCompaction? rawr.LastCompaction The last compaction, started by anyone.
 ---@field lastFate? rawr.DecisionFate What became of the last decision from which something was to follow.
 ---@field percentRemaining? integer Percent of the context window left.
----@field phase rawr.Phase Its phase.
+---@field phase rawr.Phase The thread's phase.
 ---@field proposal? rawr.CompactionProposal The proposed compaction, in the phase `proposed`.
 ---@field sequenceId? string The sequence that runs.
 ---@field threadId string The thread.
----@field tier? rawr.Tier Its tier; absent above every tier, or while usage is unknown.
----@field title? string Its title: the host's, otherwise how its first message begins; absent before there is one.
+---@field tier? rawr.Tier The thread's tier; absent above every tier, or while usage is unknown.
+---@field title? string The thread's title: the host's, otherwise how its first message begins; absent before there is one.
 
 --- `rawr/thread/close`: the client lets go of the thread.
 ---@class rawr.ThreadCloseParams
@@ -1455,6 +1472,7 @@
 ---@field packetsAhead? rawr.PacketsAhead Packets asked for ahead of time, and their cost; absent while there were none.
 ---@field pendingActions rawr.PendingAction[] Actions without an end.
 ---@field plan rawr.PlanStep[] The agent's plan as last reported.
+---@field preCompactRequests? rawr.PreCompactRequest[] What the agent is asked for before the compaction of that sequence, in order.
 ---@field sequenceId? string The sequence that runs.
 ---@field thread rawr.ThreadSummary The thread in short.
 ---@field transcript? string The path of the host's own transcript; absent if it has none.
@@ -1494,27 +1512,27 @@
 ---@field owner boolean Whether this client is to perform the thread's actions.
 ---@field pendingActions rawr.PendingAction[] Actions without an end. Perform them now, under the same ids (docs/spec/clients.md#actions).
 ---@field percentRemaining? integer Percent of the context window left; absent while usage or window is unknown.
----@field phase rawr.Phase Its phase.
+---@field phase rawr.Phase The thread's phase.
 ---@field scratchFile string The agent's scratch file, relative to the working directory, with forward slashes.
 ---@field threadId string The thread that is open.
 
 --- One thread in short.
 ---@class rawr.ThreadSummary
 ---@field breaker? rawr.BreakerHold Compactions are paused because the last ones did not help; absent while none are.
----@field cwd string Its working directory, absolute.
+---@field cwd string The thread's working directory, absolute.
 ---@field host? string The host's name, such as `codex`.
 ---@field lastFate? rawr.DecisionFate What became of the last decision from which something was to follow.
 ---@field open boolean Whether a client of this sidecar has it open, if only to look at it.
 ---@field owner? string Who performs its actions now, for people; absent if no process does.
 ---@field percentRemaining? integer Percent of the context window left.
----@field phase rawr.Phase Its phase.
+---@field phase rawr.Phase The thread's phase.
 ---@field proposal? rawr.CompactionProposal The proposed compaction, in the phase `proposed`.
 ---@field running boolean Whether its agent runs: a process performs its actions now, or its agent calls rawr through hooks and did so in the last hour.
 ---@field runsByHooks? boolean The agent calls rawr through hooks. Between two of them the thread has no owner, and it is not abandoned.
 ---@field subAgent? string The name of the sub-agent whose conversation it is; absent for a person's.
 ---@field threadId string The thread.
----@field tier? rawr.Tier Its tier; absent above every tier, or while usage is unknown.
----@field title? string Its title: the host's, otherwise how its first message begins; absent before there is one.
+---@field tier? rawr.Tier The thread's tier; absent above every tier, or while usage is unknown.
+---@field title? string The thread's title: the host's, otherwise how its first message begins; absent before there is one.
 ---@field updatedAtMs integer When something last happened in it, Unix milliseconds.
 
 --- `rawr/thread/unwatch`: ends the `rawr/thread/watch` with the same params.
@@ -1541,11 +1559,11 @@
 --- Tokens as the host's model reported them. Without `contextTokens` the whole usage is not known.
 ---@class rawr.TokenUsage
 ---@field cacheSeconds? integer For how many seconds the provider keeps the prompt of this request cached, where the request told it; the shortest lifetime of its parts.
----@field cachedInputTokens? integer Of those, tokens served from a cache.
+---@field cachedInputTokens? integer Those of the tokens sent that were served from a cache.
 ---@field contextTokens integer Tokens in the context window now, from which percentages are computed.
 ---@field inputTokens? integer Tokens sent.
 ---@field outputTokens? integer Tokens received.
----@field reasoningTokens? integer Of those, tokens of hidden reasoning.
+---@field reasoningTokens? integer Those of the tokens received that are of hidden reasoning.
 
 --- `rawr/tokens/count`: how large is this text?
 ---@class rawr.TokensCountParams
@@ -1570,7 +1588,7 @@
 
 --- A host's own record of a conversation, up to a moment.
 ---@class rawr.TranscriptPosition
----@field bytes? integer Its length in bytes; absent if it did not exist.
+---@field bytes? integer The file's length in bytes; absent if it did not exist.
 ---@field path string The file, absolute.
 
 --- `rawr/turn/completed`: a turn ended.
@@ -1615,7 +1633,7 @@
 ---@alias rawr.TurnStatus
 ---| 'completed' # The agent finished.
 ---| 'interrupted' # The user or the host stopped it.
----| 'failed' # It failed with an error.
+---| 'failed' # The turn failed with an error.
 
 --- `rawr/turn/usage`: a sampling request ended and the turn may go on.
 ---@class rawr.TurnUsageParams
@@ -1689,9 +1707,9 @@
 ---@field message? string How it ended, for people.
 
 ---@alias rawr.WorkDoneProgress
----| rawr.WorkDoneProgress.begin # It begins.
----| rawr.WorkDoneProgress.report # It goes on.
----| rawr.WorkDoneProgress.end # It has ended, whatever the answer is.
+---| rawr.WorkDoneProgress.begin # The work begins.
+---| rawr.WorkDoneProgress.report # The work goes on.
+---| rawr.WorkDoneProgress.end # The work has ended, whatever the answer is.
 
 --- A git work tree at one moment.
 ---@class rawr.WorkTree

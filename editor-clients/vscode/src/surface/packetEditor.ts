@@ -198,15 +198,15 @@ export class PacketEditor implements vscode.FileSystemProvider, vscode.CodeLensP
 
   /** Answers the banner with the packet in the editor. */
   async handOver(uri: vscode.Uri | undefined): Promise<void> {
-    const packet = packetIn(uri);
-    const name = nameOf(packet);
+    const edited = packetIn(uri);
+    const name = nameOf(edited);
     const { threadId, sequenceId } = name;
     const state = this.state(name);
     if (state !== 'editable')
       throw new NothingToDo(packetLine(state, this.session.threads.get(threadId), Date.now()));
     if (await this.takeUp(name))
       throw new NothingToDo(l10n.t('A newer packet was written; review it before you hand it over.'));
-    const document = await vscode.workspace.openTextDocument(packet);
+    const document = await vscode.workspace.openTextDocument(edited);
     if (document.isDirty && !(await document.save()))
       throw new Error(l10n.t('The packet was not handed over because it could not be saved.'));
     const packet = document.getText();

@@ -188,9 +188,10 @@ impl Sequence {
         match &self.step {
             Step::Approval => ThreadPhase::AwaitingApproval,
             // Nothing is compacted any more.
+            Step::CalledOff { .. } | Step::Overtaken => ThreadPhase::Idle,
             _ if self.aim == Aim::CallOff => ThreadPhase::Idle,
             _ if self.is_inline() => ThreadPhase::Compacting,
-            Step::Preparing | Step::CalledOff { .. } | Step::Overtaken => match &self.packet {
+            Step::Preparing => match &self.packet {
                 Some(_) if thread.session.host.can.compact_by_person => {
                     ThreadPhase::AwaitingCompaction
                 }

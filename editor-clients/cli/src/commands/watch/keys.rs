@@ -168,7 +168,7 @@ impl View {
                 return vec![WatchRequest::Respond {
                     target,
                     choice: Choice::CompactNow,
-                    sequence_id: None,
+                    sequence_id,
                     until: None,
                 }];
             }

@@ -296,8 +296,8 @@ impl LogNote {
         let thread_id = target.thread_id.clone();
         let params =
             SequenceRespondParams { thread_id, choice, sequence_id, turns, minutes, packet: None };
-        self.on::<methods::SequenceRespond>(&target, params).await?;
-        let said = render::recorded(choice, until.as_ref());
+        let answer = self.on::<methods::SequenceRespond>(&target, params).await?;
+        let said = render::recorded(answer.choice, until.as_ref());
         Ok(done(target, &said))
     }
 
