@@ -163,7 +163,7 @@ impl CapsuleStore {
         let mut bytes = serde_json::to_vec_pretty(capsule)
             .map_err(|error| failed("write", &path)(error.into()))?;
         bytes.push(b'\n');
-        self.put(&path, &bytes)
+        self.replace_file(&path, &bytes)
     }
 
     /// Stores a capsule's history.
@@ -174,7 +174,7 @@ impl CapsuleStore {
                 .map_err(|error| failed("write", &path)(error.into()))?;
             bytes.push(b'\n');
         }
-        self.put(&path, &bytes)
+        self.replace_file(&path, &bytes)
     }
 
     /// `None` if there is no such capsule.
@@ -259,7 +259,7 @@ impl CapsuleStore {
     }
 
     /// Replaces a file atomically.
-    fn put(&self, path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
+    fn replace_file(&self, path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
         let put = || {
             self.disk.create_folder(&self.folder)?;
             self.disk.replace_durably(&self.folder, path, bytes)

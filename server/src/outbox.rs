@@ -76,7 +76,7 @@ impl Outbox {
     }
 
     /// Sends a notification of LSP, whose payload is not of our protocol.
-    pub fn tell(&self, method: &str, params: &serde_json::Value) {
+    pub fn notify_lsp(&self, method: &str, params: &serde_json::Value) {
         let message = serde_json::json!({ "jsonrpc": "2.0", "method": method, "params": params });
         self.notify_raw(message.to_string().into_bytes().into());
     }

@@ -239,9 +239,9 @@ impl PromptStore {
     }
 
     /// Overwrites a prompt's file with the shipped text, atomically.
-    pub fn put_back(&self, name: PromptName) -> io::Result<PathBuf> {
+    pub fn reset(&self, name: PromptName) -> io::Result<PathBuf> {
         let path = self.path(name);
-        seed::put_back(&path, shipped(name))?;
+        seed::replace(&path, shipped(name))?;
         Ok(path)
     }
 

@@ -80,7 +80,7 @@ impl WorkTrace {
         self.shared.told.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn tell(&self, message: String, lines: &[String]) {
+    fn record(&self, message: String, lines: &[String]) {
         let is_wanted = self.shared.is_verbose.load(Ordering::Relaxed) && !lines.is_empty();
         let verbose = is_wanted.then(|| lines.join("\n"));
         let mut told = self.told();
@@ -130,7 +130,7 @@ impl<S: Subscriber + for<'s> LookupSpan<'s>> Layer<S> for TraceLayer {
                     note(&root, depth, said.text);
                 }
             }
-            None => self.trace.tell(said.text, &[]),
+            None => self.trace.record(said.text, &[]),
         }
     }
 
@@ -138,7 +138,7 @@ impl<S: Subscriber + for<'s> LookupSpan<'s>> Layer<S> for TraceLayer {
         let work = context.span(&id).and_then(|span| span.extensions_mut().remove::<TracedWork>());
         if let Some(TracedWork { what, began, lines }) = work {
             let took = began.elapsed().as_secs_f64() * 1000.0;
-            self.trace.tell(format!("{what} took {took:.1} ms"), &lines);
+            self.trace.record(format!("{what} took {took:.1} ms"), &lines);
         }
     }
 }

@@ -252,8 +252,8 @@ impl Watcher {
             if let Some(event) = whole(&notifier, event)
                 && !is_only_read(event.kind)
             {
-                hear(&root, &notifier, &event);
-                files::hear(&files, &notifier, &event);
+                handle_event(&root, &notifier, &event);
+                files::handle_event(&files, &notifier, &event);
             }
         };
         match notify::recommended_watcher(heard) {
@@ -290,7 +290,7 @@ const fn is_only_read(kind: EventKind) -> bool {
 }
 
 /// Runs on the watcher's own thread and must be fast.
-fn hear(root: &Path, notifier: &ChangeNotifier, event: &notify::Event) {
+fn handle_event(root: &Path, notifier: &ChangeNotifier, event: &notify::Event) {
     let written = matches!(
         event.kind,
         EventKind::Create(CreateKind::Any | CreateKind::File | CreateKind::Folder)

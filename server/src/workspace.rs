@@ -235,7 +235,7 @@ impl Workspace {
         &mut self,
         name: PromptName,
     ) -> Result<PathBuf, (PathBuf, io::Error)> {
-        let put = self.prompts.put_back(name);
+        let put = self.prompts.reset(name);
         put.map_err(|error| (self.prompts.path(name), error)).inspect(|_| self.refresh_prompts())
     }
 }

@@ -6,7 +6,7 @@ mod serve;
 use std::net::SocketAddr;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-pub use reply::{ChatModelReply, call, cut, http, say, stall};
+pub use reply::{ChatModelReply, call, cut, http, reply, stall};
 use serde_json::Value;
 
 /// A running mock. It stops listening when it is dropped.

@@ -133,7 +133,7 @@ impl Mock {
     }
 
     /// Releases the next held reply.
-    pub fn let_go(&self) {
+    pub fn release(&self) {
         self.let_go.add_permits(1);
     }
 

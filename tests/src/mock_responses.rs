@@ -16,7 +16,7 @@ pub use recorded::{RequestPurpose, ResponsesRequest, TITLE_PROMPT};
 pub(crate) use script::ReplyTiming;
 pub use script::{
     ReplyGate, SUB_AGENT, ScriptedAnswer, ScriptedItem, TurnReply, TurnScript, call, call_in,
-    custom_call, http_error, say, sse_failed, stall,
+    custom_call, http_error, reply, sse_failed, stall,
 };
 use tokio::sync::{oneshot, watch};
 

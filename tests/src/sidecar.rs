@@ -197,7 +197,7 @@ impl TestSidecar {
     }
 
     /// Sends a request to a sidecar that may die; returns no answer then.
-    pub fn say(&mut self, method: &str, params: &Value) -> Option<Result<Value, Box<Failure>>> {
+    pub fn request(&mut self, method: &str, params: &Value) -> Option<Result<Value, Box<Failure>>> {
         self.last_id += 1;
         let id = json!(self.last_id);
         self.send(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }));

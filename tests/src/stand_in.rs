@@ -110,7 +110,7 @@ impl StandIn {
     /// Opens the thread and carries out or reports its pending actions. False if the sidecar died.
     pub fn open(&mut self, home: &TestHome, sidecar: &mut TestSidecar) -> bool {
         let opening = call::<ThreadOpen>(&self.opening(home, Role::Owner));
-        let Some(answer) = sidecar.say(opening.method, &opening.params) else { return false };
+        let Some(answer) = sidecar.request(opening.method, &opening.params) else { return false };
         let opened = answer.unwrap_or_else(|failure| panic!("{failure:#?}\n{}", sidecar.told()));
         let opened: ThreadOpenResult = must(serde_json::from_value(opened), "read an answer");
         for pending in opened.pending_actions {
@@ -209,7 +209,7 @@ impl StandIn {
                 }
             }
             let Some(next) = self.to_say.front() else { return true };
-            let Some(answer) = sidecar.say(next.method, &next.params) else { return false };
+            let Some(answer) = sidecar.request(next.method, &next.params) else { return false };
             let result =
                 answer.unwrap_or_else(|failure| panic!("{failure:#?}\n{}", sidecar.told()));
             if next.method == TurnCompleted::METHOD {

@@ -36,7 +36,7 @@ impl AttachedProcess {
     /// # Errors
     ///
     /// Fails if the file cannot be written. A process that has just ended is no error.
-    pub fn tell_that_it_is_detached(&self) -> io::Result<()> {
+    pub fn mark_detached(&self) -> io::Result<()> {
         match File::options().append(true).open(&self.path) {
             Ok(mut file) => file.write_all(format!("\n{DETACHED}").as_bytes()),
             // The process has just ended by itself.
@@ -159,11 +159,11 @@ mod tests {
         let presence = Presence::announce(home.path(), Path::new("/run/codex.sock")).unwrap();
         assert!(!presence.is_detached());
         let found = present(home.path()).unwrap();
-        found[0].tell_that_it_is_detached().unwrap();
+        found[0].mark_detached().unwrap();
         assert!(presence.is_detached());
         assert_eq!(present(home.path()).unwrap(), found);
         drop(presence);
-        found[0].tell_that_it_is_detached().unwrap();
+        found[0].mark_detached().unwrap();
         assert_eq!(std::fs::read_dir(folder(home.path())).unwrap().count(), 0);
         let next = Presence::announce(home.path(), Path::new("/run/codex.sock")).unwrap();
         assert!(!next.is_detached());

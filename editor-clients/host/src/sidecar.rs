@@ -197,7 +197,7 @@ impl SidecarClient {
             return Err(SidecarError::OtherProtocol { theirs: answer.protocol_version() });
         }
         self.version = answer.server_info.version;
-        self.tell::<methods::Initialized>(Empty {}).await
+        self.notify::<methods::Initialized>(Empty {}).await
     }
 
     /// Sends a request and waits for the answer. [`notes`](Self::notes) then returns exactly the notifications that arrived
@@ -240,7 +240,7 @@ impl SidecarClient {
         }
     }
 
-    async fn tell<N: Notification>(&mut self, params: N::Params) -> Result<(), SidecarError> {
+    async fn notify<N: Notification>(&mut self, params: N::Params) -> Result<(), SidecarError> {
         let params = RawParams::of(N::METHOD, &params)?;
         match self.client.notification(N::METHOD, params).await {
             Ok(()) => Ok(()),
@@ -312,7 +312,7 @@ impl SidecarClient {
     pub async fn stop(mut self) {
         // Each step runs even if the one before failed.
         let _ = timeout(ORDERLY, self.call::<methods::Shutdown>(Empty {})).await;
-        let _ = self.tell::<methods::Exit>(Empty {}).await;
+        let _ = self.notify::<methods::Exit>(Empty {}).await;
         // Dropping the client would lose a queued notification.
         let _ = timeout(ORDERLY, self.client.on_disconnect()).await;
         if let Some(mut child) = self.child

@@ -397,7 +397,7 @@ impl LayerReader<'_> {
             return Some(KeyValue::Text(template));
         }
         let message = format!("`{name}` must be a path inside the thread's folder");
-        self.reader.tell(FileProblem::error("unsafe-path", message).at(written.span.clone()));
+        self.reader.report(FileProblem::error("unsafe-path", message).at(written.span.clone()));
         None
     }
 
@@ -416,7 +416,7 @@ impl LayerReader<'_> {
             Ok(_) => return Some(KeyValue::Text(text)),
             Err(error) => format!("`{name}` must be the address of an endpoint: {error}"),
         };
-        self.reader.tell(FileProblem::error("wrong-url", told).at(written.span.clone()));
+        self.reader.report(FileProblem::error("wrong-url", told).at(written.span.clone()));
         None
     }
 
@@ -433,7 +433,7 @@ impl LayerReader<'_> {
         let message = format!("`{name}` must be the name of an environment variable");
         let problem = FileProblem::error("not-a-variable", message)
             .help("the key itself belongs in the environment, not in a file".to_owned());
-        self.reader.tell(problem.at(written.span.clone()));
+        self.reader.report(problem.at(written.span.clone()));
         None
     }
 
@@ -451,7 +451,7 @@ impl LayerReader<'_> {
                 format!("no boundary can satisfy an empty `{name}`"),
             )
             .help("remove the key to allow every boundary of the tier".to_owned());
-            self.reader.tell(problem.at(written.span.clone()));
+            self.reader.report(problem.at(written.span.clone()));
         }
         Some(KeyValue::Boundaries(list.into_iter().collect::<Boundaries>()))
     }
@@ -461,7 +461,7 @@ impl LayerReader<'_> {
         let phrases: Vec<_> = phrases.iter().map(|text| text.trim().to_lowercase()).collect();
         if phrases.iter().any(String::is_empty) {
             let message = format!("`{name}` contains an empty phrase");
-            self.reader.tell(FileProblem::error("wrong-value", message).at(written.span.clone()));
+            self.reader.report(FileProblem::error("wrong-value", message).at(written.span.clone()));
             return None;
         }
         Some(KeyValue::Phrases(phrases))

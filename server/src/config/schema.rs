@@ -14,12 +14,12 @@ pub fn json_schema() -> Value {
     for table in TABLES.iter().filter(|table| table.path != models::TABLE) {
         for key in table.keys {
             let path: Vec<_> = key.path.split('.').collect();
-            put(&mut root, &path, of_key(key));
+            insert(&mut root, &path, of_key(key));
             if may_set(key.path) {
                 let mut for_it = of_key(key);
                 // The default of such a key is the general value.
                 for_it.as_object_mut().map(|schema| schema.remove("default"));
-                put(&mut of_a_model, &path[1..], for_it);
+                insert(&mut of_a_model, &path[1..], for_it);
             }
         }
         describe(&mut root, &table.path.split('.').collect::<Vec<_>>(), table.doc);
@@ -31,7 +31,7 @@ pub fn json_schema() -> Value {
     let doc = TABLES.iter().find(|table| table.path == models::TABLE).map(|table| table.doc);
     let mut tables = object(doc.unwrap_or_default());
     tables["additionalProperties"] = json!({ "$ref": "#/definitions/model" });
-    put(&mut root, &models::TABLE.split('.').collect::<Vec<_>>(), tables);
+    insert(&mut root, &models::TABLE.split('.').collect::<Vec<_>>(), tables);
     root["$schema"] = json!("http://json-schema.org/draft-07/schema#");
     root["title"] = json!("rawr.toml");
     root["definitions"] = json!({ "model": of_a_model });
@@ -47,13 +47,13 @@ fn object(doc: &str) -> Value {
     object
 }
 
-fn put(object_at: &mut Value, path: &[&str], value: Value) {
+fn insert(object_at: &mut Value, path: &[&str], value: Value) {
     let Some((first, rest)) = path.split_first() else { return };
     let Some(properties) = object_at["properties"].as_object_mut() else { return };
     if rest.is_empty() {
         properties.insert((*first).to_owned(), value);
     } else {
-        put(properties.entry(*first).or_insert_with(|| object("")), rest, value);
+        insert(properties.entry(*first).or_insert_with(|| object("")), rest, value);
     }
 }
 

@@ -135,7 +135,7 @@ impl Drop for Last {
 
 #[test]
 fn dropping_jobs_ends_their_work() {
-    fn go_on(job: Job) -> BoxFuture<'static, JobResult> {
+    fn run_forever(job: Job) -> BoxFuture<'static, JobResult> {
         let Job::Observe { cwd, .. } = job else { panic!("{job:?}") };
         async move {
             let _last = Last(cwd);
@@ -145,7 +145,7 @@ fn dropping_jobs_ends_their_work() {
     }
     let folder = tempfile::tempdir().unwrap();
     let word = folder.path().join("word");
-    let mut jobs = Jobs { work: go_on, ..Jobs::default() };
+    let mut jobs = Jobs { work: run_forever, ..Jobs::default() };
     jobs.start(vec![job(&format!("a {} 1", word.display()))]);
     assert!(jobs.next().now_or_never().is_none());
     assert!(!word.exists());

@@ -203,7 +203,7 @@ fn opened(session: &ClientSession, params: lsp::DidOpenTextDocumentParams) -> Re
     };
     let uri = document.uri.0;
     editor.open(uri.clone(), kind, document.version, document.text).map_err(out_of_step)?;
-    tell_problems(session, &mut editor, &uri)
+    publish_problems(session, &mut editor, &uri)
 }
 
 fn changed(
@@ -217,7 +217,7 @@ fn changed(
     }
     let changes = lsp::changes(params.content_changes);
     editor.change(&uri, params.text_document.version, changes).map_err(out_of_step)?;
-    tell_problems(session, &mut editor, &uri)?;
+    publish_problems(session, &mut editor, &uri)?;
     notify_preview(session, &mut editor, &uri)
 }
 
@@ -225,7 +225,7 @@ fn saved(session: &ClientSession, params: &lsp::DidSaveTextDocumentParams) -> Re
     let uri = &params.text_document.uri.0;
     session.registry()?.workspace_mut().refresh_prompts();
     let mut editor = session.editor();
-    if editor.get(uri).is_some() { tell_problems(session, &mut editor, uri) } else { Ok(()) }
+    if editor.get(uri).is_some() { publish_problems(session, &mut editor, uri) } else { Ok(()) }
 }
 
 fn closed(
@@ -255,7 +255,7 @@ fn is_ours(session: &ClientSession, editor: &OpenDocuments, uri: &str) -> Result
     Ok(world(session, editor)?.kind_of(&path).is_some())
 }
 
-fn tell_problems(
+fn publish_problems(
     session: &ClientSession,
     editor: &mut OpenDocuments,
     uri: &str,
@@ -315,7 +315,7 @@ fn diagnostics(
 fn publish(session: &ClientSession, uri: &str, version: Option<i32>, diagnostics: Vec<Diagnostic>) {
     let uri = lsp::Uri(uri.to_owned());
     let params = lsp::PublishDiagnosticsParams { uri, version, diagnostics };
-    session.outbox.tell("textDocument/publishDiagnostics", &json!(params));
+    session.outbox.notify_lsp("textDocument/publishDiagnostics", &json!(params));
 }
 
 /// Notifies clients that show the preview of this prompt.

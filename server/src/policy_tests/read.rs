@@ -197,7 +197,7 @@ impl TestReader<'_> {
         span: Option<Range<usize>>,
         help: String,
     ) {
-        self.reader.tell(FileProblem::error(code, message).at(span).help(help));
+        self.reader.report(FileProblem::error(code, message).at(span).help(help));
     }
 }
 

@@ -99,7 +99,7 @@ pub struct ValueReader<'r> {
 }
 
 impl ValueReader<'_> {
-    pub fn tell(&mut self, problem: FileProblem) {
+    pub fn report(&mut self, problem: FileProblem) {
         self.problems.push(problem.in_file(self.file));
     }
 
@@ -134,7 +134,7 @@ impl ValueReader<'_> {
         if fits.is_none() {
             let (low, high) = (range.start(), range.end());
             let message = format!("`{key}` must be from {low} to {high}, but is {number}");
-            self.tell(FileProblem::error("out-of-range", message).at(written.span.clone()));
+            self.report(FileProblem::error("out-of-range", message).at(written.span.clone()));
         }
         fits
     }
@@ -178,7 +178,7 @@ impl ValueReader<'_> {
             let meant = self.meant(text, words.iter().copied());
             let message = format!("`{key}` cannot be `{}`", short(text));
             let problem = FileProblem::error("unknown-value", message).at(written.span.clone());
-            self.tell(problem.help(help).meant(meant));
+            self.report(problem.help(help).meant(meant));
         }
         found
     }
@@ -217,7 +217,7 @@ impl ValueReader<'_> {
         {
             problem = problem.help(format!("write {number} without quotes"));
         }
-        self.tell(problem);
+        self.report(problem);
         None
     }
 
@@ -243,7 +243,7 @@ impl ValueReader<'_> {
         let place = place.map(|place| format!(" in {place}")).unwrap_or_default();
         let message = format!("unknown key `{}`{place}", short(&name.text));
         let problem = FileProblem::warning("unknown-key", message).at(name.span.clone());
-        self.tell(problem.help(help).meant(meant));
+        self.report(problem.help(help).meant(meant));
     }
 
     /// An unknown key in a file in which each key counts.
@@ -251,7 +251,7 @@ impl ValueReader<'_> {
         let message = format!("unknown key `{}` in {place}", short(&name.text));
         let meant = self.meant(&name.text, known.iter().copied());
         let problem = FileProblem::error("unknown-key", message).at(name.span.clone());
-        self.tell(problem.help(format!("known keys: {}", listed(known))).meant(meant));
+        self.report(problem.help(format!("known keys: {}", listed(known))).meant(meant));
     }
 }
 

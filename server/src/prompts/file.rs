@@ -160,7 +160,7 @@ pub fn parse(
     let parts = match split(source) {
         Ok(parts) => parts,
         Err(problem) => {
-            reader.tell(problem);
+            reader.report(problem);
             return Err(problems);
         }
     };
@@ -168,7 +168,7 @@ pub fn parse(
     let mut front_matter = None;
     if let Some(yaml) = parts.front_matter {
         match from_yaml(source, &yaml) {
-            Err(problem) => reader.tell(problem),
+            Err(problem) => reader.report(problem),
             Ok(table) => {
                 read_front_matter(name, &mut packet, &mut reader, "", &table);
                 front_matter = Some(as_json(&table));
@@ -265,7 +265,8 @@ fn check_text(name: PromptName, source: &str, body: Range<usize>, reader: &mut V
     let text = &source[body.clone()];
     if text.trim().is_empty() {
         let help = "delete the file to use the shipped text".to_owned();
-        reader.tell(FileProblem::error("empty-prompt", "the prompt is empty").at(body).help(help));
+        reader
+            .report(FileProblem::error("empty-prompt", "the prompt is empty").at(body).help(help));
         return;
     }
     let first_line = body.start..body.start + text.lines().next().unwrap_or_default().len();
@@ -279,7 +280,7 @@ fn check_text(name: PromptName, source: &str, body: Range<usize>, reader: &mut V
             let message = format!("unknown placeholder `{{{}}}` in {}", found.name, name.name());
             let span = body.start + found.span.start..body.start + found.span.end;
             let problem = FileProblem::warning("unknown-placeholder", message).at(span);
-            reader.tell(problem.help(known_names(name)).meant(meant));
+            reader.report(problem.help(known_names(name)).meant(meant));
         }
     }
     let missing = || name.placeholders().iter().filter(|known| !used.contains(known));
@@ -287,7 +288,7 @@ fn check_text(name: PromptName, source: &str, body: Range<usize>, reader: &mut V
         let message = format!("missing placeholder `{{{}}}`", needed.camel);
         let help = format!("it is replaced with {}", needed.meaning);
         let problem = FileProblem::error("missing-placeholder", message).at(first_line.clone());
-        reader.tell(problem.help(help));
+        reader.report(problem.help(help));
     }
     let in_shipped = |known: &&Placeholder| {
         scan(shipped(name)).any(|found| declared(name, found.name) == Some(*known))
@@ -296,7 +297,7 @@ fn check_text(name: PromptName, source: &str, body: Range<usize>, reader: &mut V
     let left_out: Vec<_> = missing().filter(wanted).filter(in_shipped).collect();
     if !left_out.is_empty() {
         let message = format!("the shipped text also uses {}", in_braces(left_out));
-        reader.tell(FileProblem::hint("unused-placeholder", message).at(first_line));
+        reader.report(FileProblem::hint("unused-placeholder", message).at(first_line));
     }
     check_length(name, source, body, reader);
 }
@@ -312,7 +313,7 @@ fn check_length(name: PromptName, source: &str, body: Range<usize>, reader: &mut
     let message =
         format!("about {} tokens, but {budget} are enough for {}", Tokens(tokens), name.name());
     let problem = FileProblem::warning("over-budget", message).at(beyond.map(|at| at..body.end));
-    reader.tell(
+    reader.report(
         problem.help("shorten it: every token of it takes up the agent's context".to_owned()),
     );
 }

@@ -48,7 +48,7 @@ pub(super) fn seed(folder: &Path) -> (SeededPrompts, Option<FileProblem>) {
         return (seeded, None);
     }
     let outdated = wanted.iter().filter(|name| seeded.contains_key(name)).copied().collect();
-    match put(folder, &wanted, &outdated) {
+    match write_prompts(folder, &wanted, &outdated) {
         Ok(put) => {
             seeded.extend(put);
             (seeded, None)
@@ -83,7 +83,7 @@ fn written(folder: &Path) -> io::Result<Vec<(PromptName, String)>> {
     Ok(text.lines().filter_map(entry).collect())
 }
 
-fn put(
+fn write_prompts(
     folder: &Path,
     wanted: &[PromptName],
     outdated: &BTreeSet<PromptName>,
@@ -93,10 +93,10 @@ fn put(
     for name in wanted {
         let text = shipped(*name);
         let is_ours = if outdated.contains(name) {
-            put_back(&path_of(folder, *name), text)?;
+            replace(&path_of(folder, *name), text)?;
             true
         } else {
-            put_one(folder, *name, text)?
+            write_new(folder, *name, text)?
         };
         let version = if is_ours { version(text) } else { NOT_OURS.to_owned() };
         put.insert(*name, version);
@@ -111,7 +111,7 @@ fn put(
 }
 
 /// Atomic, and never replaces an existing file. A temporary file is readable only by its owner.
-fn put_one(folder: &Path, name: PromptName, text: &str) -> io::Result<bool> {
+fn write_new(folder: &Path, name: PromptName, text: &str) -> io::Result<bool> {
     let path = path_of(folder, name);
     if path.symlink_metadata().is_ok() {
         return Ok(false);
@@ -126,7 +126,7 @@ fn put_one(folder: &Path, name: PromptName, text: &str) -> io::Result<bool> {
 }
 
 /// Replaces the file atomically. If it is a symbolic link, the target of the link is replaced.
-pub(super) fn put_back(path: &Path, text: &str) -> io::Result<()> {
+pub(super) fn replace(path: &Path, text: &str) -> io::Result<()> {
     let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let folder = path.parent().unwrap_or(Path::new("."));
     make_folder(folder)?;

@@ -137,7 +137,7 @@ impl Disk {
     /// Replaces the file atomically, also for concurrent readers. Not synced.
     pub(super) fn replace(&self, folder: &Path, path: &Path, bytes: &[u8]) -> io::Result<()> {
         let file = self.prepare(folder, path, bytes)?;
-        self.put_in_place(file, path)
+        self.persist(file, path)
     }
 
     /// Like [`Self::replace`], and durable when this returns.
@@ -149,7 +149,7 @@ impl Disk {
     ) -> io::Result<()> {
         let file = self.prepare(folder, path, bytes)?;
         self.sync(file.as_file(), path)?;
-        self.put_in_place(file, path)?;
+        self.persist(file, path)?;
         self.sync_folder(folder)
     }
 
@@ -159,7 +159,7 @@ impl Disk {
         Ok(file)
     }
 
-    fn put_in_place(&self, file: NamedTempFile, path: &Path) -> io::Result<()> {
+    fn persist(&self, file: NamedTempFile, path: &Path) -> io::Result<()> {
         let mut file = Some(file);
         self.run(DiskOperation::Rename, path, |_| match file.take() {
             Some(file) => file.persist(path).map(drop).map_err(|error| error.error),

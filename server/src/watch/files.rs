@@ -248,7 +248,7 @@ enum FileEvent {
 }
 
 /// Runs on the watcher's own thread and must be fast.
-pub(super) fn hear(
+pub(super) fn handle_event(
     interest: &Mutex<WatchInterest>,
     notifier: &ChangeNotifier,
     event: &notify::Event,

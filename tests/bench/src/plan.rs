@@ -141,7 +141,7 @@ pub fn run(choice: &BenchSelection, amount: Amount, told: &dyn Fn(String)) -> Re
         cases.push(in_process(Measure::Grow, tokens::GROW, move || tokens::grow(amount.texts)));
     }
     if chosen("words") {
-        cases.push(in_process(Measure::Hear, words::HEAR, move || words::hear(amount.messages)));
+        cases.push(in_process(Measure::Hear, words::HEAR, move || words::read(amount.messages)));
     }
     if chosen("records") {
         let records = records::GeneratedRecords::generate(amount.sessions)?;

@@ -79,7 +79,7 @@ impl Soak {
         };
         for host in 0..HOSTS {
             let capabilities = json!({"injectTurn": true, "compact": true});
-            soak.say(
+            soak.request(
                 "rawr/thread/open",
                 json!({
                     "threadId": name(host),
@@ -111,7 +111,7 @@ impl Soak {
             },
         ] {
             let params = json!({"threadId": thread, "turnId": turn, "signal": signal});
-            self.say("rawr/signal/report", params)?;
+            self.request("rawr/signal/report", params)?;
         }
         let context = if ends_phase { PRESSURE } else { AFTER_COMPACTION + self.turns % 5000 };
         self.end(&thread, &turn, "I changed the parser and ran its tests.", context)?;
@@ -127,7 +127,7 @@ impl Soak {
         let report = |status: &str, turn: &Value| json!({"threadId": thread, "actionId": id, "status": status, "turnId": turn});
         match action["kind"].as_str() {
             Some("compact") => {
-                self.say("rawr/action/report", report("accepted", &Value::Null))?;
+                self.request("rawr/action/report", report("accepted", &Value::Null))?;
                 for (status, after) in [("started", None), ("completed", Some(AFTER_COMPACTION))] {
                     let mut params = json!({
                         "threadId": thread, "status": status, "origin": "rawr", "actionId": id,
@@ -135,14 +135,14 @@ impl Soak {
                     if let Some(after) = after {
                         params["tokensAfter"] = json!(after);
                     }
-                    self.say("rawr/compaction/report", params)?;
+                    self.request("rawr/compaction/report", params)?;
                 }
                 self.compactions += 1;
-                self.say("rawr/action/report", report("completed", &Value::Null))
+                self.request("rawr/action/report", report("completed", &Value::Null))
             }
             Some("inject_turn" | "deliver_input") => {
                 let turn = self.start(&thread, json!({"origin": "synthetic", "actionId": id}))?;
-                self.say("rawr/action/report", report("accepted", &json!(turn)))?;
+                self.request("rawr/action/report", report("accepted", &json!(turn)))?;
                 let is_packet = action["purpose"] == "packet_request";
                 let (message, context) = if action["purpose"] == "handoff" {
                     ("Going on.", AFTER_COMPACTION)
@@ -160,12 +160,12 @@ impl Soak {
         let turn = format!("turn-{}", self.started);
         params["threadId"] = json!(thread);
         params["turnId"] = json!(turn);
-        self.say("rawr/turn/started", params)?;
+        self.request("rawr/turn/started", params)?;
         Ok(turn)
     }
 
     fn end(&mut self, thread: &str, turn: &str, message: &str, context: u64) -> Result<()> {
-        self.say(
+        self.request(
             "rawr/turn/completed",
             json!({
                 "threadId": thread,
@@ -178,7 +178,7 @@ impl Soak {
     }
 
     /// Waits for the answer; what is asked for meanwhile is kept.
-    fn say(&mut self, method: &str, params: Value) -> Result<()> {
+    fn request(&mut self, method: &str, params: Value) -> Result<()> {
         // The first two greeted.
         let id = self.requests + 3;
         self.requests += 1;

@@ -16,7 +16,7 @@ const NEXT: &str = "Looks good. But `is_expired` in src/session/store.rs still r
 pub const HEAR: &[&str] = &[LOWERCASE, "claim", "work at hand", "next message"];
 
 /// The mean over many messages, each.
-pub fn hear(messages: u64) -> Result<Vec<Cells>> {
+pub fn read(messages: u64) -> Result<Vec<Cells>> {
     let work = WorkAtHand::new(&[ASKED], REPORT);
     let each = |run: &dyn Fn()| {
         let start = Instant::now();

@@ -1,7 +1,7 @@
 //! Configuration: any files give a configuration and problems with places, a project only narrows, and what is in force
 //! can be sent back as a client's settings.
 
-use super::front_matter::tell;
+use super::front_matter::check_problems;
 use rawr_server::config::{Config, ConfigSources, Home};
 use serde_json::{Map, Value};
 use std::path::Path;
@@ -29,7 +29,7 @@ pub fn run(data: &[u8]) {
     let (config, problems) = load(&home, Some(&project), client.as_ref());
     for problem in problems {
         let of_file = files.iter().find(|(path, _)| Some(path) == problem.file.as_ref());
-        tell(of_file.map_or("", |(_, text)| text), &[problem]);
+        check_problems(of_file.map_or("", |(_, text)| text), &[problem]);
     }
     let (without, _) = load(&home, None, client.as_ref());
     only_narrows(&without.effective(), &config.effective());

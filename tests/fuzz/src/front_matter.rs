@@ -12,7 +12,7 @@ pub fn run(data: &[u8]) {
     let name = PromptName::ALL[usize::from(*name) % PromptName::ALL.len()];
     match parse(name, source, Some(Path::new("a.md"))) {
         Ok(parsed) => {
-            tell(source, &parsed.problems);
+            check_problems(source, &parsed.problems);
             assert!(source.contains(&parsed.text), "the text is not the file's");
             assert!(!parsed.text.trim().is_empty(), "a prompt without text is in force");
             assert_eq!(parsed.text.trim_end(), parsed.text);
@@ -22,7 +22,7 @@ pub fn run(data: &[u8]) {
             }
         }
         Err(problems) => {
-            tell(source, &problems);
+            check_problems(source, &problems);
             assert!(
                 problems.iter().any(|problem| problem.severity == ProblemSeverity::Error),
                 "refused without a reason"
@@ -32,7 +32,7 @@ pub fn run(data: &[u8]) {
 }
 
 /// Each problem can be shown, and its place is one.
-pub fn tell(source: &str, problems: &[FileProblem]) {
+pub fn check_problems(source: &str, problems: &[FileProblem]) {
     for problem in problems {
         if let Some(span) = &problem.span {
             assert!(span.start <= span.end, "{problem:?}");

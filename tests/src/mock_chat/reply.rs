@@ -126,7 +126,7 @@ fn event(event: &Value) -> String {
 }
 
 /// A message.
-pub fn say(text: &str) -> ChatModelReply {
+pub fn reply(text: &str) -> ChatModelReply {
     ChatModelReply::of(Kind::Message { text: Some(text.to_owned()), calls: Vec::new() })
 }
 

@@ -26,7 +26,7 @@ pub(crate) fn nth_or_last(replies: &[TurnReply], n: usize) -> &TurnReply {
 mod tests {
     use serde_json::{Value, json};
 
-    use super::super::script::{ScriptedAnswer, ScriptedItem, call, say};
+    use super::super::script::{ScriptedAnswer, ScriptedItem, call, reply};
     use super::*;
 
     fn user(text: &str) -> Value {
@@ -39,11 +39,11 @@ mod tests {
 
     fn check(input: Vec<Value>, expected: &str) {
         let script = TurnScript::default()
-            .on("WORK", [call("update_plan", json!({})), say("worked")])
-            .otherwise([say("otherwise")])
-            .on_compaction([say("first summary"), say("second summary")]);
+            .on("WORK", [call("update_plan", json!({})), reply("worked")])
+            .otherwise([reply("otherwise")])
+            .on_compaction([reply("first summary"), reply("second summary")]);
         let mut request = ResponsesRequest::new(json!({ "input": input }));
-        let reply = reply(&script, &mut request, 1);
+        let reply = super::reply(&script, &mut request, 1);
         let ScriptedAnswer::Items(items) = &reply.answer else { panic!("{reply:?}") };
         let found = match &items[0] {
             ScriptedItem::Say(text) => text,

@@ -24,9 +24,9 @@ impl Default for TurnScript {
     fn default() -> Self {
         Self {
             turns: Vec::new(),
-            otherwise: vec![say("ok")],
-            compactions: vec![say("A summary by the mock model.")],
-            judgments: vec![say(r#"{"should_compact": true, "reason": "The work is done."}"#)],
+            otherwise: vec![reply("ok")],
+            compactions: vec![reply("A summary by the mock model.")],
+            judgments: vec![reply(r#"{"should_compact": true, "reason": "The work is done."}"#)],
         }
     }
 }
@@ -170,7 +170,7 @@ pub enum ScriptedItem {
 pub const SUB_AGENT: &str = "$SUB_AGENT";
 
 /// An assistant message.
-pub fn say(text: &str) -> TurnReply {
+pub fn reply(text: &str) -> TurnReply {
     items(ScriptedItem::Say(text.to_owned()))
 }
 

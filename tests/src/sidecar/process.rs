@@ -46,7 +46,7 @@ impl TestSidecar {
         }
     }
 
-    pub fn go_on(&self) {
+    pub fn resume(&self) {
         self.send_signal(Signal::CONT);
     }
 

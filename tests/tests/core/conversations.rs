@@ -54,7 +54,7 @@ impl Conversation {
             answers_banner: "",
         };
         let can = json!({ "injectTurn": true, "compact": true });
-        conversation.say(
+        conversation.enqueue(
             "rawr/thread/open",
             json!({
                 "cwd": home.work(),
@@ -66,7 +66,7 @@ impl Conversation {
         conversation
     }
 
-    fn say(&mut self, method: &'static str, mut params: Value) {
+    fn enqueue(&mut self, method: &'static str, mut params: Value) {
         params["threadId"] = json!(self.part.thread);
         self.to_say.push_back((method, params));
     }
@@ -78,9 +78,12 @@ impl Conversation {
         let text = format!("Write the {word} parser. Never touch {word}.rs.");
         let pin = json!({ "kind": "directive", "text": format!("Keep {word}."), "pinned": true });
         let commit = json!({ "kind": "commit", "subject": format!("Add the {word} parser") });
-        self.say("rawr/turn/started", json!({ "turnId": turn, "origin": "user", "text": text }));
+        self.enqueue(
+            "rawr/turn/started",
+            json!({ "turnId": turn, "origin": "user", "text": text }),
+        );
         for signal in [pin, commit] {
-            self.say("rawr/signal/report", json!({ "turnId": turn, "signal": signal }));
+            self.enqueue("rawr/signal/report", json!({ "turnId": turn, "signal": signal }));
         }
         self.ends(&turn, &format!("The {word} parser is written."), context_tokens);
     }
@@ -91,7 +94,7 @@ impl Conversation {
     }
 
     fn ends(&mut self, turn: &str, message: &str, context_tokens: u64) {
-        self.say(
+        self.enqueue(
             "rawr/turn/completed",
             json!({
                 "turnId": turn,
@@ -112,9 +115,9 @@ impl Conversation {
             "rawr/decision/explain",
             "rawr/packet/get",
         ] {
-            self.say(method, json!({}));
+            self.enqueue(method, json!({}));
         }
-        self.say("rawr/packet/build", json!({ "author": "watcher" }));
+        self.enqueue("rawr/packet/build", json!({ "author": "watcher" }));
     }
 
     fn hears(&mut self, note: &Note) {
@@ -123,7 +126,7 @@ impl Conversation {
         if note.method == "rawr/sequence/headsUp" && params["stage"] == "awaiting_approval" {
             let sequence = &params["sequenceId"];
             let answer = json!({ "sequenceId": sequence, "choice": self.answers_banner });
-            self.say("rawr/sequence/respond", answer);
+            self.enqueue("rawr/sequence/respond", answer);
         }
         if note.method == "rawr/action/perform" {
             self.performs(&params["actionId"], &params["action"]);
@@ -136,14 +139,14 @@ impl Conversation {
                 let report = json!({
                     "status": status, "origin": "rawr", "actionId": id, "tokensAfter": after,
                 });
-                self.say("rawr/compaction/report", report);
+                self.enqueue("rawr/compaction/report", report);
             }
-            self.say("rawr/action/report", json!({ "actionId": id, "status": "completed" }));
+            self.enqueue("rawr/action/report", json!({ "actionId": id, "status": "completed" }));
             return;
         }
         let turn = self.next_turn();
         let started = json!({ "turnId": turn, "origin": "synthetic", "actionId": id });
-        self.say("rawr/turn/started", started);
+        self.enqueue("rawr/turn/started", started);
         let packet = format!(
             "<continuation_packet>\nState: working\nGoal: the {} parser\nNext: its docs\n\
              </continuation_packet>",
@@ -155,7 +158,7 @@ impl Conversation {
     /// Performs the next step. Returns false if there was none.
     fn speaks(&mut self, sidecar: &mut TestSidecar) -> bool {
         let Some((method, params)) = self.to_say.pop_front() else { return false };
-        let answer = sidecar.say(method, &params).unwrap();
+        let answer = sidecar.request(method, &params).unwrap();
         let answer = answer.unwrap_or_else(|failure| json!(failure.message));
         self.note_down(method, &answer);
         true

@@ -35,7 +35,7 @@ pub fn agent_shell(command: &str) -> ChatModelReply {
 
 /// A thread as it is now.
 pub fn get(sidecar: &mut TestSidecar, thread: &str) -> Value {
-    sidecar.say("rawr/thread/get", &json!({ "threadId": thread })).unwrap().unwrap()
+    sidecar.request("rawr/thread/get", &json!({ "threadId": thread })).unwrap().unwrap()
 }
 
 /// A thread as a new sidecar reads it, and what that sidecar logs.

@@ -13,7 +13,7 @@
 //! Add a test to the topic that it fits, or a new topic as a file with a line here. Its parts:
 //!
 //! - `rawr_tests::TestHome`: the folder, `TestSidecar::start(&home)` the process, `StandIn` a host that answers by a script.
-//! - `sidecar.call::<Method>(&params)` returns the result and panics on an error; `failure` and `say` are for what is refused.
+//! - `sidecar.call::<Method>(&params)` returns the result and panics on an error; `failure` and `request` are for refusals.
 //! - A notification that the test does not read fails it, at the latest in `leave`, which ends the sidecar.
 //!
 //! Tests of one binary may share a process: none may change the environment, the current folder or a signal's handler.

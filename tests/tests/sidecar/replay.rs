@@ -99,7 +99,7 @@ fn the_result_is_what_rawr_replay_prints() {
             ..ReplayRunParams::default()
         };
         let params = serde_json::to_value(params).unwrap();
-        let answered = sidecar.say("rawr/replay/run", &params).unwrap().unwrap();
+        let answered = sidecar.request("rawr/replay/run", &params).unwrap().unwrap();
         sidecar.leave();
         assert_eq!(answered, printed, "{order}");
         assert_ne!(printed["totals"][0], printed["totals"][1], "the configurations differ");
@@ -308,7 +308,7 @@ fn wrong_params_are_refused() {
         since: -1 is no time in Unix milliseconds
     "#]].assert_eq(&told);
     let params = serde_json::json!({ "configurations": [{ "kind": "preset", "preset": "loud" }] });
-    let unknown = sidecar.say("rawr/replay/run", &params).unwrap().unwrap_err();
+    let unknown = sidecar.request("rawr/replay/run", &params).unwrap().unwrap_err();
     assert_eq!(unknown.code, ErrorCode::InvalidParams);
     assert!(unknown.message.contains("expected `calm` or `spec`"), "{}", unknown.message);
     sidecar.leave();

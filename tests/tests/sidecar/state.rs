@@ -35,7 +35,7 @@ fn live_in(home: &TestHome, thread: &str) {
     host.user_turn_with_boundaries();
     assert!(host.run(&mut sidecar));
     assert_eq!(host.count("handoff"), 1, "{}", sidecar.told());
-    sidecar.say("rawr/thread/close", &json!({ "threadId": thread })).unwrap().unwrap();
+    sidecar.request("rawr/thread/close", &json!({ "threadId": thread })).unwrap().unwrap();
     sidecar.discard_and_leave();
 }
 

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use rawr_protocol::{CapsuleGetParams, CapsuleListParams, methods};
 
 use super::common::{CommonOptions, local_now};
-use super::threads::{complain, on_thread, tell};
+use super::threads::{complain, on_thread, print_result};
 use crate::args::CapsulesArgs;
 use crate::render;
 
@@ -27,14 +27,14 @@ pub(super) async fn run(common: &CommonOptions, args: CapsulesArgs) -> anyhow::R
                 let packet = got.capsule.packet.map(|packet| packet.text).unwrap_or_default();
                 lines.extend(render::packet_lines(&packet));
             }
-            tell(args.output.json, "capsule", capsule, &lines)?;
+            print_result(args.output.json, "capsule", capsule, &lines)?;
         }
         for unread in &listed.unread {
             complain(&unread.error);
         }
         if listed.capsules.is_empty() && !args.output.json {
             let line = format!("Thread {thread_id} has no capsules: it has not been compacted.");
-            tell(false, "", &(), &[line])?;
+            print_result(false, "", &(), &[line])?;
         }
         Ok(())
     })

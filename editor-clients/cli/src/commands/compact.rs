@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::common::CommonOptions;
 use super::respond::{UserResponse, record, respond};
-use super::threads::{OfThread, ThreadReader, complain, no_thread, on_thread, tell};
+use super::threads::{OfThread, ThreadReader, complain, no_thread, on_thread, print_result};
 use crate::args::CompactArgs;
 use crate::render::causes;
 
@@ -64,7 +64,7 @@ async fn all_idle(
 
 fn nothing_to_ask(as_json: bool, line: &str) -> anyhow::Result<ExitCode> {
     if !as_json {
-        tell(false, "", &(), &[line.to_owned()])?;
+        print_result(false, "", &(), &[line.to_owned()])?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -84,11 +84,11 @@ async fn ask(
     if let Some(reason) = why_skipped(thread) {
         let line = format!("skipped  {thread_id}: {reason}");
         let body = OfThread { thread_id, body: SkippedLine { reason }, owner };
-        return tell(as_json, "skipped", &body, &[line]);
+        return print_result(as_json, "skipped", &body, &[line]);
     }
     let by = owner.map_or_else(String::new, |owner| format!(" of {owner}"));
     let line = format!("asked    {thread_id}{by}");
-    record(looker, thread, wish).await?.tell(as_json, &[line])
+    record(looker, thread, wish).await?.print(as_json, &[line])
 }
 
 /// Why a thread is not asked, if it is not idle.

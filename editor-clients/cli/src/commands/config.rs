@@ -10,7 +10,7 @@ use rawr_server::problem::{FileProblem, ProblemSeverity, RenderMode};
 use serde_json::{Map, Value, json};
 
 use super::common::CommonOptions;
-use super::threads::{complain, tell};
+use super::threads::{complain, print_result};
 use super::user_files::{UserFiles, show};
 use crate::args::{ConfigArgs, ConfigCheckArgs, ConfigCommand, ConfigSchemaArgs, ConfigShowArgs};
 use crate::render::DIM;
@@ -60,7 +60,7 @@ fn show_values(home: &Home, args: &ConfigShowArgs) -> anyhow::Result<ExitCode> {
     }
     if shown == 0 && !args.output.json {
         let line = "Nothing is set: every key has its built-in value. `rawr config show --effective` lists them.";
-        tell(false, "", &(), &[line.to_owned()])?;
+        print_result(false, "", &(), &[line.to_owned()])?;
     }
     let problems = written.problems.len();
     if problems > 0 {
@@ -86,7 +86,7 @@ fn show_value(key: &str, value: &Value, as_json: bool) -> anyhow::Result<()> {
         sanitize_terminal(&shown),
         sanitize_terminal(&format!("{layer}{short}"))
     );
-    tell(as_json, "config_value", &body, &[line])
+    print_result(as_json, "config_value", &body, &[line])
 }
 
 fn check(home: &Home, args: &ConfigCheckArgs) -> anyhow::Result<ExitCode> {
@@ -96,7 +96,7 @@ fn check(home: &Home, args: &ConfigCheckArgs) -> anyhow::Result<ExitCode> {
     let problems: Vec<_> =
         written.problems.iter().chain(of_prompts).chain(&written.decisions).collect();
     for problem in show(problems.iter().copied(), RenderMode::Coloured) {
-        tell(args.output.json, "problem", &problem.wire, &[format!("{}\n", problem.text)])?;
+        print_result(args.output.json, "problem", &problem.wire, &[format!("{}\n", problem.text)])?;
     }
     let count = |severity| problems.iter().filter(|problem| problem.severity == severity).count();
     let (errors, warnings) = (count(ProblemSeverity::Error), count(ProblemSeverity::Warning));
@@ -109,7 +109,12 @@ fn check(home: &Home, args: &ConfigCheckArgs) -> anyhow::Result<ExitCode> {
     let body = json!({
         "errors": errors, "warnings": warnings, "hints": count(ProblemSeverity::Hint), "files": files, "prompts": prompts,
     });
-    tell(args.output.json, "config_checked", &body, &[summary(&problems, &files, prompts)])?;
+    print_result(
+        args.output.json,
+        "config_checked",
+        &body,
+        &[summary(&problems, &files, prompts)],
+    )?;
     Ok(if errors > 0 { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 

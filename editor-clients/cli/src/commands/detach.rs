@@ -14,7 +14,7 @@ pub(super) fn run(common: &CommonOptions) -> anyhow::Result<ExitCode> {
     for attached in &present {
         let (process, socket) = (attached.process, attached.socket.display());
         if attached.is_here {
-            let told = attached.tell_that_it_is_detached();
+            let told = attached.mark_detached();
             end_process(process)?;
             writeln!(out, "process {process} detaches from the Codex at {socket}.")?;
             if let Err(error) = told {

@@ -9,7 +9,7 @@ use rawr_protocol::{
 use serde_json::Value;
 
 use super::common::{CommonOptions, local_now};
-use super::threads::{FoundThread, OfThread, ThreadReader, find, on_thread, tell};
+use super::threads::{FoundThread, OfThread, ThreadReader, find, on_thread, print_result};
 use crate::args::ExplainArgs;
 use crate::render;
 
@@ -29,7 +29,7 @@ async fn explain(
     let decisions = looker.call::<methods::DecisionList>(params).await?.decisions;
     let say = |decision: &Decision, lines: &[String]| {
         let body = OfThread { thread_id, body: decision, owner: None };
-        tell(args.output.json, "decision", &body, lines)
+        print_result(args.output.json, "decision", &body, lines)
     };
     if args.list {
         // The newest first, as all lists.
@@ -105,5 +105,5 @@ async fn none_yet(
         ),
     };
     let line = format!("No decision is recorded for thread {}: {when}.", summary.thread_id);
-    tell(as_json, "no_decision", summary, &[line])
+    print_result(as_json, "no_decision", summary, &[line])
 }

@@ -10,7 +10,7 @@ use rawr_protocol::{
 use serde_json::json;
 
 use super::common::{CommonOptions, now_ms};
-use super::threads::{OfThread, ThreadReader, on_thread, saved_for, tell};
+use super::threads::{OfThread, ThreadReader, on_thread, print_result, saved_for};
 use crate::args::GuardArgs;
 use crate::render;
 
@@ -53,7 +53,7 @@ async fn set(
     let lines = [render::guarded(&guard_id, &until), saved_for(&thread.thread, &looker.threads)];
     let guard = guards(looker, thread_id).await?.into_iter().find(|it| it.guard_id == guard_id);
     let body = OfThread { thread_id, body: guard, owner };
-    tell(args.output.json, "guard_set", &body, &lines)
+    print_result(args.output.json, "guard_set", &body, &lines)
 }
 
 async fn clear(
@@ -75,7 +75,7 @@ async fn clear(
     let mut lines = vec![render::cleared(cleared)];
     lines.extend((cleared > 0).then(|| saved_for(&thread.thread, &looker.threads)));
     let body = OfThread { thread_id, body: json!({ "cleared": cleared }), owner };
-    tell(as_json, "guard_cleared", &body, &lines)
+    print_result(as_json, "guard_cleared", &body, &lines)
 }
 
 async fn list(
@@ -87,11 +87,11 @@ async fn list(
     let guards = guards(looker, thread_id).await?;
     for guard in &guards {
         let body = OfThread { thread_id, body: guard, owner: None };
-        tell(as_json, "guard", &body, &[render::guard(guard, now_ms())])?;
+        print_result(as_json, "guard", &body, &[render::guard(guard, now_ms())])?;
     }
     if guards.is_empty() && !as_json {
         let line = format!("Thread {thread_id} has no active guard.");
-        tell(false, "", &(), &[line])?;
+        print_result(false, "", &(), &[line])?;
     }
     Ok(())
 }

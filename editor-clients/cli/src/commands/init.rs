@@ -23,9 +23,9 @@ pub(super) fn run(common: &CommonOptions, args: &InitArgs) -> anyhow::Result<Exi
 
     let config = home.rawr_toml();
     let preset = args.preset.map(configured).unwrap_or_default();
-    let done = put(&config, &commented_default_toml(preset), args.force)?;
+    let done = write_file(&config, &commented_default_toml(preset), args.force)?;
     let is_kept = matches!(done, InitOutcome::Kept);
-    tell(&mut out, &config, done)?;
+    report(&mut out, &config, done)?;
     if is_kept && args.preset.is_some() {
         let line = format!("preset = \"{}\"", preset.name());
         writeln!(out, "         the preset is not changed: set {line} in [rawr_auto_compaction]")?;
@@ -55,7 +55,7 @@ pub(super) fn run(common: &CommonOptions, args: &InitArgs) -> anyhow::Result<Exi
             InitOutcome::Missing => InitOutcome::Written,
             before => before,
         };
-        tell(&mut out, &file, done)?;
+        report(&mut out, &file, done)?;
     }
     writeln!(out, "Next: check the installation with `rawr doctor`.")?;
     Ok(ExitCode::SUCCESS)
@@ -90,7 +90,7 @@ impl InitOutcome {
     }
 }
 
-fn tell(out: &mut impl Write, file: &Path, done: InitOutcome) -> io::Result<()> {
+fn report(out: &mut impl Write, file: &Path, done: InitOutcome) -> io::Result<()> {
     let file = file.display();
     match done {
         InitOutcome::Missing => Ok(()),
@@ -106,7 +106,7 @@ fn tell(out: &mut impl Write, file: &Path, done: InitOutcome) -> io::Result<()> 
     }
 }
 
-fn put(file: &Path, text: &str, force: bool) -> anyhow::Result<InitOutcome> {
+fn write_file(file: &Path, text: &str, force: bool) -> anyhow::Result<InitOutcome> {
     let done = if force { set_aside(file, text)? } else { InitOutcome::of(file) };
     if matches!(done, InitOutcome::Kept | InitOutcome::Same) {
         return Ok(done);

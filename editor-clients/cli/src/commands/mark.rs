@@ -7,7 +7,7 @@ use rawr_protocol::{Signal, SignalReportParams, methods};
 use serde_json::json;
 
 use super::common::CommonOptions;
-use super::threads::{OfThread, on_thread, saved_for, tell};
+use super::threads::{OfThread, on_thread, print_result, saved_for};
 use crate::args::MarkArgs;
 use crate::render;
 
@@ -27,7 +27,7 @@ pub(super) async fn run(common: &CommonOptions, args: MarkArgs) -> anyhow::Resul
         let boundaries = looker.call::<methods::SignalReport>(params).await?.boundaries;
         let lines = [render::marked(thread_id, label), saved_for(&thread.thread, &looker.threads)];
         let body = json!({ "label": label, "boundaries": boundaries });
-        tell(args.output.json, "phase_marked", &OfThread { thread_id, body, owner }, &lines)
+        print_result(args.output.json, "phase_marked", &OfThread { thread_id, body, owner }, &lines)
     })
     .await?;
     Ok(ExitCode::SUCCESS)

@@ -10,7 +10,7 @@ use rawr_protocol::{
 use serde_json::json;
 
 use super::common::{CommonOptions, now_ms};
-use super::threads::{OfThread, ThreadReader, on_thread, saved_for, tell};
+use super::threads::{OfThread, ThreadReader, on_thread, print_result, saved_for};
 use crate::args::PinArgs;
 use crate::render;
 
@@ -54,7 +54,7 @@ async fn pin(
     }
     lines.push(saved_for(&thread.thread, &looker.threads));
     let body = OfThread { thread_id, body: pinned, owner };
-    tell(as_json, "directive_given", &body, &lines)
+    print_result(as_json, "directive_given", &body, &lines)
 }
 
 async fn remove(
@@ -73,7 +73,7 @@ async fn remove(
     }
     let lines = [format!("{id} is removed."), saved_for(&thread.thread, &looker.threads)];
     let body = OfThread { thread_id, body: json!({ "directiveId": id, "cleared": true }), owner };
-    tell(as_json, "directive_cleared", &body, &lines)
+    print_result(as_json, "directive_cleared", &body, &lines)
 }
 
 async fn list(
@@ -85,11 +85,11 @@ async fn list(
     let directives = directives(looker, thread_id).await?;
     for directive in &directives {
         let body = OfThread { thread_id, body: directive, owner: None };
-        tell(as_json, "directive", &body, &render::directive(directive, now_ms()))?;
+        print_result(as_json, "directive", &body, &render::directive(directive, now_ms()))?;
     }
     if directives.is_empty() && !as_json {
         let line = format!("Thread {thread_id} has no kept instructions.");
-        tell(false, "", &(), &[line])?;
+        print_result(false, "", &(), &[line])?;
     }
     Ok(())
 }

@@ -14,7 +14,7 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use super::backup::keep;
 use super::common::{CommonOptions, threads_folder};
-use super::threads::{on_thread, tell};
+use super::threads::{on_thread, print_result};
 use super::user_files::{PromptFile, ShownProblem, UserFiles, show};
 use crate::args::{
     PromptsArgs, PromptsCommand, PromptsDiffArgs, PromptsEditArgs, PromptsListArgs,
@@ -81,7 +81,7 @@ fn list(common: &CommonOptions, args: &PromptsListArgs) -> anyhow::Result<ExitCo
         let path = sanitize_terminal(&prompt.path.display().to_string());
         let name = prompt.name;
         let line = format!("{name:<17} {style}{words:<width$}{style:#}  {DIM}{path}{DIM:#}");
-        tell(args.output.json, "prompt", &body, &[line])?;
+        print_result(args.output.json, "prompt", &body, &[line])?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -89,7 +89,7 @@ fn list(common: &CommonOptions, args: &PromptsListArgs) -> anyhow::Result<ExitCo
 fn edit(common: &CommonOptions, args: &PromptsEditArgs) -> anyhow::Result<ExitCode> {
     let prompt = named(common, &args.name)?;
     if prompt.source.is_none() && !prompt.path.exists() {
-        put(&prompt.path, prompt.shipped)?;
+        write_file(&prompt.path, prompt.shipped)?;
     }
     let mut words = editor()?.into_iter();
     let program = words.next().context("the editor command is empty")?;
@@ -111,7 +111,7 @@ fn edit(common: &CommonOptions, args: &PromptsEditArgs) -> anyhow::Result<ExitCo
     let body = json!({
         "name": prompt.name, "path": prompt.path, "changed": changed, "problems": wire,
     });
-    tell(args.output.json, "prompt_edited", &body, &edited(&prompt, changed, &problems))?;
+    print_result(args.output.json, "prompt_edited", &body, &edited(&prompt, changed, &problems))?;
     Ok(if prompt.is_usable() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
@@ -151,12 +151,12 @@ fn diff(common: &CommonOptions, args: &PromptsDiffArgs) -> anyhow::Result<ExitCo
             "name": prompt.name, "path": prompt.path, "changed": changed, "diff": text,
         });
         if changed || args.output.json {
-            tell(args.output.json, "prompt_diff", &body, &lines)?;
+            print_result(args.output.json, "prompt_diff", &body, &lines)?;
         }
     }
     if differing == 0 && !args.output.json {
         let which = args.name.as_deref().unwrap_or("every prompt");
-        tell(false, "", &(), &[format!("{which} is unchanged.")])?;
+        print_result(false, "", &(), &[format!("{which} is unchanged.")])?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -191,12 +191,12 @@ fn reset(common: &CommonOptions, args: &PromptsResetArgs) -> anyhow::Result<Exit
     let (same, other): (Vec<_>, Vec<_>) =
         prompts.into_iter().partition(|prompt| prompt.source.as_deref() == Some(prompt.shipped));
     if !other.is_empty() && !args.yes && !agreed(&other)? {
-        tell(false, "", &(), &["Nothing was changed.".to_owned()])?;
+        print_result(false, "", &(), &["Nothing was changed.".to_owned()])?;
         return Ok(ExitCode::FAILURE);
     }
     for prompt in &same {
         let body = json!({ "name": prompt.name, "path": prompt.path, "changed": false });
-        tell(
+        print_result(
             args.output.json,
             "prompt_reset",
             &body,
@@ -206,14 +206,14 @@ fn reset(common: &CommonOptions, args: &PromptsResetArgs) -> anyhow::Result<Exit
     for prompt in &other {
         // There may be no text to back up.
         let backup = prompt.path.exists().then(|| keep(&prompt.path, ".old")).transpose()?;
-        put(&prompt.path, prompt.shipped)?;
+        write_file(&prompt.path, prompt.shipped)?;
         let mut body = json!({ "name": prompt.name, "path": prompt.path, "changed": true });
         let mut line = format!("{} is reset to the shipped text", prompt.name);
         if let Some(backup) = backup {
             line += &format!("; backup: {}", sanitize_terminal(&backup.display().to_string()));
             body["backup"] = json!(backup);
         }
-        tell(args.output.json, "prompt_reset", &body, &[format!("{line}.")])?;
+        print_result(args.output.json, "prompt_reset", &body, &[format!("{line}.")])?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -232,7 +232,7 @@ fn agreed(prompts: &[PromptFile]) -> anyhow::Result<bool> {
 }
 
 /// Writes a file atomically, following links.
-fn put(path: &Path, text: &str) -> anyhow::Result<()> {
+fn write_file(path: &Path, text: &str) -> anyhow::Result<()> {
     let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let folder = path.parent().unwrap_or(Path::new("."));
     let written = make_folder(folder).and_then(|()| {
@@ -275,7 +275,7 @@ async fn render(common: &CommonOptions, args: PromptsRenderArgs) -> anyhow::Resu
                 sanitize_terminal(&thread_id)
             ),
         ];
-        tell(args.output.json, "prompt_rendered", &body, &lines)
+        print_result(args.output.json, "prompt_rendered", &body, &lines)
     })
     .await?;
     Ok(ExitCode::SUCCESS)
@@ -288,7 +288,7 @@ fn example(common: &CommonOptions, args: &PromptsRenderArgs) -> anyhow::Result<E
     let body = json!({ "name": args.name, "text": text });
     let lines =
         [sanitize_terminal(&text), format!("{DIM}with examples: there is no thread yet{DIM:#}")];
-    tell(args.output.json, "prompt_rendered", &body, &lines)?;
+    print_result(args.output.json, "prompt_rendered", &body, &lines)?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -6,7 +6,7 @@ use rawr_protocol::{RecallSearchParams, RecallSearchResult, methods};
 use serde::Serialize;
 
 use super::common::{CommonOptions, now_ms};
-use super::threads::{ThreadReader, complain, no_thread, tell};
+use super::threads::{ThreadReader, complain, no_thread, print_result};
 use crate::args::RecallArgs;
 use crate::render;
 
@@ -49,11 +49,11 @@ struct RecallEnd<'e> {
 fn show(found: &RecallSearchResult, args: &RecallArgs) -> anyhow::Result<()> {
     for place in &found.places {
         let lines = render::place(place, &args.words, args.all, now_ms());
-        tell(args.output.json, "place", place, &lines)?;
+        print_result(args.output.json, "place", place, &lines)?;
     }
     if args.output.json {
         let RecallSearchResult { places, more, unread } = found;
-        return tell(
+        return print_result(
             true,
             "recalled",
             &RecallEnd { places: places.len(), more: *more, unread },

@@ -7,7 +7,7 @@ use rawr_protocol::{
 };
 use serde::Serialize;
 
-use super::threads::{OfThread, ThreadReader, saved_for, tell};
+use super::threads::{OfThread, ThreadReader, print_result, saved_for};
 use crate::render;
 use rawr_host::sidecar::SidecarError;
 
@@ -35,7 +35,7 @@ pub(super) async fn respond(
     let saved = saved_for(&thread.thread, &looker.threads);
     let response = record(looker, thread, wish).await?;
     let confirmation = render::recorded(response.line.choice, wish.until.as_ref());
-    response.tell(as_json, &[confirmation, saved])
+    response.print(as_json, &[confirmation, saved])
 }
 
 /// Records the response.
@@ -72,10 +72,10 @@ pub(super) struct RecordedResponse<'r> {
 
 impl RecordedResponse<'_> {
     /// Prints it as JSON, or these lines.
-    pub(super) fn tell(self, as_json: bool, lines: &[String]) -> anyhow::Result<()> {
+    pub(super) fn print(self, as_json: bool, lines: &[String]) -> anyhow::Result<()> {
         let Self { thread, line: body } = self;
         let (thread_id, owner) = (thread.thread_id.as_str(), thread.owner.as_deref());
-        tell(as_json, "responded", &OfThread { thread_id, body, owner }, lines)
+        print_result(as_json, "responded", &OfThread { thread_id, body, owner }, lines)
     }
 }
 

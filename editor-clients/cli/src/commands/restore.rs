@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use super::common::{CommonOptions, local_now, overrides};
 use super::exec::{ExecSession, codex_settings, folder};
-use super::threads::{FoundThread, ThreadReader, find, nearest_first, no_thread, tell};
+use super::threads::{FoundThread, ThreadReader, find, nearest_first, no_thread, print_result};
 use crate::args::RestoreArgs;
 use crate::render::{self, Renderer};
 use rawr_host::drive::PromptQueue;
@@ -40,7 +40,7 @@ pub(super) async fn run(common: &CommonOptions, args: RestoreArgs) -> anyhow::Re
         };
         let shown = way.as_deref().map_err(String::as_str);
         let lines = render::restoring(capsule, shown, &differences, &local_now());
-        tell(args.output.json, "restoring", &plan, &lines)?;
+        print_result(args.output.json, "restoring", &plan, &lines)?;
     }
     if args.dry_run {
         return Ok(if obstacle.is_none() { ExitCode::SUCCESS } else { ExitCode::FAILURE });
@@ -248,7 +248,7 @@ async fn restore(
         transcript: thread.transcript.as_deref(),
         tried,
     };
-    tell(as_json, "restored", &opened, &render::restored(&thread.thread_id, way, tried))?;
+    print_result(as_json, "restored", &opened, &render::restored(&thread.thread_id, way, tried))?;
     Ok(restored)
 }
 

@@ -83,7 +83,7 @@ impl MaintenanceWork {
         resting.sort_by_key(|resting| std::cmp::Reverse(resting.touched));
         let mut teller = ProblemPrinter::new(args.output.json);
         for resting in &resting {
-            teller.tell(&show::resting(resting))?;
+            teller.print(&show::resting(resting))?;
         }
         if resting.is_empty() {
             teller.remark(&match (args.archived, others) {
@@ -105,7 +105,7 @@ impl MaintenanceWork {
         if !folders.is_empty() {
             wrong += usize::from(folders.iter().any(Finding::is_wrong));
             repairable |= may_repair(&folders);
-            teller.tell(&show::folders(&folders))?;
+            teller.print(&show::folders(&folders))?;
         }
         let seen =
             self.each(args.thread.id.as_deref(), "checking", &mut teller, |teller, place| {
@@ -117,14 +117,14 @@ impl MaintenanceWork {
                 repairable |= may_repair(&checked.findings);
                 let is_silent = checked.findings.is_empty() && args.thread.id.is_none();
                 if args.output.json || !is_silent {
-                    teller.tell(&show::checked(&checked))
+                    teller.print(&show::checked(&checked))
                 } else {
                     Ok(())
                 }
             })?;
         let todo = if repairable { "; repair with `rawr state repair`" } else { "" };
         let line = format!("{}, {} wrong{todo}.", seen.told("read"), or_none(wrong));
-        teller.tell(&StateEvent::new(
+        teller.print(&StateEvent::new(
             "checked",
             json!({ "threads": seen.done, "wrong": wrong }),
             line,
@@ -139,7 +139,7 @@ impl MaintenanceWork {
             if args.thread.id.is_none() { self.threads.repair_folders()? } else { Vec::new() };
         if !folders.is_empty() {
             put_right += folders.len();
-            teller.tell(&show::folders_repaired(&folders))?;
+            teller.print(&show::folders_repaired(&folders))?;
         }
         let seen =
             self.each(args.thread.id.as_deref(), "repairing", &mut teller, |teller, place| {
@@ -148,7 +148,7 @@ impl MaintenanceWork {
                     Err(_) if is_gone(place) => return Ok(()),
                     Err(error) => {
                         left += 1;
-                        return teller.tell(&show::failed(place, &error.to_string()));
+                        return teller.print(&show::failed(place, &error.to_string()));
                     }
                 };
                 put_right += repaired.done.len();
@@ -156,7 +156,7 @@ impl MaintenanceWork {
                 left += usize::from(is_wrong);
                 let is_silent = repaired.done.is_empty() && !is_wrong && args.thread.id.is_none();
                 if args.output.json || !is_silent {
-                    teller.tell(&show::repaired(place, &repaired))
+                    teller.print(&show::repaired(place, &repaired))
                 } else {
                     Ok(())
                 }
@@ -168,7 +168,7 @@ impl MaintenanceWork {
             or_none(left)
         );
         let body = json!({ "threads": seen.done, "putRight": put_right, "wrong": left });
-        teller.tell(&StateEvent::new("repaired", body, line))?;
+        teller.print(&StateEvent::new("repaired", body, line))?;
         Ok(ExitCode::from(u8::from(left > 0)))
     }
 
@@ -183,7 +183,7 @@ impl MaintenanceWork {
                     Ok(compacted) => compacted,
                     Err(error) => {
                         failed += 1;
-                        return teller.tell(&show::failed(place, &error.to_string()));
+                        return teller.print(&show::failed(place, &error.to_string()));
                     }
                 };
                 match &compacted {
@@ -195,7 +195,7 @@ impl MaintenanceWork {
                 }
                 let is_silent = show::changed_nothing(&compacted) && args.thread.id.is_none();
                 if args.output.json || !is_silent {
-                    teller.tell(&show::compacted(place, &compacted))
+                    teller.print(&show::compacted(place, &compacted))
                 } else {
                     Ok(())
                 }
@@ -211,7 +211,7 @@ impl MaintenanceWork {
                     Err(_) => failed += 1,
                 }
                 let shown = show::retired(thread.as_str(), &retired);
-                told = std::mem::replace(&mut told, Ok(())).and_then(|()| teller.tell(&shown));
+                told = std::mem::replace(&mut told, Ok(())).and_then(|()| teller.print(&shown));
             })?;
             told?;
         }
@@ -222,7 +222,7 @@ impl MaintenanceWork {
             or_none(archived)
         );
         let body = json!({ "threads": seen.done, "bytesSaved": saved, "archived": archived });
-        teller.tell(&StateEvent::new("compacted", body, line))?;
+        teller.print(&StateEvent::new("compacted", body, line))?;
         Ok(ExitCode::from(u8::from(failed > 0)))
     }
 
@@ -253,7 +253,7 @@ impl MaintenanceWork {
             output.display(),
             show::bytes(bytes)
         );
-        ProblemPrinter::new(args.json).tell(&StateEvent::new("exported", body, line))?;
+        ProblemPrinter::new(args.json).print(&StateEvent::new("exported", body, line))?;
         Ok(ExitCode::SUCCESS)
     }
 

@@ -8,7 +8,7 @@ use rawr_protocol::{
 use serde::Serialize;
 
 use super::common::{CommonOptions, local_now};
-use super::threads::{ThreadReader, complain, no_thread, on_thread, tell};
+use super::threads::{ThreadReader, complain, no_thread, on_thread, print_result};
 use crate::args::StatusArgs;
 use crate::render;
 use rawr_host::sidecar::SidecarError;
@@ -23,13 +23,14 @@ pub(super) async fn run(common: &CommonOptions, args: StatusArgs) -> anyhow::Res
     }
     let Some(mut looker) = ThreadReader::start(common).await? else {
         if !args.output.json {
-            tell(false, "", &(), &[format!("{}.", no_thread(common)?)])?;
+            print_result(false, "", &(), &[format!("{}.", no_thread(common)?)])?;
         }
         return Ok(ExitCode::SUCCESS);
     };
     let done = match looker.threads.as_slice() {
         [_, _, ..] if !args.output.json => {
-            tell(false, "", &(), &list(&looker.threads, args.all)).map(|()| ExitCode::SUCCESS)
+            print_result(false, "", &(), &list(&looker.threads, args.all))
+                .map(|()| ExitCode::SUCCESS)
         }
         _ => all(&mut looker, args.output.json).await,
     };
@@ -116,7 +117,7 @@ async fn show(
         last_compaction: thread.last_compaction.as_ref(),
         judgments: thread.judgments.as_ref(),
     };
-    tell(as_json, "status", &body, &render::status(thread, last.as_ref(), &local_now()))
+    print_result(as_json, "status", &body, &render::status(thread, last.as_ref(), &local_now()))
 }
 
 async fn last_decision(

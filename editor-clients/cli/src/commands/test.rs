@@ -15,7 +15,7 @@ use serde_json::json;
 
 use super::common::{CommonOptions, write_whole};
 use super::is_broken_pipe;
-use super::threads::{complain, tell};
+use super::threads::{complain, print_result};
 use super::user_files::show;
 use crate::args::TestArgs;
 use crate::render::{causes, junit, policy_tests};
@@ -28,7 +28,7 @@ pub(super) fn run(common: &CommonOptions, args: &TestArgs) -> ExitCode {
     test(common, args).unwrap_or_else(|error| {
         if let Some(PolicyTestError::Files(problems)) = error.downcast_ref() {
             // If the output is closed, the exit code still reports them.
-            let _ = tell_problems(problems, args.json);
+            let _ = print_problems(problems, args.json);
         }
         complain(&causes(&error));
         ExitCode::from(NOTHING_TESTED)
@@ -60,7 +60,7 @@ fn unless_closed(printed: anyhow::Result<()>, code: ExitCode) -> anyhow::Result<
 
 fn list(suite: &PolicyTestSuite, as_json: bool) -> anyhow::Result<()> {
     for test in suite.names() {
-        tell(as_json, "policy_test_listed", &test, &[policy_tests::name(&test)])?;
+        print_result(as_json, "policy_test_listed", &test, &[policy_tests::name(&test)])?;
     }
     Ok(())
 }
@@ -70,14 +70,14 @@ fn print(
     results: &[PolicyTestResult],
     as_json: bool,
 ) -> anyhow::Result<()> {
-    tell_problems(&suite.warnings, as_json)?;
+    print_problems(&suite.warnings, as_json)?;
     for result in results {
-        tell(as_json, "policy_test", result, &policy_tests::result(result))?;
+        print_result(as_json, "policy_test", result, &policy_tests::result(result))?;
     }
     let failed = results.iter().filter(|result| !result.passed).count();
     let body =
         json!({ "tests": results.len(), "passed": results.len() - failed, "failed": failed });
-    tell(as_json, "policy_tests_done", &body, &policy_tests::summary(results.len(), failed))
+    print_result(as_json, "policy_tests_done", &body, &policy_tests::summary(results.len(), failed))
 }
 
 fn request(common: &CommonOptions, args: &TestArgs) -> anyhow::Result<PolicyTestRequest> {
@@ -104,10 +104,10 @@ fn nearest() -> anyhow::Result<PathBuf> {
 }
 
 /// To people on standard error, so that the output holds tests alone.
-fn tell_problems(problems: &[FileProblem], as_json: bool) -> anyhow::Result<()> {
+fn print_problems(problems: &[FileProblem], as_json: bool) -> anyhow::Result<()> {
     for problem in show(problems, RenderMode::Coloured) {
         if as_json {
-            tell(true, "problem", &problem.wire, &[])?;
+            print_result(true, "problem", &problem.wire, &[])?;
         } else {
             // A closed stderr leaves the exit code.
             let _ = writeln!(anstream::stderr(), "{}\n", problem.text);

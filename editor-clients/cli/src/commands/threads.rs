@@ -157,7 +157,7 @@ pub(super) fn takes_effect(owner: Option<&str>) -> String {
 }
 
 /// Prints a result as text or JSON.
-pub(super) fn tell(
+pub(super) fn print_result(
     as_json: bool,
     event: &str,
     body: &impl Serialize,

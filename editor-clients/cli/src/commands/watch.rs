@@ -118,7 +118,7 @@ async fn on_the_screen(link: &mut WatchLink, stop: &mut StopRequest) -> anyhow::
                 let mut wishes = Vec::new();
                 // Handle everything that has arrived before drawing.
                 while let Some(heard) = news {
-                    wishes.extend(view.hear(heard, now_ms()));
+                    wishes.extend(view.handle(heard, now_ms()));
                     news = link.take();
                 }
                 wishes

@@ -3,8 +3,8 @@
 
 use rawr_protocol::{
     CompactionStatus, CompactionTrigger, Decision, DecisionCompaction, DecisionFate,
-    DecisionJudgment, FateStatus, GateOutcome, GateResult, JudgmentSource, Outcome, Phase, Purpose,
-    ThreadSummary, Verdict,
+    DecisionJudgment, FateStatus, GateOutcome, GateResult, JudgmentSource, Outcome, Phase, PreCompactRequest,
+    Purpose, ThreadSummary, Verdict,
 };
 
 use super::palette::{BAD, DIM, GOOD, OURS, WARN, WIDTH, paint};
@@ -141,8 +141,7 @@ fn what_came_of_it(decision: &Decision) -> Vec<String> {
     }
     lines.extend(judgment(decision.judgment.as_ref()));
     lines.extend(decision.sequence_id.as_ref().map(|sequence| fact("sequence", sequence)));
-    let asked: Vec<_> = decision.requests.iter().map(|purpose| asked_for(*purpose)).collect();
-    lines.extend((!asked.is_empty()).then(|| fact("asks for", &asked.join(", "))));
+    lines.extend(requests(decision));
     lines.extend(decision.compaction.iter().flat_map(compaction));
     let fate = decision.fate.as_ref().map(|fate| fate.status);
     let is_open = matches!(fate, None | Some(FateStatus::Waiting | FateStatus::Running));
@@ -150,6 +149,20 @@ fn what_came_of_it(decision: &Decision) -> Vec<String> {
     let awaited = awaited.map(|one| one_line(one, WIDTH));
     lines.extend(awaited.map(|one| fact("comes if", &one)));
     lines
+}
+
+/// What the agent is asked for, and what came of each once the sequence runs.
+fn requests(decision: &Decision) -> Vec<String> {
+    if decision.pre_compact_requests.is_empty() {
+        let asked: Vec<_> = decision.requests.iter().map(|purpose| asked_for(*purpose)).collect();
+        return (!asked.is_empty()).then(|| fact("asks for", &asked.join(", "))).into_iter().collect();
+    }
+    let line = |request: &PreCompactRequest| {
+        let state = format!("{}: {}", asked_for(request.purpose), request.state.label());
+        let result = request.result.as_deref().map(|result| one_line(result, WIDTH));
+        fact("asks for", &result.map_or_else(|| state.clone(), |result| format!("{state}, {result}")))
+    };
+    decision.pre_compact_requests.iter().map(line).collect()
 }
 
 /// What the agent is asked for, for people.

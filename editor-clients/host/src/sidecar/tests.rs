@@ -26,7 +26,7 @@ impl Peer {
         (peer, SidecarClient::over(reader, writer))
     }
 
-    async fn hear(&mut self) -> Value {
+    async fn receive(&mut self) -> Value {
         loop {
             if let Some(Frame::Message(body)) = self.codec.decode(&mut self.unread).unwrap() {
                 return serde_json::from_slice(&body).unwrap();
@@ -36,7 +36,7 @@ impl Peer {
         }
     }
 
-    async fn say(&mut self, messages: &[Value]) {
+    async fn send(&mut self, messages: &[Value]) {
         let mut buffer = BytesMut::new();
         for message in messages {
             Framing::new().encode(message.to_string(), &mut buffer).unwrap();
@@ -46,10 +46,10 @@ impl Peer {
 
     /// Waits for a call and answers it, with these messages before and after.
     async fn answer(&mut self, method: &str, result: Value, before: &[Value], after: &[Value]) {
-        let call = self.hear().await;
+        let call = self.receive().await;
         assert_eq!(call["method"], method);
         let answer = json!({"jsonrpc": "2.0", "id": call["id"], "result": result});
-        self.say(&[before, &[answer], after].concat()).await;
+        self.send(&[before, &[answer], after].concat()).await;
     }
 }
 
@@ -94,13 +94,13 @@ async fn notifications_keep_their_order_among_the_answers() {
 async fn a_request_from_the_sidecar_is_refused() {
     let (mut peer, mut sidecar) = Peer::pair();
     let server = async {
-        peer.say(&[json!({"jsonrpc": "2.0", "id": "q", "method": "window/ask", "params": {}})])
+        peer.send(&[json!({"jsonrpc": "2.0", "id": "q", "method": "window/ask", "params": {}})])
             .await;
         // Either may come first.
-        let (one, other) = (peer.hear().await, peer.hear().await);
+        let (one, other) = (peer.receive().await, peer.receive().await);
         let (refusal, call) = if one["id"] == "q" { (one, other) } else { (other, one) };
         let result = json!({"threads": []});
-        peer.say(&[json!({"jsonrpc": "2.0", "id": call["id"], "result": result})]).await;
+        peer.send(&[json!({"jsonrpc": "2.0", "id": call["id"], "result": result})]).await;
         (refusal, peer)
     };
     let client = async {
@@ -117,7 +117,7 @@ async fn unknown_notifications_are_ignored_and_invalid_ones_are_reported() {
     let (mut peer, mut sidecar) = Peer::pair();
     let note =
         |method: &str, params: Value| json!({"jsonrpc": "2.0", "method": method, "params": params});
-    peer.say(&[
+    peer.send(&[
         note("rawr/future/thing", json!({})),
         note("rawr/thread/changed", json!({"phase": 7})),
         changed("idle"),
@@ -137,10 +137,10 @@ async fn unknown_notifications_are_ignored_and_invalid_ones_are_reported() {
 async fn a_refusal_has_a_hint() {
     let (mut peer, mut sidecar) = Peer::pair();
     let server = async {
-        let call = peer.hear().await;
+        let call = peer.receive().await;
         let error =
             json!({"code": -31009, "message": "not now", "data": {"hint": "wait for the handoff"}});
-        peer.say(&[json!({"jsonrpc": "2.0", "id": call["id"], "error": error})]).await;
+        peer.send(&[json!({"jsonrpc": "2.0", "id": call["id"], "error": error})]).await;
         peer
     };
     let (_peer, refused) = tokio::join!(server, list(&mut sidecar));
@@ -168,7 +168,7 @@ async fn stopping_sends_shutdown_and_exit_and_hangs_up() {
     let (mut peer, sidecar) = Peer::pair();
     let whole = async move {
         peer.answer("shutdown", Value::Null, &[], &[]).await;
-        assert_eq!(peer.hear().await["method"], "exit");
+        assert_eq!(peer.receive().await["method"], "exit");
     };
     tokio::join!(whole, sidecar.stop());
 }

@@ -159,7 +159,9 @@ fn show(
         let path = editor.shown.write(&home, served, text).map_err(not_written)?;
         if !editor.can.show_documents {
             let message = format!("rawr: the {} is in {}", served.words(), path.display());
-            session.outbox.tell("window/showMessage", &json!({ "type": INFO, "message": message }));
+            session
+                .outbox
+                .notify_lsp("window/showMessage", &json!({ "type": INFO, "message": message }));
         }
         uri::uri_of(&path)
     };

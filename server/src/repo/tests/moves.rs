@@ -2,7 +2,7 @@
 
 use super::*;
 
-async fn look_after(lab: &RepositoryFixture, folder: &str, last: Option<&Repo>) -> RepoObserved {
+async fn observe_since(lab: &RepositoryFixture, folder: &str, last: Option<&Repo>) -> RepoObserved {
     observe(&lab.path(folder), &SETTINGS, None, last).await.unwrap()
 }
 
@@ -16,12 +16,12 @@ async fn check(moves: &[&[&str]], expected: Option<&str>) {
     lab.write("r/c", "one\n");
     lab.commit("r", "of the other branch");
     lab.git("r", &["switch", "--quiet", "main"]);
-    let before = look_after(&lab, "r", None).await;
+    let before = observe_since(&lab, "r", None).await;
     assert_eq!(before.committed, None, "there is nothing to compare with");
     for arguments in moves {
         lab.git("r", arguments);
     }
-    let seen = look_after(&lab, "r", Some(&before.repo)).await;
+    let seen = observe_since(&lab, "r", Some(&before.repo)).await;
     assert_eq!(seen.committed.as_deref(), expected, "{moves:?}");
 }
 
@@ -59,10 +59,10 @@ async fn a_commit_before_or_after_another_move_is_reported() {
 #[tokio::test]
 async fn the_first_commit_of_a_repository_is_reported() {
     let lab = RepositoryFixture::new();
-    let before = look_after(&lab, "r", None).await;
+    let before = observe_since(&lab, "r", None).await;
     lab.write("r/a", "one\n");
     lab.commit("r", "begin");
-    let seen = look_after(&lab, "r", Some(&before.repo)).await;
+    let seen = observe_since(&lab, "r", Some(&before.repo)).await;
     assert_eq!(seen.committed.as_deref(), Some("begin"));
 }
 
@@ -71,8 +71,8 @@ async fn without_a_reflog_no_commit_is_reported() {
     let lab = RepositoryFixture::with_commit();
     lab.git("r", &["config", "core.logAllRefUpdates", "false"]);
     fs::remove_dir_all(lab.path("r/.git/logs")).unwrap();
-    let before = look_after(&lab, "r", None).await;
+    let before = observe_since(&lab, "r", None).await;
     lab.commit("r", "unrecorded");
-    let seen = look_after(&lab, "r", Some(&before.repo)).await;
+    let seen = observe_since(&lab, "r", Some(&before.repo)).await;
     assert_eq!((seen.repo.head == before.repo.head, seen.committed), (false, None));
 }

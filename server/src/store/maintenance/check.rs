@@ -100,7 +100,7 @@ impl StoredThreads {
         };
         for step in steps {
             if let Err(error) = step(&mut look, self) {
-                look.tell(unreachable(&error));
+                look.report(unreachable(&error));
             }
         }
         look.checked
@@ -116,7 +116,7 @@ struct ThreadCheck {
 }
 
 impl ThreadCheck {
-    fn tell(&mut self, finding: Finding) {
+    fn report(&mut self, finding: Finding) {
         self.checked.findings.push(finding);
     }
 
@@ -126,7 +126,7 @@ impl ThreadCheck {
                 self.checked.bytes += metadata.len();
             }
             if metadata.is_symlink() {
-                self.tell(Finding::new(
+                self.report(Finding::new(
                     FindingKind::OddFile,
                     &path,
                     "a symbolic link; rawr does not create or follow links",
@@ -134,20 +134,20 @@ impl ThreadCheck {
                 continue;
             }
             if let Some(finding) = permissions(&path, &metadata) {
-                self.tell(finding);
+                self.report(finding);
             }
             let is_temporary = is_leftover(&path);
             if is_temporary && state.store.is_in_use(&self.place)? {
                 continue;
             }
             if is_temporary {
-                self.tell(Finding::new(
+                self.report(Finding::new(
                     FindingKind::Leftover,
                     &path,
                     "left by a process that died",
                 ));
             } else if path.extension().is_some_and(|extension| extension == "bak") {
-                self.tell(Finding::new(
+                self.report(Finding::new(
                     FindingKind::Backup,
                     &path,
                     "kept by an earlier repair; it can be deleted",
@@ -160,9 +160,9 @@ impl ThreadCheck {
     fn neighbours(&mut self, state: &StoredThreads) -> Result<(), StoreError> {
         if let Some(holder) = state.store.owner_in(&self.place) {
             let message = format!("owned by {holder}");
-            self.tell(Finding::new(FindingKind::Owned, &self.place.folder, message));
+            self.report(Finding::new(FindingKind::Owned, &self.place.folder, message));
         } else if state.store.is_in_use(&self.place)? {
-            self.tell(Finding::new(
+            self.report(Finding::new(
                 FindingKind::Owned,
                 &self.place.folder,
                 "open for reading in another process",
@@ -172,7 +172,7 @@ impl ThreadCheck {
         if twice {
             let message =
                 "archived, but a thread of the same name is in use, so this one cannot be restored";
-            self.tell(Finding::new(FindingKind::ThereTwice, &self.place.folder, message));
+            self.report(Finding::new(FindingKind::ThereTwice, &self.place.folder, message));
         }
         Ok(())
     }
@@ -181,7 +181,7 @@ impl ThreadCheck {
         let path = self.place.folder.join(EVENTS);
         let mut file = match File::open(&path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                self.tell(Finding::new(
+                self.report(Finding::new(
                     FindingKind::NoEvents,
                     &path,
                     "there is no log, so this is not a thread",
@@ -207,7 +207,7 @@ impl ThreadCheck {
         let (replay, stuck) = match replayed {
             Err(StoreError::NewerFormat { line, found, known, .. }) => {
                 let message = format!("format {found}; this release reads up to {known}");
-                self.tell(Finding::new(FindingKind::NewerFormat, &path, message).at(line));
+                self.report(Finding::new(FindingKind::NewerFormat, &path, message).at(line));
                 return Ok(());
             }
             replayed => replayed?,
@@ -215,17 +215,17 @@ impl ThreadCheck {
         self.checked.events = replay.records;
         if stuck {
             let message = "another process holds this log's lock, so its end cannot be checked";
-            self.tell(Finding::new(FindingKind::LockStuck, &path, message));
+            self.report(Finding::new(FindingKind::LockStuck, &path, message));
         } else {
             self.damage(&path, &mut file, &replay)?;
         }
         if doubled > 0 {
             let message = format!("lines that are there twice and count once: {doubled}");
-            self.tell(Finding::new(FindingKind::LineTwice, &path, message));
+            self.report(Finding::new(FindingKind::LineTwice, &path, message));
         }
         for (what, id) in ids.twice {
             let message = format!("duplicate {what} {id}");
-            self.tell(Finding::new(FindingKind::IdTwice, &path, message));
+            self.report(Finding::new(FindingKind::IdTwice, &path, message));
         }
         self.open_ends(&path, &thread);
         self.held(state, &thread)?;
@@ -262,7 +262,7 @@ impl ThreadCheck {
                     .at(*line)
                 }
             };
-            self.tell(finding);
+            self.report(finding);
         }
         Ok(())
     }
@@ -275,11 +275,11 @@ impl ThreadCheck {
         if !pending.is_empty() {
             let message =
                 format!("actions that the host has not reported as done: {}", pending.join(", "));
-            self.tell(Finding::new(FindingKind::Pending, path, message));
+            self.report(Finding::new(FindingKind::Pending, path, message));
         }
         if !thread.held.is_empty() {
             let message = format!("messages held for delivery: {}", thread.held.len());
-            self.tell(Finding::new(FindingKind::Waiting, path, message));
+            self.report(Finding::new(FindingKind::Waiting, path, message));
         }
     }
 
@@ -294,11 +294,11 @@ impl ThreadCheck {
         }
         for file in files.difference(&waiting) {
             let message = "the text of a message that is no longer held";
-            self.tell(Finding::new(FindingKind::Leftover, file, message));
+            self.report(Finding::new(FindingKind::Leftover, file, message));
         }
         for file in waiting.difference(&files) {
             let message = "missing: the held message will be delivered redacted";
-            self.tell(Finding::new(FindingKind::Waiting, file, message));
+            self.report(Finding::new(FindingKind::Waiting, file, message));
         }
         Ok(())
     }
@@ -315,7 +315,7 @@ impl ThreadCheck {
         if let Some(cached) = cached {
             if folded_on(&cached, file, log)? != *thread && self.is_unfit(&cached, file, log)? {
                 let message = "it does not match the log, which is right";
-                self.tell(Finding::new(FindingKind::CacheUnfit, &path, message));
+                self.report(Finding::new(FindingKind::CacheUnfit, &path, message));
             }
             return Ok(());
         }
@@ -341,7 +341,7 @@ impl ThreadCheck {
             ),
             Err(error) => Finding::new(FindingKind::CacheUnfit, &path, error.to_string()),
         };
-        self.tell(finding);
+        self.report(finding);
         Ok(())
     }
 
@@ -395,7 +395,7 @@ impl ThreadCheck {
                     Finding::new(FindingKind::TornTail, &path, "incomplete")
                 }
             };
-            self.tell(finding.at(line.number));
+            self.report(finding.at(line.number));
         }
         Ok(())
     }
@@ -409,7 +409,7 @@ impl ThreadCheck {
         }
         if count > 0 {
             let message = format!("unreadable lines in quarantine: {count}");
-            self.tell(Finding::new(FindingKind::Quarantined, &path, message));
+            self.report(Finding::new(FindingKind::Quarantined, &path, message));
         }
         Ok(())
     }

@@ -29,7 +29,7 @@ pub trait CheckedModel: Sized {
     fn ending(&self, state: &Self::State) -> PathEnding<Self::Step>;
 
     /// A description of the step.
-    fn tell(&self, state: &Self::State, step: Self::Step) -> String;
+    fn describe(&self, state: &Self::State, step: Self::Step) -> String;
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -225,7 +225,7 @@ impl<M: CheckedModel> Explorer<'_, M> {
         let mut state = self.model.start();
         let mut told = Vec::new();
         for step in way.into_iter().rev() {
-            told.push(self.model.tell(&state, step));
+            told.push(self.model.describe(&state, step));
             let taken = self.model.steps(&state).into_iter().find(|(taken, _)| *taken == step);
             match taken {
                 Some((_, Ok(to))) => state = to,
@@ -290,7 +290,7 @@ mod tests {
             }
         }
 
-        fn tell(&self, state: &(u8, u8), step: CounterStep) -> String {
+        fn describe(&self, state: &(u8, u8), step: CounterStep) -> String {
             format!("{state:?} {step:?}")
         }
     }

@@ -243,7 +243,7 @@ impl SmallHost {
     }
 
     /// Advances the running compaction or turn by one step.
-    pub fn go_on(&mut self, ends: TurnEnding, world: &SmallWorld) {
+    pub fn advance(&mut self, ends: TurnEnding, world: &SmallWorld) {
         if let Some(task) = self.compacting.take() {
             self.compacted(&task, ends, world);
             return;

@@ -79,7 +79,7 @@ impl CheckedModel for Played<'_> {
         }
     }
 
-    fn tell(&self, state: &ModelState, step: ModelStep) -> String {
+    fn describe(&self, state: &ModelState, step: ModelStep) -> String {
         let told = match step {
             ModelStep::Said(what) | ModelStep::DiesOver { what, .. } => {
                 self.told(state, what).map(|(told, _)| told)
@@ -159,7 +159,7 @@ impl Played<'_> {
         }
         if before.host.is_busy() {
             let mut state = before.clone();
-            state.host.go_on(TurnEnding::Completed, self.world);
+            state.host.advance(TurnEnding::Completed, self.world);
             taken.push((ModelStep::GoesOn, Ok(state)));
         }
         let idle = !before.host.is_busy();
@@ -188,7 +188,7 @@ impl Played<'_> {
         ];
         for (step, status, state) in ends {
             if let Some(mut state) = state.filter(|state| state.host.is_busy()) {
-                state.host.go_on(status, self.world);
+                state.host.advance(status, self.world);
                 taken.push((step, Ok(state)));
             }
         }

@@ -125,7 +125,7 @@ impl SimulatedSession {
             now: Timestamp(1_000_000),
             crash: None,
         };
-        session.say(Input::Saw(opened(Some(WINDOW), CAN, None)));
+        session.report(Input::Saw(opened(Some(WINDOW), CAN, None)));
         session
     }
 
@@ -140,7 +140,7 @@ impl SimulatedSession {
             Act::Respond(choice) => {
                 let packet = (*choice == UserChoice::EditPacket).then(|| PACKET.to_owned());
                 let (turns, minutes, by) = (Some(1), None, None);
-                self.say(Input::Respond(Response {
+                self.report(Input::Respond(Response {
                     choice: *choice,
                     sequence: None,
                     turns,
@@ -150,12 +150,12 @@ impl SimulatedSession {
                 }));
             }
             Act::Guard => {
-                self.say(Input::SetGuard { until: GuardEnd::Turns(1), note: None, by: None })
+                self.report(Input::SetGuard { until: GuardEnd::Turns(1), note: None, by: None })
             }
             Act::Unguard => {
                 let guard = self.machine.thread().guards.first().map(|guard| guard.id.clone());
                 if let Some(guard) = guard {
-                    self.say(Input::Saw(GuardCleared { guard }.into()));
+                    self.report(Input::Saw(GuardCleared { guard }.into()));
                 }
             }
             Act::Arrive(many) => (0..*many).for_each(|_| self.arrive()),
@@ -172,7 +172,7 @@ impl SimulatedSession {
             }
             Act::Wait(seconds) => {
                 self.now = self.now.plus_seconds(*seconds);
-                self.say(Input::Tick);
+                self.report(Input::Tick);
             }
             Act::SetClock(seconds) => self.now = Timestamp(self.now.0 + seconds * 1000),
             Act::Reopen => self.restart(),
@@ -198,14 +198,14 @@ impl SimulatedSession {
                 Some(at) => self.now = self.now.max(at),
                 None => self.restart(),
             }
-            self.say(Input::Tick);
+            self.report(Input::Tick);
         }
         false
     }
 
     fn arrive(&mut self) {
         if let Some(report) = self.host.reports.pop_front() {
-            self.say(report);
+            self.report(report);
         }
     }
 
@@ -214,7 +214,7 @@ impl SimulatedSession {
         let text = format!("message {input}\nwith a second line, All done. ");
         let submitted = Input::Submitted { input: input.clone(), text: text.clone(), kind };
         if kind == UserInputKind::LocalCommand {
-            self.say(submitted);
+            self.report(submitted);
             let waits = self.machine.thread().held.iter().any(|held| held.id == input);
             assert!(!waits, "a local command is held");
             return;
@@ -242,7 +242,7 @@ impl SimulatedSession {
     }
 
     /// A report of the host, repeated if the process died during it and the host does not give up.
-    fn say(&mut self, input: Input) {
+    fn report(&mut self, input: Input) {
         let again = self.crash.is_some_and(|(_, again)| again);
         if !self.handle(input.clone()) && again {
             self.handle(input);

@@ -100,14 +100,14 @@ impl ScriptedClaude {
         for _ in 0..self.dice.between(8, 20) {
             self.act()?;
             for _ in 0..self.dice.between(0, 3) {
-                self.go_on()?;
+                self.advance()?;
             }
         }
         let end = Instant::now() + STUCK;
         let mut quiet = 0;
         while quiet < 5 {
             let is_idle = self.is_idle();
-            self.go_on()?;
+            self.advance()?;
             quiet = if is_idle && self.is_idle() { quiet + 1 } else { 0 };
             if Instant::now() > end {
                 let held = self.waiting.as_ref().map(|waiting| waiting.is_held);
@@ -173,7 +173,7 @@ impl ScriptedClaude {
     }
 
     /// One step of Claude Code: an order, an answer to its question, or a step of the turn.
-    fn go_on(&mut self) -> Result<(), Failure> {
+    fn advance(&mut self) -> Result<(), Failure> {
         let patience = Duration::from_millis(self.dice.between(0, 15));
         if let Some(order) = self.bridge.next_order_within(patience) {
             return self.obey(order);

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use rawr_tests::mock_chat::{ChatScript, say};
+use rawr_tests::mock_chat::{ChatScript, reply};
 use rawr_tests::{MockChat, Terminal};
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 
@@ -13,7 +13,7 @@ use super::fixture::{EmbeddedFixture, shell};
 #[test]
 fn a_command_that_prompts_on_the_terminal_fails_at_once() {
     let script = ChatScript::default()
-        .on("go", [shell("read -r name </dev/tty; echo \"code $?\""), say("It could not ask.")]);
+        .on("go", [shell("read -r name </dev/tty; echo \"code $?\""), reply("It could not ask.")]);
     let model = MockChat::start(script);
     let fixture = EmbeddedFixture::on_endpoint(&model, 100_000);
     let mut command = fixture.command(&["go"]);
@@ -69,7 +69,8 @@ fn a_command_does_not_see_the_judges_key() {
         (endpoint, "-judge-"),
     ] {
         let command = "echo \"$AGENT_KEY-$JUDGE_KEY-$OPENAI_API_KEY\" >seen";
-        let model = MockChat::start(ChatScript::default().on("go", [shell(command), say("Done.")]));
+        let model =
+            MockChat::start(ChatScript::default().on("go", [shell(command), reply("Done.")]));
         let fixture = EmbeddedFixture::on_endpoint(&model, 100_000);
         fixture.configure(&format!("[rawr_auto_compaction.judgment]\n{judgment}\n"));
         let mut command = fixture.command(&["--api-key-env", "AGENT_KEY", "go"]);

@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use rawr_tests::mock_chat::{ChatPurpose, ChatScript, call, cut, http, say, stall};
+use rawr_tests::mock_chat::{ChatPurpose, ChatScript, call, cut, http, reply, stall};
 use rawr_tests::{ExecOutput, MockChat};
 use serde_json::json;
 
@@ -27,7 +27,7 @@ fn tools_work_in_the_folder_and_return_their_results() {
                 ),
                 call("write_file", json!({"path": "../out.txt", "content": "x"}))
                     .and_call("browse", json!({})),
-                say("Written."),
+                reply("Written."),
             ],
         ),
     );
@@ -73,7 +73,7 @@ fn tools_work_in_the_folder_and_return_their_results() {
 fn the_providers_token_count_is_reported() {
     let model = MockChat::start(
         ChatScript::default()
-            .on("go", [shell("true").input_tokens(4_000), say("ok").input_tokens(5_000)]),
+            .on("go", [shell("true").input_tokens(4_000), reply("ok").input_tokens(5_000)]),
     );
     let done = EmbeddedFixture::on_endpoint(&model, 100_000).exec(&["go"]);
     let usage: Vec<_> = done.all("usage").iter().map(|event| event["usage"].clone()).collect();
@@ -91,7 +91,7 @@ fn transient_errors_are_retried_and_reported() {
         http(500, "oh no").retry_after(0),
         cut("half an ans"),
     ];
-    let script = ChatScript::default().first(failing).on("go", [say("a whole answer")]);
+    let script = ChatScript::default().first(failing).on("go", [reply("a whole answer")]);
     let model = MockChat::start(script);
     let done = EmbeddedFixture::on_endpoint(&model, 100_000).exec(&["go"]);
     done.expect_success();
@@ -112,8 +112,8 @@ fn transient_errors_are_retried_and_reported() {
 fn an_endpoint_that_refuses_stream_options_is_asked_without_them() {
     let script = ChatScript::default()
         .first([http(400, "Unknown parameter: 'stream_options'.")])
-        .on("go", [say("ok")])
-        .on("again", [say("here")]);
+        .on("go", [reply("ok")])
+        .on("again", [reply("here")]);
     let model = MockChat::start(script);
     let done = EmbeddedFixture::on_endpoint(&model, 100_000).exec(&["go", "again"]);
     done.expect_success();
@@ -125,7 +125,7 @@ fn an_endpoint_that_refuses_stream_options_is_asked_without_them() {
 
 #[test]
 fn permanent_errors_end_the_turn_and_not_the_session() {
-    let refusing = [http(401, "No such key: sk-secret"), say("here I am")];
+    let refusing = [http(401, "No such key: sk-secret"), reply("here I am")];
     let model = MockChat::start(ChatScript::default().first(refusing));
     let fixture = EmbeddedFixture::on_endpoint(&model, 100_000);
     let done = fixture.exec(&["go", "again"]);
@@ -156,16 +156,16 @@ fn a_session_with_a_failed_last_turn_exits_with_an_error() {
 /// Works for three requests; the second one leaves too little room.
 fn worker() -> ChatScript {
     ChatScript::default()
-        .on_each(ChatPurpose::Summary, [say("A SUMMARY BY THE MODEL")])
-        .on("packet_request]", [say(PACKET).input_tokens(9_200)])
-        .on(":handoff]", [shell("echo docs > docs.txt"), say("The docs are written.")])
-        .on("A SUMMARY BY", [shell("echo docs > docs.txt"), say("The docs are written.")])
+        .on_each(ChatPurpose::Summary, [reply("A SUMMARY BY THE MODEL")])
+        .on("packet_request]", [reply(PACKET).input_tokens(9_200)])
+        .on(":handoff]", [shell("echo docs > docs.txt"), reply("The docs are written.")])
+        .on("A SUMMARY BY", [shell("echo docs > docs.txt"), reply("The docs are written.")])
         .on(
             "write the parser",
             [
                 shell("true").input_tokens(3_000),
                 shell("echo parse > parser.txt").input_tokens(9_000),
-                say("All is written."),
+                reply("All is written."),
             ],
         )
 }
@@ -246,11 +246,11 @@ fn the_packet_alone_replaces_the_history_where_that_is_configured() {
 #[test]
 fn the_judge_is_the_agents_model_outside_the_conversation() {
     let judging = |answer: &str| {
-        worker().on_each(ChatPurpose::Judgment, [say(answer)]).on(
+        worker().on_each(ChatPurpose::Judgment, [reply(answer)]).on(
             "commit it",
             [
                 shell("git commit -q --allow-empty -m x").input_tokens(3_000),
-                say("It is committed now.").input_tokens(3_000),
+                reply("It is committed now.").input_tokens(3_000),
             ],
         )
     };
@@ -282,10 +282,10 @@ fn the_judge_is_the_agents_model_outside_the_conversation() {
 fn the_endpoints_compaction_is_tried_first_and_not_again_after_a_failure() {
     let long = "sealed ".repeat(5_000);
     for (answer, expected) in
-        [(say("SEALED BY THE PROVIDER"), 0), (say(&long), 1), (http(404, "no"), 1)]
+        [(reply("SEALED BY THE PROVIDER"), 0), (reply(&long), 1), (http(404, "no"), 1)]
     {
         let script =
-            worker().on_each(ChatPurpose::Compaction, [answer]).on("SEALED", [say("I went on.")]);
+            worker().on_each(ChatPurpose::Compaction, [answer]).on("SEALED", [reply("I went on.")]);
         let model = MockChat::start(script);
         let fixture = EmbeddedFixture::on_endpoint(&model, 10_000);
         fixture.configure(

@@ -1,7 +1,7 @@
 //! A model that refuses the conversation as too long although rawr sees room.
 
 use rawr_tests::MockChat;
-use rawr_tests::mock_chat::{ChatModelReply, ChatPurpose, ChatScript, http, say};
+use rawr_tests::mock_chat::{ChatModelReply, ChatPurpose, ChatScript, http, reply};
 
 use super::fixture::{EmbeddedFixture, shell};
 
@@ -14,10 +14,10 @@ fn refused() -> ChatModelReply {
 fn agent(first: impl IntoIterator<Item = ChatModelReply>) -> MockChat {
     let script = ChatScript::default()
         .first(first)
-        .on_each(ChatPurpose::Summary, [say("A SUMMARY BY THE MODEL")])
-        .on("write the parser", [say("The parser is written.")])
-        .on("now its docs", [say("The docs are written.")])
-        .on(":handoff]", [say("All of it is done.")]);
+        .on_each(ChatPurpose::Summary, [reply("A SUMMARY BY THE MODEL")])
+        .on("write the parser", [reply("The parser is written.")])
+        .on("now its docs", [reply("The docs are written.")])
+        .on(":handoff]", [reply("All of it is done.")]);
     MockChat::start(script)
 }
 
@@ -26,7 +26,7 @@ fn agent(first: impl IntoIterator<Item = ChatModelReply>) -> MockChat {
 // rule: overflow.learned-window
 #[test]
 fn a_refused_message_is_answered_after_one_compaction() {
-    let model = agent([say(READ).input_tokens(50_000), refused()]);
+    let model = agent([reply(READ).input_tokens(50_000), refused()]);
     let fixture = EmbeddedFixture::on_endpoint(&model, 1_000_000);
     let done = fixture.exec(&["read the files", "write the parser", "now its docs"]);
     done.expect_success();
@@ -91,8 +91,8 @@ fn work_that_was_refused_in_its_middle_continues_with_the_handoff() {
 // rule: overflow.says-why
 #[test]
 fn a_message_that_never_fits_ends_with_an_error() {
-    let summary = say("A SUMMARY BY THE MODEL");
-    let model = agent([say(READ), refused(), summary, refused()]);
+    let summary = reply("A SUMMARY BY THE MODEL");
+    let model = agent([reply(READ), refused(), summary, refused()]);
     let fixture = EmbeddedFixture::on_endpoint(&model, 1_000_000);
     let done = fixture.exec(&["read the files", "write the parser"]);
     assert_eq!(done.output.status.code(), Some(1), "{}", done.dump());

@@ -1,7 +1,7 @@
 //! The six paths of a compaction, each as the session's output and as the model's requests.
 
 use expect_test::{Expect, expect};
-use rawr_tests::mock_chat::{ChatPurpose, ChatRequest, ChatScript, say, stall};
+use rawr_tests::mock_chat::{ChatPurpose, ChatRequest, ChatScript, reply, stall};
 use rawr_tests::{MockChat, sent};
 
 use super::fixture::{EmbeddedFixture, shell};
@@ -11,26 +11,26 @@ use super::fixture::{EmbeddedFixture, shell};
 fn agent() -> ChatScript {
     let commit = shell("git commit -q --allow-empty -m 'Add the parser'");
     ChatScript::default()
-        .on_each(ChatPurpose::Summary, [say("A SUMMARY.")])
-        .on(":packet_request]", [say(&packet()).input_tokens(3_200)])
-        .on(":heads_up]", [say("ok").input_tokens(3_200)])
-        .on(":handoff]", [shell("echo docs > docs.txt"), say("The docs are written.")])
-        .on("A SUMMARY.", [say("I go on after the summary.")])
-        .on("fits hardly", [say("It did fit.")])
+        .on_each(ChatPurpose::Summary, [reply("A SUMMARY.")])
+        .on(":packet_request]", [reply(&packet()).input_tokens(3_200)])
+        .on(":heads_up]", [reply("ok").input_tokens(3_200)])
+        .on(":handoff]", [shell("echo docs > docs.txt"), reply("The docs are written.")])
+        .on("A SUMMARY.", [reply("I go on after the summary.")])
+        .on("fits hardly", [reply("It did fit.")])
         .on(
             "the parser",
             [
                 commit.input_tokens(3_000),
-                say("The parser is written and committed.").input_tokens(3_100),
+                reply("The parser is written and committed.").input_tokens(3_100),
             ],
         )
         .on(
             "fill the window",
-            [shell("true").input_tokens(9_000), say("All is read.").input_tokens(9_100)],
+            [shell("true").input_tokens(9_000), reply("All is read.").input_tokens(9_100)],
         )
-        .on("hello", [say("Hello.").input_tokens(7_500)])
+        .on("hello", [reply("Hello.").input_tokens(7_500)])
         .on("talk on", [stall(&"And so on and on. ".repeat(2_200))])
-        .on("", [say("Here you are.").input_tokens(1_000)])
+        .on("", [reply("Here you are.").input_tokens(1_000)])
 }
 
 const NOTES: &str =

@@ -1,7 +1,7 @@
 //! Compaction is paused after compactions that did not help.
 
 use rawr_tests::MockChat;
-use rawr_tests::mock_chat::{ChatPurpose, ChatScript, call, http, say};
+use rawr_tests::mock_chat::{ChatPurpose, ChatScript, call, http, reply};
 use serde_json::json;
 
 use super::fixture::EmbeddedFixture;
@@ -11,10 +11,10 @@ fn a_pause_of_compaction_is_reported_at_the_end_and_in_status() {
     let commit = json!({ "command": "git commit -q --allow-empty -m 'Add the parser'" });
     let script = ChatScript::default()
         .on_each(ChatPurpose::Summary, [http(400, "no summary today")])
-        .on(":heads_up]", [say("ok").input_tokens(3_200)])
+        .on(":heads_up]", [reply("ok").input_tokens(3_200)])
         .on(
             "the parser",
-            [call("shell", commit), say("The parser is written and committed.")]
+            [call("shell", commit), reply("The parser is written and committed.")]
                 .map(|reply| reply.input_tokens(3_100)),
         );
     let model = MockChat::start(script);

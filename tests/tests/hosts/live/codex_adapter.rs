@@ -9,7 +9,7 @@ use rawr_host::host::codex::{Codex, CodexSettings, PLAN_TOOL_ON, probe, version}
 use rawr_host::host::{AgentHost, CompactionOrder, HostError, HostEvent};
 use rawr_tests::codex::{self, CodexHome, CodexTestConfig, PlanTool, binary, wrapper};
 use rawr_tests::mock_responses::{
-    RequestPurpose, TurnReply, TurnScript, call, custom_call, http_error, say, stall,
+    RequestPurpose, TurnReply, TurnScript, call, custom_call, http_error, reply, stall,
 };
 use rawr_tests::{MockModel, Repository};
 use serde_json::json;
@@ -18,7 +18,7 @@ use crate::fixture::codex_shell as shell;
 
 /// Says "ok" to everything, at a stated price.
 fn ok() -> TurnScript {
-    TurnScript::default().otherwise([say("ok").input_tokens(9_500)])
+    TurnScript::default().otherwise([reply("ok").input_tokens(9_500)])
 }
 
 /// A command that runs until [`AdapterFixture::go`].
@@ -34,14 +34,14 @@ fn plan(explanation: &str, steps: [(&str, &str); 2]) -> TurnReply {
 async fn a_turn_reports_plans_commands_usage_and_messages() {
     let patch = "*** Begin Patch\n*** Add File: a.txt\n+hello\n*** End Patch";
     let work = [
-        say("I will plan first.")
+        reply("I will plan first.")
             .and(plan("start", [("write file", "in_progress"), ("commit", "pending")]))
             .input_tokens(121_000),
         custom_call("apply_patch", patch).input_tokens(128_000),
         plan("wrote it", [("write file", "completed"), ("commit", "in_progress")])
             .input_tokens(131_500),
         shell("git add -A && git commit -q -m 'add a.txt'").input_tokens(136_200),
-        say("Done: file written and committed.").input_tokens(143_100),
+        reply("Done: file written and committed.").input_tokens(143_100),
     ];
     let mut fixture = AdapterFixture::new(TurnScript::default().on("DO-WORK", work)).await;
     fixture.turn("DO-WORK please").await;
@@ -75,10 +75,10 @@ async fn after_a_compaction_the_model_gets_user_messages_and_a_summary() {
     let script = ok()
         .on(
             "DO-WORK",
-            [shell("echo working").input_tokens(100_000), say("worked").input_tokens(110_000)],
+            [shell("echo working").input_tokens(100_000), reply("worked").input_tokens(110_000)],
         )
-        .on("NOTES", [say("<packet>go on with step 2</packet>").input_tokens(120_000)])
-        .on_compaction([say("A summary of it all.").input_tokens(121_000)]);
+        .on("NOTES", [reply("<packet>go on with step 2</packet>").input_tokens(120_000)])
+        .on_compaction([reply("A summary of it all.").input_tokens(121_000)]);
     let mut fixture = AdapterFixture::new(script).await;
     fixture.turn("DO-WORK please").await;
     fixture.turn("NOTES please").await;
@@ -121,7 +121,7 @@ async fn after_a_compaction_the_model_gets_user_messages_and_a_summary() {
 #[tokio::test]
 async fn a_refused_compaction_fails_and_keeps_the_history() {
     let script = ok()
-        .on("REMEMBER", [say("remembered").input_tokens(9_000)])
+        .on("REMEMBER", [reply("remembered").input_tokens(9_000)])
         .on_compaction([http_error(500)]);
     let mut fixture = AdapterFixture::new(script).await;
     fixture.turn("REMEMBER this").await;
@@ -145,7 +145,7 @@ async fn a_refused_compaction_fails_and_keeps_the_history() {
 #[tokio::test]
 async fn an_empty_summary_is_a_completed_compaction() {
     let mut fixture = AdapterFixture::new(
-        ok().on("REMEMBER", [say("remembered").input_tokens(9_000)]).on_compaction([say("")]),
+        ok().on("REMEMBER", [reply("remembered").input_tokens(9_000)]).on_compaction([reply("")]),
     )
     .await;
     fixture.turn("REMEMBER this").await;
@@ -218,7 +218,7 @@ async fn codexs_own_compaction_inside_a_turn_has_the_origin_host() {
     let work = [
         shell("echo one").input_tokens(18_000),
         shell("echo two").input_tokens(19_500),
-        say("done").input_tokens(8_000),
+        reply("done").input_tokens(8_000),
     ];
     let script = ok().on("DO-WORK", work);
     let mut fixture = AdapterFixture::configured(
@@ -248,8 +248,8 @@ async fn codexs_own_compaction_inside_a_turn_has_the_origin_host() {
 #[tokio::test]
 async fn a_steered_text_joins_the_running_turn() {
     let script = TurnScript::default()
-        .on("WAIT", [shell(WAIT_FOR_GO).input_tokens(9_000), say("waited")])
-        .on("ALSO", [say("that too").input_tokens(9_200)]);
+        .on("WAIT", [shell(WAIT_FOR_GO).input_tokens(9_000), reply("waited")])
+        .on("ALSO", [reply("that too").input_tokens(9_200)]);
     let mut fixture = AdapterFixture::new(script).await;
     let turn = fixture.codex.start_turn(&["WAIT"]).await.unwrap();
     fixture.until(|event| matches!(event, HostEvent::ToolStarted { .. })).await;
@@ -285,7 +285,7 @@ async fn the_items_of_an_input_stay_separate_in_one_message() {
 async fn the_end_of_a_command_after_its_turn_is_reported() {
     let command = json!({"cmd": WAIT_FOR_GO, "yield_time_ms": 250});
     let serve =
-        [call("exec_command", command).input_tokens(9_000), say("it runs").input_tokens(9_100)];
+        [call("exec_command", command).input_tokens(9_000), reply("it runs").input_tokens(9_100)];
     let mut fixture = AdapterFixture::new(TurnScript::default().on("SERVE", serve)).await;
     fixture.turn("SERVE").await;
     fixture.go();
@@ -306,7 +306,7 @@ async fn the_end_of_a_command_after_its_turn_is_reported() {
 async fn a_turn_started_by_codex_is_the_hosts_own() {
     let goal = call("create_goal", json!({"objective": "Count to three."})).input_tokens(9_000);
     let script = TurnScript::default()
-        .on("GOAL", [goal, say("one").input_tokens(9_100)])
+        .on("GOAL", [goal, reply("one").input_tokens(9_100)])
         .otherwise([stall()]);
     let mut fixture = AdapterFixture::new(script).await;
     fixture.turn("GOAL").await;
@@ -388,7 +388,7 @@ async fn the_plan_tool_is_off_by_default() {
 
 #[tokio::test]
 async fn a_cancelled_wait_loses_no_event() {
-    let work = [shell("echo one").input_tokens(9_000), say("done").input_tokens(9_100)];
+    let work = [shell("echo one").input_tokens(9_000), reply("done").input_tokens(9_100)];
     let mut fixture = AdapterFixture::new(ok().on("WORK", work)).await;
     fixture.codex.start_turn(&["WORK"]).await.unwrap();
     fixture.until_turn_ends_impatiently().await;

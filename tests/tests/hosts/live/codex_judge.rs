@@ -5,7 +5,7 @@
 
 use rawr_core::judgment::OUTPUT_SCHEMA;
 use rawr_tests::codex::{CodexHome, CodexTestConfig, binary};
-use rawr_tests::mock_responses::{TurnReply, TurnScript, call, http_error, say, stall};
+use rawr_tests::mock_responses::{TurnReply, TurnScript, call, http_error, reply, stall};
 use rawr_tests::{MockModel, Repository, rawr};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Write};
@@ -20,17 +20,17 @@ fn session(judgment: TurnReply) -> TurnScript {
         "printf 'parse\\n' > parser.txt && git add -A && git commit -q -m 'Add the parser'";
     TurnScript::default()
         .on_judgment([judgment])
-        .on("packet_request]", [say(PACKET).input_tokens(145_000)])
-        .on(":handoff]", [say("Which docs?").input_tokens(20_000)])
+        .on("packet_request]", [reply(PACKET).input_tokens(145_000)])
+        .on(":handoff]", [reply("Which docs?").input_tokens(20_000)])
         .on(
             "WRITE-PARSER",
             [
                 call("exec_command", json!({"cmd": commit})).input_tokens(140_000),
-                say("The parser is written and committed.").input_tokens(143_000),
+                reply("The parser is written and committed.").input_tokens(143_000),
             ],
         )
-        .on("AND-NOW", [say("Here they are.").input_tokens(145_500)])
-        .on_compaction([say("A summary by the model.").input_tokens(146_000)])
+        .on("AND-NOW", [reply("Here they are.").input_tokens(145_500)])
+        .on_compaction([reply("A summary by the model.").input_tokens(146_000)])
 }
 
 struct CodexRun {
@@ -142,7 +142,7 @@ impl CodexRun {
 
 #[test]
 fn after_a_no_the_users_thread_contains_nothing_of_the_judgment() {
-    let done = exec(say(r#"{"should_compact": false, "reason": "half an edit"}"#));
+    let done = exec(reply(r#"{"should_compact": false, "reason": "half an edit"}"#));
     done.check_judged();
     assert_eq!(done.outcomes(), ["judge", "nothing"]);
     assert_eq!((done.all("injected").len(), done.all("compaction").len()), (0, 0));
@@ -155,7 +155,7 @@ fn after_a_no_the_users_thread_contains_nothing_of_the_judgment() {
 
 #[test]
 fn after_a_yes_packet_compaction_and_handoff_follow() {
-    let done = exec(say(r#"{"should_compact": true, "reason": "committed"}"#));
+    let done = exec(reply(r#"{"should_compact": true, "reason": "committed"}"#));
     done.check_judged();
     assert_eq!(done.outcomes(), ["judge", "compact"]);
     assert_eq!((done.all("packet").len(), done.all("handoff").len()), (1, 1));
@@ -181,7 +181,7 @@ fn markers(done: &CodexRun) -> Vec<Option<String>> {
 
 #[test]
 fn a_no_about_a_message_lets_it_go_at_once() {
-    let no = say(r#"{"should_compact": false, "reason": "It asks about the parser."}"#);
+    let no = reply(r#"{"should_compact": false, "reason": "It asks about the parser."}"#);
     let done = exec_by_default(session(no), NEXT);
     assert_eq!((done.model.judgments().len(), done.all("compaction").len()), (1, 0));
     let requests = done.model.requests();
@@ -191,7 +191,7 @@ fn a_no_about_a_message_lets_it_go_at_once() {
 
 #[test]
 fn without_an_answer_the_words_of_the_message_decide() {
-    for judgment in [stall(), http_error(429), say("I would rather talk about the weather.")] {
+    for judgment in [stall(), http_error(429), reply("I would rather talk about the weather.")] {
         let case = format!("{judgment:?}");
         let done = exec_by_default(session(judgment), NEXT);
         assert!(!done.model.judgments().is_empty(), "{case}");
@@ -205,8 +205,8 @@ fn without_an_answer_the_words_of_the_message_decide() {
 
 #[test]
 fn a_message_that_closes_is_carried_out_before_the_compaction() {
-    let script = session(say(r#"{"should_compact": true, "reason": "It closes."}"#))
-        .on("PUSH-IT", [say("Everything is committed and pushed.").input_tokens(144_000)]);
+    let script = session(reply(r#"{"should_compact": true, "reason": "It closes."}"#))
+        .on("PUSH-IT", [reply("Everything is committed and pushed.").input_tokens(144_000)]);
     let done = exec_by_default(script, "Great. PUSH-IT: commit the rest and push, please");
     let order = markers(&done);
     let at = |marker: &str| order.iter().position(|it| it.as_deref() == Some(marker));

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use rawr_tests::codex::{CodexHome, CodexTestConfig, binary};
-use rawr_tests::mock_responses::{RequestPurpose, ResponsesRequest, TurnScript, call, say};
+use rawr_tests::mock_responses::{RequestPurpose, ResponsesRequest, TurnScript, call, reply};
 use rawr_tests::{ExecOutput, MockModel, Repository, err, out, rawr};
 use serde_json::{Value, json};
 
@@ -21,13 +21,13 @@ fn script() -> TurnScript {
             "WRITE-PARSER",
             [
                 call("exec_command", json!({ "cmd": commit })).input_tokens(131_000),
-                say("The parser is written and committed.").input_tokens(143_000),
+                reply("The parser is written and committed.").input_tokens(143_000),
             ],
         )
-        .on("packet_request]", [say(PACKET).input_tokens(145_000)])
-        .on(":handoff]", [say("Writing the docs now.").input_tokens(20_000)])
-        .on("WHERE-ARE-WE", [say("Before the compaction.").input_tokens(146_000)])
-        .on_compaction([say("A summary by the model.").input_tokens(146_000)])
+        .on("packet_request]", [reply(PACKET).input_tokens(145_000)])
+        .on(":handoff]", [reply("Writing the docs now.").input_tokens(20_000)])
+        .on("WHERE-ARE-WE", [reply("Before the compaction.").input_tokens(146_000)])
+        .on_compaction([reply("A summary by the model.").input_tokens(146_000)])
 }
 
 struct CodexCapsuleFixture {

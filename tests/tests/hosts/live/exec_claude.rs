@@ -14,7 +14,7 @@ use fixture::{ClaudeExecFixture, PACKET, shell};
 use rawr_tests::ExecOutput;
 use rawr_tests::claude::{MODEL, binary_before};
 use rawr_tests::mock_anthropic::AnthropicRequest;
-use rawr_tests::mock_responses::{RequestPurpose, TurnScript, call, http_error, say};
+use rawr_tests::mock_responses::{RequestPurpose, TurnScript, call, http_error, reply};
 use serde_json::json;
 
 /// The agent plans, commits under pressure and concludes; then it answers the packet request, and goes on.
@@ -24,19 +24,19 @@ fn session() -> TurnScript {
     let planned = |step: &str| call("TaskCreate", json!({"subject": step, "description": step}));
     let done = json!({"taskId": "1", "status": "completed"});
     TurnScript::default()
-        .on("packet_request]", [say(PACKET).input_tokens(106_000)])
-        .on(":handoff]", [say("Writing the docs now.").input_tokens(23_000)])
-        .on("AND-NOW", [say("The docs are written, as you asked.").input_tokens(24_000)])
+        .on("packet_request]", [reply(PACKET).input_tokens(106_000)])
+        .on(":handoff]", [reply("Writing the docs now.").input_tokens(23_000)])
+        .on("AND-NOW", [reply("The docs are written, as you asked.").input_tokens(24_000)])
         .on(
             "WRITE-PARSER",
             [
                 planned("write the parser").and(planned("write the docs")).input_tokens(100_000),
                 shell(commit).input_tokens(102_000),
                 call("TaskUpdate", done).input_tokens(104_000),
-                say("The parser is written and committed.").input_tokens(105_000),
+                reply("The parser is written and committed.").input_tokens(105_000),
             ],
         )
-        .on_compaction([say("<summary>A summary by the model.</summary>").input_tokens(107_000)])
+        .on_compaction([reply("<summary>A summary by the model.</summary>").input_tokens(107_000)])
 }
 
 #[test]
@@ -55,8 +55,8 @@ fn a_session_with_the_previous_claude_continues_after_a_compaction() {
 #[test]
 fn a_session_continues_with_its_history() {
     let script = TurnScript::default()
-        .on("AND-NOW", [say("The docs are written, as you asked.").input_tokens(24_000)])
-        .on("WRITE-PARSER", [say("The parser is written.").input_tokens(23_000)]);
+        .on("AND-NOW", [reply("The docs are written, as you asked.").input_tokens(24_000)])
+        .on("WRITE-PARSER", [reply("The parser is written.").input_tokens(23_000)]);
     let fixture = ClaudeExecFixture::new(script);
     let first = fixture.exec(&["WRITE-PARSER please"]);
     first.expect_success();
@@ -169,7 +169,7 @@ fn a_refused_compaction_is_reported_and_the_session_continues() {
 /// Claude Code refuses to ask its model when the window is all but full, so it is not asked for a packet.
 #[test]
 fn a_turn_that_fills_the_window_is_compacted_with_a_packet_by_rawr() {
-    let fills = [shell("true").input_tokens(186_000), say("never").input_tokens(187_000)];
+    let fills = [shell("true").input_tokens(186_000), reply("never").input_tokens(187_000)];
     let fixture = ClaudeExecFixture::new(session().on("READ-ALL", fills));
     let done = fixture
         .exec(&["READ-ALL of it", "Thanks, that works. Next, AND-NOW write the user guide."]);
@@ -201,7 +201,8 @@ fn claude_compacts_by_itself_only_where_rawr_does_not() {
     let off = ["-c", "features.rawr_auto_compaction=false"];
     for (options, expected) in [(&[][..], "own=1 hooks=off"), (&off, "own= hooks=off")] {
         let asks = shell("echo own=$DISABLE_AUTO_COMPACT hooks=$RAWR_HOOKS");
-        let fixture = ClaudeExecFixture::new(TurnScript::default().on("LOOK", [asks, say("seen")]));
+        let fixture =
+            ClaudeExecFixture::new(TurnScript::default().on("LOOK", [asks, reply("seen")]));
         fixture.exec(&[options, &["LOOK around"]].concat()).expect_success();
         let last = fixture.model.requests().pop().unwrap().body.to_string();
         assert!(last.contains(expected), "{last}");
@@ -211,7 +212,7 @@ fn claude_compacts_by_itself_only_where_rawr_does_not() {
 #[test]
 fn a_denied_permission_is_reported() {
     let fixture = ClaudeExecFixture::new(
-        TurnScript::default().on("TOUCH", [shell("touch x"), say("I may not.")]),
+        TurnScript::default().on("TOUCH", [shell("touch x"), reply("I may not.")]),
     );
     let done = fixture.exec(&["--permission-mode", "default", "TOUCH it"]);
     done.expect_success();

@@ -13,7 +13,7 @@ use std::process::Command;
 use fixture::{CodexExecFixture, PACKET, shell};
 use rawr_tests::codex::binary;
 use rawr_tests::mock_responses::{
-    RequestPurpose, ResponsesRequest, TurnScript, call, http_error, say, stall,
+    RequestPurpose, ResponsesRequest, TurnScript, call, http_error, reply, stall,
 };
 use rawr_tests::{ExecOutput, rawr, wait_until};
 use serde_json::{Value, json};
@@ -33,20 +33,20 @@ fn session(packet: &str) -> TurnScript {
                 plan("in_progress", "pending").input_tokens(121_000),
                 shell(commit).input_tokens(131_000),
                 plan("completed", "in_progress").input_tokens(140_000),
-                say("The parser is written and committed.").input_tokens(143_000),
+                reply("The parser is written and committed.").input_tokens(143_000),
             ],
         )
-        .on("packet_request]", [say(packet).input_tokens(145_000)])
-        .on(":handoff]", [say("Writing the docs now.").input_tokens(144_000)])
-        .on("AND-NOW", [say("Here is an outline of the docs.").input_tokens(145_500)])
-        .on_compaction([say("A summary by the model.").input_tokens(146_000)])
+        .on("packet_request]", [reply(packet).input_tokens(145_000)])
+        .on(":handoff]", [reply("Writing the docs now.").input_tokens(144_000)])
+        .on("AND-NOW", [reply("Here is an outline of the docs.").input_tokens(145_500)])
+        .on_compaction([reply("A summary by the model.").input_tokens(146_000)])
 }
 
 #[test]
 fn images_come_with_the_first_prompt_only() {
     let script = TurnScript::default()
-        .on("LOOK", [say("It shows a dot.").input_tokens(20_000)])
-        .on("AND-NOW", [say("Here you are.").input_tokens(21_000)]);
+        .on("LOOK", [reply("It shows a dot.").input_tokens(20_000)])
+        .on("AND-NOW", [reply("Here you are.").input_tokens(21_000)]);
     let fixture = CodexExecFixture::new(script);
     let image = fixture.repository.path().join("dot.png");
     std::fs::write(&image, DOT).unwrap();
@@ -140,8 +140,8 @@ fn a_session_with_codex_continues_after_a_compaction_without_a_second_one() {
 #[test]
 fn a_session_continues_with_its_history_and_settings_of_codex() {
     let script = TurnScript::default()
-        .on("AND-NOW", [say("Here is an outline of the docs.").input_tokens(22_000)])
-        .on("WRITE-PARSER", [say("The parser is written.").input_tokens(21_000)]);
+        .on("AND-NOW", [reply("Here is an outline of the docs.").input_tokens(22_000)])
+        .on("WRITE-PARSER", [reply("The parser is written.").input_tokens(21_000)]);
     let fixture = CodexExecFixture::new(script);
     let settings = ["--codex-config", "model_reasoning_effort=low", "WRITE-PARSER please"];
     let first = fixture.exec(&settings);
@@ -264,7 +264,7 @@ fn a_late_packet_request_starts_a_separate_turn() {
     let wait = "touch begun; until test -e go; do sleep 0.05; done; rm begun go";
     let fixture = CodexExecFixture::new(session(PACKET).on(
         "WAIT",
-        [shell(wait).input_tokens(175_000), say("All is done.").input_tokens(175_500)],
+        [shell(wait).input_tokens(175_000), reply("All is done.").input_tokens(175_500)],
     ));
     let rawr = fixture.command(&["WAIT for it"]).spawn().unwrap();
     let (begun, go) =

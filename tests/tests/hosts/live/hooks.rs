@@ -10,7 +10,7 @@ mod screen;
 use agent::answers;
 use expect_test::expect;
 use rawr_tests::claude::{binary, version};
-use rawr_tests::mock_responses::{TurnScript, say};
+use rawr_tests::mock_responses::{TurnScript, reply};
 use rawr_tests::{ExecOutput, configure_with_spec};
 use serde_json::Value;
 
@@ -29,17 +29,17 @@ fn session() -> TurnScript {
     let commit =
         "printf 'parse\\n' > parser.txt && git add -A && git commit -q -m 'Add the parser'";
     TurnScript::default()
-        .on("packet_request]", [say(PACKET).input_tokens(106_000)])
-        .on("AND-NOW", [say("The docs are written.").input_tokens(24_000)])
-        .on("READ", [say("All is read.").input_tokens(12_000)])
+        .on("packet_request]", [reply(PACKET).input_tokens(106_000)])
+        .on("AND-NOW", [reply("The docs are written.").input_tokens(24_000)])
+        .on("READ", [reply("All is read.").input_tokens(12_000)])
         .on(
             "WRITE-PARSER",
             [
                 shell(commit).input_tokens(104_000),
-                say("The parser is written and committed.").input_tokens(105_000),
+                reply("The parser is written and committed.").input_tokens(105_000),
             ],
         )
-        .on_compaction([say("<summary>A summary by the model.</summary>").input_tokens(107_000)])
+        .on_compaction([reply("<summary>A summary by the model.</summary>").input_tokens(107_000)])
 }
 
 /// A user who compacts by hand is told when; rawr keeps no process in between.
@@ -138,7 +138,7 @@ fn continuing_instead_of_compacting_drops_the_packet() {
 fn a_packet_by_rawr_is_delivered_or_dropped() {
     for goes_on in [false, true] {
         let fixture =
-            HooksFixture::new(session().on(":heads_up]", [say("ok").input_tokens(106_000)]));
+            HooksFixture::new(session().on(":heads_up]", [reply("ok").input_tokens(106_000)]));
         let config = "rawr_auto_compaction.packet_author = \"watcher\"";
         std::fs::write(fixture.home.path().join("rawr.toml"), config).unwrap();
         fixture.has_hooks_in_every_run();

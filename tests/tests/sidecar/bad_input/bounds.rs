@@ -20,7 +20,7 @@ fn fill(
     params: impl Fn(usize) -> Value,
 ) -> (usize, Failure) {
     for taken in 0..10_000 {
-        if let Err(failure) = sidecar.say(method, &params(taken)).unwrap() {
+        if let Err(failure) = sidecar.request(method, &params(taken)).unwrap() {
             return (taken, *failure);
         }
     }
@@ -34,15 +34,16 @@ fn guards_are_limited_and_expired_ones_do_not_count() {
     let guard = |until: Value| json!({ "threadId": "t", "until": until });
     for _ in 0..150 {
         let expired = guard(json!({ "kind": "minutes", "minutes": 0 }));
-        sidecar.say("rawr/guard/set", &expired).unwrap().unwrap();
+        sidecar.request("rawr/guard/set", &expired).unwrap().unwrap();
     }
     let held = |_| guard(json!({ "kind": "released" }));
     let (taken, failure) = fill(&mut sidecar, "rawr/guard/set", held);
     assert_eq!((taken, failure.code), (100, ErrorCode::NotNow), "{failure:?}");
     assert_eq!(failure.message, "100 guards are active, which is as many as a thread keeps");
-    let cleared = sidecar.say("rawr/guard/clear", &json!({ "threadId": "t" })).unwrap().unwrap();
+    let cleared =
+        sidecar.request("rawr/guard/clear", &json!({ "threadId": "t" })).unwrap().unwrap();
     assert_eq!(cleared["cleared"], 100);
-    sidecar.say("rawr/guard/set", &held(0)).unwrap().unwrap();
+    sidecar.request("rawr/guard/set", &held(0)).unwrap().unwrap();
     sidecar.discard_and_leave();
 }
 
@@ -54,7 +55,7 @@ fn directives_are_limited_and_a_known_one_may_be_repeated() {
     let (taken, failure) = fill(&mut sidecar, "rawr/signal/report", directive);
     assert_eq!((taken, failure.code), (200, ErrorCode::NotNow), "{failure:?}");
     assert_eq!(failure.message, "200 directives are in force, which is as many as a thread keeps");
-    sidecar.say("rawr/signal/report", &directive(7)).unwrap().unwrap();
+    sidecar.request("rawr/signal/report", &directive(7)).unwrap().unwrap();
     sidecar.discard_and_leave();
 }
 
@@ -75,7 +76,7 @@ fn held_messages_are_limited_and_no_accepted_one_is_lost() {
         ("rawr/signal/report", turn(json!({ "signal": commit }))),
         ("rawr/turn/completed", turn(end)),
     ] {
-        sidecar.say(method, &params).unwrap().unwrap();
+        sidecar.request(method, &params).unwrap().unwrap();
     }
     let submit = |number: usize| InputSubmitParams {
         thread_id: "t".to_owned(),
@@ -90,7 +91,8 @@ fn held_messages_are_limited_and_no_accepted_one_is_lost() {
     assert_eq!(held.count(), 1000);
     let failure = answers[1000].as_ref().unwrap_err();
     assert_eq!(failure.message, "1000 messages are held, which is as many as a thread keeps");
-    let queued = sidecar.say("rawr/input/queued", &json!({ "threadId": "t" })).unwrap().unwrap();
+    let queued =
+        sidecar.request("rawr/input/queued", &json!({ "threadId": "t" })).unwrap().unwrap();
     assert_eq!(queued["inputIds"].as_array().unwrap().len(), 1000);
     sidecar.take_notes();
     sidecar.kill();

@@ -10,7 +10,7 @@ fn the_largest_numbers_are_accepted_unchanged() {
     // Larger counts are unknown: not every program reads them exactly.
     let max = (1u64 << 53) - 1;
     let mut say = |method: &str, params: Value| {
-        let answer = sidecar.say(method, &params).unwrap();
+        let answer = sidecar.request(method, &params).unwrap();
         answer.unwrap_or_else(|failure| panic!("{method}: {failure:?}"))
     };
     let host = json!({ "name": "h", "capabilities": { "injectTurn": true, "compact": true } });
@@ -63,7 +63,7 @@ fn odd_numbers_in_a_report_lose_no_turn() {
     let mut sidecar = TestSidecar::start(&home);
     let mut say = |method: &str, mut params: Value| {
         params["threadId"] = json!("t");
-        let answer = sidecar.say(method, &params).unwrap();
+        let answer = sidecar.request(method, &params).unwrap();
         answer.unwrap_or_else(|failure| panic!("{method}: {failure:?}"))
     };
     let host = json!({ "name": "h", "capabilities": { "injectTurn": true, "compact": true,

@@ -4,7 +4,7 @@
 use crate::fixture::agent_shell;
 use std::process::{Command, Output, Stdio};
 
-use rawr_tests::mock_chat::{ChatPurpose, ChatRequest, ChatScript, say};
+use rawr_tests::mock_chat::{ChatPurpose, ChatRequest, ChatScript, reply};
 use rawr_tests::{ExecOutput, MockChat, Repository, rawr};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -16,9 +16,9 @@ const PACKET: &str = "<continuation_packet>\nState: working\nGoal: a parser with
 
 fn agent() -> ChatScript {
     ChatScript::default()
-        .on_each(ChatPurpose::Summary, [say("A SUMMARY.")])
-        .on(":packet_request]", [say(PACKET).input_tokens(3_200)])
-        .on(":handoff]", [say("The docs are written.").input_tokens(900)])
+        .on_each(ChatPurpose::Summary, [reply("A SUMMARY.")])
+        .on(":packet_request]", [reply(PACKET).input_tokens(3_200)])
+        .on(":handoff]", [reply("The docs are written.").input_tokens(900)])
         .on(
             "the parser",
             [
@@ -26,14 +26,14 @@ fn agent() -> ChatScript {
                     "echo one > one.txt && git add -A && git commit -q -m 'Add the parser'",
                 )
                 .input_tokens(3_000),
-                say("The parser is written and committed.").input_tokens(3_100),
+                reply("The parser is written and committed.").input_tokens(3_100),
             ],
         )
         .on(
             "fill the window",
-            [agent_shell("true").input_tokens(9_000), say("All is read.").input_tokens(1_000)],
+            [agent_shell("true").input_tokens(9_000), reply("All is read.").input_tokens(1_000)],
         )
-        .on("where are we", [say("Before the compaction.").input_tokens(1_000)])
+        .on("where are we", [reply("Before the compaction.").input_tokens(1_000)])
 }
 
 struct EmbeddedCapsuleFixture {

@@ -92,7 +92,7 @@ impl ConfigEffectsFixture {
         for note in self.sidecar.take_notes() {
             let message = note.params["message"].as_str().unwrap_or_default();
             if let Some((_, problem)) = message.split_once("rawr.toml:") {
-                self.story.tell(format!("problem at {problem}"));
+                self.story.record(format!("problem at {problem}"));
             }
         }
     }
@@ -276,7 +276,7 @@ impl ConfigEffectsFixture {
             ShownState::Threads => self.threads(),
         };
         for line in shown {
-            self.story.tell(format!("shown {}", one_line(&line)));
+            self.story.record(format!("shown {}", one_line(&line)));
         }
     }
 

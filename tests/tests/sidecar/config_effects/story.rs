@@ -21,7 +21,7 @@ pub fn one_line(text: &str) -> String {
 }
 
 impl Story {
-    pub fn tell(&mut self, line: String) {
+    pub fn record(&mut self, line: String) {
         self.lines.push(line);
     }
 
@@ -31,7 +31,7 @@ impl Story {
             DecisionRecorded::METHOD => {
                 let [outcome, reason] =
                     ["outcome", "reason"].map(|field| text(&params["decision"], field));
-                self.tell(format!("decided {outcome}: {reason}"));
+                self.record(format!("decided {outcome}: {reason}"));
             }
             ActionPerform::METHOD => self.action(&params["action"]),
             JudgmentResult::METHOD => {
@@ -39,9 +39,9 @@ impl Story {
                 let [source, reason, error] =
                     ["source", "reason", "error"].map(|field| text(params, field));
                 let says = &params["shouldCompact"];
-                self.tell(format!("judged by {source}: {says}, {reason}, error {error}"));
+                self.record(format!("judged by {source}: {says}, {reason}, error {error}"));
             }
-            LogMessage::METHOD => self.tell(format!("log {}", text(params, "message"))),
+            LogMessage::METHOD => self.record(format!("log {}", text(params, "message"))),
             _ => {}
         }
     }
@@ -58,6 +58,6 @@ impl Story {
             }
             kind => kind.to_owned(),
         };
-        self.tell(format!("perform {told}"));
+        self.record(format!("perform {told}"));
     }
 }

@@ -176,7 +176,7 @@ fn a_turn_that_ends_before_deliveries_are_reported_is_assessed_after_them() {
     sidecar.limit_files(None);
     let mut say = |method: &str, mut params: Value| {
         params["threadId"] = json!(THREAD);
-        sidecar.say(method, &params).unwrap().unwrap()
+        sidecar.request(method, &params).unwrap().unwrap()
     };
     say("rawr/turn/started", json!({ "turnId": "t9", "origin": "user", "text": "Go on." }));
     let end = json!({ "turnId": "t9", "status": "completed", "lastAgentMessage": "All is done." });

@@ -98,7 +98,7 @@ fn killing_an_owner_frees_the_thread() {
 fn closing_a_thread_frees_it() {
     let home = TestHome::new();
     let (mut owner, mut host, mut observer) = two(&home);
-    owner.say("rawr/thread/close", &json!({ "threadId": THREAD })).unwrap().unwrap();
+    owner.request("rawr/thread/close", &json!({ "threadId": THREAD })).unwrap().unwrap();
     assert!(host.open(&home, &mut observer), "{}", observer.told());
     quiet(owner);
     quiet(observer);

@@ -85,7 +85,7 @@ fn no_secret_reaches_the_disk() {
     sidecar.greet(&said());
     sidecar.call::<ThreadOpen>(&StandIn::new(THREAD).opening(&home, Role::Owner));
     let mut say = |method: &str, params: Value| {
-        let answer = sidecar.say(method, &params).unwrap();
+        let answer = sidecar.request(method, &params).unwrap();
         answer.unwrap_or_else(|failure| panic!("{method} {params}: {failure:?}"));
     };
     for (method, params) in sayings() {
@@ -101,7 +101,7 @@ fn no_secret_reaches_the_disk() {
         for status in ["completed", "failed"] {
             let report = json!({ "threadId": THREAD, "actionId": action.action_id, "status": status,
                 "text": text, "error": text });
-            let answer = sidecar.say("rawr/action/report", &report).unwrap();
+            let answer = sidecar.request("rawr/action/report", &report).unwrap();
             answer.unwrap_or_else(|failure| panic!("{report}: {failure:?}"));
         }
     }
@@ -122,7 +122,7 @@ fn a_judges_reason_is_stored_redacted() {
     opening.host.capabilities.judge = true;
     sidecar.call::<ThreadOpen>(&opening);
     let mut say = |method: &str, params: Value| {
-        let answer = sidecar.say(method, &params).unwrap();
+        let answer = sidecar.request(method, &params).unwrap();
         answer.unwrap_or_else(|failure| panic!("{method} {params}: {failure:?}"))
     };
     let turn = json!({ "threadId": THREAD, "turnId": "t1" });
@@ -142,7 +142,7 @@ fn a_judges_reason_is_stored_redacted() {
     };
     let answer = json!({ "threadId": THREAD, "requestId": request_id, "shouldCompact": false,
         "reason": said() });
-    let taken = sidecar.say("rawr/judgment/answer", &answer).unwrap().unwrap();
+    let taken = sidecar.request("rawr/judgment/answer", &answer).unwrap().unwrap();
     assert_eq!(taken["accepted"], true, "{taken}");
     sidecar.discard_and_leave();
     let log = fs::read_to_string(home.events(THREAD)).unwrap();
@@ -188,7 +188,7 @@ fn a_thread_id_is_never_a_path() {
             assert_eq!(failure.message, format!("threadId {problem}"));
             assert_eq!(failure.data.field.as_deref(), Some("threadId"));
         }
-        let answer = sidecar.say("rawr/thread/get", &json!({ "threadId": id })).unwrap();
+        let answer = sidecar.request("rawr/thread/get", &json!({ "threadId": id })).unwrap();
         assert_eq!(answer.unwrap_err().code, ErrorCode::InvalidParams, "{id:?}");
     }
     sidecar.leave();

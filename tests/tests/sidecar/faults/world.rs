@@ -238,7 +238,7 @@ impl FaultWorld {
             kind: UserInputKind::Message,
         };
         let answer = loop {
-            match self.say(submitted.clone()) {
+            match self.deliver(submitted.clone()) {
                 InputResult::Died => {}
                 answer => break answer,
             }
@@ -249,7 +249,7 @@ impl FaultWorld {
             InputResult::Recorded => self.host.user_turn(&input, ends_phase),
             InputResult::Refused | InputResult::Died => self.host.deliver_itself(input, ends_phase),
         }
-        self.hear();
+        self.handle_notices();
     }
 
     /// The host sends its reports and performs its actions; time passes if nothing else can happen.
@@ -274,7 +274,7 @@ impl FaultWorld {
             if let InputResult::Recorded = self.report(event) {
                 self.host.to_say.pop_front();
             }
-            self.hear();
+            self.handle_notices();
             return true;
         }
         let due =
@@ -301,10 +301,10 @@ impl FaultWorld {
                 return InputResult::Recorded;
             }
         }
-        self.say(Input::Saw(event))
+        self.deliver(Input::Saw(event))
     }
 
-    fn say(&mut self, input: Input) -> InputResult {
+    fn deliver(&mut self, input: Input) -> InputResult {
         self.ticket += 1;
         self.said += 1;
         self.pass(10);
@@ -325,7 +325,7 @@ impl FaultWorld {
             self.begin_again();
             return InputResult::Died;
         }
-        self.hear();
+        self.handle_notices();
         match handled {
             Ok(handled) if !failed => {
                 let durable = |record: &Record| must_be_durable(&record.event);
@@ -359,7 +359,7 @@ impl FaultWorld {
         if self.disk.is_dead() {
             self.begin_again();
         }
-        self.hear();
+        self.handle_notices();
     }
 
     fn begin_again(&mut self) {
@@ -386,7 +386,7 @@ impl FaultWorld {
                 self.begin_again();
                 return;
             }
-            self.hear();
+            self.handle_notices();
             if opened && stored {
                 let pending = self.registry.pending(&id()).unwrap();
                 pending.iter().for_each(|issued| self.perform(issued));
@@ -397,7 +397,7 @@ impl FaultWorld {
         panic!("the thread cannot be opened");
     }
 
-    fn hear(&mut self) {
+    fn handle_notices(&mut self) {
         let heard = std::mem::take(&mut *self.heard.lock().unwrap_or_else(PoisonError::into_inner));
         for heard in heard {
             match heard {

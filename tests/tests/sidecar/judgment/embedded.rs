@@ -1,7 +1,7 @@
 //! The embedded host as the judge, through `rawr exec`: its own model is asked outside of the conversation.
 
 use crate::fixture::agent_shell;
-use rawr_tests::mock_chat::{ChatModelReply, ChatPurpose, ChatRequest, ChatScript, say};
+use rawr_tests::mock_chat::{ChatModelReply, ChatPurpose, ChatRequest, ChatScript, reply};
 use rawr_tests::{MockChat, Repository, rawr};
 use serde_json::Value;
 use std::process::{Command, Stdio};
@@ -17,23 +17,23 @@ fn commit() -> ChatModelReply {
 /// A window under pressure at the end of the turn, or from its first request on.
 fn session(judgment: ChatModelReply) -> ChatScript {
     ChatScript::default()
-        .on_each(ChatPurpose::Summary, [say("A SUMMARY")])
+        .on_each(ChatPurpose::Summary, [reply("A SUMMARY")])
         .on_each(ChatPurpose::Judgment, [judgment])
-        .on("packet_request]", [say(PACKET).input_tokens(3_500)])
-        .on(":handoff]", [say("Which docs?").input_tokens(1_000)])
+        .on("packet_request]", [reply(PACKET).input_tokens(3_500)])
+        .on(":handoff]", [reply("Which docs?").input_tokens(1_000)])
         .on(
             "commit it",
-            [commit().input_tokens(900), say("It is committed now.").input_tokens(3_100)],
+            [commit().input_tokens(900), reply("It is committed now.").input_tokens(3_100)],
         )
         .on(
             "work on",
             [
                 commit().input_tokens(3_000),
                 agent_shell("true").input_tokens(3_100),
-                say("I have looked at everything.").input_tokens(3_200),
+                reply("I have looked at everything.").input_tokens(3_200),
             ],
         )
-        .on("and the docs", [say("Here they are.").input_tokens(3_300)])
+        .on("and the docs", [reply("Here they are.").input_tokens(3_300)])
 }
 
 struct EmbeddedRun {
@@ -100,7 +100,7 @@ fn of(purpose: ChatPurpose, requests: &[ChatRequest]) -> impl Iterator<Item = &C
 // rule: judgment.not-in-history
 #[test]
 fn after_a_no_the_conversation_contains_nothing_of_the_judgment() {
-    let done = exec(say(NO), "", &["commit it", "and the docs"]);
+    let done = exec(reply(NO), "", &["commit it", "and the docs"]);
     done.check_judged(1);
     let (turn, judgment) = (ChatPurpose::Turn, ChatPurpose::Judgment);
     assert_eq!(done.purposes(), [turn, turn, judgment, turn]);
@@ -113,14 +113,14 @@ fn after_a_no_the_conversation_contains_nothing_of_the_judgment() {
 
 #[test]
 fn after_a_yes_packet_compaction_and_handoff_follow() {
-    let done = exec(say(YES), "", &["commit it"]);
+    let done = exec(reply(YES), "", &["commit it"]);
     done.check_judged(1);
     assert_eq!((done.count("packet"), done.count("handoff")), (1, 1));
 }
 
 #[test]
 fn an_answer_in_prose_is_not_a_judgment() {
-    let done = exec(say("I would say yes."), "", &["commit it", "and the docs"]);
+    let done = exec(reply("I would say yes."), "", &["commit it", "and the docs"]);
     done.check_judged(1);
     assert_eq!(done.count("packet"), 0);
     let deferred = |event: &&Value| event["event"] == "verdict" && event["outcome"] == "defer";
@@ -130,7 +130,7 @@ fn an_answer_in_prose_is_not_a_judgment() {
 
 #[test]
 fn inside_a_turn_the_agent_waits_for_the_judge_and_continues_after_a_no() {
-    let done = exec(say(NO), "mid_turn = \"policy\"", &["work on"]);
+    let done = exec(reply(NO), "mid_turn = \"policy\"", &["work on"]);
     done.check_judged(1);
     let (turn, judgment) = (ChatPurpose::Turn, ChatPurpose::Judgment);
     assert_eq!(done.purposes(), [turn, judgment, turn, turn]);
@@ -140,7 +140,7 @@ fn inside_a_turn_the_agent_waits_for_the_judge_and_continues_after_a_no() {
 #[test]
 fn without_compaction_inside_turns_no_judge_is_asked_there() {
     for policy in ["", "mid_turn = \"off\""] {
-        let done = exec(say(NO), policy, &["work on"]);
+        let done = exec(reply(NO), policy, &["work on"]);
         done.check_judged(1);
         let (turn, judgment) = (ChatPurpose::Turn, ChatPurpose::Judgment);
         assert_eq!(done.purposes(), [turn, turn, turn, judgment], "{policy}");

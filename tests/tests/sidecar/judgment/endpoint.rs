@@ -122,7 +122,7 @@ fn an_answer_is_kept_while_another_process_holds_the_log() {
         text: None,
     };
     assert_eq!(lab.sidecar.failure::<TurnStarted>(&started).code, ErrorCode::StoreFailed);
-    endpoint.let_go();
+    endpoint.release();
     for _ in 0..100 {
         if lab.sidecar.log().contains("what was found out") {
             break;
@@ -410,7 +410,7 @@ fn during_a_judgment_requests_are_served_and_messages_are_held_in_order() {
         assert_eq!(ids, ["i1", "i2"]);
         assert_eq!(held.thread.phase, Phase::AwaitingJudgment);
 
-        endpoint.let_go();
+        endpoint.release();
         let mut delivered = Vec::new();
         for _ in 0..2 {
             let asked = lab.next_delivery();

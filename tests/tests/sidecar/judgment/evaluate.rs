@@ -173,7 +173,7 @@ fn one_case_per_thread_is_judged_at_a_time() {
         // Another thread is not affected.
         let result = lab.sidecar.call::<JudgmentEvaluate>(&case_of("other", Some("o")));
         assert!(result.should_compact);
-        endpoint.let_go();
+        endpoint.release();
         let first = lab.sidecar.answer::<JudgmentEvaluate>(first).unwrap();
         assert_eq!((first.request_id.as_str(), first.should_compact), ("first", false));
         assert!(lab.sidecar.call::<JudgmentEvaluate>(&case("next")).should_compact);

@@ -22,7 +22,7 @@ fn after_a_crash_the_question_is_repeated_and_answered_once() {
         block_on(endpoint.wait_for_requests(2));
         let seen = endpoint.seen();
         assert_eq!(seen[0].body, seen[1].body);
-        endpoint.let_go();
+        endpoint.release();
         let told = lab.story(wire, endpoint.origin());
         assert_eq!(lab.records_of("judgment_answered").len(), 1);
         let totals = lab.totals().unwrap();
@@ -69,7 +69,7 @@ fn the_answer_for_a_thread_without_an_owner_is_dropped() {
         lab.sidecar.call::<ThreadClose>(&ThreadCloseParams { thread_id: THREAD.to_owned() });
         lab.sidecar.take_notes();
         let records = lab.records();
-        endpoint.let_go();
+        endpoint.release();
         // Answered after the reply, so that its effects are done.
         lab.sidecar.call::<ThreadList>(&ThreadListParams {});
         assert_eq!(lab.records(), records);

@@ -115,9 +115,9 @@ impl KillSession {
         if who == OWNER {
             assert!(self.host.open(&self.home, sidecar), "seed {}", self.seed);
         } else {
-            sidecar.say(ThreadWatch::METHOD, &json!({}));
+            sidecar.request(ThreadWatch::METHOD, &json!({}));
             let opening = self.host.opening(&self.home, Role::Observer);
-            sidecar.say(ThreadOpen::METHOD, &serde_json::to_value(opening).unwrap());
+            sidecar.request(ThreadOpen::METHOD, &serde_json::to_value(opening).unwrap());
         }
     }
 
@@ -145,7 +145,7 @@ impl KillSession {
         };
         params["threadId"] = THREAD.into();
         // A refusal is an answer: there may be nothing to snooze.
-        let Some(Ok(answer)) = self.sidecars[who].say(method, &params) else { return };
+        let Some(Ok(answer)) = self.sidecars[who].request(method, &params) else { return };
         if let Some(guard) = answer.get("guardId").and_then(Value::as_str) {
             self.guards.push(guard.to_owned());
         }

@@ -212,7 +212,7 @@ fn unknown_commands_and_texts_are_refused() {
             "unknown document rawr://preview/nothing",
         ),
     ] {
-        let failure = editor.sidecar.say(method, &params).unwrap().unwrap_err();
+        let failure = editor.sidecar.request(method, &params).unwrap().unwrap_err();
         assert_eq!(failure.message, message);
         assert!(!failure.data.hint.is_empty());
     }

@@ -31,7 +31,7 @@ impl Editor {
 
     pub fn with(home: &TestHome, capabilities: &Value) -> Self {
         let mut sidecar = TestSidecar::spawn(home, &LaunchOptions::default());
-        let answer = sidecar.say(
+        let answer = sidecar.request(
             "initialize",
             &json!({ "processId": null, "rootUri": null, "capabilities": capabilities }),
         );
@@ -45,7 +45,7 @@ impl Editor {
     }
 
     pub fn ask(&mut self, method: &str, params: Value) -> Value {
-        let answer = self.sidecar.say(method, &params).expect("an answer");
+        let answer = self.sidecar.request(method, &params).expect("an answer");
         answer.unwrap_or_else(|failure| panic!("{method}: {failure:?}"))
     }
 

@@ -3,7 +3,7 @@
 use super::{folder, start, write};
 use crate::fixture::agent_shell;
 use rawr_protocol::methods::PromptChanged;
-use rawr_tests::mock_chat::{ChatPurpose, ChatScript, say};
+use rawr_tests::mock_chat::{ChatPurpose, ChatScript, reply};
 use rawr_tests::{ExecOutput, MockChat, Repository, StandIn, TestHome, rawr};
 use std::process::Command;
 
@@ -57,17 +57,21 @@ fn in_the_embedded_host_the_next_sequence_uses_it() {
     let packet = "<continuation_packet>\nState: working\nGoal: a parser with docs\nNext: write the docs\n</continuation_packet>";
     let commit =
         || agent_shell("git commit -q --allow-empty -m 'Add the parser'").input_tokens(3_000);
-    let done = || say("It is written and committed.").input_tokens(3_100);
+    let done = || reply("It is written and committed.").input_tokens(3_100);
     let script = ChatScript::default()
-        .on_each(ChatPurpose::Summary, [say("A SUMMARY.")])
+        .on_each(ChatPurpose::Summary, [reply("A SUMMARY.")])
         .on(
             ":packet_request]",
-            [agent_shell(&edit), say(packet).input_tokens(3_200), say(packet).input_tokens(3_200)],
+            [
+                agent_shell(&edit),
+                reply(packet).input_tokens(3_200),
+                reply(packet).input_tokens(3_200),
+            ],
         )
-        .on(":handoff]", [say("I go on."), say("I go on again.")])
+        .on(":handoff]", [reply("I go on."), reply("I go on again.")])
         .on("the parser", [commit(), done()])
         .on("the docs", [commit(), done()])
-        .on("", [say("Here you are.").input_tokens(1_000)]);
+        .on("", [reply("Here you are.").input_tokens(1_000)]);
     let model = MockChat::start(script);
     home.configure("[rawr_auto_compaction]\nturn_based_handoff = false\ncooldown_turns = 0\nrearm_tokens = 1\n");
     let output = Command::new(rawr())

@@ -10,7 +10,7 @@ fn handoff(packet: &str) -> String {
     let mut sidecar = TestSidecar::start(&home);
     sidecar.call::<ThreadOpen>(&StandIn::new("t1").opening(&home, Role::Owner));
     let params = json!({"threadId": "t1", "packet": packet});
-    let built = sidecar.say("rawr/handoff/build", &params).unwrap().unwrap();
+    let built = sidecar.request("rawr/handoff/build", &params).unwrap().unwrap();
     sidecar.discard_and_leave();
     built["text"].as_str().unwrap().to_owned()
 }

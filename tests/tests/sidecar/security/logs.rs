@@ -22,7 +22,7 @@ fn no_secret_reaches_the_log() {
     let secret = secret();
     let said = |sidecar: &mut TestSidecar, method: &str, params| {
         // Errors could repeat the params in the log.
-        let _ = sidecar.say(method, &params).unwrap();
+        let _ = sidecar.request(method, &params).unwrap();
     };
     for text in [format!("use {secret} now"), format!("x\n{secret}\n{}", "y".repeat(2000))] {
         let started = json!({"threadId": "t1", "turnId": "u1", "origin": "user", "text": text});

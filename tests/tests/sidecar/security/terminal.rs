@@ -2,7 +2,7 @@
 
 use crate::fixture::command;
 use rawr_protocol::{CommandLine, PlanStep, Signal, StepStatus};
-use rawr_tests::mock_chat::{ChatScript, http, say};
+use rawr_tests::mock_chat::{ChatScript, http, reply};
 use rawr_tests::{LaunchOptions, MockChat, StandIn, TestHome, TestSidecar};
 use serde_json::{Value, json};
 use std::process::Output;
@@ -66,7 +66,7 @@ fn haunted() -> TestHome {
     let mut host = StandIn::new("t1");
     assert!(host.open(&home, &mut sidecar));
     let mut ask = |method: &str, params: Value| {
-        let answer = sidecar.say(method, &params).unwrap();
+        let answer = sidecar.request(method, &params).unwrap();
         answer.unwrap_or_else(|failure| panic!("{method} {params}: {failure:?}"));
     };
     ask(
@@ -84,7 +84,7 @@ fn haunted() -> TestHome {
     assert!(host.run(&mut sidecar));
     assert_eq!(host.count("compact"), 1);
     let guard = json!({"threadId": "t1", "until": {"kind": "released"}, "note": EVIL});
-    let set = sidecar.say("rawr/guard/set", &guard).unwrap();
+    let set = sidecar.request("rawr/guard/set", &guard).unwrap();
     set.unwrap_or_else(|failure| panic!("{failure:?}"));
     sidecar.take_notes();
     drop(sidecar);
@@ -154,7 +154,7 @@ fn escaped() -> &'static str {
 
 #[test]
 fn model_answers_and_errors_do_not_control_the_terminal() {
-    for reply in [say(EVIL), http(400, EVIL), http(418, EVIL)] {
+    for reply in [reply(EVIL), http(400, EVIL), http(418, EVIL)] {
         let home = TestHome::new();
         let model = MockChat::start(ChatScript::default().first([reply]));
         let base_url = model.base_url();

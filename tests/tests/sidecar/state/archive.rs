@@ -29,7 +29,7 @@ fn stamp(home: &TestHome) -> PathBuf {
 /// The threads that a client gets in its list.
 fn listed(home: &TestHome) -> Vec<String> {
     let mut sidecar = TestSidecar::start(home);
-    let listed = sidecar.say("rawr/thread/list", &json!({})).unwrap().unwrap();
+    let listed = sidecar.request("rawr/thread/list", &json!({})).unwrap().unwrap();
     sidecar.take_notes();
     sidecar.kill();
     let id = |thread: &Value| thread["threadId"].as_str().unwrap().to_owned();
@@ -71,7 +71,8 @@ fn opening_an_archived_thread_restores_it_unchanged() {
         assert!(!home.thread(THREAD).exists());
         let mut sidecar = TestSidecar::start(&home);
         sidecar.call::<ThreadOpen>(&StandIn::new(THREAD).opening(&home, role));
-        let seen = sidecar.say("rawr/thread/get", &json!({ "threadId": THREAD })).unwrap().unwrap();
+        let seen =
+            sidecar.request("rawr/thread/get", &json!({ "threadId": THREAD })).unwrap().unwrap();
         if role == Role::Observer {
             assert_eq!(seen, before);
         }
@@ -248,7 +249,7 @@ fn opening_and_archiving_at_the_same_time_loses_nothing() {
                     let opening = StandIn::new(THREAD).opening(&home, Role::Observer);
                     sidecar.call::<ThreadOpen>(&opening);
                     let guard = json!({ "threadId": THREAD, "until": { "kind": "released" } });
-                    sidecar.say("rawr/guard/set", &guard).unwrap().unwrap();
+                    sidecar.request("rawr/guard/set", &guard).unwrap().unwrap();
                     rest(&home, THREAD, 100);
                     sidecar.take_notes();
                     sidecar.kill();

@@ -258,7 +258,7 @@ fn a_thread_that_is_being_written_is_never_reported_as_damaged() {
             let signal = json!({ "kind": "tool_started", "callId": format!("c{number}"),
                 "name": "x".repeat(200) });
             let params = json!({ "threadId": THREAD, "signal": signal });
-            sidecar.say("rawr/signal/report", &params).unwrap().unwrap();
+            sidecar.request("rawr/signal/report", &params).unwrap().unwrap();
         }
         checks.join().unwrap()
     });

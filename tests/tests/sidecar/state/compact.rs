@@ -15,7 +15,7 @@ fn decided() -> TestHome {
         host.user_turn_with_boundaries();
         assert!(host.run(&mut sidecar));
     }
-    sidecar.say("rawr/thread/close", &json!({ "threadId": THREAD })).unwrap().unwrap();
+    sidecar.request("rawr/thread/close", &json!({ "threadId": THREAD })).unwrap().unwrap();
     sidecar.discard_and_leave();
     home
 }

@@ -97,11 +97,12 @@ fn a_newer_release_that_appends_stops_only_this_one() {
         let log = fs::read(home.events(THREAD)).unwrap();
         let guard = json!({ "threadId": THREAD, "until": { "kind": "released" } });
         for _ in 0..2 {
-            let failure = sidecar.say("rawr/guard/set", &guard).unwrap().unwrap_err();
+            let failure = sidecar.request("rawr/guard/set", &guard).unwrap().unwrap_err();
             assert_eq!(failure.code, ErrorCode::StoreFailed, "{name}");
             assert!(failure.message.contains("has format 65535"), "{failure:?}");
         }
-        let seen = sidecar.say("rawr/thread/get", &json!({ "threadId": THREAD })).unwrap().unwrap();
+        let seen =
+            sidecar.request("rawr/thread/get", &json!({ "threadId": THREAD })).unwrap().unwrap();
         let directives = seen["directives"].to_string();
         assert!(!directives.contains("Keep it short."), "half of it was folded: {directives}");
         // The newer release can continue, because its lock is free.
@@ -137,7 +138,7 @@ fn a_newer_decision_is_skipped_and_logged() {
     let mut sidecar = TestSidecar::start(&home);
     sidecar.call::<ThreadOpen>(&StandIn::new(THREAD).opening(&home, Role::Observer));
     let listed =
-        sidecar.say("rawr/decision/list", &json!({ "threadId": THREAD })).unwrap().unwrap();
+        sidecar.request("rawr/decision/list", &json!({ "threadId": THREAD })).unwrap().unwrap();
     let lines = fs::read_to_string(home.thread(THREAD).join("decisions.jsonl")).unwrap();
     assert_eq!(listed["decisions"].as_array().unwrap().len(), lines.lines().count() - 1);
     let log = sidecar.log();

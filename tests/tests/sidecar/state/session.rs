@@ -153,7 +153,7 @@ impl SampleSession {
 
     fn call(&mut self, method: &str, mut params: Value) -> Value {
         params["threadId"] = json!(THREAD);
-        let answer = self.sidecar.say(method, &params).unwrap();
+        let answer = self.sidecar.request(method, &params).unwrap();
         let answer = answer.unwrap_or_else(|failure| panic!("{method} {params}: {failure:?}"));
         self.listen();
         answer

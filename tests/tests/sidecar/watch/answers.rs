@@ -17,7 +17,7 @@ fn asked(home: &TestHome) -> HostProcess {
     HostProcess::on(home, THREAD)
 }
 
-fn say(
+fn respond(
     sidecar: &mut TestSidecar,
     choice: Choice,
     sequence: Option<&str>,
@@ -57,7 +57,7 @@ fn a_snooze_from_one_editor_reaches_the_owner_and_the_other_editor() {
     running.end_a_phase();
     let sequence = banner(&mut vscode);
     assert_eq!(banner(&mut nvim), sequence);
-    say(&mut vscode, Choice::Snooze, Some(&sequence)).unwrap();
+    respond(&mut vscode, Choice::Snooze, Some(&sequence)).unwrap();
     let expected = SequenceRespondedNotification {
         thread_id: THREAD.to_owned(),
         sequence_id: Some(sequence.clone()),
@@ -74,7 +74,7 @@ fn a_snooze_from_one_editor_reaches_the_owner_and_the_other_editor() {
         assert_eq!(changed.guards[0].set_by.as_deref(), Some("vscode"));
     }
     assert_eq!(running.host.performed, Vec::<String>::new());
-    let (code, message) = say(&mut nvim, Choice::Approve, Some(&sequence)).unwrap_err();
+    let (code, message) = respond(&mut nvim, Choice::Approve, Some(&sequence)).unwrap_err();
     assert_eq!(code, ErrorCode::NotNow);
     assert_eq!(message, format!("{sequence} was already answered: snooze, by vscode"));
     for client in [running.sidecar, vscode, nvim] {
@@ -99,7 +99,7 @@ fn a_later_client_gets_the_same_banner_and_deadline_until_it_is_answered() {
         (&told.sequence_id, told.deadline_at_ms)
     );
     assert!(found.choices.iter().map(|offered| offered.choice).eq(told.choices));
-    say(&mut vscode, Choice::Snooze, Some(&told.sequence_id)).unwrap();
+    respond(&mut vscode, Choice::Snooze, Some(&told.sequence_id)).unwrap();
     wait_for_phase(&mut vscode, Phase::Idle);
     assert_eq!(missed_banner(&home, "emacs"), None);
     running.sidecar.allow::<SequenceResponded>();
@@ -156,7 +156,7 @@ fn an_approval_from_an_editor_starts_the_owner_at_once() {
     running.end_a_phase();
     let sequence = banner(&mut nvim);
     running.sidecar.take_notes();
-    say(&mut nvim, Choice::Approve, Some(&sequence)).unwrap();
+    respond(&mut nvim, Choice::Approve, Some(&sequence)).unwrap();
     // Without any request to the owner: it was woken.
     wait_for_phase(&mut running.sidecar, Phase::AwaitingPacket);
     wait_for_phase(&mut nvim, Phase::AwaitingPacket);
@@ -172,7 +172,7 @@ fn a_compaction_requested_by_an_editor_starts_at_once() {
     assert!(running.host.run(&mut running.sidecar));
     running.sidecar.take_notes();
     let mut nvim = watcher(&home, "nvim");
-    say(&mut nvim, Choice::CompactNow, None).unwrap();
+    respond(&mut nvim, Choice::CompactNow, None).unwrap();
     let changed = wait_for_phase(&mut running.sidecar, Phase::AwaitingPacket);
     assert!(changed.sequence_id.is_some());
     leave(running.sidecar);

@@ -151,7 +151,7 @@ fn after_missed_changes_everything_is_read() {
         files.iter().for_each(|mut file| file.write_all(b".").unwrap());
     }
     running.end_a_phase();
-    nvim.go_on();
+    nvim.resume();
     wait_for_sequence(&mut nvim, THREAD);
     // The sequence is among the first changes, the overflow event comes last.
     let give_up = Instant::now() + LIMIT;

@@ -91,20 +91,20 @@ impl Column {
         let present = values.filter(|value| !value.is_null());
         match writer {
             ColumnWriter::Int64ColumnWriter(typed) => {
-                put(typed, present.map(Value::as_i64), levels)
+                write_batch(typed, present.map(Value::as_i64), levels)
             }
             ColumnWriter::BoolColumnWriter(typed) => {
-                put(typed, present.map(Value::as_bool), levels)
+                write_batch(typed, present.map(Value::as_bool), levels)
             }
             ColumnWriter::ByteArrayColumnWriter(typed) => {
-                put(typed, present.map(|value| value.as_str().map(ByteArray::from)), levels)
+                write_batch(typed, present.map(|value| value.as_str().map(ByteArray::from)), levels)
             }
             _ => anyhow::bail!("the column `{}` has no type", self.name),
         }
     }
 }
 
-fn put<T: DataType>(
+fn write_batch<T: DataType>(
     writer: &mut ColumnWriterImpl<'_, T>,
     values: impl Iterator<Item = Option<T::T>>,
     levels: Option<&[i16]>,

@@ -46,7 +46,7 @@ impl ProblemPrinter {
         Self { as_json, progress: false }
     }
 
-    pub(super) fn tell(&mut self, shown: &StateEvent) -> io::Result<()> {
+    pub(super) fn print(&mut self, shown: &StateEvent) -> io::Result<()> {
         self.progress_ends();
         if self.as_json {
             return event_line(&mut io::stdout(), shown.event, &shown.body);

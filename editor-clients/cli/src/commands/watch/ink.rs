@@ -65,13 +65,13 @@ pub(super) fn wrapped(line: &Line<'_>, width: usize, indent: usize) -> Vec<Line<
     for letter in line.styled_graphemes(Style::default()) {
         let columns = Span::raw(letter.symbol).width();
         if letter.symbol == " " {
-            wrapping.put(&std::mem::take(&mut word));
+            wrapping.write_word(&std::mem::take(&mut word));
             wrapping.space(letter.style);
         } else {
             word.push((letter.symbol.to_owned(), letter.style, columns));
         }
     }
-    wrapping.put(&word);
+    wrapping.write_word(&word);
     wrapping.lines.push(wrapping.line.into());
     wrapping.lines
 }
@@ -85,7 +85,7 @@ struct Wrapping {
 }
 
 impl Wrapping {
-    fn put(&mut self, word: &[(String, Style, usize)]) {
+    fn write_word(&mut self, word: &[(String, Style, usize)]) {
         let columns: usize = word.iter().map(|(_, _, columns)| columns).sum();
         let begun = self.used > self.indent.min(self.width / 2);
         if begun && self.used + columns > self.width {

@@ -143,7 +143,7 @@ impl View {
     fn explain(&mut self) -> Vec<WatchRequest> {
         match (&self.details, self.decisions()) {
             (Some(_), 0) => {
-                self.say(NoticeLevel::Info, "no decision is recorded for this thread yet");
+                self.show_message(NoticeLevel::Info, "no decision is recorded for this thread yet");
             }
             (Some(_), _) => self.turn_to(WatchPage::Explain(0)),
             (None, _) => {}
@@ -199,7 +199,7 @@ impl View {
                 match how_long(&typed) {
                     Some(until) => snooze(target, sequence_id, until),
                     None => {
-                        self.say(
+                        self.show_message(
                             NoticeLevel::Error,
                             "Type a number of turns, or of minutes as in 20m.",
                         );

@@ -57,9 +57,11 @@ fn line(renderer: &mut Renderer, news: &WatchNews) -> io::Result<()> {
             struct ThreadListLine<'s> {
                 threads: &'s [ThreadSummary],
             }
-            return say("snapshot", &ThreadListLine { threads });
+            return print_event("snapshot", &ThreadListLine { threads });
         }
-        WatchNews::Restarted(error) => return say("sidecar_restarted", &json!({ "error": error })),
+        WatchNews::Restarted(error) => {
+            return print_event("sidecar_restarted", &json!({ "error": error }));
+        }
         WatchNews::Note(note) => &**note,
         // Results of requests, which this command does not send.
         WatchNews::Listed(_)
@@ -70,7 +72,7 @@ fn line(renderer: &mut Renderer, news: &WatchNews) -> io::Result<()> {
         | WatchNews::Lost(_) => return Ok(()),
     };
     match note {
-        SidecarNotification::ListChanged(changed) => say("thread_list_changed", changed),
+        SidecarNotification::ListChanged(changed) => print_event("thread_list_changed", changed),
         SidecarNotification::Changed(changed) => {
             renderer.report(&SessionEvent::ThreadChanged(changed))
         }
@@ -86,11 +88,11 @@ fn line(renderer: &mut Renderer, news: &WatchNews) -> io::Result<()> {
             renderer.report(&SessionEvent::ConfigChanged(changed))
         }
         SidecarNotification::Log(line) => renderer.report(&SessionEvent::Log(line)),
-        SidecarNotification::Responded(responded) => say("responded", responded),
-        SidecarNotification::JudgeAsked(asked) => say("judgment_requested", asked),
-        SidecarNotification::Judged(judged) => say("judgment_result", judged),
+        SidecarNotification::Responded(responded) => print_event("responded", responded),
+        SidecarNotification::JudgeAsked(asked) => print_event("judgment_requested", asked),
+        SidecarNotification::Judged(judged) => print_event("judgment_result", judged),
         SidecarNotification::Garbled { method, error } => {
-            say("garbled", &json!({"method": method, "error": error}))
+            print_event("garbled", &json!({"method": method, "error": error}))
         }
         // Sent only to owners.
         SidecarNotification::Perform(_)
@@ -99,7 +101,7 @@ fn line(renderer: &mut Renderer, news: &WatchNews) -> io::Result<()> {
     }
 }
 
-fn say(event: &str, body: &impl Serialize) -> io::Result<()> {
+fn print_event(event: &str, body: &impl Serialize) -> io::Result<()> {
     let mut out = io::stdout();
     event_line(&mut out, event, body)?;
     out.flush()

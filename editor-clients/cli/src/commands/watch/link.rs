@@ -172,7 +172,7 @@ impl LogNote {
                 },
                 note = self.sidecar.next_note() => match note {
                     Some(note) => {
-                        self.tell(WatchNews::Note(Box::new(note)));
+                        self.send(WatchNews::Note(Box::new(note)));
                         Ok(())
                     }
                     None => Err(self.sidecar.exit_error("it hung up").await),
@@ -181,7 +181,7 @@ impl LogNote {
             if let Err(error) = done
                 && let Err(error) = self.start_again(error).await
             {
-                self.tell(WatchNews::Lost(error));
+                self.send(WatchNews::Lost(error));
                 return;
             }
         }
@@ -189,14 +189,14 @@ impl LogNote {
     }
 
     /// Sends news. A failed send means that the view was dropped.
-    fn tell(&self, news: WatchNews) {
+    fn send(&self, news: WatchNews) {
         let _ = self.news.send(news);
     }
 
     async fn watch(&mut self) -> Result<(), SidecarError> {
         let params = self.scope.params();
         let watched = self.call::<methods::ThreadWatch>(params).await?.threads;
-        self.tell(WatchNews::Watched(watched));
+        self.send(WatchNews::Watched(watched));
         Ok(())
     }
 
@@ -205,7 +205,7 @@ impl LogNote {
             return Err(error);
         }
         self.sidecar = self.settings.launch().await?;
-        self.tell(WatchNews::Restarted(error.to_string()));
+        self.send(WatchNews::Restarted(error.to_string()));
         self.watch().await
     }
 
@@ -213,7 +213,7 @@ impl LogNote {
     async fn call<R: Request>(&mut self, params: R::Params) -> Result<R::Result, SidecarError> {
         let answer = self.sidecar.call::<R>(params).await;
         for note in self.sidecar.notes() {
-            self.tell(WatchNews::Note(Box::new(note)));
+            self.send(WatchNews::Note(Box::new(note)));
         }
         answer
     }
@@ -259,9 +259,9 @@ impl LogNote {
             WatchRequest::ClearGuards(target) => self.clear_guards(target).await,
         };
         match news {
-            Ok(news) => self.tell(news),
+            Ok(news) => self.send(news),
             Err(error) if error.is_end() => return Err(error),
-            Err(error) => self.tell(WatchNews::Refused(reason(&error))),
+            Err(error) => self.send(WatchNews::Refused(reason(&error))),
         }
         Ok(())
     }

@@ -26,11 +26,11 @@ fn now() -> LocalNow {
 fn summary(fields: Value) -> ThreadSummary {
     let mut thread = json!({ "threadId": "t", "cwd": "/code/parser", "phase": "idle",
         "updatedAtMs": NOW, "open": false, "running": false });
-    put(&mut thread, fields);
+    set_fields(&mut thread, fields);
     serde_json::from_value(thread).unwrap()
 }
 
-fn put(into: &mut Value, fields: Value) {
+fn set_fields(into: &mut Value, fields: Value) {
     for (name, field) in fields.as_object().unwrap() {
         into[name.as_str()] = field.clone();
     }
@@ -39,7 +39,7 @@ fn put(into: &mut Value, fields: Value) {
 fn details(fields: Value) -> WatchNews {
     let mut thread = json!({ "thread": summary(json!({})) });
     let decisions = fields.get("decisions").cloned().unwrap_or_else(|| json!([]));
-    put(&mut thread, fields);
+    set_fields(&mut thread, fields);
     WatchNews::Looked(Box::new(ThreadDetails {
         thread: serde_json::from_value(thread).unwrap(),
         decisions: serde_json::from_value(decisions).unwrap(),
@@ -60,14 +60,14 @@ fn heads_up(fields: Value) -> Value {
         "message": "What happens next, in the words of the sidecar.", "boundaries": ["commit"],
         "choices": [{ "choice": "snooze", "label": "Later" }, { "choice": "cancel", "label": "Skip" }],
         "deadlineAtMs": NOW + 90_000, "deadlineLabel": "Goes on in" });
-    put(&mut banner, fields);
+    set_fields(&mut banner, fields);
     banner
 }
 
 fn changed(fields: Value) -> WatchNews {
     let mut change = json!({ "threadId": "t", "phase": "awaiting_packet", "tier": "ready",
         "percentRemaining": 69, "sequenceId": "s1" });
-    put(&mut change, fields);
+    set_fields(&mut change, fields);
     WatchNews::Note(Box::new(SidecarNotification::Changed(serde_json::from_value(change).unwrap())))
 }
 
@@ -82,7 +82,7 @@ fn responded(choice: &str) -> WatchNews {
 fn after(news: impl IntoIterator<Item = WatchNews>) -> View {
     let mut view = View::default();
     for heard in news {
-        view.hear(heard, NOW);
+        view.handle(heard, NOW);
     }
     view
 }
@@ -189,7 +189,7 @@ fn a_pause_of_compactions_and_what_became_of_decisions() {
     let mut called_off = decision("compact", "69% left (ready) at commit");
     called_off["fate"] = fate("d1", "called_off", "called off by rawr compact (cancelled)");
     let mut failed = decision("compact", "60% left (asap) at commit");
-    put(
+    set_fields(
         &mut failed,
         json!({ "decisionId": "d2",
         "fate": fate("d2", "failed", "failed: the compaction failed: HTTP 500") }),
@@ -363,8 +363,8 @@ fn names_neither_steer_the_terminal_nor_burst_their_place() {
     ])]);
     let banner = heads_up(json!({ "title": hostile, "reason": hostile, "message": hostile,
         "choices": [{ "choice": "snooze", "label": hostile }], "deadlineLabel": hostile }));
-    view.hear(changed(json!({ "threadId": hostile, "headsUp": banner })), NOW);
-    view.hear(responded("snooze"), NOW);
+    view.handle(changed(json!({ "threadId": hostile, "headsUp": banner })), NOW);
+    view.handle(responded("snooze"), NOW);
     for (width, height) in [(100, 30), (50, 20), (21, 6), (7, 3)] {
         let drawn = picture(&mut view, width, height);
         let steers = |letter: char| letter.is_control() && letter != '\n' || letter == '\u{202e}';
@@ -396,7 +396,7 @@ fn the_thread_that_something_happens_in_comes_first_and_the_choice_stays() {
         json!({ "threadId": "a", "updatedAtMs": NOW - 1 }),
         json!({ "threadId": "b", "updatedAtMs": NOW - 2 }),
     ])]);
-    view.hear(changed(json!({ "threadId": "b" })), NOW);
+    view.handle(changed(json!({ "threadId": "b" })), NOW);
     let order: Vec<_> = view.threads.iter().map(|row| row.id()).collect();
     assert_eq!(order, ["b", "a"]);
     assert_eq!(view.selected.as_deref(), Some("a"));
@@ -413,13 +413,13 @@ fn one_look_is_under_way_at_a_time_and_the_last_wish_counts() {
         });
         looked.collect()
     };
-    assert_eq!(asked(view.hear(watching(threads), NOW)), ["a"]);
+    assert_eq!(asked(view.handle(watching(threads), NOW)), ["a"]);
     assert_eq!(asked(types(&mut view, "jj")), Vec::<String>::new());
     let of_a = details(json!({ "thread": summary(json!({ "threadId": "a" })) }));
-    assert_eq!(asked(view.hear(of_a, NOW)), ["c"]);
+    assert_eq!(asked(view.handle(of_a, NOW)), ["c"]);
     assert!(view.details.is_none());
     let of_c = details(json!({ "thread": summary(json!({ "threadId": "c" })) }));
-    assert_eq!(asked(view.hear(of_c, NOW)), Vec::<String>::new());
+    assert_eq!(asked(view.handle(of_c, NOW)), Vec::<String>::new());
     assert!(view.details.is_some());
 }
 
@@ -431,17 +431,17 @@ fn a_banner_is_what_the_sidecar_last_told() {
     assert!(drawn.contains("The title: t") && drawn.contains("Goes on in 90 s."), "{drawn}");
     assert!(drawn.contains("s Later · x Skip"), "{drawn}");
     // Neither an answer nor a decision changes the banner; only the sidecar does.
-    view.hear(responded("snooze"), NOW);
+    view.handle(responded("snooze"), NOW);
     assert_eq!(view.said.as_ref().unwrap().text, "t: answered by vscode: Not now");
-    view.hear(WatchNews::Done { thread_id: "t".into(), said: "Snoozed.".into() }, NOW);
+    view.handle(WatchNews::Done { thread_id: "t".into(), said: "Snoozed.".into() }, NOW);
     assert!(view.banner().is_some());
     let late =
         json!({ "title": "Another", "choices": [], "deadlineAtMs": null, "deadlineLabel": null });
-    view.hear(banner(late), NOW);
+    view.handle(banner(late), NOW);
     let drawn = picture(&mut view, 100, 30);
     assert!(drawn.contains("Another: t") && !drawn.contains("Later"), "{drawn}");
     assert!(!drawn.contains("Goes on in"), "{drawn}");
-    view.hear(changed(json!({})), NOW);
+    view.handle(changed(json!({})), NOW);
     assert!(view.banner().is_none());
 }
 
@@ -453,7 +453,7 @@ fn a_banner_that_was_missed_is_found_with_the_thread() {
     };
     let mut view = after([watching([json!({})]), under_way(heads_up(json!({})))]);
     assert!(view.banner().is_some());
-    view.hear(under_way(Value::Null), NOW);
+    view.handle(under_way(Value::Null), NOW);
     assert!(view.banner().is_none());
 }
 
@@ -467,13 +467,13 @@ fn who_runs_what_and_which_threads_there_are_is_told() {
         )))
     };
     let mut view = after([watching([json!({})]), WatchNews::Listed(vec![summary(json!({}))])]);
-    let wishes = view.hear(told(vec![json!({ "owner": "codex" })], vec![]), NOW);
+    let wishes = view.handle(told(vec![json!({ "owner": "codex" })], vec![]), NOW);
     assert_eq!(view.threads[0].thread.owner.as_deref(), Some("codex"));
     assert!(!wishes.contains(&WatchRequest::List), "the list is not asked for again");
-    view.hear(told(vec![json!({ "threadId": "u" })], vec!["t"]), NOW);
+    view.handle(told(vec![json!({ "threadId": "u" })], vec!["t"]), NOW);
     let ids: Vec<_> = view.threads.iter().map(|row| row.id()).collect();
     assert_eq!(ids, ["u"]);
-    view.hear(told(vec![], vec!["u"]), NOW);
+    view.handle(told(vec![], vec!["u"]), NOW);
     assert!(view.threads.is_empty() && view.selected.is_none());
     assert!(picture(&mut view, 80, 24).contains("no threads yet"));
 }

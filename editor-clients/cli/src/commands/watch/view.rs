@@ -99,10 +99,10 @@ struct PendingList {
 }
 
 impl View {
-    pub(super) fn hear(&mut self, news: WatchNews, now_ms: i64) -> Vec<WatchRequest> {
+    pub(super) fn handle(&mut self, news: WatchNews, now_ms: i64) -> Vec<WatchRequest> {
         match news {
             WatchNews::Watched(threads) => {
-                threads.into_iter().for_each(|thread| self.put(thread));
+                threads.into_iter().for_each(|thread| self.update_thread(thread));
                 self.sort();
                 let mut wishes = self.list();
                 wishes.extend(self.look());
@@ -111,21 +111,21 @@ impl View {
             WatchNews::Listed(threads) => self.listed(threads),
             WatchNews::Looked(details) => self.looked(*details),
             WatchNews::NotSeen { thread_id, error } => {
-                self.say(NoticeLevel::Error, &format!("{thread_id}: {error}"));
+                self.show_message(NoticeLevel::Error, &format!("{thread_id}: {error}"));
                 self.seen()
             }
             WatchNews::Note(note) => self.note(*note, now_ms),
             WatchNews::Done { thread_id, said } => {
-                self.say(NoticeLevel::Info, &said);
+                self.show_message(NoticeLevel::Info, &said);
                 self.news_of(&thread_id)
             }
             WatchNews::Refused(why) => {
-                self.say(NoticeLevel::Error, &format!("Refused: {why}"));
+                self.show_message(NoticeLevel::Error, &format!("Refused: {why}"));
                 self.look()
             }
             WatchNews::Restarted(error) => {
                 let text = format!("{error}; it was restarted");
-                self.say(NoticeLevel::Warning, &text);
+                self.show_message(NoticeLevel::Warning, &text);
                 (self.looking, self.listing) = (PendingDetails::default(), PendingList::default());
                 Vec::new()
             }
@@ -151,7 +151,7 @@ impl View {
                         CompactionStatus::Failed => NoticeLevel::Error,
                         _ => NoticeLevel::Info,
                     };
-                    self.say(level, &format!("{}: {}", update.thread_id, words.trim()));
+                    self.show_message(level, &format!("{}: {}", update.thread_id, words.trim()));
                 }
                 self.news_of(&update.thread_id)
             }
@@ -160,15 +160,15 @@ impl View {
             SidecarNotification::Judged(judged) => self.news_of(&judged.thread_id),
             SidecarNotification::Log(line) => {
                 match line.level {
-                    MessageType::Error => self.say(NoticeLevel::Error, &line.message),
-                    MessageType::Warning => self.say(NoticeLevel::Warning, &line.message),
+                    MessageType::Error => self.show_message(NoticeLevel::Error, &line.message),
+                    MessageType::Warning => self.show_message(NoticeLevel::Warning, &line.message),
                     _ => {}
                 }
                 Vec::new()
             }
             SidecarNotification::Garbled { method, error } => {
                 let text = format!("failed to parse the sidecar's {method}: {error}");
-                self.say(NoticeLevel::Warning, &text);
+                self.show_message(NoticeLevel::Warning, &text);
                 Vec::new()
             }
             // Not shown here, or sent only to owners.
@@ -219,7 +219,7 @@ impl View {
         let SequenceRespondedNotification { thread_id, choice, by, .. } = responded;
         let by = by.as_deref().unwrap_or("another client");
         let text = format!("{thread_id}: answered by {by}: {}", choice.label());
-        self.say(NoticeLevel::Info, &text);
+        self.show_message(NoticeLevel::Info, &text);
         self.news_of(thread_id)
     }
 
@@ -228,7 +228,7 @@ impl View {
         self.listing.is_stale |= self.listing.is_asked_for;
         self.threads.retain(|row| !changed.gone.iter().any(|id| id == row.id()));
         self.banners.retain(|banner| !changed.gone.contains(&banner.thread_id));
-        changed.threads.into_iter().for_each(|thread| self.put(thread));
+        changed.threads.into_iter().for_each(|thread| self.update_thread(thread));
         self.sort();
         self.look()
     }
@@ -299,7 +299,7 @@ impl View {
         vec![WatchRequest::List]
     }
 
-    fn put(&mut self, thread: ThreadSummary) {
+    fn update_thread(&mut self, thread: ThreadSummary) {
         match self.threads.iter_mut().find(|row| row.id() == thread.thread_id) {
             Some(row) => row.thread = thread,
             None => self.threads.push(ThreadRow::new(thread)),
@@ -345,7 +345,7 @@ impl View {
         (self.page, self.scroll) = (page, 0);
     }
 
-    pub(super) fn say(&mut self, level: NoticeLevel, text: &str) {
+    pub(super) fn show_message(&mut self, level: NoticeLevel, text: &str) {
         self.said = Some(StatusMessage { level, text: text.to_owned() });
     }
 

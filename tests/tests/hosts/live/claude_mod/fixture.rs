@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use rawr_tests::claude::{ClaudeHome, binary};
 use rawr_tests::mock_anthropic::AnthropicRequest;
-use rawr_tests::mock_responses::{ReplyGate, RequestPurpose, TurnReply, TurnScript, say};
+use rawr_tests::mock_responses::{ReplyGate, RequestPurpose, TurnReply, TurnScript, reply};
 use rawr_tests::{MockClaude, Repository, Terminal, rawr, wait_until};
 use serde_json::Value;
 use tempfile::TempDir;
@@ -43,18 +43,18 @@ pub const COMMIT: &str =
 /// An agent that commits under pressure, writes its packet, and continues.
 pub fn agent() -> TurnScript {
     TurnScript::default()
-        .on("AND-NOW", [say(HERE).input_tokens(24_000)])
-        .on(PACKET_REQUEST, [say(PACKET).input_tokens(102_000)])
-        .on("[rawr:", [say(GOES_ON).input_tokens(20_000)])
+        .on("AND-NOW", [reply(HERE).input_tokens(24_000)])
+        .on(PACKET_REQUEST, [reply(PACKET).input_tokens(102_000)])
+        .on("[rawr:", [reply(GOES_ON).input_tokens(20_000)])
         .on(
             "WRITE-PARSER",
-            [shell(COMMIT).input_tokens(100_000), say(WRITTEN).input_tokens(101_000)],
+            [shell(COMMIT).input_tokens(100_000), reply(WRITTEN).input_tokens(101_000)],
         )
         .on_compaction([summary()])
 }
 
 pub fn summary() -> TurnReply {
-    say("<summary>A summary by the model.</summary>").input_tokens(103_000)
+    reply("<summary>A summary by the model.</summary>").input_tokens(103_000)
 }
 
 pub struct ModFixture {

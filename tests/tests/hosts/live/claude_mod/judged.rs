@@ -1,6 +1,6 @@
 //! Before a message that waits, a small model on the person's own login is asked whether it leaves the work.
 
-use rawr_tests::mock_responses::{TurnReply, http_error, say, stall};
+use rawr_tests::mock_responses::{TurnReply, http_error, reply, stall};
 
 use super::fixture::{GOES_ON, HERE, ModFixture, NEXT, PACKET_REQUEST, agent};
 
@@ -11,7 +11,7 @@ const PUSHED: &str = "Everything is committed and pushed.";
 #[test]
 fn a_no_lets_the_message_go_at_once() {
     let no = r#"{"should_compact": false, "reason": "It asks about the parser."}"#;
-    let fixture = ModFixture::new(agent().on_judgment([say(no)]));
+    let fixture = ModFixture::new(agent().on_judgment([reply(no)]));
     let mut terminal = fixture.proposed();
     terminal.enter(NEXT, NEXT);
     terminal.wait_for(&[HERE]);
@@ -58,12 +58,12 @@ fn a_judge_that_refuses_leaves_the_word_to_the_message() {
 
 #[test]
 fn a_judge_that_answers_nonsense_leaves_the_word_to_the_message() {
-    a_judge_that_answers(say("I would rather talk about the weather."));
+    a_judge_that_answers(reply("I would rather talk about the weather."));
 }
 
 #[test]
 fn a_message_that_closes_is_carried_out_before_the_compaction() {
-    let pushed = [say(PUSHED).input_tokens(104_000)];
+    let pushed = [reply(PUSHED).input_tokens(104_000)];
     let fixture = ModFixture::new(agent().on_first("PUSH-IT", pushed));
     let mut terminal = fixture.proposed();
     terminal.enter(CLOSE, CLOSE);

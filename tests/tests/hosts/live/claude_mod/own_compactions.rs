@@ -1,6 +1,6 @@
 //! Compactions that rawr does not start: the user's `/compact`, and Claude Code's own.
 
-use rawr_tests::mock_responses::{RequestPurpose, say};
+use rawr_tests::mock_responses::{RequestPurpose, reply};
 use rawr_tests::wait_until;
 
 use super::fixture::{HERE, ModFixture, NEXT, PACKET_REQUEST, agent, shell};
@@ -40,9 +40,9 @@ fn a_compaction_by_hand_is_followed_by_a_handoff_with_the_next_message() {
 #[test]
 fn a_compaction_by_claude_code_has_instructions_and_a_handoff() {
     let reading = "I am still reading the second file.";
-    let big = [shell("true").input_tokens(120_000), say(reading).input_tokens(121_000)];
+    let big = [shell("true").input_tokens(120_000), reply(reading).input_tokens(121_000)];
     let script = agent().on_first("BIG", big);
-    let script = script.on_first("STILL", [say("I see it.").input_tokens(24_000)]);
+    let script = script.on_first("STILL", [reply("I see it.").input_tokens(24_000)]);
     let fixture = ModFixture::new(script);
     let mut terminal = fixture.start(&["--autocompact", "100000"]);
     terminal.enter("BIG work", "BIG work");

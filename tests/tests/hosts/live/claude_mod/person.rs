@@ -1,6 +1,6 @@
 //! What a person does while a sequence runs, and with the session.
 
-use rawr_tests::mock_responses::{ReplyGate, say};
+use rawr_tests::mock_responses::{ReplyGate, reply};
 use rawr_tests::wait_until;
 
 use super::fixture::{
@@ -99,7 +99,7 @@ fn a_message_during_the_compaction_is_delivered_once_and_with_the_handoff() {
 fn a_second_message_during_the_compaction_comes_after_the_first() {
     let gate = ReplyGate::new();
     let script = agent().on_compaction([summary().behind(&gate)]);
-    let script = script.on_first("LAST-WORD", [say("Goodbye.").input_tokens(25_000)]);
+    let script = script.on_first("LAST-WORD", [reply("Goodbye.").input_tokens(25_000)]);
     let fixture = ModFixture::new(script);
     let mut terminal = fixture.proposed();
     terminal.enter(NEXT, NEXT);
@@ -119,7 +119,7 @@ fn a_second_message_during_the_compaction_comes_after_the_first() {
 fn two_messages_are_delivered_in_order() {
     let gate = ReplyGate::new();
     let script = agent().behind(PACKET_REQUEST, 0, &gate);
-    let script = script.on_first("LAST-WORD", [say("Goodbye.").input_tokens(25_000)]);
+    let script = script.on_first("LAST-WORD", [reply("Goodbye.").input_tokens(25_000)]);
     let fixture = ModFixture::new(script);
     let mut terminal = fixture.proposed();
     terminal.enter(NEXT, NEXT);

@@ -1,6 +1,6 @@
 //! What can come between the steps of a sequence: failures, commands that change the conversation, and other clients.
 
-use rawr_tests::mock_responses::{ReplyGate, TurnReply, call, http_error, say};
+use rawr_tests::mock_responses::{ReplyGate, TurnReply, call, http_error, reply};
 use rawr_tests::wait_until;
 use serde_json::json;
 
@@ -30,7 +30,7 @@ fn a_compaction_fails_with_an_error() {
 
 #[test]
 fn a_summary_is_empty() {
-    a_failed_compaction_delivers_the_message(say("").input_tokens(103_000));
+    a_failed_compaction_delivers_the_message(reply("").input_tokens(103_000));
 }
 
 #[test]
@@ -123,13 +123,13 @@ fn the_agent_waits_for_its_sub_agents() {
         "run_in_background": true,
     });
     let script = agent()
-        .on_first("SUB-WORK", [say("The lexer is fine.").input_tokens(9_000).behind(&gate)])
+        .on_first("SUB-WORK", [reply("The lexer is fine.").input_tokens(9_000).behind(&gate)])
         .on_first(
             "WRITE-PARSER",
             [
                 shell(COMMIT).input_tokens(100_000),
                 call("Agent", task).input_tokens(100_500),
-                say(WRITTEN).input_tokens(101_000),
+                reply(WRITTEN).input_tokens(101_000),
             ],
         );
     let fixture = ModFixture::new(script).configured(AT_ONCE);

@@ -2,7 +2,7 @@
 
 use std::process::{Child, Command, Stdio};
 
-use rawr_tests::mock_responses::{ReplyGate, RequestPurpose, TurnScript, say};
+use rawr_tests::mock_responses::{ReplyGate, RequestPurpose, TurnScript, reply};
 use rawr_tests::{rawr, wait_until};
 use serde_json::json;
 use tempfile::TempDir;
@@ -32,11 +32,11 @@ impl Drop for Between {
 
 impl Between {
     /// A turn has ended, and a compaction is put off until the next message.
-    async fn put_off(options: &[&str]) -> Self {
-        Self::put_off_with(agent(), options).await
+    async fn defer_compaction(options: &[&str]) -> Self {
+        Self::defer_compaction_with(agent(), options).await
     }
 
-    async fn put_off_with(script: TurnScript, options: &[&str]) -> Self {
+    async fn defer_compaction_with(script: TurnScript, options: &[&str]) -> Self {
         let gate = ReplyGate::new();
         let fixture = LiveFixture::new(script.behind("WRITE-PARSER", 0, &gate));
         fixture.set(BEFORE_THE_NEXT);
@@ -95,7 +95,7 @@ async fn until_it_may_pass(words: &mut Lines<BufReader<UnixStream>>) {
 }
 
 async fn the_handoff_is_in_when_the_message_may_pass(options: &[&str]) {
-    let mut between = Between::put_off(options).await;
+    let mut between = Between::defer_compaction(options).await;
     let mut words = between.ask(NEXT).await;
     until_it_may_pass(&mut words).await;
     between.person.says(NEXT).await.unwrap();
@@ -118,7 +118,7 @@ async fn the_handoff_is_in_before_the_message_without_experimental_methods() {
 
 #[tokio::test]
 async fn several_messages_are_released_in_order() {
-    let mut between = Between::put_off(&[]).await;
+    let mut between = Between::defer_compaction(&[]).await;
     let mut first = between.ask(NEXT).await;
     let held = || between.fixture.log().matches("input_held").count();
     wait_until("one held", || held() == 1);
@@ -133,7 +133,7 @@ async fn several_messages_are_released_in_order() {
 
 #[tokio::test]
 async fn a_thread_that_rawr_does_not_drive_is_not_held() {
-    let mut between = Between::put_off(&[]).await;
+    let mut between = Between::defer_compaction(&[]).await;
     between.person.thread_id = "another".to_owned();
     let mut words = between.ask(NEXT).await;
     assert_eq!(words.next_line().await.unwrap().as_deref(), Some(r#""pass""#));
@@ -145,7 +145,7 @@ async fn a_message_outlives_its_driver_and_its_sender(
     gate: &ReplyGate,
     asked: &str,
 ) {
-    let mut between = Between::put_off_with(script, &[]).await;
+    let mut between = Between::defer_compaction_with(script, &[]).await;
     let words = between.ask(NEXT).await;
     wait_until("the request", || is_asked(&between.fixture, asked));
     between.replace_the_driver();
@@ -180,7 +180,7 @@ async fn a_message_held_for_the_packet_survives_its_driver_and_its_sender() {
 #[tokio::test]
 async fn a_message_held_for_the_compaction_survives_its_driver_and_its_sender() {
     let gate = ReplyGate::new();
-    let summary = say("A summary by the model.").input_tokens(146_000).behind(&gate);
+    let summary = reply("A summary by the model.").input_tokens(146_000).behind(&gate);
     let script = agent().on_compaction([summary]);
     a_message_outlives_its_driver_and_its_sender(script, &gate, "compaction").await;
 }

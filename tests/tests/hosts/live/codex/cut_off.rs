@@ -4,12 +4,12 @@
 use std::process::{Command, Stdio};
 
 use rawr_tests::codex::binary;
-use rawr_tests::mock_responses::{ReplyGate, say};
+use rawr_tests::mock_responses::{ReplyGate, reply};
 use rawr_tests::{Terminal, rawr, wait_until};
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::deaths::{close, nothing_is_left};
-use super::fixture::{GOES_ON, LiveFixture, TASK, agent, leave, say_to};
+use super::fixture::{GOES_ON, LiveFixture, TASK, agent, leave, type_text};
 use crate::processes::{kill, processes};
 
 /// A session whose packet is being written.
@@ -24,10 +24,10 @@ impl Writing {
         let gate = ReplyGate::new();
         let script = agent()
             .behind(":packet_request]", 0, &gate)
-            .on(":notice]", [say("Here you are.").input_tokens(21_000)]);
+            .on(":notice]", [reply("Here you are.").input_tokens(21_000)]);
         let fixture = LiveFixture::new(script);
         let mut terminal = fixture.on_a_terminal(&[]);
-        say_to(&mut terminal, TASK);
+        type_text(&mut terminal, TASK);
         wait_until("a packet being written", || packets_asked_for(&fixture) == 1);
         Self { gate, fixture, terminal }
     }
@@ -91,7 +91,7 @@ fn a_packet_interrupted_by_the_user_is_not_requested_again() {
     nothing_is_left(session.terminal.process_id());
     session.gate.open();
     let mut terminal = session.fixture.on_a_terminal(&["resume", "--last"]);
-    say_to(&mut terminal, "AND-NOW the docs");
+    type_text(&mut terminal, "AND-NOW the docs");
     terminal.wait_for(&["Here you are."]);
     leave(&mut terminal);
     assert_eq!(
@@ -142,7 +142,7 @@ fn a_packet_is_requested_again_after_exec_was_interrupted() {
 #[test]
 fn a_compaction_is_requested_again_after_exec_was_interrupted() {
     let gate = ReplyGate::new();
-    let summary = say("A summary by the model.").input_tokens(146_000);
+    let summary = reply("A summary by the model.").input_tokens(146_000);
     let fixture = LiveFixture::new(agent().on_compaction([summary.behind(&gate)]));
     goes_on_after_exec(&fixture, &gate, Signal::INT, || fixture.compactions() == 1);
     assert_eq!((packets_asked_for(&fixture), fixture.compactions()), (1, 2), "{}", fixture.log());

@@ -4,7 +4,7 @@ use rawr_tests::mock_responses::ReplyGate;
 use rawr_tests::{Terminal, wait_until};
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 
-use super::fixture::{GOES_ON, HEADS_UP, LiveFixture, TASK, agent, leave, say_to};
+use super::fixture::{GOES_ON, HEADS_UP, LiveFixture, TASK, agent, leave, type_text};
 use crate::processes::{kill, processes};
 
 /// All of a session at once, as where the machine stops: nothing is left to tell of it.
@@ -51,7 +51,7 @@ fn a_killed_sidecar_is_restarted_and_the_compaction_completes() {
     let fixture = LiveFixture::new(agent().behind("WRITE-PARSER", 1, &gate));
     let mut terminal = fixture.on_a_terminal(&[]);
     let session = terminal.process_id();
-    say_to(&mut terminal, TASK);
+    type_text(&mut terminal, TASK);
     // What it has not heard of before it dies cannot be known afterwards.
     wait_until("the commit", || fixture.log().contains("tool_finished"));
     kill(sidecars(session)[0]);
@@ -68,9 +68,9 @@ fn a_killed_driver_leaves_codex_running_and_one_message_at_its_end() {
     let session = terminal.process_id();
     wait_until("a driver", || drivers(session).len() == 1);
     kill(drivers(session)[0]);
-    say_to(&mut terminal, TASK);
+    type_text(&mut terminal, TASK);
     terminal.wait_for(&["The parser is written."]);
-    say_to(&mut terminal, "AND-NOW the docs");
+    type_text(&mut terminal, "AND-NOW the docs");
     terminal.wait_for(&["Here you are."]);
     assert_eq!(fixture.compactions(), 0);
     leave(&mut terminal);
@@ -85,7 +85,7 @@ fn a_detached_driver_causes_no_message() {
     let session = terminal.process_id();
     wait_until("a driver", || fixture.rawr(&["detach"]).status.success());
     wait_until("its end", || drivers(session).is_empty());
-    say_to(&mut terminal, "AND-NOW the docs");
+    type_text(&mut terminal, "AND-NOW the docs");
     terminal.wait_for(&["Here you are."]);
     leave_nothing(&mut terminal);
     let said = terminal.wait_for(&["rawr: resume this session"]);
@@ -98,12 +98,12 @@ fn a_driver_killed_during_a_packet_leaves_the_answer_on_the_screen() {
     let fixture = LiveFixture::new(agent().behind(":packet_request]", 0, &gate));
     let mut terminal = fixture.on_a_terminal(&[]);
     let session = terminal.process_id();
-    say_to(&mut terminal, TASK);
+    type_text(&mut terminal, TASK);
     terminal.wait_for(&[HEADS_UP]);
     kill(drivers(session)[0]);
     gate.open();
     terminal.wait_for(&["Goal: a parser with docs"]);
-    say_to(&mut terminal, "AND-NOW the docs");
+    type_text(&mut terminal, "AND-NOW the docs");
     terminal.wait_for(&["Here you are."]);
     assert_eq!(fixture.compactions(), 0);
     leave_nothing(&mut terminal);
@@ -114,7 +114,7 @@ fn all_processes_end_with_the_terminal() {
     let fixture = LiveFixture::new(agent());
     let mut terminal = fixture.on_a_terminal(&[]);
     let session = terminal.process_id();
-    say_to(&mut terminal, TASK);
+    type_text(&mut terminal, TASK);
     terminal.wait_for(&[GOES_ON]);
     // The shell that waits for Codex cannot tidy up any more.
     terminal.signal(Signal::KILL);

@@ -3,7 +3,9 @@
 use std::process::{Command, Output};
 
 use rawr_tests::codex::{CodexHome, CodexTestConfig, binary};
-use rawr_tests::mock_responses::{RequestPurpose, ResponsesRequest, TITLE_PROMPT, TurnScript, say};
+use rawr_tests::mock_responses::{
+    RequestPurpose, ResponsesRequest, TITLE_PROMPT, TurnScript, reply,
+};
 use rawr_tests::{MockModel, Repository, Terminal, configure_with_spec, rawr};
 
 pub use crate::fixture::{PACKET, codex_shell as shell};
@@ -18,18 +20,18 @@ pub fn agent() -> TurnScript {
     let commit =
         "printf 'parse\\n' > parser.txt && git add -A && git commit -q -m 'Add the parser'";
     TurnScript::default()
-        .on(TITLE_PROMPT, [say("Write a parser")])
-        .on(":packet_request]", [say(PACKET).input_tokens(145_000)])
-        .on(":handoff]", [say(GOES_ON).input_tokens(20_000)])
-        .on("AND-NOW", [say("Here you are.").input_tokens(21_000)])
+        .on(TITLE_PROMPT, [reply("Write a parser")])
+        .on(":packet_request]", [reply(PACKET).input_tokens(145_000)])
+        .on(":handoff]", [reply(GOES_ON).input_tokens(20_000)])
+        .on("AND-NOW", [reply("Here you are.").input_tokens(21_000)])
         .on(
             "WRITE-PARSER",
             [
                 shell(commit).input_tokens(131_000),
-                say("The parser is written.").input_tokens(143_000),
+                reply("The parser is written.").input_tokens(143_000),
             ],
         )
-        .on_compaction([say("A summary by the model.").input_tokens(146_000)])
+        .on_compaction([reply("A summary by the model.").input_tokens(146_000)])
 }
 
 pub struct LiveFixture {
@@ -139,7 +141,7 @@ fn at_its_prompt(command: &Command) -> Terminal {
 }
 
 /// Types a message as a person does: an Enter that comes with the text would be taken for a part of it.
-pub fn say_to(terminal: &mut Terminal, text: &str) {
+pub fn type_text(terminal: &mut Terminal, text: &str) {
     terminal.enter(text, text);
 }
 

@@ -6,7 +6,7 @@ use rustix::process::Signal;
 use serde_json::json;
 
 use super::deaths::{close, drivers, nothing_is_left};
-use super::fixture::{LiveFixture, agent, leave, say_to};
+use super::fixture::{LiveFixture, agent, leave, type_text};
 use crate::processes::{kill, processes};
 
 /// What goes on when the person leaves.
@@ -50,7 +50,7 @@ impl LiveSession {
         let long = || call("exec_command", arguments.clone());
         let fixture = LiveFixture::new(match turn {
             TurnAtExit::Background => {
-                agent().on("TAKE-LONG", [long(), rawr_tests::mock_responses::say("It runs.")])
+                agent().on("TAKE-LONG", [long(), rawr_tests::mock_responses::reply("It runs.")])
             }
             TurnAtExit::Busy | TurnAtExit::Asking => {
                 agent().on("TAKE-LONG", [long(), long(), long()])
@@ -63,7 +63,7 @@ impl LiveSession {
         };
         let id = terminal.process_id();
         wait_until("a driver", || drivers(id).len() == 1);
-        say_to(&mut terminal, TASK);
+        type_text(&mut terminal, TASK);
         match turn {
             TurnAtExit::Busy => {
                 wait_until("the command", || fixture.repository.path().join("ticks").exists())
@@ -97,7 +97,7 @@ impl LiveSession {
         let folder = self.fixture.repository.path().canonicalize().unwrap();
         wait_until("the end of its commands", || working_in(&folder).next().is_none());
         self.terminal = self.fixture.on_a_terminal(&["resume", "--last"]);
-        say_to(&mut self.terminal, "AND-NOW the docs");
+        type_text(&mut self.terminal, "AND-NOW the docs");
         self.terminal.wait_for(&["Here you are."]);
         leave(&mut self.terminal);
     }

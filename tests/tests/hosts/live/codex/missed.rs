@@ -1,6 +1,6 @@
 //! Turns that ended before rawr joined their thread: reported once if rawr was attached when they started.
 
-use rawr_tests::mock_responses::say;
+use rawr_tests::mock_responses::reply;
 use rawr_tests::wait_until;
 use rustix::process::{Pid, Signal, kill_process};
 
@@ -14,7 +14,7 @@ fn stop(beside: &Beside) {
     kill_process(Pid::from_child(&beside.rawr), Signal::STOP).unwrap();
 }
 
-fn go_on(beside: &Beside) {
+fn resume(beside: &Beside) {
     kill_process(Pid::from_child(&beside.rawr), Signal::CONT).unwrap();
 }
 
@@ -27,12 +27,12 @@ pub fn sidecar(beside: &Beside) -> Option<Pid> {
 
 #[tokio::test]
 async fn a_first_turn_that_ended_before_its_thread_was_joined_is_reported() {
-    let end = say("the end").input_tokens(22_000);
+    let end = reply("the end").input_tokens(22_000);
     let mut beside = Beside::new(agent().on("LAST-WORD", [end])).await;
     stop(&beside);
     beside.person.says(TASK).await.unwrap();
     beside.person.hears("The parser is written.").await;
-    go_on(&beside);
+    resume(&beside);
     beside.person.hears(GOES_ON).await;
     let said = beside.tells("user_message", |_| true).await;
     assert_eq!(said["text"], TASK);
@@ -45,7 +45,7 @@ async fn a_first_turn_that_ended_before_its_thread_was_joined_is_reported() {
 /// As where it was idle for days.
 #[tokio::test]
 async fn a_turn_from_before_rawr_attached_is_not_reported() {
-    let script = agent().on("AND-THEN", [say("Which file do you mean?").input_tokens(143_500)]);
+    let script = agent().on("AND-THEN", [reply("Which file do you mean?").input_tokens(143_500)]);
     let mut beside = Beside::new(script).await;
     beside.leave();
     beside.person.says(TASK).await.unwrap();
@@ -65,14 +65,14 @@ async fn a_turn_from_before_rawr_attached_is_not_reported() {
 #[tokio::test]
 async fn a_turn_is_reported_once() {
     let fixture = LiveFixture::new(
-        agent().on("AND-THEN", [say("Which file do you mean?").input_tokens(143_500)]),
+        agent().on("AND-THEN", [reply("Which file do you mean?").input_tokens(143_500)]),
     );
     fixture.set("[rawr_auto_compaction]\nmode = \"suggest\"\n");
     let mut beside = Beside::in_fixture(fixture, &[]).await;
     stop(&beside);
     beside.person.says(TASK).await.unwrap();
     beside.person.hears("The parser is written.").await;
-    go_on(&beside);
+    resume(&beside);
     beside.tells("verdict", |told| told["outcome"] == "suggest").await;
     for _ in 0..2 {
         let before = sidecar(&beside).unwrap();

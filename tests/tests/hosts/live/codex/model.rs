@@ -1,6 +1,6 @@
 //! The user changes the model: rawr's rules for the new model apply from then on.
 
-use rawr_tests::mock_responses::say;
+use rawr_tests::mock_responses::reply;
 use serde_json::{Value, json};
 
 use super::fixture::{LiveFixture, TASK, agent};
@@ -10,7 +10,7 @@ const CHOSEN: &str = "another-model";
 
 fn fixture() -> LiveFixture {
     let fixture =
-        LiveFixture::new(agent().on("HELLO", [say("Hello to you.").input_tokens(20_000)]));
+        LiveFixture::new(agent().on("HELLO", [reply("Hello to you.").input_tokens(20_000)]));
     fixture.set(&format!("[rawr_auto_compaction.models.{CHOSEN:?}]\nmode = \"tag\"\n"));
     fixture
 }

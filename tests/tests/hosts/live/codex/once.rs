@@ -1,17 +1,17 @@
 //! A driver dies while Codex compacts or writes the packet: the next driver reads Codex's record and repeats no request.
 
-use rawr_tests::mock_responses::{ReplyGate, RequestPurpose, TurnScript, say};
+use rawr_tests::mock_responses::{ReplyGate, RequestPurpose, TurnScript, reply};
 use rawr_tests::wait_until;
 use serde_json::Value;
 
 use super::deaths::{drivers, leave_nothing};
-use super::fixture::{GOES_ON, LiveFixture, TASK, agent as typing_agent, say_to};
+use super::fixture::{GOES_ON, LiveFixture, TASK, agent as typing_agent, type_text};
 use super::person::Beside;
 use super::races::{TELLS_THE_TIME, agent};
 use crate::processes::kill;
 
 fn compacting_behind(script: TurnScript, gate: &ReplyGate) -> TurnScript {
-    script.on_compaction([say("A summary by the model.").input_tokens(146_000).behind(gate)])
+    script.on_compaction([reply("A summary by the model.").input_tokens(146_000).behind(gate)])
 }
 
 fn asked_for(fixture: &LiveFixture, marker: &str) -> usize {
@@ -38,7 +38,7 @@ fn killed_and_resumed(
     let fixture = LiveFixture::new(script);
     let mut terminal = fixture.on_a_terminal(&[]);
     let session = terminal.process_id();
-    say_to(&mut terminal, TASK);
+    type_text(&mut terminal, TASK);
     wait_until("the request", || is_asked(&fixture));
     kill(drivers(session)[0]);
     gate.open();
@@ -115,7 +115,7 @@ async fn a_running_compaction_is_awaited() {
 /// They wrote into the packet's turn while no rawr was there to see it.
 #[tokio::test]
 async fn an_answer_to_the_user_without_a_driver_is_not_the_packet() {
-    let answer = say(&format!("It is ten past nine.\n{TELLS_THE_TIME}"));
+    let answer = reply(&format!("It is ten past nine.\n{TELLS_THE_TIME}"));
     let gate = ReplyGate::new();
     let script = agent().behind(":packet_request]", 0, &gate).on_first("AND-THEN", [answer]);
     let mut beside = Beside::new(script).await;

@@ -6,7 +6,7 @@ use rawr_tests::{Terminal, wait_until};
 use serde_json::json;
 
 use super::deaths::drivers;
-use super::fixture::{LiveFixture, agent, leave, say_to};
+use super::fixture::{LiveFixture, agent, leave, type_text};
 
 fn run(fixture: &LiveFixture, arguments: &[&str]) -> Output {
     fixture.rawr_codex(arguments).output().unwrap()
@@ -101,7 +101,7 @@ fn a_profile_also_configures_the_app_server() {
     wait_until("its words", || {
         std::fs::read_to_string(home.join("tools")).unwrap() == "a \"b\" c=d\n"
     });
-    say_to(&mut terminal, "AND-NOW hello");
+    type_text(&mut terminal, "AND-NOW hello");
     terminal.wait_for(&["Here you are."]);
     let requests = fixture.requests();
     assert!(requests.iter().all(|it| it.body.to_string().contains("SPEAK-PLAINLY")));

@@ -1,13 +1,15 @@
 //! `rawr codex --preflight`: if a compaction must come before the next message, the message is held until the handoff. After
 //! any failure it is released.
 
-use rawr_tests::mock_responses::{ReplyGate, TurnScript, call, say};
+use rawr_tests::mock_responses::{ReplyGate, TurnScript, call, reply};
 use rawr_tests::{Terminal, wait_until};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
 use super::deaths::{close, drivers, leave_nothing, nothing_is_left};
-use super::fixture::{GOES_ON, HANDOFF, HEADS_UP, LiveFixture, PACKET, TASK, agent, leave, say_to};
+use super::fixture::{
+    GOES_ON, HANDOFF, HEADS_UP, LiveFixture, PACKET, TASK, agent, leave, type_text,
+};
 use crate::processes::{kill, processes};
 
 /// A compaction comes before the next message and at no other time.
@@ -17,16 +19,20 @@ pub const BEFORE_THE_NEXT: &str =
 pub const NEXT: &str = "AND-NOW the docs";
 
 /// A turn has ended, and a compaction is put off until the next message.
-fn put_off(script: TurnScript) -> (LiveFixture, Terminal) {
-    put_off_with(script, BEFORE_THE_NEXT, &[])
+fn defer_compaction(script: TurnScript) -> (LiveFixture, Terminal) {
+    defer_compaction_with(script, BEFORE_THE_NEXT, &[])
 }
 
-fn put_off_with(script: TurnScript, settings: &str, arguments: &[&str]) -> (LiveFixture, Terminal) {
+fn defer_compaction_with(
+    script: TurnScript,
+    settings: &str,
+    arguments: &[&str],
+) -> (LiveFixture, Terminal) {
     let gate = ReplyGate::new();
     let fixture = LiveFixture::new(script.behind("WRITE-PARSER", 0, &gate));
     fixture.set(settings);
     let mut terminal = fixture.with_preflight(arguments);
-    say_to(&mut terminal, TASK);
+    type_text(&mut terminal, TASK);
     // Turns that end before rawr has joined are not reported.
     wait_until("rawr at its side", || fixture.log().contains(r#""event":"session""#));
     gate.open();
@@ -37,8 +43,8 @@ fn put_off_with(script: TurnScript, settings: &str, arguments: &[&str]) -> (Live
 
 /// The next message is typed, and waits for a packet that is not written before the gate opens.
 fn waiting_for_a_packet(gate: &ReplyGate) -> (LiveFixture, Terminal) {
-    let (fixture, mut terminal) = put_off(agent().behind(":packet_request]", 0, gate));
-    say_to(&mut terminal, NEXT);
+    let (fixture, mut terminal) = defer_compaction(agent().behind(":packet_request]", 0, gate));
+    type_text(&mut terminal, NEXT);
     wait_until("a packet being written", || asked_for_a_packet(&fixture));
     (fixture, terminal)
 }
@@ -87,7 +93,7 @@ fn worker_other_than(session: u32, dead: Pid) -> Pid {
 /// To a screen that is finding its way back: what is pressed meanwhile comes all at once, and an Enter among it counts as
 /// text.
 fn insist_on(terminal: &mut Terminal, text: &str) {
-    say_to(terminal, text);
+    type_text(terminal, text);
     wait_until("an empty line", || {
         let is_sent = terminal.wait_for(&[]).contains("Ask Codex to do anything");
         if !is_sent {
@@ -106,9 +112,9 @@ fn thread_of(fixture: &LiveFixture) -> String {
 
 #[test]
 fn the_next_message_is_held_until_the_handoff() {
-    let (fixture, mut terminal) = put_off(agent());
+    let (fixture, mut terminal) = defer_compaction(agent());
     assert_eq!(fixture.compactions(), 0);
-    say_to(&mut terminal, NEXT);
+    type_text(&mut terminal, NEXT);
     let screen = terminal.wait_for(&["Here you are."]);
     let mut rest = screen.as_str();
     for words in [
@@ -136,7 +142,7 @@ fn a_message_queued_until_the_end_of_the_turn_is_held_until_the_handoff() {
     let fixture = LiveFixture::new(agent().behind("WRITE-PARSER", 1, &gate));
     fixture.set(BEFORE_THE_NEXT);
     let mut terminal = fixture.with_preflight(&[]);
-    say_to(&mut terminal, TASK);
+    type_text(&mut terminal, TASK);
     wait_until("the commit", || fixture.log().contains("tool_finished"));
     terminal.press(NEXT);
     terminal.wait_for(&[NEXT]);
@@ -152,11 +158,11 @@ fn a_message_queued_until_the_end_of_the_turn_is_held_until_the_handoff() {
 #[test]
 fn without_pressure_messages_pass() {
     let fixture =
-        LiveFixture::new(agent().on("AND-THEN", [say("Then that.").input_tokens(21_500)]));
+        LiveFixture::new(agent().on("AND-THEN", [reply("Then that.").input_tokens(21_500)]));
     fixture.set(BEFORE_THE_NEXT);
     let mut terminal = fixture.with_preflight(&[]);
     for (words, answer) in [("AND-NOW hello", "Here you are."), ("AND-THEN bye", "Then that.")] {
-        say_to(&mut terminal, words);
+        type_text(&mut terminal, words);
         terminal.wait_for(&[answer]);
     }
     assert!(!fixture.log().contains("input_held"), "{}", fixture.log());
@@ -210,8 +216,8 @@ fn a_cancelled_compaction_releases_the_message_unchanged() {
 #[test]
 fn a_message_passes_while_the_user_must_approve() {
     let ask = format!("[rawr_auto_compaction]\nmode = \"ask\"\n{BEFORE_THE_NEXT}");
-    let (fixture, mut terminal) = put_off_with(agent(), &ask, &[]);
-    say_to(&mut terminal, NEXT);
+    let (fixture, mut terminal) = defer_compaction_with(agent(), &ask, &[]);
+    type_text(&mut terminal, NEXT);
     terminal.wait_for(&["Here you are."]);
     assert_eq!(last_heard(&fixture), ["task", "next"], "{}", fixture.log());
     assert_eq!(fixture.compactions(), 0);
@@ -228,13 +234,13 @@ fn an_approval_request_of_codex_releases_the_message() {
     });
     let written = "The parser is written. It reads numbers, strings and nested lists; its docs are missing, and \
         so are the tests of its errors.";
-    let script = agent().on_first("WRITE-PARSER", [say(written).input_tokens(143_000)]).on_first(
+    let script = agent().on_first("WRITE-PARSER", [reply(written).input_tokens(143_000)]).on_first(
         ":packet_request]",
-        [call("exec_command", outside).input_tokens(144_000), say(PACKET).input_tokens(145_000)],
+        [call("exec_command", outside).input_tokens(144_000), reply(PACKET).input_tokens(145_000)],
     );
     let cautious = ["-c", "approval_policy=\"on-request\"", "-c", "sandbox_mode=\"read-only\""];
-    let (fixture, mut terminal) = put_off_with(script, BEFORE_THE_NEXT, &cautious);
-    say_to(&mut terminal, NEXT);
+    let (fixture, mut terminal) = defer_compaction_with(script, BEFORE_THE_NEXT, &cautious);
+    type_text(&mut terminal, NEXT);
     terminal.wait_for(&["Would you like to run the following command?", "touch notes"]);
     terminal.press("y");
     terminal.wait_for(&["Here you are."]);
@@ -261,7 +267,7 @@ fn a_relay_killed_while_holding_a_message_loses_nothing() {
 
 #[test]
 fn a_relay_killed_between_messages_is_replaced() {
-    let (fixture, mut terminal) = put_off(agent());
+    let (fixture, mut terminal) = defer_compaction(agent());
     let session = terminal.process_id();
     let worker = relays(session).1[0];
     kill(worker);
@@ -278,7 +284,7 @@ fn a_relay_that_keeps_dying_is_bypassed() {
     let mut terminal = fixture.with_preflight(&[]);
     let session = terminal.process_id();
     // A screen that has only just begun does not come back.
-    say_to(&mut terminal, TASK);
+    type_text(&mut terminal, TASK);
     terminal.wait_for(&[GOES_ON]);
     let (keepers, _) = relays(session);
     assert_eq!(keepers.len(), 1);
@@ -297,10 +303,10 @@ fn a_relay_that_keeps_dying_is_bypassed() {
 /// What keeps the socket is not what works on it.
 #[test]
 fn a_relay_without_its_keeper_works_until_codex_ends() {
-    let (fixture, mut terminal) = put_off(agent());
+    let (fixture, mut terminal) = defer_compaction(agent());
     let session = terminal.process_id();
     kill(relays(session).0[0]);
-    say_to(&mut terminal, NEXT);
+    type_text(&mut terminal, NEXT);
     terminal.wait_for(&["Here you are."]);
     assert_eq!(last_heard(&fixture), ["task", "handoff", "next"], "{}", fixture.log());
     leave_nothing(&mut terminal);
@@ -354,7 +360,7 @@ fn the_relay_ends_with_the_terminal() {
 /// The process that would have ended the app-server is gone: the relay must not keep it alive.
 #[test]
 fn the_relay_does_not_keep_the_app_server_alive() {
-    let (_lab, mut terminal) = put_off(agent());
+    let (_lab, mut terminal) = defer_compaction(agent());
     let session = terminal.process_id();
     kill(drivers(session)[0]);
     terminal.signal(Signal::KILL);

@@ -1,17 +1,17 @@
 //! Messages typed while a packet is pending: each is answered once, and the answer does not count as the packet.
 
-use rawr_tests::mock_responses::{ReplyGate, TurnScript, say};
+use rawr_tests::mock_responses::{ReplyGate, TurnScript, reply};
 use rawr_tests::wait_until;
 
 use super::deaths::kill_all;
-use super::fixture::{GOES_ON, HANDOFF, LiveFixture, TASK, agent, leave, say_to};
+use super::fixture::{GOES_ON, HANDOFF, LiveFixture, TASK, agent, leave, type_text};
 
 const QUESTION: &str = "WHAT-TIME is it";
 const ANSWER: &str = "It is ten past nine, and the parser skips comments.";
 
 /// The agent asks the user, and the packet is not written before the gate opens.
 fn with_a_question(gate: &ReplyGate) -> TurnScript {
-    let answer = say(ANSWER).input_tokens(145_500);
+    let answer = reply(ANSWER).input_tokens(145_500);
     agent().on_first("WHAT-TIME", [answer]).behind(":packet_request]", 0, gate)
 }
 
@@ -36,9 +36,9 @@ fn a_message_typed_during_the_packet_is_answered_once() {
     let gate = ReplyGate::new();
     let fixture = LiveFixture::new(with_a_question(&gate));
     let mut terminal = fixture.on_a_terminal(&[]);
-    say_to(&mut terminal, TASK);
+    type_text(&mut terminal, TASK);
     wait_until("a packet being written", || packet_is_asked_for(&fixture));
-    say_to(&mut terminal, QUESTION);
+    type_text(&mut terminal, QUESTION);
     gate.open();
     terminal.wait_for(&[ANSWER, "Context compacted", GOES_ON]);
     the_question_is_asked_once_and_its_answer_is_no_packet(&fixture);
@@ -53,12 +53,12 @@ fn a_message_typed_while_a_session_resumes_is_answered_once() {
     let fixture = LiveFixture::new(with_a_question(&gate));
     let mut terminal = fixture.on_a_terminal(&[]);
     let session = terminal.process_id();
-    say_to(&mut terminal, TASK);
+    type_text(&mut terminal, TASK);
     wait_until("a packet being written", || packet_is_asked_for(&fixture));
     kill_all(session);
     gate.open();
     let mut terminal = fixture.on_a_terminal(&["resume", "--last"]);
-    say_to(&mut terminal, QUESTION);
+    type_text(&mut terminal, QUESTION);
     terminal.wait_for(&[QUESTION, "Context compacted", GOES_ON]);
     the_question_is_asked_once_and_its_answer_is_no_packet(&fixture);
     leave(&mut terminal);

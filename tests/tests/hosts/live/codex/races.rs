@@ -2,7 +2,7 @@
 
 use rawr_tests::ExecOutput;
 use rawr_tests::codex::binary;
-use rawr_tests::mock_responses::{ReplyGate, TurnReply, TurnScript, http_error, say, sse_failed};
+use rawr_tests::mock_responses::{ReplyGate, TurnReply, TurnScript, http_error, reply, sse_failed};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 
@@ -11,14 +11,14 @@ use super::person::Beside;
 
 pub fn agent() -> TurnScript {
     typing_agent()
-        .on("LAST-WORD", [say("the end").input_tokens(22_000)])
-        .on(":notice]", [say("the end").input_tokens(22_000)])
-        .on("AND-THEN", [say("Then that.").input_tokens(21_500)])
+        .on("LAST-WORD", [reply("the end").input_tokens(22_000)])
+        .on(":notice]", [reply("the end").input_tokens(22_000)])
+        .on("AND-THEN", [reply("Then that.").input_tokens(21_500)])
 }
 
 /// The compaction takes until the gate opens.
 pub fn compacting_behind(gate: &ReplyGate) -> TurnScript {
-    let summary = say("A summary by the model.").input_tokens(146_000).behind(gate);
+    let summary = reply("A summary by the model.").input_tokens(146_000).behind(gate);
     agent().on_compaction([summary])
 }
 
@@ -54,7 +54,7 @@ async fn an_answer_to_the_user_in_the_packets_turn_is_not_the_packet() {
     let gate = ReplyGate::new();
     let script = agent()
         .behind(":packet_request]", 0, &gate)
-        .on_first("AND-NOW", [say(&format!("It is ten past nine.\n{TELLS_THE_TIME}"))]);
+        .on_first("AND-NOW", [reply(&format!("It is ten past nine.\n{TELLS_THE_TIME}"))]);
     let mut beside = Beside::new(script).await;
     beside.person.says(TASK).await.unwrap();
     beside.model_is_asked(":packet_request]").await;
@@ -191,7 +191,7 @@ async fn a_pin_survives_a_compaction_by_hand() {
 async fn a_pin_survives_a_switch_to_a_model_with_a_smaller_window() {
     let gate = ReplyGate::new();
     let script = agent()
-        .on("READ-ALL", [say("All of it is read.").input_tokens(300_000)])
+        .on("READ-ALL", [reply("All of it is read.").input_tokens(300_000)])
         .behind("AND-THEN", 0, &gate);
     let fixture = LiveFixture::of(script, |config| {
         // Codex holds its models to windows of their own: 872,000 tokens at most, and 272,000.
@@ -246,7 +246,7 @@ async fn a_compaction_fails_because_the_context_is_too_long() {
 
 #[tokio::test]
 async fn a_summary_is_empty() {
-    let empty = say("").input_tokens(146_000);
+    let empty = reply("").input_tokens(146_000);
     let mut beside = Beside::new(agent().on_compaction([empty])).await;
     beside.person.says(TASK).await.unwrap();
     beside.person.hears(GOES_ON).await;
@@ -256,7 +256,7 @@ async fn a_summary_is_empty() {
 
 #[tokio::test]
 async fn codex_compacts_by_itself() {
-    let work = [say("All is read.").input_tokens(189_500)];
+    let work = [reply("All is read.").input_tokens(189_500)];
     let script = agent().on("READ-ALL", work);
     let off = ["-c", "rawr_auto_compaction.mode=suggest"];
     let mut beside = Beside::with(script, &off).await;
@@ -275,7 +275,7 @@ async fn codex_compacts_by_itself() {
 async fn rawr_comes_while_codex_compacts_by_itself() {
     let gate = ReplyGate::new();
     let script =
-        compacting_behind(&gate).on("READ-ALL", [say("All is read.").input_tokens(189_500)]);
+        compacting_behind(&gate).on("READ-ALL", [reply("All is read.").input_tokens(189_500)]);
     let mut beside = Beside::new(script).await;
     beside.leave();
     beside.person.says("READ-ALL of it").await.unwrap();

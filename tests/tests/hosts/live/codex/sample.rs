@@ -1,10 +1,10 @@
 //! A packet that is sampled outside the conversation; if that fails, it is requested in a turn.
 
-use rawr_tests::mock_responses::{ReplyGate, TurnReply, TurnScript, http_error, say};
+use rawr_tests::mock_responses::{ReplyGate, TurnReply, TurnScript, http_error, reply};
 use serde_json::json;
 
 use super::fixture::{
-    GOES_ON, HEADS_UP, LiveFixture, PACKET, TASK, agent as typing_agent, leave, say_to,
+    GOES_ON, HEADS_UP, LiveFixture, PACKET, TASK, agent as typing_agent, leave, type_text,
 };
 use super::person::Beside;
 
@@ -15,8 +15,8 @@ const ASKS: &str = "Write the continuation packet";
 
 fn agent(sample: TurnReply) -> TurnScript {
     typing_agent()
-        .on("LAST-WORD", [say("the end").input_tokens(22_000)])
-        .on(":notice]", [say("the end").input_tokens(22_000)])
+        .on("LAST-WORD", [reply("the end").input_tokens(22_000)])
+        .on(":notice]", [reply("the end").input_tokens(22_000)])
         .on(ASKS, [sample.input_tokens(145_000)])
 }
 
@@ -31,7 +31,7 @@ impl Beside {
 
 #[tokio::test]
 async fn a_sampled_packet_leaves_no_trace_before_the_compaction() {
-    let mut beside = Beside::with(agent(say(PACKET)), &SAMPLED).await;
+    let mut beside = Beside::with(agent(reply(PACKET)), &SAMPLED).await;
     beside.person.says(TASK).await.unwrap();
     beside.person.hears(GOES_ON).await;
     assert!(!beside.shows(HEADS_UP).await && beside.shows("Goal: a parser with docs").await);
@@ -56,7 +56,7 @@ async fn a_refused_sample_becomes_a_turn() {
 #[tokio::test]
 async fn a_person_types_while_a_packet_is_sampled() {
     let gate = ReplyGate::new();
-    let mut beside = Beside::with(agent(say(PACKET)).behind(ASKS, 0, &gate), &SAMPLED).await;
+    let mut beside = Beside::with(agent(reply(PACKET)).behind(ASKS, 0, &gate), &SAMPLED).await;
     beside.person.says(TASK).await.unwrap();
     beside.model_is_asked(ASKS).await;
     beside.person.says("AND-NOW the docs").await.unwrap();
@@ -71,7 +71,7 @@ async fn a_person_types_while_a_packet_is_sampled() {
 #[tokio::test]
 async fn a_goal_is_paused_while_a_packet_is_sampled() {
     let (work, packet) = (ReplyGate::new(), ReplyGate::new());
-    let script = agent(say(PACKET)).behind("WRITE-PARSER", 0, &work);
+    let script = agent(reply(PACKET)).behind("WRITE-PARSER", 0, &work);
     // Where the goal's turn was faster, the packet is asked for in a turn.
     let script = script.behind(ASKS, 0, &packet).behind(":packet_request]", 0, &packet);
     let mut beside = Beside::with(script, &SAMPLED).await;
@@ -94,10 +94,10 @@ async fn a_goal_is_paused_while_a_packet_is_sampled() {
 
 #[test]
 fn the_screen_shows_only_the_compaction_and_the_handoff() {
-    let fixture = LiveFixture::new(agent(say(PACKET)));
+    let fixture = LiveFixture::new(agent(reply(PACKET)));
     fixture.set("[rawr_auto_compaction]\npacket_channel = \"sample\"\n");
     let mut terminal = fixture.on_a_terminal(&[]);
-    say_to(&mut terminal, TASK);
+    type_text(&mut terminal, TASK);
     let screen = terminal.wait_for(&["Context compacted", "The compaction is done.", GOES_ON]);
     assert!(!screen.contains(HEADS_UP), "{screen}\n{}", fixture.log());
     assert_eq!(fixture.compactions(), 1);

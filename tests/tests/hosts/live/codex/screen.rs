@@ -8,14 +8,14 @@ use rawr_tests::{Terminal, rawr, wait_until};
 use rustix::process::{Signal, kill_process};
 
 use super::deaths::drivers;
-use super::fixture::{GOES_ON, HANDOFF, HEADS_UP, LiveFixture, TASK, agent, leave, say_to};
+use super::fixture::{GOES_ON, HANDOFF, HEADS_UP, LiveFixture, TASK, agent, leave, type_text};
 use crate::processes::has_pending;
 
 #[test]
 fn a_session_on_the_screen_continues_after_a_compaction() {
     let fixture = LiveFixture::new(agent());
     let mut terminal = fixture.on_a_terminal(&[]);
-    say_to(&mut terminal, TASK);
+    type_text(&mut terminal, TASK);
     let screen = terminal.wait_for(&[GOES_ON]);
     let mut rest = screen.as_str();
     for words in [
@@ -44,7 +44,7 @@ fn a_question_alerts_the_person_at_the_terminal() {
     let fixture = LiveFixture::new(agent());
     fixture.set("[rawr_auto_compaction]\nmode = \"ask\"\n");
     let mut terminal = fixture.on_a_terminal(&[]);
-    say_to(&mut terminal, TASK);
+    type_text(&mut terminal, TASK);
     terminal.wait_for(&["The parser is written."]);
     let alert = "\u{7}\u{1b}]9;rawr: Waiting for your approval";
     wait_until(alert, || terminal.written().contains(alert));
@@ -67,13 +67,13 @@ fn the_exit_code_and_the_arguments_are_codexs_own() {
 fn a_session_can_be_resumed() {
     let fixture = LiveFixture::new(agent());
     let mut terminal = fixture.on_a_terminal(&[]);
-    say_to(&mut terminal, "AND-NOW hello");
+    type_text(&mut terminal, "AND-NOW hello");
     terminal.wait_for(&["Here you are."]);
     leave(&mut terminal);
     terminal.wait_for(&["rawr codex resume 0"]);
     let mut terminal = fixture.on_a_terminal(&["resume", "--last"]);
     terminal.wait_for(&["Here you are."]);
-    say_to(&mut terminal, TASK);
+    type_text(&mut terminal, TASK);
     terminal.wait_for(&["Context compacted", GOES_ON]);
     assert_eq!(fixture.compactions(), 1);
     leave(&mut terminal);
@@ -89,7 +89,7 @@ fn a_session_left_at_once_can_be_resumed() {
     wait_until("an attached driver", || !attached().is_empty());
     let driver = drivers(terminal.process_id())[0];
     kill_process(driver, Signal::STOP).unwrap();
-    say_to(&mut terminal, "AND-NOW hello");
+    type_text(&mut terminal, "AND-NOW hello");
     terminal.wait_for(&["Here you are."]);
     terminal.enter("/quit", "/quit");
     wait_until("its signal", || has_pending(driver, Signal::TERM));
@@ -102,7 +102,7 @@ fn a_session_left_at_once_can_be_resumed() {
 fn rawr_does_not_attach_with_codexs_token_budget() {
     let fixture = LiveFixture::configured(agent(), "[features.token_budget]\nenabled = true\n");
     let mut terminal = fixture.on_a_terminal(&[]);
-    say_to(&mut terminal, TASK);
+    type_text(&mut terminal, TASK);
     terminal.wait_for(&["The parser is written."]);
     leave(&mut terminal);
     terminal.wait_for(&["rawr: Codex's own heads-up is on, and rawr stands back"]);
@@ -118,7 +118,7 @@ fn codex_runs_without_a_folder_for_the_socket() {
     let mut terminal = Terminal::that_answers(&command, 150, 120);
     terminal.wait_for(&["Ask Codex to do anything"]);
     assert!(terminal.written().contains("rawr: failed to create a folder for the sockets"));
-    say_to(&mut terminal, "AND-NOW hello");
+    type_text(&mut terminal, "AND-NOW hello");
     terminal.wait_for(&["Here you are."]);
     leave(&mut terminal);
 }
@@ -139,13 +139,13 @@ fn attach_joins_a_plain_codex_in_another_terminal() {
     fixture.in_place(attach.arg("attach"));
     let mut beside = Terminal::run(&attach, 100, 120);
     beside.wait_for(&["attached to Codex at", "Ctrl-C detaches"]);
-    say_to(&mut terminal, TASK);
+    type_text(&mut terminal, TASK);
     terminal.wait_for(&[HEADS_UP, "Context compacted", GOES_ON]);
     // The turn's beginning may have been before rawr could join.
     beside.wait_for(&["Compacting soon", "compacted", GOES_ON]);
     beside.press("\x03");
     assert_eq!(beside.wait_for_the_end().code(), Some(130));
-    say_to(&mut terminal, "AND-NOW the docs");
+    type_text(&mut terminal, "AND-NOW the docs");
     terminal.wait_for(&["Here you are."]);
     leave(&mut terminal);
     assert_eq!(fixture.compactions(), 1);

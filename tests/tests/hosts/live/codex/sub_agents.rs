@@ -1,6 +1,6 @@
 //! Sub-agents of a user's Codex: rawr names each, and does not change the answers that they give to their parents.
 
-use rawr_tests::mock_responses::{ReplyGate, SUB_AGENT, TurnScript, call_in, say};
+use rawr_tests::mock_responses::{ReplyGate, SUB_AGENT, TurnScript, call_in, reply};
 use serde_json::{Value, json};
 
 use super::fixture::{GOES_ON, HANDOFF, HEADS_UP, TASK, agent as typing_agent, shell};
@@ -15,24 +15,24 @@ fn agent(gate: &ReplyGate) -> TurnScript {
     let wait = json!({"targets": [SUB_AGENT], "timeout_ms": 10_000});
     let of_agents = |name: &str, arguments: Value| call_in("multi_agent_v1", name, arguments);
     let asks =
-        [of_agents("wait_agent", wait).input_tokens(20_600), say("Asked.").input_tokens(20_700)];
+        [of_agents("wait_agent", wait).input_tokens(20_600), reply("Asked.").input_tokens(20_700)];
     typing_agent()
-        .on("LAST-WORD", [say("the end").input_tokens(22_000)])
-        .on(":notice]", [say("the end").input_tokens(22_000)])
+        .on("LAST-WORD", [reply("the end").input_tokens(22_000)])
+        .on(":notice]", [reply("the end").input_tokens(22_000)])
         .on(
             "CHILD-WORK",
             [
                 shell("git commit -q --allow-empty -m 'Begin the docs'").input_tokens(175_000),
-                say(ANSWER).input_tokens(176_000),
+                reply(ANSWER).input_tokens(176_000),
             ],
         )
         .behind("CHILD-WORK", 0, gate)
-        .on("MORE-DOCS", [say("I said that they are read.").input_tokens(177_000)])
+        .on("MORE-DOCS", [reply("I said that they are read.").input_tokens(177_000)])
         .on(
             "SHARE-WORK",
             [
                 of_agents("spawn_agent", to_child).input_tokens(20_000),
-                say("A sub-agent reads the docs.").input_tokens(20_500),
+                reply("A sub-agent reads the docs.").input_tokens(20_500),
             ],
         )
         .on("ASK-CHILD", asks.clone())
@@ -42,7 +42,7 @@ fn agent(gate: &ReplyGate) -> TurnScript {
             "CLOSE-CHILD",
             [
                 of_agents("close_agent", json!({"target": SUB_AGENT})).input_tokens(20_800),
-                say("Closed.").input_tokens(20_900),
+                reply("Closed.").input_tokens(20_900),
             ],
         )
 }
@@ -160,14 +160,14 @@ fn parent(gate: &ReplyGate, tokens: u64) -> TurnScript {
     let child = json!({"message": "CHILD-WORK on the docs"});
     let commit = "git commit -q --allow-empty -m 'Begin the docs'";
     races::agent()
-        .on("CHILD-WORK", [say("The docs are read.").input_tokens(30_000)])
+        .on("CHILD-WORK", [reply("The docs are read.").input_tokens(30_000)])
         .behind("CHILD-WORK", 0, gate)
         .on(
             "SHARE-WORK",
             [
                 call_in("multi_agent_v1", "spawn_agent", child).input_tokens(120_000),
                 shell(commit).input_tokens(tokens),
-                say("A sub-agent reads the docs.").input_tokens(tokens),
+                reply("A sub-agent reads the docs.").input_tokens(tokens),
             ],
         )
 }

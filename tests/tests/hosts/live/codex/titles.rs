@@ -1,6 +1,6 @@
 //! The user names the conversation in Codex: rawr shows that name.
 
-use rawr_tests::mock_responses::say;
+use rawr_tests::mock_responses::reply;
 use serde_json::json;
 
 use super::fixture::agent;
@@ -14,7 +14,7 @@ fn title(beside: &Beside) -> String {
 
 #[tokio::test]
 async fn the_name_in_codex_is_the_title() {
-    let script = agent().on("HELLO", [say("Hello to you.").input_tokens(20_000)]);
+    let script = agent().on("HELLO", [reply("Hello to you.").input_tokens(20_000)]);
     let mut beside = Beside::new(script).await;
     beside.person.says("HELLO").await.unwrap();
     beside.tells("session", |_| true).await;

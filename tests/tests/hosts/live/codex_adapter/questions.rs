@@ -2,7 +2,7 @@
 
 use expect_test::expect;
 use rawr_host::host::{AgentHost, HostEvent, ModelQuestion};
-use rawr_tests::mock_responses::{http_error, say};
+use rawr_tests::mock_responses::{http_error, reply};
 use serde_json::json;
 
 use super::fixture::AdapterFixture;
@@ -22,7 +22,7 @@ fn question(request_id: &str, text: &str) -> ModelQuestion {
 // rule: judgment.not-in-history
 #[tokio::test]
 async fn a_sample_sees_the_conversation_and_does_not_change_it() {
-    let script = ok().on("PACKET?", [say("a packet").input_tokens(9_700)]);
+    let script = ok().on("PACKET?", [reply("a packet").input_tokens(9_700)]);
     let mut fixture = AdapterFixture::new(script).await;
     assert!(fixture.codex.thread().host.capabilities.sample);
     fixture.turn("first").await;
@@ -45,8 +45,8 @@ async fn a_sample_sees_the_conversation_and_does_not_change_it() {
 #[tokio::test]
 async fn a_sample_can_be_taken_while_a_turn_runs() {
     let script = ok()
-        .on("WORK", [shell(WAIT_FOR_GO).input_tokens(9_000), say("worked").input_tokens(9_100)])
-        .on("PACKET?", [say("a packet")]);
+        .on("WORK", [shell(WAIT_FOR_GO).input_tokens(9_000), reply("worked").input_tokens(9_100)])
+        .on("PACKET?", [reply("a packet")]);
     let mut fixture = AdapterFixture::new(script).await;
     fixture.codex.start_turn(&["WORK"]).await.unwrap();
     fixture.until(|event| matches!(event, HostEvent::ToolStarted { .. })).await;
@@ -70,7 +70,7 @@ async fn a_sample_can_be_taken_while_a_turn_runs() {
 // rule: judgment.schema
 #[tokio::test]
 async fn a_judgment_runs_in_a_separate_thread_with_its_instructions_and_schema() {
-    let script = ok().on("GOOD?", [say(r#"{"yes": true}"#)]);
+    let script = ok().on("GOOD?", [reply(r#"{"yes": true}"#)]);
     let mut fixture = AdapterFixture::new(script).await;
     fixture.turn("first").await;
     fixture.forget_events();
@@ -94,7 +94,7 @@ async fn a_judgment_runs_in_a_separate_thread_with_its_instructions_and_schema()
 
 #[tokio::test]
 async fn a_judgment_without_an_answer_reports_the_error() {
-    let script = ok().on("REFUSED?", [http_error(500)]).on("TOOLS?", [shell("echo hi"), say("")]);
+    let script = ok().on("REFUSED?", [http_error(500)]).on("TOOLS?", [shell("echo hi"), reply("")]);
     let mut fixture = AdapterFixture::new(script).await;
     for text in ["REFUSED?", "TOOLS?"] {
         fixture.codex.judge(question(text, text)).await.unwrap();

@@ -3,7 +3,7 @@
 use std::process::Command;
 
 use rawr_tests::claude::binary;
-use rawr_tests::mock_responses::{TurnScript, say, stall};
+use rawr_tests::mock_responses::{TurnScript, reply, stall};
 use rawr_tests::{ExecOutput, rawr};
 
 use super::fixture::ClaudeExecFixture;
@@ -43,7 +43,7 @@ fn the_stderr_of_a_claude_that_fails_to_start_is_shown() {
 #[test]
 fn the_death_of_claude_is_reported_and_the_thread_is_stored() {
     let fixture = ClaudeExecFixture::new(
-        TurnScript::default().on("HANG", [stall()]).on("HELLO", [say("Hi.")]),
+        TurnScript::default().on("HANG", [stall()]).on("HELLO", [reply("Hi.")]),
     );
     let rawr = fixture.command(&["HELLO there", "HANG now"]).spawn().unwrap();
     fixture.wait_for("HANG");

@@ -1,7 +1,7 @@
 //! `rawr exec --host claude` asks a small model of the same login about each message that it holds.
 
 use rawr_tests::ExecOutput;
-use rawr_tests::mock_responses::{TurnReply, http_error, say, stall};
+use rawr_tests::mock_responses::{TurnReply, http_error, reply, stall};
 
 use super::fixture::ClaudeExecFixture;
 use super::session;
@@ -9,7 +9,7 @@ use super::session;
 const NEXT: &str = "Thanks, that works. Next, AND-NOW write the user guide.";
 
 fn exec(judgment: TurnReply, message: &str) -> (ClaudeExecFixture, ExecOutput) {
-    let pushed = [say("Everything is committed and pushed.").input_tokens(106_000)];
+    let pushed = [reply("Everything is committed and pushed.").input_tokens(106_000)];
     let script = session().on("PUSH-IT", pushed).on_judgment([judgment]);
     let fixture = ClaudeExecFixture::new(script);
     let done = fixture.exec(&["WRITE-PARSER please", message]);
@@ -19,7 +19,7 @@ fn exec(judgment: TurnReply, message: &str) -> (ClaudeExecFixture, ExecOutput) {
 
 #[test]
 fn a_no_lets_the_message_go_at_once() {
-    let no = say(r#"{"should_compact": false, "reason": "It asks about the parser."}"#);
+    let no = reply(r#"{"should_compact": false, "reason": "It asks about the parser."}"#);
     let (fixture, done) = exec(no, NEXT);
     assert_eq!((fixture.model.judgments().len(), done.all("compaction").len()), (1, 0));
     for request in fixture.model.requests() {
@@ -30,7 +30,7 @@ fn a_no_lets_the_message_go_at_once() {
 
 #[test]
 fn without_an_answer_the_words_of_the_message_decide() {
-    for judgment in [stall(), http_error(429), http_error(403), say("Nice weather today.")] {
+    for judgment in [stall(), http_error(429), http_error(403), reply("Nice weather today.")] {
         let case = format!("{judgment:?}");
         let (fixture, done) = exec(judgment, NEXT);
         assert!(!fixture.model.judgments().is_empty(), "{case}");
@@ -43,7 +43,7 @@ fn without_an_answer_the_words_of_the_message_decide() {
 
 #[test]
 fn a_message_that_closes_is_carried_out_before_the_compaction() {
-    let yes = say(r#"{"should_compact": true, "reason": "It closes."}"#);
+    let yes = reply(r#"{"should_compact": true, "reason": "It closes."}"#);
     let (fixture, done) = exec(yes, "Great. PUSH-IT: commit the rest and push, please");
     let requests = fixture.model.requests();
     let at = |marker: &str| requests.iter().position(|it| it.marker.as_deref() == Some(marker));

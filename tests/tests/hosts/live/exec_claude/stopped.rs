@@ -1,7 +1,7 @@
 //! `rawr exec --host claude` is stopped with Ctrl-C while a prompt waits for the compaction.
 
 use expect_test::expect;
-use rawr_tests::mock_responses::{ReplyGate, RequestPurpose, TurnScript, say};
+use rawr_tests::mock_responses::{ReplyGate, RequestPurpose, TurnScript, reply};
 use rawr_tests::{ExecOutput, wait_until};
 use rustix::process::{Pid, Signal, kill_process};
 
@@ -17,7 +17,7 @@ fn stopped(
     is_waiting: impl Fn(&ClaudeExecFixture) -> bool,
 ) -> [ExecOutput; 2] {
     let fixture =
-        ClaudeExecFixture::new(script.on("FOURTH", [say("Fourth.").input_tokens(26_000)]));
+        ClaudeExecFixture::new(script.on("FOURTH", [reply("Fourth.").input_tokens(26_000)]));
     let first = fixture.command(&["WRITE-PARSER please", NEXT, "THIRD thing"]).spawn().unwrap();
     wait_until("the model to be asked", || is_waiting(&fixture));
     kill_process(Pid::from_child(&first), Signal::INT).unwrap();
@@ -77,7 +77,7 @@ fn a_prompt_held_during_the_packet_is_delivered_on_resume() {
 fn a_prompt_held_during_the_compaction_is_delivered_on_resume() {
     let gate = ReplyGate::new();
     let summary =
-        say("<summary>A summary by the model.</summary>").input_tokens(107_000).behind(&gate);
+        reply("<summary>A summary by the model.</summary>").input_tokens(107_000).behind(&gate);
     let script = session().on_compaction([summary]);
     let [first, second] = stopped(script, &gate, |fixture| {
         let requests = fixture.model.requests();

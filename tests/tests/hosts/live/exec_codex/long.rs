@@ -1,7 +1,7 @@
 //! A long session with tools and instructions that fill a fifth of the window is compacted repeatedly.
 
 use rawr_tests::codex::CodexTestConfig;
-use rawr_tests::mock_responses::{TurnReply, TurnScript, say};
+use rawr_tests::mock_responses::{TurnReply, TurnScript, reply};
 use serde_json::Value;
 
 use super::fixture::{CodexExecFixture, PACKET, shell};
@@ -17,10 +17,13 @@ fn with_prefix(reply: TurnReply) -> TurnReply {
 fn agent() -> TurnScript {
     let read = "seq 1 4000 && git commit -q --allow-empty -m 'Go on'";
     TurnScript::default()
-        .on("packet_request]", [with_prefix(say(PACKET))])
-        .on(":handoff]", [with_prefix(say("Going on with the docs."))])
-        .on("WORK", [shell(read), say("One more part is written and committed.")].map(with_prefix))
-        .on_compaction([with_prefix(say("A summary by the model."))])
+        .on("packet_request]", [with_prefix(reply(PACKET))])
+        .on(":handoff]", [with_prefix(reply("Going on with the docs."))])
+        .on(
+            "WORK",
+            [shell(read), reply("One more part is written and committed.")].map(with_prefix),
+        )
+        .on_compaction([with_prefix(reply("A summary by the model."))])
 }
 
 /// The breaker used to measure against the whole window: after three compactions it stopped for good.

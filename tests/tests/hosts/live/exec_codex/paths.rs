@@ -3,7 +3,7 @@
 use expect_test::{Expect, expect};
 use rawr_tests::ExecOutput;
 use rawr_tests::codex::CodexTestConfig;
-use rawr_tests::mock_responses::{RequestPurpose, ResponsesRequest, TurnScript, say, stall};
+use rawr_tests::mock_responses::{RequestPurpose, ResponsesRequest, TurnScript, reply, stall};
 
 use super::fixture::{CodexExecFixture, PACKET, shell};
 
@@ -12,31 +12,31 @@ fn agent() -> TurnScript {
     let commit =
         "printf 'parse\\n' > parser.txt && git add -A && git commit -q -m 'Add the parser'";
     TurnScript::default()
-        .on("packet_request]", [say(PACKET).input_tokens(66_000)])
-        .on(":heads_up]", [say("ok").input_tokens(66_000)])
-        .on("AND-NOW", [say("Here you are.").input_tokens(14_000)])
+        .on("packet_request]", [reply(PACKET).input_tokens(66_000)])
+        .on(":heads_up]", [reply("ok").input_tokens(66_000)])
+        .on("AND-NOW", [reply("Here you are.").input_tokens(14_000)])
         .on(
             ":handoff]",
             [
                 shell("git commit -q --allow-empty -m 'Write the docs'").input_tokens(13_000),
-                say("The docs are written.").input_tokens(14_000),
+                reply("The docs are written.").input_tokens(14_000),
             ],
         )
         .on(
             "WRITE-PARSER",
             [
                 shell(commit).input_tokens(64_000),
-                say("The parser is written and committed.").input_tokens(65_000),
+                reply("The parser is written and committed.").input_tokens(65_000),
             ],
         )
         .on(
             "READ-ALL",
-            [shell("true").input_tokens(175_000), say("All is read.").input_tokens(176_000)],
+            [shell("true").input_tokens(175_000), reply("All is read.").input_tokens(176_000)],
         )
-        .on("READ-MOST", [say("Much is read.").input_tokens(150_000)])
+        .on("READ-MOST", [reply("Much is read.").input_tokens(150_000)])
         // This turn never ends.
         .on("READ-ON", [shell("true").input_tokens(175_000), stall()])
-        .on_compaction([say("A SUMMARY.").input_tokens(66_000)])
+        .on_compaction([reply("A SUMMARY.").input_tokens(66_000)])
 }
 
 fn check(
@@ -426,7 +426,7 @@ fn with_rawr_off_codex_compacts_as_configured() {
     let off = "[features]\nrawr_auto_compaction = false\n";
     // Codex by itself compacts from 90% of its window on, and with rawr at its side when it is full.
     for (config, expected) in [(off, 1), ("", 0), (INLINE, 0)] {
-        let work = [shell("true").input_tokens(18_500), say("done").input_tokens(8_000)];
+        let work = [shell("true").input_tokens(18_500), reply("done").input_tokens(8_000)];
         let config_of_codex =
             CodexTestConfig { context_window: 20_000, ..CodexTestConfig::default() };
         let fixture =

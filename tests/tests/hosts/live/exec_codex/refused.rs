@@ -4,7 +4,7 @@ use std::io::Write;
 use std::process::Stdio;
 
 use rawr_tests::ExecOutput;
-use rawr_tests::mock_responses::{TurnScript, say};
+use rawr_tests::mock_responses::{TurnScript, reply};
 
 use super::fixture::{CodexExecFixture, PACKET};
 
@@ -14,13 +14,13 @@ const MOST_CHARACTERS: usize = 1_048_576;
 #[test]
 fn a_message_too_long_for_its_handoff_is_sent_alone() {
     let script = TurnScript::default()
-        .on("packet_request]", [say(PACKET).input_tokens(66_000)])
-        .on("AND-NOW", [say("Here you are.").input_tokens(14_000)])
+        .on("packet_request]", [reply(PACKET).input_tokens(66_000)])
+        .on("AND-NOW", [reply("Here you are.").input_tokens(14_000)])
         .on(
             "WRITE-PARSER",
-            [say("The parser is written, and so are its tests.").input_tokens(65_000)],
+            [reply("The parser is written, and so are its tests.").input_tokens(65_000)],
         )
-        .on_compaction([say("A SUMMARY.").input_tokens(66_000)]);
+        .on_compaction([reply("A SUMMARY.").input_tokens(66_000)]);
     let fixture = CodexExecFixture::new(script);
     fixture.configure(
         "[rawr_auto_compaction.policy.ready]\nrequires_any_boundary = [\"turn_complete\"]\n",

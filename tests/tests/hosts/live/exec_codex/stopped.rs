@@ -1,7 +1,7 @@
 //! `rawr exec --host codex` is stopped with Ctrl-C while a prompt waits for the compaction.
 
 use expect_test::expect;
-use rawr_tests::mock_responses::{ReplyGate, RequestPurpose, TurnScript, say};
+use rawr_tests::mock_responses::{ReplyGate, RequestPurpose, TurnScript, reply};
 use rawr_tests::{ExecOutput, wait_until};
 use rustix::process::{Pid, Signal, kill_process};
 
@@ -16,7 +16,8 @@ fn stopped(
     gate: &ReplyGate,
     is_waiting: impl Fn(&CodexExecFixture) -> bool,
 ) -> [ExecOutput; 2] {
-    let fixture = CodexExecFixture::new(script.on("FOURTH", [say("Fourth.").input_tokens(26_000)]));
+    let fixture =
+        CodexExecFixture::new(script.on("FOURTH", [reply("Fourth.").input_tokens(26_000)]));
     fixture.configure("[rawr_auto_compaction]\npreset = \"calm\"\n");
     let first = fixture.command(&["WRITE-PARSER please", NEXT, "THIRD thing"]).spawn().unwrap();
     wait_until("the model to be asked", || is_waiting(&fixture));
@@ -76,7 +77,7 @@ fn a_prompt_held_during_the_packet_is_delivered_on_resume() {
 #[test]
 fn a_prompt_held_during_the_compaction_is_delivered_on_resume() {
     let gate = ReplyGate::new();
-    let summary = say("A summary by the model.").input_tokens(146_000).behind(&gate);
+    let summary = reply("A summary by the model.").input_tokens(146_000).behind(&gate);
     let script = session(PACKET).on_compaction([summary]);
     let [first, second] = stopped(script, &gate, |fixture| {
         let requests = fixture.model.requests();

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
 use rawr_tests::codex::{CodexHome, CodexTestConfig, binary};
-use rawr_tests::mock_responses::{RequestPurpose, TurnScript, call, say};
+use rawr_tests::mock_responses::{RequestPurpose, TurnScript, call, reply};
 use rawr_tests::{MockModel, Repository, rawr};
 use serde_json::{Value, json};
 
@@ -55,16 +55,16 @@ fn agent() -> TurnScript {
     let commit =
         "printf 'parse\\n' > parser.txt && git add -A && git commit -q -m 'Add the parser'";
     TurnScript::default()
-        .on("packet_request]", [say(PACKET).input_tokens(66_000)])
-        .on("AND-NOW", [say("The docs are written.").input_tokens(14_000)])
+        .on("packet_request]", [reply(PACKET).input_tokens(66_000)])
+        .on("AND-NOW", [reply("The docs are written.").input_tokens(14_000)])
         .on(
             "WRITE-PARSER",
             [
                 call("exec_command", json!({ "cmd": commit })).input_tokens(64_000),
-                say("The parser is written and committed.").input_tokens(65_000),
+                reply("The parser is written and committed.").input_tokens(65_000),
             ],
         )
-        .on_compaction([say("A summary by the model.").input_tokens(67_000)])
+        .on_compaction([reply("A summary by the model.").input_tokens(67_000)])
 }
 
 impl CodexHooksFixture {

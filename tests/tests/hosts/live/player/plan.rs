@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use rawr_tests::Dice;
-use rawr_tests::mock_responses::{TurnReply, TurnScript, http_error, say};
+use rawr_tests::mock_responses::{TurnReply, TurnScript, http_error, reply};
 
 use crate::fixture::PACKET;
 
@@ -293,7 +293,8 @@ impl Planner {
             PieceKind::Work | PieceKind::NextWork => {
                 let mut steps = vec![
                     self.shell(&commit).input_tokens(100_000),
-                    say(&format!("Part {number} is written and committed.")).input_tokens(101_000),
+                    reply(&format!("Part {number} is written and committed."))
+                        .input_tokens(101_000),
                 ];
                 if self.dice.chance(30) {
                     steps.insert(0, self.shell("sleep 2").input_tokens(99_000));
@@ -301,10 +302,10 @@ impl Planner {
                 steps
             }
             PieceKind::StillOpen => {
-                vec![say(&format!("I look at part {number}.")).input_tokens(103_000)]
+                vec![reply(&format!("I look at part {number}.")).input_tokens(103_000)]
             }
             PieceKind::Next | PieceKind::Question => {
-                vec![say(&format!("This is the answer to {number}.")).input_tokens(24_000)]
+                vec![reply(&format!("This is the answer to {number}.")).input_tokens(24_000)]
             }
         };
         replies.into_iter().map(|reply| self.slowly(reply)).collect()
@@ -325,16 +326,16 @@ impl Planner {
 
     fn finish(mut self, seed: u64) -> Plan {
         let packet =
-            if self.dice.chance(6) { http_error(500) } else { say(PACKET).input_tokens(102_000) };
+            if self.dice.chance(6) { http_error(500) } else { reply(PACKET).input_tokens(102_000) };
         // A person has time to do something while it is written.
         let packet = packet.after(Duration::from_millis(self.dice.between(200, 5_000)));
-        let continues = self.slowly(say("I continue.").input_tokens(20_000));
+        let continues = self.slowly(reply("I continue.").input_tokens(20_000));
         let summaries: Vec<_> = (0..8)
             .map(|_| {
                 let summary = match (self.dice.chance(6), self.kind) {
                     (true, _) => http_error(500),
-                    (false, AgentKind::Claude) => say(&format!("<summary>{SUMMARY}</summary>")),
-                    (false, AgentKind::Codex) => say(SUMMARY),
+                    (false, AgentKind::Claude) => reply(&format!("<summary>{SUMMARY}</summary>")),
+                    (false, AgentKind::Codex) => reply(SUMMARY),
                 };
                 self.slowly(summary.input_tokens(103_000))
             })

@@ -45,7 +45,7 @@ fn a_guard_is_set_or_after_a_question_cleared() {
 #[test]
 fn a_refusal_is_shown_until_the_next_key() {
     let mut view = full();
-    view.hear(WatchNews::Refused("s1 was answered already: snooze, by vscode".into()), NOW);
+    view.handle(WatchNews::Refused("s1 was answered already: snooze, by vscode".into()), NOW);
     let words = "Refused: s1 was answered already: snooze, by vscode";
     assert!(picture(&mut view, 100, 30).contains(words));
     types(&mut view, "j");
@@ -64,6 +64,6 @@ fn ways_out() {
     types(&mut view, "S");
     view.press(control_c);
     assert!(matches!(view.end, Some(ViewEnd::Left)));
-    view.hear(WatchNews::Lost(SidecarError::Ended { how: "signal 9".into() }), NOW);
+    view.handle(WatchNews::Lost(SidecarError::Ended { how: "signal 9".into() }), NOW);
     assert!(matches!(view.end, Some(ViewEnd::Lost(_))));
 }
