@@ -82,7 +82,7 @@ pub fn facts(thread: &Thread) -> Vec<Fact> {
     let names_them = has_checks && known.unchecked_files.len() <= MOST_UNCHECKED;
     let unchecked = unchecked.filter(|_| names_them);
     let unchecked = unchecked.map(|file| fact(FactKind::UncheckedFile, file));
-    let failed = known.failed_commands.iter().map(|it| fact(FactKind::FailedCommand, it));
+    let failed = known.failed_commands.iter().map(|command| fact(FactKind::FailedCommand, command));
     let work = directives.chain(steps).chain(files).chain(jobs).chain(branch);
     let all = work.chain(unchecked).chain(failed);
     all.filter(|fact| !fact.text.is_empty()).collect()

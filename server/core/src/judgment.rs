@@ -216,13 +216,13 @@ fn excerpt(case: &JudgmentCase<'_>) -> String {
         let shown = [case.last_message, case.next_message];
         shown.into_iter().flatten().any(|shown| shortened(shown) == text)
     };
-    let said = case.thread.known.said.iter().rev().filter(|said| !is_shown(&said.text));
-    let lines = said.take(EXCERPT_MESSAGES).map(|said| {
-        let by = match said.by {
+    let messages = case.thread.known.said.iter().rev().filter(|of| !is_shown(&of.text));
+    let lines = messages.take(EXCERPT_MESSAGES).map(|message| {
+        let by = match message.by {
             Speaker::User => "user",
             Speaker::Agent => "agent",
         };
-        format!("{by}: {}", tail(&said.text, EXCERPT_CHARS))
+        format!("{by}: {}", tail(&message.text, EXCERPT_CHARS))
     });
     or_nothing(lines.collect::<Vec<_>>().join("\n\n"))
 }

@@ -300,7 +300,7 @@ pub struct VisibleState {
 ///
 /// Under the lock of the log, first follow what others appended since the last call, then call `handle` or `note`. Both
 /// change the machine at once, so store all [`Effect::Record`]s they return before doing anything else: before an action
-/// is performed, a client is told, or the request is answered. If storing fails, drop the machine and replay the log.
+/// is performed, a client is notices, or the request is answered. If storing fails, drop the machine and replay the log.
 /// The other effects follow in their order. What is lost between storing and performing is found in
 /// [`Thread::pending_actions`] after a restart and is asked for again under the same id.
 ///
@@ -488,10 +488,10 @@ impl Machine {
         effects: &mut Vec<Effect>,
     ) {
         let record = self.thread.next_record(now, event);
-        let told = self.fold(&record, rules.policy);
+        let notices = self.fold(&record, rules.policy);
         let performed = self.performed(&record.event).cloned().map(Box::new).map(Effect::Perform);
         effects.push(Effect::Record(record));
-        effects.extend(told.into_iter().map(Effect::Tell));
+        effects.extend(notices.into_iter().map(Effect::Tell));
         effects.extend(performed);
     }
 

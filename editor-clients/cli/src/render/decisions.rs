@@ -3,8 +3,8 @@
 
 use rawr_protocol::{
     CompactionStatus, CompactionTrigger, Decision, DecisionCompaction, DecisionFate,
-    DecisionJudgment, FateStatus, GateOutcome, GateResult, JudgmentSource, Outcome, Phase, PreCompactRequest,
-    Purpose, ThreadSummary, Verdict,
+    DecisionJudgment, FateStatus, GateOutcome, GateResult, JudgmentSource, Outcome, Phase,
+    PreCompactRequest, Purpose, ThreadSummary, Verdict,
 };
 
 use super::palette::{BAD, DIM, GOOD, OURS, WARN, WIDTH, paint};
@@ -155,12 +155,18 @@ fn what_came_of_it(decision: &Decision) -> Vec<String> {
 fn requests(decision: &Decision) -> Vec<String> {
     if decision.pre_compact_requests.is_empty() {
         let asked: Vec<_> = decision.requests.iter().map(|purpose| asked_for(*purpose)).collect();
-        return (!asked.is_empty()).then(|| fact("asks for", &asked.join(", "))).into_iter().collect();
+        return (!asked.is_empty())
+            .then(|| fact("asks for", &asked.join(", ")))
+            .into_iter()
+            .collect();
     }
     let line = |request: &PreCompactRequest| {
         let state = format!("{}: {}", asked_for(request.purpose), request.state.label());
         let result = request.result.as_deref().map(|result| one_line(result, WIDTH));
-        fact("asks for", &result.map_or_else(|| state.clone(), |result| format!("{state}, {result}")))
+        fact(
+            "asks for",
+            &result.map_or_else(|| state.clone(), |result| format!("{state}, {result}")),
+        )
     };
     decision.pre_compact_requests.iter().map(line).collect()
 }

@@ -260,8 +260,8 @@ impl<'c> GateContext<'c> {
 
     fn may_have_ended(&self) -> bool {
         let end = self.turn.and_then(|turn| turn.end.as_ref());
-        let said = end.and_then(|end| end.message.as_deref());
-        said.is_some_and(|said| message::may_have_ended(said, &self.policy.phrases))
+        let message = end.and_then(|end| end.message.as_deref());
+        message.is_some_and(|text| message::may_have_ended(text, &self.policy.phrases))
     }
 
     /// Whether `mode` compacts, and does not only advise.

@@ -11,11 +11,11 @@ impl Machine {
     /// Folds in a record that another process appended, and returns the notices for clients of this process. What follows
     /// from it is left to the owner.
     pub fn follow(&mut self, record: &Record, policy: &Policy) -> Vec<Notice> {
-        let mut told = self.fold(record, policy);
+        let mut notices = self.fold(record, policy);
         if let Event::Responded(responded) = &record.event {
-            told.insert(0, Notice::Responded(responded.as_ref().clone()));
+            notices.insert(0, Notice::Responded(responded.as_ref().clone()));
         }
-        told
+        notices
     }
 
     pub(super) fn fold(&mut self, record: &Record, policy: &Policy) -> Vec<Notice> {
@@ -26,11 +26,16 @@ impl Machine {
         let held = |thread: &Thread| thread.held_back(policy, record.at);
         let held_before = held(&self.thread).map(|hold| hold.tier);
         self.thread.apply(record);
-        let told = self.announce(&record.event, running, policy);
+        let notices = self.announce(&record.event, running, policy);
         let held_now = held(&self.thread).filter(|hold| Some(hold.tier) != held_before);
         let answer = answer_of(&self.thread).filter(|_| unanswered);
         let packet = self.packet_changed(&record.event, packet_before);
-        told.into_iter().chain(packet).chain(answer).chain(held_now.map(Notice::HeldBack)).collect()
+        notices
+            .into_iter()
+            .chain(packet)
+            .chain(answer)
+            .chain(held_now.map(Notice::HeldBack))
+            .collect()
     }
 
     fn packet_changed(
@@ -39,18 +44,19 @@ impl Machine {
         before: Option<(SequenceId, PacketSource)>,
     ) -> Option<Notice> {
         let now = packet_of(&self.thread);
-        let told = |(sequence, author), change, by| Notice::Packet { sequence, author, change, by };
+        let notice =
+            |(sequence, author), change, by| Notice::Packet { sequence, author, change, by };
         match event {
             Event::PacketTaken(_) | Event::SequenceStarted(_) => {
-                now.map(|packet| told(packet, PacketUpdate::Taken, None))
+                now.map(|packet| notice(packet, PacketUpdate::Taken, None))
             }
             Event::Responded(responded) if responded.packet.is_some() => {
-                now.map(|packet| told(packet, PacketUpdate::Edited, responded.by.clone()))
+                now.map(|packet| notice(packet, PacketUpdate::Edited, responded.by.clone()))
             }
             _ => {
                 let running = &self.thread.sequence()?.id;
                 let lost = before.filter(|(of, _)| of == running && now.is_none());
-                lost.map(|packet| told(packet, PacketUpdate::Outdated, None))
+                lost.map(|packet| notice(packet, PacketUpdate::Outdated, None))
             }
         }
     }

@@ -290,7 +290,8 @@ impl Machine {
         let answered = self.thread.answered.as_ref();
         let answered = answered.filter(|answered| Some(&answered.sequence) == meant);
         // Without a sequence, an answer is to the one that would start: a banner may stand for long after its end.
-        let current = running.map_or_else(|| self.thread.next_sequence_id(), |it| it.id.clone());
+        let current =
+            running.map_or_else(|| self.thread.next_sequence_id(), |running| running.id.clone());
         if response.sequence.as_ref().is_some_and(|asked| *asked != current) {
             return Err(match (answered, running) {
                 (Some(answered), _) => Refusal::Answered(answered.clone()),

@@ -95,10 +95,10 @@ impl Thread {
 
     pub(crate) fn fate_ends(&mut self, sequence: &Sequence, ended: &SequenceEnded, at: Timestamp) {
         let why = ended.reason.clone();
-        let said = |answered: &&Answered| {
+        let stopped = |answered: &&Answered| {
             answered.sequence == sequence.id && answered.choice.stops().is_some()
         };
-        let by = self.answered.as_ref().filter(said).and_then(|answered| answered.by.clone());
+        let by = self.answered.as_ref().filter(stopped).and_then(|answered| answered.by.clone());
         let fate = match ended.ending {
             Ending::Completed => Fate::CarriedOut,
             Ending::Failed => Fate::Failed { why },

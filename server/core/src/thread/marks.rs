@@ -54,10 +54,10 @@ impl Thread {
     /// A boundary counts at its own turn and at later ones, but not while its turn is unknown. A turn that was
     /// forgotten is unknown.
     pub(super) fn belongs(&self, mark: &Mark, at: Option<&TurnId>) -> bool {
-        let place = |id: &TurnId| self.turns.iter().rposition(|turn| turn.id == *id);
+        let position = |id: &TurnId| self.turns.iter().rposition(|turn| turn.id == *id);
         let Some(turn) = &mark.turn else { return true };
-        let latest = at.and_then(place).unwrap_or(usize::MAX);
-        place(turn).is_some_and(|place| place <= latest)
+        let latest = at.and_then(position).unwrap_or(usize::MAX);
+        position(turn).is_some_and(|at| at <= latest)
     }
 
     /// Whether a turn is over: it has an end, or another turn began after it.

@@ -128,8 +128,8 @@ impl Thread {
         let ended = known.is_some_and(|turn| turn.end.is_some());
         for boundary in boundaries.iter() {
             let same = |mark: &Mark| mark.boundary == boundary && mark.turn == turn;
-            let told = ended && !Boundaries::SEMANTIC.has(boundary);
-            if !told || !self.boundaries.iter().any(same) {
+            let counted = ended && !Boundaries::SEMANTIC.has(boundary);
+            if !counted || !self.boundaries.iter().any(same) {
                 let turn = turn.clone();
                 self.boundaries.push(Mark::new(boundary, turn));
             }

@@ -149,8 +149,8 @@ impl Thread {
             Ending::Cancelled => {}
         }
         let of_sequence = |issued: &&Issued| issued.sequence == sequence.id;
-        let told = self.actions.iter().filter(of_sequence).any(Issued::tells_of_compaction);
-        self.handoffs.unclosed |= told && !sequence.compacted();
+        let announced = self.actions.iter().filter(of_sequence).any(Issued::tells_of_compaction);
+        self.handoffs.unclosed |= announced && !sequence.compacted();
         for issued in self.actions.iter_mut().filter(|issued| issued.sequence == sequence.id) {
             let stays = matches!(issued.kind, HostAction::DeliverInput { .. })
                 || owes && issued.kind.hands_over();

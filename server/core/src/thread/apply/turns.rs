@@ -327,8 +327,8 @@ impl Thread {
         if !synthetic && (known || !self.awaits_unbound_turn()) {
             self.turns_ended += 1;
             // The packet that was taken during the turn may also be its last message.
-            let said = completed.last_message.as_deref();
-            let ends_with_packet = !steers.is_empty() && said.is_some_and(packet::is_packet);
+            let message = completed.last_message.as_deref();
+            let ends_with_packet = !steers.is_empty() && message.is_some_and(packet::is_packet);
             if answered.is_empty() && !ends_with_packet {
                 self.turn_ended_with(completed, v);
                 if !self.is_asked_by_sequence(action.as_ref()) {
