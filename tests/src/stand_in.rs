@@ -17,7 +17,7 @@ use rawr_protocol::{
     ThreadOpenResult, TokenUsage, TurnCompletedParams, TurnOrigin, TurnStartedParams, TurnStatus,
 };
 use serde_json::{Value, json};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, HashSet, VecDeque};
 
 /// Used tokens of a window of 190,000: 25% are left, which is `asap`.
 pub const PRESSURE: u64 = 143_139;
@@ -51,6 +51,8 @@ pub struct StandIn {
     pub verdicts: Vec<Value>,
     /// The user messages that the agent received, in order.
     pub delivered: Vec<String>,
+    /// Sequences of an earlier driver. Whether it has carried out an action of theirs is looked up in the host's record.
+    in_doubt: HashSet<String>,
     /// Methods that were answered, with the turn that they were about.
     pub acknowledged: Vec<(&'static str, String)>,
     /// The user's messages, in this order.
@@ -70,6 +72,7 @@ impl StandIn {
             performed: Vec::new(),
             verdicts: Vec::new(),
             delivered: Vec::new(),
+            in_doubt: HashSet::new(),
             acknowledged: Vec::new(),
             written: Vec::new(),
             writes_during: None,
@@ -114,6 +117,7 @@ impl StandIn {
         let opened = answer.unwrap_or_else(|failure| panic!("{failure:#?}\n{}", sidecar.told()));
         let opened: ThreadOpenResult = must(serde_json::from_value(opened), "read an answer");
         for pending in opened.pending_actions {
+            self.in_doubt.insert(pending.sequence_id.clone());
             self.take_up(&pending);
         }
         true
@@ -205,7 +209,15 @@ impl StandIn {
                 if note.method == ActionPerform::METHOD {
                     let asked: ActionPerformNotification =
                         must(serde_json::from_value(note.params), "read a notification");
-                    self.perform(&asked.action_id, &asked.action, None);
+                    match self.in_doubt.contains(&asked.sequence_id) {
+                        true => self.take_up(&PendingAction {
+                            action_id: asked.action_id,
+                            sequence_id: asked.sequence_id,
+                            issued_at_ms: None,
+                            action: asked.action,
+                        }),
+                        false => self.perform(&asked.action_id, &asked.action, None),
+                    }
                 }
             }
             let Some(next) = self.to_say.front() else { return true };

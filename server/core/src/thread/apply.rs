@@ -210,17 +210,19 @@ impl Thread {
     /// Without the message that confirmed it, a compaction that the host was not asked for is not wanted any more.
     fn input_cancelled(&mut self, input: &InputId) {
         self.held.retain(|held| held.id != *input);
+        let shown = self.phase();
         let confirmed = |of: &&mut Sequence| of.occasion.message.as_ref() == Some(input);
         if let Some(sequence) = self.sequence_mut().filter(confirmed) {
-            sequence.call_off("the message that confirmed it went on without it");
+            sequence.call_off("the message that confirmed it went on without it", shown);
         }
     }
 
     /// A message that did not wait for the compaction behind a closing turn says what is wanted now.
     fn person_went_on(&mut self) {
+        let shown = self.phase();
         let closes = |of: &&mut Sequence| of.occasion.closing.is_some();
         if let Some(sequence) = self.sequence_mut().filter(closes) {
-            sequence.call_off("another message came before it");
+            sequence.call_off("another message came before it", shown);
         }
     }
 

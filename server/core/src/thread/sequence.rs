@@ -108,6 +108,8 @@ pub enum Step {
     CalledOff {
         /// Why.
         why: String,
+        /// The phase that clients show until the owner has ended the sequence.
+        shown: ThreadPhase,
         /// The context was compacted meanwhile.
         rewrite: Option<Rewrite>,
     },
@@ -186,9 +188,9 @@ impl Sequence {
     /// What clients show of it.
     pub fn phase(&self, thread: &Thread) -> ThreadPhase {
         match &self.step {
-            Step::Approval => ThreadPhase::AwaitingApproval,
+            Step::Approval | Step::Overtaken => ThreadPhase::AwaitingApproval,
+            Step::CalledOff { shown, .. } => *shown,
             // Nothing is compacted any more.
-            Step::CalledOff { .. } | Step::Overtaken => ThreadPhase::Idle,
             _ if self.aim == Aim::CallOff => ThreadPhase::Idle,
             _ if self.is_inline() => ThreadPhase::Compacting,
             Step::Preparing => match &self.packet {
@@ -381,8 +383,8 @@ impl Sequence {
         self.wait = Wait::Since(at);
     }
 
-    /// Takes note of a person's answer.
-    pub fn responded(&mut self, responded: &Responded, at: Timestamp) {
+    /// Takes note of a person's answer, given while clients showed this phase.
+    pub(super) fn responded(&mut self, responded: &Responded, shown: ThreadPhase, at: Timestamp) {
         match responded.choice {
             UserChoice::CompactNow | UserChoice::Approve => {
                 if self.step == Step::Approval {
@@ -391,7 +393,7 @@ impl Sequence {
             }
             UserChoice::Snooze | UserChoice::Cancel => {
                 if let Some(why) = responded.choice.stops().filter(|_| self.can_be_stopped()) {
-                    self.step = Step::CalledOff { why: why.to_owned(), rewrite: None };
+                    self.step = Step::CalledOff { why: why.to_owned(), shown, rewrite: None };
                 }
             }
             UserChoice::EditPacket => {
@@ -410,9 +412,9 @@ impl Sequence {
 
     /// A message says that its compaction is not wanted any more. What a person has yet to approve stays theirs to
     /// decide.
-    pub(super) fn call_off(&mut self, why: &str) {
+    pub(super) fn call_off(&mut self, why: &str, shown: ThreadPhase) {
         if self.step == Step::Preparing {
-            self.step = Step::CalledOff { why: why.to_owned(), rewrite: None };
+            self.step = Step::CalledOff { why: why.to_owned(), shown, rewrite: None };
         }
     }
 

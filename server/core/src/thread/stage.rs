@@ -16,8 +16,8 @@
 //! | `compacting` | `Compacting` | the host reports the compaction | ends at `compaction` |
 //! | `awaiting_handoff` | `HandingOff` | the host takes the packet, in a turn or with the next message | ends at `compaction`, `handoff`; the packet stays owed |
 //!
-//! A sequence that is `CalledOff` or `Overtaken` is `idle`, too, until its owner ends it at once, and so is one that only
-//! tells that no compaction came (`Aim::CallOff`).
+//! A sequence that is `CalledOff` or `Overtaken` keeps its phase until the owner ends it, at once. One that only tells that
+//! no compaction came (`Aim::CallOff`) is `idle` throughout.
 
 use super::sequence::Sequence;
 use crate::event::{Assessed, JudgeReply, JudgeSource, ThreadPhase, Trigger, UserChoice};

@@ -139,7 +139,8 @@ fn a_mark_is_a_boundary_with_its_label() {
         &["explain", "alpha", "--decision", compacts["decisionId"].as_str().unwrap()],
         &[],
     );
-    assert!(explained.contains("asks for   heads-up, packet"), "{explained}");
+    assert!(explained.contains("asks for   heads-up: answered"), "{explained}");
+    assert!(explained.contains("asks for   packet: answered, a packet of "), "{explained}");
     running.leave();
 }
 

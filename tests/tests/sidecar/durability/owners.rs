@@ -56,8 +56,10 @@ fn every_client_is_notified_of_a_packet() {
     let told = observer.take::<PacketChanged>();
     let told: Vec<_> = told.into_iter().map(|told| (told.change, told.author, told.by)).collect();
     assert_eq!(told, std::slice::from_ref(&edited));
-    // Records of another process are reported after a notification by the operating system. The edit approves.
+    // The edit approves.
+    observer.allow_news_of_others();
     owner.allow_news_of_others();
+    // Records of another process are reported after a notification by the operating system.
     let told = owner.wait_for::<PacketChanged>();
     assert_eq!((told.change, told.author, told.by), edited);
     quiet(observer);

@@ -220,8 +220,9 @@ impl Thread {
     }
 
     pub(super) fn responded(&mut self, responded: &Responded, at: Timestamp, v: u16) {
+        let shown = self.phase();
         if let Some(sequence) = self.sequence_mut() {
-            sequence.responded(responded, at);
+            sequence.responded(responded, shown, at);
             let (sequence, choice, by) =
                 (sequence.id.clone(), responded.choice, responded.by.clone());
             self.answered = Some(Answered { sequence, choice, by });
