@@ -12,8 +12,9 @@ use serde::{Deserialize, Serialize};
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Verdict {
-    /// The decision, for `rawr/decision/explain`; empty if none was made here, and `reason` says why.
-    pub decision_id: String,
+    /// The decision, for `rawr/decision/explain`; absent if none was made here, and `reason` says why.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub decision_id: Option<String>,
     /// What was decided.
     pub outcome: Outcome,
     /// The tier that held; absent above every tier, or while usage is unknown.
@@ -176,7 +177,7 @@ impl Decision {
     /// The decision in short.
     pub fn verdict(&self) -> Verdict {
         Verdict {
-            decision_id: self.decision_id.clone(),
+            decision_id: Some(self.decision_id.clone()),
             outcome: self.outcome,
             tier: self.tier,
             percent_remaining: self.percent_remaining,

@@ -1,12 +1,15 @@
 //! The protocol's methods: parse the params, call the registry, answer. One file per noun. Rules belong in the core.
 
+mod action;
 mod capsule;
+mod compaction;
 mod decision;
 mod directive;
 mod document;
 mod errors;
 mod guard;
-mod host;
+mod handoff;
+mod input;
 mod judgment;
 mod large_answer;
 mod lifecycle;
@@ -17,9 +20,12 @@ mod recall;
 mod replay;
 mod rewrite;
 mod scratch;
+mod sequence;
 mod session;
+mod signal;
 mod thread;
 mod tokens;
+mod turn;
 
 pub use session::{ClientSession, CommitResult};
 
@@ -44,12 +50,18 @@ pub fn module(session: Arc<ClientSession>) -> Result<Module, RegisterMethodError
     let mut module = RpcModule::new(session);
     lifecycle::register(&mut module)?;
     thread::register(&mut module)?;
-    host::register(&mut module)?;
+    turn::register(&mut module)?;
+    signal::register(&mut module)?;
+    input::register(&mut module)?;
+    action::register(&mut module)?;
+    compaction::register(&mut module)?;
     guard::register(&mut module)?;
+    sequence::register(&mut module)?;
     directive::register(&mut module)?;
     decision::register(&mut module)?;
     judgment::register(&mut module)?;
     packet::register(&mut module)?;
+    handoff::register(&mut module)?;
     scratch::register(&mut module)?;
     capsule::register(&mut module)?;
     recall::register(&mut module)?;

@@ -91,6 +91,20 @@ impl SequenceStarted {
     }
 }
 
+impl Event {
+    /// The boundaries that a signal was.
+    pub fn boundaries(&self) -> Option<Boundaries> {
+        match self {
+            Self::PlanUpdated(updated) => Some(updated.boundaries),
+            Self::CommandFinished(finished) => Some(finished.boundaries),
+            Self::CommitMade(_) => Some(Boundaries::of(&[Boundary::Commit])),
+            Self::PrCheckpoint(_) => Some(Boundaries::of(&[Boundary::PrCheckpoint])),
+            Self::PhaseEnded(ended) => Some(ended.boundaries),
+            _ => None,
+        }
+    }
+}
+
 /// What the end of a phase amounted to in records without a boundary.
 const fn plan_checkpoint() -> Boundaries {
     Boundaries::of(&[Boundary::PlanCheckpoint])

@@ -1,24 +1,22 @@
-//! What people control: `rawr/guard/*` and `rawr/sequence/respond`. Any client may call them, whichever process owns
-//! the thread.
+//! `rawr/guard/*`: what keeps a thread from being compacted. Any client may call them, whichever process owns the thread.
 
 use super::{ClientSession, Module, now, on};
 use crate::registry::HandledInput;
-use crate::wire::{self, RpcError, ToWire};
+use crate::wire::{self, RpcError};
 use jsonrpsee::core::RegisterMethodError;
 use rawr_core::Input;
 use rawr_core::event::{Event, GuardCleared};
 use rawr_core::units::GuardId;
-use rawr_protocol::methods::{GuardClear, GuardList, GuardSet, SequenceRespond};
+use rawr_protocol::methods::{GuardClear, GuardList, GuardSet};
 use rawr_protocol::{
     ErrorCode, GuardClearParams, GuardClearResult, GuardListParams, GuardListResult,
-    GuardSetParams, GuardSetResult, SequenceRespondParams, SequenceRespondResult,
+    GuardSetParams, GuardSetResult,
 };
 
 pub fn register(module: &mut Module) -> Result<(), RegisterMethodError> {
     on::<GuardSet>(module, set)?;
     on::<GuardClear>(module, clear)?;
-    on::<GuardList>(module, list)?;
-    on::<SequenceRespond>(module, respond)
+    on::<GuardList>(module, list)
 }
 
 fn set(session: &ClientSession, params: GuardSetParams) -> Result<GuardSetResult, RpcError> {
@@ -61,20 +59,4 @@ fn list(session: &ClientSession, params: GuardListParams) -> Result<GuardListRes
     let registry = session.registry()?;
     let thread = registry.thread(&wire::thread_id(&params.thread_id)?)?;
     Ok(GuardListResult { guards: wire::guards(thread, now()) })
-}
-
-fn respond(
-    session: &ClientSession,
-    params: SequenceRespondParams,
-) -> Result<SequenceRespondResult, RpcError> {
-    let id = wire::thread_id(&params.thread_id)?;
-    let mut registry = session.registry()?;
-    let asked = params.choice;
-    let handled = registry.handle(&id, wire::response(params, session.client()), now())?;
-    let recorded = handled.records.iter().rev().find_map(|record| match &record.event {
-        Event::Responded(responded) => Some(responded.choice.to_wire()),
-        _ => None,
-    });
-    let phase = registry.thread(&id)?.phase().to_wire();
-    Ok(SequenceRespondResult { phase, choice: recorded.unwrap_or(asked) })
 }

@@ -1,29 +1,25 @@
-//! `rawr/packet/*` and `rawr/handoff/build`.
+//! `rawr/packet/*`: continuation packets.
 
 use super::{ClientSession, Module, now, on};
 use crate::query;
 use crate::redact::redact_counting;
 use crate::wire::{self, RpcError, ToWire};
 use jsonrpsee::core::RegisterMethodError;
-use rawr_core::event::{Fact, MessagePurpose, Packet, UserChoice};
+use rawr_core::event::{Fact, UserChoice};
 use rawr_core::machine::Response;
-use rawr_core::policy::PacketSource;
-use rawr_core::thread::sequence::{marked, marker};
 use rawr_core::units::SequenceId;
 use rawr_core::{Input, Thread, coverage, packet, rewrite};
-use rawr_protocol::methods::{self, HandoffBuild, PacketBuild, PacketGet, PacketSubmit};
+use rawr_protocol::methods::{self, PacketBuild, PacketGet, PacketSubmit};
 use rawr_protocol::{
-    ErrorCode, HandoffBuildParams, HandoffBuildResult, PacketBuildParams, PacketBuildResult,
-    PacketCheck, PacketCheckParams, PacketCheckResult, PacketGetParams, PacketGetResult,
-    PacketSubmitParams, PacketSubmitResult,
+    ErrorCode, PacketBuildParams, PacketBuildResult, PacketCheck, PacketCheckParams,
+    PacketCheckResult, PacketGetParams, PacketGetResult, PacketSubmitParams, PacketSubmitResult,
 };
 
 pub fn register(module: &mut Module) -> Result<(), RegisterMethodError> {
     on::<PacketBuild>(module, build)?;
     on::<methods::PacketCheck>(module, check)?;
     on::<PacketSubmit>(module, submit)?;
-    on::<PacketGet>(module, get)?;
-    on::<HandoffBuild>(module, handoff)
+    on::<PacketGet>(module, get)
 }
 
 /// A packet that no sequence has taken yet, checked against the state of the thread.
@@ -110,27 +106,4 @@ fn get(session: &ClientSession, params: PacketGetParams) -> Result<PacketGetResu
         resume_state: view.packet.resume.to_wire(),
         packet: view.packet.text,
     })
-}
-
-fn handoff(
-    session: &ClientSession,
-    params: HandoffBuildParams,
-) -> Result<HandoffBuildResult, RpcError> {
-    let id = wire::thread_id(&params.thread_id)?;
-    let registry = session.registry()?;
-    let resume = packet::resume_state(&params.packet);
-    let given =
-        Packet { author: PacketSource::Agent, resume, text: params.packet, added: Vec::new() };
-    let open = registry.open_thread(&id)?;
-    let thread = open.thread();
-    // The running sequence knows the author of its packet.
-    let taken = thread.sequence().and_then(|running| running.packet.clone());
-    let packet = taken.filter(|taken| taken.text == given.text).unwrap_or(given);
-    let running =
-        thread.sequence().map_or_else(|| thread.next_sequence_id(), |running| running.id.clone());
-    let marker = marker(&running, MessagePurpose::Handoff);
-    let prompts = registry.workspace().prompts().set().prompts();
-    let handoff = query::handoff(thread, &open.rules(prompts), &packet);
-    let text = marked(&handoff, &running, MessagePurpose::Handoff);
-    Ok(HandoffBuildResult { text, marker })
 }

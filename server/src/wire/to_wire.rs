@@ -30,7 +30,7 @@ pub const fn percent(percent: Percent) -> u8 {
 
 pub fn verdict(decision: &DecisionRecord) -> wire::Verdict {
     wire::Verdict {
-        decision_id: decision.id.to_string(),
+        decision_id: Some(decision.id.to_string()),
         outcome: decision.outcome.to_wire(),
         tier: decision.tier.map(ToWire::to_wire),
         percent_remaining: decision.percent.map(percent),
@@ -90,7 +90,7 @@ pub fn decision(thread: &Thread, decision: &DecisionRecord) -> wire::Decision {
         .unwrap_or(PacketSource::Agent);
     let cause = sequence.map(|_| cause_of(decision));
     wire::Decision {
-        decision_id: verdict.decision_id,
+        decision_id: decision.id.to_string(),
         outcome: verdict.outcome,
         tier: verdict.tier,
         percent_remaining: verdict.percent_remaining,

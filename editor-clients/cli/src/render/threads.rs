@@ -124,7 +124,7 @@ pub fn status(thread: &ThreadGetResult, last: Option<&Verdict>, now: &LocalNow) 
     let proposed = summary.proposal.as_ref().map(|proposal| &proposal.decision_id);
     let fate = summary.last_fate.as_ref().filter(|fate| proposed != Some(&fate.decision_id));
     lines.extend(fate.map(|fate| {
-        let is_last = last.is_none_or(|last| last.decision_id == fate.decision_id);
+        let is_last = last.is_none_or(|last| last.decision_id.as_ref() == Some(&fate.decision_id));
         let of = if is_last { String::new() } else { format!("decision {} ", fate.decision_id) };
         fact("outcome", &format!("{of}{}", outcome_of(fate, now_ms)))
     }));

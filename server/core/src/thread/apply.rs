@@ -34,6 +34,7 @@ impl Thread {
         }
         self.updated_at = at;
         self.between_requests = None;
+        let boundaries = record.event.boundaries().unwrap_or(Boundaries::NONE);
         match &record.event {
             Event::ThreadOpened(opened) => self.opened(opened, at, v),
             Event::ThreadClosed(_) | Event::ClockSetBack(_) => {}
@@ -50,20 +51,15 @@ impl Thread {
             }
             Event::PlanUpdated(updated) => {
                 self.known.planned(&updated.steps, at);
-                self.signaled(
-                    updated.boundaries,
-                    updated.turn.as_ref(),
-                    updated.signal.as_ref(),
-                    v,
-                );
+                self.signaled(boundaries, updated.turn.as_ref(), updated.signal.as_ref(), v);
             }
             Event::CommandFinished(finished) => {
                 let (turn, signal) = (finished.turn.as_ref(), finished.signal.as_ref());
-                self.signaled(finished.boundaries, turn, signal, v);
-                if !finished.boundaries.is_empty() {
+                self.signaled(boundaries, turn, signal, v);
+                if !boundaries.is_empty() {
                     self.known.milestone(&finished.command);
                 }
-                if finished.boundaries.has(Boundary::Commit) {
+                if boundaries.has(Boundary::Commit) {
                     self.known.commit_told = true;
                     self.guards.retain(|guard| guard.until != GuardEnd::NextCommit);
                 }
@@ -77,8 +73,7 @@ impl Thread {
             }
             Event::CommitMade(made) => {
                 let signal = made.signal.clone().or_else(|| made.hash.clone().map(SignalId::new));
-                let commit = Boundaries::of(&[Boundary::Commit]);
-                self.signaled(commit, made.turn.as_ref(), signal.as_ref(), v);
+                self.signaled(boundaries, made.turn.as_ref(), signal.as_ref(), v);
                 self.known.commit_told = true;
                 let hash = made.hash.as_deref().unwrap_or("commit");
                 let subject = made.subject.as_deref().unwrap_or_default();
@@ -86,8 +81,7 @@ impl Thread {
                 self.guards.retain(|guard| guard.until != GuardEnd::NextCommit);
             }
             Event::PrCheckpoint(pr) => {
-                let checkpoint = Boundaries::of(&[Boundary::PrCheckpoint]);
-                self.signaled(checkpoint, pr.turn.as_ref(), pr.signal.as_ref(), v);
+                self.signaled(boundaries, pr.turn.as_ref(), pr.signal.as_ref(), v);
                 let url = pr.url.as_deref().unwrap_or_default();
                 self.known.milestone(&format!("pull request: {} {url}", pr.action));
             }
@@ -105,8 +99,8 @@ impl Thread {
                 self.known.tools_running.remove(&finished.call);
             }
             Event::PhaseEnded(ended) => {
-                self.signaled(ended.boundaries, ended.turn.as_ref(), ended.signal.as_ref(), v);
-                self.label(ended.boundaries, ended.turn.as_ref(), Some(&ended.label));
+                self.signaled(boundaries, ended.turn.as_ref(), ended.signal.as_ref(), v);
+                self.label(boundaries, ended.turn.as_ref(), Some(&ended.label));
                 self.phase_ended(ended);
                 self.known.finished = Some(ended.label.trim().to_owned());
                 self.known.milestone(&ended.label);

@@ -182,11 +182,11 @@ fn a_turn_that_ends_before_deliveries_are_reported_is_assessed_after_them() {
     let end = json!({ "turnId": "t9", "status": "completed", "lastAgentMessage": "All is done." });
     let verdict = |answer: Value| answer["verdict"].clone();
     let waits = verdict(say("rawr/turn/completed", end.clone()));
-    assert_eq!((&waits["decisionId"], &waits["outcome"]), (&json!(""), &json!("nothing")));
+    assert_eq!((&waits["decisionId"], &waits["outcome"]), (&Value::Null, &json!("nothing")));
     assert!(waits["reason"].as_str().unwrap().starts_with("not assessed yet"), "{waits}");
     assert_eq!(say("rawr/input/cancel", json!({ "inputId": "i1" }))["cancelled"], true);
     let decided = verdict(say("rawr/turn/completed", end));
-    assert_ne!(decided["decisionId"], "", "{decided}");
+    assert_ne!(decided["decisionId"], Value::Null, "{decided}");
     sidecar.discard_and_leave();
 }
 
