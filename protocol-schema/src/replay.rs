@@ -36,7 +36,7 @@ pub struct ReplayRunParams {
     pub model: Option<String>,
     /// What becomes of the context after a compaction; `second` if absent.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub order: Option<ReplayOrderName>,
+    pub order: Option<ReplayOrder>,
     /// The context window in tokens, at least 1; the recorded one if absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window: Option<u64>,
@@ -63,13 +63,13 @@ pub enum ReplayConfiguration {
     /// A preset without any other key.
     Preset {
         /// The preset.
-        preset: ReplayPreset,
+        preset: Preset,
     },
 }
 
 names! {
     /// A preset of the configuration (docs/spec/confirmation.md).
-    pub enum ReplayPreset {
+    pub enum Preset {
         /// The end of a turn proposes a compaction; the next message, or silence, confirms it.
         Calm = "calm",
         /// Compacts when a turn ends.
@@ -77,7 +77,7 @@ names! {
     }
 
     /// What becomes of the context after a compaction that the replay starts.
-    pub enum ReplayOrderName {
+    pub enum ReplayOrder {
         /// Compactions are only counted, and the context grows on as it was recorded.
         First = "first",
         /// The context shrinks, so that the next compaction comes later.
@@ -95,7 +95,7 @@ names! {
     }
 
     /// The format of a recorded session.
-    pub enum ReplayFormat {
+    pub enum RecordFormat {
         /// A rollout of Codex.
         Codex = "codex",
         /// A transcript of Claude Code.
@@ -113,7 +113,7 @@ pub struct ReplayRunResult {
     /// For people: `your configuration`, the path of a file, or `preset NAME`, in the order in which they were sent.
     pub configurations: Vec<String>,
     /// What became of the context after a compaction.
-    pub order: ReplayOrderName,
+    pub order: ReplayOrder,
     /// The sums over all sessions, for each configuration.
     pub totals: Vec<ReplaySums>,
     /// What the requests of each of these cost; empty without a `prices.toml` in the home.
@@ -274,7 +274,7 @@ pub struct ReplaySession {
     pub cwd: String,
     /// The format of its record; absent if no line showed one.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub format: Option<ReplayFormat>,
+    pub format: Option<RecordFormat>,
     /// The last model.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,

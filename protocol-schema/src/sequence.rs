@@ -16,7 +16,7 @@ pub struct SequenceHeadsUpNotification {
     /// The sequence that runs, or that would.
     pub sequence_id: String,
     /// What the banner is about.
-    pub stage: Stage,
+    pub stage: BannerStage,
     /// The banner's title.
     pub title: String,
     /// What happens next, in a sentence or two for people.
@@ -50,7 +50,7 @@ pub struct HeadsUp {
     /// The sequence that runs, or that would; an answer names it.
     pub sequence_id: String,
     /// What it is about.
-    pub stage: Stage,
+    pub stage: BannerStage,
     /// The banner's title.
     pub title: String,
     /// Why, in one sentence for people.
@@ -106,7 +106,7 @@ pub struct OfferedChoice {
 
 names! {
     /// What a banner is about.
-    pub enum Stage {
+    pub enum BannerStage {
         /// Compaction comes unless a person stops it.
         WillCompact = "will_compact" => "Compacting soon",
         /// Compaction comes only if a person approves.

@@ -34,7 +34,7 @@ use layer::LayerSource;
 pub use layer::is_ours;
 use merge::NarrowableSettings;
 pub(crate) use models::ModelPattern;
-use rawr_core::policy::{JudgeBackend, Policy, PressureTier};
+use rawr_core::policy::{JudgeBackend, Policy, Tier};
 use rawr_core::prompt::PromptName;
 use safety::Doubts;
 pub use safety::{ValueSafety, check_overrides};
@@ -277,7 +277,7 @@ impl Config {
 
     /// Records which override set a decision's threshold, unless it was the user's own files.
     fn name_overrides(&mut self) {
-        for tier in PressureTier::ALL {
+        for tier in Tier::ALL {
             let set_by = self.origin(&threshold(tier)).and_then(KeyOrigin::overriding);
             self.policy.tiers.rule_mut(tier).set_by = set_by;
         }
@@ -286,7 +286,7 @@ impl Config {
     /// The decision prompts that tiers name, for this model or any other.
     pub fn decision_prompts(&self) -> impl Iterator<Item = String> {
         let path = |tier| self.policy.tiers.rule(tier).decision_prompt_path.clone();
-        let own: BTreeSet<_> = PressureTier::ALL.into_iter().filter_map(path).collect();
+        let own: BTreeSet<_> = Tier::ALL.into_iter().filter_map(path).collect();
         own.union(&self.decision_prompts).cloned().collect::<Vec<_>>().into_iter()
     }
 
@@ -340,11 +340,11 @@ impl KeyOrigin {
     }
 }
 
-fn threshold(tier: PressureTier) -> String {
+fn threshold(tier: Tier) -> String {
     format!("rawr_auto_compaction.policy.{tier}.percent_remaining_lt")
 }
 
-fn required(tier: PressureTier) -> String {
+fn required(tier: Tier) -> String {
     format!("rawr_auto_compaction.policy.{tier}.requires_any_boundary")
 }
 

@@ -7,7 +7,7 @@ use crate::repo;
 use futures::future::{AbortHandle, Abortable, BoxFuture};
 use futures::stream::FuturesUnordered;
 use futures::{FutureExt, StreamExt};
-use rawr_core::event::{JudgeSource, Repo, RepoObserved};
+use rawr_core::event::{JudgmentSource, Repo, RepoObserved};
 use rawr_core::units::{JudgeRequestId, ThreadId};
 use std::collections::HashMap;
 use std::panic::AssertUnwindSafe;
@@ -29,7 +29,7 @@ pub enum Job {
     Judge {
         thread: ThreadId,
         request: JudgeRequestId,
-        source: JudgeSource,
+        source: JudgmentSource,
         question: JudgeQuestion,
         settings: JudgeSettings,
     },
@@ -49,7 +49,7 @@ pub enum JobResult {
     Judged {
         thread: ThreadId,
         request: JudgeRequestId,
-        source: JudgeSource,
+        source: JudgmentSource,
         answer: Result<EndpointJudgment, JudgeError>,
     },
 }

@@ -5,9 +5,9 @@ use crate::judge::JudgeQuestion;
 use crate::redact::redact;
 use rawr_core::boundary::Boundaries;
 use rawr_core::compose::{self, Continue};
-use rawr_core::event::{Assessed, JudgeReply, JudgeSource, Packet, ThreadPhase};
+use rawr_core::event::{Assessed, JudgeReply, JudgmentSource, Packet, Phase};
 use rawr_core::judgment::{self, JudgmentCase};
-use rawr_core::policy::{Mode, Policy, PressureTier, Silence};
+use rawr_core::policy::{Mode, Policy, Silence, Tier};
 use rawr_core::prompt::{PromptName, Prompts};
 use rawr_core::thread::breaker::Hold;
 use rawr_core::thread::fate::TrackedDecision;
@@ -22,8 +22,8 @@ pub struct ThreadOverview {
     pub(crate) cwd: String,
     /// The thread's title.
     pub(crate) title: Option<String>,
-    pub(crate) phase: ThreadPhase,
-    pub(crate) tier: Option<PressureTier>,
+    pub(crate) phase: Phase,
+    pub(crate) tier: Option<Tier>,
     pub(crate) percent: Option<Percent>,
     pub(crate) updated_at: Timestamp,
     /// A client has it open here.
@@ -150,7 +150,7 @@ pub(crate) fn placeholder_values(thread: &Thread, policy: &Policy) -> BTreeMap<S
 /// A case that a client gives to the judge, outside of any sequence.
 #[derive(Debug)]
 pub(crate) struct JudgeCase<'c> {
-    pub(crate) tier: PressureTier,
+    pub(crate) tier: Tier,
     pub(crate) percent: Percent,
     pub(crate) boundaries: Boundaries,
     /// Replaces the thread's own last message.
@@ -161,7 +161,7 @@ pub(crate) struct JudgeCase<'c> {
 /// The judge to ask, and the question.
 #[derive(Debug)]
 pub(crate) struct Inquiry {
-    pub(crate) source: JudgeSource,
+    pub(crate) source: JudgmentSource,
     pub(crate) question: JudgeQuestion,
     /// The heuristic's answer.
     pub(crate) heuristic: JudgeReply,

@@ -1,7 +1,7 @@
 //! One flat row for each turn of a replayed session. Decides nothing: it only sums up what the report holds.
 
 use crate::replay::{PolicySource, ReplayedDecision, ReplayedFile, SessionReport};
-use rawr_core::event::{CompactionInitiator, DecisionEntrance};
+use rawr_core::event::{CompactionOrigin, Entrance};
 use rawr_protocol::{ReplayTurnRow, TURN_ROW_VERSION};
 
 /// The rows of a file under each configuration.
@@ -21,11 +21,11 @@ fn rows(file: &str, report: &SessionReport, configuration: &str) -> Vec<ReplayTu
         let compactions;
         (compactions, recorded) =
             recorded.split_at(recorded.partition_point(|it| it.turn <= turn.turn));
-        let count = |by: CompactionInitiator| {
+        let count = |by: CompactionOrigin| {
             number(compactions.iter().filter(|compaction| compaction.by == by).count())
         };
         let fires = || own.iter().filter(|decision| decision.fires());
-        let inside = |decision: &&ReplayedDecision| decision.entrance == DecisionEntrance::MidTurn;
+        let inside = |decision: &&ReplayedDecision| decision.entrance == Entrance::MidTurn;
         let proposal = own.iter().rfind(|decision| decision.proposes);
         let deciding = fires().next_back().or(proposal).or(own.last());
         rows.push(ReplayTurnRow {
@@ -56,8 +56,8 @@ fn rows(file: &str, report: &SessionReport, configuration: &str) -> Vec<ReplayTu
             stopped_by: deciding.and_then(|it| it.stopped_by).map(|gate| gate.name().to_owned()),
             vetoed: own.iter().any(|decision| decision.vetoed),
             reason: deciding.map(|it| it.reason.clone()),
-            host_compactions: count(CompactionInitiator::Host),
-            person_compactions: count(CompactionInitiator::User),
+            host_compactions: count(CompactionOrigin::Host),
+            person_compactions: count(CompactionOrigin::User),
             files_read_again: turn.files_read_again,
         });
     }

@@ -12,7 +12,7 @@ use crate::parallel::ProgressListener;
 use crate::replay::{PolicySource, ReplayError, ReplayRequest, ReplayTotals, replay};
 use change::Change;
 use rawr_core::boundary::Boundaries;
-use rawr_core::policy::{Policy, PressureTier};
+use rawr_core::policy::{Policy, Tier};
 use serde::Serialize;
 use similar::TextDiff;
 use std::cmp::Ordering;
@@ -51,7 +51,7 @@ pub struct TunedConfiguration {
 impl TunedConfiguration {
     /// What a compaction should have come before: the host's own, and emergencies.
     pub fn late(&self) -> u32 {
-        let emergencies = self.totals.fires_by_tier.get(PressureTier::Emergency.name());
+        let emergencies = self.totals.fires_by_tier.get(Tier::Emergency.name());
         self.totals.host_compactions_unforeseen + emergencies.copied().unwrap_or_default()
     }
 

@@ -15,7 +15,7 @@ pub use to_wire::{
 
 use rawr_core::boundary::Boundaries;
 use rawr_core::event::{self, Usage};
-use rawr_core::machine::{Input, Response, ShellCommand, UserInputKind};
+use rawr_core::machine::{Input, InputKind, Response, ShellCommand};
 use rawr_core::signal::plan::PlanItem;
 use rawr_core::units::{ActionId, CallId, InputId, SequenceId, SignalId, ThreadId, Tokens, TurnId};
 use rawr_protocol as wire;
@@ -51,41 +51,41 @@ macro_rules! mirror_enums {
 }
 
 mirror_enums! {
-    rawr_core::policy::PressureTier = wire::Tier { Early, Ready, Asap, Emergency }
+    rawr_core::policy::Tier = wire::Tier { Early, Ready, Asap, Emergency }
     rawr_core::boundary::Boundary = wire::Boundary {
         Commit, Pushed, Merged, BranchChanged, TestsGreen, PhaseEnded, PlanCheckpoint, PlanUpdate, PrCheckpoint, AgentDone,
         TopicShift, ConcludingThought, TurnComplete,
     }
-    event::ThreadPhase = wire::Phase {
+    event::Phase = wire::Phase {
         Idle, AwaitingJudgment, AwaitingApproval, Deferred, Proposed, AwaitingHeadsUp, AwaitingScratchWrite,
         AwaitingPacket, AwaitingCompaction, Compacting, AwaitingHandoff,
     }
-    rawr_core::assess::DecisionGate = wire::Gate {
+    rawr_core::assess::Gate = wire::Gate {
         Feature, Pressure, Origin, ModeOfHost, Guard, Breaker, Rearm, Cooldown, Boundary, WeakBoundary, SemanticBreak,
         ActiveWork, PacketWorth, Confirmation, Judgment, Mode,
     }
-    rawr_core::assess::GateStatus = wire::GateOutcome { Pass, Fail, Bypassed, NotReached }
+    rawr_core::assess::GateOutcome = wire::GateOutcome { Pass, Fail, Bypassed, NotReached }
     rawr_core::thread::sequence::RequestState = wire::RequestState { Queued, Asked, Answered, Failed }
-    event::DecisionEntrance = wire::Entrance { TurnComplete, Preflight, MidTurn, Inline }
-    event::MessagePurpose = wire::Purpose { HeadsUp, ScratchWrite, PacketRequest, Handoff, Notice }
-    rawr_core::policy::PacketSource = wire::PacketAuthor { Agent, Watcher, Person }
-    event::Resume = wire::ResumeState { Working, WaitingForUser, Done }
-    rawr_core::signal::plan::PlanItemStatus = wire::StepStatus { Pending, InProgress, Completed }
-    event::CompactionInitiator = wire::CompactionOrigin { Rawr, Host, User }
-    event::CompactionProgress = wire::CompactionReportStatus { Started, Completed, Failed }
-    event::Origin = wire::TurnOrigin { User, Synthetic, Host }
-    event::TurnEnding = wire::TurnStatus { Completed, Interrupted, Failed }
-    event::ActionProgress = wire::ActionStatus { Accepted, Completed, Failed }
-    event::UserChoice = wire::Choice { CompactNow, Approve, Snooze, Cancel, EditPacket }
-    event::DecisionOutcome = wire::Outcome { Nothing, Tag, Suggest, Ask, Judge, Defer, Compact }
-    event::MessageRole = wire::ItemRole { Handoff, Notice, Input }
-    rawr_core::machine::PacketUpdate = wire::PacketChange { Taken, Edited, Outdated }
-    rawr_core::machine::BannerStage = wire::Stage { WillCompact, AwaitingApproval, Recommended, Tagged, Deferred }
-    event::JudgeSource = wire::JudgmentSource { Host, Responses, Chat, Heuristic }
-    UserInputKind = wire::InputKind { Message, LocalCommand }
-    rawr_core::policy::Preset = wire::ReplayPreset { Calm, Spec }
-    rawr_replay::report::ReplayOrder = wire::ReplayOrderName { First, Second }
-    rawr_replay::read::RecordFormat = wire::ReplayFormat { Codex, Claude, Rawr }
+    event::Entrance = wire::Entrance { TurnComplete, Preflight, MidTurn, Inline }
+    event::Purpose = wire::Purpose { HeadsUp, ScratchWrite, PacketRequest, Handoff, Notice }
+    rawr_core::policy::PacketAuthor = wire::PacketAuthor { Agent, Watcher, Person }
+    event::ResumeState = wire::ResumeState { Working, WaitingForUser, Done }
+    rawr_core::signal::plan::StepStatus = wire::StepStatus { Pending, InProgress, Completed }
+    event::CompactionOrigin = wire::CompactionOrigin { Rawr, Host, User }
+    event::CompactionReportStatus = wire::CompactionReportStatus { Started, Completed, Failed }
+    event::TurnOrigin = wire::TurnOrigin { User, Synthetic, Host }
+    event::TurnStatus = wire::TurnStatus { Completed, Interrupted, Failed }
+    event::ActionStatus = wire::ActionStatus { Accepted, Completed, Failed }
+    event::Choice = wire::Choice { CompactNow, Approve, Snooze, Cancel, EditPacket }
+    event::Outcome = wire::Outcome { Nothing, Tag, Suggest, Ask, Judge, Defer, Compact }
+    event::ItemRole = wire::ItemRole { Handoff, Notice, Input }
+    rawr_core::machine::PacketChange = wire::PacketChange { Taken, Edited, Outdated }
+    rawr_core::machine::BannerStage = wire::BannerStage { WillCompact, AwaitingApproval, Recommended, Tagged, Deferred }
+    event::JudgmentSource = wire::JudgmentSource { Host, Responses, Chat, Heuristic }
+    InputKind = wire::InputKind { Message, LocalCommand }
+    rawr_core::policy::Preset = wire::Preset { Calm, Spec }
+    rawr_replay::report::ReplayOrder = wire::ReplayOrder { First, Second }
+    rawr_replay::read::RecordFormat = wire::RecordFormat { Codex, Claude, Rawr }
 }
 
 /// Ids become folder names, so that each one from outside is validated.

@@ -131,7 +131,7 @@ describe('words', function()
     local lab = require('spec.lab')
     local schema = vim.json.decode(lab.read(lab.PLUGIN .. '/../../protocol-schema/schema.json'))
     local labels = require('rawr.labels')
-    for _, name in ipairs({ 'Phase', 'Stage', 'Choice', 'Outcome', 'Tier', 'Boundary', 'Gate' }) do
+    for _, name in ipairs({ 'Phase', 'BannerStage', 'Choice', 'Outcome', 'Tier', 'Boundary', 'Gate' }) do
       for _, variant in ipairs(schema.definitions[name].oneOf) do
         assert.truthy(labels[name][variant.const], name .. ' ' .. variant.const)
       end

@@ -15,8 +15,8 @@ pub use question::{Inline, Question};
 use context::GateContext;
 
 use crate::boundary::Boundaries;
-use crate::event::{DecisionEntrance, DecisionOutcome, JudgeReply, JudgeSource};
-use crate::policy::{ConfirmRule, JudgeBackend, Mode, Policy, PressureTier, TierRule};
+use crate::event::{Entrance, JudgeReply, JudgmentSource, Outcome};
+use crate::policy::{ConfirmRule, JudgeBackend, Mode, Policy, Tier, TierRule};
 use crate::thread::Thread;
 use crate::units::{Percent, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -25,7 +25,7 @@ use std::borrow::Cow;
 /// A named check of a decision (docs/spec/decisions.md#gates). The serde names are stored in `decisions.jsonl`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum DecisionGate {
+pub enum Gate {
     /// The configuration switches on what asks: rawr's own decisions, or the built-in compaction.
     Feature,
     /// Little enough of the context window is left.
@@ -63,7 +63,7 @@ pub enum DecisionGate {
 /// The result of one gate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum GateStatus {
+pub enum GateOutcome {
     /// The condition holds.
     Pass,
     /// The condition does not hold, and it counts.
@@ -78,9 +78,9 @@ pub enum GateStatus {
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct GateEvidence {
     /// The gate.
-    pub gate: DecisionGate,
+    pub gate: Gate,
     /// The gate's result.
-    pub outcome: GateStatus,
+    pub outcome: GateOutcome,
     /// What the gate saw, as one English fragment for people.
     pub evidence: String,
 }
@@ -103,26 +103,26 @@ enum AppliesTo {
 
 type Check = fn(&GateContext<'_>) -> GateFinding;
 
-type GateRule = (DecisionGate, AppliesTo, Lift, Check);
+type GateRule = (Gate, AppliesTo, Lift, Check);
 
 /// In the order of evaluation. The first failure sets the outcome.
 const GATES: [GateRule; 16] = [
-    (DecisionGate::Feature, AppliesTo::All, Lift::Nothing, gates::feature),
-    (DecisionGate::Pressure, AppliesTo::All, Lift::Person, gates::pressure),
-    (DecisionGate::Origin, AppliesTo::All, Lift::Nothing, gates::origin),
-    (DecisionGate::ModeOfHost, AppliesTo::All, Lift::Nothing, gates::mode_of_host),
-    (DecisionGate::Guard, AppliesTo::All, Lift::PersonOrEmergency, gates::guard),
-    (DecisionGate::Breaker, AppliesTo::All, Lift::PersonOrEmergency, gates::breaker),
-    (DecisionGate::Rearm, AppliesTo::All, Lift::Person, gates::rearm),
-    (DecisionGate::Cooldown, AppliesTo::Tiers, Lift::PersonOrEmergency, gates::cooldown),
-    (DecisionGate::Boundary, AppliesTo::Tiers, Lift::PersonOrEmergency, gates::boundary),
-    (DecisionGate::WeakBoundary, AppliesTo::Tiers, Lift::PersonOrEmergency, gates::weak_boundary),
-    (DecisionGate::SemanticBreak, AppliesTo::Tiers, Lift::PersonOrEmergency, gates::semantic_break),
-    (DecisionGate::ActiveWork, AppliesTo::Tiers, Lift::PersonOrEmergency, gates::active_work),
-    (DecisionGate::PacketWorth, AppliesTo::Tiers, Lift::PersonOrEmergency, gates::packet_worth),
-    (DecisionGate::Confirmation, AppliesTo::Tiers, Lift::PersonOrEmergency, gates::confirmation),
-    (DecisionGate::Judgment, AppliesTo::Tiers, Lift::PersonOrEmergency, gates::judgment),
-    (DecisionGate::Mode, AppliesTo::Tiers, Lift::Person, gates::mode),
+    (Gate::Feature, AppliesTo::All, Lift::Nothing, gates::feature),
+    (Gate::Pressure, AppliesTo::All, Lift::Person, gates::pressure),
+    (Gate::Origin, AppliesTo::All, Lift::Nothing, gates::origin),
+    (Gate::ModeOfHost, AppliesTo::All, Lift::Nothing, gates::mode_of_host),
+    (Gate::Guard, AppliesTo::All, Lift::PersonOrEmergency, gates::guard),
+    (Gate::Breaker, AppliesTo::All, Lift::PersonOrEmergency, gates::breaker),
+    (Gate::Rearm, AppliesTo::All, Lift::Person, gates::rearm),
+    (Gate::Cooldown, AppliesTo::Tiers, Lift::PersonOrEmergency, gates::cooldown),
+    (Gate::Boundary, AppliesTo::Tiers, Lift::PersonOrEmergency, gates::boundary),
+    (Gate::WeakBoundary, AppliesTo::Tiers, Lift::PersonOrEmergency, gates::weak_boundary),
+    (Gate::SemanticBreak, AppliesTo::Tiers, Lift::PersonOrEmergency, gates::semantic_break),
+    (Gate::ActiveWork, AppliesTo::Tiers, Lift::PersonOrEmergency, gates::active_work),
+    (Gate::PacketWorth, AppliesTo::Tiers, Lift::PersonOrEmergency, gates::packet_worth),
+    (Gate::Confirmation, AppliesTo::Tiers, Lift::PersonOrEmergency, gates::confirmation),
+    (Gate::Judgment, AppliesTo::Tiers, Lift::PersonOrEmergency, gates::judgment),
+    (Gate::Mode, AppliesTo::Tiers, Lift::Person, gates::mode),
 ];
 
 enum GateFinding {
@@ -174,7 +174,7 @@ pub fn assess(
         at: now,
         entrance: question.entrance(),
         turn: question.turn().cloned(),
-        outcome: DecisionOutcome::Compact,
+        outcome: Outcome::Compact,
         tier: case.tier,
         percent: case.percent,
         tokens: thread.gauge.context,
@@ -194,17 +194,17 @@ pub fn assess(
         let (outcome, evidence) = match case.finding(applies_to, check) {
             GateFinding::Wait { evidence, comes_if } => {
                 waits = decision.would_fire_if.is_empty().then_some(comes_if);
-                (GateStatus::NotReached, evidence)
+                (GateOutcome::NotReached, evidence)
             }
             GateFinding::Ask => {
                 asks = decision.would_fire_if.is_empty();
                 let evidence = if asks { "the judge is asked" } else { "the judge is not asked" };
-                (GateStatus::NotReached, evidence.to_owned())
+                (GateOutcome::NotReached, evidence.to_owned())
             }
-            GateFinding::Pass(evidence) => (GateStatus::Pass, evidence.into_owned()),
-            GateFinding::NotReached(evidence) => (GateStatus::NotReached, evidence.to_owned()),
+            GateFinding::Pass(evidence) => (GateOutcome::Pass, evidence.into_owned()),
+            GateFinding::NotReached(evidence) => (GateOutcome::NotReached, evidence.to_owned()),
             GateFinding::Fail { evidence, .. } if case.lifts(lift) => {
-                (GateStatus::Bypassed, evidence)
+                (GateOutcome::Bypassed, evidence)
             }
             GateFinding::Fail { evidence, would_fire_if } => {
                 if decision.would_fire_if.is_empty() {
@@ -212,16 +212,16 @@ pub fn assess(
                     decision.reason.clone_from(&evidence);
                 }
                 decision.would_fire_if.push(would_fire_if);
-                (GateStatus::Fail, evidence)
+                (GateOutcome::Fail, evidence)
             }
         };
         decision.gates.push(GateEvidence { gate, outcome, evidence });
     }
     if asks {
-        decision.outcome = DecisionOutcome::Judge;
+        decision.outcome = Outcome::Judge;
         decision.reason = format!("{}; the judge is asked", case.reason());
         decision.would_fire_if = vec!["the judge says yes".to_owned()];
-    } else if decision.outcome == DecisionOutcome::Compact {
+    } else if decision.outcome == Outcome::Compact {
         case.conclude(waits, &mut decision);
     } else if let Some(why) = decision.drops() {
         let proposed = thread.proposal().map_or(Boundaries::NONE, |of| of.assessed.boundaries);
@@ -238,16 +238,16 @@ impl GateContext<'_> {
         if let Some(waits) = waits {
             let confirm = self.confirm();
             let decides = confirm.decides(self.silence());
-            decision.outcome = DecisionOutcome::Defer;
-            decision.entrance = DecisionEntrance::Preflight;
+            decision.outcome = Outcome::Defer;
+            decision.entrance = Entrance::Preflight;
             decision.confirm = Some(confirm);
             decision.reason = format!("{}; {decides} decides", decision.reason);
             decision.would_fire_if = vec![waits];
             return;
         }
         if self.closes_first() {
-            decision.outcome = DecisionOutcome::Defer;
-            decision.entrance = DecisionEntrance::Preflight;
+            decision.outcome = Outcome::Defer;
+            decision.entrance = Entrance::Preflight;
             decision.confirm = Some(self.confirm());
             decision.after_turn = true;
             decision.reason = format!(
@@ -257,12 +257,12 @@ impl GateContext<'_> {
             decision.would_fire_if = vec!["the turn of that message completes".to_owned()];
             return;
         }
-        let waits = |(tier, rule): (PressureTier, &TierRule)| {
+        let waits = |(tier, rule): (Tier, &TierRule)| {
             rule.waits_for_input(tier) && self.closing().is_none()
         };
         if matches!(self.question, Question::TurnEnd(_)) && self.rule().is_some_and(waits) {
-            decision.outcome = DecisionOutcome::Defer;
-            decision.entrance = DecisionEntrance::Preflight;
+            decision.outcome = Outcome::Defer;
+            decision.entrance = Entrance::Preflight;
             decision.would_fire_if = vec!["the next message comes".to_owned()];
             return;
         }
@@ -272,24 +272,24 @@ impl GateContext<'_> {
             && !self.question.is_inside_a_turn()
             && !self.is_inline()
         {
-            decision.outcome = DecisionOutcome::Ask;
+            decision.outcome = Outcome::Ask;
         }
         decision.sequence = Some(self.thread.next_sequence_id());
     }
 
-    fn outcome_of_failure(&self, gate: DecisionGate) -> DecisionOutcome {
+    fn outcome_of_failure(&self, gate: Gate) -> Outcome {
         let failed = |judgment: &Judgment| matches!(judgment.answer, JudgeReply::Failed { .. });
         match (gate, self.policy.mode) {
-            (DecisionGate::Mode, _) if self.question.is_inside_a_turn() => DecisionOutcome::Nothing,
-            (DecisionGate::Mode, Mode::Tag) => DecisionOutcome::Tag,
-            (DecisionGate::Mode, Mode::Suggest) => DecisionOutcome::Suggest,
+            (Gate::Mode, _) if self.question.is_inside_a_turn() => Outcome::Nothing,
+            (Gate::Mode, Mode::Tag) => Outcome::Tag,
+            (Gate::Mode, Mode::Suggest) => Outcome::Suggest,
             // Without an answer, the next message decides alone.
-            (DecisionGate::Judgment, _)
+            (Gate::Judgment, _)
                 if self.confirmed.is_none() && self.judgment.as_ref().is_some_and(failed) =>
             {
-                DecisionOutcome::Defer
+                Outcome::Defer
             }
-            _ => DecisionOutcome::Nothing,
+            _ => Outcome::Nothing,
         }
     }
 
@@ -326,24 +326,24 @@ impl GateContext<'_> {
 }
 
 /// Why a compaction comes, for people.
-pub fn pressed(tier: PressureTier, percent: Percent, boundaries: Boundaries) -> String {
+pub fn pressed(tier: Tier, percent: Percent, boundaries: Boundaries) -> String {
     match tier {
-        PressureTier::Emergency => format!("{percent} left: emergency"),
+        Tier::Emergency => format!("{percent} left: emergency"),
         tier => format!("{percent} left ({tier}) at {}", boundaries.labels()),
     }
 }
 
 /// Who judges at this tier; `None` if no judge is used. Where a confirmation is needed, the heuristic knows no more than the
 /// classifier of the next message.
-pub fn judge(policy: &Policy, tier: PressureTier, thread: &Thread) -> Option<JudgeSource> {
+pub fn judge(policy: &Policy, tier: Tier, thread: &Thread) -> Option<JudgmentSource> {
     match policy.judge {
         JudgeBackend::Off => None,
-        JudgeBackend::Auto if thread.session.host.can.judge => Some(JudgeSource::Host),
+        JudgeBackend::Auto if thread.session.host.can.judge => Some(JudgmentSource::Host),
         JudgeBackend::Auto if policy.tiers.rule(tier).confirm != ConfirmRule::None => None,
-        JudgeBackend::Auto | JudgeBackend::Heuristic => Some(JudgeSource::Heuristic),
-        JudgeBackend::Host => Some(JudgeSource::Host),
-        JudgeBackend::Responses => Some(JudgeSource::Responses),
-        JudgeBackend::Chat => Some(JudgeSource::Chat),
+        JudgeBackend::Auto | JudgeBackend::Heuristic => Some(JudgmentSource::Heuristic),
+        JudgeBackend::Host => Some(JudgmentSource::Host),
+        JudgeBackend::Responses => Some(JudgmentSource::Responses),
+        JudgeBackend::Chat => Some(JudgmentSource::Chat),
     }
 }
 

@@ -1,10 +1,10 @@
 //! Composes rawr's texts: packet requests, its own packet, and the handoff.
 
-use crate::event::{Packet, Resume};
+use crate::event::{Packet, ResumeState};
 use crate::excerpt::{head, one_line, tail};
-use crate::policy::PacketSource;
+use crate::policy::PacketAuthor;
 use crate::prompt::{PromptName, SequencePrompts, render};
-use crate::signal::plan::PlanItemStatus;
+use crate::signal::plan::StepStatus;
 use crate::thread::Thread;
 
 /// A packet from what rawr observed, for when the agent's is not wanted or did not come. Its template says who wrote
@@ -17,16 +17,16 @@ pub fn by_watcher(
 ) -> Packet {
     let known = &thread.known;
     let resume = if known.plan.is_empty() || known.open_steps().next().is_some() {
-        Resume::Working
+        ResumeState::Working
     } else {
-        Resume::Done
+        ResumeState::Done
     };
     let goal = or_none(known.first_message.as_deref().map(|text| head(text, max_tail_chars)));
     let plan = or_none(list(known.plan.iter().map(|step| {
         let mark = match step.status {
-            PlanItemStatus::Completed => "[x]",
-            PlanItemStatus::InProgress => "[>]",
-            PlanItemStatus::Pending => "[ ]",
+            StepStatus::Completed => "[x]",
+            StepStatus::InProgress => "[>]",
+            StepStatus::Pending => "[ ]",
         };
         format!("{mark} {}", step.step)
     })));
@@ -44,7 +44,7 @@ pub fn by_watcher(
         "threadId" => Some(thread.id.as_str()),
         _ => None,
     });
-    Packet { author: PacketSource::Watcher, resume, text, added: Vec::new() }
+    Packet { author: PacketAuthor::Watcher, resume, text, added: Vec::new() }
 }
 
 /// What the agent does after a handoff.
@@ -71,9 +71,9 @@ pub fn handoff(
     render(PromptName::Handoff, template, |name| match name {
         "packet" => Some(&fenced),
         "author" => Some(match packet.author {
-            PacketSource::Agent => "you",
-            PacketSource::Watcher => "rawr, from what it saw of the session",
-            PacketSource::Person => "the user",
+            PacketAuthor::Agent => "you",
+            PacketAuthor::Watcher => "rawr, from what it saw of the session",
+            PacketAuthor::Person => "the user",
         }),
         "resume" => Some(match (go_on, packet.resume) {
             (Continue::AsAsked, _) => {
@@ -82,11 +82,11 @@ pub fn handoff(
             (Continue::AsNextMessage, _) => {
                 "The user's next message follows. It comes first: do what it asks, and of the packet's next step only what belongs to it."
             }
-            (Continue::AsInPacket, Resume::Working) => "Continue now with its next step.",
-            (Continue::AsInPacket, Resume::WaitingForUser) => {
+            (Continue::AsInPacket, ResumeState::Working) => "Continue now with its next step.",
+            (Continue::AsInPacket, ResumeState::WaitingForUser) => {
                 "You were waiting for the user. Do not go on by yourself: if a question is open, repeat it in one line; then stop."
             }
-            (Continue::AsInPacket, Resume::Done) => {
+            (Continue::AsInPacket, ResumeState::Done) => {
                 "The work was done. Start nothing new: say so in one line and stop."
             }
         }),

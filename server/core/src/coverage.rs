@@ -3,7 +3,7 @@
 
 use crate::event::{Fact, FactKind, Packet};
 use crate::excerpt::{head, one_line};
-use crate::policy::PacketSource;
+use crate::policy::PacketAuthor;
 use crate::thread::Thread;
 
 /// How many changed files are checked. A longer list can be looked up.
@@ -121,7 +121,7 @@ pub fn missing(packet: &str, facts: &[Fact]) -> Vec<Fact> {
 
 /// The packet with missing facts and rawr's own part added. A person's packet is left as it is.
 pub fn completed(packet: Packet, thread: &Thread) -> Packet {
-    if packet.author == PacketSource::Person {
+    if packet.author == PacketAuthor::Person {
         return packet;
     }
     let mut added = missing(&packet.text, &facts(thread));
@@ -189,7 +189,7 @@ fn names_file(packet: &str, file: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::event::Resume;
+    use crate::event::ResumeState;
     use crate::units::ThreadId;
 
     const FACTS: [(FactKind, &str); 5] = [
@@ -223,8 +223,8 @@ mod tests {
         check("`npm run dev` still runs", &[Directive, OpenStep, ChangedFile, Branch]);
     }
 
-    fn packet(author: PacketSource, text: &str) -> Packet {
-        Packet { author, resume: Resume::Working, text: text.to_owned(), added: Vec::new() }
+    fn packet(author: PacketAuthor, text: &str) -> Packet {
+        Packet { author, resume: ResumeState::Working, text: text.to_owned(), added: Vec::new() }
     }
 
     fn thread(asked: &[&str]) -> Thread {
@@ -236,7 +236,7 @@ mod tests {
 
     #[test]
     fn missing_facts_are_added_under_a_heading() {
-        let goal = packet(PacketSource::Agent, "Goal: the parser on feature/parser");
+        let goal = packet(PacketAuthor::Agent, "Goal: the parser on feature/parser");
         let done = with_added(goal.clone(), missing(&goal.text, &facts()));
         assert!(done.text.starts_with("Goal: the parser on feature/parser\n\nAdded by rawr"));
         assert!(done.text.contains("word for word:\n- Never touch main.rs!"));
@@ -246,7 +246,7 @@ mod tests {
     #[test]
     fn the_list_of_messages_is_whole_and_added_once() {
         let thread = thread(&["fix the parser", "commit", "push"]);
-        let written = packet(PacketSource::Agent, "Done:\n- commit a1b2c3 on feature/parser");
+        let written = packet(PacketAuthor::Agent, "Done:\n- commit a1b2c3 on feature/parser");
         let done = completed(written, &thread);
         assert!(
             done.text.ends_with("begins:\n- fix the parser\n- commit\n- push"),
@@ -262,7 +262,7 @@ mod tests {
         let known = "on feature/parser ";
         let done = |length: usize| {
             let text = format!("{known}{}", "x".repeat(length - known.len()));
-            completed(packet(PacketSource::Agent, &text), &thread)
+            completed(packet(PacketAuthor::Agent, &text), &thread)
         };
         let beginnings = |length| {
             let first = done(length).added.into_iter().next();
@@ -282,7 +282,7 @@ mod tests {
 
     #[test]
     fn the_packet_of_a_person_is_left_as_it_is() {
-        let written = packet(PacketSource::Person, "Go on.");
+        let written = packet(PacketAuthor::Person, "Go on.");
         assert_eq!(completed(written.clone(), &thread(&["a", "b", "c"])), written);
     }
 }

@@ -7,7 +7,7 @@ pub use action::*;
 pub use parts::*;
 
 use crate::boundary::{Boundaries, Boundary};
-use crate::policy::{ConfirmRule, PacketSource, PressureTier, Worth};
+use crate::policy::{ConfirmRule, PacketAuthor, Tier, Worth};
 use crate::prompt::SequencePrompts;
 use crate::signal::plan::PlanItem;
 use crate::units::{
@@ -153,7 +153,7 @@ events! {
         /// The host's id of the turn.
         turn: TurnId,
         /// Who began it.
-        origin: Origin,
+        origin: TurnOrigin,
         /// The action that it carries out, if the host knows.
         #[serde(skip_serializing_if = "Option::is_none", default)] action: Option<ActionId>,
         /// The user's message, or the injected one with its marker.
@@ -199,7 +199,7 @@ events! {
         /// The host's id of the turn.
         turn: TurnId,
         /// How it ended.
-        status: TurnEnding,
+        status: TurnStatus,
         /// The model refused its last request as too long.
         #[serde(skip_serializing_if = "Option::is_none", default)] overflow: Option<Overflow>,
         /// The agent's last message.
@@ -360,9 +360,9 @@ events! {
     /// The host reports a compaction, started by anyone. Send `started` if the host reports it, and one end.
     CompactionReported {
         /// How far it has come.
-        status: CompactionProgress,
+        status: CompactionReportStatus,
         /// Who started it.
-        origin: CompactionInitiator,
+        origin: CompactionOrigin,
         /// The action that it carries out, if rawr asked for it.
         #[serde(skip_serializing_if = "Option::is_none", default)] action: Option<ActionId>,
         /// Tokens in the context before it.
@@ -378,13 +378,13 @@ events! {
         /// The decision's id.
         decision: DecisionId,
         /// Which entrance asked.
-        entrance: DecisionEntrance,
+        entrance: Entrance,
         /// What follows.
-        outcome: DecisionOutcome,
+        outcome: Outcome,
         /// The turn that it is about.
         #[serde(skip_serializing_if = "Option::is_none", default)] turn: Option<TurnId>,
         /// The tier in force.
-        #[serde(skip_serializing_if = "Option::is_none", default)] tier: Option<PressureTier>,
+        #[serde(skip_serializing_if = "Option::is_none", default)] tier: Option<Tier>,
         /// Percent of the context window left.
         #[serde(skip_serializing_if = "Option::is_none", default)] percent: Option<Percent>,
         /// The boundaries that counted.
@@ -404,7 +404,7 @@ events! {
         /// The question's id.
         request: JudgeRequestId,
         /// Who answered.
-        source: JudgeSource,
+        source: JudgmentSource,
         /// The answer, or why there is none.
         answer: JudgeReply,
         /// What it cost.
@@ -420,7 +420,7 @@ events! {
         /// Why it started.
         trigger: Trigger,
         /// Who writes the packet.
-        author: PacketSource,
+        author: PacketAuthor,
         /// The packet is asked for outside of the conversation.
         #[serde(skip_serializing_if = "std::ops::Not::not", default)] sampled: bool,
         /// The model refuses the conversation as too long, so nothing is asked of the agent before the compaction.
@@ -458,7 +458,7 @@ events! {
         /// The action's id.
         action: ActionId,
         /// How far it has come.
-        status: ActionProgress,
+        status: ActionStatus,
         /// The turn that carries it out.
         #[serde(skip_serializing_if = "Option::is_none", default)] turn: Option<TurnId>,
         /// The agent's answer, if the turn's end does not report it.
@@ -476,7 +476,7 @@ events! {
     /// A person answered a sequence, or asked for one.
     Responded {
         /// The answer.
-        choice: UserChoice,
+        choice: Choice,
         /// The sequence that it is for; absent if none was running.
         #[serde(skip_serializing_if = "Option::is_none", default)] sequence: Option<SequenceId>,
         /// The edited packet.
@@ -489,7 +489,7 @@ events! {
         /// The sequence that waited: the running one, else the last or the next.
         sequence: SequenceId,
         /// What it waited for.
-        phase: ThreadPhase,
+        phase: Phase,
     }
     /// The clock was set back. Every wait now counts from this event, instead of lasting until the clock catches up.
     ClockSetBack {}

@@ -3,9 +3,9 @@
 use crate::boundary::{Boundaries, Boundary};
 use crate::event::JudgeReply;
 use crate::excerpt::{head, tail};
-use crate::policy::PressureTier;
+use crate::policy::Tier;
 use crate::prompt::{PromptName, render};
-use crate::signal::plan::PlanItemStatus;
+use crate::signal::plan::StepStatus;
 use crate::thread::{Speaker, Thread, shortened};
 use crate::units::Percent;
 use crate::words::WorkAtHand;
@@ -33,7 +33,7 @@ pub struct JudgmentCase<'c> {
     /// The thread to judge.
     pub thread: &'c Thread,
     /// The tier in force.
-    pub tier: PressureTier,
+    pub tier: Tier,
     /// Percent of the context window left.
     pub percent: Percent,
     /// The boundaries that count at this tier and are present.
@@ -94,13 +94,9 @@ const SIGNALS: [ScoreSignal; 17] = [
     },
     ScoreSignal { says: "the whole plan is done", points: 2, holds: plan_is_done },
     ScoreSignal { says: "nothing uncommitted", points: 1, holds: |case| dirty(case) == Some(0) },
-    ScoreSignal { says: "ready", points: 1, holds: |case| case.tier == PressureTier::Ready },
-    ScoreSignal { says: "asap", points: 2, holds: |case| case.tier == PressureTier::Asap },
-    ScoreSignal {
-        says: "emergency",
-        points: 9,
-        holds: |case| case.tier == PressureTier::Emergency,
-    },
+    ScoreSignal { says: "ready", points: 1, holds: |case| case.tier == Tier::Ready },
+    ScoreSignal { says: "asap", points: 2, holds: |case| case.tier == Tier::Asap },
+    ScoreSignal { says: "emergency", points: 9, holds: |case| case.tier == Tier::Emergency },
     ScoreSignal {
         says: "a plan update alone",
         points: -2,
@@ -125,7 +121,7 @@ fn plan_is_done(case: &JudgmentCase<'_>) -> bool {
 }
 
 fn step_under_way(case: &JudgmentCase<'_>) -> bool {
-    case.thread.known.plan.iter().any(|step| step.status == PlanItemStatus::InProgress)
+    case.thread.known.plan.iter().any(|step| step.status == StepStatus::InProgress)
 }
 
 fn dirty(case: &JudgmentCase<'_>) -> Option<u32> {
@@ -229,10 +225,10 @@ fn excerpt(case: &JudgmentCase<'_>) -> String {
 
 /// The plan, and how its steps changed since the last compaction.
 fn plan_trail(thread: &Thread) -> String {
-    let mark = |status: PlanItemStatus| match status {
-        PlanItemStatus::Completed => "[x]",
-        PlanItemStatus::InProgress => "[>]",
-        PlanItemStatus::Pending => "[ ]",
+    let mark = |status: StepStatus| match status {
+        StepStatus::Completed => "[x]",
+        StepStatus::InProgress => "[>]",
+        StepStatus::Pending => "[ ]",
     };
     let plan = thread.known.plan.iter().map(|step| format!("{} {}", mark(step.status), step.step));
     let moves: Vec<_> = thread
@@ -295,12 +291,7 @@ mod tests {
         Thread::new(ThreadId::new("t"))
     }
 
-    fn judge(
-        thread: &Thread,
-        tier: PressureTier,
-        boundaries: &[Boundary],
-        said: &str,
-    ) -> (bool, String) {
+    fn judge(thread: &Thread, tier: Tier, boundaries: &[Boundary], said: &str) -> (bool, String) {
         let case = JudgmentCase {
             thread,
             tier,
@@ -318,10 +309,9 @@ mod tests {
 
     #[test]
     fn the_score_names_its_signals() {
-        let (yes, reason) = judge(&thread(), PressureTier::Ready, &[Boundary::Commit], "committed");
+        let (yes, reason) = judge(&thread(), Tier::Ready, &[Boundary::Commit], "committed");
         assert_eq!((yes, reason.as_str()), (true, "score 4, 3 needed: a commit +3, ready +1"));
-        let (yes, reason) =
-            judge(&thread(), PressureTier::Early, &[Boundary::PlanUpdate], "Which one?");
+        let (yes, reason) = judge(&thread(), Tier::Early, &[Boundary::PlanUpdate], "Which one?");
         assert!(!yes, "{reason}");
         assert!(reason.contains("a question to the user is open -2"), "{reason}");
     }
@@ -331,8 +321,8 @@ mod tests {
         let mut busy = thread();
         busy.known.repo = Some(Repo { dirty: 3, ..Repo::default() });
         busy.known.plan =
-            vec![PlanItem { step: "write".to_owned(), status: PlanItemStatus::InProgress }];
-        let (yes, reason) = judge(&busy, PressureTier::Ready, &[Boundary::PlanCheckpoint], "next");
+            vec![PlanItem { step: "write".to_owned(), status: StepStatus::InProgress }];
+        let (yes, reason) = judge(&busy, Tier::Ready, &[Boundary::PlanCheckpoint], "next");
         assert!(!yes, "{reason}");
     }
 }

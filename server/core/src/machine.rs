@@ -16,10 +16,10 @@ pub use durable::must_be_durable;
 use crate::assess::DecisionRecord;
 use crate::boundary::Boundaries;
 use crate::event::{
-    CompactionReported, Event, GuardEnd, JudgeReply, JudgeSource, JudgmentAnswered, Record,
-    Responded, SequenceEnded, ThreadPhase, Trigger, UserChoice,
+    Choice, CompactionReported, Event, GuardEnd, JudgeReply, JudgmentAnswered, JudgmentSource,
+    Phase, Record, Responded, SequenceEnded, Trigger,
 };
-use crate::policy::{PacketSource, Policy, PressureTier};
+use crate::policy::{PacketAuthor, Policy, Tier};
 use crate::rules::Rules;
 use crate::thread::breaker::Hold;
 use crate::thread::fate::Fate;
@@ -54,7 +54,7 @@ pub enum Input {
         /// The message, unchanged.
         text: String,
         /// A message for the agent or a local command.
-        kind: UserInputKind,
+        kind: InputKind,
     },
     /// The judge answered. An answer to any but the open question is ignored.
     Judged(JudgmentAnswered),
@@ -85,7 +85,7 @@ pub enum ShellCommand {
 
 /// What a user submits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum UserInputKind {
+pub enum InputKind {
     /// A message for the agent.
     Message,
     /// A shell command that the user runs in the host. It never waits.
@@ -96,14 +96,14 @@ pub enum UserInputKind {
 #[derive(Debug, Clone)]
 pub struct Response {
     /// The wish itself.
-    pub choice: UserChoice,
+    pub choice: Choice,
     /// The sequence that the answer is for; `None`: the one that runs.
     pub sequence: Option<SequenceId>,
-    /// For [`UserChoice::Snooze`]: for how many turns. Defaults to 1.
+    /// For [`Choice::Snooze`]: for how many turns. Defaults to 1.
     pub turns: Option<u32>,
-    /// For [`UserChoice::Snooze`]: for how many minutes. Takes precedence over `turns`.
+    /// For [`Choice::Snooze`]: for how many minutes. Takes precedence over `turns`.
     pub minutes: Option<u32>,
-    /// For [`UserChoice::EditPacket`]: the new text, not blank.
+    /// For [`Choice::EditPacket`]: the new text, not blank.
     pub packet: Option<String>,
     /// Who answered.
     pub by: Option<String>,
@@ -150,16 +150,16 @@ pub enum Notice {
         /// The question's id.
         request: JudgeRequestId,
         /// The tier at which it was asked.
-        tier: Option<PressureTier>,
+        tier: Option<Tier>,
     },
     /// The judge answered, or failed to.
     JudgmentAnswered {
         /// The question's id.
         request: JudgeRequestId,
         /// The tier at which it was asked.
-        tier: Option<PressureTier>,
+        tier: Option<Tier>,
         /// Who answered.
-        source: JudgeSource,
+        source: JudgmentSource,
         /// The answer, or why there is none.
         answer: JudgeReply,
     },
@@ -170,9 +170,9 @@ pub enum Notice {
         /// The running sequence.
         sequence: SequenceId,
         /// Who wrote the packet.
-        author: PacketSource,
+        author: PacketAuthor,
         /// What happened to it.
-        change: PacketUpdate,
+        change: PacketChange,
         /// Who edited it.
         by: Option<String>,
     },
@@ -186,7 +186,7 @@ pub enum Notice {
 
 /// What happened to a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PacketUpdate {
+pub enum PacketChange {
     /// The packet is there and will be carried across.
     Taken,
     /// A person replaced it.
@@ -203,9 +203,9 @@ pub struct HeadsUpBanner {
     /// What the user can expect.
     pub stage: BannerStage,
     /// How far the thread has come.
-    pub phase: ThreadPhase,
+    pub phase: Phase,
     /// The tier; absent where a person asked.
-    pub tier: Option<PressureTier>,
+    pub tier: Option<Tier>,
     /// Percent of the context window left.
     pub percent: Option<Percent>,
     /// Why a compaction comes, for people.
@@ -213,11 +213,11 @@ pub struct HeadsUpBanner {
     /// The boundaries that spoke for it.
     pub boundaries: Boundaries,
     /// Who wrote the packet or will write it.
-    pub author: PacketSource,
+    pub author: PacketAuthor,
     /// When it goes on, or is called off, by itself.
     pub deadline: Option<Timestamp>,
     /// What a person can answer, the default first. No answer stops a compaction that the host was asked for.
-    pub answers: &'static [UserChoice],
+    pub answers: &'static [Choice],
 }
 
 /// What a banner announces.
@@ -249,12 +249,12 @@ pub enum Refusal {
     /// No sequence runs, and none is about to start.
     NoSequence,
     /// The answer is not possible in this phase.
-    NotNow(ThreadPhase),
+    NotNow(Phase),
     /// The running sequence is another one; this is its id.
     OtherSequence(SequenceId),
     /// Another person answered first; this is their answer.
     Answered(Answered),
-    /// [`UserChoice::EditPacket`] without a text.
+    /// [`Choice::EditPacket`] without a text.
     PacketMissing,
     /// The thread keeps no more of these.
     Full(Bound),
@@ -272,9 +272,9 @@ pub enum ProcessRole {
 /// What clients show of a thread. Compared before and after a batch, so that clients hear of changes only.
 #[derive(Debug, PartialEq, Eq)]
 pub struct VisibleState {
-    phase: ThreadPhase,
+    phase: Phase,
     percent: Option<Percent>,
-    tier: Option<PressureTier>,
+    tier: Option<Tier>,
     sequences: u32,
     guards: usize,
     directives: usize,

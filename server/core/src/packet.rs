@@ -1,7 +1,7 @@
 //! Recognizes and parses continuation packets in what an agent says.
 
-use crate::event::{Packet, Resume};
-use crate::policy::PacketSource;
+use crate::event::{Packet, ResumeState};
+use crate::policy::PacketAuthor;
 
 /// A message with fewer characters than this says nothing worth carrying over.
 pub const TRIVIAL_CHARS: usize = 24;
@@ -22,7 +22,7 @@ pub fn from_agent(message: &str, request: &str) -> Option<Packet> {
     }
     let text = unwrap(message);
     (text.chars().count() >= TRIVIAL_CHARS).then(|| Packet {
-        author: PacketSource::Agent,
+        author: PacketAuthor::Agent,
         resume: resume_state(text),
         text: text.to_owned(),
         added: Vec::new(),
@@ -102,7 +102,7 @@ fn end_in_line(inner: &str) -> Option<usize> {
 }
 
 /// How to go on, by the packet's `State:` line. Without one the work counts as unfinished.
-pub fn resume_state(packet: &str) -> Resume {
+pub fn resume_state(packet: &str) -> ResumeState {
     let says = packet.lines().find_map(|line| {
         let (key, value) = line.trim_start_matches(['#', '*', '-', ' ']).split_once(':')?;
         key.trim_matches(['*', ' ']).eq_ignore_ascii_case("state").then(|| value.to_lowercase())
@@ -116,9 +116,9 @@ pub fn resume_state(packet: &str) -> Resume {
             .to_owned()
     };
     match says.as_deref().map(word).as_deref() {
-        Some("waiting_for_user" | "waiting") => Resume::WaitingForUser,
-        Some("done") => Resume::Done,
-        _ => Resume::Working,
+        Some("waiting_for_user" | "waiting") => ResumeState::WaitingForUser,
+        Some("done") => ResumeState::Done,
+        _ => ResumeState::Working,
     }
 }
 
@@ -224,10 +224,10 @@ mod tests {
         };
         check(
             "Here:\n<continuation_packet>\nState: done\nGoal: ship the parser\n</continuation_packet>\nBye",
-            Resume::Done,
+            ResumeState::Done,
         );
-        check("**State:** waiting_for_user\nGoal: ship the parser", Resume::WaitingForUser);
-        check("State: working\nGoal: ship the parser", Resume::Working);
-        check("Goal: ship the parser; next: tests", Resume::Working);
+        check("**State:** waiting_for_user\nGoal: ship the parser", ResumeState::WaitingForUser);
+        check("State: working\nGoal: ship the parser", ResumeState::Working);
+        check("Goal: ship the parser; next: tests", ResumeState::Working);
     }
 }

@@ -4,7 +4,7 @@ mod silence;
 mod tiers;
 
 pub use silence::Silence;
-pub use tiers::{ConfirmRule, Pressure, PressureTier, SelfConfirmation, TierRule, Tiers};
+pub use tiers::{ConfirmRule, Pressure, SelfConfirmation, Tier, TierRule, Tiers};
 
 use crate::boundary::{Boundaries, Boundary};
 use crate::units::Tokens;
@@ -28,7 +28,7 @@ pub enum Mode {
 /// Who wrote a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum PacketSource {
+pub enum PacketAuthor {
     /// The agent, in answer to the packet request.
     Agent,
     /// rawr, from what it observed. The text says that the agent did not write it.
@@ -108,10 +108,10 @@ pub enum MidTurn {
 
 impl MidTurn {
     /// Whether a compaction in this tier may run inside a turn. `None` is no tier.
-    pub fn allows(self, tier: Option<PressureTier>) -> bool {
+    pub fn allows(self, tier: Option<Tier>) -> bool {
         match self {
             Self::Off => false,
-            Self::Emergency => tier == Some(PressureTier::Emergency),
+            Self::Emergency => tier == Some(Tier::Emergency),
             Self::Policy => true,
         }
     }
@@ -192,7 +192,7 @@ pub struct Policy {
     /// What a passed decision leads to outside of a turn.
     pub mode: Mode,
     /// Who writes the packet between turns. Inside a turn it is always the agent.
-    pub packet_author: PacketSource,
+    pub packet_author: PacketAuthor,
     /// How the agent is asked for its packet.
     pub packet_channel: PacketChannel,
     /// Whether a packet that is sampled is asked for as soon as its compaction is proposed.
@@ -288,10 +288,10 @@ impl Policy {
     pub fn preset(preset: Preset) -> Self {
         // What is left, in percent; tokens that come first in large windows, of which a percentage is many tokens; and how
         // likely the end of a phase must be, which is less where the alternative is the host's own compaction soon.
-        const CALM: [(PressureTier, u8, u64, u8); 3] = [
-            (PressureTier::Early, 60, 100_000, 60),
-            (PressureTier::Ready, 50, 150_000, 60),
-            (PressureTier::Asap, 35, 200_000, 50),
+        const CALM: [(Tier, u8, u64, u8); 3] = [
+            (Tier::Early, 60, 100_000, 60),
+            (Tier::Ready, 50, 150_000, 60),
+            (Tier::Asap, 35, 200_000, 50),
         ];
         const JUDGMENT: &str = "judgment.md";
         const CONFIRMS_ITSELF: Boundaries = Boundaries::of(&[Boundary::Commit]);
@@ -318,7 +318,7 @@ impl Default for Policy {
         Self {
             enabled: true,
             mode: Mode::Auto,
-            packet_author: PacketSource::Agent,
+            packet_author: PacketAuthor::Agent,
             packet_channel: PacketChannel::Transcript,
             packet_ahead: true,
             turn_based_handoff: true,
@@ -329,10 +329,10 @@ impl Default for Policy {
                 interrupt_mid_turn: false,
             },
             tiers: Tiers {
-                early: TierRule::built_in(PressureTier::Early),
-                ready: TierRule::built_in(PressureTier::Ready),
-                asap: TierRule::built_in(PressureTier::Asap),
-                emergency: TierRule::built_in(PressureTier::Emergency),
+                early: TierRule::built_in(Tier::Early),
+                ready: TierRule::built_in(Tier::Ready),
+                asap: TierRule::built_in(Tier::Asap),
+                emergency: TierRule::built_in(Tier::Emergency),
             },
             judge: JudgeBackend::Auto,
             judge_unclear: UnclearRange { from: 12, below: 85 },

@@ -4,11 +4,11 @@ use crate::boundary::Boundaries;
 use crate::compose::{self, Continue, RequestParts};
 use crate::coverage;
 use crate::event::{
-    ActionIssued, AgentRequest, DeliveredMessage, Ending, Event, HostAction, MessagePurpose,
-    MessageRole, Packet, PacketTaken, SequenceEnded, Trigger, TurnEnding,
+    ActionIssued, AgentRequest, DeliveredMessage, Ending, Event, HostAction, ItemRole, Packet,
+    PacketTaken, Purpose, SequenceEnded, Trigger, TurnStatus,
 };
 use crate::packet;
-use crate::policy::{PacketChannel, PacketSource};
+use crate::policy::{PacketAuthor, PacketChannel};
 use crate::rewrite;
 use crate::rules::Rules;
 use crate::thread::sequence::{
@@ -99,7 +99,7 @@ impl SequenceStep<'_> {
         if let Some(prompt) = self.refused_sample()
             && !self.thread.session.host.can.queue_in_place
         {
-            return self.when_free(free, || self.inject(MessagePurpose::PacketRequest, prompt));
+            return self.when_free(free, || self.inject(Purpose::PacketRequest, prompt));
         }
         match self.sequence.requests.next_turn() {
             // The turn did not answer in time and is still running: skip the other requests.
@@ -264,7 +264,7 @@ impl SequenceStep<'_> {
 
     /// The agent's packet, if it came after rawr wrote one and before the compaction.
     fn late_answer(&self, taken: &Packet) -> Option<Packet> {
-        self.answer().filter(|_| taken.author == PacketSource::Watcher)
+        self.answer().filter(|_| taken.author == PacketAuthor::Watcher)
     }
 
     fn compact(&self, local: bool) -> Event {
@@ -323,10 +323,8 @@ impl SequenceStep<'_> {
     /// With the message that waits, or in a turn.
     fn hand_over(&self, text: &str) -> Event {
         let (role, purpose) = match self.sequence.aim {
-            Aim::CallOff => (MessageRole::Notice, MessagePurpose::Notice),
-            Aim::Compact | Aim::Recover | Aim::HandOver => {
-                (MessageRole::Handoff, MessagePurpose::Handoff)
-            }
+            Aim::CallOff => (ItemRole::Notice, Purpose::Notice),
+            Aim::Compact | Aim::Recover | Aim::HandOver => (ItemRole::Handoff, Purpose::Handoff),
         };
         match waiting_message(self.thread, self.sequence) {
             None => self.inject(purpose, text),
@@ -334,7 +332,7 @@ impl SequenceStep<'_> {
                 input: held.id.clone(),
                 items: vec![
                     DeliveredMessage { role, text: marked(text, &self.sequence.id, purpose) },
-                    DeliveredMessage { role: MessageRole::Input, text: held.text.clone() },
+                    DeliveredMessage { role: ItemRole::Input, text: held.text.clone() },
                 ],
             }),
         }
@@ -366,14 +364,14 @@ impl SequenceStep<'_> {
     /// A user who interrupts the packet turn wants no compaction.
     fn was_interrupted(&self) -> bool {
         let end = self.sequence.current.as_ref().and_then(|action| self.thread.turn_end_of(action));
-        end.is_some_and(|end| end.status == TurnEnding::Interrupted)
+        end.is_some_and(|end| end.status == TurnStatus::Interrupted)
     }
 
-    fn inject(&self, purpose: MessagePurpose, text: &str) -> Event {
+    fn inject(&self, purpose: Purpose, text: &str) -> Event {
         self.issue(self.injection(purpose, text))
     }
 
-    fn injection(&self, purpose: MessagePurpose, text: &str) -> HostAction {
+    fn injection(&self, purpose: Purpose, text: &str) -> HostAction {
         let marker = marker(&self.sequence.id, purpose);
         let (text, via_steer) =
             (marked(text, &self.sequence.id, purpose), self.sequence.is_inside(self.thread));

@@ -31,9 +31,9 @@ pub use session::Session;
 pub use stage::{Deferred, Judging, Proposed, Stage, Starting};
 pub use turn::{Turn, TurnEnd};
 
-use crate::event::{DeliveredMessage, HostAction, MessageRole, Packet, ThreadPhase};
+use crate::event::{DeliveredMessage, HostAction, ItemRole, Packet, Phase};
 use crate::packet::TRIVIAL_CHARS;
-use crate::policy::{Policy, Pressure, PressureTier, Tiers};
+use crate::policy::{Policy, Pressure, Tier, Tiers};
 use crate::scratch;
 use crate::units::{
     ActionId, EventId, InputId, Percent, SequenceId, SignalId, ThreadId, Timestamp, Tokens, TurnId,
@@ -68,7 +68,7 @@ pub struct Thread {
     /// The turn that is between two sampling requests. Set only while the usage report is the newest event.
     pub between_requests: Option<TurnId>,
     /// The most urgent tier assessed inside the running turn.
-    pub mid_turn_tier: Option<PressureTier>,
+    pub mid_turn_tier: Option<Tier>,
     /// Since when the host has been silent for too long, so that messages no longer wait for it.
     pub silent_since: Option<Timestamp>,
 
@@ -154,7 +154,7 @@ impl Thread {
     }
 
     /// The tier that holds now; none while rawr is off.
-    pub fn tier(&self, policy: &Policy) -> Option<PressureTier> {
+    pub fn tier(&self, policy: &Policy) -> Option<Tier> {
         if !policy.enabled {
             return None;
         }
@@ -163,20 +163,19 @@ impl Thread {
 
     /// The tier that holds at this percentage. An emergency overrides guards and interrupts the agent, so it needs a
     /// window that the host reported.
-    pub fn tier_at(&self, remaining: Percent, tiers: &Tiers) -> Option<PressureTier> {
-        let may_hold =
-            |tier: &PressureTier| *tier != PressureTier::Emergency || !self.gauge.window_is_assumed;
+    pub fn tier_at(&self, remaining: Percent, tiers: &Tiers) -> Option<Tier> {
+        let may_hold = |tier: &Tier| *tier != Tier::Emergency || !self.gauge.window_is_assumed;
         tiers.holding(Pressure { remaining, used: self.gauge.context }).find(may_hold)
     }
 
     /// What clients show of its stage.
-    pub fn phase(&self) -> ThreadPhase {
+    pub fn phase(&self) -> Phase {
         self.stage.phase(self)
     }
 
     /// Whether only a person can compact now, on hosts where rawr cannot. Messages do not wait for that.
     pub fn awaits_person(&self) -> bool {
-        self.phase() == ThreadPhase::AwaitingCompaction
+        self.phase() == Phase::AwaitingCompaction
     }
 
     /// Whether the next message can wait for a compaction.
@@ -209,7 +208,7 @@ impl Thread {
     /// Whether a submitted message is a repeat: it waits, or its delivery was asked for and not refused. An id that was
     /// used for another text names a new message.
     pub fn takes_care_of(&self, input: &InputId, text: &str) -> bool {
-        let same = |item: &DeliveredMessage| item.role == MessageRole::Input && item.text == text;
+        let same = |item: &DeliveredMessage| item.role == ItemRole::Input && item.text == text;
         let delivered = |issued: &&Issued| match &issued.kind {
             HostAction::DeliverInput { items, .. } => {
                 !matches!(issued.progress, Progress::Failed(_)) && items.iter().any(same)

@@ -2,7 +2,7 @@
 
 use crate::tokens::TokenCounts;
 use rawr_core::Event;
-use rawr_core::event::{CompactionInitiator, TurnEnding};
+use rawr_core::event::{CompactionOrigin, TurnStatus};
 use rawr_core::signal::plan::PlanItem;
 use rawr_core::units::{Timestamp, Tokens};
 
@@ -48,9 +48,9 @@ pub enum Moment {
     /// The agent read a file.
     FileRead(String),
     /// The history was compacted, by the host's own rules or by a person.
-    Compacted(CompactionInitiator),
+    Compacted(CompactionOrigin),
     /// The turn ended.
-    TurnEnded(TurnEnding),
+    TurnEnded(TurnStatus),
     /// An event that rawr itself recorded.
     Recorded(Box<Event>),
 }

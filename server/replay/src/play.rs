@@ -10,15 +10,14 @@ use crate::report::{
 };
 use crate::tokens::{TokenCounts, TokenMeter};
 use host::{turn_completed, turn_started, usage};
-use rawr_core::assess::{DecisionRecord, GateStatus};
+use rawr_core::assess::{DecisionRecord, GateOutcome};
 use rawr_core::event::{
-    Capabilities, CompactionInitiator, CompactionProgress, CompactionReported, DecisionEntrance,
-    DecisionOutcome, HostInfo, Origin, PlanUpdated, ThreadOpened, TurnEnding, UsageReported,
-    UserMessage,
+    Capabilities, CompactionOrigin, CompactionReportStatus, CompactionReported, Entrance, HostInfo,
+    Outcome, PlanUpdated, ThreadOpened, TurnOrigin, TurnStatus, UsageReported, UserMessage,
 };
 use rawr_core::excerpt::{head, tail};
-use rawr_core::machine::{ShellCommand, UserInputKind};
-use rawr_core::policy::{Mode, PacketSource, Policy, PressureTier};
+use rawr_core::machine::{InputKind, ShellCommand};
+use rawr_core::policy::{Mode, PacketAuthor, Policy, Tier};
 use rawr_core::prompt::Prompts;
 use rawr_core::thread::{Issued, Turn};
 use rawr_core::units::{InputId, Percent, SignalId, ThreadId, Timestamp, Tokens, TurnId};
@@ -143,11 +142,11 @@ impl<'p> Player<'p> {
         let mut policy = policy.clone();
         policy.enabled |= settings.mode == PlayMode::Record;
         policy.mode = Mode::Auto;
-        policy.packet_author = PacketSource::Watcher;
+        policy.packet_author = PacketAuthor::Watcher;
         policy.packet_ahead = false;
         let off = Policy { enabled: false, ..policy.clone() };
         let below = |tier| (tier, Percent(policy.tiers.rule(tier).percent_remaining_lt));
-        let tiers = PressureTier::ALL.map(below).into();
+        let tiers = Tier::ALL.map(below).into();
         Self {
             machine: Machine::new(Thread::new(ThreadId::new("replay"))),
             policy,
@@ -313,7 +312,7 @@ impl<'p> Player<'p> {
         }
         self.inputs += 1;
         let input = InputId::new(format!("i{}", self.inputs));
-        self.handle(Input::Submitted { input, text: text.clone(), kind: UserInputKind::Message });
+        self.handle(Input::Submitted { input, text: text.clone(), kind: InputKind::Message });
         self.prompt = Some(text);
     }
 
@@ -327,7 +326,7 @@ impl<'p> Player<'p> {
         let text = self.prompt.take();
         let request = text.clone().filter(|_| self.settings.keeps_texts);
         self.counted = TurnCounts { started_at: self.now, request, ..TurnCounts::default() };
-        self.saw(turn_started(turn, Origin::User, None, text));
+        self.saw(turn_started(turn, TurnOrigin::User, None, text));
     }
 
     fn usage(&mut self, recorded: Tokens, window: Option<Tokens>, needs_follow_up: bool) {
@@ -376,7 +375,7 @@ impl<'p> Player<'p> {
         self.meter.request(self.report.model.as_deref(), counts, self.freed, is_part);
     }
 
-    fn end_turn(&mut self, status: TurnEnding) {
+    fn end_turn(&mut self, status: TurnStatus) {
         let Some(turn) = self.turn.take() else { return };
         self.report.turns += 1;
         let last_message = self.last_message.take();
@@ -402,7 +401,7 @@ impl<'p> Player<'p> {
         self.saw(turn_completed(turn, status, last_message, None));
     }
 
-    fn compacted(&mut self, by: CompactionInitiator) {
+    fn compacted(&mut self, by: CompactionOrigin) {
         self.report.recorded.push(RecordedCompaction {
             at: self.now,
             turn: self.report.turns + 1,
@@ -415,7 +414,7 @@ impl<'p> Player<'p> {
         self.meter.compacted(self.report.model.as_deref(), before, self.context.0);
         self.recorded = Tokens(0);
         self.saw(CompactionReported {
-            status: CompactionProgress::Completed,
+            status: CompactionReportStatus::Completed,
             origin: by,
             action: None,
             tokens_before: Some(Tokens(before)),
@@ -456,9 +455,9 @@ impl<'p> Player<'p> {
             self.report.refused += 1;
             effects.clear();
         }
-        let fires = effects.iter().any(
-            |effect| matches!(effect, Effect::Decided(it) if it.outcome == DecisionOutcome::Compact),
-        );
+        let fires = effects
+            .iter()
+            .any(|effect| matches!(effect, Effect::Decided(it) if it.outcome == Outcome::Compact));
         for effect in effects.drain(..) {
             match effect {
                 Effect::Decided(decision) => {
@@ -491,12 +490,12 @@ impl<'p> Player<'p> {
     fn decided(&mut self, decision: DecisionRecord) {
         let (drops, vetoed) = (decision.drops(), decision.is_vetoed());
         let mut failed = decision.gates;
-        failed.retain(|gate| gate.outcome == GateStatus::Fail);
+        failed.retain(|gate| gate.outcome == GateOutcome::Fail);
         let stopped_by = match failed.as_slice() {
             [gate] if decision.tier.is_some() && decision.proposal.is_none() => Some(gate.gate),
             _ => None,
         };
-        let stopped_by = stopped_by.filter(|_| decision.outcome == DecisionOutcome::Nothing);
+        let stopped_by = stopped_by.filter(|_| decision.outcome == Outcome::Nothing);
         self.report.decisions.push(ReplayedDecision {
             at: self.now,
             turn: self.report.turns + u32::from(self.turn.is_some()),
@@ -507,13 +506,13 @@ impl<'p> Player<'p> {
             tokens: decision.tokens,
             boundaries: decision.boundaries,
             reason: decision.reason,
-            proposes: decision.outcome == DecisionOutcome::Defer
+            proposes: decision.outcome == Outcome::Defer
                 && decision.confirm.is_some()
                 && !decision.after_turn,
             confirms: decision.after_turn,
             after_closing: decision.proposal.is_some()
                 && decision.turn.is_some()
-                && decision.entrance == DecisionEntrance::TurnComplete,
+                && decision.entrance == Entrance::TurnComplete,
             drops,
             vetoed,
             stopped_by,

@@ -2,10 +2,10 @@
 
 use crate::read::{LineCounts, RecordFormat};
 use crate::tokens::{ModelTokens, add};
-use rawr_core::assess::{DecisionGate, GateEvidence};
+use rawr_core::assess::{Gate, GateEvidence};
 use rawr_core::boundary::Boundaries;
-use rawr_core::event::{CompactionInitiator, DecisionEntrance, DecisionOutcome, TurnEnding};
-use rawr_core::policy::PressureTier;
+use rawr_core::event::{CompactionOrigin, Entrance, Outcome, TurnStatus};
+use rawr_core::policy::Tier;
 use rawr_core::units::{Percent, Timestamp, Tokens};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -36,12 +36,12 @@ pub struct ReplayedDecision {
     /// The turn, counted from 1; 0 before the first.
     pub turn: u32,
     /// Which entrance asked.
-    pub entrance: DecisionEntrance,
+    pub entrance: Entrance,
     /// What follows.
-    pub outcome: DecisionOutcome,
+    pub outcome: Outcome,
     /// The tier in force.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub tier: Option<PressureTier>,
+    pub tier: Option<Tier>,
     /// Percent of the context window left.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub percent: Option<Percent>,
@@ -69,7 +69,7 @@ pub struct ReplayedDecision {
     pub vetoed: bool,
     /// The only gate that stopped it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub stopped_by: Option<DecisionGate>,
+    pub stopped_by: Option<Gate>,
     /// Every gate that failed. Empty for a record, which would be a lot to keep.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub failed: Vec<GateEvidence>,
@@ -78,7 +78,7 @@ pub struct ReplayedDecision {
 impl ReplayedDecision {
     /// Whether a compaction begins.
     pub fn fires(&self) -> bool {
-        self.outcome == DecisionOutcome::Compact
+        self.outcome == Outcome::Compact
     }
 }
 
@@ -95,7 +95,7 @@ pub struct ReplayedTurn {
     /// Milliseconds of it without pauses above ten minutes.
     pub active_ms: u64,
     /// How it ended.
-    pub ending: TurnEnding,
+    pub ending: TurnStatus,
     /// Sampling requests.
     pub requests: u32,
     /// Shell commands that finished.
@@ -147,7 +147,7 @@ pub struct RecordedCompaction {
     /// The turn, counted from 1.
     pub turn: u32,
     /// Who started it.
-    pub by: CompactionInitiator,
+    pub by: CompactionOrigin,
     /// Tokens in the context before it.
     pub tokens_before: Tokens,
     /// Whether the compaction came while the agent worked.
@@ -157,7 +157,7 @@ pub struct RecordedCompaction {
 impl RecordedCompaction {
     /// The host compacted by its own rules.
     pub fn is_by_host(&self) -> bool {
-        self.by == CompactionInitiator::Host
+        self.by == CompactionOrigin::Host
     }
 }
 
@@ -179,7 +179,7 @@ pub struct SessionReport {
     pub window: Tokens,
     /// The percentage left below which each tier begins.
     #[serde(skip)]
-    pub tiers: BTreeMap<PressureTier, Percent>,
+    pub tiers: BTreeMap<Tier, Percent>,
     /// The first and the last time in it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spans: Option<(Timestamp, Timestamp)>,
@@ -235,7 +235,7 @@ pub struct ReplayTotals {
     /// Decisions that only the judge stopped.
     pub vetoes: u32,
     /// Decisions that a single gate stopped, by gate.
-    pub near_misses: BTreeMap<DecisionGate, u32>,
+    pub near_misses: BTreeMap<Gate, u32>,
     /// Compactions of the host by its own rules.
     pub host_compactions: u32,
     /// Those inside of a turn.
@@ -321,8 +321,8 @@ impl ReplayTotals {
             if decision.fires() {
                 self.fires += 1;
                 self.confirmed += u32::from(is_open);
-                self.fires_inside_turn += u32::from(decision.entrance == DecisionEntrance::MidTurn);
-                let tier = decision.tier.map_or("none", PressureTier::name);
+                self.fires_inside_turn += u32::from(decision.entrance == Entrance::MidTurn);
+                let tier = decision.tier.map_or("none", Tier::name);
                 *self.fires_by_tier.entry(tier).or_default() += 1;
                 for boundary in decision.boundaries.iter() {
                     *self.fires_by_boundary.entry(boundary.name().to_owned()).or_default() += 1;
@@ -332,15 +332,15 @@ impl ReplayTotals {
         }
         for compaction in &session.recorded {
             match compaction.by {
-                CompactionInitiator::Host => {
+                CompactionOrigin::Host => {
                     self.host_compactions += 1;
                     self.host_compactions_inside_turn += u32::from(compaction.inside_turn);
                     let before = |decision: &ReplayedDecision| decision.at <= compaction.at;
                     let foreseen = session.decisions.iter().any(|it| it.fires() && before(it));
                     self.host_compactions_unforeseen += u32::from(!foreseen);
                 }
-                CompactionInitiator::User => self.person_compactions += 1,
-                CompactionInitiator::Rawr => {}
+                CompactionOrigin::User => self.person_compactions += 1,
+                CompactionOrigin::Rawr => {}
             }
         }
     }

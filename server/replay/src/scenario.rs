@@ -9,10 +9,10 @@ use crate::moment::{Moment, OwnCompaction, RecordedHost, TimedMoment};
 use crate::play::{PlayMode, Player, ReplaySettings, ScriptedJudge};
 use crate::report::ReplayOrder;
 use crate::tokens::TokenCounts;
-use rawr_core::event::{CompactionInitiator, TurnEnding};
+use rawr_core::event::{CompactionOrigin, TurnStatus};
 use rawr_core::policy::Policy;
 use rawr_core::prompt::Prompts;
-use rawr_core::signal::plan::{PlanItem, PlanItemStatus};
+use rawr_core::signal::plan::{PlanItem, StepStatus};
 use rawr_core::units::{Seconds, Timestamp, Tokens};
 use std::fmt;
 
@@ -59,9 +59,9 @@ pub enum ScenarioStep {
     /// The agent's last message, which ends the turn.
     Agent(String),
     /// The turn ended without another message.
-    End(TurnEnding),
+    End(TurnStatus),
     /// The host compacted by its own rules, or for a person.
-    Compacted(CompactionInitiator),
+    Compacted(CompactionOrigin),
     /// Nothing happens for so many seconds.
     Wait(u64),
 }
@@ -175,7 +175,7 @@ impl Scenario {
             }],
             ScenarioStep::Plan(plan) => vec![Moment::Plan(plan.clone())],
             ScenarioStep::Agent(text) => {
-                vec![Moment::Said(text.clone()), Moment::TurnEnded(TurnEnding::Completed)]
+                vec![Moment::Said(text.clone()), Moment::TurnEnded(TurnStatus::Completed)]
             }
             ScenarioStep::End(ending) => vec![Moment::TurnEnded(*ending)],
             ScenarioStep::Compacted(by) => vec![Moment::Compacted(*by)],
@@ -226,13 +226,13 @@ impl fmt::Display for ScenarioStep {
             Self::Run { command, exit_code: 0 } => write!(f, "run = {command:?}"),
             Self::Run { command, exit_code } => write!(f, "run = {command:?}, exit = {exit_code}"),
             Self::Plan(plan) => {
-                let done = plan.iter().filter(|item| item.status == PlanItemStatus::Completed);
+                let done = plan.iter().filter(|item| item.status == StepStatus::Completed);
                 write!(f, "plan, {} of {} done", done.count(), plan.len())
             }
             Self::Agent(text) => write!(f, "agent = {text:?}"),
             Self::End(ending) => write!(f, "end = \"{}\"", ending.name()),
             Self::Compacted(by) => {
-                let by = if *by == CompactionInitiator::User { "user" } else { "host" };
+                let by = if *by == CompactionOrigin::User { "user" } else { "host" };
                 write!(f, "compacted = \"{by}\"")
             }
             Self::Wait(seconds) => write!(f, "wait {}", Seconds(*seconds)),

@@ -13,8 +13,8 @@ pub use totals::{
 };
 
 use crate::read::LineCounts;
-use rawr_core::event::{CompactionInitiator, Ending, ThreadPhase};
-use rawr_core::policy::PressureTier;
+use rawr_core::event::{CompactionOrigin, Ending, Phase};
+use rawr_core::policy::Tier;
 use rawr_core::units::{SequenceId, ThreadId, Timestamp, Tokens};
 use serde::Serialize;
 
@@ -61,7 +61,7 @@ pub struct CompactionRun {
     pub start: CompactionStart,
     /// The tier, where rawr's tiers started it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub tier: Option<PressureTier>,
+    pub tier: Option<Tier>,
     /// Whether it began while the agent worked.
     pub inside_turn: bool,
     /// The compaction, once it completed.
@@ -134,7 +134,7 @@ impl CompactionStart {
 #[serde(rename_all = "camelCase")]
 pub struct CompactionTokens {
     /// Who started it in the host.
-    pub by: CompactionInitiator,
+    pub by: CompactionOrigin,
     /// Tokens in the context before it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub before: Option<Tokens>,
@@ -161,7 +161,7 @@ pub struct CommandCounts {
 #[serde(rename_all = "camelCase")]
 pub struct PhaseTime {
     /// The phase.
-    pub phase: ThreadPhase,
+    pub phase: Phase,
     /// In milliseconds; absent if the host was restarted or the clock set back meanwhile.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ms: Option<u64>,

@@ -1,12 +1,12 @@
 //! What comes of scenarios, and which expectations that meets.
 
 use expect_test::{Expect, expect};
-use rawr_core::assess::DecisionGate;
+use rawr_core::assess::Gate;
 use rawr_core::boundary::Boundary;
-use rawr_core::event::{CompactionInitiator, TurnEnding};
-use rawr_core::policy::{ConfirmRule, JudgeBackend, MidTurn, Policy, Preset, PressureTier};
+use rawr_core::event::{CompactionOrigin, TurnStatus};
+use rawr_core::policy::{ConfirmRule, JudgeBackend, MidTurn, Policy, Preset, Tier};
 use rawr_core::prompt::Prompts;
-use rawr_core::signal::plan::{PlanItem, PlanItemStatus};
+use rawr_core::signal::plan::{PlanItem, StepStatus};
 use rawr_core::units::Tokens;
 use rawr_replay::play::ScriptedJudge;
 use rawr_replay::scenario::ScenarioStep::{
@@ -33,8 +33,8 @@ fn used(percent: u8) -> ScenarioStep {
     Usage(ContextSize::Used(percent))
 }
 
-fn plan(steps: &[(&str, PlanItemStatus)]) -> ScenarioStep {
-    let item = |(step, status): &(&str, PlanItemStatus)| PlanItem {
+fn plan(steps: &[(&str, StepStatus)]) -> ScenarioStep {
+    let item = |(step, status): &(&str, StepStatus)| PlanItem {
         step: (*step).to_owned(),
         status: *status,
     };
@@ -227,13 +227,13 @@ fn after_a_compaction_the_context_is_what_the_steps_say() {
 
 #[test]
 fn the_host_and_a_person_may_compact() {
-    let steps = |by: CompactionInitiator| {
+    let steps = |by: CompactionOrigin| {
         let more = vec![user("More."), run("git commit -m y"), used(62), agent("Committed.")];
         and(vec![user("x"), used(60), agent("Hm."), Compacted(by)], more)
     };
     check(
         &spec(),
-        steps(CompactionInitiator::Host),
+        steps(CompactionOrigin::Host),
         expect![[r#"
         nothing: nothing
         3 nothing: 40% left (asap) [boundary, packet_worth]
@@ -242,7 +242,7 @@ fn the_host_and_a_person_may_compact() {
     );
     check(
         &spec(),
-        steps(CompactionInitiator::User),
+        steps(CompactionOrigin::User),
         expect![[r#"
         nothing: nothing
         3 nothing: 40% left (asap) [boundary, packet_worth]
@@ -253,7 +253,7 @@ fn the_host_and_a_person_may_compact() {
 
 #[test]
 fn an_interrupted_turn_does_not_compact() {
-    let steps = vec![user("x"), run("git commit -m x"), used(60), End(TurnEnding::Interrupted)];
+    let steps = vec![user("x"), run("git commit -m x"), used(60), End(TurnStatus::Interrupted)];
     check(
         &spec(),
         steps,
@@ -267,7 +267,7 @@ fn an_interrupted_turn_does_not_compact() {
 
 #[test]
 fn a_plan_update_alone_does_not_compact() {
-    use PlanItemStatus::{InProgress, Pending};
+    use StepStatus::{InProgress, Pending};
     let steps = vec![
         user("Rework the store."),
         plan(&[("read", InProgress), ("write", Pending)]),
@@ -339,7 +339,7 @@ fn the_judge_answers_as_the_scenario_has_it() {
     policy.tiers.asap.percent_remaining_lt = 0;
     let policy = Policy { judge: JudgeBackend::Chat, ..policy };
     let played = play(&policy, &scenario(commit()));
-    let stopped_by = Some(DecisionGate::Judgment);
+    let stopped_by = Some(Gate::Judgment);
     let stopped = Expectation { stopped_by, ..Expectation::of(ScenarioOutcome::Nothing) };
     assert!(played.meets(&stopped), "{}", told(&played));
 }
@@ -373,8 +373,8 @@ fn a_step_that_cannot_come_where_it_is_is_found() {
         &[used(1), run("x"), agent("y")],
         &[(0, OutsideTurn), (1, OutsideTurn), (2, OutsideTurn)],
     );
-    check(&[user("x"), End(TurnEnding::Failed), Steer("y".to_owned())], &[(2, OutsideTurn)]);
-    check(&[Compacted(CompactionInitiator::Host), user("x"), agent("y"), user("z")], &[]);
+    check(&[user("x"), End(TurnStatus::Failed), Steer("y".to_owned())], &[(2, OutsideTurn)]);
+    check(&[Compacted(CompactionOrigin::Host), user("x"), agent("y"), user("z")], &[]);
 }
 
 /// Expectations of one scenario: a proposal at step 4 that the message of step 5 confirms.
@@ -388,8 +388,8 @@ fn an_expectation_counts_what_it_names() {
     let nothing = Expectation::of(ScenarioOutcome::Nothing);
     let propose = Expectation::of(ScenarioOutcome::Propose);
     let compact = Expectation::of(ScenarioOutcome::Compact);
-    let tier = Some(PressureTier::Ready);
-    let other = Some(PressureTier::Early);
+    let tier = Some(Tier::Ready);
+    let other = Some(Tier::Early);
     let boundary = Some(Boundary::Commit);
     for (expected, meets) in [
         // compacts, proposes, drops
@@ -409,10 +409,10 @@ fn an_expectation_counts_what_it_names() {
         (Expectation { times: Some(2), ..compact }, [false; 3]),
         (Expectation { times: Some(1), at_step: Some(4), ..propose }, [true; 3]),
         (
-            Expectation { stopped_by: Some(DecisionGate::Confirmation), ..nothing.clone() },
+            Expectation { stopped_by: Some(Gate::Confirmation), ..nothing.clone() },
             [false, false, true],
         ),
-        (Expectation { stopped_by: Some(DecisionGate::Guard), ..nothing }, [false; 3]),
+        (Expectation { stopped_by: Some(Gate::Guard), ..nothing }, [false; 3]),
     ] {
         let found = [&compacts, &proposes, &drops].map(|played| played.meets(&expected));
         assert_eq!(found, meets, "{expected}");
@@ -423,14 +423,14 @@ fn an_expectation_counts_what_it_names() {
 fn an_expectation_is_told_in_one_line() {
     let expectation = Expectation {
         at_step: Some(8),
-        tier: Some(PressureTier::Ready),
+        tier: Some(Tier::Ready),
         boundary: Some(Boundary::Commit),
         times: Some(1),
         ..Expectation::of(ScenarioOutcome::Compact)
     };
     assert_eq!(expectation.to_string(), "compact at step 8 (ready, commit), once");
     let stopped = Expectation {
-        stopped_by: Some(DecisionGate::WeakBoundary),
+        stopped_by: Some(Gate::WeakBoundary),
         ..Expectation::of(ScenarioOutcome::Nothing)
     };
     assert_eq!(stopped.to_string(), "nothing (stopped by weak_boundary)");

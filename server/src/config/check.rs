@@ -2,15 +2,14 @@
 
 use super::{Config, KeyOrigin, required, threshold};
 use crate::problem::FileProblem;
-use rawr_core::policy::{JudgeBackend, PressureTier};
+use rawr_core::policy::{JudgeBackend, Tier};
 
 impl Config {
     pub(super) fn oddities(&self) -> Vec<FileProblem> {
         let mut problems = self.restrictions();
         problems.extend(self.odd_thresholds());
         problems.extend(self.eager_emergency());
-        problems
-            .extend(PressureTier::ALL.into_iter().filter_map(|tier| self.idle_boundaries(tier)));
+        problems.extend(Tier::ALL.into_iter().filter_map(|tier| self.idle_boundaries(tier)));
         problems.extend(self.idle_inline());
         problems.extend(self.speechless_judge());
         problems.extend(self.hurried_judge());
@@ -19,12 +18,12 @@ impl Config {
 
     /// A tier can only be selected if the next more urgent one starts lower.
     fn odd_thresholds(&self) -> Vec<FileProblem> {
-        let on = |tier: &PressureTier| self.policy.tiers.rule(*tier).percent_remaining_lt > 0;
-        let tiers: Vec<_> = PressureTier::ALL.into_iter().filter(on).collect();
+        let on = |tier: &Tier| self.policy.tiers.rule(*tier).percent_remaining_lt > 0;
+        let tiers: Vec<_> = Tier::ALL.into_iter().filter(on).collect();
         let odd = tiers.windows(2).filter_map(|pair| {
             let [mild, urgent] = pair else { return None };
-            let percent = |tier: &PressureTier| self.policy.tiers.rule(*tier).percent_remaining_lt;
-            let written = |tier: &PressureTier| self.origin(&threshold(*tier));
+            let percent = |tier: &Tier| self.policy.tiers.rule(*tier).percent_remaining_lt;
+            let written = |tier: &Tier| self.origin(&threshold(*tier));
             let origins = [written(mild), written(urgent)];
             let of_model = |origin: &&KeyOrigin| origin.model.is_some();
             let origin = origins
@@ -54,8 +53,8 @@ impl Config {
     /// Emergencies override so much because nothing else helps then.
     fn eager_emergency(&self) -> Option<FileProblem> {
         const HIGHEST: u8 = 40;
-        let origin = self.origin(&threshold(PressureTier::Emergency))?;
-        let percent = self.policy.tiers.rule(PressureTier::Emergency).percent_remaining_lt;
+        let origin = self.origin(&threshold(Tier::Emergency))?;
+        let percent = self.policy.tiers.rule(Tier::Emergency).percent_remaining_lt;
         let model = origin.model.as_deref().map(|model| format!(", for model {model}"));
         (percent > HIGHEST).then(|| {
             let message = format!(
@@ -70,7 +69,7 @@ impl Config {
     }
 
     /// Boundaries that are required in a tier and never count there.
-    fn idle_boundaries(&self, tier: PressureTier) -> Option<FileProblem> {
+    fn idle_boundaries(&self, tier: Tier) -> Option<FileProblem> {
         // A short form stands for several tiers, and counts in some of them.
         let origin = self.origin(&required(tier)).filter(|origin| origin.short.is_none())?;
         let rule = self.policy.tiers.rule(tier);

@@ -4,7 +4,7 @@
 use super::Config;
 use rawr_core::boundary::{Boundaries, Boundary};
 use rawr_core::policy::{
-    ConfirmRule, JudgeBackend, MidTurn, Mode, PacketChannel, PacketSource, Preset,
+    ConfirmRule, JudgeBackend, MidTurn, Mode, PacketAuthor, PacketChannel, Preset,
 };
 use serde_json::json;
 use std::ops::RangeInclusive;
@@ -206,7 +206,7 @@ impl WordEnum for Mode {
     const UNREAD: Unread = Unread::Word("ask");
 }
 
-impl WordEnum for PacketSource {
+impl WordEnum for PacketAuthor {
     const WORDS: &'static [&'static str] = &["agent", "watcher"];
     const VALUES: &'static [Self] = &[Self::Agent, Self::Watcher];
     const UNREAD: Unread = Unread::Lower;

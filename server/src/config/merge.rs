@@ -9,7 +9,7 @@ use super::{Config, KeyOrigin, ValueSafety, narrow};
 use crate::config::keys::WordEnum as _;
 use crate::problem::FileProblem;
 use crate::prompts::PacketFrontMatter;
-use rawr_core::policy::{MidTurn, Preset, PressureTier};
+use rawr_core::policy::{MidTurn, Preset, Tier};
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
@@ -196,14 +196,14 @@ fn in_order(mut settings: Vec<LayerSetting>) -> Vec<LayerSetting> {
 
 fn from_front_matter(front_matter: &PacketFrontMatter) -> Vec<LayerSetting> {
     let source = Rc::new(LayerSource::Prompt(front_matter.file.clone()));
-    let percent = |tier: PressureTier| {
+    let percent = |tier: Tier| {
         let name = format!("{tier}_percent_remaining_lt");
         let value = front_matter.threshold(tier).map(|percent| KeyValue::Number(percent.into()));
         (format!("trigger.{name}"), format!("rawr_auto_compaction.{name}"), value)
     };
     let boundaries = front_matter.requires_any_boundary.map(KeyValue::Boundaries);
     let tail = front_matter.max_tail_chars.map(|chars| KeyValue::Number(chars as u64));
-    PressureTier::ALL
+    Tier::ALL
         .map(percent)
         .into_iter()
         .chain([

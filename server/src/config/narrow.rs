@@ -6,7 +6,7 @@ use super::keys::{ConfigKey, KeyKind, KeyValue, ProjectRule, Unread};
 use super::layer::LayerSetting;
 use crate::config::keys::WordEnum as _;
 use crate::problem::FileProblem;
-use rawr_core::policy::{ConfirmRule, PressureTier, TierRule};
+use rawr_core::policy::{ConfirmRule, Tier, TierRule};
 
 /// If the user did not set the value, its default depends on the window. More than a fiftieth of a very large window is
 /// certainly stricter.
@@ -48,30 +48,24 @@ pub(super) fn narrowed(
 }
 
 /// A tier whose threshold was lowered, and one that holds in its place and asks for less.
-fn gives_way(config: &Config, changed: &Config) -> Option<(PressureTier, PressureTier)> {
+fn gives_way(config: &Config, changed: &Config) -> Option<(Tier, Tier)> {
     let before = &config.policy.tiers;
-    let is_lowered = |tier: &PressureTier| {
+    let is_lowered = |tier: &Tier| {
         let (before, after) = (before.rule(*tier), changed.policy.tiers.rule(*tier));
         (before.percent_remaining_lt, before.tokens_used_gt)
             != (after.percent_remaining_lt, after.tokens_used_gt)
     };
     // Nothing asks for less than an emergency.
-    let urgent = PressureTier::ALL.into_iter().filter(|tier| *tier != PressureTier::Emergency);
+    let urgent = Tier::ALL.into_iter().filter(|tier| *tier != Tier::Emergency);
     urgent.filter(is_lowered).find_map(|urgent| {
-        let mut laxer = PressureTier::ALL.into_iter().filter(|laxer| *laxer < urgent);
-        let asks_for_less = |laxer: &PressureTier| {
-            !is_as_strict(before.rule(*laxer), *laxer, before.rule(urgent), urgent)
-        };
+        let mut laxer = Tier::ALL.into_iter().filter(|laxer| *laxer < urgent);
+        let asks_for_less =
+            |laxer: &Tier| !is_as_strict(before.rule(*laxer), *laxer, before.rule(urgent), urgent);
         Some((urgent, laxer.find(asks_for_less)?))
     })
 }
 
-fn is_as_strict(
-    rule: &TierRule,
-    tier: PressureTier,
-    urgent_rule: &TierRule,
-    urgent: PressureTier,
-) -> bool {
+fn is_as_strict(rule: &TierRule, tier: Tier, urgent_rule: &TierRule, urgent: Tier) -> bool {
     let words = ConfirmRule::VALUES;
     let place = |rule: &TierRule| words.iter().position(|confirm| *confirm == rule.confirm);
     let counting = |rule: &TierRule, tier| rule.counting_with(rule.confirm, tier);

@@ -45,7 +45,7 @@ fn job(told: &str) -> Job {
         Some(request) => Job::Judge {
             thread,
             request: JudgeRequestId::new(request),
-            source: JudgeSource::Chat,
+            source: JudgmentSource::Chat,
             question: JudgeQuestion { instructions: String::new(), context: does.to_owned() },
             settings: JudgeSettings::default(),
         },

@@ -1,7 +1,7 @@
 //! How often each tier would have fired under a configuration that is being edited. The core evaluates it.
 
 use rawr_core::assess::DecisionRecord;
-use rawr_core::policy::{Policy, PressureTier};
+use rawr_core::policy::{Policy, Tier};
 use rawr_core::units::{Timestamp, TurnId};
 use std::collections::BTreeSet;
 
@@ -17,7 +17,7 @@ pub fn would_have_fired(
 ) -> [usize; 4] {
     let mut counts = [0; 4];
     for decisions in threads {
-        let mut turns: BTreeSet<(PressureTier, Option<&TurnId>, Timestamp)> = BTreeSet::new();
+        let mut turns: BTreeSet<(Tier, Option<&TurnId>, Timestamp)> = BTreeSet::new();
         for decision in decisions.iter().filter(|decision| decision.at >= since) {
             if let Some(tier) = decision.under(policy) {
                 // A decision without a turn counts on its own.
@@ -25,7 +25,7 @@ pub fn would_have_fired(
                 turns.insert((tier, decision.turn.as_ref(), at));
             }
         }
-        for (index, tier) in PressureTier::ALL.into_iter().enumerate() {
+        for (index, tier) in Tier::ALL.into_iter().enumerate() {
             counts[index] += turns.iter().filter(|(of, ..)| *of == tier).count();
         }
     }
@@ -33,7 +33,7 @@ pub fn would_have_fired(
 }
 
 /// The text that an editor shows next to the tier. VS Code truncates hints of more than 43 characters.
-pub fn told(tier: PressureTier, count: usize) -> String {
+pub fn told(tier: Tier, count: usize) -> String {
     let times = match count {
         0 => "no compaction".to_owned(),
         1 => "1 compaction".to_owned(),
@@ -43,7 +43,7 @@ pub fn told(tier: PressureTier, count: usize) -> String {
 }
 
 /// What [`told`] says, in full.
-pub fn explained(tier: PressureTier, count: usize) -> String {
+pub fn explained(tier: Tier, count: usize) -> String {
     let times = match count {
         0 => "not have fired".to_owned(),
         1 => "have fired once".to_owned(),
@@ -56,7 +56,7 @@ pub fn explained(tier: PressureTier, count: usize) -> String {
 mod tests {
     use super::*;
     use rawr_core::boundary::{Boundaries, Boundary};
-    use rawr_core::event::{DecisionEntrance, DecisionOutcome};
+    use rawr_core::event::{Entrance, Outcome};
     use rawr_core::units::{DecisionId, Percent};
 
     #[test]
@@ -64,10 +64,10 @@ mod tests {
         let of_turn = |at| DecisionRecord {
             id: DecisionId::new("d"),
             at: Timestamp(at),
-            entrance: DecisionEntrance::TurnComplete,
+            entrance: Entrance::TurnComplete,
             turn: Some(TurnId::new("t")),
-            outcome: DecisionOutcome::Nothing,
-            tier: Some(PressureTier::Ready),
+            outcome: Outcome::Nothing,
+            tier: Some(Tier::Ready),
             percent: Some(Percent(70)),
             boundaries: Boundaries::of(&[Boundary::Commit]),
             reason: String::new(),
@@ -84,12 +84,12 @@ mod tests {
         let all = [vec![of_turn(1000), of_turn(1001)], vec![of_turn(999)], vec![of_turn(1000)]];
         let since = Timestamp(1000);
         assert_eq!(would_have_fired(&all, &Policy::default(), since), [0, 2, 0, 0]);
-        assert_eq!(told(PressureTier::Ready, 2), "ready: 2 compactions in 7 days");
+        assert_eq!(told(Tier::Ready, 2), "ready: 2 compactions in 7 days");
         assert_eq!(
-            explained(PressureTier::Ready, 2),
+            explained(Tier::Ready, 2),
             "With the thresholds of this text, ready would have fired 2 times in the last 7 days."
         );
-        let longest = PressureTier::ALL.map(|tier| told(tier, 99_999).len()).into_iter().max();
+        let longest = Tier::ALL.map(|tier| told(tier, 99_999).len()).into_iter().max();
         assert!(longest <= Some(43), "{longest:?}");
     }
 }

@@ -4,7 +4,7 @@
 use super::toml::{TomlEntry, TomlOutline, TomlValue, TomlValueKind};
 use super::world::{ConfigFile, Doc, DocumentKind, LanguageContext};
 use crate::config::{ConfigKey, key, path_in};
-use rawr_core::policy::PressureTier;
+use rawr_core::policy::Tier;
 use rawr_core::prompt::PromptName;
 use std::ops::Range;
 use std::path::PathBuf;
@@ -98,9 +98,9 @@ pub fn references(path: &std::path::Path, world: &LanguageContext) -> Vec<(PathB
 }
 
 /// The threshold of each tier, if set for all models: the position behind it.
-pub fn tiers(doc: &Doc<'_>) -> Vec<(PressureTier, usize)> {
+pub fn tiers(doc: &Doc<'_>) -> Vec<(Tier, usize)> {
     let outline = TomlOutline::of(doc.text);
-    let place = |tier: PressureTier| {
+    let place = |tier: Tier| {
         let long = format!("rawr_auto_compaction.policy.{tier}.percent_remaining_lt");
         let short = format!("rawr_auto_compaction.{tier}_percent_remaining_lt");
         let entry = |path: &str| {
@@ -120,5 +120,5 @@ pub fn tiers(doc: &Doc<'_>) -> Vec<(PressureTier, usize)> {
     if !matches!(doc.kind, DocumentKind::Config(_)) {
         return Vec::new();
     }
-    PressureTier::ALL.into_iter().filter_map(place).collect()
+    Tier::ALL.into_iter().filter_map(place).collect()
 }

@@ -1,9 +1,9 @@
 //! The current values of a prompt's placeholders for a thread. The core renders them.
 
 use super::PlaceholderValues;
-use rawr_core::event::{Packet, Resume};
+use rawr_core::event::{Packet, ResumeState};
 use rawr_core::judgment::{self, JudgmentCase};
-use rawr_core::policy::{PacketSource, Policy, PressureTier};
+use rawr_core::policy::{PacketAuthor, Policy, Tier};
 use rawr_core::prompt::{Placeholder, PromptName, render};
 use rawr_core::units::Percent;
 use rawr_core::{Thread, compose};
@@ -46,7 +46,7 @@ fn judged(thread: &Thread, policy: &Policy, camel: &str, template: &str) -> Opti
         "percentRemaining" if percent.is_none() => return None,
         _ => {}
     }
-    let tier = tier.unwrap_or(PressureTier::Early);
+    let tier = tier.unwrap_or(Tier::Early);
     let case = JudgmentCase {
         thread,
         tier,
@@ -64,8 +64,8 @@ fn handed_off(thread: &Thread, camel: &str, template: &str, scratch_file: &str) 
     let running = thread.sequence().and_then(|running| running.packet.as_ref());
     let packet = running.or_else(|| thread.handoffs.last_packet.as_ref().map(|last| &last.packet));
     let none = Packet {
-        author: PacketSource::Watcher,
-        resume: Resume::Working,
+        author: PacketAuthor::Watcher,
+        resume: ResumeState::Working,
         text: String::new(),
         added: Vec::new(),
     };

@@ -10,7 +10,7 @@ use crate::store::Store;
 use crate::wire::{self, RpcError, ToWire};
 use jsonrpsee::core::RegisterMethodError;
 use rawr_core::event::Repo;
-use rawr_core::policy::PacketSource;
+use rawr_core::policy::PacketAuthor;
 use rawr_core::units::{SequenceId, Timestamp};
 use rawr_protocol::methods::{CapsuleAttach, CapsuleGet, CapsuleList};
 use rawr_protocol::{
@@ -134,7 +134,7 @@ fn summary(capsule: &StoredCapsule, has_history: bool) -> CapsuleSummary {
         capsule_id: capsule.id.clone(),
         thread_id: capsule.thread.to_string(),
         at_ms: capsule.at.0,
-        trigger: wire::trigger(trigger, &sequence, author.unwrap_or(PacketSource::Agent)),
+        trigger: wire::trigger(trigger, &sequence, author.unwrap_or(PacketAuthor::Agent)),
         tokens_before: context.map(|tokens| tokens.0),
         packet_author: author.map(ToWire::to_wire),
         has_history,

@@ -4,9 +4,9 @@ use super::{ClientSession, Module, on};
 use crate::query;
 use crate::wire::{self, RpcError};
 use jsonrpsee::core::RegisterMethodError;
-use rawr_core::event::{MessagePurpose, Packet};
+use rawr_core::event::{Packet, Purpose};
 use rawr_core::packet;
-use rawr_core::policy::PacketSource;
+use rawr_core::policy::PacketAuthor;
 use rawr_core::thread::sequence::{marked, marker};
 use rawr_protocol::methods::HandoffBuild;
 use rawr_protocol::{HandoffBuildParams, HandoffBuildResult};
@@ -23,7 +23,7 @@ fn build(
     let registry = session.registry()?;
     let resume = packet::resume_state(&params.packet);
     let given =
-        Packet { author: PacketSource::Agent, resume, text: params.packet, added: Vec::new() };
+        Packet { author: PacketAuthor::Agent, resume, text: params.packet, added: Vec::new() };
     let open = registry.open_thread(&id)?;
     let thread = open.thread();
     // The running sequence knows the author of its packet.
@@ -31,9 +31,9 @@ fn build(
     let packet = taken.filter(|taken| taken.text == given.text).unwrap_or(given);
     let running =
         thread.sequence().map_or_else(|| thread.next_sequence_id(), |running| running.id.clone());
-    let marker = marker(&running, MessagePurpose::Handoff);
+    let marker = marker(&running, Purpose::Handoff);
     let prompts = registry.workspace().prompts().set().prompts();
     let handoff = query::handoff(thread, &open.rules(prompts), &packet);
-    let text = marked(&handoff, &running, MessagePurpose::Handoff);
+    let text = marked(&handoff, &running, Purpose::Handoff);
     Ok(HandoffBuildResult { text, marker })
 }

@@ -6,7 +6,7 @@ use crate::query::{self, Inquiry, JudgeCase};
 use crate::wire::{self, RpcError, ToCore, ToWire};
 use jsonrpsee::core::RegisterMethodError;
 use rawr_core::Input;
-use rawr_core::event::{Event, JudgeReply, JudgeSource, JudgmentAnswered};
+use rawr_core::event::{Event, JudgeReply, JudgmentAnswered, JudgmentSource};
 use rawr_core::judgment::OUTPUT_SCHEMA;
 use rawr_core::units::{JudgeRequestId, Percent, ThreadId};
 use rawr_protocol::methods::{ActionPerform, JudgmentAnswer, JudgmentEvaluate};
@@ -105,9 +105,9 @@ async fn evaluate(
     let asked = inquire(&session, &id, params)?;
     let source = asked.source;
     let answer = match source {
-        JudgeSource::Heuristic => asked.heuristic,
-        JudgeSource::Host => by_host(&session, alone, &request, &asked).await,
-        JudgeSource::Responses | JudgeSource::Chat => {
+        JudgmentSource::Heuristic => asked.heuristic,
+        JudgmentSource::Host => by_host(&session, alone, &request, &asked).await,
+        JudgmentSource::Responses | JudgmentSource::Chat => {
             match judge::judge(&asked.settings, &asked.question).await {
                 Ok(said) => {
                     JudgeReply::Says { should_compact: said.should_compact, reason: said.reason }
@@ -150,7 +150,7 @@ fn inquire(
     let settings = &open.config().judgment;
     let asked = query::inquiry(open.thread(), open.policy(), settings, prompts, case);
     let asked = asked.ok_or_else(|| unavailable("judgment.backend is `off`"))?;
-    let hosts = asked.source == JudgeSource::Host;
+    let hosts = asked.source == JudgmentSource::Host;
     if hosts && !(registry.is_owner(id) && registry.thread(id)?.session.host.can.judge) {
         return Err(unavailable("the thread's host is not connected or cannot judge"));
     }
@@ -195,7 +195,7 @@ fn answer(
     }
     let answered = JudgmentAnswered {
         request: JudgeRequestId::new(params.request_id),
-        source: JudgeSource::Host,
+        source: JudgmentSource::Host,
         answer: says,
         usage: None,
         rate_limits: Vec::new(),

@@ -5,7 +5,7 @@ use crate::query;
 use crate::redact::redact_counting;
 use crate::wire::{self, RpcError, ToWire};
 use jsonrpsee::core::RegisterMethodError;
-use rawr_core::event::{Fact, UserChoice};
+use rawr_core::event::{Choice, Fact};
 use rawr_core::machine::Response;
 use rawr_core::units::SequenceId;
 use rawr_core::{Input, Thread, coverage, packet, rewrite};
@@ -76,7 +76,7 @@ fn submit(
     let id = wire::thread_id(&params.thread_id)?;
     let checked = checked(session.registry()?.thread(&id)?, &params.packet);
     let response = Response {
-        choice: UserChoice::EditPacket,
+        choice: Choice::EditPacket,
         sequence: params.sequence_id.map(SequenceId::new),
         turns: None,
         minutes: None,

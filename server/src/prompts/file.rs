@@ -5,7 +5,7 @@ use super::shipped;
 use crate::problem::written::{SpannedName, ValueReader, WrittenKind, WrittenValue};
 use crate::problem::{FileProblem, capped};
 use rawr_core::boundary::{Boundaries, Boundary};
-use rawr_core::policy::PressureTier;
+use rawr_core::policy::Tier;
 use rawr_core::prompt::{Placeholder, PromptName, scan};
 use rawr_core::rewrite::{BYTES_PER_TOKEN, estimate};
 use rawr_core::units::Tokens;
@@ -57,12 +57,12 @@ pub struct PacketFrontMatter {
 
 impl PacketFrontMatter {
     /// The threshold of this tier, in percent.
-    pub const fn threshold(&self, tier: PressureTier) -> Option<u8> {
+    pub const fn threshold(&self, tier: Tier) -> Option<u8> {
         match tier {
-            PressureTier::Early => self.early,
-            PressureTier::Ready => self.ready,
-            PressureTier::Asap => self.asap,
-            PressureTier::Emergency => self.emergency,
+            Tier::Early => self.early,
+            Tier::Ready => self.ready,
+            Tier::Asap => self.asap,
+            Tier::Emergency => self.emergency,
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::SearchError;
 use super::{HitKind, RecallSearch, RecallSource, RecalledText, SearchPosition, SeenTexts};
-use rawr_core::event::{HostAction, MessagePurpose, MessageRole, Origin};
+use rawr_core::event::{HostAction, ItemRole, Purpose, TurnOrigin};
 use rawr_core::units::{SequenceId, Timestamp};
 use rawr_core::{Event, Record};
 use rawr_replay::lines::FileLines;
@@ -81,7 +81,8 @@ impl RecallSearch<'_> {
                 self.met(spot, &RecalledText { kind: HitKind::Directive, at, text: &given.text });
             }
             Event::TurnStarted(started) => {
-                let message = started.text.as_deref().filter(|_| started.origin == Origin::User);
+                let message =
+                    started.text.as_deref().filter(|_| started.origin == TurnOrigin::User);
                 self.person_said(spot, message, &started.directives, at, met);
             }
             Event::UserMessage(said) => {
@@ -142,9 +143,9 @@ impl LogSearch<'_> {
 
 fn handoff(action: &HostAction) -> Option<&str> {
     match action {
-        HostAction::InjectTurn { purpose: MessagePurpose::Handoff, text, .. } => Some(text),
+        HostAction::InjectTurn { purpose: Purpose::Handoff, text, .. } => Some(text),
         HostAction::DeliverInput { items, .. } => {
-            let handoff = items.iter().find(|item| item.role == MessageRole::Handoff)?;
+            let handoff = items.iter().find(|item| item.role == ItemRole::Handoff)?;
             Some(&handoff.text)
         }
         _ => None,

@@ -7,7 +7,7 @@ use crate::capsule::{
 use crate::redact::redact_counting;
 use crate::store::Disk;
 use rawr_core::event::{
-    CompactionInitiator, CompactionProgress, CompactionReported, HostAction, ThreadPhase, Trigger,
+    CompactionOrigin, CompactionReportStatus, CompactionReported, HostAction, Phase, Trigger,
 };
 use rawr_core::thread::{Thread, Turn};
 use rawr_core::units::{SequenceId, Timestamp, Tokens, stable_hash};
@@ -118,7 +118,7 @@ fn owed(open: &OpenThread, disk: &Disk, record: &Record) -> Option<PendingCapsul
             _ => None,
         },
         // A manual compaction is preceded by no action.
-        Event::PacketTaken(taken) if thread.phase() == ThreadPhase::AwaitingCompaction => {
+        Event::PacketTaken(taken) if thread.phase() == Phase::AwaitingCompaction => {
             Some(PendingCapsule {
                 id: taken.sequence.to_string(),
                 trigger: thread.sequence()?.trigger.clone(),
@@ -139,18 +139,18 @@ fn hosts_own(
     at: Timestamp,
 ) -> Option<PendingCapsule> {
     let trigger = match reported.origin {
-        CompactionInitiator::Rawr => return None,
-        CompactionInitiator::Host => Trigger::Host,
-        CompactionInitiator::User => Trigger::User,
+        CompactionOrigin::Rawr => return None,
+        CompactionOrigin::Host => Trigger::Host,
+        CompactionOrigin::User => Trigger::User,
     };
     let thread = open.machine.thread();
     let last = thread.compactions.last.as_ref();
     let (before, is_too_late, context) = match reported.status {
-        CompactionProgress::Started => (last, false, thread.gauge.context),
-        CompactionProgress::Completed => {
+        CompactionReportStatus::Started => (last, false, thread.gauge.context),
+        CompactionReportStatus::Completed => {
             (thread.compactions.earlier.back(), true, last.and_then(|last| last.before))
         }
-        CompactionProgress::Failed => return None,
+        CompactionReportStatus::Failed => return None,
     };
     // The id contains the time of the previous compaction, so that it is the same at the start, at the end and after a
     // restart.

@@ -4,7 +4,7 @@
 use super::{OpenThread, RegistryError, ThreadRegistry};
 use crate::redact::{is_redacted, redact};
 use crate::store::held::{self, OriginalText};
-use rawr_core::event::{HostAction, MessageRole};
+use rawr_core::event::{HostAction, ItemRole};
 use rawr_core::thread::Issued;
 use rawr_core::units::{InputId, ThreadId};
 use rawr_core::{Event, Input, Record};
@@ -67,7 +67,7 @@ impl OpenThread {
 /// The action with the original text of the message.
 pub(super) fn with_original(folder: &Path, mut issued: Issued) -> Issued {
     if let HostAction::DeliverInput { input, items } = &mut issued.kind {
-        let of_person = items.iter_mut().filter(|item| item.role == MessageRole::Input);
+        let of_person = items.iter_mut().filter(|item| item.role == ItemRole::Input);
         for item in of_person.filter(|item| is_redacted(&item.text)) {
             match held::read(folder, input, &item.text) {
                 Ok(text) => item.text = text,

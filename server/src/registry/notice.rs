@@ -6,7 +6,7 @@ use crate::config::Config;
 use crate::query::ThreadOverview;
 use crate::store::{DecisionFile, LogDamage, StoredDecision};
 use rawr_core::assess::DecisionRecord;
-use rawr_core::event::{HostAction, JudgeSource};
+use rawr_core::event::{HostAction, JudgmentSource};
 use rawr_core::machine::{self, HeadsUpBanner};
 use rawr_core::thread::Issued;
 use rawr_core::units::{InputId, ThreadId, Timestamp};
@@ -120,7 +120,7 @@ pub(super) fn publish(
             Effect::Perform(issued) => {
                 let issued = with_original(&open.folder, *issued);
                 let asks_host =
-                    matches!(issued.kind, HostAction::Judge { by: JudgeSource::Host, .. });
+                    matches!(issued.kind, HostAction::Judge { by: JudgmentSource::Host, .. });
                 if asks_host && is_first_question(&open.folder) {
                     tell(RegistryNotice::FirstQuestion { thread });
                 }

@@ -5,7 +5,8 @@ use super::{OpenThread, ThreadRegistry};
 use crate::jobs::{Job, JobResult};
 use crate::judge::{self, JudgeError, JudgeQuestion};
 use rawr_core::event::{
-    EndpointLimit, HostAction, JudgeReply, JudgeSource, JudgeUsage, JudgmentAnswered, RepoObserved,
+    EndpointLimit, HostAction, JudgeReply, JudgeUsage, JudgmentAnswered, JudgmentSource,
+    RepoObserved,
 };
 use rawr_core::policy::MidTurn;
 use rawr_core::thread::Issued;
@@ -93,7 +94,7 @@ pub(super) fn questions<'i>(
 /// Converts an endpoint's answer to an input of the core.
 fn answered(
     request: JudgeRequestId,
-    source: JudgeSource,
+    source: JudgmentSource,
     answer: Result<judge::EndpointJudgment, JudgeError>,
 ) -> JudgmentAnswered {
     match answer {

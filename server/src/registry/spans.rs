@@ -1,7 +1,7 @@
 //! Log spans below a request: the thread, its sequence, the action. They contain ids and no texts.
 
 use rawr_core::Event;
-use rawr_core::event::ActionProgress;
+use rawr_core::event::ActionStatus;
 use rawr_core::thread::Issued;
 use rawr_core::units::{ActionId, SequenceId, ThreadId};
 use tracing::Span;
@@ -34,9 +34,9 @@ pub(super) fn recorded(event: &Event) {
         Event::ActionIssued(issued) => Some(of_action(&issued.action, issued.kind.name())),
         Event::ActionReported(reported) => {
             let status = match reported.status {
-                ActionProgress::Accepted => "accepted",
-                ActionProgress::Completed => "completed",
-                ActionProgress::Failed => "failed",
+                ActionStatus::Accepted => "accepted",
+                ActionStatus::Completed => "completed",
+                ActionStatus::Failed => "failed",
             };
             Some(of_action(&reported.action, status))
         }

@@ -1,7 +1,7 @@
 //! Changes to the text of a `rawr.toml`, which leave its comments and its layout as they are.
 
 use rawr_core::boundary::{Boundaries, Boundary};
-use rawr_core::policy::{Policy, PressureTier};
+use rawr_core::policy::{Policy, Tier};
 use rawr_core::units::Tokens;
 use serde::Serialize;
 use std::fmt;
@@ -9,8 +9,7 @@ use toml_edit::{Array, DocumentMut, Item, Table, TableLike, Value};
 
 const TABLE: &str = "rawr_auto_compaction";
 /// An emergency waits for nothing, and is not tuned.
-const TUNED_TIERS: [PressureTier; 3] =
-    [PressureTier::Early, PressureTier::Ready, PressureTier::Asap];
+const TUNED_TIERS: [Tier; 3] = [Tier::Early, Tier::Ready, Tier::Asap];
 
 /// A value that a configuration may get.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -102,7 +101,7 @@ impl Change {
 
 /// Whether tiers that wait for a boundary compact only at these. Everywhere is as good where none are named.
 pub(super) fn is_only_at(policy: &Policy, places: Boundaries) -> bool {
-    let is_at = |tier: &PressureTier| {
+    let is_at = |tier: &Tier| {
         let rule = policy.tiers.rule(*tier);
         let is_off = rule.percent_remaining_lt == 0 && rule.tokens_used_gt.is_none();
         is_off || rule.counting(*tier).without(places).is_empty()
@@ -132,7 +131,7 @@ impl Editor<'_> {
     /// Where the file has the short key and not the long one, the short one stays.
     fn set_of_tier(
         &mut self,
-        tier: PressureTier,
+        tier: Tier,
         key: &str,
         short: Option<&str>,
         value: i64,

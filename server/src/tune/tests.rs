@@ -38,7 +38,7 @@ fn every_candidate_compacts_only_where_the_target_wants_it() {
     let wanted = "rawr_auto_compaction.auto_requires_any_boundary = [\"commit\"]".to_owned();
     assert!(found[1..].iter().all(|it| it.is_at_places && keys(it).contains(&wanted)));
     let mut policy = Policy::preset(Preset::Calm);
-    for tier in [PressureTier::Early, PressureTier::Ready, PressureTier::Asap] {
+    for tier in [Tier::Early, Tier::Ready, Tier::Asap] {
         policy.tiers.rule_mut(tier).required = Some(Boundaries::of(&[Boundary::Commit]));
     }
     let places = Boundaries::of(&[Boundary::Commit, Boundary::Pushed]);

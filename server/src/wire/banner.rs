@@ -1,9 +1,9 @@
 //! The texts of the banner. Every client shows these, so that they are the same everywhere.
 
 use super::{ToWire, boundaries, percent};
-use rawr_core::event::{ThreadPhase, UserChoice};
+use rawr_core::event::{Choice, Phase};
 use rawr_core::machine::{BannerStage, HeadsUpBanner};
-use rawr_core::policy::PacketSource;
+use rawr_core::policy::PacketAuthor;
 use rawr_core::thread::Thread;
 use rawr_core::units::SequenceId;
 use rawr_protocol as wire;
@@ -32,7 +32,7 @@ pub fn heads_up_notification(
 
 /// The current banner.
 pub fn heads_up(thread: &Thread, heads_up: &HeadsUpBanner) -> wire::HeadsUp {
-    let offer = |answer: &UserChoice| {
+    let offer = |answer: &Choice| {
         let choice = answer.to_wire();
         wire::OfferedChoice { choice, label: choice.label().to_owned() }
     };
@@ -70,19 +70,19 @@ fn title(heads_up: &HeadsUpBanner) -> &'static str {
 
 fn message(heads_up: &HeadsUpBanner) -> String {
     let writer = match heads_up.author {
-        PacketSource::Agent => "the agent writes a packet",
-        PacketSource::Watcher | PacketSource::Person => "rawr writes a packet",
+        PacketAuthor::Agent => "the agent writes a packet",
+        PacketAuthor::Watcher | PacketAuthor::Person => "rawr writes a packet",
     };
     let path = format!("{writer}, the history is compacted, and work continues from the packet.");
     match (heads_up.stage, heads_up.phase) {
         (BannerStage::AwaitingApproval, _) => format!("If you approve, {path}"),
-        (BannerStage::WillCompact, ThreadPhase::AwaitingCompaction) => {
+        (BannerStage::WillCompact, Phase::AwaitingCompaction) => {
             "The packet is ready. Type /compact in the agent.".to_owned()
         }
-        (BannerStage::WillCompact, ThreadPhase::Compacting) => {
+        (BannerStage::WillCompact, Phase::Compacting) => {
             "The history is being compacted. This cannot be stopped.".to_owned()
         }
-        (BannerStage::WillCompact, ThreadPhase::AwaitingHandoff) => {
+        (BannerStage::WillCompact, Phase::AwaitingHandoff) => {
             "The history is compacted. The agent gets the packet next.".to_owned()
         }
         (BannerStage::WillCompact, _) => {
@@ -113,17 +113,12 @@ const fn at_deadline(stage: BannerStage) -> &'static str {
 
 const STEPS: u64 = 4;
 
-const fn step(phase: ThreadPhase) -> Option<u64> {
+const fn step(phase: Phase) -> Option<u64> {
     match phase {
-        ThreadPhase::Idle
-        | ThreadPhase::AwaitingJudgment
-        | ThreadPhase::Deferred
-        | ThreadPhase::Proposed => None,
-        ThreadPhase::AwaitingApproval => Some(1),
-        ThreadPhase::AwaitingHeadsUp
-        | ThreadPhase::AwaitingScratchWrite
-        | ThreadPhase::AwaitingPacket => Some(2),
-        ThreadPhase::AwaitingCompaction | ThreadPhase::Compacting => Some(3),
-        ThreadPhase::AwaitingHandoff => Some(4),
+        Phase::Idle | Phase::AwaitingJudgment | Phase::Deferred | Phase::Proposed => None,
+        Phase::AwaitingApproval => Some(1),
+        Phase::AwaitingHeadsUp | Phase::AwaitingScratchWrite | Phase::AwaitingPacket => Some(2),
+        Phase::AwaitingCompaction | Phase::Compacting => Some(3),
+        Phase::AwaitingHandoff => Some(4),
     }
 }

@@ -5,12 +5,12 @@ use crate::problem::{self, ProblemSeverity};
 use rawr_core::assess::{DecisionRecord, Judgment};
 use rawr_core::boundary::Boundaries;
 use rawr_core::event::{
-    self, AgentRequest, Assessed, CompactionProgress, CompactionReported, Fact, FactKind, GuardEnd,
-    JudgeReply, JudgeSource, Responded, Trigger,
+    self, AgentRequest, Assessed, CompactionReportStatus, CompactionReported, Fact, FactKind,
+    GuardEnd, JudgeReply, JudgmentSource, Responded, Trigger,
 };
 use rawr_core::judgment::OUTPUT_SCHEMA;
 use rawr_core::machine::HeadsUpBanner;
-use rawr_core::policy::{ConfirmRule, Mode, PacketSource, Policy, PressureTier, Silence};
+use rawr_core::policy::{ConfirmRule, Mode, PacketAuthor, Policy, Silence, Tier};
 use rawr_core::thread::breaker::Hold;
 use rawr_core::thread::fate::{Fate, TrackedDecision};
 use rawr_core::thread::sequence::PreCompactRequest;
@@ -87,7 +87,7 @@ pub fn decision(thread: &Thread, decision: &DecisionRecord) -> wire::Decision {
     let author = compaction
         .and_then(|compaction| compaction.author)
         .or(running.map(|running| running.terms.author))
-        .unwrap_or(PacketSource::Agent);
+        .unwrap_or(PacketAuthor::Agent);
     let cause = sequence.map(|_| cause_of(decision));
     wire::Decision {
         decision_id: decision.id.to_string(),
@@ -155,7 +155,7 @@ pub fn pre_compact_requests(
 
 fn cause_of(decision: &DecisionRecord) -> Trigger {
     match (decision.entrance, decision.tier, decision.percent) {
-        (event::DecisionEntrance::Inline, _, Some(percent)) => Trigger::Inline { percent },
+        (event::Entrance::Inline, _, Some(percent)) => Trigger::Inline { percent },
         (entrance, Some(tier), Some(percent)) if decision.turn.is_some() => {
             Trigger::Rawr { entrance, tier, percent, boundaries: decision.boundaries }
         }
@@ -186,8 +186,8 @@ fn answer(answer: &JudgeReply) -> (Option<bool>, String, Option<String>) {
 pub fn judgment_result(
     thread: &Thread,
     request: &JudgeRequestId,
-    tier: Option<PressureTier>,
-    source: JudgeSource,
+    tier: Option<Tier>,
+    source: JudgmentSource,
     said: &JudgeReply,
 ) -> wire::JudgmentResultNotification {
     let (should_compact, reason, error) = answer(said);
@@ -253,7 +253,7 @@ pub fn fact(fact: &Fact) -> String {
 pub fn trigger(
     trigger: &Trigger,
     sequence: &SequenceId,
-    author: PacketSource,
+    author: PacketAuthor,
 ) -> wire::CompactionTrigger {
     match trigger {
         Trigger::Rawr { entrance, tier, percent, boundaries: set } => {
@@ -425,7 +425,7 @@ pub fn last_compaction(last: &CompletedCompaction) -> wire::LastCompaction {
         origin: last.origin.to_wire(),
         sequence_id: last.sequence.as_ref().map(SequenceId::to_string),
         trigger: last.trigger.as_ref().zip(last.sequence.as_ref()).map(|(cause, sequence)| {
-            trigger(cause, sequence, last.author.unwrap_or(PacketSource::Agent))
+            trigger(cause, sequence, last.author.unwrap_or(PacketAuthor::Agent))
         }),
         tokens_before: last.before.map(|tokens| tokens.0),
         tokens_after: last.after.map(|tokens| tokens.0),
@@ -465,16 +465,16 @@ pub fn compaction_update(
     cause: Option<&Trigger>,
 ) -> wire::CompactionUpdateNotification {
     let author =
-        thread.handoffs.last_packet.as_ref().map_or(PacketSource::Agent, |last| last.packet.author);
+        thread.handoffs.last_packet.as_ref().map_or(PacketAuthor::Agent, |last| last.packet.author);
     let before = thread.compactions.last.as_ref().and_then(|last| last.before);
-    let completed = report.status == CompactionProgress::Completed;
+    let completed = report.status == CompactionReportStatus::Completed;
     wire::CompactionUpdateNotification {
         thread_id: thread.id.to_string(),
         sequence_id: sequence.map(SequenceId::to_string),
         status: match report.status {
-            CompactionProgress::Started => wire::CompactionStatus::InProgress,
-            CompactionProgress::Completed => wire::CompactionStatus::Completed,
-            CompactionProgress::Failed => wire::CompactionStatus::Failed,
+            CompactionReportStatus::Started => wire::CompactionStatus::InProgress,
+            CompactionReportStatus::Completed => wire::CompactionStatus::Completed,
+            CompactionReportStatus::Failed => wire::CompactionStatus::Failed,
         },
         origin: report.origin.to_wire(),
         trigger: cause.zip(sequence).map(|(cause, sequence)| trigger(cause, sequence, author)),

@@ -12,10 +12,10 @@ use rawr_core::{
     Record,
     boundary::{Boundaries, Boundary},
     event::{
-        Assessed, CommandFinished, DecisionEntrance, DecisionOutcome, Event, FORMAT, Origin,
-        PlanUpdated, TurnCompleted, TurnEnding, TurnStarted, Usage, UsageReported,
+        Assessed, CommandFinished, Entrance, Event, FORMAT, Outcome, PlanUpdated, TurnCompleted,
+        TurnOrigin, TurnStarted, TurnStatus, Usage, UsageReported,
     },
-    signal::plan::{PlanItem, PlanItemStatus},
+    signal::plan::{PlanItem, StepStatus},
     units::{DecisionId, EventId, ThreadId, Timestamp, Tokens, TurnId},
 };
 use rawr_server::store::Store;
@@ -75,7 +75,7 @@ fn event(n: u64) -> Record {
             n,
             TurnStarted {
                 turn,
-                origin: Origin::User,
+                origin: TurnOrigin::User,
                 action: None,
                 text: Some(ASKED.to_owned()),
                 directives: Vec::new(),
@@ -120,7 +120,7 @@ fn event(n: u64) -> Record {
                     "write the docs",
                     "open a pull request",
                 ]
-                .map(|step| PlanItem { step: step.to_owned(), status: PlanItemStatus::InProgress })
+                .map(|step| PlanItem { step: step.to_owned(), status: StepStatus::InProgress })
                 .into(),
                 explanation: None,
                 boundaries: Boundaries::of(&[Boundary::PlanUpdate]),
@@ -130,7 +130,7 @@ fn event(n: u64) -> Record {
             n,
             TurnCompleted {
                 turn,
-                status: TurnEnding::Completed,
+                status: TurnStatus::Completed,
                 overflow: None,
                 last_message: Some(SAID.to_owned()),
                 usage: Some(usage(n)),
@@ -148,8 +148,8 @@ fn event(n: u64) -> Record {
                 after_turn: false,
                 dropped: None,
                 decision: DecisionId::new(format!("d{}-b56a5e16", n / 10)),
-                entrance: DecisionEntrance::TurnComplete,
-                outcome: DecisionOutcome::Nothing,
+                entrance: Entrance::TurnComplete,
+                outcome: Outcome::Nothing,
                 turn: Some(turn),
                 tier: None,
                 percent: None,

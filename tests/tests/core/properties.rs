@@ -8,10 +8,10 @@ use any_input::GeneratedStep;
 use proptest::prelude::*;
 use proptest::sample::select;
 use rawr_core::boundary::{Boundaries, Boundary};
-use rawr_core::event::{DecisionEntrance, DecisionOutcome, Event, UserChoice};
+use rawr_core::event::{Choice, Entrance, Event, Outcome};
 use rawr_core::machine::ProcessRole;
 use rawr_core::policy::{
-    ConfirmRule, InlineCompact, JudgeBackend, MidTurn, Mode, PacketChannel, PacketSource, Policy,
+    ConfirmRule, InlineCompact, JudgeBackend, MidTurn, Mode, PacketAuthor, PacketChannel, Policy,
     SelfConfirmation, Tiers,
 };
 use rawr_core::prompt::Prompts;
@@ -29,7 +29,7 @@ fn config() -> ProptestConfig {
 #[derive(Debug, Clone)]
 struct TestPolicy {
     mode: Mode,
-    author: PacketSource,
+    author: PacketAuthor,
     channel: PacketChannel,
     scratch: bool,
     cooldown_turns: u32,
@@ -74,7 +74,7 @@ fn setting() -> impl Strategy<Value = TestPolicy> {
     const AUTO: Mode = Mode::Auto;
     const OFF: JudgeBackend = JudgeBackend::Off;
     let mode = select(&[AUTO, AUTO, AUTO, AUTO, Mode::Ask, Mode::Suggest, Mode::Tag][..]);
-    let author = select(&[PacketSource::Agent, PacketSource::Watcher][..]);
+    let author = select(&[PacketAuthor::Agent, PacketAuthor::Watcher][..]);
     let channel = select(&[PacketChannel::Transcript, PacketChannel::Sample][..]);
     let mid_turn = select(&[MidTurn::Off, MidTurn::Emergency, MidTurn::Policy][..]);
     let judge = select(&[OFF, OFF, JudgeBackend::Host, JudgeBackend::Heuristic][..]);
@@ -189,8 +189,8 @@ fn stored(effects: Result<Vec<Effect>, Refusal>) -> Vec<Record> {
 /// end if the model refused the conversation as too long. The built-in compaction depends only on the context.
 fn assert_no_synthetic_turn_triggers(before: &Thread, record: &Record) {
     if let Event::Assessed(assessed) = &record.event
-        && matches!(assessed.outcome, DecisionOutcome::Compact | DecisionOutcome::Ask)
-        && assessed.entrance != DecisionEntrance::Inline
+        && matches!(assessed.outcome, Outcome::Compact | Outcome::Ask)
+        && assessed.entrance != Entrance::Inline
         && let Some(turn) = assessed.turn.as_ref().and_then(|turn| before.turn(turn))
     {
         let is_refused = before.gauge.overflowed.as_ref().is_some_and(|of| of.turn == turn.id);
@@ -204,12 +204,9 @@ fn assert_no_synthetic_turn_triggers(before: &Thread, record: &Record) {
 fn is_derived(event: &Event) -> bool {
     match event {
         Event::Assessed(assessed) => {
-            let at_once =
-                matches!(assessed.entrance, DecisionEntrance::Preflight | DecisionEntrance::Inline);
-            let only_told = matches!(
-                assessed.outcome,
-                DecisionOutcome::Nothing | DecisionOutcome::Tag | DecisionOutcome::Suggest
-            );
+            let at_once = matches!(assessed.entrance, Entrance::Preflight | Entrance::Inline);
+            let only_told =
+                matches!(assessed.outcome, Outcome::Nothing | Outcome::Tag | Outcome::Suggest);
             assessed.dropped.is_none() && !(at_once && only_told)
         }
         Event::SequenceStarted(_)
@@ -288,13 +285,8 @@ proptest! {
 }
 
 /// All that a person can answer.
-const CHOICES: [UserChoice; 5] = [
-    UserChoice::CompactNow,
-    UserChoice::Approve,
-    UserChoice::Snooze,
-    UserChoice::Cancel,
-    UserChoice::EditPacket,
-];
+const CHOICES: [Choice; 5] =
+    [Choice::CompactNow, Choice::Approve, Choice::Snooze, Choice::Cancel, Choice::EditPacket];
 
 fn act(lossy: bool, longest_wait: u64) -> impl Strategy<Value = Act> {
     let lost = move |act: Act| if lossy { act } else { Act::Arrive(1) };
@@ -420,7 +412,7 @@ proptest! {
         prop_assert!(session.settle(), "{}", unsettled(&session));
         for record in &session.log {
             if let Event::Assessed(assessed) = &record.event
-                && matches!(assessed.outcome, DecisionOutcome::Compact | DecisionOutcome::Ask)
+                && matches!(assessed.outcome, Outcome::Compact | Outcome::Ask)
             {
                 let turn = assessed.turn.as_ref();
                 prop_assert!(!turn.is_some_and(|turn| session.synthetic.contains(turn)), "{turn:?}");

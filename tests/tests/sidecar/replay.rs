@@ -6,8 +6,8 @@ use crate::fixture::{command, root};
 use expect_test::{Expect, expect};
 use rawr_protocol::methods::{CancelRequest, Progress, ReplayRun, ThreadList};
 use rawr_protocol::{
-    CancelParams, ErrorCode, ProgressToken, ReplayConfiguration, ReplayDetailName, ReplayOrderName,
-    ReplayPreset, ReplayRunParams, ReplayRunResult, ReplaySums, RequestId, ThreadListParams,
+    CancelParams, ErrorCode, ProgressToken, ReplayConfiguration, ReplayDetailName, ReplayOrder,
+    Preset, ReplayRunParams, ReplayRunResult, ReplaySums, RequestId, ThreadListParams,
     WorkDoneProgress,
 };
 use rawr_tests::{LaunchOptions, TestHome, TestSidecar, out};
@@ -27,7 +27,7 @@ fn of(path: impl AsRef<Path>) -> ReplayRunParams {
     ReplayRunParams { paths: vec![text(path)], ..ReplayRunParams::default() }
 }
 
-fn preset(preset: ReplayPreset) -> ReplayConfiguration {
+fn preset(preset: Preset) -> ReplayConfiguration {
     ReplayConfiguration::Preset { preset }
 }
 
@@ -51,7 +51,7 @@ fn endless(home: &TestHome) -> ReplayRunParams {
         fs::hard_link(&session, folder.join(format!("{number}.jsonl"))).unwrap();
     }
     ReplayRunParams {
-        configurations: vec![preset(ReplayPreset::Spec); 8],
+        configurations: vec![preset(Preset::Spec); 8],
         work_done_token: Some(ProgressToken::Text("endless".to_owned())),
         ..of(folder)
     }
@@ -81,7 +81,7 @@ fn the_result_is_what_rawr_replay_prints() {
     fs::write(&stray, "{\"no\": \"session\"}\n").unwrap();
     let paths = [sample("sessions/claude.jsonl"), sample("rollouts"), stray].map(text);
     for (order, option) in
-        [(ReplayOrderName::Second, None), (ReplayOrderName::First, Some("--first-order"))]
+        [(ReplayOrder::Second, None), (ReplayOrder::First, Some("--first-order"))]
     {
         let mut arguments = vec!["replay", "--json", "--against", other.to_str().unwrap()];
         arguments.extend(option);
@@ -167,7 +167,7 @@ fn configurations_and_the_window_decide() {
     let mut sidecar = TestSidecar::start(&home);
     let mut check = |window, expected: Expect| {
         let configurations =
-            [ReplayPreset::Calm, ReplayPreset::Spec].map(preset).into_iter().collect();
+            [Preset::Calm, Preset::Spec].map(preset).into_iter().collect();
         let params =
             ReplayRunParams { configurations, window, ..of(sample("sessions/claude.jsonl")) };
         expected.assert_eq(&figures(&sidecar.call::<ReplayRun>(&params)));
@@ -327,7 +327,7 @@ fn a_result_that_is_too_large_is_refused_with_what_to_do() {
     }
     let mut sidecar = TestSidecar::start(&home);
     let run = |path: &Path| ReplayRunParams {
-        configurations: vec![preset(ReplayPreset::Spec); 8],
+        configurations: vec![preset(Preset::Spec); 8],
         ..of(path)
     };
     let failure = sidecar.failure::<ReplayRun>(&run(&folder));

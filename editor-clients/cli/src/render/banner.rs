@@ -1,6 +1,6 @@
 //! Draws the banner: a box with the sidecar's texts about a coming compaction.
 
-use rawr_protocol::{Choice, HeadsUp, SequenceHeadsUpNotification, Stage};
+use rawr_protocol::{Choice, HeadsUp, SequenceHeadsUpNotification, BannerStage};
 
 use super::text::wrapped;
 use rawr_host::text::{columns, one_line};
@@ -14,7 +14,7 @@ pub(super) const BANNER_EDGES: usize = 4;
 /// The lines of the box. The decision above it gives the reason.
 pub(super) fn banner(heads_up: &SequenceHeadsUpNotification, width: usize) -> Vec<String> {
     let mut lines = wrapped(&heads_up.message, width);
-    if heads_up.stage == Stage::AwaitingApproval && !heads_up.choices.is_empty() {
+    if heads_up.stage == BannerStage::AwaitingApproval && !heads_up.choices.is_empty() {
         let choices: Vec<_> =
             heads_up.choices.iter().map(|choice| Choice::label(*choice)).collect();
         lines.extend(wrapped(&format!("Your choices: {}.", choices.join(", ")), width));

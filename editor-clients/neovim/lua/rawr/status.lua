@@ -45,7 +45,7 @@ local function parts_of(all, row)
   if thread.phase ~= 'idle' then
     table.insert(parts, labels.Phase[thread.phase] or thread.phase)
   elseif banner then
-    table.insert(parts, labels.Stage[banner.heads_up.stage] or banner.heads_up.stage)
+    table.insert(parts, labels.BannerStage[banner.heads_up.stage] or banner.heads_up.stage)
   end
   if thread.breaker then
     table.insert(parts, 'paused')

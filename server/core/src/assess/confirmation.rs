@@ -2,7 +2,7 @@
 
 use super::{GateContext, Question};
 use crate::boundary::{Boundaries, Boundary};
-use crate::event::TurnEnding;
+use crate::event::TurnStatus;
 use crate::policy::ConfirmRule;
 use crate::thread::{Speaker, Thread, Turn, Utterance};
 use crate::words::closing;
@@ -298,6 +298,6 @@ fn facts(thread: &Thread, turn: Option<&Turn>, present: Boundaries) -> TurnFacts
         tests_failed: checked == Some(false),
         plan_finished: present.has(Boundary::PlanCheckpoint) && known.open_steps().next().is_none(),
         plan_open: known.open_steps().next().is_some(),
-        interrupted: ended.is_some_and(|end| end.status != TurnEnding::Completed),
+        interrupted: ended.is_some_and(|end| end.status != TurnStatus::Completed),
     }
 }

@@ -3,9 +3,9 @@
 use super::confirmation::{Confirmation, TurnEvidence};
 use super::{AppliesTo, Check, GateFinding, Inline, Judgment, Lift, NOT_INLINE, Question, judge};
 use crate::boundary::{Boundaries, Boundary};
-use crate::event::{Assessed, JudgeReply, JudgeSource, TurnEnding};
+use crate::event::{Assessed, JudgeReply, JudgmentSource, TurnStatus};
 use crate::judgment;
-use crate::policy::{ConfirmRule, Mode, Policy, PressureTier, Silence, TierRule};
+use crate::policy::{ConfirmRule, Mode, Policy, Silence, Tier, TierRule};
 use crate::signal::message;
 use crate::thread::{Overflowed, Thread, Turn};
 use crate::units::{DecisionId, Percent, Timestamp};
@@ -25,7 +25,7 @@ pub(super) struct GateContext<'c> {
     /// What the turn says of its own proposal, where something happened in it that may confirm by itself.
     pub(super) turn_evidence: Option<TurnEvidence>,
     pub(super) percent: Option<Percent>,
-    pub(super) tier: Option<PressureTier>,
+    pub(super) tier: Option<Tier>,
     /// The boundaries that count here.
     pub(super) counting: Boundaries,
     pub(super) now: Timestamp,
@@ -50,7 +50,7 @@ impl<'c> GateContext<'c> {
         };
         let inline = matches!(question, Question::Inline(_));
         let tier = match overflows {
-            Some(_) => Some(PressureTier::Emergency),
+            Some(_) => Some(Tier::Emergency),
             None => percent.and_then(|percent| thread.tier_at(percent, &policy.tiers)),
         };
         let tier = tier.filter(|_| !inline);
@@ -84,11 +84,11 @@ impl<'c> GateContext<'c> {
     pub(super) fn lifts(&self, lift: Lift) -> bool {
         match self.question {
             Question::Person => lift != Lift::Nothing,
-            _ => lift == Lift::PersonOrEmergency && self.tier == Some(PressureTier::Emergency),
+            _ => lift == Lift::PersonOrEmergency && self.tier == Some(Tier::Emergency),
         }
     }
 
-    pub(super) fn rule(&self) -> Option<(PressureTier, &'c TierRule)> {
+    pub(super) fn rule(&self) -> Option<(Tier, &'c TierRule)> {
         self.tier.map(|tier| (tier, self.policy.tiers.rule(tier)))
     }
 
@@ -96,7 +96,7 @@ impl<'c> GateContext<'c> {
         let turn_complete = self
             .turn
             .and_then(|turn| turn.end.as_ref())
-            .is_some_and(|end| end.status == TurnEnding::Completed);
+            .is_some_and(|end| end.status == TurnStatus::Completed);
         let closed = self.closing().map_or(Boundaries::NONE, |closing| closing.boundaries);
         let set = self.thread.present(self.question.turn()).or(closed);
         if turn_complete { set.or(Boundaries::of(&[Boundary::TurnComplete])) } else { set }
@@ -110,7 +110,7 @@ impl<'c> GateContext<'c> {
     pub(super) fn judgment(&self) -> Option<Judgment> {
         let tier = self.tier.filter(|_| !self.is_inline())?;
         self.policy.tiers.rule(tier).decision_prompt_path.as_ref()?;
-        if tier == PressureTier::Emergency || matches!(self.question, Question::Person) {
+        if tier == Tier::Emergency || matches!(self.question, Question::Person) {
             return None;
         }
         if self.skips_judge() {
@@ -122,7 +122,7 @@ impl<'c> GateContext<'c> {
         let by_itself = |source, answer| Some(Judgment { request: None, source, answer });
         match judge(self.policy, tier, self.thread) {
             None => None,
-            Some(JudgeSource::Heuristic) => {
+            Some(JudgmentSource::Heuristic) => {
                 let case = judgment::JudgmentCase {
                     thread: self.thread,
                     tier,
@@ -132,11 +132,11 @@ impl<'c> GateContext<'c> {
                     next_message: None,
                     excerpt: None,
                 };
-                by_itself(JudgeSource::Heuristic, judgment::heuristic(&case))
+                by_itself(JudgmentSource::Heuristic, judgment::heuristic(&case))
             }
-            Some(JudgeSource::Host) if !self.thread.session.host.can.judge => {
+            Some(JudgmentSource::Host) if !self.thread.session.host.can.judge => {
                 let error = "the host cannot judge".to_owned();
-                by_itself(JudgeSource::Host, JudgeReply::Failed { error })
+                by_itself(JudgmentSource::Host, JudgeReply::Failed { error })
             }
             Some(_) => {
                 let judging = self.thread.judging()?;
@@ -153,9 +153,7 @@ impl<'c> GateContext<'c> {
             return ConfirmRule::None;
         };
         match rule.confirm {
-            _ if tier == PressureTier::Emergency || self.question.is_inside_a_turn() => {
-                ConfirmRule::None
-            }
+            _ if tier == Tier::Emergency || self.question.is_inside_a_turn() => ConfirmRule::None,
             _ if self.thread.session.host.can.compact_by_person => ConfirmRule::None,
             ConfirmRule::Message | ConfirmRule::Either
                 if !self.thread.can_compact_before_message() =>
@@ -214,10 +212,10 @@ impl<'c> GateContext<'c> {
     }
 
     /// Whether a judge other than the heuristic answers at this tier.
-    pub(super) fn asks_judge(&self, tier: PressureTier) -> bool {
+    pub(super) fn asks_judge(&self, tier: Tier) -> bool {
         let by = judge(self.policy, tier, self.thread);
         self.policy.tiers.rule(tier).decision_prompt_path.is_some()
-            && by.is_some_and(|by| by != JudgeSource::Heuristic)
+            && by.is_some_and(|by| by != JudgmentSource::Heuristic)
     }
 
     /// The next message, or what happened in the turn, leaves no doubt, so the judge is not asked.
@@ -231,7 +229,7 @@ impl<'c> GateContext<'c> {
     /// No model is paid for an answer where `mode` compacts nothing.
     pub(super) fn skips_judge(&self) -> bool {
         let by = self.tier.and_then(|tier| judge(self.policy, tier, self.thread));
-        let is_free = by == Some(JudgeSource::Heuristic);
+        let is_free = by == Some(JudgmentSource::Heuristic);
         !self.compacts()
             && !self.question.is_inside_a_turn()
             && !is_free

@@ -1,9 +1,9 @@
 //! The record of a decision.
 
-use super::{DecisionGate, GateEvidence, GateStatus};
+use super::{Gate, GateEvidence, GateOutcome};
 use crate::boundary::Boundaries;
-use crate::event::{AgentRequest, DecisionEntrance, DecisionOutcome, JudgeReply, JudgeSource};
-use crate::policy::{ConfirmRule, PressureTier};
+use crate::event::{AgentRequest, Entrance, JudgeReply, JudgmentSource, Outcome};
+use crate::policy::{ConfirmRule, Tier};
 use crate::thread::{Thread, Turn};
 use crate::units::{DecisionId, JudgeRequestId, Percent, SequenceId, Timestamp, Tokens, TurnId};
 use serde::{Deserialize, Serialize};
@@ -16,15 +16,15 @@ pub struct DecisionRecord {
     /// When it was made.
     pub at: Timestamp,
     /// Which entrance asked.
-    pub entrance: DecisionEntrance,
+    pub entrance: Entrance,
     /// The turn that it is about; absent where a person asked, or before a message.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub turn: Option<TurnId>,
     /// What follows.
-    pub outcome: DecisionOutcome,
+    pub outcome: Outcome,
     /// The tier in force; absent above every tier and for the built-in compaction.
     #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub tier: Option<PressureTier>,
+    pub tier: Option<Tier>,
     /// Percent of the context window left; absent while the host has not reported usage.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub percent: Option<Percent>,
@@ -68,7 +68,7 @@ pub struct Judgment {
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub request: Option<JudgeRequestId>,
     /// Who judged.
-    pub source: JudgeSource,
+    pub source: JudgmentSource,
     /// The answer, or why there was none.
     pub answer: JudgeReply,
 }
@@ -83,7 +83,7 @@ impl Judgment {
 impl DecisionRecord {
     /// A person asked for the compaction.
     pub fn is_by_person(&self) -> bool {
-        self.entrance == DecisionEntrance::TurnComplete && self.turn.is_none()
+        self.entrance == Entrance::TurnComplete && self.turn.is_none()
     }
 
     /// Decisions under pressure are stored, and the first one after a compaction. Others would only be noise, and the
@@ -97,44 +97,40 @@ impl DecisionRecord {
             .as_ref()
             .is_some_and(|last| last.turns_ended + 1 == thread.turns_ended);
         match self.entrance {
-            DecisionEntrance::TurnComplete => {
-                !own && (self.is_by_person() || self.tier.is_some() || after)
+            Entrance::TurnComplete => !own && (self.is_by_person() || self.tier.is_some() || after),
+            Entrance::Inline => {
+                self.outcome != Outcome::Nothing || !own && (after || self.is_pressed())
             }
-            DecisionEntrance::Inline => {
-                self.outcome != DecisionOutcome::Nothing || !own && (after || self.is_pressed())
-            }
-            DecisionEntrance::MidTurn | DecisionEntrance::Preflight => true,
+            Entrance::MidTurn | Entrance::Preflight => true,
         }
     }
 
     /// The gate `pressure` passed.
     fn is_pressed(&self) -> bool {
         let pressed = |result: &GateEvidence| {
-            (result.gate, result.outcome) == (DecisionGate::Pressure, GateStatus::Pass)
+            (result.gate, result.outcome) == (Gate::Pressure, GateOutcome::Pass)
         };
         self.gates.iter().any(pressed)
     }
 
     /// Why it drops a proposal, for people.
     pub fn drops(&self) -> Option<String> {
-        let drops = self.entrance == DecisionEntrance::Preflight
-            && self.outcome == DecisionOutcome::Nothing;
+        let drops = self.entrance == Entrance::Preflight && self.outcome == Outcome::Nothing;
         self.proposal.as_ref().filter(|_| drops)?;
-        let failed = self.gates.iter().find(|result| result.outcome == GateStatus::Fail)?;
+        let failed = self.gates.iter().find(|result| result.outcome == GateOutcome::Fail)?;
         Some(match failed.gate {
-            DecisionGate::Judgment => format!("the judge says no ({})", failed.evidence),
+            Gate::Judgment => format!("the judge says no ({})", failed.evidence),
             _ => failed.evidence.clone(),
         })
     }
 
     /// There is nothing to do, and no judge was against it.
     pub(crate) fn is_nothing(&self) -> bool {
-        self.outcome == DecisionOutcome::Nothing && !self.is_vetoed()
+        self.outcome == Outcome::Nothing && !self.is_vetoed()
     }
 
     /// Only the judge was against it.
     pub fn is_vetoed(&self) -> bool {
-        self.outcome != DecisionOutcome::Compact
-            && self.judgment.as_ref().is_some_and(Judgment::is_against)
+        self.outcome != Outcome::Compact && self.judgment.as_ref().is_some_and(Judgment::is_against)
     }
 }

@@ -2,8 +2,8 @@
 
 use super::{GateContext, GateFinding, Judgment, Question, judge};
 use crate::boundary::{Boundaries, Boundary};
-use crate::event::{HostAction, JudgeReply, TurnEnding};
-use crate::policy::{ConfirmRule, JudgeBackend, MidTurn, Mode, Pressure, PressureTier};
+use crate::event::{HostAction, JudgeReply, TurnStatus};
+use crate::policy::{ConfirmRule, JudgeBackend, MidTurn, Mode, Pressure, Tier};
 use crate::thread::breaker::Hold;
 use crate::thread::{Thread, Turn};
 use crate::units::{Percent, Seconds, Tokens};
@@ -72,7 +72,7 @@ pub(super) fn pressure(case: &GateContext<'_>) -> GateFinding {
             })
         }
         None => {
-            let highest = PressureTier::ALL
+            let highest = Tier::ALL
                 .map(|tier| case.policy.tiers.rule(tier).percent_remaining_lt)
                 .into_iter()
                 .max();
@@ -165,8 +165,7 @@ pub(super) fn breaker(case: &GateContext<'_>) -> GateFinding {
     let hold = if case.is_inline() {
         thread.inline_hold(policy, case.now)
     } else {
-        let holds =
-            |hold: &Hold| case.tier <= hold.tier || case.tier == Some(PressureTier::Emergency);
+        let holds = |hold: &Hold| case.tier <= hold.tier || case.tier == Some(Tier::Emergency);
         thread.hold(policy, case.now).filter(holds)
     };
     let Some(hold) = hold else {
@@ -195,7 +194,7 @@ pub(super) fn rearm(case: &GateContext<'_>) -> GateFinding {
     let Some(last) = &case.thread.compactions.last else { return pass("never compacted") };
     let by_window = case.policy.rearm_after(case.thread.gauge.window);
     let of_emergency = match case.tier {
-        Some(PressureTier::Emergency) => case.thread.worth_an_emergency(),
+        Some(Tier::Emergency) => case.thread.worth_an_emergency(),
         _ => Tokens(0),
     };
     let needed = match case.policy.rearm_tokens {
@@ -322,7 +321,7 @@ pub(super) fn active_work(case: &GateContext<'_>) -> GateFinding {
         return fail(format!("tool call {call} is running"), "the running tools finish");
     }
     match case.turn.and_then(|turn| turn.end.as_ref()) {
-        Some(end) if end.status != TurnEnding::Completed => {
+        Some(end) if end.status != TurnStatus::Completed => {
             fail(format!("the turn ended {}", end.status.name()), "a turn completes")
         }
         _ if !case.thread.is_idle() => fail("a turn is running", "the turn completes"),
@@ -358,7 +357,7 @@ pub(super) fn confirmation(case: &GateContext<'_>) -> GateFinding {
     };
     match (case.question, confirm) {
         (Question::Person, _) => fail("a person decides", "no person asks"),
-        (_, ConfirmRule::None) if tier == PressureTier::Emergency => {
+        (_, ConfirmRule::None) if tier == Tier::Emergency => {
             fail("an emergency waits for no confirmation", "more context is left")
         }
         (_, ConfirmRule::None) if case.thread.session.host.can.compact_by_person => {
@@ -399,7 +398,7 @@ pub(super) fn judgment(case: &GateContext<'_>) -> GateFinding {
             _ => "the host cannot ask a model",
         });
     }
-    if tier == PressureTier::Emergency {
+    if tier == Tier::Emergency {
         return fail("no judge is asked in an emergency", "more context is left");
     }
     match case.question {
@@ -440,10 +439,10 @@ pub(super) fn judgment(case: &GateContext<'_>) -> GateFinding {
                 None => pass(format!("{failed}; it is confirmed without one")),
             }
         }
-        (JudgeReply::Failed { error }, PressureTier::Early | PressureTier::Ready) => {
+        (JudgeReply::Failed { error }, Tier::Early | Tier::Ready) => {
             fail(format!("{source} gave no answer: {error}"), "the judge answers")
         }
-        (JudgeReply::Failed { error }, PressureTier::Asap | PressureTier::Emergency) => {
+        (JudgeReply::Failed { error }, Tier::Asap | Tier::Emergency) => {
             pass(format!("{source} gave no answer: {error}; the policy decides"))
         }
     }

@@ -1,8 +1,8 @@
 //! The names of gates, for files and for people. Evaluates nothing.
 
-use super::{DecisionGate, GATES};
+use super::{GATES, Gate};
 
-impl DecisionGate {
+impl Gate {
     /// Every gate, in the order of evaluation.
     pub const ALL: [Self; GATES.len()] = {
         let mut all = [Self::Feature; GATES.len()];
@@ -48,9 +48,9 @@ mod tests {
 
     #[test]
     fn a_gate_has_the_same_name_on_disk_and_for_people() {
-        for gate in DecisionGate::ALL {
+        for gate in Gate::ALL {
             assert_eq!(serde_json::to_value(gate).unwrap(), gate.name());
-            assert_eq!(DecisionGate::from_name(gate.name()), Some(gate));
+            assert_eq!(Gate::from_name(gate.name()), Some(gate));
         }
     }
 }

@@ -1,6 +1,6 @@
 //! What a decision is about.
 
-use crate::event::DecisionEntrance;
+use crate::event::Entrance;
 use crate::units::{Tokens, TurnId};
 
 /// What a decision is about.
@@ -53,12 +53,12 @@ impl<'q> Question<'q> {
         matches!(self, Self::TurnEnd(of) | Self::Inline(Inline::TurnEnd(of)) if of == turn)
     }
 
-    pub(super) const fn entrance(self) -> DecisionEntrance {
+    pub(super) const fn entrance(self) -> Entrance {
         match self {
-            Self::TurnEnd(_) | Self::Person => DecisionEntrance::TurnComplete,
-            Self::MidTurn(_) => DecisionEntrance::MidTurn,
-            Self::Preflight { .. } | Self::Silence(_) => DecisionEntrance::Preflight,
-            Self::Inline(_) => DecisionEntrance::Inline,
+            Self::TurnEnd(_) | Self::Person => Entrance::TurnComplete,
+            Self::MidTurn(_) => Entrance::MidTurn,
+            Self::Preflight { .. } | Self::Silence(_) => Entrance::Preflight,
+            Self::Inline(_) => Entrance::Inline,
         }
     }
 

@@ -1,8 +1,8 @@
 //! Actions: what the host or the sidecar is asked to do, and what is owed before a compaction. These types are stored:
 //! a change here is a change of the format on disk.
 
-use super::{JudgeSource, Trigger};
-use crate::policy::{CompactionSettings, PacketSource};
+use super::{JudgmentSource, Trigger};
+use crate::policy::{CompactionSettings, PacketAuthor};
 use crate::units::{InputId, JudgeRequestId};
 use serde::{Deserialize, Serialize};
 
@@ -25,7 +25,7 @@ pub enum HostAction {
     /// Run a turn with a message of rawr, or put the message into the running turn.
     InjectTurn {
         /// What the message is for.
-        purpose: MessagePurpose,
+        purpose: Purpose,
         /// The message, with `marker` as its last line.
         text: String,
         /// Text that identifies the message, for hosts that cannot tell synthetic turns from others.
@@ -39,7 +39,7 @@ pub enum HostAction {
         /// Why.
         trigger: Trigger,
         /// Who wrote the packet.
-        author: PacketSource,
+        author: PacketAuthor,
         /// Settings of the host's summary.
         settings: CompactionSettings,
         /// The host compacts without its provider, whose compaction freed too little.
@@ -61,7 +61,7 @@ pub enum HostAction {
         /// The question's id.
         request: JudgeRequestId,
         /// Who judges: the host, or a model that the sidecar asks.
-        by: JudgeSource,
+        by: JudgmentSource,
         /// The judge's instructions.
         instructions: String,
         /// What the judge is told about the thread.
@@ -91,21 +91,21 @@ impl HostAction {
 
     /// Whether the sidecar performs it instead of the host.
     pub const fn is_for_sidecar(&self) -> bool {
-        matches!(self, Self::Judge { by: JudgeSource::Responses | JudgeSource::Chat, .. })
+        matches!(self, Self::Judge { by: JudgmentSource::Responses | JudgmentSource::Chat, .. })
     }
 
     /// The user's message that it delivers. A turn that begins with it is the user's, even if a handoff comes first.
     pub fn delivered_text(&self) -> Option<&str> {
         let Self::DeliverInput { items, .. } = self else { return None };
-        items.iter().find(|item| item.role == MessageRole::Input).map(|item| item.text.as_str())
+        items.iter().find(|item| item.role == ItemRole::Input).map(|item| item.text.as_str())
     }
 
     /// Whether the action gives the packet back to the agent.
     pub fn hands_over(&self) -> bool {
         match self {
-            Self::InjectTurn { purpose, .. } => *purpose == MessagePurpose::Handoff,
+            Self::InjectTurn { purpose, .. } => *purpose == Purpose::Handoff,
             Self::DeliverInput { items, .. } => {
-                items.iter().any(|item| item.role == MessageRole::Handoff)
+                items.iter().any(|item| item.role == ItemRole::Handoff)
             }
             Self::Compact { .. } | Self::Judge { .. } | Self::SamplePacket { .. } => false,
         }
@@ -125,7 +125,7 @@ impl HostAction {
 /// What an injected message is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum MessagePurpose {
+pub enum Purpose {
     /// Announces the compaction.
     HeadsUp,
     /// Asks for an update of the scratch file.
@@ -138,7 +138,7 @@ pub enum MessagePurpose {
     Notice,
 }
 
-impl MessagePurpose {
+impl Purpose {
     /// The name on disk, on the wire and in markers.
     pub const fn name(self) -> &'static str {
         match self {
@@ -155,7 +155,7 @@ impl MessagePurpose {
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct DeliveredMessage {
     /// What the message is.
-    pub role: MessageRole,
+    pub role: ItemRole,
     /// The text.
     pub text: String,
 }
@@ -163,7 +163,7 @@ pub struct DeliveredMessage {
 /// What a delivered message is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum MessageRole {
+pub enum ItemRole {
     /// rawr's handoff.
     Handoff,
     /// rawr's, that a compaction that was announced did not come.
@@ -175,7 +175,7 @@ pub enum MessageRole {
 /// How far an action has come, as its performer reports it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum ActionProgress {
+pub enum ActionStatus {
     /// Under way. The report may name the turn that carries it out.
     Accepted,
     /// Done.

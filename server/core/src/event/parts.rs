@@ -1,7 +1,7 @@
 //! The types that events consist of. They are stored: a change here is a change of the format on disk.
 
 use crate::boundary::Boundaries;
-use crate::policy::{PacketSource, PressureTier};
+use crate::policy::{PacketAuthor, Tier};
 use crate::units::{Percent, Tokens};
 use serde::{Deserialize, Serialize};
 
@@ -55,7 +55,7 @@ pub struct Capabilities {
 /// Who began a turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Origin {
+pub enum TurnOrigin {
     /// A user's message.
     User,
     /// rawr, as a step of a sequence.
@@ -67,7 +67,7 @@ pub enum Origin {
 /// How a turn ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum TurnEnding {
+pub enum TurnStatus {
     /// The agent finished it.
     Completed,
     /// The user or the host interrupted it.
@@ -76,7 +76,7 @@ pub enum TurnEnding {
     Failed,
 }
 
-impl TurnEnding {
+impl TurnStatus {
     /// The name on disk and on the wire.
     pub const fn name(self) -> &'static str {
         match self {
@@ -159,7 +159,7 @@ pub struct Repo {
 /// Who judged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum JudgeSource {
+pub enum JudgmentSource {
     /// The host's own model.
     Host,
     /// A model behind the Responses API.
@@ -170,7 +170,7 @@ pub enum JudgeSource {
     Heuristic,
 }
 
-impl JudgeSource {
+impl JudgmentSource {
     /// The name on disk and on the wire.
     pub const fn name(self) -> &'static str {
         match self {
@@ -223,7 +223,7 @@ pub struct EndpointLimit {
 /// How far a compaction has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum CompactionProgress {
+pub enum CompactionReportStatus {
     /// The host began it.
     Started,
     /// The history has been rewritten.
@@ -235,7 +235,7 @@ pub enum CompactionProgress {
 /// Who started a compaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum CompactionInitiator {
+pub enum CompactionOrigin {
     /// rawr asked for it.
     Rawr,
     /// The host, by its own rules.
@@ -247,7 +247,7 @@ pub enum CompactionInitiator {
 /// What a decision leads to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum DecisionOutcome {
+pub enum Outcome {
     /// Nothing happens.
     Nothing,
     /// Log that a compaction would have come.
@@ -267,7 +267,7 @@ pub enum DecisionOutcome {
 /// Which moment asked for a decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum DecisionEntrance {
+pub enum Entrance {
     /// A turn ended, or a person asked.
     TurnComplete,
     /// Before the next message: it came, or the silence before it confirmed a proposal.
@@ -285,9 +285,9 @@ pub enum Trigger {
     /// A decision of rawr.
     Rawr {
         /// The moment.
-        entrance: DecisionEntrance,
+        entrance: Entrance,
         /// The tier in force.
-        tier: PressureTier,
+        tier: Tier,
         /// Percent of the context window left.
         percent: Percent,
         /// The boundaries that counted.
@@ -306,7 +306,7 @@ pub enum Trigger {
 
 impl Trigger {
     /// The tier, where rawr's tiers started it.
-    pub const fn tier(&self) -> Option<PressureTier> {
+    pub const fn tier(&self) -> Option<Tier> {
         match self {
             Self::Rawr { tier, .. } => Some(*tier),
             Self::Inline { .. } | Self::Host | Self::User => None,
@@ -330,9 +330,9 @@ impl Trigger {
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Packet {
     /// Who wrote it.
-    pub author: PacketSource,
+    pub author: PacketAuthor,
     /// How the agent goes on after the compaction.
-    pub resume: Resume,
+    pub resume: ResumeState,
     /// The packet without its tags, facts that rawr added included.
     pub text: String,
     /// Facts that rawr added to `text`, under a heading.
@@ -374,7 +374,7 @@ pub enum FactKind {
 /// What the agent does after the compaction, by its packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Resume {
+pub enum ResumeState {
     /// The agent can go on alone.
     Working,
     /// An answer of the user must come first.
@@ -383,7 +383,7 @@ pub enum Resume {
     Done,
 }
 
-impl Resume {
+impl ResumeState {
     /// The word on the packet's `State:` line.
     pub const fn name(self) -> &'static str {
         match self {
@@ -397,7 +397,7 @@ impl Resume {
 /// What a person can answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum UserChoice {
+pub enum Choice {
     /// Compact now, without waiting for a boundary, an approval or a judge.
     CompactNow,
     /// Approve the sequence that waits.
@@ -410,7 +410,7 @@ pub enum UserChoice {
     EditPacket,
 }
 
-impl UserChoice {
+impl Choice {
     /// The words for people and the log.
     pub const fn name(self) -> &'static str {
         match self {
@@ -435,7 +435,7 @@ impl UserChoice {
 /// What a thread is waiting for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum ThreadPhase {
+pub enum Phase {
     /// For the next turn to end: nothing is under way.
     Idle,
     /// For the judge.
@@ -460,7 +460,7 @@ pub enum ThreadPhase {
     AwaitingHandoff,
 }
 
-impl ThreadPhase {
+impl Phase {
     /// The name on disk and on the wire.
     pub const fn name(self) -> &'static str {
         match self {

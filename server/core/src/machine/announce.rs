@@ -1,9 +1,9 @@
 //! The notices that an event gives rise to, in whichever process it was appended.
 
 use super::banner::advice;
-use super::{Machine, Notice, PacketUpdate};
-use crate::event::{ActionProgress, Event, HostAction, Record, Trigger};
-use crate::policy::{PacketSource, Policy};
+use super::{Machine, Notice, PacketChange};
+use crate::event::{ActionStatus, Event, HostAction, Record, Trigger};
+use crate::policy::{PacketAuthor, Policy};
 use crate::thread::{Judging, Thread};
 use crate::units::SequenceId;
 
@@ -41,22 +41,22 @@ impl Machine {
     fn packet_changed(
         &self,
         event: &Event,
-        before: Option<(SequenceId, PacketSource)>,
+        before: Option<(SequenceId, PacketAuthor)>,
     ) -> Option<Notice> {
         let now = packet_of(&self.thread);
         let notice =
             |(sequence, author), change, by| Notice::Packet { sequence, author, change, by };
         match event {
             Event::PacketTaken(_) | Event::SequenceStarted(_) => {
-                now.map(|packet| notice(packet, PacketUpdate::Taken, None))
+                now.map(|packet| notice(packet, PacketChange::Taken, None))
             }
             Event::Responded(responded) if responded.packet.is_some() => {
-                now.map(|packet| notice(packet, PacketUpdate::Edited, responded.by.clone()))
+                now.map(|packet| notice(packet, PacketChange::Edited, responded.by.clone()))
             }
             _ => {
                 let running = &self.thread.sequence()?.id;
                 let lost = before.filter(|(of, _)| of == running && now.is_none());
-                lost.map(|packet| notice(packet, PacketUpdate::Outdated, None))
+                lost.map(|packet| notice(packet, PacketChange::Outdated, None))
             }
         }
     }
@@ -84,7 +84,7 @@ impl Machine {
                 Some(Notice::Compaction { report: report.as_ref().clone(), sequence, trigger })
             }
             Event::SequenceEnded(ended) => Some(Notice::SequenceEnded(ended.as_ref().clone())),
-            Event::ActionReported(reported) if reported.status == ActionProgress::Failed => {
+            Event::ActionReported(reported) if reported.status == ActionStatus::Failed => {
                 let issued = self.thread.action(&reported.action)?;
                 let HostAction::DeliverInput { input, .. } = &issued.kind else { return None };
                 let error = reported.error.clone().unwrap_or_default();
@@ -96,7 +96,7 @@ impl Machine {
 }
 
 /// The sequence that has a packet, and the packet's author.
-fn packet_of(thread: &Thread) -> Option<(SequenceId, PacketSource)> {
+fn packet_of(thread: &Thread) -> Option<(SequenceId, PacketAuthor)> {
     let sequence = thread.sequence()?;
     Some((sequence.id.clone(), sequence.packet.as_ref()?.author))
 }

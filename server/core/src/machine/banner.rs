@@ -3,7 +3,7 @@
 use super::{BannerStage, HeadsUpBanner, Machine};
 use crate::assess;
 use crate::boundary::Boundaries;
-use crate::event::{Assessed, DecisionEntrance, DecisionOutcome, ThreadPhase, Trigger};
+use crate::event::{Assessed, Entrance, Outcome, Phase, Trigger};
 use crate::policy::Policy;
 use crate::thread::sequence::{Aim, Sequence, Step};
 use crate::thread::{Stage, Thread};
@@ -70,7 +70,7 @@ fn standing_advice(thread: &Thread) -> Option<&Assessed> {
         || thread.compactions.last.as_ref().is_some_and(|last| !has_ended(last.turns_ended))
         // The assessment passed the gate of the guards: one that was set since is a person's answer.
         || thread.guards.iter().any(|guard| !has_ended(guard.set_at_turn));
-    (!overtaken && assessed.outcome != DecisionOutcome::Defer).then_some(assessed)
+    (!overtaken && assessed.outcome != Outcome::Defer).then_some(assessed)
 }
 
 /// The banner of an assessment that people hear of, though no sequence follows it.
@@ -80,11 +80,11 @@ pub(super) fn advice(
     policy: &Policy,
 ) -> Option<HeadsUpBanner> {
     let (stage, phase) = match (assessed.outcome, assessed.entrance) {
-        (DecisionOutcome::Tag, _) => (BannerStage::Tagged, ThreadPhase::Idle),
-        (DecisionOutcome::Suggest, _) => (BannerStage::Recommended, ThreadPhase::Idle),
+        (Outcome::Tag, _) => (BannerStage::Tagged, Phase::Idle),
+        (Outcome::Suggest, _) => (BannerStage::Recommended, Phase::Idle),
         // A proposal is shown by the phase alone: it may come to nothing.
-        (DecisionOutcome::Defer, DecisionEntrance::Preflight) if assessed.confirm.is_none() => {
-            (BannerStage::Deferred, ThreadPhase::Deferred)
+        (Outcome::Defer, Entrance::Preflight) if assessed.confirm.is_none() => {
+            (BannerStage::Deferred, Phase::Deferred)
         }
         _ => return None,
     };

@@ -1,6 +1,6 @@
 //! Which events must be on disk before their request is answered.
 
-use crate::event::{CompactionProgress, Event};
+use crate::event::{CompactionReportStatus, Event};
 
 /// Whether an event must be synced to disk before its request is answered: everything that a sequence depends on, and
 /// everything that a person said.
@@ -20,7 +20,7 @@ pub const fn must_be_durable(event: &Event) -> bool {
         | Event::RepoObserved(_)
         | Event::ThreadClosed(_) => false,
         Event::CompactionReported(reported) => {
-            !matches!(reported.status, CompactionProgress::Started)
+            !matches!(reported.status, CompactionReportStatus::Started)
         }
         Event::ThreadOpened(_)
         | Event::TurnCompleted(_)

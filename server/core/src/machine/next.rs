@@ -2,20 +2,18 @@
 
 use super::{Effect, Machine, Notice};
 use crate::assess::{
-    DecisionGate, DecisionRecord, GateEvidence, GateStatus, Inline, Question, assess, is_nothing,
-    judge,
+    DecisionRecord, Gate, GateEvidence, GateOutcome, Inline, Question, assess, is_nothing, judge,
 };
 use crate::boundary::{Boundaries, Boundary};
 use crate::compose;
 use crate::coverage;
 use crate::event::{
-    ActionIssued, AgentRequest, Assessed, CompactionInitiator, DecisionEntrance, DecisionOutcome,
-    DeliveredMessage, Event, HostAction, JudgeSource, MessageRole, Origin, Packet, SequenceStarted,
-    Trigger,
+    ActionIssued, AgentRequest, Assessed, CompactionOrigin, DeliveredMessage, Entrance, Event,
+    HostAction, ItemRole, JudgmentSource, Outcome, Packet, SequenceStarted, Trigger, TurnOrigin,
 };
 use crate::judgment;
 use crate::policy::Worth;
-use crate::policy::{Mode, PacketChannel, PacketSource, Policy, PressureTier};
+use crate::policy::{Mode, PacketAuthor, PacketChannel, Policy, Tier};
 use crate::prompt::{PromptName, SequencePrompts};
 use crate::rewrite;
 use crate::rules::Rules;
@@ -121,11 +119,11 @@ impl Machine {
         let packet = self.late_packet(rules)?;
         let trigger = match thread.handoffs.late? {
             // The compaction of a sequence that had given up: the agent continues where that sequence would have.
-            CompactionInitiator::Rawr if thread.fresh_packet().is_some() => {
+            CompactionOrigin::Rawr if thread.fresh_packet().is_some() => {
                 thread.compactions.last.as_ref()?.trigger.clone()?
             }
-            CompactionInitiator::User => Trigger::User,
-            CompactionInitiator::Rawr | CompactionInitiator::Host => Trigger::Host,
+            CompactionOrigin::User => Trigger::User,
+            CompactionOrigin::Rawr | CompactionOrigin::Host => Trigger::Host,
         };
         let newest = thread.turns.back().filter(|_| !thread.is_idle()).map(|turn| &turn.id);
         let running = newest.filter(|id| thread.is_in_turn(id));
@@ -158,7 +156,7 @@ impl Machine {
         if !thread.handoffs.unclosed || thread.handoffs.late.is_some() {
             return None;
         }
-        let newest = thread.turns.back().filter(|turn| turn.origin == Origin::User);
+        let newest = thread.turns.back().filter(|turn| turn.origin == TurnOrigin::User);
         let running = newest.map(|turn| &turn.id).filter(|id| thread.is_in_turn(id));
         let turn = match running {
             Some(turn) if can.steer && !can.queue => Some(turn.clone()),
@@ -274,8 +272,7 @@ impl Machine {
     ) -> Option<Event> {
         let tier = self.thread.tier(rules.policy)?;
         let turn = self.thread.between_requests.as_ref()?;
-        (tier == PressureTier::Emergency)
-            .then(|| self.assess_inside_turn(turn, rules, now, effects))?
+        (tier == Tier::Emergency).then(|| self.assess_inside_turn(turn, rules, now, effects))?
     }
 
     /// Asks the judge once. When there is an answer, assesses the same question again.
@@ -289,18 +286,16 @@ impl Machine {
         let asked_by = &judging.asked_by;
         let turn = asked_by.turn.as_ref()?;
         let by = asked_by.tier.and_then(|tier| judge(rules.policy, tier, &self.thread));
-        let by = by.filter(|source| *source != JudgeSource::Heuristic);
+        let by = by.filter(|source| *source != JudgmentSource::Heuristic);
         let Some(by) = by.filter(|_| judging.answer.is_none()) else {
             let held = self.thread.held.front();
             let question = match (asked_by.entrance, held) {
-                (DecisionEntrance::MidTurn, _) => Question::MidTurn(turn),
-                (DecisionEntrance::Preflight, Some(held)) => {
+                (Entrance::MidTurn, _) => Question::MidTurn(turn),
+                (Entrance::Preflight, Some(held)) => {
                     Question::Preflight { turn, message: &held.text }
                 }
-                (DecisionEntrance::Preflight, None) => Question::Silence(turn),
-                (DecisionEntrance::TurnComplete | DecisionEntrance::Inline, _) => {
-                    Question::TurnEnd(turn)
-                }
+                (Entrance::Preflight, None) => Question::Silence(turn),
+                (Entrance::TurnComplete | Entrance::Inline, _) => Question::TurnEnd(turn),
             };
             return Some(self.assess(question, rules, now, effects));
         };
@@ -359,9 +354,9 @@ impl Machine {
             dropped: decision.drops(),
         };
         let bypassed = |result: &GateEvidence| {
-            result.gate == DecisionGate::Guard && result.outcome == GateStatus::Bypassed
+            result.gate == Gate::Guard && result.outcome == GateOutcome::Bypassed
         };
-        let goes_on = matches!(decision.outcome, DecisionOutcome::Compact | DecisionOutcome::Ask);
+        let goes_on = matches!(decision.outcome, Outcome::Compact | Outcome::Ask);
         if goes_on {
             let starting = self.thread.starting_of(&event);
             let inside = starting.turn.is_some();
@@ -392,7 +387,7 @@ impl Machine {
             Boundaries::of(&[Commit, PlanUpdate, PrCheckpoint, AgentDone]).or(Boundaries::FINISHED);
         let noteworthy = match trigger {
             Trigger::Rawr { tier, .. } => {
-                *tier != PressureTier::Emergency
+                *tier != Tier::Emergency
                     && !self.thread.present(assessed).and(NOTEWORTHY).is_empty()
             }
             Trigger::Inline { .. } => return Vec::new(),
@@ -400,7 +395,7 @@ impl Machine {
         };
         let scratch = policy.scratch_write_enabled && noteworthy;
         // Inside a turn only the agent knows what it is doing (rule `mid-turn.agent-writes`).
-        let packet = policy.packet_author == PacketSource::Agent || inside_turn;
+        let packet = policy.packet_author == PacketAuthor::Agent || inside_turn;
         let may_start_turns =
             !self.thread.session.host.can.queue_in_place || self.thread.held.is_empty();
         let queue = [
@@ -449,8 +444,8 @@ impl Machine {
         };
         let recovers = late.is_none() && self.thread.gauge.overflowed.is_some();
         let author = match recovers {
-            true => PacketSource::Watcher,
-            false if turn.is_some() => PacketSource::Agent,
+            true => PacketAuthor::Watcher,
+            false if turn.is_some() => PacketAuthor::Agent,
             false => policy.packet_author,
         };
         // Inside a turn a sample would not end the turn, and the compaction waits for that end.
@@ -485,7 +480,7 @@ impl Machine {
         // A message's id may be used again, and its host may remember each action.
         let number = self.thread.counts.deliveries + 1;
         let action = ActionId::new(format!("{sequence}.input{number}.{}", first.id));
-        let items = vec![DeliveredMessage { role: MessageRole::Input, text: first.text.clone() }];
+        let items = vec![DeliveredMessage { role: ItemRole::Input, text: first.text.clone() }];
         let kind = HostAction::DeliverInput { input: first.id.clone(), items };
         ActionIssued { action, sequence, kind }.into()
     }

@@ -2,12 +2,12 @@
 //! itself is not changed here.
 
 use super::repo;
-use super::{Bound, Input, Machine, Refusal, Response, ShellCommand, UserInputKind};
+use super::{Bound, Input, InputKind, Machine, Refusal, Response, ShellCommand};
 use crate::assess::{DecisionRecord, assess};
 use crate::boundary::{Boundaries, Boundary};
 use crate::event::{
-    ClockSetBack, CommandFinished, CompactionInitiator, DeadlinePassed, DecisionOutcome, Event,
-    GuardEnd, GuardSet, InputHeld, Origin, Responded, ThreadPhase, UserChoice,
+    Choice, ClockSetBack, CommandFinished, CompactionOrigin, DeadlinePassed, Event, GuardEnd,
+    GuardSet, InputHeld, Outcome, Phase, Responded, TurnOrigin,
 };
 use crate::packet;
 use crate::policy::{Phrases, Policy};
@@ -63,7 +63,7 @@ impl Machine {
             }
             Input::Submitted { input, text, kind } => {
                 let known = self.thread.takes_care_of(&input, &text);
-                let waits = kind == UserInputKind::Message && self.must_wait(on_message, policy);
+                let waits = kind == InputKind::Message && self.must_wait(on_message, policy);
                 if !waits || known {
                     return nothing();
                 }
@@ -96,7 +96,7 @@ impl Machine {
                 // Before the first sequence, the event names the next one.
                 let sequence = running.or(ended).unwrap_or_else(|| self.thread.next_sequence_id());
                 let phase = match self.thread.phase() {
-                    ThreadPhase::Proposed => ThreadPhase::Deferred,
+                    Phase::Proposed => Phase::Deferred,
                     phase => phase,
                 };
                 one(DeadlinePassed { sequence, phase }.into())
@@ -112,7 +112,7 @@ impl Machine {
         policy: &Policy,
         now: Timestamp,
     ) -> Option<DecisionRecord> {
-        let Input::Submitted { text, kind: UserInputKind::Message, .. } = input else {
+        let Input::Submitted { text, kind: InputKind::Message, .. } = input else {
             return None;
         };
         let thread = &self.thread;
@@ -152,7 +152,7 @@ impl Machine {
             Event::BranchChanged(changed) => {
                 changed.boundaries = repo::switched(&self.thread, &changed.branch);
             }
-            Event::TurnStarted(started) if started.origin == Origin::User => {
+            Event::TurnStarted(started) if started.origin == TurnOrigin::User => {
                 // A host may report an injected text as the user's. Only a message that waited holds the user's words.
                 let text = match &started.action {
                     Some(action) => {
@@ -217,7 +217,7 @@ impl Machine {
                     Some(Progress::Issued | Progress::Accepted) => {}
                 }
             }
-            Event::CompactionReported(reported) if reported.origin == CompactionInitiator::Rawr => {
+            Event::CompactionReported(reported) if reported.origin == CompactionOrigin::Rawr => {
                 if let Some(action) = &reported.action
                     && self.thread.action(action).is_none()
                 {
@@ -251,12 +251,12 @@ impl Machine {
         let running = self.thread.sequence();
         let is_asked = running.is_some_and(|running| running.step == Step::Approval);
         // Who wants a compaction now approves the one that waits for it.
-        if is_asked && response.choice == UserChoice::CompactNow {
-            response.choice = UserChoice::Approve;
+        if is_asked && response.choice == Choice::CompactNow {
+            response.choice = Choice::Approve;
         }
         self.check_answer(&response)?;
         let mut events = Vec::new();
-        if response.choice == UserChoice::Snooze {
+        if response.choice == Choice::Snooze {
             let until = match (response.turns, response.minutes) {
                 (_, Some(minutes)) => GuardEnd::Minutes(minutes),
                 (turns, None) => GuardEnd::Turns(turns.unwrap_or(1)),
@@ -265,16 +265,16 @@ impl Machine {
             events.push(GuardSet { guard, until, note, by: response.by.clone() }.into());
         }
         let is_open = match self.thread.stage {
-            Stage::Idle | Stage::Starting(_) => response.choice == UserChoice::CompactNow,
+            Stage::Idle | Stage::Starting(_) => response.choice == Choice::CompactNow,
             Stage::Judging(_) | Stage::Deferred(_) | Stage::Proposed(_) | Stage::Running(_) => true,
         };
         if is_open {
             let sequence = running.map(|sequence| sequence.id.clone());
             let Response { choice, packet, by, .. } = response;
             // Who edits the packet of a compaction that waits for an approval wants that compaction.
-            let approves = is_asked && choice == UserChoice::EditPacket;
+            let approves = is_asked && choice == Choice::EditPacket;
             let approval = approves.then(|| {
-                let (choice, sequence, by) = (UserChoice::Approve, sequence.clone(), by.clone());
+                let (choice, sequence, by) = (Choice::Approve, sequence.clone(), by.clone());
                 Responded { choice, sequence, packet: None, by }.into()
             });
             events.push(Responded { choice, sequence, packet, by }.into());
@@ -301,7 +301,7 @@ impl Machine {
         }
         let is_allowed = self.thread.stage.allowed_answers().contains(&response.choice);
         // Editing the packet does not answer whether to compact.
-        let settled = answered.filter(|answered| answered.choice != UserChoice::EditPacket);
+        let settled = answered.filter(|answered| answered.choice != Choice::EditPacket);
         let acted_on = settled.is_none() || running.is_none_or(Sequence::has_acted_on_answer);
         if !is_allowed || !acted_on {
             return Err(match (answered, running) {
@@ -311,7 +311,7 @@ impl Machine {
             });
         }
         let is_blank = response.packet.as_deref().is_none_or(|packet| packet.trim().is_empty());
-        if response.choice == UserChoice::EditPacket && is_blank {
+        if response.choice == Choice::EditPacket && is_blank {
             return Err(Refusal::PacketMissing);
         }
         Ok(())
@@ -320,10 +320,7 @@ impl Machine {
 
 /// Whether the message that this decision is about waits for its compaction, or for the judge.
 fn comes_first(decision: &DecisionRecord) -> bool {
-    matches!(
-        decision.outcome,
-        DecisionOutcome::Compact | DecisionOutcome::Ask | DecisionOutcome::Judge
-    )
+    matches!(decision.outcome, Outcome::Compact | Outcome::Ask | Outcome::Judge)
 }
 
 /// A packet speaks of the work that goes on, and not of the turn.

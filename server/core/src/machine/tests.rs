@@ -36,7 +36,7 @@ impl Play {
 
     fn submitted(&mut self, nth: usize) -> Result<(), Refusal> {
         let (input, text) = (InputId::new(format!("i{nth}")), "go on".to_owned());
-        self.told(Input::Submitted { input, text, kind: UserInputKind::Message })
+        self.told(Input::Submitted { input, text, kind: InputKind::Message })
     }
 
     fn guarded(&mut self) -> Result<(), Refusal> {

@@ -9,7 +9,7 @@ use std::fmt;
 /// Urgency by percent of the context window remaining (rule `tier.most-urgent-wins`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum PressureTier {
+pub enum Tier {
     /// Plenty is left: compacts at plan and pull request boundaries only.
     Early,
     /// A commit counts as well.
@@ -20,7 +20,7 @@ pub enum PressureTier {
     Emergency,
 }
 
-impl PressureTier {
+impl Tier {
     /// Every tier, the least urgent first.
     pub const ALL: [Self; 4] = [Self::Early, Self::Ready, Self::Asap, Self::Emergency];
     /// The order in which tiers are tried: the first one that holds wins.
@@ -67,7 +67,7 @@ impl PressureTier {
     }
 }
 
-impl fmt::Display for PressureTier {
+impl fmt::Display for Tier {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }
@@ -168,7 +168,7 @@ pub struct TierRule {
 
 impl TierRule {
     /// The rule of a tier that is not configured.
-    pub const fn built_in(tier: PressureTier) -> Self {
+    pub const fn built_in(tier: Tier) -> Self {
         Self {
             percent_remaining_lt: tier.built_in_threshold(),
             tokens_used_gt: None,
@@ -193,12 +193,12 @@ impl TierRule {
     }
 
     /// `turn_complete` counts only where a policy names it.
-    pub fn counting(&self, tier: PressureTier) -> Boundaries {
+    pub fn counting(&self, tier: Tier) -> Boundaries {
         self.counting_with(self.confirm, tier)
     }
 
     /// The boundaries that count where this confirms a compaction.
-    pub fn counting_with(&self, confirm: ConfirmRule, tier: PressureTier) -> Boundaries {
+    pub fn counting_with(&self, confirm: ConfirmRule, tier: Tier) -> Boundaries {
         let turn_complete = Boundaries::of(&[Boundary::TurnComplete]);
         match self.required {
             None => Self::allowed_with(confirm, tier),
@@ -207,12 +207,12 @@ impl TierRule {
     }
 
     /// The boundaries that may count.
-    pub fn allowed(&self, tier: PressureTier) -> Boundaries {
+    pub fn allowed(&self, tier: Tier) -> Boundaries {
         Self::allowed_with(self.confirm, tier)
     }
 
     /// Where a proposal is confirmed, every boundary may propose.
-    fn allowed_with(confirm: ConfirmRule, tier: PressureTier) -> Boundaries {
+    fn allowed_with(confirm: ConfirmRule, tier: Tier) -> Boundaries {
         match confirm {
             ConfirmRule::None => tier.allowed(),
             ConfirmRule::Message | ConfirmRule::Idle | ConfirmRule::Either => {
@@ -223,8 +223,8 @@ impl TierRule {
 
     /// Whether the compaction waits for the next message, because the tier requires `turn_complete` (rule
     /// `deferral.turn-complete`). An emergency does not wait.
-    pub fn waits_for_input(&self, tier: PressureTier) -> bool {
-        tier != PressureTier::Emergency
+    pub fn waits_for_input(&self, tier: Tier) -> bool {
+        tier != Tier::Emergency
             && self.required.is_some_and(|required| required.has(Boundary::TurnComplete))
     }
 
@@ -234,54 +234,53 @@ impl TierRule {
     }
 
     /// Whether a plan boundary counts only together with a semantic break.
-    pub fn needs_semantic_break(&self, tier: PressureTier) -> bool {
-        self.plan_needs_semantic_break
-            .unwrap_or(matches!(tier, PressureTier::Early | PressureTier::Ready))
+    pub fn needs_semantic_break(&self, tier: Tier) -> bool {
+        self.plan_needs_semantic_break.unwrap_or(matches!(tier, Tier::Early | Tier::Ready))
     }
 }
 
 /// The rule of each tier.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tiers {
-    /// [`PressureTier::Early`].
+    /// [`Tier::Early`].
     pub early: TierRule,
-    /// [`PressureTier::Ready`].
+    /// [`Tier::Ready`].
     pub ready: TierRule,
-    /// [`PressureTier::Asap`].
+    /// [`Tier::Asap`].
     pub asap: TierRule,
-    /// [`PressureTier::Emergency`].
+    /// [`Tier::Emergency`].
     pub emergency: TierRule,
 }
 
 impl Tiers {
     /// The rule of this tier.
-    pub const fn rule(&self, tier: PressureTier) -> &TierRule {
+    pub const fn rule(&self, tier: Tier) -> &TierRule {
         match tier {
-            PressureTier::Early => &self.early,
-            PressureTier::Ready => &self.ready,
-            PressureTier::Asap => &self.asap,
-            PressureTier::Emergency => &self.emergency,
+            Tier::Early => &self.early,
+            Tier::Ready => &self.ready,
+            Tier::Asap => &self.asap,
+            Tier::Emergency => &self.emergency,
         }
     }
 
     /// The rule of this tier, for changing it.
-    pub const fn rule_mut(&mut self, tier: PressureTier) -> &mut TierRule {
+    pub const fn rule_mut(&mut self, tier: Tier) -> &mut TierRule {
         match tier {
-            PressureTier::Early => &mut self.early,
-            PressureTier::Ready => &mut self.ready,
-            PressureTier::Asap => &mut self.asap,
-            PressureTier::Emergency => &mut self.emergency,
+            Tier::Early => &mut self.early,
+            Tier::Ready => &mut self.ready,
+            Tier::Asap => &mut self.asap,
+            Tier::Emergency => &mut self.emergency,
         }
     }
 
     /// The most urgent tier that holds, or `None` above every tier.
-    pub fn pick(&self, pressure: Pressure) -> Option<PressureTier> {
+    pub fn pick(&self, pressure: Pressure) -> Option<Tier> {
         self.holding(pressure).next()
     }
 
     /// Every tier whose threshold is passed, the most urgent first.
-    pub fn holding(&self, pressure: Pressure) -> impl Iterator<Item = PressureTier> {
-        let holds = move |tier: &PressureTier| self.rule(*tier).holds(pressure);
-        PressureTier::MOST_URGENT_FIRST.into_iter().filter(holds)
+    pub fn holding(&self, pressure: Pressure) -> impl Iterator<Item = Tier> {
+        let holds = move |tier: &Tier| self.rule(*tier).holds(pressure);
+        Tier::MOST_URGENT_FIRST.into_iter().filter(holds)
     }
 }

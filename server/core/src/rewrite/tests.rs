@@ -1,7 +1,7 @@
 //! The rules of a rewrite, on small histories written one item a line, and its properties on any history.
 
 use super::*;
-use crate::event::MessagePurpose;
+use crate::event::Purpose;
 use crate::thread::sequence::marker;
 use crate::units::SequenceId;
 use expect_test::{Expect, expect};
@@ -195,7 +195,7 @@ fn a_blank_summary_is_none() {
 
 #[test]
 fn injected_messages_are_not_user_messages() {
-    use MessagePurpose::{Handoff, HeadsUp, PacketRequest, ScratchWrite};
+    use Purpose::{Handoff, HeadsUp, PacketRequest, ScratchWrite};
     for purpose in [HeadsUp, ScratchWrite, PacketRequest, Handoff] {
         let marker = marker(&SequenceId::new("s1-ab12"), purpose);
         let history = format!(

@@ -7,7 +7,7 @@ use std::collections::HashSet;
 /// How far a step of a plan has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum PlanItemStatus {
+pub enum StepStatus {
     /// Not begun.
     Pending,
     /// Under way.
@@ -22,12 +22,12 @@ pub struct PlanItem {
     /// What it says.
     pub step: String,
     /// How far it has come.
-    pub status: PlanItemStatus,
+    pub status: StepStatus,
 }
 
 /// The steps that are not done.
 pub fn open_steps(plan: &[PlanItem]) -> impl Iterator<Item = &PlanItem> {
-    plan.iter().filter(|step| step.status != PlanItemStatus::Completed)
+    plan.iter().filter(|step| step.status != StepStatus::Completed)
 }
 
 /// A newly completed step is a checkpoint as well as an update. The same plan again yields nothing. A step has no name but
@@ -36,7 +36,7 @@ pub fn boundaries(before: &[PlanItem], after: &[PlanItem]) -> Boundaries {
     if before == after {
         return Boundaries::NONE;
     }
-    let is_done = |step: &&PlanItem| step.status == PlanItemStatus::Completed;
+    let is_done = |step: &&PlanItem| step.status == StepStatus::Completed;
     let text = |step: &'_ PlanItem| step.step.clone();
     let known: HashSet<_> = before.iter().map(text).collect();
     let done = |steps: &[PlanItem]| steps.iter().filter(is_done).map(text).collect::<HashSet<_>>();
@@ -58,9 +58,9 @@ mod tests {
 
     fn plan(text: &str) -> Vec<PlanItem> {
         let status = |mark| match mark {
-            'x' => PlanItemStatus::Completed,
-            '>' => PlanItemStatus::InProgress,
-            _ => PlanItemStatus::Pending,
+            'x' => StepStatus::Completed,
+            '>' => StepStatus::InProgress,
+            _ => StepStatus::Pending,
         };
         text.split_whitespace()
             .map(|word| PlanItem {

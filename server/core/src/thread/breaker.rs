@@ -3,7 +3,7 @@
 use super::sequence::{Aim, Sequence};
 use super::{CompletedCompaction, Thread};
 use crate::event::Ending;
-use crate::policy::{Breaker, Policy, PressureTier, Worth};
+use crate::policy::{Breaker, Policy, Tier, Worth};
 use crate::units::{Percent, SequenceId, Timestamp, Tokens};
 use serde::{Deserialize, Serialize};
 
@@ -22,7 +22,7 @@ pub struct Strike {
     /// The sequence.
     pub sequence: SequenceId,
     /// The tier at which it started; `None` for the built-in compaction and for one that a person asked for.
-    pub tier: Option<PressureTier>,
+    pub tier: Option<Tier>,
     /// The rule that the compaction was measured by.
     pub worth: Worth,
     /// How much it freed, in percent of what it could have; absent if the sequence failed.
@@ -33,9 +33,9 @@ pub struct Strike {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hold {
     /// This tier and every less urgent one; `None`: the built-in compaction, which has no tiers.
-    pub tier: Option<PressureTier>,
+    pub tier: Option<Tier>,
     /// The tier that is needed now; `None` if no more urgent one is in use.
-    pub needs: Option<PressureTier>,
+    pub needs: Option<Tier>,
     /// How many strikes count here.
     pub strikes: u32,
     /// When one more try is allowed; `None`: only after a compaction that helps.
@@ -78,7 +78,7 @@ impl Thread {
 
     /// The most urgent tier that the breaker pauses. An emergency is never paused.
     pub fn hold(&self, policy: &Policy, now: Timestamp) -> Option<Hold> {
-        let held = [PressureTier::Asap, PressureTier::Ready, PressureTier::Early].into_iter();
+        let held = [Tier::Asap, Tier::Ready, Tier::Early].into_iter();
         held.map(Some).find_map(|tier| self.hold_at(tier, policy, now))
     }
 
@@ -88,14 +88,11 @@ impl Thread {
     }
 
     /// The strikes that count at this tier: its own and those of more urgent ones, because less can be freed here.
-    pub fn strikes_at(
-        &self,
-        tier: Option<PressureTier>,
-    ) -> impl DoubleEndedIterator<Item = &Strike> {
+    pub fn strikes_at(&self, tier: Option<Tier>) -> impl DoubleEndedIterator<Item = &Strike> {
         self.compactions.strikes.iter().filter(move |strike| strike.tier >= tier)
     }
 
-    fn hold_at(&self, tier: Option<PressureTier>, policy: &Policy, now: Timestamp) -> Option<Hold> {
+    fn hold_at(&self, tier: Option<Tier>, policy: &Policy, now: Timestamp) -> Option<Hold> {
         let Breaker { strikes: limit, reset_seconds, .. } = policy.breaker;
         let strikes: Vec<_> = self.strikes_at(tier).collect();
         let last = strikes.last().filter(|_| limit > 0 && strikes.len() >= limit as usize)?;
@@ -103,10 +100,9 @@ impl Thread {
         if until.is_some_and(|until| until <= now) {
             return None;
         }
-        let in_use = |tier: &PressureTier| policy.tiers.rule(*tier).percent_remaining_lt > 0;
-        let needs = tier.and_then(|held| {
-            PressureTier::ALL.into_iter().filter(in_use).find(|tier| *tier > held)
-        });
+        let in_use = |tier: &Tier| policy.tiers.rule(*tier).percent_remaining_lt > 0;
+        let needs =
+            tier.and_then(|held| Tier::ALL.into_iter().filter(in_use).find(|tier| *tier > held));
         let newest = &strikes[strikes.len() - limit as usize..];
         let mut hold = Hold {
             tier,

@@ -1,7 +1,7 @@
 //! What the agent still has to be told after a compaction, or after one that did not come.
 
 use super::LastPacket;
-use crate::event::CompactionInitiator;
+use crate::event::CompactionOrigin;
 use crate::units::TurnId;
 use serde::{Deserialize, Serialize};
 
@@ -11,7 +11,7 @@ pub struct Handoffs {
     /// The newest packet that was taken.
     pub last_packet: Option<LastPacket>,
     /// A compaction still needs a handoff: it was outside of a sequence, or the sequence could not hand over.
-    pub late: Option<CompactionInitiator>,
+    pub late: Option<CompactionOrigin>,
     /// How many handoffs of the newest compaction failed.
     pub failed: u32,
     /// The last one failed, and nothing that could change this has happened since.

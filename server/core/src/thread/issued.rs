@@ -1,6 +1,6 @@
 //! An action and how far it has come.
 
-use crate::event::{HostAction, MessagePurpose};
+use crate::event::{HostAction, Purpose};
 use crate::units::{ActionId, SequenceId, Timestamp, TurnId};
 use serde::{Deserialize, Serialize};
 
@@ -30,7 +30,7 @@ impl Issued {
     pub fn tells_of_compaction(&self) -> bool {
         let tells = match &self.kind {
             HostAction::InjectTurn { purpose, .. } => {
-                !matches!(purpose, MessagePurpose::Handoff | MessagePurpose::Notice)
+                !matches!(purpose, Purpose::Handoff | Purpose::Notice)
             }
             _ => false,
         };

@@ -2,7 +2,7 @@
 
 use crate::event::{DirectiveGiven, Repo};
 use crate::excerpt::{first_chars, tail};
-use crate::signal::plan::{self, PlanItem, PlanItemStatus};
+use crate::signal::plan::{self, PlanItem, StepStatus};
 use crate::units::{CallId, DirectiveId, Timestamp};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
@@ -110,7 +110,7 @@ pub struct StepMove {
     /// The step.
     pub step: String,
     /// The new status.
-    pub status: PlanItemStatus,
+    pub status: StepStatus,
     /// When it changed.
     pub at: Timestamp,
 }
@@ -217,7 +217,7 @@ impl Known {
         for after in steps {
             if before.get(after.step.as_str()) != Some(&after.status) {
                 let (step, status) = (after.step.clone(), after.status);
-                if status == PlanItemStatus::Completed {
+                if status == StepStatus::Completed {
                     self.finished = Some(step.trim().to_owned());
                 }
                 self.moves.push_back(StepMove { step, status, at });

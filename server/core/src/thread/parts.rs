@@ -2,10 +2,9 @@
 
 use super::fate::TrackedDecision;
 use crate::event::{
-    Assessed, CompactionInitiator, EndpointLimit, Fact, GuardEnd, JudgeUsage, Packet, Trigger,
-    UserChoice,
+    Assessed, Choice, CompactionOrigin, EndpointLimit, Fact, GuardEnd, JudgeUsage, Packet, Trigger,
 };
-use crate::policy::{PacketSource, Worth};
+use crate::policy::{PacketAuthor, Worth};
 use crate::units::{ActionId, GuardId, InputId, SequenceId, Timestamp, Tokens, TurnId};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
@@ -108,7 +107,7 @@ pub struct Answered {
     /// The sequence that the answer was for.
     pub sequence: SequenceId,
     /// The answer.
-    pub choice: UserChoice,
+    pub choice: Choice,
     /// Who gave it.
     pub by: Option<String>,
 }
@@ -164,13 +163,13 @@ pub struct CompletedCompaction {
     /// How many turns had ended then.
     pub turns_ended: u32,
     /// Who started it.
-    pub origin: CompactionInitiator,
+    pub origin: CompactionOrigin,
     /// Why, where it was a sequence's.
     pub trigger: Option<Trigger>,
     /// The sequence that it belongs to.
     pub sequence: Option<SequenceId>,
     /// Who wrote its packet.
-    pub author: Option<PacketSource>,
+    pub author: Option<PacketAuthor>,
     /// Tokens in the context before it.
     pub before: Option<Tokens>,
     /// Tokens in the context after it: the host's estimate until the next sampling request measures it.

@@ -8,11 +8,11 @@ pub(crate) use requests::{asks_for, purpose};
 
 use super::{Issued, Progress, Thread, Turn};
 use crate::event::{
-    ActionIssued, CompactionProgress, CompactionReported, HostAction, MessagePurpose, Packet,
-    Responded, SequenceStarted, ThreadPhase, Trigger, UserChoice,
+    ActionIssued, Choice, CompactionReportStatus, CompactionReported, HostAction, Packet, Phase,
+    Purpose, Responded, SequenceStarted, Trigger,
 };
 use crate::packet;
-use crate::policy::{Deadlines, PacketSource, Worth};
+use crate::policy::{Deadlines, PacketAuthor, Worth};
 use crate::prompt::SequencePrompts;
 use crate::units::{ActionId, DecisionId, InputId, SequenceId, Timestamp, TurnId};
 use serde::{Deserialize, Serialize};
@@ -73,7 +73,7 @@ pub struct Occasion {
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Terms {
     /// Who was to write the packet.
-    pub author: PacketSource,
+    pub author: PacketAuthor,
     /// The scratch file's path, relative to the thread's folder.
     pub scratch_file: String,
     /// The rule that its compaction is measured by.
@@ -109,7 +109,7 @@ pub enum Step {
         /// Why.
         why: String,
         /// The phase that clients show until the owner has ended the sequence.
-        shown: ThreadPhase,
+        shown: Phase,
         /// The context was compacted meanwhile.
         rewrite: Option<Rewrite>,
     },
@@ -176,7 +176,7 @@ impl Sequence {
 
     /// Takes a sample that was asked for before it started, as if it had asked itself.
     pub(super) fn adopt(&mut self, draft: &ActionId) {
-        self.requests.asked(MessagePurpose::PacketRequest, draft);
+        self.requests.asked(Purpose::PacketRequest, draft);
         self.current = Some(draft.clone());
     }
 
@@ -186,22 +186,20 @@ impl Sequence {
     }
 
     /// What clients show of it.
-    pub fn phase(&self, thread: &Thread) -> ThreadPhase {
+    pub fn phase(&self, thread: &Thread) -> Phase {
         match &self.step {
-            Step::Approval | Step::Overtaken => ThreadPhase::AwaitingApproval,
+            Step::Approval | Step::Overtaken => Phase::AwaitingApproval,
             Step::CalledOff { shown, .. } => *shown,
             // Nothing is compacted any more.
-            _ if self.aim == Aim::CallOff => ThreadPhase::Idle,
-            _ if self.is_inline() => ThreadPhase::Compacting,
+            _ if self.aim == Aim::CallOff => Phase::Idle,
+            _ if self.is_inline() => Phase::Compacting,
             Step::Preparing => match &self.packet {
-                Some(_) if thread.session.host.can.compact_by_person => {
-                    ThreadPhase::AwaitingCompaction
-                }
-                Some(_) => ThreadPhase::Compacting,
+                Some(_) if thread.session.host.can.compact_by_person => Phase::AwaitingCompaction,
+                Some(_) => Phase::Compacting,
                 None => self.requests.phase(),
             },
-            Step::Compacting { .. } => ThreadPhase::Compacting,
-            Step::HandingOff { .. } => ThreadPhase::AwaitingHandoff,
+            Step::Compacting { .. } => Phase::Compacting,
+            Step::HandingOff { .. } => Phase::AwaitingHandoff,
         }
     }
 
@@ -309,8 +307,8 @@ impl Sequence {
     }
 
     /// What a person can answer, the default first. A compaction that the host was asked for cannot be stopped.
-    pub const fn allowed_answers(&self) -> &'static [UserChoice] {
-        use UserChoice::{Approve, Cancel, EditPacket, Snooze};
+    pub const fn allowed_answers(&self) -> &'static [Choice] {
+        use Choice::{Approve, Cancel, EditPacket, Snooze};
         match self.step {
             Step::Approval => &[Approve, Snooze, Cancel, EditPacket],
             Step::Preparing => &[Snooze, Cancel, EditPacket],
@@ -355,10 +353,7 @@ impl Sequence {
         let action = issued.action.clone();
         match &issued.kind {
             HostAction::Compact { .. } => self.step = Step::Compacting { action, failure: None },
-            HostAction::InjectTurn {
-                purpose: MessagePurpose::Handoff | MessagePurpose::Notice,
-                ..
-            }
+            HostAction::InjectTurn { purpose: Purpose::Handoff | Purpose::Notice, .. }
             | HostAction::DeliverInput { .. } => {
                 let rewrite = match &self.step {
                     Step::Compacting { action, .. } => Rewrite::Unconfirmed(action.clone()),
@@ -371,7 +366,7 @@ impl Sequence {
             }
             HostAction::InjectTurn { purpose, .. } => self.requests.asked(*purpose, &action),
             HostAction::SamplePacket { .. } => {
-                self.requests.asked(MessagePurpose::PacketRequest, &action);
+                self.requests.asked(Purpose::PacketRequest, &action);
             }
             HostAction::Judge { .. } => {}
         }
@@ -384,23 +379,23 @@ impl Sequence {
     }
 
     /// Takes note of a person's answer, given while clients showed this phase.
-    pub(super) fn responded(&mut self, responded: &Responded, shown: ThreadPhase, at: Timestamp) {
+    pub(super) fn responded(&mut self, responded: &Responded, shown: Phase, at: Timestamp) {
         match responded.choice {
-            UserChoice::CompactNow | UserChoice::Approve => {
+            Choice::CompactNow | Choice::Approve => {
                 if self.step == Step::Approval {
                     (self.step, self.wait) = (Step::Preparing, Wait::Since(at));
                 }
             }
-            UserChoice::Snooze | UserChoice::Cancel => {
+            Choice::Snooze | Choice::Cancel => {
                 if let Some(why) = responded.choice.stops().filter(|_| self.can_be_stopped()) {
                     self.step = Step::CalledOff { why: why.to_owned(), shown, rewrite: None };
                 }
             }
-            UserChoice::EditPacket => {
+            Choice::EditPacket => {
                 if let Some(text) = &responded.packet {
                     let resume = packet::resume_state(text);
                     self.packet = Some(Packet {
-                        author: PacketSource::Person,
+                        author: PacketAuthor::Person,
                         resume,
                         text: text.clone(),
                         added: Vec::new(),
@@ -412,7 +407,7 @@ impl Sequence {
 
     /// A message says that its compaction is not wanted any more. What a person has yet to approve stays theirs to
     /// decide.
-    pub(super) fn call_off(&mut self, why: &str, shown: ThreadPhase) {
+    pub(super) fn call_off(&mut self, why: &str, shown: Phase) {
         if self.step == Step::Preparing {
             self.step = Step::CalledOff { why: why.to_owned(), shown, rewrite: None };
         }
@@ -421,7 +416,7 @@ impl Sequence {
     /// Work was done since the packet was written: drops it, so that it is asked for again.
     pub fn packet_grew_stale(&mut self) {
         let edited =
-            self.packet.as_ref().is_some_and(|packet| packet.author == PacketSource::Person);
+            self.packet.as_ref().is_some_and(|packet| packet.author == PacketAuthor::Person);
         if self.can_be_stopped() && !edited {
             self.packet = None;
             if self.requests.ask_packet_again() {
@@ -433,9 +428,9 @@ impl Sequence {
     /// Takes note of a report about its compaction.
     pub fn compaction_reported(&mut self, reported: &CompactionReported) {
         match reported.status {
-            CompactionProgress::Started => {}
-            CompactionProgress::Completed => self.history_rewritten(),
-            CompactionProgress::Failed => {
+            CompactionReportStatus::Started => {}
+            CompactionReportStatus::Completed => self.history_rewritten(),
+            CompactionReportStatus::Failed => {
                 if let Some(action) = self.compact().filter(|_| !self.compacted()).cloned() {
                     let error = reported.error.as_deref().unwrap_or("the host gave no reason");
                     self.step = Step::Compacting { action, failure: Some(error.to_owned()) };
@@ -480,11 +475,11 @@ impl Sequence {
 }
 
 /// The marker of an injected message, for hosts that cannot tell synthetic turns from others.
-pub fn marker(sequence: &SequenceId, purpose: MessagePurpose) -> String {
+pub fn marker(sequence: &SequenceId, purpose: Purpose) -> String {
     format!("[rawr:{sequence}:{}]", purpose.name())
 }
 
 /// The text with its marker.
-pub fn marked(text: &str, sequence: &SequenceId, purpose: MessagePurpose) -> String {
+pub fn marked(text: &str, sequence: &SequenceId, purpose: Purpose) -> String {
     format!("{}\n\n{}", text.trim_end(), marker(sequence, purpose))
 }

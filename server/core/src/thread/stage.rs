@@ -20,7 +20,7 @@
 //! no compaction came (`Aim::CallOff`) is `idle` throughout.
 
 use super::sequence::Sequence;
-use crate::event::{Assessed, JudgeReply, JudgeSource, ThreadPhase, Trigger, UserChoice};
+use crate::event::{Assessed, Choice, JudgeReply, JudgmentSource, Phase, Trigger};
 use crate::policy::ConfirmRule;
 use crate::thread::Thread;
 use crate::units::{ActionId, DecisionId, JudgeRequestId, Timestamp, TurnId};
@@ -57,7 +57,7 @@ pub struct Judging {
     /// The action that asks it; `None` until it is issued.
     pub action: Option<ActionId>,
     /// The first answer, with who gave it.
-    pub answer: Option<(JudgeSource, JudgeReply)>,
+    pub answer: Option<(JudgmentSource, JudgeReply)>,
     /// The sample of a packet that was asked for ahead of time.
     pub draft: Option<ActionId>,
 }
@@ -105,19 +105,19 @@ pub struct Starting {
 
 impl Stage {
     /// What clients show of it.
-    pub fn phase(&self, thread: &Thread) -> ThreadPhase {
+    pub fn phase(&self, thread: &Thread) -> Phase {
         match self {
-            Self::Idle | Self::Starting(_) => ThreadPhase::Idle,
-            Self::Judging(_) => ThreadPhase::AwaitingJudgment,
-            Self::Deferred(_) => ThreadPhase::Deferred,
-            Self::Proposed(_) => ThreadPhase::Proposed,
+            Self::Idle | Self::Starting(_) => Phase::Idle,
+            Self::Judging(_) => Phase::AwaitingJudgment,
+            Self::Deferred(_) => Phase::Deferred,
+            Self::Proposed(_) => Phase::Proposed,
             Self::Running(sequence) => sequence.phase(thread),
         }
     }
 
     /// What a person can answer or ask for, the default first.
-    pub const fn allowed_answers(&self) -> &'static [UserChoice] {
-        use UserChoice::{Approve, Cancel, CompactNow, Snooze};
+    pub const fn allowed_answers(&self) -> &'static [Choice] {
+        use Choice::{Approve, Cancel, CompactNow, Snooze};
         match self {
             Self::Idle | Self::Starting(_) => &[CompactNow, Snooze],
             Self::Judging(_) | Self::Deferred(_) => &[CompactNow, Snooze, Cancel],

@@ -1,7 +1,7 @@
 //! The state of a turn.
 
 use crate::boundary::Boundaries;
-use crate::event::{Origin, TurnEnding};
+use crate::event::{TurnOrigin, TurnStatus};
 use crate::units::{ActionId, TurnId};
 use serde::{Deserialize, Serialize};
 
@@ -11,7 +11,7 @@ pub struct Turn {
     /// The host's id of it.
     pub id: TurnId,
     /// Who began it.
-    pub origin: Origin,
+    pub origin: TurnOrigin,
     /// The action that it carries out. Known from the turn's start, from its marker, or later from a report.
     pub action: Option<ActionId>,
     /// Actions whose message was put into it while it ran.
@@ -43,7 +43,7 @@ impl Turn {
 
     /// Whether it belongs to a sequence. It yields no boundaries and starts nothing.
     pub const fn is_synthetic(&self) -> bool {
-        matches!(self.origin, Origin::Synthetic)
+        matches!(self.origin, TurnOrigin::Synthetic)
     }
 }
 
@@ -51,7 +51,7 @@ impl Turn {
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct TurnEnd {
     /// How it ended.
-    pub status: TurnEnding,
+    pub status: TurnStatus,
     /// The agent's last message in it.
     pub message: Option<String>,
 }

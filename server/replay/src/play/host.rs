@@ -3,8 +3,8 @@
 use super::{ASSUMED_WINDOW, LANDS_AT_PERCENT, PlayMode, Player, ScriptedJudge};
 use rawr_core::Input;
 use rawr_core::event::{
-    ActionProgress, ActionReported, CompactionInitiator, CompactionProgress, CompactionReported,
-    HostAction, JudgeReply, JudgmentAnswered, Origin, TurnCompleted, TurnEnding, TurnStarted,
+    ActionReported, ActionStatus, CompactionOrigin, CompactionReportStatus, CompactionReported,
+    HostAction, JudgeReply, JudgmentAnswered, TurnCompleted, TurnOrigin, TurnStarted, TurnStatus,
     Usage,
 };
 use rawr_core::thread::Issued;
@@ -27,22 +27,22 @@ impl Player<'_> {
                 rate_limits: Vec::new(),
             })),
             HostAction::SamplePacket { .. } => {
-                self.report_action(&action.id, ActionProgress::Failed, None);
+                self.report_action(&action.id, ActionStatus::Failed, None);
             }
             HostAction::Compact { .. } => self.compact(&action.id),
             HostAction::InjectTurn { via_steer: true, .. } | HostAction::DeliverInput { .. } => {
-                self.report_action(&action.id, ActionProgress::Completed, None);
+                self.report_action(&action.id, ActionStatus::Completed, None);
             }
             HostAction::InjectTurn { .. } => {
                 self.inputs += 1;
                 let turn = TurnId::new(format!("r{}", self.inputs));
                 let id = Some(action.id.clone());
-                let started = turn_started(turn.clone(), Origin::Synthetic, id, None);
+                let started = turn_started(turn.clone(), TurnOrigin::Synthetic, id, None);
                 self.step(Input::Saw(started.into()));
                 let used = Some(usage(self.context));
-                let ended = turn_completed(turn.clone(), TurnEnding::Completed, None, used);
+                let ended = turn_completed(turn.clone(), TurnStatus::Completed, None, used);
                 self.step(Input::Saw(ended.into()));
-                self.report_action(&action.id, ActionProgress::Completed, Some(turn));
+                self.report_action(&action.id, ActionStatus::Completed, Some(turn));
             }
         }
     }
@@ -63,23 +63,23 @@ impl Player<'_> {
         self.meter.compacts(self.report.model.as_deref(), before);
         self.freed += before.0 - after.0;
         self.context = after;
-        for status in [CompactionProgress::Started, CompactionProgress::Completed] {
+        for status in [CompactionReportStatus::Started, CompactionReportStatus::Completed] {
             self.step(Input::Saw(
                 CompactionReported {
                     status,
-                    origin: CompactionInitiator::Rawr,
+                    origin: CompactionOrigin::Rawr,
                     action: Some(action.clone()),
                     tokens_before: Some(before),
-                    tokens_after: (status == CompactionProgress::Completed).then_some(after),
+                    tokens_after: (status == CompactionReportStatus::Completed).then_some(after),
                     error: None,
                 }
                 .into(),
             ));
         }
-        self.report_action(action, ActionProgress::Completed, None);
+        self.report_action(action, ActionStatus::Completed, None);
     }
 
-    fn report_action(&mut self, id: &ActionId, status: ActionProgress, turn: Option<TurnId>) {
+    fn report_action(&mut self, id: &ActionId, status: ActionStatus, turn: Option<TurnId>) {
         // The core may have taken the compaction's own report as the end already.
         let is_open = self.machine.thread().action(id).is_some_and(Issued::is_open);
         if is_open {
@@ -96,7 +96,7 @@ pub(super) fn usage(context: Tokens) -> Usage {
 
 pub(super) fn turn_started(
     turn: TurnId,
-    origin: Origin,
+    origin: TurnOrigin,
     action: Option<ActionId>,
     text: Option<String>,
 ) -> TurnStarted {
@@ -105,7 +105,7 @@ pub(super) fn turn_started(
 
 pub(super) fn turn_completed(
     turn: TurnId,
-    status: TurnEnding,
+    status: TurnStatus,
     last_message: Option<String>,
     usage: Option<Usage>,
 ) -> TurnCompleted {

@@ -9,7 +9,7 @@ use super::{LineKind, RecordReader, Text, Told};
 use crate::moment::{Moment, OwnCompaction, RecordedHost};
 use line::{Block, Content, Line, Message, ReadInput, ShellInput};
 pub use plan::ClaudePlan;
-use rawr_core::event::{CompactionInitiator, TurnEnding};
+use rawr_core::event::{CompactionOrigin, TurnStatus};
 use rawr_core::units::{Timestamp, Tokens};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
@@ -118,7 +118,7 @@ impl RecordReader for ClaudeReader {
     }
 
     fn end(&mut self, told: &mut Told) {
-        self.end_turn(TurnEnding::Completed, told);
+        self.end_turn(TurnStatus::Completed, told);
     }
 }
 
@@ -160,15 +160,15 @@ impl ClaudeReader {
                         .and_then(|about| about.trigger)
                         .is_some_and(|trigger| trigger == "manual");
                     told.add(Moment::Compacted(if by_person {
-                        CompactionInitiator::User
+                        CompactionOrigin::User
                     } else {
-                        CompactionInitiator::Host
+                        CompactionOrigin::Host
                     }));
                     LineKind::Known
                 }
                 Some("turn_duration") => {
                     self.agent_at = told.at;
-                    self.end_turn(TurnEnding::Completed, told);
+                    self.end_turn(TurnStatus::Completed, told);
                     LineKind::Known
                 }
                 _ => LineKind::Known,
@@ -191,7 +191,7 @@ impl ClaudeReader {
         }
     }
 
-    fn end_turn(&mut self, ending: TurnEnding, told: &mut Told) {
+    fn end_turn(&mut self, ending: TurnStatus, told: &mut Told) {
         if std::mem::take(&mut self.in_turn) {
             told.add_at(self.agent_at, Moment::TurnEnded(ending));
         }
@@ -220,7 +220,7 @@ impl ClaudeReader {
                     // What a person says meanwhile comes with the result, and ends no turn.
                     for text in blocks.into_iter().filter_map(|block| block.text) {
                         if text.starts_with(INTERRUPTED) {
-                            self.end_turn(TurnEnding::Interrupted, told);
+                            self.end_turn(TurnStatus::Interrupted, told);
                         } else if !by_claude && !is_of_claude(&text) {
                             told.add(Moment::Prompt(text.into_owned()));
                         }
@@ -233,13 +233,13 @@ impl ClaudeReader {
         };
         if text.starts_with(INTERRUPTED) {
             self.agent_at = told.at;
-            self.end_turn(TurnEnding::Interrupted, told);
+            self.end_turn(TurnStatus::Interrupted, told);
             return LineKind::Known;
         }
         if by_claude || is_of_claude(&text) {
             return LineKind::Known;
         }
-        self.end_turn(TurnEnding::Completed, told);
+        self.end_turn(TurnStatus::Completed, told);
         told.add(Moment::Prompt(text));
         LineKind::Known
     }

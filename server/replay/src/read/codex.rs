@@ -5,8 +5,8 @@ use super::{LineKind, RecordReader, Text, Told};
 use crate::moment::{Moment, OwnCompaction, RecordedHost};
 use crate::tokens::TokenCounts;
 use memchr::memmem;
-use rawr_core::event::{CompactionInitiator, TurnEnding};
-use rawr_core::signal::plan::{PlanItem, PlanItemStatus};
+use rawr_core::event::{CompactionOrigin, TurnStatus};
+use rawr_core::signal::plan::{PlanItem, StepStatus};
 use rawr_core::units::Tokens;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
@@ -188,7 +188,7 @@ impl RecordReader for CodexReader {
 
     fn end(&mut self, told: &mut Told) {
         // The file was cut off, or the session still runs; without marks of an end, this is the end.
-        let ending = if self.has_starts { TurnEnding::Interrupted } else { TurnEnding::Completed };
+        let ending = if self.has_starts { TurnStatus::Interrupted } else { TurnStatus::Completed };
         self.end_turn(ending, told);
     }
 }
@@ -247,7 +247,7 @@ impl CodexReader {
         self.just_compacted = false;
     }
 
-    fn end_turn(&mut self, ending: TurnEnding, told: &mut Told) {
+    fn end_turn(&mut self, ending: TurnStatus, told: &mut Told) {
         self.is_starting = false;
         self.compacts = false;
         if std::mem::take(&mut self.in_turn) {
@@ -261,8 +261,7 @@ impl CodexReader {
             return;
         }
         // A compaction that a person or a client asked for is a turn of its own.
-        let by =
-            if self.is_starting { CompactionInitiator::User } else { CompactionInitiator::Host };
+        let by = if self.is_starting { CompactionOrigin::User } else { CompactionOrigin::Host };
         self.compacts = self.is_starting;
         self.skips_count = true;
         told.add(Moment::Compacted(by));
@@ -270,7 +269,7 @@ impl CodexReader {
 
     fn prompt(&mut self, text: String, told: &mut Told) {
         if !self.has_starts {
-            self.end_turn(TurnEnding::Completed, told);
+            self.end_turn(TurnStatus::Completed, told);
         }
         told.add(Moment::Prompt(text));
         self.works(told);
@@ -279,7 +278,7 @@ impl CodexReader {
     fn event(&mut self, event: Payload<'_>, told: &mut Told) -> LineKind {
         match event.kind.as_ref() {
             "task_started" | "turn_started" => {
-                self.end_turn(TurnEnding::Interrupted, told);
+                self.end_turn(TurnStatus::Interrupted, told);
                 (self.is_starting, self.has_starts) = (true, true);
             }
             "user_message" => {
@@ -306,9 +305,9 @@ impl CodexReader {
                 if let Some(text) = event.last_agent_message.as_deref().filter(|_| self.in_turn) {
                     told.add(Moment::Said(text.to_owned()));
                 }
-                self.end_turn(TurnEnding::Completed, told);
+                self.end_turn(TurnStatus::Completed, told);
             }
-            "turn_aborted" => self.end_turn(TurnEnding::Interrupted, told),
+            "turn_aborted" => self.end_turn(TurnStatus::Interrupted, told),
             "context_compacted" => self.compacted(told),
             "thread_settings_applied"
             | "agent_reasoning"
@@ -460,9 +459,9 @@ fn time_of(line: &[u8]) -> Option<Cow<'_, str>> {
 
 fn step(step: PlanStep) -> PlanItem {
     let status = match step.status.as_str() {
-        "completed" => PlanItemStatus::Completed,
-        "in_progress" => PlanItemStatus::InProgress,
-        _ => PlanItemStatus::Pending,
+        "completed" => StepStatus::Completed,
+        "in_progress" => StepStatus::InProgress,
+        _ => StepStatus::Pending,
     };
     PlanItem { step: step.step, status }
 }

@@ -3,7 +3,7 @@
 use super::{LineKind, RecordReader, Told};
 use crate::moment::Moment;
 use crate::tokens::TokenCounts;
-use rawr_core::event::{CompactionInitiator, CompactionProgress, Origin};
+use rawr_core::event::{CompactionOrigin, CompactionReportStatus, TurnOrigin};
 use rawr_core::units::TurnId;
 use rawr_core::{Event, Record};
 use serde::de::IgnoredAny;
@@ -39,7 +39,7 @@ impl EventReader {
 
     fn event(&mut self, event: Event, told: &mut Told) {
         match event {
-            Event::TurnStarted(turn) if turn.origin == Origin::Synthetic => {
+            Event::TurnStarted(turn) if turn.origin == TurnOrigin::Synthetic => {
                 self.own_turn = Some(turn.turn);
             }
             Event::TurnStarted(turn) => {
@@ -91,8 +91,8 @@ impl EventReader {
                 cwd: None,
             }),
             Event::CompactionReported(report)
-                if report.status == CompactionProgress::Completed
-                    && report.origin != CompactionInitiator::Rawr =>
+                if report.status == CompactionReportStatus::Completed
+                    && report.origin != CompactionOrigin::Rawr =>
             {
                 told.add(Moment::Compacted(report.origin));
             }

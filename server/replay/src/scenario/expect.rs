@@ -2,10 +2,10 @@
 
 use crate::play::Player;
 use crate::report::ReplayedDecision;
-use rawr_core::assess::DecisionGate;
+use rawr_core::assess::Gate;
 use rawr_core::boundary::Boundary;
-use rawr_core::event::{DecisionEntrance, DecisionOutcome};
-use rawr_core::policy::PressureTier;
+use rawr_core::event::{Entrance, Outcome};
+use rawr_core::policy::Tier;
 use rawr_core::units::Percent;
 use serde::Serialize;
 use std::fmt;
@@ -49,11 +49,11 @@ pub struct Expectation {
     /// The step, counted from 1. Absent: the whole scenario, as it is at its end.
     pub at_step: Option<usize>,
     /// The tier in force.
-    pub tier: Option<PressureTier>,
+    pub tier: Option<Tier>,
     /// A boundary that counted.
     pub boundary: Option<Boundary>,
     /// A gate that failed.
-    pub stopped_by: Option<DecisionGate>,
+    pub stopped_by: Option<Gate>,
     /// How many decisions of the whole scenario have this outcome.
     pub times: Option<usize>,
 }
@@ -90,7 +90,7 @@ impl fmt::Display for Expectation {
         if let Some(step) = self.at_step {
             write!(f, " at step {step}")?;
         }
-        let tier = self.tier.map(PressureTier::name);
+        let tier = self.tier.map(Tier::name);
         let boundary = self.boundary.map(Boundary::name);
         let stopped = self.stopped_by.map(|gate| format!("stopped by {}", gate.name()));
         let named: Vec<_> = tier.into_iter().chain(boundary).chain(stopped.as_deref()).collect();
@@ -121,9 +121,9 @@ pub struct PlacedDecision {
 impl PlacedDecision {
     pub(super) fn new(step: usize, decision: ReplayedDecision) -> Self {
         let makes = match decision.outcome {
-            DecisionOutcome::Compact => ScenarioOutcome::Compact,
+            Outcome::Compact => ScenarioOutcome::Compact,
             // One that a gate put off, such as a judge without an answer, promises nothing.
-            DecisionOutcome::Defer if decision.failed.is_empty() => ScenarioOutcome::Propose,
+            Outcome::Defer if decision.failed.is_empty() => ScenarioOutcome::Propose,
             _ => ScenarioOutcome::Nothing,
         };
         Self { step, makes, decision }
@@ -194,8 +194,7 @@ impl PlacedDecision {
             (Some(percent), None) => format!("{percent} left"),
             (None, _) => "no request yet".to_owned(),
         };
-        let inside =
-            if decision.entrance == DecisionEntrance::MidTurn { ", inside the turn" } else { "" };
+        let inside = if decision.entrance == Entrance::MidTurn { ", inside the turn" } else { "" };
         format!("{makes}: {left}{inside}")
     }
 
@@ -209,7 +208,7 @@ impl PlacedDecision {
             }
             outcome => outcome.name(),
         };
-        let tier = decision.tier.map(PressureTier::name);
+        let tier = decision.tier.map(Tier::name);
         let boundaries = decision.boundaries.iter().map(Boundary::name);
         let named: Vec<_> = tier.into_iter().chain(boundaries).collect();
         let named =

@@ -9,12 +9,12 @@ use super::{
 use crate::read::LineCounts;
 use rawr_core::coverage;
 use rawr_core::event::{
-    Assessed, CompactionInitiator, CompactionProgress, DecisionEntrance, DecisionOutcome, Ending,
-    HostAction, JudgeReply, Origin, Packet, Responded, SequenceEnded, SequenceStarted,
-    ThreadOpened, ThreadPhase, Trigger, UserChoice,
+    Assessed, Choice, CompactionOrigin, CompactionReportStatus, Ending, Entrance, HostAction,
+    JudgeReply, Outcome, Packet, Phase, Responded, SequenceEnded, SequenceStarted, ThreadOpened,
+    Trigger, TurnOrigin,
 };
 use rawr_core::packet::resume_state;
-use rawr_core::policy::{PacketSource, PressureTier};
+use rawr_core::policy::{PacketAuthor, Tier};
 use rawr_core::thread::sequence::Sequence;
 use rawr_core::thread::{Session, Turn};
 use rawr_core::units::{SequenceId, ThreadId, Timestamp};
@@ -51,7 +51,7 @@ pub struct StatsFold {
 struct OpenPhase {
     sequence: SequenceId,
     run: Option<usize>,
-    phase: ThreadPhase,
+    phase: Phase,
     since: Timestamp,
     /// The clock was set back or the host restarted, so its length is not known.
     is_interrupted: bool,
@@ -104,7 +104,7 @@ impl StatsFold {
             self.proposal_is_over(&record.event);
         }
         match &record.event {
-            Event::CompactionReported(it) if it.status == CompactionProgress::Completed => {
+            Event::CompactionReported(it) if it.status == CompactionReportStatus::Completed => {
                 self.compaction_completed(record.at);
             }
             _ if self.is_measured() && !was_measured => self.measured(),
@@ -184,37 +184,37 @@ impl StatsFold {
 
     fn assessed(&mut self, assessed: &Assessed) {
         let proposed = self.is_proposed();
-        self.judges_proposal = proposed && assessed.outcome == DecisionOutcome::Judge;
+        self.judges_proposal = proposed && assessed.outcome == Outcome::Judge;
         self.stats.judge.vetoes += u32::from(assessed.vetoed);
         if assessed.confirm.is_some() {
             self.stats.proposals.made += 1;
             self.stats.proposals.overtaken += u32::from(proposed);
         }
-        if !matches!(assessed.outcome, DecisionOutcome::Compact | DecisionOutcome::Ask) {
+        if !matches!(assessed.outcome, Outcome::Compact | Outcome::Ask) {
             return;
         }
-        let is_emergency = assessed.tier == Some(PressureTier::Emergency);
+        let is_emergency = assessed.tier == Some(Tier::Emergency);
         let start = match assessed.entrance {
-            DecisionEntrance::Inline => CompactionStart::BuiltIn,
+            Entrance::Inline => CompactionStart::BuiltIn,
             // A person asked.
-            DecisionEntrance::TurnComplete if assessed.turn.is_none() => match proposed {
+            Entrance::TurnComplete if assessed.turn.is_none() => match proposed {
                 true => CompactionStart::Approval,
                 false => CompactionStart::Person,
             },
             _ if is_emergency => CompactionStart::Emergency,
-            DecisionEntrance::Preflight if proposed => match self.thread.held.is_empty() {
+            Entrance::Preflight if proposed => match self.thread.held.is_empty() {
                 true => CompactionStart::Silence,
                 false => CompactionStart::Message,
             },
             // Something was deferred, and the line that tells what is damaged.
-            DecisionEntrance::Preflight
+            Entrance::Preflight
                 if self.thread.stage.waiting().is_none() && self.thread.judging().is_none() =>
             {
                 CompactionStart::NotRecorded
             }
-            DecisionEntrance::Preflight
-            | DecisionEntrance::TurnComplete
-            | DecisionEntrance::MidTurn => CompactionStart::Boundary,
+            Entrance::Preflight | Entrance::TurnComplete | Entrance::MidTurn => {
+                CompactionStart::Boundary
+            }
         };
         self.start = Some(start);
     }
@@ -223,7 +223,7 @@ impl StatsFold {
         let counts = &mut self.stats.proposals;
         let count = match by {
             Event::Assessed(assessed)
-                if matches!(assessed.outcome, DecisionOutcome::Compact | DecisionOutcome::Ask) =>
+                if matches!(assessed.outcome, Outcome::Compact | Outcome::Ask) =>
             {
                 match self.start {
                     Some(CompactionStart::Message) => &mut counts.by_message,
@@ -257,7 +257,7 @@ impl StatsFold {
         }
         let fallback = match &started.trigger {
             Trigger::Inline { .. } => CompactionStart::BuiltIn,
-            Trigger::Rawr { tier: PressureTier::Emergency, .. } => CompactionStart::Emergency,
+            Trigger::Rawr { tier: Tier::Emergency, .. } => CompactionStart::Emergency,
             Trigger::Rawr { .. } => CompactionStart::NotRecorded,
             Trigger::User => CompactionStart::Person,
             Trigger::Host => CompactionStart::Host,
@@ -282,16 +282,16 @@ impl StatsFold {
     fn responded(&mut self, responded: &Responded, snoozes: bool) {
         let answers = &mut self.stats.answers;
         match responded.choice {
-            UserChoice::CompactNow => answers.asked += 1,
-            UserChoice::Approve => answers.approved += 1,
+            Choice::CompactNow => answers.asked += 1,
+            Choice::Approve => answers.approved += 1,
             // The guard of a snooze is counted.
-            UserChoice::Snooze => answers.snoozed += u32::from(!snoozes),
-            UserChoice::Cancel => answers.cancelled += 1,
-            UserChoice::EditPacket => answers.edited += 1,
+            Choice::Snooze => answers.snoozed += u32::from(!snoozes),
+            Choice::Cancel => answers.cancelled += 1,
+            Choice::EditPacket => answers.edited += 1,
         }
-        if let (UserChoice::EditPacket, Some(text)) = (responded.choice, &responded.packet) {
+        if let (Choice::EditPacket, Some(text)) = (responded.choice, &responded.packet) {
             self.packet(&Packet {
-                author: PacketSource::Person,
+                author: PacketAuthor::Person,
                 resume: resume_state(text),
                 text: text.clone(),
                 added: Vec::new(),
@@ -306,12 +306,12 @@ impl StatsFold {
         let is_of = |run: &CompactionRun| last.sequence.is_some() && run.sequence == last.sequence;
         let run = self.stats.runs.iter().rposition(is_of).unwrap_or_else(|| {
             let start = match by {
-                CompactionInitiator::Host => CompactionStart::Host,
-                CompactionInitiator::User => CompactionStart::Person,
-                CompactionInitiator::Rawr => CompactionStart::NotRecorded,
+                CompactionOrigin::Host => CompactionStart::Host,
+                CompactionOrigin::User => CompactionStart::Person,
+                CompactionOrigin::Rawr => CompactionStart::NotRecorded,
             };
             // A turn of the host may be the compaction's own.
-            let is_work = |turn: &Turn| turn.is_open() && turn.origin == Origin::User;
+            let is_work = |turn: &Turn| turn.is_open() && turn.origin == TurnOrigin::User;
             let inside_turn = self.thread.turns.back().is_some_and(is_work);
             self.stats.runs.push(CompactionRun { inside_turn, ..begun(at, start) });
             self.stats.runs.len() - 1
@@ -401,7 +401,7 @@ impl StatsFold {
 
 impl CompactionRun {
     /// A phase may come again. Once a part of it is not known, its sum is not.
-    fn was_in(&mut self, phase: ThreadPhase, ms: Option<u64>) {
+    fn was_in(&mut self, phase: Phase, ms: Option<u64>) {
         match self.phases.iter_mut().find(|known| known.phase == phase) {
             Some(known) => known.ms = known.ms.zip(ms).map(|(sum, ms)| sum.saturating_add(ms)),
             None => self.phases.push(PhaseTime { phase, ms }),

@@ -2,7 +2,7 @@
 
 use rawr_core::coverage;
 use rawr_core::event::{Fact, FactKind, Packet};
-use rawr_core::policy::PacketSource;
+use rawr_core::policy::PacketAuthor;
 use serde::Serialize;
 
 /// A packet and the facts in it.
@@ -10,7 +10,7 @@ use serde::Serialize;
 #[serde(rename_all = "camelCase")]
 pub struct PacketFacts {
     /// Who wrote it.
-    pub author: PacketSource,
+    pub author: PacketAuthor,
     /// All facts.
     pub facts: FactCounts,
     /// Those that are standing instructions of the user.
@@ -55,9 +55,9 @@ impl PacketFacts {
     /// The author, for people.
     pub const fn author(&self) -> &'static str {
         match self.author {
-            PacketSource::Agent => "the agent",
-            PacketSource::Watcher => "rawr",
-            PacketSource::Person => "a person",
+            PacketAuthor::Agent => "the agent",
+            PacketAuthor::Watcher => "rawr",
+            PacketAuthor::Person => "a person",
         }
     }
 }

@@ -109,7 +109,7 @@ impl CommandHistory {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rawr_core::event::{ToolStarted, TurnCompleted, TurnEnding, Usage, UsageReported};
+    use rawr_core::event::{ToolStarted, TurnCompleted, TurnStatus, Usage, UsageReported};
     use rawr_core::units::{CallId, Tokens, TurnId};
 
     fn event(of: &str) -> (Event, EndedTurn) {
@@ -134,7 +134,7 @@ mod tests {
         };
         let end = TurnCompleted {
             turn: turn(),
-            status: TurnEnding::Completed,
+            status: TurnStatus::Completed,
             overflow: None,
             last_message: None,
             usage: None,

@@ -5,21 +5,21 @@ use super::{
     ProposalCounts, ThreadStats,
 };
 use crate::read::LineCounts;
-use rawr_core::event::{Ending, ThreadPhase};
-use rawr_core::policy::{PacketSource, PressureTier};
+use rawr_core::event::{Ending, Phase};
+use rawr_core::policy::{PacketAuthor, Tier};
 use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;
 
 /// The phases of a sequence, in their order.
-const PHASES: [ThreadPhase; 7] = [
-    ThreadPhase::AwaitingApproval,
-    ThreadPhase::AwaitingHeadsUp,
-    ThreadPhase::AwaitingScratchWrite,
-    ThreadPhase::AwaitingPacket,
-    ThreadPhase::AwaitingCompaction,
-    ThreadPhase::Compacting,
-    ThreadPhase::AwaitingHandoff,
+const PHASES: [Phase; 7] = [
+    Phase::AwaitingApproval,
+    Phase::AwaitingHeadsUp,
+    Phase::AwaitingScratchWrite,
+    Phase::AwaitingPacket,
+    Phase::AwaitingCompaction,
+    Phase::Compacting,
+    Phase::AwaitingHandoff,
 ];
 
 /// How compaction went in many threads.
@@ -109,7 +109,7 @@ pub struct WorkTotals {
 #[serde(rename_all = "camelCase")]
 pub struct PhaseTimes {
     /// The phase.
-    pub phase: ThreadPhase,
+    pub phase: Phase,
     /// In milliseconds.
     pub ms: Samples,
 }
@@ -214,18 +214,18 @@ impl StatsTotals {
             let packets = &mut self.packets;
             packets.directives.add(packet.directives);
             match packet.author {
-                PacketSource::Agent => {
+                PacketAuthor::Agent => {
                     packets.by_agent += 1;
                     packets.agent_facts.add(packet.facts);
                 }
-                PacketSource::Watcher => packets.by_rawr += 1,
-                PacketSource::Person => packets.by_person += 1,
+                PacketAuthor::Watcher => packets.by_rawr += 1,
+                PacketAuthor::Person => packets.by_person += 1,
             }
         }
         let Some(compaction) = run.compaction else { return };
         self.compactions += 1;
         *self.by_start.entry(run.start).or_default() += 1;
-        if let Some(tier) = run.tier.map(PressureTier::name) {
+        if let Some(tier) = run.tier.map(Tier::name) {
             *self.by_tier.entry(tier).or_default() += 1;
         }
         self.inside_turn += u32::from(run.inside_turn);

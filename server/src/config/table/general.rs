@@ -4,7 +4,7 @@ use super::PRESET;
 use crate::config::keys::{
     ConfigKey, KeyKind, KeyStorage, KeyTable, KeyValue, ProjectRule, Unread, WordEnum,
 };
-use rawr_core::policy::{MidTurn, Mode, PacketChannel, PacketSource, Preset};
+use rawr_core::policy::{MidTurn, Mode, PacketAuthor, PacketChannel, Preset};
 use rawr_core::thread::breaker::MOST_STRIKES;
 use rawr_core::units::Tokens;
 
@@ -47,7 +47,7 @@ const KEYS: &[ConfigKey] = &[
     word!(
         "rawr_auto_compaction.packet_author",
         Never,
-        PacketSource,
+        PacketAuthor,
         policy.packet_author,
         "Who writes the continuation packet: the `agent`, or rawr as `watcher`, from what it saw. Inside a turn, it is always the agent."
     ),

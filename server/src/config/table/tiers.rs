@@ -4,7 +4,7 @@ use crate::config::keys::{
     ConfigKey, KeyKind, KeyStorage, KeyTable, KeyValue, ProjectRule, Unread, WordEnum,
 };
 use rawr_core::boundary::Boundaries;
-use rawr_core::policy::{ConfirmRule, PressureTier, TierRule};
+use rawr_core::policy::{ConfirmRule, Tier, TierRule};
 use rawr_core::units::Tokens;
 
 macro_rules! tier {
@@ -159,7 +159,7 @@ const EMERGENCY_DOCS: TierDocs = TierDocs {
 
 pub(super) const EARLY: KeyTable = tier!(
     early,
-    PressureTier::Early,
+    Tier::Early,
     "rawr_auto_compaction.policy.early",
     "Compact only when a large step has clearly ended.",
     DOCS
@@ -167,7 +167,7 @@ pub(super) const EARLY: KeyTable = tier!(
 
 pub(super) const READY: KeyTable = tier!(
     ready,
-    PressureTier::Ready,
+    Tier::Ready,
     "rawr_auto_compaction.policy.ready",
     "Compact when a step has ended.",
     DOCS
@@ -175,7 +175,7 @@ pub(super) const READY: KeyTable = tier!(
 
 pub(super) const ASAP: KeyTable = tier!(
     asap,
-    PressureTier::Asap,
+    Tier::Asap,
     "rawr_auto_compaction.policy.asap",
     "Compact at the next natural pause.",
     ASAP_DOCS
@@ -183,30 +183,30 @@ pub(super) const ASAP: KeyTable = tier!(
 
 pub(super) const EMERGENCY: KeyTable = tier!(
     emergency,
-    PressureTier::Emergency,
+    Tier::Emergency,
     "rawr_auto_compaction.policy.emergency",
     "Compact now, without boundaries or a judge. Only the threshold has an effect.",
     EMERGENCY_DOCS
 );
 
 /// A list with the same members as the built-in one counts as the built-in one.
-fn require(rule: &mut TierRule, tier: PressureTier, list: Boundaries) {
+fn require(rule: &mut TierRule, tier: Tier, list: Boundaries) {
     rule.required = Some(list);
     if rule.counting(tier) == rule.allowed(tier) {
         rule.required = None;
     }
 }
 
-fn asks_by_itself(tier: PressureTier) -> bool {
+fn asks_by_itself(tier: Tier) -> bool {
     TierRule::built_in(tier).needs_semantic_break(tier)
 }
 
 /// In asap and emergency, unset is neither true nor false: a bare `plan_update` is still not enough.
-fn plan_needs_break(rule: &TierRule, tier: PressureTier) -> Option<KeyValue> {
+fn plan_needs_break(rule: &TierRule, tier: Tier) -> Option<KeyValue> {
     let by_itself = asks_by_itself(tier).then_some(true);
     rule.plan_needs_semantic_break.or(by_itself).map(KeyValue::Switch)
 }
 
-fn set_plan_needs_break(rule: &mut TierRule, tier: PressureTier, on: bool) {
+fn set_plan_needs_break(rule: &mut TierRule, tier: Tier, on: bool) {
     rule.plan_needs_semantic_break = Some(on).filter(|on| !(*on && asks_by_itself(tier)));
 }

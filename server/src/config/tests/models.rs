@@ -1,7 +1,7 @@
 //! `[rawr_auto_compaction.models."…"]` applies to threads with such a model, and to no others.
 
 use super::*;
-use rawr_core::policy::{MidTurn, PacketSource};
+use rawr_core::policy::{MidTurn, PacketAuthor};
 
 const COOLDOWN: &str = "rawr_auto_compaction.cooldown_turns";
 
@@ -78,7 +78,7 @@ fn the_layers_name_the_tables_that_apply() {
 fn a_tier_names_the_override_that_set_its_threshold() {
     let set_by = |files: Files| {
         let tiers = files.load().0.policy.tiers;
-        PressureTier::ALL.map(|tier| tiers.rule(tier).set_by.clone().unwrap_or_default())
+        Tier::ALL.map(|tier| tiers.rule(tier).set_by.clone().unwrap_or_default())
     };
     assert_eq!(set_by(Files { rawr: LAYERED, ..Files::default() }), ["", "", "", ""]);
     let named = "model \"gpt-5.2\"";
@@ -148,7 +148,7 @@ policy.asap.decision_prompt_path = "asap.md"
 "#;
     let config = check_problems(&of_model(text, "a"), expect![[""]]);
     let policy = &config.policy;
-    assert_eq!((policy.packet_author, policy.deadlines.packet), (PacketSource::Watcher, 9));
+    assert_eq!((policy.packet_author, policy.deadlines.packet), (PacketAuthor::Watcher, 9));
     assert_eq!(policy.compaction.model.as_deref(), Some("b"));
     assert_eq!(policy.tiers.ready.required, Some(Boundaries::of(&[Boundary::Commit])));
     assert_eq!(config.judgment.model.as_deref(), Some("c"));

@@ -1,13 +1,13 @@
 //! What a preset is: the values that all other keys are laid over.
 
 use super::*;
-use rawr_core::policy::{ConfirmRule, PressureTier};
+use rawr_core::policy::{ConfirmRule, Tier};
 
 const CONFIRM: &str = "rawr_auto_compaction.policy.asap.confirm";
 
 fn confirms(files: &Files) -> Vec<ConfirmRule> {
     let config = check_problems(files, expect![[""]]);
-    PressureTier::ALL.map(|tier| config.policy.tiers.rule(tier).confirm).to_vec()
+    Tier::ALL.map(|tier| config.policy.tiers.rule(tier).confirm).to_vec()
 }
 
 #[test]

@@ -161,10 +161,10 @@ fn a_confirmation_that_cannot_be_read_waits_for_the_next_message() {
     let text = "[rawr_auto_compaction]\npreset = \"spec\"\n[rawr_auto_compaction.policy.early]\nconfirm = \"mesage\"\nconfirms_itself = [\"comit\"]\n[rawr_auto_compaction.policy.ready]\nconfirm = true\n[rawr_auto_compaction.policy.asap]\nplan_boundaries_require_semantic_break = \"yes\"\n";
     let (config, told) = rawr(text).load();
     let rule = |tier| config.policy.tiers.rule(tier);
-    let confirm = PressureTier::ALL.map(|tier| rule(tier).confirm.name());
+    let confirm = Tier::ALL.map(|tier| rule(tier).confirm.name());
     assert_eq!(confirm, ["message", "message", "none", "none"], "{told}");
-    assert_eq!(rule(PressureTier::Early).confirms_itself, Boundaries::NONE);
-    assert!(rule(PressureTier::Asap).needs_semantic_break(PressureTier::Asap));
+    assert_eq!(rule(Tier::Early).confirms_itself, Boundaries::NONE);
+    assert!(rule(Tier::Asap).needs_semantic_break(Tier::Asap));
 }
 
 // rule: configuration.fails-closed
@@ -215,7 +215,7 @@ fn a_name_that_is_not_known_counts_for_what_it_was_probably_meant_for() {
     let spec =
         "[rawr_auto_compaction]\npreset = \"spec\"\nconfirm = \"idle\"\ncooldown_truns = 4\n";
     let policy = rawr(spec).load().0.policy;
-    assert!(PressureTier::ALL.iter().all(|tier| policy.tiers.rule(*tier).confirm.name() == "idle"));
+    assert!(Tier::ALL.iter().all(|tier| policy.tiers.rule(*tier).confirm.name() == "idle"));
     assert_eq!(policy.cooldown_turns, 4);
     let codex = "[features]\nrawr_auto_compactoin = false\n";
     check(&Files { codex, ..Files::default() }, "auto emergency");

@@ -105,7 +105,7 @@ async fn of_prompt(
 }
 
 /// The positions of tiers, and the policy that the text results in.
-type TierHints = (Vec<(rawr_core::policy::PressureTier, usize)>, Box<Policy>);
+type TierHints = (Vec<(rawr_core::policy::Tier, usize)>, Box<Policy>);
 
 fn tiers(doc: language::Doc<'_>, world: &language::LanguageContext) -> TierHints {
     (language::tiers(&doc), Box::new(world.config(&doc, None).0.policy))
@@ -154,7 +154,7 @@ async fn hints(
 /// How often each tier would have fired, given the stored decisions.
 async fn told(
     session: &ClientSession,
-    at: Vec<(rawr_core::policy::PressureTier, usize)>,
+    at: Vec<(rawr_core::policy::Tier, usize)>,
     policy: Box<Policy>,
 ) -> Result<Vec<(usize, String, String)>, RpcError> {
     if at.is_empty() {
@@ -175,7 +175,7 @@ async fn told(
         RpcError::new(ErrorCode::InternalError, error.to_string(), "see the log")
     })?;
     let rest = if partly { "; some could not be read" } else { "" };
-    let told = |(tier, at): (rawr_core::policy::PressureTier, usize)| {
+    let told = |(tier, at): (rawr_core::policy::Tier, usize)| {
         let count = counts[tier as usize];
         let explained = language::explained(tier, count);
         let tooltip = format!("{explained} From {stored} stored decisions{rest}.");

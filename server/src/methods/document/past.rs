@@ -75,16 +75,16 @@ fn read_end(path: &PathBuf, from: u64) -> std::io::Result<Vec<DecisionRecord>> {
 mod tests {
     use super::*;
     use rawr_core::boundary::Boundaries;
-    use rawr_core::event::{DecisionEntrance, DecisionOutcome};
+    use rawr_core::event::{Entrance, Outcome};
     use rawr_core::units::DecisionId;
 
     fn line(id: &str, at: i64) -> String {
         let decision = DecisionRecord {
             id: DecisionId::new(id),
             at: Timestamp(at),
-            entrance: DecisionEntrance::TurnComplete,
+            entrance: Entrance::TurnComplete,
             turn: None,
-            outcome: DecisionOutcome::Nothing,
+            outcome: Outcome::Nothing,
             tier: None,
             percent: None,
             boundaries: Boundaries::NONE,

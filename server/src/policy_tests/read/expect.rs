@@ -2,9 +2,9 @@
 
 use super::TestReader;
 use crate::problem::written::{WrittenKind, WrittenValue};
-use rawr_core::assess::DecisionGate;
+use rawr_core::assess::Gate;
 use rawr_core::boundary::Boundary;
-use rawr_core::policy::PressureTier;
+use rawr_core::policy::Tier;
 use rawr_replay::scenario::{Expectation, ScenarioOutcome, ScenarioStep};
 
 const KEYS: [&str; 6] = ["outcome", "at_step", "tier", "boundary", "stopped_by", "times"];
@@ -77,13 +77,13 @@ impl TestReader<'_> {
             is_right &= read.is_some();
             read
         };
-        let tiers = PressureTier::ALL;
-        let tier = word("tier", &tiers.map(PressureTier::name));
+        let tiers = Tier::ALL;
+        let tier = word("tier", &tiers.map(Tier::name));
         expectation.tier = tier.and_then(|tier| tiers.into_iter().find(|it| it.name() == tier));
         let boundary = word("boundary", &Boundary::ALL.map(Boundary::name));
         expectation.boundary = boundary.and_then(Boundary::from_name);
-        let gate = word("stopped_by", &DecisionGate::ALL.map(DecisionGate::name));
-        expectation.stopped_by = gate.and_then(DecisionGate::from_name);
+        let gate = word("stopped_by", &Gate::ALL.map(Gate::name));
+        expectation.stopped_by = gate.and_then(Gate::from_name);
         is_right.then_some(expectation)
     }
 

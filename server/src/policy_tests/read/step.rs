@@ -2,8 +2,8 @@
 
 use super::TestReader;
 use crate::problem::written::{SpannedName, WrittenValue, short};
-use rawr_core::event::{CompactionInitiator, TurnEnding};
-use rawr_core::signal::plan::{PlanItem, PlanItemStatus};
+use rawr_core::event::{CompactionOrigin, TurnStatus};
+use rawr_core::signal::plan::{PlanItem, StepStatus};
 use rawr_core::units::Tokens;
 use rawr_replay::scenario::{ContextSize, Scenario, ScenarioStep};
 use std::ops::RangeInclusive;
@@ -28,12 +28,12 @@ const EXIT: &str = "exit";
 const PERCENT: RangeInclusive<u64> = 0..=100;
 const EXIT_CODES: RangeInclusive<u64> = 0..=255;
 const TOKENS: RangeInclusive<u64> = 0..=1_000_000_000;
-const ENDINGS: [TurnEnding; 3] =
-    [TurnEnding::Completed, TurnEnding::Interrupted, TurnEnding::Failed];
-const MARKS: [(&str, PlanItemStatus); 3] = [
-    ("[ ] ", PlanItemStatus::Pending),
-    ("[>] ", PlanItemStatus::InProgress),
-    ("[x] ", PlanItemStatus::Completed),
+const ENDINGS: [TurnStatus; 3] =
+    [TurnStatus::Completed, TurnStatus::Interrupted, TurnStatus::Failed];
+const MARKS: [(&str, StepStatus); 3] = [
+    ("[ ] ", StepStatus::Pending),
+    ("[>] ", StepStatus::InProgress),
+    ("[x] ", StepStatus::Completed),
 ];
 const LONGEST_WAIT: u64 = 366 * 86_400;
 
@@ -122,14 +122,14 @@ impl TestReader<'_> {
             "run" => ScenarioStep::Run { command: reader.text(key, value)?, exit_code: 0 },
             "plan" => ScenarioStep::Plan(self.plan(value)?),
             "end" => {
-                let word = reader.word(key, &ENDINGS.map(TurnEnding::name), value)?;
+                let word = reader.word(key, &ENDINGS.map(TurnStatus::name), value)?;
                 ScenarioStep::End(ENDINGS.into_iter().find(|ending| ending.name() == word)?)
             }
             "compacted" => {
                 let by = reader.word(key, &["host", "user"], value)?;
                 ScenarioStep::Compacted(match by {
-                    "user" => CompactionInitiator::User,
-                    _ => CompactionInitiator::Host,
+                    "user" => CompactionOrigin::User,
+                    _ => CompactionOrigin::Host,
                 })
             }
             _ => ScenarioStep::Wait(self.wait(value)?),

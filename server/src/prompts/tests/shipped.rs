@@ -4,7 +4,7 @@ use super::*;
 use crate::config::{Config, ConfigSources, Home};
 use expect_test::expect_file;
 use rawr_core::compose::Continue;
-use rawr_core::event::Resume;
+use rawr_core::event::ResumeState;
 use rawr_core::units::ThreadId;
 use rawr_core::{Thread, compose, packet};
 
@@ -65,7 +65,7 @@ fn a_packet_built_by_rawr_names_its_author_and_is_parsed_whole() {
     let template = set.prompts().text(PromptName::WatcherPacket);
     let built = compose::by_watcher(&thread, template, "notes.md", 100);
     assert!(built.text.contains("Built by rawr") && built.text.contains("Ship the parser."));
-    assert_eq!(packet::resume_state(&built.text), Resume::Working);
+    assert_eq!(packet::resume_state(&built.text), ResumeState::Working);
 
     let template = set.prompts().text(PromptName::Handoff);
     let handoff = compose::handoff(&thread, template, &built, Continue::AsInPacket, "notes.md");

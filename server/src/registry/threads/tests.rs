@@ -2,7 +2,7 @@
 
 use crate::registry::work::tests::{NOW, opening, registry};
 use crate::registry::{Opening, RegistryError, ThreadRegistry};
-use rawr_core::event::{Origin, TurnStarted};
+use rawr_core::event::{TurnOrigin, TurnStarted};
 use rawr_core::machine::ProcessRole;
 use rawr_core::units::{ThreadId, TurnId};
 use rawr_core::{Input, steps};
@@ -34,7 +34,7 @@ fn cost(role: ProcessRole, others: usize) -> usize {
     asked.next_deadline(NOW);
     steps::take();
     let id = ThreadId::new("t0");
-    let (turn, origin) = (TurnId::new("1"), Origin::User);
+    let (turn, origin) = (TurnId::new("1"), TurnOrigin::User);
     let started = TurnStarted { turn, origin, action: None, text: None, directives: Vec::new() };
     asked.reads_on_request(NOW);
     asked.begins(1, Some(&id), NOW);

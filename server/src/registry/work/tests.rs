@@ -6,7 +6,7 @@ use crate::store::Store;
 use crate::watch::ChangeSet;
 use crate::workspace::{Workspace, WorkspaceSetup};
 use rawr_core::Input;
-use rawr_core::event::UserChoice;
+use rawr_core::event::Choice;
 use rawr_core::event::{Capabilities, DirectiveGiven, HostInfo, ToolStarted};
 use rawr_core::machine;
 use rawr_core::machine::{ProcessRole, Response};
@@ -180,7 +180,7 @@ fn the_banner_of_a_process_that_ends_while_it_is_reported_is_taken_down() {
     for case in ["a thread that was not known", "a thread that did not run"] {
         let mut running = own(&home, can);
         let compact = Response {
-            choice: UserChoice::CompactNow,
+            choice: Choice::CompactNow,
             sequence: None,
             turns: None,
             minutes: None,

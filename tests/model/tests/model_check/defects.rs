@@ -3,7 +3,7 @@
 
 use crate::same::NOW;
 use crate::worlds::SmallWorld;
-use rawr_core::event::Origin;
+use rawr_core::event::TurnOrigin;
 use rawr_core::policy::{ConfirmRule, Policy};
 use rawr_core::thread::sequence::{Rewrite, Step};
 use rawr_core::thread::{Progress, Stage, WaitingInput};
@@ -115,7 +115,7 @@ impl Defect {
             }
             Self::ForgetsWhoseTurn => {
                 for turn in &mut thread.turns {
-                    turn.origin = Origin::User;
+                    turn.origin = TurnOrigin::User;
                 }
             }
             Self::OwesNothing => thread.handoffs.late = None,

@@ -6,9 +6,9 @@ use crate::task::{BegunAction, HostReport, HostTask, INPUT, ONCE, OWED, ReportKi
 use crate::worlds::{Manner, SmallWorld};
 use rawr_core::boundary::Boundaries;
 use rawr_core::event::{
-    ActionProgress, ActionReported, CommitMade, CompactionInitiator, CompactionProgress,
-    CompactionReported, Event, HostAction, JudgeReply, JudgeSource, JudgmentAnswered,
-    MessagePurpose, Origin, TurnCompleted, TurnEnding, TurnStarted, Usage, UsageReported,
+    ActionReported, ActionStatus, CommitMade, CompactionOrigin, CompactionReportStatus,
+    CompactionReported, Event, HostAction, JudgeReply, JudgmentAnswered, JudgmentSource, Purpose,
+    TurnCompleted, TurnOrigin, TurnStarted, TurnStatus, Usage, UsageReported,
 };
 use rawr_core::thread::Issued;
 use rawr_core::thread::sequence::marker;
@@ -139,16 +139,18 @@ impl SmallHost {
         match task.what {
             TaskKind::Compact { .. } => {
                 self.compactions += 1;
-                self.acted(&task, ActionProgress::Accepted, None, None, true);
-                self.compaction(Some(&task), CompactionProgress::Started, None, world);
+                self.acted(&task, ActionStatus::Accepted, None, None, true);
+                self.compaction(Some(&task), CompactionReportStatus::Started, None, world);
                 self.compacting = Some(task);
             }
             TaskKind::Inject { purpose, steers: true } if self.turn.is_some() => {
                 let turn = self.turn.as_ref().map(|turn| turn.id.clone());
-                self.acted(&task, ActionProgress::Accepted, turn, None, true);
-                if let Some(turn) = self.turn.as_mut().filter(|_| {
-                    !matches!(purpose, MessagePurpose::Handoff | MessagePurpose::Notice)
-                }) {
+                self.acted(&task, ActionStatus::Accepted, turn, None, true);
+                if let Some(turn) = self
+                    .turn
+                    .as_mut()
+                    .filter(|_| !matches!(purpose, Purpose::Handoff | Purpose::Notice))
+                {
                     turn.asked.push(task);
                 }
             }
@@ -159,7 +161,7 @@ impl SmallHost {
             TaskKind::Inject { .. } => self.begin(Some(task), world),
             TaskKind::Sample => {
                 let text = Some(PACKET.to_owned());
-                self.acted(&task, ActionProgress::Completed, None, text, true);
+                self.acted(&task, ActionStatus::Completed, None, text, true);
             }
         }
         Ok(())
@@ -217,7 +219,7 @@ impl SmallHost {
         let goes_on = of.as_ref().is_none_or(|task| task.makes().is_none() || task.hands_off());
         let requests = if goes_on { world.requests } else { 0 };
         match &of {
-            None => self.says(started(&id, Origin::User, None, None), None),
+            None => self.says(started(&id, TurnOrigin::User, None, None), None),
             Some(task) => self.announce(task, &id, world),
         }
         self.turn = Some(HostTurn { id, of, requests, asked: Vec::new() });
@@ -225,37 +227,37 @@ impl SmallHost {
 
     fn announce(&mut self, task: &HostTask, turn: &TurnId, world: &SmallWorld) {
         let loud = world.manner == Manner::Full;
-        self.acted(task, ActionProgress::Accepted, Some(turn.clone()), None, loud);
+        self.acted(task, ActionStatus::Accepted, Some(turn.clone()), None, loud);
         let (action, tells) = (Some(task.action.clone()), task.makes());
         let tells = tells.map(|makes| (turn.clone(), makes));
         let announced = match (world.manner, task.what) {
             (Manner::Late, _) => return,
             (Manner::Marks, TaskKind::Inject { purpose, .. }) => {
                 let mark = marker(&task.sequence, purpose);
-                started(turn, Origin::User, None, Some(mark))
+                started(turn, TurnOrigin::User, None, Some(mark))
             }
-            (_, TaskKind::Inject { .. }) => started(turn, Origin::Synthetic, action, None),
+            (_, TaskKind::Inject { .. }) => started(turn, TurnOrigin::Synthetic, action, None),
             (_, TaskKind::Deliver { .. } | TaskKind::Compact { .. } | TaskKind::Sample) => {
-                started(turn, Origin::User, action, None)
+                started(turn, TurnOrigin::User, action, None)
             }
         };
         self.says(announced, tells);
     }
 
     /// Advances the running compaction or turn by one step.
-    pub fn advance(&mut self, ends: TurnEnding, world: &SmallWorld) {
+    pub fn advance(&mut self, ends: TurnStatus, world: &SmallWorld) {
         if let Some(task) = self.compacting.take() {
             self.compacted(&task, ends, world);
             return;
         }
         let Some(mut turn) = self.turn.take() else { return };
         let asked = std::mem::take(&mut turn.asked);
-        let completes = ends == TurnEnding::Completed;
+        let completes = ends == TurnStatus::Completed;
         if completes && !asked.is_empty() {
             self.sampled(&turn.id, world.answer_grows, Some(PACKET));
             for task in &asked {
                 let (id, text) = (Some(turn.id.clone()), Some(PACKET.to_owned()));
-                self.acted(task, ActionProgress::Completed, id, text, world.manner == Manner::Full);
+                self.acted(task, ActionStatus::Completed, id, text, world.manner == Manner::Full);
             }
             self.turn = Some(turn);
         } else if completes && turn.requests > 0 {
@@ -289,7 +291,7 @@ impl SmallHost {
         Usage { context, input: None, cached: None, output: None, reasoning: None }
     }
 
-    fn turn_ends(&mut self, turn: &HostTurn, status: TurnEnding, world: &SmallWorld) {
+    fn turn_ends(&mut self, turn: &HostTurn, status: TurnStatus, world: &SmallWorld) {
         let makes = turn.of.as_ref().and_then(HostTask::makes);
         let users_own = makes.is_none();
         let grows = if users_own { world.turn_grows } else { world.answer_grows };
@@ -300,7 +302,7 @@ impl SmallHost {
             self.says(made, None);
         }
         let message = if users_own { SAID } else { PACKET };
-        let last_message = (status == TurnEnding::Completed).then(|| message.to_owned());
+        let last_message = (status == TurnStatus::Completed).then(|| message.to_owned());
         let ended = TurnCompleted {
             turn: turn.id.clone(),
             status,
@@ -315,19 +317,19 @@ impl SmallHost {
         self.says(ended, None);
         if let Some(task) = &turn.of {
             let loud = matches!(world.manner, Manner::Full | Manner::Late);
-            self.acted(task, ActionProgress::Completed, Some(turn.id.clone()), last_message, loud);
+            self.acted(task, ActionStatus::Completed, Some(turn.id.clone()), last_message, loud);
         }
     }
 
-    fn compacted(&mut self, task: &HostTask, ends: TurnEnding, world: &SmallWorld) {
+    fn compacted(&mut self, task: &HostTask, ends: TurnStatus, world: &SmallWorld) {
         let TaskKind::Compact { local, .. } = task.what else { return };
-        let (seen, status) = if ends == TurnEnding::Completed {
+        let (seen, status) = if ends == TurnStatus::Completed {
             self.context = if local { world.lands_at } else { world.provider_lands_at };
-            (CompactionProgress::Completed, ActionProgress::Completed)
+            (CompactionReportStatus::Completed, ActionStatus::Completed)
         } else {
-            (CompactionProgress::Failed, ActionProgress::Failed)
+            (CompactionReportStatus::Failed, ActionStatus::Failed)
         };
-        let after = (status == ActionProgress::Completed).then_some(self.context);
+        let after = (status == ActionStatus::Completed).then_some(self.context);
         if world.manner == Manner::Late {
             self.acted(task, status, None, None, true);
             self.compaction(Some(task), seen, after, world);
@@ -341,18 +343,18 @@ impl SmallHost {
     pub fn compacts_by_itself(&mut self, world: &SmallWorld) {
         self.compactions += 1;
         self.context = world.lands_at;
-        self.compaction(None, CompactionProgress::Started, None, world);
-        self.compaction(None, CompactionProgress::Completed, Some(world.lands_at), world);
+        self.compaction(None, CompactionReportStatus::Started, None, world);
+        self.compaction(None, CompactionReportStatus::Completed, Some(world.lands_at), world);
     }
 
     fn compaction(
         &mut self,
         task: Option<&HostTask>,
-        status: CompactionProgress,
+        status: CompactionReportStatus,
         after: Option<u64>,
         world: &SmallWorld,
     ) {
-        let origin = if task.is_some() { CompactionInitiator::Rawr } else { world.compacts_for };
+        let origin = if task.is_some() { CompactionOrigin::Rawr } else { world.compacts_for };
         let (action, tokens_after) = (task.map(|task| task.action.clone()), after.map(Tokens));
         let (tokens_before, error) = (None, None);
         self.says(
@@ -366,12 +368,12 @@ impl SmallHost {
             if let TaskKind::Deliver { input, .. } = task.what {
                 self.refused.insert(input);
             }
-            self.acted(&task, ActionProgress::Failed, None, None, true);
+            self.acted(&task, ActionStatus::Failed, None, None, true);
         }
     }
 
     /// Answers the oldest question. `None`: the judge cannot.
-    pub fn judged(&mut self, says: Option<bool>, by: JudgeSource) -> Option<HostReport> {
+    pub fn judged(&mut self, says: Option<bool>, by: JudgmentSource) -> Option<HostReport> {
         let (request, action) = (!self.judging.is_empty()).then(|| self.judging.remove(0))?;
         let said = match says {
             Some(should_compact) => ReportKind::Judged(JudgmentAnswered {
@@ -384,7 +386,7 @@ impl SmallHost {
             None => ReportKind::Event(
                 ActionReported {
                     action,
-                    status: ActionProgress::Failed,
+                    status: ActionStatus::Failed,
                     turn: None,
                     text: None,
                     error: None,
@@ -399,7 +401,7 @@ impl SmallHost {
     fn acted(
         &mut self,
         task: &HostTask,
-        status: ActionProgress,
+        status: ActionStatus,
         turn: Option<TurnId>,
         text: Option<String>,
         loud: bool,
@@ -411,7 +413,7 @@ impl SmallHost {
         self.begun.insert(task.action.clone(), Rc::new(Hashed::new(begun)));
     }
 
-    fn says(&mut self, event: impl Into<Event>, tells: Option<(TurnId, MessagePurpose)>) {
+    fn says(&mut self, event: impl Into<Event>, tells: Option<(TurnId, Purpose)>) {
         self.says_that(HostReport { said: ReportKind::Event(event.into()), tells });
     }
 
@@ -422,7 +424,7 @@ impl SmallHost {
 
 fn started(
     turn: &TurnId,
-    origin: Origin,
+    origin: TurnOrigin,
     action: Option<ActionId>,
     text: Option<String>,
 ) -> TurnStarted {

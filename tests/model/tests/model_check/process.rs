@@ -8,8 +8,8 @@ use crate::same::{KnownMachine, NOW, normalised};
 use crate::state::ModelState;
 use crate::task::{HostReport, ReportKind, input_id, input_text};
 use crate::worlds::{SmallWorld, WINDOW};
-use rawr_core::event::{HostInfo, JudgeSource, ThreadOpened, ThreadPhase, UserChoice};
-use rawr_core::machine::{Response, UserInputKind, must_be_durable};
+use rawr_core::event::{Choice, HostInfo, JudgmentSource, Phase, ThreadOpened};
+use rawr_core::machine::{InputKind, Response, must_be_durable};
 use rawr_core::policy::JudgeBackend;
 use rawr_core::thread::Issued;
 use rawr_core::units::{Timestamp, Tokens, TurnId};
@@ -41,7 +41,7 @@ pub enum RawrInput {
     Report(Rc<Hashed<HostReport>>),
     /// The next deadline has passed.
     Tick,
-    Word(UserChoice),
+    Word(Choice),
     /// A new process opens the thread while this turn runs.
     Opened(Option<TurnId>),
 }
@@ -76,7 +76,7 @@ impl RawrInput {
 
 /// A deferred compaction is idle, too: it waits for a message.
 pub fn is_idle(thread: &Thread) -> bool {
-    matches!(thread.phase(), ThreadPhase::Idle | ThreadPhase::Deferred | ThreadPhase::Proposed)
+    matches!(thread.phase(), Phase::Idle | Phase::Deferred | Phase::Proposed)
 }
 
 impl<'w> Played<'w> {
@@ -91,12 +91,12 @@ impl Played<'_> {
             RawrInput::Message(nth) => Input::Submitted {
                 input: input_id(*nth),
                 text: input_text(*nth),
-                kind: UserInputKind::Message,
+                kind: InputKind::Message,
             },
             RawrInput::Report(report) => report.input(),
             RawrInput::Tick => Input::Tick,
             RawrInput::Word(choice) => {
-                let packet = (*choice == UserChoice::EditPacket).then(|| "edited".to_owned());
+                let packet = (*choice == Choice::EditPacket).then(|| "edited".to_owned());
                 let (sequence, turns, minutes, by) = (None, Some(1), None, None);
                 Input::Respond(Response { choice: *choice, sequence, turns, minutes, packet, by })
             }
@@ -126,14 +126,14 @@ impl Played<'_> {
         self.rawr.next_deadline(machine, self.world)
     }
 
-    pub const fn judge(&self) -> JudgeSource {
+    pub const fn judge(&self) -> JudgmentSource {
         match self.world.policy.judge {
-            JudgeBackend::Responses => JudgeSource::Responses,
-            JudgeBackend::Chat => JudgeSource::Chat,
+            JudgeBackend::Responses => JudgmentSource::Responses,
+            JudgeBackend::Chat => JudgmentSource::Chat,
             JudgeBackend::Auto
             | JudgeBackend::Host
             | JudgeBackend::Heuristic
-            | JudgeBackend::Off => JudgeSource::Host,
+            | JudgeBackend::Off => JudgmentSource::Host,
         }
     }
 
@@ -250,7 +250,7 @@ impl Played<'_> {
     pub fn reopens(&self, mut state: ModelState) -> Result<ModelState, Violation> {
         state.synced = None;
         // The sidecar's own judge dies with it.
-        if self.judge() != JudgeSource::Host {
+        if self.judge() != JudgmentSource::Host {
             state.host.judging.clear();
         }
         let running_turn = state.host.turn.as_ref().map(|turn| turn.id.clone());

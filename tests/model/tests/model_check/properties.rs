@@ -5,14 +5,13 @@ use crate::explore::Violation;
 use crate::same::NOW;
 use crate::task::{HostReport, confirms, input_id};
 use crate::worlds::SmallWorld;
-use rawr_core::assess::{DecisionGate, DecisionRecord, GateStatus, Question, assess};
+use rawr_core::assess::{DecisionRecord, Gate, GateOutcome, Question, assess};
 use rawr_core::boundary::Boundary;
 use rawr_core::event::{
-    ActionIssued, Assessed, CompactionInitiator, CompactionProgress, DecisionEntrance,
-    DecisionOutcome, DeliveredMessage, Event, HostAction, JudgeReply, MessagePurpose, MessageRole,
-    SequenceStarted, Trigger,
+    ActionIssued, Assessed, CompactionOrigin, CompactionReportStatus, DeliveredMessage, Entrance,
+    Event, HostAction, ItemRole, JudgeReply, Outcome, Purpose, SequenceStarted, Trigger,
 };
-use rawr_core::policy::{ConfirmRule, PressureTier};
+use rawr_core::policy::{ConfirmRule, Tier};
 use rawr_core::thread::{Issued, Mark};
 use rawr_core::units::{JudgeRequestId, SequenceId, TurnId};
 use rawr_core::{Record, Thread};
@@ -31,7 +30,7 @@ pub struct CheckedHistory {
     /// Boundaries that a sequence has used, or whose turn is over.
     counted: BTreeSet<(TurnId, Boundary)>,
     /// The turns that were reported to belong to a sequence, and their purpose.
-    told: BTreeMap<TurnId, MessagePurpose>,
+    told: BTreeMap<TurnId, Purpose>,
     /// rawr knows of a compaction that it did not request and that has no handoff yet.
     owes: bool,
 }
@@ -46,8 +45,8 @@ impl CheckedHistory {
     pub fn recorded(&mut self, before: &Thread, record: &Record) {
         match &record.event {
             Event::CompactionReported(reported) => {
-                self.owes |= reported.status == CompactionProgress::Completed
-                    && reported.origin != CompactionInitiator::Rawr
+                self.owes |= reported.status == CompactionReportStatus::Completed
+                    && reported.origin != CompactionOrigin::Rawr
                     && before.sequence().is_none_or(|running| !running.takes_compaction());
             }
             Event::ActionIssued(issued) => self.owes &= !hands_off(&issued.kind),
@@ -64,9 +63,9 @@ impl CheckedHistory {
 
 fn hands_off(action: &HostAction) -> bool {
     match action {
-        HostAction::InjectTurn { purpose, .. } => *purpose == MessagePurpose::Handoff,
+        HostAction::InjectTurn { purpose, .. } => *purpose == Purpose::Handoff,
         HostAction::DeliverInput { items, .. } => {
-            items.iter().any(|item| item.role == MessageRole::Handoff)
+            items.iter().any(|item| item.role == ItemRole::Handoff)
         }
         HostAction::Compact { .. } | HostAction::Judge { .. } | HostAction::SamplePacket { .. } => {
             false
@@ -118,8 +117,7 @@ pub fn check_record(
 }
 
 fn check_issued(thread: &Thread, issued: &ActionIssued) -> Result<(), Violation> {
-    let alone =
-        |items: &[DeliveredMessage]| items.iter().all(|item| item.role == MessageRole::Input);
+    let alone = |items: &[DeliveredMessage]| items.iter().all(|item| item.role == ItemRole::Input);
     let belongs = match &issued.kind {
         HostAction::Judge { request, .. } => is_asked(thread, request),
         HostAction::DeliverInput { items, .. } if alone(items) => true,
@@ -173,19 +171,15 @@ fn check_origin(
     past: &CheckedHistory,
 ) -> Result<(), Violation> {
     let triggers = match assessed.outcome {
-        DecisionOutcome::Compact | DecisionOutcome::Ask | DecisionOutcome::Judge => true,
-        DecisionOutcome::Defer => assessed.entrance == DecisionEntrance::Preflight,
-        DecisionOutcome::Nothing | DecisionOutcome::Tag | DecisionOutcome::Suggest => false,
+        Outcome::Compact | Outcome::Ask | Outcome::Judge => true,
+        Outcome::Defer => assessed.entrance == Entrance::Preflight,
+        Outcome::Nothing | Outcome::Tag | Outcome::Suggest => false,
     };
     let part = assessed.turn.as_ref().and_then(|turn| past.told.get(turn));
     let inside = assessed.turn.as_ref().is_some_and(|turn| before.is_in_turn(turn));
     match part.filter(|_| triggers) {
         None => Ok(()),
-        Some(MessagePurpose::Handoff | MessagePurpose::Notice)
-            if inside && before.sequence().is_none() =>
-        {
-            Ok(())
-        }
+        Some(Purpose::Handoff | Purpose::Notice) if inside && before.sequence().is_none() => Ok(()),
         Some(part) => Err(Violation::of(SYNTHETIC, format!("{part:?}: {assessed:?}"))),
     }
 }
@@ -196,7 +190,7 @@ fn check_boundary(
     past: &CheckedHistory,
 ) -> Result<(), Violation> {
     if let Trigger::Rawr { tier, boundaries, .. } = &started.trigger
-        && *tier != PressureTier::Emergency
+        && *tier != Tier::Emergency
     {
         let counts = |mark: &&Mark| {
             mark.spent_by.is_none() && !mark.assessed && boundaries.has(mark.boundary)
@@ -217,7 +211,7 @@ pub fn check_confirmed(
     record: &Record,
 ) -> Result<(), Violation> {
     let Event::Assessed(assessed) = &record.event else { return Ok(()) };
-    let compacts = matches!(assessed.outcome, DecisionOutcome::Compact | DecisionOutcome::Ask);
+    let compacts = matches!(assessed.outcome, Outcome::Compact | Outcome::Ask);
     let decides = (compacts && before.asked_at.is_none()) || assessed.after_turn;
     let Some(tier) = assessed.tier.filter(|_| decides) else { return Ok(()) };
     let confirm = world.policy.tiers.rule(tier).confirm;
@@ -225,7 +219,7 @@ pub fn check_confirmed(
     let said = (1..=world.may.inputs).filter(|input| confirms(*input)).map(input_id);
     let front = before.held.front().map(|held| &held.id);
     let confirmed = match confirm {
-        _ if tier == PressureTier::Emergency => true,
+        _ if tier == Tier::Emergency => true,
         _ if compacts && before.closing().is_some() => true,
         _ if front.is_some() && judge_agreed(before) => true,
         ConfirmRule::None => true,
@@ -249,15 +243,15 @@ fn named(mark: &Mark) -> Option<(TurnId, Boundary)> {
 pub fn check_emergency(world: &SmallWorld, decision: &DecisionRecord) -> Result<(), Violation> {
     let threshold = world.policy.tiers.emergency.percent_remaining_lt;
     let is_emergency = decision.percent.is_some_and(|percent| percent.0 < threshold);
-    let fails = |gate: DecisionGate| {
+    let fails = |gate: Gate| {
         let failed = |result: &&rawr_core::assess::GateEvidence| {
-            result.gate == gate && result.outcome == GateStatus::Fail
+            result.gate == gate && result.outcome == GateOutcome::Fail
         };
         decision.gates.iter().any(|result| failed(&result))
     };
-    let others = decision.gates.iter().filter(|result| result.gate != DecisionGate::Judgment);
+    let others = decision.gates.iter().filter(|result| result.gate != Gate::Judgment);
     let stopped = others.clone().any(|result| fails(result.gate));
-    let goes_on = matches!(decision.outcome, DecisionOutcome::Compact | DecisionOutcome::Ask);
+    let goes_on = matches!(decision.outcome, Outcome::Compact | Outcome::Ask);
     if world.policy.enabled && is_emergency && !stopped && !goes_on {
         return Err(Violation::of(EMERGENCY, format!("{decision:?}")));
     }
@@ -273,9 +267,7 @@ pub fn check_rest(world: &SmallWorld, thread: &Thread) -> Result<(), Violation> 
         return Ok(());
     }
     let decision = assess(thread, &world.policy, Question::MidTurn(turn), NOW);
-    if decision.tier == Some(PressureTier::Emergency)
-        && decision.outcome == DecisionOutcome::Compact
-    {
+    if decision.tier == Some(Tier::Emergency) && decision.outcome == Outcome::Compact {
         return Err(Violation::of(EMERGENCY, format!("it waits for {:?}", thread.judging())));
     }
     Ok(())

@@ -4,7 +4,7 @@ use crate::host::SmallHost;
 use crate::properties::CheckedHistory;
 use crate::same::KnownMachine;
 use crate::worlds::{Budget, SmallWorld};
-use rawr_core::event::UserChoice;
+use rawr_core::event::Choice;
 use std::rc::Rc;
 
 #[derive(Debug, Clone, Hash)]
@@ -58,7 +58,7 @@ pub enum PendingInput {
     Report,
     /// rawr's next deadline passes.
     Tick,
-    Word(UserChoice),
+    Word(Choice),
 }
 
 impl ModelState {

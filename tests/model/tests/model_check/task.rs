@@ -2,8 +2,8 @@
 
 use crate::explore::Violation;
 use rawr_core::event::{
-    ActionProgress, ActionReported, DeliveredMessage, Event, HostAction, JudgmentAnswered,
-    MessagePurpose, MessageRole,
+    ActionReported, ActionStatus, DeliveredMessage, Event, HostAction, ItemRole, JudgmentAnswered,
+    Purpose,
 };
 use rawr_core::thread::Issued;
 use rawr_core::units::{ActionId, InputId, SequenceId, TurnId};
@@ -18,7 +18,7 @@ pub struct HostTask {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum TaskKind {
-    Inject { purpose: MessagePurpose, steers: bool },
+    Inject { purpose: Purpose, steers: bool },
     Compact { local: bool, inline: bool },
     Deliver { input: u8, hands_off: bool },
     Sample,
@@ -27,7 +27,7 @@ pub enum TaskKind {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct BegunAction {
     pub task: HostTask,
-    pub status: ActionProgress,
+    pub status: ActionStatus,
     pub turn: Option<TurnId>,
     pub text: Option<String>,
 }
@@ -36,7 +36,7 @@ pub struct BegunAction {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct HostReport {
     pub said: ReportKind,
-    pub tells: Option<(TurnId, MessagePurpose)>,
+    pub tells: Option<(TurnId, Purpose)>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -73,14 +73,14 @@ impl HostTask {
             HostAction::DeliverInput { input, items } => {
                 let number = input.as_str().trim_start_matches('i').parse().unwrap_or(0);
                 let texts: Vec<_> =
-                    items.iter().filter(|item| item.role == MessageRole::Input).collect();
+                    items.iter().filter(|item| item.role == ItemRole::Input).collect();
                 let [item] = texts[..] else {
                     return Err(Violation::of(INPUT, format!("{items:?}")));
                 };
                 if item.text != input_text(number) {
                     return Err(Violation::of(INPUT, format!("{:?} was changed", item.text)));
                 }
-                let hands_off = |item: &DeliveredMessage| item.role == MessageRole::Handoff;
+                let hands_off = |item: &DeliveredMessage| item.role == ItemRole::Handoff;
                 TaskKind::Deliver { input: number, hands_off: items.iter().any(hands_off) }
             }
             HostAction::SamplePacket { .. } => TaskKind::Sample,
@@ -94,13 +94,13 @@ impl HostTask {
     pub const fn hands_off(&self) -> bool {
         matches!(
             self.what,
-            TaskKind::Inject { purpose: MessagePurpose::Handoff, .. }
+            TaskKind::Inject { purpose: Purpose::Handoff, .. }
                 | TaskKind::Deliver { hands_off: true, .. }
         )
     }
 
     /// The purpose of its turn in a sequence. `None`: the user's own.
-    pub const fn makes(&self) -> Option<MessagePurpose> {
+    pub const fn makes(&self) -> Option<Purpose> {
         match self.what {
             TaskKind::Inject { purpose, .. } => Some(purpose),
             TaskKind::Deliver { .. } | TaskKind::Compact { .. } | TaskKind::Sample => None,

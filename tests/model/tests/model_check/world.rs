@@ -7,20 +7,15 @@ use crate::process::{IDLE, Played, RawrInput, is_idle};
 use crate::properties::{self, CheckedHistory};
 use crate::state::{ModelState, ModelStep, PendingInput};
 use crate::task::input_id;
-use rawr_core::event::{JudgeSource, TurnEnding, UserChoice};
+use rawr_core::event::{Choice, JudgmentSource, TurnStatus};
 use rawr_core::units::ThreadId;
 use rawr_core::{Machine, Thread};
 use std::rc::Rc;
 
 type PlayedStep = (ModelStep, Result<ModelState, Violation>);
 
-const CHOICES: [UserChoice; 5] = [
-    UserChoice::CompactNow,
-    UserChoice::Approve,
-    UserChoice::Snooze,
-    UserChoice::Cancel,
-    UserChoice::EditPacket,
-];
+const CHOICES: [Choice; 5] =
+    [Choice::CompactNow, Choice::Approve, Choice::Snooze, Choice::Cancel, Choice::EditPacket];
 
 impl CheckedModel for Played<'_> {
     type State = ModelState;
@@ -159,7 +154,7 @@ impl Played<'_> {
         }
         if before.host.is_busy() {
             let mut state = before.clone();
-            state.host.advance(TurnEnding::Completed, self.world);
+            state.host.advance(TurnStatus::Completed, self.world);
             taken.push((ModelStep::GoesOn, Ok(state)));
         }
         let idle = !before.host.is_busy();
@@ -183,8 +178,8 @@ impl Played<'_> {
         let fails = before.disturb(|left| &mut left.refusals);
         let interrupted = before.disturb(|left| &mut left.interrupts);
         let ends = [
-            (ModelStep::Fails, TurnEnding::Failed, fails),
-            (ModelStep::Interrupted, TurnEnding::Interrupted, interrupted),
+            (ModelStep::Fails, TurnStatus::Failed, fails),
+            (ModelStep::Interrupted, TurnStatus::Interrupted, interrupted),
         ];
         for (step, status, state) in ends {
             if let Some(mut state) = state.filter(|state| state.host.is_busy()) {
@@ -202,7 +197,7 @@ impl Played<'_> {
             }
             let mut state = before.clone();
             let Some(report) = state.host.judged(says, self.judge()) else { return };
-            let led = if self.judge() == JudgeSource::Host {
+            let led = if self.judge() == JudgmentSource::Host {
                 state.host.says_that(report);
                 Ok(state)
             } else {

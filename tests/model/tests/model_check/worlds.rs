@@ -2,9 +2,9 @@
 
 use crate::same;
 use rawr_core::boundary::{Boundaries, Boundary};
-use rawr_core::event::{Capabilities, CompactionInitiator};
+use rawr_core::event::{Capabilities, CompactionOrigin};
 use rawr_core::policy::{
-    Breaker, ConfirmRule, InlineCompact, JudgeBackend, MidTurn, Mode, PacketChannel, PacketSource,
+    Breaker, ConfirmRule, InlineCompact, JudgeBackend, MidTurn, Mode, PacketAuthor, PacketChannel,
     Policy,
 };
 use rawr_core::prompt::Prompts;
@@ -32,7 +32,7 @@ pub struct SmallWorld {
     pub provider_lands_at: u64,
     pub lands_at: u64,
     /// The origin of compactions that rawr did not request.
-    pub compacts_for: CompactionInitiator,
+    pub compacts_for: CompactionOrigin,
     /// A compaction that rawr did not request may happen during a turn.
     pub compacts_inside: bool,
     pub may: Budget,
@@ -141,7 +141,7 @@ fn turn_end() -> SmallWorld {
         turn_grows: 30,
         provider_lands_at: 20,
         lands_at: 20,
-        compacts_for: CompactionInitiator::Host,
+        compacts_for: CompactionOrigin::Host,
         compacts_inside: false,
         may: NOTHING,
     }
@@ -231,7 +231,7 @@ fn proposed_with_a_packet() -> SmallWorld {
 
 fn watcher() -> SmallWorld {
     let mut world = turn_end();
-    world.policy.packet_author = PacketSource::Watcher;
+    world.policy.packet_author = PacketAuthor::Watcher;
     world.policy.scratch_write_enabled = true;
     world
 }
@@ -319,7 +319,7 @@ pub fn worlds() -> Vec<SmallWorld> {
     let own_inside = Budget { interrupts: 1, repeats: 0, overtakes: 0, ..own };
     let own_once = Budget { words: 1, own_compactions: 1, disturbances: 1, ..NOTHING };
     let answered_twice = Budget { words: 2, late: 1, ..own_once };
-    let by_person = SmallWorld { compacts_for: CompactionInitiator::User, ..turn_end() };
+    let by_person = SmallWorld { compacts_for: CompactionOrigin::User, ..turn_end() };
     let by_host = judged(JudgeBackend::Host);
     let by_sidecar = judged(JudgeBackend::Responses);
     let by_host_inside = judged_inside(JudgeBackend::Host);

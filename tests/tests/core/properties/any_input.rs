@@ -5,15 +5,15 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use rawr_core::boundary::Boundaries;
 use rawr_core::event::{
-    ActionProgress, ActionReported, BranchChanged, Capabilities, CommitMade, CompactionInitiator,
-    CompactionProgress, CompactionReported, DirectiveCleared, DirectiveGiven, Event, GuardCleared,
-    GuardEnd, HostInfo, InputCancelled, JudgeReply, JudgeSource, JudgmentAnswered, Origin,
-    Overflow, PhaseEnded, PlanUpdated, PrCheckpoint, Repo, RepoObserved, ThreadClosed,
-    ThreadOpened, ToolFinished, ToolStarted, TurnCompleted, TurnEnding, TurnStarted, Usage,
-    UsageReported, UserChoice, UserMessage,
+    ActionReported, ActionStatus, BranchChanged, Capabilities, Choice, CommitMade,
+    CompactionOrigin, CompactionReportStatus, CompactionReported, DirectiveCleared, DirectiveGiven,
+    Event, GuardCleared, GuardEnd, HostInfo, InputCancelled, JudgeReply, JudgmentAnswered,
+    JudgmentSource, Overflow, PhaseEnded, PlanUpdated, PrCheckpoint, Repo, RepoObserved,
+    ThreadClosed, ThreadOpened, ToolFinished, ToolStarted, TurnCompleted, TurnOrigin, TurnStarted,
+    TurnStatus, Usage, UsageReported, UserMessage,
 };
-use rawr_core::machine::{Response, ShellCommand, UserInputKind};
-use rawr_core::signal::plan::{PlanItem, PlanItemStatus};
+use rawr_core::machine::{InputKind, Response, ShellCommand};
+use rawr_core::signal::plan::{PlanItem, StepStatus};
 use rawr_core::units::{
     ActionId, CallId, DirectiveId, GuardId, InputId, JudgeRequestId, Tokens, TurnId,
 };
@@ -38,7 +38,7 @@ pub enum GeneratedStep {
     TurnOfAction {
         turn: TurnId,
         action: usize,
-        origin: Origin,
+        origin: TurnOrigin,
     },
     MarkedTurn {
         turn: TurnId,
@@ -46,17 +46,17 @@ pub enum GeneratedStep {
     },
     Report {
         action: usize,
-        status: ActionProgress,
+        status: ActionStatus,
         turn: Option<TurnId>,
         text: Option<String>,
     },
     Submit {
         input: InputId,
         text: String,
-        kind: UserInputKind,
+        kind: InputKind,
     },
     Respond {
-        choice: UserChoice,
+        choice: Choice,
         named: bool,
         turns: Option<u32>,
         packet: Option<String>,
@@ -112,10 +112,10 @@ impl GeneratedStep {
             Self::MarkedTurn { turn, action: nth } => {
                 let issued = thread.action(&action(nth));
                 let text = issued.map(|issued| format!("{:?}", issued.kind));
-                Input::Saw(started(turn, Origin::User, None, text))
+                Input::Saw(started(turn, TurnOrigin::User, None, text))
             }
             Self::Report { action: nth, status, turn, text } => {
-                let error = (status == ActionProgress::Failed).then(|| "no".to_owned());
+                let error = (status == ActionStatus::Failed).then(|| "no".to_owned());
                 let action = action(nth);
                 Input::Saw(ActionReported { action, status, turn, text, error }.into())
             }
@@ -167,7 +167,7 @@ pub fn judged(request: JudgeRequestId, says: Option<bool>) -> JudgmentAnswered {
         Some(should_compact) => JudgeReply::Says { should_compact, reason: "so it is".to_owned() },
         None => JudgeReply::Failed { error: "no".to_owned() },
     };
-    let (source, usage) = (JudgeSource::Host, None);
+    let (source, usage) = (JudgmentSource::Host, None);
     JudgmentAnswered { request, source, answer, usage, rate_limits: Vec::new() }
 }
 
@@ -193,7 +193,7 @@ pub fn opened(window: Option<u64>, can: Capabilities, running_turn: Option<TurnI
 
 pub fn started(
     turn: TurnId,
-    origin: Origin,
+    origin: TurnOrigin,
     action: Option<ActionId>,
     text: Option<String>,
 ) -> Event {
@@ -276,7 +276,8 @@ pub fn capabilities() -> impl Strategy<Value = Capabilities> {
 }
 
 fn turn_step() -> impl Strategy<Value = GeneratedStep> {
-    let origin = select(&[Origin::User, Origin::User, Origin::Synthetic, Origin::Host][..]);
+    let origin =
+        select(&[TurnOrigin::User, TurnOrigin::User, TurnOrigin::Synthetic, TurnOrigin::Host][..]);
     let end = (turn(), any_ending(), message(), proptest::option::of(context()), any_rarely());
     prop_oneof![
         3 => (turn(), origin.clone(), message())
@@ -298,12 +299,12 @@ fn turn_step() -> impl Strategy<Value = GeneratedStep> {
     ]
 }
 
-fn any_ending() -> impl Strategy<Value = (TurnEnding, Option<Overflow>)> {
+fn any_ending() -> impl Strategy<Value = (TurnStatus, Option<Overflow>)> {
     let tokens = || proptest::option::of(context().prop_map(Tokens));
     let overflow = (tokens(), tokens()).prop_map(|(size, window)| Overflow { size, window });
     prop_oneof![
         4 => turn_status().prop_map(|status| (status, None)),
-        1 => overflow.prop_map(|overflow| (TurnEnding::Failed, Some(overflow))),
+        1 => overflow.prop_map(|overflow| (TurnStatus::Failed, Some(overflow))),
     ]
 }
 
@@ -311,8 +312,8 @@ fn any_rarely() -> impl Strategy<Value = bool> {
     proptest::bool::weighted(0.05)
 }
 
-fn turn_status() -> impl Strategy<Value = TurnEnding> {
-    use TurnEnding::{Completed, Failed, Interrupted};
+fn turn_status() -> impl Strategy<Value = TurnStatus> {
+    use TurnStatus::{Completed, Failed, Interrupted};
     select(&[Completed, Completed, Completed, Failed, Interrupted][..])
 }
 
@@ -347,7 +348,7 @@ fn repo(dirty: u32) -> Repo {
 }
 
 fn plan() -> impl Strategy<Value = Vec<PlanItem>> {
-    use PlanItemStatus::{Completed, InProgress, Pending};
+    use StepStatus::{Completed, InProgress, Pending};
     let status = select(&[Completed, InProgress, Pending][..]);
     proptest::collection::vec(status, 0..3).prop_map(|list| {
         let steps = list.into_iter().enumerate();
@@ -356,7 +357,7 @@ fn plan() -> impl Strategy<Value = Vec<PlanItem>> {
 }
 
 fn report() -> impl Strategy<Value = GeneratedStep> {
-    use ActionProgress::{Accepted, Completed, Failed};
+    use ActionStatus::{Accepted, Completed, Failed};
     let status = select(&[Accepted, Accepted, Completed, Completed, Failed][..]);
     (any::<usize>(), status, maybe_turn(), message()).prop_map(|(action, status, turn, text)| {
         GeneratedStep::Report { action, status, turn, text }
@@ -364,14 +365,14 @@ fn report() -> impl Strategy<Value = GeneratedStep> {
 }
 
 fn compaction() -> impl Strategy<Value = GeneratedStep> {
-    use CompactionProgress::{Completed, Failed, Started};
+    use CompactionReportStatus::{Completed, Failed, Started};
     let status = select(&[Started, Completed, Completed, Failed][..]);
     let origin = select(
         &[
-            CompactionInitiator::Rawr,
-            CompactionInitiator::Rawr,
-            CompactionInitiator::Host,
-            CompactionInitiator::User,
+            CompactionOrigin::Rawr,
+            CompactionOrigin::Rawr,
+            CompactionOrigin::Host,
+            CompactionOrigin::User,
         ][..],
     );
     let tokens = || proptest::option::of(context().prop_map(Tokens));
@@ -389,7 +390,7 @@ fn person() -> impl Strategy<Value = GeneratedStep> {
     let input = || (0..4_u8).prop_map(|number| InputId::new(format!("i{number}")));
     let until =
         [GuardEnd::Turns(1), GuardEnd::Minutes(5), GuardEnd::NextCommit, GuardEnd::Released];
-    let kinds = [UserInputKind::Message, UserInputKind::Message, UserInputKind::LocalCommand];
+    let kinds = [InputKind::Message, InputKind::Message, InputKind::LocalCommand];
     prop_oneof![
         4 => (input(), select(kinds.to_vec()))
             .prop_map(|(input, kind)| GeneratedStep::Submit { text: format!("text of {input}"), input, kind }),

@@ -4,11 +4,11 @@
 use crate::properties::any_input::{judged, opened, plain, reported, started, usage};
 use rawr_core::boundary::Boundaries;
 use rawr_core::event::{
-    ActionProgress, ActionReported, Capabilities, CommitMade, CompactionInitiator,
-    CompactionProgress, CompactionReported, Event, GuardCleared, GuardEnd, HostAction,
-    InputCancelled, MessageRole, Origin, PrCheckpoint, TurnCompleted, TurnEnding, UserChoice,
+    ActionReported, ActionStatus, Capabilities, Choice, CommitMade, CompactionOrigin,
+    CompactionReportStatus, CompactionReported, Event, GuardCleared, GuardEnd, HostAction,
+    InputCancelled, ItemRole, PrCheckpoint, TurnCompleted, TurnOrigin, TurnStatus,
 };
-use rawr_core::machine::{Response, UserInputKind};
+use rawr_core::machine::{InputKind, Response};
 use rawr_core::policy::Policy;
 use rawr_core::prompt::Prompts;
 use rawr_core::thread::Issued;
@@ -43,7 +43,7 @@ pub enum Act {
     Message,
     LocalCommand,
     TakeBack(usize),
-    Respond(UserChoice),
+    Respond(Choice),
     Guard,
     Unguard,
     /// So many of the host's reports arrive.
@@ -131,14 +131,14 @@ impl SimulatedSession {
 
     pub fn act(&mut self, act: &Act) {
         match act {
-            Act::Message => self.message(UserInputKind::Message),
-            Act::LocalCommand => self.message(UserInputKind::LocalCommand),
+            Act::Message => self.message(InputKind::Message),
+            Act::LocalCommand => self.message(InputKind::LocalCommand),
             Act::TakeBack(nth) => self.take_back(*nth),
             // Without its sequence, such a host's turn looks like a user's until it is reported.
-            Act::Respond(UserChoice::Cancel | UserChoice::Snooze)
+            Act::Respond(Choice::Cancel | Choice::Snooze)
                 if self.host.manner == ReportOrder::BindsLate => {}
             Act::Respond(choice) => {
-                let packet = (*choice == UserChoice::EditPacket).then(|| PACKET.to_owned());
+                let packet = (*choice == Choice::EditPacket).then(|| PACKET.to_owned());
                 let (turns, minutes, by) = (Some(1), None, None);
                 self.report(Input::Respond(Response {
                     choice: *choice,
@@ -209,11 +209,11 @@ impl SimulatedSession {
         }
     }
 
-    fn message(&mut self, kind: UserInputKind) {
+    fn message(&mut self, kind: InputKind) {
         let input = InputId::new(format!("i{}", self.submitted.len() + 1));
         let text = format!("message {input}\nwith a second line, All done. ");
         let submitted = Input::Submitted { input: input.clone(), text: text.clone(), kind };
-        if kind == UserInputKind::LocalCommand {
+        if kind == InputKind::LocalCommand {
             self.report(submitted);
             let waits = self.machine.thread().held.iter().any(|held| held.id == input);
             assert!(!waits, "a local command is held");
@@ -307,7 +307,7 @@ impl SimulatedSession {
         }
         let Issued { id, sequence, kind, .. } = issued.clone();
         if let HostAction::DeliverInput { input, items } = &kind {
-            let texts = items.iter().filter(|item| item.role == MessageRole::Input);
+            let texts = items.iter().filter(|item| item.role == ItemRole::Input);
             let texts: Vec<_> = texts.map(|item| item.text.clone()).collect();
             assert_eq!(texts.len(), 1, "a message is one item: {items:?}");
             self.delivered.push((input.clone(), texts[0].clone()));
@@ -353,7 +353,7 @@ impl RandomHost {
 
     fn user_turn(&mut self) {
         let turn = self.next_turn();
-        self.reports.push_back(Input::Saw(started(turn.clone(), Origin::User, None, None)));
+        self.reports.push_back(Input::Saw(started(turn.clone(), TurnOrigin::User, None, None)));
         self.context = (self.context + 1500).min(WINDOW);
         self.reports.push_back(Input::Saw(reported(turn.clone(), self.context, true)));
         let made = CommitMade { turn: Some(turn.clone()), signal: None, hash: None, subject: None };
@@ -369,7 +369,7 @@ impl RandomHost {
         let reported = reported(turn.clone(), self.context, false);
         let ended = TurnCompleted {
             turn: turn.clone(),
-            status: TurnEnding::Completed,
+            status: TurnStatus::Completed,
             overflow: None,
             last_message: Some(PACKET.to_owned()),
             usage: Some(usage),
@@ -398,17 +398,17 @@ impl RandomHost {
                 ActionReported { action: issued.id.clone(), status, turn, text, error }.into(),
             )
         };
-        let accepted = report(ActionProgress::Accepted, true);
+        let accepted = report(ActionStatus::Accepted, true);
         let start =
-            Input::Saw(started(turn.clone(), Origin::Synthetic, Some(issued.id.clone()), None));
+            Input::Saw(started(turn.clone(), TurnOrigin::Synthetic, Some(issued.id.clone()), None));
         let told = match (&issued.kind, self.manner) {
             (HostAction::Compact { .. }, _) => {
                 self.context = self.lands_at;
                 let mut told =
-                    vec![accepted, compaction(&issued.id, CompactionProgress::Started, None)];
+                    vec![accepted, compaction(&issued.id, CompactionReportStatus::Started, None)];
                 let completed =
-                    compaction(&issued.id, CompactionProgress::Completed, Some(self.lands_at));
-                let closed = report(ActionProgress::Completed, true);
+                    compaction(&issued.id, CompactionReportStatus::Completed, Some(self.lands_at));
+                let closed = report(ActionStatus::Completed, true);
                 told.extend(if self.manner == ReportOrder::BindsLate {
                     [closed, completed]
                 } else {
@@ -425,7 +425,7 @@ impl RandomHost {
                     [Some("State: working\nGoal: a parser"), Some("no"), None];
                 let text = PACKETS[self.turns as usize % 3].map(str::to_owned);
                 let status =
-                    if text.is_some() { ActionProgress::Completed } else { ActionProgress::Failed };
+                    if text.is_some() { ActionStatus::Completed } else { ActionStatus::Failed };
                 let (action, turn, error) = (issued.id.clone(), None, None);
                 let report = ActionReported { action, status, turn, text, error };
                 vec![Input::Saw(report.into())]
@@ -435,14 +435,14 @@ impl RandomHost {
             | (_, ReportOrder::AcceptsThenStarts) => [vec![accepted, start], work].concat(),
             (_, ReportOrder::StartsThenAccepts) => [vec![start, accepted], work].concat(),
             (HostAction::InjectTurn { text, .. }, ReportOrder::Marks) => {
-                let start = started(turn.clone(), Origin::User, None, Some(text.clone()));
+                let start = started(turn.clone(), TurnOrigin::User, None, Some(text.clone()));
                 [vec![Input::Saw(start)], work].concat()
             }
             (HostAction::DeliverInput { .. }, ReportOrder::Marks) => {
                 [vec![accepted], work].concat()
             }
             (_, ReportOrder::BindsMidway) => {
-                let start = Input::Saw(started(turn.clone(), Origin::User, None, None));
+                let start = Input::Saw(started(turn.clone(), TurnOrigin::User, None, None));
                 let (before, after) = work.split_at(2);
                 [&[start], before, &[accepted], after].concat()
             }
@@ -454,9 +454,9 @@ impl RandomHost {
     }
 }
 
-fn compaction(action: &ActionId, status: CompactionProgress, after: Option<u64>) -> Input {
+fn compaction(action: &ActionId, status: CompactionReportStatus, after: Option<u64>) -> Input {
     let (action, tokens_before, error) = (Some(action.clone()), None, None);
-    let (origin, tokens_after) = (CompactionInitiator::Rawr, after.map(Tokens));
+    let (origin, tokens_after) = (CompactionOrigin::Rawr, after.map(Tokens));
     Input::Saw(
         CompactionReported { status, origin, action, tokens_before, tokens_after, error }.into(),
     )

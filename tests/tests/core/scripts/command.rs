@@ -3,10 +3,8 @@
 
 use crate::scripts::player::Player;
 use rawr_core::Input;
-use rawr_core::event::{
-    EndpointLimit, Event, JudgeReply, JudgeUsage, JudgmentAnswered, UserChoice,
-};
-use rawr_core::machine::{Response, ShellCommand, UserInputKind};
+use rawr_core::event::{Choice, EndpointLimit, Event, JudgeReply, JudgeUsage, JudgmentAnswered};
+use rawr_core::machine::{InputKind, Response, ShellCommand};
 use rawr_core::units::{ActionId, InputId, JudgeRequestId, SequenceId, SignalId, Tokens, TurnId};
 use serde_json::{Value, json};
 
@@ -89,11 +87,7 @@ impl Player {
             "submit" => Input::Submitted {
                 input: InputId::new(line.words[1]),
                 text: line.text().to_owned(),
-                kind: if line.has("local") {
-                    UserInputKind::LocalCommand
-                } else {
-                    UserInputKind::Message
-                },
+                kind: if line.has("local") { InputKind::LocalCommand } else { InputKind::Message },
             },
             "respond" => Input::Respond(response(&line)),
             "judged" => Input::Judged(self.judged(&line)),
@@ -313,11 +307,11 @@ fn until(kind: &str, n: Option<u64>) -> Value {
 fn response(line: &ParsedLine<'_>) -> Response {
     Response {
         choice: match line.words[1] {
-            "compact_now" => UserChoice::CompactNow,
-            "approve" => UserChoice::Approve,
-            "snooze" => UserChoice::Snooze,
-            "cancel" => UserChoice::Cancel,
-            "edit_packet" => UserChoice::EditPacket,
+            "compact_now" => Choice::CompactNow,
+            "approve" => Choice::Approve,
+            "snooze" => Choice::Snooze,
+            "cancel" => Choice::Cancel,
+            "edit_packet" => Choice::EditPacket,
             other => panic!("unknown choice {other:?}"),
         },
         sequence: line.option("sequence").map(SequenceId::new),

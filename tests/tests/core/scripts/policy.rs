@@ -3,9 +3,7 @@
 
 use crate::scripts::player::Player;
 use rawr_core::boundary::{Boundaries, Boundary};
-use rawr_core::policy::{
-    ConfirmRule, MidTurn, Mode, PacketChannel, PacketSource, PressureTier, TierRule,
-};
+use rawr_core::policy::{ConfirmRule, MidTurn, Mode, PacketAuthor, PacketChannel, Tier, TierRule};
 use rawr_core::units::Tokens;
 
 impl Player {
@@ -46,7 +44,7 @@ impl Player {
             "cooldown_turns" => policy.cooldown_turns = value.parse().unwrap(),
             "cooldown_seconds" => policy.cooldown_seconds = number(),
             "confirm_percent" => {
-                for tier in PressureTier::ALL {
+                for tier in Tier::ALL {
                     policy.tiers.rule_mut(tier).confirm_percent = value.parse().unwrap();
                 }
             }
@@ -72,7 +70,7 @@ impl Player {
             "phrases.directive" => policy.phrases.directive = phrases(),
             tiered => {
                 let (tier, field) = tiered.split_once('.').unwrap();
-                let tier = PressureTier::ALL.into_iter().find(|t| t.name() == tier).unwrap();
+                let tier = Tier::ALL.into_iter().find(|t| t.name() == tier).unwrap();
                 set_tier(policy.tiers.rule_mut(tier), field, value);
             }
         }
@@ -111,10 +109,10 @@ fn mode(word: &str) -> Mode {
     }
 }
 
-fn author(word: &str) -> PacketSource {
+fn author(word: &str) -> PacketAuthor {
     match word {
-        "watcher" => PacketSource::Watcher,
-        "agent" => PacketSource::Agent,
+        "watcher" => PacketAuthor::Watcher,
+        "agent" => PacketAuthor::Agent,
         other => panic!("unknown author {other:?}"),
     }
 }

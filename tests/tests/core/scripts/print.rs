@@ -1,9 +1,9 @@
 //! Formats effects below a line of a script: one line each, with only what rules refer to.
 
 use rawr_core::Effect;
-use rawr_core::assess::{DecisionRecord, GateStatus};
+use rawr_core::assess::{DecisionRecord, GateOutcome};
 use rawr_core::event::{DeliveredMessage, Event, HostAction, JudgeReply, Trigger};
-use rawr_core::machine::{Notice, PacketUpdate};
+use rawr_core::machine::{Notice, PacketChange};
 use rawr_core::units::SequenceId;
 use std::fmt::Write as _;
 
@@ -37,7 +37,7 @@ fn event(event: &Event) -> Option<String> {
 fn notice(notice: &Notice) -> Option<String> {
     Some(match notice {
         Notice::Changed => return None,
-        Notice::Packet { change: PacketUpdate::Outdated, sequence, .. } => {
+        Notice::Packet { change: PacketChange::Outdated, sequence, .. } => {
             format!("the packet of {sequence} is outdated")
         }
         // The packet's event is printed instead.
@@ -83,7 +83,7 @@ fn decided(decision: &DecisionRecord) -> String {
     for gate in decision
         .gates
         .iter()
-        .filter(|gate| matches!(gate.outcome, GateStatus::Fail | GateStatus::Bypassed))
+        .filter(|gate| matches!(gate.outcome, GateOutcome::Fail | GateOutcome::Bypassed))
     {
         let _ = write!(text, "\n    {:?} {:?}: {}", gate.gate, gate.outcome, gate.evidence);
     }

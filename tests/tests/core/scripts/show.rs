@@ -1,7 +1,7 @@
 //! Queries of scripts: the thread's state, the newest decision in full, the stored events.
 
 use crate::scripts::player::Player;
-use rawr_core::assess::{DecisionGate, GateEvidence};
+use rawr_core::assess::{Gate, GateEvidence};
 use rawr_core::units::ThreadId;
 use serde_json::Value;
 use std::fmt::Write as _;
@@ -27,7 +27,7 @@ pub fn state(player: &Player, what: &str) -> String {
             )
         }
         place => {
-            if let Some(gate) = DecisionGate::from_name(place) {
+            if let Some(gate) = Gate::from_name(place) {
                 let gates = player.decision.iter().flat_map(|(decision, _)| &decision.gates);
                 return gates.filter(|it| it.gate == gate).map(gate_line).collect();
             }

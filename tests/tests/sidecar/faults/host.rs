@@ -3,11 +3,11 @@
 
 use rawr_core::boundary::Boundaries;
 use rawr_core::event::{
-    ActionProgress, ActionReported, CommitMade, CompactionInitiator, CompactionProgress,
-    CompactionReported, DeliveredMessage, Event, HostAction, InputCancelled, MessagePurpose,
-    MessageRole, Origin, PlanUpdated, TurnCompleted, TurnEnding, TurnStarted, Usage,
+    ActionReported, ActionStatus, CommitMade, CompactionOrigin, CompactionReportStatus,
+    CompactionReported, DeliveredMessage, Event, HostAction, InputCancelled, ItemRole, PlanUpdated,
+    Purpose, TurnCompleted, TurnOrigin, TurnStarted, TurnStatus, Usage,
 };
-use rawr_core::signal::plan::{PlanItem, PlanItemStatus};
+use rawr_core::signal::plan::{PlanItem, StepStatus};
 use rawr_core::thread::Issued;
 use rawr_core::units::{ActionId, InputId, Tokens, TurnId};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -45,7 +45,7 @@ impl SimulatedHost {
     pub fn user_turn(&mut self, input: &InputId, ends_phase: bool) {
         self.got.push(input.clone());
         let turn = self.next_turn();
-        self.start(&turn, Origin::User, None);
+        self.start(&turn, TurnOrigin::User, None);
         if ends_phase {
             self.context = PRESSURE;
             let steps = |first, second| {
@@ -60,10 +60,10 @@ impl SimulatedHost {
                 explanation: None,
                 boundaries: Boundaries::NONE,
             };
-            let (under_way, done) = (PlanItemStatus::InProgress, PlanItemStatus::Completed);
+            let (under_way, done) = (StepStatus::InProgress, StepStatus::Completed);
             let made =
                 CommitMade { turn: Some(turn.clone()), signal: None, hash: None, subject: None };
-            self.to_say.push_back(plan(steps(under_way, PlanItemStatus::Pending)).into());
+            self.to_say.push_back(plan(steps(under_way, StepStatus::Pending)).into());
             self.to_say.push_back(made.into());
             self.to_say.push_back(plan(steps(done, under_way)).into());
         }
@@ -107,18 +107,18 @@ impl SimulatedHost {
         match &issued.kind {
             HostAction::InjectTurn { purpose, .. } => {
                 self.performed.push(purpose.name().to_owned());
-                self.turn_of(&issued.id, &turn, *purpose == MessagePurpose::PacketRequest);
+                self.turn_of(&issued.id, &turn, *purpose == Purpose::PacketRequest);
             }
             HostAction::DeliverInput { input, items } => {
                 self.deliver(&issued.id, input, items, &turn)
             }
             HostAction::Compact { .. } => {
                 self.performed.push("compact".to_owned());
-                self.report(&issued.id, ActionProgress::Accepted, &turn);
-                self.compaction(&issued.id, CompactionProgress::Started);
+                self.report(&issued.id, ActionStatus::Accepted, &turn);
+                self.compaction(&issued.id, CompactionReportStatus::Started);
                 self.context = AFTER_COMPACTION;
-                self.compaction(&issued.id, CompactionProgress::Completed);
-                self.report(&issued.id, ActionProgress::Completed, &turn);
+                self.compaction(&issued.id, CompactionReportStatus::Completed);
+                self.report(&issued.id, ActionStatus::Completed, &turn);
             }
             HostAction::Judge { .. } | HostAction::SamplePacket { .. } => {
                 panic!("unexpected action {issued:?}")
@@ -138,12 +138,12 @@ impl SimulatedHost {
         let known = self.delivered_itself.contains(input);
         self.handed_over_again += u32::from(known);
         let items: Vec<_> =
-            items.iter().filter(|item| !known || item.role != MessageRole::Input).collect();
+            items.iter().filter(|item| !known || item.role != ItemRole::Input).collect();
         for item in &items {
             match item.role {
-                MessageRole::Handoff => self.performed.push("handoff".to_owned()),
-                MessageRole::Notice => self.performed.push("notice".to_owned()),
-                MessageRole::Input => {
+                ItemRole::Handoff => self.performed.push("handoff".to_owned()),
+                ItemRole::Notice => self.performed.push("notice".to_owned()),
+                ItemRole::Input => {
                     let text = self.held.remove(input);
                     assert_eq!(text.as_ref(), Some(&item.text), "{input} was changed");
                     self.got.push(input.clone());
@@ -151,15 +151,15 @@ impl SimulatedHost {
             }
         }
         if items.is_empty() {
-            self.report(id, ActionProgress::Completed, turn);
+            self.report(id, ActionStatus::Completed, turn);
         } else {
             self.turn_of(id, turn, false);
         }
     }
 
     fn turn_of(&mut self, id: &ActionId, turn: &TurnId, packet: bool) {
-        self.report(id, ActionProgress::Accepted, turn);
-        self.start(turn, Origin::Synthetic, Some(id));
+        self.report(id, ActionStatus::Accepted, turn);
+        self.start(turn, TurnOrigin::Synthetic, Some(id));
         self.end(turn, if packet { PACKET } else { "Understood, going on." });
     }
 
@@ -168,7 +168,7 @@ impl SimulatedHost {
         TurnId::new(format!("t{}", self.turns))
     }
 
-    fn start(&mut self, turn: &TurnId, origin: Origin, action: Option<&ActionId>) {
+    fn start(&mut self, turn: &TurnId, origin: TurnOrigin, action: Option<&ActionId>) {
         let (turn, action) = (turn.clone(), action.cloned());
         let text = Some("Write the parser".to_owned());
         let directives = Vec::new();
@@ -186,7 +186,7 @@ impl SimulatedHost {
         };
         let completed = TurnCompleted {
             turn: turn.clone(),
-            status: TurnEnding::Completed,
+            status: TurnStatus::Completed,
             overflow: None,
             last_message: Some(message.to_owned()),
             usage: Some(usage),
@@ -198,18 +198,18 @@ impl SimulatedHost {
         self.to_say.push_back(completed.into());
     }
 
-    fn report(&mut self, id: &ActionId, status: ActionProgress, turn: &TurnId) {
+    fn report(&mut self, id: &ActionId, status: ActionStatus, turn: &TurnId) {
         let (action, turn) = (id.clone(), Some(turn.clone()));
         let reported = ActionReported { action, status, turn, text: None, error: None };
         self.to_say.push_back(reported.into());
     }
 
-    fn compaction(&mut self, id: &ActionId, status: CompactionProgress) {
+    fn compaction(&mut self, id: &ActionId, status: CompactionReportStatus) {
         let tokens_after =
-            (status == CompactionProgress::Completed).then_some(Tokens(AFTER_COMPACTION));
+            (status == CompactionReportStatus::Completed).then_some(Tokens(AFTER_COMPACTION));
         let reported = CompactionReported {
             status,
-            origin: CompactionInitiator::Rawr,
+            origin: CompactionOrigin::Rawr,
             action: Some(id.clone()),
             tokens_before: None,
             tokens_after,

@@ -4,8 +4,8 @@
 use crate::faults::host::SimulatedHost;
 use crate::faults::played_disk::{SimulatedDisk, Visitor};
 use crate::fixture::SECRET;
-use rawr_core::event::{Capabilities, DirectiveGiven, Event, HostInfo, ThreadPhase};
-use rawr_core::machine::{ProcessRole, UserInputKind, must_be_durable};
+use rawr_core::event::{Capabilities, DirectiveGiven, Event, HostInfo, Phase};
+use rawr_core::machine::{InputKind, ProcessRole, must_be_durable};
 use rawr_core::thread::Issued;
 use rawr_core::units::{InputId, ThreadId, Timestamp, Tokens};
 use rawr_core::{Input, Record, Thread};
@@ -232,11 +232,8 @@ impl FaultWorld {
             text.push_str(SECRET);
         }
         self.submitted.push(input.clone());
-        let submitted = Input::Submitted {
-            input: input.clone(),
-            text: text.clone(),
-            kind: UserInputKind::Message,
-        };
+        let submitted =
+            Input::Submitted { input: input.clone(), text: text.clone(), kind: InputKind::Message };
         let answer = loop {
             match self.deliver(submitted.clone()) {
                 InputResult::Died => {}
@@ -288,10 +285,7 @@ impl FaultWorld {
     pub fn is_at_rest(&self) -> bool {
         let thread = self.thread();
         let pending = thread.pending_actions().next().is_some();
-        thread.phase() == ThreadPhase::Idle
-            && thread.is_idle()
-            && thread.held.is_empty()
-            && !pending
+        thread.phase() == Phase::Idle && thread.is_idle() && thread.held.is_empty() && !pending
     }
 
     fn report(&mut self, event: Event) -> InputResult {

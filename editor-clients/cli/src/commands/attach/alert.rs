@@ -7,7 +7,7 @@ use std::os::unix::fs::OpenOptionsExt;
 
 use rawr_host::event::{Reporter, SessionEvent};
 use rawr_host::text::one_line;
-use rawr_protocol::{SequenceHeadsUpNotification, Stage};
+use rawr_protocol::{SequenceHeadsUpNotification, BannerStage};
 use rustix::fs::OFlags;
 use rustix::termios::{LocalModes, tcgetattr};
 
@@ -63,7 +63,7 @@ impl PersonTerminal {
 impl<R: Reporter> Reporter for Alerting<R> {
     fn report(&mut self, event: &SessionEvent<'_>) -> io::Result<()> {
         if let SessionEvent::HeadsUp(heads_up) = event
-            && matches!(heads_up.stage, Stage::AwaitingApproval | Stage::Recommended)
+            && matches!(heads_up.stage, BannerStage::AwaitingApproval | BannerStage::Recommended)
         {
             self.terminal.alert(heads_up);
         }
@@ -91,7 +91,7 @@ fn format(term: &str, is_vte: bool) -> NotificationFormat {
 
 fn alert(heads_up: &SequenceHeadsUpNotification, format: NotificationFormat) -> String {
     let left = heads_up.percent_remaining.map(|percent| format!(" ({percent}% left)"));
-    let approve = if heads_up.stage == Stage::AwaitingApproval { " --approve" } else { "" };
+    let approve = if heads_up.stage == BannerStage::AwaitingApproval { " --approve" } else { "" };
     let answer = format!("rawr compact {}{approve}", heads_up.thread_id);
     let text = format!("{}{}: {answer}", heads_up.title, left.unwrap_or_default());
     // A semicolon would begin another field.

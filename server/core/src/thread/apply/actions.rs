@@ -1,7 +1,7 @@
 //! Folds actions and their reports.
 
 use super::Thread;
-use crate::event::{ActionIssued, ActionProgress, ActionReported, HostAction};
+use crate::event::{ActionIssued, ActionReported, ActionStatus, HostAction};
 use crate::thread::{Issued, Judging, Progress, WaitingInput};
 use crate::units::{ActionId, Timestamp, Tokens, TurnId};
 
@@ -57,9 +57,9 @@ impl Thread {
 
     pub(super) fn action_reported(&mut self, reported: &ActionReported, v: u16) {
         let progress = match reported.status {
-            ActionProgress::Accepted => Progress::Accepted,
-            ActionProgress::Completed => Progress::Completed(reported.text.clone()),
-            ActionProgress::Failed => Progress::Failed(reported.error.clone().unwrap_or_default()),
+            ActionStatus::Accepted => Progress::Accepted,
+            ActionStatus::Completed => Progress::Completed(reported.text.clone()),
+            ActionStatus::Failed => Progress::Failed(reported.error.clone().unwrap_or_default()),
         };
         let failed = matches!(progress, Progress::Failed(_));
         self.progressed(&reported.action, progress);
@@ -67,7 +67,7 @@ impl Thread {
         if let Some(turn) = &reported.turn {
             self.bind(turn, &reported.action, v);
         }
-        if reported.status == ActionProgress::Accepted {
+        if reported.status == ActionStatus::Accepted {
             self.died_with_its_host(reported);
         }
         let judges = |judging: &Judging| judging.action.as_ref() == Some(&reported.action);

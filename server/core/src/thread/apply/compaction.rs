@@ -2,8 +2,8 @@
 
 use super::Thread;
 use crate::event::{
-    CompactionInitiator, CompactionProgress, CompactionReported, EVERY_COMPACTION_HANDS_OVER,
-    Ending, HostAction, Origin, PacketTaken, Record, SequenceEnded,
+    CompactionOrigin, CompactionReportStatus, CompactionReported, EVERY_COMPACTION_HANDS_OVER,
+    Ending, HostAction, PacketTaken, Record, SequenceEnded, TurnOrigin,
 };
 use crate::thread::fate::Fate;
 use crate::thread::sequence::{Aim, Sequence};
@@ -16,11 +16,11 @@ impl Thread {
     pub(super) fn compaction_reported(&mut self, reported: &CompactionReported, record: &Record) {
         let at = record.at;
         match reported.status {
-            CompactionProgress::Started => {
+            CompactionReportStatus::Started => {
                 (self.compactions.running_since, self.silent_since) = (Some(at), None);
             }
-            CompactionProgress::Failed => self.compactions.running_since = None,
-            CompactionProgress::Completed => {
+            CompactionReportStatus::Failed => self.compactions.running_since = None,
+            CompactionReportStatus::Completed => {
                 self.compactions.running_since = None;
                 self.end_proposal(at);
                 // The handoff closes what was said before it.
@@ -65,7 +65,7 @@ impl Thread {
                     overflowed.answered = None;
                 }
                 let fresh = self.fresh_packet().is_some();
-                let not_ours = reported.origin != CompactionInitiator::Rawr;
+                let not_ours = reported.origin != CompactionOrigin::Rawr;
                 let always =
                     record.v >= EVERY_COMPACTION_HANDS_OVER && self.session.host.can.inject_turn;
                 if let Some(sequence) = &late {
@@ -76,7 +76,7 @@ impl Thread {
                 if hands_over_late {
                     self.handoffs.late = Some(reported.origin);
                     let running = self.turns.back().filter(|turn| turn.end.is_none());
-                    let may_be_its_own = running.filter(|turn| turn.origin == Origin::Host);
+                    let may_be_its_own = running.filter(|turn| turn.origin == TurnOrigin::Host);
                     self.handoffs.compacted_in = may_be_its_own.map(|turn| turn.id.clone());
                 } else if is_taken {
                     // The running sequence hands over for both compactions.
@@ -176,7 +176,7 @@ impl Thread {
         self.compactions
             .given_up
             .take()
-            .filter(|_| is_free && reported.origin == CompactionInitiator::Rawr)
+            .filter(|_| is_free && reported.origin == CompactionOrigin::Rawr)
     }
 
     /// The history was rewritten from what it was before the last handoff, so that handoff is gone.

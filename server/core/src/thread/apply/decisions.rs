@@ -2,8 +2,8 @@
 
 use super::Thread;
 use crate::event::{
-    Assessed, DecisionEntrance, DecisionOutcome, EVERY_COMPACTION_HANDS_OVER, HostAction,
-    JudgeReply, JudgeSource, JudgmentAnswered, Responded, SequenceStarted, Trigger, UserChoice,
+    Assessed, Choice, EVERY_COMPACTION_HANDS_OVER, Entrance, HostAction, JudgeReply,
+    JudgmentAnswered, JudgmentSource, Outcome, Responded, SequenceStarted, Trigger,
 };
 use crate::thread::fate::Fate;
 use crate::thread::sequence::Sequence;
@@ -15,8 +15,8 @@ impl Thread {
         self.counts.decisions += 1;
         // A person who asked during a turn gets a decision of their own after it.
         let asked_by_person =
-            assessed.entrance == DecisionEntrance::TurnComplete && assessed.turn.is_none();
-        let starts = matches!(assessed.outcome, DecisionOutcome::Compact | DecisionOutcome::Ask);
+            assessed.entrance == Entrance::TurnComplete && assessed.turn.is_none();
+        let starts = matches!(assessed.outcome, Outcome::Compact | Outcome::Ask);
         self.asked_at = self.asked_at.filter(|_| v > 1 && !asked_by_person && !starts);
         self.unassessed = None;
         self.decided.last = Some(assessed.clone());
@@ -26,29 +26,27 @@ impl Thread {
         };
         self.settle_waiting(&fate, at);
         let follows = match assessed.outcome {
-            DecisionOutcome::Compact | DecisionOutcome::Ask | DecisionOutcome::Judge => true,
-            DecisionOutcome::Defer => assessed.entrance == DecisionEntrance::Preflight,
-            DecisionOutcome::Nothing | DecisionOutcome::Tag | DecisionOutcome::Suggest => false,
+            Outcome::Compact | Outcome::Ask | Outcome::Judge => true,
+            Outcome::Defer => assessed.entrance == Entrance::Preflight,
+            Outcome::Nothing | Outcome::Tag | Outcome::Suggest => false,
         };
         if follows {
             self.awaits_fate(&assessed.decision, at);
         }
-        if assessed.entrance == DecisionEntrance::MidTurn {
+        if assessed.entrance == Entrance::MidTurn {
             self.mid_turn_tier = self.mid_turn_tier.max(assessed.tier);
         }
         let for_input = match assessed.entrance {
-            DecisionEntrance::Preflight => {
-                assessed.outcome != DecisionOutcome::Defer || assessed.after_turn
-            }
-            DecisionEntrance::Inline => assessed.turn.is_none(),
-            DecisionEntrance::TurnComplete | DecisionEntrance::MidTurn => false,
+            Entrance::Preflight => assessed.outcome != Outcome::Defer || assessed.after_turn,
+            Entrance::Inline => assessed.turn.is_none(),
+            Entrance::TurnComplete | Entrance::MidTurn => false,
         };
         if let Some(held) = self.held.front_mut().filter(|_| for_input) {
             held.assessed = true;
         }
         self.enter_decided(assessed, at);
-        let nothing_yet = assessed.outcome == DecisionOutcome::Nothing
-            && assessed.entrance == DecisionEntrance::MidTurn
+        let nothing_yet = assessed.outcome == Outcome::Nothing
+            && assessed.entrance == Entrance::MidTurn
             && !assessed.vetoed;
         if !follows && !nothing_yet {
             // The end of a sequence's own turn leaves the marks of other turns alone.
@@ -69,10 +67,10 @@ impl Thread {
         let draft = self.leave_stage();
         let assessed = assessed.clone();
         self.stage = match assessed.outcome {
-            DecisionOutcome::Compact | DecisionOutcome::Ask => {
+            Outcome::Compact | Outcome::Ask => {
                 Stage::Starting(Starting { closing, draft, ..self.starting_of(&assessed) })
             }
-            DecisionOutcome::Judge => Stage::Judging(Judging {
+            Outcome::Judge => Stage::Judging(Judging {
                 request: Self::request_id(&assessed.decision),
                 asked_by: assessed,
                 since: at,
@@ -80,22 +78,17 @@ impl Thread {
                 answer: None,
                 draft,
             }),
-            DecisionOutcome::Defer if assessed.entrance == DecisionEntrance::Preflight => {
-                match assessed.confirm {
-                    Some(confirm) => Stage::Proposed(Proposed {
-                        assessed,
-                        confirm,
-                        since: at,
-                        confirmed_at: None,
-                        draft,
-                    }),
-                    None => Stage::Deferred(Deferred { assessed, since: at, draft }),
-                }
-            }
-            DecisionOutcome::Defer
-            | DecisionOutcome::Nothing
-            | DecisionOutcome::Tag
-            | DecisionOutcome::Suggest => {
+            Outcome::Defer if assessed.entrance == Entrance::Preflight => match assessed.confirm {
+                Some(confirm) => Stage::Proposed(Proposed {
+                    assessed,
+                    confirm,
+                    since: at,
+                    confirmed_at: None,
+                    draft,
+                }),
+                None => Stage::Deferred(Deferred { assessed, since: at, draft }),
+            },
+            Outcome::Defer | Outcome::Nothing | Outcome::Tag | Outcome::Suggest => {
                 self.withdraw_draft(draft);
                 Stage::Idle
             }
@@ -173,7 +166,7 @@ impl Thread {
 
     pub(crate) fn starting_of(&self, assessed: &Assessed) -> Starting {
         let trigger = match (assessed.turn.as_ref(), assessed.tier, assessed.percent) {
-            (_, _, Some(percent)) if assessed.entrance == DecisionEntrance::Inline => {
+            (_, _, Some(percent)) if assessed.entrance == Entrance::Inline => {
                 Trigger::Inline { percent }
             }
             (Some(_), Some(tier), Some(percent)) => Trigger::Rawr {
@@ -185,7 +178,7 @@ impl Thread {
             _ => Trigger::User,
         };
         let turn = assessed.turn.clone().filter(|turn| self.is_in_turn(turn));
-        let needs_approval = assessed.outcome == DecisionOutcome::Ask;
+        let needs_approval = assessed.outcome == Outcome::Ask;
         Starting { trigger, turn, needs_approval, closing: None, draft: None }
     }
 
@@ -205,12 +198,12 @@ impl Thread {
         let action = self.judging().and_then(|judging| judging.action.as_ref());
         let by = match action.and_then(|action| self.action(action)).map(|issued| &issued.kind) {
             Some(HostAction::Judge { by, .. }) => *by,
-            _ => JudgeSource::Host,
+            _ => JudgmentSource::Host,
         };
         self.judge_said(by, JudgeReply::Failed { error: error.to_owned() });
     }
 
-    pub(super) fn judge_said(&mut self, source: JudgeSource, answer: JudgeReply) {
+    pub(super) fn judge_said(&mut self, source: JudgmentSource, answer: JudgeReply) {
         self.decided.judged.failures += u32::from(matches!(answer, JudgeReply::Failed { .. }));
         let Some(judging) = self.judging_mut() else { return };
         judging.answer.get_or_insert((source, answer));
@@ -229,16 +222,16 @@ impl Thread {
             return;
         }
         match responded.choice {
-            UserChoice::Snooze | UserChoice::Cancel => {
+            Choice::Snooze | Choice::Cancel => {
                 let why = responded.choice.stops().unwrap_or_default().to_owned();
                 self.settle_waiting(&Fate::CalledOff { by: responded.by.clone(), why }, at);
                 self.end_waiting();
                 self.leave_boundaries_behind(None, v);
             }
-            UserChoice::CompactNow | UserChoice::Approve => {
+            Choice::CompactNow | Choice::Approve => {
                 self.asked_at.get_or_insert(at);
             }
-            UserChoice::EditPacket => {}
+            Choice::EditPacket => {}
         }
     }
 }

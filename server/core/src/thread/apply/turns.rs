@@ -2,8 +2,8 @@
 
 use crate::boundary::Boundaries;
 use crate::event::{
-    DirectiveGiven, HostAction, MessagePurpose, Origin, Overflow, TurnCompleted, TurnEnding,
-    TurnStarted, Usage, UsageReported, UserMessage,
+    DirectiveGiven, HostAction, Overflow, Purpose, TurnCompleted, TurnOrigin, TurnStarted,
+    TurnStatus, Usage, UsageReported, UserMessage,
 };
 use crate::packet;
 use crate::thread::fate::Fate;
@@ -57,10 +57,10 @@ impl Thread {
             let compacts = !is_new || self.compacts(&started.turn);
             self.compactions.running_since = self.compactions.running_since.filter(|_| compacts);
         } else {
-            let compacts = origin != Origin::User;
+            let compacts = origin != TurnOrigin::User;
             self.compactions.running_since = self.compactions.running_since.filter(|_| compacts);
         }
-        if origin != Origin::Synthetic {
+        if origin != TurnOrigin::Synthetic {
             self.person_wrote(started.text.as_deref(), &started.directives, at);
             // A late start says nothing about what runs and waits now.
             if v > 1 && is_over {
@@ -119,7 +119,7 @@ impl Thread {
         turn.lost = false;
         turn.joined = true;
         if turn.is_synthetic() {
-            turn.origin = Origin::User;
+            turn.origin = TurnOrigin::User;
         }
         let (action, steers) = (turn.action.clone(), turn.steers.clone());
         self.person_went_on();
@@ -305,8 +305,8 @@ impl Thread {
             self.used(usage, at);
         }
         let is_of_agent =
-            self.turn(&completed.turn).is_some_and(|turn| turn.origin != Origin::Host);
-        if completed.status == TurnEnding::Completed
+            self.turn(&completed.turn).is_some_and(|turn| turn.origin != TurnOrigin::Host);
+        if completed.status == TurnStatus::Completed
             && is_of_agent
             && !self.compacts(&completed.turn)
         {
@@ -379,7 +379,7 @@ impl Thread {
         let at = self.turns.iter().rposition(|turn| turn.id == *id).unwrap_or_else(|| {
             self.turns.push_back(Turn {
                 id: id.clone(),
-                origin: Origin::User,
+                origin: TurnOrigin::User,
                 action: None,
                 steers: Vec::new(),
                 joined: false,
@@ -406,7 +406,7 @@ impl Thread {
         });
         let entry = self.turn_entry(turn);
         let joined = entry.joined;
-        entry.origin = if users_own || joined { Origin::User } else { Origin::Synthetic };
+        entry.origin = if users_own || joined { TurnOrigin::User } else { TurnOrigin::Synthetic };
         entry.action = Some(action.clone());
         let end = entry.end.clone();
         if entry.is_synthetic() {
@@ -446,18 +446,18 @@ impl Thread {
             .action(action)
             .is_some_and(|issued| matches!(issued.kind, HostAction::Compact { .. }));
         let progress = match end.status {
-            TurnEnding::Completed => Progress::Completed(end.message.clone()),
-            TurnEnding::Interrupted | TurnEnding::Failed if compacts => {
+            TurnStatus::Completed => Progress::Completed(end.message.clone()),
+            TurnStatus::Interrupted | TurnStatus::Failed if compacts => {
                 Progress::Failed(format!("the compaction turn ended {}", end.status.name()))
             }
-            TurnEnding::Interrupted | TurnEnding::Failed => Progress::Completed(None),
+            TurnStatus::Interrupted | TurnStatus::Failed => Progress::Completed(None),
         };
         self.progressed(action, progress);
     }
 }
 
 const fn asks_for_packet(action: &HostAction) -> bool {
-    matches!(action, HostAction::InjectTurn { purpose: MessagePurpose::PacketRequest, .. })
+    matches!(action, HostAction::InjectTurn { purpose: Purpose::PacketRequest, .. })
 }
 
 fn marker(action: &HostAction) -> Option<&str> {

@@ -2,8 +2,8 @@
 
 use super::super::{Progress, Thread};
 use super::{Aim, Sequence};
-use crate::event::{AgentRequest, MessagePurpose, Packet, ThreadPhase};
-use crate::policy::{Deadlines, PacketChannel, PacketSource};
+use crate::event::{AgentRequest, Packet, Phase, Purpose};
+use crate::policy::{Deadlines, PacketAuthor, PacketChannel};
 use crate::units::ActionId;
 use serde::{Deserialize, Serialize};
 
@@ -30,7 +30,7 @@ pub struct PreCompactRequest {
     /// What is asked for.
     pub request: AgentRequest,
     /// Who is to write what it asks for, or wrote it.
-    pub author: PacketSource,
+    pub author: PacketAuthor,
     /// How far it has come.
     pub state: RequestState,
     /// The newest action that asked for it.
@@ -112,39 +112,35 @@ impl RequestQueue {
     }
 
     /// What the agent is doing, or will be asked first.
-    fn purpose(&self) -> MessagePurpose {
+    fn purpose(&self) -> Purpose {
         let asked = self.turns().take_while(|turn| has_begun(turn)).last();
         purpose(asked.or_else(|| self.turns().next()).unwrap_or_default())
     }
 
-    pub(super) fn phase(&self) -> ThreadPhase {
+    pub(super) fn phase(&self) -> Phase {
         match self.purpose() {
-            MessagePurpose::HeadsUp => ThreadPhase::AwaitingHeadsUp,
-            MessagePurpose::ScratchWrite => ThreadPhase::AwaitingScratchWrite,
-            MessagePurpose::PacketRequest | MessagePurpose::Handoff | MessagePurpose::Notice => {
-                ThreadPhase::AwaitingPacket
-            }
+            Purpose::HeadsUp => Phase::AwaitingHeadsUp,
+            Purpose::ScratchWrite => Phase::AwaitingScratchWrite,
+            Purpose::PacketRequest | Purpose::Handoff | Purpose::Notice => Phase::AwaitingPacket,
         }
     }
 
     /// In seconds.
     pub(super) fn deadline(&self, deadlines: &Deadlines) -> u64 {
         match self.purpose() {
-            MessagePurpose::HeadsUp => deadlines.heads_up,
-            MessagePurpose::ScratchWrite => deadlines.scratch_write,
-            MessagePurpose::PacketRequest | MessagePurpose::Handoff | MessagePurpose::Notice => {
-                deadlines.packet
-            }
+            Purpose::HeadsUp => deadlines.heads_up,
+            Purpose::ScratchWrite => deadlines.scratch_write,
+            Purpose::PacketRequest | Purpose::Handoff | Purpose::Notice => deadlines.packet,
         }
     }
 
     /// The next turn was asked for by this action, or the packet once more.
-    pub(super) fn asked(&mut self, purpose: MessagePurpose, action: &ActionId) {
+    pub(super) fn asked(&mut self, purpose: Purpose, action: &ActionId) {
         let size = self.turn_size();
         let next = self.requests.chunks_mut(size).find(|turn| !has_begun(turn));
         if let Some(turn) = next {
             turn.iter_mut().for_each(|queued| queued.actions.push(action.clone()));
-        } else if purpose == MessagePurpose::PacketRequest {
+        } else if purpose == Purpose::PacketRequest {
             let packet =
                 self.requests.iter_mut().find(|queued| queued.request == AgentRequest::Packet);
             packet.into_iter().for_each(|queued| queued.actions.push(action.clone()));
@@ -172,7 +168,7 @@ impl Sequence {
         };
         let by_rawr = (compacts && !self.requests.has_packet()).then(|| PreCompactRequest {
             request: AgentRequest::Packet,
-            author: self.packet.as_ref().map_or(PacketSource::Watcher, |packet| packet.author),
+            author: self.packet.as_ref().map_or(PacketAuthor::Watcher, |packet| packet.author),
             state: match self.packet {
                 Some(_) => RequestState::Answered,
                 None => RequestState::Queued,
@@ -197,7 +193,7 @@ impl Sequence {
         };
         let packet = self.packet.as_ref().filter(|_| queued.request == AgentRequest::Packet);
         let (state, result) = match packet {
-            Some(packet) if packet.author == PacketSource::Agent => {
+            Some(packet) if packet.author == PacketAuthor::Agent => {
                 (RequestState::Answered, Some(size_of(packet)))
             }
             Some(packet) => (RequestState::Failed, Some(size_of(packet))),
@@ -205,7 +201,7 @@ impl Sequence {
         };
         PreCompactRequest {
             request: queued.request,
-            author: packet.map_or(PacketSource::Agent, |packet| packet.author),
+            author: packet.map_or(PacketAuthor::Agent, |packet| packet.author),
             state,
             action: action.cloned(),
             result,
@@ -215,9 +211,9 @@ impl Sequence {
 
 fn size_of(packet: &Packet) -> String {
     let by = match packet.author {
-        PacketSource::Agent => "the agent",
-        PacketSource::Watcher => "rawr",
-        PacketSource::Person => "a person",
+        PacketAuthor::Agent => "the agent",
+        PacketAuthor::Watcher => "rawr",
+        PacketAuthor::Person => "a person",
     };
     format!("a packet of {} characters by {by}", packet.text.chars().count())
 }
@@ -231,12 +227,12 @@ pub(crate) fn asks_for(turn: &[QueuedRequest], request: AgentRequest) -> bool {
     turn.iter().any(|queued| queued.request == request)
 }
 
-pub(crate) fn purpose(turn: &[QueuedRequest]) -> MessagePurpose {
+pub(crate) fn purpose(turn: &[QueuedRequest]) -> Purpose {
     if asks_for(turn, AgentRequest::Packet) {
-        MessagePurpose::PacketRequest
+        Purpose::PacketRequest
     } else if asks_for(turn, AgentRequest::ScratchWrite) {
-        MessagePurpose::ScratchWrite
+        Purpose::ScratchWrite
     } else {
-        MessagePurpose::HeadsUp
+        Purpose::HeadsUp
     }
 }

@@ -2,7 +2,7 @@
 //! `TaskUpdate` change single tasks. The host that rawr drives folds the same from its messages; a file of calls, which the
 //! tests of both read, holds them together.
 
-use rawr_core::signal::plan::{PlanItem, PlanItemStatus};
+use rawr_core::signal::plan::{PlanItem, StepStatus};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::collections::HashMap;
@@ -154,11 +154,11 @@ fn item(step: String, said: &str) -> PlanItem {
 }
 
 /// An unknown status counts as pending.
-fn status(said: &str) -> PlanItemStatus {
+fn status(said: &str) -> StepStatus {
     match said {
-        "completed" => PlanItemStatus::Completed,
-        "in_progress" => PlanItemStatus::InProgress,
-        _ => PlanItemStatus::Pending,
+        "completed" => StepStatus::Completed,
+        "in_progress" => StepStatus::InProgress,
+        _ => StepStatus::Pending,
     }
 }
 
@@ -185,9 +185,9 @@ mod tests {
             }
             let shown = |it: PlanItem| {
                 let status = match it.status {
-                    PlanItemStatus::Completed => "completed",
-                    PlanItemStatus::InProgress => "in_progress",
-                    PlanItemStatus::Pending => "pending",
+                    StepStatus::Completed => "completed",
+                    StepStatus::InProgress => "in_progress",
+                    StepStatus::Pending => "pending",
                 };
                 format!("{} {status}", it.step)
             };
