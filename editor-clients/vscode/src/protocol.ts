@@ -89,6 +89,9 @@ export interface ActionReportParams {
 export type ActionStatus = {
 } & ('accepted' | 'completed' | 'failed');
 
+/** What a banner is about. */
+export type BannerStage = 'will_compact' | 'awaiting_approval' | 'recommended' | 'tagged' | 'deferred';
+
 /** A signal that a phase of work may have ended (docs/spec/boundaries.md#kinds). */
 export type Boundary = 'commit' | 'pushed' | 'merged' | 'branch_changed' | 'tests_green' | 'phase_ended' | 'plan_checkpoint' | 'plan_update' | 'pr_checkpoint' | 'agent_done' | 'topic_shift' | 'concluding_thought' | 'turn_complete';
 
@@ -729,7 +732,7 @@ export interface HeadsUp {
   /** The sequence that runs, or that would; an answer names it. */
   sequenceId: string;
   /** What it is about. */
-  stage: Stage;
+  stage: BannerStage;
   /** The tier that held; absent where a person asked for a compaction above every tier. */
   tier?: Tier;
   /** The banner's title. */
@@ -1276,6 +1279,10 @@ export interface PreCompactRequest {
   state: RequestState;
 }
 
+/** A preset of the configuration (docs/spec/confirmation.md). */
+export type Preset = {
+} & ('calm' | 'spec');
+
 /** One thing wrong with a prompt or a configuration file. */
 export interface Problem {
   /** A stable short name, such as `unknown-key`. */
@@ -1476,6 +1483,9 @@ export interface RecallSearchResult {
   unread: Array<Unread>;
 }
 
+/** The format of a recorded session. */
+export type RecordFormat = 'codex' | 'claude' | 'rawr';
+
 /** A compaction that is in the record. */
 export interface ReplayCompaction {
   /** When, Unix milliseconds. */
@@ -1501,7 +1511,7 @@ export type ReplayConfiguration = {
 } | {
   kind: 'preset';
   /** The preset. */
-  preset: ReplayPreset;
+  preset: Preset;
 });
 
 /** The context after a sampling request. */
@@ -1562,9 +1572,6 @@ export interface ReplayFile {
   reports: Array<ReplaySession>;
 }
 
-/** The format of a recorded session. */
-export type ReplayFormat = 'codex' | 'claude' | 'rawr';
-
 /** How many lines were read, and how many of them tell nothing. */
 export interface ReplayLines {
   /** All lines. */
@@ -1578,7 +1585,7 @@ export interface ReplayLines {
 }
 
 /** What becomes of the context after a compaction that the replay starts. */
-export type ReplayOrderName = 'first' | 'second';
+export type ReplayOrder = 'first' | 'second';
 
 /** A file that holds no session of a known format. */
 export interface ReplayOtherFile {
@@ -1587,10 +1594,6 @@ export interface ReplayOtherFile {
   /** What its lines were. */
   lines: ReplayLines;
 }
-
-/** A preset of the configuration (docs/spec/confirmation.md). */
-export type ReplayPreset = {
-} & ('calm' | 'spec');
 
 /** What requests cost, in hundredths of the currency of the prices. */
 export interface ReplayPrice {
@@ -1611,7 +1614,7 @@ export interface ReplayRunParams {
   /** Only sessions whose last model contains this text, whatever its case. */
   model?: string;
   /** What becomes of the context after a compaction; `second` if absent. */
-  order?: ReplayOrderName;
+  order?: ReplayOrder;
   /** Records and folders of records, absolute. The user's own sessions of Codex and Claude Code if absent or empty. */
   paths?: Array<string>;
   /** Only records that were changed since, Unix milliseconds. */
@@ -1633,7 +1636,7 @@ export interface ReplayRunResult {
   /** Whether the replay was stopped before the end. Never true here, because a cancelled request gets an error. */
   isStopped: boolean;
   /** What became of the context after a compaction. */
-  order: ReplayOrderName;
+  order: ReplayOrder;
   /** Files that hold no session of a known format. */
   others: Array<ReplayOtherFile>;
   /** The sums over all sessions, for each configuration. */
@@ -1655,7 +1658,7 @@ export interface ReplaySession {
   /** Files that were read before a recorded compaction and again within five turns after it. */
   filesReadAgain: number;
   /** The format of its record; absent if no line showed one. */
-  format?: ReplayFormat;
+  format?: RecordFormat;
   /** The session's lines. */
   lines: ReplayLines;
   /** The last model. */
@@ -1904,7 +1907,7 @@ export interface SequenceHeadsUpNotification {
   /** The sequence that runs, or that would. */
   sequenceId: string;
   /** What the banner is about. */
-  stage: Stage;
+  stage: BannerStage;
   /** The thread. */
   threadId: string;
   /** The tier that held; absent where a person asked for a compaction above every tier. */
@@ -2051,9 +2054,6 @@ export interface SignalReportResult {
   /** The boundaries that the signal amounts to; mostly none. */
   boundaries: Array<Boundary>;
 }
-
-/** What a banner is about. */
-export type Stage = 'will_compact' | 'awaiting_approval' | 'recommended' | 'tagged' | 'deferred';
 
 /** Where a plan step stands. */
 export type StepStatus = 'pending' | 'in_progress' | 'completed';
@@ -2491,8 +2491,8 @@ export type Until = {
 export interface Verdict {
   /** For a proposal: what decides about it. Its outcome is `defer`. */
   confirm?: Confirm;
-  /** The decision, for `rawr/decision/explain`; empty if none was made here, and `reason` says why. */
-  decisionId: string;
+  /** The decision, for `rawr/decision/explain`; absent if none was made here, and `reason` says why. */
+  decisionId?: string;
   /** What was decided. */
   outcome: Outcome;
   /** Percent of the context window left. */
@@ -2551,6 +2551,7 @@ export interface WorkspaceFolder {
 
 /** What people read for names. The English words are the keys of translations. */
 export const LABELS: {
+  BannerStage: Record<BannerStage, string>;
   Boundary: Record<Boundary, string>;
   Choice: Record<Choice, string>;
   CompactionOrigin: Record<CompactionOrigin, string>;
@@ -2561,9 +2562,15 @@ export const LABELS: {
   PacketAuthor: Record<PacketAuthor, string>;
   Phase: Record<Phase, string>;
   RequestState: Record<RequestState, string>;
-  Stage: Record<Stage, string>;
   Tier: Record<Tier, string>;
 } = {
+  BannerStage: {
+    will_compact: 'Compacting soon',
+    awaiting_approval: 'Waiting for your approval',
+    recommended: 'Compaction recommended',
+    tagged: 'Would compact here',
+    deferred: 'Compacting before your next message',
+  },
   Boundary: {
     commit: 'commit',
     pushed: 'push',
@@ -2653,13 +2660,6 @@ export const LABELS: {
     asked: 'asked',
     answered: 'answered',
     failed: 'failed',
-  },
-  Stage: {
-    will_compact: 'Compacting soon',
-    awaiting_approval: 'Waiting for your approval',
-    recommended: 'Compaction recommended',
-    tagged: 'Would compact here',
-    deferred: 'Compacting before your next message',
   },
   Tier: {
     early: 'early',

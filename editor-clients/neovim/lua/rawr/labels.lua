@@ -2,6 +2,15 @@
 
 local M = {}
 
+---@type table<rawr.BannerStage, string?>
+M.BannerStage = {
+  will_compact = 'Compacting soon',
+  awaiting_approval = 'Waiting for your approval',
+  recommended = 'Compaction recommended',
+  tagged = 'Would compact here',
+  deferred = 'Compacting before your next message',
+}
+
 ---@type table<rawr.Boundary, string?>
 M.Boundary = {
   commit = 'commit',
@@ -110,15 +119,6 @@ M.RequestState = {
   asked = 'asked',
   answered = 'answered',
   failed = 'failed',
-}
-
----@type table<rawr.Stage, string?>
-M.Stage = {
-  will_compact = 'Compacting soon',
-  awaiting_approval = 'Waiting for your approval',
-  recommended = 'Compaction recommended',
-  tagged = 'Would compact here',
-  deferred = 'Compacting before your next message',
 }
 
 ---@type table<rawr.Tier, string?>

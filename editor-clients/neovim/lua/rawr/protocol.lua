@@ -65,6 +65,14 @@
 ---| 'completed' # The action is done.
 ---| 'failed' # The action will not be done.
 
+--- What a banner is about.
+---@alias rawr.BannerStage
+---| 'will_compact' # Compaction comes unless a person stops it.
+---| 'awaiting_approval' # Compaction comes only if a person approves.
+---| 'recommended' # Compaction is recommended (`mode = "suggest"`).
+---| 'tagged' # Compaction would have come (`mode = "tag"`).
+---| 'deferred' # Compaction comes before the next message (`turn_complete` is required).
+
 --- A signal that a phase of work may have ended (docs/spec/boundaries.md#kinds).
 ---@alias rawr.Boundary
 ---| 'commit' # A commit was made.
@@ -539,7 +547,7 @@
 ---@field progress? rawr.HeadsUpProgress How far the sequence has come; absent before one runs.
 ---@field reason string Why, in one sentence for people.
 ---@field sequenceId string The sequence that runs, or that would; an answer names it.
----@field stage rawr.Stage What it is about.
+---@field stage rawr.BannerStage What it is about.
 ---@field tier? rawr.Tier The tier that held; absent where a person asked for a compaction above every tier.
 ---@field title string The banner's title.
 
@@ -880,6 +888,11 @@
 ---@field result? string What came of it, for people.
 ---@field state rawr.RequestState How far it has come.
 
+--- A preset of the configuration (docs/spec/confirmation.md).
+---@alias rawr.Preset
+---| 'calm' # The end of a turn proposes a compaction; the next message, or silence, confirms it.
+---| 'spec' # Compacts when a turn ends.
+
 --- One thing wrong with a prompt or a configuration file.
 ---@class rawr.Problem
 ---@field code string A stable short name, such as `unknown-key`.
@@ -1018,6 +1031,12 @@
 ---@field places rawr.RecallPlace[] Latest first.
 ---@field unread rawr.Unread[] What could not be searched.
 
+--- The format of a recorded session.
+---@alias rawr.RecordFormat
+---| 'codex' # A rollout of Codex.
+---| 'claude' # A transcript of Claude Code.
+---| 'rawr' # The `events.jsonl` of a thread of rawr.
+
 --- A compaction that is in the record.
 ---@class rawr.ReplayCompaction
 ---@field at integer When, Unix milliseconds.
@@ -1036,7 +1055,7 @@
 
 ---@class rawr.ReplayConfiguration.preset
 ---@field kind 'preset'
----@field preset rawr.ReplayPreset The preset.
+---@field preset rawr.Preset The preset.
 
 ---@alias rawr.ReplayConfiguration
 ---| rawr.ReplayConfiguration.own # The user's own files.
@@ -1079,12 +1098,6 @@
 ---@field file string The record, absolute.
 ---@field reports rawr.ReplaySession[] One report for each configuration.
 
---- The format of a recorded session.
----@alias rawr.ReplayFormat
----| 'codex' # A rollout of Codex.
----| 'claude' # A transcript of Claude Code.
----| 'rawr' # The `events.jsonl` of a thread of rawr.
-
 --- How many lines were read, and how many of them tell nothing.
 ---@class rawr.ReplayLines
 ---@field lines integer All lines.
@@ -1093,7 +1106,7 @@
 ---@field unknown integer Lines of an unknown kind.
 
 --- What becomes of the context after a compaction that the replay starts.
----@alias rawr.ReplayOrderName
+---@alias rawr.ReplayOrder
 ---| 'first' # Compactions are only counted, and the context grows on as it was recorded.
 ---| 'second' # The context shrinks, so that the next compaction comes later.
 
@@ -1101,11 +1114,6 @@
 ---@class rawr.ReplayOtherFile
 ---@field file string The file, absolute.
 ---@field lines rawr.ReplayLines What its lines were.
-
---- A preset of the configuration (docs/spec/confirmation.md).
----@alias rawr.ReplayPreset
----| 'calm' # The end of a turn proposes a compaction; the next message, or silence, confirms it.
----| 'spec' # Compacts when a turn ends.
 
 --- What requests cost, in hundredths of the currency of the prices.
 ---@class rawr.ReplayPrice
@@ -1118,7 +1126,7 @@
 ---@field configurations? rawr.ReplayConfiguration[] What to decide by: 8 at most, and the user's own configuration if absent or empty.
 ---@field detail? rawr.ReplayDetailName What to tell of each session; `sums` if absent.
 ---@field model? string Only sessions whose last model contains this text, whatever its case.
----@field order? rawr.ReplayOrderName What becomes of the context after a compaction; `second` if absent.
+---@field order? rawr.ReplayOrder What becomes of the context after a compaction; `second` if absent.
 ---@field paths? string[] Records and folders of records, absolute. The user's own sessions of Codex and Claude Code if absent or empty.
 ---@field since? integer Only records that were changed since, Unix milliseconds.
 ---@field window? integer The context window in tokens, at least 1; the recorded one if absent.
@@ -1130,7 +1138,7 @@
 ---@field costs? rawr.ReplayPrice[] What the requests of each of these cost; empty without a `prices.toml` in the home.
 ---@field files rawr.ReplayFile[] The records in the order of their paths.
 ---@field isStopped boolean Whether the replay was stopped before the end. Never true here, because a cancelled request gets an error.
----@field order rawr.ReplayOrderName What became of the context after a compaction.
+---@field order rawr.ReplayOrder What became of the context after a compaction.
 ---@field others rawr.ReplayOtherFile[] Files that hold no session of a known format.
 ---@field totals rawr.ReplaySums[] The sums over all sessions, for each configuration.
 
@@ -1142,7 +1150,7 @@
 ---@field decisions rawr.ReplayDecision[] The decisions that rawr would have stored, in order; with `decisions` and `whole` only.
 ---@field ended? rawr.ReplayTurn[] The turns that ended, in order; with `decisions` and `whole` only.
 ---@field filesReadAgain integer Files that were read before a recorded compaction and again within five turns after it.
----@field format? rawr.ReplayFormat The format of its record; absent if no line showed one.
+---@field format? rawr.RecordFormat The format of its record; absent if no line showed one.
 ---@field lines rawr.ReplayLines The session's lines.
 ---@field model? string The last model.
 ---@field recorded rawr.ReplayCompaction[] The compactions in the record.
@@ -1288,7 +1296,7 @@
 ---@field percentRemaining? integer Percent of the context window left; for people, never for the agent (docs/spec/clients.md#owner-and-observers).
 ---@field reason string Why, in one sentence for people.
 ---@field sequenceId string The sequence that runs, or that would.
----@field stage rawr.Stage What the banner is about.
+---@field stage rawr.BannerStage What the banner is about.
 ---@field threadId string The thread.
 ---@field tier? rawr.Tier The tier that held; absent where a person asked for a compaction above every tier.
 ---@field title string The banner's title.
@@ -1411,14 +1419,6 @@
 --- Answer to `rawr/signal/report`.
 ---@class rawr.SignalReportResult
 ---@field boundaries rawr.Boundary[] The boundaries that the signal amounts to; mostly none.
-
---- What a banner is about.
----@alias rawr.Stage
----| 'will_compact' # Compaction comes unless a person stops it.
----| 'awaiting_approval' # Compaction comes only if a person approves.
----| 'recommended' # Compaction is recommended (`mode = "suggest"`).
----| 'tagged' # Compaction would have come (`mode = "tag"`).
----| 'deferred' # Compaction comes before the next message (`turn_complete` is required).
 
 --- Where a plan step stands.
 ---@alias rawr.StepStatus
@@ -1683,7 +1683,7 @@
 --- The outcome of an assessment, in short.
 ---@class rawr.Verdict
 ---@field confirm? rawr.Confirm For a proposal: what decides about it. Its outcome is `defer`.
----@field decisionId string The decision, for `rawr/decision/explain`; empty if none was made here, and `reason` says why.
+---@field decisionId? string The decision, for `rawr/decision/explain`; absent if none was made here, and `reason` says why.
 ---@field outcome rawr.Outcome What was decided.
 ---@field percentRemaining? integer Percent of the context window left.
 ---@field reason string Why, in one sentence for people.
