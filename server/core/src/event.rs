@@ -270,7 +270,7 @@ events! {
     }
     /// Another branch is checked out.
     BranchChanged {
-        /// The tool's name.
+        /// The branch's name.
         branch: String,
         /// What the change amounts to. Filled in by the machine.
         #[serde(skip_serializing_if = "Boundaries::none", default)] boundaries: Boundaries,

@@ -79,8 +79,11 @@ fn message(heads_up: &HeadsUpBanner) -> String {
         (BannerStage::WillCompact, Phase::AwaitingCompaction) => {
             "The packet is ready. Type /compact in the agent.".to_owned()
         }
-        (BannerStage::WillCompact, Phase::Compacting) => {
+        (BannerStage::WillCompact, Phase::Compacting) if heads_up.answers.is_empty() => {
             "The history is being compacted. This cannot be stopped.".to_owned()
+        }
+        (BannerStage::WillCompact, Phase::Compacting) => {
+            "The packet is ready. The history is compacted when the agent is idle.".to_owned()
         }
         (BannerStage::WillCompact, Phase::AwaitingHandoff) => {
             "The history is compacted. The agent gets the packet next.".to_owned()

@@ -6,8 +6,8 @@ use crate::fixture::{command, root};
 use expect_test::{Expect, expect};
 use rawr_protocol::methods::{CancelRequest, Progress, ReplayRun, ThreadList};
 use rawr_protocol::{
-    CancelParams, ErrorCode, ProgressToken, ReplayConfiguration, ReplayDetailName, ReplayOrder,
-    Preset, ReplayRunParams, ReplayRunResult, ReplaySums, RequestId, ThreadListParams,
+    CancelParams, ErrorCode, Preset, ProgressToken, ReplayConfiguration, ReplayDetailName,
+    ReplayOrder, ReplayRunParams, ReplayRunResult, ReplaySums, RequestId, ThreadListParams,
     WorkDoneProgress,
 };
 use rawr_tests::{LaunchOptions, TestHome, TestSidecar, out};
@@ -166,8 +166,7 @@ fn configurations_and_the_window_decide() {
     let home = TestHome::new();
     let mut sidecar = TestSidecar::start(&home);
     let mut check = |window, expected: Expect| {
-        let configurations =
-            [Preset::Calm, Preset::Spec].map(preset).into_iter().collect();
+        let configurations = [Preset::Calm, Preset::Spec].map(preset).into_iter().collect();
         let params =
             ReplayRunParams { configurations, window, ..of(sample("sessions/claude.jsonl")) };
         expected.assert_eq(&figures(&sidecar.call::<ReplayRun>(&params)));
@@ -175,7 +174,7 @@ fn configurations_and_the_window_decide() {
     check(
         None,
         expect![[r#"
-            preset calm: 1 sessions, 3 proposals, 1 compactions
+            preset calm: 1 sessions, 2 proposals, 1 compactions
             preset spec: 1 sessions, 0 proposals, 1 compactions
         "#]],
     );
@@ -326,10 +325,8 @@ fn a_result_that_is_too_large_is_refused_with_what_to_do() {
         fs::write(folder.join(format!("{number}.jsonl")), &session).unwrap();
     }
     let mut sidecar = TestSidecar::start(&home);
-    let run = |path: &Path| ReplayRunParams {
-        configurations: vec![preset(Preset::Spec); 8],
-        ..of(path)
-    };
+    let run =
+        |path: &Path| ReplayRunParams { configurations: vec![preset(Preset::Spec); 8], ..of(path) };
     let failure = sidecar.failure::<ReplayRun>(&run(&folder));
     assert_eq!(failure.code, ErrorCode::InvalidParams);
     assert_eq!(failure.data.field.as_deref(), Some("detail"));

@@ -1,6 +1,6 @@
 //! Draws the banner: a box with the sidecar's texts about a coming compaction.
 
-use rawr_protocol::{Choice, HeadsUp, SequenceHeadsUpNotification, BannerStage};
+use rawr_protocol::{BannerStage, Choice, HeadsUp, SequenceHeadsUpNotification};
 
 use super::text::wrapped;
 use rawr_host::text::{columns, one_line};

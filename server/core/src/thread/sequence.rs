@@ -6,7 +6,7 @@ mod requests;
 pub use requests::{PreCompactRequest, QueuedRequest, RequestQueue, RequestState};
 pub(crate) use requests::{asks_for, purpose};
 
-use super::{Issued, Progress, Thread, Turn};
+use super::{Issued, Progress, Proposed, Thread, Turn};
 use crate::event::{
     ActionIssued, Choice, CompactionReportStatus, CompactionReported, HostAction, Packet, Phase,
     Purpose, Responded, SequenceStarted, Trigger,
@@ -67,6 +67,8 @@ pub struct Occasion {
     pub message: Option<InputId>,
     /// The decision that waited for the turn of a message that closes the work. A later message says something else.
     pub closing: Option<DecisionId>,
+    /// A closing decision whose turn has not ended yet: it waits on when this sequence, which only tells, has ended.
+    pub closes_later: Option<Box<Proposed>>,
 }
 
 /// What was in force when a sequence started.
@@ -227,7 +229,10 @@ impl Sequence {
             }
             Step::HandingOff { action: Some(_), .. } => if_it_waits(deadlines.handoff),
             Step::HandingOff { action: None, .. } => if_it_waits(deadlines.compaction),
-            Step::CalledOff { .. } | Step::Overtaken => None,
+            // The owner ends it at once. One that has missed why is woken.
+            Step::CalledOff { .. } | Step::Overtaken => {
+                Some(since.plus_seconds(deadlines.approval))
+            }
         }
     }
 
@@ -298,7 +303,7 @@ impl Sequence {
     /// Whether the owner has acted on a person's answer. Until then the first answer counts, and later ones are
     /// refused.
     pub fn has_acted_on_answer(&self) -> bool {
-        self.takes_compaction() && self.requests.has_begun()
+        self.takes_compaction() && (self.requests.has_begun() || self.packet.is_some())
     }
 
     /// Whether a person can still stop it. A compaction that was asked for runs.
@@ -311,6 +316,7 @@ impl Sequence {
         use Choice::{Approve, Cancel, EditPacket, Snooze};
         match self.step {
             Step::Approval => &[Approve, Snooze, Cancel, EditPacket],
+            Step::Preparing if self.is_inline() => &[Snooze, Cancel],
             Step::Preparing => &[Snooze, Cancel, EditPacket],
             Step::Compacting { .. }
             | Step::HandingOff { .. }

@@ -1,20 +1,21 @@
 //! How far a compaction has come. A thread is in one stage at a time, and each stage holds what only it needs.
 //!
-//! What may happen next in each phase that clients show:
+//! What may happen next in each phase that clients show. Deadlines have the names of `Deadlines`.
 //!
-//! | phase | stage, step | what ends it | without that |
-//! | --- | --- | --- | --- |
-//! | `idle` | `Idle` | an assessment of a turn, of a message or of a person's wish | stays |
-//! | `idle` | `Starting` | the owner starts the sequence at once | stays until there is an owner |
-//! | `awaiting_judgment` | `Judging` | the judge's answer, then an assessment; the next message does not wait for long | the judge fails at `judgment` |
-//! | `deferred` | `Deferred` | the next message; the end of the turn that closes the work | stays |
-//! | `proposed` | `Proposed` | the next message, or silence, confirms or drops it | stays |
-//! | `awaiting_approval` | `Approval` | a person approves, edits the packet, snoozes or cancels | ends at `approval` |
-//! | `awaiting_heads_up`, `awaiting_scratch_write`, `awaiting_packet` | `Preparing`, no packet | the agent's answers, in the order of the queue | rawr writes the packet at `heads_up`, `scratch_write`, `packet` |
-//! | `awaiting_compaction` | `Preparing`, packet | a person compacts in the host | stays |
-//! | `compacting` | `Preparing`, packet | the host is idle and is asked to compact | ends at `compaction` |
-//! | `compacting` | `Compacting` | the host reports the compaction | ends at `compaction` |
-//! | `awaiting_handoff` | `HandingOff` | the host takes the packet, in a turn or with the next message | ends at `compaction`, `handoff`; the packet stays owed |
+//! | phase | stage, step | what ends it | at the deadline | a person can |
+//! | --- | --- | --- | --- | --- |
+//! | `idle` | `Idle` | an assessment of a turn, of a message or of a person's wish | a host that is silent while a message waits (`compaction`, `handoff`) is waited for no longer | compact, snooze |
+//! | `idle` | `Starting` | the owner starts the sequence at once; another decision to compact replaces it | | compact, snooze |
+//! | `awaiting_judgment` | `Judging` | the judge's answer, then an assessment; a turn's start or end; an emergency; a compaction | `judgment`, and with a message that waits `judge_wait_seconds`: the judge has failed | compact after the answer, snooze, cancel |
+//! | `deferred` | `Deferred` | the next message; any compaction or assessment | as `idle` | compact, snooze, cancel |
+//! | `proposed` | `Proposed` | the next message confirms or drops it; with `after_turn`, the end of the turn that closes the work | silence confirms it, where `confirm` allows that; else as `idle` | compact, approve, snooze, cancel |
+//! | `awaiting_approval` | `Approval` | the answer; a compaction of someone else | `approval`: the sequence ends | approve, also by compacting now or editing the packet, snooze, cancel |
+//! | `awaiting_heads_up`, `awaiting_scratch_write`, `awaiting_packet` | `Preparing` without a packet | the agent's answers, in the order of the queue of requests; an interrupted turn or a message that goes on without it ends the sequence; a compaction of someone else leads to `HandingOff` | `heads_up`, `scratch_write`, `packet`: the next request, at last rawr's own packet; where the host was never free to be asked, the sequence fails | snooze, cancel, edit the packet |
+//! | `awaiting_compaction` | `Preparing` with a packet, where only a person compacts | a person compacts in the host; work makes the packet stale | none | snooze, cancel, edit the packet |
+//! | `compacting` | `Preparing` with a packet | the host is idle and is asked to compact; work makes the packet stale | `compaction`: the sequence fails | snooze, cancel, edit the packet |
+//! | `compacting` | `Compacting` | the host reports the compaction, or that it failed | `compaction`: the sequence fails, or hands off where the host says that it is done | nothing |
+//! | `compacting` | the built-in compaction: `Preparing`, `Compacting`, `HandingOff` | as above, without packet and handoff; the host's own follows once if too little was freed | `compaction` | snooze and cancel until the host was asked |
+//! | `awaiting_handoff` | `HandingOff` | the host takes the packet, in a turn or with the next message | `compaction`: the packet is given without the turn's end; `handoff`: the sequence fails, and the packet is owed for two more tries | nothing |
 //!
 //! A sequence that is `CalledOff` or `Overtaken` keeps its phase until the owner ends it, at once. One that only tells that
 //! no compaction came (`Aim::CallOff`) is `idle` throughout.
@@ -35,9 +36,9 @@ pub enum Stage {
     Idle,
     /// The judge is asked whether to compact.
     Judging(Judging),
-    /// A compaction comes before the next message, or behind the turn that closes the work.
+    /// A compaction comes before the next message.
     Deferred(Deferred),
-    /// A compaction comes if the next message, or silence, confirms it.
+    /// A compaction comes if the next message, or silence, confirms it, or when the turn that closes the work has ended.
     Proposed(Proposed),
     /// A sequence is about to start.
     Starting(Starting),

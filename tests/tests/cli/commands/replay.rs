@@ -59,7 +59,6 @@ fn a_session_of_claude_code_is_decided_as_by_hand() {
             1 nothing early 57% 71000 tokens, -
             2 defer early 54% 76000 tokens, -
             2 defer early 54% 76000 tokens, -
-            3 defer early 53% 79000 tokens, -
             3 compact early 53% 79000 tokens, -
             4 nothing - 78% 36000 tokens, -
         "#]],
@@ -115,8 +114,8 @@ fn the_sums_are_printed_beside_those_of_another_configuration() {
         after agent done 1 1
         after commit 1 0
         after tests pass again 0 1
-        proposals 3 0
-        confirmed 1 0
+        proposals 2 0
+        confirmed 0 0
         dropped by the next message 1 0
         only failed gate: Boundary 0 2
         compactions of the host by itself 1 1
@@ -129,7 +128,7 @@ fn the_sums_are_printed_beside_those_of_another_configuration() {
 
         2 turns at which only one of the two compacts:
         sessions/claude.jsonl, turn 1: only spec.toml: 57% left (asap) at tests pass again, agent done
-        sessions/claude.jsonl, turn 3: only your configuration: 53% left (early) at commit, agent done; the next message opens something new (98%: 'Now let's', 'page', moves on)
+        sessions/claude.jsonl, turn 3: only your configuration: 53% left (early) at commit, agent done; confirmed by a message that closed the work, which is carried out
 
         Second order: after a compaction, 12% of the window counts as used, so that the next one comes later.
         Of 32 lines, 0 are of an unknown kind, 1 malformed, 0 too long."#]].assert_eq(&text.join("\n"));
@@ -145,16 +144,16 @@ fn a_plot_names_its_axes_and_the_tiers() {
     expect![[r#"
         context left
                  █
-         80%     █        ██████
-                 ██       ████████
-         60% █   ██████   ████████
-             ███┄████████████████████ early below 60%
+         80%     █          ████
+                 ██         ██████
+         60% █   ██████     ██████
+             ███┄█████████┄┄█████████ early below 60%
          40% ████████████████████████ ready below 50%
              ████████████████████████ asap below 35%
          20% ████████████████████████
              ████████████████████████ emergency below 15%
           0% ████████████████████████
-              ·  ▲     ·· ▲   ✕   · ·
+              ·  ▲     ·▲     ✕   · ·
              24 requests from left to right
              ▲ rawr compacts   · proposes   ✕ the host compacted by itself, or a person"#]]
     .assert_eq(&plot.collect::<Vec<_>>().join("\n"));
@@ -251,7 +250,7 @@ fn each_turn_is_a_flat_row() {
         turn ending requests commands failedCommands tokens proposed compactions hostCompactions filesReadAgain
         1 "completed" 4 2 1 71000 true 0 0 0
         2 "completed" 2 1 0 76000 true 0 0 0
-        3 "completed" 2 1 0 79000 true 1 0 0
+        3 "completed" 2 1 0 79000 false 1 0 0
         4 "completed" 4 0 0 36000 false 0 1 1
     "#]].assert_eq(&table);
     // The schema names each column, and no other.

@@ -7,7 +7,7 @@ use std::os::unix::fs::OpenOptionsExt;
 
 use rawr_host::event::{Reporter, SessionEvent};
 use rawr_host::text::one_line;
-use rawr_protocol::{SequenceHeadsUpNotification, BannerStage};
+use rawr_protocol::{BannerStage, SequenceHeadsUpNotification};
 use rustix::fs::OFlags;
 use rustix::termios::{LocalModes, tcgetattr};
 

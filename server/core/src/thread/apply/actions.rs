@@ -10,6 +10,7 @@ const REMEMBERED: usize = 32;
 
 impl Thread {
     pub(super) fn action_issued(&mut self, issued: &ActionIssued, at: Timestamp) {
+        let mut unwanted = None;
         match &issued.kind {
             HostAction::DeliverInput { input, .. } => {
                 self.counts.deliveries += 1;
@@ -30,9 +31,10 @@ impl Thread {
                 self.decided.judged.calls += 1;
             }
             HostAction::SamplePacket { ahead: true, .. } => {
-                if let Some(draft) = self.stage.draft_mut() {
-                    *draft = Some(issued.action.clone());
-                }
+                unwanted = match self.stage.draft_mut() {
+                    Some(draft) => draft.replace(issued.action.clone()),
+                    None => Some(issued.action.clone()),
+                };
                 self.decided.drafts.asked += 1;
             }
             HostAction::InjectTurn { .. }
@@ -52,6 +54,7 @@ impl Thread {
             turn: None,
             talked_over: false,
         });
+        self.withdraw_draft(unwanted);
         self.forget_old();
     }
 

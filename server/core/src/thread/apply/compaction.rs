@@ -7,7 +7,7 @@ use crate::event::{
 };
 use crate::thread::fate::Fate;
 use crate::thread::sequence::{Aim, Sequence};
-use crate::thread::{Compactions, CompletedCompaction, Issued, LastPacket, Progress};
+use crate::thread::{Compactions, CompletedCompaction, Issued, LastPacket, Progress, Stage};
 use crate::units::{ActionId, Timestamp};
 
 const COMPACTIONS: usize = 16;
@@ -102,6 +102,9 @@ impl Thread {
             self.settle_waiting(&Fate::Dropped { why }, at);
             self.end_waiting();
         }
+        if let Some(sequence) = self.sequence_mut() {
+            sequence.occasion.closes_later = None;
+        }
     }
 
     pub(super) fn packet_taken(&mut self, taken: &PacketTaken, at: Timestamp, v: u16) {
@@ -159,7 +162,11 @@ impl Thread {
             }
         }
         self.fate_ends(&sequence, ended, at);
-        if sequence.compact().is_some() && !sequence.compacted() && sequence.handoff().is_none() {
+        let handed_over = sequence.handoff().is_some() && ended.ending == Ending::Completed;
+        if let Some(proposed) = sequence.occasion.closes_later.clone() {
+            self.stage = Stage::Proposed(*proposed);
+        }
+        if sequence.compact().is_some() && !sequence.compacted() && !handed_over {
             self.compactions.given_up = Some(sequence);
         }
     }

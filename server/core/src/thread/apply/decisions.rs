@@ -20,6 +20,15 @@ impl Thread {
         self.asked_at = self.asked_at.filter(|_| v > 1 && !asked_by_person && !starts);
         self.unassessed = None;
         self.decided.last = Some(assessed.clone());
+        let is_mid_turn = assessed.entrance == Entrance::MidTurn;
+        let nothing_yet = is_mid_turn && assessed.outcome == Outcome::Nothing && !assessed.vetoed;
+        if is_mid_turn {
+            self.mid_turn_tier = self.mid_turn_tier.max(assessed.tier);
+        }
+        // The turn that closes the work goes on, and its end decides.
+        if nothing_yet && self.closing().is_some() {
+            return;
+        }
         let fate = match &assessed.dropped {
             Some(why) => Fate::Dropped { why: why.clone() },
             None => Fate::Overtaken { by: assessed.decision.clone() },
@@ -33,9 +42,6 @@ impl Thread {
         if follows {
             self.awaits_fate(&assessed.decision, at);
         }
-        if assessed.entrance == Entrance::MidTurn {
-            self.mid_turn_tier = self.mid_turn_tier.max(assessed.tier);
-        }
         let for_input = match assessed.entrance {
             Entrance::Preflight => assessed.outcome != Outcome::Defer || assessed.after_turn,
             Entrance::Inline => assessed.turn.is_none(),
@@ -45,9 +51,6 @@ impl Thread {
             held.assessed = true;
         }
         self.enter_decided(assessed, at);
-        let nothing_yet = assessed.outcome == Outcome::Nothing
-            && assessed.entrance == Entrance::MidTurn
-            && !assessed.vetoed;
         if !follows && !nothing_yet {
             // The end of a sequence's own turn leaves the marks of other turns alone.
             let turn = assessed.turn.as_ref().and_then(|turn| self.turn(turn));
@@ -58,10 +61,17 @@ impl Thread {
     }
 
     /// Enters the stage that a decision leads to, with the sample that may have been asked for ahead of time. A running
-    /// sequence goes on.
+    /// sequence goes on, and one that is about to start starts, unless another decision starts one.
     fn enter_decided(&mut self, assessed: &Assessed, at: Timestamp) {
-        if self.sequence().is_some() {
-            return;
+        match &mut self.stage {
+            Stage::Running(sequence) => {
+                sequence.occasion.closes_later = None;
+                return;
+            }
+            Stage::Starting(_) if !matches!(assessed.outcome, Outcome::Compact | Outcome::Ask) => {
+                return;
+            }
+            _ => {}
         }
         let closing = self.closing().map(|closing| closing.decision.clone());
         let draft = self.leave_stage();
@@ -132,13 +142,17 @@ impl Thread {
         if !started.only_tells() || v < EVERY_COMPACTION_HANDS_OVER {
             self.spend_boundaries(&started.sequence, v);
         }
-        if started.only_tells() {
-            let why = "the agent was told of an earlier compaction first".to_owned();
-            self.settle_waiting(&Fate::Dropped { why }, at);
-        } else {
-            self.fate_runs(&started.sequence, at);
-        }
         let mut sequence = Sequence::new(started, at);
+        match &self.stage {
+            _ if !started.only_tells() => self.fate_runs(&started.sequence, at),
+            Stage::Proposed(proposed) if proposed.assessed.after_turn => {
+                sequence.occasion.closes_later = Some(Box::new(proposed.clone()));
+            }
+            _ => {
+                let why = "the agent was told of an earlier compaction first".to_owned();
+                self.settle_waiting(&Fate::Dropped { why }, at);
+            }
+        }
         if let Stage::Starting(starting) = &self.stage {
             sequence.occasion.closing.clone_from(&starting.closing);
         }
