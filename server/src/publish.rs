@@ -47,7 +47,7 @@ pub fn publish(notice: &RegistryNotice<'_>, outbox: &Outbox) {
         RegistryNotice::Decided { thread, decision } => {
             outbox.notify::<DecisionRecorded>(&DecisionRecordedNotification {
                 thread_id: thread.id.to_string(),
-                decision: wire::decision(thread, decision),
+                decision: wire::new_decision(thread, decision),
             });
         }
         // The sidecar performs it itself.

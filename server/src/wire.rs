@@ -9,8 +9,9 @@ pub use banner::{heads_up, heads_up_notification};
 pub use rpc_error::RpcError;
 pub use to_wire::{
     action, boundaries, breaker_hold, compaction_update, decision, fact, guards, held_input,
-    judgment_result, judgment_usage, last_compaction, last_fate, packets_ahead, pending, percent,
-    plan, pre_compact_requests, problems, proposal, responded, thread_changed, trigger, verdict,
+    judgment_result, judgment_usage, last_compaction, last_fate, new_decision, packets_ahead,
+    pending, percent, plan, pre_compact_requests, problems, proposal, responded, thread_changed,
+    trigger, verdict,
 };
 
 use rawr_core::boundary::Boundaries;

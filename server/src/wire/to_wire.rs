@@ -78,6 +78,12 @@ const fn proposed(mode: Mode) -> &'static str {
     }
 }
 
+/// As it is recorded, before anything was asked for: every client is told the same, however far its sequence has come when
+/// the notification leaves.
+pub fn new_decision(thread: &Thread, record: &DecisionRecord) -> wire::Decision {
+    wire::Decision { pre_compact_requests: Vec::new(), ..decision(thread, record) }
+}
+
 /// With its outcome, as far as it is known.
 pub fn decision(thread: &Thread, decision: &DecisionRecord) -> wire::Decision {
     let verdict = verdict(decision);
