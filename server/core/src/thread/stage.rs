@@ -4,21 +4,21 @@
 //!
 //! | phase | stage, step | what ends it | at the deadline | a person can |
 //! | --- | --- | --- | --- | --- |
-//! | `idle` | `Idle` | an assessment of a turn, of a message or of a person's wish | a host that is silent while a message waits (`compaction`, `handoff`) is waited for no longer | compact, snooze |
+//! | `idle` | `Idle` | an assessment of a turn, of a message or of a person's wish; a handoff or a notice that is owed | a host that is silent while a message waits or while it compacts (`compaction`) is waited for no longer; a delivery without an answer is asked for once more (`handoff`) | compact, snooze |
 //! | `idle` | `Starting` | the owner starts the sequence at once; another decision to compact replaces it | | compact, snooze |
 //! | `awaiting_judgment` | `Judging` | the judge's answer, then an assessment; a turn's start or end; an emergency; a compaction | `judgment`, and with a message that waits `judge_wait_seconds`: the judge has failed | compact after the answer, snooze, cancel |
 //! | `deferred` | `Deferred` | the next message; any compaction or assessment | as `idle` | compact, snooze, cancel |
-//! | `proposed` | `Proposed` | the next message confirms or drops it; with `after_turn`, the end of the turn that closes the work | silence confirms it, where `confirm` allows that; else as `idle` | compact, approve, snooze, cancel |
+//! | `proposed` | `Proposed` | the next message confirms or drops it; with `after_turn`, the end of the turn that closes the work; any compaction, and a decision inside of that turn | silence confirms it, where `confirm` allows that; else as `idle` | compact, approve, snooze, cancel |
 //! | `awaiting_approval` | `Approval` | the answer; a compaction of someone else | `approval`: the sequence ends | approve, also by compacting now or editing the packet, snooze, cancel |
-//! | `awaiting_heads_up`, `awaiting_scratch_write`, `awaiting_packet` | `Preparing` without a packet | the agent's answers, in the order of the queue of requests; an interrupted turn or a message that goes on without it ends the sequence; a compaction of someone else leads to `HandingOff` | `heads_up`, `scratch_write`, `packet`: the next request, at last rawr's own packet; where the host was never free to be asked, the sequence fails | snooze, cancel, edit the packet |
-//! | `awaiting_compaction` | `Preparing` with a packet, where only a person compacts | a person compacts in the host; work makes the packet stale | none | snooze, cancel, edit the packet |
-//! | `compacting` | `Preparing` with a packet | the host is idle and is asked to compact; work makes the packet stale | `compaction`: the sequence fails | snooze, cancel, edit the packet |
+//! | `awaiting_heads_up`, `awaiting_scratch_write`, `awaiting_packet` | `Preparing` without a packet | the agent's answers, in the order of the queue of requests; an interrupted turn, or that its confirming message is taken back, ends the sequence; a compaction of someone else leads to `HandingOff` | `heads_up`, `scratch_write`, `packet`: the next request, at last rawr's own packet; where the host was never free to be asked, the sequence fails | snooze, cancel, edit the packet |
+//! | `awaiting_compaction` | `Preparing` with a packet, where only a person compacts | a person compacts in the host; work makes a packet stale that no person edited | none | snooze, cancel, edit the packet |
+//! | `compacting` | `Preparing` with a packet | the host is idle, or takes it inside of a turn, and is asked to compact; work makes a packet stale that no person edited | `compaction`: the sequence fails | snooze, cancel, edit the packet |
 //! | `compacting` | `Compacting` | the host reports the compaction, or that it failed | `compaction`: the sequence fails, or hands off where the host says that it is done | nothing |
 //! | `compacting` | the built-in compaction: `Preparing`, `Compacting`, `HandingOff` | as above, without packet and handoff; the host's own follows once if too little was freed | `compaction` | snooze and cancel until the host was asked |
-//! | `awaiting_handoff` | `HandingOff` | the host takes the packet, in a turn or with the next message | `compaction`: the packet is given without the turn's end; `handoff`: the sequence fails, and the packet is owed for two more tries | nothing |
+//! | `awaiting_handoff` | `HandingOff` | the host takes the packet, in a turn or with the next message | `compaction`: the packet is given without the turn's end; `handoff`: the sequence fails. A refused handoff fails it at once and is tried twice more | nothing |
 //!
 //! A sequence that is `CalledOff` or `Overtaken` keeps its phase until the owner ends it, at once. One that only tells that
-//! no compaction came (`Aim::CallOff`) is `idle` throughout.
+//! no compaction came (`Aim::CallOff`) is `idle` throughout; messages wait for it, and no answer is allowed.
 
 use super::sequence::Sequence;
 use crate::event::{Assessed, Choice, JudgeReply, JudgmentSource, Phase, Trigger};

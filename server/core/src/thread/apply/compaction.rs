@@ -7,7 +7,9 @@ use crate::event::{
 };
 use crate::thread::fate::Fate;
 use crate::thread::sequence::{Aim, Sequence};
-use crate::thread::{Compactions, CompletedCompaction, Issued, LastPacket, Progress, Stage};
+use crate::thread::{
+    Compactions, CompletedCompaction, Issued, LastPacket, Progress, Proposed, Stage,
+};
 use crate::units::{ActionId, Timestamp};
 
 const COMPACTIONS: usize = 16;
@@ -102,8 +104,22 @@ impl Thread {
             self.settle_waiting(&Fate::Dropped { why }, at);
             self.end_waiting();
         }
-        if let Some(sequence) = self.sequence_mut() {
-            sequence.occasion.closes_later = None;
+        let closes_later = self.sequence_mut().and_then(|of| of.occasion.closes_later.take());
+        if closes_later.is_some() {
+            let why = "the conversation was compacted first".to_owned();
+            self.settle_waiting(&Fate::Dropped { why }, at);
+        }
+    }
+
+    /// A closing turn goes on behind the sequence that only told. Where that failed, its message is not known to have
+    /// begun the turn.
+    fn wait_on(&mut self, proposed: Proposed, ending: Ending, at: Timestamp) {
+        match ending {
+            Ending::Completed => self.stage = Stage::Proposed(proposed),
+            Ending::Failed | Ending::Cancelled => {
+                let why = "the host did not take the message that closes the work".to_owned();
+                self.settle_waiting(&Fate::Dropped { why }, at);
+            }
         }
     }
 
@@ -162,11 +178,10 @@ impl Thread {
             }
         }
         self.fate_ends(&sequence, ended, at);
-        let handed_over = sequence.handoff().is_some() && ended.ending == Ending::Completed;
         if let Some(proposed) = sequence.occasion.closes_later.clone() {
-            self.stage = Stage::Proposed(*proposed);
+            self.wait_on(*proposed, ended.ending, at);
         }
-        if sequence.compact().is_some() && !sequence.compacted() && !handed_over {
+        if sequence.compact().is_some() && !sequence.compacted() && sequence.handoff().is_none() {
             self.compactions.given_up = Some(sequence);
         }
     }

@@ -144,9 +144,14 @@ impl Thread {
         }
         let mut sequence = Sequence::new(started, at);
         match &self.stage {
-            _ if !started.only_tells() => self.fate_runs(&started.sequence, at),
+            _ if !started.only_tells() => {
+                // What a person asked for while it was about to start is this.
+                self.asked_at = None;
+                self.fate_runs(&started.sequence, at);
+            }
             Stage::Proposed(proposed) if proposed.assessed.after_turn => {
-                sequence.occasion.closes_later = Some(Box::new(proposed.clone()));
+                let proposed = Proposed { draft: None, ..proposed.clone() };
+                sequence.occasion.closes_later = Some(Box::new(proposed));
             }
             _ => {
                 let why = "the agent was told of an earlier compaction first".to_owned();
@@ -239,6 +244,7 @@ impl Thread {
             Choice::Snooze | Choice::Cancel => {
                 let why = responded.choice.stops().unwrap_or_default().to_owned();
                 self.settle_waiting(&Fate::CalledOff { by: responded.by.clone(), why }, at);
+                self.asked_at = None;
                 self.end_waiting();
                 self.leave_boundaries_behind(None, v);
             }
