@@ -115,15 +115,23 @@ fn a_case_without_an_id_gets_one() {
 
 #[test]
 fn the_prompts_are_read_from_disk() {
-    let endpoint = Mock::start_apart(vec![TestedApi::Chat.said(YES), TestedApi::Chat.said(YES)]);
+    const QUESTIONS: usize = 100;
+    let endpoint = Mock::start_apart((0..QUESTIONS).map(|_| TestedApi::Chat.said(YES)).collect());
     let mut lab = JudgmentFixture::on(&endpoint, TestedApi::Chat, &[]);
     let prompt = lab.home.path().join("auto-compact/judgment.md");
-    for (at, text) in ["Judge like an owl.", "Judge like a magpie, and gather."].iter().enumerate()
-    {
+    for text in ["Judge like an owl.", "Judge like a magpie, and gather."] {
         std::fs::write(&prompt, text).unwrap();
-        lab.sidecar.call::<JudgmentEvaluate>(&case("r"));
-        let body = endpoint.seen()[at].body.to_string();
-        assert!(body.contains(text), "{body}");
+        // A file counts as being written until the operating system has reported its end.
+        let is_read = (0..QUESTIONS / 2).any(|_| {
+            lab.sidecar.call::<JudgmentEvaluate>(&case("r"));
+            let seen = endpoint.seen();
+            let asks = seen.last().is_some_and(|last| last.body.to_string().contains(text));
+            if !asks {
+                std::thread::sleep(std::time::Duration::from_millis(20));
+            }
+            asks
+        });
+        assert!(is_read, "{text}");
     }
     lab.leave();
 }
