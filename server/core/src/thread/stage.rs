@@ -9,9 +9,9 @@
 //! | --- | --- | --- | --- | --- |
 //! | `idle` | `Idle` | a turn's end, a message or a person's wish → assessment; a handoff or notice that is owed → a sequence that only tells | `compaction`: a host that is silent while a message waits, or that compacts, is waited for no longer; `handoff`: a delivery without an answer is asked for once more | compact, snooze |
 //! | `idle` | `Starting` | the owner starts the sequence at once; another decision to compact replaces it | none | compact, snooze |
-//! | `awaiting_judgment` | `Judging` | the answer → assessment with it; a turn's start or end, an emergency, a compaction → the question is dropped | `judgment`, with a message that waits `judge_wait_seconds` → assessment as if the judge had failed | compact (assessed once the answer is there), snooze, cancel |
-//! | `deferred` | `Deferred` | the next message → assessment, which starts the sequence; a compaction, or a message that passes rawr → `idle` | as `idle` | compact, snooze, cancel |
-//! | `proposed` | `Proposed` | the next message → assessment, which confirms or drops it; with `after_turn`, the end of the turn that closes the work → assessment, which starts the sequence; a compaction → `idle` | `idle_seconds` of silence, shorter where the prompt cache ends before, and only where the tier's `confirm` is `idle` or `either` → assessment at once, which starts the sequence; else as `idle` | compact, approve, snooze, cancel |
+//! | `awaiting_judgment` | `Judging` | the answer → assessment with it; a turn's start or end, an emergency, a compaction → the question is dropped, `idle` or what the assessment of that turn leads to | `judgment`, with a message that waits `judge_wait_seconds` → assessment as if the judge had failed | compact (assessed once the answer is there), snooze, cancel |
+//! | `deferred` | `Deferred` | the next message → assessment, which starts the sequence; a compaction, or a message that does not wait for it → `idle` | as `idle` | compact, snooze, cancel |
+//! | `proposed` | `Proposed` | the next message → assessment, which confirms it (a sequence starts; or it stays `proposed`, with `after_turn`, while that message closes the work) or drops it (`idle`); with `after_turn`, the end of the turn that closes the work → assessment, which starts the sequence; a compaction → `idle` | `idle_seconds` of silence, shorter where the prompt cache ends before, and only where the tier's `confirm` is `idle` or `either` → assessment at once, which starts the sequence; else as `idle` | compact, approve, snooze, cancel |
 //! | `awaiting_approval` | `Approval` | approval → the first request, or `compacting` with an edited packet; a compaction of someone else → ends | `approval` → ends | approve, also by compacting now or editing the packet, snooze, cancel |
 //! | `awaiting_heads_up`, `awaiting_scratch_write`, `awaiting_packet` | `Preparing` without a packet | the agent's answers, in the order of the queue (heads-up, scratch notes, packet: in one turn, or the packet alone outside of the conversation, twice at most), or an edited packet → `compacting`, or `awaiting_compaction`; an interrupted turn, or that the confirming message is taken back → ends; a compaction of someone else → `awaiting_handoff` | `heads_up`, `scratch_write`, `packet` → the next request, at last rawr's own packet; fails where the host was never free to be asked | snooze, cancel, edit the packet |
 //! | `awaiting_compaction` | `Preparing` with a packet, where only a person compacts | a person compacts in the host → `awaiting_handoff`; work makes a packet stale that no person edited → `awaiting_packet`; messages do not wait | none | snooze, cancel, edit the packet |
@@ -242,6 +242,7 @@ impl Thread {
 
     /// The confirmed proposal whose compaction comes when the turn that closes the work has ended.
     pub fn closing(&self) -> Option<&Assessed> {
-        self.stage.waiting().filter(|waiting| waiting.after_turn)
+        let proposed = self.proposal().map(|proposed| &proposed.assessed);
+        proposed.filter(|assessed| assessed.after_turn)
     }
 }
