@@ -196,19 +196,18 @@ export function journeys(editor: string): void {
     await lab.command('View: Close Editor');
   });
 
-  test('an open packet shows each packet that another client delivers', async () => {
+  test('an open packet shows the packet that another client delivers, which approves', async () => {
     const agent = work(ASK);
     await lab.says(lab.toast, 'Waiting for your approval');
     await lab.answer('Waiting for your approval', 'Edit the packet');
     const text = lab.page.locator('.view-lines');
     await lab.says(text, 'Built by rawr');
     const threadId = await agent.told('threadId');
-    for (const bird of ['magpie', 'jay']) {
-      const packet = `State: working\nGoal: write the parser\nNext: ask the ${bird}`;
-      await lab.answersElsewhere({ threadId, choice: 'edit_packet', packet });
-      await lab.says(text, `ask the ${bird}`);
-    }
-    await lab.says(lab.bar, 'Waiting for your approval');
+    const packet = 'State: working\nGoal: write the parser\nNext: ask the magpie';
+    await lab.answersElsewhere({ threadId, choice: 'edit_packet', packet });
+    await lab.says(text, 'ask the magpie');
+    const choices = lab.recorded('responded').map(({ choice }) => choice);
+    assert.deepEqual(choices.slice(-2), ['edit_packet', 'approve']);
     await lab.command('View: Close Editor');
   });
 
