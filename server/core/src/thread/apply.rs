@@ -168,10 +168,9 @@ impl Thread {
 
     /// No wait began later than now.
     fn clock_was_set_back(&mut self, now: Timestamp) {
-        self.stage.clock_was_set_back(now);
-        if let Some(sequence) = &mut self.compactions.given_up {
-            sequence.clock_was_set_back(now);
-        }
+        let given_up = self.compactions.given_up.as_mut().and_then(|of| of.wait.since_mut());
+        let waits = self.stage.since_mut().into_iter().chain(given_up);
+        waits.for_each(|since| *since = (*since).min(now));
         self.guards.iter_mut().for_each(|guard| guard.set_at = guard.set_at.min(now));
         self.compactions.last.iter_mut().for_each(|last| last.at = last.at.min(now));
         self.compactions.running_since.iter_mut().for_each(|since| *since = (*since).min(now));
@@ -243,6 +242,6 @@ impl Thread {
             self.only_runs(opened.running_turn.as_ref(), at);
             self.may_ask_again();
         }
-        self.stage.waits_again(at);
+        self.stage.since_mut().into_iter().for_each(|since| *since = at);
     }
 }

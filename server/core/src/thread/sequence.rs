@@ -464,18 +464,14 @@ impl Sequence {
             Step::Overtaken => {}
         }
     }
+}
 
-    /// No wait began later than now.
-    pub(super) fn clock_was_set_back(&mut self, now: Timestamp) {
-        if let Wait::Since(since) = &mut self.wait {
-            *since = (*since).min(now);
-        }
-    }
-
-    /// The wait begins again, unless the deadline has passed.
-    pub fn waits_again(&mut self, at: Timestamp) {
-        if let Wait::Since(since) = &mut self.wait {
-            *since = at;
+impl Wait {
+    /// When it began; none once its deadline has passed.
+    pub const fn since_mut(&mut self) -> Option<&mut Timestamp> {
+        match self {
+            Self::Since(since) => Some(since),
+            Self::Overdue => None,
         }
     }
 }

@@ -167,25 +167,14 @@ impl Stage {
         }
     }
 
-    /// No wait began later than now.
-    pub(super) fn clock_was_set_back(&mut self, now: Timestamp) {
+    /// When the wait began, for what waits.
+    pub const fn since_mut(&mut self) -> Option<&mut Timestamp> {
         match self {
-            Self::Idle | Self::Starting(_) => {}
+            Self::Idle | Self::Starting(_) => None,
             Self::Judging(Judging { since, .. })
             | Self::Deferred(Deferred { since, .. })
-            | Self::Proposed(Proposed { since, .. }) => *since = (*since).min(now),
-            Self::Running(sequence) => sequence.clock_was_set_back(now),
-        }
-    }
-
-    /// Waits begin again, because no one could act in the meantime.
-    pub fn waits_again(&mut self, at: Timestamp) {
-        match self {
-            Self::Idle | Self::Starting(_) => {}
-            Self::Judging(Judging { since, .. })
-            | Self::Deferred(Deferred { since, .. })
-            | Self::Proposed(Proposed { since, .. }) => *since = at,
-            Self::Running(sequence) => sequence.waits_again(at),
+            | Self::Proposed(Proposed { since, .. }) => Some(since),
+            Self::Running(sequence) => sequence.wait.since_mut(),
         }
     }
 }

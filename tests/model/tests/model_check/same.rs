@@ -24,8 +24,8 @@ pub type KnownMachine = Hashed<Machine>;
 pub fn normalised(machine: &Machine, policy: &Policy) -> Rc<KnownMachine> {
     let mut thread = machine.thread().clone();
     thread.updated_at = NOW;
-    thread.stage.waits_again(NOW);
-    thread.compactions.given_up.iter_mut().for_each(|sequence| sequence.waits_again(NOW));
+    let given_up = thread.compactions.given_up.as_mut().and_then(|of| of.wait.since_mut());
+    thread.stage.since_mut().into_iter().chain(given_up).for_each(|since| *since = NOW);
     for known in
         [&mut thread.silent_since, &mut thread.asked_at, &mut thread.compactions.running_since]
     {

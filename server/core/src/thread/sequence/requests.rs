@@ -70,13 +70,12 @@ impl RequestQueue {
 
     /// Whether the agent is to write the packet.
     pub(crate) fn has_packet(&self) -> bool {
-        self.requests.iter().any(|queued| queued.request == AgentRequest::Packet)
+        asks_for(&self.requests, AgentRequest::Packet)
     }
 
     /// How often the packet was asked for since the last work.
     pub(crate) fn packet_requests(&self) -> usize {
-        let packet = self.requests.iter().find(|queued| queued.request == AgentRequest::Packet);
-        packet.map_or(0, |queued| queued.actions.len())
+        self.only_packet().iter().map(|packet| packet.actions.len()).sum()
     }
 
     /// The requests, grouped into turns. An agent gets all of them in one turn, because each turn costs a full request.
@@ -86,8 +85,7 @@ impl RequestQueue {
     }
 
     fn turn_size(&self) -> usize {
-        let writes_notes =
-            self.requests.iter().any(|queued| queued.request == AgentRequest::ScratchWrite);
+        let writes_notes = asks_for(&self.requests, AgentRequest::ScratchWrite);
         let all = self.requests.len().max(1);
         match (self.has_packet(), self.channel) {
             (false, _) => 1,
