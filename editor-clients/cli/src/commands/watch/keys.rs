@@ -154,7 +154,11 @@ impl View {
     /// Responds to the selected thread, or asks for confirmation first.
     fn step_in(&mut self, code: KeyCode) -> Vec<WatchRequest> {
         let Some(row) = self.row() else { return Vec::new() };
-        let (target, sequence_id) = (row.target(), row.sequence_id.clone());
+        // The banner names its sequence before the row does.
+        let banner = self.banner_of(row.id());
+        let sequence_id = banner.map(|banner| banner.heads_up.sequence_id.clone());
+        let is_asked = banner.is_some();
+        let (target, sequence_id) = (row.target(), sequence_id.or_else(|| row.sequence_id.clone()));
         let (phase, guards) = (row.thread.phase, row.guards);
         match code {
             KeyCode::Char('s') => {
@@ -172,7 +176,7 @@ impl View {
                     until: None,
                 }];
             }
-            KeyCode::Char('x') if phase != Phase::Idle => {
+            KeyCode::Char('x') if is_asked || phase != Phase::Idle => {
                 self.question = Some(WatchQuestion::Cancel { target, sequence_id });
             }
             KeyCode::Char('x') => return cancel(target, sequence_id),
