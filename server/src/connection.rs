@@ -3,41 +3,39 @@
 
 mod envelope;
 mod leaving;
-mod parked;
 mod requests;
 mod router;
 
 pub use router::Router;
 
-use crate::jobs::{JobResult, Jobs};
-use crate::methods::{ClientSession, CommitResult};
+use crate::methods::ClientSession;
 use crate::outbox::Outbox;
-use crate::registry::Ticket;
 use crate::trace::WorkTrace;
-use crate::watch::ChangeNotifier;
-use crate::workers::{FinishedWork, Workers};
 use bytes::BytesMut;
 use envelope::JsonRpcId;
 use futures::StreamExt;
-use futures::future::{AbortHandle, BoxFuture};
+use futures::future::{AbortHandle, Abortable, BoxFuture};
 use futures::stream::FuturesUnordered;
 use jsonrpsee::core::server::MethodResponse;
 use jsonrpsee::types::Id;
 use leaving::LEAVE_LIMIT;
-use parked::Parked;
 use rawr_protocol::ErrorCode;
 use rawr_protocol::framing::{Frame, Framing, FramingError};
 use rawr_protocol::methods::LogTrace;
 use router::error;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::io;
+use std::pin::Pin;
 use std::sync::Arc;
-use std::time::Duration;
+use std::task::{Context, Poll};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::time::Instant;
 use tokio_util::codec::{Decoder, Encoder};
+use tracing::instrument::Instrumented;
 
 const READ_CHUNK: usize = 64 << 10;
+/// Above this size of the requests in progress, nothing more is read until some are answered.
+const IN_FLIGHT_LIMIT: usize = 16 << 20;
 /// The most bytes of unread answers. A client that lets more pile up is disconnected.
 const BACKLOG_LIMIT: usize = 64 << 20;
 
@@ -66,7 +64,29 @@ enum ConnectionStage {
     ShutDown,
 }
 
-type InFlight = FuturesUnordered<BoxFuture<'static, Option<(JsonRpcId, MethodResponse)>>>;
+/// A request whose answer is awaited. Without an answer, it was cancelled.
+struct InFlight {
+    id: JsonRpcId,
+    work: Abortable<Instrumented<BoxFuture<'static, MethodResponse>>>,
+}
+
+impl Future for InFlight {
+    type Output = Option<(JsonRpcId, MethodResponse)>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let done = Pin::new(&mut self.work).poll(context);
+        done.map(|answer| answer.ok().map(|response| (self.id.clone(), response)))
+    }
+}
+
+/// A request in progress.
+struct OpenRequest {
+    /// In the order in which requests came.
+    number: u64,
+    abort: AbortHandle,
+    /// The size of its message.
+    bytes: usize,
+}
 
 /// One client, from its first message to its last.
 pub struct Connection {
@@ -74,7 +94,6 @@ pub struct Connection {
     session: Arc<ClientSession>,
     outbox: Outbox,
     trace: WorkTrace,
-    changes: ChangeNotifier,
     stage: ConnectionStage,
     framing: Framing,
     /// Bytes that were read and not parsed yet.
@@ -82,19 +101,16 @@ pub struct Connection {
     /// Bytes that were framed and not written yet.
     output: BytesMut,
     /// Requests in progress. Each entry is removed exactly once, by the code that answers the request.
-    table: HashMap<JsonRpcId, AbortHandle>,
-    in_flight: InFlight,
-    jobs: Jobs,
-    workers: Workers,
-    /// Messages whose thread is busy, in order of arrival.
-    parked: Parked,
-    /// A `shutdown` request that waits for everything before it. Meanwhile nothing is read and no deadline fires.
-    shutdown: Option<Box<[u8]>>,
+    table: HashMap<JsonRpcId, OpenRequest>,
+    /// The size of their messages.
+    table_bytes: usize,
+    /// The number of requests that were begun.
+    begun: u64,
+    in_flight: FuturesUnordered<InFlight>,
+    /// A `shutdown` in progress. Meanwhile nothing is read.
+    shutdown: Option<JsonRpcId>,
     /// When `shutdown` stops waiting for a disk that does not answer.
     leaves_at: Option<Instant>,
-    tickets: Ticket,
-    /// Answers that wait for the commit, in the order in which they were given.
-    answers: Vec<PendingAnswer>,
 }
 
 /// Everything that the loop waits for.
@@ -105,35 +121,16 @@ enum LoopEvent {
     Read(io::Result<usize>),
     /// An asynchronous request has its answer, or `None` if it was cancelled.
     RequestDone(Option<(JsonRpcId, MethodResponse)>),
-    /// A worker has stored or read a thread's files.
-    WorkDone(Box<FinishedWork>),
-    /// A job outside of this process has ended.
-    JobDone(JobResult),
     /// There is something to write to the client.
     OutboxFilled,
-    /// Other processes have written files.
-    FilesChanged,
-    /// A deadline of some thread has passed.
-    DeadlinePassed,
+    /// A thread has ended, because the client asked to shut down.
+    ThreadEnded,
     /// The client asked to shut down, and the disk does not answer.
     LeaveTimedOut,
 }
 
-enum PendingAnswer {
-    /// Becomes an error if the records of its request cannot be stored.
-    IfStored(Ticket, JsonRpcId, MethodResponse),
-    Anyway(Box<[u8]>),
-}
-
 fn bytes(response: MethodResponse) -> Box<[u8]> {
     String::from(Box::<str>::from(response.into_json())).into_bytes().into()
-}
-
-async fn wait(due: Option<Duration>) {
-    match due {
-        Some(due) => tokio::time::sleep(due).await,
-        None => std::future::pending().await,
-    }
 }
 
 async fn wait_until(instant: Option<Instant>) {
@@ -145,31 +142,22 @@ async fn wait_until(instant: Option<Instant>) {
 
 impl Connection {
     /// A connection that has not read anything yet. `router` dispatches its requests to `session`.
-    pub fn new(
-        router: Router,
-        outbox: Outbox,
-        changes: ChangeNotifier,
-        session: Arc<ClientSession>,
-    ) -> Self {
+    pub fn new(router: Router, outbox: Outbox, session: Arc<ClientSession>) -> Self {
         Self {
             router,
             session,
             outbox,
             trace: WorkTrace::default(),
-            changes,
             stage: ConnectionStage::Fresh,
             framing: Framing::default(),
             input: BytesMut::with_capacity(READ_CHUNK),
             output: BytesMut::new(),
             table: HashMap::new(),
+            table_bytes: 0,
+            begun: 0,
             in_flight: FuturesUnordered::new(),
-            jobs: Jobs::default(),
-            workers: Workers::default(),
-            parked: Parked::default(),
             shutdown: None,
             leaves_at: None,
-            tickets: 0,
-            answers: Vec::new(),
         }
     }
 
@@ -179,22 +167,23 @@ impl Connection {
         Self { trace, ..self }
     }
 
-    /// Serves the client until either side ends.
+    /// Serves the client until either side ends, and has everything stored.
     pub async fn run(
         mut self,
         mut reader: impl AsyncRead + Unpin,
         mut writer: impl AsyncWrite + Unpin,
     ) -> CloseReason {
         let closed = loop {
-            let closed = self.handle_messages();
-            self.settle();
-            if let Some(closed) = closed {
+            if let Some(closed) = self.handle_messages() {
                 break closed;
             }
+            self.send_traces();
             self.fill_output();
             if self.outbox.backlog() > BACKLOG_LIMIT {
                 break CloseReason::GivenUp;
             }
+            // A client that never stops sending must not keep the threads from their deadlines.
+            tokio::task::coop::consume_budget().await;
             let event = self.next_event(&mut reader, &mut writer).await;
             if let Some(closed) = self.handle_event(event) {
                 break closed;
@@ -202,7 +191,8 @@ impl Connection {
             self.outbox.stop_waking();
             self.input.reserve(READ_CHUNK / 2);
         };
-        let is_finished = closed != CloseReason::Unfinished && self.finish_pending().await;
+        let is_finished =
+            closed != CloseReason::Unfinished && self.finish_pending().await && self.leave().await;
         if !is_finished {
             self.leave_unfinished();
         }
@@ -215,7 +205,9 @@ impl Connection {
         reader: &mut (impl AsyncRead + Unpin),
         writer: &mut (impl AsyncWrite + Unpin),
     ) -> LoopEvent {
-        let due = self.next_deadline();
+        if self.shutdown.is_some() {
+            self.leaves_at.get_or_insert_with(|| Instant::now() + LEAVE_LIMIT);
+        }
         let reads = self.reads();
         let writes = !self.output.is_empty();
         // Else the outbox waits for the client to read.
@@ -224,32 +216,11 @@ impl Connection {
             biased;
             written = writer.write_buf(&mut self.output), if writes => LoopEvent::Written(written),
             Some(done) = self.in_flight.next() => LoopEvent::RequestDone(done),
-            worked = self.workers.next() => LoopEvent::WorkDone(worked),
-            done = self.jobs.next() => LoopEvent::JobDone(done),
             () = self.outbox.filled(), if takes => LoopEvent::OutboxFilled,
             read = reader.read_buf(&mut self.input), if reads => LoopEvent::Read(read),
-            () = self.changes.changed() => LoopEvent::FilesChanged,
-            () = wait(due) => LoopEvent::DeadlinePassed,
+            () = self.session.progress() => LoopEvent::ThreadEnded,
             () = wait_until(self.leaves_at) => LoopEvent::LeaveTimedOut,
         }
-    }
-
-    /// How long until [`LoopEvent::DeadlinePassed`]. Deadlines that have passed are handled here, so that a client that
-    /// never stops sending cannot delay them.
-    fn next_deadline(&mut self) -> Option<Duration> {
-        if self.shutdown.is_some() {
-            self.leaves_at.get_or_insert_with(|| Instant::now() + LEAVE_LIMIT);
-            return None;
-        }
-        let due = self.session.due_in();
-        // The first tick takes longer than `initialize`, whose answer should go first.
-        let is_first = || self.session.is_idle_for_the_first_time() && self.output.is_empty();
-        if due != Some(Duration::ZERO) && !is_first() {
-            return due;
-        }
-        self.session.tick();
-        self.settle();
-        self.session.due_in()
     }
 
     fn handle_event(&mut self, event: LoopEvent) -> Option<CloseReason> {
@@ -261,57 +232,18 @@ impl Connection {
             }
             LoopEvent::LeaveTimedOut => return Some(CloseReason::Unfinished),
             LoopEvent::Written(Ok(_)) | LoopEvent::Read(Ok(_)) | LoopEvent::OutboxFilled => {}
+            LoopEvent::ThreadEnded => self.leaves_at = None,
             LoopEvent::RequestDone(done) => {
                 self.leaves_at = None;
                 self.finish(done);
             }
-            LoopEvent::WorkDone(worked) => {
-                self.leaves_at = None;
-                self.go_on(worked);
-            }
-            LoopEvent::JobDone(done) => self.session.job_done(done),
-            LoopEvent::FilesChanged => self.session.files_changed(),
-            LoopEvent::DeadlinePassed => self.session.tick(),
         }
         None
     }
 
-    /// Commits, starts the work that follows, and handles a waiting `shutdown` when nothing else is left.
-    fn settle(&mut self) {
-        self.commit_and_start();
-        if self.is_settled()
-            && let Some(shutdown) = self.shutdown.take()
-        {
-            self.handle(&shutdown);
-            self.commit_and_start();
-        }
-    }
-
-    fn commit_and_start(&mut self) {
-        self.commit();
-        self.workers.start(self.session.take_work());
-        self.jobs.start(self.session.take_jobs());
-    }
-
     /// Whether to read on. Not reading bounds what waits for busy threads.
     fn reads(&self) -> bool {
-        self.shutdown.is_none() && !self.parked.is_full()
-    }
-
-    /// Whether no message waits for a worker.
-    fn is_settled(&self) -> bool {
-        self.workers.is_idle() && self.parked.is_empty()
-    }
-
-    /// Takes a worker's result and dispatches the messages that waited for its thread, in order.
-    fn go_on(&mut self, worked: Box<FinishedWork>) {
-        let thread = worked.thread.clone();
-        self.session.work_done(*worked);
-        // If one of them has to wait again, those behind it wait as well.
-        for body in self.parked.take(&thread) {
-            self.handle(&body);
-        }
-        self.session.requests_resumed();
+        self.shutdown.is_none() && self.table_bytes <= IN_FLIGHT_LIMIT
     }
 
     /// Handles every complete message in the input buffer.
@@ -350,41 +282,31 @@ impl Connection {
         }
     }
 
-    /// Sends each answer once the records of its request are stored.
-    fn commit(&mut self) {
-        let CommitResult { failed, unsettled } = self.session.commit();
-        let unsettled: HashSet<_> = unsettled.into_iter().collect();
-        let failed: HashMap<_, _> = failed.into_iter().collect();
-        for answer in std::mem::take(&mut self.answers) {
-            self.outbox.send(match answer {
-                PendingAnswer::Anyway(message) => message,
-                PendingAnswer::IfStored(ticket, ..) if unsettled.contains(&ticket) => {
-                    self.answers.push(answer);
-                    continue;
-                }
-                PendingAnswer::IfStored(ticket, id, response) => {
-                    match failed.get(&ticket).filter(|_| response.is_success()) {
-                        Some(error) => bytes(MethodResponse::error(id.into(), error.clone())),
-                        None => bytes(response),
-                    }
-                }
-            });
-        }
+    fn send_traces(&self) {
         for done in self.trace.take() {
             self.outbox.notify::<LogTrace>(&done);
         }
     }
 
     fn finish(&mut self, done: Option<(JsonRpcId, MethodResponse)>) {
-        if let Some((id, response)) = done
-            && self.table.remove(&id).is_some()
-        {
+        let Some((id, response)) = done else { return };
+        if self.forget(&id).is_some() {
+            if self.shutdown.as_ref() == Some(&id) {
+                self.shutdown = None;
+                self.leaves_at = None;
+            }
             self.send(response);
         }
     }
 
-    fn send(&mut self, response: MethodResponse) {
-        self.answers.push(PendingAnswer::Anyway(bytes(response)));
+    fn forget(&mut self, id: &JsonRpcId) -> Option<OpenRequest> {
+        let open = self.table.remove(id)?;
+        self.table_bytes -= open.bytes;
+        Some(open)
+    }
+
+    fn send(&self, response: MethodResponse) {
+        self.outbox.send(bytes(response));
     }
 
     /// Moves messages into the buffer that is being written. The rest waits in the outbox, which counts its bytes.

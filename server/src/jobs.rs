@@ -1,5 +1,5 @@
-//! Slow work that runs while other requests are served: the judge's endpoint and the repository. The registry says what
-//! to run and gets the result. Jobs end with the process.
+//! Slow work of one thread that runs while its requests are served: the judge's endpoint and the repository. The thread
+//! says what to run and gets the result. Jobs end with the thread.
 
 use crate::config::{JudgeSettings, RepoObservation};
 use crate::judge::{self, EndpointJudgment, JudgeError, JudgeQuestion};
@@ -8,8 +8,7 @@ use futures::future::{AbortHandle, Abortable, BoxFuture};
 use futures::stream::FuturesUnordered;
 use futures::{FutureExt, StreamExt};
 use rawr_core::event::{JudgmentSource, Repo, RepoObserved};
-use rawr_core::units::{JudgeRequestId, ThreadId};
-use std::collections::HashMap;
+use rawr_core::units::JudgeRequestId;
 use std::panic::AssertUnwindSafe;
 use std::path::PathBuf;
 
@@ -17,7 +16,6 @@ use std::path::PathBuf;
 pub enum Job {
     /// Inspect the repository that a thread works in.
     Observe {
-        thread: ThreadId,
         cwd: PathBuf,
         /// The commit since which changes are reported.
         since: Option<String>,
@@ -27,7 +25,6 @@ pub enum Job {
     },
     /// Ask an endpoint whether to compact.
     Judge {
-        thread: ThreadId,
         request: JudgeRequestId,
         source: JudgmentSource,
         question: JudgeQuestion,
@@ -39,15 +36,9 @@ pub enum Job {
 #[derive(Debug)]
 pub enum JobResult {
     /// `None` if there is no repository, or if it could not be inspected in time.
-    Observed {
-        thread: ThreadId,
-        seen: Option<RepoObserved>,
-    },
-    NoRepository {
-        thread: ThreadId,
-    },
+    Observed(Option<RepoObserved>),
+    NoRepository,
     Judged {
-        thread: ThreadId,
         request: JudgeRequestId,
         source: JudgmentSource,
         answer: Result<EndpointJudgment, JudgeError>,
@@ -62,81 +53,77 @@ impl Job {
         }
     }
 
-    /// The thread in which only one job of this kind may run. Of the jobs that wait, only the newest is kept.
-    fn alone_in(&self) -> Option<&ThreadId> {
-        match self {
-            Self::Observe { thread, .. } => Some(thread),
-            Self::Judge { .. } => None,
-        }
+    /// Whether only one job of this kind may run. Of the jobs that wait, only the newest is kept.
+    const fn runs_alone(&self) -> bool {
+        matches!(self, Self::Observe { .. })
     }
 
-    /// The thread in which this job cancels an older one of its kind, because its result is no longer needed.
-    fn newest_in(&self) -> Option<&ThreadId> {
-        match self {
-            Self::Observe { .. } => None,
-            Self::Judge { thread, .. } => Some(thread),
-        }
+    /// Whether this job cancels an older one of its kind, because its result is no longer needed.
+    const fn replaces_older(&self) -> bool {
+        matches!(self, Self::Judge { .. })
     }
 }
 
 fn work(job: Job) -> BoxFuture<'static, JobResult> {
     match job {
-        Job::Observe { thread, cwd, since, last, settings } => async move {
+        Job::Observe { cwd, since, last, settings } => async move {
             if !repo::is_work_tree(&cwd) {
-                return JobResult::NoRepository { thread };
+                return JobResult::NoRepository;
             }
             let seen = repo::observe(&cwd, &settings, since.as_deref(), last.as_ref()).await;
-            JobResult::Observed { thread, seen }
+            JobResult::Observed(seen)
         }
         .boxed(),
-        Job::Judge { thread, request, source, question, settings } => async move {
+        Job::Judge { request, source, question, settings } => async move {
             let answer = judge::judge(&settings, &question).await;
-            JobResult::Judged { thread, request, source, answer }
+            JobResult::Judged { request, source, answer }
         }
         .boxed(),
     }
 }
 
 struct EndedJob {
-    alone_in: Option<ThreadId>,
+    ran_alone: bool,
     /// `None` if it panicked or a newer job cancelled it.
-    done: Option<JobResult>,
+    result: Option<JobResult>,
 }
 
+/// The jobs of one thread.
 pub struct Jobs {
     work: fn(Job) -> BoxFuture<'static, JobResult>,
     running: FuturesUnordered<BoxFuture<'static, EndedJob>>,
-    /// Threads with an exclusive job, and the job that follows it.
-    alone: HashMap<ThreadId, Option<Job>>,
-    /// The newest judgment of each thread. It may have ended.
-    newest: HashMap<ThreadId, AbortHandle>,
+    /// A job that runs alone is running.
+    is_taken: bool,
+    /// The job that runs alone after it.
+    next_alone: Option<Job>,
+    /// The newest judgment. It may have ended.
+    newest: Option<AbortHandle>,
 }
 
 impl Default for Jobs {
     fn default() -> Self {
-        let (alone, newest) = Default::default();
-        Self { work, running: FuturesUnordered::new(), alone, newest }
+        let (is_taken, next_alone, newest) = Default::default();
+        Self { work, running: FuturesUnordered::new(), is_taken, next_alone, newest }
     }
 }
 
 impl Jobs {
     pub fn start(&mut self, jobs: Vec<Job>) {
         for job in jobs {
-            match job.alone_in().and_then(|thread| self.alone.get_mut(thread)) {
-                Some(next) => *next = Some(job),
-                None => self.run(job),
+            if job.runs_alone() && self.is_taken {
+                self.next_alone = Some(job);
+            } else {
+                self.run(job);
             }
         }
     }
 
     fn run(&mut self, job: Job) {
-        let (name, alone_in, work) = (job.name(), job.alone_in().cloned(), self.work);
-        if let Some(thread) = &alone_in {
-            self.alone.insert(thread.clone(), None);
-        }
+        let (name, ran_alone, work) = (job.name(), job.runs_alone(), self.work);
+        self.is_taken |= ran_alone;
         let (handle, registration) = AbortHandle::new_pair();
-        if let Some(thread) = job.newest_in()
-            && let Some(older) = self.newest.insert(thread.clone(), handle)
+        if job.replaces_older()
+            && let Some(older) = self.newest.replace(handle)
         {
             older.abort();
         }
@@ -147,7 +134,7 @@ impl Jobs {
                 if matches!(done, Ok(Err(_))) {
                     tracing::error!(job = name, "a job panicked; this is a bug in rawr");
                 }
-                EndedJob { alone_in, done: done.ok().and_then(Result::ok) }
+                EndedJob { ran_alone, result: done.ok().and_then(Result::ok) }
             }
             .boxed(),
         );
@@ -159,12 +146,14 @@ impl Jobs {
             let Some(ended) = self.running.next().await else {
                 return std::future::pending().await;
             };
-            let next = ended.alone_in.and_then(|thread| self.alone.remove(&thread)).flatten();
-            if let Some(job) = next {
-                self.run(job);
+            if ended.ran_alone {
+                self.is_taken = false;
+                if let Some(job) = self.next_alone.take() {
+                    self.run(job);
+                }
             }
-            if let Some(done) = ended.done {
-                return done;
+            if let Some(result) = ended.result {
+                return result;
             }
         }
     }

@@ -1,10 +1,9 @@
 //! The rawr sidecar: a JSON-RPC process on stdio around the decision system of `rawr-core`.
 //!
 //! Reading order: `connection` (frames in, answers out), `methods` (one file per method), `wire` (protocol to core and
-//! back), `registry` (the open threads), `workspace` (configuration, prompts, watched files), `query`, `store`,
-//! `judge`, `prompts`, `config`, `problem`. `publish` and `outbox` send notifications. `jobs` runs slow work such as a
-//! judgment or a look at the repository (`repo`), and `workers` runs what may wait for the disk. `watch` reports files
-//! that other processes write, and `trace` reports the sidecar's own work to the client. `capsule` stores the state
+//! back), `registry` (the open threads, each a task), `workspace` (configuration, prompts, watched files; a task),
+//! `query`, `store`, `judge`, `prompts`, `config`, `problem`. `publish` and `outbox` send notifications. `jobs` runs slow
+//! work such as a judgment or a look at the repository (`repo`). `watch` reports files that other processes write, and `trace` reports the sidecar's own work to the client. `capsule` stores the state
 //! before a compaction, `recall` searches what was said, `language` serves editors, and `replay` plays recorded sessions
 //! (`replay_rows` as a table, `prices` for what they cost).
 
@@ -38,12 +37,12 @@ mod repo;
 pub mod stats;
 mod stdio;
 pub mod store;
+mod tasks;
 pub mod tokens;
 mod trace;
 pub mod tune;
 mod watch;
 mod wire;
-pub mod workers;
 pub mod workspace;
 
 use connection::{CloseReason, Connection, Router};
@@ -127,19 +126,10 @@ async fn serve_traced(
     trace: WorkTrace,
 ) -> io::Result<CloseReason> {
     let (outbox, notifier) = (Outbox::default(), ChangeNotifier::default());
-    let session =
-        Arc::new(ClientSession::new(outbox.clone(), trace.clone(), notifier.clone(), home));
+    let session = Arc::new(ClientSession::new(outbox.clone(), trace.clone(), notifier, home));
     let module = methods::module(Arc::clone(&session)).map_err(io::Error::other)?;
-    let of_panics = Arc::clone(&session);
-    let router = Router::new(module, move || of_panics.mark_threads_stale());
-    let connection =
-        Connection::new(router, outbox, notifier, Arc::clone(&session)).with_trace(trace);
-    let closed = connection.run(input, output).await;
-    // After `Unfinished`, this would block on the same disk.
-    if closed != CloseReason::Unfinished {
-        session.leave();
-    }
-    Ok(closed)
+    let connection = Connection::new(Router::new(module), outbox, session).with_trace(trace);
+    Ok(connection.run(input, output).await)
 }
 
 /// Logs to standard error if `RAWR_LOG` is set. For CLI commands.

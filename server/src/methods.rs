@@ -27,7 +27,7 @@ mod thread;
 mod tokens;
 mod turn;
 
-pub use session::{ClientSession, CommitResult};
+pub use session::ClientSession;
 
 use crate::wire::RpcError;
 use futures::FutureExt;
@@ -120,17 +120,21 @@ fn serialized<R: Serialize>(result: &R) -> HandlerResult {
     })
 }
 
-/// Registers a request of this protocol.
-fn on<M: Request + 'static>(
+/// Registers a request that waits for nothing.
+fn on_sync<M: Request + 'static>(
     module: &mut Module,
     handler: fn(&ClientSession, M::Params) -> Result<M::Result, RpcError>,
 ) -> Result<(), RegisterMethodError> {
-    on_named(module, M::METHOD, handler)
+    let handler = move |params: Option<&str>, session: &ClientSession| {
+        serialized(&handler(session, parsed(params)?)?)
+    };
+    register_handler(module, M::METHOD, Box::new(handler))
 }
 
-/// Like [`on`], for a method that waits, while other requests are served. If the client cancels it, its future is
-/// dropped. Records that it makes after it has waited belong to no request.
-fn on_async<M: Request + 'static, Work>(
+/// Registers a request of this protocol. It is sent to the task that it concerns when its future is first polled, so that
+/// requests are handled in the order in which they came, and it is answered even if the input ends meanwhile. If the client
+/// cancels it before its turn, nothing happens.
+fn on<M: Request + 'static, Work>(
     module: &mut Module,
     handler: fn(Arc<ClientSession>, M::Params) -> Work,
 ) -> Result<(), RegisterMethodError>
@@ -140,7 +144,19 @@ where
     on_async_named(module, M::METHOD, handler, |result| serialized(&result?))
 }
 
-/// Like [`on_async`], for a method whose result may be large: the thread that makes it also serializes it.
+/// Like [`on`], for work that may be left unfinished at the end of the input. If the client cancels it, its future is
+/// dropped.
+fn on_slow<M: Request + 'static, Work>(
+    module: &mut Module,
+    handler: fn(Arc<ClientSession>, M::Params) -> Work,
+) -> Result<(), RegisterMethodError>
+where
+    Work: Future<Output = Result<M::Result, RpcError>> + Send + 'static,
+{
+    on_slow_named(module, M::METHOD, handler, |result| serialized(&result?))
+}
+
+/// Like [`on_slow`], for a method whose result may be large: the thread that makes it also serializes it.
 fn on_serialized<M: Request + 'static, Work>(
     module: &mut Module,
     handler: fn(Arc<ClientSession>, M::Params) -> Work,
@@ -148,21 +164,34 @@ fn on_serialized<M: Request + 'static, Work>(
 where
     Work: Future<Output = Result<SerializedResult<M::Result>, RpcError>> + Send + 'static,
 {
-    on_async_named(module, M::METHOD, handler, |result| result.map(SerializedResult::into_json))
-}
-
-fn on_named<P: DeserializeOwned + 'static, R: Serialize + 'static>(
-    module: &mut Module,
-    name: &'static str,
-    handler: fn(&ClientSession, P) -> Result<R, RpcError>,
-) -> Result<(), RegisterMethodError> {
-    let handler = move |params: Option<&str>, session: &ClientSession| {
-        serialized(&handler(session, parsed(params)?)?)
-    };
-    register_handler(module, name, Box::new(handler))
+    on_slow_named(module, M::METHOD, handler, |result| result.map(SerializedResult::into_json))
 }
 
 fn on_async_named<P: DeserializeOwned + 'static, Work>(
+    module: &mut Module,
+    name: &'static str,
+    handler: impl Fn(Arc<ClientSession>, P) -> Work + Send + Sync + 'static,
+    to_json: fn(Work::Output) -> HandlerResult,
+) -> Result<(), RegisterMethodError>
+where
+    Work: Future + Send + 'static,
+{
+    let handler = move |params: Option<&str>, session: Arc<ClientSession>| match parsed(params) {
+        Ok(params) => {
+            let owed = session.owe_answer();
+            let work = handler(session, params);
+            async move {
+                let _owed = owed;
+                to_json(work.await)
+            }
+            .boxed()
+        }
+        Err(error) => ready(Err(error)).boxed(),
+    };
+    register_async_handler(module, name, Arc::new(handler))
+}
+
+fn on_slow_named<P: DeserializeOwned + 'static, Work>(
     module: &mut Module,
     name: &'static str,
     handler: fn(Arc<ClientSession>, P) -> Work,

@@ -1,20 +1,23 @@
-//! What all threads share: the user's configuration, prompts, and the watcher of their files. Knows no threads; the
-//! registry, which owns it, passes in the relevant projects and applies changes.
+//! What all threads share: the user's configuration, prompts, and the watcher of their files. One task owns it, reads the
+//! files that people save, and sends each thread what concerns it.
 
 mod edits;
+mod task;
 
-pub(crate) use edits::EditNews;
+pub use task::WorkspaceHandle;
 
 use crate::config::{Config, ConfigSources, Home, UnsavedTexts, UserSources, project_toml};
 use crate::problem::FileProblem;
-use crate::prompts::{PacketFrontMatter, PromptStore};
+use crate::prompts::{PacketFrontMatter, PromptSet, PromptStore};
 use crate::watch::{ChangeNotifier, Watcher};
 use edits::EditTracker;
 use rawr_core::Thread;
 use rawr_core::prompt::PromptName;
-use rawr_core::units::Timestamp;
+use rawr_core::units::{ThreadId, Timestamp};
+use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// The user's files and the settings that the client sent.
 #[derive(Debug, Clone)]
@@ -55,17 +58,48 @@ pub enum WorkspaceNotice<'n> {
 
 type WorkspaceListener = Box<dyn FnMut(WorkspaceNotice<'_>) + Send>;
 
+/// A configuration and the problems of its files.
+#[derive(Debug, Clone)]
+pub(crate) struct Settings {
+    pub(crate) config: Config,
+    pub(crate) problems: Vec<FileProblem>,
+}
+
+/// What a thread is sent when files change that concern it.
+#[derive(Debug)]
+pub(crate) enum WorkspaceNews {
+    Settings(Arc<Settings>),
+    Prompts(Arc<PromptSet>),
+    /// A scratch file was written: by this client, or else by the agent or another process.
+    Notes {
+        path: PathBuf,
+        by: Option<String>,
+    },
+}
+
+pub(crate) type NewsListener = Box<dyn Fn(WorkspaceNews) + Send>;
+
+/// A thread that is open in this process.
+struct WorkspaceThread {
+    scope: ConfigScope,
+    settings: Arc<Settings>,
+    /// The path of the scratch file.
+    notes: Option<PathBuf>,
+    listener: NewsListener,
+}
+
 /// The user's configuration and prompts, as of the last time their files were complete.
 ///
-/// Create it with [`Workspace::open`] and pass it to the registry of threads, which drives it.
+/// Create it with [`Workspace::open`], and start its task with [`WorkspaceHandle::start`].
 pub struct Workspace {
     setup: WorkspaceSetup,
     prompts: PromptStore,
     watcher: Watcher,
     edits: EditTracker,
     /// The configuration without a project and a model, and its problems, which were already reported.
-    base: (Config, Vec<FileProblem>),
-    tell: WorkspaceListener,
+    base: Settings,
+    threads: BTreeMap<ThreadId, WorkspaceThread>,
+    listener: WorkspaceListener,
 }
 
 impl std::fmt::Debug for Workspace {
@@ -121,7 +155,7 @@ pub(crate) struct ConfigReader {
 
 impl ConfigReader {
     /// The current configuration.
-    pub(crate) fn read(&self, scope: &ConfigScope) -> (Config, Vec<FileProblem>) {
+    pub(crate) fn read(&self, scope: &ConfigScope) -> Settings {
         let sources = ConfigSources {
             project: scope.project(),
             model: scope.model.as_deref(),
@@ -130,18 +164,18 @@ impl ConfigReader {
             last_good: Some(&self.last_good),
             ..ConfigSources::at(&self.setup.home)
         };
-        sources.load()
+        let (config, problems) = sources.load();
+        Settings { config, problems }
     }
 }
 
 impl Workspace {
-    /// Reads configuration and prompts, and reports their problems to `tell`. Watching starts with the first tick of
-    /// the registry.
+    /// Reads configuration and prompts, and reports their problems to `listener`.
     pub fn open(
         setup: WorkspaceSetup,
         root: PathBuf,
         notifier: ChangeNotifier,
-        tell: WorkspaceListener,
+        listener: WorkspaceListener,
     ) -> Self {
         let folder = setup.prompt_folder.clone().unwrap_or_else(|| setup.home.prompt_folder());
         let mut edits = EditTracker::default();
@@ -157,18 +191,14 @@ impl Workspace {
         };
         let base = reader.read(&ConfigScope::default());
         let watcher = Watcher::new(root, notifier);
-        let mut workspace = Self { setup, prompts, watcher, edits, base, tell };
-        let mut problems = workspace.base.1.clone();
+        let threads = BTreeMap::new();
+        let mut workspace = Self { setup, prompts, watcher, edits, base, threads, listener };
+        let mut problems = workspace.base.problems.clone();
         problems.extend(workspace.prompts.set().problems());
         if !problems.is_empty() {
-            (workspace.tell)(WorkspaceNotice::Problems { problems: &problems });
+            (workspace.listener)(WorkspaceNotice::Problems { problems: &problems });
         }
         workspace
-    }
-
-    /// The prompt files and the current texts.
-    pub(crate) const fn prompts(&self) -> &PromptStore {
-        &self.prompts
     }
 
     /// The paths of the user's files.
@@ -176,28 +206,20 @@ impl Workspace {
         &self.setup.home
     }
 
-    /// The configuration without a project and a model, and its problems.
-    pub(crate) const fn base(&self) -> &(Config, Vec<FileProblem>) {
+    /// The configuration without a project and a model.
+    pub(crate) const fn base(&self) -> &Settings {
         &self.base
     }
 
-    pub(crate) const fn watcher(&self) -> &Watcher {
-        &self.watcher
-    }
-
     /// Watches all threads of this home, also after it was replaced.
-    pub(crate) fn watch_threads(&mut self) {
+    fn watch_threads(&mut self) {
         self.watcher.watch_all();
-        self.forget_files();
-    }
-
-    pub(crate) const fn watcher_mut(&mut self) -> &mut Watcher {
-        &mut self.watcher
+        self.edits.mark_moved();
     }
 
     /// The paths of the user's files, for language features.
     pub(crate) fn user_sources(&self) -> UserSources {
-        let (config, _) = &self.base;
+        let config = &self.base.config;
         let folder = self.prompts.folder().to_owned();
         UserSources {
             home: self.setup.home.clone(),
@@ -219,24 +241,80 @@ impl Workspace {
     }
 
     /// The configuration of a thread that is opened now. New problems are reported.
-    pub(crate) fn configured(&mut self, scope: &ConfigScope) -> (Config, Vec<FileProblem>) {
-        self.edits.takes_up(scope.project_toml().as_ref());
-        let (config, problems) = self.config_reader().read(scope);
-        let told = |problem: &&FileProblem| !self.base.1.contains(problem);
-        let news: Vec<_> = problems.iter().filter(told).cloned().collect();
-        if !news.is_empty() {
-            (self.tell)(WorkspaceNotice::Problems { problems: &news });
+    fn configured(&mut self, scope: &ConfigScope) -> Arc<Settings> {
+        let known = self.threads.values().find(|thread| thread.scope == *scope);
+        if let Some(known) = known
+            && self.edits.changed_configs().next().is_none()
+        {
+            return Arc::clone(&known.settings);
         }
-        (config, problems)
+        self.edits.takes_up(scope.project_toml().as_ref());
+        let settings = self.config_reader().read(scope);
+        let is_news = |problem: &&FileProblem| !self.base.problems.contains(problem);
+        let news: Vec<_> = settings.problems.iter().filter(is_news).cloned().collect();
+        if !news.is_empty() {
+            (self.listener)(WorkspaceNotice::Problems { problems: &news });
+        }
+        Arc::new(settings)
+    }
+
+    fn add_thread(
+        &mut self,
+        id: ThreadId,
+        scope: ConfigScope,
+        listener: NewsListener,
+    ) -> (Arc<Settings>, Arc<PromptSet>) {
+        self.refresh_prompts_now();
+        let settings = self.configured(&scope);
+        let thread =
+            WorkspaceThread { scope, settings: Arc::clone(&settings), notes: None, listener };
+        self.threads.insert(id, thread);
+        (settings, Arc::clone(self.prompts.set()))
+    }
+
+    /// The thread's host has reported another folder or model.
+    fn move_thread(&mut self, id: &ThreadId, scope: ConfigScope) -> Arc<Settings> {
+        let settings = self.configured(&scope);
+        if let Some(thread) = self.threads.get_mut(id) {
+            (thread.scope, thread.settings) = (scope, Arc::clone(&settings));
+        }
+        settings
+    }
+
+    fn remove_thread(&mut self, id: &ThreadId) {
+        self.threads.remove(id);
+        // The file of its project need not be watched any more.
+        self.edits.mark_moved();
+    }
+
+    fn watch_notes(&mut self, id: &ThreadId, path: PathBuf) {
+        if let Some(thread) = self.threads.get_mut(id) {
+            self.edits.looks_at_notes(path.clone());
+            thread.notes = Some(path);
+        }
+    }
+
+    /// Reports a scratch file that was written to every thread that uses it.
+    fn report_notes(&self, path: &Path, by: Option<&str>) {
+        for thread in self.threads.values().filter(|thread| thread.notes.as_deref() == Some(path)) {
+            let (path, by) = (path.to_owned(), by.map(str::to_owned));
+            (thread.listener)(WorkspaceNews::Notes { path, by });
+        }
+    }
+
+    /// The project files of open threads.
+    fn projects(&self) -> impl Iterator<Item = PathBuf> {
+        self.threads.values().filter_map(|thread| thread.scope.project_toml())
     }
 
     /// Writes a prompt's shipped text to its file. An error names the file.
-    pub(crate) fn put_prompt_back(
+    pub(crate) fn reset_prompt(
         &mut self,
         name: PromptName,
     ) -> Result<PathBuf, (PathBuf, io::Error)> {
         let put = self.prompts.reset(name);
-        put.map_err(|error| (self.prompts.path(name), error)).inspect(|_| self.refresh_prompts())
+        put.map_err(|error| (self.prompts.path(name), error))
+            .inspect(|_| self.refresh_prompts_now())
     }
 }
 

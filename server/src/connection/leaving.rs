@@ -1,10 +1,10 @@
 //! The end of a connection: requests in progress are finished or answered with an error, and what is left is written.
 
 use super::router::error;
-use super::{Connection, PendingAnswer, bytes, envelope};
-use envelope::Envelope;
+use super::{Connection, bytes};
 use futures::StreamExt;
 use rawr_protocol::ErrorCode;
+use std::pin::pin;
 use std::time::Duration;
 use tokio::io::{AsyncWrite, AsyncWriteExt};
 use tokio::time::{Instant, timeout};
@@ -16,18 +16,25 @@ const FLUSH_LIMIT: Duration = Duration::from_secs(2);
 pub(super) const LEAVE_LIMIT: Duration = Duration::from_secs(10);
 
 impl Connection {
-    /// Stores and answers what the client has sent, in case it still reads. Returns false if some of it did not finish
-    /// in time.
+    /// Answers what the client has sent, in case it still reads. Returns false if some of it did not finish in time.
     pub(super) async fn finish_pending(&mut self) -> bool {
-        loop {
-            self.settle();
-            let is_reading = self.session.is_reading();
-            if self.is_settled() && !is_reading {
-                return true;
-            }
+        while self.session.owed_answers() > 0 {
             tokio::select! {
-                worked = self.workers.next() => self.go_on(worked),
-                Some(done) = self.in_flight.next(), if is_reading => self.finish(done),
+                Some(done) = self.in_flight.next() => self.finish(done),
+                () = self.session.progress() => {}
+                () = tokio::time::sleep(LEAVE_LIMIT) => return false,
+            }
+        }
+        true
+    }
+
+    /// Stores everything. Returns false if it did not finish in time.
+    pub(super) async fn leave(&self) -> bool {
+        let mut leaving = pin!(self.session.leave());
+        loop {
+            tokio::select! {
+                () = &mut leaving => return true,
+                () = self.session.progress() => {}
                 () = tokio::time::sleep(LEAVE_LIMIT) => return false,
             }
         }
@@ -39,20 +46,9 @@ impl Connection {
             waited = ?LEAVE_LIMIT,
             "the disk does not answer; exiting without storing unacknowledged records"
         );
-        let mut open = Vec::new();
-        for answer in std::mem::take(&mut self.answers) {
-            match answer {
-                PendingAnswer::Anyway(message) => self.outbox.send(message),
-                PendingAnswer::IfStored(_, id, _) => open.push(id),
-            }
-        }
-        open.extend(self.table.drain().map(|(id, _)| id));
-        open.extend(self.parked.ids());
-        let shutdown = self.shutdown.take();
-        if let Some(Ok(Envelope::Request { id, .. })) = shutdown.as_deref().map(envelope::parse) {
-            open.push(id);
-        }
-        for id in open {
+        let mut open: Vec<_> = self.table.drain().collect();
+        open.sort_by_key(|(_, open)| open.number);
+        for (id, _) in open {
             let message = "the disk did not answer before the sidecar left".to_owned();
             let hint = "it may not have been recorded: check the disk, then retry";
             let answer = error(id.into(), ErrorCode::StoreFailed, message, hint);

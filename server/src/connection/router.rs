@@ -13,8 +13,6 @@ use std::sync::Arc;
 #[derive(Clone)]
 pub struct Router {
     methods: Methods,
-    /// Called after a panic, before anything else is handled.
-    panicked: Arc<dyn Fn() + Send + Sync>,
 }
 
 impl std::fmt::Debug for Router {
@@ -32,9 +30,9 @@ pub enum Dispatched {
 }
 
 impl Router {
-    /// `panicked` is called after a panic.
-    pub fn new(methods: impl Into<Methods>, panicked: impl Fn() + Send + Sync + 'static) -> Self {
-        Self { methods: methods.into(), panicked: Arc::new(panicked) }
+    /// A router to these methods.
+    pub fn new(methods: impl Into<Methods>) -> Self {
+        Self { methods: methods.into() }
     }
 
     /// The name of a method as it was registered, so that logs never contain text of the client.
@@ -49,21 +47,18 @@ impl Router {
             Some(MethodCallback::Sync(handler)) => {
                 let call = || handler(id.clone(), params, usize::MAX, Extensions::new());
                 Dispatched::Done(
-                    catch_unwind(AssertUnwindSafe(call)).unwrap_or_else(|_| self.panic_answer(id)),
+                    catch_unwind(AssertUnwindSafe(call)).unwrap_or_else(|_| panic_answer(id)),
                 )
             }
             Some(MethodCallback::Async(handler)) => {
-                let (router, handler) = (self.clone(), Arc::clone(handler));
+                let handler = Arc::clone(handler);
                 let params = params.into_owned();
                 let work = async move {
                     let call = async {
                         handler(id.clone(), params, ConnectionId(0), usize::MAX, Extensions::new())
                             .await
                     };
-                    AssertUnwindSafe(call)
-                        .catch_unwind()
-                        .await
-                        .unwrap_or_else(|_| router.panic_answer(id))
+                    AssertUnwindSafe(call).catch_unwind().await.unwrap_or_else(|_| panic_answer(id))
                 };
                 let mut work = work.boxed();
                 match (&mut work).now_or_never() {
@@ -82,17 +77,11 @@ impl Router {
             }
         }
     }
+}
 
-    /// Reports a panic outside of any request.
-    pub fn panicked(&self) {
-        (self.panicked)();
-    }
-
-    fn panic_answer(&self, id: Id<'_>) -> MethodResponse {
-        self.panicked();
-        let hint = "this is a bug in rawr; see the log. Other requests are not affected";
-        error(id, ErrorCode::InternalError, "internal error".to_owned(), hint)
-    }
+fn panic_answer(id: Id<'_>) -> MethodResponse {
+    let hint = "this is a bug in rawr; see the log. Other requests are not affected";
+    error(id, ErrorCode::InternalError, "internal error".to_owned(), hint)
 }
 
 pub fn error(id: Id<'_>, code: ErrorCode, message: String, hint: &str) -> MethodResponse {

@@ -1,25 +1,31 @@
 //! `rawr/action/report`: how far the host has come with an action.
 
-use super::turn::report_as_owner;
 use super::{ClientSession, Module, on};
+use crate::registry::OpenThread;
 use crate::wire::{self, RpcError};
 use jsonrpsee::core::RegisterMethodError;
 use rawr_core::event::JudgeReply;
 use rawr_protocol::methods::ActionReport;
 use rawr_protocol::{ActionReportParams, ActionStatus, Empty};
+use std::sync::Arc;
 
 pub fn register(module: &mut Module) -> Result<(), RegisterMethodError> {
-    on::<ActionReport>(module, report)
+    on::<ActionReport, _>(module, report)
 }
 
-fn report(session: &ClientSession, params: ActionReportParams) -> Result<Empty, RpcError> {
-    let thread = params.thread_id.clone();
-    if params.status == ActionStatus::Failed {
+async fn report(
+    session: Arc<ClientSession>,
+    params: ActionReportParams,
+) -> Result<Empty, RpcError> {
+    let id = wire::thread_id(&params.thread_id)?;
+    let failed = (params.status == ActionStatus::Failed).then(|| {
         let why = params.error.clone().unwrap_or_else(|| "the host gave no reason".to_owned());
-        let failed = JudgeReply::Failed { error: why };
-        if session.evaluations.answered(&wire::thread_id(&thread)?, &params.action_id, failed) {
-            return Ok(Empty {});
-        }
-    }
-    report_as_owner(session, &thread, wire::action_report(params)).map(|_| Empty {})
+        (params.action_id.clone(), JudgeReply::Failed { error: why })
+    });
+    let input = wire::action_report(params)?;
+    let inputs = move |open: &mut OpenThread| match failed {
+        Some((action, failed)) if open.answer_client(&action, &failed) => Vec::new(),
+        _ => vec![input],
+    };
+    Ok(session.registry()?.handle_all_as_owner(&id, inputs, |_, _| Empty {}).await?)
 }

@@ -1,12 +1,11 @@
 //! `rawr/capsule/*`: capsules, compared with the current state of the work tree.
 
 use super::errors::unknown_name;
-use super::{ClientSession, Module, aside, directive, on_async};
+use super::{ClientSession, Module, aside, directive, on};
 use crate::capsule::{CapsuleHistoryItem, CapsuleState, CapsuleStore, StoredCapsule};
 use crate::redact::redact_counting;
 use crate::registry::{OpenThread, RegistryError};
 use crate::repo;
-use crate::store::Store;
 use crate::wire::{self, RpcError, ToWire};
 use jsonrpsee::core::RegisterMethodError;
 use rawr_core::event::Repo;
@@ -23,9 +22,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 pub fn register(module: &mut Module) -> Result<(), RegisterMethodError> {
-    on_async::<CapsuleList, _>(module, list)?;
-    on_async::<CapsuleGet, _>(module, get)?;
-    on_async::<CapsuleAttach, _>(module, attach)
+    on::<CapsuleList, _>(module, list)?;
+    on::<CapsuleGet, _>(module, get)?;
+    on::<CapsuleAttach, _>(module, attach)
 }
 
 async fn list(
@@ -33,12 +32,9 @@ async fn list(
     params: CapsuleListParams,
 ) -> Result<CapsuleListResult, RpcError> {
     let id = wire::thread_id(&params.thread_id)?;
-    let capsules = {
-        let registry = session.registry()?;
-        capsules_of(registry.store(), registry.open_thread(&id)?)
-    };
+    let capsules = session.registry()?.read(&id, |open| capsules_of(open)).await?;
     let read = move || capsules.list().map(|listed| (listed, capsules));
-    let (listed, capsules) = aside(&session, read).await?.map_err(RegistryError::from)?;
+    let (listed, capsules) = aside(read).await?.map_err(RegistryError::from)?;
     let summary = |capsule: &StoredCapsule| summary(capsule, capsules.has_history(&capsule.id));
     let unread = listed.unread.iter().map(|error| Unread {
         file: error.path().map(|path| path.display().to_string()).unwrap_or_default(),
@@ -57,12 +53,11 @@ async fn get(
 ) -> Result<CapsuleGetResult, RpcError> {
     let id = wire::thread_id(&params.thread_id)?;
     let name = wire::capsule_id(&params.capsule_id)?;
-    let (capsules, (cwd, settings)) = {
-        let registry = session.registry()?;
-        let open = registry.open_thread(&id)?;
+    let read = session.registry()?.read(&id, |open| {
         let cwd = PathBuf::from(&open.thread().session.cwd);
-        (capsules_of(registry.store(), open), (cwd, open.config().repo_observation))
-    };
+        (capsules_of(open), (cwd, open.config().repo_observation))
+    });
+    let (capsules, (cwd, settings)) = read.await?;
     let (wanted, with_history) = (name.to_owned(), params.with_history);
     let read = move || {
         let unknown = || unknown_name("capsule", &wanted);
@@ -74,7 +69,7 @@ async fn get(
         };
         Ok::<_, RpcError>((shown(&capsule, capsules.has_history(&wanted)), history))
     };
-    let (capsule, history) = aside(&session, read).await??;
+    let (capsule, history) = aside(read).await??;
     let now = match settings.enabled {
         true => repo::observe(&cwd, &settings, None, None).await,
         false => None,
@@ -89,10 +84,11 @@ async fn attach(
 ) -> Result<CapsuleAttachResult, RpcError> {
     let id = wire::thread_id(&params.thread_id)?;
     let name = wire::capsule_id(&params.capsule_id)?;
-    let capsules = {
-        let registry = session.registry()?;
-        capsules_of(registry.store(), registry.owned_thread(&id)?)
-    };
+    let capsules = session.registry()?.read(&id, |open| {
+        let capsules = open.is_owned().then(|| capsules_of(open));
+        capsules.ok_or_else(|| RegistryError::NotOwner(open.id().clone()))
+    });
+    let capsules = capsules.await??;
     if !capsules.has(name) {
         return Err(unknown_name("capsule", name));
     }
@@ -102,12 +98,12 @@ async fn attach(
         let secrets: usize = fields.map(without_secrets).sum();
         capsules.attach(&name, &history).map(|()| secrets)
     };
-    let secrets = aside(&session, attach).await?.map_err(RegistryError::from)?;
+    let secrets = aside(attach).await?.map_err(RegistryError::from)?;
     Ok(CapsuleAttachResult { redactions: secrets as u64 })
 }
 
-fn capsules_of(store: &Store, open: &OpenThread) -> CapsuleStore {
-    CapsuleStore::on(store.disk().clone(), open.folder())
+fn capsules_of(open: &OpenThread) -> CapsuleStore {
+    CapsuleStore::on(open.store().disk().clone(), open.folder())
 }
 
 /// Redacts all strings and returns the number of secrets.

@@ -6,12 +6,17 @@ use crate::wire::{self, RpcError};
 use jsonrpsee::core::RegisterMethodError;
 use rawr_protocol::methods::CompactionReport;
 use rawr_protocol::{CompactionReportParams, Empty};
+use std::sync::Arc;
 
 pub fn register(module: &mut Module) -> Result<(), RegisterMethodError> {
-    on::<CompactionReport>(module, report)
+    on::<CompactionReport, _>(module, report)
 }
 
-fn report(session: &ClientSession, params: CompactionReportParams) -> Result<Empty, RpcError> {
+async fn report(
+    session: Arc<ClientSession>,
+    params: CompactionReportParams,
+) -> Result<Empty, RpcError> {
     let thread = params.thread_id.clone();
-    report_as_owner(session, &thread, wire::compaction_report(params)).map(|_| Empty {})
+    let report = wire::compaction_report(params);
+    Ok(report_as_owner(&session, &thread, report, |_, _| Empty {})?.await?)
 }

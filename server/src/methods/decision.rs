@@ -1,8 +1,8 @@
 //! `rawr/decision/*`: decisions and their explanations.
 
 use super::errors::unknown_name;
-use super::{ClientSession, Module, aside, on_async};
-use crate::registry::RegistryError;
+use super::{ClientSession, Module, aside, on};
+use crate::registry::{OpenThread, RegistryError};
 use crate::store::{DecisionFile, StoreError};
 use crate::wire::{self, RpcError};
 use jsonrpsee::core::RegisterMethodError;
@@ -15,8 +15,8 @@ use rawr_protocol::{
 use std::sync::Arc;
 
 pub fn register(module: &mut Module) -> Result<(), RegisterMethodError> {
-    on_async::<DecisionExplain, _>(module, explain)?;
-    on_async::<DecisionList, _>(module, list)
+    on::<DecisionExplain, _>(module, explain)?;
+    on::<DecisionList, _>(module, list)
 }
 
 async fn explain(
@@ -26,21 +26,17 @@ async fn explain(
     let id = wire::thread_id(&params.thread_id)?;
     let wanted = params.decision_id.map(DecisionId::new);
     let is_wanted = |decision: &DecisionRecord| wanted.as_ref().is_none_or(|id| decision.id == *id);
-    let (last, file) = {
-        let registry = session.registry()?;
-        let open = registry.open_thread(&id)?;
-        let last = open.last_decision().filter(|last| is_wanted(last)).cloned();
-        (last, registry.store().decisions(&id))
-    };
+    let registry = session.registry()?;
+    let last = registry.read(&id, |open| open.last_decision().cloned()).await?;
     let decision = match last {
-        Some(last) => Some(last),
-        None => {
-            let wanted = wanted.clone();
+        Some(last) if is_wanted(&last) => Some(last),
+        _ => {
+            let (wanted, file) = (wanted.clone(), registry.context().store.decisions(&id));
             let is_wanted = move |decision: &DecisionRecord| {
                 wanted.as_ref().is_none_or(|id| decision.id == *id)
             };
             let find = move || Ok(file.newest_first()?.find(is_wanted));
-            aside(&session, find).await?.map_err(RegistryError::Store)?
+            aside(find).await?.map_err(RegistryError::Store)?
         }
     };
     let unknown = || match &wanted {
@@ -50,9 +46,8 @@ async fn explain(
         }
     };
     let decision = decision.ok_or_else(unknown)?;
-    Ok(DecisionExplainResult {
-        decision: wire::decision(session.registry()?.thread(&id)?, &decision),
-    })
+    let explain = move |open: &mut OpenThread| wire::decision(open.thread(), &decision);
+    Ok(DecisionExplainResult { decision: registry.read(&id, explain).await? })
 }
 
 /// Oldest first.
@@ -61,18 +56,17 @@ async fn list(
     params: DecisionListParams,
 ) -> Result<DecisionListResult, RpcError> {
     let id = wire::thread_id(&params.thread_id)?;
-    let file = {
-        let registry = session.registry()?;
-        registry.open_thread(&id)?;
-        registry.store().decisions(&id)
-    };
+    let registry = session.registry()?;
+    registry.read(&id, |_| ()).await?;
+    let file = registry.context().store.decisions(&id);
     let limit = params.limit.and_then(|limit| usize::try_from(limit).ok()).unwrap_or(usize::MAX);
     let read = move || newest(&file, params.before.as_deref(), limit);
-    let decisions = aside(&session, read).await?.map_err(RegistryError::from)?;
-    let registry = session.registry()?;
-    let thread = registry.thread(&id)?;
-    let shown = decisions.iter().rev().map(|decision| wire::decision(thread, decision));
-    Ok(DecisionListResult { decisions: shown.collect() })
+    let decisions = aside(read).await?.map_err(RegistryError::from)?;
+    let explain = move |open: &mut OpenThread| {
+        let thread = open.thread();
+        decisions.iter().rev().map(|decision| wire::decision(thread, decision)).collect()
+    };
+    Ok(DecisionListResult { decisions: registry.read(&id, explain).await? })
 }
 
 /// Newest first. If no decision has the id `before`, starts from the newest.

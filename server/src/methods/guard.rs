@@ -1,7 +1,7 @@
 //! `rawr/guard/*`: what keeps a thread from being compacted. Any client may call them, whichever process owns the thread.
 
 use super::{ClientSession, Module, now, on};
-use crate::registry::HandledInput;
+use crate::registry::{HandledInput, OpenThread};
 use crate::wire::{self, RpcError};
 use jsonrpsee::core::RegisterMethodError;
 use rawr_core::Input;
@@ -12,19 +12,23 @@ use rawr_protocol::{
     ErrorCode, GuardClearParams, GuardClearResult, GuardListParams, GuardListResult,
     GuardSetParams, GuardSetResult,
 };
+use std::sync::Arc;
 
 pub fn register(module: &mut Module) -> Result<(), RegisterMethodError> {
-    on::<GuardSet>(module, set)?;
-    on::<GuardClear>(module, clear)?;
-    on::<GuardList>(module, list)
+    on::<GuardSet, _>(module, set)?;
+    on::<GuardClear, _>(module, clear)?;
+    on::<GuardList, _>(module, list)
 }
 
-fn set(session: &ClientSession, params: GuardSetParams) -> Result<GuardSetResult, RpcError> {
+async fn set(
+    session: Arc<ClientSession>,
+    params: GuardSetParams,
+) -> Result<GuardSetResult, RpcError> {
     let id = wire::thread_id(&params.thread_id)?;
     let by = Some(session.client().to_owned());
     let input = Input::SetGuard { until: wire::until(&params.until), note: params.note, by };
-    let handled = session.registry()?.handle(&id, input, now())?;
-    let guard = guard_set(&handled).ok_or_else(|| {
+    let handled = session.registry()?.handle(&id, input, |_, handled| guard_set(&handled));
+    let guard = handled.await?.ok_or_else(|| {
         RpcError::new(
             ErrorCode::InternalError,
             "the guard was not recorded",
@@ -41,22 +45,29 @@ fn guard_set(handled: &HandledInput) -> Option<GuardId> {
     })
 }
 
-fn clear(session: &ClientSession, params: GuardClearParams) -> Result<GuardClearResult, RpcError> {
+async fn clear(
+    session: Arc<ClientSession>,
+    params: GuardClearParams,
+) -> Result<GuardClearResult, RpcError> {
     let id = wire::thread_id(&params.thread_id)?;
-    let mut registry = session.registry()?;
-    let guards = match params.guard_id {
-        Some(guard) => vec![GuardId::new(guard)],
-        None => registry.thread(&id)?.active_guards(now()).map(|guard| guard.id.clone()).collect(),
+    let cleared = move |open: &mut OpenThread| {
+        let guards: Vec<_> = match params.guard_id {
+            Some(guard) => vec![GuardId::new(guard)],
+            None => open.thread().active_guards(now()).map(|guard| guard.id.clone()).collect(),
+        };
+        guards.into_iter().map(|guard| Input::Saw(GuardCleared { guard }.into())).collect()
     };
-    let cleared = guards.len() as u64;
-    for guard in guards {
-        registry.handle(&id, Input::Saw(GuardCleared { guard }.into()), now())?;
-    }
-    Ok(GuardClearResult { cleared })
+    let handled = session
+        .registry()?
+        .handle_all(&id, cleared, |_, handled| GuardClearResult { cleared: handled.len() as u64 });
+    Ok(handled.await?)
 }
 
-fn list(session: &ClientSession, params: GuardListParams) -> Result<GuardListResult, RpcError> {
-    let registry = session.registry()?;
-    let thread = registry.thread(&wire::thread_id(&params.thread_id)?)?;
-    Ok(GuardListResult { guards: wire::guards(thread, now()) })
+async fn list(
+    session: Arc<ClientSession>,
+    params: GuardListParams,
+) -> Result<GuardListResult, RpcError> {
+    let id = wire::thread_id(&params.thread_id)?;
+    let guards = session.registry()?.read(&id, |open| wire::guards(open.thread(), now()));
+    Ok(GuardListResult { guards: guards.await? })
 }

@@ -1,7 +1,8 @@
 //! `rawr/input/*`: messages that a user is about to send.
 
 use super::turn::report_as_owner;
-use super::{ClientSession, Module, now, on};
+use super::{ClientSession, Module, on};
+use crate::registry::OpenThread;
 use crate::wire::{self, RpcError, ToCore};
 use jsonrpsee::core::RegisterMethodError;
 use rawr_core::Input;
@@ -11,52 +12,55 @@ use rawr_protocol::{
     Disposition, InputCancelParams, InputCancelResult, InputQueuedParams, InputQueuedResult,
     InputSubmitParams, InputSubmitResult,
 };
+use std::sync::Arc;
 
 pub fn register(module: &mut Module) -> Result<(), RegisterMethodError> {
-    on::<InputSubmit>(module, submit)?;
-    on::<InputQueued>(module, queued)?;
-    on::<InputCancel>(module, cancel)
+    on::<InputSubmit, _>(module, submit)?;
+    on::<InputQueued, _>(module, queued)?;
+    on::<InputCancel, _>(module, cancel)
 }
 
-fn submit(
-    session: &ClientSession,
+async fn submit(
+    session: Arc<ClientSession>,
     params: InputSubmitParams,
 ) -> Result<InputSubmitResult, RpcError> {
-    let input = wire::input_id(&params.input_id)?;
-    let kind = params.kind.to_core();
-    let text = params.text.clone();
-    let submitted = Input::Submitted { input: input.clone(), text, kind };
-    report_as_owner(session, &params.thread_id, Ok(submitted))?;
-    let registry = session.registry()?;
-    let held =
-        registry.takes_care_of(&wire::thread_id(&params.thread_id)?, &input, &params.text)?;
-    Ok(InputSubmitResult {
-        disposition: if held { Disposition::Held } else { Disposition::Deliver },
-    })
+    let InputSubmitParams { thread_id, input_id, text, kind, .. } = params;
+    let input = wire::input_id(&input_id)?;
+    let (submitted, kind) = (input.clone(), kind.to_core());
+    let submitted = Input::Submitted { input: submitted, text: text.clone(), kind };
+    let handled = report_as_owner(&session, &thread_id, Ok(submitted), move |open, _| {
+        let is_held = open.takes_care_of(&input, &text);
+        InputSubmitResult {
+            disposition: if is_held { Disposition::Held } else { Disposition::Deliver },
+        }
+    });
+    Ok(handled?.await?)
 }
 
-fn queued(
-    session: &ClientSession,
+async fn queued(
+    session: Arc<ClientSession>,
     params: InputQueuedParams,
 ) -> Result<InputQueuedResult, RpcError> {
-    let registry = session.registry()?;
-    let thread = registry.thread(&wire::thread_id(&params.thread_id)?)?;
-    Ok(InputQueuedResult {
-        input_ids: thread.held.iter().map(|held| held.id.to_string()).collect(),
-    })
+    let id = wire::thread_id(&params.thread_id)?;
+    let held = session
+        .registry()?
+        .read(&id, |open| open.thread().held.iter().map(|held| held.id.to_string()).collect());
+    Ok(InputQueuedResult { input_ids: held.await? })
 }
 
-fn cancel(
-    session: &ClientSession,
+async fn cancel(
+    session: Arc<ClientSession>,
     params: InputCancelParams,
 ) -> Result<InputCancelResult, RpcError> {
     let id = wire::thread_id(&params.thread_id)?;
     let input = wire::input_id(&params.input_id)?;
-    let mut registry = session.registry()?;
-    let waits =
-        registry.thread(&id)?.held.iter().any(|held| held.id == input && held.action.is_none());
-    if waits {
-        registry.handle(&id, Input::Saw(InputCancelled { input }.into()), now())?;
-    }
-    Ok(InputCancelResult { cancelled: waits })
+    let cancelled = move |open: &mut OpenThread| {
+        let mut held = open.thread().held.iter();
+        let waits = held.any(|held| held.id == input && held.action.is_none());
+        waits.then(|| Input::Saw(InputCancelled { input }.into())).into_iter().collect()
+    };
+    let handled = session.registry()?.handle_all(&id, cancelled, |_, handled| InputCancelResult {
+        cancelled: !handled.is_empty(),
+    });
+    Ok(handled.await?)
 }

@@ -1,24 +1,26 @@
 //! `initialize` and `shutdown`.
 
-use super::{ClientSession, Module, document, on};
+use super::document::{self, DocumentCapabilities, DocumentsHandle};
+use super::session::SessionTasks;
+use super::{ClientSession, Module, now, on, on_sync};
 use crate::config::Home;
 use crate::publish::{publish, publish_workspace};
 use crate::redact::redact;
-use crate::registry::{RegistryNotice, ThreadRegistry};
+use crate::registry::{Registry, RegistryNotice, ThreadContext};
 use crate::store::Store;
 use crate::wire::RpcError;
-use crate::workspace::{Workspace, WorkspaceNotice, WorkspaceSetup};
+use crate::workspace::{Workspace, WorkspaceHandle, WorkspaceNotice, WorkspaceSetup};
 use jsonrpsee::core::RegisterMethodError;
 use rawr_protocol::methods::{ConnectionCheck, Initialize, Shutdown};
 use rawr_protocol::{Empty, ErrorCode, InitializeParams, InitializeResult};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use tokio::sync::Notify;
 
 pub fn register(module: &mut Module) -> Result<(), RegisterMethodError> {
-    on::<Initialize>(module, initialize)?;
-    on::<ConnectionCheck>(module, |_, _| Ok(Empty {}))?;
-    on::<Shutdown>(module, shutdown)
+    on_sync::<Initialize>(module, initialize)?;
+    on_sync::<ConnectionCheck>(module, |_, _| Ok(Empty {}))?;
+    on::<Shutdown, _>(module, shutdown)
 }
 
 fn initialize(
@@ -51,19 +53,9 @@ fn initialize(
         overrides: (!options.config.is_empty())
             .then_some(serde_json::Value::Object(options.config)),
     };
-    let store = Store::new(&setup.home.dir);
-    let (outbox, edited) = (session.outbox.clone(), Arc::clone(&session.edited));
-    let tell = Box::new(move |notice: WorkspaceNotice<'_>| {
-        if !matches!(notice, WorkspaceNotice::Problems { .. }) {
-            edited.store(true, Ordering::Relaxed);
-        }
-        publish_workspace(&notice, &outbox);
-    });
-    let changes = session.changes.clone();
-    let workspace = Workspace::open(setup, store.root().to_owned(), changes, tell);
-    let outbox = session.outbox.clone();
-    let tell = Box::new(move |notice: RegistryNotice<'_>| publish(&notice, &outbox));
-    if !session.set_registry(ThreadRegistry::new(store, workspace, tell)) {
+    let can = DocumentCapabilities::of(&params.capabilities);
+    let capabilities = document::capabilities(&can);
+    if !session.start(|| start(session, setup, can)) {
         return Err(RpcError::new(
             ErrorCode::InvalidRequest,
             "send initialize only once",
@@ -73,11 +65,37 @@ fn initialize(
     if let Some(client) = params.client_info {
         session.client.get_or_init(|| redact(&client.name).into_owned());
     }
-    let documents = document::greet(session, &params.capabilities);
-    Ok(InitializeResult::new(env!("CARGO_PKG_VERSION")).with(documents))
+    Ok(InitializeResult::new(env!("CARGO_PKG_VERSION")).with(capabilities))
 }
 
-fn shutdown(session: &ClientSession, _: Empty) -> Result<(), RpcError> {
-    session.leave();
+fn start(
+    session: &ClientSession,
+    setup: WorkspaceSetup,
+    can: DocumentCapabilities,
+) -> SessionTasks {
+    let store = Store::new(&setup.home.dir);
+    let edited = Arc::new(Notify::new());
+    let (outbox, reloads) = (session.outbox.clone(), Arc::clone(&edited));
+    let listener = Box::new(move |notice: WorkspaceNotice<'_>| {
+        if !matches!(notice, WorkspaceNotice::Problems { .. }) {
+            reloads.notify_one();
+        }
+        publish_workspace(&notice, &outbox);
+    });
+    let changes = session.changes.clone();
+    let workspace = Workspace::open(setup, store.root().to_owned(), changes.clone(), listener);
+    let workspace = WorkspaceHandle::start(workspace, Arc::new(now));
+    // After the client has its answer, because it takes longer than that.
+    workspace.go_live();
+    let outbox = session.outbox.clone();
+    let documents =
+        DocumentsHandle::start(can, (store.clone(), outbox.clone()), workspace.clone(), edited);
+    let listener = Arc::new(move |notice: RegistryNotice<'_>| publish(&notice, &outbox));
+    let context = ThreadContext { store, workspace, listener, clock: Arc::new(now) };
+    SessionTasks { registry: Registry::start(context, changes), documents }
+}
+
+async fn shutdown(session: Arc<ClientSession>, _: Empty) -> Result<(), RpcError> {
+    session.leave().await;
     Ok(())
 }

@@ -53,10 +53,10 @@ impl LongWork {
         let (outbox, token) = progress;
         let progress = WorkProgress::begin(outbox, token, labels);
         let turn = Arc::clone(&self.turn).lock_owned().await;
-        let told = Arc::clone(&progress.0);
+        let sent = Arc::clone(&progress.0);
         let work = move || {
             let _turn = turn;
-            work(&stop, &|done, of| told.report(done, of))
+            work(&stop, &|done, of| sent.report(done, of))
         };
         let done = tokio::task::spawn_blocking(work).await.unwrap_or_else(|error| {
             Err(RpcError::new(ErrorCode::InternalError, error.to_string(), "retry"))
@@ -78,16 +78,16 @@ impl LongWork {
 }
 
 /// Ends the progress when the request ends, however it does: a client shows it until then.
-struct WorkProgress(Arc<ToldProgress>);
+struct WorkProgress(Arc<SentProgress>);
 
 impl WorkProgress {
     fn begin(outbox: &Outbox, token: Option<ProgressToken>, labels: &'static WorkLabels) -> Self {
         let (outbox, things) = (outbox.clone(), labels.things);
-        let told = ToldProgress { outbox, token, things, last: Mutex::new(LastProgress::Open(0)) };
+        let sent = SentProgress { outbox, token, things, last: Mutex::new(LastProgress::Open(0)) };
         let title = labels.title.to_owned();
         let percentage = Some(0);
-        told.order(WorkDoneProgress::Begin { title, cancellable: true, percentage });
-        Self(Arc::new(told))
+        sent.order(WorkDoneProgress::Begin { title, cancellable: true, percentage });
+        Self(Arc::new(sent))
     }
 }
 
@@ -97,8 +97,8 @@ impl Drop for WorkProgress {
     }
 }
 
-/// What a client was told of some work. Tells nothing without a token.
-struct ToldProgress {
+/// What was sent to a client about some work. Without a token, nothing is.
+struct SentProgress {
     outbox: Outbox,
     token: Option<ProgressToken>,
     things: &'static str,
@@ -113,8 +113,8 @@ enum LastProgress {
     Ended,
 }
 
-impl ToldProgress {
-    /// Tells only whole percents: there may be many thousand items.
+impl SentProgress {
+    /// Sends only whole percents: there may be many thousand items.
     fn report(&self, done: usize, of: usize) {
         let percentage = u8::try_from(done * 100 / of.max(1)).unwrap_or(100).min(100);
         let mut last = self.last();

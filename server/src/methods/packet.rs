@@ -1,8 +1,9 @@
 //! `rawr/packet/*`: continuation packets.
 
-use super::{ClientSession, Module, now, on};
+use super::{ClientSession, Module, on};
 use crate::query;
 use crate::redact::redact_counting;
+use crate::registry::OpenThread;
 use crate::wire::{self, RpcError, ToWire};
 use jsonrpsee::core::RegisterMethodError;
 use rawr_core::event::{Choice, Fact};
@@ -14,12 +15,13 @@ use rawr_protocol::{
     ErrorCode, PacketBuildParams, PacketBuildResult, PacketCheck, PacketCheckParams,
     PacketCheckResult, PacketGetParams, PacketGetResult, PacketSubmitParams, PacketSubmitResult,
 };
+use std::sync::Arc;
 
 pub fn register(module: &mut Module) -> Result<(), RegisterMethodError> {
-    on::<PacketBuild>(module, build)?;
-    on::<methods::PacketCheck>(module, check)?;
-    on::<PacketSubmit>(module, submit)?;
-    on::<PacketGet>(module, get)
+    on::<PacketBuild, _>(module, build)?;
+    on::<methods::PacketCheck, _>(module, check)?;
+    on::<PacketSubmit, _>(module, submit)?;
+    on::<PacketGet, _>(module, get)
 }
 
 /// A packet that no sequence has taken yet, checked against the state of the thread.
@@ -38,8 +40,8 @@ fn check_of(text: &str, facts: &[Fact]) -> PacketCheck {
     }
 }
 
-fn build(
-    session: &ClientSession,
+async fn build(
+    session: Arc<ClientSession>,
     params: PacketBuildParams,
 ) -> Result<PacketBuildResult, RpcError> {
     if params.author != rawr_protocol::PacketAuthor::Watcher {
@@ -49,32 +51,35 @@ fn build(
         ));
     }
     let id = wire::thread_id(&params.thread_id)?;
-    let registry = session.registry()?;
-    let open = registry.open_thread(&id)?;
-    let prompts = registry.workspace().prompts().set().prompts();
-    let packet = query::watcher_packet(open.thread(), &open.rules(prompts));
-    Ok(PacketBuildResult {
-        checked: checked(open.thread(), &packet.text),
-        author: packet.author.to_wire(),
-        packet: packet.text,
-    })
+    let built = session.registry()?.read(&id, |open| {
+        let packet = query::watcher_packet(open.thread(), &open.rules());
+        PacketBuildResult {
+            checked: checked(open.thread(), &packet.text),
+            author: packet.author.to_wire(),
+            packet: packet.text,
+        }
+    });
+    Ok(built.await?)
 }
 
-fn check(
-    session: &ClientSession,
+async fn check(
+    session: Arc<ClientSession>,
     params: PacketCheckParams,
 ) -> Result<PacketCheckResult, RpcError> {
-    let registry = session.registry()?;
-    let thread = registry.thread(&wire::thread_id(&params.thread_id)?)?;
-    Ok(PacketCheckResult { checked: checked(thread, &params.packet) })
+    let id = wire::thread_id(&params.thread_id)?;
+    let text = params.packet;
+    let checked = session.registry()?.read(&id, move |open| checked(open.thread(), &text));
+    Ok(PacketCheckResult { checked: checked.await? })
 }
 
-fn submit(
-    session: &ClientSession,
+async fn submit(
+    session: Arc<ClientSession>,
     params: PacketSubmitParams,
 ) -> Result<PacketSubmitResult, RpcError> {
     let id = wire::thread_id(&params.thread_id)?;
-    let checked = checked(session.registry()?.thread(&id)?, &params.packet);
+    let registry = session.registry()?;
+    let text = params.packet.clone();
+    let checked = registry.read(&id, move |open| checked(open.thread(), &text)).await?;
     let response = Response {
         choice: Choice::EditPacket,
         sequence: params.sequence_id.map(SequenceId::new),
@@ -83,22 +88,26 @@ fn submit(
         packet: Some(params.packet),
         by: Some(session.client().to_owned()),
     };
-    let mut registry = session.registry()?;
-    registry.handle(&id, Input::Respond(response), now())?;
-    Ok(PacketSubmitResult { checked, phase: registry.thread(&id)?.phase().to_wire() })
+    let handled = registry.handle(&id, Input::Respond(response), |open, _| PacketSubmitResult {
+        checked,
+        phase: open.thread().phase().to_wire(),
+    });
+    Ok(handled.await?)
 }
 
-fn get(session: &ClientSession, params: PacketGetParams) -> Result<PacketGetResult, RpcError> {
+async fn get(
+    session: Arc<ClientSession>,
+    params: PacketGetParams,
+) -> Result<PacketGetResult, RpcError> {
     let id = wire::thread_id(&params.thread_id)?;
     let wanted = params.sequence_id.map(SequenceId::new);
-    let view =
-        query::packet(session.registry()?.thread(&id)?, wanted.as_ref()).ok_or_else(|| {
-            let hint = "wait until a sequence has taken a packet";
-            let mut error =
-                RpcError::new(ErrorCode::NoSequence, format!("no packet of {id}"), hint);
-            error.data.thread_id = Some(id.to_string());
-            error
-        })?;
+    let read = move |open: &mut OpenThread| query::packet(open.thread(), wanted.as_ref());
+    let view = session.registry()?.read(&id, read).await?.ok_or_else(|| {
+        let hint = "wait until a sequence has taken a packet";
+        let mut error = RpcError::new(ErrorCode::NoSequence, format!("no packet of {id}"), hint);
+        error.data.thread_id = Some(id.to_string());
+        error
+    })?;
     Ok(PacketGetResult {
         checked: check_of(&view.packet.text, &view.packet.added),
         author: view.packet.author.to_wire(),

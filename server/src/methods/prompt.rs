@@ -1,9 +1,9 @@
 //! What people configure: `rawr/prompt/*` and `rawr/config/get`.
 
-use super::{ClientSession, Module, now, on};
+use super::{ClientSession, Module, on};
 use crate::prompts::{Prompt, PromptSource, parse, sample};
 use crate::query::placeholder_values;
-use crate::registry::ThreadRegistry;
+use crate::registry::OpenThread;
 use crate::wire::{self, RpcError};
 use jsonrpsee::core::RegisterMethodError;
 use rawr_core::prompt::{PromptName, render};
@@ -16,13 +16,14 @@ use rawr_protocol::{
 };
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Arc;
 
 pub fn register(module: &mut Module) -> Result<(), RegisterMethodError> {
-    on::<PromptList>(module, list)?;
-    on::<PromptGet>(module, get)?;
-    on::<PromptRender>(module, render_in_force)?;
-    on::<PromptPreview>(module, preview)?;
-    on::<ConfigGet>(module, config)
+    on::<PromptList, _>(module, list)?;
+    on::<PromptGet, _>(module, get)?;
+    on::<PromptRender, _>(module, render_in_force)?;
+    on::<PromptPreview, _>(module, preview)?;
+    on::<ConfigGet, _>(module, config)
 }
 
 fn named(name: &str) -> Result<PromptName, RpcError> {
@@ -50,9 +51,11 @@ fn problems(problems: &[crate::problem::FileProblem]) -> Vec<rawr_protocol::Prob
     wire::problems(problems)
 }
 
-fn list(session: &ClientSession, _: PromptListParams) -> Result<PromptListResult, RpcError> {
-    let mut registry = session.registry()?;
-    registry.workspace_mut().refresh_prompts();
+async fn list(
+    session: Arc<ClientSession>,
+    _: PromptListParams,
+) -> Result<PromptListResult, RpcError> {
+    let prompts = session.workspace()?.refreshed_prompts().await;
     let summary = |prompt: &Prompt| PromptSummary {
         name: prompt.name.name().to_owned(),
         path: path(prompt.path.as_deref()),
@@ -60,16 +63,16 @@ fn list(session: &ClientSession, _: PromptListParams) -> Result<PromptListResult
         version: prompt.version.clone(),
         problems: problems(&prompt.problems),
     };
-    Ok(PromptListResult {
-        prompts: registry.workspace().prompts().set().iter().map(summary).collect(),
-    })
+    Ok(PromptListResult { prompts: prompts.iter().map(summary).collect() })
 }
 
-fn get(session: &ClientSession, params: PromptGetParams) -> Result<PromptGetResult, RpcError> {
+async fn get(
+    session: Arc<ClientSession>,
+    params: PromptGetParams,
+) -> Result<PromptGetResult, RpcError> {
     let name = named(&params.name)?;
-    let mut registry = session.registry()?;
-    registry.workspace_mut().refresh_prompts();
-    let prompt = registry.workspace().prompts().set().get(name);
+    let prompts = session.workspace()?.refreshed_prompts().await;
+    let prompt = prompts.get(name);
     Ok(PromptGetResult {
         name: params.name,
         path: path(prompt.path.as_deref()),
@@ -87,8 +90,8 @@ fn get(session: &ClientSession, params: PromptGetParams) -> Result<PromptGetResu
 }
 
 /// The caller's values override those of the thread. Other placeholders show an example.
-fn fill(
-    registry: &ThreadRegistry,
+async fn fill(
+    session: &ClientSession,
     name: PromptName,
     text: &str,
     thread: Option<&str>,
@@ -96,8 +99,8 @@ fn fill(
 ) -> Result<String, RpcError> {
     let known = match thread {
         Some(thread) => {
-            let open = registry.open_thread(&wire::thread_id(thread)?)?;
-            placeholder_values(open.thread(), open.policy())
+            let values = |open: &mut OpenThread| placeholder_values(open.thread(), open.policy());
+            session.registry()?.read(&wire::thread_id(thread)?, values).await?
         }
         None => BTreeMap::new(),
     };
@@ -110,20 +113,20 @@ fn fill(
     }))
 }
 
-fn render_in_force(
-    session: &ClientSession,
+async fn render_in_force(
+    session: Arc<ClientSession>,
     params: PromptRenderParams,
 ) -> Result<PromptRenderResult, RpcError> {
     let name = named(&params.name)?;
-    let mut registry = session.registry()?;
-    registry.workspace_mut().refresh_prompts();
-    let prompt = registry.workspace().prompts().set().get(name);
-    let text = fill(&registry, name, &prompt.text, params.thread_id.as_deref(), &params.values)?;
+    let prompts = session.workspace()?.refreshed_prompts().await;
+    let prompt = prompts.get(name);
+    let thread = params.thread_id.as_deref();
+    let text = fill(&session, name, &prompt.text, thread, &params.values).await?;
     Ok(PromptRenderResult { text, problems: problems(&prompt.problems) })
 }
 
-fn preview(
-    session: &ClientSession,
+async fn preview(
+    session: Arc<ClientSession>,
     params: PromptPreviewParams,
 ) -> Result<PromptPreviewResult, RpcError> {
     let name = named(&params.name)?;
@@ -131,19 +134,25 @@ fn preview(
         Ok(parsed) => (parsed.text, parsed.problems),
         Err(problems) => (params.text, problems),
     };
-    let text =
-        fill(&*session.registry()?, name, &text, params.thread_id.as_deref(), &BTreeMap::new())?;
+    let thread = params.thread_id.as_deref();
+    let text = fill(&session, name, &text, thread, &BTreeMap::new()).await?;
     Ok(PromptPreviewResult { tokens: rewrite::estimate(&text), text, problems: problems(&found) })
 }
 
-fn config(session: &ClientSession, params: ConfigGetParams) -> Result<ConfigGetResult, RpcError> {
+async fn config(
+    session: Arc<ClientSession>,
+    params: ConfigGetParams,
+) -> Result<ConfigGetResult, RpcError> {
     let thread = params.thread_id.as_deref().map(wire::thread_id).transpose()?;
-    let mut registry = session.registry()?;
-    registry.refresh_config(now());
-    let (config, found) = registry.config(thread.as_ref())?;
+    let workspace = session.workspace()?;
+    workspace.refresh_config().await;
+    let settings = match thread {
+        Some(id) => session.registry()?.read(&id, |open| Arc::clone(open.settings())).await?,
+        None => Arc::new(workspace.ask(|workspace| workspace.base().clone()).await),
+    };
     Ok(ConfigGetResult {
-        effective: config.effective(),
-        problems: problems(&found),
-        layers: config.layers().map(str::to_owned).collect(),
+        effective: settings.config.effective(),
+        problems: problems(&settings.problems),
+        layers: settings.config.layers().map(str::to_owned).collect(),
     })
 }

@@ -1,7 +1,7 @@
 //! `rawr/recall/search`. Runs on a thread of its own and stops when its request is cancelled.
 
 use super::long_work::CancelOnDrop;
-use super::{ClientSession, Module, on_async};
+use super::{ClientSession, Module, on_slow};
 use crate::recall::{self, HitKind, RecallHit, RecallResult, SearchWords};
 use crate::wire::{self, RpcError};
 use jsonrpsee::core::RegisterMethodError;
@@ -17,7 +17,7 @@ const LIMIT: u64 = 50;
 const MOST: u64 = 1000;
 
 pub fn register(module: &mut Module) -> Result<(), RegisterMethodError> {
-    on_async::<RecallSearch, _>(module, search)
+    on_slow::<RecallSearch, _>(module, search)
 }
 
 async fn search(
@@ -28,7 +28,7 @@ async fn search(
         return Err(RpcError::bad_field("words", "no word to search for"));
     };
     let id = params.thread_id.as_deref().map(wire::thread_id).transpose()?;
-    let sources = session.registry()?.sources(id.as_ref())?;
+    let sources = session.registry()?.sources(id.as_ref()).await?;
     let limit = params.limit.unwrap_or(LIMIT).clamp(1, MOST) as usize;
     let is_cancelled = Arc::new(AtomicBool::new(false));
     let _waits = CancelOnDrop(Arc::clone(&is_cancelled));

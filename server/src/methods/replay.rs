@@ -39,7 +39,7 @@ async fn run(
     params: ReplayRunParams,
 ) -> Result<SerializedResult<ReplayRunResult>, RpcError> {
     let token = params.work_done_token.clone();
-    let home = session.registry()?.workspace().home().clone();
+    let home = session.workspace()?.ask(|workspace| workspace.home().clone()).await;
     let request = request(home, params)?;
     let work = move |stop: &AtomicBool, progress: &(dyn Fn(usize, usize) + Sync)| {
         let result = replay(&request, stop, progress).map_err(|error| refusal(&error, &request))?;

@@ -2,7 +2,7 @@
 //! core.
 
 use super::tokens::error;
-use super::{ClientSession, Module, on_async};
+use super::{ClientSession, Module, on_slow};
 use crate::tokens::CountMethod;
 use crate::wire::RpcError;
 use jsonrpsee::core::RegisterMethodError;
@@ -17,14 +17,14 @@ use rawr_protocol::{
 use std::sync::Arc;
 
 pub fn register(module: &mut Module) -> Result<(), RegisterMethodError> {
-    on_async::<CompactionRewrite, _>(module, compaction_rewrite)
+    on_slow::<CompactionRewrite, _>(module, compaction_rewrite)
 }
 
 async fn compaction_rewrite(
     session: Arc<ClientSession>,
     params: CompactionRewriteParams,
 ) -> Result<CompactionRewriteResult, RpcError> {
-    let summary = summary(&session, &params.summary)?;
+    let summary = summary(&session, &params.summary).await?;
     let method = CountMethod::choose(params.encoding.as_deref(), params.model.as_deref());
     let budget = params.recent_user_tokens.unwrap_or(RECENT_USER_TOKENS);
     let items: Vec<_> = params.items.into_iter().map(from_wire).collect();
@@ -39,10 +39,9 @@ async fn compaction_rewrite(
 }
 
 /// With the current summary prefix.
-fn summary(session: &ClientSession, text: &str) -> Result<Summary, RpcError> {
-    let mut registry = session.registry()?;
-    registry.workspace_mut().refresh_prompts();
-    let prefix = registry.workspace().prompts().set().prompts().text(PromptName::SummaryPrefix);
+async fn summary(session: &ClientSession, text: &str) -> Result<Summary, RpcError> {
+    let prompts = session.workspace()?.refreshed_prompts().await;
+    let prefix = prompts.prompts().text(PromptName::SummaryPrefix);
     Summary::new(prefix, text).ok_or_else(|| {
         let mut error = RpcError::bad_field("summary", "the summary is blank");
         "keep the history as it is, or send what the model wrote".clone_into(&mut error.data.hint);

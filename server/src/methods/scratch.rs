@@ -1,7 +1,7 @@
 //! `rawr/scratch/*`: the agent's own notes.
 
-use super::{ClientSession, Module, now, on};
-use crate::notes::MAX_NOTE;
+use super::{ClientSession, Module, aside, now, on};
+use crate::notes::{AgentNotes, MAX_NOTE};
 use crate::wire::{self, RpcError};
 use jsonrpsee::core::RegisterMethodError;
 use rawr_protocol::methods::{ScratchAppend, ScratchList, ScratchPath, ScratchRead};
@@ -9,26 +9,34 @@ use rawr_protocol::{
     ScratchAppendParams, ScratchAppendResult, ScratchFile, ScratchListParams, ScratchListResult,
     ScratchPathParams, ScratchPathResult, ScratchReadParams, ScratchReadResult,
 };
+use std::sync::Arc;
 
 pub fn register(module: &mut Module) -> Result<(), RegisterMethodError> {
-    on::<ScratchPath>(module, path)?;
-    on::<ScratchAppend>(module, append)?;
-    on::<ScratchRead>(module, read)?;
-    on::<ScratchList>(module, list)
+    on::<ScratchPath, _>(module, path)?;
+    on::<ScratchAppend, _>(module, append)?;
+    on::<ScratchRead, _>(module, read)?;
+    on::<ScratchList, _>(module, list)
 }
 
-fn path(session: &ClientSession, params: ScratchPathParams) -> Result<ScratchPathResult, RpcError> {
-    let id = wire::thread_id(&params.thread_id)?;
-    let notes = session.registry()?.open_thread(&id)?.notes();
+/// The scratch file of a thread's agent.
+async fn notes_of(session: &ClientSession, thread: &str) -> Result<AgentNotes, RpcError> {
+    let id = wire::thread_id(thread)?;
+    Ok(session.registry()?.read(&id, |open| open.notes()).await?)
+}
+
+async fn path(
+    session: Arc<ClientSession>,
+    params: ScratchPathParams,
+) -> Result<ScratchPathResult, RpcError> {
+    let notes = notes_of(&session, &params.thread_id).await?;
     let path = notes.path().display().to_string();
     Ok(ScratchPathResult { exists: notes.exists(), path, scratch_file: notes.file })
 }
 
-fn append(
-    session: &ClientSession,
+async fn append(
+    session: Arc<ClientSession>,
     params: ScratchAppendParams,
 ) -> Result<ScratchAppendResult, RpcError> {
-    let id = wire::thread_id(&params.thread_id)?;
     let length = params.text.len();
     if params.text.trim().is_empty() {
         return Err(RpcError::bad_field("text", "the text is empty"));
@@ -37,10 +45,10 @@ fn append(
         let message = format!("a note of {length} bytes is too long; {MAX_NOTE} are allowed");
         return Err(RpcError::bad_field("text", message));
     }
-    let mut registry = session.registry()?;
-    let notes = registry.open_thread(&id)?.notes();
-    let appended = notes.append(&params.text, now())?;
-    registry.notes_appended(&notes.path(), session.client());
+    let notes = notes_of(&session, &params.thread_id).await?;
+    let path = notes.path();
+    let appended = aside(move || notes.append(&params.text, now())).await??;
+    session.workspace()?.notes_appended(path, session.client().to_owned()).await;
     Ok(ScratchAppendResult {
         scratch_file: appended.file,
         bytes: appended.bytes,
@@ -48,9 +56,12 @@ fn append(
     })
 }
 
-fn read(session: &ClientSession, params: ScratchReadParams) -> Result<ScratchReadResult, RpcError> {
-    let id = wire::thread_id(&params.thread_id)?;
-    let notes = session.registry()?.open_thread(&id)?.notes().read(params.max_bytes)?;
+async fn read(
+    session: Arc<ClientSession>,
+    params: ScratchReadParams,
+) -> Result<ScratchReadResult, RpcError> {
+    let notes = notes_of(&session, &params.thread_id).await?;
+    let notes = aside(move || notes.read(params.max_bytes)).await??;
     Ok(ScratchReadResult {
         scratch_file: notes.file,
         text: notes.text,
@@ -59,10 +70,13 @@ fn read(session: &ClientSession, params: ScratchReadParams) -> Result<ScratchRea
     })
 }
 
-fn list(session: &ClientSession, params: ScratchListParams) -> Result<ScratchListResult, RpcError> {
-    let notes =
-        session.registry()?.open_thread(&wire::thread_id(&params.thread_id)?)?.notes().list()?;
-    let files = notes.into_iter().map(|note| ScratchFile {
+async fn list(
+    session: Arc<ClientSession>,
+    params: ScratchListParams,
+) -> Result<ScratchListResult, RpcError> {
+    let notes = notes_of(&session, &params.thread_id).await?;
+    let listed = aside(move || notes.list()).await??;
+    let files = listed.into_iter().map(|note| ScratchFile {
         scratch_file: note.file,
         bytes: note.bytes,
         modified_at_ms: note.modified_at.0,

@@ -1,8 +1,8 @@
 //! `rawr/thread/*`.
 
-use super::{ClientSession, Module, aside, directive, now, on, on_async};
+use super::{ClientSession, Module, aside, directive, now, on};
 use crate::publish::thread_summary;
-use crate::registry::{Opening, RegistryError, WatchFilter};
+use crate::registry::{OpenThread, Opening, RegistryError, WatchFilter};
 use crate::wire::{self, RpcError, ToWire};
 use jsonrpsee::core::RegisterMethodError;
 use rawr_core::event::{Capabilities, HostInfo};
@@ -20,36 +20,39 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 pub fn register(module: &mut Module) -> Result<(), RegisterMethodError> {
-    on::<ThreadOpen>(module, open)?;
-    on::<ThreadClose>(module, close)?;
-    on_async::<ThreadList, _>(module, list)?;
-    on::<ThreadWatch>(module, watch)?;
-    on::<ThreadUnwatch>(module, unwatch)?;
-    on::<ThreadGet>(module, get)
+    on::<ThreadOpen, _>(module, open)?;
+    on::<ThreadClose, _>(module, close)?;
+    on::<ThreadList, _>(module, list)?;
+    on::<ThreadWatch, _>(module, watch)?;
+    on::<ThreadUnwatch, _>(module, unwatch)?;
+    on::<ThreadGet, _>(module, get)
 }
 
-fn open(session: &ClientSession, params: ThreadOpenParams) -> Result<ThreadOpenResult, RpcError> {
+async fn open(
+    session: Arc<ClientSession>,
+    params: ThreadOpenParams,
+) -> Result<ThreadOpenResult, RpcError> {
     let opening = opening(params, session.client())?;
-    let id = opening.thread.clone();
-    let mut registry = session.registry()?;
-    registry.open(opening, now())?;
-    let held_before = registry.take_held_before(&id);
-    let open = registry.open_thread(&id)?;
+    Ok(session.registry()?.open(opening, opened).await?)
+}
+
+fn opened(open: &mut OpenThread) -> ThreadOpenResult {
+    let held_before = open.take_held_before();
     let (thread, policy) = (open.thread(), open.policy());
-    Ok(ThreadOpenResult {
-        thread_id: id.to_string(),
+    ThreadOpenResult {
+        thread_id: thread.id.to_string(),
         phase: thread.phase().to_wire(),
         scratch_file: thread.scratch_file(policy),
         percent_remaining: thread.percent_remaining(policy).map(wire::percent),
-        pending_actions: wire::pending(&registry.pending(&id)?),
-        owner: registry.is_owner(&id),
+        pending_actions: wire::pending(&open.pending()),
+        owner: open.is_owned(),
         held_before: held_before
             .map(|held| HeldInput { input_id: held.input.to_string(), text: held.text }),
-    })
+    }
 }
 
-fn close(session: &ClientSession, params: ThreadCloseParams) -> Result<Empty, RpcError> {
-    session.registry()?.close(&wire::thread_id(&params.thread_id)?, now())?;
+async fn close(session: Arc<ClientSession>, params: ThreadCloseParams) -> Result<Empty, RpcError> {
+    session.registry()?.close(&wire::thread_id(&params.thread_id)?).await?;
     Ok(Empty {})
 }
 
@@ -57,37 +60,44 @@ async fn list(
     session: Arc<ClientSession>,
     _: ThreadListParams,
 ) -> Result<ThreadListResult, RpcError> {
-    let read = session.registry()?.list(now());
-    let threads = aside(&session, read).await?.map_err(RegistryError::from)?;
+    let read = session.registry()?.list().await;
+    let threads = aside(read).await?.map_err(RegistryError::from)?;
     Ok(ThreadListResult { threads: threads.iter().map(thread_summary).collect() })
 }
 
-fn watch(
-    session: &ClientSession,
+async fn watch(
+    session: Arc<ClientSession>,
     params: ThreadWatchParams,
 ) -> Result<ThreadWatchResult, RpcError> {
     let filter = watch_filter(params.thread_id.as_deref(), params.workspace_folder)?;
-    let threads = session.registry()?.watch(filter, now())?;
+    let threads = session.registry()?.watch(filter).await?;
     Ok(ThreadWatchResult { threads: threads.iter().map(thread_summary).collect() })
 }
 
-fn unwatch(session: &ClientSession, params: ThreadUnwatchParams) -> Result<Empty, RpcError> {
+async fn unwatch(
+    session: Arc<ClientSession>,
+    params: ThreadUnwatchParams,
+) -> Result<Empty, RpcError> {
     let filter = watch_filter(params.thread_id.as_deref(), params.workspace_folder)?;
-    session.registry()?.unwatch(&filter);
+    session.registry()?.unwatch(filter).await;
     Ok(Empty {})
 }
 
-fn get(session: &ClientSession, params: ThreadGetParams) -> Result<ThreadGetResult, RpcError> {
+async fn get(
+    session: Arc<ClientSession>,
+    params: ThreadGetParams,
+) -> Result<ThreadGetResult, RpcError> {
     let id = wire::thread_id(&params.thread_id)?;
-    let registry = session.registry()?;
-    let open = registry.open_thread(&id)?;
+    Ok(session.registry()?.read(&id, |open| shown(open)).await?)
+}
+
+fn shown(open: &OpenThread) -> ThreadGetResult {
     let thread = open.thread();
-    let now = now();
-    Ok(ThreadGetResult {
-        thread: thread_summary(&registry.overview_of_open(&id, now)?),
+    ThreadGetResult {
+        thread: thread_summary(&open.overview_with_owner()),
         transcript: thread.session.transcript.clone(),
         plan: wire::plan(thread),
-        guards: wire::guards(thread, now),
+        guards: wire::guards(thread, now()),
         directives: directive::in_force(thread),
         boundaries: thread
             .boundaries
@@ -101,7 +111,7 @@ fn get(session: &ClientSession, params: ThreadGetParams) -> Result<ThreadGetResu
             })
             .collect(),
         last_compaction: thread.compactions.last.as_ref().map(wire::last_compaction),
-        pending_actions: wire::pending(&registry.pending(&id)?),
+        pending_actions: wire::pending(&open.pending()),
         held_inputs: thread.held.iter().map(wire::held_input).collect(),
         sequence_id: thread.sequence().map(|sequence| sequence.id.to_string()),
         pre_compact_requests: thread
@@ -113,7 +123,7 @@ fn get(session: &ClientSession, params: ThreadGetParams) -> Result<ThreadGetResu
         packets_ahead: wire::packets_ahead(thread),
         compaction_asked_for: thread.asked_at.is_some(),
         turn_running: !thread.is_idle(),
-    })
+    }
 }
 
 fn watch_filter(thread: Option<&str>, folder: Option<String>) -> Result<WatchFilter, RpcError> {

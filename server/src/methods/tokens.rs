@@ -1,6 +1,6 @@
 //! `rawr/tokens/count`. The module `tokens` counts.
 
-use super::{ClientSession, Module, on_async};
+use super::{ClientSession, Module, on_slow};
 use crate::tokens::{CountMethod, TokenCountError};
 use crate::wire::RpcError;
 use jsonrpsee::core::RegisterMethodError;
@@ -9,7 +9,7 @@ use rawr_protocol::{ErrorCode, TokensCountParams, TokensCountResult};
 use std::sync::Arc;
 
 pub fn register(module: &mut Module) -> Result<(), RegisterMethodError> {
-    on_async::<TokensCount, _>(module, count)
+    on_slow::<TokensCount, _>(module, count)
 }
 
 async fn count(

@@ -1,7 +1,8 @@
 //! `rawr/turn/*`: what the host reports of turns.
 
-use super::{ClientSession, Module, now, on};
-use crate::registry::HandledInput;
+use super::{ClientSession, Module, on};
+use crate::registry::{HandledInput, OpenThread, RegistryError};
+use crate::tasks::Answer;
 use crate::wire::{self, RpcError};
 use jsonrpsee::core::RegisterMethodError;
 use rawr_core::Input;
@@ -10,60 +11,72 @@ use rawr_protocol::{
     Empty, TurnCompletedParams, TurnCompletedResult, TurnStartedParams, TurnUsageParams,
     TurnUsageResult, Verdict,
 };
+use std::sync::Arc;
 
 pub fn register(module: &mut Module) -> Result<(), RegisterMethodError> {
-    on::<TurnStarted>(module, started)?;
-    on::<TurnUsage>(module, usage)?;
-    on::<TurnCompleted>(module, completed)
+    on::<TurnStarted, _>(module, started)?;
+    on::<TurnUsage, _>(module, usage)?;
+    on::<TurnCompleted, _>(module, completed)
 }
 
 /// Handles one report of the thread's owner.
-pub(super) fn report_as_owner(
+pub(super) fn report_as_owner<R: Send + 'static>(
     session: &ClientSession,
     thread: &str,
     input: Result<Input, RpcError>,
-) -> Result<HandledInput, RpcError> {
+    answer: impl FnOnce(&OpenThread, HandledInput) -> R + Send + 'static,
+) -> Result<Answer<Result<R, RegistryError>>, RpcError> {
     let id = wire::thread_id(thread)?;
-    Ok(session.registry()?.handle_as_owner(&id, input?, now())?)
+    Ok(session.registry()?.handle_as_owner(&id, input?, answer))
 }
 
-fn started(session: &ClientSession, params: TurnStartedParams) -> Result<Empty, RpcError> {
+async fn started(
+    session: Arc<ClientSession>,
+    params: TurnStartedParams,
+) -> Result<Empty, RpcError> {
     let thread = params.thread_id.clone();
-    report_as_owner(session, &thread, wire::turn_started(params)).map(|_| Empty {})
+    let started = wire::turn_started(params);
+    Ok(report_as_owner(&session, &thread, started, |_, _| Empty {})?.await?)
 }
 
-fn usage(session: &ClientSession, params: TurnUsageParams) -> Result<TurnUsageResult, RpcError> {
-    let handled = report_as_owner(session, &params.thread_id, wire::turn_usage(&params))?;
-    Ok(TurnUsageResult { verdict: handled.decision.as_ref().map(wire::verdict) })
+async fn usage(
+    session: Arc<ClientSession>,
+    params: TurnUsageParams,
+) -> Result<TurnUsageResult, RpcError> {
+    let usage = wire::turn_usage(&params);
+    let handled = report_as_owner(&session, &params.thread_id, usage, |_, handled| {
+        TurnUsageResult { verdict: handled.decision.as_ref().map(wire::verdict) }
+    });
+    Ok(handled?.await?)
 }
 
 /// A turn end that is reported twice gets the same verdict again.
-fn completed(
-    session: &ClientSession,
+async fn completed(
+    session: Arc<ClientSession>,
     params: TurnCompletedParams,
 ) -> Result<TurnCompletedResult, RpcError> {
     let thread = params.thread_id.clone();
     let turn = params.turn_id.clone();
-    let handled = report_as_owner(session, &thread, wire::turn_completed(params))?;
-    let verdict = match &handled.decision {
-        Some(decision) => wire::verdict(decision),
-        None => verdict_of(session, &thread, &turn)?,
-    };
-    Ok(TurnCompletedResult { verdict })
+    let completed = wire::turn_completed(params);
+    let handled = report_as_owner(&session, &thread, completed, move |open, handled| {
+        let verdict = match &handled.decision {
+            Some(decision) => wire::verdict(decision),
+            None => verdict_of(open, &turn),
+        };
+        TurnCompletedResult { verdict }
+    });
+    Ok(handled?.await?)
 }
 
-fn verdict_of(session: &ClientSession, thread: &str, turn: &str) -> Result<Verdict, RpcError> {
-    let registry = session.registry()?;
-    let id = wire::thread_id(thread)?;
-    let open = registry.open_thread(&id)?;
+fn verdict_of(open: &OpenThread, turn: &str) -> Verdict {
     let percent = open.thread().percent_remaining(open.policy()).map(wire::percent);
     let last = open.thread().decided.last.clone();
     let waits = open.thread().unassessed.as_ref().is_some_and(|of| of.as_str() == turn);
     let same = last.filter(|last| last.turn.as_ref().is_some_and(|of| of.as_str() == turn));
-    if let Some(decision) = same.and_then(|last| registry.decision(&id, &last.decision).ok()?) {
-        return Ok(wire::verdict(&decision));
+    if let Some(decision) = same.and_then(|last| open.decision(&last.decision).ok()?) {
+        return wire::verdict(&decision);
     }
-    Ok(Verdict {
+    Verdict {
         decision_id: None,
         outcome: rawr_protocol::Outcome::Nothing,
         tier: None,
@@ -76,5 +89,5 @@ fn verdict_of(session: &ClientSession, thread: &str, turn: &str) -> Result<Verdi
         .to_owned(),
         sequence_id: None,
         confirm: None,
-    })
+    }
 }

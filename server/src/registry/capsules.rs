@@ -1,6 +1,6 @@
 //! When a capsule of an open thread is written, and what it holds. A part that cannot be kept is logged and left out.
 
-use super::OpenThread;
+use super::thread::OpenThread;
 use crate::capsule::{
     CapsuleMessage, CapsuleNotes, CapsuleState, CapsuleStore, CapsuleTranscript, StoredCapsule,
 };
@@ -30,17 +30,18 @@ struct PendingCapsule {
 impl OpenThread {
     /// Captures the state before these records are stored, if they order a compaction or report that the host began
     /// one.
-    pub(super) fn keep_capsules(&mut self, disk: &Disk, records: &[Record]) {
+    pub(super) fn keep_capsules(&mut self, records: &[Record]) {
         if !self.is_owned() {
             return;
         }
+        let disk = self.store().disk();
         let owed = records.iter().filter_map(|record| owed(self, disk, record));
         let capsule = |owed: PendingCapsule| {
             let (capsule, at) = (owed.id.clone(), owed.at);
             StoredCapsule::new(capsule, self.thread().id.clone(), at, self.kept(owed))
         };
         let capsules: Vec<_> = owed.map(capsule).collect();
-        self.capsules.extend(capsules);
+        self.batch.capsules.extend(capsules);
     }
 
     fn kept(&self, owed: PendingCapsule) -> CapsuleState {

@@ -1,17 +1,18 @@
-//! How the registry uses the disk: it stores batches and then sends their effects. If a thread's files fail, the thread
-//! stops acting and releases held messages to its host. The registry retries and continues from what the disk holds.
+//! How a thread uses the disk: it stores batches and then sends their effects. If its files fail, the thread stops acting
+//! and releases held messages to its host. It retries and continues from what the disk holds.
 
+use super::files::{commit, on_files, save_cache};
 use super::held::with_original;
-use super::notice::publish;
-use super::{
-    NO_REQUEST, OpenThread, RegistryError, RegistryNotice, ThreadRegistry, Ticket, outside,
-    report_damage,
-};
-use crate::store::{LogDamage, OwnerLock, Replay, StoreError};
+use super::notice::{RegistryNotice, publish, report_damage};
+use super::thread::{OpenThread, ThreadControl};
+use super::{RegistryError, outside};
+use crate::store::{LogDamage, OwnerLock, Replay, StoreError, ThreadLog};
 use crate::workspace::within;
 use rawr_core::event::ThreadClosed;
-use rawr_core::units::{InputId, ThreadId, Timestamp};
+use rawr_core::machine::Notice;
+use rawr_core::units::{InputId, Timestamp};
 use rawr_core::{Effect, Input, Machine, Thread};
+use tokio::sync::mpsc::UnboundedReceiver;
 
 /// How long to wait before a disk that failed is tried again, in milliseconds.
 const TRY_AGAIN_AFTER_MS: u64 = 1000;
@@ -24,21 +25,12 @@ const AT_ONCE: Timestamp = Timestamp(0);
 #[derive(Debug)]
 pub(super) struct ThreadHealth {
     course: DiskRecovery,
-    /// When the thread was last used.
-    pub(super) at: Timestamp,
-    refused: Option<DiskRefusal>,
+    /// Another process holds the append lock for longer than is worth waiting: requests fail at once until then.
+    locked: Option<(StoreError, Timestamp)>,
     /// A failure from before the commit. The commit reports it.
-    error: Option<String>,
+    error: Option<StoreError>,
     /// The held messages that were not sent, as of the last commit.
     waiting: Vec<InputId>,
-}
-
-/// The thread's files cannot be used. Requests for them fail at once.
-#[derive(Debug)]
-struct DiskRefusal {
-    error: StoreError,
-    /// No retry before this time. `None`: the next request retries.
-    until: Option<Timestamp>,
 }
 
 /// What follows from a failed disk. The host delivers `released` messages, and reports it with `input/cancel` once that
@@ -61,7 +53,7 @@ enum DiskRecovery {
 impl Default for ThreadHealth {
     fn default() -> Self {
         let (course, waiting) = Default::default();
-        Self { course, at: AT_ONCE, refused: None, error: None, waiting }
+        Self { course, locked: None, error: None, waiting }
     }
 }
 
@@ -77,29 +69,21 @@ impl ThreadHealth {
 
     /// Notes that the thread could not be read or locked. The next commit reports it, and memory may be ahead of the
     /// disk.
-    pub(super) fn mark_failed(&mut self, error: &StoreError, stale: &mut bool) {
-        *stale = true;
-        self.error = Some(error.to_string());
+    pub(super) fn mark_failed(&mut self, error: &StoreError, is_stale: &mut bool) {
+        *is_stale = true;
+        self.error = Some(error.told_again());
     }
 
-    pub(super) fn refuse(&mut self, error: &StoreError) {
-        self.refused = Some(DiskRefusal { error: error.told_again(), until: None });
+    fn back_off(&mut self, error: &StoreError, now: Timestamp) {
+        if matches!(error, StoreError::Locked { .. }) {
+            self.locked = Some((error.told_again(), now.plus_millis(TRY_AGAIN_AFTER_MS)));
+        }
     }
 
-    /// Another process holds the lock for longer than is worth waiting.
-    pub(super) fn back_off(&mut self, error: &StoreError, now: Timestamp) {
-        let until = Some(now.plus_millis(TRY_AGAIN_AFTER_MS));
-        self.refused = Some(DiskRefusal { error: error.told_again(), until });
-    }
-
-    pub(super) fn try_once_more(&mut self) {
-        self.refused.take_if(|refused| refused.until.is_none());
-    }
-
-    pub(super) fn refusal(&mut self, now: Timestamp) -> Option<StoreError> {
-        let is_over = |until: Timestamp| within(until, TRY_AGAIN_AFTER_MS, now) <= now;
-        self.refused.take_if(|refused| refused.until.is_some_and(is_over));
-        self.refused.as_ref().map(|refused| refused.error.told_again())
+    fn refusal(&mut self, now: impl FnOnce() -> Timestamp) -> Option<StoreError> {
+        let now = self.locked.as_ref().map(|_| now())?;
+        self.locked.take_if(|(_, until)| within(*until, TRY_AGAIN_AFTER_MS, now) <= now);
+        self.locked.as_ref().map(|(error, _)| error.told_again())
     }
 
     fn stored(&mut self, thread: &Thread) {
@@ -109,260 +93,370 @@ impl ThreadHealth {
     }
 }
 
-impl OpenThread {
-    /// Decides on inputs again, once the host has reported its deliveries or took too long.
-    pub(super) fn end_recovery(&mut self, now: Timestamp) {
-        let is_returning = matches!(self.health.course, DiskRecovery::Returning { .. });
-        if is_returning && due(self, now).is_some_and(|at| at <= now) {
-            self.health.course = DiskRecovery::Good;
-        }
+async fn next_control(
+    controls: &mut Option<UnboundedReceiver<ThreadControl>>,
+) -> Option<ThreadControl> {
+    match controls {
+        Some(controls) => controls.recv().await,
+        None => None,
     }
 }
 
-impl ThreadRegistry {
-    /// Closes a thread for its host. The state is stored if possible; the owner lock is released in any case.
-    pub fn close(&mut self, id: &ThreadId, now: Timestamp) -> Result<(), RegistryError> {
-        let said = match self.open_thread(id)?.owner {
-            Some(_) => self.handle(id, Input::Saw(ThreadClosed {}.into()), now).map(drop),
-            None => Ok(()),
-        };
-        if let Err(RegistryError::Busy(_)) = said {
-            return said;
-        }
-        if let Some(open) = self.threads.get_mut(id) {
-            open.closing = true;
-        }
-        // Immediately, so that a request that follows finds it closed or waits until it is.
-        self.store_batch(id);
-        said
-    }
-
-    /// Stores everything at the end of the process. No worker may be running.
-    pub fn leave(&mut self, now: Timestamp) {
-        self.settle(now);
-        self.threads.values_mut().for_each(save_cache);
-    }
-
-    /// Stores everything synchronously, for callers with nothing else to do.
-    pub fn settle(&mut self, now: Timestamp) {
-        loop {
-            self.store_batches();
-            let works = self.take_works();
-            if works.is_empty() {
-                return;
+impl OpenThread {
+    /// Runs `work` on the thread's files. Meanwhile the thread takes controls, so that the state is known even while its
+    /// disk hangs.
+    async fn on_files<T: Send + 'static>(
+        &mut self,
+        waits_for_locks: bool,
+        work: impl FnMut(&mut Box<ThreadLog>) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let Some(log) = self.log.take() else { return Err(self.without_files()) };
+        // On the heap, as all that rarely happens, so that a thread at rest takes little memory.
+        let mut working = Box::pin(on_files(log, waits_for_locks, work));
+        let (log, done) = loop {
+            tokio::select! {
+                biased;
+                back = &mut working => break back,
+                Some(control) = next_control(&mut self.controls) => self.control(control),
             }
-            works.into_iter().for_each(|work| self.worked(work.run(), now));
+        };
+        self.log = Some(log);
+        done
+    }
+
+    fn without_files(&self) -> StoreError {
+        let source = std::io::Error::other("they are in use; this is a bug in rawr");
+        StoreError::Io { verb: "use", path: self.folder.clone(), source }
+    }
+
+    /// Makes sure that this process holds the append lock and that memory matches the disk.
+    pub(super) async fn ready(&mut self) -> Result<(), RegistryError> {
+        let clock = &self.context.clock;
+        if let Some(error) = self.health.refusal(|| clock()) {
+            return Err(error.into());
+        }
+        if self.is_stale {
+            // What this batch recorded before a panic is valid if it can be stored.
+            if let Err(error) = self.commit().await {
+                tracing::error!(thread = %self.id(), %error, "failed to store the records before a panic");
+            }
+            self.batch.is_open = true;
+            Box::pin(self.reread()).await?;
+        }
+        self.batch.is_open = true;
+        let locked = match self.log.as_mut().map_or(Ok(()), |log| log.take_lock()) {
+            Err(StoreError::Locked { .. }) => self.on_files(true, |log| log.take_lock()).await,
+            locked => locked,
+        };
+        if let Err(error) = locked {
+            let now = self.now();
+            self.health.back_off(&error, now);
+            self.health.mark_failed(&error, &mut self.is_stale);
+            return Err(error.into());
+        }
+        Ok(())
+    }
+
+    async fn reread(&mut self) -> Result<(), RegistryError> {
+        let id = self.id().clone();
+        let reread = move |log: &mut Box<ThreadLog>| {
+            log.take_lock()?;
+            log.reread(&id)
+        };
+        match self.on_files(true, reread).await {
+            Ok(read) => {
+                self.take_up(read);
+                Ok(())
+            }
+            Err(error) => {
+                let now = self.now();
+                self.health.back_off(&error, now);
+                self.report_failure(&error);
+                Err(error.into())
+            }
         }
     }
 
-    /// Begins to store what was decided since the last commit: one write and at most one sync per thread. Effects are
-    /// sent when their records are stored. Returns the requests that had no effect because their thread's files failed.
-    pub fn commit(&mut self) -> Vec<(Vec<Ticket>, RegistryError)> {
-        self.store_batches();
-        std::mem::take(&mut self.failures)
+    /// [`Self::ready`] for an input, which is decided on: if the thread's files failed, only once the disk is known to
+    /// accept writes again.
+    pub(super) async fn ready_for_input(&mut self) -> Result<(), RegistryError> {
+        if self.health.is_failing() {
+            Box::pin(self.recover()).await?;
+        }
+        self.ready().await?;
+        self.end_recovery();
+        Ok(())
     }
 
-    fn store_batches(&mut self) {
-        for id in std::mem::take(&mut self.batch) {
-            self.store_batch(&id);
+    /// Decides on inputs again, once the host has reported its deliveries or took too long.
+    fn end_recovery(&mut self) {
+        if matches!(self.health.course, DiskRecovery::Returning { .. }) {
+            let now = self.now();
+            if self.disk_due(now).is_some_and(|at| at <= now) {
+                self.health.course = DiskRecovery::Good;
+            }
         }
     }
 
-    pub(super) fn stored(&mut self, id: &ThreadId, stored: Result<(), StoreError>) {
-        let Some(open) = self.threads.get_mut(id) else { return };
-        let mut tickets = std::mem::take(&mut open.tickets);
-        tickets.append(open.readers.get_mut());
-        let before = open.health.error.take();
-        match stored {
-            Ok(()) if !open.stale => open.health.stored(open.machine.thread()),
+    /// Tests whether the disk works again. If it does, repeats the actions that the host has not reported, because a report
+    /// may have been lost while nothing could be stored.
+    async fn recover(&mut self) -> Result<(), StoreError> {
+        let id = self.id().clone();
+        // No wait for locks, because it is retried every second.
+        let recover = move |log: &mut Box<ThreadLog>| {
+            log.take_lock()?;
+            log.recover(&id)
+        };
+        self.batch.is_open = true;
+        let read = self.on_files(false, recover).await;
+        match read {
+            Ok(read) => self.take_up(read),
+            Err(error) => {
+                self.report_failure(&error);
+                return Err(error);
+            }
+        }
+        let DiskRecovery::Failing { released, .. } = std::mem::take(&mut self.health.course) else {
+            return Ok(());
+        };
+        let until = self.now().plus_millis(HOST_MAY_TAKE_MS);
+        self.health.course = DiskRecovery::Returning { released, until };
+        let listener = &self.context.listener;
+        listener(RegistryNotice::StoreRecovered { thread: self.id() });
+        let thread = self.machine.thread();
+        for issued in thread.pending_actions() {
+            let issued = with_original(&self.folder, issued.clone());
+            listener(RegistryNotice::Perform { thread, issued: &issued });
+        }
+        let questions = outside::questions(self, self.thread().pending_actions());
+        self.batch.jobs.extend(questions);
+        Ok(())
+    }
+
+    /// Stores what was decided since the last commit: one write and at most one sync. Then sends the effects.
+    pub async fn commit(&mut self) -> Result<(), StoreError> {
+        if !std::mem::take(&mut self.batch.is_open) {
+            return Ok(());
+        }
+        let cache = self.is_worth_caching().then(|| Box::new(self.thread().clone()));
+        let wants_sync = self.log.as_ref().is_some_and(|log| log.wants_sync());
+        let stored = if wants_sync || cache.is_some() || !self.batch.capsules.is_empty() {
+            let (id, capsules) = (self.id().clone(), std::mem::take(&mut self.batch.capsules));
+            self.on_files(true, move |log| commit(log, &id, &capsules, cache.as_deref())).await
+        } else {
+            self.log.as_mut().map_or(Ok(()), |log| log.commit())
+        };
+        self.finish_batch(stored)
+    }
+
+    fn finish_batch(&mut self, stored: Result<(), StoreError>) -> Result<(), StoreError> {
+        self.batch.closes = false;
+        let before = self.health.error.take();
+        match &stored {
+            Ok(()) if !self.is_stale => self.health.stored(self.machine.thread()),
             Ok(()) => {
                 if let Some(error) = before {
-                    failed(id, open, &error, &mut self.tell);
+                    self.report_failure(&error);
                 }
             }
             Err(error) => {
-                open.staged.clear();
-                failed(id, open, &error.to_string(), &mut self.tell);
-                if tickets.contains(&NO_REQUEST) {
-                    tracing::error!(thread = %id, %error, "failed to record an event without a request");
-                }
-                self.failures.push((tickets, error.into()));
+                self.batch.staged.clear();
+                self.report_failure(error);
             }
         }
-        call_owner(id, open);
-        for staged in std::mem::take(&mut open.staged) {
+        self.call_owner();
+        let staged = std::mem::take(&mut self.batch.staged);
+        for staged in staged {
             let asked = staged.effects.iter().filter_map(|effect| match effect {
                 Effect::Perform(issued) => Some(issued.as_ref()),
                 _ => None,
             });
-            self.jobs.extend(outside::questions(open, id, asked));
-            publish(open, &mut self.tell, staged.effects, staged.now);
+            let questions = outside::questions(self, asked);
+            self.batch.jobs.extend(questions);
+            publish(self, staged.effects, staged.now);
         }
-        let is_wanted = open.by_client || open.watched;
-        if open.closing || !is_wanted {
-            self.release(id);
+        stored
+    }
+
+    /// At the end of a sequence, after many events, and when the thread is removed, so that the next start replays little.
+    fn is_worth_caching(&self) -> bool {
+        let Some(log) = self.log.as_ref().filter(|_| !self.is_stale) else { return false };
+        let ends_a_sequence = || {
+            let mut effects = self.batch.staged.iter().flat_map(|staged| &staged.effects);
+            effects.any(|effect| matches!(effect, Effect::Tell(Notice::SequenceEnded(_))))
+        };
+        let is_due = || self.is_owned() && (log.wants_caching() || ends_a_sequence());
+        log.is_uncached() && (self.batch.closes || !self.is_wanted() || is_due())
+    }
+
+    /// Whether a client has it open or watches it.
+    pub(super) const fn is_wanted(&self) -> bool {
+        self.by_client || self.is_watched
+    }
+
+    /// Wakes the owner of the thread in another process if this batch holds records for it.
+    fn call_owner(&mut self) {
+        if std::mem::take(&mut self.batch.calls_owner)
+            && !self.is_stale
+            && let Err(error) = OwnerLock::ring(&self.folder)
+        {
+            tracing::warn!(thread = %self.id(), %error, "failed to wake the owner; it reads this at its next input");
         }
     }
 
-    /// Called when the client closed or no longer watches the thread. It stays open while it is watched.
-    fn release(&mut self, id: &ThreadId) {
-        let Some(open) = self.threads.get_mut(id) else { return };
-        if open.owner.take().is_some() {
-            self.workspace.watcher_mut().unwatch(&self.store.wake_file(id));
+    /// Closes the thread for its host. The state is stored if possible; the owner lock is released in any case. The thread
+    /// stays open while it is watched.
+    pub async fn close(&mut self) -> Result<(), RegistryError> {
+        let closed = match self.owner {
+            Some(_) => self.handle(Input::Saw(ThreadClosed {}.into())).await.map(drop),
+            None => Ok(()),
+        };
+        self.by_client = false;
+        (self.batch.is_open, self.batch.closes) = (true, true);
+        let stored = self.commit().await;
+        self.health = ThreadHealth::default();
+        if self.owner.take().is_some() {
+            self.context.workspace.unwatch_file(self.context.store.wake_file(self.id()));
         }
-        (open.by_client, open.closing, open.health) = (false, false, ThreadHealth::default());
-        if !open.watched {
-            self.threads.remove(id);
-            self.workspace.forget_files();
+        closed?;
+        Ok(stored?)
+    }
+
+    /// Stores everything at the end of the process.
+    pub async fn leave(&mut self) {
+        if let Err(error) = self.commit().await {
+            tracing::error!(thread = %self.id(), %error, "failed to store the last records");
+        }
+        let state = self.thread().clone();
+        if !self.is_stale {
+            let save = move |log: &mut Box<ThreadLog>| {
+                save_cache(log, &state);
+                Ok(())
+            };
+            drop(self.on_files(true, save).await);
         }
     }
 
     /// When [`Self::tick`] must be called next.
-    pub fn next_deadline(&mut self, now: Timestamp) -> Option<Timestamp> {
-        let due = self.threads.next_due(now);
-        due.into_iter().chain(self.next_look(now)).chain(self.workspace.next_edit(now)).min()
+    pub fn next_deadline(&self) -> Option<Timestamp> {
+        let now = self.now();
+        let again = self.again.iter().map(|look| look.due(now)).min();
+        again.into_iter().chain(self.next_input(now)).min()
     }
 
-    pub(super) fn owns_any(&self) -> bool {
-        self.threads.values().any(|open| open.owner.is_some())
+    /// When an input of no request is due.
+    fn next_input(&self, now: Timestamp) -> Option<Timestamp> {
+        let waits = !self.deferred.is_empty() || self.has_new_policy && self.is_owned();
+        let disk = self.owner.as_ref().and_then(|_| self.disk_due(now));
+        let due = waits.then_some(AT_ONCE).into_iter().chain(disk).min()?;
+        // Nothing can be done before the files are tried again.
+        Some(self.not_before(now).map_or(due, |retry_at| due.max(retry_at)))
     }
 
-    /// Handles every deadline that has passed at `now`.
-    pub fn tick(&mut self, now: Timestamp) {
-        self.look_around(now);
-        self.take_up_edits(now);
-        let due = self.threads.due(now);
-        for id in due {
-            if let Err(error) = self.look_after(&id, now) {
-                tracing::error!(thread = %id, %error, "failed to handle a deadline");
-            }
-        }
-    }
-
-    fn look_after(&mut self, id: &ThreadId, now: Timestamp) -> Result<(), RegistryError> {
-        let open =
-            self.threads.get_mut(id).ok_or_else(|| RegistryError::UnknownThread(id.clone()))?;
-        if open.stale || matches!(open.health.course, DiskRecovery::Failing { .. }) {
-            open.health.at = now;
-            self.recover(id);
-            return Ok(());
-        }
-        open.end_recovery(now);
-        self.handle_in_time(id, Input::Tick, now)
-    }
-
-    /// Repeats the actions that the host has not reported, because a report may have been lost while nothing could be
-    /// stored. Returns whether the sidecar must repeat its own questions, too.
-    pub(super) fn recovered(
-        &mut self,
-        id: &ThreadId,
-        read: Result<(Thread, Replay), StoreError>,
-        now: Timestamp,
-    ) -> bool {
-        let Some(open) = self.threads.get_mut(id) else { return false };
-        let damage = match read {
-            Ok(read) => take_up(open, read),
-            Err(error) => {
-                failed(id, open, &error.to_string(), &mut self.tell);
-                return false;
-            }
+    fn not_before(&self, now: Timestamp) -> Option<Timestamp> {
+        let locked = self.health.locked.as_ref().map(|(_, until)| *until);
+        let failing = match &self.health.course {
+            DiskRecovery::Failing { retry_at, .. } => Some(*retry_at),
+            DiskRecovery::Good | DiskRecovery::Returning { .. } => None,
         };
-        report_damage(&mut self.tell, id, &damage);
-        let course = std::mem::take(&mut open.health.course);
-        let DiskRecovery::Failing { released, .. } = course else { return false };
-        open.health.course =
-            DiskRecovery::Returning { released, until: now.plus_millis(HOST_MAY_TAKE_MS) };
-        (self.tell)(RegistryNotice::StoreRecovered { thread: id });
-        let thread = open.machine.thread();
-        for issued in thread.pending_actions() {
-            let issued = with_original(&open.folder, issued.clone());
-            (self.tell)(RegistryNotice::Perform { thread, issued: &issued });
+        locked.max(failing).map(|at| within(at, TRY_AGAIN_AFTER_MS, now))
+    }
+
+    /// Handles every deadline that has passed.
+    pub async fn tick(&mut self) {
+        let now = self.now();
+        if self.again.extract_if(.., |look| look.due(now) <= now).count() > 0 {
+            self.catch_up().await;
         }
-        true
-    }
-
-    pub(super) fn ask_again(&mut self, id: &ThreadId) {
-        if let Some(open) = self.threads.get(id) {
-            let pending = open.machine.thread().pending_actions();
-            self.jobs.extend(outside::questions(open, id, pending));
+        if self.next_input(now).is_none_or(|at| at > now) {
+            return;
+        }
+        self.has_new_policy = false;
+        let must_recover = self.is_owned() && (self.is_stale || self.health.is_failing());
+        if must_recover && Box::pin(self.recover()).await.is_err() {
+            return;
+        }
+        for input in std::mem::take(&mut self.deferred) {
+            self.handle_in_time(input).await;
+        }
+        if self.is_owned()
+            && let Err(error) = self.handle(Input::Tick).await
+        {
+            tracing::error!(thread = %self.id(), %error, "failed to handle a deadline");
         }
     }
-}
 
-/// Wakes the owner of the thread in another process if this batch holds records for it.
-fn call_owner(id: &ThreadId, open: &mut OpenThread) {
-    if std::mem::take(&mut open.calls_owner)
-        && !open.stale
-        && let Err(error) = OwnerLock::ring(&open.folder)
-    {
-        tracing::warn!(thread = %id, %error, "failed to wake the owner; it reads this at its next input");
-    }
-}
-
-pub(super) fn due(open: &OpenThread, now: Timestamp) -> Option<Timestamp> {
-    // If a worker has its files, it continues when they are back.
-    open.owner.as_ref().and(open.log.as_ref())?;
-    let waits = |input: &InputId| {
-        open.machine.thread().held.iter().any(|held| held.id == *input && held.action.is_none())
-    };
-    match &open.health.course {
-        DiskRecovery::Failing { retry_at, .. } => Some(within(*retry_at, TRY_AGAIN_AFTER_MS, now)),
-        _ if open.stale => Some(AT_ONCE),
-        DiskRecovery::Returning { released, until } => {
-            let until = within(*until, HOST_MAY_TAKE_MS, now);
-            Some(if released.iter().any(waits) { until } else { AT_ONCE })
+    /// Handles an input without a request: now, or as soon as the thread's files can be used, because it is not reported
+    /// again.
+    pub(super) async fn handle_in_time(&mut self, input: Input) {
+        match self.handle(input.clone()).await {
+            Ok(_) => {}
+            Err(RegistryError::Store(error)) => {
+                tracing::warn!(thread = %self.id(), %error, "deferred an input");
+                self.deferred.push(input);
+            }
+            Err(error) => {
+                tracing::error!(thread = %self.id(), %error, "failed to record a deferred input");
+            }
         }
-        DiskRecovery::Good => open.machine.wakes_at(&open.config.policy, now),
     }
-}
 
-/// Memory is ahead of the disk, and the disk is right. The host is notified once per streak of failures, and again only
-/// if more messages are held.
-pub(super) fn failed(
-    id: &ThreadId,
-    open: &mut OpenThread,
-    error: &str,
-    tell: &mut super::NoticeListener,
-) {
-    open.stale = true;
-    if open.owner.is_none() {
-        return;
+    fn disk_due(&self, now: Timestamp) -> Option<Timestamp> {
+        let waits = |input: &InputId| {
+            let mut held = self.thread().held.iter();
+            held.any(|held| held.id == *input && held.action.is_none())
+        };
+        match &self.health.course {
+            DiskRecovery::Failing { retry_at, .. } => {
+                Some(within(*retry_at, TRY_AGAIN_AFTER_MS, now))
+            }
+            _ if self.is_stale => Some(AT_ONCE),
+            DiskRecovery::Returning { released, until } => {
+                let until = within(*until, HOST_MAY_TAKE_MS, now);
+                Some(if released.iter().any(waits) { until } else { AT_ONCE })
+            }
+            DiskRecovery::Good => self.machine.wakes_at(self.policy(), now),
+        }
     }
-    let retry_at = open.health.at.plus_millis(TRY_AGAIN_AFTER_MS);
-    let (mut released, is_told) = match std::mem::take(&mut open.health.course) {
-        DiskRecovery::Failing { released, .. } => (released, true),
-        DiskRecovery::Returning { released, .. } => (released, false),
-        DiskRecovery::Good => (Vec::new(), false),
-    };
-    let held = &open.machine.thread().held;
-    let mut news = open.health.waiting.clone();
-    // A message may have been cancelled since.
-    news.retain(|input| held.iter().any(|held| held.id == *input) && !released.contains(input));
-    if !is_told || !news.is_empty() {
-        tell(RegistryNotice::StoreFailed { thread: id, error, held: &news });
+
+    /// Memory is ahead of the disk, and the disk is right. The host is notified once per streak of failures, and again only
+    /// if more messages are held.
+    fn report_failure(&mut self, error: &StoreError) {
+        self.is_stale = true;
+        if !self.is_owned() {
+            return;
+        }
+        let retry_at = self.now().plus_millis(TRY_AGAIN_AFTER_MS);
+        let (mut released, is_known) = match std::mem::take(&mut self.health.course) {
+            DiskRecovery::Failing { released, .. } => (released, true),
+            DiskRecovery::Returning { released, .. } => (released, false),
+            DiskRecovery::Good => (Vec::new(), false),
+        };
+        let held = &self.machine.thread().held;
+        let mut news = self.health.waiting.clone();
+        // A message may have been cancelled since.
+        news.retain(|input| held.iter().any(|held| held.id == *input) && !released.contains(input));
+        if !is_known || !news.is_empty() {
+            let error = error.to_string();
+            (self.context.listener)(RegistryNotice::StoreFailed {
+                thread: self.id(),
+                error: &error,
+                held: &news,
+            });
+        }
+        released.append(&mut news);
+        self.health.course = DiskRecovery::Failing { released, retry_at };
     }
-    released.append(&mut news);
-    open.health.course = DiskRecovery::Failing { released, retry_at };
-}
 
-/// Takes the state from the disk. Unreadable lines were reported when they were first read.
-pub(super) fn take_up(
-    open: &mut OpenThread,
-    (thread, mut replay): (Thread, Replay),
-) -> Vec<LogDamage> {
-    open.machine = Machine::new(thread);
-    open.last_decision = None;
-    open.stale = false;
-    open.originals.forget();
-    open.health.refused = None;
-    open.health.stored(open.machine.thread());
-    replay.damage.retain(|damage| matches!(damage, LogDamage::TornTail { .. }));
-    replay.damage
-}
-
-fn save_cache(open: &mut OpenThread) {
-    let Some(log) = open.log.as_mut().filter(|_| !open.stale) else { return };
-    if let Err(error) = log.save_cache(open.machine.thread()) {
-        tracing::warn!(%error, "failed to cache the state; the next start replays the log");
+    /// Takes the state from the disk. Unreadable lines were reported when they were first read.
+    fn take_up(&mut self, (thread, mut replay): (Thread, Replay)) {
+        self.machine = Machine::new(thread);
+        self.last_decision = None;
+        self.is_stale = false;
+        self.originals.forget();
+        self.health.locked = None;
+        self.health.stored(self.machine.thread());
+        replay.damage.retain(|damage| matches!(damage, LogDamage::TornTail { .. }));
+        report_damage(&self.context.listener, self.id(), &replay.damage);
     }
 }

@@ -1,32 +1,27 @@
-//! What other processes record. A thread that is owned here continues from it; of a thread that is watched here,
-//! clients are notified.
+//! What other processes record in one thread. A thread that is owned here continues from it; of a thread that is watched
+//! here, clients are notified.
 
-use super::notice::publish;
-use super::work::DeferredInput;
-use super::{NO_REQUEST, OpenThread, RegistryError, RegistryNotice, ThreadRegistry, report_damage};
+use super::RegistryError;
+use super::files::{FollowedThread, ReadThread, read_followed};
+use super::notice::{RegistryNotice, publish, report_damage};
+use super::thread::{OpenThread, ThreadContext, ThreadControl};
 use crate::config::is_within;
-use crate::query::ThreadOverview;
-use crate::store::{LogDamage, StoreError, StoredDecision};
-use crate::watch::{ChangeSet, POLL_EVERY, TELLS_OF_CLOSING};
-use crate::workers::{FollowedThread, OpenedThread, WorkerTask};
+use crate::query::{ThreadOverview, overview};
+use crate::recall::RecallSource;
+use crate::store::{StoreError, StoredDecision};
 use crate::workspace::{ConfigScope, within};
 use rawr_core::machine;
 use rawr_core::units::{ThreadId, Timestamp};
 use rawr_core::{Effect, Input, Thread};
-use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use tokio::sync::mpsc::UnboundedSender;
 
-/// The number of idle threads that the answer of a watch lists, besides the running ones.
-const NEWEST: usize = 32;
 /// A new folder is read once more, because files that were written before it was watched raise no event.
-const LOOK_AGAIN_AFTER_MS: u64 = 100;
+pub(super) const LOOK_AGAIN_AFTER_MS: u64 = 100;
 /// How long until a thread is read again whose files another process holds for longer than is worth waiting, or whose
 /// owner may not have ended yet.
-const TRY_AGAIN_AFTER_MS: u64 = 1_000;
-/// How long a watch that waits keeps the threads that it found.
-const LISTED_FOR_MS: u64 = 1_000;
-/// The most threads that are kept in memory only because they are watched.
-const MOST_KEPT: usize = 256;
+pub(super) const TRY_AGAIN_AFTER_MS: u64 = 1_000;
 
 /// What a client wants to be notified of. Without a thread or a folder: everything.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -38,12 +33,12 @@ pub(crate) struct WatchFilter {
 
 impl WatchFilter {
     /// For a thread of which only the id is known any more.
-    fn may_be_for(&self, id: &ThreadId) -> bool {
+    pub(super) fn may_be_for(&self, id: &ThreadId) -> bool {
         self.thread.as_ref().is_none_or(|wanted| wanted == id)
     }
 
-    fn is_for(&self, thread: &Thread) -> bool {
-        self.thread.as_ref().is_none_or(|wanted| *wanted == thread.id)
+    pub(super) fn is_for(&self, thread: &Thread) -> bool {
+        self.may_be_for(&thread.id)
             && self
                 .folder
                 .as_ref()
@@ -51,37 +46,11 @@ impl WatchFilter {
     }
 }
 
-#[derive(Debug, Default)]
-pub(super) struct WatchState {
-    filters: Vec<WatchFilter>,
-    /// Earlier records are not reported.
-    since: Timestamp,
-    /// Threads that were read and do not match.
-    passed_over: HashSet<ThreadId>,
-    /// Threads that are read at the start of a watch and listed in its answer.
-    asked_for: HashSet<ThreadId>,
-    /// Who runs each thread, as it was last reported.
-    runners: HashMap<ThreadId, Runner>,
-    /// Found by a watch that waits for some of them to be read, and when.
-    listed: Option<(Timestamp, Vec<ThreadId>)>,
-    again: Vec<LookAgain>,
-    polled_at: Timestamp,
-}
-
 /// Who runs a thread.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Runner {
+pub(super) struct Runner {
     owner: Option<String>,
     is_running: bool,
-}
-
-/// A thread to read again although no change was reported.
-#[derive(Debug)]
-struct LookAgain {
-    at: Timestamp,
-    /// The wait at the beginning: the clock may be set back.
-    within_ms: u64,
-    thread: ThreadId,
 }
 
 impl Runner {
@@ -90,417 +59,308 @@ impl Runner {
     }
 }
 
+/// A time to read a thread although no change was reported.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct LookAgain {
+    at: Timestamp,
+    /// The wait at the beginning: the clock may be set back.
+    within_ms: u64,
+}
+
 impl LookAgain {
-    fn due(&self, now: Timestamp) -> Timestamp {
+    pub(super) fn after(within_ms: u64, now: Timestamp) -> Self {
+        Self { at: now.plus_millis(within_ms), within_ms }
+    }
+
+    pub(super) fn due(&self, now: Timestamp) -> Timestamp {
         within(self.at, self.within_ms, now)
     }
 }
 
-impl WatchState {
-    fn look_again(&mut self, thread: &ThreadId, after_ms: u64, now: Timestamp) {
-        let (at, thread) = (now.plus_millis(after_ms), thread.clone());
-        self.again.push(LookAgain { at, within_ms: after_ms, thread });
-    }
+/// What clients watch.
+#[derive(Debug, Clone)]
+pub(super) struct Watch {
+    pub(super) filters: Arc<[WatchFilter]>,
+    /// Earlier records are not reported.
+    pub(super) since: Timestamp,
+}
 
-    fn wants(&self, thread: &Thread) -> bool {
-        self.filters.iter().any(|filter| filter.is_for(thread))
-    }
+/// What became of a thread that may be watched.
+pub(super) enum FollowResult {
+    /// A client watches it.
+    Open(Box<OpenThread>),
+    /// No client watches it.
+    PassedOver,
+    /// Too early to tell: read it again after so many milliseconds.
+    Later(u64),
+}
 
-    pub(super) fn choose(&self, open: &mut OpenThread) {
-        open.watched = self.wants(open.machine.thread());
-        if open.watched
-            && let Err(error) = open.decisions.look()
-        {
-            tracing::warn!(%error, "failed to watch the decisions of other processes");
-        }
+pub(super) fn source(
+    thread: &Thread,
+    folder: &Path,
+    policy: &rawr_core::policy::Policy,
+) -> RecallSource {
+    RecallSource {
+        thread: thread.id.clone(),
+        folder: folder.to_owned(),
+        cwd: PathBuf::from(&thread.session.cwd),
+        scratch_file: thread.scratch_file(policy),
+        transcript: thread.session.transcript.as_ref().map(PathBuf::from),
     }
 }
 
-impl ThreadRegistry {
-    /// Starts to notify this client of what others record in matching threads. Returns the matching threads of now.
-    pub(crate) fn watch(
-        &mut self,
-        filter: WatchFilter,
-        now: Timestamp,
-    ) -> Result<Vec<ThreadOverview>, RegistryError> {
-        self.store.create()?;
-        match filter.thread.as_ref().filter(|id| self.store.exists(id)) {
-            Some(id) => self.workspace.watcher_mut().watch_one(&self.store.folder(id)),
-            None => self.workspace.watch_threads(),
-        }
-        if !self.watching.filters.contains(&filter) {
-            self.watching.filters.push(filter.clone());
-            self.watching.since = now;
-            self.watching.passed_over.clear();
-            self.choose_watched();
-        }
-        let mut summaries = Vec::new();
-        let ids = match &filter.thread {
-            Some(id) => vec![id.clone()],
-            None => self.newest_listed(now)?,
-        };
-        // All threads are read in parallel, and mostly in this order.
-        let mut reads = None;
-        for id in &ids {
-            match self.summary_of_watched(id, &filter, now) {
-                Ok(summary) => summaries.extend(summary),
-                Err(RegistryError::Busy(id)) => reads = Some(id),
-                Err(error) => tracing::warn!(thread = %id, %error, "left out of the watch"),
-            }
-        }
-        summaries.sort_by_key(|summary| std::cmp::Reverse(summary.updated_at));
-        match reads {
-            None => Ok(summaries),
-            Some(last) => {
-                self.watching.listed = Some((now, ids));
-                Err(self.wait_only_for(&last))
-            }
-        }
-    }
-
-    /// Looking at the folders of all threads takes long among many, and a watch that has to wait repeats its call.
-    fn newest_listed(&mut self, now: Timestamp) -> Result<Vec<ThreadId>, StoreError> {
-        match self.watching.listed.take() {
-            Some((at, ids)) if at <= now && now <= at.plus_millis(LISTED_FOR_MS) => Ok(ids),
-            _ => self.store.newest(NEWEST),
-        }
-    }
-
-    fn summary_of_watched(
-        &mut self,
+impl OpenThread {
+    /// Reads a stored thread, reports what was recorded since the watch began, and keeps it if a client watches it.
+    /// `is_listed`: the answer to a watch names it, so that it is no news.
+    pub(super) async fn follow(
+        context: &ThreadContext,
+        controls: &UnboundedSender<ThreadControl>,
         id: &ThreadId,
-        filter: &WatchFilter,
-        now: Timestamp,
-    ) -> Result<Option<ThreadOverview>, RegistryError> {
-        if !self.threads.contains_key(id) {
-            self.watching.asked_for.insert(id.clone());
-            self.take_up(id, now)?;
-        }
-        self.watching.asked_for.remove(id);
-        match self.threads.get(id).filter(|open| filter.is_for(open.machine.thread())) {
-            Some(_) => {
-                let overview = self.overview_of_open(id, now)?;
-                self.watching.runners.insert(id.clone(), Runner::of(&overview));
-                Ok(Some(overview))
-            }
-            None => Ok(None),
-        }
-    }
-
-    pub(crate) fn unwatch(&mut self, filter: &WatchFilter) {
-        self.watching.filters.retain(|kept| kept != filter);
-        if let Some(id) = &filter.thread {
-            self.workspace.watcher_mut().unwatch(&self.store.folder(id));
-        }
-        let of_one =
-            |filter: &WatchFilter| filter.thread.as_ref().is_some_and(|id| self.store.exists(id));
-        if self.watching.filters.iter().all(of_one) {
-            self.workspace.watcher_mut().unwatch_all();
-        }
-        self.watching.passed_over.clear();
-        self.choose_watched();
-        // The others are removed when the records that requests caused are stored.
-        self.threads.retain(|open| open.by_client || open.watched || !open.is_at_rest());
-    }
-
-    fn choose_watched(&mut self) {
-        self.threads.values_mut().for_each(|open| self.watching.choose(open));
-    }
-
-    /// Handles changed files of threads: owned threads continue from them, watched threads are reported.
-    pub(crate) fn follow(&mut self, changes: ChangeSet, now: Timestamp) {
-        self.ticket = NO_REQUEST;
-        let mut removed: HashSet<_> = changes.removed.into_iter().map(ThreadId::new).collect();
-        if changes.all {
-            removed.extend(self.threads.keys().chain(self.watching.runners.keys()).cloned());
-        }
-        for id in removed {
-            if !self.store.exists(&id) {
-                self.watching.runners.remove(&id);
-                if self.threads.get(&id).is_some_and(|open| open.watched && !open.by_client) {
-                    self.threads.remove(&id);
-                }
-                if self.watching.filters.iter().any(|filter| filter.may_be_for(&id)) {
-                    (self.tell)(RegistryNotice::Gone { thread: &id });
-                }
-            }
-        }
-        // The operating system releases the lock a moment after its file is closed.
-        for id in changes.closed.into_iter().map(ThreadId::new) {
-            if self.store.exists(&id) {
-                self.watching.look_again(&id, LOOK_AGAIN_AFTER_MS, now);
-                self.watching.look_again(&id, TRY_AGAIN_AFTER_MS, now);
-            }
-        }
-        let ids = if changes.all {
-            self.watching.passed_over.clear();
-            self.everything()
-        } else {
-            changes.threads.into_iter().map(ThreadId::new).collect()
-        };
-        for id in ids {
-            self.catch_up_in_time(&id, now);
-        }
-    }
-
-    /// Reads what others have recorded, now or as soon as the thread's files are back.
-    pub(super) fn catch_up_in_time(&mut self, id: &ThreadId, now: Timestamp) {
-        match self.catch_up(id, now) {
-            Ok(()) => {}
-            Err(RegistryError::Busy(_)) => self.do_later(id, DeferredInput::CatchUp),
-            Err(error) => {
-                tracing::warn!(thread = %id, %error, "failed to read the records of another process");
-                if matches!(error, RegistryError::Store(StoreError::Locked { .. })) {
-                    self.watching.look_again(id, TRY_AGAIN_AFTER_MS, now);
-                }
-            }
-        }
-    }
-
-    /// Reports a watched thread that is new or has another owner than before, and takes down a banner to which no process
-    /// would react.
-    pub(super) fn report_owner(&mut self, id: &ThreadId, now: Timestamp) {
-        // Without its first event, nothing is known of a thread.
-        let is_known = |open: &OpenThread| open.machine.thread().updated_at > Timestamp::default();
-        let wanted = |open: &&mut OpenThread| open.watched && is_known(open);
-        let Some(open) = self.threads.get_mut(id).filter(wanted) else { return };
-        let overview = ThreadOverview { owner: self.store.owner(id), ..open.overview(now) };
-        if let Some(until) = overview.hooks_until {
-            let wait = u64::try_from(until.0 - now.0).unwrap_or_default();
-            let is_short = |look: &LookAgain| look.within_ms <= TRY_AGAIN_AFTER_MS;
-            self.watching.again.retain(|look| look.thread != *id || is_short(look));
-            self.watching.look_again(id, wait, now);
-        }
-        let runner = Runner::of(&overview);
-        let before = self.watching.runners.insert(id.clone(), runner.clone());
-        let is_news = before.as_ref() != Some(&runner) && !self.watching.asked_for.contains(id);
-        if is_news {
-            (self.tell)(RegistryNotice::Listed { overview: &overview });
-        }
-        // The banner is shown only while a client runs the thread. Its owner may have ended since it was reported.
-        if is_news && before.is_some() || open.banner_told && open.heads_up().is_none() {
-            let changed = vec![Effect::Tell(machine::Notice::Changed)];
-            publish(open, &mut self.tell, changed, now);
-        }
-    }
-
-    fn everything(&self) -> Vec<ThreadId> {
-        let open = self.threads.keys().cloned();
-        if self.watching.filters.is_empty() {
-            return open.collect();
-        }
-        let stored = self.store.newest(NEWEST).unwrap_or_default();
-        let closed = stored.into_iter().filter(|id| !self.threads.contains_key(id));
-        open.chain(closed).collect()
-    }
-
-    pub(super) fn catch_up(&mut self, id: &ThreadId, now: Timestamp) -> Result<(), RegistryError> {
-        self.catch_up_with_files(id, now)?;
-        self.report_owner(id, now);
-        Ok(())
-    }
-
-    fn catch_up_with_files(&mut self, id: &ThreadId, now: Timestamp) -> Result<(), RegistryError> {
-        let Some(open) = self.threads.get_mut(id) else { return self.take_up(id, now) };
-        if open.owner.is_some() {
-            let log = open.log.as_ref().ok_or_else(|| RegistryError::Busy(id.clone()))?;
-            return if log.has_news()? {
-                self.handle_in_time(id, Input::Tick, now)
-            } else {
-                Ok(())
-            };
-        }
-        self.look(id, now)?;
-        self.report_decisions(id)
-    }
-
-    /// Reads new records of a thread that is open here and not owned.
-    pub(super) fn look(&mut self, id: &ThreadId, now: Timestamp) -> Result<(), RegistryError> {
-        let Some(open) = self.threads.get_mut(id) else { return Ok(()) };
-        let is_news = open.log.as_ref().map(|log| log.has_news()).transpose()?;
-        if is_news == Some(false) && !open.stale {
-            return Ok(());
-        }
-        self.ready(id, now)?;
-        let Some(open) = self.threads.get_mut(id) else { return Ok(()) };
-        let (damage, told) = fold_news(id, open)?;
-        report_damage(&mut self.tell, id, &damage);
-        publish(open, &mut self.tell, told, now);
-        self.follow_host(id);
-        // Releases the lock.
-        self.store_batch(id);
-        Ok(())
-    }
-
-    /// Other processes decide on their own and store decisions in the thread's folder.
-    fn report_decisions(&mut self, id: &ThreadId) -> Result<(), RegistryError> {
-        let Some(open) = self.threads.get_mut(id).filter(|open| open.watched) else {
-            return Ok(());
-        };
-        let lines = open.decisions.look()?;
-        for decision in StoredDecision::read(&lines) {
-            (self.tell)(RegistryNotice::Decided {
-                thread: open.machine.thread(),
-                decision: &decision,
-            });
-            open.last_decision = Some(decision);
-        }
-        Ok(())
-    }
-
-    /// Opens a thread that is not open here, and reports what was recorded since the watch began.
-    fn take_up(&mut self, id: &ThreadId, now: Timestamp) -> Result<(), RegistryError> {
-        let wanted = !self.watching.filters.is_empty() && !self.watching.passed_over.contains(id);
-        if !wanted {
-            return Ok(());
-        }
-        if !self.store.exists(id) {
-            self.watching.look_again(id, LOOK_AGAIN_AFTER_MS, now);
-            return Ok(());
-        }
-        Err(self.hand_over(id, WorkerTask::Follow(self.store.clone(), self.watching.since)))
-    }
-
-    /// Takes a thread that a worker has read, and follows it if a client watches it.
-    pub(super) fn finish_follow(
-        &mut self,
-        id: &ThreadId,
-        read: Result<OpenedThread<FollowedThread>, StoreError>,
-        now: Timestamp,
-    ) {
-        let known = match read {
+        watch: &Watch,
+        is_listed: bool,
+    ) -> FollowResult {
+        match read_followed(context.store.clone(), id.clone(), watch.since).await {
             // The thread was removed in the meantime and may come back.
-            Err(StoreError::NoThread { .. }) => {
-                return self.watching.look_again(id, LOOK_AGAIN_AFTER_MS, now);
+            Err(StoreError::NoThread { .. }) => FollowResult::Later(LOOK_AGAIN_AFTER_MS),
+            Err(StoreError::Locked { .. }) => FollowResult::Later(TRY_AGAIN_AFTER_MS),
+            read => {
+                let read = read.map_err(RegistryError::from);
+                let shown = match read {
+                    Ok(read) => Self::show(context, controls, read, watch, is_listed).await,
+                    Err(error) => Err(error),
+                };
+                shown.unwrap_or_else(|error| {
+                    tracing::warn!(thread = %id, %error, "failed to read the records of another process");
+                    FollowResult::PassedOver
+                })
             }
-            Err(StoreError::Locked { .. }) => {
-                return self.watching.look_again(id, TRY_AGAIN_AFTER_MS, now);
-            }
-            read => read.map_err(RegistryError::from).and_then(|read| self.show(id, read, now)),
-        };
-        if let Err(error) = known {
-            tracing::warn!(thread = %id, %error, "failed to read the records of another process");
-            self.watching.passed_over.insert(id.clone());
         }
     }
 
-    fn show(
-        &mut self,
-        id: &ThreadId,
-        read: OpenedThread<FollowedThread>,
-        now: Timestamp,
-    ) -> Result<(), RegistryError> {
-        let OpenedThread { log, state: FollowedThread { before: machine, news, since }, replay } =
+    async fn show(
+        context: &ThreadContext,
+        controls: &UnboundedSender<ThreadControl>,
+        read: ReadThread<FollowedThread>,
+        watch: &Watch,
+        is_listed: bool,
+    ) -> Result<FollowResult, RegistryError> {
+        let ReadThread { log, state: FollowedThread { before: machine, news, since }, replay } =
             read;
         let mut now_there = machine.clone();
         news.iter().for_each(|record| now_there.apply(record));
-        if !self.watching.wants(now_there.thread()) {
+        let is_new = now_there.thread().updated_at == Timestamp::default();
+        if !watch.filters.iter().any(|filter| filter.is_for(now_there.thread())) {
             // The first event, which names the folder, may not be written yet.
-            if now_there.thread().updated_at > Timestamp::default() {
-                self.watching.passed_over.insert(id.clone());
-            }
-            return Ok(());
+            return Ok(if is_new {
+                FollowResult::Later(LOOK_AGAIN_AFTER_MS)
+            } else {
+                FollowResult::PassedOver
+            });
         }
-        report_damage(&mut self.tell, id, &replay.damage);
+        report_damage(&context.listener, &now_there.thread().id, &replay.damage);
         let scope = ConfigScope::recorded(now_there.thread());
-        let settings = self.shared_config(&scope);
-        let mut decisions = self.store.decisions(id);
-        decisions.look()?;
-        let mut open = OpenThread {
-            watched: true,
-            ..OpenThread::new(machine, log, decisions, scope, settings)
-        };
-        let policy = &open.config.policy;
-        let mut told: Vec<_> =
+        let mut open = Self::new(context, controls, machine, log, scope).await;
+        open.decisions.look()?;
+        (open.filters, open.is_watched) = (Arc::clone(&watch.filters), true);
+        let policy = &open.settings.config.policy;
+        let mut notices: Vec<_> =
             news.iter().flat_map(|record| open.machine.follow(record, policy)).collect();
-        open.unheard_of = now_there.thread().updated_at == Timestamp::default();
+        open.is_unreported = is_new;
         if !news.is_empty() {
-            told.push(machine::Notice::Changed);
+            notices.push(machine::Notice::Changed);
         }
-        publish(&mut open, &mut self.tell, told.into_iter().map(Effect::Tell).collect(), now);
+        let now = open.now();
+        publish(&mut open, notices.into_iter().map(Effect::Tell).collect(), now);
         let mut newest = open.decisions.newest_first()?;
         open.last_decision = newest.next();
         let later = open.last_decision.iter().cloned().chain(newest);
         let later: Vec<_> = later.take_while(|decision| decision.at >= since).collect();
         for decision in later.iter().rev() {
-            (self.tell)(RegistryNotice::Decided { thread: open.machine.thread(), decision });
+            (context.listener)(RegistryNotice::Decided { thread: open.thread(), decision });
         }
-        self.watching.look_again(id, LOOK_AGAIN_AFTER_MS, now);
-        self.make_room();
-        self.threads.insert(id.clone(), open);
-        self.report_owner(id, now);
-        self.follow_notes(id);
-        Ok(())
+        open.look_again(LOOK_AGAIN_AFTER_MS);
+        if is_listed {
+            open.runner = Some(Runner::of(&open.overview_with_owner()));
+        }
+        open.report_owner();
+        open.follow_notes();
+        Ok(FollowResult::Open(Box::new(open)))
     }
 
-    fn make_room(&mut self) {
-        let kept = |open: &&OpenThread| open.watched && !open.by_client;
-        let mut idle: Vec<_> = self
-            .threads
-            .iter()
-            .filter(|(_, open)| {
-                kept(open) && open.is_at_rest() && open.machine.thread().sequence().is_none()
-            })
-            .map(|(id, open)| (open.machine.thread().updated_at, id.clone()))
-            .collect();
-        if idle.len() >= MOST_KEPT {
-            idle.sort();
-            for (_, id) in idle.into_iter().take(MOST_KEPT / 4) {
-                self.threads.remove(&id);
+    /// Applies what clients watch.
+    pub(super) fn choose_watched(&mut self) {
+        let thread = self.machine.thread();
+        self.is_watched = self.filters.iter().any(|filter| filter.is_for(thread));
+        if self.is_watched
+            && let Err(error) = self.decisions.look()
+        {
+            tracing::warn!(%error, "failed to watch the decisions of other processes");
+        }
+    }
+
+    /// Reads the thread again after so many milliseconds.
+    pub(super) fn look_again(&mut self, after_ms: u64) {
+        let now = self.now();
+        self.again.push(LookAgain::after(after_ms, now));
+    }
+
+    /// Neither a batch nor a notification keeps it up to date.
+    pub(super) const fn is_behind(&self) -> bool {
+        let is_notified = self.is_owned() || self.is_watched;
+        !self.batch.is_open && (self.is_stale || !is_notified)
+    }
+
+    /// Reads what others have recorded.
+    pub(super) async fn catch_up(&mut self) {
+        match self.catch_up_with_files().await {
+            Ok(()) => self.report_owner(),
+            Err(error) => {
+                tracing::warn!(thread = %self.id(), %error, "failed to read the records of another process");
+                if matches!(error, RegistryError::Store(StoreError::Locked { .. })) {
+                    self.look_again(TRY_AGAIN_AFTER_MS);
+                }
             }
         }
     }
 
-    /// When files must be read although no change was reported.
-    pub(super) fn next_look(&self, now: Timestamp) -> Option<Timestamp> {
-        let again = self.watching.again.iter().map(|look| look.due(now)).min();
-        let follows = || !self.watching.filters.is_empty() || self.owns_any();
-        let every = POLL_EVERY.as_millis() as u64;
-        let is_owned = |runner: &Runner| runner.owner.is_some();
-        let runs = || !TELLS_OF_CLOSING && self.watching.runners.values().any(is_owned);
-        let polls = (self.workspace.watcher().polls() && follows() || runs())
-            .then(|| within(self.watching.polled_at.plus_millis(every), every, now));
-        again.into_iter().chain(polls).min()
+    async fn catch_up_with_files(&mut self) -> Result<(), RegistryError> {
+        if self.is_owned() {
+            return if self.has_news()? {
+                self.handle(Input::Tick).await.map(drop)
+            } else {
+                Ok(())
+            };
+        }
+        self.look().await?;
+        self.report_decisions()
     }
 
-    pub(super) fn look_around(&mut self, now: Timestamp) {
-        if self.next_look(now).is_none_or(|at| at > now) {
+    fn has_news(&self) -> Result<bool, StoreError> {
+        self.log.as_ref().map_or(Ok(false), |log| log.has_news())
+    }
+
+    /// Reads new records, so that the state is as the disk has it.
+    pub(super) async fn look(&mut self) -> Result<(), RegistryError> {
+        if !self.is_stale && !self.has_news()? {
+            return Ok(());
+        }
+        self.ready().await?;
+        self.fold_news()?;
+        self.follow_host().await;
+        // Releases the lock.
+        Ok(self.commit().await?)
+    }
+
+    /// Takes the append lock and folds the records of other processes. Reports them if a client watches.
+    pub(super) fn fold_news(&mut self) -> Result<(), RegistryError> {
+        let Self { machine, log, settings, .. } = self;
+        let Some(log) = log.as_mut() else { return Err(RegistryError::Busy(self.id().clone())) };
+        let policy = &settings.config.policy;
+        let (mut before, mut notices) = (None, Vec::new());
+        let begun = log.begin(|record| {
+            before.get_or_insert_with(|| machine.visible_state(policy));
+            notices.extend(machine.follow(&record, policy));
+        });
+        let damage =
+            begun.inspect_err(|error| self.health.mark_failed(error, &mut self.is_stale))?;
+        machine.skip_lines(log.lines);
+        let is_news = before.is_some_and(|before| machine.visible_state(policy) != before);
+        if is_news || std::mem::take(&mut self.is_unreported) {
+            notices.push(machine::Notice::Changed);
+        }
+        if !self.is_owned() && !self.is_watched {
+            notices.clear();
+        }
+        report_damage(&self.context.listener, self.id(), &damage);
+        if !notices.is_empty() {
+            let now = self.now();
+            publish(self, notices.into_iter().map(Effect::Tell).collect(), now);
+        }
+        Ok(())
+    }
+
+    /// Reports a watched thread that is new or has another owner than before, and takes down a banner to which no process
+    /// would react.
+    fn report_owner(&mut self) {
+        // Without its first event, nothing is known of a thread.
+        if !self.is_watched || self.thread().updated_at == Timestamp::default() {
             return;
         }
-        let mut changes = ChangeSet::default();
-        let due = self.watching.again.extract_if(.., |look| look.due(now) <= now);
-        changes.threads.extend(due.map(|look| look.thread.to_string()));
-        if self.workspace.watcher().polls() {
-            changes.all = true;
-            self.watching.polled_at = now;
-        } else if !TELLS_OF_CLOSING {
-            let run = self.watching.runners.iter().filter(|(_, runner)| runner.owner.is_some());
-            changes.threads.extend(run.map(|(id, _)| id.to_string()));
-            self.watching.polled_at = now;
+        let overview = self.overview_with_owner();
+        if let Some(until) = overview.hooks_until {
+            let wait = u64::try_from(until.0 - self.now().0).unwrap_or_default();
+            self.again.retain(|look| look.within_ms <= TRY_AGAIN_AFTER_MS);
+            self.look_again(wait);
         }
-        self.follow(changes, now);
+        let runner = Runner::of(&overview);
+        let before = self.runner.replace(runner.clone());
+        let is_news = before.as_ref() != Some(&runner);
+        if is_news {
+            (self.context.listener)(RegistryNotice::Listed { overview: &overview });
+        }
+        // The banner is shown only while a client runs the thread. Its owner may have ended since it was reported.
+        if is_news && before.is_some() || self.shows_banner && self.heads_up().is_none() {
+            let now = self.now();
+            publish(self, vec![Effect::Tell(machine::Notice::Changed)], now);
+        }
     }
-}
 
-/// Takes the append lock and folds the records of other processes. Returns what to report if a client watches.
-pub(super) fn fold_news(
-    id: &ThreadId,
-    open: &mut OpenThread,
-) -> Result<(Vec<LogDamage>, Vec<Effect>), RegistryError> {
-    let OpenThread { machine, log, config, .. } = open;
-    let log = log.as_mut().ok_or_else(|| RegistryError::Busy(id.clone()))?;
-    let policy = &config.policy;
-    let before = machine.visible_state(policy);
-    let mut told = Vec::new();
-    let begun = log.begin(|record| told.extend(machine.follow(&record, policy)));
-    let damage = begun.inspect_err(|error| open.health.mark_failed(error, &mut open.stale))?;
-    machine.skip_lines(log.lines);
-    let news = machine.visible_state(policy) != before;
-    if news || std::mem::take(&mut open.unheard_of) {
-        told.push(machine::Notice::Changed);
+    /// Other processes decide on their own and store decisions in the thread's folder.
+    fn report_decisions(&mut self) -> Result<(), RegistryError> {
+        if !self.is_watched {
+            return Ok(());
+        }
+        let lines = self.decisions.look()?;
+        for decision in StoredDecision::read(&lines) {
+            let thread = self.machine.thread();
+            (self.context.listener)(RegistryNotice::Decided { thread, decision: &decision });
+            self.last_decision = Some(decision);
+        }
+        Ok(())
     }
-    if open.owner.is_none() && !open.watched {
-        told.clear();
+
+    /// The overview for the answer to a watch, if the filter is for this thread.
+    pub(super) fn listed(&mut self, filter: &WatchFilter) -> Option<ThreadOverview> {
+        let overview = filter.is_for(self.thread()).then(|| self.overview_with_owner())?;
+        self.runner = Some(Runner::of(&overview));
+        Some(overview)
     }
-    Ok((damage, told.into_iter().map(Effect::Tell).collect()))
+
+    /// The overview without the owner, which only the disk knows.
+    pub(super) fn overview(&self, now: Timestamp) -> ThreadOverview {
+        ThreadOverview { open: self.by_client, ..overview(self.thread(), self.policy(), now) }
+    }
+
+    /// The overview and its owner.
+    pub(crate) fn overview_with_owner(&self) -> ThreadOverview {
+        let overview = self.overview(self.now());
+        ThreadOverview { owner: self.context.store.owner(self.id()), ..overview }
+    }
+
+    /// What a search covers of this thread.
+    pub(super) fn source(&self) -> RecallSource {
+        source(self.thread(), self.folder(), self.policy())
+    }
+
+    /// Starts to notify clients of changes of the thread's scratch file.
+    pub(super) fn follow_notes(&self) {
+        self.context.workspace.watch_notes(self.id(), self.notes().path());
+    }
+
+    /// Reports a changed scratch file if it is this thread's. A symbolic link counts as no scratch file.
+    pub(super) fn report_notes(&self, path: &Path, by: Option<&str>) {
+        let notes = self.notes();
+        if notes.path() != path {
+            return;
+        }
+        match notes.length() {
+            Ok(bytes) => {
+                let (thread, file) = (self.id(), notes.file.as_str());
+                (self.context.listener)(RegistryNotice::Notes { thread, file, path, bytes, by });
+            }
+            Err(error) => {
+                tracing::warn!(thread = %self.id(), %error, "failed to read the scratch file");
+            }
+        }
+    }
 }

@@ -1,12 +1,12 @@
 //! Held messages that contain secrets. The log has them redacted; until they are delivered, their original text is in a
 //! separate file, from which the host gets it back.
 
-use super::{OpenThread, RegistryError, ThreadRegistry};
+use super::thread::OpenThread;
 use crate::redact::{is_redacted, redact};
 use crate::store::held::{self, OriginalText};
 use rawr_core::event::{HostAction, ItemRole};
 use rawr_core::thread::Issued;
-use rawr_core::units::{InputId, ThreadId};
+use rawr_core::units::InputId;
 use rawr_core::{Event, Input, Record};
 use std::path::{Path, PathBuf};
 
@@ -80,22 +80,10 @@ pub(super) fn with_original(folder: &Path, mut issued: Issued) -> Issued {
     issued
 }
 
-impl ThreadRegistry {
-    /// The pending actions with original texts, as the host must perform them.
-    pub fn pending(&self, id: &ThreadId) -> Result<Vec<Issued>, RegistryError> {
-        let open = self.open_thread(id)?;
-        let pending = open.machine.thread().pending_actions();
-        Ok(pending.map(|issued| with_original(&open.folder, issued.clone())).collect())
-    }
-
+impl OpenThread {
     /// Whether rawr delivers this message, so that the host must not.
-    pub(crate) fn takes_care_of(
-        &self,
-        id: &ThreadId,
-        input: &InputId,
-        text: &str,
-    ) -> Result<bool, RegistryError> {
+    pub(crate) fn takes_care_of(&self, input: &InputId, text: &str) -> bool {
         // The log has the redacted text.
-        Ok(self.thread(id)?.takes_care_of(input, &redact(text)))
+        self.thread().takes_care_of(input, &redact(text))
     }
 }

@@ -1,7 +1,8 @@
 //! What the registry sends to clients once it is stored. Knows no client and no wire format.
 
 use super::held::with_original;
-use super::{NoticeListener, OpenThread, spans};
+use super::spans;
+use super::thread::OpenThread;
 use crate::config::Config;
 use crate::query::ThreadOverview;
 use crate::store::{DecisionFile, LogDamage, StoredDecision};
@@ -15,6 +16,10 @@ use std::fs::OpenOptions;
 use std::io;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
+use std::sync::Arc;
+
+/// Gets the notices of all threads.
+pub type NoticeListener = Arc<dyn Fn(RegistryNotice<'_>) + Send + Sync>;
 
 /// A notification, in the order in which things happened.
 #[derive(Debug)]
@@ -98,12 +103,8 @@ pub enum RegistryNotice<'n> {
 }
 
 /// Sends the notices of effects whose records are stored.
-pub(super) fn publish(
-    open: &mut OpenThread,
-    tell: &mut NoticeListener,
-    effects: Vec<Effect>,
-    now: Timestamp,
-) {
+pub(super) fn publish(open: &mut OpenThread, effects: Vec<Effect>, now: Timestamp) {
+    let listener = Arc::clone(&open.context.listener);
     for effect in effects {
         let thread = open.machine.thread();
         match effect {
@@ -111,7 +112,7 @@ pub(super) fn publish(
             Effect::Decided(decision) => {
                 if decision.is_worth_storing(thread) {
                     store_decision(&mut open.decisions, &decision);
-                    tell(RegistryNotice::Decided {
+                    listener(RegistryNotice::Decided {
                         thread: open.machine.thread(),
                         decision: &decision,
                     });
@@ -122,21 +123,21 @@ pub(super) fn publish(
                 let asks_host =
                     matches!(issued.kind, HostAction::Judge { by: JudgmentSource::Host, .. });
                 if asks_host && is_first_question(&open.folder) {
-                    tell(RegistryNotice::FirstQuestion { thread });
+                    listener(RegistryNotice::FirstQuestion { thread });
                 }
                 spans::performing(&issued, || {
-                    tell(RegistryNotice::Perform { thread, issued: &issued })
+                    listener(RegistryNotice::Perform { thread, issued: &issued })
                 });
             }
             Effect::Tell(notice) => {
                 let is_change = notice == machine::Notice::Changed;
                 let heads_up = is_change.then(|| open.heads_up()).flatten();
                 if is_change {
-                    open.banner_told = heads_up.is_some();
+                    open.shows_banner = heads_up.is_some();
                 }
                 let thread = open.machine.thread();
-                let config = &open.config;
-                tell(RegistryNotice::Thread { thread, config, now, notice: &notice, heads_up });
+                let config = open.config();
+                listener(RegistryNotice::Thread { thread, config, now, notice: &notice, heads_up });
             }
         }
     }
@@ -165,8 +166,8 @@ fn store_decision(decisions: &mut DecisionFile, decision: &DecisionRecord) {
     }
 }
 
-pub(super) fn report_damage(tell: &mut NoticeListener, thread: &ThreadId, damage: &[LogDamage]) {
+pub(super) fn report_damage(listener: &NoticeListener, thread: &ThreadId, damage: &[LogDamage]) {
     for damage in damage {
-        tell(RegistryNotice::Damaged { thread, damage });
+        listener(RegistryNotice::Damaged { thread, damage });
     }
 }

@@ -1,7 +1,7 @@
 //! When slow work is started, and what becomes of its result. Nothing here blocks.
 
 use super::clean::redacted;
-use super::{OpenThread, ThreadRegistry};
+use super::thread::OpenThread;
 use crate::jobs::{Job, JobResult};
 use crate::judge::{self, JudgeError, JudgeQuestion};
 use rawr_core::event::{
@@ -10,7 +10,7 @@ use rawr_core::event::{
 };
 use rawr_core::policy::MidTurn;
 use rawr_core::thread::Issued;
-use rawr_core::units::{JudgeRequestId, ThreadId, Timestamp, Tokens};
+use rawr_core::units::{JudgeRequestId, Timestamp, Tokens};
 use rawr_core::{Event, Input, Record, Thread};
 use std::path::PathBuf;
 
@@ -26,38 +26,33 @@ pub(super) struct RepoLook {
 }
 
 /// Requests an inspection of the repository if these records are a reason for it.
-pub(super) fn look(
-    open: &mut OpenThread,
-    id: &ThreadId,
-    records: &[Record],
-    now: Timestamp,
-) -> Option<Job> {
+pub(super) fn look(open: &mut OpenThread, records: &[Record], now: Timestamp) -> Option<Job> {
     let wanted = records.iter().any(|record| match record.event {
         Event::ThreadOpened(_) | Event::SequenceStarted(_) => true,
         Event::TurnCompleted(_) => under_pressure(open) || at_boundary(open) || is_due(open, now),
         _ => false,
     });
-    let settings = open.config.repo_observation;
-    let may = open.owner.is_some()
+    let settings = open.config().repo_observation;
+    let may = open.is_owned()
         && settings.enabled
-        && open.config.policy.enabled
+        && open.policy().enabled
         && (!open.look.in_vain || is_due(open, now));
     if !(wanted && may) {
         return None;
     }
     open.look.asked_at = Some(now);
-    let thread = open.machine.thread();
+    let thread = open.thread();
     let (cwd, since) = (PathBuf::from(&thread.session.cwd), thread.known.compacted_head.clone());
     let last = thread.known.repo.clone();
-    Some(Job::Observe { thread: id.clone(), cwd, since, last, settings })
+    Some(Job::Observe { cwd, since, last, settings })
 }
 
 fn under_pressure(open: &OpenThread) -> bool {
-    open.machine.thread().tier(&open.config.policy).is_some()
+    open.thread().tier(open.policy()).is_some()
 }
 
 fn at_boundary(open: &OpenThread) -> bool {
-    open.machine.thread().boundaries.iter().any(|mark| mark.spent_by.is_none())
+    open.thread().boundaries.iter().any(|mark| mark.spent_by.is_none())
 }
 
 fn is_due(open: &OpenThread, now: Timestamp) -> bool {
@@ -68,7 +63,6 @@ fn is_due(open: &OpenThread, now: Timestamp) -> bool {
 /// The judgments among these actions that the sidecar asks for itself.
 pub(super) fn questions<'i>(
     open: &OpenThread,
-    id: &ThreadId,
     issued: impl IntoIterator<Item = &'i Issued>,
 ) -> Vec<Job> {
     let job = |issued: &Issued| match &issued.kind {
@@ -76,14 +70,13 @@ pub(super) fn questions<'i>(
             if issued.kind.is_for_sidecar() =>
         {
             Some(Job::Judge {
-                thread: id.clone(),
                 request: request.clone(),
                 source: *by,
                 question: JudgeQuestion {
                     instructions: instructions.clone(),
                     context: context.clone(),
                 },
-                settings: open.config.judgment.clone(),
+                settings: open.config().judgment.clone(),
             })
         }
         _ => None,
@@ -122,53 +115,39 @@ fn answered(
     }
 }
 
-impl ThreadRegistry {
-    /// The jobs that were requested since the last call.
-    pub(crate) fn take_jobs(&mut self) -> Vec<Job> {
-        std::mem::take(&mut self.jobs)
+impl OpenThread {
+    /// The jobs that were asked for and whose records are stored.
+    pub(super) fn take_jobs(&mut self) -> Vec<Job> {
+        std::mem::take(&mut self.batch.jobs)
     }
 
     /// Handles the result of a job.
-    pub(crate) fn done(&mut self, done: JobResult, now: Timestamp) {
-        match done {
-            JobResult::Observed { thread, seen } => {
-                // The thread may have been closed or lost to another owner in the meantime.
-                let Some(open) = self.threads.get_mut(&thread).filter(|open| open.owner.is_some())
-                else {
-                    return;
-                };
-                open.look.in_vain = seen.is_none();
+    pub(super) async fn finish_job(&mut self, result: JobResult) {
+        // The thread may have been closed or lost to another owner in the meantime.
+        if !self.is_owned() {
+            return;
+        }
+        match result {
+            JobResult::Observed(seen) => {
+                self.look.in_vain = seen.is_none();
                 if let Some(seen) = seen {
-                    self.observed(&thread, seen, now);
+                    self.observed(seen).await;
                 }
             }
             // One may be made at any time, and to look for it costs nothing.
-            JobResult::NoRepository { thread } => {
-                if let Some(open) = self.threads.get_mut(&thread) {
-                    open.look = RepoLook::default();
-                }
-            }
-            JobResult::Judged { thread, request, source, answer } => {
-                if self.is_owner(&thread) {
-                    let answered = answered(request, source, answer);
-                    self.record(&thread, Input::Judged(answered), now);
-                }
+            JobResult::NoRepository => self.look = RepoLook::default(),
+            JobResult::Judged { request, source, answer } => {
+                let answered = answered(request, source, answer);
+                self.handle_in_time(Input::Judged(answered)).await;
             }
         }
     }
 
-    fn observed(&mut self, id: &ThreadId, seen: RepoObserved, now: Timestamp) {
+    async fn observed(&mut self, seen: RepoObserved) {
         // The stored state is redacted.
         let (seen, _) = redacted(Input::Saw(seen.into()));
-        if self.thread(id).is_ok_and(|thread| is_known(thread, &seen)) {
-            return;
-        }
-        self.record(id, seen, now);
-    }
-
-    fn record(&mut self, id: &ThreadId, found: Input, now: Timestamp) {
-        if let Err(error) = self.handle_in_time(id, found, now) {
-            tracing::error!(thread = %id, %error, "failed to record the result of a job");
+        if !is_known(self.thread(), &seen) {
+            self.handle_in_time(seen).await;
         }
     }
 }
@@ -182,7 +161,7 @@ fn is_known(thread: &Thread, seen: &Input) -> bool {
 
 /// Before a sequence may start or the judge is asked, the prompts are read from disk.
 pub(super) fn may_start_a_sequence(input: &Input, open: &OpenThread) -> bool {
-    let (thread, policy) = (open.machine.thread(), &open.config.policy);
+    let (thread, policy) = (open.thread(), open.policy());
     match input {
         Input::Saw(Event::TurnCompleted(_)) | Input::Respond(_) | Input::Judged(_) => true,
         Input::Submitted { .. } => thread.stage.waiting().is_some(),

@@ -47,7 +47,7 @@ pub(super) fn recorded(event: &Event) {
 }
 
 /// The span around an order to perform an action.
-pub(super) fn performing<T>(issued: &Issued, tell: impl FnOnce() -> T) -> T {
+pub(super) fn performing<T>(issued: &Issued, work: impl FnOnce() -> T) -> T {
     let action = || of_action(&issued.id, issued.kind.name());
-    of_sequence(&issued.sequence).in_scope(|| action().in_scope(tell))
+    of_sequence(&issued.sequence).in_scope(|| action().in_scope(work))
 }

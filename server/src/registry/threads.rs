@@ -1,124 +1,429 @@
-//! The open threads and their deadlines. The cost of a request does not grow with their number: only threads that
-//! changed are asked again.
+//! The registry's task: which threads are open, what clients watch, and what other processes write. It passes messages on
+//! and waits for no thread.
 
-use super::OpenThread;
-use super::disk::due;
-use rawr_core::steps;
+use super::follow::{LOOK_AGAIN_AFTER_MS, LookAgain, TRY_AGAIN_AFTER_MS, Watch};
+use super::inbox::{RequestKind, ThreadMessage, ThreadRequest};
+use super::task::ThreadTask;
+use super::thread::{ThreadContext, ThreadControl};
+use super::{RegistryError, RegistryNotice, WatchFilter};
+use crate::jobs::Jobs;
+use crate::query::ThreadOverview;
+use crate::tasks::until;
+use crate::watch::{ChangeNotifier, ChangeSet, POLL_EVERY, TELLS_OF_CLOSING};
+use crate::workspace::within;
+use futures::future::join_all;
 use rawr_core::units::{ThreadId, Timestamp};
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+use tokio::sync::mpsc::error::TrySendError;
+use tokio::sync::mpsc::{Sender, UnboundedReceiver, UnboundedSender, channel, unbounded_channel};
+use tokio::sync::{Notify, oneshot};
+use tokio::task::JoinSet;
 
-#[derive(Debug, Default)]
-pub(super) struct OpenThreads {
-    open: HashMap<ThreadId, OpenThread>,
-    /// Threads that may have changed since their deadline was computed.
-    touched: HashSet<ThreadId>,
-    due: BTreeSet<(Timestamp, ThreadId)>,
-    /// The deadline of each thread.
-    due_at: HashMap<ThreadId, Timestamp>,
-    /// Threads that must be read before a request that names them.
-    behind: HashSet<ThreadId>,
-    asked_at: Timestamp,
+/// The number of idle threads that the answer of a watch lists, besides the running ones.
+const NEWEST: usize = 32;
+/// The most threads that are kept in memory only because they are watched.
+const MOST_KEPT: usize = 256;
+/// The most messages that wait for one thread. A request beyond them is refused.
+const MOST_WAITING: usize = 4096;
+
+/// What the registry's task is asked for.
+pub(super) enum RegistryMessage {
+    /// Pass it on to the thread.
+    Request(ThreadId, ThreadRequest),
+    Watch(WatchFilter, oneshot::Sender<Result<Vec<ThreadOverview>, RegistryError>>),
+    Unwatch(WatchFilter, oneshot::Sender<()>),
+    /// How to reach each thread at any time.
+    Controls(oneshot::Sender<Vec<(ThreadId, UnboundedSender<ThreadControl>)>>),
+    /// A thread does not match what clients watch.
+    PassedOver(ThreadId),
+    /// Too early to read a thread: again after so many milliseconds.
+    LookAgain(ThreadId, u64),
+    /// The thread's task has nothing left to do after so many messages.
+    Idle(ThreadId, u64),
+    /// All threads store everything and end. Returns what each of them answers.
+    Leave(oneshot::Sender<Vec<oneshot::Receiver<()>>>),
 }
 
-impl OpenThreads {
-    pub(super) fn get(&self, id: &ThreadId) -> Option<&OpenThread> {
-        self.open.get(id)
-    }
+/// The way to one thread's task.
+struct ThreadEntry {
+    inbox: Sender<ThreadMessage>,
+    news: Arc<Notify>,
+    controls: UnboundedSender<ThreadControl>,
+    /// The number of messages that were sent.
+    sent: u64,
+    /// A client has asked to open it.
+    by_client: bool,
+    /// When it last had news, in the order of all news.
+    used: u64,
+}
 
-    pub(super) fn get_mut(&mut self, id: &ThreadId) -> Option<&mut OpenThread> {
-        let open = self.open.get_mut(id)?;
-        if !self.touched.contains(id) {
-            self.touched.insert(id.clone());
+pub(super) struct RegistryTask {
+    context: ThreadContext,
+    /// For the threads' own messages.
+    messages: UnboundedSender<RegistryMessage>,
+    inbox: UnboundedReceiver<RegistryMessage>,
+    changes: ChangeNotifier,
+    threads: HashMap<ThreadId, ThreadEntry>,
+    tasks: JoinSet<()>,
+    watch: Watch,
+    /// Threads that were read and do not match.
+    passed_over: HashSet<ThreadId>,
+    /// Threads to read again although no change was reported. They are not open.
+    again: Vec<(LookAgain, ThreadId)>,
+    polled_at: Timestamp,
+    uses: u64,
+}
+
+/// What the task waits for.
+enum RegistryEvent {
+    Message(RegistryMessage),
+    FilesChanged,
+    DeadlinePassed,
+}
+
+impl RegistryTask {
+    pub(super) fn new(
+        context: ThreadContext,
+        messages: UnboundedSender<RegistryMessage>,
+        inbox: UnboundedReceiver<RegistryMessage>,
+        changes: ChangeNotifier,
+    ) -> Self {
+        Self {
+            context,
+            messages,
+            inbox,
+            changes,
+            threads: HashMap::new(),
+            tasks: JoinSet::new(),
+            watch: Watch { filters: Arc::default(), since: Timestamp::default() },
+            passed_over: HashSet::new(),
+            again: Vec::new(),
+            polled_at: Timestamp::default(),
+            uses: 0,
         }
-        Some(open)
     }
 
-    pub(super) fn contains_key(&self, id: &ThreadId) -> bool {
-        self.open.contains_key(id)
-    }
-
-    pub(super) fn iter(&self) -> impl Iterator<Item = (&ThreadId, &OpenThread)> {
-        counted(self.open.iter())
-    }
-
-    pub(super) fn keys(&self) -> impl Iterator<Item = &ThreadId> {
-        counted(self.open.keys())
-    }
-
-    pub(super) fn values(&self) -> impl Iterator<Item = &OpenThread> {
-        counted(self.open.values())
-    }
-
-    pub(super) fn values_mut(&mut self) -> impl Iterator<Item = &mut OpenThread> {
-        self.touched.extend(self.open.keys().cloned());
-        counted(self.open.values_mut())
-    }
-
-    pub(super) fn insert(&mut self, id: ThreadId, open: OpenThread) {
-        self.touched.insert(id.clone());
-        self.open.insert(id, open);
-    }
-
-    pub(super) fn remove(&mut self, id: &ThreadId) {
-        self.touched.insert(id.clone());
-        self.open.remove(id);
-    }
-
-    pub(super) fn retain(&mut self, mut keep: impl FnMut(&OpenThread) -> bool) {
-        self.touched.extend(self.open.keys().cloned());
-        self.open.retain(|_, open| {
-            steps::add(1);
-            keep(open)
-        });
-    }
-
-    /// The earliest deadline.
-    pub(super) fn next_due(&mut self, now: Timestamp) -> Option<Timestamp> {
-        self.ask_again(now);
-        self.due.first().map(|(at, _)| *at)
-    }
-
-    pub(super) fn due(&mut self, now: Timestamp) -> Vec<ThreadId> {
-        self.ask_again(now);
-        let due = self.due.iter().take_while(|(at, _)| *at <= now);
-        due.map(|(_, id)| id.clone()).collect()
-    }
-
-    pub(super) fn is_any_behind(&mut self, now: Timestamp) -> bool {
-        self.ask_again(now);
-        !self.behind.is_empty()
-    }
-
-    fn ask_again(&mut self, now: Timestamp) {
-        // Deadlines are relative to the clock, which may have been set back.
-        if now < self.asked_at {
-            self.touched.extend(self.open.keys().cloned());
-        }
-        self.asked_at = now;
-        for id in counted(std::mem::take(&mut self.touched).into_iter()) {
-            let open = self.open.get(&id);
-            let (at, is_behind) =
-                (open.and_then(|open| due(open, now)), open.is_some_and(OpenThread::is_behind));
-            if let Some(before) = self.due_at.remove(&id) {
-                self.due.remove(&(before, id.clone()));
-            }
-            if let Some(at) = at {
-                self.due.insert((at, id.clone()));
-                self.due_at.insert(id.clone(), at);
-            }
-            if is_behind {
-                self.behind.insert(id);
-            } else {
-                self.behind.remove(&id);
+    pub(super) async fn run(mut self) {
+        let changes = self.changes.clone();
+        let mut changed = pin!(changes.changed());
+        while let Some(event) = self.next_event(changed.as_mut()).await {
+            match event {
+                RegistryEvent::Message(message) => self.handle_message(message).await,
+                RegistryEvent::FilesChanged => {
+                    changed.set(changes.changed());
+                    let changes = changes.take();
+                    self.context.workspace.files_changed(&changes);
+                    self.follow(changes);
+                }
+                RegistryEvent::DeadlinePassed => self.look_around(),
             }
         }
+    }
+
+    async fn next_event(
+        &mut self,
+        changed: Pin<&mut impl Future<Output = ()>>,
+    ) -> Option<RegistryEvent> {
+        let now = self.now();
+        let due = self.next_look(now);
+        tokio::select! {
+            message = self.inbox.recv() => message.map(RegistryEvent::Message),
+            () = changed => Some(RegistryEvent::FilesChanged),
+            () = until(due, now) => Some(RegistryEvent::DeadlinePassed),
+        }
+    }
+
+    fn now(&self) -> Timestamp {
+        (self.context.clock)()
+    }
+
+    async fn handle_message(&mut self, message: RegistryMessage) {
+        match message {
+            RegistryMessage::Request(id, request) => self.request(&id, request),
+            RegistryMessage::Watch(filter, reply) => self.watch(filter, reply).await,
+            RegistryMessage::Unwatch(filter, reply) => {
+                self.unwatch(&filter);
+                let _ = reply.send(());
+            }
+            RegistryMessage::Controls(reply) => {
+                let controls =
+                    |(id, entry): (&ThreadId, &ThreadEntry)| (id.clone(), entry.controls.clone());
+                let _ = reply.send(self.threads.iter().map(controls).collect());
+            }
+            RegistryMessage::PassedOver(id) => drop(self.passed_over.insert(id)),
+            RegistryMessage::LookAgain(id, after_ms) => self.look_again(id, after_ms),
+            RegistryMessage::Idle(id, taken) => {
+                if self.threads.get(&id).is_some_and(|entry| entry.sent == taken) {
+                    self.threads.remove(&id);
+                }
+            }
+            RegistryMessage::Leave(reply) => {
+                let leaving = self.threads.values_mut().map(|entry| {
+                    let (reply, left) = oneshot::channel();
+                    // A thread whose inbox is full is busy to the end.
+                    let _ = entry.inbox.try_send(ThreadMessage::Leave(reply));
+                    left
+                });
+                let _ = reply.send(leaving.collect());
+                self.threads.clear();
+                self.watch.filters = Arc::default();
+            }
+        }
+    }
+
+    fn request(&mut self, id: &ThreadId, request: ThreadRequest) {
+        let opens = matches!(request.kind, RequestKind::Open(_));
+        let closes = matches!(request.kind, RequestKind::Close);
+        if opens {
+            self.start_if_absent(id);
+        }
+        // A task that died has none: its thread is opened again from disk.
+        let entry = self.threads.get_mut(id).filter(|entry| !entry.inbox.is_closed());
+        let Some(entry) = entry else {
+            return request.answer.refuse(RegistryError::UnknownThread(id.clone()));
+        };
+        entry.by_client = opens || entry.by_client && !closes;
+        if let Err(ThreadMessage::Request(request)) = entry.send(ThreadMessage::Request(request)) {
+            request.answer.refuse(RegistryError::Busy(id.clone()));
+        }
+    }
+
+    fn start_if_absent(&mut self, id: &ThreadId) {
+        if self.threads.get(id).is_none_or(|entry| entry.inbox.is_closed()) {
+            let entry = self.start(id.clone());
+            self.threads.insert(id.clone(), entry);
+        }
+    }
+
+    fn start(&mut self, id: ThreadId) -> ThreadEntry {
+        let (inbox, receives) = channel(MOST_WAITING);
+        let (controls, receiver) = unbounded_channel();
+        let news = Arc::new(Notify::new());
+        let task = ThreadTask {
+            id,
+            context: self.context.clone(),
+            registry: self.messages.clone(),
+            filters: Arc::clone(&self.watch.filters),
+            inbox: receives,
+            news: Arc::clone(&news),
+            controls: controls.clone(),
+            receiver: Some(receiver),
+            thread: None,
+            jobs: Jobs::default(),
+            taken: 0,
+            replies: Vec::new(),
+        };
+        while self.tasks.try_join_next().is_some() {}
+        self.tasks.spawn(task.run());
+        ThreadEntry { inbox, news, controls, sent: 0, by_client: false, used: 0 }
+    }
+
+    async fn watch(
+        &mut self,
+        filter: WatchFilter,
+        reply: oneshot::Sender<Result<Vec<ThreadOverview>, RegistryError>>,
+    ) {
+        match self.begin_watch(&filter).await {
+            Ok(ids) => {
+                let overviews: Vec<_> =
+                    ids.iter().filter_map(|id| self.overview_of(id, &filter)).collect();
+                tokio::spawn(async move {
+                    let overviews = join_all(overviews).await;
+                    let mut overviews: Vec<_> =
+                        overviews.into_iter().filter_map(|seen| seen.ok().flatten()).collect();
+                    overviews.sort_by_key(|seen| std::cmp::Reverse(seen.updated_at));
+                    let _ = reply.send(Ok(overviews));
+                });
+            }
+            Err(error) => drop(reply.send(Err(error))),
+        }
+    }
+
+    /// The threads that the answer lists if they match.
+    async fn begin_watch(&mut self, filter: &WatchFilter) -> Result<Vec<ThreadId>, RegistryError> {
+        let store = self.context.store.clone();
+        store.create()?;
+        match filter.thread.as_ref().filter(|id| store.exists(id)) {
+            Some(id) => self.context.workspace.watch_file(store.folder(id)).await,
+            None => self.context.workspace.watch_threads().await,
+        }
+        if !self.watch.filters.contains(filter) {
+            let filters = self.watch.filters.iter().chain([filter]).cloned();
+            self.watch = Watch { filters: filters.collect(), since: self.now() };
+            self.watches_changed();
+        }
+        Ok(match &filter.thread {
+            Some(id) => vec![id.clone()],
+            None => store.newest(NEWEST)?,
+        })
+    }
+
+    fn overview_of(
+        &mut self,
+        id: &ThreadId,
+        filter: &WatchFilter,
+    ) -> Option<oneshot::Receiver<Option<ThreadOverview>>> {
+        let (reply, seen) = oneshot::channel();
+        match self.threads.get(id) {
+            Some(entry) => drop(entry.controls.send(ThreadControl::List(filter.clone(), reply))),
+            None => self.read(id, Some(reply)),
+        }
+        Some(seen)
+    }
+
+    fn unwatch(&mut self, filter: &WatchFilter) {
+        let kept = self.watch.filters.iter().filter(|kept| *kept != filter).cloned();
+        self.watch.filters = kept.collect();
+        let (store, workspace) = (&self.context.store, &self.context.workspace);
+        if let Some(id) = &filter.thread {
+            workspace.unwatch_file(store.folder(id));
+        }
+        let is_of_one =
+            |filter: &WatchFilter| filter.thread.as_ref().is_some_and(|id| store.exists(id));
+        if self.watch.filters.iter().all(is_of_one) {
+            workspace.unwatch_threads();
+        }
+        self.watches_changed();
+    }
+
+    fn watches_changed(&mut self) {
+        self.passed_over.clear();
+        for entry in self.threads.values() {
+            entry.control(ThreadControl::Watched(Arc::clone(&self.watch.filters)));
+        }
+    }
+
+    fn look_again(&mut self, id: ThreadId, after_ms: u64) {
+        self.again.push((LookAgain::after(after_ms, self.now()), id));
+    }
+
+    /// Passes on which files of threads have changed.
+    fn follow(&mut self, changes: ChangeSet) {
+        let mut removed: HashSet<_> = changes.removed.into_iter().map(ThreadId::new).collect();
+        if changes.all {
+            removed.extend(self.threads.keys().cloned());
+        }
+        removed.retain(|id| !self.context.store.exists(id));
+        for id in removed {
+            if let Some(entry) = self.threads.get_mut(&id).filter(|entry| !entry.by_client) {
+                let _ = entry.send(ThreadMessage::Release);
+            }
+            if self.watch.filters.iter().any(|filter| filter.may_be_for(&id)) {
+                (self.context.listener)(RegistryNotice::Gone { thread: &id });
+            }
+        }
+        for id in changes.closed.into_iter().map(ThreadId::new) {
+            match self.threads.get(&id) {
+                Some(entry) => entry.control(ThreadControl::LookAgain),
+                None => {
+                    self.look_again(id.clone(), LOOK_AGAIN_AFTER_MS);
+                    self.look_again(id, TRY_AGAIN_AFTER_MS);
+                }
+            }
+        }
+        let ids = if changes.all {
+            self.passed_over.clear();
+            self.everything()
+        } else {
+            changes.threads.into_iter().map(ThreadId::new).collect()
+        };
+        for id in ids {
+            self.catch_up(&id);
+        }
+    }
+
+    fn everything(&self) -> Vec<ThreadId> {
+        let open = self.threads.keys().cloned();
+        if self.watch.filters.is_empty() {
+            return open.collect();
+        }
+        let stored = self.context.store.newest(NEWEST).unwrap_or_default();
+        let closed = stored.into_iter().filter(|id| !self.threads.contains_key(id));
+        open.chain(closed).collect()
+    }
+
+    fn catch_up(&mut self, id: &ThreadId) {
+        self.uses += 1;
+        match self.threads.get_mut(id) {
+            Some(entry) => {
+                entry.used = self.uses;
+                entry.news.notify_one();
+            }
+            None => self.read(id, None),
+        }
+    }
+
+    /// Has a thread read that is not open here, if a client may watch it.
+    fn read(&mut self, id: &ThreadId, reply: Option<oneshot::Sender<Option<ThreadOverview>>>) {
+        if self.watch.filters.is_empty() || self.passed_over.contains(id) {
+            return;
+        }
+        if !self.context.store.exists(id) {
+            return self.look_again(id.clone(), LOOK_AGAIN_AFTER_MS);
+        }
+        self.make_room();
+        let follow = ThreadMessage::Follow(self.watch.clone(), reply);
+        self.start_if_absent(id);
+        if let Some(entry) = self.threads.get_mut(id) {
+            entry.used = self.uses;
+            let _ = entry.send(follow);
+        }
+    }
+
+    fn make_room(&mut self) {
+        let kept = self.threads.iter_mut().filter(|(_, entry)| !entry.by_client);
+        let mut kept: Vec<_> = kept.map(|(_, entry)| entry).collect();
+        if kept.len() >= MOST_KEPT {
+            kept.sort_by_key(|entry| entry.used);
+            for entry in kept.into_iter().take(MOST_KEPT / 4) {
+                let _ = entry.send(ThreadMessage::Release);
+            }
+        }
+    }
+
+    /// When files must be read although no change was reported.
+    fn next_look(&self, now: Timestamp) -> Option<Timestamp> {
+        let again = self.again.iter().map(|(look, _)| look.due(now)).min();
+        let every = POLL_EVERY.as_millis() as u64;
+        let polls = self.polls().then(|| within(self.polled_at.plus_millis(every), every, now));
+        again.into_iter().chain(polls).min()
+    }
+
+    fn polls(&self) -> bool {
+        let has_threads = !self.watch.filters.is_empty() || !self.threads.is_empty();
+        has_threads && (self.context.workspace.polls_threads() || !TELLS_OF_CLOSING)
+    }
+
+    fn look_around(&mut self) {
+        let now = self.now();
+        let mut changes = ChangeSet::default();
+        let due = self.again.extract_if(.., |(look, _)| look.due(now) <= now);
+        changes.threads.extend(due.map(|(_, id)| id.to_string()));
+        if self.polls() {
+            changes.all = self.context.workspace.polls_threads();
+            changes.threads.extend(self.threads.keys().map(ToString::to_string));
+            self.polled_at = now;
+        }
+        self.follow(changes);
     }
 }
 
-/// Counts each visit of a thread, so that a test can measure what grows with their number.
-fn counted<T>(threads: impl Iterator<Item = T>) -> impl Iterator<Item = T> {
-    threads.inspect(|_| steps::add(1))
-}
+impl ThreadEntry {
+    /// Fails if too many messages wait.
+    fn send(&mut self, message: ThreadMessage) -> Result<(), ThreadMessage> {
+        match self.inbox.try_send(message) {
+            Ok(()) => {
+                self.sent += 1;
+                Ok(())
+            }
+            Err(TrySendError::Full(message) | TrySendError::Closed(message)) => Err(message),
+        }
+    }
 
-#[cfg(test)]
-mod tests;
+    fn control(&self, control: ThreadControl) {
+        // The task of an entry that is about to be removed may have ended.
+        let _ = self.controls.send(control);
+    }
+}

@@ -1,11 +1,13 @@
 //! Files that people edit while the sidecar runs: when a saved prompt or configuration file is complete, and what a
 //! reload changed. A file is reloaded as a whole or not at all.
 
-use super::{ConfigScope, Workspace, WorkspaceNotice, within};
+use super::{
+    ConfigReader, ConfigScope, Settings, Workspace, WorkspaceNews, WorkspaceNotice, within,
+};
 use crate::config::{Config, UnsavedTexts, is_toml};
-use crate::problem::{FileProblem, FileStamp, read_text};
+use crate::problem::{FileStamp, read_text};
 use crate::prompts::{FileStamps, PromptSet};
-use crate::watch::{ChangeSet, EditedFiles, POLL_EVERY, TELLS_OF_CLOSING};
+use crate::watch::{EditedFiles, POLL_EVERY, TELLS_OF_CLOSING};
 use rawr_core::prompt::PromptName;
 use rawr_core::units::{ThreadId, Timestamp};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -135,85 +137,74 @@ impl EditTracker {
         self.waiting.extend(files.into_iter().map(waiting));
     }
 
+    /// The set of files to watch may have changed.
+    pub(in crate::workspace) const fn mark_moved(&mut self) {
+        self.moved = true;
+    }
+
     fn next_look_at_notes(&self, now: Timestamp) -> Option<Timestamp> {
         let at = self.notes_seen_at.plus_millis(NOTES_EVERY_MS);
         (!self.notes.is_empty()).then(|| within(at, NOTES_EVERY_MS, now))
     }
 
-    fn changed_configs(&self) -> impl Iterator<Item = PathBuf> {
+    pub(in crate::workspace) fn changed_configs(&self) -> impl Iterator<Item = PathBuf> {
         let changed = self.stamps.iter().filter(|(file, stamp)| FileStamp::of(file) != **stamp);
         changed.map(|(file, _)| file.clone())
     }
 }
 
-/// What a reload changed, for clients.
+/// What a reload changed.
 #[derive(Debug)]
-pub(crate) struct EditNews {
+pub(in crate::workspace) struct Reloaded {
     before: Arc<PromptSet>,
     prompts: BTreeSet<PromptName>,
     /// By the path that a tier names.
     decisions: Vec<String>,
     /// The configuration of some thread, or the one without a project and a model, has changed.
-    pub(crate) config: bool,
+    config: bool,
+    /// Threads whose configuration has changed.
+    threads: BTreeSet<ThreadId>,
 }
 
-impl EditNews {
+impl Reloaded {
     fn since(before: &Arc<PromptSet>) -> Self {
-        let (prompts, decisions) = Default::default();
-        Self { before: Arc::clone(before), prompts, decisions, config: false }
+        let (prompts, decisions, threads) = Default::default();
+        Self { before: Arc::clone(before), prompts, decisions, config: false, threads }
     }
 }
 
-/// The configuration of the edited files.
-pub(crate) struct ReloadedConfig {
-    base: (Config, Vec<FileProblem>),
-    /// The configuration of each thread that was asked for.
-    pub(crate) threads: Vec<(ThreadId, (Config, Vec<FileProblem>))>,
-}
-
-/// Edited files. The registry drives this, because changes concern its threads: [`Self::look_at_files`] returns the
-/// files that are complete, [`Self::begin_reload`] starts a reload of them, [`Self::read_again`] and [`Self::use_base`]
-/// reload the configuration, [`Self::reload_prompts`] the prompts, and [`Self::end_reload`] reports what changed.
+/// Edited files: [`Self::complete_files`] returns those that were saved and are complete, and [`Self::apply`] reloads
+/// them.
 impl Workspace {
-    /// Whether edited files are reloaded as they are saved.
-    pub(crate) const fn is_live(&self) -> bool {
-        self.edits.on
-    }
-
     /// Starts to reload edited files as they are saved.
-    pub(crate) const fn go_live(&mut self) {
+    pub(in crate::workspace) const fn go_live(&mut self) {
         self.edits.moved |= !self.edits.on;
         self.edits.on = true;
     }
 
-    /// Records what the watcher has reported. `projects`: the project files of open threads.
-    pub(crate) fn record_edits(
+    /// Records what the watcher has reported.
+    pub(in crate::workspace) fn record_edits(
         &mut self,
-        changes: &ChangeSet,
-        projects: impl Iterator<Item = PathBuf>,
+        edited: &EditedFiles,
+        all: bool,
         now: Timestamp,
     ) {
-        let EditedFiles { files, ways } = &changes.edited;
-        if changes.all {
+        let EditedFiles { files, ways } = edited;
+        if all {
             self.watcher.forget_replaced_folders();
         } else if !ways.is_empty() {
-            self.watcher.forget_folders(&changes.edited);
+            self.watcher.forget_folders(edited);
         }
-        if changes.all || !ways.is_empty() {
+        if all || !ways.is_empty() {
             self.edits.moved = true;
-            let files = self.edited_files(projects);
+            let files = self.edited_files();
             self.edits.wait_for(files, now);
         }
         self.edits.wait_for(files.iter().cloned(), now);
     }
 
-    /// Stops watching the files that only a closed thread needed.
-    pub(crate) const fn forget_files(&mut self) {
-        self.edits.moved = true;
-    }
-
     /// When edited files must be checked.
-    pub(crate) fn next_edit(&self, now: Timestamp) -> Option<Timestamp> {
+    pub(in crate::workspace) fn next_edit(&self, now: Timestamp) -> Option<Timestamp> {
         let EditTracker { on: true, moved, waiting, polled_at, .. } = &self.edits else {
             return None;
         };
@@ -225,39 +216,29 @@ impl Workspace {
         waiting.chain(at_once).chain(poll).chain(self.edits.next_look_at_notes(now)).min()
     }
 
-    /// The scratch files that were written since the last check, if a check is due. `open` lists those of open threads.
-    pub(crate) fn changed_notes(
-        &mut self,
-        open: impl Iterator<Item = PathBuf>,
-        now: Timestamp,
-    ) -> Vec<PathBuf> {
+    /// Reports the scratch files that were written since the last check, if a check is due.
+    pub(in crate::workspace) fn check_notes(&mut self, now: Timestamp) {
         if self.edits.next_look_at_notes(now).is_none_or(|at| at > now) {
-            return Vec::new();
+            return;
         }
         self.edits.notes_seen_at = now;
-        let open: BTreeSet<_> = open.collect();
+        let open: BTreeSet<_> = self.threads.values().filter_map(|of| of.notes.clone()).collect();
         self.edits.notes.retain(|file, _| open.contains(file));
-        self.edits.changed_notes()
+        for path in self.edits.changed_notes() {
+            self.report_notes(&path, None);
+        }
     }
 
-    /// Starts to report changes of this scratch file.
-    pub(crate) fn watch_notes(&mut self, file: PathBuf) {
-        self.edits.looks_at_notes(file);
-    }
-
-    /// Does not report the latest change of this scratch file, which was made here.
-    pub(crate) fn ignore_own_notes(&mut self, file: &Path) {
-        self.edits.ignore_own_notes(file);
+    /// Reports what this client has appended to a scratch file.
+    pub(in crate::workspace) fn notes_appended(&mut self, path: &Path, by: &str) {
+        self.edits.ignore_own_notes(path);
+        self.report_notes(path, Some(by));
     }
 
     /// The edited files that are complete, with their stamps.
-    pub(crate) fn look_at_files(
-        &mut self,
-        projects: impl Iterator<Item = PathBuf>,
-        now: Timestamp,
-    ) -> FileStamps {
+    pub(in crate::workspace) fn complete_files(&mut self, now: Timestamp) -> FileStamps {
         if std::mem::take(&mut self.edits.moved) {
-            let files = self.edited_files(projects);
+            let files = self.edited_files();
             self.watcher.watch_files(files.iter().map(PathBuf::as_path));
             self.edits.stamps.retain(|file, _| files.contains(file));
             self.suspect_changed(now);
@@ -270,15 +251,15 @@ impl Workspace {
     }
 
     /// Whether the configuration must be read again and no file of it is being written.
-    pub(crate) fn can_reconfigure(&self) -> bool {
+    pub(in crate::workspace) fn can_reconfigure(&self) -> bool {
         self.edits.can_reconfigure()
     }
 
     /// Every file that a person may edit, whether it exists or not.
-    fn edited_files(&self, projects: impl Iterator<Item = PathBuf>) -> BTreeSet<PathBuf> {
+    fn edited_files(&self) -> BTreeSet<PathBuf> {
         let home = &self.setup.home;
         let mut files = self.prompts.files();
-        files.extend([home.rawr_toml(), home.codex_toml()].into_iter().chain(projects));
+        files.extend([home.rawr_toml(), home.codex_toml()].into_iter().chain(self.projects()));
         files
     }
 
@@ -321,45 +302,47 @@ impl Workspace {
         stamps
     }
 
-    /// Starts a reload of these files. Returns the configuration files among them.
-    pub(crate) fn begin_reload(&mut self, files: &FileStamps) -> (FileStamps, EditNews) {
+    /// Reads these complete files again, and sends each thread that it concerns what has changed.
+    pub(in crate::workspace) fn apply(&mut self, files: &FileStamps, now: Timestamp) -> Reloaded {
         let configs = files.iter().filter(|(file, _)| self.edits.stamps.contains_key(*file));
         let configs: FileStamps =
             configs.map(|(file, stamp)| (file.clone(), stamp.clone())).collect();
         self.edits.config_is_old |= !configs.is_empty();
-        (configs, EditNews::since(self.prompts.set()))
+        let mut reloaded = Reloaded::since(self.prompts.set());
+        self.reconfigure(&configs, &mut reloaded, now);
+        // The front matter of a prompt is a layer of the configuration, which names prompts.
+        self.reload_prompts(files, &mut reloaded);
+        self.reconfigure(&FileStamps::new(), &mut reloaded, now);
+        self.report(&reloaded);
+        let was_missed =
+            |(file, stamp): (&PathBuf, &Option<FileStamp>)| FileStamp::of(file) != *stamp;
+        let missed = files.iter().filter(|entry| was_missed(*entry)).map(|(file, _)| file.clone());
+        self.edits.wait_for(missed.collect::<Vec<_>>(), now.plus_millis(SETTLED_AFTER_MS));
+        reloaded
     }
 
-    pub(crate) fn reload_prompts(&mut self, files: &FileStamps, news: &mut EditNews) {
+    fn reload_prompts(&mut self, files: &FileStamps, reloaded: &mut Reloaded) {
         let before = Arc::clone(self.prompts.set());
         let (names, decisions) = self.prompts.reload_files(files);
-        news.prompts.extend(names);
-        news.decisions.extend(decisions);
+        reloaded.prompts.extend(names);
+        reloaded.decisions.extend(decisions);
         self.edits.config_is_old |=
             self.prompts.set().packet_front_matter() != before.packet_front_matter();
     }
 
-    /// Reads the files of home and of these threads' projects again, if one of them has changed; `None` if none has, or
-    /// if one is being written meanwhile. `whole`: the stamps of files that were complete.
-    pub(crate) fn read_again(
-        &mut self,
-        whole: &FileStamps,
-        threads: impl Iterator<Item = (ThreadId, ConfigScope)>,
-        now: Timestamp,
-    ) -> Option<ReloadedConfig> {
+    /// Reads the files of home and of the threads' projects again, if one of them has changed and none is being written
+    /// meanwhile. `whole`: the stamps of files that were complete.
+    fn reconfigure(&mut self, whole: &FileStamps, reloaded: &mut Reloaded, now: Timestamp) {
         if !self.edits.can_reconfigure() {
-            return None;
+            return;
         }
         self.edits.config_is_old = false;
         let files: Vec<_> = self.edits.stamps.keys().cloned().collect();
         self.edits.takes_up(&files);
-        let reader = self.config_reader();
-        let mut known = HashMap::new();
-        let mut read = |scope: ConfigScope| {
-            known.entry(scope).or_insert_with_key(|scope| reader.read(scope)).clone()
-        };
-        let base = read(ConfigScope::default());
-        let threads: Vec<_> = threads.map(|(id, scope)| (id, read(scope))).collect();
+        let mut read = KnownSettings { reader: self.config_reader(), known: HashMap::new() };
+        let base = read.of(&ConfigScope::default());
+        let threads: Vec<_> =
+            self.threads.iter().map(|(id, of)| (id.clone(), read.of(&of.scope))).collect();
         if whole.iter().any(|(file, stamp)| self.edits.stamps.get(file) != Some(stamp))
             || self.edits.changed_configs().next().is_some()
         {
@@ -368,102 +351,150 @@ impl Workspace {
             let changed: Vec<_> =
                 self.edits.changed_configs().chain(whole.keys().cloned()).collect();
             self.edits.wait_for(changed, now.plus_millis(SETTLED_AFTER_MS));
-            return None;
+            return;
         }
-        Some(ReloadedConfig { base, threads })
+        self.use_base(&base, reloaded);
+        for (id, settings) in threads {
+            let Some(thread) = self.threads.get_mut(&id) else { continue };
+            reloaded.config |= is_news(&thread.settings, &settings);
+            reloaded.threads.insert(id);
+            thread.settings = settings;
+        }
     }
 
     /// Uses the configuration without a project and a model, and the prompt files that it names.
-    pub(crate) fn use_base(&mut self, read: ReloadedConfig, news: &mut EditNews) {
-        let (config, problems) = read.base;
-        news.config |= config.effective() != self.base.0.effective() || problems != self.base.1;
+    fn use_base(&mut self, base: &Settings, reloaded: &mut Reloaded) {
+        reloaded.config |= is_news(&self.base, base);
         let decisions = |config: &Config| config.decision_prompts().collect();
-        let (before, named): (Vec<_>, Vec<_>) = (decisions(&self.base.0), decisions(&config));
-        if config.prompt_paths != self.base.0.prompt_paths {
-            let changed = self.prompts.use_paths(&config.prompt_paths);
-            news.prompts.extend(changed);
+        let (before, named): (Vec<_>, Vec<_>) =
+            (decisions(&self.base.config), decisions(&base.config));
+        if base.config.prompt_paths != self.base.config.prompt_paths {
+            let changed = self.prompts.use_paths(&base.config.prompt_paths);
+            reloaded.prompts.extend(changed);
             self.edits.moved = true;
         }
         if named != before {
             self.prompts.use_decisions(named);
             self.edits.moved = true;
         }
-        self.base = (config, problems);
+        self.base = base.clone();
     }
 
-    /// Reports what a reload changed, and marks files that were written meanwhile to be checked again. `threads`: the
-    /// problems of open threads' configurations.
-    pub(crate) fn end_reload<'p>(
-        &mut self,
-        files: &FileStamps,
-        news: &EditNews,
-        threads: impl Iterator<Item = &'p FileProblem>,
-        now: Timestamp,
-    ) {
-        self.tell_prompts(news);
-        if news.config {
-            let (config, mut problems) = (&self.base.0, self.base.1.clone());
-            for problem in threads {
+    /// One message to each thread that a reload concerns, and to the client what has changed.
+    fn report(&mut self, reloaded: &Reloaded) {
+        let has_new_prompts = !Arc::ptr_eq(&reloaded.before, self.prompts.set());
+        for (id, thread) in &self.threads {
+            if has_new_prompts {
+                (thread.listener)(WorkspaceNews::Prompts(Arc::clone(self.prompts.set())));
+            }
+            if reloaded.threads.contains(id) {
+                (thread.listener)(WorkspaceNews::Settings(Arc::clone(&thread.settings)));
+            }
+        }
+        self.report_prompts(reloaded);
+        if reloaded.config {
+            let (config, mut problems) = (&self.base.config, self.base.problems.clone());
+            for problem in self.threads.values().flat_map(|thread| &thread.settings.problems) {
                 if !problems.contains(problem) {
                     problems.push(problem.clone());
                 }
             }
-            (self.tell)(WorkspaceNotice::ConfigChanged { config, problems: &problems });
+            (self.listener)(WorkspaceNotice::ConfigChanged { config, problems: &problems });
         }
-        let missed = |(file, stamp): (&PathBuf, &Option<FileStamp>)| FileStamp::of(file) != *stamp;
-        let missed = files.iter().filter(|entry| missed(*entry)).map(|(file, _)| file.clone());
-        self.edits.wait_for(missed.collect::<Vec<_>>(), now.plus_millis(SETTLED_AFTER_MS));
     }
 
-    fn tell_prompts(&mut self, news: &EditNews) {
-        for name in &news.prompts {
-            let (before, now) = (news.before.get(*name), self.prompts.set().get(*name));
+    fn report_prompts(&mut self, reloaded: &Reloaded) {
+        for name in &reloaded.prompts {
+            let (before, now) = (reloaded.before.get(*name), self.prompts.set().get(*name));
             // A file that only moved has the same text.
             if (&before.version, &before.problems) != (&now.version, &now.problems) {
                 let (name, version, problems) = (name.name(), &now.version, &now.problems);
-                (self.tell)(WorkspaceNotice::PromptChanged { name, version, problems });
+                (self.listener)(WorkspaceNotice::PromptChanged { name, version, problems });
             }
         }
-        for name in &news.decisions {
+        for name in &reloaded.decisions {
             if let Some((version, problems)) = self.prompts.decision(name) {
-                (self.tell)(WorkspaceNotice::PromptChanged { name, version: &version, problems });
+                (self.listener)(WorkspaceNotice::PromptChanged {
+                    name,
+                    version: &version,
+                    problems,
+                });
             }
         }
     }
 
     /// Reads changed prompt files now, except those that are being saved at this moment.
-    pub(crate) fn refresh_prompts(&mut self) {
-        let files = self.without_unsettled(self.prompts.changed_files());
-        if files.is_empty() {
-            return;
-        }
-        let mut news = EditNews::since(self.prompts.set());
-        self.reload_prompts(&files, &mut news);
-        self.tell_prompts(&news);
+    pub(in crate::workspace) async fn refresh_prompts(&mut self) {
+        let files = self.whole_files(self.prompts.changed_files()).await;
+        self.apply_prompts(&files);
     }
 
-    /// Changed configuration files, except those that are being saved at this moment.
-    pub(crate) fn changed_configs(&self) -> FileStamps {
-        self.without_unsettled(self.edits.changed_configs().collect())
+    /// Like [`Self::refresh_prompts`], without a second look at a text that may be incomplete.
+    pub(in crate::workspace) fn refresh_prompts_now(&mut self) {
+        let found = self.snapshots(self.prompts.changed_files());
+        let settled = |look: &FileSnapshot| self.is_settled(look);
+        let whole = found.into_iter().filter(|(_, look)| settled(look));
+        let files = whole.map(|(file, look)| (file, look.stamp)).collect();
+        self.apply_prompts(&files);
     }
 
-    /// Removes files that are being written, which the watcher reports once they are saved. Blocks for the second read
-    /// of a text that may be incomplete, because the caller wants the current file.
-    fn without_unsettled(&self, files: BTreeSet<PathBuf>) -> FileStamps {
-        let free = |file: &PathBuf| !self.edits.on || !self.watcher.is_being_written(file);
-        let found = files.into_iter().filter(free).map(|file| {
-            let look = FileSnapshot::at(&file);
-            (file, look)
-        });
-        let found: Vec<_> = found.collect();
-        let settled = |look: &FileSnapshot| !self.edits.on || look.doubtful_for(false).is_none();
-        if found.iter().any(|(_, look)| look.stamp.is_some() && !settled(look)) {
-            std::thread::sleep(Duration::from_millis(SETTLED_AFTER_MS));
+    fn apply_prompts(&mut self, files: &FileStamps) {
+        if !files.is_empty() {
+            let mut reloaded = Reloaded::since(self.prompts.set());
+            self.reload_prompts(files, &mut reloaded);
+            self.report(&reloaded);
         }
-        let still = |file: &Path, look: &FileSnapshot| {
+    }
+
+    /// Reads changed configuration files now, except those that are being saved at this moment.
+    pub(in crate::workspace) async fn refresh_config(&mut self, now: Timestamp) {
+        let files = self.whole_files(self.edits.changed_configs().collect()).await;
+        if !files.is_empty() {
+            self.apply(&files, now);
+        }
+    }
+
+    fn is_settled(&self, look: &FileSnapshot) -> bool {
+        !self.edits.on || look.doubtful_for(false).is_none()
+    }
+
+    /// Without files that are being written, which the watcher reports once they are saved.
+    fn snapshots(&self, files: BTreeSet<PathBuf>) -> Vec<(PathBuf, FileSnapshot)> {
+        let is_free = |file: &PathBuf| !self.edits.on || !self.watcher.is_being_written(file);
+        let free = files.into_iter().filter(is_free);
+        free.map(|file| (file.clone(), FileSnapshot::at(&file))).collect()
+    }
+
+    /// The files that are complete. A text that may be incomplete is looked at a second time, because the caller wants the
+    /// current file.
+    async fn whole_files(&mut self, files: BTreeSet<PathBuf>) -> FileStamps {
+        let found = self.snapshots(files);
+        if found.iter().any(|(_, look)| look.stamp.is_some() && !self.is_settled(look)) {
+            tokio::time::sleep(Duration::from_millis(SETTLED_AFTER_MS)).await;
+        }
+        let is_unchanged = |file: &Path, look: &FileSnapshot| {
             look.stamp.is_some() && FileSnapshot::at(file) == *look
         };
-        let whole = found.into_iter().filter(|(file, look)| settled(look) || still(file, look));
+        let whole = found
+            .into_iter()
+            .filter(|(file, look)| self.is_settled(look) || is_unchanged(file, look));
         whole.map(|(file, look)| (file, look.stamp)).collect()
+    }
+}
+
+fn is_news(before: &Settings, now: &Settings) -> bool {
+    before.problems != now.problems || before.config.effective() != now.config.effective()
+}
+
+/// Threads with the same folder and model share what is read.
+struct KnownSettings {
+    reader: ConfigReader,
+    known: HashMap<ConfigScope, Arc<Settings>>,
+}
+
+impl KnownSettings {
+    fn of(&mut self, scope: &ConfigScope) -> Arc<Settings> {
+        let known = self.known.entry(scope.clone());
+        Arc::clone(known.or_insert_with_key(|scope| Arc::new(self.reader.read(scope))))
     }
 }

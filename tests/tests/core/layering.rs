@@ -111,13 +111,12 @@ fn shipped(folder: &str) -> Vec<(String, String)> {
 /// The modules of the server with the modules that they use, from top to bottom: none uses one above it. A new arrow is
 /// a new line here; `UPDATE=1` copies the list to ARCHITECTURE.md.
 const ARROWS: [(&str, &[&str]); 32] = [
-    ("connection", &["jobs", "methods", "outbox", "registry", "trace", "watch", "workers"]),
+    ("connection", &["methods", "outbox", "trace"]),
     (
         "methods",
         &[
             "capsule",
             "config",
-            "jobs",
             "judge",
             "language",
             "notes",
@@ -132,11 +131,11 @@ const ARROWS: [(&str, &[&str]); 32] = [
             "replay",
             "repo",
             "store",
+            "tasks",
             "tokens",
             "trace",
             "watch",
             "wire",
-            "workers",
             "workspace",
         ],
     ),
@@ -156,12 +155,12 @@ const ARROWS: [(&str, &[&str]); 32] = [
             "recall",
             "redact",
             "store",
+            "tasks",
             "watch",
-            "workers",
             "workspace",
         ],
     ),
-    ("workspace", &["config", "problem", "prompts", "watch"]),
+    ("workspace", &["config", "problem", "prompts", "tasks", "watch"]),
     ("query", &["config", "judge", "redact"]),
     ("notes", &["redact"]),
     ("jobs", &["config", "judge", "repo"]),
@@ -175,7 +174,6 @@ const ARROWS: [(&str, &[&str]); 32] = [
     ("prices", &["config"]),
     ("stats", &["parallel", "store"]),
     ("repo", &["config"]),
-    ("workers", &["capsule", "store"]),
     ("capsule", &["store"]),
     ("config", &["problem", "prompts"]),
     ("watch", &["store"]),
@@ -188,6 +186,7 @@ const ARROWS: [(&str, &[&str]); 32] = [
     ("redact", &[]),
     ("stdio", &[]),
     ("tokens", &[]),
+    ("tasks", &[]),
     ("trace", &[]),
 ];
 
@@ -442,12 +441,12 @@ fn the_cli_and_the_hosts_reach_the_core_over_the_protocol_only() {
     assert!(new.is_empty() && gone.is_empty(), "not allowed: {new:?}; no longer used: {gone:?}");
 }
 
-/// Only the registry and the workers run the core's machine. The commands use neither without a sidecar, directly or
+/// Only the registry runs the core's machine. The commands use neither without a sidecar, directly or
 /// indirectly.
 // rule: decision.core-decides
 #[test]
 fn commands_cannot_decide_without_a_sidecar() {
-    const RUN_A_MACHINE: [&str; 2] = ["registry", "workers"];
+    const RUN_A_MACHINE: [&str; 1] = ["registry"];
     let machines: BTreeSet<_> = shipped("server/src")
         .into_iter()
         .filter(|(_, text)| segments_behind(text, "Machine").contains(""))

@@ -3,7 +3,9 @@
 use super::answers::{place, values};
 use super::open::{ClientRequest, OpenDocuments};
 use super::uri::{self, ServedText};
-use super::{MOST_PROBLEMS, is_ours, log, lsp, on, out_of_step, with_doc, world};
+use super::{
+    DocumentContext, MOST_PROBLEMS, is_ours, lsp, on, on_async, out_of_step, with_doc, world,
+};
 use crate::language::{self, DocumentKind, PlaceholderValues};
 use crate::methods::{ClientSession, Module};
 use crate::prompts::{parse, sample, shipped};
@@ -14,6 +16,7 @@ use rawr_protocol::ErrorCode;
 use serde_json::{Value, json};
 use similar::TextDiff;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 pub const PREVIEW: &str = "rawr.previewPrompt";
 pub const DIFF: &str = "rawr.diffPrompt";
@@ -22,12 +25,13 @@ pub const COMMANDS: [&str; 3] = [PREVIEW, DIFF, RESET];
 
 pub fn register(module: &mut Module) -> Result<(), RegisterMethodError> {
     on::<lsp::CodeActionRequest>(module, actions)?;
-    on::<lsp::ExecuteCommandRequest>(module, execute)?;
+    on_async::<lsp::ExecuteCommandRequest, _>(module, execute)?;
     on::<lsp::TextDocumentContentRequest>(module, content)
 }
 
 fn actions(
-    session: &ClientSession,
+    context: &DocumentContext,
+    editor: &mut OpenDocuments,
     params: lsp::CodeActionParams,
 ) -> Result<Option<Vec<lsp::CodeActionResponse>>, RpcError> {
     let uri = params.text_document.uri.0;
@@ -36,7 +40,7 @@ fn actions(
         let is_it = |of: &lsp::CodeActionKind| of == kind || *of == lsp::CodeActionKind::Empty;
         only.as_ref().is_none_or(|only| only.iter().any(is_it))
     };
-    with_doc(session, &uri, |editor, open, doc, world| {
+    with_doc(context, editor, &uri, |editor, open, doc, world| {
         let Some(place) = place(editor, open) else { return Ok(Vec::new()) };
         let here = place.span(params.range);
         let mut found = Vec::new();
@@ -86,7 +90,7 @@ fn actions(
 
 /// By the document's URI or the prompt's name.
 fn prompt_of(
-    session: &ClientSession,
+    context: &DocumentContext,
     editor: &OpenDocuments,
     arguments: Option<&[Value]>,
 ) -> Result<PromptName, RpcError> {
@@ -97,7 +101,7 @@ fn prompt_of(
     let kind = match editor.get(named) {
         Some(open) => Some(open.kind),
         None => match uri::path_of(named) {
-            Some(path) => world(session, editor)?.kind_of(&path).map(|(kind, _)| kind),
+            Some(path) => world(context, editor).kind_of(&path).map(|(kind, _)| kind),
             None => None,
         },
     };
@@ -106,25 +110,49 @@ fn prompt_of(
     })
 }
 
-fn execute(
-    session: &ClientSession,
+async fn execute(
+    session: Arc<ClientSession>,
     params: lsp::ExecuteCommandParams,
 ) -> Result<Option<Value>, RpcError> {
-    let mut editor = session.editor();
+    let documents = session.documents()?;
+    let done = documents.ask(move |context, editor| carry_out(context, editor, &params)).await?;
+    Ok(Some(match done {
+        CarriedOut::Done(result) => result,
+        CarriedOut::MustResetFile(name) => {
+            let workspace = session.workspace()?;
+            let reset = workspace.ask(move |workspace| workspace.reset_prompt(name)).await;
+            reset.map_err(not_written)?;
+            json!({ "name": name.name(), "applied": "file" })
+        }
+    }))
+}
+
+/// How far a command is carried out by the open documents alone.
+enum CarriedOut {
+    Done(Value),
+    /// The prompt is not open in an editor that applies edits.
+    MustResetFile(PromptName),
+}
+
+fn carry_out(
+    context: &DocumentContext,
+    editor: &mut OpenDocuments,
+    params: &lsp::ExecuteCommandParams,
+) -> Result<CarriedOut, RpcError> {
     let arguments = params.arguments.as_deref();
-    let done = match params.command.as_str() {
+    Ok(CarriedOut::Done(match params.command.as_str() {
         PREVIEW => {
-            let name = prompt_of(session, &editor, arguments)?;
-            let text = preview(session, &editor, name)?;
+            let name = prompt_of(context, editor, arguments)?;
+            let text = preview(context, editor, name);
             editor.previews.insert(name);
             let uri = ServedText::Preview(name).uri();
-            show(session, &mut editor, ServedText::Preview(name), &text)?;
+            show(context, editor, ServedText::Preview(name), &text)?;
             json!({ "name": name.name(), "uri": uri, "text": text })
         }
         DIFF => {
-            let name = prompt_of(session, &editor, arguments)?;
-            let diff = diff(session, &editor, name)?;
-            show(session, &mut editor, ServedText::Diff(name), &diff)?;
+            let name = prompt_of(context, editor, arguments)?;
+            let diff = diff(context, editor, name);
+            show(context, editor, ServedText::Diff(name), &diff)?;
             json!({
                 "name": name.name(),
                 "uri": ServedText::Diff(name).uri(),
@@ -133,21 +161,22 @@ fn execute(
             })
         }
         RESET => {
-            let name = prompt_of(session, &editor, arguments)?;
-            let way = reset(session, &mut editor, name)?;
-            json!({ "name": name.name(), "applied": way })
+            let name = prompt_of(context, editor, arguments)?;
+            if !reset_in_editor(context, editor, name) {
+                return Ok(CarriedOut::MustResetFile(name));
+            }
+            json!({ "name": name.name(), "applied": "edit" })
         }
         other => {
             let message = format!("unknown command `{other}`");
             return Err(RpcError::new(ErrorCode::UnknownName, message, COMMANDS.join(", ")));
         }
-    };
-    Ok(Some(done))
+    }))
 }
 
 /// Opens a text of ours in the client. A client that cannot ask for it gets a private file, or its path in a message.
 fn show(
-    session: &ClientSession,
+    context: &DocumentContext,
     editor: &mut OpenDocuments,
     served: ServedText,
     text: &str,
@@ -155,11 +184,11 @@ fn show(
     let uri = if editor.can.ask_for_texts {
         served.uri()
     } else {
-        let home = session.registry()?.workspace().home().dir.clone();
+        let home = context.files.home.dir.clone();
         let path = editor.shown.write(&home, served, text).map_err(not_written)?;
         if !editor.can.show_documents {
             let message = format!("rawr: the {} is in {}", served.words(), path.display());
-            session
+            context
                 .outbox
                 .notify_lsp("window/showMessage", &json!({ "type": INFO, "message": message }));
         }
@@ -173,7 +202,7 @@ fn show(
             selection: None,
         };
         let asked = ClientRequest::Other("window/showDocument");
-        session.ask::<lsp::ShowDocumentRequest>(editor, asked, &params);
+        context.ask::<lsp::ShowDocumentRequest>(editor, asked, &params);
     }
     Ok(())
 }
@@ -181,33 +210,23 @@ fn show(
 /// LSP's number of a message that is no warning.
 const INFO: u8 = 3;
 
-/// Resets the document in the editor if it is open there, or else the file.
-fn reset(
-    session: &ClientSession,
+/// Resets the document if it is open in an editor that applies edits.
+fn reset_in_editor(
+    context: &DocumentContext,
     editor: &mut OpenDocuments,
     name: PromptName,
-) -> Result<&'static str, RpcError> {
+) -> bool {
     let open = editor.prompt(name).filter(|_| editor.can.apply_edits);
     let edit = open.and_then(|(uri, open)| {
         let place = place(editor, open)?;
         Some(lsp::edit_of(uri, vec![place.whole(shipped(name).to_owned())]))
     });
-    match edit {
-        Some(edit) => {
-            let label = Some(format!("Reset {} to the shipped text", name.name()));
-            let params = lsp::ApplyWorkspaceEditParams { label, edit, metadata: None };
-            session.ask::<lsp::ApplyWorkspaceEditRequest>(
-                editor,
-                ClientRequest::Reset(name),
-                &params,
-            );
-            Ok("edit")
-        }
-        None => {
-            session.registry()?.workspace_mut().put_prompt_back(name).map_err(not_written)?;
-            Ok("file")
-        }
-    }
+    let Some(edit) = edit else { return false };
+    let label = Some(format!("Reset {} to the shipped text", name.name()));
+    let params = lsp::ApplyWorkspaceEditParams { label, edit, metadata: None };
+    let asked = ClientRequest::Reset(name);
+    context.ask::<lsp::ApplyWorkspaceEditRequest>(editor, asked, &params);
+    true
 }
 
 fn not_written((path, error): (PathBuf, std::io::Error)) -> RpcError {
@@ -222,33 +241,30 @@ fn not_written((path, error): (PathBuf, std::io::Error)) -> RpcError {
 }
 
 /// If the editor did not apply the edit, the file is left unchanged, too.
-pub fn reset_answered(session: &ClientSession, name: PromptName, outcome: Result<&str, &str>) {
+pub fn reset_answered(context: &DocumentContext, name: PromptName, outcome: Result<&str, &str>) {
     let why = match outcome.map(serde_json::from_str::<lsp::ApplyWorkspaceEditResult>) {
         Ok(Ok(result)) if result.applied => return,
         Ok(Ok(result)) => result.failure_reason.unwrap_or_else(|| "no reason given".to_owned()),
         Ok(Err(error)) => error.to_string(),
         Err(error) => error.to_owned(),
     };
-    log(
-        session,
-        format!("{} was not reset: the editor did not apply the edit: {why}", name.name()),
-    );
+    context.log(format!("{} was not reset: the editor did not apply the edit: {why}", name.name()));
 }
 
 fn content(
-    session: &ClientSession,
+    context: &DocumentContext,
+    editor: &mut OpenDocuments,
     params: lsp::TextDocumentContentParams,
 ) -> Result<lsp::TextDocumentContentResult, RpcError> {
     let uri = params.uri.0;
-    let mut editor = session.editor();
     let text = match ServedText::of(&uri) {
         Some(ServedText::Shipped(name)) => shipped(name).to_owned(),
-        Some(ServedText::Diff(name)) => diff(session, &editor, name)?,
+        Some(ServedText::Diff(name)) => diff(context, editor, name),
         Some(ServedText::Preview(name)) => {
             editor.previews.insert(name);
-            preview(session, &editor, name)?
+            preview(context, editor, name)
         }
-        None if is_ours(session, &editor, &uri)? => {
+        None if is_ours(context, editor, &uri) => {
             return Err(out_of_step(format!("{uri} is a file")));
         }
         None => {
@@ -264,38 +280,26 @@ fn content(
 }
 
 /// In the format of `diff -u`. Empty if both are the same.
-fn diff(
-    session: &ClientSession,
-    editor: &OpenDocuments,
-    name: PromptName,
-) -> Result<String, RpcError> {
-    let (shipped, text) = (shipped(name), source(session, editor, name)?);
+fn diff(context: &DocumentContext, editor: &OpenDocuments, name: PromptName) -> String {
+    let (shipped, text) = (shipped(name), source(context, editor, name));
     let diff = TextDiff::from_lines(shipped, text.as_str());
-    Ok(diff.unified_diff().header("shipped", name.name()).to_string())
+    diff.unified_diff().header("shipped", name.name()).to_string()
 }
 
 /// The whole file of a prompt, with unsaved changes if it is open.
-fn source(
-    session: &ClientSession,
-    editor: &OpenDocuments,
-    name: PromptName,
-) -> Result<String, RpcError> {
+fn source(context: &DocumentContext, editor: &OpenDocuments, name: PromptName) -> String {
     if let Some(text) = editor.prompt(name).and_then(|(_, open)| open.text.text()) {
-        return Ok(text.as_str().to_owned());
+        return text.as_str().to_owned();
     }
-    let world = world(session, editor)?;
+    let world = world(context, editor);
     let path = world.files.prompts.iter().find(|(of, _)| *of == name).map(|(_, path)| path);
     let text = path.and_then(|path| world.text_of(path));
-    Ok(text.unwrap_or_else(|| shipped(name).to_owned()))
+    text.unwrap_or_else(|| shipped(name).to_owned())
 }
 
-pub fn preview(
-    session: &ClientSession,
-    editor: &OpenDocuments,
-    name: PromptName,
-) -> Result<String, RpcError> {
-    let values = values(session, name)?;
-    Ok(rendered(name, &source(session, editor, name)?, values.as_ref()))
+pub fn preview(context: &DocumentContext, editor: &OpenDocuments, name: PromptName) -> String {
+    let values = values(context, name);
+    rendered(name, &source(context, editor, name), values.as_ref())
 }
 
 /// Placeholders without a value show an example.

@@ -2,13 +2,13 @@
 
 use super::lsp::{self, DocumentText};
 use super::open::{OpenDocument, OpenDocuments};
-use super::{on, uri, with_doc};
+use super::{DocumentContext, on, uri, with_doc};
 use crate::language::{self, EditorText, PlaceholderValues};
-use crate::methods::{ClientSession, Module};
+use crate::methods::Module;
 use crate::wire::RpcError;
+use crate::workspace::ConfigScope;
 use jsonrpsee::core::RegisterMethodError;
 use rawr_core::Thread;
-use rawr_core::policy::Policy;
 use rawr_core::prompt::PromptName;
 use std::ops::Range;
 use std::path::PathBuf;
@@ -27,47 +27,48 @@ pub fn place<'o>(editor: &OpenDocuments, open: &'o OpenDocument) -> Option<Docum
 
 /// The values of a prompt's placeholders in the newest thread that has them all, otherwise in the newest thread. If threads
 /// cannot be read, there are none.
-pub fn values(
-    session: &ClientSession,
-    name: PromptName,
-) -> Result<Option<PlaceholderValues>, RpcError> {
-    let read = |thread: &Thread, policy: &Policy| language::values_of(thread, policy, name);
+pub fn values(context: &DocumentContext, name: PromptName) -> Option<PlaceholderValues> {
+    let read = |thread: &Thread| {
+        let settings = context.reader.read(&ConfigScope::recorded(thread));
+        language::values_of(thread, &settings.config.policy, name)
+    };
     let has_all = |found: &PlaceholderValues| {
         name.placeholders().iter().all(|known| found.values.contains_key(known.camel))
     };
-    Ok(session.registry()?.with_newest(read, has_all).unwrap_or_else(|error| {
+    let mut newest = context.newest.borrow_mut();
+    newest.with_newest(&context.store, read, has_all).unwrap_or_else(|error| {
         tracing::warn!(%error, "failed to read the newest thread; placeholders have no values");
         None
-    }))
+    })
 }
 
 fn hover(
-    session: &ClientSession,
+    context: &DocumentContext,
+    editor: &mut OpenDocuments,
     params: lsp::HoverParams,
 ) -> Result<Option<lsp::Hover>, RpcError> {
     let params = params.text_document_position_params;
-    let found = with_doc(session, &params.text_document.uri.0, |editor, open, doc, world| {
-        let Some(place) = place(editor, open) else { return Ok(None) };
-        let values = match doc.kind.prompt() {
-            Some(name) => values(session, name)?,
-            None => None,
-        };
-        let at = place.offset(params.position);
-        let found = language::hover(&doc, world, values.as_ref(), at);
-        Ok(found.map(|found| lsp::Hover {
-            contents: lsp::markdown(found.markdown).into(),
-            range: Some(place.range(&found.span)),
-        }))
-    })?;
+    let found =
+        with_doc(context, editor, &params.text_document.uri.0, |editor, open, doc, world| {
+            let Some(place) = place(editor, open) else { return Ok(None) };
+            let values = doc.kind.prompt().and_then(|name| values(context, name));
+            let at = place.offset(params.position);
+            let found = language::hover(&doc, world, values.as_ref(), at);
+            Ok(found.map(|found| lsp::Hover {
+                contents: lsp::markdown(found.markdown).into(),
+                range: Some(place.range(&found.span)),
+            }))
+        })?;
     Ok(found.flatten())
 }
 
 fn complete(
-    session: &ClientSession,
+    context: &DocumentContext,
+    editor: &mut OpenDocuments,
     params: lsp::CompletionParams,
 ) -> Result<Option<lsp::CompletionResponse>, RpcError> {
     let params = params.text_document_position_params;
-    let found = with_doc(session, &params.text_document.uri.0, |editor, open, doc, _| {
+    let found = with_doc(context, editor, &params.text_document.uri.0, |editor, open, doc, _| {
         let Some(place) = place(editor, open) else { return Ok(Vec::new()) };
         let proposals = language::complete(&doc, place.offset(params.position));
         let numbered = proposals.into_iter().enumerate();
@@ -77,10 +78,11 @@ fn complete(
 }
 
 fn links(
-    session: &ClientSession,
+    context: &DocumentContext,
+    editor: &mut OpenDocuments,
     params: lsp::DocumentLinkParams,
 ) -> Result<Option<Vec<lsp::DocumentLink>>, RpcError> {
-    with_doc(session, &params.text_document.uri.0, |editor, open, doc, world| {
+    with_doc(context, editor, &params.text_document.uri.0, |editor, open, doc, world| {
         let Some(place) = place(editor, open) else { return Ok(Vec::new()) };
         let link = |(span, path): (Range<usize>, PathBuf)| lsp::DocumentLink {
             range: place.range(&span),
@@ -93,15 +95,17 @@ fn links(
 }
 
 fn definition(
-    session: &ClientSession,
+    context: &DocumentContext,
+    editor: &mut OpenDocuments,
     params: lsp::DefinitionParams,
 ) -> Result<Option<lsp::DefinitionResponse>, RpcError> {
     let params = params.text_document_position_params;
-    let found = with_doc(session, &params.text_document.uri.0, |editor, open, doc, world| {
-        let Some(place) = place(editor, open) else { return Ok(None) };
-        let found = language::definition(&doc, world, place.offset(params.position));
-        Ok(found.map(|(path, span)| location(editor, world, path, &span)))
-    })?;
+    let found =
+        with_doc(context, editor, &params.text_document.uri.0, |editor, open, doc, world| {
+            let Some(place) = place(editor, open) else { return Ok(None) };
+            let found = language::definition(&doc, world, place.offset(params.position));
+            Ok(found.map(|(path, span)| location(editor, world, path, &span)))
+        })?;
     let found = found.flatten().map(lsp::Definition::Location);
     Ok(found.map(lsp::DefinitionResponse::Definition))
 }
@@ -109,11 +113,12 @@ fn definition(
 /// For a prompt: where the configuration names it. For a path in the configuration: all positions that name the same
 /// file.
 fn references(
-    session: &ClientSession,
+    context: &DocumentContext,
+    editor: &mut OpenDocuments,
     params: lsp::ReferenceParams,
 ) -> Result<Option<Vec<lsp::Location>>, RpcError> {
     let params = params.text_document_position_params;
-    with_doc(session, &params.text_document.uri.0, |editor, open, doc, world| {
+    with_doc(context, editor, &params.text_document.uri.0, |editor, open, doc, world| {
         let Some(place) = place(editor, open) else { return Ok(Vec::new()) };
         let at = place.offset(params.position);
         let path = match doc.kind.prompt() {

@@ -170,11 +170,11 @@ impl DocumentText<'_> {
         }
     }
 
-    pub fn fix(&self, uri: &str, fix: QuickFix, told: Vec<Diagnostic>) -> CodeAction {
+    pub fn fix(&self, uri: &str, fix: QuickFix, diagnostics: Vec<Diagnostic>) -> CodeAction {
         CodeAction {
             title: fix.title,
             kind: Some(CodeActionKind::QuickFix),
-            diagnostics: Some(told),
+            diagnostics: Some(diagnostics),
             is_preferred: Some(true),
             edit: Some(edit_of(uri, vec![self.edit(&fix.span, fix.text)])),
             ..CodeAction::default()

@@ -40,7 +40,7 @@ pub struct OpenDocument {
     pub path: PathBuf,
     pub text: VersionedText,
     /// The diagnostics that were last published.
-    pub told: Option<Vec<Diagnostic>>,
+    pub published: Option<Vec<Diagnostic>>,
 }
 
 impl OpenDocument {
@@ -72,7 +72,7 @@ impl OpenDocuments {
             return Err(format!("{MOST_OPEN} documents are open: close some before {uri}"));
         }
         let text = VersionedText::new(text, version);
-        self.open.insert(uri, OpenDocument { kind, path, text, told: None });
+        self.open.insert(uri, OpenDocument { kind, path, text, published: None });
         Ok(())
     }
 
@@ -149,8 +149,8 @@ mod tests {
     #[test]
     fn an_older_version_and_an_unknown_document_change_nothing() {
         let mut editor = editor("a");
-        let told = editor.change("u", 1, vec![insert(0, "x")]).unwrap_err();
-        assert_eq!(told, "u already has version 1: ignored version 1");
+        let refused = editor.change("u", 1, vec![insert(0, "x")]).unwrap_err();
+        assert_eq!(refused, "u already has version 1: ignored version 1");
         assert_eq!(editor.change("v", 2, vec![]).unwrap_err(), "v is not open");
         assert_eq!(text(&editor), Some("a"));
     }
@@ -163,8 +163,8 @@ mod tests {
             editor.open(number.to_string(), kind(), 1, String::new()).unwrap();
         }
         assert!(editor.open("0".to_owned(), kind(), 2, String::new()).is_ok());
-        let told = editor.open("more".to_owned(), kind(), 1, String::new()).unwrap_err();
-        assert_eq!(told, "128 documents are open: close some before more");
+        let refused = editor.open("more".to_owned(), kind(), 1, String::new()).unwrap_err();
+        assert_eq!(refused, "128 documents are open: close some before more");
         editor.close("0");
         assert!(editor.open("more".to_owned(), kind(), 1, String::new()).is_ok());
     }

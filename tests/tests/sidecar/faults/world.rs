@@ -1,4 +1,4 @@
-//! A registry on the simulated disk, its host and the clock. A registry that dies is replaced by another one; notices
+//! An open thread on the simulated disk, its host and the clock. A process that dies is replaced by another one; notices
 //! after its death are lost.
 
 use crate::faults::host::SimulatedHost;
@@ -10,9 +10,11 @@ use rawr_core::thread::Issued;
 use rawr_core::units::{InputId, ThreadId, Timestamp, Tokens};
 use rawr_core::{Input, Record, Thread};
 use rawr_server::config::Home;
-use rawr_server::registry::{HandledInput, Opening, RegistryError, RegistryNotice, ThreadRegistry};
+use rawr_server::registry::{
+    HandledInput, NoticeListener, OpenThread, Opening, RegistryError, RegistryNotice, ThreadContext,
+};
 use rawr_server::store::{Disk, Store};
-use rawr_server::workspace::{Workspace, WorkspaceSetup};
+use rawr_server::workspace::{Workspace, WorkspaceHandle, WorkspaceSetup};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -20,6 +22,7 @@ use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 use tempfile::TempDir;
+use tokio::runtime::{Builder, Runtime};
 
 /// How long a disk stays broken, in milliseconds of simulated time.
 const OUTAGE: i64 = 3000;
@@ -34,7 +37,8 @@ pub struct FaultWorld {
     pub acknowledged: Vec<Record>,
     pub issued: Vec<Issued>,
     home: TempDir,
-    registry: ThreadRegistry,
+    runtime: Runtime,
+    thread: Option<OpenThread>,
     heard: Arc<Mutex<Vec<HeardNotice>>>,
     now: Timestamp,
     /// The clock of `now`, for the visitor.
@@ -44,7 +48,6 @@ pub struct FaultWorld {
     pub jump: Option<(usize, i64)>,
     /// The number of inputs.
     pub said: usize,
-    ticket: u64,
     heal_at: Option<Timestamp>,
     typed_in_the_outage: bool,
     steps: u32,
@@ -69,14 +72,31 @@ fn setup(folder: &Path) -> WorkspaceSetup {
     WorkspaceSetup { home, prompt_folder: None, overrides: Some(spec) }
 }
 
-fn registry(
-    home: &TempDir,
+fn runtime() -> Runtime {
+    Builder::new_current_thread().enable_time().build().unwrap()
+}
+
+/// The disk and the clock of a process, and who gets its notices.
+fn context(
+    home: &Path,
     disk: &Arc<SimulatedDisk>,
-    heard: &Arc<Mutex<Vec<HeardNotice>>>,
-) -> ThreadRegistry {
-    let setup = setup(home.path());
+    clock: &Arc<AtomicI64>,
+    listener: NoticeListener,
+) -> ThreadContext {
+    let setup = setup(home);
+    let faults: Arc<SimulatedDisk> = Arc::clone(disk);
+    let store = Store::on(Disk::with_faults(faults), &setup.home.dir);
+    let root = store.root().to_owned();
+    let workspace = Workspace::open(setup, root, Default::default(), Box::new(|_| {}));
+    let clock = Arc::clone(clock);
+    let clock = Arc::new(move || Timestamp(clock.load(Ordering::Relaxed)));
+    let workspace = WorkspaceHandle::start(workspace, Arc::clone(&clock) as _);
+    ThreadContext { store, workspace, listener, clock }
+}
+
+fn listener(disk: &Arc<SimulatedDisk>, heard: &Arc<Mutex<Vec<HeardNotice>>>) -> NoticeListener {
     let (alive, heard) = (Arc::clone(disk), Arc::clone(heard));
-    let tell = move |notice: RegistryNotice<'_>| {
+    Arc::new(move |notice: RegistryNotice<'_>| {
         let told = match notice {
             RegistryNotice::Perform { issued, .. } => HeardNotice::Perform(issued.clone()),
             RegistryNotice::StoreFailed { held, .. } => HeardNotice::Failed(held.to_vec()),
@@ -86,19 +106,7 @@ fn registry(
         if !alive.is_dead() {
             heard.lock().unwrap_or_else(PoisonError::into_inner).push(told);
         }
-    };
-    let faults: Arc<SimulatedDisk> = Arc::clone(disk);
-    let store = Store::on(Disk::with_faults(faults), &setup.home.dir);
-    let root = store.root().to_owned();
-    let workspace = Workspace::open(setup, root, Default::default(), Box::new(|_| {}));
-    ThreadRegistry::new(store, workspace, Box::new(tell))
-}
-
-fn quiet_registry(disk: Disk, setup: WorkspaceSetup) -> ThreadRegistry {
-    let store = Store::on(disk, &setup.home.dir);
-    let root = store.root().to_owned();
-    let workspace = Workspace::open(setup, root, Default::default(), Box::new(|_| {}));
-    ThreadRegistry::new(store, workspace, Box::new(|_: RegistryNotice<'_>| {}))
+    })
 }
 
 fn opening(home: &Path, role: ProcessRole) -> Opening {
@@ -109,50 +117,20 @@ fn opening(home: &Path, role: ProcessRole) -> Opening {
 }
 
 /// Another client adds a directive once the thread exists. Returns its acknowledged records.
-fn visit(home: &Path, disk: Arc<SimulatedDisk>, clock: &AtomicI64) -> Vec<Record> {
-    let setup = setup(home);
-    let mut registry = quiet_registry(Disk::with_faults(disk), setup);
-    let now = || Timestamp(clock.load(Ordering::Relaxed));
-    for ticket in 0.. {
-        match asked(&mut registry, ticket, now(), |registry| {
-            registry.open(opening(home, ProcessRole::Observer), now()).map(drop)
-        }) {
-            Ok(()) => break,
+async fn visit(home: &Path, disk: Arc<SimulatedDisk>, clock: &Arc<AtomicI64>) -> Vec<Record> {
+    let context = context(home, &disk, clock, Arc::new(|_| {}));
+    let mut thread = loop {
+        match OpenThread::read(&context, &opening(home, ProcessRole::Observer)).await {
+            Ok(thread) => break thread,
             Err(RegistryError::UnknownThread(_)) => thread::sleep(Duration::from_millis(1)),
             Err(error) => panic!("the visitor cannot open the thread: {error}"),
         }
-    }
+    };
     let text = "never touch the lexer".to_owned();
     let given = DirectiveGiven { text, pinned: true, by: Some("visitor".to_owned()) };
-    let given = Input::Saw(given.into());
-    let handled = asked(&mut registry, u64::MAX, now(), |registry| {
-        registry.handle(&id(), given.clone(), now())
-    })
-    .unwrap();
-    registry.settle(now());
-    assert!(registry.commit().is_empty(), "the visitor's request could not be stored");
+    let handled = thread.handle(Input::Saw(given.into())).await.unwrap();
+    thread.commit().await.unwrap();
     handled.records
-}
-
-/// Repeats a request as a connection does, once the thread's files are back.
-fn asked<T>(
-    registry: &mut ThreadRegistry,
-    ticket: u64,
-    now: Timestamp,
-    mut ask: impl FnMut(&mut ThreadRegistry) -> Result<T, RegistryError>,
-) -> Result<T, RegistryError> {
-    loop {
-        registry.begins(ticket, Some(&id()), now);
-        let answer =
-            if registry.is_busy(&id()) { Err(RegistryError::Busy(id())) } else { ask(registry) };
-        let Err(RegistryError::Busy(_)) = answer else {
-            registry.requests_resumed(now);
-            return answer;
-        };
-        for work in registry.take_works() {
-            registry.worked(work.run(), now);
-        }
-    }
 }
 
 fn id() -> ThreadId {
@@ -163,8 +141,6 @@ impl FaultWorld {
     pub fn new(disk: SimulatedDisk) -> Self {
         let (disk, home) = (Arc::new(disk), TempDir::new().unwrap());
         std::fs::create_dir(home.path().join("home")).unwrap();
-        let heard = Arc::default();
-        let registry = registry(&home, &disk, &heard);
         let mut world = Self {
             disk,
             host: SimulatedHost::default(),
@@ -172,14 +148,14 @@ impl FaultWorld {
             acknowledged: Vec::new(),
             issued: Vec::new(),
             home,
-            registry,
-            heard,
+            runtime: runtime(),
+            thread: None,
+            heard: Arc::default(),
             now: Timestamp(1_000_000),
             clock: Arc::new(AtomicI64::new(1_000_000)),
             visitor: None,
             jump: None,
             said: 0,
-            ticket: 0,
             heal_at: None,
             typed_in_the_outage: false,
             steps: 0,
@@ -198,7 +174,7 @@ impl FaultWorld {
             (Arc::clone(&self.disk), self.home.path().to_owned(), Arc::clone(&self.clock));
         self.visitor = Some(thread::spawn(move || {
             called.recv().unwrap();
-            let records = visit(&home, disk, &clock);
+            let records = runtime().block_on(visit(&home, disk, &clock));
             let _ = say_done.send(());
             records
         }));
@@ -220,8 +196,12 @@ impl FaultWorld {
         self.home.path().join("home/rawr/auto_compaction/threads/walked/events.jsonl")
     }
 
+    fn open_thread(&self) -> &OpenThread {
+        self.thread.as_ref().unwrap()
+    }
+
     pub fn thread(&self) -> &Thread {
-        self.registry.thread(&id()).unwrap()
+        self.open_thread().thread()
     }
 
     /// A person sends a message.
@@ -274,8 +254,7 @@ impl FaultWorld {
             self.handle_notices();
             return true;
         }
-        let due =
-            self.registry.next_deadline(self.now).is_some_and(|at| at.0 < self.now.0 + 10_000);
+        let due = self.open_thread().next_deadline().is_some_and(|at| at.0 < self.now.0 + 10_000);
         if due {
             self.wait(500);
         }
@@ -299,19 +278,17 @@ impl FaultWorld {
     }
 
     fn deliver(&mut self, input: Input) -> InputResult {
-        self.ticket += 1;
         self.said += 1;
         self.pass(10);
         if let Some((_, by)) = self.jump.take_if(|(at, _)| *at == self.said) {
             self.pass(by);
         }
-        let now = self.now;
-        let handled = asked(&mut self.registry, self.ticket, now, |registry| {
-            registry.handle_as_owner(&id(), input.clone(), now)
+        let thread = self.thread.as_mut().unwrap();
+        let (handled, stored) = self.runtime.block_on(async {
+            let handled = thread.handle_as_owner(input).await;
+            (handled, thread.commit().await)
         });
-        self.registry.settle(now);
-        let failed = !self.registry.commit().is_empty();
-        self.take(handled, failed)
+        self.take(handled, stored.is_err())
     }
 
     fn take(&mut self, handled: Result<HandledInput, RegistryError>, failed: bool) -> InputResult {
@@ -339,16 +316,16 @@ impl FaultWorld {
 
     fn wait(&mut self, milliseconds: i64) {
         self.pass(milliseconds);
-        if self.disk.is_failing() {
-            let heal_at = *self.heal_at.get_or_insert(Timestamp(self.now.0 + OUTAGE));
-            if heal_at <= self.now {
-                self.disk.heal();
-            }
-        }
-        if self.registry.next_deadline(self.now).is_some_and(|at| at <= self.now) {
-            self.registry.tick(self.now);
-            self.registry.settle(self.now);
-            drop(self.registry.commit());
+        self.heal_in_time();
+        if let Some(thread) = &mut self.thread
+            && thread.next_deadline().is_some_and(|at| at <= self.now)
+        {
+            let stored = self.runtime.block_on(async {
+                thread.tick().await;
+                thread.commit().await
+            });
+            // The host is told.
+            drop(stored);
         }
         if self.disk.is_dead() {
             self.begin_again();
@@ -356,10 +333,19 @@ impl FaultWorld {
         self.handle_notices();
     }
 
+    fn heal_in_time(&mut self) {
+        if self.disk.is_failing() {
+            let heal_at = *self.heal_at.get_or_insert(Timestamp(self.now.0 + OUTAGE));
+            if heal_at <= self.now {
+                self.disk.heal();
+            }
+        }
+    }
+
     fn begin_again(&mut self) {
         self.disk.revive();
         self.heard.lock().unwrap_or_else(PoisonError::into_inner).clear();
-        self.registry = registry(&self.home, &self.disk, &self.heard);
+        self.thread = None;
         if std::mem::take(&mut self.host.is_cut_off) {
             self.host.heard_again();
         }
@@ -367,22 +353,30 @@ impl FaultWorld {
     }
 
     fn open(&mut self) {
+        let listener = listener(&self.disk, &self.heard);
         for _ in 0..20 {
-            self.ticket += 1;
-            let (opening, now) = (opening(self.home.path(), ProcessRole::Owner), self.now);
-            let opened = asked(&mut self.registry, self.ticket, now, |registry| {
-                registry.open(opening.clone(), now).map(drop)
+            let (home, disk, clock) = (self.home.path(), &self.disk, &self.clock);
+            let (thread, listener) = (&mut self.thread, Arc::clone(&listener));
+            let opened = self.runtime.block_on(async {
+                let opening = opening(home, ProcessRole::Owner);
+                let open = match thread {
+                    Some(open) => open,
+                    None => {
+                        let context = context(home, disk, clock, listener);
+                        thread.insert(OpenThread::read(&context, &opening).await?)
+                    }
+                };
+                let opened = open.open_for_client(opening).await;
+                open.commit().await?;
+                opened
             });
-            let opened = opened.is_ok();
-            self.registry.settle(now);
-            let stored = self.registry.commit().is_empty();
             if self.disk.is_dead() {
                 self.begin_again();
                 return;
             }
             self.handle_notices();
-            if opened && stored {
-                let pending = self.registry.pending(&id()).unwrap();
+            if opened.is_ok() {
+                let pending = self.open_thread().pending();
                 pending.iter().for_each(|issued| self.perform(issued));
                 return;
             }

@@ -1,0 +1,369 @@
+//! The task of one thread: it takes messages in order and owns everything that the thread has.
+
+use super::follow::{FollowResult, Watch};
+use super::inbox::{Answer, Reply, RequestKind, ThreadMessage, ThreadRequest};
+use super::thread::{ThreadContext, ThreadControl};
+use super::threads::RegistryMessage;
+use super::{HandledInput, OpenThread, Opening, RegistryError, WatchFilter};
+use crate::jobs::{JobResult, Jobs};
+use crate::query::ThreadOverview;
+use crate::tasks::until;
+use futures::FutureExt;
+use rawr_core::Input;
+use rawr_core::units::ThreadId;
+use std::panic::AssertUnwindSafe;
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+use tokio::sync::futures::Notified;
+use tokio::sync::mpsc::{Receiver, UnboundedReceiver, UnboundedSender};
+use tokio::sync::{Notify, oneshot};
+use tracing::Instrument;
+
+/// The most requests that share one write.
+const MOST_IN_A_BATCH: usize = 256;
+
+pub(super) struct ThreadTask {
+    pub(super) id: ThreadId,
+    pub(super) context: ThreadContext,
+    pub(super) registry: UnboundedSender<RegistryMessage>,
+    pub(super) filters: Arc<[WatchFilter]>,
+    pub(super) inbox: Receiver<ThreadMessage>,
+    /// Other processes have recorded something.
+    pub(super) news: Arc<Notify>,
+    pub(super) controls: UnboundedSender<ThreadControl>,
+    /// With the thread while that is open.
+    pub(super) receiver: Option<UnboundedReceiver<ThreadControl>>,
+    pub(super) thread: Option<Box<OpenThread>>,
+    pub(super) jobs: Jobs,
+    /// The messages of the inbox that were taken.
+    pub(super) taken: u64,
+    /// The answers that wait for the next commit.
+    pub(super) replies: Vec<Box<dyn Reply>>,
+}
+
+/// What the task waits for.
+enum TaskEvent {
+    Message(ThreadMessage),
+    Control(ThreadControl),
+    NewsArrived,
+    JobDone(Box<JobResult>),
+    DeadlinePassed,
+}
+
+async fn next_control(receiver: Option<&mut UnboundedReceiver<ThreadControl>>) -> ThreadControl {
+    match receiver {
+        Some(receiver) => match receiver.recv().await {
+            Some(control) => control,
+            None => std::future::pending().await,
+        },
+        None => std::future::pending().await,
+    }
+}
+
+impl ThreadTask {
+    /// Runs until the registry drops the inbox.
+    pub(super) async fn run(mut self) {
+        let news = Arc::clone(&self.news);
+        let mut arrived = pin!(news.notified());
+        while let Some(event) = self.next_event(arrived.as_mut()).await {
+            if matches!(event, TaskEvent::NewsArrived) {
+                arrived.set(news.notified());
+            }
+            self.handle_or_contain(event).await;
+            // Requests that came meanwhile share the write and the sync.
+            while self.replies.len() < MOST_IN_A_BATCH
+                && let Ok(message) = self.inbox.try_recv()
+            {
+                self.handle_or_contain(TaskEvent::Message(message)).await;
+            }
+            self.store_or_contain().await;
+            if !self.inbox.is_empty() {
+                // Answers leave before what follows from later requests.
+                tokio::task::yield_now().await;
+            }
+        }
+    }
+
+    async fn next_event(&mut self, news: Pin<&mut Notified<'_>>) -> Option<TaskEvent> {
+        let due = self.thread.as_ref().and_then(|open| open.next_deadline());
+        let now = (self.context.clock)();
+        let receiver = match &mut self.thread {
+            Some(open) => open.controls.as_mut(),
+            None => self.receiver.as_mut(),
+        };
+        tokio::select! {
+            message = self.inbox.recv() => message.map(TaskEvent::Message),
+            control = next_control(receiver) => Some(TaskEvent::Control(control)),
+            () = news => Some(TaskEvent::NewsArrived),
+            result = self.jobs.next() => Some(TaskEvent::JobDone(Box::new(result))),
+            () = until(due, now) => Some(TaskEvent::DeadlinePassed),
+        }
+    }
+
+    /// A panic ends one request. The thread is read from disk again before the next one.
+    async fn handle_or_contain(&mut self, event: TaskEvent) {
+        if AssertUnwindSafe(self.handle_event(event)).catch_unwind().await.is_err() {
+            self.recover_from_panic();
+        }
+    }
+
+    /// A panic while a batch is stored ends all of its requests.
+    async fn store_or_contain(&mut self) {
+        if AssertUnwindSafe(self.store()).catch_unwind().await.is_err() {
+            self.replies.clear();
+            self.recover_from_panic();
+        }
+    }
+
+    fn recover_from_panic(&mut self) {
+        tracing::error!(thread = %self.id, "a thread panicked; this is a bug in rawr");
+        if let Some(open) = &mut self.thread {
+            open.is_stale = true;
+        }
+    }
+
+    async fn handle_event(&mut self, event: TaskEvent) {
+        match event {
+            TaskEvent::Message(message) => {
+                self.taken += 1;
+                self.take_controls();
+                match message {
+                    ThreadMessage::Request(request) => {
+                        let span = request.span.clone();
+                        self.serve(request).instrument(span).await;
+                    }
+                    ThreadMessage::Follow(watch, reply) => {
+                        Box::pin(self.follow(watch, reply)).await;
+                    }
+                    ThreadMessage::Release => self.release(),
+                    ThreadMessage::Leave(reply) => Box::pin(self.leave(reply)).await,
+                }
+            }
+            TaskEvent::Control(control) => self.control(control),
+            TaskEvent::NewsArrived => {
+                if let Some(open) = &mut self.thread {
+                    Box::pin(open.catch_up()).await;
+                }
+            }
+            TaskEvent::JobDone(result) => {
+                if let Some(open) = &mut self.thread {
+                    Box::pin(open.finish_job(*result)).await;
+                }
+            }
+            TaskEvent::DeadlinePassed => {
+                if let Some(open) = &mut self.thread {
+                    Box::pin(open.tick()).await;
+                }
+            }
+        }
+    }
+
+    /// What was sent before a request is in force for it.
+    fn take_controls(&mut self) {
+        loop {
+            let receiver = match &mut self.thread {
+                Some(open) => open.controls.as_mut(),
+                None => self.receiver.as_mut(),
+            };
+            let Some(Ok(control)) = receiver.map(UnboundedReceiver::try_recv) else { return };
+            self.control(control);
+        }
+    }
+
+    fn control(&mut self, control: ThreadControl) {
+        if let ThreadControl::Watched(filters) = &control {
+            self.filters = Arc::clone(filters);
+        }
+        // A thread that is not open drops it, which is an answer.
+        if let Some(open) = &mut self.thread {
+            open.control(control);
+        }
+    }
+
+    async fn serve(&mut self, request: ThreadRequest) {
+        if request.answer.is_unwanted() {
+            return;
+        }
+        let ThreadRequest { kind, mut answer, .. } = request;
+        let closes = matches!(kind, RequestKind::Close);
+        if closes || self.thread.as_ref().is_some_and(|open| open.is_stale) {
+            // What was recorded before stands or falls by itself.
+            self.store().await;
+        }
+        match self.perform(kind, &mut *answer).await {
+            // Cancelled while the files were waited for.
+            Ok(None) => {}
+            Ok(Some(handled)) => {
+                if let Some(open) = &mut self.thread {
+                    self.replies.push(answer.make(open, handled));
+                }
+            }
+            Err(error) => answer.refuse(error),
+        }
+        if closes {
+            // The next request finds it closed.
+            self.store().await;
+        }
+    }
+
+    /// Performs a request, unless it is cancelled before its files are at hand.
+    async fn perform(
+        &mut self,
+        kind: RequestKind,
+        answer: &mut dyn Answer,
+    ) -> Result<Option<Vec<HandledInput>>, RegistryError> {
+        if let RequestKind::Open(opening) = kind {
+            return Ok(Box::pin(self.open(*opening, answer)).await?.then(Vec::new));
+        }
+        let open = self.thread.as_mut();
+        let open = open.ok_or_else(|| RegistryError::UnknownThread(self.id.clone()))?;
+        let inputs = match kind {
+            RequestKind::Open(_) | RequestKind::Read => {
+                if open.is_behind()
+                    && let Err(error) = Box::pin(open.look()).await
+                {
+                    tracing::warn!(thread = %self.id, %error, "failed to read the thread from disk");
+                }
+                return Ok(Some(Vec::new()));
+            }
+            RequestKind::Close => {
+                return Box::pin(open.close()).await.map(|()| Some(Vec::new()));
+            }
+            RequestKind::HandleAsOwner(_) if !open.is_owned() => {
+                return Err(RegistryError::NotOwner(self.id.clone()));
+            }
+            RequestKind::Handle(inputs) | RequestKind::HandleAsOwner(inputs) => inputs,
+        };
+        open.ready_for_input().await?;
+        if answer.is_unwanted() {
+            return Ok(None);
+        }
+        let inputs = inputs(open);
+        handle_all(open, inputs).await.map(Some)
+    }
+
+    /// Returns false if the request was cancelled meanwhile.
+    async fn open(
+        &mut self,
+        opening: Opening,
+        answer: &mut dyn Answer,
+    ) -> Result<bool, RegistryError> {
+        if self.thread.is_none() {
+            let (context, controls) = (self.context.clone(), self.controls.clone());
+            let read = OpenThread::read_for_task(&context, &controls, &opening);
+            let read = self.take_controls_during(read).await?;
+            self.keep(Box::new(read));
+        }
+        match &mut self.thread {
+            Some(open) if !answer.is_unwanted() => {
+                open.open_for_client(opening).await.map(|()| true)
+            }
+            _ => Ok(false),
+        }
+    }
+
+    /// While the thread is being read, it is not open for those who ask for its state.
+    async fn take_controls_during<T>(&mut self, read: impl Future<Output = T>) -> T {
+        let mut read = pin!(read);
+        loop {
+            tokio::select! {
+                biased;
+                read = &mut read => return read,
+                control = next_control(self.receiver.as_mut()) => self.control(control),
+            }
+        }
+    }
+
+    fn keep(&mut self, mut open: Box<OpenThread>) {
+        open.controls = self.receiver.take();
+        open.filters = Arc::clone(&self.filters);
+        open.choose_watched();
+        self.thread = Some(open);
+    }
+
+    async fn follow(
+        &mut self,
+        watch: Watch,
+        reply: Option<oneshot::Sender<Option<ThreadOverview>>>,
+    ) {
+        if self.thread.is_none() {
+            let (context, controls) = (self.context.clone(), self.controls.clone());
+            let (id, is_listed) = (self.id.clone(), reply.is_some());
+            let read = OpenThread::follow(&context, &controls, &id, &watch, is_listed);
+            match self.take_controls_during(read).await {
+                FollowResult::Open(open) => self.keep(open),
+                FollowResult::PassedOver => self.report(RegistryMessage::PassedOver(id)),
+                FollowResult::Later(after_ms) => {
+                    self.report(RegistryMessage::LookAgain(id, after_ms));
+                }
+            }
+        }
+        if let Some(reply) = reply {
+            let open = self.thread.as_mut().filter(|open| open.is_watched);
+            let _ = reply.send(open.map(|open| open.overview_with_owner()));
+        }
+    }
+
+    fn release(&mut self) {
+        if let Some(open) = &mut self.thread
+            && !open.by_client
+            && !open.batch.is_open
+            && open.thread().sequence().is_none()
+        {
+            open.is_watched = false;
+        }
+    }
+
+    async fn leave(&mut self, reply: oneshot::Sender<()>) {
+        self.store().await;
+        if let Some(mut open) = self.thread.take() {
+            open.leave().await;
+        }
+        let _ = reply.send(());
+    }
+
+    /// Stores what was handled, then answers.
+    async fn store(&mut self) {
+        let Some(open) = &mut self.thread else { return self.end() };
+        let failed = open.commit().await.err();
+        if let Some(error) = failed.as_ref().filter(|_| self.replies.is_empty()) {
+            tracing::error!(thread = %self.id, %error, "failed to record an event without a request");
+        }
+        for reply in self.replies.drain(..) {
+            reply.send(failed.as_ref().map(|error| error.told_again()));
+        }
+        self.jobs.start(open.take_jobs());
+        if !open.is_wanted() {
+            self.end();
+        }
+    }
+
+    /// No client has the thread open or watches it.
+    fn end(&mut self) {
+        self.replies.clear();
+        if let Some(open) = self.thread.take() {
+            self.context.workspace.remove_thread(&self.id);
+            self.receiver = open.controls;
+            self.jobs = Jobs::default();
+        }
+        if self.inbox.is_empty() {
+            self.report(RegistryMessage::Idle(self.id.clone(), self.taken));
+        }
+    }
+
+    fn report(&self, message: RegistryMessage) {
+        // At the end of the process there is no registry any more.
+        let _ = self.registry.send(message);
+    }
+}
+
+async fn handle_all(
+    open: &mut OpenThread,
+    inputs: Vec<Input>,
+) -> Result<Vec<HandledInput>, RegistryError> {
+    let mut handled = Vec::with_capacity(inputs.len());
+    for input in inputs {
+        handled.push(open.handle(input).await?);
+    }
+    Ok(handled)
+}
