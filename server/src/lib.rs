@@ -102,7 +102,9 @@ fn start(options: ServeOptions) -> io::Result<CloseReason> {
         .build()?;
     let closed = runtime.block_on(async {
         let (input, output) = stdio::open()?;
-        serve_traced(input, output, options.home, trace).await
+        // A task that is woken by another task costs no system call; what the runtime blocks on does.
+        let serving = tokio::spawn(serve_traced(input, output, options.home, trace));
+        serving.await.unwrap_or_else(|error| Err(io::Error::other(error)))
     });
     // A thread that reads standard input may still be blocked. Do not wait for it.
     runtime.shutdown_background();

@@ -5,6 +5,7 @@ use super::{Connection, bytes};
 use futures::StreamExt;
 use rawr_protocol::ErrorCode;
 use std::pin::pin;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncWrite, AsyncWriteExt};
 use tokio::time::{Instant, timeout};
@@ -29,12 +30,13 @@ impl Connection {
     }
 
     /// Stores everything. Returns false if it did not finish in time.
-    pub(super) async fn leave(&self) -> bool {
-        let mut leaving = pin!(self.session.leave());
+    pub(super) async fn leave(&mut self) -> bool {
+        let session = Arc::clone(&self.session);
+        let mut leaving = pin!(session.leave());
         loop {
             tokio::select! {
                 () = &mut leaving => return true,
-                () = self.session.progress() => {}
+                () = session.progress() => {}
                 () = tokio::time::sleep(LEAVE_LIMIT) => return false,
             }
         }

@@ -14,8 +14,8 @@ pub enum RegistryError {
     /// Only the thread's owner may do this.
     #[error("thread {0} is open read-only (role `observer`)")]
     NotOwner(ThreadId),
-    /// A worker has the thread's files. Nothing was done; repeat the call when they are back.
-    #[error("thread {0} is being read or written")]
+    /// Too many requests wait for the thread. Nothing was done.
+    #[error("too many requests wait for thread {0}")]
     Busy(ThreadId),
     /// The thread's files could not be read or written.
     #[error(transparent)]

@@ -343,7 +343,7 @@ impl ThreadTask {
         self.replies.clear();
         if let Some(open) = self.thread.take() {
             self.context.workspace.remove_thread(&self.id);
-            self.receiver = open.controls;
+            (self.receiver, self.filters) = (open.controls, open.filters);
             self.jobs = Jobs::default();
         }
         if self.inbox.is_empty() {

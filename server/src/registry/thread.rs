@@ -23,7 +23,7 @@ use rawr_core::policy::Policy;
 use rawr_core::prompt::Prompts;
 use rawr_core::thread::Issued;
 use rawr_core::units::{DecisionId, ThreadId, Timestamp};
-use rawr_core::{Effect, Input, Machine, Record, Rules, Thread};
+use rawr_core::{Effect, Event, Input, Machine, Record, Rules, Thread};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
@@ -319,6 +319,7 @@ impl OpenThread {
         self.ready_for_input().await?;
         self.fold_news()?;
         self.follow_host().await;
+        let names_notes = self.may_name_notes(&input);
         let now = self.now();
         let Self { machine, log, settings, prompts, is_stale, owner, batch, health, .. } = self;
         let id = machine.thread().id.clone();
@@ -326,7 +327,8 @@ impl OpenThread {
         let rules = Rules {
             policy: &settings.config.policy,
             prompts: prompts.prompts(),
-            notes_exist: AgentNotes::may_be_named(machine.thread(), &settings.config.policy),
+            notes_exist: names_notes
+                && AgentNotes::may_be_named(machine.thread(), &settings.config.policy),
         };
         let written = held::written(&input);
         let (input, secrets) = redacted(input);
@@ -367,6 +369,15 @@ impl OpenThread {
         self.batch.jobs.extend(look);
         self.keep_capsules(&handled.records);
         Ok(handled)
+    }
+
+    /// Whether this input may lead to a text that names the scratch file. Looking for that file takes longer than anything
+    /// else that the usual report costs.
+    fn may_name_notes(&self, input: &Input) -> bool {
+        let is_usage = matches!(input, Input::Saw(Event::UsageReported(_)));
+        !is_usage
+            || self.thread().sequence().is_some()
+            || outside::may_start_a_sequence(input, self)
     }
 
     /// The decision with this id, from memory or disk. `None` if it was never stored.

@@ -204,7 +204,7 @@ impl LockPatience {
     }
 }
 
-/// Retries by blocking. For callers with nothing else to do; the sidecar's workers wait without blocking an OS thread.
+/// Retries by blocking. For callers with nothing else to do; open threads wait without blocking an OS thread.
 pub(super) fn patiently<T>(
     mut attempt: impl FnMut() -> Result<T, StoreError>,
 ) -> Result<T, StoreError> {
