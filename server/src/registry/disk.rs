@@ -228,8 +228,7 @@ impl OpenThread {
             let issued = with_original(&self.folder, issued.clone());
             listener(RegistryNotice::Perform { thread, issued: &issued });
         }
-        let questions = outside::questions(self, self.thread().pending_actions());
-        self.batch.jobs.extend(questions);
+        self.asks_again = true;
         Ok(())
     }
 
@@ -346,7 +345,8 @@ impl OpenThread {
 
     /// When an input of no request is due.
     fn next_input(&self, now: Timestamp) -> Option<Timestamp> {
-        let waits = !self.deferred.is_empty() || self.has_new_policy && self.is_owned();
+        let waits = !self.deferred.is_empty()
+            || (self.has_new_policy || self.asks_again) && self.is_owned();
         let disk = self.owner.as_ref().and_then(|_| self.disk_due(now));
         let due = waits.then_some(AT_ONCE).into_iter().chain(disk).min()?;
         // Nothing can be done before the files are tried again.
@@ -378,6 +378,11 @@ impl OpenThread {
         }
         for input in std::mem::take(&mut self.deferred) {
             self.handle_in_time(input).await;
+        }
+        // Only what has no answer among those inputs.
+        if self.deferred.is_empty() && std::mem::take(&mut self.asks_again) {
+            let questions = outside::questions(self, self.thread().pending_actions());
+            self.batch.jobs.extend(questions);
         }
         if self.is_owned()
             && let Err(error) = self.handle(Input::Tick).await

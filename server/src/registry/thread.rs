@@ -135,6 +135,8 @@ pub struct OpenThread {
     pub(super) shows_banner: bool,
     /// The policy has changed, and its deadlines may have passed already.
     pub(super) has_new_policy: bool,
+    /// The sidecar's own questions may have been lost while nothing could be stored.
+    pub(super) asks_again: bool,
     /// Inputs of no request that could not be handled yet. They are not reported again.
     pub(super) deferred: Vec<Input>,
     pub(super) batch: Batch,
@@ -187,6 +189,7 @@ impl OpenThread {
             held_before: None,
             shows_banner: false,
             has_new_policy: false,
+            asks_again: false,
             deferred: Vec::new(),
             batch: Batch::default(),
             originals: held::HeldOriginals::default(),
