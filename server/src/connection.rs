@@ -36,6 +36,10 @@ use tracing::instrument::Instrumented;
 const READ_CHUNK: usize = 64 << 10;
 /// Above this size of the requests in progress, nothing more is read until some are answered.
 const IN_FLIGHT_LIMIT: usize = 16 << 20;
+/// With more requests in progress, nothing more is read either. No thread refuses a request because of those before it.
+const MOST_IN_FLIGHT: usize = 8 << 10;
+/// With more requests in progress, the threads get a turn before more is read.
+const MANY_IN_FLIGHT: usize = 64;
 /// The most bytes of unread answers. A client that lets more pile up is disconnected.
 const BACKLOG_LIMIT: usize = 64 << 20;
 
@@ -182,8 +186,12 @@ impl Connection {
             if self.outbox.backlog() > BACKLOG_LIMIT {
                 break CloseReason::GivenUp;
             }
-            // A client that never stops sending must not keep the threads from their deadlines.
-            tokio::task::coop::consume_budget().await;
+            // A client that never stops sending must not keep the threads from their work and their deadlines.
+            if self.table.len() >= MANY_IN_FLIGHT {
+                tokio::task::yield_now().await;
+            } else {
+                tokio::task::coop::consume_budget().await;
+            }
             let event = self.next_event(&mut reader, &mut writer).await;
             if let Some(closed) = self.handle_event(event) {
                 break closed;
@@ -243,7 +251,9 @@ impl Connection {
 
     /// Whether to read on. Not reading bounds what waits for busy threads.
     fn reads(&self) -> bool {
-        self.shutdown.is_none() && self.table_bytes <= IN_FLIGHT_LIMIT
+        self.shutdown.is_none()
+            && self.table_bytes <= IN_FLIGHT_LIMIT
+            && self.table.len() <= MOST_IN_FLIGHT
     }
 
     /// Handles every complete message in the input buffer.

@@ -144,6 +144,25 @@ where
     on_async_named(module, M::METHOD, handler, |result| serialized(&result?))
 }
 
+/// Like [`on`], for a request that reads many files or has a large answer. Few of them are in progress at once.
+fn on_large<M: Request + 'static, Work>(
+    module: &mut Module,
+    handler: fn(Arc<ClientSession>, M::Params) -> Work,
+) -> Result<(), RegisterMethodError>
+where
+    Work: Future<Output = Result<M::Result, RpcError>> + Send + 'static,
+{
+    on_slow_named(
+        module,
+        M::METHOD,
+        move |session, params| {
+            let owed = session.owe_answer();
+            handler(session, params).inspect(move |_| drop(owed))
+        },
+        |result| serialized(&result?),
+    )
+}
+
 /// Like [`on`], for work that may be left unfinished at the end of the input. If the client cancels it, its future is
 /// dropped.
 fn on_slow<M: Request + 'static, Work>(
@@ -178,13 +197,9 @@ where
 {
     let handler = move |params: Option<&str>, session: Arc<ClientSession>| match parsed(params) {
         Ok(params) => {
-            let owed = session.owe_answer();
-            let work = handler(session, params);
-            async move {
-                let _owed = owed;
-                to_json(work.await)
-            }
-            .boxed()
+            let counted = (session.owe_answer(), session.begin_brief());
+            let work = handler(session, params).map(to_json);
+            work.inspect(move |_| drop(counted)).boxed()
         }
         Err(error) => ready(Err(error)).boxed(),
     };
@@ -194,7 +209,7 @@ where
 fn on_slow_named<P: DeserializeOwned + 'static, Work>(
     module: &mut Module,
     name: &'static str,
-    handler: fn(Arc<ClientSession>, P) -> Work,
+    handler: impl Fn(Arc<ClientSession>, P) -> Work + Send + Sync + 'static,
     to_json: fn(Work::Output) -> HandlerResult,
 ) -> Result<(), RegisterMethodError>
 where

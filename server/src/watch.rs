@@ -22,7 +22,8 @@ pub const POLL_EVERY: Duration = Duration::from_millis(500);
 /// With more changed threads than that, all threads are read.
 const MOST_NAMES: usize = 4096;
 
-/// Collects changes on the watcher's thread and wakes the connection, which takes them all at once.
+/// Collects changes on the watcher's thread and wakes the registry, which takes them all at once and passes those of edited
+/// files on.
 #[derive(Debug, Clone, Default)]
 pub struct ChangeNotifier(Arc<NotifierState>);
 

@@ -68,7 +68,8 @@ pub(crate) struct Settings {
 /// What a thread is sent when files change that concern it.
 #[derive(Debug)]
 pub(crate) enum WorkspaceNews {
-    Settings(Arc<Settings>),
+    /// For a thread of this folder and model.
+    Settings(ConfigScope, Arc<Settings>),
     Prompts(Arc<PromptSet>),
     /// A scratch file was written: by this client, or else by the agent or another process.
     Notes {
@@ -318,7 +319,8 @@ impl Workspace {
     }
 }
 
-/// Limits a deadline in case the clock was set back: nothing waits longer than intended.
+/// A deadline that was set so many milliseconds ahead. One that is farther away than that is due at once, because the clock
+/// was set back: nothing waits longer than intended.
 pub(crate) fn within(at: Timestamp, milliseconds: u64, now: Timestamp) -> Timestamp {
-    at.min(now.plus_millis(milliseconds))
+    if at > now.plus_millis(milliseconds) { now } else { at }
 }

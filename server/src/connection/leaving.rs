@@ -2,8 +2,9 @@
 
 use super::router::error;
 use super::{Connection, bytes};
-use futures::StreamExt;
+use futures::{FutureExt, StreamExt};
 use rawr_protocol::ErrorCode;
+use std::panic::AssertUnwindSafe;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,7 +20,7 @@ pub(super) const LEAVE_LIMIT: Duration = Duration::from_secs(10);
 impl Connection {
     /// Answers what the client has sent, in case it still reads. Returns false if some of it did not finish in time.
     pub(super) async fn finish_pending(&mut self) -> bool {
-        while self.session.owed_answers() > 0 {
+        while self.session.owes_answers() {
             tokio::select! {
                 Some(done) = self.in_flight.next() => self.finish(done),
                 () = self.session.progress() => {}
@@ -32,10 +33,10 @@ impl Connection {
     /// Stores everything. Returns false if it did not finish in time.
     pub(super) async fn leave(&mut self) -> bool {
         let session = Arc::clone(&self.session);
-        let mut leaving = pin!(session.leave());
+        let mut leaving = pin!(AssertUnwindSafe(session.leave()).catch_unwind());
         loop {
             tokio::select! {
-                () = &mut leaving => return true,
+                left = &mut leaving => return left.is_ok(),
                 () = session.progress() => {}
                 () = tokio::time::sleep(LEAVE_LIMIT) => return false,
             }

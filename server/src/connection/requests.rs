@@ -32,9 +32,9 @@ impl Connection {
         }
     }
 
-    /// Whether so much slow work is in progress that no more is begun. What ends soon is bounded by its size.
+    /// Whether so much slow work is in progress that no more is begun. Brief requests are bounded by not reading on.
     fn is_crowded(&self) -> bool {
-        self.table.len() >= MAX_IN_FLIGHT + self.session.owed_answers()
+        self.table.len() >= MAX_IN_FLIGHT + self.session.brief_requests()
     }
 
     fn request(&mut self, id: JsonRpcId, method: &str, params: Option<&str>, bytes: usize) {

@@ -1,7 +1,7 @@
 //! `rawr/capsule/*`: capsules, compared with the current state of the work tree.
 
 use super::errors::unknown_name;
-use super::{ClientSession, Module, aside, directive, on};
+use super::{ClientSession, Module, aside, directive, on_large};
 use crate::capsule::{CapsuleHistoryItem, CapsuleState, CapsuleStore, StoredCapsule};
 use crate::redact::redact_counting;
 use crate::registry::{OpenThread, RegistryError};
@@ -22,9 +22,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 pub fn register(module: &mut Module) -> Result<(), RegisterMethodError> {
-    on::<CapsuleList, _>(module, list)?;
-    on::<CapsuleGet, _>(module, get)?;
-    on::<CapsuleAttach, _>(module, attach)
+    on_large::<CapsuleList, _>(module, list)?;
+    on_large::<CapsuleGet, _>(module, get)?;
+    on_large::<CapsuleAttach, _>(module, attach)
 }
 
 async fn list(

@@ -1,7 +1,7 @@
 //! `rawr/decision/*`: decisions and their explanations.
 
 use super::errors::unknown_name;
-use super::{ClientSession, Module, aside, on};
+use super::{ClientSession, Module, aside, on_large};
 use crate::registry::{OpenThread, RegistryError};
 use crate::store::{DecisionFile, StoreError};
 use crate::wire::{self, RpcError};
@@ -15,8 +15,8 @@ use rawr_protocol::{
 use std::sync::Arc;
 
 pub fn register(module: &mut Module) -> Result<(), RegisterMethodError> {
-    on::<DecisionExplain, _>(module, explain)?;
-    on::<DecisionList, _>(module, list)
+    on_large::<DecisionExplain, _>(module, explain)?;
+    on_large::<DecisionList, _>(module, list)
 }
 
 async fn explain(

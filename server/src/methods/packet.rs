@@ -77,19 +77,17 @@ async fn submit(
     params: PacketSubmitParams,
 ) -> Result<PacketSubmitResult, RpcError> {
     let id = wire::thread_id(&params.thread_id)?;
-    let registry = session.registry()?;
-    let text = params.packet.clone();
-    let checked = registry.read(&id, move |open| checked(open.thread(), &text)).await?;
     let response = Response {
         choice: Choice::EditPacket,
         sequence: params.sequence_id.map(SequenceId::new),
         turns: None,
         minutes: None,
-        packet: Some(params.packet),
+        packet: Some(params.packet.clone()),
         by: Some(session.client().to_owned()),
     };
-    let handled = registry.handle(&id, Input::Respond(response), |open, _| PacketSubmitResult {
-        checked,
+    let (text, input) = (params.packet, Input::Respond(response));
+    let handled = session.registry()?.handle(&id, input, move |open, _| PacketSubmitResult {
+        checked: checked(open.thread(), &text),
         phase: open.thread().phase().to_wire(),
     });
     Ok(handled.await?)

@@ -2,6 +2,7 @@
 
 use super::{ClientSession, Module, aside, now, on};
 use crate::notes::{AgentNotes, MAX_NOTE};
+use crate::registry::OpenThread;
 use crate::wire::{self, RpcError};
 use jsonrpsee::core::RegisterMethodError;
 use rawr_protocol::methods::{ScratchAppend, ScratchList, ScratchPath, ScratchRead};
@@ -45,9 +46,13 @@ async fn append(
         let message = format!("a note of {length} bytes is too long; {MAX_NOTE} are allowed");
         return Err(RpcError::bad_field("text", message));
     }
-    let notes = notes_of(&session, &params.thread_id).await?;
-    let path = notes.path();
-    let appended = aside(move || notes.append(&params.text, now())).await??;
+    let id = wire::thread_id(&params.thread_id)?;
+    // In the thread's task, so that notes keep the order in which they were sent.
+    let append = move |open: &mut OpenThread| {
+        let notes = open.notes();
+        notes.append(&params.text, now()).map(|appended| (notes.path(), appended))
+    };
+    let (path, appended) = session.registry()?.read(&id, append).await??;
     session.workspace()?.notes_appended(path, session.client().to_owned()).await;
     Ok(ScratchAppendResult {
         scratch_file: appended.file,

@@ -36,6 +36,8 @@ pub struct ClientSession {
     pub(super) past: Arc<Mutex<document::PastDecisions>>,
     /// The number of requests that are answered even if the input ends.
     owed: Arc<AtomicUsize>,
+    /// The number of those that take little time and memory.
+    brief: Arc<AtomicUsize>,
     progress: Notify,
 }
 
@@ -47,9 +49,16 @@ pub(super) struct SessionTasks {
 }
 
 /// Counts a request until it is answered or dropped.
-pub(super) struct OwedAnswer(Arc<AtomicUsize>);
+pub(super) struct CountedRequest(Arc<AtomicUsize>);
 
-impl Drop for OwedAnswer {
+impl CountedRequest {
+    fn new(count: &Arc<AtomicUsize>) -> Self {
+        count.fetch_add(1, Ordering::Relaxed);
+        Self(Arc::clone(count))
+    }
+}
+
+impl Drop for CountedRequest {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::Relaxed);
     }
@@ -63,7 +72,7 @@ impl ClientSession {
         home: Option<PathBuf>,
     ) -> Self {
         let (tasks, client, judgments, replays, tokens) = Default::default();
-        let (past, owed, progress) = Default::default();
+        let (past, owed, brief, progress) = Default::default();
         Self {
             tasks,
             client,
@@ -76,6 +85,7 @@ impl ClientSession {
             tokens,
             past,
             owed,
+            brief,
             progress,
         }
     }
@@ -116,14 +126,22 @@ impl ClientSession {
         self.client.get().map_or("a client", String::as_str)
     }
 
-    pub(super) fn owe_answer(&self) -> OwedAnswer {
-        self.owed.fetch_add(1, Ordering::Relaxed);
-        OwedAnswer(Arc::clone(&self.owed))
+    pub(super) fn owe_answer(&self) -> CountedRequest {
+        CountedRequest::new(&self.owed)
     }
 
-    /// The number of requests that end soon and are answered even if the input ends.
-    pub fn owed_answers(&self) -> usize {
-        self.owed.load(Ordering::Relaxed)
+    pub(super) fn begin_brief(&self) -> CountedRequest {
+        CountedRequest::new(&self.brief)
+    }
+
+    /// Whether a request must be answered even if the input ends.
+    pub fn owes_answers(&self) -> bool {
+        self.owed.load(Ordering::Relaxed) > 0
+    }
+
+    /// The number of requests in progress that take little time and memory.
+    pub fn brief_requests(&self) -> usize {
+        self.brief.load(Ordering::Relaxed)
     }
 
     /// Stores everything and ends all threads.

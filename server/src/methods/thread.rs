@@ -1,6 +1,6 @@
 //! `rawr/thread/*`.
 
-use super::{ClientSession, Module, aside, directive, now, on};
+use super::{ClientSession, Module, aside, directive, now, on, on_large};
 use crate::publish::thread_summary;
 use crate::registry::{OpenThread, Opening, RegistryError, WatchFilter};
 use crate::wire::{self, RpcError, ToWire};
@@ -22,7 +22,7 @@ use std::sync::Arc;
 pub fn register(module: &mut Module) -> Result<(), RegisterMethodError> {
     on::<ThreadOpen, _>(module, open)?;
     on::<ThreadClose, _>(module, close)?;
-    on::<ThreadList, _>(module, list)?;
+    on_large::<ThreadList, _>(module, list)?;
     on::<ThreadWatch, _>(module, watch)?;
     on::<ThreadUnwatch, _>(module, unwatch)?;
     on::<ThreadGet, _>(module, get)

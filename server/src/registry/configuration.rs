@@ -63,7 +63,9 @@ impl OpenThread {
                 self.choose_watched();
             }
             ThreadControl::Workspace(WorkspaceNews::Prompts(prompts)) => self.prompts = prompts,
-            ThreadControl::Workspace(WorkspaceNews::Settings(settings)) => {
+            // Sent before its folder or model changed.
+            ThreadControl::Workspace(WorkspaceNews::Settings(scope, _)) if scope != self.scope => {}
+            ThreadControl::Workspace(WorkspaceNews::Settings(_, settings)) => {
                 self.has_new_policy |= settings.config.policy != *self.policy();
                 let now = self.now();
                 self.use_settings(settings, now);

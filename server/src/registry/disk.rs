@@ -12,6 +12,7 @@ use rawr_core::event::ThreadClosed;
 use rawr_core::machine::Notice;
 use rawr_core::units::{InputId, Timestamp};
 use rawr_core::{Effect, Input, Machine, Thread};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use tokio::sync::mpsc::UnboundedReceiver;
 
 /// How long to wait before a disk that failed is tried again, in milliseconds.
@@ -117,7 +118,12 @@ impl OpenThread {
             tokio::select! {
                 biased;
                 back = &mut working => break back,
-                Some(control) = next_control(&mut self.controls) => self.control(control),
+                Some(control) = next_control(&mut self.controls) => {
+                    // Whatever happens here, the files come back.
+                    if catch_unwind(AssertUnwindSafe(|| self.control(control))).is_err() {
+                        tracing::error!(thread = %self.id(), "a thread panicked; this is a bug in rawr");
+                    }
+                }
             }
         };
         self.log = Some(log);

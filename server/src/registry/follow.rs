@@ -91,6 +91,8 @@ pub(super) enum FollowResult {
     Open(Box<OpenThread>),
     /// No client watches it.
     PassedOver,
+    /// Nothing is written yet that tells.
+    NotYet,
     /// Too early to tell: read it again after so many milliseconds.
     Later(u64),
 }
@@ -151,11 +153,7 @@ impl OpenThread {
         let is_new = now_there.thread().updated_at == Timestamp::default();
         if !watch.filters.iter().any(|filter| filter.is_for(now_there.thread())) {
             // The first event, which names the folder, may not be written yet.
-            return Ok(if is_new {
-                FollowResult::Later(LOOK_AGAIN_AFTER_MS)
-            } else {
-                FollowResult::PassedOver
-            });
+            return Ok(if is_new { FollowResult::NotYet } else { FollowResult::PassedOver });
         }
         report_damage(&context.listener, &now_there.thread().id, &replay.damage);
         let scope = ConfigScope::recorded(now_there.thread());
@@ -263,6 +261,9 @@ impl OpenThread {
         });
         let damage =
             begun.inspect_err(|error| self.health.mark_failed(error, &mut self.is_stale))?;
+        if !damage.is_empty() {
+            before.get_or_insert_with(|| machine.visible_state(policy));
+        }
         machine.skip_lines(log.lines);
         let is_news = before.is_some_and(|before| machine.visible_state(policy) != before);
         if is_news || std::mem::take(&mut self.is_unreported) {

@@ -39,6 +39,8 @@ pub(super) enum ThreadMessage {
     Follow(Watch, Option<oneshot::Sender<Option<ThreadOverview>>>),
     /// End if no client has the thread open and nothing is going on.
     Release,
+    /// The files are gone: end if no client has the thread open.
+    Gone,
     /// Store everything and end.
     Leave(oneshot::Sender<()>),
 }

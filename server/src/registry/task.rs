@@ -1,6 +1,6 @@
 //! The task of one thread: it takes messages in order and owns everything that the thread has.
 
-use super::follow::{FollowResult, Watch};
+use super::follow::{FollowResult, LOOK_AGAIN_AFTER_MS, Watch};
 use super::inbox::{Answer, Reply, RequestKind, ThreadMessage, ThreadRequest};
 use super::thread::{ThreadContext, ThreadControl};
 use super::threads::RegistryMessage;
@@ -35,8 +35,12 @@ pub(super) struct ThreadTask {
     pub(super) receiver: Option<UnboundedReceiver<ThreadControl>>,
     pub(super) thread: Option<Box<OpenThread>>,
     pub(super) jobs: Jobs,
+    /// Which of the thread's tasks this is.
+    pub(super) generation: u64,
     /// The messages of the inbox that were taken.
     pub(super) taken: u64,
+    /// Answers to watches that wait until the thread is read.
+    pub(super) lists: Vec<(WatchFilter, oneshot::Sender<Option<ThreadOverview>>)>,
     /// The answers that wait for the next commit.
     pub(super) replies: Vec<Box<dyn Reply>>,
 }
@@ -136,15 +140,22 @@ impl ThreadTask {
                         Box::pin(self.follow(watch, reply)).await;
                     }
                     ThreadMessage::Release => self.release(),
+                    ThreadMessage::Gone => {
+                        if let Some(open) = &mut self.thread {
+                            open.is_watched = false;
+                        }
+                    }
                     ThreadMessage::Leave(reply) => Box::pin(self.leave(reply)).await,
                 }
             }
             TaskEvent::Control(control) => self.control(control),
-            TaskEvent::NewsArrived => {
-                if let Some(open) = &mut self.thread {
-                    Box::pin(open.catch_up()).await;
+            TaskEvent::NewsArrived => match &mut self.thread {
+                Some(open) => Box::pin(open.catch_up()).await,
+                // They came when the thread was about to end.
+                None => {
+                    self.report(RegistryMessage::LookAgain(self.id.clone(), LOOK_AGAIN_AFTER_MS))
                 }
-            }
+            },
             TaskEvent::JobDone(result) => {
                 if let Some(open) = &mut self.thread {
                     Box::pin(open.finish_job(*result)).await;
@@ -174,9 +185,18 @@ impl ThreadTask {
         if let ThreadControl::Watched(filters) = &control {
             self.filters = Arc::clone(filters);
         }
-        // A thread that is not open drops it, which is an answer.
-        if let Some(open) = &mut self.thread {
-            open.control(control);
+        match (&mut self.thread, control) {
+            (Some(open), control) => open.control(control),
+            // Answered once the thread is read.
+            (None, ThreadControl::List(filter, reply)) => self.lists.push((filter, reply)),
+            // Dropping it is an answer, too.
+            (None, _) => {}
+        }
+    }
+
+    fn answer_lists(&mut self) {
+        for (filter, reply) in self.lists.drain(..) {
+            let _ = reply.send(self.thread.as_mut().and_then(|open| open.listed(&filter)));
         }
     }
 
@@ -186,6 +206,7 @@ impl ThreadTask {
         }
         let ThreadRequest { kind, mut answer, .. } = request;
         let closes = matches!(kind, RequestKind::Close);
+        let opens = matches!(kind, RequestKind::Open(_));
         if closes || self.thread.as_ref().is_some_and(|open| open.is_stale) {
             // What was recorded before stands or falls by itself.
             self.store().await;
@@ -200,7 +221,8 @@ impl ThreadTask {
             }
             Err(error) => answer.refuse(error),
         }
-        if closes {
+        let is_unwanted = self.thread.as_ref().is_some_and(|open| !open.is_wanted());
+        if closes || opens && is_unwanted {
             // The next request finds it closed.
             self.store().await;
         }
@@ -238,6 +260,8 @@ impl ThreadTask {
         if answer.is_unwanted() {
             return Ok(None);
         }
+        // The inputs depend on what other processes have recorded.
+        open.fold_news()?;
         let inputs = inputs(open);
         handle_all(open, inputs).await.map(Some)
     }
@@ -283,20 +307,29 @@ impl ThreadTask {
 
     async fn follow(
         &mut self,
-        watch: Watch,
+        mut watch: Watch,
         reply: Option<oneshot::Sender<Option<ThreadOverview>>>,
     ) {
-        if self.thread.is_none() {
+        while self.thread.is_none() {
             let (context, controls) = (self.context.clone(), self.controls.clone());
             let (id, is_listed) = (self.id.clone(), reply.is_some());
             let read = OpenThread::follow(&context, &controls, &id, &watch, is_listed);
             match self.take_controls_during(read).await {
                 FollowResult::Open(open) => self.keep(open),
-                FollowResult::PassedOver => self.report(RegistryMessage::PassedOver(id)),
+                FollowResult::NotYet => break,
+                // Another client may have begun to watch it meanwhile.
+                FollowResult::PassedOver if !Arc::ptr_eq(&watch.filters, &self.filters) => {
+                    watch.filters = Arc::clone(&self.filters);
+                    continue;
+                }
+                FollowResult::PassedOver => {
+                    self.report(RegistryMessage::PassedOver(id, Arc::clone(&self.filters)));
+                }
                 FollowResult::Later(after_ms) => {
                     self.report(RegistryMessage::LookAgain(id, after_ms));
                 }
             }
+            break;
         }
         if let Some(reply) = reply {
             let open = self.thread.as_mut().filter(|open| open.is_watched);
@@ -324,6 +357,7 @@ impl ThreadTask {
 
     /// Stores what was handled, then answers.
     async fn store(&mut self) {
+        self.answer_lists();
         let Some(open) = &mut self.thread else { return self.end() };
         let failed = open.commit().await.err();
         if let Some(error) = failed.as_ref().filter(|_| self.replies.is_empty()) {
@@ -347,7 +381,7 @@ impl ThreadTask {
             self.jobs = Jobs::default();
         }
         if self.inbox.is_empty() {
-            self.report(RegistryMessage::Idle(self.id.clone(), self.taken));
+            self.report(RegistryMessage::Idle(self.id.clone(), self.generation, self.taken));
         }
     }
 

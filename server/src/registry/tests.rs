@@ -172,7 +172,7 @@ async fn a_cancelled_request_that_waits_does_nothing() {
 
 #[tokio::test]
 async fn a_thread_with_too_many_waiting_requests_is_busy() {
-    const MANY: usize = 5000;
+    const MANY: usize = 20_000;
     let (home, disk) = (TestHome::new(), HangingDisk::of("a"));
     let registry = home.registry_on(Disk::with_faults(Arc::clone(&disk) as _), Arc::new(|_| {}));
     open(&registry, "a").await;

@@ -11,9 +11,11 @@ use crate::query::ThreadOverview;
 use crate::tasks::until;
 use crate::watch::{ChangeNotifier, ChangeSet, POLL_EVERY, TELLS_OF_CLOSING};
 use crate::workspace::within;
+use futures::FutureExt;
 use futures::future::join_all;
 use rawr_core::units::{ThreadId, Timestamp};
 use std::collections::{HashMap, HashSet};
+use std::panic::AssertUnwindSafe;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 use tokio::sync::mpsc::error::TrySendError;
@@ -26,7 +28,7 @@ const NEWEST: usize = 32;
 /// The most threads that are kept in memory only because they are watched.
 const MOST_KEPT: usize = 256;
 /// The most messages that wait for one thread. A request beyond them is refused.
-const MOST_WAITING: usize = 4096;
+const MOST_WAITING: usize = 16 << 10;
 
 /// What the registry's task is asked for.
 pub(super) enum RegistryMessage {
@@ -36,12 +38,12 @@ pub(super) enum RegistryMessage {
     Unwatch(WatchFilter, oneshot::Sender<()>),
     /// How to reach each thread at any time.
     Controls(oneshot::Sender<Vec<(ThreadId, UnboundedSender<ThreadControl>)>>),
-    /// A thread does not match what clients watch.
-    PassedOver(ThreadId),
+    /// A thread does not match what clients watched then.
+    PassedOver(ThreadId, Arc<[WatchFilter]>),
     /// Too early to read a thread: again after so many milliseconds.
     LookAgain(ThreadId, u64),
-    /// The thread's task has nothing left to do after so many messages.
-    Idle(ThreadId, u64),
+    /// This task of the thread has nothing left to do after so many messages.
+    Idle(ThreadId, u64, u64),
     /// All threads store everything and end. Returns what each of them answers.
     Leave(oneshot::Sender<Vec<oneshot::Receiver<()>>>),
 }
@@ -51,12 +53,14 @@ struct ThreadEntry {
     inbox: Sender<ThreadMessage>,
     news: Arc<Notify>,
     controls: UnboundedSender<ThreadControl>,
+    /// Which of the thread's tasks it leads to.
+    generation: u64,
     /// The number of messages that were sent.
     sent: u64,
-    /// A client has asked to open it.
-    by_client: bool,
     /// When it last had news, in the order of all news.
     used: u64,
+    /// Whether it was asked to end since.
+    is_released: bool,
 }
 
 pub(super) struct RegistryTask {
@@ -74,6 +78,8 @@ pub(super) struct RegistryTask {
     again: Vec<(LookAgain, ThreadId)>,
     polled_at: Timestamp,
     uses: u64,
+    /// The number of tasks that were started.
+    started: u64,
 }
 
 /// What the task waits for.
@@ -102,6 +108,7 @@ impl RegistryTask {
             again: Vec::new(),
             polled_at: Timestamp::default(),
             uses: 0,
+            started: 0,
         }
     }
 
@@ -109,16 +116,25 @@ impl RegistryTask {
         let changes = self.changes.clone();
         let mut changed = pin!(changes.changed());
         while let Some(event) = self.next_event(changed.as_mut()).await {
-            match event {
-                RegistryEvent::Message(message) => self.handle_message(message).await,
-                RegistryEvent::FilesChanged => {
-                    changed.set(changes.changed());
-                    let changes = changes.take();
-                    self.context.workspace.files_changed(&changes);
-                    self.follow(changes);
-                }
-                RegistryEvent::DeadlinePassed => self.look_around(),
+            if matches!(event, RegistryEvent::FilesChanged) {
+                changed.set(changes.changed());
             }
+            // A panic ends the request that caused it, and no thread.
+            if AssertUnwindSafe(self.handle_event(event)).catch_unwind().await.is_err() {
+                tracing::error!("the registry panicked; this is a bug in rawr");
+            }
+        }
+    }
+
+    async fn handle_event(&mut self, event: RegistryEvent) {
+        match event {
+            RegistryEvent::Message(message) => self.handle_message(message).await,
+            RegistryEvent::FilesChanged => {
+                let changes = self.changes.take();
+                self.context.workspace.files_changed(&changes);
+                self.follow(changes);
+            }
+            RegistryEvent::DeadlinePassed => self.look_around(),
         }
     }
 
@@ -142,6 +158,8 @@ impl RegistryTask {
     async fn handle_message(&mut self, message: RegistryMessage) {
         match message {
             RegistryMessage::Request(id, request) => self.request(&id, request),
+            RegistryMessage::Watch(_, reply) if reply.is_closed() => {}
+            RegistryMessage::Unwatch(_, reply) if reply.is_closed() => {}
             RegistryMessage::Watch(filter, reply) => self.watch(filter, reply).await,
             RegistryMessage::Unwatch(filter, reply) => {
                 self.unwatch(&filter);
@@ -152,10 +170,16 @@ impl RegistryTask {
                     |(id, entry): (&ThreadId, &ThreadEntry)| (id.clone(), entry.controls.clone());
                 let _ = reply.send(self.threads.iter().map(controls).collect());
             }
-            RegistryMessage::PassedOver(id) => drop(self.passed_over.insert(id)),
+            RegistryMessage::PassedOver(id, filters) => {
+                if Arc::ptr_eq(&filters, &self.watch.filters) {
+                    self.passed_over.insert(id);
+                }
+            }
             RegistryMessage::LookAgain(id, after_ms) => self.look_again(id, after_ms),
-            RegistryMessage::Idle(id, taken) => {
-                if self.threads.get(&id).is_some_and(|entry| entry.sent == taken) {
+            RegistryMessage::Idle(id, generation, taken) => {
+                let is_idle =
+                    |entry: &ThreadEntry| entry.generation == generation && entry.sent == taken;
+                if self.threads.get(&id).is_some_and(is_idle) {
                     self.threads.remove(&id);
                 }
             }
@@ -174,9 +198,7 @@ impl RegistryTask {
     }
 
     fn request(&mut self, id: &ThreadId, request: ThreadRequest) {
-        let opens = matches!(request.kind, RequestKind::Open(_));
-        let closes = matches!(request.kind, RequestKind::Close);
-        if opens {
+        if matches!(request.kind, RequestKind::Open(_)) {
             self.start_if_absent(id);
         }
         // A task that died has none: its thread is opened again from disk.
@@ -184,7 +206,6 @@ impl RegistryTask {
         let Some(entry) = entry else {
             return request.answer.refuse(RegistryError::UnknownThread(id.clone()));
         };
-        entry.by_client = opens || entry.by_client && !closes;
         if let Err(ThreadMessage::Request(request)) = entry.send(ThreadMessage::Request(request)) {
             request.answer.refuse(RegistryError::Busy(id.clone()));
         }
@@ -201,6 +222,8 @@ impl RegistryTask {
         let (inbox, receives) = channel(MOST_WAITING);
         let (controls, receiver) = unbounded_channel();
         let news = Arc::new(Notify::new());
+        self.started += 1;
+        let generation = self.started;
         let task = ThreadTask {
             id,
             context: self.context.clone(),
@@ -212,12 +235,14 @@ impl RegistryTask {
             receiver: Some(receiver),
             thread: None,
             jobs: Jobs::default(),
+            generation,
             taken: 0,
+            lists: Vec::new(),
             replies: Vec::new(),
         };
         while self.tasks.try_join_next().is_some() {}
         self.tasks.spawn(task.run());
-        ThreadEntry { inbox, news, controls, sent: 0, by_client: false, used: 0 }
+        ThreadEntry { inbox, news, controls, generation, sent: 0, used: 0, is_released: false }
     }
 
     async fn watch(
@@ -307,8 +332,8 @@ impl RegistryTask {
         }
         removed.retain(|id| !self.context.store.exists(id));
         for id in removed {
-            if let Some(entry) = self.threads.get_mut(&id).filter(|entry| !entry.by_client) {
-                let _ = entry.send(ThreadMessage::Release);
+            if let Some(entry) = self.threads.get_mut(&id) {
+                let _ = entry.send(ThreadMessage::Gone);
             }
             if self.watch.filters.iter().any(|filter| filter.may_be_for(&id)) {
                 (self.context.listener)(RegistryNotice::Gone { thread: &id });
@@ -317,6 +342,7 @@ impl RegistryTask {
         for id in changes.closed.into_iter().map(ThreadId::new) {
             match self.threads.get(&id) {
                 Some(entry) => entry.control(ThreadControl::LookAgain),
+                None if !self.context.store.exists(&id) => {}
                 None => {
                     self.look_again(id.clone(), LOOK_AGAIN_AFTER_MS);
                     self.look_again(id, TRY_AGAIN_AFTER_MS);
@@ -348,7 +374,7 @@ impl RegistryTask {
         self.uses += 1;
         match self.threads.get_mut(id) {
             Some(entry) => {
-                entry.used = self.uses;
+                (entry.used, entry.is_released) = (self.uses, false);
                 entry.news.notify_one();
             }
             None => self.read(id, None),
@@ -367,18 +393,19 @@ impl RegistryTask {
         let follow = ThreadMessage::Follow(self.watch.clone(), reply);
         self.start_if_absent(id);
         if let Some(entry) = self.threads.get_mut(id) {
-            entry.used = self.uses;
+            (entry.used, entry.is_released) = (self.uses, false);
             let _ = entry.send(follow);
         }
     }
 
+    /// Has the threads end that had no news for the longest time, if no client has them open.
     fn make_room(&mut self) {
-        let kept = self.threads.iter_mut().filter(|(_, entry)| !entry.by_client);
-        let mut kept: Vec<_> = kept.map(|(_, entry)| entry).collect();
+        let mut kept: Vec<_> =
+            self.threads.values_mut().filter(|entry| !entry.is_released).collect();
         if kept.len() >= MOST_KEPT {
             kept.sort_by_key(|entry| entry.used);
             for entry in kept.into_iter().take(MOST_KEPT / 4) {
-                let _ = entry.send(ThreadMessage::Release);
+                entry.is_released = entry.send(ThreadMessage::Release).is_ok();
             }
         }
     }

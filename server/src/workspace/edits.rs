@@ -323,7 +323,16 @@ impl Workspace {
 
     fn reload_prompts(&mut self, files: &FileStamps, reloaded: &mut Reloaded) {
         let before = Arc::clone(self.prompts.set());
-        let (names, decisions) = self.prompts.reload_files(files);
+        let versions = |workspace: &Self| -> BTreeMap<String, _> {
+            let version = |path: &str| workspace.prompts.decision(path).map(|(version, _)| version);
+            let named = workspace.base.config.decision_prompts();
+            named.map(|path| (path.clone(), version(&path))).collect()
+        };
+        let versions_before = versions(self);
+        let (names, mut decisions) = self.prompts.reload_files(files);
+        let versions = versions(self);
+        // A file that only moved has the same text.
+        decisions.retain(|path| versions.get(path) != versions_before.get(path));
         reloaded.prompts.extend(names);
         reloaded.decisions.extend(decisions);
         self.edits.config_is_old |=
@@ -388,7 +397,8 @@ impl Workspace {
                 (thread.listener)(WorkspaceNews::Prompts(Arc::clone(self.prompts.set())));
             }
             if reloaded.threads.contains(id) {
-                (thread.listener)(WorkspaceNews::Settings(Arc::clone(&thread.settings)));
+                let settings = Arc::clone(&thread.settings);
+                (thread.listener)(WorkspaceNews::Settings(thread.scope.clone(), settings));
             }
         }
         self.report_prompts(reloaded);

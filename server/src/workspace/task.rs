@@ -65,7 +65,12 @@ impl WorkspaceHandle {
         work: impl FnOnce(&mut Workspace) -> R + Send + 'static,
     ) -> Answer<R> {
         let (reply, answered) = answer();
-        self.order(|workspace| drop(reply.send(work(workspace))));
+        self.order(|workspace| {
+            // A cancelled request does nothing.
+            if !reply.is_closed() {
+                drop(reply.send(work(workspace)));
+            }
+        });
         answered
     }
 

@@ -7,7 +7,8 @@ use crate::outbox::Outbox;
 use crate::registry::NewestThreads;
 use crate::store::Store;
 use crate::tasks::{Answer, answer};
-use crate::workspace::{ConfigReader, WorkspaceHandle};
+use crate::workspace::{ConfigReader, Workspace, WorkspaceHandle};
+use futures::FutureExt;
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -71,7 +72,12 @@ impl DocumentsHandle {
         work: impl FnOnce(&DocumentContext, &mut OpenDocuments) -> R + Send + 'static,
     ) -> Answer<R> {
         let (reply, answered) = answer();
-        self.order(false, |context, editor| drop(reply.send(work(context, editor))));
+        self.order(false, |context, editor| {
+            // A cancelled request does nothing.
+            if !reply.is_closed() {
+                drop(reply.send(work(context, editor)));
+            }
+        });
         answered
     }
 }
@@ -86,6 +92,16 @@ struct DocumentTask {
 }
 
 impl DocumentTask {
+    /// The files that people edit, as they are now.
+    async fn current(&self, after_save: bool) -> (UserSources, ConfigReader) {
+        if after_save {
+            self.workspace.refreshed_prompts().await;
+        }
+        let current =
+            |workspace: &mut Workspace| (workspace.user_sources(), workspace.config_reader());
+        self.workspace.ask(current).await
+    }
+
     async fn run(mut self) {
         let mut newest = NewestThreads::default();
         loop {
@@ -98,13 +114,12 @@ impl DocumentTask {
                     DocumentRequest { after_save: false, work: Box::new(files_changed) }
                 }
             };
-            if request.after_save {
-                self.workspace.refreshed_prompts().await;
-            }
-            let current = |workspace: &mut crate::workspace::Workspace| {
-                (workspace.user_sources(), workspace.config_reader())
+            let Ok((files, reader)) =
+                AssertUnwindSafe(self.current(request.after_save)).catch_unwind().await
+            else {
+                // The request is dropped, which is an answer.
+                continue;
             };
-            let (files, reader) = self.workspace.ask(current).await;
             let (store, outbox) = (self.store.clone(), self.outbox.clone());
             let newest_now = RefCell::new(std::mem::take(&mut newest));
             let context = DocumentContext { files, reader, newest: newest_now, store, outbox };
