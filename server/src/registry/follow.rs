@@ -283,8 +283,9 @@ impl OpenThread {
     /// Reports a watched thread that is new or has another owner than before, and takes down a banner to which no process
     /// would react.
     fn report_owner(&mut self) {
-        // Without its first event, nothing is known of a thread.
-        if !self.is_watched || self.thread().updated_at == Timestamp::default() {
+        // Without its first event, nothing is known of a thread. One whose files are gone was reported as such.
+        let is_known = self.thread().updated_at > Timestamp::default();
+        if !self.is_watched || !is_known || !self.context.store.exists(self.id()) {
             return;
         }
         let overview = self.overview_with_owner();

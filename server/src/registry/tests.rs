@@ -229,6 +229,34 @@ async fn a_closed_thread_is_unknown_and_opens_again() {
 }
 
 #[tokio::test]
+async fn requests_behind_a_refused_open_find_no_thread() {
+    let home = TestHome::new();
+    let owner = home.registry();
+    open(&owner, "a").await;
+    let other = home.registry();
+    let opened = other.open(opening(ProcessRole::Owner), |_| ());
+    let asked = give(&other, "a", "one");
+    let (opened, asked) = tokio::join!(biased; opened, asked);
+    assert!(opened.is_err());
+    assert!(matches!(asked, Err(RegistryError::UnknownThread(_))), "{asked:?}");
+    assert_eq!(directives(&owner, "a").await, 0);
+}
+
+#[tokio::test]
+async fn a_watch_lists_a_thread_that_is_being_opened() {
+    let home = TestHome::new();
+    let registry = home.registry();
+    for thread in ["a", "b"] {
+        let opened = registry.open(opening_of(thread, ProcessRole::Owner), |_| ());
+        let filter = WatchFilter { thread: Some(ThreadId::new(thread)), folder: None };
+        let watched = registry.watch(filter);
+        let (opened, watched) = tokio::join!(biased; opened, watched);
+        assert!(opened.is_ok());
+        assert_eq!(watched.unwrap().len(), 1, "{thread}");
+    }
+}
+
+#[tokio::test]
 async fn pending_records_are_stored_at_the_end() {
     let home = TestHome::new();
     let registry = home.registry();

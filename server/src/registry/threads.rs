@@ -331,12 +331,12 @@ impl RegistryTask {
             removed.extend(self.threads.keys().cloned());
         }
         removed.retain(|id| !self.context.store.exists(id));
-        for id in removed {
-            if let Some(entry) = self.threads.get_mut(&id) {
+        for id in &removed {
+            if let Some(entry) = self.threads.get_mut(id) {
                 let _ = entry.send(ThreadMessage::Gone);
             }
-            if self.watch.filters.iter().any(|filter| filter.may_be_for(&id)) {
-                (self.context.listener)(RegistryNotice::Gone { thread: &id });
+            if self.watch.filters.iter().any(|filter| filter.may_be_for(id)) {
+                (self.context.listener)(RegistryNotice::Gone { thread: id });
             }
         }
         for id in changes.closed.into_iter().map(ThreadId::new) {
@@ -355,7 +355,7 @@ impl RegistryTask {
         } else {
             changes.threads.into_iter().map(ThreadId::new).collect()
         };
-        for id in ids {
+        for id in ids.into_iter().filter(|id| !removed.contains(id)) {
             self.catch_up(&id);
         }
     }

@@ -97,3 +97,31 @@ fn held_messages_are_limited_and_no_accepted_one_is_lost() {
     sidecar.take_notes();
     sidecar.kill();
 }
+
+/// More than the inbox of a thread holds, and more than one read brings.
+#[test]
+fn a_burst_of_reports_is_recorded_as_a_whole_and_in_order() {
+    const MANY: usize = 20_000;
+    let home = TestHome::new();
+    let mut sidecar = opened(&home);
+    let usage = |number: usize| {
+        let usage = json!({ "contextTokens": 1000 + number });
+        json!({ "jsonrpc": "2.0", "id": 10_000 + number, "method": "rawr/turn/usage",
+            "params": { "threadId": "t", "turnId": "u1", "usage": usage, "needsFollowUp": true } })
+    };
+    let started = json!({ "threadId": "t", "turnId": "u1", "origin": "user" });
+    sidecar.request("rawr/turn/started", &started).unwrap().unwrap();
+    let burst: Vec<_> = (0..MANY).map(usage).collect();
+    sidecar.send_at_once(&burst);
+    for number in 0..MANY {
+        let answer = sidecar.answer_to(&json!(10_000 + number));
+        assert_eq!(answer.get("error"), None, "{number}: {answer}");
+    }
+    let log = std::fs::read_to_string(home.events("t")).unwrap();
+    let recorded: Vec<_> = log.lines().filter(|line| line.contains("usage_reported")).collect();
+    assert_eq!(recorded.len(), MANY);
+    for (number, line) in recorded.iter().enumerate() {
+        assert!(line.contains(&format!("\"context\":{}", 1000 + number)), "{number}: {line}");
+    }
+    sidecar.discard_and_leave();
+}
