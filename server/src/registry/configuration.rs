@@ -55,8 +55,8 @@ impl OpenThread {
             ThreadControl::Peek(peek) => peek(self),
             ThreadControl::List(filter, reply) => drop(reply.send(self.listed(&filter))),
             ThreadControl::LookAgain => {
-                self.look_again(LOOK_AGAIN_AFTER_MS);
-                self.look_again(TRY_AGAIN_AFTER_MS);
+                self.schedule_read(LOOK_AGAIN_AFTER_MS);
+                self.schedule_read(TRY_AGAIN_AFTER_MS);
             }
             ThreadControl::Watched(filters) => {
                 self.filters = filters;

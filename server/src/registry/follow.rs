@@ -176,7 +176,7 @@ impl OpenThread {
         for decision in later.iter().rev() {
             (context.listener)(RegistryNotice::Decided { thread: open.thread(), decision });
         }
-        open.look_again(LOOK_AGAIN_AFTER_MS);
+        open.schedule_read(LOOK_AGAIN_AFTER_MS);
         if is_listed {
             open.runner = Some(Runner::of(&open.overview_with_owner()));
         }
@@ -197,7 +197,7 @@ impl OpenThread {
     }
 
     /// Reads the thread again after so many milliseconds.
-    pub(super) fn look_again(&mut self, after_ms: u64) {
+    pub(super) fn schedule_read(&mut self, after_ms: u64) {
         let now = self.now();
         self.again.push(LookAgain::after(after_ms, now));
     }
@@ -215,7 +215,7 @@ impl OpenThread {
             Err(error) => {
                 tracing::warn!(thread = %self.id(), %error, "failed to read the records of another process");
                 if matches!(error, RegistryError::Store(StoreError::Locked { .. })) {
-                    self.look_again(TRY_AGAIN_AFTER_MS);
+                    self.schedule_read(TRY_AGAIN_AFTER_MS);
                 }
             }
         }
@@ -229,7 +229,7 @@ impl OpenThread {
                 Ok(())
             };
         }
-        self.look().await?;
+        self.read_news().await?;
         self.report_decisions()
     }
 
@@ -238,7 +238,7 @@ impl OpenThread {
     }
 
     /// Reads new records, so that the state is as the disk has it.
-    pub(super) async fn look(&mut self) -> Result<(), RegistryError> {
+    pub(super) async fn read_news(&mut self) -> Result<(), RegistryError> {
         if !self.is_stale && !self.has_news()? {
             return Ok(());
         }
@@ -292,7 +292,7 @@ impl OpenThread {
         if let Some(until) = overview.hooks_until {
             let wait = u64::try_from(until.0 - self.now().0).unwrap_or_default();
             self.again.retain(|look| look.within_ms <= TRY_AGAIN_AFTER_MS);
-            self.look_again(wait);
+            self.schedule_read(wait);
         }
         let runner = Runner::of(&overview);
         let before = self.runner.replace(runner.clone());

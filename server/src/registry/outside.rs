@@ -26,7 +26,11 @@ pub(super) struct RepoLook {
 }
 
 /// Requests an inspection of the repository if these records are a reason for it.
-pub(super) fn look(open: &mut OpenThread, records: &[Record], now: Timestamp) -> Option<Job> {
+pub(super) fn repository_job(
+    open: &mut OpenThread,
+    records: &[Record],
+    now: Timestamp,
+) -> Option<Job> {
     let wanted = records.iter().any(|record| match record.event {
         Event::ThreadOpened(_) | Event::SequenceStarted(_) => true,
         Event::TurnCompleted(_) => under_pressure(open) || at_boundary(open) || is_due(open, now),

@@ -242,7 +242,7 @@ impl ThreadTask {
         let inputs = match kind {
             RequestKind::Open(_) | RequestKind::Read => {
                 if open.is_behind()
-                    && let Err(error) = Box::pin(open.look()).await
+                    && let Err(error) = Box::pin(open.read_news()).await
                 {
                     tracing::warn!(thread = %self.id, %error, "failed to read the thread from disk");
                 }

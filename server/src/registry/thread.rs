@@ -368,8 +368,8 @@ impl OpenThread {
             self.last_decision = Some(decision.clone());
         }
         self.keep_originals(written, &handled.records);
-        let look = outside::look(self, &handled.records, now);
-        self.batch.jobs.extend(look);
+        let inspection = outside::repository_job(self, &handled.records, now);
+        self.batch.jobs.extend(inspection);
         self.keep_capsules(&handled.records);
         Ok(handled)
     }

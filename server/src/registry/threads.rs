@@ -134,7 +134,7 @@ impl RegistryTask {
                 self.context.workspace.files_changed(&changes);
                 self.follow(changes);
             }
-            RegistryEvent::DeadlinePassed => self.look_around(),
+            RegistryEvent::DeadlinePassed => self.read_due_threads(),
         }
     }
 
@@ -175,7 +175,7 @@ impl RegistryTask {
                     self.passed_over.insert(id);
                 }
             }
-            RegistryMessage::LookAgain(id, after_ms) => self.look_again(id, after_ms),
+            RegistryMessage::LookAgain(id, after_ms) => self.schedule_read(id, after_ms),
             RegistryMessage::Idle(id, generation, taken) => {
                 let is_idle =
                     |entry: &ThreadEntry| entry.generation == generation && entry.sent == taken;
@@ -320,7 +320,7 @@ impl RegistryTask {
         }
     }
 
-    fn look_again(&mut self, id: ThreadId, after_ms: u64) {
+    fn schedule_read(&mut self, id: ThreadId, after_ms: u64) {
         self.again.push((LookAgain::after(after_ms, self.now()), id));
     }
 
@@ -344,8 +344,8 @@ impl RegistryTask {
                 Some(entry) => entry.control(ThreadControl::LookAgain),
                 None if !self.context.store.exists(&id) => {}
                 None => {
-                    self.look_again(id.clone(), LOOK_AGAIN_AFTER_MS);
-                    self.look_again(id, TRY_AGAIN_AFTER_MS);
+                    self.schedule_read(id.clone(), LOOK_AGAIN_AFTER_MS);
+                    self.schedule_read(id, TRY_AGAIN_AFTER_MS);
                 }
             }
         }
@@ -387,7 +387,7 @@ impl RegistryTask {
             return;
         }
         if !self.context.store.exists(id) {
-            return self.look_again(id.clone(), LOOK_AGAIN_AFTER_MS);
+            return self.schedule_read(id.clone(), LOOK_AGAIN_AFTER_MS);
         }
         self.make_room();
         let follow = ThreadMessage::Follow(self.watch.clone(), reply);
@@ -423,7 +423,7 @@ impl RegistryTask {
         has_threads && (self.context.workspace.polls_threads() || !TELLS_OF_CLOSING)
     }
 
-    fn look_around(&mut self) {
+    fn read_due_threads(&mut self) {
         let now = self.now();
         let mut changes = ChangeSet::default();
         let due = self.again.extract_if(.., |(look, _)| look.due(now) <= now);
