@@ -2,7 +2,6 @@
 
 use super::follow::Watch;
 use super::{HandledInput, OpenThread, Opening, RegistryError};
-use crate::query::ThreadOverview;
 use crate::store::StoreError;
 use rawr_core::Input;
 use tokio::sync::oneshot;
@@ -35,8 +34,8 @@ pub(super) struct ThreadRequest {
 /// A message for the task of one thread.
 pub(super) enum ThreadMessage {
     Request(ThreadRequest),
-    /// Read the thread if it is not open, and keep it if a client watches it. The answer to a watch waits for its overview.
-    Follow(Watch, Option<oneshot::Sender<Option<ThreadOverview>>>),
+    /// Read the thread if it is not open, and keep it if a client watches it.
+    Follow(Watch),
     /// End if no client has the thread open and nothing is going on.
     Release,
     /// The files are gone: end if no client has the thread open.

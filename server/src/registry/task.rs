@@ -136,9 +136,7 @@ impl ThreadTask {
                         let span = request.span.clone();
                         self.serve(request).instrument(span).await;
                     }
-                    ThreadMessage::Follow(watch, reply) => {
-                        Box::pin(self.follow(watch, reply)).await;
-                    }
+                    ThreadMessage::Follow(watch) => Box::pin(self.follow(watch)).await,
                     ThreadMessage::Release => self.release(),
                     ThreadMessage::Gone => {
                         if let Some(open) = &mut self.thread {
@@ -305,14 +303,10 @@ impl ThreadTask {
         self.thread = Some(open);
     }
 
-    async fn follow(
-        &mut self,
-        mut watch: Watch,
-        reply: Option<oneshot::Sender<Option<ThreadOverview>>>,
-    ) {
+    async fn follow(&mut self, mut watch: Watch) {
         while self.thread.is_none() {
             let (context, controls) = (self.context.clone(), self.controls.clone());
-            let (id, is_listed) = (self.id.clone(), reply.is_some());
+            let (id, is_listed) = (self.id.clone(), !self.lists.is_empty());
             let read = OpenThread::follow(&context, &controls, &id, &watch, is_listed);
             match self.take_controls_during(read).await {
                 FollowResult::Open(open) => self.keep(open),
@@ -330,10 +324,6 @@ impl ThreadTask {
                 }
             }
             break;
-        }
-        if let Some(reply) = reply {
-            let open = self.thread.as_mut().filter(|open| open.is_watched);
-            let _ = reply.send(open.map(|open| open.overview_with_owner()));
         }
     }
 

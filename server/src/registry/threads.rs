@@ -290,11 +290,11 @@ impl RegistryTask {
         id: &ThreadId,
         filter: &WatchFilter,
     ) -> Option<oneshot::Receiver<Option<ThreadOverview>>> {
-        let (reply, seen) = oneshot::channel();
-        match self.threads.get(id) {
-            Some(entry) => drop(entry.controls.send(ThreadControl::List(filter.clone(), reply))),
-            None => self.read(id, Some(reply)),
+        if !self.threads.contains_key(id) {
+            self.read(id);
         }
+        let (reply, seen) = oneshot::channel();
+        self.threads.get(id)?.control(ThreadControl::List(filter.clone(), reply));
         Some(seen)
     }
 
@@ -377,12 +377,12 @@ impl RegistryTask {
                 (entry.used, entry.is_released) = (self.uses, false);
                 entry.news.notify_one();
             }
-            None => self.read(id, None),
+            None => self.read(id),
         }
     }
 
     /// Has a thread read that is not open here, if a client may watch it.
-    fn read(&mut self, id: &ThreadId, reply: Option<oneshot::Sender<Option<ThreadOverview>>>) {
+    fn read(&mut self, id: &ThreadId) {
         if self.watch.filters.is_empty() || self.passed_over.contains(id) {
             return;
         }
@@ -390,7 +390,7 @@ impl RegistryTask {
             return self.schedule_read(id.clone(), LOOK_AGAIN_AFTER_MS);
         }
         self.make_room();
-        let follow = ThreadMessage::Follow(self.watch.clone(), reply);
+        let follow = ThreadMessage::Follow(self.watch.clone());
         self.start_if_absent(id);
         if let Some(entry) = self.threads.get_mut(id) {
             (entry.used, entry.is_released) = (self.uses, false);
