@@ -13,9 +13,9 @@ use crate::outbox::Outbox;
 use crate::trace::WorkTrace;
 use bytes::BytesMut;
 use envelope::JsonRpcId;
-use futures::StreamExt;
 use futures::future::{AbortHandle, Abortable, BoxFuture};
 use futures::stream::FuturesUnordered;
+use futures::{FutureExt, StreamExt};
 use jsonrpsee::core::server::MethodResponse;
 use jsonrpsee::types::Id;
 use leaving::LEAVE_LIMIT;
@@ -244,6 +244,7 @@ impl Connection {
             LoopEvent::RequestDone(done) => {
                 self.leaves_at = None;
                 self.finish(done);
+                self.finish_ready();
             }
         }
         None
@@ -306,6 +307,13 @@ impl Connection {
                 self.leaves_at = None;
             }
             self.send(response);
+        }
+    }
+
+    /// The answers that are ready share a write.
+    fn finish_ready(&mut self) {
+        while let Some(Some(done)) = self.in_flight.next().now_or_never() {
+            self.finish(done);
         }
     }
 

@@ -4,7 +4,6 @@ use super::envelope::{self, Envelope, JsonRpcId, MalformedMessage};
 use super::router::{Dispatched, error};
 use super::{CloseReason, Connection, ConnectionStage, InFlight, OpenRequest};
 use futures::future::{AbortHandle, Abortable};
-use futures::{FutureExt, StreamExt};
 use rawr_protocol::{CancelParams, ErrorCode, SetTraceParams, read_params};
 use tracing::Instrument;
 
@@ -129,9 +128,7 @@ impl Connection {
     fn cancel(&mut self, id: &JsonRpcId) {
         if let Some(open) = self.forget(id) {
             open.abort.abort();
-            while let Some(Some(done)) = self.in_flight.next().now_or_never() {
-                self.finish(done);
-            }
+            self.finish_ready();
             let code = ErrorCode::RequestCancelled;
             self.send(error(id.clone().into(), code, code.message().to_owned(), "nothing to do"));
         }
