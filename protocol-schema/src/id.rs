@@ -74,7 +74,7 @@ fn is_refused(character: char) -> bool {
 
 fn device(id: &str) -> Option<&'static str> {
     let stem = id.split('.').next().unwrap_or(id).trim_end_matches(' ');
-    DEVICES.into_iter().find(|device| device.eq_ignore_ascii_case(stem))
+    DEVICES.iter().find(|device| device.eq_ignore_ascii_case(stem)).copied()
 }
 
 #[cfg(test)]

@@ -213,7 +213,8 @@ impl Connection {
         reader: &mut (impl AsyncRead + Unpin),
         writer: &mut (impl AsyncWrite + Unpin),
     ) -> LoopEvent {
-        if self.shutdown.is_some() {
+        let leaves = self.shutdown.is_some();
+        if leaves {
             self.leaves_at.get_or_insert_with(|| Instant::now() + LEAVE_LIMIT);
         }
         let reads = self.reads();
@@ -226,7 +227,7 @@ impl Connection {
             Some(done) = self.in_flight.next() => LoopEvent::RequestDone(done),
             () = self.outbox.filled(), if takes => LoopEvent::OutboxFilled,
             read = reader.read_buf(&mut self.input), if reads => LoopEvent::Read(read),
-            () = self.session.progress() => LoopEvent::ThreadEnded,
+            () = self.session.progress(), if leaves => LoopEvent::ThreadEnded,
             () = wait_until(self.leaves_at) => LoopEvent::LeaveTimedOut,
         }
     }

@@ -1,10 +1,11 @@
 //! The queue of outgoing messages, in order. The connection writes them.
 
+use futures::task::AtomicWaker;
 use rawr_protocol::Notification;
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::future::poll_fn;
 use std::sync::{Arc, Mutex, PoisonError};
-use tokio::sync::Notify;
+use std::task::Poll;
 
 /// Above this size, the client counts as not reading and gets no notifications until it reads again.
 const NOTIFICATION_LIMIT: usize = 8 << 20;
@@ -22,9 +23,8 @@ pub struct Outbox {
 #[derive(Debug, Default)]
 struct OutboxState {
     queue: Mutex<MessageQueue>,
-    /// The connection polls while it is busy, and is woken only while it waits.
-    waiting: AtomicBool,
-    filled: Notify,
+    /// The connection, while it waits. While it is busy, it looks by itself.
+    connection: AtomicWaker,
 }
 
 #[derive(Debug, Default)]
@@ -41,9 +41,7 @@ impl Outbox {
         queue.bytes += message.len();
         queue.messages.push_back(message);
         drop(queue);
-        if self.shared.waiting.swap(false, Ordering::AcqRel) {
-            self.shared.filled.notify_one();
-        }
+        self.shared.connection.wake();
     }
 
     /// A client that does not read loses notifications, but never answers or orders. It can ask for the state with a
@@ -102,15 +100,16 @@ impl Outbox {
 
     /// Resolves once there is a message. Other threads add messages too, so one may have come since the last look.
     pub async fn filled(&self) {
-        self.shared.waiting.store(true, Ordering::Release);
-        if self.queue().messages.is_empty() {
-            self.shared.filled.notified().await;
-        }
+        poll_fn(|context| {
+            self.shared.connection.register(context.waker());
+            if self.queue().messages.is_empty() { Poll::Pending } else { Poll::Ready(()) }
+        })
+        .await;
     }
 
     /// Called when the connection is busy again.
     pub fn stop_waking(&self) {
-        self.shared.waiting.store(false, Ordering::Release);
+        drop(self.shared.connection.take());
     }
 
     fn queue(&self) -> std::sync::MutexGuard<'_, MessageQueue> {

@@ -37,7 +37,7 @@ use crate::watch::ChangeNotifier;
 use crate::workspace::{ConfigReader, ConfigScope};
 use futures::StreamExt;
 use futures::stream::FuturesUnordered;
-use inbox::{AnswerWith, RequestKind, ThreadRequest};
+use inbox::{InputSource, ReplyWith, RequestKind, ThreadRequest};
 use rawr_core::units::ThreadId;
 use rawr_core::{Input, Thread};
 use std::collections::HashMap;
@@ -84,8 +84,8 @@ impl Registry {
         answer_with: impl FnOnce(&mut OpenThread, Vec<HandledInput>) -> R + Send + 'static,
     ) -> Requested<R> {
         let (reply, answered) = answer();
-        let answer_with = Box::new(AnswerWith { answer_with, reply });
-        let request = ThreadRequest { kind, answer: answer_with, span: tracing::Span::current() };
+        let reply = Box::new(ReplyWith::new(answer_with, reply));
+        let request = ThreadRequest { kind, reply, span: tracing::Span::current() };
         self.send(RegistryMessage::Request(id.clone(), request));
         answered
     }
@@ -139,7 +139,7 @@ impl Registry {
         inputs: impl FnOnce(&mut OpenThread) -> Vec<Input> + Send + 'static,
         answer: impl FnOnce(&OpenThread, Vec<HandledInput>) -> R + Send + 'static,
     ) -> Requested<R> {
-        let kind = RequestKind::Handle(Box::new(inputs));
+        let kind = RequestKind::Handle(InputSource::Anyone, Box::new(inputs));
         self.request(id, kind, |open, handled| answer(open, handled))
     }
 
@@ -150,7 +150,7 @@ impl Registry {
         inputs: impl FnOnce(&mut OpenThread) -> Vec<Input> + Send + 'static,
         answer: impl FnOnce(&OpenThread, Vec<HandledInput>) -> R + Send + 'static,
     ) -> Requested<R> {
-        let kind = RequestKind::HandleAsOwner(Box::new(inputs));
+        let kind = RequestKind::Handle(InputSource::Owner, Box::new(inputs));
         self.request(id, kind, |open, handled| answer(open, handled))
     }
 

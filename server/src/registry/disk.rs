@@ -183,15 +183,15 @@ impl OpenThread {
         }
     }
 
-    /// [`Self::ready`] for an input, which is decided on: if the thread's files failed, only once the disk is known to
-    /// accept writes again.
+    /// [`Self::ready`] for an input, which is decided on after what other processes have recorded: if the thread's files
+    /// failed, only once the disk is known to accept writes again.
     pub(super) async fn ready_for_input(&mut self) -> Result<(), RegistryError> {
         if self.health.is_failing() {
             Box::pin(self.recover()).await?;
         }
         self.ready().await?;
         self.end_recovery();
-        Ok(())
+        self.fold_news()
     }
 
     /// Decides on inputs again, once the host has reported its deliveries or took too long.

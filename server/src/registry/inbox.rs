@@ -2,12 +2,19 @@
 
 use super::follow::Watch;
 use super::{HandledInput, OpenThread, Opening, RegistryError};
-use crate::store::StoreError;
 use rawr_core::Input;
 use tokio::sync::oneshot;
 
 /// The inputs of a request, from the state that they are for.
 pub(super) type Inputs = Box<dyn FnOnce(&mut OpenThread) -> Vec<Input> + Send>;
+
+/// Who may report an input.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum InputSource {
+    Anyone,
+    /// Only the thread's host.
+    Owner,
+}
 
 /// What a request is about.
 pub(super) enum RequestKind {
@@ -18,15 +25,13 @@ pub(super) enum RequestKind {
     /// Only read its state.
     Read,
     /// Decide on these inputs.
-    Handle(Inputs),
-    /// Decide on inputs that only the thread's host may report.
-    HandleAsOwner(Inputs),
+    Handle(InputSource, Inputs),
 }
 
 /// One request of a client for one thread.
 pub(super) struct ThreadRequest {
     pub(super) kind: RequestKind,
-    pub(super) answer: Box<dyn Answer>,
+    pub(super) reply: Box<dyn Reply>,
     /// In which it was sent.
     pub(super) span: tracing::Span,
 }
@@ -44,35 +49,35 @@ pub(super) enum ThreadMessage {
     Leave(oneshot::Sender<()>),
 }
 
-/// Makes the answer to a request.
-pub(super) trait Answer: Send {
+/// The answer to one request.
+pub(super) trait Reply: Send {
     /// Whether the request was cancelled, so that it must not begin.
     fn is_unwanted(&self) -> bool;
 
-    /// The request cannot be served.
+    /// The request was handled: makes the answer, which is sent once the batch is stored.
+    fn make(&mut self, open: &mut OpenThread, handled: Vec<HandledInput>);
+
+    /// Sends the answer that was made.
+    fn send(self: Box<Self>);
+
+    /// Sends this error instead.
     fn refuse(self: Box<Self>, error: RegistryError);
-
-    /// The request was handled: its answer, to be sent once the batch is stored.
-    fn make(self: Box<Self>, open: &mut OpenThread, handled: Vec<HandledInput>) -> Box<dyn Reply>;
 }
 
-/// An answer that waits for its batch.
-pub(super) trait Reply: Send {
-    /// With the error of a batch that could not be stored.
-    fn send(self: Box<Self>, failed: Option<StoreError>);
-}
-
-pub(super) struct AnswerWith<F, R> {
-    pub(super) answer_with: F,
-    pub(super) reply: oneshot::Sender<Result<R, RegistryError>>,
-}
-
-struct MadeAnswer<R> {
-    made: R,
+/// An answer that is made by a function.
+pub(super) struct ReplyWith<F, R> {
+    answer: Option<F>,
+    made: Option<R>,
     reply: oneshot::Sender<Result<R, RegistryError>>,
 }
 
-impl<R, F> Answer for AnswerWith<F, R>
+impl<F, R> ReplyWith<F, R> {
+    pub(super) const fn new(answer: F, reply: oneshot::Sender<Result<R, RegistryError>>) -> Self {
+        Self { answer: Some(answer), made: None, reply }
+    }
+}
+
+impl<R, F> Reply for ReplyWith<F, R>
 where
     R: Send + 'static,
     F: FnOnce(&mut OpenThread, Vec<HandledInput>) -> R + Send,
@@ -81,20 +86,18 @@ where
         self.reply.is_closed()
     }
 
+    fn make(&mut self, open: &mut OpenThread, handled: Vec<HandledInput>) {
+        self.made = self.answer.take().map(|answer| answer(open, handled));
+    }
+
+    fn send(self: Box<Self>) {
+        if let Some(made) = self.made {
+            // A cancelled request needs no answer.
+            let _ = self.reply.send(Ok(made));
+        }
+    }
+
     fn refuse(self: Box<Self>, error: RegistryError) {
-        // A cancelled request needs no answer.
         let _ = self.reply.send(Err(error));
-    }
-
-    fn make(self: Box<Self>, open: &mut OpenThread, handled: Vec<HandledInput>) -> Box<dyn Reply> {
-        let Self { answer_with, reply } = *self;
-        Box::new(MadeAnswer { made: answer_with(open, handled), reply })
-    }
-}
-
-impl<R: Send> Reply for MadeAnswer<R> {
-    fn send(self: Box<Self>, failed: Option<StoreError>) {
-        let Self { made, reply } = *self;
-        let _ = reply.send(failed.map_or(Ok(made), |error| Err(error.into())));
     }
 }

@@ -1,7 +1,7 @@
 //! The task of one thread: it takes messages in order and owns everything that the thread has.
 
 use super::follow::{FollowResult, LOOK_AGAIN_AFTER_MS, Watch};
-use super::inbox::{Answer, Reply, RequestKind, ThreadMessage, ThreadRequest};
+use super::inbox::{InputSource, Reply, RequestKind, ThreadMessage, ThreadRequest};
 use super::thread::{ThreadContext, ThreadControl};
 use super::threads::RegistryMessage;
 use super::{HandledInput, OpenThread, Opening, RegistryError, WatchFilter};
@@ -9,7 +9,6 @@ use crate::jobs::{JobResult, Jobs};
 use crate::query::ThreadOverview;
 use crate::tasks::until;
 use futures::FutureExt;
-use rawr_core::Input;
 use rawr_core::units::ThreadId;
 use std::panic::AssertUnwindSafe;
 use std::pin::{Pin, pin};
@@ -199,25 +198,26 @@ impl ThreadTask {
     }
 
     async fn serve(&mut self, request: ThreadRequest) {
-        if request.answer.is_unwanted() {
+        let ThreadRequest { kind, mut reply, .. } = request;
+        if reply.is_unwanted() {
             return;
         }
-        let ThreadRequest { kind, mut answer, .. } = request;
         let closes = matches!(kind, RequestKind::Close);
         let opens = matches!(kind, RequestKind::Open(_));
         if closes || self.thread.as_ref().is_some_and(|open| open.is_stale) {
             // What was recorded before stands or falls by itself.
             self.store().await;
         }
-        match self.perform(kind, &mut *answer).await {
+        match self.perform(kind, &mut *reply).await {
             // Cancelled while the files were waited for.
             Ok(None) => {}
             Ok(Some(handled)) => {
                 if let Some(open) = &mut self.thread {
-                    self.replies.push(answer.make(open, handled));
+                    reply.make(open, handled);
+                    self.replies.push(reply);
                 }
             }
-            Err(error) => answer.refuse(error),
+            Err(error) => reply.refuse(error),
         }
         let is_unwanted = self.thread.as_ref().is_some_and(|open| !open.is_wanted());
         if closes || opens && is_unwanted {
@@ -230,10 +230,10 @@ impl ThreadTask {
     async fn perform(
         &mut self,
         kind: RequestKind,
-        answer: &mut dyn Answer,
+        reply: &mut dyn Reply,
     ) -> Result<Option<Vec<HandledInput>>, RegistryError> {
         if let RequestKind::Open(opening) = kind {
-            return Ok(Box::pin(self.open(*opening, answer)).await?.then(Vec::new));
+            return Ok(Box::pin(self.open(*opening, reply)).await?.then(Vec::new));
         }
         let open = self.thread.as_mut();
         let open = open.ok_or_else(|| RegistryError::UnknownThread(self.id.clone()))?;
@@ -249,26 +249,29 @@ impl ThreadTask {
             RequestKind::Close => {
                 return Box::pin(open.close()).await.map(|()| Some(Vec::new()));
             }
-            RequestKind::HandleAsOwner(_) if !open.is_owned() => {
+            RequestKind::Handle(InputSource::Owner, _) if !open.is_owned() => {
                 return Err(RegistryError::NotOwner(self.id.clone()));
             }
-            RequestKind::Handle(inputs) | RequestKind::HandleAsOwner(inputs) => inputs,
+            RequestKind::Handle(_, inputs) => inputs,
         };
+        // The inputs depend on what other processes have recorded.
         open.ready_for_input().await?;
-        if answer.is_unwanted() {
+        if reply.is_unwanted() {
             return Ok(None);
         }
-        // The inputs depend on what other processes have recorded.
-        open.fold_news()?;
         let inputs = inputs(open);
-        handle_all(open, inputs).await.map(Some)
+        let mut handled = Vec::with_capacity(inputs.len());
+        for input in inputs {
+            handled.push(open.decide(input).await?);
+        }
+        Ok(Some(handled))
     }
 
     /// Returns false if the request was cancelled meanwhile.
     async fn open(
         &mut self,
         opening: Opening,
-        answer: &mut dyn Answer,
+        reply: &mut dyn Reply,
     ) -> Result<bool, RegistryError> {
         if self.thread.is_none() {
             let (context, controls) = (self.context.clone(), self.controls.clone());
@@ -277,7 +280,7 @@ impl ThreadTask {
             self.keep(Box::new(read));
         }
         match &mut self.thread {
-            Some(open) if !answer.is_unwanted() => {
+            Some(open) if !reply.is_unwanted() => {
                 open.open_for_client(opening).await.map(|()| true)
             }
             _ => Ok(false),
@@ -354,7 +357,10 @@ impl ThreadTask {
             tracing::error!(thread = %self.id, %error, "failed to record an event without a request");
         }
         for reply in self.replies.drain(..) {
-            reply.send(failed.as_ref().map(|error| error.told_again()));
+            match &failed {
+                None => reply.send(),
+                Some(error) => reply.refuse(error.told_again().into()),
+            }
         }
         self.jobs.start(open.take_jobs());
         if !open.is_wanted() {
@@ -379,15 +385,4 @@ impl ThreadTask {
         // At the end of the process there is no registry any more.
         let _ = self.registry.send(message);
     }
-}
-
-async fn handle_all(
-    open: &mut OpenThread,
-    inputs: Vec<Input>,
-) -> Result<Vec<HandledInput>, RegistryError> {
-    let mut handled = Vec::with_capacity(inputs.len());
-    for input in inputs {
-        handled.push(open.handle(input).await?);
-    }
-    Ok(handled)
 }

@@ -299,34 +299,31 @@ impl OpenThread {
         is_run.then_some(heads_up)
     }
 
-    /// Like [`Self::handle`], for inputs that only the thread's host may report.
-    pub async fn handle_as_owner(&mut self, input: Input) -> Result<HandledInput, RegistryError> {
-        if !self.is_owned() {
-            return Err(RegistryError::NotOwner(self.id().clone()));
-        }
-        self.handle(input).await
-    }
-
-    /// Decides on one input. Its records are stored with the next [`Self::commit`]; actions and notices follow. On an
-    /// error nothing was recorded.
+    /// Decides on one input, after what other processes have recorded. Its records are stored with the next
+    /// [`Self::commit`]; actions and notices follow. On an error nothing was recorded.
     pub async fn handle(&mut self, input: Input) -> Result<HandledInput, RegistryError> {
-        let span = spans::of_thread(self.id());
-        self.decide(input).instrument(span).await
+        self.ready_for_input().await?;
+        self.decide(input).await
     }
 
-    async fn decide(&mut self, input: Input) -> Result<HandledInput, RegistryError> {
+    /// Like [`Self::handle`], when the thread is ready.
+    pub(super) async fn decide(&mut self, input: Input) -> Result<HandledInput, RegistryError> {
+        let span = spans::of_thread(self.id());
+        self.decide_in_span(input).instrument(span).await
+    }
+
+    async fn decide_in_span(&mut self, input: Input) -> Result<HandledInput, RegistryError> {
         self.follow_model(&input).await;
         if outside::may_start_a_sequence(&input, self) {
             self.prompts = self.context.workspace.refreshed_prompts().await;
         }
-        self.ready_for_input().await?;
-        self.fold_news()?;
         self.follow_host().await;
         let names_notes = self.may_name_notes(&input);
         let now = self.now();
         let Self { machine, log, settings, prompts, is_stale, owner, batch, health, .. } = self;
-        let id = machine.thread().id.clone();
-        let Some(log) = log.as_mut() else { return Err(RegistryError::Busy(id)) };
+        let Some(log) = log.as_mut() else {
+            return Err(RegistryError::Busy(machine.thread().id.clone()));
+        };
         let rules = Rules {
             policy: &settings.config.policy,
             prompts: prompts.prompts(),
@@ -336,13 +333,13 @@ impl OpenThread {
         let written = held::written(&input);
         let (input, secrets) = redacted(input);
         if secrets > 0 {
-            tracing::info!(thread = %id, secrets, "removed secrets from a report");
+            tracing::info!(thread = %machine.thread().id, secrets, "removed secrets from a report");
         }
         let effects = match owner {
             Some(_) if health.is_good() => machine.handle(input, &rules, now),
             _ => machine.note(input, &rules, now),
         }
-        .map_err(|refusal| RegistryError::Refused(id, refusal))?;
+        .map_err(|refusal| RegistryError::Refused(machine.thread().id.clone(), refusal))?;
         let mut handled = HandledInput::default();
         let mut staged = Vec::new();
         for effect in effects {

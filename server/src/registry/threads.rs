@@ -128,7 +128,12 @@ impl RegistryTask {
 
     async fn handle_event(&mut self, event: RegistryEvent) {
         match event {
-            RegistryEvent::Message(message) => self.handle_message(message).await,
+            RegistryEvent::Message(message) => {
+                self.handle_message(message).await;
+                while let Ok(message) = self.inbox.try_recv() {
+                    self.handle_message(message).await;
+                }
+            }
             RegistryEvent::FilesChanged => {
                 let changes = self.changes.take();
                 self.context.workspace.files_changed(&changes);
@@ -204,10 +209,10 @@ impl RegistryTask {
         // A task that died has none: its thread is opened again from disk.
         let entry = self.threads.get_mut(id).filter(|entry| !entry.inbox.is_closed());
         let Some(entry) = entry else {
-            return request.answer.refuse(RegistryError::UnknownThread(id.clone()));
+            return request.reply.refuse(RegistryError::UnknownThread(id.clone()));
         };
         if let Err(ThreadMessage::Request(request)) = entry.send(ThreadMessage::Request(request)) {
-            request.answer.refuse(RegistryError::Busy(id.clone()));
+            request.reply.refuse(RegistryError::Busy(id.clone()));
         }
     }
 

@@ -285,7 +285,7 @@ impl FaultWorld {
         }
         let thread = self.thread.as_mut().unwrap();
         let (handled, stored) = self.runtime.block_on(async {
-            let handled = thread.handle_as_owner(input).await;
+            let handled = thread.handle(input).await;
             (handled, thread.commit().await)
         });
         self.take(handled, stored.is_err())
