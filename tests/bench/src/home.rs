@@ -12,23 +12,8 @@ use tempfile::TempDir;
 
 pub const THREAD: &str = "bench";
 const PROMPTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../prompts");
-const CONFIG: &str = r#"[features]
-rawr_auto_compaction = true
-
-[rawr_auto_compaction]
-preset = "spec"
-mode = "auto"
-packet_author = "agent"
-scratch_write_enabled = true
-
-[rawr_auto_compaction.policy.early]
-percent_remaining_lt = 85
-requires_any_boundary = ["plan_checkpoint", "plan_update", "pr_checkpoint", "topic_shift"]
-plan_boundaries_require_semantic_break = true
-
-[rawr_auto_compaction.policy.emergency]
-percent_remaining_lt = 15
-"#;
+/// The defaults of a new user.
+const CONFIG: &str = "[features]\nrawr_auto_compaction = true\n";
 
 pub struct BenchHome {
     dir: TempDir,
