@@ -86,7 +86,7 @@ impl Registry {
         let (reply, answered) = answer();
         let reply = Box::new(ReplyWith::new(answer_with, reply));
         let request = ThreadRequest { kind, reply, span: tracing::Span::current() };
-        self.send(RegistryMessage::Request(id.clone(), request));
+        self.send(RegistryMessage::Request(id.clone(), Box::new(request)));
         answered
     }
 

@@ -62,17 +62,21 @@ impl OpenThread {
                 self.filters = filters;
                 self.choose_watched();
             }
-            ThreadControl::Workspace(WorkspaceNews::Prompts(prompts)) => self.prompts = prompts,
+            ThreadControl::Workspace(news) => self.workspace_changed(*news),
+        }
+    }
+
+    fn workspace_changed(&mut self, news: WorkspaceNews) {
+        match news {
+            WorkspaceNews::Prompts(prompts) => self.prompts = prompts,
             // Sent before its folder or model changed.
-            ThreadControl::Workspace(WorkspaceNews::Settings(scope, _)) if scope != self.scope => {}
-            ThreadControl::Workspace(WorkspaceNews::Settings(_, settings)) => {
+            WorkspaceNews::Settings(scope, _) if scope != self.scope => {}
+            WorkspaceNews::Settings(_, settings) => {
                 self.has_new_policy |= settings.config.policy != *self.policy();
                 let now = self.now();
                 self.use_settings(settings, now);
             }
-            ThreadControl::Workspace(WorkspaceNews::Notes { path, by }) => {
-                self.report_notes(&path, by.as_deref());
-            }
+            WorkspaceNews::Notes { path, by } => self.report_notes(&path, by.as_deref()),
         }
     }
 }

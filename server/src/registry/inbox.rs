@@ -36,9 +36,9 @@ pub(super) struct ThreadRequest {
     pub(super) span: tracing::Span,
 }
 
-/// A message for the task of one thread.
+/// A message for the task of one thread. Small, because each inbox has room for some of them from the start.
 pub(super) enum ThreadMessage {
-    Request(ThreadRequest),
+    Request(Box<ThreadRequest>),
     /// Read the thread if it is not open, and keep it if a client watches it.
     Follow(Watch),
     /// End if no client has the thread open and nothing is going on.

@@ -39,7 +39,7 @@ pub(super) struct ThreadTask {
     /// The messages of the inbox that were taken.
     pub(super) taken: u64,
     /// Answers to watches that wait until the thread is read.
-    pub(super) lists: Vec<(WatchFilter, oneshot::Sender<Option<ThreadOverview>>)>,
+    pub(super) lists: Vec<(Box<WatchFilter>, oneshot::Sender<Option<ThreadOverview>>)>,
     /// The answers that wait for the next commit.
     pub(super) replies: Vec<Box<dyn Reply>>,
 }
@@ -133,7 +133,7 @@ impl ThreadTask {
                 match message {
                     ThreadMessage::Request(request) => {
                         let span = request.span.clone();
-                        self.serve(request).instrument(span).await;
+                        self.serve(*request).instrument(span).await;
                     }
                     ThreadMessage::Follow(watch) => Box::pin(self.follow(watch)).await,
                     ThreadMessage::Release => self.release(),

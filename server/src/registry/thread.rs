@@ -49,16 +49,16 @@ impl std::fmt::Debug for ThreadContext {
     }
 }
 
-/// What a thread takes at any time, also while it waits for its files.
+/// What a thread takes at any time, also while it waits for its files. Small, as messages are.
 pub(super) enum ThreadControl {
     /// Files that people edit have changed.
-    Workspace(WorkspaceNews),
+    Workspace(Box<WorkspaceNews>),
     /// What the client watches from now on.
     Watched(Arc<[WatchFilter]>),
     /// A look at the state as it is in memory.
     Peek(Box<dyn FnOnce(&OpenThread) + Send>),
     /// The overview for the answer to a watch.
-    List(WatchFilter, oneshot::Sender<Option<ThreadOverview>>),
+    List(Box<WatchFilter>, oneshot::Sender<Option<ThreadOverview>>),
     /// A process that ran the thread may have ended: the operating system releases its lock a moment later.
     LookAgain,
 }
@@ -166,7 +166,7 @@ impl OpenThread {
     ) -> Self {
         let id = &machine.thread().id;
         let sender = controls.clone();
-        let listener = move |news| drop(sender.send(ThreadControl::Workspace(news)));
+        let listener = move |news| drop(sender.send(ThreadControl::Workspace(Box::new(news))));
         let (settings, prompts) =
             context.workspace.add_thread(id, scope.clone(), Box::new(listener)).await;
         Self {

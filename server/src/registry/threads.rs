@@ -33,7 +33,7 @@ const MOST_WAITING: usize = 16 << 10;
 /// What the registry's task is asked for.
 pub(super) enum RegistryMessage {
     /// Pass it on to the thread.
-    Request(ThreadId, ThreadRequest),
+    Request(ThreadId, Box<ThreadRequest>),
     Watch(WatchFilter, oneshot::Sender<Result<Vec<ThreadOverview>, RegistryError>>),
     Unwatch(WatchFilter, oneshot::Sender<()>),
     /// How to reach each thread at any time.
@@ -202,7 +202,7 @@ impl RegistryTask {
         }
     }
 
-    fn request(&mut self, id: &ThreadId, request: ThreadRequest) {
+    fn request(&mut self, id: &ThreadId, request: Box<ThreadRequest>) {
         if matches!(request.kind, RequestKind::Open(_)) {
             self.start_if_absent(id);
         }
@@ -299,7 +299,7 @@ impl RegistryTask {
             self.read(id);
         }
         let (reply, seen) = oneshot::channel();
-        self.threads.get(id)?.control(ThreadControl::List(filter.clone(), reply));
+        self.threads.get(id)?.control(ThreadControl::List(Box::new(filter.clone()), reply));
         Some(seen)
     }
 
