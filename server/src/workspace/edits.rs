@@ -173,8 +173,7 @@ impl Reloaded {
     }
 }
 
-/// Edited files: [`Self::complete_files`] returns those that were saved and are complete, and [`Self::apply`] reloads
-/// them.
+/// Edited files: those that were saved and are complete are read again.
 impl Workspace {
     /// Starts to reload edited files as they are saved.
     pub(in crate::workspace) const fn go_live(&mut self) {
@@ -216,8 +215,20 @@ impl Workspace {
         waiting.chain(at_once).chain(poll).chain(self.edits.next_look_at_notes(now)).min()
     }
 
+    /// Takes up what was edited, if a check is due.
+    pub(in crate::workspace) fn take_up_edits(&mut self, now: Timestamp) {
+        if self.next_edit(now).is_none_or(|at| at > now) {
+            return;
+        }
+        self.check_notes(now);
+        let files = self.complete_files(now);
+        if !files.is_empty() || self.edits.can_reconfigure() {
+            self.apply(&files, now);
+        }
+    }
+
     /// Reports the scratch files that were written since the last check, if a check is due.
-    pub(in crate::workspace) fn check_notes(&mut self, now: Timestamp) {
+    fn check_notes(&mut self, now: Timestamp) {
         if self.edits.next_look_at_notes(now).is_none_or(|at| at > now) {
             return;
         }
@@ -236,7 +247,7 @@ impl Workspace {
     }
 
     /// The edited files that are complete, with their stamps.
-    pub(in crate::workspace) fn complete_files(&mut self, now: Timestamp) -> FileStamps {
+    fn complete_files(&mut self, now: Timestamp) -> FileStamps {
         if std::mem::take(&mut self.edits.moved) {
             let files = self.edited_files();
             self.watcher.watch_files(files.iter().map(PathBuf::as_path));
@@ -248,11 +259,6 @@ impl Workspace {
             self.suspect_changed(now);
         }
         self.settled(now)
-    }
-
-    /// Whether the configuration must be read again and no file of it is being written.
-    pub(in crate::workspace) fn can_reconfigure(&self) -> bool {
-        self.edits.can_reconfigure()
     }
 
     /// Every file that a person may edit, whether it exists or not.
@@ -303,7 +309,7 @@ impl Workspace {
     }
 
     /// Reads these complete files again, and sends each thread that it concerns what has changed.
-    pub(in crate::workspace) fn apply(&mut self, files: &FileStamps, now: Timestamp) -> Reloaded {
+    fn apply(&mut self, files: &FileStamps, now: Timestamp) -> Reloaded {
         let configs = files.iter().filter(|(file, _)| self.edits.stamps.contains_key(*file));
         let configs: FileStamps =
             configs.map(|(file, stamp)| (file.clone(), stamp.clone())).collect();

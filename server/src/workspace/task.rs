@@ -195,21 +195,9 @@ impl WorkspaceTask {
             }
             Some(WorkspaceRequest::FilesChanged(edited, all)) => {
                 workspace.record_edits(&edited, all, now);
-                check(workspace, now);
+                workspace.take_up_edits(now);
             }
-            None => check(workspace, now),
+            None => workspace.take_up_edits(now),
         }
-    }
-}
-
-/// Takes up what was edited, if a check is due.
-fn check(workspace: &mut Workspace, now: Timestamp) {
-    if workspace.next_edit(now).is_none_or(|at| at > now) {
-        return;
-    }
-    workspace.check_notes(now);
-    let files = workspace.complete_files(now);
-    if !files.is_empty() || workspace.can_reconfigure() {
-        workspace.apply(&files, now);
     }
 }
