@@ -18,15 +18,24 @@ pub fn read_params<P: DeserializeOwned>(params: Option<&str>) -> Result<P, serde
 /// Reads JSON of another program. Bytes that are not UTF-8 and halves of surrogate pairs are U+FFFD, and a byte order
 /// mark is skipped.
 pub fn read_json<T: DeserializeOwned>(json: &[u8]) -> Result<T, serde_json::Error> {
-    let json = json.strip_prefix("\u{feff}".as_bytes()).unwrap_or(json);
-    serde_json::from_slice(json).or_else(|error| {
-        let text = String::from_utf8_lossy(json);
-        match (without_lone_surrogates(&text), &text) {
-            (Cow::Owned(mended), _) => serde_json::from_str(&mended),
-            (_, Cow::Owned(text)) => serde_json::from_str(text),
-            (_, Cow::Borrowed(_)) => Err(error),
-        }
+    let json = json.strip_prefix(BYTE_ORDER_MARK).unwrap_or(json);
+    serde_json::from_slice(json).or_else(|error| match mended_json(json) {
+        Some(mended) => serde_json::from_str(&mended),
+        None => Err(error),
     })
+}
+
+/// What some programs write before a text.
+pub const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
+
+/// JSON in which bytes that are not UTF-8 and halves of surrogate pairs are U+FFFD. `None` if there are none.
+pub fn mended_json(json: &[u8]) -> Option<String> {
+    let text = String::from_utf8_lossy(json);
+    match (without_lone_surrogates(&text), &text) {
+        (Cow::Owned(mended), _) => Some(mended),
+        (_, Cow::Owned(text)) => Some(text.clone()),
+        (_, Cow::Borrowed(_)) => None,
+    }
 }
 
 /// JSON in which each escaped half of a surrogate pair without the other half is U+FFFD. JavaScript writes such a half

@@ -1,7 +1,8 @@
 //! What requests cost, by the prices that the user wrote down. rawr ships none: they change, and depend on the contract.
 
 use crate::config::{Home, ModelPattern};
-use rawr_replay::tokens::{ModelTokens, TokenCounts};
+use rawr_records::tokens::TokenCounts;
+use rawr_replay::tokens::ModelTokens;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs;

@@ -11,8 +11,8 @@ pub use words::SearchWords;
 
 use crate::capsule::CapsuleStore;
 use rawr_core::units::{ThreadId, Timestamp, stable_hash};
-use rawr_replay::lines::ReadError;
-use rawr_replay::time;
+use rawr_records::lines::ReadError;
+use rawr_records::time;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashSet};
 use std::path::{Path, PathBuf};

@@ -11,10 +11,10 @@ use crate::prompts::PromptSet;
 use policies::Policies;
 use rawr_core::prompt::Prompts;
 use rawr_core::units::Tokens;
-use rawr_replay::lines::{FileLines, ReadError};
-use rawr_replay::moment::{Moment, TimedMoment};
+use rawr_records::lines::{FileLines, ReadError};
+use rawr_records::moment::{Moment, TimedMoment};
+use rawr_records::read::{LineCounts, read};
 use rawr_replay::play::{PlayMode, Player, ReplaySettings};
-use rawr_replay::read::{LineCounts, read};
 use serde::{Serialize, Serializer};
 use std::collections::HashSet;
 use std::fmt;
@@ -26,12 +26,13 @@ use std::time::SystemTime;
 pub use crate::prices::ReplayCost;
 pub use labels::{LabelCounts, LabelError, LabelScore, LabeledEnd, Labels, NextKind, TurnEndLabel};
 
+pub use rawr_records::time::parse as parse_time;
+pub use rawr_records::tokens::TokenCounts;
 pub use rawr_replay::report::{
     ContextPoint, RecordedCompaction, ReplayOrder, ReplayTotals, ReplayedDecision, ReplayedTurn,
     SessionReport, TurnTexts,
 };
-pub use rawr_replay::time::parse as parse_time;
-pub use rawr_replay::tokens::{ModelTokens, TokenCounts};
+pub use rawr_replay::tokens::ModelTokens;
 
 /// The folders in which Codex and Claude Code keep the user's sessions. They need not exist.
 fn default_places() -> Vec<PathBuf> {

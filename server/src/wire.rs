@@ -86,7 +86,7 @@ mirror_enums! {
     InputKind = wire::InputKind { Message, LocalCommand }
     rawr_core::policy::Preset = wire::Preset { Calm, Spec }
     rawr_replay::report::ReplayOrder = wire::ReplayOrder { First, Second }
-    rawr_replay::read::RecordFormat = wire::RecordFormat { Codex, Claude, Rawr }
+    rawr_records::read::RecordFormat = wire::RecordFormat { Codex, Claude, Rawr }
 }
 
 /// Ids become folder names, so that each one from outside is validated.

@@ -3,12 +3,11 @@
 
 mod host;
 
-use crate::moment::{Moment, OwnCompaction, RecordedHost, TimedMoment};
 use crate::report::{
     ContextPoint, REWORK_TURNS, RecordedCompaction, ReplayOrder, ReplayedDecision, ReplayedTurn,
     SessionReport, TurnTexts,
 };
-use crate::tokens::{TokenCounts, TokenMeter};
+use crate::tokens::TokenMeter;
 use host::{turn_completed, turn_started, usage};
 use rawr_core::assess::{DecisionRecord, GateOutcome};
 use rawr_core::event::{
@@ -22,6 +21,8 @@ use rawr_core::prompt::Prompts;
 use rawr_core::thread::{Issued, Turn};
 use rawr_core::units::{InputId, Percent, SignalId, ThreadId, Timestamp, Tokens, TurnId};
 use rawr_core::{Effect, Event, Input, Machine, Rules, Thread};
+use rawr_records::moment::{Moment, OwnCompaction, RecordedHost, TimedMoment};
+use rawr_records::tokens::TokenCounts;
 use std::collections::{HashMap, VecDeque};
 
 /// How much of the window is in use after a compaction that the replay starts, in percent.

@@ -1,12 +1,12 @@
 //! What a replay found, as data: for people, for files and for the wire.
 
-use crate::read::{LineCounts, RecordFormat};
 use crate::tokens::{ModelTokens, add};
 use rawr_core::assess::{Gate, GateEvidence};
 use rawr_core::boundary::Boundaries;
 use rawr_core::event::{CompactionOrigin, Entrance, Outcome, TurnStatus};
 use rawr_core::policy::Tier;
 use rawr_core::units::{Percent, Timestamp, Tokens};
+use rawr_records::read::{LineCounts, RecordFormat};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -354,15 +354,5 @@ impl ReplayTotals {
     /// Whether there is so little work that a count for an hour says nothing.
     pub fn is_too_short_for_a_rate(&self) -> bool {
         self.active_ms < SHORTEST_FOR_A_RATE_MS
-    }
-}
-
-impl LineCounts {
-    /// Adds the counts of another record.
-    pub fn add(&mut self, other: Self) {
-        self.lines += other.lines;
-        self.unknown += other.unknown;
-        self.malformed += other.malformed;
-        self.oversized += other.oversized;
     }
 }

@@ -5,15 +5,15 @@ mod expect;
 
 pub use expect::{Expectation, PlacedDecision, PlayedScenario, ScenarioOutcome};
 
-use crate::moment::{Moment, OwnCompaction, RecordedHost, TimedMoment};
 use crate::play::{PlayMode, Player, ReplaySettings, ScriptedJudge};
 use crate::report::ReplayOrder;
-use crate::tokens::TokenCounts;
 use rawr_core::event::{CompactionOrigin, TurnStatus};
 use rawr_core::policy::Policy;
 use rawr_core::prompt::Prompts;
 use rawr_core::signal::plan::{PlanItem, StepStatus};
 use rawr_core::units::{Seconds, Timestamp, Tokens};
+use rawr_records::moment::{Moment, OwnCompaction, RecordedHost, TimedMoment};
+use rawr_records::tokens::TokenCounts;
 use std::fmt;
 
 /// How many seconds a step takes, unless it is a wait.

@@ -12,10 +12,10 @@ pub use totals::{
     EndingCount, PacketTotals, PhaseTimes, Samples, StatsTotals, TokenTotals, WorkTotals,
 };
 
-use crate::read::LineCounts;
 use rawr_core::event::{CompactionOrigin, Ending, Phase};
 use rawr_core::policy::Tier;
 use rawr_core::units::{SequenceId, ThreadId, Timestamp, Tokens};
+use rawr_records::read::LineCounts;
 use serde::Serialize;
 
 /// How compaction went in one thread.

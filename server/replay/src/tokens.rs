@@ -1,8 +1,7 @@
-//! The tokens that requests read and write, as the record has them and as a policy would have them.
+//! The tokens of a session, as the record has them and as a policy would have them.
 
-use rawr_core::event::Usage;
 use rawr_core::units::Tokens;
-use serde::Serialize;
+use rawr_records::tokens::TokenCounts;
 use std::collections::BTreeMap;
 
 /// The tokens of each model, by its name.
@@ -15,77 +14,6 @@ const UNNAMED: &str = "unknown";
 const OWN_REQUESTS: u64 = 2;
 /// What each of them writes, about.
 const OWN_OUTPUT: u64 = 1_000;
-
-/// Tokens of requests, by what a provider charges for them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct TokenCounts {
-    /// Requests.
-    pub requests: u64,
-    /// Read, neither from the cache nor into it.
-    pub input: u64,
-    /// Read from the cache.
-    pub cached: u64,
-    /// Read and put into the cache for some minutes.
-    pub written: u64,
-    /// Read and put into the cache for an hour.
-    pub written_for_hour: u64,
-    /// Written by the model.
-    pub output: u64,
-}
-
-impl TokenCounts {
-    /// One request, of which a host may tell only the size of the context: then it counts as cached, as most of it is.
-    pub(crate) fn of(usage: &Usage) -> Self {
-        let count = |tokens: Option<Tokens>| tokens.map(|tokens| tokens.0);
-        let output = count(usage.output).unwrap_or(0);
-        let read = count(usage.input).unwrap_or(usage.context.0.saturating_sub(output));
-        let cached = count(usage.cached).unwrap_or(read).min(read);
-        Self { requests: 1, input: read - cached, cached, output, ..Self::default() }
-    }
-
-    /// All that was read.
-    pub fn read(&self) -> u64 {
-        [self.input, self.cached, self.written, self.written_for_hour]
-            .into_iter()
-            .fold(0, u64::saturating_add)
-    }
-
-    /// Adds other counts.
-    pub fn add(&mut self, other: &Self) {
-        self.change(other, u64::saturating_add);
-    }
-
-    fn subtract(&mut self, other: &Self) {
-        self.change(other, u64::saturating_sub);
-    }
-
-    fn change(&mut self, other: &Self, by: fn(u64, u64) -> u64) {
-        let Self { requests, input, cached, written, written_for_hour, output } = other;
-        for (count, change) in [
-            (&mut self.requests, requests),
-            (&mut self.input, input),
-            (&mut self.cached, cached),
-            (&mut self.written, written),
-            (&mut self.written_for_hour, written_for_hour),
-            (&mut self.output, output),
-        ] {
-            *count = by(*count, *change);
-        }
-    }
-
-    /// Without this many tokens of what is read. What is missing lay far back, so it came from the cache if any did.
-    fn without(mut self, mut freed: u64) -> Self {
-        let read =
-            [&mut self.cached, &mut self.written, &mut self.written_for_hour, &mut self.input];
-        for count in read {
-            let part = freed.min(*count);
-            *count -= part;
-            freed -= part;
-        }
-        self
-    }
-}
 
 /// Adds the tokens of each model to others.
 pub(crate) fn add(sums: &mut ModelTokens, parts: &ModelTokens) {
@@ -108,8 +36,6 @@ fn with_sum(sums: &mut ModelTokens, model: Option<&str>, change: impl FnOnce(&mu
 pub(crate) struct TokenMeter {
     recorded: ModelTokens,
     played: ModelTokens,
-    /// The last request: recorded, and played.
-    last: Option<[TokenCounts; 2]>,
     /// A compaction of the replay came since the last request, so that nothing is cached.
     compacted: bool,
     /// The last request was the first after one.
@@ -119,7 +45,7 @@ pub(crate) struct TokenMeter {
 }
 
 impl TokenMeter {
-    /// A request completed, or one more part of the last one did.
+    /// A request completed, or one more part of an earlier one did.
     pub(crate) fn request(
         &mut self,
         model: Option<&str>,
@@ -127,25 +53,17 @@ impl TokenMeter {
         freed: u64,
         is_part: bool,
     ) {
-        let before = self.last.take().filter(|_| is_part);
-        if before.is_none() {
+        let mut played = counts;
+        if !is_part {
             self.cold = std::mem::take(&mut self.compacted);
+            played = counts.without(freed);
         }
-        let mut played = counts.without(freed);
         if self.cold {
             let again = std::mem::take(&mut played.cached);
             played.written = played.written.saturating_add(again);
         }
-        let now = [counts, played];
-        for (index, sums) in [&mut self.recorded, &mut self.played].into_iter().enumerate() {
-            with_sum(sums, model, |sum| {
-                if let Some(before) = &before {
-                    sum.subtract(&before[index]);
-                }
-                sum.add(&now[index]);
-            });
-        }
-        self.last = Some(now);
+        with_sum(&mut self.recorded, model, |sum| sum.add(&counts));
+        with_sum(&mut self.played, model, |sum| sum.add(&played));
     }
 
     /// The replay compacts: the packet and the summary are written from the whole context.
@@ -153,7 +71,6 @@ impl TokenMeter {
         let counts = compaction(context.0, OWN_REQUESTS);
         with_sum(&mut self.played, model, |sum| sum.add(&counts));
         self.compacted = true;
-        self.last = None;
     }
 
     /// A compaction is in the record, whose own request is not.
@@ -162,7 +79,6 @@ impl TokenMeter {
             let counts = compaction(context, 1);
             with_sum(sums, model, |sum| sum.add(&counts));
         }
-        self.last = None;
     }
 
     /// What was read since this was last asked, as the policy would have it.
@@ -198,7 +114,7 @@ mod tests {
     fn the_parts_of_a_request_count_once() {
         let mut meter = TokenMeter::default();
         meter.request(Some("m"), counts(900, 100, 5), 0, false);
-        meter.request(Some("m"), counts(900, 100, 40), 0, true);
+        meter.request(Some("m"), TokenCounts { output: 35, ..TokenCounts::default() }, 0, true);
         meter.request(Some("m"), counts(1_000, 50, 10), 0, false);
         let (played, recorded) = meter.finish();
         let sum = TokenCounts { requests: 2, ..counts(1_900, 150, 50) };

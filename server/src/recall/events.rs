@@ -5,7 +5,7 @@ use super::{HitKind, RecallSearch, RecallSource, RecalledText, SearchPosition, S
 use rawr_core::event::{HostAction, ItemRole, Purpose, TurnOrigin};
 use rawr_core::units::{SequenceId, Timestamp};
 use rawr_core::{Event, Record};
-use rawr_replay::lines::FileLines;
+use rawr_records::lines::FileLines;
 use std::path::Path;
 
 /// The start of an agent's packet. The packet that a sequence took is a separate hit.

@@ -4,7 +4,7 @@
 use super::SearchError;
 use super::{HitKind, RecallSearch, RecallSource, RecalledText, SearchPosition, SeenTexts, time};
 use rawr_core::units::Timestamp;
-use rawr_replay::lines::FileLines;
+use rawr_records::lines::FileLines;
 use serde_json::Value;
 use std::path::Path;
 

@@ -2,7 +2,7 @@
 
 use super::SearchError;
 use super::{HitKind, RecallSearch, RecallSource, RecalledText, SearchPosition, time};
-use rawr_replay::lines::FileLines;
+use rawr_records::lines::FileLines;
 use std::path::Path;
 
 impl RecallSearch<'_> {

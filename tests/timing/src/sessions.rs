@@ -8,7 +8,7 @@ use rawr_core::signal::plan::{self, PlanItem};
 use rawr_core::thread::shortened;
 use rawr_core::words::next;
 use rawr_core::words::phase::TurnFacts;
-use rawr_replay::read::{ClaudePlan, NO_ANSWER};
+use rawr_records::read::{ClaudePlan, NO_ANSWER};
 use serde_json::Value;
 use serde_json::value::to_raw_value;
 use std::collections::BTreeMap;

@@ -8,7 +8,6 @@ mod plan;
 mod record;
 mod session;
 mod turns;
-mod windows;
 
 use std::collections::VecDeque;
 use std::ffi::OsString;
@@ -31,7 +30,6 @@ pub(super) use self::record::past as past_turns;
 pub(super) use self::session::fresh_id;
 use self::session::transcript;
 use self::turns::ClaudeTurns;
-pub use self::windows::WindowSettings;
 use super::find::{HostProgram, find};
 use super::pipes::{PipeMessage, ProcessPipes};
 use super::record::fate;

@@ -6,7 +6,6 @@ use super::{
     CommandCounts, CompactionRun, CompactionStart, CompactionTokens, PacketFacts, PhaseTime,
     RunEnding, ThreadStats,
 };
-use crate::read::LineCounts;
 use rawr_core::coverage;
 use rawr_core::event::{
     Assessed, Choice, CompactionOrigin, CompactionReportStatus, Ending, Entrance, HostAction,
@@ -19,6 +18,7 @@ use rawr_core::thread::sequence::Sequence;
 use rawr_core::thread::{Session, Turn};
 use rawr_core::units::{SequenceId, ThreadId, Timestamp};
 use rawr_core::{Event, Record, Thread};
+use rawr_records::read::LineCounts;
 
 /// The note of the guard that a snooze sets.
 const SNOOZED: &str = "snoozed";

@@ -4,9 +4,9 @@ use super::{
     AnswerCounts, CommandCounts, CompactionRun, CompactionStart, FactCounts, JudgeCounts,
     ProposalCounts, ThreadStats,
 };
-use crate::read::LineCounts;
 use rawr_core::event::{Ending, Phase};
 use rawr_core::policy::{PacketAuthor, Tier};
+use rawr_records::read::LineCounts;
 use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;

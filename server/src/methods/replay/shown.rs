@@ -10,7 +10,7 @@ use rawr_protocol::{
     ReplayCompaction, ReplayContextPoint, ReplayDecision, ReplayFile, ReplayLines, ReplayOtherFile,
     ReplayPrice, ReplayRunResult, ReplaySession, ReplaySums, ReplayTokens, ReplayTurn,
 };
-use rawr_replay::read::LineCounts;
+use rawr_records::read::LineCounts;
 use std::collections::BTreeMap;
 
 pub fn result(result: ReplayResult, request: &ReplayRequest) -> ReplayRunResult {

@@ -12,8 +12,8 @@ use anyhow::Context;
 use rawr_protocol::Signal;
 
 use crate::args::{HookArgs, HookHost};
-use rawr_host::host::claude::WindowSettings;
 use rawr_host::host::codex::{BASELINE_TOKENS, compacts_above};
+use rawr_records::windows::WindowSettings;
 
 /// The usage after the last request.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -57,9 +57,6 @@ const LONGEST: u64 = 64 << 20;
 /// The part of the end that contains the last usage, in bytes.
 const END: u64 = 256 << 10;
 
-/// The long window, assumed if the usage exceeds the model's window.
-const LONG_WINDOW: u64 = 1_000_000;
-
 impl TranscriptSummary {
     /// Reads the usage at the end of a turn with this last message. `None` if there is none.
     pub(super) fn at_end(
@@ -80,7 +77,8 @@ impl TranscriptSummary {
         let settings = WindowSettings::read(|name| std::env::var(name).ok());
         let (context_window, baseline_tokens, compacts_above_tokens) = match args.host {
             HookHost::Claude => {
-                let window = told.unwrap_or_else(|| turn.assumed_window(&settings, tokens));
+                let model = turn.model.as_deref().unwrap_or_default();
+                let window = told.unwrap_or_else(|| settings.window_with(model, tokens));
                 (window, 0, settings.compacts_above(window))
             }
             HookHost::Codex => (told?, BASELINE_TOKENS, Some(compacts_above(told?))),
@@ -137,11 +135,6 @@ impl LastTurn {
             turn = Self::within(host, transcript, END)?;
         }
         Ok(turn)
-    }
-
-    fn assumed_window(&self, settings: &WindowSettings, tokens: u64) -> u64 {
-        let window = settings.window_of(self.model.as_deref().unwrap_or_default());
-        if tokens > window { LONG_WINDOW } else { window }
     }
 
     /// The agent's last message, also from before a compaction.

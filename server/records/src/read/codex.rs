@@ -1,15 +1,16 @@
 //! Rollouts of Codex, of both kinds: paginated ones store completed items, legacy ones calls and their output as text.
 
 use super::shorten::shorten;
-use super::{LineKind, RecordReader, Text, Told};
+use super::{LineKind, RecordReader, Told};
+use crate::lenient::{self, AnyValue, Text, parse};
 use crate::moment::{Moment, OwnCompaction, RecordedHost};
 use crate::tokens::TokenCounts;
 use memchr::memmem;
 use rawr_core::event::{CompactionOrigin, TurnStatus};
 use rawr_core::signal::plan::{PlanItem, StepStatus};
-use rawr_core::units::Tokens;
-use serde::Deserialize;
-use serde::de::IgnoredAny;
+use rawr_core::units::{Timestamp, Tokens};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -32,113 +33,166 @@ pub(super) struct CodexReader {
     skips_count: bool,
     /// Older releases store no starts and ends of turns.
     has_starts: bool,
+    /// The sum of all requests so far.
+    total: Option<TokenUsage>,
+    session: Option<String>,
+    /// A fork begins with the lines of the session that it was forked from, which are in that one's record, too. Until then
+    /// they are its lines.
+    copied_until: Option<Timestamp>,
     /// Room for a line without the output of its tool.
     short: Vec<u8>,
 }
 
-/// The type stands before the payload, so no line is read twice.
-#[derive(Deserialize)]
-#[serde(tag = "type", content = "payload", rename_all = "snake_case")]
+/// A line: an event, an item, or another kind.
 enum Line<'l> {
     SessionMeta(SessionMeta),
     TurnContext(TurnContext),
-    Compacted(IgnoredAny),
-    #[serde(borrow)]
+    Compacted,
     EventMsg(Payload<'l>),
-    #[serde(borrow)]
     ResponseItem(Payload<'l>),
-    WorldState(IgnoredAny),
-    TokenUsageRecord(IgnoredAny),
-    #[serde(other)]
+    /// Of a kind that says nothing here.
+    Other,
     Unknown,
+}
+
+/// A line whose keys stand in any order.
+#[derive(Deserialize)]
+struct RawLine<'l> {
+    #[serde(borrow, default, deserialize_with = "lenient::text", rename = "type")]
+    kind: Option<Text<'l>>,
+    #[serde(borrow)]
+    payload: Option<&'l RawValue>,
 }
 
 #[derive(Deserialize)]
 struct SessionMeta {
+    #[serde(default, deserialize_with = "lenient::owned")]
     id: Option<String>,
+    #[serde(default, deserialize_with = "lenient::owned")]
     cwd: Option<String>,
+    #[serde(default, deserialize_with = "lenient::owned")]
     cli_version: Option<String>,
+    #[serde(default, deserialize_with = "lenient::owned")]
     history_mode: Option<String>,
     /// The client that began the session.
+    #[serde(default, deserialize_with = "lenient::owned")]
     originator: Option<String>,
 }
 
 #[derive(Deserialize)]
 struct TurnContext {
+    #[serde(default, deserialize_with = "lenient::owned")]
     model: Option<String>,
 }
 
 /// An event or an item. Each kind has some of these.
 #[derive(Deserialize)]
 struct Payload<'l> {
-    #[serde(borrow, rename = "type")]
-    kind: Cow<'l, str>,
-    #[serde(borrow)]
+    #[serde(borrow, default, deserialize_with = "lenient::text", rename = "type")]
+    kind: Option<Text<'l>>,
+    #[serde(borrow, default, deserialize_with = "lenient::text")]
+    turn_id: Option<Text<'l>>,
+    #[serde(borrow, default, deserialize_with = "lenient::text")]
     message: Option<Text<'l>>,
-    #[serde(borrow)]
+    #[serde(borrow, default, deserialize_with = "lenient::text")]
     last_agent_message: Option<Text<'l>>,
-    #[serde(borrow)]
+    #[serde(borrow, default, deserialize_with = "boxed_item")]
     item: Option<Box<Item<'l>>>,
+    #[serde(default, deserialize_with = "lenient::object")]
     info: Option<TokenInfo>,
-    #[serde(borrow)]
+    #[serde(borrow, default, deserialize_with = "lenient::text")]
     name: Option<Text<'l>>,
-    #[serde(borrow)]
+    #[serde(borrow, default, deserialize_with = "lenient::text")]
     call_id: Option<Text<'l>>,
+    /// A text that holds an object, or that object.
     #[serde(borrow)]
-    arguments: Option<Text<'l>>,
+    arguments: Option<&'l RawValue>,
     #[serde(borrow)]
     output: Option<&'l RawValue>,
 }
 
+fn boxed_item<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Box<Item<'de>>>, D::Error> {
+    Ok(lenient::object(from)?.map(Box::new))
+}
+
 #[derive(Deserialize)]
 struct Item<'l> {
-    #[serde(borrow, rename = "type")]
-    kind: Cow<'l, str>,
-    #[serde(borrow)]
+    #[serde(borrow, default, deserialize_with = "lenient::text", rename = "type")]
+    kind: Option<Text<'l>>,
+    #[serde(borrow, default, deserialize_with = "lenient::text")]
     id: Option<Text<'l>>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "lenient::list")]
     content: Vec<Part>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "lenient::texts")]
     command: Vec<String>,
+    #[serde(default, deserialize_with = "lenient::number")]
     exit_code: Option<i64>,
+    #[serde(default, deserialize_with = "lenient::owned")]
     cwd: Option<String>,
 }
 
 #[derive(Deserialize)]
 struct Part {
-    #[serde(default)]
-    text: String,
+    #[serde(default, deserialize_with = "lenient::owned")]
+    text: Option<String>,
 }
 
 #[derive(Deserialize)]
 struct TokenInfo {
-    last_token_usage: LastUsage,
+    /// Of the last request.
+    #[serde(default, deserialize_with = "lenient::object")]
+    last_token_usage: Option<TokenUsage>,
+    /// Of all requests so far.
+    #[serde(default, deserialize_with = "lenient::object")]
+    total_token_usage: Option<TokenUsage>,
+    #[serde(default, deserialize_with = "lenient::count")]
     model_context_window: Option<u64>,
 }
 
-#[derive(Deserialize)]
-struct LastUsage {
-    total_tokens: u64,
-    #[serde(default)]
-    input_tokens: u64,
-    #[serde(default)]
-    cached_input_tokens: u64,
-    #[serde(default)]
-    cache_write_input_tokens: u64,
-    #[serde(default)]
-    output_tokens: u64,
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+struct TokenUsage {
+    #[serde(default, deserialize_with = "lenient::count")]
+    total_tokens: Option<u64>,
+    #[serde(default, deserialize_with = "lenient::count")]
+    input_tokens: Option<u64>,
+    #[serde(default, deserialize_with = "lenient::count")]
+    cached_input_tokens: Option<u64>,
+    #[serde(default, deserialize_with = "lenient::count")]
+    cache_write_input_tokens: Option<u64>,
+    #[serde(default, deserialize_with = "lenient::count")]
+    output_tokens: Option<u64>,
 }
 
-impl LastUsage {
+impl TokenUsage {
+    fn total(&self) -> u64 {
+        let parts = self.input_tokens.unwrap_or(0).saturating_add(self.output_tokens.unwrap_or(0));
+        self.total_tokens.unwrap_or(parts)
+    }
+
+    /// What came since an earlier sum.
+    fn since(&self, before: &Self) -> Self {
+        let rest =
+            |of: fn(&Self) -> Option<u64>| Some(of(self)?.saturating_sub(of(before).unwrap_or(0)));
+        Self {
+            total_tokens: rest(|usage| usage.total_tokens),
+            input_tokens: rest(|usage| usage.input_tokens),
+            cached_input_tokens: rest(|usage| usage.cached_input_tokens),
+            cache_write_input_tokens: rest(|usage| usage.cache_write_input_tokens),
+            output_tokens: rest(|usage| usage.output_tokens),
+        }
+    }
+
     fn counts(&self) -> TokenCounts {
-        let kept = self.cached_input_tokens.saturating_add(self.cache_write_input_tokens);
+        let (cached, written) = (self.cached_input_tokens, self.cache_write_input_tokens);
+        let (cached, written) = (cached.unwrap_or(0), written.unwrap_or(0));
+        let kept = cached.saturating_add(written);
         TokenCounts {
             requests: 1,
-            input: self.input_tokens.saturating_sub(kept),
-            cached: self.cached_input_tokens,
-            written: self.cache_write_input_tokens,
+            input: self.input_tokens.unwrap_or(0).saturating_sub(kept),
+            cached,
+            written,
             written_for_hour: 0,
-            output: self.output_tokens,
+            output: self.output_tokens.unwrap_or(0),
         }
     }
 }
@@ -176,6 +230,8 @@ const BASELINE_TOKENS: Tokens = Tokens(12_000);
 const OWN_COMPACTION: OwnCompaction = OwnCompaction::Above(947);
 /// `rawr exec` starts Codex so that only a full window makes it compact.
 const DRIVER: &str = "rawr";
+/// All lines of the session that was forked are written at once, with the time of the fork.
+const COPYING_TAKES_MS: u64 = 1000;
 const SHELLS: [&str; 4] = ["exec_command", "shell", "shell_command", "local_shell"];
 
 impl RecordReader for CodexReader {
@@ -198,9 +254,16 @@ impl CodexReader {
         if let Some(at) = time_of(line) {
             told.time(&at);
         }
-        match parse(line) {
-            Ok(Line::SessionMeta(meta)) => self.opened(meta, told),
-            Ok(Line::TurnContext(TurnContext { model })) => {
+        let line = match parse_line(line) {
+            Ok(line) => line,
+            Err(_) => return LineKind::Malformed,
+        };
+        if self.is_copied(&line, told.at) {
+            return LineKind::Known;
+        }
+        match line {
+            Line::SessionMeta(meta) => self.opened(meta, told),
+            Line::TurnContext(TurnContext { model }) => {
                 if let Some(model) = model
                     && self.model.as_ref() != Some(&model)
                 {
@@ -209,16 +272,35 @@ impl CodexReader {
                 }
                 LineKind::Known
             }
-            Ok(Line::Compacted(_)) => {
+            Line::Compacted => {
                 self.compacted(told);
                 LineKind::Known
             }
-            Ok(Line::EventMsg(event)) => self.event(event, told),
-            Ok(Line::ResponseItem(item)) => self.response_item(&item, told),
-            Ok(Line::WorldState(_) | Line::TokenUsageRecord(_)) => LineKind::Known,
-            Ok(Line::Unknown) => LineKind::Unknown,
-            Err(_) => LineKind::Malformed,
+            Line::EventMsg(event) => self.event(event, told),
+            Line::ResponseItem(item) => self.response_item(&item, told),
+            Line::Other => LineKind::Known,
+            Line::Unknown => LineKind::Unknown,
         }
+    }
+
+    fn is_copied(&mut self, line: &Line<'_>, now: Timestamp) -> bool {
+        if let Line::SessionMeta(SessionMeta { id: Some(id), .. }) = line {
+            let session = self.session.get_or_insert_with(|| id.clone());
+            if session != id {
+                self.copied_until = Some(now.plus_millis(COPYING_TAKES_MS));
+            }
+        }
+        let begins_own_turn = || match line {
+            Line::EventMsg(Payload { turn_id: Some(turn), .. }) => {
+                let began = self.session.as_deref().and_then(time_of_id);
+                time_of_id(turn).zip(began).is_some_and(|(turn, session)| turn >= session)
+            }
+            _ => false,
+        };
+        if self.copied_until.is_some_and(|until| now > until) || begins_own_turn() {
+            self.copied_until = None;
+        }
+        self.copied_until.is_some()
     }
 
     fn opened(&mut self, meta: SessionMeta, told: &mut Told) -> LineKind {
@@ -276,7 +358,7 @@ impl CodexReader {
     }
 
     fn event(&mut self, event: Payload<'_>, told: &mut Told) -> LineKind {
-        match event.kind.as_ref() {
+        match event.kind.as_deref().unwrap_or_default() {
             "task_started" | "turn_started" => {
                 self.end_turn(TurnStatus::Interrupted, told);
                 (self.is_starting, self.has_starts) = (true, true);
@@ -298,8 +380,9 @@ impl CodexReader {
                 }
             }
             "item_completed" => {
-                let Some(item) = event.item else { return LineKind::Malformed };
-                self.item(*item, told);
+                if let Some(item) = event.item {
+                    self.item(*item, told);
+                }
             }
             "task_complete" | "turn_complete" => {
                 if let Some(text) = event.last_agent_message.as_deref().filter(|_| self.in_turn) {
@@ -329,14 +412,17 @@ impl CodexReader {
     }
 
     fn usage(&mut self, info: &TokenInfo, told: &mut Told) {
-        let last = &info.last_token_usage;
+        let before = std::mem::replace(&mut self.total, info.total_token_usage);
+        let is_repeated = before.is_some() && before == self.total;
+        let of_sums = || Some(self.total?.since(&before.unwrap_or_default()));
+        let Some(last) = info.last_token_usage.or_else(of_sums) else { return };
         // The count of a compaction's own request says nothing about the context.
         let skips = std::mem::take(&mut self.skips_count);
-        if skips || self.compacts || !self.in_turn || last.total_tokens == 0 {
+        if skips || is_repeated || self.compacts || !self.in_turn || last.total() == 0 {
             return;
         }
         told.add(Moment::Usage {
-            context: Tokens(last.total_tokens),
+            context: Tokens(last.total()),
             window: info.model_context_window.map(Tokens),
             counts: last.counts(),
             is_part: false,
@@ -345,8 +431,11 @@ impl CodexReader {
     }
 
     fn item(&mut self, item: Item<'_>, told: &mut Told) {
-        let text = || item.content.iter().map(|part| part.text.as_str()).collect::<Vec<_>>();
-        match item.kind.as_ref() {
+        let text = || {
+            let texts = item.content.iter().filter_map(|part| part.text.as_deref());
+            texts.collect::<Vec<_>>()
+        };
+        match item.kind.as_deref().unwrap_or_default() {
             "UserMessage" => {
                 self.has_items = true;
                 self.prompt(text().join("\n"), told);
@@ -372,19 +461,18 @@ impl CodexReader {
     }
 
     fn response_item(&mut self, item: &Payload<'_>, told: &mut Told) -> LineKind {
-        match item.kind.as_ref() {
+        match item.kind.as_deref().unwrap_or_default() {
             "function_call" => {
                 let name = item.name.as_deref().unwrap_or_default();
-                let arguments = item.arguments.as_deref().unwrap_or_default();
                 self.works(told);
                 if name == "update_plan" {
-                    if let Ok(PlanArguments { plan }) = serde_json::from_str(arguments) {
+                    if let Some(PlanArguments { plan }) = item.arguments.and_then(arguments) {
                         told.add(Moment::Plan(plan.into_iter().map(step).collect()));
                     }
                 } else if SHELLS.contains(&name)
                     && !self.has_items
                     && let Some(id) = item.call_id.as_deref()
-                    && let Ok(arguments) = serde_json::from_str(arguments)
+                    && let Some(arguments) = item.arguments.and_then(arguments)
                     && let Some(command) = line_of(arguments)
                 {
                     self.commands.insert(id.to_owned(), command);
@@ -418,15 +506,24 @@ impl CodexReader {
     }
 }
 
-/// Nearly all lines have these keys in this order, which needs no search for the type of the payload.
-fn parse(line: &[u8]) -> serde_json::Result<Line<'_>> {
+/// The arguments of a tool: a text that holds an object, or that object.
+fn arguments<T: DeserializeOwned>(raw: &RawValue) -> Option<T> {
+    match serde_json::from_str(raw.get()) {
+        Ok(AnyValue::<T>::Text(text)) => serde_json::from_str(&text).ok(),
+        Ok(AnyValue::Object(arguments)) => Some(arguments),
+        _ => None,
+    }
+}
+
+/// Nearly all lines have these keys in this order, which needs no second look at the payload.
+fn parse_line(line: &[u8]) -> serde_json::Result<Line<'_>> {
     let payload = |kind: &[u8]| {
         let rest = line.strip_prefix(b"{\"timestamp\":\"")?;
         let rest =
             &rest[memchr::memchr(b'"', rest).filter(|length| is_plain(&rest[..*length]))?..];
         let rest = rest.strip_prefix(b"\",\"type\":\"")?.strip_prefix(kind)?;
         let payload = rest.strip_prefix(b"\",\"payload\":")?.strip_suffix(b"}")?;
-        super::parse(payload).ok()
+        parse(payload).ok()
     };
     if let Some(event) = payload(b"event_msg") {
         return Ok(Line::EventMsg(event));
@@ -434,7 +531,23 @@ fn parse(line: &[u8]) -> serde_json::Result<Line<'_>> {
     if let Some(item) = payload(b"response_item") {
         return Ok(Line::ResponseItem(item));
     }
-    serde_json::from_slice(line)
+    let RawLine { kind, payload } = parse(line)?;
+    let payload = payload.map_or("{}", RawValue::get);
+    Ok(match kind.as_deref().unwrap_or_default() {
+        "session_meta" => Line::SessionMeta(serde_json::from_str(payload)?),
+        "turn_context" => Line::TurnContext(serde_json::from_str(payload)?),
+        "compacted" => Line::Compacted,
+        "event_msg" => Line::EventMsg(serde_json::from_str(payload)?),
+        "response_item" => Line::ResponseItem(serde_json::from_str(payload)?),
+        "world_state" | "token_usage_record" => Line::Other,
+        _ => Line::Unknown,
+    })
+}
+
+/// Newer releases use ids that begin with the time at which they were made, in milliseconds.
+fn time_of_id(id: &str) -> Option<u64> {
+    let digits = id.get(..8)?.to_owned() + id.get(9..13)?;
+    (id.len() == 36 && id.as_bytes()[14] == b'7').then(|| u64::from_str_radix(&digits, 16).ok())?
 }
 
 fn is_plain(text: &[u8]) -> bool {

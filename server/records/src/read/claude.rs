@@ -5,23 +5,34 @@ mod line;
 mod plan;
 
 use super::shorten::shorten;
-use super::{LineKind, RecordReader, Text, Told};
+use super::{LineKind, RecordReader, Told};
+use crate::lenient::{Text, parse};
 use crate::moment::{Moment, OwnCompaction, RecordedHost};
+use crate::tokens::TokenCounts;
+use crate::windows::WindowSettings;
 use line::{Block, Content, Line, Message, ReadInput, ShellInput};
 pub use plan::ClaudePlan;
 use rawr_core::event::{CompactionOrigin, TurnStatus};
 use rawr_core::units::{Timestamp, Tokens};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 #[derive(Debug, Default)]
 pub(super) struct ClaudeReader {
     opened: bool,
     in_turn: bool,
     model: Option<String>,
-    /// The id of the last message, of which each block has a line.
+    /// The id of the last message that began.
     message: Option<String>,
+    /// What was counted of each message.
+    counted: HashMap<String, TokenCounts>,
+    /// After the last message that began.
+    context: Tokens,
+    /// The largest context so far.
+    largest: Tokens,
+    /// The lines so far: a session that is taken up again may have some of them twice.
+    lines: HashSet<u128>,
     /// Shell commands without a result yet, by the id of their call.
     commands: HashMap<String, String>,
     plan: ClaudePlan,
@@ -102,14 +113,16 @@ fn is_of_claude(text: &str) -> bool {
 }
 
 fn is_local_command(text: &str) -> bool {
+    // A person may quote a command.
+    let is_command = text.trim_start().starts_with("<command-");
     let name = text.split_once("<command-name>/").and_then(|(_, rest)| rest.split('<').next());
-    name.is_some_and(|name| LOCAL_COMMANDS.contains(&name))
+    is_command && name.is_some_and(|name| LOCAL_COMMANDS.contains(&name))
 }
 
 impl RecordReader for ClaudeReader {
     fn line(&mut self, line: &[u8], told: &mut Told) -> LineKind {
         let [mut short, mut shorter] = std::mem::take(&mut self.short);
-        let kind = match parse(line, &mut short, &mut shorter) {
+        let kind = match parse_short(line, &mut short, &mut shorter) {
             Ok(line) => self.parsed(line, told),
             Err(_) => LineKind::Malformed,
         };
@@ -124,7 +137,8 @@ impl RecordReader for ClaudeReader {
 
 impl ClaudeReader {
     fn parsed(&mut self, line: Line<'_>, told: &mut Told) -> LineKind {
-        if line.is_sidechain == Some(true) {
+        let is_copy = line.uuid.as_deref().and_then(uuid).is_some_and(|id| !self.lines.insert(id));
+        if line.is_sidechain || is_copy {
             return LineKind::Known;
         }
         if let Some(at) = &line.timestamp {
@@ -145,7 +159,7 @@ impl ClaudeReader {
         }
         match line.kind.as_deref() {
             Some("user") => {
-                let by_claude = line.is_meta == Some(true) || line.is_compact_summary == Some(true);
+                let by_claude = line.is_meta || line.is_compact_summary;
                 let Some(message) = line.message else { return LineKind::Malformed };
                 self.user(message, line.tool_use_result, by_claude, told)
             }
@@ -210,11 +224,11 @@ impl ClaudeReader {
         by_claude: bool,
         told: &mut Told,
     ) -> LineKind {
-        let Some(content) = message.content else { return LineKind::Malformed };
-        let text = match content {
+        let mut is_picture = false;
+        let text = match message.content {
             Content::Text(text) => text.into_owned(),
             Content::Blocks(blocks) => {
-                if blocks.iter().any(|block| block.kind == "tool_result") {
+                if blocks.iter().any(|block| block.is("tool_result")) {
                     self.agent_at = told.at;
                     blocks.iter().for_each(|block| self.result(block, answer, told));
                     // What a person says meanwhile comes with the result, and ends no turn.
@@ -227,6 +241,7 @@ impl ClaudeReader {
                     }
                     return LineKind::Known;
                 }
+                is_picture = blocks.iter().any(|block| !block.is("text"));
                 let texts = blocks.iter().filter_map(|block| block.text.as_deref());
                 texts.collect::<Vec<_>>().join("\n")
             }
@@ -236,7 +251,7 @@ impl ClaudeReader {
             self.end_turn(TurnStatus::Interrupted, told);
             return LineKind::Known;
         }
-        if by_claude || is_of_claude(&text) {
+        if by_claude || is_of_claude(&text) && !(is_picture && text.is_empty()) {
             return LineKind::Known;
         }
         self.end_turn(TurnStatus::Completed, told);
@@ -246,7 +261,7 @@ impl ClaudeReader {
 
     fn result(&mut self, block: &Block<'_>, answer: Option<&RawValue>, told: &mut Told) {
         let Some(id) = block.tool_use_id.as_deref() else { return };
-        if let Some(plan) = self.plan.answered(id, answer, block.is_error == Some(true)) {
+        if let Some(plan) = self.plan.answered(id, answer, block.is_error) {
             told.add(Moment::Plan(plan));
         }
         let Some(command) = self.commands.remove(id) else { return };
@@ -254,8 +269,7 @@ impl ClaudeReader {
         if NO_RESULT.iter().any(|mark| text.starts_with(mark)) {
             return;
         }
-        let exit_code =
-            if block.is_error == Some(true) { exit_code(&text).unwrap_or(1) } else { 0 };
+        let exit_code = if block.is_error { exit_code(&text).unwrap_or(1) } else { 0 };
         told.add(Moment::Command {
             id: Some(id.to_owned()),
             words: vec![command],
@@ -265,8 +279,9 @@ impl ClaudeReader {
     }
 
     fn assistant(&mut self, message: Message<'_>, told: &mut Told) -> LineKind {
-        let Some(Content::Blocks(blocks)) = message.content else {
-            return LineKind::Malformed;
+        let blocks = match message.content {
+            Content::Text(text) => vec![Block::said(text)],
+            Content::Blocks(blocks) => blocks,
         };
         // A message that Claude Code wrote itself, such as about an error of the provider.
         let is_synthetic = message.model.as_deref() == Some("<synthetic>");
@@ -287,35 +302,58 @@ impl ClaudeReader {
         self.begin_turn(told);
         let mut calls_tool = false;
         for block in blocks {
-            calls_tool |= block.kind == "tool_use";
+            calls_tool |= block.is("tool_use");
             self.said(block, told);
         }
         if let Some(usage) = message.usage.as_ref().filter(|_| !is_synthetic) {
-            let context = usage
-                .input_tokens
-                .saturating_add(usage.cache_creation_input_tokens)
-                .saturating_add(usage.cache_read_input_tokens)
-                .saturating_add(usage.output_tokens);
-            if context > 0 {
-                let is_part =
-                    message.id.is_some() && message.id.as_deref() == self.message.as_deref();
-                told.add(Moment::Usage {
-                    context: Tokens(context),
-                    window: None,
-                    counts: usage.counts(),
-                    is_part,
-                    needs_follow_up: calls_tool,
-                });
-                if !is_part {
-                    self.message = message.id.map(Text::into_owned);
-                }
-            }
+            self.usage(usage.counts(), message.id, calls_tool, told);
         }
         LineKind::Known
     }
 
+    /// Each block of a message has a line, and those of two messages may alternate. Each line has the counts of its whole
+    /// message so far.
+    fn usage(
+        &mut self,
+        counts: TokenCounts,
+        message: Option<Text<'_>>,
+        needs_follow_up: bool,
+        told: &mut Told,
+    ) {
+        let context = counts.read().saturating_add(counts.output);
+        if context == 0 {
+            return;
+        }
+        let before = message.as_deref().and_then(|id| self.counted.get(id)).copied();
+        let is_last = message.as_deref() == self.message.as_deref();
+        if before.is_none() || is_last {
+            self.context = Tokens(context);
+        }
+        self.largest = self.largest.max(self.context);
+        let window = self
+            .model
+            .as_deref()
+            .map(|model| Tokens(WindowSettings::default().window_with(model, self.largest.0)));
+        let (mut news, mut sum) = (counts, before.unwrap_or_default());
+        news.subtract(&sum);
+        sum.add(&news);
+        told.add(Moment::Usage {
+            context: self.context,
+            window,
+            counts: news,
+            is_part: before.is_some(),
+            needs_follow_up,
+        });
+        if let Some(id) = message {
+            if before.is_none() {
+                self.message = Some(id.to_string());
+            }
+            self.counted.insert(id.into_owned(), sum);
+        }
+    }
+
     fn said(&mut self, block: Block<'_>, told: &mut Told) {
-        if block.kind == "text" {
+        if block.is("text") {
             if let Some(text) = block.text.filter(|text| !text.is_empty()) {
                 told.add(Moment::Said(text.into_owned()));
             }
@@ -345,20 +383,20 @@ impl ClaudeReader {
 
 /// Reads only the beginning of what tools printed. That comes in a list of blocks in a line of the user, where no text
 /// of another kind has these keys. Where one has, the whole line is read.
-fn parse<'l>(
+fn parse_short<'l>(
     whole: &'l [u8],
     short: &'l mut Vec<u8>,
     shorter: &'l mut Vec<u8>,
 ) -> serde_json::Result<Line<'l>> {
     let line = shorten(whole, "\"content\":\"", up_to_escape, short);
     let line = shorten(line, "\"stdout\":\"", up_to_escape, shorter);
-    let parsed: Line<'_> = super::parse(line)?;
-    let content = parsed.message.as_ref().and_then(|message| message.content.as_ref());
+    let parsed: Line<'_> = parse(line)?;
+    let content = parsed.message.as_ref().map(|message| &message.content);
     let is_read = match parsed.kind.as_deref() {
         Some("user") => matches!(content, Some(Content::Text(_))),
         kind => kind == Some("assistant"),
     };
-    if is_read && line.len() < whole.len() { super::parse(whole) } else { Ok(parsed) }
+    if is_read && line.len() < whole.len() { parse(whole) } else { Ok(parsed) }
 }
 
 fn up_to_escape(text: &[u8]) -> &[u8] {
@@ -383,4 +421,9 @@ fn beginning(raw: &RawValue) -> Cow<'_, str> {
 /// `Exit code 2` at the beginning of a failed command's result.
 fn exit_code(text: &str) -> Option<i64> {
     text.strip_prefix("Exit code ")?.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
+}
+
+/// The number that a line is known by.
+fn uuid(text: &str) -> Option<u128> {
+    (text.len() == 36).then(|| u128::from_str_radix(&text.replace('-', ""), 16).ok())?
 }

@@ -25,9 +25,9 @@ pub enum Moment {
         context: Tokens,
         /// The size of the context window, where known.
         window: Option<Tokens>,
-        /// The request's tokens, by what they cost.
+        /// The request's tokens, by what they cost; of a part, those that came with it.
         counts: TokenCounts,
-        /// More of the request before it, whose counts these replace.
+        /// More of an earlier request.
         is_part: bool,
         /// The turn goes on with another request.
         needs_follow_up: bool,

@@ -8,12 +8,11 @@ mod shorten;
 
 pub use claude::{ClaudePlan, NO_ANSWER};
 
+use crate::lenient::OddLine;
 use crate::lines::{FileLines, ReadError};
 use crate::moment::{Moment, TimedMoment};
 use rawr_core::units::Timestamp;
 use serde::Serialize;
-use std::borrow::Cow;
-use std::ops::Deref;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The format of a recorded session.
@@ -62,6 +61,16 @@ pub struct LineCounts {
     pub oversized: u64,
 }
 
+impl LineCounts {
+    /// Adds the counts of another record.
+    pub fn add(&mut self, other: Self) {
+        self.lines += other.lines;
+        self.unknown += other.unknown;
+        self.malformed += other.malformed;
+        self.oversized += other.oversized;
+    }
+}
+
 /// What a line was to its reader.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum LineKind {
@@ -83,18 +92,41 @@ trait RecordReader {
 struct Told {
     moments: Vec<TimedMoment>,
     at: Timestamp,
+    /// What the record's clock showed then.
+    clock: Timestamp,
+    /// The time of the first of the lines that came late at last, and how many there are.
+    late: Option<(Timestamp, u32)>,
 }
 
 impl Told {
-    /// A record's lines may be a little out of order; time never goes back in what is told. A leap of more than a year is an
-    /// error of the record.
+    /// Time never goes back in what is told. Single lines may come late; when the clock was set back, all do, and time goes
+    /// on from there. A leap of more than a year is an error of the record.
     fn time(&mut self, text: &str) {
         const YEAR: u64 = 366 * 86_400;
-        if let Some(at) = crate::time::parse(text)
-            && (self.at.0 == 0 || at <= self.at.plus_seconds(YEAR))
-        {
-            self.at = self.at.max(at);
+        const OUT_OF_ORDER: u64 = 60;
+        const MOST_LATE: u32 = 3;
+        let Some(clock) = crate::time::parse(text) else { return };
+        if self.clock.0 == 0 {
+            (self.at, self.clock) = (clock, clock);
+        } else if clock.plus_seconds(OUT_OF_ORDER) >= self.clock {
+            self.late = None;
+            if clock > self.clock && clock <= self.clock.plus_seconds(YEAR) {
+                self.advance(self.clock, clock);
+            }
+        } else {
+            let (first, lines) = self.late.get_or_insert((clock, 0));
+            *lines += 1;
+            if *lines > MOST_LATE {
+                let first = *first;
+                self.late = None;
+                self.advance(first, clock);
+            }
         }
+    }
+
+    fn advance(&mut self, from: Timestamp, to: Timestamp) {
+        self.at = self.at.plus_millis(u64::try_from(to.0.saturating_sub(from.0)).unwrap_or(0));
+        self.clock = to;
     }
 
     fn add(&mut self, what: Moment) {
@@ -103,34 +135,6 @@ impl Told {
 
     fn add_at(&mut self, at: Timestamp, what: Moment) {
         self.moments.push(TimedMoment { at, what });
-    }
-}
-
-/// A text of a line. An optional `Cow` is always copied; this one only where it has escapes.
-#[derive(Debug, Default, serde::Deserialize)]
-struct Text<'l>(#[serde(borrow)] Cow<'l, str>);
-
-impl Text<'_> {
-    fn into_owned(self) -> String {
-        self.0.into_owned()
-    }
-}
-
-impl Deref for Text<'_> {
-    type Target = str;
-
-    fn deref(&self) -> &str {
-        &self.0
-    }
-}
-
-/// Parses a line.
-fn parse<'l, T: serde::Deserialize<'l>>(line: &'l [u8]) -> serde_json::Result<T> {
-    match str::from_utf8(line) {
-        // Checked once for all texts in it.
-        Ok(line) => serde_json::from_str(line),
-        // What is not read may be of any bytes.
-        Err(_) => serde_json::from_slice(line),
     }
 }
 
@@ -165,7 +169,7 @@ pub fn read(
             }
         }
         let kind = match &mut reader {
-            Some((_, reader)) => reader.line(line, &mut batch),
+            Some((_, reader)) => read_line(&mut **reader, line, &mut batch),
             None if line.first() == Some(&b'{') => LineKind::Unknown,
             None => LineKind::Malformed,
         };
@@ -181,6 +185,24 @@ pub fn read(
         batch.moments.drain(..).for_each(told);
     }
     Ok((reader.map(|(format, _)| format), counts))
+}
+
+/// Reads a line, and what can be read of one that is no record.
+fn read_line(reader: &mut dyn RecordReader, line: &[u8], told: &mut Told) -> LineKind {
+    let kind = reader.line(line, told);
+    if kind != LineKind::Malformed {
+        return kind;
+    }
+    match OddLine::of(line) {
+        OddLine::Mended(line) => reader.line(line.as_bytes(), told),
+        OddLine::Records { records, is_torn } => {
+            let kinds = records.into_iter().map(|record| read_line(reader, &line[record], told));
+            // All are read.
+            let is_odd = kinds.fold(is_torn, |odd, kind| odd | (kind == LineKind::Malformed));
+            if is_odd { LineKind::Malformed } else { LineKind::Known }
+        }
+        OddLine::Unreadable => LineKind::Malformed,
+    }
 }
 
 fn reader_of(format: RecordFormat) -> Box<dyn RecordReader> {

@@ -3,9 +3,9 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking, its helpers too")]
 
 use expect_test::{Expect, expect};
-use rawr_replay::lines::FileLines;
-use rawr_replay::moment::Moment;
-use rawr_replay::read::read;
+use rawr_records::lines::FileLines;
+use rawr_records::moment::Moment;
+use rawr_records::read::read;
 use serde_json::{Value, json};
 use std::fmt::Display;
 use std::io::Cursor;
@@ -14,7 +14,7 @@ use std::sync::atomic::AtomicBool;
 fn check(lines: &[impl Display], expected: Expect) {
     let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
     let mut told = String::new();
-    let start = rawr_replay::time::parse("2026-11-02T09:00:00Z").unwrap();
+    let start = rawr_records::time::parse("2026-11-02T09:00:00Z").unwrap();
     let mut lines = FileLines::new(Box::new(Cursor::new(text)));
     let (_, counts) = read(&mut lines, &AtomicBool::new(false), &mut |moment| {
         let seconds = moment.at.seconds_since(start);

@@ -29,6 +29,9 @@ const CHOSEN: [&str; 4] = [
     "ANTHROPIC_DEFAULT_HAIKU_MODEL",
 ];
 
+/// The long window of models that have one.
+pub const LONG_WINDOW: u64 = LONG.1;
+
 /// The longest window if long windows are disabled.
 const SHORT: u64 = 200_000;
 
@@ -79,6 +82,12 @@ impl WindowSettings {
     pub fn compacts_above(&self, window: u64) -> Option<u64> {
         let window = self.compaction_window.map_or(window, |smaller| smaller.min(window));
         window.checked_sub(KEPT_FREE).filter(|_| !self.never_compacts)
+    }
+
+    /// The window of a model whose context holds so many tokens. If they do not fit, it is the long one.
+    pub fn window_with(&self, model: &str, tokens: u64) -> u64 {
+        let window = self.window_of(model);
+        if tokens > window { LONG_WINDOW } else { window }
     }
 
     /// The window of a model in tokens. The name may be Anthropic's, Bedrock's or Vertex's.

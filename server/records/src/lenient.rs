@@ -1,0 +1,270 @@
+//! How records are read: a value of another kind than expected counts as absent, so that it costs only itself. Programs
+//! change what they write, and older records stay.
+
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer};
+use std::borrow::Cow;
+use std::fmt;
+use std::marker::PhantomData;
+use std::ops::{Deref, Range};
+
+/// A text of a line. An optional `Cow` is always copied; this one only where it has escapes.
+#[derive(Debug, Default)]
+pub(crate) struct Text<'l>(Cow<'l, str>);
+
+impl Text<'_> {
+    pub(crate) fn into_owned(self) -> String {
+        self.0.into_owned()
+    }
+}
+
+impl<'l> From<&'l str> for Text<'l> {
+    fn from(text: &'l str) -> Self {
+        Self(Cow::Borrowed(text))
+    }
+}
+
+impl Deref for Text<'_> {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.0
+    }
+}
+
+/// A value of any kind, of which an object is an `O` and the entries of a list are `E`s.
+pub(crate) enum AnyValue<'l, O = IgnoredAny, E = IgnoredAny> {
+    Null,
+    Flag(bool),
+    Count(u64),
+    /// Negative, or with a fraction.
+    Number(f64),
+    Text(Text<'l>),
+    List(Vec<E>),
+    Object(O),
+}
+
+struct AnyVisitor<'l, O, E>(PhantomData<(&'l str, O, E)>);
+
+impl<'de, O: Deserialize<'de>, E: Deserialize<'de>> Deserialize<'de> for AnyValue<'de, O, E> {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        from.deserialize_any(AnyVisitor(PhantomData))
+    }
+}
+
+impl<'de, O: Deserialize<'de>, E: Deserialize<'de>> Visitor<'de> for AnyVisitor<'de, O, E> {
+    type Value = AnyValue<'de, O, E>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("any value")
+    }
+
+    fn visit_unit<Error>(self) -> Result<Self::Value, Error> {
+        Ok(AnyValue::Null)
+    }
+
+    fn visit_bool<Error>(self, flag: bool) -> Result<Self::Value, Error> {
+        Ok(AnyValue::Flag(flag))
+    }
+
+    fn visit_u64<Error>(self, count: u64) -> Result<Self::Value, Error> {
+        Ok(AnyValue::Count(count))
+    }
+
+    fn visit_i64<Error>(self, number: i64) -> Result<Self::Value, Error> {
+        Ok(AnyValue::Number(number as f64))
+    }
+
+    fn visit_f64<Error>(self, number: f64) -> Result<Self::Value, Error> {
+        Ok(AnyValue::Number(number))
+    }
+
+    fn visit_borrowed_str<Error>(self, text: &'de str) -> Result<Self::Value, Error> {
+        Ok(AnyValue::Text(Text(Cow::Borrowed(text))))
+    }
+
+    fn visit_str<Error>(self, text: &str) -> Result<Self::Value, Error> {
+        Ok(AnyValue::Text(Text(Cow::Owned(text.to_owned()))))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
+        let mut entries = Vec::new();
+        while let Some(entry) = list.next_element()? {
+            entries.push(entry);
+        }
+        Ok(AnyValue::List(entries))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, object: A) -> Result<Self::Value, A::Error> {
+        O::deserialize(MapAccessDeserializer::new(object)).map(AnyValue::Object)
+    }
+}
+
+/// A text, or a number as its digits, because ids may be either.
+pub(crate) fn text<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Text<'de>>, D::Error> {
+    Ok(match AnyValue::<IgnoredAny>::deserialize(from)? {
+        AnyValue::Text(text) => Some(text),
+        AnyValue::Count(number) => Some(Text(Cow::Owned(number.to_string()))),
+        _ => None,
+    })
+}
+
+/// [`text`], copied.
+pub(crate) fn owned<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
+    Ok(text(from)?.map(Text::into_owned))
+}
+
+pub(crate) fn flag<'de, D: Deserializer<'de>>(from: D) -> Result<bool, D::Error> {
+    Ok(matches!(AnyValue::<IgnoredAny>::deserialize(from)?, AnyValue::Flag(true)))
+}
+
+/// A count. What is negative or endless is none.
+pub(crate) fn count<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u64>, D::Error> {
+    Ok(match AnyValue::<IgnoredAny>::deserialize(from)? {
+        AnyValue::Count(count) => Some(count),
+        AnyValue::Number(number) if (0.0..1e15).contains(&number) => Some(number as u64),
+        _ => None,
+    })
+}
+
+/// A number of either sign.
+pub(crate) fn number<'de, D: Deserializer<'de>>(from: D) -> Result<Option<i64>, D::Error> {
+    Ok(match AnyValue::<IgnoredAny>::deserialize(from)? {
+        AnyValue::Count(count) => i64::try_from(count).ok(),
+        AnyValue::Number(number) if number.abs() < 1e15 => Some(number as i64),
+        _ => None,
+    })
+}
+
+pub(crate) fn object<'de, D, T>(from: D) -> Result<Option<T>, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Deserialize<'de>,
+{
+    Ok(match AnyValue::<T>::deserialize(from)? {
+        AnyValue::Object(object) => Some(object),
+        _ => None,
+    })
+}
+
+/// The objects of a list.
+pub(crate) fn list<'de, D, T>(from: D) -> Result<Vec<T>, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Deserialize<'de>,
+{
+    Ok(match AnyValue::<IgnoredAny, AnyValue<'de, T>>::deserialize(from)? {
+        AnyValue::List(entries) => objects(entries),
+        _ => Vec::new(),
+    })
+}
+
+pub(crate) fn objects<T>(entries: Vec<AnyValue<'_, T>>) -> Vec<T> {
+    let object = |entry| match entry {
+        AnyValue::Object(object) => Some(object),
+        _ => None,
+    };
+    entries.into_iter().filter_map(object).collect()
+}
+
+/// A list of texts. One text is a list of one.
+pub(crate) fn texts<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<String>, D::Error> {
+    Ok(match AnyValue::<IgnoredAny, AnyValue<'de>>::deserialize(from)? {
+        AnyValue::Text(text) => vec![text.into_owned()],
+        AnyValue::List(entries) => {
+            let text = |entry| match entry {
+                AnyValue::Text(text) => Some(text.into_owned()),
+                _ => None,
+            };
+            entries.into_iter().filter_map(text).collect()
+        }
+        _ => Vec::new(),
+    })
+}
+
+/// Parses a line. What is not read may be of any bytes. The first value of the line is enough.
+pub(crate) fn parse<'l, T: Deserialize<'l>>(line: &'l [u8]) -> serde_json::Result<T> {
+    match str::from_utf8(line) {
+        // Checked once for all texts in it.
+        Ok(line) => serde_json::from_str(line),
+        Err(_) => serde_json::from_slice(line),
+    }
+}
+
+/// What a line holds besides one record, found only if it is none.
+pub(crate) enum OddLine {
+    /// The same in valid texts.
+    Mended(String),
+    /// Several records, or one after an incomplete one.
+    Records {
+        records: Vec<Range<usize>>,
+        /// Something else is there, too.
+        is_torn: bool,
+    },
+    Unreadable,
+}
+
+/// How a record may begin after an incomplete one. A text in a record cannot contain it, because its quotes are escaped.
+const OPENINGS: [&[u8]; 4] =
+    [br#"{"timestamp":"#, br#"{"parentUuid":"#, br#"{"v":"#, br#"{"type":"#];
+/// So many places are tried, so that a line costs no more than its length.
+const MOST_TRIED: usize = 32;
+
+impl OddLine {
+    /// Looks for records in a line that is not one. Programs that end in the middle of a line leave a part of a record or
+    /// zeros, after which the next one goes on.
+    pub(crate) fn of(line: &[u8]) -> Self {
+        let start = line.iter().position(|byte| *byte == b'{').unwrap_or(line.len());
+        let end = line.iter().rposition(|byte| *byte == b'}').map_or(start, |last| last + 1);
+        let is_none = |byte: &u8| *byte == 0 || byte.is_ascii_whitespace();
+        let mut records: Vec<Range<usize>> = Vec::new();
+        let (mut at, mut is_torn) = (start, false);
+        while at < end {
+            match length_of_record(&line[at..end]) {
+                Some(length) => {
+                    records.push(at..at + length);
+                    at += length;
+                    at += line[at..end].iter().take_while(|byte| is_none(byte)).count();
+                }
+                None => {
+                    is_torn = true;
+                    match next_record(&line[at..end]) {
+                        Some(next) => at += next,
+                        None => break,
+                    }
+                }
+            }
+        }
+        let is_whole_line = records.first().is_some_and(|first| *first == (0..line.len()));
+        match (records.is_empty() || is_whole_line, rawr_protocol::mended_json(line)) {
+            (true, Some(mended)) => Self::Mended(mended),
+            (true, None) => Self::Unreadable,
+            (false, _) => Self::Records { records, is_torn },
+        }
+    }
+}
+
+/// The length of the object at the beginning of this text.
+fn length_of_record(text: &[u8]) -> Option<usize> {
+    let mut values = serde_json::Deserializer::from_slice(text).into_iter::<IgnoredAny>();
+    values.next()?.ok()?;
+    Some(values.byte_offset()).filter(|_| text.first() == Some(&b'{'))
+}
+
+/// Where a record begins that reaches to the end of this text or to another one, after an incomplete one.
+fn next_record(text: &[u8]) -> Option<usize> {
+    let openings = OPENINGS.iter().flat_map(|opening| {
+        memchr::memmem::find_iter(&text[1..], opening).map(|at| at + 1).take(MOST_TRIED)
+    });
+    let mut places: Vec<_> = openings.collect();
+    places.sort_unstable();
+    places.truncate(MOST_TRIED);
+    // A part of a record is followed by no record, but by the rest of that one.
+    places.into_iter().find(|at| {
+        length_of_record(&text[*at..]).is_some_and(|length| {
+            let rest = text[at + length..].trim_ascii_start();
+            matches!(rest.first(), None | Some(b'{' | 0))
+        })
+    })
+}

@@ -1,0 +1,16 @@
+//! Reads what agents and rawr record of sessions. [`read`] folds the lines of one format into [`moment`]s, one line in
+//! memory at a time. What another program wrote is read leniently: what is odd in one place costs only that place.
+//!
+//! This crate must not ask a clock or the network. Reading order: [`moment`], [`read`], [`lines`].
+
+#![deny(missing_docs)]
+
+mod lenient;
+pub mod lines;
+pub mod time;
+
+pub mod tokens;
+pub mod windows;
+
+pub mod moment;
+pub mod read;
