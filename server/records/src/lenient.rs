@@ -4,6 +4,7 @@
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
+use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::fmt;
 use std::marker::PhantomData;
@@ -205,16 +206,47 @@ pub(crate) enum OddLine {
     Unreadable,
 }
 
-/// How a record may begin after an incomplete one. A text in a record cannot contain it, because its quotes are escaped.
-const OPENINGS: [&[u8]; 4] =
-    [br#"{"timestamp":"#, br#"{"parentUuid":"#, br#"{"v":"#, br#"{"type":"#];
 /// So many places are tried, so that a line costs no more than its length.
 const MOST_TRIED: usize = 32;
+
+/// How the lines of this record begin, up to the colon after the first key: a text in a record cannot contain that, because
+/// its quotes are escaped.
+#[derive(Debug, Default)]
+pub(crate) struct Openings(Vec<Box<[u8]>>);
+
+impl Openings {
+    const MOST: usize = 8;
+    const LONGEST: usize = 32;
+
+    pub(crate) fn learn(&mut self, line: &[u8]) {
+        if self.0.len() == Self::MOST || self.0.iter().any(|known| line.starts_with(known)) {
+            return;
+        }
+        let colon = line.iter().take(Self::LONGEST).position(|byte| *byte == b':');
+        self.0.extend(colon.map(|at| line[..=at].into()));
+    }
+
+    /// Where a record begins after an incomplete one, and reaches to the end of this text or to another one.
+    fn next_record(&self, text: &[u8]) -> Option<usize> {
+        let places = self.0.iter().flat_map(|opening| {
+            memchr::memmem::find_iter(&text[1..], opening).map(|at| at + 1).take(MOST_TRIED)
+        });
+        let mut places: Vec<_> = places.collect();
+        places.sort_unstable();
+        places.truncate(MOST_TRIED);
+        places.into_iter().find(|at| {
+            length_of_record(&text[*at..]).is_some_and(|length| {
+                let rest = text[at + length..].trim_ascii_start();
+                matches!(rest.first(), None | Some(b'{' | 0))
+            })
+        })
+    }
+}
 
 impl OddLine {
     /// Looks for records in a line that is not one. Programs that end in the middle of a line leave a part of a record or
     /// zeros, after which the next one goes on.
-    pub(crate) fn of(line: &[u8]) -> Self {
+    pub(crate) fn of(line: &[u8], openings: &Openings) -> Self {
         let start = line.iter().position(|byte| *byte == b'{').unwrap_or(line.len());
         let end = line.iter().rposition(|byte| *byte == b'}').map_or(start, |last| last + 1);
         let is_none = |byte: &u8| *byte == 0 || byte.is_ascii_whitespace();
@@ -229,7 +261,7 @@ impl OddLine {
                 }
                 None => {
                     is_torn = true;
-                    match next_record(&line[at..end]) {
+                    match openings.next_record(&line[at..end]) {
                         Some(next) => at += next,
                         None => break,
                     }
@@ -252,19 +284,9 @@ fn length_of_record(text: &[u8]) -> Option<usize> {
     Some(values.byte_offset()).filter(|_| text.first() == Some(&b'{'))
 }
 
-/// Where a record begins that reaches to the end of this text or to another one, after an incomplete one.
-fn next_record(text: &[u8]) -> Option<usize> {
-    let openings = OPENINGS.iter().flat_map(|opening| {
-        memchr::memmem::find_iter(&text[1..], opening).map(|at| at + 1).take(MOST_TRIED)
-    });
-    let mut places: Vec<_> = openings.collect();
-    places.sort_unstable();
-    places.truncate(MOST_TRIED);
-    // A part of a record is followed by no record, but by the rest of that one.
-    places.into_iter().find(|at| {
-        length_of_record(&text[*at..]).is_some_and(|length| {
-            let rest = text[at + length..].trim_ascii_start();
-            matches!(rest.first(), None | Some(b'{' | 0))
-        })
-    })
+/// The object in this value.
+pub(crate) fn object_in<'l, T: Deserialize<'l>>(
+    raw: &'l RawValue,
+) -> serde_json::Result<Option<T>> {
+    object(&mut serde_json::Deserializer::from_str(raw.get()))
 }

@@ -8,7 +8,7 @@ mod shorten;
 
 pub use claude::{ClaudePlan, NO_ANSWER};
 
-use crate::lenient::OddLine;
+use crate::lenient::{OddLine, Openings};
 use crate::lines::{FileLines, ReadError};
 use crate::moment::{Moment, TimedMoment};
 use rawr_core::units::Timestamp;
@@ -154,6 +154,7 @@ pub fn read(
     let mut counts = LineCounts::default();
     let mut reader: Option<(RecordFormat, Box<dyn RecordReader>)> = None;
     let mut batch = Told::default();
+    let mut openings = Openings::default();
     while !stop.load(Ordering::Relaxed)
         && let Some((_, line)) = lines.next_line()?
     {
@@ -169,7 +170,13 @@ pub fn read(
             }
         }
         let kind = match &mut reader {
-            Some((_, reader)) => read_line(&mut **reader, line, &mut batch),
+            Some((_, reader)) => {
+                let kind = read_line(&mut **reader, line, &openings, &mut batch);
+                if kind != LineKind::Malformed {
+                    openings.learn(line);
+                }
+                kind
+            }
             None if line.first() == Some(&b'{') => LineKind::Unknown,
             None => LineKind::Malformed,
         };
@@ -188,15 +195,21 @@ pub fn read(
 }
 
 /// Reads a line, and what can be read of one that is no record.
-fn read_line(reader: &mut dyn RecordReader, line: &[u8], told: &mut Told) -> LineKind {
+fn read_line(
+    reader: &mut dyn RecordReader,
+    line: &[u8],
+    openings: &Openings,
+    told: &mut Told,
+) -> LineKind {
     let kind = reader.line(line, told);
     if kind != LineKind::Malformed {
         return kind;
     }
-    match OddLine::of(line) {
+    match OddLine::of(line, openings) {
         OddLine::Mended(line) => reader.line(line.as_bytes(), told),
         OddLine::Records { records, is_torn } => {
-            let kinds = records.into_iter().map(|record| read_line(reader, &line[record], told));
+            let kinds =
+                records.into_iter().map(|record| read_line(reader, &line[record], openings, told));
             // All are read.
             let is_odd = kinds.fold(is_torn, |odd, kind| odd | (kind == LineKind::Malformed));
             if is_odd { LineKind::Malformed } else { LineKind::Known }
@@ -225,7 +238,10 @@ fn format_of(line: &[u8]) -> Option<RecordFormat> {
         #[serde(rename = "type")]
         kind: Option<serde::de::IgnoredAny>,
     }
-    let keys: Keys = serde_json::from_slice(line).ok()?;
+    // What follows it on the line may be odd.
+    let start = line.iter().position(|byte| *byte == b'{')?;
+    let mut values = serde_json::Deserializer::from_slice(&line[start..]).into_iter();
+    let keys: Keys = values.next()?.ok()?;
     match keys {
         Keys { payload: Some(_), kind: Some(_), .. } => Some(RecordFormat::Codex),
         Keys { session_id, parent_uuid, kind: Some(_), .. }

@@ -160,11 +160,11 @@ impl ClaudeReader {
         match line.kind.as_deref() {
             Some("user") => {
                 let by_claude = line.is_meta || line.is_compact_summary;
-                let Some(message) = line.message else { return LineKind::Malformed };
+                let Some(message) = line.message else { return LineKind::Unknown };
                 self.user(message, line.tool_use_result, by_claude, told)
             }
             Some("assistant") => {
-                let Some(message) = line.message else { return LineKind::Malformed };
+                let Some(message) = line.message else { return LineKind::Unknown };
                 self.assistant(message, told)
             }
             Some("system") => match line.subtype.as_deref() {

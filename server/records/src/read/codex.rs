@@ -532,22 +532,26 @@ fn parse_line(line: &[u8]) -> serde_json::Result<Line<'_>> {
         return Ok(Line::ResponseItem(item));
     }
     let RawLine { kind, payload } = parse(line)?;
-    let payload = payload.map_or("{}", RawValue::get);
-    Ok(match kind.as_deref().unwrap_or_default() {
-        "session_meta" => Line::SessionMeta(serde_json::from_str(payload)?),
-        "turn_context" => Line::TurnContext(serde_json::from_str(payload)?),
-        "compacted" => Line::Compacted,
-        "event_msg" => Line::EventMsg(serde_json::from_str(payload)?),
-        "response_item" => Line::ResponseItem(serde_json::from_str(payload)?),
-        "world_state" | "token_usage_record" => Line::Other,
-        _ => Line::Unknown,
-    })
+    let line = match kind.as_deref().unwrap_or_default() {
+        "session_meta" => payload_in(payload)?.map(Line::SessionMeta),
+        "turn_context" => payload_in(payload)?.map(Line::TurnContext),
+        "compacted" => Some(Line::Compacted),
+        "event_msg" => payload_in(payload)?.map(Line::EventMsg),
+        "response_item" => payload_in(payload)?.map(Line::ResponseItem),
+        "world_state" | "token_usage_record" => Some(Line::Other),
+        _ => None,
+    };
+    Ok(line.unwrap_or(Line::Unknown))
 }
 
 /// Newer releases use ids that begin with the time at which they were made, in milliseconds.
 fn time_of_id(id: &str) -> Option<u64> {
     let digits = id.get(..8)?.to_owned() + id.get(9..13)?;
     (id.len() == 36 && id.as_bytes()[14] == b'7').then(|| u64::from_str_radix(&digits, 16).ok())?
+}
+
+fn payload_in<'l, T: Deserialize<'l>>(raw: Option<&'l RawValue>) -> serde_json::Result<Option<T>> {
+    raw.map_or(Ok(None), lenient::object_in)
 }
 
 fn is_plain(text: &[u8]) -> bool {
