@@ -5,8 +5,8 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
-/// Longer lines are images, not messages.
-const LONGEST: u64 = 8 << 20;
+/// Longer lines are no messages, even with pictures.
+const LONGEST: u64 = 32 << 20;
 const BLOCK: usize = 256 << 10;
 
 /// Why a file could not be read.
