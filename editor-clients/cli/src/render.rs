@@ -5,6 +5,7 @@ mod decisions;
 mod human;
 pub(crate) mod junit;
 pub(crate) mod label;
+mod names;
 mod palette;
 pub(crate) mod policy_tests;
 pub(crate) mod replay;
@@ -22,13 +23,13 @@ pub use self::banner::banner_words;
 pub use self::decisions::{compacted_to, decided, decision, decision_line, fact, outcome_of};
 use self::human::TranscriptRenderer;
 pub use self::human::{compaction, plan_step};
+pub use self::names::{handles, thread_name};
 pub use self::palette::{BAD, BOLD, DIM, GOOD, OURS, WARN};
 pub use self::restore::{capsule_line, packet_lines, place, restored, restoring};
 pub use self::text::{LocalNow, ago, plain};
 pub(crate) use self::text::{bytes, causes, counted, number, wrapped};
 pub use self::threads::{
-    cleared, directive, guard, guarded, handles, marked, pressure, recorded, status, thread_line,
-    thread_name, tier_style,
+    cleared, directive, guard, guarded, marked, pressure, recorded, status, thread_line, tier_style,
 };
 use rawr_host::event::{JsonLines, Reporter, SessionEvent};
 

@@ -6,7 +6,7 @@ import { confirmation } from './model/name';
 import type { Answer } from './model/notice';
 import type { Thread } from './model/threads';
 import { isAnswerable, runs } from './model/threads';
-import type { About, Row } from './model/tree';
+import type { About, Row } from './model/row';
 import * as words from './model/words';
 import { created } from './server/init';
 import { NothingToDo, type Session, shown } from './session';

@@ -1,6 +1,6 @@
 // The view of threads. It exists from the beginning, because a view does not change its provider; who shows rows in it comes later.
 import * as vscode from 'vscode';
-import type { Row } from './model/tree';
+import type { Row } from './model/row';
 
 export class ThreadsTree implements vscode.TreeDataProvider<Row>, vscode.Disposable {
   private readonly changed = new vscode.EventEmitter<Row | undefined>();

@@ -7,9 +7,9 @@ use rawr_protocol::{
     PreCompactRequest, Purpose, ThreadSummary, Verdict,
 };
 
+use super::names::thread_name;
 use super::palette::{BAD, DIM, GOOD, OURS, WARN, WIDTH, paint};
 use super::text::{LocalNow, ago, number, sentence, when, wrapped};
-use super::threads::thread_name;
 use rawr_host::text::one_line;
 
 /// A decision in full.

@@ -1,6 +1,6 @@
 // The rows of decisions in the threads view, with their gates.
 import type { Decision, GateOutcome, GateResult } from '../protocol';
-import type { Row } from './tree';
+import type { Row } from './row';
 import * as words from './words';
 
 const GATES: Record<GateOutcome, [icon: string, color: string | undefined]> = {

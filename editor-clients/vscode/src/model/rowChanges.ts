@@ -1,6 +1,6 @@
 // The difference between two trees of rows. An editor knows a row by its object, so a row that stays keeps its object.
 import { isDeepStrictEqual } from 'node:util';
-import type { Row } from './tree';
+import type { Row } from './row';
 
 export interface RowChanges {
   rows: Row[];

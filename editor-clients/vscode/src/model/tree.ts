@@ -4,36 +4,9 @@ import type { Decision, Guard, PlanStep, StepStatus, Tier } from '../protocol';
 import * as banners from './banner';
 import { decisionRow } from './decisionRows';
 import { name, place } from './name';
+import type { Row } from './row';
 import { type Thread, type Threads, isAnswerable, isAsking, runs } from './threads';
 import * as words from './words';
-
-export interface Row {
-  /** Stable while the row shows the same object. */
-  id: string;
-  label: string;
-  description?: string;
-  tooltip?: string;
-  /** A codicon's name. */
-  icon?: string;
-  /** A theme color's name. Never the only sign. */
-  color?: string;
-  /** Selects its menu. */
-  context: string;
-  children?: Row[];
-  open?: boolean;
-  /** The subject of the row's actions. */
-  about: About;
-}
-
-export interface About {
-  threadId: string;
-  guardId?: string;
-  directiveId?: string;
-  decisionId?: string;
-  sequenceId?: string;
-  /** The saved state before a compaction. */
-  capsuleId?: string;
-}
 
 /** The threads that run come first. */
 export function rows(threads: Threads, nowMs: number): Row[] {

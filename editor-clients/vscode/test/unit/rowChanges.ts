@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { reconcile } from '../../src/model/rowChanges';
 import { Threads } from '../../src/model/threads';
-import { type Row, rows } from '../../src/model/tree';
+import type { Row } from '../../src/model/row';
+import { rows } from '../../src/model/tree';
 import { NOW, details, summary } from './samples';
 
 const row = (id: string, more: Partial<Row> = {}): Row => ({
