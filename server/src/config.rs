@@ -1,7 +1,7 @@
 //! The user's configuration: layers of files are merged into one [`Config`] and a list of problems. A bad value never
 //! stops the service, and never makes it do more than was asked. Writes no file.
 //!
-//! The layers, weakest first: built-in values, the front matter of the packet request, Codex's `config.toml`,
+//! The layers, weakest first: built-in values, the front matter of the packet request, an agent's configuration file,
 //! `rawr.toml`, the client's own settings, the tables of the thread's model in any of these, and a project's
 //! `.rawr.toml`, which may only narrow the others.
 
@@ -239,15 +239,14 @@ impl<'s> ConfigSources<'s> {
     pub fn load(self) -> (Config, Vec<FileProblem>) {
         let Self { home, project, model, .. } = self;
         let mut problems = Vec::new();
-        let codex = LayerSource::Codex(home.codex_toml());
-        let codex = layer::read_file(codex, false, &self, &mut problems);
+        let host = LayerSource::Host(home.host_toml());
+        let host = layer::read_file(host, false, &self, &mut problems);
         let rawr = LayerSource::Rawr(home.rawr_toml());
         let rawr = layer::read_file(rawr, home.names_its_config(), &self, &mut problems);
         let client = self.overrides.map(|overrides| layer::read_client(overrides, &mut problems));
         let no_front_matter = PacketFrontMatter::default();
         let front_matter = self.front_matter.unwrap_or(&no_front_matter);
-        let allowed =
-            NarrowableSettings::new(codex, rawr, client.unwrap_or_default(), front_matter);
+        let allowed = NarrowableSettings::new(host, rawr, client.unwrap_or_default(), front_matter);
         let mut config = allowed.for_model(|pattern| pattern.matches(model.unwrap_or_default()));
         if let Some(project) = project {
             let source = LayerSource::Project(project_toml(project));

@@ -232,14 +232,14 @@ impl UserConfig {
             Self::Home(home) => (home.clone(), UnsavedTexts::new()),
             Self::File(file) => {
                 let home = Home::of_file(file.clone());
-                let texts = UnsavedTexts::from([(home.codex_toml(), String::new())]);
+                let texts = UnsavedTexts::from([(home.host_toml(), String::new())]);
                 (home, texts)
             }
             Self::Preset(preset) => {
                 let home = Home::at("");
                 let rawr = format!("[rawr_auto_compaction]\npreset = \"{}\"\n", preset.name());
-                let codex = (home.codex_toml(), String::new());
-                let texts = UnsavedTexts::from([codex, (home.rawr_toml(), rawr)]);
+                let host = (home.host_toml(), String::new());
+                let texts = UnsavedTexts::from([host, (home.rawr_toml(), rawr)]);
                 (home, texts)
             }
         };

@@ -4,7 +4,6 @@
 mod events;
 mod items;
 mod notes;
-mod transcript;
 mod words;
 
 pub use words::SearchWords;
@@ -12,7 +11,8 @@ pub use words::SearchWords;
 use crate::capsule::CapsuleStore;
 use rawr_core::units::{ThreadId, Timestamp, stable_hash};
 use rawr_records::lines::ReadError;
-use rawr_records::time;
+use rawr_records::said::SaidKind;
+use rawr_records::{time, transcript};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashSet};
 use std::path::{Path, PathBuf};
@@ -71,6 +71,18 @@ pub enum HitKind {
     ToolOutput,
     /// The summary of a compaction.
     Summary,
+}
+
+impl From<SaidKind> for HitKind {
+    fn from(kind: SaidKind) -> Self {
+        match kind {
+            SaidKind::UserMessage => Self::UserMessage,
+            SaidKind::AgentMessage => Self::AgentMessage,
+            SaidKind::ToolCall => Self::ToolCall,
+            SaidKind::ToolOutput => Self::ToolOutput,
+            SaidKind::Summary => Self::Summary,
+        }
+    }
 }
 
 /// One text that contains all words. Ordered by time, then by file and line.

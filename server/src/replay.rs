@@ -13,6 +13,7 @@ use rawr_core::prompt::Prompts;
 use rawr_core::units::Tokens;
 use rawr_records::lines::{FileLines, ReadError};
 use rawr_records::moment::{Moment, TimedMoment};
+use rawr_records::profile::PROFILES;
 use rawr_records::read::{LineCounts, read};
 use rawr_replay::play::{PlayMode, Player, ReplaySettings};
 use serde::{Serialize, Serializer};
@@ -34,17 +35,11 @@ pub use rawr_replay::report::{
 };
 pub use rawr_replay::tokens::ModelTokens;
 
-/// The folders in which Codex and Claude Code keep the user's sessions. They need not exist.
+/// The folders in which agents keep the user's sessions. They need not exist.
 fn default_places() -> Vec<PathBuf> {
-    let folder = |variable: &str, name: &str| {
-        let set = std::env::var_os(variable).filter(|value| !value.is_empty()).map(PathBuf::from);
-        set.or_else(|| std::env::home_dir().map(|home| home.join(name)))
-    };
-    let codex = folder("CODEX_HOME", ".codex");
-    let claude = folder("CLAUDE_CONFIG_DIR", ".claude");
-    let of_codex = ["sessions", "archived_sessions"];
-    let of_codex = codex.iter().flat_map(|codex| of_codex.map(|name| codex.join(name)));
-    of_codex.chain(claude.iter().map(|claude| claude.join("projects"))).collect()
+    let variable = |name: &str| std::env::var_os(name);
+    let home = std::env::home_dir();
+    PROFILES.iter().flat_map(|agent| agent.session_folders(variable, home.as_deref())).collect()
 }
 
 /// What to replay, and how.
@@ -52,7 +47,7 @@ fn default_places() -> Vec<PathBuf> {
 pub struct ReplayRequest {
     /// The user's files.
     pub home: Home,
-    /// Records and folders of records. Empty: the user's own sessions of Codex and Claude Code.
+    /// Records and folders of records. Empty: the user's own sessions of all agents.
     pub paths: Vec<PathBuf>,
     /// What to decide by, one column each.
     pub policies: Vec<PolicySource>,

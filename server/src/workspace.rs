@@ -180,7 +180,7 @@ impl Workspace {
     ) -> Self {
         let folder = setup.prompt_folder.clone().unwrap_or_else(|| setup.home.prompt_folder());
         let mut edits = EditTracker::default();
-        edits.takes_up([&setup.home.rawr_toml(), &setup.home.codex_toml()]);
+        edits.takes_up([&setup.home.rawr_toml(), &setup.home.host_toml()]);
         let overrides = setup.overrides.as_ref();
         let config = ConfigSources { overrides, ..ConfigSources::at(&setup.home) }.load().0;
         let mut prompts = PromptStore::open(&folder, &config.prompt_paths);

@@ -114,7 +114,7 @@ impl PromptName {
     }
 
     /// How many tokens a prompt should have at most, without values: about twice the shipped text. Every token is in
-    /// the context of the agent or the judge, and heads-up and handoff take up room in what Codex keeps of user
+    /// the context of the agent or the judge, and heads-up and handoff take up room in what hosts keep of user
     /// messages.
     pub const fn token_budget(self) -> u64 {
         match self {

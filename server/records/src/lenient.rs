@@ -195,7 +195,7 @@ pub(crate) fn parse<'l, T: Deserialize<'l>>(line: &'l [u8]) -> serde_json::Resul
 
 /// What a line holds besides one record, found only if it is none.
 pub(crate) enum OddLine {
-    /// The same in valid texts.
+    /// One record, in valid texts.
     Mended(String),
     /// Several records, or one after an incomplete one.
     Records {

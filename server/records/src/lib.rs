@@ -1,7 +1,7 @@
 //! Reads what agents and rawr record of sessions. [`read`] folds the lines of one format into [`moment`]s, one line in
 //! memory at a time. What another program wrote is read leniently: what is odd in one place costs only that place.
 //!
-//! This crate must not ask a clock or the network. Reading order: [`moment`], [`read`], [`lines`].
+//! This crate must not ask a clock or the network. Reading order: [`moment`], [`read`], [`said`], [`lines`].
 
 #![deny(missing_docs)]
 
@@ -9,8 +9,11 @@ mod lenient;
 pub mod lines;
 pub mod time;
 
+pub mod profile;
 pub mod tokens;
 pub mod windows;
 
 pub mod moment;
 pub mod read;
+pub mod said;
+pub mod transcript;

@@ -11,6 +11,7 @@ pub use claude::{ClaudePlan, NO_ANSWER};
 use crate::lenient::{OddLine, Openings};
 use crate::lines::{FileLines, ReadError};
 use crate::moment::{Moment, TimedMoment};
+use crate::profile::{CLAUDE, CODEX};
 use rawr_core::units::Timestamp;
 use serde::Serialize;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -31,8 +32,8 @@ impl RecordFormat {
     /// The name in rows.
     pub const fn id(self) -> &'static str {
         match self {
-            Self::Codex => "codex",
-            Self::Claude => "claude",
+            Self::Codex => CODEX.name,
+            Self::Claude => CLAUDE.name,
             Self::Rawr => "rawr",
         }
     }
@@ -40,8 +41,8 @@ impl RecordFormat {
     /// The name for people.
     pub const fn name(self) -> &'static str {
         match self {
-            Self::Codex => "Codex",
-            Self::Claude => "Claude Code",
+            Self::Codex => CODEX.title,
+            Self::Claude => CLAUDE.title,
             Self::Rawr => "rawr",
         }
     }

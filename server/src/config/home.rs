@@ -1,10 +1,12 @@
 //! The paths of the user's files. Reads and creates nothing.
 
 use crate::problem::FileProblem;
+use rawr_records::profile::SHARED;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// The folder of rawr's configuration, prompts and state. It may be Codex's own folder.
+/// The folder of rawr's configuration, prompts and state. It may be the folder of an agent in whose file settings of rawr may
+/// stand.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Home {
     /// Absolute, or empty if no folder counts.
@@ -24,8 +26,8 @@ impl Home {
         Self { dir: PathBuf::new(), config_file: Some(config_file) }
     }
 
-    /// An explicit folder takes precedence, then `$RAWR_HOME`, `$CODEX_HOME`, `~/.rawr` if it exists, `~/.codex` if it
-    /// exists, and `~/.rawr`.
+    /// An explicit folder takes precedence, then `$RAWR_HOME`, the agent's variable, `~/.rawr` if it exists, the agent's folder
+    /// if it exists, and `~/.rawr`.
     pub fn resolve(
         explicit: Option<&Path>,
         config_file: Option<impl AsRef<Path>>,
@@ -51,9 +53,9 @@ impl Home {
         self.config_file.is_some()
     }
 
-    /// Codex's own file.
-    pub fn codex_toml(&self) -> PathBuf {
-        self.dir.join("config.toml")
+    /// The agent's own file.
+    pub fn host_toml(&self) -> PathBuf {
+        self.dir.join(SHARED.configuration_file)
     }
 
     /// What requests cost, if the user wrote it down.
@@ -79,8 +81,10 @@ fn find(
     exists: impl Fn(&Path) -> bool,
 ) -> Option<PathBuf> {
     let set = |name| variable(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    let named =
-        explicit.map(Path::to_owned).or_else(|| set("RAWR_HOME")).or_else(|| set("CODEX_HOME"));
+    let named = explicit
+        .map(Path::to_owned)
+        .or_else(|| set("RAWR_HOME"))
+        .or_else(|| set(SHARED.folder_variable));
     match (named, user) {
         // A setting of an editor, or a quoted variable, is expanded by no shell.
         (Some(named), Some(user)) => Some(match named.strip_prefix("~") {
@@ -91,9 +95,9 @@ fn find(
         (named @ Some(_), None) => named,
         (None, user) => {
             let user = user?;
-            let (own, codex) = (user.join(".rawr"), user.join(".codex"));
-            // If `~/.rawr` exists, installing Codex later must not move the state.
-            Some(if !exists(&own) && exists(&codex) { codex } else { own })
+            let (own, shared) = (user.join(".rawr"), user.join(SHARED.folder));
+            // If `~/.rawr` exists, installing the agent later must not move the state.
+            Some(if !exists(&own) && exists(&shared) { shared } else { own })
         }
     }
 }
@@ -166,7 +170,7 @@ mod tests {
     fn the_paths_of_configuration_prompts_and_state() {
         let home = Home::at("/h");
         assert_eq!(home.rawr_toml(), Path::new("/h/rawr.toml"));
-        assert_eq!(home.codex_toml(), Path::new("/h/config.toml"));
+        assert_eq!(home.host_toml(), Path::new("/h/config.toml"));
         assert_eq!(home.prompt_folder(), Path::new("/h/auto-compact"));
         let other = Home::resolve(Some(Path::new("/h")), Some("/o.toml")).unwrap();
         assert_eq!((other.rawr_toml(), other.dir), ("/o.toml".into(), "/h".into()));

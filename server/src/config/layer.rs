@@ -22,8 +22,8 @@ use url::Url;
 pub(super) enum LayerSource {
     /// The front matter of the packet request.
     Prompt(Option<PathBuf>),
-    /// Codex's file. Most of its keys are not ours.
-    Codex(PathBuf),
+    /// An agent's file in which settings of rawr may stand. Most of its keys are not ours.
+    Host(PathBuf),
     Rawr(PathBuf),
     /// The client that started this process.
     Client,
@@ -34,7 +34,7 @@ impl LayerSource {
     pub(super) fn file(&self) -> Option<&Path> {
         match self {
             Self::Prompt(file) => file.as_deref(),
-            Self::Codex(file) | Self::Rawr(file) | Self::Project(file) => Some(file),
+            Self::Host(file) | Self::Rawr(file) | Self::Project(file) => Some(file),
             Self::Client => None,
         }
     }
@@ -43,7 +43,7 @@ impl LayerSource {
     pub(super) const fn rank(&self) -> u8 {
         match self {
             Self::Prompt(_) => 0,
-            Self::Codex(_) => 1,
+            Self::Host(_) => 1,
             Self::Rawr(_) => 2,
             Self::Client => 3,
             Self::Project(_) => 4,
@@ -168,10 +168,8 @@ pub(super) fn read_file(
         Ok(None) => Layer::default(),
         Ok(Some(text)) => match from_toml(&text) {
             Ok(written) => Layer { settings: read(&written, &source, problems), unreadable: None },
-            // Codex reports problems of its own file itself.
-            Err(_)
-                if matches!(*source, LayerSource::Codex(_)) && !text.contains("auto_compact") =>
-            {
+            // The agent reports problems of its own file itself.
+            Err(_) if matches!(*source, LayerSource::Host(_)) && !text.contains("auto_compact") => {
                 Layer { settings: last_good(), unreadable: None }
             }
             Err(mistake) => {
@@ -273,7 +271,7 @@ impl LayerReader<'_> {
         {
             let full =
                 if path.is_empty() { name.text.clone() } else { format!("{path}.{}", name.text) };
-            if matches!(**self.source, LayerSource::Codex(_))
+            if matches!(**self.source, LayerSource::Host(_))
                 && full != "features"
                 && !is_ours(&full)
             {
@@ -475,7 +473,7 @@ fn replacement(table: &str, name: &str) -> Option<&'static str> {
     retired.map(|(_, new)| *new)
 }
 
-/// Whether a key is of rawr and not of Codex, where both stand side by side, also with a typo in its name.
+/// Whether a key is of rawr and not of the agent, where both stand side by side, also with a typo in its name.
 pub fn is_ours(path: &str) -> bool {
     let table = path.split('.').next().unwrap_or_default().trim();
     path.starts_with("features.rawr") || table.starts_with("rawr") || table == "auto_compact"

@@ -15,7 +15,7 @@ use std::rc::Rc;
 
 /// The settings that a project may narrow.
 pub(super) struct NarrowableSettings<'a> {
-    /// From Codex's file and rawr's, because the precedence of short and long forms spans both.
+    /// From the agent's file and rawr's, because the precedence of short and long forms spans both.
     own: Vec<LayerSetting>,
     client: Vec<LayerSetting>,
     front_matter: &'a PacketFrontMatter,
@@ -25,7 +25,7 @@ pub(super) struct NarrowableSettings<'a> {
 
 impl<'a> NarrowableSettings<'a> {
     pub(super) fn new(
-        codex: Layer,
+        host: Layer,
         rawr: Layer,
         client: Layer,
         front_matter: &'a PacketFrontMatter,
@@ -34,10 +34,10 @@ impl<'a> NarrowableSettings<'a> {
             let source = LayerSource::Prompt(front_matter.file.clone());
             KeyOrigin::of_source(&source, None)
         });
-        let layers = [&codex, &rawr, &client];
+        let layers = [&host, &rawr, &client];
         let unreadable = layers.into_iter().filter_map(KeyOrigin::of_unreadable);
         let unreadable = broken_prompt.into_iter().chain(unreadable).collect();
-        let own = codex.settings.into_iter().chain(rawr.settings).collect();
+        let own = host.settings.into_iter().chain(rawr.settings).collect();
         Self { own, client: client.settings, front_matter, unreadable }
     }
 

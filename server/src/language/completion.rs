@@ -150,8 +150,8 @@ fn names(table: &[String], span: Range<usize>, file: ConfigFile) -> Vec<Proposal
     let proposal = |name: &str| {
         let path = full(name);
         let of_key = key(&path);
-        // Codex's own tables hold other keys, too. Only tables below ours are completed.
-        let ours = file != ConfigFile::Codex || path.contains('.') || is_table(&path);
+        // The agent's own tables hold other keys, too. Only tables below ours are completed.
+        let ours = file != ConfigFile::Host || path.contains('.') || is_table(&path);
         ours.then(|| match of_key {
             Some(key) => Proposal {
                 label: name.to_owned(),

@@ -28,7 +28,7 @@ pub fn problems(doc: &Doc<'_>, world: &LanguageContext) -> Vec<FileProblem> {
         let of_this = |problem: &FileProblem| problem.file.as_deref() == Some(doc.path);
         found.extend(world.config(doc, None).1.into_iter().filter(of_this));
     }
-    if let DocumentKind::Config(ConfigFile::Rawr | ConfigFile::Codex) = doc.kind {
+    if let DocumentKind::Config(ConfigFile::Rawr | ConfigFile::Host) = doc.kind {
         found.extend(lost_prompts(doc, world));
     }
     for problem in &mut found {

@@ -76,7 +76,7 @@ pub fn paths_in(text: &str) -> Vec<PromptReference> {
 /// The files that the named prompts resolve to.
 pub fn links(doc: &Doc<'_>, world: &LanguageContext) -> Vec<(Range<usize>, PathBuf)> {
     match doc.kind {
-        DocumentKind::Config(ConfigFile::Rawr | ConfigFile::Codex) => paths_in(doc.text)
+        DocumentKind::Config(ConfigFile::Rawr | ConfigFile::Host) => paths_in(doc.text)
             .into_iter()
             .map(|named| (named.span, world.prompt_path(&named.written)))
             .collect(),
@@ -86,7 +86,7 @@ pub fn links(doc: &Doc<'_>, world: &LanguageContext) -> Vec<(Range<usize>, PathB
 
 /// Where the user's own configuration names this prompt.
 pub fn references(path: &std::path::Path, world: &LanguageContext) -> Vec<(PathBuf, Range<usize>)> {
-    let files = [world.files.home.rawr_toml(), world.files.home.codex_toml()];
+    let files = [world.files.home.rawr_toml(), world.files.home.host_toml()];
     let mut found = Vec::new();
     for file in files {
         let Some(text) = world.text_of(&file) else { continue };

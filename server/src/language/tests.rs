@@ -33,7 +33,7 @@ pub fn path_of(kind: DocumentKind, world: &LanguageContext) -> PathBuf {
         DocumentKind::Prompt(name) => world.files.prompts[name as usize].1.clone(),
         DocumentKind::Decision => world.files.prompt_folder.join("mine.md"),
         DocumentKind::Config(ConfigFile::Rawr) => world.files.home.rawr_toml(),
-        DocumentKind::Config(ConfigFile::Codex) => world.files.home.codex_toml(),
+        DocumentKind::Config(ConfigFile::Host) => world.files.home.host_toml(),
         DocumentKind::Config(ConfigFile::Project) => {
             world.files.home.dir.join("project/.rawr.toml")
         }

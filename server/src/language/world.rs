@@ -19,7 +19,7 @@ pub enum DocumentKind {
 pub enum ConfigFile {
     Rawr,
     /// Most of its keys are not ours.
-    Codex,
+    Host,
     Project,
 }
 
@@ -72,7 +72,7 @@ impl LanguageContext {
             self.files.decisions.iter().map(|path| (DocumentKind::Decision, path.clone()));
         let files = [
             (DocumentKind::Config(ConfigFile::Rawr), self.files.home.rawr_toml()),
-            (DocumentKind::Config(ConfigFile::Codex), self.files.home.codex_toml()),
+            (DocumentKind::Config(ConfigFile::Host), self.files.home.host_toml()),
         ];
         let known: Vec<_> = known.chain(decisions).chain(files).collect();
         let same = |(_, of): &&(DocumentKind, PathBuf)| of == path;

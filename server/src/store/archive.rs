@@ -108,7 +108,7 @@ impl Store {
     }
 
     /// The existing files that belong to no single thread: the folders above the threads, the stamp, and the logs of
-    /// commands and sidecars (such as `codex.log`).
+    /// commands and sidecars.
     pub fn shared(&self) -> Vec<PathBuf> {
         let above = self.threads.ancestors().skip(1).take(2).map(Path::to_owned);
         let beside = [self.threads.clone(), self.archive_folder(), self.stamp()];

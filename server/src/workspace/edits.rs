@@ -265,7 +265,7 @@ impl Workspace {
     fn edited_files(&self) -> BTreeSet<PathBuf> {
         let home = &self.setup.home;
         let mut files = self.prompts.files();
-        files.extend([home.rawr_toml(), home.codex_toml()].into_iter().chain(self.projects()));
+        files.extend([home.rawr_toml(), home.host_toml()].into_iter().chain(self.projects()));
         files
     }
 

@@ -261,11 +261,14 @@ const REPLAY_ARROWS: [(&str, &[&str]); 5] = [
 ];
 
 /// Like `ARROWS`, for the crate that reads records.
-const RECORDS_ARROWS: [(&str, &[&str]); 7] = [
-    ("read", &["lenient", "lines", "moment", "time", "tokens", "windows"]),
+const RECORDS_ARROWS: [(&str, &[&str]); 10] = [
+    ("read", &["lenient", "lines", "moment", "profile", "time", "tokens", "windows"]),
+    ("said", &["lenient", "time"]),
+    ("transcript", &["profile"]),
     ("moment", &["tokens"]),
     ("lenient", &[]),
     ("lines", &[]),
+    ("profile", &[]),
     ("tokens", &[]),
     ("time", &[]),
     ("windows", &[]),
@@ -354,6 +357,25 @@ fn architecture_md_lists_the_modules_and_what_they_may_use() {
         made == page,
         "ARCHITECTURE.md is out of date: run `UPDATE=1 cargo test -p rawr-tests --test core layering`"
     );
+}
+
+/// Files in which an agent's name is the name of a model or of a format on the wire.
+const MAY_NAME_AGENTS: [&str; 3] =
+    ["server/src/prices.rs", "server/src/tokens.rs", "server/src/wire.rs"];
+
+/// What is known of single agents stands in the crate that reads their records.
+#[test]
+fn the_server_names_no_agent() {
+    let product =
+        ["server/src", "server/core/src", "server/replay/src"].into_iter().flat_map(shipped);
+    for (file, text) in
+        product.filter(|(file, _)| !MAY_NAME_AGENTS.iter().any(|may| file.ends_with(may)))
+    {
+        let text = text.split("\n#[cfg(test)]\nmod ").next().unwrap_or_default().to_lowercase();
+        let named =
+            text.lines().find(|line| ["codex", "claude"].iter().any(|name| line.contains(name)));
+        assert_eq!(named, None, "{file} names an agent");
+    }
 }
 
 #[test]

@@ -100,7 +100,7 @@ fn check(home: &Home, args: &ConfigCheckArgs) -> anyhow::Result<ExitCode> {
     }
     let count = |severity| problems.iter().filter(|problem| problem.severity == severity).count();
     let (errors, warnings) = (count(ProblemSeverity::Error), count(ProblemSeverity::Warning));
-    let files: Vec<_> = [home.rawr_toml(), home.codex_toml(), project_toml(&project)]
+    let files: Vec<_> = [home.rawr_toml(), home.host_toml(), project_toml(&project)]
         .into_iter()
         .filter(|file| file.exists())
         .map(|file| file.display().to_string())

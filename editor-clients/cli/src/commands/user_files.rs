@@ -85,7 +85,7 @@ impl UserFiles {
             prompts.push(PromptFile { name, path, source, shipped, problems });
         }
         let (config, mut problems) = load(&front_matter);
-        problems.extend(broken_codex_file(&home.codex_toml(), &problems));
+        problems.extend(broken_codex_file(&home.host_toml(), &problems));
         let decisions = decisions(&config, &folder);
         Self { config, problems, prompts, decisions }
     }

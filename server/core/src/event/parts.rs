@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 /// The host that runs a thread.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, Default)]
 pub struct HostInfo {
-    /// The host's name, for example `codex`.
+    /// The host's name.
     pub name: String,
     /// The version that the host reports.
     #[serde(skip_serializing_if = "Option::is_none", default)]

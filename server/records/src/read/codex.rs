@@ -50,7 +50,7 @@ enum Line<'l> {
     Compacted,
     EventMsg(Payload<'l>),
     ResponseItem(Payload<'l>),
-    /// Of a kind that says nothing here.
+    /// A kind that says nothing here.
     Other,
     Unknown,
 }
@@ -139,10 +139,10 @@ struct Part {
 
 #[derive(Deserialize)]
 struct TokenInfo {
-    /// Of the last request.
+    /// What the last request took.
     #[serde(default, deserialize_with = "lenient::object")]
     last_token_usage: Option<TokenUsage>,
-    /// Of all requests so far.
+    /// The sum of all requests so far.
     #[serde(default, deserialize_with = "lenient::object")]
     total_token_usage: Option<TokenUsage>,
     #[serde(default, deserialize_with = "lenient::count")]

@@ -185,7 +185,7 @@ fn settings_that_a_project_may_not_change_are_marked() {
 
 #[test]
 fn in_codexs_file_only_our_keys_are_checked() {
-    let kind = DocumentKind::Config(ConfigFile::Codex);
+    let kind = DocumentKind::Config(ConfigFile::Host);
     check(kind, "modle = 1\n[features]\nother = 1\n", &[]);
     check(kind, "= 1\n", &[]);
     check(kind, "modle = 1\n[auto_compact]\n⟦enabld⟧ = true\n", &["unknown-key"]);

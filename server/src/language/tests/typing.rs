@@ -166,7 +166,7 @@ fn boundaries_are_proposed_inside_and_instead_of_a_list() {
 
 #[test]
 fn in_codexs_file_only_our_keys_are_proposed() {
-    let kind = DocumentKind::Config(ConfigFile::Codex);
+    let kind = DocumentKind::Config(ConfigFile::Host);
     check(kind, "[features]\n|", &["rawr_auto_compaction"]);
     only(kind, "[tools]\n|x", &[]);
 }
@@ -351,7 +351,7 @@ proptest! {
     #[test]
     fn any_text_is_answered_with_ranges_inside_it(text in pieces(), at in any::<u16>()) {
         let at = (0..=usize::from(at) % (text.len() + 1)).rev().find(|at| text.is_char_boundary(*at));
-        for kind in [RAWR, DocumentKind::Config(ConfigFile::Codex), DocumentKind::Config(ConfigFile::Project), PACKET, HEADS_UP] {
+        for kind in [RAWR, DocumentKind::Config(ConfigFile::Host), DocumentKind::Config(ConfigFile::Project), PACKET, HEADS_UP] {
             with(kind, &text, |doc, world| {
                 let at = at.unwrap();
                 for problem in problems(doc, world) {

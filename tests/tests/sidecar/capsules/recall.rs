@@ -148,7 +148,7 @@ fn a_compressed_transcript_is_found() {
 fn unreadable_files_are_reported_and_the_rest_is_searched() {
     let home = TestHome::new();
     let transcript = home.work().join("transcript.jsonl");
-    let long = format!("{{\"role\":\"user\",\"content\":\"needle {}\"}}\n", "x".repeat(9 << 20));
+    let long = format!("{{\"role\":\"user\",\"content\":\"needle {}\"}}\n", "x".repeat(33 << 20));
     let text = format!(
         "not JSON with a needle\n{long}{{\"role\":\"user\",\"content\":\"needle\"}}\n{{\"role\":\"user\",\"content\":\"needle half"
     );

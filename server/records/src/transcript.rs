@@ -1,13 +1,12 @@
 //! Finds a host's transcript: Codex compresses old ones and moves those of archived threads to another folder.
 
+use crate::profile::CODEX_SESSIONS;
 use std::path::{Path, PathBuf};
 
 const PACKED: &str = ".zst";
-const KEPT: &str = "sessions";
-const ARCHIVED: &str = "archived_sessions";
 
 /// If it is found nowhere, returns `path`, so that it can be reported.
-pub(super) fn find(path: &Path) -> PathBuf {
+pub fn find(path: &Path) -> PathBuf {
     let places = [Some(path.to_owned()), archived(path)];
     let forms = places.into_iter().flatten().flat_map(|place| {
         let mut packed = place.clone().into_os_string();
@@ -18,9 +17,9 @@ pub(super) fn find(path: &Path) -> PathBuf {
 }
 
 fn archived(path: &Path) -> Option<PathBuf> {
-    let is_kept = |folder: &&Path| folder.file_name().is_some_and(|name| name == KEPT);
+    let is_kept = |folder: &&Path| folder.file_name().is_some_and(|name| name == CODEX_SESSIONS[0]);
     let kept = path.ancestors().skip(1).find(is_kept)?;
-    Some(kept.with_file_name(ARCHIVED).join(path.file_name()?))
+    Some(kept.with_file_name(CODEX_SESSIONS[1]).join(path.file_name()?))
 }
 
 #[cfg(test)]
