@@ -7,8 +7,6 @@
 //! before a compaction, `recall` searches what was said, `language` serves editors, and `replay` plays recorded sessions
 //! (`replay_rows` as a table, `prices` for what they cost).
 
-#![deny(missing_docs)]
-
 #[cfg(not(unix))]
 compile_error!("rawr runs on Linux and macOS");
 

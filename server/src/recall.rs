@@ -38,7 +38,6 @@ impl From<std::io::Error> for SearchError {
 /// What to search of one thread.
 #[derive(Debug, Clone)]
 pub struct RecallSource {
-    /// The thread.
     pub thread: ThreadId,
     /// The thread's folder in the store.
     pub folder: PathBuf,
@@ -53,21 +52,16 @@ pub struct RecallSource {
 /// What kind of text was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum HitKind {
-    /// A packet.
     Packet,
-    /// A handoff.
     Handoff,
     /// A standing instruction.
     Directive,
     /// A paragraph of the agent's notes.
     Scratch,
-    /// A message of the user.
     UserMessage,
-    /// A message of the agent.
     AgentMessage,
     /// A tool call of the agent.
     ToolCall,
-    /// The output of a tool.
     ToolOutput,
     /// The summary of a compaction.
     Summary,

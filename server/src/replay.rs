@@ -92,12 +92,7 @@ pub enum PolicySource {
     /// A preset without any other key.
     Preset(&'static str),
     /// This text in place of the user's `rawr.toml`, under a name.
-    Text {
-        /// The name.
-        name: String,
-        /// The text.
-        text: String,
-    },
+    Text { name: String, text: String },
 }
 
 impl fmt::Display for PolicySource {
@@ -144,7 +139,6 @@ pub struct ReplayedFile {
 /// A file that holds no session of a known format.
 #[derive(Debug, Serialize)]
 pub struct FileWithoutSession {
-    /// The file.
     #[serde(serialize_with = "lossy")]
     pub file: PathBuf,
     /// What its lines were.

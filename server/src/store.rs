@@ -76,17 +76,13 @@ pub enum StoreError {
     /// Another process owns the thread.
     #[error("thread {thread} is owned by {holder}")]
     OwnedElsewhere {
-        /// The thread.
         thread: ThreadId,
         /// The name of the owner.
         holder: String,
     },
     /// The thread does not exist.
     #[error("no thread {thread} is stored")]
-    NoThread {
-        /// The thread.
-        thread: ThreadId,
-    },
+    NoThread { thread: ThreadId },
 }
 
 impl StoreError {

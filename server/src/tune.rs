@@ -72,7 +72,6 @@ impl TunedConfiguration {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TuneResult {
-    /// The target.
     pub target: TuneTarget,
     /// The file that the change is for.
     pub file: PathBuf,

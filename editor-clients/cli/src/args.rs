@@ -162,10 +162,7 @@ pub enum CliCommand {
     Program(ProgramCommand),
     /// Print a completion script for a shell
     #[command(after_help = COMPLETIONS_HELP)]
-    Completions {
-        /// The shell
-        shell: Shell,
-    },
+    Completions { shell: Shell },
 }
 
 /// What other programs call.

@@ -340,7 +340,6 @@ pub enum Compactor {
     /// The model's provider if it supports compaction, otherwise the host.
     #[default]
     Provider,
-    /// The host.
     Host,
 }
 
@@ -416,7 +415,6 @@ pub enum HostError {
     /// The path that an option names is not an executable file.
     #[error("{} is not an executable; pass one with `{option} PATH`", .path.display())]
     NotAProgram {
-        /// The path.
         path: PathBuf,
         /// The option that sets the path.
         option: &'static str,
@@ -424,7 +422,6 @@ pub enum HostError {
     /// The host's process could not be started.
     #[error("failed to start {}: {source}", .path.display())]
     NotStarted {
-        /// The path.
         path: PathBuf,
         /// The cause.
         source: std::io::Error,
@@ -432,7 +429,6 @@ pub enum HostError {
     /// No app-server accepts connections at this socket.
     #[error("no Codex app-server is listening at {}: {source}", .path.display())]
     NotReached {
-        /// The path.
         path: PathBuf,
         /// The cause.
         source: std::io::Error,

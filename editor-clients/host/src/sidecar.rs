@@ -102,9 +102,7 @@ pub enum SidecarNotification {
     JudgeAsked(JudgmentRequestedNotification),
     /// `judgment/result`.
     Judged(JudgmentResultNotification),
-    /// `store/failed`.
     StoreFailed(StoreFailedNotification),
-    /// `store/recovered`.
     StoreRecovered(StoreRecoveredNotification),
     /// `prompt/changed`.
     Prompt(PromptChangedNotification),
@@ -411,7 +409,6 @@ pub enum SidecarError {
     /// The process could not be started, or its log file not opened.
     #[error("failed to start the sidecar {}: {source}", .path.display())]
     NotStarted {
-        /// The path.
         path: PathBuf,
         /// The cause.
         source: io::Error,

@@ -77,7 +77,6 @@ pub enum GateOutcome {
 /// A gate and what it found.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct GateEvidence {
-    /// The gate.
     pub gate: Gate,
     /// The gate's result.
     pub outcome: GateOutcome,

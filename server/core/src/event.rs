@@ -237,7 +237,6 @@ events! {
         #[serde(skip_serializing_if = "Option::is_none", default)] signal: Option<SignalId>,
         /// The command as one line.
         command: String,
-        /// The exit code.
         exit_code: i64,
         /// A commit or a pull request, if the command made one.
         #[serde(default)] boundaries: Boundaries,
@@ -468,9 +467,7 @@ events! {
     }
     /// A sequence has its packet.
     PacketTaken {
-        /// The sequence.
         sequence: SequenceId,
-        /// The packet.
         packet: Packet,
     }
     /// A person answered a sequence, or asked for one.
@@ -493,7 +490,6 @@ events! {
     }
     /// The clock was set back. Every wait now counts from this event, instead of lasting until the clock catches up.
     ClockSetBack {}
-    /// A sequence ended.
     SequenceEnded {
         /// The id.
         sequence: SequenceId,

@@ -40,9 +40,7 @@ pub enum Input {
         turn: Option<TurnId>,
         /// The host's id of the command. A second report with the same id is ignored.
         signal: Option<SignalId>,
-        /// The command.
         command: ShellCommand,
-        /// The exit code.
         exit_code: i64,
         /// The folder that it ran in; `None`: the thread's.
         cwd: Option<String>,
@@ -176,7 +174,6 @@ pub enum Notice {
         /// Who edited it.
         by: Option<String>,
     },
-    /// A sequence ended.
     SequenceEnded(SequenceEnded),
     /// An emergency or a person overrode an active guard.
     GuardBypassed,

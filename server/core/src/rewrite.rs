@@ -13,7 +13,6 @@ pub const RECENT_USER_TOKENS: u64 = 20_000;
 pub enum RewriteRole {
     /// Instructions of the host.
     System,
-    /// The user.
     User,
     /// The agent.
     Assistant,
@@ -41,7 +40,6 @@ pub struct RewriteItem {
     pub role: RewriteRole,
     /// What it is to a compaction.
     pub kind: RewriteItemKind,
-    /// The text.
     pub text: String,
     /// The host's id of it; absent for what rawr adds.
     pub id: Option<String>,

@@ -49,7 +49,6 @@ pub enum Moment {
     FileRead(String),
     /// The history was compacted, by the host's own rules or by a person.
     Compacted(CompactionOrigin),
-    /// The turn ended.
     TurnEnded(TurnStatus),
     /// An event that rawr itself recorded.
     Recorded(Box<Event>),

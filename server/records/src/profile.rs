@@ -6,17 +6,17 @@ use std::path::{Path, PathBuf};
 /// An agent that records its sessions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HostProfile {
-    /// Its name as a host.
+    /// As a host.
     pub name: &'static str,
-    /// Its name for people.
+    /// For people.
     pub title: &'static str,
     /// The variable that names its folder.
     pub folder_variable: &'static str,
-    /// Its folder otherwise, in the user's home.
+    /// Where it keeps its files otherwise, in the user's home.
     pub folder: &'static str,
     /// The folders of records in it.
     sessions: &'static [&'static str],
-    /// Its configuration file, in its folder.
+    /// In that folder.
     pub configuration_file: &'static str,
 }
 

@@ -8,13 +8,10 @@ use serde_json::Value;
 /// Who said it, or what it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SaidKind {
-    /// A message of the user.
     UserMessage,
-    /// A message of the agent.
     AgentMessage,
     /// A tool call of the agent.
     ToolCall,
-    /// The output of a tool.
     ToolOutput,
     /// The summary of a compaction.
     Summary,
@@ -27,7 +24,6 @@ pub struct Said {
     pub kind: SaidKind,
     /// When, where the record tells it.
     pub at: Option<Timestamp>,
-    /// The text.
     pub text: String,
 }
 

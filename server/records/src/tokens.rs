@@ -8,7 +8,6 @@ use serde::Serialize;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TokenCounts {
-    /// Requests.
     pub requests: u64,
     /// Read, neither from the cache nor into it.
     pub input: u64,

@@ -218,7 +218,6 @@ pub struct ReplayTotals {
     pub turns: u32,
     /// Milliseconds in which something happened.
     pub active_ms: u64,
-    /// Proposals.
     pub proposals: u32,
     /// Proposals that a message, silence or a more urgent tier confirmed.
     pub confirmed: u32,
@@ -228,7 +227,6 @@ pub struct ReplayTotals {
     pub fires: u32,
     /// Those inside of a turn.
     pub fires_inside_turn: u32,
-    /// By tier.
     pub fires_by_tier: BTreeMap<&'static str, u32>,
     /// By boundary; a compaction with two of them counts for both.
     pub fires_by_boundary: BTreeMap<String, u32>,

@@ -160,7 +160,6 @@ pub struct CommandCounts {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PhaseTime {
-    /// The phase.
     pub phase: Phase,
     /// In milliseconds; absent if the host was restarted or the clock set back meanwhile.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -229,7 +228,6 @@ counts! {
     }
     /// What people answered, to proposals and to sequences.
     AnswerCounts {
-        /// Approved.
         approved,
         /// Asked for a compaction at once.
         asked,

@@ -43,29 +43,17 @@ pub enum RegistryNotice<'n> {
         overview: &'n ThreadOverview,
     },
     /// The files of a watched thread are gone.
-    Gone {
-        /// The thread.
-        thread: &'n ThreadId,
-    },
+    Gone { thread: &'n ThreadId },
     /// A decision was stored.
-    Decided {
-        /// The thread.
-        thread: &'n Thread,
-        /// The decision.
-        decision: &'n DecisionRecord,
-    },
+    Decided { thread: &'n Thread, decision: &'n DecisionRecord },
     /// The thread's host has to perform an action.
     Perform {
-        /// The thread.
         thread: &'n Thread,
         /// The action.
         issued: &'n Issued,
     },
     /// For the first time in this home, a model on the person's login is asked.
-    FirstQuestion {
-        /// The thread.
-        thread: &'n Thread,
-    },
+    FirstQuestion { thread: &'n Thread },
     /// An agent's notes have changed.
     Notes {
         /// A thread of this agent.
@@ -81,14 +69,12 @@ pub enum RegistryNotice<'n> {
     },
     /// A file was damaged, and rawr has worked around it.
     Damaged {
-        /// The thread.
         thread: &'n ThreadId,
         /// What is damaged.
         damage: &'n LogDamage,
     },
     /// A thread's files cannot be written. Its sequence stops, and its host has to deliver the `held` messages.
     StoreFailed {
-        /// The thread.
         thread: &'n ThreadId,
         /// The error, for people.
         error: &'n str,
@@ -96,10 +82,7 @@ pub enum RegistryNotice<'n> {
         held: &'n [InputId],
     },
     /// The files can be written again.
-    StoreRecovered {
-        /// The thread.
-        thread: &'n ThreadId,
-    },
+    StoreRecovered { thread: &'n ThreadId },
 }
 
 /// Sends the notices of effects whose records are stored.

@@ -21,7 +21,6 @@ const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 pub struct ThreadFolder {
     /// The thread, by the name of its folder.
     pub thread: ThreadId,
-    /// The folder.
     pub folder: PathBuf,
     /// Whether it is in the archive.
     pub archived: bool,

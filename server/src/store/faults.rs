@@ -6,7 +6,6 @@ use std::path::Path;
 /// An operation on a file or a folder that is about to happen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DiskOperation<'o> {
-    /// Create a folder.
     CreateFolder,
     /// Open or create a file.
     Open,
@@ -27,7 +26,6 @@ pub enum DiskOperation<'o> {
     SetLength(u64),
     /// Sync the file.
     Sync,
-    /// Sync the folder.
     SyncFolder,
     /// Write a whole file under a temporary name.
     Prepare(&'o [u8]),

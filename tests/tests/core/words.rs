@@ -158,6 +158,45 @@ fn denied_verbs_and_openings_are_found() {
     assert_eq!(denied_openings("/// Item.\n# Often\n/// Itself\n## Its\n"), [0; 0]);
 }
 
+/// The numbers of the lines that document a field or a variant by nothing but its name, from 1.
+fn repeated_names(text: &str) -> Vec<usize> {
+    let lines: Vec<_> = text.lines().map(str::trim_start).collect();
+    let doc = |at: usize| lines.get(at).and_then(|line| line.strip_prefix("///"));
+    let repeats = |at: &usize| {
+        let Some(said) = doc(*at).filter(|_| doc(at + 1).is_none()) else { return false };
+        let is_first = at.checked_sub(1).is_none_or(|before| doc(before).is_none());
+        let below = lines[at + 1..].iter().find(|line| !line.starts_with("#["));
+        let below = below.map_or("", |line| line.strip_prefix("pub ").unwrap_or(line));
+        let name = below.split([':', '(', ',', '{']).next().unwrap_or_default();
+        let (said, named) = (words(said), words(name.trim()));
+        let mut said = said.split_whitespace().filter(|word| !["the", "a", "an"].contains(word));
+        is_first
+            && !name.trim().contains(' ')
+            && said.all(|word| named.contains(&format!(" {word} ")))
+    };
+    (0..lines.len()).filter(repeats).map(|at| at + 1).collect()
+}
+
+#[test]
+fn a_doc_that_repeats_a_name_is_found() {
+    let text = "/// The thread.\nthread: Id,\n/// A turn started.\n#[x]\nTurnStarted {\n/// The file's path.\npub path: P,";
+    assert_eq!(repeated_names(text), [1, 3]);
+    let kept = "/// The thread.\n/// And more.\nthread: Id,\n/// A turn.\npub struct Turn {\n/// A turn\nstarted: T";
+    assert_eq!(repeated_names(kept), [0; 0]);
+}
+
+/// In descriptions of the protocol, which are a part of its schema, every field has one.
+const DOCUMENTED: &str = "protocol-schema/";
+
+#[test]
+fn no_doc_repeats_a_name() {
+    let code = texts().filter(|(name, _)| name.ends_with(".rs") && !name.starts_with(DOCUMENTED));
+    let found = code.flat_map(|(name, text)| {
+        repeated_names(&text).into_iter().map(move |number| format!("{name}:{number}"))
+    });
+    assert_eq!(found.collect::<Vec<_>>(), [""; 0]);
+}
+
 /// Whether a file is code, whose comments and functions are checked.
 fn is_code(name: &str) -> bool {
     [".rs", ".ts", ".lua", ".mjs", ".sh"].iter().any(|end| name.ends_with(end))

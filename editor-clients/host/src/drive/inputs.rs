@@ -126,7 +126,6 @@ pub(super) fn said_at_ms(input_id: &str) -> Option<i64> {
 /// What the sender of a held message does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum SenderState {
-    /// Holds it.
     Holds,
     /// Gave it to the agent, or back to the user.
     Released,

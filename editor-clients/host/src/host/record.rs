@@ -26,7 +26,6 @@ pub struct HostTurnRecord {
 /// A message of a turn, sent by rawr, by the user, or by the host itself.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RecordedMessage {
-    /// The text.
     pub text: String,
     /// When it was sent, in Unix milliseconds. Later than the turn's start if it joined a running turn.
     pub at_ms: Option<i64>,

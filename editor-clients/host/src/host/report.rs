@@ -7,23 +7,19 @@ use super::ContextOverflow;
 /// What a host reports to the driver. All turn ids are the host's.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum HostEvent {
-    /// A turn started.
     TurnStarted {
-        /// The turn.
         turn_id: String,
         /// Who started it.
         kind: TurnKind,
     },
     /// The agent wrote a message.
     AgentMessage {
-        /// The turn.
         turn_id: String,
         /// The complete message.
         text: String,
     },
     /// The running turn accepted a message that a person wrote in the host itself.
     UserMessage {
-        /// The turn.
         turn_id: String,
         /// The message.
         text: String,
@@ -31,7 +27,6 @@ pub enum HostEvent {
     /// A sampling request and the tool calls of its answer ended. The requests of a compaction are not reported. A host
     /// with a [`RequestGate`](super::RequestGate) now waits for [`resume_turn`](super::RequestGate::resume_turn).
     Usage {
-        /// The turn.
         turn_id: String,
         /// The usage that the model reported.
         usage: TokenUsage,
@@ -42,7 +37,6 @@ pub enum HostEvent {
     },
     /// An estimate of the usage during a sampling request. The host does not wait.
     UsageEstimated {
-        /// The turn.
         turn_id: String,
         /// The estimated usage.
         usage: TokenUsage,
@@ -56,7 +50,6 @@ pub enum HostEvent {
     },
     /// The agent changed its plan.
     PlanUpdated {
-        /// The turn.
         turn_id: String,
         /// The tool call that changed the plan, if the host names one.
         call_id: Option<String>,
@@ -67,7 +60,6 @@ pub enum HostEvent {
     },
     /// A tool call started.
     ToolStarted {
-        /// The turn.
         turn_id: String,
         /// The tool call.
         call_id: String,
@@ -76,37 +68,27 @@ pub enum HostEvent {
     },
     /// A tool call ended. May come after the end of its turn, because agents leave commands running.
     ToolFinished {
-        /// The turn.
         turn_id: String,
         /// The tool call.
         call_id: String,
     },
     /// A shell command ended. Comes directly before its `ToolFinished`.
     CommandFinished {
-        /// The turn.
         turn_id: String,
         /// The tool call.
         call_id: String,
         /// The command line in the host's form, shell wrapper included.
         command: String,
-        /// The exit code.
         exit_code: i64,
         /// The folder in which it ran.
         cwd: String,
     },
     /// The agent entered review mode.
-    ReviewEntered {
-        /// The turn.
-        turn_id: String,
-    },
+    ReviewEntered { turn_id: String },
     /// The agent left review mode.
-    ReviewLeft {
-        /// The turn.
-        turn_id: String,
-    },
+    ReviewLeft { turn_id: String },
     /// A turn ended.
     TurnCompleted {
-        /// The turn.
         turn_id: String,
         /// How it ended.
         status: TurnStatus,
@@ -117,7 +99,6 @@ pub enum HostEvent {
         /// Present if the turn failed because the model refused a request as too long.
         overflow: Option<ContextOverflow>,
     },
-    /// A compaction started.
     CompactionStarted {
         /// The compaction's own turn, or the turn that it interrupts.
         turn_id: String,

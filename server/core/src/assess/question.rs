@@ -11,12 +11,7 @@ pub enum Question<'q> {
     /// A sampling request of this turn completed, and the turn goes on with another.
     MidTurn(&'q TurnId),
     /// This message came, and a compaction was deferred or proposed at the end of this turn.
-    Preflight {
-        /// The turn.
-        turn: &'q TurnId,
-        /// The message.
-        message: &'q str,
-    },
+    Preflight { turn: &'q TurnId, message: &'q str },
     /// A compaction was proposed at the end of this turn, and nothing has been said for long enough.
     Silence(&'q TurnId),
     /// The built-in compaction inside a turn.

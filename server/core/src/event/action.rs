@@ -156,7 +156,6 @@ impl Purpose {
 pub struct DeliveredMessage {
     /// What the message is.
     pub role: ItemRole,
-    /// The text.
     pub text: String,
 }
 

@@ -19,7 +19,6 @@ const LEAST_GAIN: u64 = 20;
 pub struct Strike {
     /// When the sequence failed or its compaction was measured.
     pub at: Timestamp,
-    /// The sequence.
     pub sequence: SequenceId,
     /// The tier at which it started; `None` for the built-in compaction and for one that a person asked for.
     pub tier: Option<Tier>,

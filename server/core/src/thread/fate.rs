@@ -12,7 +12,6 @@ const REMEMBERED: usize = 16;
 /// A decision and what became of it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct TrackedDecision {
-    /// The decision.
     pub decision: DecisionId,
     /// The sequence that it started.
     pub sequence: Option<SequenceId>,

@@ -98,16 +98,13 @@ pub struct Utterance {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Speaker {
-    /// The user.
     User,
-    /// The agent.
     Agent,
 }
 
 /// A step of the plan that changed.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct StepMove {
-    /// The step.
     pub step: String,
     /// The new status.
     pub status: StepStatus,
@@ -118,7 +115,6 @@ pub struct StepMove {
 /// A standing instruction of the user.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct UserDirective {
-    /// The id.
     pub id: DirectiveId,
     /// The text, word for word.
     pub text: String,

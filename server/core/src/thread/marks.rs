@@ -8,7 +8,6 @@ use serde::{Deserialize, Serialize};
 /// A boundary that was signaled. It counts at the end of its turn and of later turns, until a sequence uses it up.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Mark {
-    /// The boundary.
     pub boundary: Boundary,
     /// The turn that it was signaled in; absent where the host named none.
     pub turn: Option<TurnId>,

@@ -62,7 +62,6 @@ pub struct Overflowed {
 /// A "do not compact until …".
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct CompactionGuard {
-    /// The id.
     pub id: GuardId,
     /// When it ends.
     pub until: GuardEnd,
@@ -115,7 +114,6 @@ pub struct Answered {
 /// A user's message that waits.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct WaitingInput {
-    /// The id.
     pub id: InputId,
     /// The text, unchanged.
     pub text: String,
@@ -133,7 +131,6 @@ pub struct WaitingInput {
 pub struct LastPacket {
     /// The sequence that it was taken for.
     pub sequence: SequenceId,
-    /// The packet.
     pub packet: Packet,
     /// How many turns had ended when it was taken. After one more it is out of date.
     pub turns_ended: u32,

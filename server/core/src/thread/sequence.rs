@@ -20,7 +20,6 @@ use serde::{Deserialize, Serialize};
 /// A sequence that runs, or one that ended before its compaction was reported.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Sequence {
-    /// The id.
     pub id: SequenceId,
     /// Why it started.
     pub trigger: Trigger,
@@ -80,7 +79,6 @@ pub struct Terms {
     pub scratch_file: String,
     /// The rule that its compaction is measured by.
     pub worth: Worth,
-    /// The prompts.
     pub prompts: SequencePrompts,
 }
 
@@ -108,7 +106,6 @@ pub enum Step {
     },
     /// A person or a message called the compaction off: the sequence ends.
     CalledOff {
-        /// Why.
         why: String,
         /// The phase that clients show until the owner has ended the sequence.
         shown: Phase,

@@ -31,7 +31,6 @@ static OFFER_WORDS: LazyLock<ClassTable> = LazyLock::new(|| {
 /// What an agent's last message offers at its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Offer {
-    /// Nothing.
     #[default]
     Nothing,
     /// Another question.
@@ -79,11 +78,8 @@ pub enum Answer {
     None,
     /// A number or a letter.
     Choice,
-    /// "Yes".
     Yes,
-    /// "No".
     No,
-    /// "Go on".
     GoOn,
     /// "Push it".
     Release,

@@ -80,9 +80,7 @@ pub struct PacketTotals {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TokenTotals {
-    /// Before.
     pub before: Samples,
-    /// After.
     pub after: Samples,
     /// What they freed in sum.
     pub freed: u64,
@@ -94,7 +92,6 @@ pub struct TokenTotals {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct WorkTotals {
-    /// Handoffs.
     pub handoffs: u32,
     /// Requests from each handoff until work went on, where events tell.
     pub requests: Samples,
@@ -108,7 +105,6 @@ pub struct WorkTotals {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PhaseTimes {
-    /// The phase.
     pub phase: Phase,
     /// In milliseconds.
     pub ms: Samples,

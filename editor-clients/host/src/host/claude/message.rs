@@ -109,9 +109,7 @@ pub struct ClaudeMessage {
 #[derive(Debug, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum ClaudeBlock {
-    /// A text.
     Text {
-        /// The text.
         text: String,
     },
     /// A tool call.
@@ -186,7 +184,6 @@ pub struct ClaudeUsage {
     /// Input tokens that were read from the cache.
     #[serde(default, deserialize_with = "certain_count")]
     pub cache_read_input_tokens: Option<u64>,
-    /// Output tokens.
     #[serde(default, deserialize_with = "certain_count")]
     pub output_tokens: Option<u64>,
     /// What was written to the cache, by how long it stays.

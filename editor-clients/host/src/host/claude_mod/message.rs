@@ -62,7 +62,6 @@ pub struct CarriedOutOrder {
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case", rename_all_fields = "camelCase")]
 pub enum ModEvent {
-    /// A turn started.
     TurnStarted {
         /// Claude Code's id of the turn.
         turn_id: String,
@@ -132,7 +131,6 @@ pub enum ModEvent {
         /// Who.
         trigger: ModCompactionTrigger,
     },
-    /// That compaction ended.
     CompactionEnded {
         /// Who started it.
         trigger: ModCompactionTrigger,
@@ -211,10 +209,7 @@ pub enum ModQuestion {
         text: String,
     },
     /// Must a message that rawr holds still wait? The answer may take a second.
-    StillHeld {
-        /// The message.
-        message_id: String,
-    },
+    StillHeld { message_id: String },
     /// What should the summary of this compaction keep?
     SummaryInstructions,
 }

@@ -42,15 +42,11 @@ pub enum ModelRequest<'w> {
         tuning: &'w SummaryTuning,
     },
     /// The answer to a question about the history, without adding to it.
-    Aside {
-        /// The question.
-        question: &'w str,
-    },
+    Aside { question: &'w str },
     /// The answer to a question without the history, as JSON.
     Judgment {
         /// The system prompt.
         instructions: &'w str,
-        /// The question.
         question: &'w str,
         /// JSON Schema of the answer.
         schema: &'w Value,
@@ -77,7 +73,6 @@ pub enum ModelDelta<'h> {
 /// A model's answer. An answer without calls ends the turn.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SampleReply {
-    /// The message.
     pub message: Option<String>,
     /// The tool calls.
     pub calls: Vec<ModelToolCall>,

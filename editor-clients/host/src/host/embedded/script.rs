@@ -17,7 +17,6 @@ use crate::host::SummaryTuning;
 pub struct Script {
     /// The size of the context window in tokens.
     pub context_window: Option<u64>,
-    /// The scenes.
     #[serde(default)]
     pub scenes: Vec<Scene>,
     /// The number of answers of each scene outside of turns, by index.
@@ -59,7 +58,6 @@ pub enum SceneCue {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct ScriptLine {
-    /// The message.
     pub message: Option<String>,
     /// Repeat the message this many times; once if absent.
     pub times: Option<usize>,

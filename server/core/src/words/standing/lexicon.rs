@@ -67,7 +67,6 @@ pub(super) enum Class {
     Says,
     /// In a language, or in a form.
     Tongue,
-    /// "Use".
     Use,
     /// Verbs of form: "name", "indent".
     Names,

@@ -15,7 +15,6 @@ pub enum RolloutLine {
         #[serde(default)]
         source: Value,
     },
-    /// An event.
     EventMsg(RolloutEvent),
     /// The history was compacted.
     Compacted(IgnoredAny),
@@ -33,7 +32,6 @@ pub enum RolloutEvent {
     /// A turn started.
     #[serde(alias = "turn_started")]
     TaskStarted {
-        /// The turn.
         turn_id: String,
         /// Who started it.
         turn_attribution: Option<TurnAttribution>,
@@ -44,19 +42,12 @@ pub enum RolloutEvent {
         info: Option<TokenInfo>,
     },
     /// An item of a turn was completed.
-    ItemCompleted {
-        /// The item.
-        item: RolloutItem,
-    },
+    ItemCompleted { item: RolloutItem },
     /// A message of the agent, in rollouts without items.
-    AgentMessage {
-        /// The message.
-        message: String,
-    },
+    AgentMessage { message: String },
     /// A turn ended.
     #[serde(alias = "turn_complete")]
     TaskComplete {
-        /// The turn.
         turn_id: String,
         /// The agent's last message in it.
         last_agent_message: Option<String>,
@@ -137,7 +128,6 @@ pub enum RolloutItem {
         /// The exit code; absent if the command never ran.
         exit_code: Option<i64>,
     },
-    /// A message of the agent.
     AgentMessage {
         /// The parts of the message.
         content: Vec<RolloutPart>,
