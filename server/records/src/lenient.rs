@@ -125,6 +125,7 @@ pub(crate) fn count<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u64>, D
     Ok(match AnyValue::<IgnoredAny>::deserialize(from)? {
         AnyValue::Count(count) => Some(count),
         AnyValue::Number(number) if (0.0..1e15).contains(&number) => Some(number as u64),
+        AnyValue::Text(digits) => digits.trim().parse().ok(),
         _ => None,
     })
 }
@@ -134,6 +135,7 @@ pub(crate) fn number<'de, D: Deserializer<'de>>(from: D) -> Result<Option<i64>, 
     Ok(match AnyValue::<IgnoredAny>::deserialize(from)? {
         AnyValue::Count(count) => i64::try_from(count).ok(),
         AnyValue::Number(number) if number.abs() < 1e15 => Some(number as i64),
+        AnyValue::Text(digits) => digits.trim().parse().ok(),
         _ => None,
     })
 }

@@ -282,7 +282,7 @@ fn what_tools_print_may_be_long_and_messages_are_whole() {
     let call = json!({"type": "function_call", "name": "shell", "call_id": "c1",
         "arguments": "{\"cmd\":\"make\"}"});
     let output = json!({"type": "function_call_output", "call_id": "c1",
-        "output": format!("{}\"Process exited with code 7\n{}", long(), long())});
+        "output": format!("Chunk ID: {}\nProcess exited with code 7\nOutput:\n{}", long(), long())});
     check(
         &[
             codex_line(1, "event_msg", json!({"type": "user_message", "message": long()})),
@@ -378,4 +378,172 @@ fn after_a_compaction_inside_a_turn_only_its_own_count_is_left_out() {
             6s end completed
         "#]],
     );
+}
+
+#[test]
+fn exit_codes_are_read_where_codex_tells_them() {
+    let exit = |arguments: Value, output: Value| {
+        let call = json!({"type": "function_call", "name": "shell", "call_id": "c", "arguments": arguments});
+        let output = json!({"type": "function_call_output", "call_id": "c", "output": output});
+        [
+            event(1, json!({"type": "user_message", "message": "go"})),
+            codex(2, "response_item", call),
+            codex(3, "response_item", output),
+        ]
+    };
+    let words = || json!("{\"command\":[\"bash\",\"-lc\",\"make\"]}");
+    let header = "Exit code: 0\nWall time: 0.1 seconds\nOutput:\nProcess exited with code 7\n";
+    let metadata = json!({"output": "Exit code: 7\n", "metadata": {"exit_code": 1}});
+    let runs = "Process running with session ID 5\nOutput:\nProcess exited with code 0";
+    let all = [
+        exit(words(), json!(header)),
+        exit(json!({"cmd": "make"}), json!([{"type": "input_text", "text": header}])),
+        exit(words(), json!(metadata.to_string())),
+        exit(words(), json!(runs)),
+        exit(words(), json!("aborted by user")),
+    ];
+    check(
+        &all.concat(),
+        expect![[r#"
+            1s prompt go
+            1s turn
+            3s command make -> 0
+            3s end completed
+            3s prompt go
+            3s turn
+            3s command make -> 0
+            3s end completed
+            3s prompt go
+            3s turn
+            3s command make -> 1
+            3s end completed
+            3s prompt go
+            3s turn
+            3s end completed
+            3s prompt go
+            3s turn
+            3s end completed
+        "#]],
+    );
+}
+
+#[test]
+fn what_a_person_sends_or_quotes_is_a_prompt() {
+    let image = json!([{"type": "image", "source": {"type": "base64", "data": "iVBO"}}]);
+    check(
+        &[
+            prompt(0, "one"),
+            says(1, "Done."),
+            claude(2, "user", json!({"content": image})),
+            claude(3, "assistant", json!({"content": "A button."})),
+            prompt(4, "Why does it say <command-name>/clear</command-name>?"),
+            says(5, "Because of a command."),
+        ],
+        expect![[r#"
+            0s opened s
+            0s prompt one
+            1s turn
+            1s said Done.
+            1s end completed
+            2s prompt 
+            3s turn
+            3s said A button.
+            3s end completed
+            4s prompt Why does it say <command-name>/clear</command-name>?
+            5s turn
+            5s said Because of a command.
+            5s end completed
+        "#]],
+    );
+}
+
+#[test]
+fn the_lines_of_two_messages_may_alternate() {
+    let part = |seconds, id: &str, input: u64, output: u64| {
+        let usage = json!({"input_tokens": input, "output_tokens": output});
+        claude(seconds, "assistant", json!({"id": id, "content": [], "usage": usage}))
+    };
+    check(
+        &[
+            prompt(0, "one"),
+            part(1, "a", 100, 1),
+            part(2, "b", 200, 2),
+            part(3, "a", 100, 30),
+            part(4, "b", 200, 9),
+        ],
+        expect![[r#"
+            0s opened s
+            0s prompt one
+            1s turn
+            1s usage 101
+            2s usage 202
+            3s usage 202, same request
+            4s usage 209, same request
+            4s end completed
+        "#]],
+    );
+}
+
+#[test]
+fn a_request_is_what_the_sums_grew_by() {
+    let sums = |seconds, input: u64, output: u64| {
+        let total = json!({"input_tokens": input, "output_tokens": output});
+        event(seconds, json!({"type": "token_count", "info": {"total_token_usage": total}}))
+    };
+    check(
+        &[
+            event(0, json!({"type": "user_message", "message": "go"})),
+            sums(1, 1000, 10),
+            sums(2, 3000, 30),
+            sums(3, 3000, 30),
+        ],
+        expect![[r#"
+            0s prompt go
+            0s turn
+            1s usage 1,010, goes on
+            2s usage 2,020, goes on
+            3s end completed
+        "#]],
+    );
+}
+
+#[test]
+fn time_goes_on_after_a_clock_was_set_back() {
+    let mut leap = says(20, "Two.");
+    leap["timestamp"] = json!("2026-11-03T09:00:00.000Z");
+    let mut lines = vec![prompt(0, "one"), says(10, "One."), prompt(15, "two"), leap];
+    let after =
+        [30, 40, 50, 60, 70].map(|seconds| [prompt(seconds, "more"), says(seconds + 5, "Done.")]);
+    lines.extend(after.into_iter().flatten());
+    check(&lines, expect![[r#"
+        0s opened s
+        0s prompt one
+        10s turn
+        10s said One.
+        10s end completed
+        15s prompt two
+        86400s turn
+        86400s said Two.
+        86400s end completed
+        86400s prompt more
+        86400s turn
+        86400s said Done.
+        86400s end completed
+        86400s prompt more
+        86415s turn
+        86415s said Done.
+        86415s end completed
+        86420s prompt more
+        86425s turn
+        86425s said Done.
+        86425s end completed
+        86430s prompt more
+        86435s turn
+        86435s said Done.
+        86435s end completed
+        86440s prompt more
+        86445s turn
+        86445s said Done.
+        86445s end completed
+    "#]]);
 }

@@ -592,11 +592,13 @@ fn line_of(arguments: ShellArguments) -> Option<String> {
     }
 }
 
-/// The exit code in a shell tool's output: a text, or JSON with metadata in older releases. The text is long, so it is not
-/// decoded.
+/// The exit code in a shell tool's output: a text, or a list of them, or JSON with metadata in older releases. The text is
+/// long, so it is not decoded.
 fn exit_code(output: &RawValue) -> Option<i64> {
-    let text = output.get().strip_prefix('"')?.as_bytes();
-    let (_, digits) = told_exit(text)?;
+    const TEXT: &str = "\"text\":\"";
+    let raw = output.get();
+    let text = raw.strip_prefix('"').or_else(|| Some(raw.split_once(TEXT)?.1))?;
+    let (_, digits) = told_exit(text.as_bytes())?;
     str::from_utf8(digits).ok()?.parse().ok()
 }
 
@@ -605,10 +607,23 @@ fn exit_of(text: &[u8]) -> &[u8] {
     told_exit(text).map_or(&[], |(told, _)| told)
 }
 
-/// Where an output tells its exit code, and the digits of it.
+/// Where an output tells its exit code, and the digits of it. What the command printed may look the same, and stands after
+/// the lines that Codex adds, or before the metadata.
 fn told_exit(text: &[u8]) -> Option<(&[u8], &[u8])> {
-    let marks: [&[u8]; 3] = [b"Process exited with code ", b"Exit code: ", br#"\"exit_code\":"#];
-    let (mark, at) = marks.into_iter().find_map(|mark| Some((mark, memmem::find(text, mark)?)))?;
+    const NEWLINE: &[u8] = br"\n";
+    const METADATA: &[u8] = br#"\"exit_code\":"#;
+    const MARKS: [&[u8]; 3] = [b"Process exited with code ", b"Exit code: ", METADATA];
+    let (mark, at) = if text.starts_with(b"{") {
+        (METADATA, memmem::rfind(text, METADATA)?)
+    } else {
+        let end = memmem::find(text, br"\nOutput:").unwrap_or(text.len());
+        let begins_a_line = |at: &usize| *at == 0 || text[..*at].ends_with(NEWLINE);
+        let found = |mark| {
+            let at = memmem::find_iter(&text[..end], mark).find(begins_a_line)?;
+            Some((mark, at))
+        };
+        MARKS.into_iter().filter_map(found).min_by_key(|(_, at)| *at)?
+    };
     let text = &text[at..];
     let digits = text[mark.len()..].trim_ascii_start();
     let from = text.len() - digits.len();
