@@ -7,6 +7,7 @@ mod lenient;
 pub mod lines;
 pub mod time;
 
+pub mod plan;
 pub mod profile;
 pub mod tokens;
 pub mod windows;

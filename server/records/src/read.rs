@@ -6,7 +6,7 @@ mod codex;
 mod recorded;
 mod shorten;
 
-pub use claude::{ClaudePlan, NO_ANSWER};
+pub use claude::{NO_ANSWER, RecordedPlan};
 
 use crate::lenient::{OddLine, Openings};
 use crate::lines::{FileLines, ReadError};

@@ -515,7 +515,9 @@ fn time_goes_on_after_a_clock_was_set_back() {
     let after =
         [30, 40, 50, 60, 70].map(|seconds| [prompt(seconds, "more"), says(seconds + 5, "Done.")]);
     lines.extend(after.into_iter().flatten());
-    check(&lines, expect![[r#"
+    check(
+        &lines,
+        expect![[r#"
         0s opened s
         0s prompt one
         10s turn
@@ -545,5 +547,6 @@ fn time_goes_on_after_a_clock_was_set_back() {
         86445s turn
         86445s said Done.
         86445s end completed
-    "#]]);
+    "#]],
+    );
 }

@@ -261,13 +261,14 @@ const REPLAY_ARROWS: [(&str, &[&str]); 5] = [
 ];
 
 /// Like `ARROWS`, for the crate that reads records.
-const RECORDS_ARROWS: [(&str, &[&str]); 10] = [
-    ("read", &["lenient", "lines", "moment", "profile", "time", "tokens", "windows"]),
+const RECORDS_ARROWS: [(&str, &[&str]); 11] = [
+    ("read", &["lenient", "lines", "moment", "plan", "profile", "time", "tokens", "windows"]),
     ("said", &["lenient", "time"]),
     ("transcript", &["profile"]),
     ("moment", &["tokens"]),
     ("lenient", &[]),
     ("lines", &[]),
+    ("plan", &[]),
     ("profile", &[]),
     ("tokens", &[]),
     ("time", &[]),

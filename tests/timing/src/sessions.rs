@@ -8,7 +8,7 @@ use rawr_core::signal::plan::{self, PlanItem};
 use rawr_core::thread::shortened;
 use rawr_core::words::next;
 use rawr_core::words::phase::TurnFacts;
-use rawr_records::read::{ClaudePlan, NO_ANSWER};
+use rawr_records::read::{NO_ANSWER, RecordedPlan};
 use serde_json::Value;
 use serde_json::value::to_raw_value;
 use std::collections::BTreeMap;
@@ -110,7 +110,7 @@ struct SessionReader {
     turns: Vec<RecordedTurn>,
     /// The commands that have no result yet, by the id of their call.
     calls: BTreeMap<String, String>,
-    plan: ClaudePlan,
+    plan: RecordedPlan,
     /// The plan as of the last change.
     steps: Vec<PlanItem>,
 }

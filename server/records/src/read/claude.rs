@@ -11,7 +11,7 @@ use crate::moment::{Moment, OwnCompaction, RecordedHost};
 use crate::tokens::TokenCounts;
 use crate::windows::WindowSettings;
 use line::{Block, Content, Line, Message, ReadInput, ShellInput};
-pub use plan::ClaudePlan;
+pub use plan::RecordedPlan;
 use rawr_core::event::{CompactionOrigin, TurnStatus};
 use rawr_core::units::{Timestamp, Tokens};
 use serde_json::value::RawValue;
@@ -35,7 +35,7 @@ pub(super) struct ClaudeReader {
     lines: HashSet<u128>,
     /// Shell commands without a result yet, by the id of their call.
     commands: HashMap<String, String>,
-    plan: ClaudePlan,
+    plan: RecordedPlan,
     /// The time of the last line of the agent or its tools: a turn without a mark of its end ended then, and not when the
     /// next prompt came.
     agent_at: Timestamp,

@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use super::plan::ClaudePlan;
 use crate::host::HostEvent;
+use rawr_records::plan::ClaudePlan;
 
 /// A tool call of the agent or of a sub-agent.
 #[derive(Debug)]

@@ -5,6 +5,7 @@ mod running;
 mod tests;
 
 use rawr_protocol::CompactionOrigin;
+use rawr_records::plan::ClaudePlan;
 
 use self::running::{ClaudeCompaction, ClaudeTurn};
 use super::calls::{ClaudeToolCall, FinishedCall};
@@ -12,7 +13,6 @@ use super::message::{
     AssistantMessage, ClaudeBlock, ClaudeLine, ClaudeStatus, InitLine, MessageLifecycle,
     StreamEvent, SystemLine, TurnResult,
 };
-use super::plan::ClaudePlan;
 use crate::host::{HostEvent, TurnKind};
 
 /// The state of the conversation's turns.

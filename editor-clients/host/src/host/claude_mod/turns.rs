@@ -6,11 +6,12 @@ mod tests;
 use std::collections::VecDeque;
 
 use rawr_protocol::{CompactionOrigin, TurnStatus};
+use rawr_records::plan::ClaudePlan;
 
 use serde_json::Value;
 
 use super::message::{ModCompactionTrigger, ModEvent, ModTurnEnd};
-use crate::host::claude::{ClaudePlan, ClaudeToolCall, ClaudeUsage, FinishedCall, PersonText};
+use crate::host::claude::{ClaudeToolCall, ClaudeUsage, FinishedCall, PersonText};
 use crate::host::{HostEvent, TurnKind};
 
 /// The state of the conversation's turns.

@@ -9,8 +9,9 @@ use serde_json::Value;
 
 use super::{LastTurn, UsedTokens, holds};
 use rawr_host::host::claude::{
-    ClaudeBlock, ClaudeMessage, ClaudePlan, ClaudeToolCall, ClaudeUsage, PersonText, ended,
+    ClaudeBlock, ClaudeMessage, ClaudeToolCall, ClaudeUsage, PersonText, ended,
 };
+use rawr_records::plan::ClaudePlan;
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]

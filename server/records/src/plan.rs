@@ -1,10 +1,8 @@
 //! The plan of Claude Code's agent, folded from its tool calls: `TodoWrite` and `TaskList` replace it, `TaskCreate` and
-//! `TaskUpdate` change single tasks. Pure. The replay of records folds the same from their lines; a file of calls, which the tests
-//! of both read, holds them together.
+//! `TaskUpdate` change single tasks.
 
 use rawr_protocol::{PlanStep, StepStatus};
-use serde::Deserialize;
-use serde_json::Value;
+use serde::{Deserialize, Deserializer};
 
 /// The current steps in the order of their creation.
 #[derive(Debug, Default)]
@@ -54,15 +52,40 @@ struct TaskUpdateInput {
     subject: Option<String>,
 }
 
+#[derive(Deserialize)]
+struct TaskUpdateResult {
+    success: bool,
+}
+
 impl ClaudePlan {
+    /// Whether a call of this tool may change the plan.
+    pub fn is_changed_by(tool: &str) -> bool {
+        ["TodoWrite", "TaskCreate", "TaskUpdate", "TaskList"].contains(&tool)
+    }
+
+    /// Whether the call alone says the new plan.
+    pub fn is_told_by_call(tool: &str) -> bool {
+        tool == "TodoWrite"
+    }
+
     /// Applies a successful call. Returns the new plan; `None` if the call did not change it.
-    pub fn called(&mut self, tool: &str, input: &Value, answer: &Value) -> Option<Vec<PlanStep>> {
+    pub fn called<'v>(
+        &mut self,
+        tool: &str,
+        input: impl Deserializer<'v>,
+        answer: impl Deserializer<'v>,
+    ) -> Option<Vec<PlanStep>> {
         match tool {
             "TodoWrite" => self.written(TodoWriteInput::deserialize(input).ok()?),
             "TaskCreate" => self.created(TaskCreateResult::deserialize(answer).ok()?.task),
-            // A refused update is not marked as an error of the call.
-            "TaskUpdate" if answer["success"] == false => return None,
-            "TaskUpdate" => self.updated(TaskUpdateInput::deserialize(input).ok()?)?,
+            "TaskUpdate" => {
+                // A refused update is not marked as an error of the call.
+                let refused = |answer: TaskUpdateResult| !answer.success;
+                if TaskUpdateResult::deserialize(answer).is_ok_and(refused) {
+                    return None;
+                }
+                self.updated(TaskUpdateInput::deserialize(input).ok()?)?;
+            }
             "TaskList" => self.listed(TaskListResult::deserialize(answer).ok()?),
             _ => return None,
         }
@@ -116,26 +139,33 @@ fn status(said: &str) -> StepStatus {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::Value;
+    use serde_json::value::RawValue;
 
     #[derive(Deserialize)]
     struct Case {
         name: String,
-        calls: Vec<(String, Value, Value)>,
+        calls: Vec<(String, Box<RawValue>, Box<RawValue>)>,
         plan: Option<Vec<String>>,
     }
 
     #[test]
-    fn calls_are_folded_as_from_a_recorded_session() {
-        let cases = include_str!("../../../../../tests/samples/claude-plans.json");
+    fn calls_of_a_session_and_of_its_record_are_folded_alike() {
+        let cases = include_str!("../../../tests/samples/claude-plans.json");
         for case in serde_json::from_str::<Vec<Case>>(cases).unwrap() {
-            let mut plan = ClaudePlan::default();
-            let mut told = None;
+            let (mut live, mut recorded) = <(ClaudePlan, ClaudePlan)>::default();
+            let mut told = [None, None];
             for (tool, input, answer) in &case.calls {
-                told = plan.called(tool, input, answer);
+                let value = |raw: &RawValue| serde_json::from_str::<Value>(raw.get()).unwrap();
+                let (input_value, answer_value) = (value(input), value(answer));
+                told = [
+                    live.called(tool, &input_value, &answer_value),
+                    recorded.called(tool, &**input, &**answer),
+                ];
             }
             let shown = |step: &PlanStep| format!("{} {}", step.step, step.status);
-            let told = told.map(|steps| steps.iter().map(shown).collect::<Vec<_>>());
-            assert_eq!(told, case.plan, "{}", case.name);
+            let told = told.map(|plan| Some(plan?.iter().map(shown).collect::<Vec<_>>()));
+            assert_eq!(told, [case.plan.clone(), case.plan], "{}", case.name);
         }
     }
 }
