@@ -2,8 +2,9 @@
 //! change what they write, and older records stay.
 
 use serde::de::value::MapAccessDeserializer;
-use serde::de::{IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::{DeserializeOwned, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
+use serde_json::Value;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::fmt;
@@ -48,13 +49,41 @@ pub(crate) enum AnyValue<'l, O = IgnoredAny, E = IgnoredAny> {
 
 struct AnyVisitor<'l, O, E>(PhantomData<(&'l str, O, E)>);
 
-impl<'de, O: Deserialize<'de>, E: Deserialize<'de>> Deserialize<'de> for AnyValue<'de, O, E> {
+/// An entry of a list. Entries that nothing reads are not kept.
+pub(crate) trait ListEntry {
+    fn is_kept(&self) -> bool;
+}
+
+impl ListEntry for IgnoredAny {
+    fn is_kept(&self) -> bool {
+        false
+    }
+}
+
+impl<O, E> ListEntry for AnyValue<'_, O, E> {
+    fn is_kept(&self) -> bool {
+        matches!(self, AnyValue::Object(_) | AnyValue::Text(_))
+    }
+}
+
+/// A list that somebody reads has fewer entries.
+const MOST_ENTRIES: usize = 100_000;
+
+impl<'de, O, E> Deserialize<'de> for AnyValue<'de, O, E>
+where
+    O: Deserialize<'de>,
+    E: Deserialize<'de> + ListEntry,
+{
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         from.deserialize_any(AnyVisitor(PhantomData))
     }
 }
 
-impl<'de, O: Deserialize<'de>, E: Deserialize<'de>> Visitor<'de> for AnyVisitor<'de, O, E> {
+impl<'de, O, E> Visitor<'de> for AnyVisitor<'de, O, E>
+where
+    O: Deserialize<'de>,
+    E: Deserialize<'de> + ListEntry,
+{
     type Value = AnyValue<'de, O, E>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -91,8 +120,10 @@ impl<'de, O: Deserialize<'de>, E: Deserialize<'de>> Visitor<'de> for AnyVisitor<
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
         let mut entries = Vec::new();
-        while let Some(entry) = list.next_element()? {
-            entries.push(entry);
+        while let Some(entry) = list.next_element::<E>()? {
+            if entry.is_kept() && entries.len() < MOST_ENTRIES {
+                entries.push(entry);
+            }
         }
         Ok(AnyValue::List(entries))
     }
@@ -117,15 +148,20 @@ pub(crate) fn owned<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>
 }
 
 pub(crate) fn flag<'de, D: Deserializer<'de>>(from: D) -> Result<bool, D::Error> {
-    Ok(matches!(AnyValue::<IgnoredAny>::deserialize(from)?, AnyValue::Flag(true)))
+    Ok(match AnyValue::<IgnoredAny>::deserialize(from)? {
+        AnyValue::Flag(flag) => flag,
+        AnyValue::Text(text) => &*text == "true",
+        _ => false,
+    })
 }
 
 /// A count. What is negative or endless is none.
 pub(crate) fn count<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u64>, D::Error> {
+    let whole = |number: f64| (0.0..1e15).contains(&number).then_some(number as u64);
     Ok(match AnyValue::<IgnoredAny>::deserialize(from)? {
         AnyValue::Count(count) => Some(count),
-        AnyValue::Number(number) if (0.0..1e15).contains(&number) => Some(number as u64),
-        AnyValue::Text(digits) => digits.trim().parse().ok(),
+        AnyValue::Number(number) => whole(number),
+        AnyValue::Text(digits) => digits.trim().parse().ok().and_then(whole),
         _ => None,
     })
 }
@@ -208,7 +244,8 @@ pub(crate) enum OddLine {
     Unreadable,
 }
 
-/// So many places are tried, so that a line costs no more than its length.
+/// So many incomplete records are passed in a line, and so many places of each beginning are tried after one, so that a line
+/// costs no more than its length.
 const MOST_TRIED: usize = 32;
 
 /// How the lines of this record begin, up to the colon after the first key: a text in a record cannot contain that, because
@@ -235,7 +272,6 @@ impl Openings {
         });
         let mut places: Vec<_> = places.collect();
         places.sort_unstable();
-        places.truncate(MOST_TRIED);
         places.into_iter().find(|at| {
             length_of_record(&text[*at..]).is_some_and(|length| {
                 let rest = text[at + length..].trim_ascii_start();
@@ -250,10 +286,10 @@ impl OddLine {
     /// zeros, after which the next one goes on.
     pub(crate) fn of(line: &[u8], openings: &Openings) -> Self {
         let start = line.iter().position(|byte| *byte == b'{').unwrap_or(line.len());
-        let end = line.iter().rposition(|byte| *byte == b'}').map_or(start, |last| last + 1);
         let is_none = |byte: &u8| *byte == 0 || byte.is_ascii_whitespace();
+        let end = line.iter().rposition(|byte| !is_none(byte)).map_or(start, |last| last + 1);
         let mut records: Vec<Range<usize>> = Vec::new();
-        let (mut at, mut is_torn) = (start, false);
+        let (mut at, mut torn) = (start, 0);
         while at < end {
             match length_of_record(&line[at..end]) {
                 Some(length) => {
@@ -262,20 +298,21 @@ impl OddLine {
                     at += line[at..end].iter().take_while(|byte| is_none(byte)).count();
                 }
                 None => {
-                    is_torn = true;
+                    torn += 1;
                     match openings.next_record(&line[at..end]) {
-                        Some(next) => at += next,
-                        None => break,
+                        Some(next) if torn <= MOST_TRIED => at += next,
+                        _ => break,
                     }
                 }
             }
         }
         let is_whole_line = records.first().is_some_and(|first| *first == (0..line.len()));
-        match (records.is_empty() || is_whole_line, rawr_protocol::mended_json(line)) {
-            (true, Some(mended)) => Self::Mended(mended),
-            (true, None) => Self::Unreadable,
-            (false, _) => Self::Records { records, is_torn },
+        if !records.is_empty() && !is_whole_line {
+            return Self::Records { records, is_torn: torn > 0 };
         }
+        // Of a key that is there twice, the last one counts.
+        let once = || Some(serde_json::from_slice::<Value>(line).ok()?.to_string());
+        rawr_protocol::mended_json(line).or_else(once).map_or(Self::Unreadable, Self::Mended)
     }
 }
 
@@ -291,4 +328,11 @@ pub(crate) fn object_in<'l, T: Deserialize<'l>>(
     raw: &'l RawValue,
 ) -> serde_json::Result<Option<T>> {
     object(&mut serde_json::Deserializer::from_str(raw.get()))
+}
+
+/// A value that is parsed later. Half an emoji in it was not looked for.
+pub(crate) fn value_in<T: DeserializeOwned>(json: &str) -> Option<T> {
+    serde_json::from_str(json)
+        .ok()
+        .or_else(|| serde_json::from_str(&rawr_protocol::mended_json(json.as_bytes())?).ok())
 }

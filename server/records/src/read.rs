@@ -97,6 +97,8 @@ struct Told {
     clock: Timestamp,
     /// The time of the first of the lines that came late at last, and how many there are.
     late: Option<(Timestamp, u32)>,
+    /// What the clock showed when it was set back, and the time then.
+    before: Option<(Timestamp, Timestamp)>,
 }
 
 impl Told {
@@ -112,7 +114,9 @@ impl Told {
         } else if clock.plus_seconds(OUT_OF_ORDER) >= self.clock {
             self.late = None;
             if clock > self.clock && clock <= self.clock.plus_seconds(YEAR) {
-                self.advance(self.clock, clock);
+                // Where a clock that was set back reaches its old time, only some lines were late.
+                let (from, at) = self.before.take_if(|(old, _)| clock >= *old).unzip();
+                self.advance(from.unwrap_or(self.clock), clock, at.unwrap_or(self.at));
             }
         } else {
             let (first, lines) = self.late.get_or_insert((clock, 0));
@@ -120,13 +124,16 @@ impl Told {
             if *lines > MOST_LATE {
                 let first = *first;
                 self.late = None;
-                self.advance(first, clock);
+                self.before = Some((self.clock, self.at));
+                self.advance(first, clock, self.at);
             }
         }
     }
 
-    fn advance(&mut self, from: Timestamp, to: Timestamp) {
-        self.at = self.at.plus_millis(u64::try_from(to.0.saturating_sub(from.0)).unwrap_or(0));
+    /// From the time `at`, the clock went on.
+    fn advance(&mut self, from: Timestamp, to: Timestamp, at: Timestamp) {
+        let passed = u64::try_from(to.0.saturating_sub(from.0)).unwrap_or(0);
+        self.at = self.at.max(at.plus_millis(passed));
         self.clock = to;
     }
 

@@ -34,8 +34,22 @@ const MARK: &str = "[rawr:";
 const FRAGMENTS: [&str; 4] =
     ["<environment_context>", "<turn_aborted>", "<user_instructions>", "# AGENTS.md instructions"];
 
-/// What was said in a line. `None` if it is no record, and holds none.
-pub fn said(line: &[u8]) -> Option<Vec<Said>> {
+/// Reads what was said, line by line.
+#[derive(Debug, Default)]
+pub struct SaidReader {
+    openings: Openings,
+}
+
+impl SaidReader {
+    /// What was said in the next line. `None` if it is no record, and holds none.
+    pub fn read(&mut self, line: &[u8]) -> Option<Vec<Said>> {
+        let found = said(line, &self.openings)?;
+        self.openings.learn(line);
+        Some(found)
+    }
+}
+
+fn said(line: &[u8], openings: &Openings) -> Option<Vec<Said>> {
     let one = |record: &Value| {
         let at = record["timestamp"].as_str().and_then(crate::time::parse);
         of_record(record).map(|(kind, text)| Said { kind, at, text })
@@ -43,12 +57,12 @@ pub fn said(line: &[u8]) -> Option<Vec<Said>> {
     if let Ok(record) = serde_json::from_slice(line) {
         return Some(one(&record).into_iter().collect());
     }
-    match OddLine::of(line, &Openings::default()) {
+    match OddLine::of(line, openings) {
         OddLine::Mended(line) => {
             Some(one(&serde_json::from_str(&line).ok()?).into_iter().collect())
         }
         OddLine::Records { records, .. } => {
-            let records = records.into_iter().filter_map(|record| said(&line[record]));
+            let records = records.into_iter().filter_map(|record| said(&line[record], openings));
             Some(records.flatten().collect())
         }
         OddLine::Unreadable => None,

@@ -10,8 +10,14 @@ pub fn of_file(path: &Path) -> Option<Timestamp> {
     Some(Timestamp(i64::try_from(since.as_millis()).ok()?))
 }
 
-/// `2026-11-21T22:01:30.123Z`. Without a time zone, UTC is assumed.
+/// `2026-11-21T22:01:30.123Z`, or seconds or milliseconds since 1970. Without a time zone, UTC is assumed.
 pub fn parse(text: &str) -> Option<Timestamp> {
+    const FIRST_IN_MILLISECONDS: i64 = 100_000_000_000;
+    if let Ok(number) = text.parse::<i64>() {
+        let is_whole = (1..FIRST_IN_MILLISECONDS * 100).contains(&number);
+        let unit = if number < FIRST_IN_MILLISECONDS { 1000 } else { 1 };
+        return is_whole.then(|| Timestamp(number * unit));
+    }
     let text = text.as_bytes();
     let number = |from: usize, to: usize| {
         text.get(from..to)?.iter().try_fold(0, |number, byte| {
@@ -26,6 +32,12 @@ pub fn parse(text: &str) -> Option<Timestamp> {
     let seconds = (number(11, 13)? * 60 + number(14, 16)?) * 60 + number(17, 19)?;
     let has_fraction = text.get(19) == Some(&b'.');
     let milliseconds = number(20, 23).filter(|_| has_fraction).unwrap_or(0);
+    let zone = text.iter().skip(19).position(|byte| matches!(byte, b'+' | b'-')).map(|at| at + 19);
+    let offset = zone.and_then(|at| {
+        let minutes = number(at + 1, at + 3)? * 60 + number(at + 4, at + 6)?;
+        Some(if text[at] == b'+' { minutes } else { -minutes })
+    });
+    let seconds = seconds - offset.unwrap_or(0) * 60;
     Some(Timestamp((days * 86_400 + seconds) * 1000 + milliseconds))
 }
 
@@ -48,6 +60,11 @@ mod tests {
             assert_eq!(parse(text).map(|at| at.0), expected, "{text}")
         };
         check("1970-01-01T00:00:00Z", Some(0));
+        check("1970-01-01T02:00:01+02:00", Some(1000));
+        check("1969-12-31T22:30:00.500-01:30", Some(500));
+        check("1793610000", Some(1_793_610_000_000));
+        check("1793610000123", Some(1_793_610_000_123));
+        check("0", None);
         check("2026-11-21T22:01:30.123Z", Some(1_795_298_490_123));
         check("2000-02-29T12:00:00.5Z", Some(951_825_600_000));
         check("2100-03-01T00:00:00Z", Some(4_107_542_400_000));

@@ -251,7 +251,12 @@ proptest! {
 #[test]
 fn a_line_of_many_beginnings_is_read_in_time() {
     let mut line = texts(&claude()[..1]);
+    line.push(br#"{"type":"summary","summary":"s","sessionId":"s"}"#.to_vec());
     line.push(br#"{"timestamp":"#.repeat(500_000));
     line.push(br#"{"type":{"#.repeat(800_000));
-    assert_eq!(told(joined(&line)).1.malformed, 2);
+    line.push(br#"{"cwd":{"cwd":1}"#.repeat(500_000));
+    line.push(
+        [br#"{"message":{"content":["#.as_slice(), &b"{},0,".repeat(900_000), b"0]}}"].concat(),
+    );
+    assert_eq!(told(joined(&line)).1.malformed, 3);
 }

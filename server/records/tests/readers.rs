@@ -550,3 +550,150 @@ fn time_goes_on_after_a_clock_was_set_back() {
     "#]],
     );
 }
+
+fn start(seconds: u32, turn: &str) -> Value {
+    event(
+        seconds,
+        json!({"type": "task_started", "turn_id": turn, "model_context_window": 258_400}),
+    )
+}
+
+fn sums(seconds: u32, last: u64, total: u64) -> Value {
+    let info = json!({"last_token_usage": {"total_tokens": last}, "total_token_usage": {"total_tokens": total}});
+    event(seconds, json!({"type": "token_count", "info": info}))
+}
+
+#[test]
+fn a_compaction_before_the_first_request_of_a_turn_is_the_hosts() {
+    let compacted = |seconds| codex(seconds, "compacted", json!({"message": "s"}));
+    check(
+        &[
+            start(0, "a"),
+            compacted(1),
+            sums(2, 9000, 200_000),
+            event(3, json!({"type": "user_message", "message": "two"})),
+            sums(4, 12_000, 212_000),
+            event(5, json!({"type": "task_complete"})),
+            start(6, "b"),
+            compacted(7),
+            event(8, json!({"type": "task_complete"})),
+        ],
+        expect![[r#"
+            3s prompt two
+            3s compacted by Host
+            3s turn
+            4s usage 12,000, goes on
+            5s end completed
+            8s compacted by User
+        "#]],
+    );
+}
+
+#[test]
+fn what_a_fork_copied_is_left_out_however_it_was_copied() {
+    let meta = |seconds, id: &str, parent: Option<&str>| {
+        codex(seconds, "session_meta", json!({"id": id, "forked_from_id": parent}))
+    };
+    let turn = |seconds, id: &str, total: u64| {
+        [
+            start(seconds, id),
+            event(seconds, json!({"type": "user_message", "message": id})),
+            sums(seconds, 1000, total),
+            event(seconds, json!({"type": "task_complete"})),
+        ]
+    };
+    let own = [start(900, "own"), event(900, json!({"type": "user_message", "message": "own"}))];
+    let rest = [sums(901, 1000, 2000), sums(902, 1000, 3000)];
+    let own = [own.as_slice(), &rest].concat();
+    let slowly = (500..504).flat_map(|seconds| turn(seconds, "old", 2000)).collect::<Vec<_>>();
+    let older = (1..9).flat_map(|minute| turn(minute * 30, "old", 2000)).collect::<Vec<_>>();
+    let cases: [Vec<Value>; 3] = [
+        [vec![meta(500, "fork", Some("parent"))], slowly.clone(), own.clone()].concat(),
+        [vec![meta(500, "fork", None), meta(500, "parent", None)], slowly, own.clone()].concat(),
+        [vec![meta(500, "fork", None), meta(0, "parent", None)], older, own].concat(),
+    ];
+    for lines in cases {
+        check(
+            &lines,
+            expect![[r#"
+                500s opened fork
+                900s prompt own
+                900s turn
+                902s usage 1,000, goes on
+                902s end interrupted
+            "#]],
+        );
+    }
+}
+
+#[test]
+fn requests_are_told_apart_without_ids_of_messages() {
+    let part = |seconds, id: Value, request: Value, input: u64| {
+        let message = json!({"id": id, "content": [], "usage": {"input_tokens": input}});
+        let mut line = claude(seconds, "assistant", message);
+        line["requestId"] = request;
+        line
+    };
+    check(
+        &[
+            prompt(0, "one"),
+            part(1, json!(""), json!(null), 100),
+            part(2, json!(""), json!(null), 200),
+            part(3, json!(null), json!("r"), 300),
+            part(4, json!(null), json!("r"), 300),
+            part(5, json!("same"), json!(null), 400),
+            prompt(6, "two"),
+            part(7, json!("same"), json!(null), 500),
+        ],
+        expect![[r#"
+            0s opened s
+            0s prompt one
+            1s turn
+            1s usage 100
+            2s usage 200
+            3s usage 300
+            4s usage 300, same request
+            5s usage 400
+            5s end completed
+            6s prompt two
+            7s turn
+            7s usage 500
+            7s end completed
+        "#]],
+    );
+}
+
+#[test]
+fn half_an_emoji_in_a_command_and_a_key_that_is_there_twice_lose_nothing() {
+    let text = |value: &Value| value.to_string();
+    let half = text(&runs(1, "a", "echo HALF; git commit")).replace("HALF", "\\ud83d");
+    let twice = text(&says(3, "Done.")).replacen('{', "{\"cwd\":\"/x\",", 1);
+    let call = json!({"type": "function_call", "name": "shell", "call_id": "c",
+        "arguments": "{\"command\":[\"git\",\"commit\",\"-m\",\"HALF\"]}"});
+    check(
+        &[text(&prompt(0, "one")), half, text(&result(2, "a", json!("ok"), false)), twice],
+        expect![[r#"
+            0s opened s
+            0s prompt one
+            1s turn
+            2s command echo �; git commit -> 0
+            3s said Done.
+            3s end completed
+        "#]],
+    );
+    let call = text(&codex(2, "response_item", call)).replace("HALF", "\\\\ud83d");
+    let output = json!({"type": "function_call_output", "call_id": "c", "output": "Exit code: 0"});
+    check(
+        &[
+            text(&event(1, json!({"type": "user_message", "message": "go"}))),
+            call,
+            text(&codex(3, "response_item", output)),
+        ],
+        expect![[r#"
+            1s prompt go
+            1s turn
+            3s command git commit -m � -> 0
+            3s end completed
+        "#]],
+    );
+}

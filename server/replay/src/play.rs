@@ -185,7 +185,7 @@ impl<'p> Player<'p> {
             self.report.active_ms += pause.unsigned_abs();
             self.counted.active_ms += pause.unsigned_abs();
         }
-        self.recorded_at = Some(at);
+        self.recorded_at = self.recorded_at.max(Some(at));
         self.now = self.now.max(at);
         let spans = self.report.spans.get_or_insert((at, at));
         spans.1 = self.now;

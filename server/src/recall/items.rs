@@ -4,7 +4,7 @@ use super::SearchError;
 use super::{RecallSearch, RecallSource, RecalledText, SearchPosition, SeenTexts};
 use rawr_core::units::Timestamp;
 use rawr_records::lines::FileLines;
-use rawr_records::said::{Said, said};
+use rawr_records::said::{Said, SaidReader};
 use std::path::Path;
 
 impl RecallSearch<'_> {
@@ -39,16 +39,16 @@ impl RecallSearch<'_> {
     ) -> Result<(), SearchError> {
         let gone = || SearchError::from(std::io::Error::from(std::io::ErrorKind::NotFound));
         let mut lines = FileLines::of(file)?.ok_or_else(gone)?;
-        let (mut room, mut unreadable) = (Vec::new(), 0);
+        let (mut room, mut unreadable, mut records) = (Vec::new(), 0, SaidReader::default());
         while let Some((line, text)) = lines.next_line()?.filter(|_| !self.is_over()) {
             if !self.words.may_be_in(text, &mut room) {
                 continue;
             }
-            let Some(records) = said(text) else {
+            let Some(found) = records.read(text) else {
                 unreadable += u64::from(!lines.is_torn());
                 continue;
             };
-            for Said { kind, at: told_at, text } in records {
+            for Said { kind, at: told_at, text } in found {
                 if seen.as_ref().is_some_and(|seen| seen.has(&text)) {
                     continue;
                 }

@@ -6,14 +6,14 @@ mod plan;
 
 use super::shorten::shorten;
 use super::{LineKind, RecordReader, Told};
-use crate::lenient::{Text, parse};
+use crate::lenient::{Text, parse, value_in};
 use crate::moment::{Moment, OwnCompaction, RecordedHost};
 use crate::tokens::TokenCounts;
-use crate::windows::WindowSettings;
+use crate::windows::{LONG_WINDOW, WindowSettings};
 use line::{Block, Content, Line, Message, ReadInput, ShellInput};
 pub use plan::RecordedPlan;
 use rawr_core::event::{CompactionOrigin, TurnStatus};
-use rawr_core::units::{Timestamp, Tokens};
+use rawr_core::units::{Timestamp, Tokens, stable_hash};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -29,10 +29,10 @@ pub(super) struct ClaudeReader {
     counted: HashMap<String, TokenCounts>,
     /// After the last message that began.
     context: Tokens,
-    /// The largest context so far.
+    /// The largest context of this model so far.
     largest: Tokens,
     /// The lines so far: a session that is taken up again may have some of them twice.
-    lines: HashSet<u128>,
+    lines: HashSet<u64>,
     /// Shell commands without a result yet, by the id of their call.
     commands: HashMap<String, String>,
     plan: RecordedPlan,
@@ -137,8 +137,8 @@ impl RecordReader for ClaudeReader {
 
 impl ClaudeReader {
     fn parsed(&mut self, line: Line<'_>, told: &mut Told) -> LineKind {
-        let is_copy = line.uuid.as_deref().and_then(uuid).is_some_and(|id| !self.lines.insert(id));
-        if line.is_sidechain || is_copy {
+        let is_copy = line.uuid.as_deref().is_some_and(|id| !self.lines.insert(stable_hash(id)));
+        if line.is_sidechain || is_copy || line.forked_from.is_some() {
             return LineKind::Known;
         }
         if let Some(at) = &line.timestamp {
@@ -165,7 +165,7 @@ impl ClaudeReader {
             }
             Some("assistant") => {
                 let Some(message) = line.message else { return LineKind::Unknown };
-                self.assistant(message, told)
+                self.assistant(message, line.request_id, told)
             }
             Some("system") => match line.subtype.as_deref() {
                 Some("compact_boundary") => {
@@ -173,6 +173,9 @@ impl ClaudeReader {
                         .compact_metadata
                         .and_then(|about| about.trigger)
                         .is_some_and(|trigger| trigger == "manual");
+                    if by_person {
+                        self.end_turn(TurnStatus::Completed, told);
+                    }
                     told.add(Moment::Compacted(if by_person {
                         CompactionOrigin::User
                     } else {
@@ -255,6 +258,8 @@ impl ClaudeReader {
             return LineKind::Known;
         }
         self.end_turn(TurnStatus::Completed, told);
+        // No request goes on after the next message.
+        (self.message, self.counted) = (None, HashMap::new());
         told.add(Moment::Prompt(text));
         LineKind::Known
     }
@@ -278,7 +283,12 @@ impl ClaudeReader {
         });
     }
 
-    fn assistant(&mut self, message: Message<'_>, told: &mut Told) -> LineKind {
+    fn assistant(
+        &mut self,
+        message: Message<'_>,
+        request: Option<Text<'_>>,
+        told: &mut Told,
+    ) -> LineKind {
         let blocks = match message.content {
             Content::Text(text) => vec![Block::said(text)],
             Content::Blocks(blocks) => blocks,
@@ -296,6 +306,7 @@ impl ClaudeReader {
             && self.model.as_deref() != Some(model)
         {
             self.model = Some(model.to_owned());
+            self.largest = Tokens(0);
             told.add(Moment::Model(model.to_owned()));
         }
         self.agent_at = told.at;
@@ -306,7 +317,8 @@ impl ClaudeReader {
             self.said(block, told);
         }
         if let Some(usage) = message.usage.as_ref().filter(|_| !is_synthetic) {
-            self.usage(usage.counts(), message.id, calls_tool, told);
+            let request = message.id.filter(|id| !id.is_empty()).or(request);
+            self.usage(usage.counts(), request, calls_tool, told);
         }
         LineKind::Known
     }
@@ -329,7 +341,9 @@ impl ClaudeReader {
         if before.is_none() || is_last {
             self.context = Tokens(context);
         }
-        self.largest = self.largest.max(self.context);
+        if self.context.0 <= LONG_WINDOW {
+            self.largest = self.largest.max(self.context);
+        }
         let window = self
             .model
             .as_deref()
@@ -362,13 +376,13 @@ impl ClaudeReader {
         let Some((name, input)) = block.name.zip(block.input) else { return };
         match name.as_ref() {
             "Bash" => {
-                let Ok(ShellInput { command }) = serde_json::from_str(input.get()) else { return };
+                let Some(ShellInput { command }) = value_in(input.get()) else { return };
                 if let Some(id) = block.id {
                     self.commands.insert(id.into_owned(), command);
                 }
             }
             "Read" => {
-                if let Ok(ReadInput { file_path }) = serde_json::from_str(input.get()) {
+                if let Some(ReadInput { file_path }) = value_in(input.get()) {
                     told.add(Moment::FileRead(file_path));
                 }
             }
@@ -421,9 +435,4 @@ fn beginning(raw: &RawValue) -> Cow<'_, str> {
 /// `Exit code 2` at the beginning of a failed command's result.
 fn exit_code(text: &str) -> Option<i64> {
     text.strip_prefix("Exit code ")?.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
-}
-
-/// The number that a line is known by.
-fn uuid(text: &str) -> Option<u128> {
-    (text.len() == 36).then(|| u128::from_str_radix(&text.replace('-', ""), 16).ok())?
 }

@@ -2,7 +2,7 @@
 
 use super::shorten::shorten;
 use super::{LineKind, RecordReader, Told};
-use crate::lenient::{self, AnyValue, Text, parse};
+use crate::lenient::{self, Text, parse, value_in};
 use crate::moment::{Moment, OwnCompaction, RecordedHost};
 use crate::tokens::TokenCounts;
 use memchr::memmem;
@@ -23,11 +23,12 @@ pub(super) struct CodexReader {
     /// A turn's start is told with its first prompt or work, because a compaction is a turn of its own in Codex.
     is_starting: bool,
     in_turn: bool,
-    /// The turn has had nothing but a compaction so far.
+    has_worked: bool,
+    /// The turn has had nothing but a compaction so far, whose origin its end or its work shows.
     compacts: bool,
     model: Option<String>,
     /// Shell commands without output yet, by the id of their call.
-    commands: HashMap<String, String>,
+    commands: HashMap<String, Vec<String>>,
     just_compacted: bool,
     /// The next count is that of a compaction's own request.
     skips_count: bool,
@@ -36,6 +37,10 @@ pub(super) struct CodexReader {
     /// The sum of all requests so far.
     total: Option<TokenUsage>,
     session: Option<String>,
+    /// The time of the first line.
+    began: Option<Timestamp>,
+    /// The window that the turn began with.
+    window: Option<u64>,
     /// A fork begins with the lines of the session that it was forked from, which are in that one's record, too. Until then
     /// they are its lines.
     copied_until: Option<Timestamp>,
@@ -77,6 +82,8 @@ struct SessionMeta {
     /// The client that began the session.
     #[serde(default, deserialize_with = "lenient::owned")]
     originator: Option<String>,
+    #[serde(default, deserialize_with = "lenient::owned")]
+    forked_from_id: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -100,6 +107,8 @@ struct Payload<'l> {
     item: Option<Box<Item<'l>>>,
     #[serde(default, deserialize_with = "lenient::object")]
     info: Option<TokenInfo>,
+    #[serde(default, deserialize_with = "lenient::count")]
+    model_context_window: Option<u64>,
     #[serde(borrow, default, deserialize_with = "lenient::text")]
     name: Option<Text<'l>>,
     #[serde(borrow, default, deserialize_with = "lenient::text")]
@@ -166,7 +175,7 @@ struct TokenUsage {
 impl TokenUsage {
     fn total(&self) -> u64 {
         let parts = self.input_tokens.unwrap_or(0).saturating_add(self.output_tokens.unwrap_or(0));
-        self.total_tokens.unwrap_or(parts)
+        self.total_tokens.filter(|total| *total > 0).unwrap_or(parts)
     }
 
     /// What came since an earlier sum.
@@ -230,8 +239,8 @@ const BASELINE_TOKENS: Tokens = Tokens(12_000);
 const OWN_COMPACTION: OwnCompaction = OwnCompaction::Above(947);
 /// `rawr exec` starts Codex so that only a full window makes it compact.
 const DRIVER: &str = "rawr";
-/// All lines of the session that was forked are written at once, with the time of the fork.
-const COPYING_TAKES_MS: u64 = 1000;
+/// The lines of the session that was forked are written at once, with the time of the fork: a longer pause ends them.
+const COPYING_PAUSES_MS: u64 = 1000;
 const SHELLS: [&str; 4] = ["exec_command", "shell", "shell_command", "local_shell"];
 
 impl RecordReader for CodexReader {
@@ -251,7 +260,7 @@ impl RecordReader for CodexReader {
 
 impl CodexReader {
     fn short_line(&mut self, line: &[u8], told: &mut Told) -> LineKind {
-        if let Some(at) = time_of(line) {
+        if let Some(at) = time_of(line).filter(|at| !self.is_before_the_fork(at)) {
             told.time(&at);
         }
         let line = match parse_line(line) {
@@ -283,24 +292,43 @@ impl CodexReader {
         }
     }
 
+    /// Some forks keep the times of the lines that they copy.
+    fn is_before_the_fork(&mut self, at: &str) -> bool {
+        let Some(at) = crate::time::parse(at) else { return false };
+        let began = *self.began.get_or_insert(at);
+        self.copied_until.is_some() && at < began
+    }
+
     fn is_copied(&mut self, line: &Line<'_>, now: Timestamp) -> bool {
-        if let Line::SessionMeta(SessionMeta { id: Some(id), .. }) = line {
+        let copied_now = Some(now.plus_millis(COPYING_PAUSES_MS));
+        if let Line::SessionMeta(SessionMeta { id: Some(id), forked_from_id, .. }) = line {
+            let is_first = self.session.is_none();
             let session = self.session.get_or_insert_with(|| id.clone());
-            if session != id {
-                self.copied_until = Some(now.plus_millis(COPYING_TAKES_MS));
+            if session != id && !self.has_worked || is_first && forked_from_id.is_some() {
+                self.copied_until = copied_now;
+                return !is_first;
             }
         }
-        let begins_own_turn = || match line {
-            Line::EventMsg(Payload { turn_id: Some(turn), .. }) => {
-                let began = self.session.as_deref().and_then(time_of_id);
-                time_of_id(turn).zip(began).is_some_and(|(turn, session)| turn >= session)
-            }
-            _ => false,
+        let Some(until) = self.copied_until else { return false };
+        let turn_began = match line {
+            Line::EventMsg(Payload { turn_id: Some(turn), .. }) => time_of_id(turn),
+            _ => None,
         };
-        if self.copied_until.is_some_and(|until| now > until) || begins_own_turn() {
+        let session_began = self.session.as_deref().and_then(time_of_id);
+        let ends = match turn_began.zip(session_began) {
+            Some((turn, session)) => turn >= session,
+            None => now > until,
+        };
+        if ends {
             self.copied_until = None;
+            return false;
         }
-        self.copied_until.is_some()
+        // Counts go on from those of the session that was forked.
+        if let Line::EventMsg(Payload { info: Some(info), .. }) = line {
+            self.total = info.total_token_usage.or(self.total);
+        }
+        self.copied_until = copied_now;
+        true
     }
 
     fn opened(&mut self, meta: SessionMeta, told: &mut Told) -> LineKind {
@@ -322,7 +350,10 @@ impl CodexReader {
 
     /// Something happened, so there is a turn.
     fn works(&mut self, told: &mut Told) {
-        self.is_starting = false;
+        (self.is_starting, self.has_worked) = (false, true);
+        if std::mem::take(&mut self.compacts) {
+            told.add(Moment::Compacted(CompactionOrigin::Host));
+        }
         if !std::mem::replace(&mut self.in_turn, true) {
             told.add(Moment::TurnStarted);
         }
@@ -330,8 +361,11 @@ impl CodexReader {
     }
 
     fn end_turn(&mut self, ending: TurnStatus, told: &mut Told) {
-        self.is_starting = false;
-        self.compacts = false;
+        (self.is_starting, self.skips_count) = (false, false);
+        // A compaction that a person or a client asked for is a turn of its own.
+        if std::mem::take(&mut self.compacts) {
+            told.add(Moment::Compacted(CompactionOrigin::User));
+        }
         if std::mem::take(&mut self.in_turn) {
             told.add(Moment::TurnEnded(ending));
         }
@@ -342,11 +376,11 @@ impl CodexReader {
         if std::mem::replace(&mut self.just_compacted, true) {
             return;
         }
-        // A compaction that a person or a client asked for is a turn of its own.
-        let by = if self.is_starting { CompactionOrigin::User } else { CompactionOrigin::Host };
-        self.compacts = self.is_starting;
         self.skips_count = true;
-        told.add(Moment::Compacted(by));
+        self.compacts = self.is_starting;
+        if !self.compacts {
+            told.add(Moment::Compacted(CompactionOrigin::Host));
+        }
     }
 
     fn prompt(&mut self, text: String, told: &mut Told) {
@@ -362,6 +396,7 @@ impl CodexReader {
             "task_started" | "turn_started" => {
                 self.end_turn(TurnStatus::Interrupted, told);
                 (self.is_starting, self.has_starts) = (true, true);
+                self.window = event.model_context_window.or(self.window);
             }
             "user_message" => {
                 if let Some(text) = event.message.as_deref() {
@@ -412,10 +447,17 @@ impl CodexReader {
     }
 
     fn usage(&mut self, info: &TokenInfo, told: &mut Told) {
-        let before = std::mem::replace(&mut self.total, info.total_token_usage);
-        let is_repeated = before.is_some() && before == self.total;
-        let of_sums = || Some(self.total?.since(&before.unwrap_or_default()));
-        let Some(last) = info.last_token_usage.or_else(of_sums) else { return };
+        let before = self.total;
+        self.total = info.total_token_usage.or(before);
+        let is_repeated = before.is_some() && info.total_token_usage == before;
+        let of_sums = || {
+            let now = info.total_token_usage?;
+            // They begin anew where they shrink.
+            let before = before.filter(|before| before.total() <= now.total());
+            Some(now.since(&before.unwrap_or_default()))
+        };
+        let last = info.last_token_usage.filter(|usage| usage.total() > 0).or_else(of_sums);
+        let Some(last) = last else { return };
         // The count of a compaction's own request says nothing about the context.
         let skips = std::mem::take(&mut self.skips_count);
         if skips || is_repeated || self.compacts || !self.in_turn || last.total() == 0 {
@@ -423,7 +465,7 @@ impl CodexReader {
         }
         told.add(Moment::Usage {
             context: Tokens(last.total()),
-            window: info.model_context_window.map(Tokens),
+            window: info.model_context_window.filter(|size| *size > 0).or(self.window).map(Tokens),
             counts: last.counts(),
             is_part: false,
             needs_follow_up: true,
@@ -473,7 +515,7 @@ impl CodexReader {
                     && !self.has_items
                     && let Some(id) = item.call_id.as_deref()
                     && let Some(arguments) = item.arguments.and_then(arguments)
-                    && let Some(command) = line_of(arguments)
+                    && let Some(command) = command_of(arguments)
                 {
                     self.commands.insert(id.to_owned(), command);
                 }
@@ -485,18 +527,16 @@ impl CodexReader {
                 {
                     told.add(Moment::Command {
                         id: Some(id.to_owned()),
-                        words: vec![command],
+                        words: command,
                         exit_code,
                         cwd: None,
                     });
                 }
             }
+            "custom_tool_call" | "local_shell_call" | "web_search_call" => self.works(told),
             "message"
             | "reasoning"
-            | "custom_tool_call"
             | "custom_tool_call_output"
-            | "local_shell_call"
-            | "web_search_call"
             | "additional_tools"
             | "compaction"
             | "ghost_snapshot" => {}
@@ -508,10 +548,9 @@ impl CodexReader {
 
 /// The arguments of a tool: a text that holds an object, or that object.
 fn arguments<T: DeserializeOwned>(raw: &RawValue) -> Option<T> {
-    match serde_json::from_str(raw.get()) {
-        Ok(AnyValue::<T>::Text(text)) => serde_json::from_str(&text).ok(),
-        Ok(AnyValue::Object(arguments)) => Some(arguments),
-        _ => None,
+    match value_in::<String>(raw.get()) {
+        Some(text) => value_in(&text),
+        None => value_in(raw.get()),
     }
 }
 
@@ -583,11 +622,17 @@ fn step(step: PlanStep) -> PlanItem {
     PlanItem { step: step.step, status }
 }
 
-fn line_of(arguments: ShellArguments) -> Option<String> {
+fn command_of(arguments: ShellArguments) -> Option<Vec<String>> {
+    const RUNS_A_LINE: [&str; 3] = ["-lc", "-c", "-Command"];
     match (arguments.cmd, arguments.command) {
-        (Some(line), _) | (None, Some(ShellCommand::Line(line))) => Some(line),
+        (Some(line), _) | (None, Some(ShellCommand::Line(line))) => Some(vec![line]),
         // `bash -lc LINE`.
-        (None, Some(ShellCommand::Words(mut words))) => words.pop(),
+        (None, Some(ShellCommand::Words(mut words)))
+            if words.iter().any(|word| RUNS_A_LINE.contains(&word.as_str())) =>
+        {
+            Some(vec![words.pop()?])
+        }
+        (None, Some(ShellCommand::Words(words))) => Some(words).filter(|words| !words.is_empty()),
         (None, None) => None,
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::lenient::{self, AnyValue, Text};
 use crate::tokens::TokenCounts;
+use serde::de::IgnoredAny;
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
@@ -12,6 +13,10 @@ pub(super) struct Line<'l> {
     pub(super) kind: Option<Text<'l>>,
     #[serde(borrow, default, deserialize_with = "lenient::text")]
     pub(super) uuid: Option<Text<'l>>,
+    #[serde(borrow, default, deserialize_with = "lenient::text")]
+    pub(super) request_id: Option<Text<'l>>,
+    /// A line of the session that this one was forked from.
+    pub(super) forked_from: Option<IgnoredAny>,
     #[serde(borrow, default, deserialize_with = "lenient::text")]
     pub(super) subtype: Option<Text<'l>>,
     #[serde(borrow, default, deserialize_with = "lenient::text")]
