@@ -66,7 +66,7 @@ impl<O, E> ListEntry for AnyValue<'_, O, E> {
     }
 }
 
-/// A list that somebody reads has fewer entries.
+/// Lists of messages have fewer entries.
 const MOST_ENTRIES: usize = 100_000;
 
 impl<'de, O, E> Deserialize<'de> for AnyValue<'de, O, E>
@@ -310,7 +310,7 @@ impl OddLine {
         if !records.is_empty() && !is_whole_line {
             return Self::Records { records, is_torn: torn > 0 };
         }
-        // Of a key that is there twice, the last one counts.
+        // Where a key is there twice, the last one counts.
         let once = || Some(serde_json::from_slice::<Value>(line).ok()?.to_string());
         rawr_protocol::mended_json(line).or_else(once).map_or(Self::Unreadable, Self::Mended)
     }

@@ -452,7 +452,7 @@ impl CodexReader {
         let is_repeated = before.is_some() && info.total_token_usage == before;
         let of_sums = || {
             let now = info.total_token_usage?;
-            // They begin anew where they shrink.
+            // Sums that shrink begin again at zero.
             let before = before.filter(|before| before.total() <= now.total());
             Some(now.since(&before.unwrap_or_default()))
         };
