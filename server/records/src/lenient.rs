@@ -222,7 +222,7 @@ pub(crate) fn texts<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<String>, D
     })
 }
 
-/// Parses a line. What is not read may be of any bytes. The first value of the line is enough.
+/// Parses a line. What is not read may be of any bytes.
 pub(crate) fn parse<'l, T: Deserialize<'l>>(line: &'l [u8]) -> serde_json::Result<T> {
     match str::from_utf8(line) {
         // Checked once for all texts in it.

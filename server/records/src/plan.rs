@@ -1,6 +1,7 @@
 //! The plan of Claude Code's agent, folded from its tool calls: `TodoWrite` and `TaskList` replace it, `TaskCreate` and
 //! `TaskUpdate` change single tasks.
 
+use rawr_core::signal::plan::{self, PlanItem};
 use rawr_protocol::{PlanStep, StepStatus};
 use serde::{Deserialize, Deserializer};
 
@@ -125,6 +126,19 @@ impl ClaudePlan {
         }
         Some(())
     }
+}
+
+/// The steps as the core has them.
+pub(crate) fn plan_items(steps: Vec<PlanStep>) -> Vec<PlanItem> {
+    let item = |PlanStep { step, status }| {
+        let status = match status {
+            StepStatus::Completed => plan::StepStatus::Completed,
+            StepStatus::InProgress => plan::StepStatus::InProgress,
+            _ => plan::StepStatus::Pending,
+        };
+        PlanItem { step, status }
+    };
+    steps.into_iter().map(item).collect()
 }
 
 /// An unknown status counts as pending.

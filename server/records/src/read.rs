@@ -104,11 +104,10 @@ struct Told {
 impl Told {
     /// Time never goes back in what is told. Single lines may come late; when the clock was set back, all do, and time goes
     /// on from there. A leap of more than a year is an error of the record.
-    fn time(&mut self, text: &str) {
+    fn time(&mut self, clock: Timestamp) {
         const YEAR: u64 = 366 * 86_400;
         const OUT_OF_ORDER: u64 = 60;
         const MOST_LATE: u32 = 3;
-        let Some(clock) = crate::time::parse(text) else { return };
         if self.clock.0 == 0 {
             (self.at, self.clock) = (clock, clock);
         } else if clock.plus_seconds(OUT_OF_ORDER) >= self.clock {

@@ -43,13 +43,13 @@ pub struct SaidReader {
 impl SaidReader {
     /// What was said in the next line. `None` if it is no record, and holds none.
     pub fn read(&mut self, line: &[u8]) -> Option<Vec<Said>> {
-        let found = said(line, &self.openings)?;
+        let found = read_line(line, &self.openings)?;
         self.openings.learn(line);
         Some(found)
     }
 }
 
-fn said(line: &[u8], openings: &Openings) -> Option<Vec<Said>> {
+fn read_line(line: &[u8], openings: &Openings) -> Option<Vec<Said>> {
     let one = |record: &Value| {
         let at = record["timestamp"].as_str().and_then(crate::time::parse);
         of_record(record).map(|(kind, text)| Said { kind, at, text })
@@ -62,7 +62,8 @@ fn said(line: &[u8], openings: &Openings) -> Option<Vec<Said>> {
             Some(one(&serde_json::from_str(&line).ok()?).into_iter().collect())
         }
         OddLine::Records { records, .. } => {
-            let records = records.into_iter().filter_map(|record| said(&line[record], openings));
+            let records =
+                records.into_iter().filter_map(|record| read_line(&line[record], openings));
             Some(records.flatten().collect())
         }
         OddLine::Unreadable => None,

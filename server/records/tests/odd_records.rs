@@ -76,7 +76,7 @@ fn codex() -> Vec<Value> {
     lines
 }
 
-fn told(bytes: Vec<u8>) -> (Vec<TimedMoment>, LineCounts) {
+fn moments_of(bytes: Vec<u8>) -> (Vec<TimedMoment>, LineCounts) {
     let mut moments = Vec::new();
     let mut lines = FileLines::new(Box::new(Cursor::new(bytes)));
     let (_, counts) =
@@ -142,17 +142,17 @@ proptest! {
         places(&odd[at], "", &mut found);
         let path = place.get(&found);
         *odd[at].pointer_mut(path).unwrap() = value;
-        let (moments, counts) = told(joined(&texts(&odd)));
+        let (moments, counts) = moments_of(joined(&texts(&odd)));
         prop_assert_eq!(counts.malformed, 0, "{}: {}", path, &odd[at]);
         let mut without = lines;
         without.remove(at);
-        let (least, _) = told(joined(&texts(&without)));
+        let (least, _) = moments_of(joined(&texts(&without)));
         prop_assert!(turns(&moments) >= turns(&least), "{}: {}", path, &odd[at]);
     }
 
     #[test]
     fn records_on_one_line_are_read_each(lines in either(), glued in prop::collection::vec(any::<bool>(), 40), zeros in 0usize..9) {
-        let (expected, _) = told(joined(&texts(&lines)));
+        let (expected, _) = moments_of(joined(&texts(&lines)));
         let mut bytes = Vec::new();
         for (line, glue) in texts(&lines).iter().zip(glued) {
             bytes.extend_from_slice(line);
@@ -163,14 +163,14 @@ proptest! {
                 bytes.push(b'\n');
             }
         }
-        let (moments, counts) = told(bytes);
+        let (moments, counts) = moments_of(bytes);
         prop_assert_eq!((moments, counts.malformed), (expected, 0));
     }
 
     #[test]
     fn a_part_of_a_record_before_another_costs_only_itself(lines in either(), nth: Index, cut: Index, zeros: bool) {
         let mut texts = texts(&lines);
-        let (expected, _) = told(joined(&texts));
+        let (expected, _) = moments_of(joined(&texts));
         let at = 1 + nth.index(texts.len() - 1);
         let mut part = texts[at].clone();
         part.truncate(1 + cut.index(part.len() - 1));
@@ -178,7 +178,7 @@ proptest! {
             part.extend([0; 20]);
         }
         texts[at].splice(0..0, part);
-        let (moments, counts) = told(joined(&texts));
+        let (moments, counts) = moments_of(joined(&texts));
         prop_assert_eq!((moments, counts.malformed), (expected, 1));
     }
 
@@ -191,7 +191,7 @@ proptest! {
                 None => line,
             }
         }).collect();
-        let (moments, counts) = told(joined(&texts));
+        let (moments, counts) = moments_of(joined(&texts));
         prop_assert_eq!((turns(&moments), counts.malformed), (TURNS as usize, 0));
         let said = moments.iter().filter(|moment| matches!(&moment.what, Moment::Said(text) if text == "It \u{fffd} works."));
         prop_assert_eq!(said.count(), TURNS as usize);
@@ -200,23 +200,23 @@ proptest! {
     #[test]
     fn lines_that_are_written_twice_count_once(nth: Index, later: Index) {
         let mut lines = texts(&claude());
-        let (expected, _) = told(joined(&lines));
+        let (expected, _) = moments_of(joined(&lines));
         let at = nth.index(lines.len());
         let copy = lines[at].clone();
         let to = at + 1 + later.index(lines.len() - at);
         lines.insert(to, copy);
-        prop_assert_eq!(told(joined(&lines)).0, expected);
+        prop_assert_eq!(moments_of(joined(&lines)).0, expected);
     }
 
     #[test]
     fn a_count_that_is_told_again_counts_once(times in 1usize..4) {
         let lines = texts(&codex());
-        let (expected, _) = told(joined(&lines));
+        let (expected, _) = moments_of(joined(&lines));
         let again = lines.iter().flat_map(|line| {
             let is_count = line.windows(11).any(|part| part == b"token_count");
             vec![line.clone(); if is_count { times } else { 1 }]
         });
-        prop_assert_eq!(told(joined(&again.collect::<Vec<_>>())).0, expected);
+        prop_assert_eq!(moments_of(joined(&again.collect::<Vec<_>>())).0, expected);
     }
 
     #[test]
@@ -235,7 +235,7 @@ proptest! {
             line["timestamp"] = json!(at(1100 + u32::try_from(nth).unwrap()));
             line
         }));
-        let (moments, _) = told(joined(&texts(&fork)));
+        let (moments, _) = moments_of(joined(&texts(&fork)));
         prop_assert_eq!(turns(&moments), turns_of_fork);
     }
 
@@ -243,7 +243,7 @@ proptest! {
     fn any_bytes_end(bytes in prop::collection::vec(any::<u8>(), 0..400), first in either()) {
         let mut all = joined(&texts(&first[..1]));
         all.extend(bytes);
-        told(all);
+        moments_of(all);
     }
 }
 
@@ -258,5 +258,5 @@ fn a_line_of_many_beginnings_is_read_in_time() {
     line.push(
         [br#"{"message":{"content":["#.as_slice(), &b"{},0,".repeat(900_000), b"0]}}"].concat(),
     );
-    assert_eq!(told(joined(&line)).1.malformed, 3);
+    assert_eq!(moments_of(joined(&line)).1.malformed, 3);
 }

@@ -8,6 +8,7 @@ use super::shorten::shorten;
 use super::{LineKind, RecordReader, Told};
 use crate::lenient::{Text, parse, value_in};
 use crate::moment::{Moment, OwnCompaction, RecordedHost};
+use crate::time;
 use crate::tokens::TokenCounts;
 use crate::windows::{LONG_WINDOW, WindowSettings};
 use line::{Block, Content, Line, Message, ReadInput, ShellInput};
@@ -141,7 +142,7 @@ impl ClaudeReader {
         if line.is_sidechain || is_copy || line.forked_from.is_some() {
             return LineKind::Known;
         }
-        if let Some(at) = &line.timestamp {
+        if let Some(at) = line.timestamp.as_deref().and_then(time::parse) {
             told.time(at);
         }
         if !self.opened
@@ -290,7 +291,7 @@ impl ClaudeReader {
         told: &mut Told,
     ) -> LineKind {
         let blocks = match message.content {
-            Content::Text(text) => vec![Block::said(text)],
+            Content::Text(text) => vec![Block::of_text(text)],
             Content::Blocks(blocks) => blocks,
         };
         // A message that Claude Code wrote itself, such as about an error of the provider.

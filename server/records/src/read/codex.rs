@@ -1,18 +1,20 @@
 //! Rollouts of Codex, of both kinds: paginated ones store completed items, legacy ones calls and their output as text.
 
+mod line;
+
 use super::shorten::shorten;
 use super::{LineKind, RecordReader, Told};
-use crate::lenient::{self, Text, parse, value_in};
 use crate::moment::{Moment, OwnCompaction, RecordedHost};
-use crate::tokens::TokenCounts;
+use crate::plan::plan_items;
+use crate::time;
+use line::{
+    Item, Line, Payload, PlanArguments, SessionMeta, TokenInfo, TokenUsage, TurnContext, arguments,
+    command_of, parse_line, time_of,
+};
 use memchr::memmem;
 use rawr_core::event::{CompactionOrigin, TurnStatus};
-use rawr_core::signal::plan::{PlanItem, StepStatus};
 use rawr_core::units::{Timestamp, Tokens};
-use serde::de::DeserializeOwned;
-use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
-use std::borrow::Cow;
 use std::collections::HashMap;
 
 #[derive(Debug, Default)]
@@ -41,194 +43,10 @@ pub(super) struct CodexReader {
     began: Option<Timestamp>,
     /// The window that the turn began with.
     window: Option<u64>,
-    /// A fork begins with the lines of the session that it was forked from, which are in that one's record, too. Until then
-    /// they are its lines.
+    /// A fork begins with the lines of the session that it was forked from, which are in that one's record, too: until then.
     copied_until: Option<Timestamp>,
     /// Room for a line without the output of its tool.
     short: Vec<u8>,
-}
-
-/// A line: an event, an item, or another kind.
-enum Line<'l> {
-    SessionMeta(SessionMeta),
-    TurnContext(TurnContext),
-    Compacted,
-    EventMsg(Payload<'l>),
-    ResponseItem(Payload<'l>),
-    /// A kind that says nothing here.
-    Other,
-    Unknown,
-}
-
-/// A line whose keys stand in any order.
-#[derive(Deserialize)]
-struct RawLine<'l> {
-    #[serde(borrow, default, deserialize_with = "lenient::text", rename = "type")]
-    kind: Option<Text<'l>>,
-    #[serde(borrow)]
-    payload: Option<&'l RawValue>,
-}
-
-#[derive(Deserialize)]
-struct SessionMeta {
-    #[serde(default, deserialize_with = "lenient::owned")]
-    id: Option<String>,
-    #[serde(default, deserialize_with = "lenient::owned")]
-    cwd: Option<String>,
-    #[serde(default, deserialize_with = "lenient::owned")]
-    cli_version: Option<String>,
-    #[serde(default, deserialize_with = "lenient::owned")]
-    history_mode: Option<String>,
-    /// The client that began the session.
-    #[serde(default, deserialize_with = "lenient::owned")]
-    originator: Option<String>,
-    #[serde(default, deserialize_with = "lenient::owned")]
-    forked_from_id: Option<String>,
-}
-
-#[derive(Deserialize)]
-struct TurnContext {
-    #[serde(default, deserialize_with = "lenient::owned")]
-    model: Option<String>,
-}
-
-/// An event or an item. Each kind has some of these.
-#[derive(Deserialize)]
-struct Payload<'l> {
-    #[serde(borrow, default, deserialize_with = "lenient::text", rename = "type")]
-    kind: Option<Text<'l>>,
-    #[serde(borrow, default, deserialize_with = "lenient::text")]
-    turn_id: Option<Text<'l>>,
-    #[serde(borrow, default, deserialize_with = "lenient::text")]
-    message: Option<Text<'l>>,
-    #[serde(borrow, default, deserialize_with = "lenient::text")]
-    last_agent_message: Option<Text<'l>>,
-    #[serde(borrow, default, deserialize_with = "boxed_item")]
-    item: Option<Box<Item<'l>>>,
-    #[serde(default, deserialize_with = "lenient::object")]
-    info: Option<TokenInfo>,
-    #[serde(default, deserialize_with = "lenient::count")]
-    model_context_window: Option<u64>,
-    #[serde(borrow, default, deserialize_with = "lenient::text")]
-    name: Option<Text<'l>>,
-    #[serde(borrow, default, deserialize_with = "lenient::text")]
-    call_id: Option<Text<'l>>,
-    /// A text that holds an object, or that object.
-    #[serde(borrow)]
-    arguments: Option<&'l RawValue>,
-    #[serde(borrow)]
-    output: Option<&'l RawValue>,
-}
-
-fn boxed_item<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Box<Item<'de>>>, D::Error> {
-    Ok(lenient::object(from)?.map(Box::new))
-}
-
-#[derive(Deserialize)]
-struct Item<'l> {
-    #[serde(borrow, default, deserialize_with = "lenient::text", rename = "type")]
-    kind: Option<Text<'l>>,
-    #[serde(borrow, default, deserialize_with = "lenient::text")]
-    id: Option<Text<'l>>,
-    #[serde(default, deserialize_with = "lenient::list")]
-    content: Vec<Part>,
-    #[serde(default, deserialize_with = "lenient::texts")]
-    command: Vec<String>,
-    #[serde(default, deserialize_with = "lenient::number")]
-    exit_code: Option<i64>,
-    #[serde(default, deserialize_with = "lenient::owned")]
-    cwd: Option<String>,
-}
-
-#[derive(Deserialize)]
-struct Part {
-    #[serde(default, deserialize_with = "lenient::owned")]
-    text: Option<String>,
-}
-
-#[derive(Deserialize)]
-struct TokenInfo {
-    /// What the last request took.
-    #[serde(default, deserialize_with = "lenient::object")]
-    last_token_usage: Option<TokenUsage>,
-    /// The sum of all requests so far.
-    #[serde(default, deserialize_with = "lenient::object")]
-    total_token_usage: Option<TokenUsage>,
-    #[serde(default, deserialize_with = "lenient::count")]
-    model_context_window: Option<u64>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
-struct TokenUsage {
-    #[serde(default, deserialize_with = "lenient::count")]
-    total_tokens: Option<u64>,
-    #[serde(default, deserialize_with = "lenient::count")]
-    input_tokens: Option<u64>,
-    #[serde(default, deserialize_with = "lenient::count")]
-    cached_input_tokens: Option<u64>,
-    #[serde(default, deserialize_with = "lenient::count")]
-    cache_write_input_tokens: Option<u64>,
-    #[serde(default, deserialize_with = "lenient::count")]
-    output_tokens: Option<u64>,
-}
-
-impl TokenUsage {
-    fn total(&self) -> u64 {
-        let parts = self.input_tokens.unwrap_or(0).saturating_add(self.output_tokens.unwrap_or(0));
-        self.total_tokens.filter(|total| *total > 0).unwrap_or(parts)
-    }
-
-    /// What came since an earlier sum.
-    fn since(&self, before: &Self) -> Self {
-        let rest =
-            |of: fn(&Self) -> Option<u64>| Some(of(self)?.saturating_sub(of(before).unwrap_or(0)));
-        Self {
-            total_tokens: rest(|usage| usage.total_tokens),
-            input_tokens: rest(|usage| usage.input_tokens),
-            cached_input_tokens: rest(|usage| usage.cached_input_tokens),
-            cache_write_input_tokens: rest(|usage| usage.cache_write_input_tokens),
-            output_tokens: rest(|usage| usage.output_tokens),
-        }
-    }
-
-    fn counts(&self) -> TokenCounts {
-        let (cached, written) = (self.cached_input_tokens, self.cache_write_input_tokens);
-        let (cached, written) = (cached.unwrap_or(0), written.unwrap_or(0));
-        let kept = cached.saturating_add(written);
-        TokenCounts {
-            requests: 1,
-            input: self.input_tokens.unwrap_or(0).saturating_sub(kept),
-            cached,
-            written,
-            written_for_hour: 0,
-            output: self.output_tokens.unwrap_or(0),
-        }
-    }
-}
-
-#[derive(Deserialize)]
-struct PlanArguments {
-    plan: Vec<PlanStep>,
-}
-
-#[derive(Deserialize)]
-struct PlanStep {
-    step: String,
-    status: String,
-}
-
-/// The arguments of the shell tools of all releases.
-#[derive(Deserialize)]
-struct ShellArguments {
-    cmd: Option<String>,
-    command: Option<ShellCommand>,
-}
-
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum ShellCommand {
-    Line(String),
-    Words(Vec<String>),
 }
 
 /// What a tool printed.
@@ -260,14 +78,18 @@ impl RecordReader for CodexReader {
 
 impl CodexReader {
     fn short_line(&mut self, line: &[u8], told: &mut Told) -> LineKind {
-        if let Some(at) = time_of(line).filter(|at| !self.is_before_the_fork(at)) {
-            told.time(&at);
+        if let Some(at) = time_of(line).and_then(|at| time::parse(&at)) {
+            let began = *self.began.get_or_insert(at);
+            // Some forks keep the times of the lines that they copy.
+            if self.copied_until.is_none() || at >= began {
+                told.time(at);
+            }
         }
         let line = match parse_line(line) {
             Ok(line) => line,
             Err(_) => return LineKind::Malformed,
         };
-        if self.is_copied(&line, told.at) {
+        if self.follow_fork(&line, told.at) {
             return LineKind::Known;
         }
         match line {
@@ -292,14 +114,8 @@ impl CodexReader {
         }
     }
 
-    /// Some forks keep the times of the lines that they copy.
-    fn is_before_the_fork(&mut self, at: &str) -> bool {
-        let Some(at) = crate::time::parse(at) else { return false };
-        let began = *self.began.get_or_insert(at);
-        self.copied_until.is_some() && at < began
-    }
-
-    fn is_copied(&mut self, line: &Line<'_>, now: Timestamp) -> bool {
+    /// Returns whether the line was copied from the session that this one was forked from.
+    fn follow_fork(&mut self, line: &Line<'_>, now: Timestamp) -> bool {
         let copied_now = Some(now.plus_millis(COPYING_PAUSES_MS));
         if let Line::SessionMeta(SessionMeta { id: Some(id), forked_from_id, .. }) = line {
             let is_first = self.session.is_none();
@@ -509,7 +325,7 @@ impl CodexReader {
                 self.works(told);
                 if name == "update_plan" {
                     if let Some(PlanArguments { plan }) = item.arguments.and_then(arguments) {
-                        told.add(Moment::Plan(plan.into_iter().map(step).collect()));
+                        told.add(Moment::Plan(plan_items(plan)));
                     }
                 } else if SHELLS.contains(&name)
                     && !self.has_items
@@ -546,95 +362,10 @@ impl CodexReader {
     }
 }
 
-/// The arguments of a tool: a text that holds an object, or that object.
-fn arguments<T: DeserializeOwned>(raw: &RawValue) -> Option<T> {
-    match value_in::<String>(raw.get()) {
-        Some(text) => value_in(&text),
-        None => value_in(raw.get()),
-    }
-}
-
-/// Nearly all lines have these keys in this order, which needs no second look at the payload.
-fn parse_line(line: &[u8]) -> serde_json::Result<Line<'_>> {
-    let payload = |kind: &[u8]| {
-        let rest = line.strip_prefix(b"{\"timestamp\":\"")?;
-        let rest =
-            &rest[memchr::memchr(b'"', rest).filter(|length| is_plain(&rest[..*length]))?..];
-        let rest = rest.strip_prefix(b"\",\"type\":\"")?.strip_prefix(kind)?;
-        let payload = rest.strip_prefix(b"\",\"payload\":")?.strip_suffix(b"}")?;
-        parse(payload).ok()
-    };
-    if let Some(event) = payload(b"event_msg") {
-        return Ok(Line::EventMsg(event));
-    }
-    if let Some(item) = payload(b"response_item") {
-        return Ok(Line::ResponseItem(item));
-    }
-    let RawLine { kind, payload } = parse(line)?;
-    let line = match kind.as_deref().unwrap_or_default() {
-        "session_meta" => payload_in(payload)?.map(Line::SessionMeta),
-        "turn_context" => payload_in(payload)?.map(Line::TurnContext),
-        "compacted" => Some(Line::Compacted),
-        "event_msg" => payload_in(payload)?.map(Line::EventMsg),
-        "response_item" => payload_in(payload)?.map(Line::ResponseItem),
-        "world_state" | "token_usage_record" => Some(Line::Other),
-        _ => None,
-    };
-    Ok(line.unwrap_or(Line::Unknown))
-}
-
 /// Newer releases use ids that begin with the time at which they were made, in milliseconds.
 fn time_of_id(id: &str) -> Option<u64> {
     let digits = id.get(..8)?.to_owned() + id.get(9..13)?;
     (id.len() == 36 && id.as_bytes()[14] == b'7').then(|| u64::from_str_radix(&digits, 16).ok())?
-}
-
-fn payload_in<'l, T: Deserialize<'l>>(raw: Option<&'l RawValue>) -> serde_json::Result<Option<T>> {
-    raw.map_or(Ok(None), lenient::object_in)
-}
-
-fn is_plain(text: &[u8]) -> bool {
-    text.iter().all(|byte| byte.is_ascii_graphic() && *byte != b'\\')
-}
-
-/// The first key of a line is its time, in what Codex writes.
-fn time_of(line: &[u8]) -> Option<Cow<'_, str>> {
-    #[derive(Deserialize)]
-    struct OnlyTime<'l> {
-        #[serde(borrow)]
-        timestamp: Cow<'l, str>,
-    }
-    const KEY: &[u8] = b"{\"timestamp\":";
-    let Some(rest) = line.strip_prefix(KEY) else {
-        return serde_json::from_slice::<OnlyTime<'_>>(line).ok().map(|line| line.timestamp);
-    };
-    let text = rest.trim_ascii_start().strip_prefix(b"\"")?;
-    let end = text.iter().take(40).position(|byte| *byte == b'"')?;
-    str::from_utf8(&text[..end]).ok().map(Cow::Borrowed)
-}
-
-fn step(step: PlanStep) -> PlanItem {
-    let status = match step.status.as_str() {
-        "completed" => StepStatus::Completed,
-        "in_progress" => StepStatus::InProgress,
-        _ => StepStatus::Pending,
-    };
-    PlanItem { step: step.step, status }
-}
-
-fn command_of(arguments: ShellArguments) -> Option<Vec<String>> {
-    const RUNS_A_LINE: [&str; 3] = ["-lc", "-c", "-Command"];
-    match (arguments.cmd, arguments.command) {
-        (Some(line), _) | (None, Some(ShellCommand::Line(line))) => Some(vec![line]),
-        // `bash -lc LINE`.
-        (None, Some(ShellCommand::Words(mut words)))
-            if words.iter().any(|word| RUNS_A_LINE.contains(&word.as_str())) =>
-        {
-            Some(vec![words.pop()?])
-        }
-        (None, Some(ShellCommand::Words(words))) => Some(words).filter(|words| !words.is_empty()),
-        (None, None) => None,
-    }
 }
 
 /// The exit code in a shell tool's output: a text, or a list of them, or JSON with metadata in older releases. The text is

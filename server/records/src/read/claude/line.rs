@@ -119,7 +119,7 @@ pub(super) struct Block<'l> {
 }
 
 impl<'l> Block<'l> {
-    pub(super) fn said(text: Text<'l>) -> Self {
+    pub(super) fn of_text(text: Text<'l>) -> Self {
         let (id, name, input, tool_use_id, is_error, content) = Default::default();
         let kind = Some("text".into());
         Self { kind, text: Some(text), id, name, input, tool_use_id, is_error, content }

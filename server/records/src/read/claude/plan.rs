@@ -1,8 +1,7 @@
 //! The calls that change the plan, from a record: their input is in one line and their answer in another.
 
-use crate::plan::ClaudePlan;
-use rawr_core::signal::plan::{PlanItem, StepStatus};
-use rawr_protocol::PlanStep;
+use crate::plan::{ClaudePlan, plan_items};
+use rawr_core::signal::plan::PlanItem;
 use serde_json::Value;
 use serde_json::value::RawValue;
 use std::collections::HashMap;
@@ -23,7 +22,7 @@ impl RecordedPlan {
         input: &RawValue,
     ) -> Option<Vec<PlanItem>> {
         if ClaudePlan::is_told_by_call(tool) {
-            return self.plan.called(tool, input, &Value::Null).map(items);
+            return self.plan.called(tool, input, &Value::Null).map(plan_items);
         }
         if ClaudePlan::is_changed_by(tool) {
             self.calls.insert(id?.to_owned(), (tool.to_owned(), input.to_owned()));
@@ -42,20 +41,8 @@ impl RecordedPlan {
             return None;
         }
         let (tool, input) = self.calls.remove(id).filter(|_| !is_error)?;
-        self.plan.called(&tool, &*input, answer?).map(items)
+        self.plan.called(&tool, &*input, answer?).map(plan_items)
     }
-}
-
-fn items(steps: Vec<PlanStep>) -> Vec<PlanItem> {
-    let item = |PlanStep { step, status }| {
-        let status = match status {
-            rawr_protocol::StepStatus::Completed => StepStatus::Completed,
-            rawr_protocol::StepStatus::InProgress => StepStatus::InProgress,
-            _ => StepStatus::Pending,
-        };
-        PlanItem { step, status }
-    };
-    steps.into_iter().map(item).collect()
 }
 
 #[cfg(test)]
