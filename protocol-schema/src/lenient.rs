@@ -26,7 +26,7 @@ pub fn read_json<T: DeserializeOwned>(json: &[u8]) -> Result<T, serde_json::Erro
 }
 
 /// What some programs write before a text.
-pub const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
+const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 
 /// JSON in which bytes that are not UTF-8 and halves of surrogate pairs are U+FFFD. `None` if there are none.
 pub fn mended_json(json: &[u8]) -> Option<String> {

@@ -69,9 +69,7 @@ pub use guard::*;
 pub use id::{IdProblem, MAX_ID_BYTES, check_id};
 pub use input::*;
 pub use judgment::*;
-pub use lenient::{
-    BYTE_ORDER_MARK, count_if_known, if_known, mended_json, params_text, read_json, read_params,
-};
+pub use lenient::{count_if_known, if_known, mended_json, params_text, read_json, read_params};
 pub use lifecycle::*;
 pub use methods::{Direction, METHODS, Method, MethodKind};
 pub use names::*;

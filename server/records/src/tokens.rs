@@ -44,7 +44,7 @@ impl TokenCounts {
     }
 
     /// Takes other counts off.
-    pub fn subtract(&mut self, other: &Self) {
+    pub(crate) fn subtract(&mut self, other: &Self) {
         self.change(other, u64::saturating_sub);
     }
 
