@@ -67,9 +67,9 @@ protocol:
 
 # Rewrite the generated parts of the documentation and the schema of rawr.toml
 docs:
-    UPDATE=1 cargo test -p rawr-server --test configuration --test schema
+    UPDATE=1 cargo test -p rawr-settings --test configuration --test schema
     UPDATE=1 cargo test -p rawr-tests --test core layering
-    UPDATE_EXPECT=1 cargo test -p rawr-server shipped
+    UPDATE_EXPECT=1 cargo test -p rawr-settings shipped
 
 # Draw the pictures of the guide
 pictures: build

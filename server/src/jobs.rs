@@ -1,7 +1,6 @@
 //! Slow work of one thread that runs while its requests are served: the judge's endpoint and the repository. The thread
 //! says what to run and gets the result. Jobs end with the thread.
 
-use crate::config::{JudgeSettings, RepoObservation};
 use crate::judge::{self, EndpointJudgment, JudgeError, JudgeQuestion};
 use crate::repo;
 use futures::future::{AbortHandle, Abortable, BoxFuture};
@@ -9,6 +8,7 @@ use futures::stream::FuturesUnordered;
 use futures::{FutureExt, StreamExt};
 use rawr_core::event::{JudgmentSource, Repo, RepoObserved};
 use rawr_core::units::JudgeRequestId;
+use rawr_settings::config::{JudgeSettings, RepoObservation};
 use std::panic::AssertUnwindSafe;
 use std::path::PathBuf;
 

@@ -11,10 +11,10 @@ mod wire;
 
 pub use error::JudgeError;
 
-use crate::config::JudgeSettings;
 use endpoint::{EndpointCall, EndpointReply};
 use foreign::ForeignText;
 use key::ApiKey;
+use rawr_settings::config::JudgeSettings;
 use tokio::time::{Instant, sleep, timeout_at};
 use wire::JudgeApi;
 

@@ -2,16 +2,14 @@
 //!
 //! Reading order: `connection` (frames in, answers out), `methods` (one file per method), `wire` (protocol to core and
 //! back), `registry` (the open threads, each a task), `workspace` (configuration, prompts, watched files; a task),
-//! `query`, `store`, `judge`, `prompts`, `config`, `problem`. `publish` and `outbox` send notifications. `jobs` runs slow
-//! work such as a judgment or a look at the repository (`repo`). `watch` reports files that other processes write, and `trace` reports the sidecar's own work to the client. `capsule` stores the state
-//! before a compaction, `recall` searches what was said, `language` serves editors, and `replay` plays recorded sessions
-//! (`replay_rows` as a table, `prices` for what they cost).
+//! `query`, `judge`. `publish` and `outbox` send notifications. `jobs` runs slow work such as a judgment or a look at the
+//! repository (`repo`). `watch` reports files that other processes write, and `trace` reports the sidecar's own work to
+//! the client. `recall` searches what was said, and `language` serves editors. What needs no sidecar lies in the crates
+//! below: `rawr-settings`, `rawr-storage` and `rawr-analysis`.
 
 #[cfg(not(unix))]
 compile_error!("rawr runs on Linux and macOS");
 
-pub mod capsule;
-pub mod config;
 pub mod connection;
 mod jobs;
 pub mod judge;
@@ -19,26 +17,15 @@ mod language;
 mod methods;
 mod notes;
 mod outbox;
-mod parallel;
-pub mod policy_tests;
-pub mod prices;
-pub mod problem;
-pub mod prompts;
 mod publish;
 mod query;
 pub mod recall;
-pub mod redact;
 pub mod registry;
-pub mod replay;
-pub mod replay_rows;
 mod repo;
-pub mod stats;
 mod stdio;
-pub mod store;
 mod tasks;
 pub mod tokens;
 mod trace;
-pub mod tune;
 mod watch;
 mod wire;
 pub mod workspace;

@@ -4,11 +4,11 @@
 mod place;
 mod text;
 
-use crate::redact::redact_counting;
 use place::{MissingFolder, NotesFile};
 use rawr_core::Thread;
 use rawr_core::policy::Policy;
 use rawr_core::units::Timestamp;
+use rawr_storage::redact::redact_counting;
 use std::io;
 use std::path::{Path, PathBuf};
 

@@ -1,10 +1,8 @@
 //! Converts notices to notifications. Those that a client must act on are orders, which are never dropped.
 
-use crate::config::Config;
 use crate::outbox::Outbox;
 use crate::query::ThreadOverview;
 use crate::registry::RegistryNotice;
-use crate::store::LogDamage;
 use crate::wire::{self, ToWire};
 use crate::workspace::WorkspaceNotice;
 use rawr_core::event::Ending;
@@ -21,6 +19,8 @@ use rawr_protocol::{
     Problem, PromptChangedNotification, ScratchChangedNotification, StoreFailedNotification,
     StoreRecoveredNotification, ThreadListChangedNotification, ThreadSummary,
 };
+use rawr_settings::config::Config;
+use rawr_storage::store::LogDamage;
 
 /// Told once.
 const FIRST_QUESTION: &str = "where it is unclear whether your next message ends a piece of work, rawr asks a small model on your agent's login: \

@@ -1,8 +1,6 @@
 //! Queries about one thread, answered from its state and its policy. Changes nothing and reads no file.
 
-use crate::config::JudgeSettings;
 use crate::judge::JudgeQuestion;
-use crate::redact::redact;
 use rawr_core::boundary::Boundaries;
 use rawr_core::compose::{self, Continue};
 use rawr_core::event::{Assessed, JudgeReply, JudgmentSource, Packet, Phase};
@@ -13,6 +11,8 @@ use rawr_core::thread::breaker::Hold;
 use rawr_core::thread::fate::TrackedDecision;
 use rawr_core::units::{Percent, SequenceId, ThreadId, Timestamp, Tokens};
 use rawr_core::{Rules, Thread, assess, sequence};
+use rawr_settings::config::JudgeSettings;
+use rawr_storage::redact::redact;
 use std::collections::BTreeMap;
 
 /// A thread as lists show it.

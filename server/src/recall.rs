@@ -8,11 +8,11 @@ mod words;
 
 pub use words::SearchWords;
 
-use crate::capsule::CapsuleStore;
 use rawr_core::units::{ThreadId, Timestamp, stable_hash};
 use rawr_records::lines::ReadError;
 use rawr_records::said::SaidKind;
 use rawr_records::{time, transcript};
+use rawr_storage::capsule::CapsuleStore;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashSet};
 use std::path::{Path, PathBuf};

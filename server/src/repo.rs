@@ -3,9 +3,9 @@
 
 mod program;
 
-use crate::config::RepoObservation;
 use program::{Program, ProgramOutput};
 use rawr_core::event::{Repo, RepoObserved};
+use rawr_settings::config::RepoObservation;
 use rustix::fs::Access;
 use std::env;
 use std::ffi::OsStr;

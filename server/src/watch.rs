@@ -312,13 +312,14 @@ fn handle_event(root: &Path, notifier: &ChangeNotifier, event: &notify::Event) {
             // The thread's folder was created.
             None if written => notifier.thread(thread),
             Some(file) if written && FILES.contains(&file) => notifier.thread(thread),
-            Some(crate::store::OWNER) if closed => notifier.closed(thread),
+            Some(rawr_storage::store::OWNER) if closed => notifier.closed(thread),
             None | Some(_) => {}
         }
     }
 }
 
-const FILES: [&str; 3] = [crate::store::EVENTS, crate::store::DECISIONS, crate::store::OWNER];
+const FILES: [&str; 3] =
+    [rawr_storage::store::EVENTS, rawr_storage::store::DECISIONS, rawr_storage::store::OWNER];
 
 /// Network file systems report only changes by this machine.
 #[cfg(target_os = "linux")]

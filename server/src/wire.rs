@@ -85,7 +85,7 @@ mirror_enums! {
     event::JudgmentSource = wire::JudgmentSource { Host, Responses, Chat, Heuristic }
     InputKind = wire::InputKind { Message, LocalCommand }
     rawr_core::policy::Preset = wire::Preset { Calm, Spec }
-    rawr_replay::report::ReplayOrder = wire::ReplayOrder { First, Second }
+    rawr_analysis::report::ReplayOrder = wire::ReplayOrder { First, Second }
     rawr_records::read::RecordFormat = wire::RecordFormat { Codex, Claude, Rawr }
 }
 

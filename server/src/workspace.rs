@@ -6,14 +6,14 @@ mod task;
 
 pub use task::WorkspaceHandle;
 
-use crate::config::{Config, ConfigSources, Home, UnsavedTexts, UserSources, project_toml};
-use crate::problem::FileProblem;
-use crate::prompts::{PacketFrontMatter, PromptSet, PromptStore};
 use crate::watch::{ChangeNotifier, Watcher};
 use edits::EditTracker;
 use rawr_core::Thread;
 use rawr_core::prompt::PromptName;
 use rawr_core::units::{ThreadId, Timestamp};
+use rawr_settings::config::{Config, ConfigSources, Home, UnsavedTexts, UserSources, project_toml};
+use rawr_settings::problem::FileProblem;
+use rawr_settings::prompts::{PacketFrontMatter, PromptSet, PromptStore};
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};

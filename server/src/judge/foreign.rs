@@ -1,7 +1,7 @@
 //! Makes text from outside safe to store and show: redacted, on one line, truncated.
 
 use super::key::ApiKey;
-use crate::redact::redact;
+use rawr_storage::redact::redact;
 
 /// Enough to understand an endpoint's error message.
 const MAX_CHARS: usize = 300;

@@ -4,9 +4,9 @@
 use super::answer::SCHEMA_NAME;
 use super::foreign::ForeignText;
 use super::{EndpointUsage, JudgeError, JudgeQuestion};
-use crate::redact::redact;
 use rawr_core::judgment::OUTPUT_SCHEMA;
 use rawr_core::policy::JudgeBackend;
+use rawr_storage::redact::redact;
 use serde::Deserialize;
 use serde_json::{Value, json};
 

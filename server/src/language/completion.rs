@@ -6,12 +6,12 @@ use super::hover::{about, config_key, type_of};
 use super::settings::key_of;
 use super::toml::{Segment, TomlEntry, TomlHeader, TomlOutline, TomlValue, TomlValueKind};
 use super::world::{ConfigFile, Doc, DocumentKind};
-use crate::config::{
-    ConfigKey, KeyKind as Type, is_table, key, names_in, of_models, path_in, tables,
-};
-use crate::prompts::FRONT_MATTER_KEYS;
 use rawr_core::boundary::Boundary;
 use rawr_core::prompt::{Placeholder, PromptName, scan};
+use rawr_settings::config::{
+    ConfigKey, KeyKind as Type, is_table, key, names_in, of_models, path_in, tables,
+};
+use rawr_settings::prompts::FRONT_MATTER_KEYS;
 use std::ops::Range;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -187,7 +187,7 @@ fn in_header(header: &TomlHeader, text: &str, at: usize) -> Vec<Proposal> {
         table.strip_prefix(&path)?.strip_prefix('.').map(str::to_owned)
     };
     let known = tables().filter(|table| model.is_none() || of_models(table.path));
-    let proposal = |table: &crate::config::KeyTable| {
+    let proposal = |table: &rawr_settings::config::KeyTable| {
         let rest = below(table.path)?;
         // The rest of the path behind the cursor is replaced, too.
         let end = header.path.last().map_or(span.end, |last| last.span.end.max(span.end));

@@ -4,10 +4,10 @@ use super::front_matter::{FrontMatter, FrontMatterField};
 use super::settings::{ConfigKeyAt, key_at};
 use super::toml::{TomlHeader, TomlOutline};
 use super::world::{Doc, DocumentKind, LanguageContext, PlaceholderValues};
-use crate::config::{Config, ConfigKey, KeyKind as Type, key, path_in, tables};
-use crate::prompts::FRONT_MATTER_KEYS;
 use rawr_core::boundary::Boundary;
 use rawr_core::prompt::{Placeholder, PlaceholderUse, PromptName, scan};
+use rawr_settings::config::{Config, ConfigKey, KeyKind as Type, key, path_in, tables};
+use rawr_settings::prompts::FRONT_MATTER_KEYS;
 use std::fmt::Write;
 use std::ops::Range;
 

@@ -3,9 +3,9 @@
 
 use super::settings::paths_in;
 use super::world::{ConfigFile, Doc, DocumentKind, LanguageContext};
-use crate::problem::{FileProblem, ProblemHelp};
-use crate::prompts::parse;
 use rawr_core::prompt::PromptName;
+use rawr_settings::problem::{FileProblem, ProblemHelp};
+use rawr_settings::prompts::parse;
 use std::ops::Range;
 use std::path::Path;
 

@@ -3,9 +3,9 @@
 
 use super::toml::{TomlEntry, TomlOutline, TomlValue, TomlValueKind};
 use super::world::{ConfigFile, Doc, DocumentKind, LanguageContext};
-use crate::config::{ConfigKey, key, path_in};
 use rawr_core::policy::Tier;
 use rawr_core::prompt::PromptName;
+use rawr_settings::config::{ConfigKey, key, path_in};
 use std::ops::Range;
 use std::path::PathBuf;
 

@@ -6,9 +6,9 @@ mod typing;
 
 use super::world::ConfigFile;
 use super::*;
-use crate::config::{Home, UnsavedTexts, UserSources};
-use crate::prompts::PacketFrontMatter;
 use rawr_core::prompt::PromptName;
+use rawr_settings::config::{Home, UnsavedTexts, UserSources};
+use rawr_settings::prompts::PacketFrontMatter;
 use std::path::Path;
 
 pub const RAWR: DocumentKind = DocumentKind::Config(ConfigFile::Rawr);
@@ -55,7 +55,8 @@ pub fn with<T>(
     let path = path_of(kind, &world);
     world.unsaved.insert(path.clone(), text.to_owned());
     if kind == DocumentKind::Prompt(PromptName::AutoCompact)
-        && let Ok(parsed) = crate::prompts::parse(PromptName::AutoCompact, text, Some(&path))
+        && let Ok(parsed) =
+            rawr_settings::prompts::parse(PromptName::AutoCompact, text, Some(&path))
     {
         world.files.front_matter = parsed.packet;
     }

@@ -1,5 +1,6 @@
 //! A text that is being edited: its lines, and positions in it as editors count them.
 
+use line_index::{LineCol, LineIndex, TextSize, WideEncoding, WideLineCol};
 use std::ops::Range;
 
 /// The unit of a column.
@@ -24,16 +25,21 @@ pub struct TextChange {
     pub text: String,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EditorText {
     text: String,
-    /// The start of each line, after `\n`, `\r\n` or a lone `\r`.
-    lines: Vec<usize>,
+    lines: LineIndex,
+}
+
+impl Default for EditorText {
+    fn default() -> Self {
+        Self::from(String::new())
+    }
 }
 
 impl From<String> for EditorText {
     fn from(text: String) -> Self {
-        let lines = line_starts(&text);
+        let lines = line_index(&text);
         Self { text, lines }
     }
 }
@@ -52,33 +58,37 @@ impl EditorText {
                 self.text.replace_range(from.min(to)..from.max(to), &change.text);
             }
         }
-        self.lines = line_starts(&self.text);
+        self.lines = line_index(&self.text);
     }
 
     /// A column behind the end of its line is the end of the line; one inside a character, the start of the character.
     pub fn offset(&self, position: EditorPosition, encoding: PositionEncoding) -> usize {
-        let Some(start) = usize::try_from(position.line).ok().and_then(|line| self.lines.get(line))
-        else {
+        let EditorPosition { line, character: col } = position;
+        let Some(range) = self.lines.line(line).map(Range::<usize>::from) else {
             return self.text.len();
         };
-        let line = self.line_at(*start);
-        let mut left = position.character;
-        for (at, character) in line.char_indices() {
-            let width = width(character, encoding);
-            if left < width {
-                return start + at;
+        let length = self.text[range.clone()].trim_end_matches(['\r', '\n']).len();
+        let column = match encoding {
+            PositionEncoding::Utf8 => Some(LineCol { line, col }),
+            PositionEncoding::Utf16 => {
+                self.lines.to_utf8(WideEncoding::Utf16, WideLineCol { line, col })
             }
-            left -= width;
-        }
-        start + line.len()
+        };
+        let column = column.and_then(|at| usize::try_from(at.col).ok()).unwrap_or(length);
+        floor(&self.text, range.start + column.min(length))
     }
 
     pub fn position(&self, offset: usize, encoding: PositionEncoding) -> EditorPosition {
-        let offset = floor(&self.text, offset);
-        let line = self.lines.partition_point(|start| *start <= offset).saturating_sub(1);
-        let start = self.lines.get(line).copied().unwrap_or(0);
-        let units = self.text[start..offset].chars().map(|of| width(of, encoding)).sum();
-        EditorPosition { line: u32::try_from(line).unwrap_or(u32::MAX), character: units }
+        let offset = TextSize::try_from(floor(&self.text, offset)).ok();
+        let at = offset.and_then(|offset| self.lines.try_line_col(offset));
+        let at = at.unwrap_or(LineCol { line: 0, col: 0 });
+        let character = match encoding {
+            PositionEncoding::Utf8 => at.col,
+            PositionEncoding::Utf16 => {
+                self.lines.to_wide(WideEncoding::Utf16, at).map_or(0, |wide| wide.col)
+            }
+        };
+        EditorPosition { line: at.line, character }
     }
 
     pub fn positions(
@@ -88,31 +98,15 @@ impl EditorText {
     ) -> Range<EditorPosition> {
         self.position(span.start, encoding)..self.position(span.end.max(span.start), encoding)
     }
+}
 
-    /// The line that begins here, without its line ending.
-    fn line_at(&self, start: usize) -> &str {
-        let rest = &self.text[start..];
-        &rest[..rest.find(['\n', '\r']).unwrap_or(rest.len())]
+/// Editors end a line at `\n`, `\r\n` and a lone `\r`; the index knows `\n` alone.
+fn line_index(text: &str) -> LineIndex {
+    if text.contains('\r') {
+        LineIndex::new(&text.replace("\r\n", " \n").replace('\r', "\n"))
+    } else {
+        LineIndex::new(text)
     }
-}
-
-fn width(character: char, encoding: PositionEncoding) -> u32 {
-    let width = match encoding {
-        PositionEncoding::Utf8 => character.len_utf8(),
-        PositionEncoding::Utf16 => character.len_utf16(),
-    };
-    // 1 to 4.
-    width as u32
-}
-
-fn line_starts(text: &str) -> Vec<usize> {
-    let bytes = text.as_bytes();
-    let ends = |at: &usize| match bytes[*at] {
-        b'\n' => true,
-        b'\r' => bytes.get(at + 1) != Some(&b'\n'),
-        _ => false,
-    };
-    std::iter::once(0).chain((0..bytes.len()).filter(ends).map(|at| at + 1)).collect()
 }
 
 fn floor(text: &str, at: usize) -> usize {

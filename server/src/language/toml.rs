@@ -1,7 +1,11 @@
-//! A tolerant parser of TOML: headers, keys and values with their positions, also while they are being typed. Never
-//! fails, and does not interpret values.
+//! Headers, keys and values of TOML with their positions, also while they are being typed. Values are not interpreted.
 
+use std::mem;
 use std::ops::Range;
+use toml_parser::decoder::Encoding;
+use toml_parser::lexer::{Token, TokenKind};
+use toml_parser::parser::{EventReceiver, parse_document};
+use toml_parser::{ErrorSink, Source, Span};
 
 /// One name of a dotted path.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -77,17 +81,17 @@ pub struct TomlOutline {
 
 impl TomlOutline {
     pub fn of(text: &str) -> Self {
-        let start = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
-        let mut scan = TomlScanner { text, at: start, depth: 0, outline: Self::default() };
-        let mut table = Vec::new();
-        while scan.skip_to_statement() {
-            if scan.peek() == Some('[') {
-                table = scan.header();
-            } else {
-                scan.entry(&table, &['\n']);
-            }
+        let tokens = Source::new(text).lex().into_vec();
+        let mut outliner = Outliner { text, ..Outliner::default() };
+        let mut rest = tokens.as_slice();
+        while !rest.is_empty() {
+            let statements;
+            (statements, rest) = rest.split_at(length_of_statements(rest));
+            parse_document(statements, &mut outliner, &mut ());
+            outliner.end_statement();
+            outliner.open.clear();
         }
-        scan.outline
+        outliner.outline
     }
 
     pub fn entries(&self) -> impl Iterator<Item = &TomlEntry> {
@@ -113,252 +117,231 @@ impl TomlOutline {
     }
 }
 
-/// No known key is deeper.
-const MAX_DEPTH: u8 = 16;
-
-struct TomlScanner<'t> {
-    text: &'t str,
-    at: usize,
-    depth: u8,
-    outline: TomlOutline,
+/// Up to the next line that looks like a statement. The parser would take it for a part of a list or a table that is not
+/// closed yet.
+fn length_of_statements(tokens: &[Token]) -> usize {
+    let ends = tokens.iter().enumerate().filter(|(_, token)| token.kind() == TokenKind::Newline);
+    let mut starts = ends.map(|(at, _)| at + 1);
+    starts.find(|at| is_statement(&tokens[*at..])).unwrap_or(tokens.len())
 }
 
-impl TomlScanner<'_> {
-    fn peek(&self) -> Option<char> {
-        self.text[self.at..].chars().next()
-    }
-
-    fn bump(&mut self) {
-        self.at += self.peek().map_or(0, char::len_utf8);
-    }
-
-    fn skip_blanks(&mut self) {
-        while matches!(self.peek(), Some(' ' | '\t')) {
-            self.bump();
+/// Whether a line begins with a name and `=`, or is a header, closed or not.
+fn is_statement(line: &[Token]) -> bool {
+    let mut rest = line.iter().map(Token::kind).peekable();
+    let mut skip = |skipped: &[TokenKind]| {
+        let mut any = false;
+        while rest.next_if(|kind| skipped.contains(kind)).is_some() {
+            any = true;
         }
+        (any, rest.peek().copied())
+    };
+    let name = [TokenKind::Atom, TokenKind::Dot, TokenKind::Whitespace];
+    skip(&[TokenKind::Whitespace]);
+    if !skip(&[TokenKind::LeftSquareBracket]).0 {
+        let (named, next) = skip(&name);
+        return named && next == Some(TokenKind::Equals);
+    }
+    skip(&[
+        TokenKind::Atom,
+        TokenKind::Dot,
+        TokenKind::Whitespace,
+        TokenKind::BasicString,
+        TokenKind::LiteralString,
+    ]);
+    skip(&[TokenKind::RightSquareBracket]);
+    let (_, next) = skip(&[TokenKind::Whitespace]);
+    matches!(next, None | Some(TokenKind::Newline | TokenKind::Comment | TokenKind::Eof))
+}
+
+/// No known key is deeper.
+const MAX_DEPTH: usize = 16;
+
+/// What a value may belong to.
+enum Open {
+    /// The entry at this index.
+    Entry(usize),
+    List {
+        start: usize,
+        values: Vec<TomlValue>,
+    },
+    Table {
+        start: usize,
+    },
+}
+
+/// Builds the outline from what the parser finds.
+#[derive(Default)]
+struct Outliner<'t> {
+    text: &'t str,
+    outline: TomlOutline,
+    /// The table whose entries are being read.
+    table: Vec<String>,
+    /// The start of the header that is being read.
+    header: Option<usize>,
+    /// The names of the header or the entry so far.
+    names: Vec<Segment>,
+    open: Vec<Open>,
+}
+
+impl Outliner<'_> {
+    fn end_header(&mut self, end: usize) {
+        let Some(start) = self.header.take() else { return };
+        let path = mem::take(&mut self.names);
+        self.table = path.iter().map(|segment| segment.text.clone()).collect();
+        self.outline.parts.push(TomlPart::Header(TomlHeader { path, span: start..end }));
     }
 
-    fn line_end(&self) -> usize {
-        let rest = &self.text[self.at..];
-        self.at + rest.find(['\n', '\r']).unwrap_or(rest.len())
-    }
-
-    /// Returns false at the end of the text.
-    fn skip_to_statement(&mut self) -> bool {
-        loop {
-            match self.peek() {
-                None => return false,
-                Some('#') => self.comment(),
-                Some(character) if character.is_whitespace() => self.bump(),
-                Some(_) => return true,
-            }
-        }
-    }
-
-    fn comment(&mut self) {
-        let end = self.line_end();
-        self.outline.comments.push(self.at..end);
-        self.at = end;
-    }
-
-    /// Skips the rest of a line that cannot be parsed.
-    fn end_line(&mut self) {
-        self.skip_blanks();
-        if self.peek() == Some('#') {
-            self.comment();
-        }
-        self.at = self.line_end();
-    }
-
-    fn header(&mut self) -> Vec<String> {
-        let start = self.at;
-        while self.peek() == Some('[') {
-            self.bump();
-        }
-        let path = self.path();
-        self.skip_blanks();
-        while self.peek() == Some(']') {
-            self.bump();
-        }
-        let names = path.iter().map(|segment| segment.text.clone()).collect();
-        self.outline.parts.push(TomlPart::Header(TomlHeader { path, span: start..self.at }));
-        self.end_line();
-        names
-    }
-
-    /// Names with dots between them. The last may be empty while it is being typed.
-    fn path(&mut self) -> Vec<Segment> {
-        let mut path = Vec::new();
-        loop {
-            self.skip_blanks();
-            path.push(self.name());
-            self.skip_blanks();
-            if self.peek() != Some('.') {
-                return path;
-            }
-            self.bump();
-        }
-    }
-
-    fn name(&mut self) -> Segment {
-        let start = self.at;
-        if let Some(quote @ ('"' | '\'')) = self.peek() {
-            let value = self.quoted(quote);
-            let TomlValueKind::Text { inside, .. } = value.what else {
-                return Segment { text: String::new(), span: value.span };
-            };
-            return Segment { text: self.text[inside].to_owned(), span: value.span };
-        }
-        let is_end = |of: char| of.is_whitespace() || "=.[]{}#,\"'".contains(of);
-        while self.peek().is_some_and(|of| !is_end(of)) {
-            self.bump();
-        }
-        Segment { text: self.text[start..self.at].to_owned(), span: start..self.at }
-    }
-
-    fn entry(&mut self, table: &[String], ends: &[char]) {
-        let start = self.at;
-        let key = self.path();
-        self.skip_blanks();
-        let index = self.outline.parts.len();
-        let mut entry = TomlEntry {
-            table: table.to_vec(),
-            key,
-            after_sign: None,
-            value: None,
-            span: start..start,
+    /// An entry whose value follows, unless it has no sign.
+    fn entry(&mut self, after_sign: Option<usize>) {
+        let key = mem::take(&mut self.names);
+        let (Some(first), Some(last)) = (key.first(), key.last()) else { return };
+        let span = first.span.start..after_sign.unwrap_or(last.span.end);
+        let containing = self.open.iter().rev().find_map(|open| match open {
+            Open::Entry(at) => Some(*at),
+            Open::List { .. } | Open::Table { .. } => None,
+        });
+        let table = match containing.and_then(|at| self.outline.parts.get(at)) {
+            Some(TomlPart::Entry(entry)) => entry.path(),
+            _ => self.table.clone(),
         };
-        entry.span.end = self.at;
-        self.outline.parts.push(TomlPart::Entry(entry.clone()));
-        if self.peek() == Some('=') {
-            self.bump();
-            entry.after_sign = Some(self.at);
-            self.skip_blanks();
-            entry.value = self.value(&entry.path(), ends);
-        }
-        entry.span.end = self.at;
-        if ends == ['\n'] {
-            self.end_line();
-        }
-        // Always advance, even at an unexpected character.
-        if self.at == start {
-            self.bump();
-        }
-        self.outline.parts[index] = TomlPart::Entry(entry);
+        let entry = TomlEntry { table, key, after_sign, value: None, span };
+        self.outline.parts.push(TomlPart::Entry(entry));
     }
 
-    fn value(&mut self, path: &[String], ends: &[char]) -> Option<TomlValue> {
-        match self.peek()? {
-            '\n' | '\r' | '#' => None,
-            quote @ ('"' | '\'') => Some(self.quoted(quote)),
-            '[' if self.depth < MAX_DEPTH => Some(self.deeper(|scan| scan.list(path))),
-            '{' if self.depth < MAX_DEPTH => Some(self.deeper(|scan| scan.inline_table(path))),
-            _ => {
-                let start = self.at;
-                let is_end = |of: char| matches!(of, '\n' | '\r' | '#') || ends.contains(&of);
-                while self.peek().is_some_and(|of| !is_end(of)) {
-                    self.bump();
+    fn end_statement(&mut self) {
+        let end = self.names.last().map(|last| last.span.end);
+        match self.header {
+            Some(start) => self.end_header(end.unwrap_or(start + 1)),
+            None => self.entry(None),
+        }
+    }
+
+    /// A value that is missing ends its entry, too.
+    fn value(&mut self, value: Option<TomlValue>) {
+        match self.open.last_mut() {
+            Some(Open::List { values, .. }) => values.extend(value),
+            Some(Open::Entry(at)) => {
+                if let Some(TomlPart::Entry(entry)) = self.outline.parts.get_mut(*at)
+                    && let Some(value) = value
+                {
+                    entry.span.end = value.span.end;
+                    entry.value = Some(value);
                 }
-                let length = self.text[start..self.at].trim_end().len();
-                self.at = start + length;
-                (length > 0)
-                    .then_some(TomlValue { span: start..self.at, what: TomlValueKind::Bare })
+                self.open.pop();
             }
+            Some(Open::Table { .. }) | None => {}
         }
     }
 
-    fn deeper(&mut self, scan: impl FnOnce(&mut Self) -> TomlValue) -> TomlValue {
-        self.depth += 1;
-        let value = scan(self);
-        self.depth -= 1;
-        value
-    }
-
-    /// A single quote ends at the end of its line at the latest; triple quotes may span lines.
-    fn quoted(&mut self, quote: char) -> TomlValue {
-        let start = self.at;
-        let three = quote.to_string().repeat(3);
-        let (mark, limit) = if self.text[start..].starts_with(&three) {
-            (three, self.text.len())
-        } else {
-            (quote.to_string(), self.line_end())
+    /// Ends the innermost list or table.
+    fn close(&mut self, end: usize) {
+        let closed = loop {
+            match self.open.pop() {
+                None => return,
+                Some(Open::Entry(_)) => {}
+                Some(Open::List { start, values }) => break (start, TomlValueKind::List(values)),
+                Some(Open::Table { start }) => break (start, TomlValueKind::Table),
+            }
         };
-        self.at += mark.len();
-        let inside = self.at;
-        while self.at < limit {
-            if self.text[self.at..].starts_with(&mark) {
-                let end = self.at;
-                self.at += mark.len();
-                let what = TomlValueKind::Text { inside: inside..end, closed: true };
-                return TomlValue { span: start..self.at, what };
-            }
-            if quote == '"' && self.peek() == Some('\\') {
-                self.bump();
-            }
-            self.bump();
-        }
-        self.at = limit.max(inside);
-        let what = TomlValueKind::Text { inside: inside..self.at, closed: false };
-        TomlValue { span: start..self.at, what }
+        let (start, what) = closed;
+        self.value(Some(TomlValue { span: start..end, what }));
     }
 
-    /// An unclosed list ends where a line looks like the next statement.
-    fn list(&mut self, path: &[String]) -> TomlValue {
-        let start = self.at;
-        self.bump();
-        let mut entries = Vec::new();
-        loop {
-            let before = self.at;
-            while self.peek().is_some_and(|of| of.is_whitespace() || of == ',' || of == '#') {
-                if self.peek() == Some('#') { self.comment() } else { self.bump() }
-            }
-            let first_of_line = self.text[before..self.at].contains('\n');
-            match self.peek() {
-                None => break,
-                Some(']') => {
-                    self.bump();
-                    break;
-                }
-                Some('[') if first_of_line => {
-                    self.at = before;
-                    break;
-                }
-                Some(of) if first_of_line && self.is_statement(of) => {
-                    self.at = before;
-                    break;
-                }
-                Some(_) => match self.value(path, &[',', ']']) {
-                    Some(value) => entries.push(value),
-                    None => self.bump(),
-                },
-            }
-        }
-        TomlValue { span: start..self.at, what: TomlValueKind::List(entries) }
+    /// The range between the quotes, and whether the last is there.
+    fn inside(&self, span: Span, encoding: Encoding) -> (Range<usize>, bool) {
+        let mark = match encoding {
+            Encoding::LiteralString => "'",
+            Encoding::BasicString => "\"",
+            Encoding::MlLiteralString => "'''",
+            Encoding::MlBasicString => "\"\"\"",
+        };
+        let start = span.start() + mark.len();
+        let rest = &self.text[start..span.end()];
+        let closed = rest.strip_suffix(mark).filter(|inside| {
+            let escapes = inside.len() - inside.trim_end_matches('\\').len();
+            mark.starts_with('\'') || escapes.is_multiple_of(2)
+        });
+        let inside = closed.unwrap_or_else(|| rest.trim_end_matches('\r'));
+        (start..start + inside.len(), closed.is_some())
+    }
+}
+
+impl EventReceiver for Outliner<'_> {
+    fn std_table_open(&mut self, span: Span, _: &mut dyn ErrorSink) {
+        self.end_statement();
+        self.header = Some(span.start());
     }
 
-    fn is_statement(&self, first: char) -> bool {
-        let line = &self.text[self.at..self.line_end()];
-        let key = line.split_once('=').map(|(key, _)| key.trim());
-        first.is_ascii_alphabetic() && key.is_some_and(|key| !key.contains(['"', '\'', ',']))
+    fn std_table_close(&mut self, span: Span, _: &mut dyn ErrorSink) {
+        self.end_header(span.end());
     }
 
-    fn inline_table(&mut self, path: &[String]) -> TomlValue {
-        let start = self.at;
-        self.bump();
-        loop {
-            while matches!(self.peek(), Some(' ' | '\t' | ',')) {
-                self.bump();
-            }
-            match self.peek() {
-                None | Some('\n' | '\r' | '#') => break,
-                Some('}') => {
-                    self.bump();
-                    break;
-                }
-                Some(_) => self.entry(path, &[',', '}']),
-            }
+    fn array_table_open(&mut self, span: Span, error: &mut dyn ErrorSink) {
+        self.std_table_open(span, error);
+    }
+
+    fn array_table_close(&mut self, span: Span, error: &mut dyn ErrorSink) {
+        self.std_table_close(span, error);
+    }
+
+    fn inline_table_open(&mut self, span: Span, _: &mut dyn ErrorSink) -> bool {
+        self.open.push(Open::Table { start: span.start() });
+        self.open.len() < MAX_DEPTH
+    }
+
+    fn inline_table_close(&mut self, span: Span, _: &mut dyn ErrorSink) {
+        self.entry(None);
+        self.close(span.end());
+    }
+
+    fn array_open(&mut self, span: Span, _: &mut dyn ErrorSink) -> bool {
+        self.open.push(Open::List { start: span.start(), values: Vec::new() });
+        self.open.len() < MAX_DEPTH
+    }
+
+    fn array_close(&mut self, span: Span, _: &mut dyn ErrorSink) {
+        self.close(span.end());
+    }
+
+    fn simple_key(&mut self, span: Span, encoding: Option<Encoding>, _: &mut dyn ErrorSink) {
+        let whole = span.start()..span.end();
+        let inside = encoding.map_or(whole.clone(), |encoding| self.inside(span, encoding).0);
+        self.names.push(Segment { text: self.text[inside].to_owned(), span: whole });
+    }
+
+    fn key_val_sep(&mut self, span: Span, _: &mut dyn ErrorSink) {
+        let is_written = !span.is_empty();
+        self.entry(is_written.then(|| span.end()));
+        self.open.push(Open::Entry(self.outline.parts.len() - 1));
+    }
+
+    fn scalar(&mut self, span: Span, encoding: Option<Encoding>, _: &mut dyn ErrorSink) {
+        if span.is_empty() {
+            return self.value(None);
         }
-        TomlValue { span: start..self.at, what: TomlValueKind::Table }
+        let (end, what) = match encoding {
+            None => (span.end(), TomlValueKind::Bare),
+            Some(encoding) => {
+                let (inside, closed) = self.inside(span, encoding);
+                let end = if closed { span.end() } else { inside.end };
+                (end, TomlValueKind::Text { inside, closed })
+            }
+        };
+        self.value(Some(TomlValue { span: span.start()..end, what }));
+    }
+
+    fn value_sep(&mut self, _: Span, _: &mut dyn ErrorSink) {
+        self.entry(None);
+    }
+
+    fn comment(&mut self, span: Span, _: &mut dyn ErrorSink) {
+        self.outline.comments.push(span.start()..span.end());
+    }
+
+    fn newline(&mut self, _: Span, _: &mut dyn ErrorSink) {
+        if self.open.is_empty() {
+            self.end_statement();
+        }
     }
 }
 
@@ -390,6 +373,7 @@ mod tests {
             "a = [\n \"x\", # c\n \"y\",\n]\nb = true\r\n",
             &["a=[\n \"x\", # c\n \"y\",\n]", "b=true"],
         );
+        check("a = [\n [1],\n [2],\n]\nb = 1", &["a=[\n [1],\n [2],\n]", "b=1"]);
         check(
             "a = { b = 1, c = \"}\" }\nd = \"\"\"x\n[y]\"\"\"\ne = 1",
             &["a={ b = 1, c = \"}\" }", "a/b=1", "a/c=\"}\"", "d=\"\"\"x\n[y]\"\"\"", "e=1"],
@@ -401,11 +385,12 @@ mod tests {
     fn incomplete_statements_do_not_hide_what_follows() {
         check("mo\n[t", &["mo", "[[t]"]);
         check("a =\nb = \"x\n[t]\nc = 1", &["a=", "b=\"x", "[[t]]", "t/c=1"]);
-        check("a = [\"x\", \nb = 1", &["a=[\"x\"", "b=1"]);
+        check("a = [\"x\", \nb = 1", &["a=[\"x\",", "b=1"]);
         check("a = [\"x\"\n[t]\nc = 1", &["a=[\"x\"", "[[t]]", "t/c=1"]);
-        check("a = { b = \nc = 1", &["a={ b = ", "a/b=", "c=1"]);
-        check("= 3\n]\nb = 1", &["=3", "", "b=1"]);
+        check("a = { b = \nc = 1", &["a={ b =", "a/b=", "c=1"]);
+        check("= 3\n]\nb = 1", &["=3", "b=1"]);
         check("a.\nb = 1", &["a/", "b=1"]);
+        check("a = \"x\\\"\r\nb = 1", &["a=\"x\\\"", "b=1"]);
     }
 
     #[test]

@@ -1,9 +1,9 @@
 //! The context of language features: the user's files, unsaved texts, and the state of a thread. Determines the kind of
 //! each document.
 
-use crate::config::{Config, ConfigSources, UnsavedTexts, UserSources};
-use crate::problem::{FileProblem, read_text};
 use rawr_core::prompt::PromptName;
+use rawr_settings::config::{Config, ConfigSources, UnsavedTexts, UserSources};
+use rawr_settings::problem::{FileProblem, read_text};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 

@@ -2,8 +2,6 @@
 
 use super::errors::unknown_name;
 use super::{ClientSession, Module, aside, directive, on_large};
-use crate::capsule::{CapsuleHistoryItem, CapsuleState, CapsuleStore, StoredCapsule};
-use crate::redact::redact_counting;
 use crate::registry::{OpenThread, RegistryError};
 use crate::repo;
 use crate::wire::{self, RpcError, ToWire};
@@ -17,6 +15,8 @@ use rawr_protocol::{
     CapsuleListParams, CapsuleListResult, CapsulePacket, CapsuleScratch, CapsuleSummary, HeldInput,
     PlanStep, TranscriptPosition, Unread, WorkTree,
 };
+use rawr_storage::capsule::{CapsuleHistoryItem, CapsuleState, CapsuleStore, StoredCapsule};
+use rawr_storage::redact::redact_counting;
 use serde_json::Value;
 use std::path::PathBuf;
 use std::sync::Arc;

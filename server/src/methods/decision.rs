@@ -3,7 +3,6 @@
 use super::errors::unknown_name;
 use super::{ClientSession, Module, aside, on_large};
 use crate::registry::{OpenThread, RegistryError};
-use crate::store::{DecisionFile, StoreError};
 use crate::wire::{self, RpcError};
 use jsonrpsee::core::RegisterMethodError;
 use rawr_core::assess::DecisionRecord;
@@ -12,6 +11,7 @@ use rawr_protocol::methods::{DecisionExplain, DecisionList};
 use rawr_protocol::{
     DecisionExplainParams, DecisionExplainResult, DecisionListParams, DecisionListResult, ErrorCode,
 };
+use rawr_storage::store::{DecisionFile, StoreError};
 use std::sync::Arc;
 
 pub fn register(module: &mut Module) -> Result<(), RegisterMethodError> {
@@ -87,12 +87,12 @@ fn newest(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::{Store, StoredDecision};
     use rawr_core::Thread;
     use rawr_core::assess::{Question, assess};
     use rawr_core::policy::Policy;
     use rawr_core::steps;
     use rawr_core::units::{ThreadId, Timestamp};
+    use rawr_storage::store::{Store, StoredDecision};
 
     #[test]
     fn reading_the_newest_decision_takes_constant_time() {

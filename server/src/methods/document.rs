@@ -18,8 +18,6 @@ pub use task::DocumentsHandle;
 
 use super::{ClientSession, Module, on_async_named, on_slow_named, parsed, serialized};
 use crate::language::{self, Doc, DocumentKind, LanguageContext, PositionEncoding};
-use crate::problem::{FileProblem, MAX_BYTES};
-use crate::prompts::parse;
 use crate::wire::RpcError;
 use jsonrpsee::core::RegisterMethodError;
 use lsp::Diagnostic;
@@ -27,6 +25,8 @@ use open::{ClientRequest, OpenDocument, OpenDocuments};
 use rawr_core::prompt::PromptName;
 use rawr_protocol::methods::{LogMessage, PromptPreviewChanged};
 use rawr_protocol::{ErrorCode, LogMessageParams, MessageType, PromptPreviewChangedNotification};
+use rawr_settings::problem::{FileProblem, MAX_BYTES};
+use rawr_settings::prompts::parse;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -2,11 +2,11 @@
 
 use crate::notes::NotesError;
 use crate::registry::RegistryError;
-use crate::store::StoreError;
 use crate::wire::RpcError;
 use rawr_core::Refusal;
 use rawr_core::machine::Bound;
 use rawr_protocol::ErrorCode;
+use rawr_storage::store::StoreError;
 
 impl From<RegistryError> for RpcError {
     fn from(error: RegistryError) -> Self {

@@ -2,7 +2,6 @@
 
 use super::{ClientSession, Module, on, on_slow};
 use crate::judge;
-use crate::prompts::PromptSet;
 use crate::query::{self, Inquiry, JudgeCase};
 use crate::registry::OpenThread;
 use crate::wire::{self, RpcError, ToCore, ToWire};
@@ -16,6 +15,7 @@ use rawr_protocol::{
     Action, ActionPerformNotification, ErrorCode, JudgmentAnswerParams, JudgmentAnswerResult,
     JudgmentEvaluateParams, JudgmentEvaluateResult,
 };
+use rawr_settings::prompts::PromptSet;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;

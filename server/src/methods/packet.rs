@@ -2,7 +2,6 @@
 
 use super::{ClientSession, Module, on};
 use crate::query;
-use crate::redact::redact_counting;
 use crate::registry::OpenThread;
 use crate::wire::{self, RpcError, ToWire};
 use jsonrpsee::core::RegisterMethodError;
@@ -15,6 +14,7 @@ use rawr_protocol::{
     ErrorCode, PacketBuildParams, PacketBuildResult, PacketCheck, PacketCheckParams,
     PacketCheckResult, PacketGetParams, PacketGetResult, PacketSubmitParams, PacketSubmitResult,
 };
+use rawr_storage::redact::redact_counting;
 use std::sync::Arc;
 
 pub fn register(module: &mut Module) -> Result<(), RegisterMethodError> {

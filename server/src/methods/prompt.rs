@@ -1,7 +1,6 @@
 //! What people configure: `rawr/prompt/*` and `rawr/config/get`.
 
 use super::{ClientSession, Module, on};
-use crate::prompts::{Prompt, PromptSource, parse, sample};
 use crate::query::placeholder_values;
 use crate::registry::OpenThread;
 use crate::wire::{self, RpcError};
@@ -14,6 +13,7 @@ use rawr_protocol::{
     PromptListParams, PromptListResult, PromptOrigin, PromptPreviewParams, PromptPreviewResult,
     PromptRenderParams, PromptRenderResult, PromptSummary,
 };
+use rawr_settings::prompts::{Prompt, PromptSource, parse, sample};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
@@ -47,7 +47,7 @@ const fn origin(prompt: &Prompt) -> PromptOrigin {
     }
 }
 
-fn problems(problems: &[crate::problem::FileProblem]) -> Vec<rawr_protocol::Problem> {
+fn problems(problems: &[rawr_settings::problem::FileProblem]) -> Vec<rawr_protocol::Problem> {
     wire::problems(problems)
 }
 

@@ -5,16 +5,18 @@ mod shown;
 use super::large_answer::{AnswerError, SerializedResult};
 use super::long_work::WorkLabels;
 use super::{ClientSession, Module, on_serialized};
-use crate::config::Home;
-use crate::replay::{PolicySource, ReplayDetail, ReplayError, ReplayOrder, ReplayRequest, replay};
 use crate::wire::{RpcError, ToCore};
 use jsonrpsee::core::RegisterMethodError;
+use rawr_analysis::replay::{
+    PolicySource, ReplayDetail, ReplayError, ReplayOrder, ReplayRequest, replay,
+};
 use rawr_protocol::framing::BODY_LIMIT;
 use rawr_protocol::methods::ReplayRun;
 use rawr_protocol::{
     ErrorCode, MOST_REPLAY_CONFIGURATIONS, ReplayConfiguration, ReplayDetailName, ReplayRunParams,
     ReplayRunResult,
 };
+use rawr_settings::config::Home;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;

@@ -1,8 +1,8 @@
 //! Search words, and snippets of the texts around them. Case-insensitive.
 
-use crate::redact::redact;
 use memchr::memmem::Finder;
 use rawr_core::excerpt::one_line;
+use rawr_storage::redact::redact;
 use std::collections::BTreeSet;
 
 /// The length of a snippet before the first word, and in total, in characters.

@@ -1,17 +1,17 @@
 //! When a capsule of an open thread is written, and what it holds. A part that cannot be kept is logged and left out.
 
 use super::thread::OpenThread;
-use crate::capsule::{
-    CapsuleMessage, CapsuleNotes, CapsuleState, CapsuleStore, CapsuleTranscript, StoredCapsule,
-};
-use crate::redact::redact_counting;
-use crate::store::Disk;
 use rawr_core::event::{
     CompactionOrigin, CompactionReportStatus, CompactionReported, HostAction, Phase, Trigger,
 };
 use rawr_core::thread::{Thread, Turn};
 use rawr_core::units::{SequenceId, Timestamp, Tokens, stable_hash};
 use rawr_core::{Event, Record};
+use rawr_storage::capsule::{
+    CapsuleMessage, CapsuleNotes, CapsuleState, CapsuleStore, CapsuleTranscript, StoredCapsule,
+};
+use rawr_storage::redact::redact_counting;
+use rawr_storage::store::Disk;
 use std::path::Path;
 
 /// Only the hash of longer notes is kept.

@@ -1,9 +1,9 @@
 //! Redacts secrets in everything that comes from outside, once, before anything else reads it.
 
-use crate::redact::{redact_counting, redact_words};
 use rawr_core::event::JudgeReply;
 use rawr_core::machine::ShellCommand;
 use rawr_core::{Event, Input};
+use rawr_storage::redact::{redact_counting, redact_words};
 use std::cell::Cell;
 
 /// Redacts all texts of an input before they reach the disk or a model. Also returns the number of secrets.

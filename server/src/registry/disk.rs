@@ -6,12 +6,12 @@ use super::held::with_original;
 use super::notice::{RegistryNotice, publish, report_damage};
 use super::thread::{OpenThread, ThreadControl};
 use super::{RegistryError, outside};
-use crate::store::{LogDamage, OwnerLock, Replay, StoreError, ThreadLog};
 use crate::workspace::within;
 use rawr_core::event::ThreadClosed;
 use rawr_core::machine::Notice;
 use rawr_core::units::{InputId, Timestamp};
 use rawr_core::{Effect, Input, Machine, Thread};
+use rawr_storage::store::{LogDamage, OwnerLock, Replay, StoreError, ThreadLog};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use tokio::sync::mpsc::UnboundedReceiver;
 

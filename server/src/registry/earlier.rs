@@ -2,13 +2,13 @@
 //! editor shows.
 
 use super::Opening;
-use crate::problem::FileStamp;
-use crate::redact::is_redacted;
-use crate::store::{EVENTS, Store, StoreError};
 use rawr_core::event::{DirectiveGiven, InputHeld};
 use rawr_core::thread::UserDirective;
 use rawr_core::units::{ThreadId, Timestamp};
 use rawr_core::{Input, Thread};
+use rawr_settings::problem::FileStamp;
+use rawr_storage::redact::is_redacted;
+use rawr_storage::store::{EVENTS, Store, StoreError};
 use std::collections::HashMap;
 
 /// How many threads are read for a value that the newest one does not have.

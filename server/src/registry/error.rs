@@ -1,9 +1,9 @@
 //! Errors of the registry.
 
-use crate::store::StoreError;
 use rawr_core::Refusal;
 use rawr_core::thread::Answered;
 use rawr_core::units::ThreadId;
+use rawr_storage::store::StoreError;
 
 /// Why the registry cannot perform a request.
 #[derive(Debug, thiserror::Error)]

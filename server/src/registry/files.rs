@@ -1,12 +1,12 @@
 //! Work on a thread's files that may wait for the disk or for another process's lock. It runs on the blocking threads of
 //! the runtime, and uses none of them while it waits for a lock, so that one thread's files never block another thread.
 
-use crate::capsule::{CapsuleStore, StoredCapsule};
-use crate::store::archive::OpenMode;
-use crate::store::{Disk, LockPatience, RecordReader, Replay, Store, StoreError, ThreadLog};
 use rawr_core::machine::Machine;
 use rawr_core::units::{EventId, ThreadId, Timestamp};
 use rawr_core::{Record, Thread};
+use rawr_storage::capsule::{CapsuleStore, StoredCapsule};
+use rawr_storage::store::archive::OpenMode;
+use rawr_storage::store::{Disk, LockPatience, RecordReader, Replay, Store, StoreError, ThreadLog};
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 

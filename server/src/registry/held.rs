@@ -2,12 +2,12 @@
 //! separate file, from which the host gets it back.
 
 use super::thread::OpenThread;
-use crate::redact::{is_redacted, redact};
-use crate::store::held::{self, OriginalText};
 use rawr_core::event::{HostAction, ItemRole};
 use rawr_core::thread::Issued;
 use rawr_core::units::InputId;
 use rawr_core::{Event, Input, Record};
+use rawr_storage::redact::{is_redacted, redact};
+use rawr_storage::store::held::{self, OriginalText};
 use std::path::{Path, PathBuf};
 
 /// The original texts of one thread.

@@ -3,15 +3,15 @@
 use super::held::with_original;
 use super::spans;
 use super::thread::OpenThread;
-use crate::config::Config;
 use crate::query::ThreadOverview;
-use crate::store::{DecisionFile, LogDamage, StoredDecision};
 use rawr_core::assess::DecisionRecord;
 use rawr_core::event::{HostAction, JudgmentSource};
 use rawr_core::machine::{self, HeadsUpBanner};
 use rawr_core::thread::Issued;
 use rawr_core::units::{InputId, ThreadId, Timestamp};
 use rawr_core::{Effect, Thread};
+use rawr_settings::config::Config;
+use rawr_storage::store::{DecisionFile, LogDamage, StoredDecision};
 use std::fs::OpenOptions;
 use std::io;
 use std::os::unix::fs::OpenOptionsExt;

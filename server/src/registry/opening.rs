@@ -4,13 +4,13 @@ use super::files::{ReadThread, read_thread};
 use super::notice::report_damage;
 use super::thread::{OpenThread, ThreadContext, ThreadControl};
 use super::{RegistryError, earlier, outside};
-use crate::store::StoreError;
-use crate::store::archive::OpenMode;
 use crate::workspace::ConfigScope;
 use rawr_core::event::{HostInfo, ThreadOpened};
 use rawr_core::machine::ProcessRole;
 use rawr_core::units::{ThreadId, Timestamp, Tokens, TurnId};
 use rawr_core::{Input, Machine, Thread};
+use rawr_storage::store::StoreError;
+use rawr_storage::store::archive::OpenMode;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
 /// Who opens a thread, and as what.

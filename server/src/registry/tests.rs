@@ -4,8 +4,6 @@ use super::{
     NoticeListener, OpenThread, Opening, Registry, RegistryError, RegistryNotice, ThreadContext,
     WatchFilter,
 };
-use crate::config::Home;
-use crate::store::{Disk, DiskFaults, DiskOperation, OperationOutcome, Store};
 use crate::watch::ChangeNotifier;
 use crate::workspace::{Workspace, WorkspaceHandle, WorkspaceSetup};
 use futures::FutureExt;
@@ -13,6 +11,8 @@ use rawr_core::Input;
 use rawr_core::event::{Capabilities, Choice, DirectiveGiven, HostInfo};
 use rawr_core::machine::{self, ProcessRole, Response};
 use rawr_core::units::{ThreadId, Timestamp, Tokens};
+use rawr_settings::config::Home;
+use rawr_storage::store::{Disk, DiskFaults, DiskOperation, OperationOutcome, Store};
 use std::panic::AssertUnwindSafe;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};

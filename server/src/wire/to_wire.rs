@@ -1,7 +1,6 @@
 //! Conversions from the core to payloads.
 
 use super::ToWire;
-use crate::problem::{self, ProblemSeverity};
 use rawr_core::assess::{DecisionRecord, Judgment};
 use rawr_core::boundary::Boundaries;
 use rawr_core::event::{
@@ -17,6 +16,7 @@ use rawr_core::thread::sequence::PreCompactRequest;
 use rawr_core::thread::{CompactionGuard, CompletedCompaction, Issued, Thread, WaitingInput};
 use rawr_core::units::{JudgeRequestId, Percent, SequenceId, Timestamp};
 use rawr_protocol as wire;
+use rawr_settings::problem::{self, ProblemSeverity};
 use std::collections::BTreeMap;
 use std::path::Path;
 

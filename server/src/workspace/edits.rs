@@ -4,12 +4,12 @@
 use super::{
     ConfigReader, ConfigScope, Settings, Workspace, WorkspaceNews, WorkspaceNotice, within,
 };
-use crate::config::{Config, UnsavedTexts, is_toml};
-use crate::problem::{FileStamp, read_text};
-use crate::prompts::{FileStamps, PromptSet};
 use crate::watch::{EditedFiles, POLL_EVERY, TELLS_OF_CLOSING};
 use rawr_core::prompt::PromptName;
 use rawr_core::units::{ThreadId, Timestamp};
+use rawr_settings::config::{Config, UnsavedTexts, is_toml};
+use rawr_settings::problem::{FileStamp, read_text};
+use rawr_settings::prompts::{FileStamps, PromptSet};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

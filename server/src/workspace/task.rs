@@ -1,11 +1,11 @@
 //! The workspace's task, and the way to it.
 
 use super::{ConfigReader, ConfigScope, NewsListener, Settings, Workspace};
-use crate::prompts::PromptSet;
 use crate::tasks::{Answer, answer, until};
 use crate::watch::{ChangeSet, EditedFiles};
 use futures::FutureExt;
 use rawr_core::units::{ThreadId, Timestamp};
+use rawr_settings::prompts::PromptSet;
 use std::panic::AssertUnwindSafe;
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -8,8 +8,8 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use anyhow::{Context, Result, ensure};
-use rawr_server::config::Home;
-use rawr_server::replay::{ReplayRequest, replay};
+use rawr_analysis::replay::{ReplayRequest, replay};
+use rawr_settings::config::Home;
 use serde_json::json;
 use tempfile::TempDir;
 

@@ -18,7 +18,7 @@ use rawr_core::{
     signal::plan::{PlanItem, StepStatus},
     units::{DecisionId, EventId, ThreadId, Timestamp, Tokens, TurnId},
 };
-use rawr_server::store::Store;
+use rawr_storage::store::Store;
 use tempfile::TempDir;
 
 use crate::{

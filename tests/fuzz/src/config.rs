@@ -2,7 +2,7 @@
 //! can be sent back as a client's settings.
 
 use super::front_matter::check_problems;
-use rawr_server::config::{Config, ConfigSources, Home};
+use rawr_settings::config::{Config, ConfigSources, Home};
 use serde_json::{Map, Value};
 use std::path::Path;
 
@@ -40,7 +40,7 @@ fn load(
     home: &Path,
     project: Option<&Path>,
     client: Option<&Value>,
-) -> (Config, Vec<rawr_server::problem::FileProblem>) {
+) -> (Config, Vec<rawr_settings::problem::FileProblem>) {
     let home = Home::at(home);
     let model = Some(MODEL);
     ConfigSources { project, model, overrides: client, ..ConfigSources::at(&home) }.load()

@@ -4,7 +4,7 @@
 use rawr_core::Thread;
 use rawr_core::event::Record;
 use rawr_core::units::ThreadId;
-use rawr_server::store::{LogDamage, StoreError, replay};
+use rawr_storage::store::{LogDamage, StoreError, replay};
 use std::io::Write;
 use std::path::Path;
 

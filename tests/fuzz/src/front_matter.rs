@@ -1,8 +1,8 @@
 //! Prompt files: a text or at least one error, every place inside of the file, and a text that is read as itself.
 
 use rawr_core::prompt::PromptName;
-use rawr_server::problem::{FileProblem, ProblemSeverity, RenderMode, positions, render};
-use rawr_server::prompts::parse;
+use rawr_settings::problem::{FileProblem, ProblemSeverity, RenderMode, positions, render};
+use rawr_settings::prompts::parse;
 use std::path::Path;
 
 /// The first byte says which prompt it is.

@@ -1,7 +1,7 @@
 //! The redactor: once is enough, what is counted was taken out, and a secret planted anywhere between two lines goes.
 
 use super::linear;
-use rawr_server::redact::{redact, redact_counting};
+use rawr_storage::redact::{redact, redact_counting};
 use std::borrow::Cow;
 use std::hash::{DefaultHasher, Hash, Hasher};
 

@@ -108,29 +108,35 @@ fn shipped(folder: &str) -> Vec<(String, String)> {
     sources(folder).into_iter().filter(|(file, _)| !tests(file)).collect()
 }
 
+/// The crates of the product, with those of them that they use.
+const CRATES: [(&str, &[&str]); 9] = [
+    ("sidecar", &["analysis", "host", "protocol", "records", "server", "settings", "storage"]),
+    ("host", &["protocol", "records"]),
+    ("server", &["analysis", "core", "protocol", "records", "settings", "storage"]),
+    ("analysis", &["core", "protocol", "records", "settings", "storage"]),
+    ("storage", &["core"]),
+    ("settings", &["core", "records"]),
+    ("records", &["core", "protocol"]),
+    ("core", &[]),
+    ("protocol", &[]),
+];
+
 /// The modules of the server with the modules that they use, from top to bottom: none uses one above it. A new arrow is
 /// a new line here; `UPDATE=1` copies the list to ARCHITECTURE.md.
-const ARROWS: [(&str, &[&str]); 32] = [
+const ARROWS: [(&str, &[&str]); 19] = [
     ("connection", &["methods", "outbox", "trace"]),
     (
         "methods",
         &[
-            "capsule",
-            "config",
             "judge",
             "language",
             "notes",
             "outbox",
-            "problem",
-            "prompts",
             "publish",
             "query",
             "recall",
-            "redact",
             "registry",
-            "replay",
             "repo",
-            "store",
             "tasks",
             "tokens",
             "trace",
@@ -139,55 +145,23 @@ const ARROWS: [(&str, &[&str]); 32] = [
             "workspace",
         ],
     ),
-    ("publish", &["config", "outbox", "query", "registry", "store", "wire", "workspace"]),
-    (
-        "registry",
-        &[
-            "capsule",
-            "config",
-            "jobs",
-            "judge",
-            "notes",
-            "parallel",
-            "problem",
-            "prompts",
-            "query",
-            "recall",
-            "redact",
-            "store",
-            "tasks",
-            "watch",
-            "workspace",
-        ],
-    ),
-    ("workspace", &["config", "problem", "prompts", "tasks", "watch"]),
-    ("query", &["config", "judge", "redact"]),
-    ("notes", &["redact"]),
-    ("jobs", &["config", "judge", "repo"]),
-    ("judge", &["config", "redact"]),
-    ("language", &["config", "problem", "prompts"]),
-    ("recall", &["capsule", "redact"]),
-    ("policy_tests", &["config", "problem", "prompts"]),
-    ("replay_rows", &["replay"]),
-    ("tune", &["config", "parallel", "replay"]),
-    ("replay", &["config", "parallel", "prices", "problem", "prompts"]),
-    ("prices", &["config"]),
-    ("stats", &["parallel", "store"]),
-    ("repo", &["config"]),
-    ("capsule", &["store"]),
-    ("config", &["problem", "prompts"]),
-    ("watch", &["store"]),
-    ("prompts", &["problem"]),
-    ("store", &["redact"]),
-    ("wire", &["problem"]),
+    ("publish", &["outbox", "query", "registry", "wire", "workspace"]),
+    ("registry", &["jobs", "judge", "notes", "query", "recall", "tasks", "watch", "workspace"]),
+    ("workspace", &["tasks", "watch"]),
+    ("query", &["judge"]),
+    ("jobs", &["judge", "repo"]),
+    ("judge", &[]),
+    ("language", &[]),
+    ("notes", &[]),
     ("outbox", &[]),
-    ("parallel", &[]),
-    ("problem", &[]),
-    ("redact", &[]),
+    ("recall", &[]),
+    ("repo", &[]),
     ("stdio", &[]),
-    ("tokens", &[]),
     ("tasks", &[]),
+    ("tokens", &[]),
     ("trace", &[]),
+    ("watch", &[]),
+    ("wire", &[]),
 ];
 
 /// Like `ARROWS`, for the core.
@@ -251,14 +225,26 @@ const HOST_ARROWS: [(&str, &[&str]); 12] = [
     ("transport", &[]),
 ];
 
-/// Like `ARROWS`, for the crate that replays.
-const REPLAY_ARROWS: [(&str, &[&str]); 5] = [
-    ("stats", &["report"]),
+/// Like `ARROWS`, for the crate that replays, tunes, tests and counts.
+const ANALYSIS_ARROWS: [(&str, &[&str]); 9] = [
+    ("tune", &["replay"]),
+    ("replay", &["play", "prices", "report", "tokens"]),
+    ("prices", &["tokens"]),
+    ("policy_tests", &["play", "scenario"]),
     ("scenario", &["play", "report"]),
     ("play", &["report", "tokens"]),
+    ("stats", &["report"]),
     ("report", &["tokens"]),
     ("tokens", &[]),
 ];
+
+/// Like `ARROWS`, for the crate that keeps threads.
+const STORAGE_ARROWS: [(&str, &[&str]); 4] =
+    [("capsule", &["store"]), ("store", &["redact"]), ("parallel", &[]), ("redact", &[])];
+
+/// Like `ARROWS`, for the crate that reads what people write.
+const SETTINGS_ARROWS: [(&str, &[&str]); 3] =
+    [("config", &["problem", "prompts"]), ("prompts", &["problem"]), ("problem", &[])];
 
 /// Like `ARROWS`, for the crate that reads records.
 const RECORDS_ARROWS: [(&str, &[&str]); 11] = [
@@ -341,10 +327,13 @@ fn architecture_md_lists_the_modules_and_what_they_may_use() {
         format!("| {title} | uses |\n| --- | --- |\n{rows}")
     };
     let table = [
+        table("crate `rawr-…`", &CRATES),
         table("CLI", &CLI_ARROWS),
         table("hosts", &HOST_ARROWS),
         table("server", &ARROWS),
-        table("replay", &REPLAY_ARROWS),
+        table("analysis", &ANALYSIS_ARROWS),
+        table("storage", &STORAGE_ARROWS),
+        table("settings", &SETTINGS_ARROWS),
         table("records", &RECORDS_ARROWS),
         table("core", &CORE_ARROWS),
     ]
@@ -362,13 +351,19 @@ fn architecture_md_lists_the_modules_and_what_they_may_use() {
 
 /// Files in which an agent's name is the name of a model or of a format on the wire.
 const MAY_NAME_AGENTS: [&str; 3] =
-    ["server/src/prices.rs", "server/src/tokens.rs", "server/src/wire.rs"];
+    ["server/analysis/src/prices.rs", "server/src/tokens.rs", "server/src/wire.rs"];
 
 /// What is known of single agents stands in the crate that reads their records.
 #[test]
 fn the_server_names_no_agent() {
-    let product =
-        ["server/src", "server/core/src", "server/replay/src"].into_iter().flat_map(shipped);
+    let product = [
+        "server/src",
+        "server/core/src",
+        "server/analysis/src",
+        "server/settings/src",
+        "server/storage/src",
+    ];
+    let product = product.into_iter().flat_map(shipped);
     for (file, text) in
         product.filter(|(file, _)| !MAY_NAME_AGENTS.iter().any(|may| file.ends_with(may)))
     {
@@ -383,54 +378,20 @@ fn the_server_names_no_agent() {
 fn server_modules_use_only_what_the_list_allows() {
     check_arrows("server/src", &ARROWS);
     for (file, text) in &shipped("server/src") {
-        let speaks =
-            ["wire", "methods", "connection", "publish", "outbox", "trace", "lib", "replay_rows"];
+        let speaks = ["wire", "methods", "connection", "publish", "outbox", "trace", "lib"];
         let may = speaks.contains(&module_of(file));
         assert!(may || !text.contains("rawr_protocol"), "{file} must not know the protocol");
     }
 }
 
 #[test]
-fn core_modules_use_only_what_the_list_allows() {
+fn modules_below_the_server_use_only_what_the_list_allows() {
     check_arrows("server/core/src", &CORE_ARROWS);
-    check_arrows("server/replay/src", &REPLAY_ARROWS);
+    check_arrows("server/analysis/src", &ANALYSIS_ARROWS);
+    check_arrows("server/storage/src", &STORAGE_ARROWS);
+    check_arrows("server/settings/src", &SETTINGS_ARROWS);
     check_arrows("server/records/src", &RECORDS_ARROWS);
 }
-
-/// What the commands use of the server crate without a sidecar, by file: they read, check and print user files and
-/// stored threads, and `rawr serve` runs the sidecar. A new use is a new line here.
-const OF_THE_SERVER: [(&str, &[&str]); 30] = [
-    ("args/sessions.rs", &["config", "replay"]),
-    ("args/setting.rs", &["config"]),
-    ("args/since.rs", &["replay"]),
-    ("args/tune.rs", &["tune"]),
-    ("commands/label.rs", &["replay"]),
-    ("commands/replay.rs", &["config", "replay", "replay_rows"]),
-    ("commands/tune.rs", &["replay", "tune"]),
-    ("render/tune.rs", &["replay", "tune"]),
-    ("render/label.rs", &["replay"]),
-    ("render/replay/text.rs", &["replay"]),
-    ("render/stats.rs", &["stats"]),
-    ("commands/test.rs", &["config", "policy_tests", "problem"]),
-    ("render/junit.rs", &["policy_tests"]),
-    ("render/policy_tests.rs", &["policy_tests"]),
-    ("commands.rs", &["log_if_asked", "serve", "ServeOptions"]),
-    ("commands/common.rs", &["config", "store"]),
-    ("commands/attach/log.rs", &["redact"]),
-    ("commands/codex/profile.rs", &["redact"]),
-    ("commands/complete.rs", &["capsule", "config", "store"]),
-    ("commands/config.rs", &["config", "problem"]),
-    ("commands/doctor.rs", &["config", "problem"]),
-    ("commands/doctor/report.rs", &["config", "prompts", "redact", "stats", "store"]),
-    ("commands/init.rs", &["config", "prompts"]),
-    ("commands/prompts.rs", &["problem", "prompts"]),
-    ("commands/state.rs", &["config", "store"]),
-    ("commands/state/show.rs", &["store"]),
-    ("commands/stats.rs", &["stats", "store"]),
-    ("commands/stored.rs", &["store"]),
-    ("commands/watch/link.rs", &["config"]),
-    ("commands/user_files.rs", &["config", "problem", "prompts"]),
-];
 
 /// For each occurrence of `start`, the path segment after it.
 fn segments_behind<'t>(text: &'t str, start: &str) -> BTreeSet<&'t str> {
@@ -445,57 +406,67 @@ fn host_and_cli_modules_use_only_what_the_list_allows() {
     check_arrows("editor-clients/cli/src", &CLI_ARROWS);
 }
 
+/// Neither the CLI nor the hosts know the core.
 // rule: decision.core-decides
 #[test]
-fn the_cli_and_the_hosts_reach_the_core_over_the_protocol_only() {
-    let of_host = direct_dependencies("rawr-host");
-    assert!(!of_host.contains("rawr_core") && !of_host.contains("rawr_server"), "{of_host:?}");
-    let direct = direct_dependencies("rawr-sidecar");
-    assert!(direct.contains("rawr_server"), "{direct:?}");
-    assert!(!direct.contains("rawr_core"), "the CLI must not depend on the core");
-    let allowed: BTreeSet<_> = OF_THE_SERVER
-        .iter()
-        .flat_map(|(file, uses)| uses.iter().map(move |used| format!("{file} uses {used}")))
-        .collect();
+fn crates_use_only_what_the_list_allows() {
+    const PACKAGES: [&str; 9] = [
+        "rawr-sidecar",
+        "rawr-host",
+        "rawr-server",
+        "rawr-analysis",
+        "rawr-storage",
+        "rawr-settings",
+        "rawr-records",
+        "rawr-core",
+        "rawr-protocol",
+    ];
+    assert_eq!(PACKAGES.len(), CRATES.len());
+    for (package, (name, uses)) in PACKAGES.into_iter().zip(CRATES) {
+        let direct = direct_dependencies(package);
+        let own = package.replace('-', "_");
+        let ours = direct.iter().filter_map(|found| found.strip_prefix("rawr_"));
+        let ours: BTreeSet<_> =
+            ours.filter(|found| ![name, "cli"].contains(found) && own != **found).collect();
+        assert_eq!(ours, BTreeSet::from_iter(uses.iter().copied()), "{package}");
+    }
+}
+
+/// The commands take the server's crate for `rawr serve`, and to log as it does.
+#[test]
+fn commands_that_need_no_sidecar_do_not_take_the_server() {
     let mut used = BTreeSet::new();
     for (file, text) in shipped("editor-clients/cli/src") {
-        let name = file.strip_prefix("editor-clients/cli/src/").unwrap();
         assert_eq!(
             text.matches("rawr_server").count(),
             text.matches("rawr_server::").count(),
             "{file} must write out what it uses of the server"
         );
-        let rooms = segments_behind(&text, "rawr_server::");
-        used.extend(rooms.iter().map(|room| format!("{name} uses {room}")));
+        let names = segments_behind(&text, "rawr_server::");
+        used.extend(names.iter().map(|name| format!("{file} uses {name}")));
     }
-    let new: Vec<_> = used.difference(&allowed).collect();
-    let gone: Vec<_> = allowed.difference(&used).collect();
-    assert!(new.is_empty() && gone.is_empty(), "not allowed: {new:?}; no longer used: {gone:?}");
+    let allowed = ["log_if_asked", "serve", "ServeOptions"];
+    let allowed = allowed.map(|name| format!("editor-clients/cli/src/commands.rs uses {name}"));
+    assert_eq!(used, allowed.into());
 }
 
-/// Only the registry runs the core's machine. The commands use neither without a sidecar, directly or
-/// indirectly.
+/// Only the registry runs the core's machine; the crates below it, which commands use without a sidecar, play records
+/// at most.
 // rule: decision.core-decides
 #[test]
 fn commands_cannot_decide_without_a_sidecar() {
-    const RUN_A_MACHINE: [&str; 1] = ["registry"];
-    let machines: BTreeSet<_> = shipped("server/src")
+    let folders =
+        ["server/src", "server/settings/src", "server/storage/src", "server/analysis/src"];
+    let machines: BTreeSet<_> = folders
         .into_iter()
+        .flat_map(shipped)
         .filter(|(_, text)| segments_behind(text, "Machine").contains(""))
-        .map(|(file, _)| module_of(&file).to_owned())
+        .map(|(file, _)| file)
         .collect();
-    assert_eq!(machines, RUN_A_MACHINE.map(str::to_owned).into());
-    let rooms = |used: &str| ARROWS.iter().find(|(room, _)| *room == used);
-    let mut reached = BTreeSet::new();
-    let mut next: Vec<_> = OF_THE_SERVER.iter().flat_map(|(_, uses)| *uses).collect();
-    while let Some(room) = next.pop() {
-        if reached.insert(*room) {
-            next.extend(rooms(room).iter().flat_map(|(_, may_use)| *may_use));
-        }
-    }
-    for room in RUN_A_MACHINE {
-        assert!(!reached.contains(room), "a command reaches {room} through {reached:?}");
-    }
+    let may = ["server/src/registry", "server/analysis/src/play"];
+    let outside: Vec<_> =
+        machines.iter().filter(|file| !may.iter().any(|may| file.starts_with(may))).collect();
+    assert!(!machines.is_empty() && outside.is_empty(), "{outside:?} run the machine");
 }
 
 /// The relay forwards what it does not understand, so it must stay small to be trusted with that.

@@ -59,7 +59,7 @@ const EXCEPT: [&str; 10] = [
     "LICENSE-",
     "editor-clients/vscode/LICENSE-",
     "packaging/licenses/",
-    "server/src/redact/gitleaks.LICENSE",
+    "server/storage/src/redact/gitleaks.LICENSE",
     // Sessions and random input that tests read.
     "tests/samples/",
     "tests/fuzz/corpus/",

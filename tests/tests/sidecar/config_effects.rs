@@ -13,7 +13,7 @@ mod story;
 
 use expect_test::Expect;
 use fixture::ConfigEffectsFixture;
-use rawr_server::config::keys;
+use rawr_settings::config::keys;
 use rawr_tests::config_keys::keys_shown_by;
 use rawr_tests::mock_endpoint::ScriptedReply;
 use script::CaseStep;

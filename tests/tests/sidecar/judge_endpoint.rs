@@ -4,8 +4,8 @@
 mod secrets;
 
 use rawr_core::policy::JudgeBackend;
-use rawr_server::config::JudgeSettings;
 use rawr_server::judge::{EndpointJudgment, JudgeError, JudgeQuestion, judge};
+use rawr_settings::config::JudgeSettings;
 use rawr_tests::mock_endpoint::{Mock, ScriptedReply, by_chat, by_responses, reply};
 use serde_json::{Value, json};
 use std::time::Duration;

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::time::SystemTime;
 
 use clap::Args;
-use rawr_server::config::Home;
-use rawr_server::replay::ReplayRequest;
+use rawr_analysis::replay::ReplayRequest;
+use rawr_settings::config::Home;
 
 use super::since::{SinceTime, parse_since};
 

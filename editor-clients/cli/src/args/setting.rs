@@ -1,6 +1,6 @@
 //! `-c KEY=VALUE`: a setting of rawr.toml for one run.
 
-use rawr_server::config::{check_overrides, is_ours};
+use rawr_settings::config::{check_overrides, is_ours};
 use serde_json::json;
 
 /// A configuration value with the path of its key.

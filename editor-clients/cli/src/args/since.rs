@@ -27,7 +27,7 @@ impl SinceTime {
 
 /// Parses `12h`, `7d`, `4w` or `2026-11-01`.
 pub(super) fn parse_since(text: &str) -> Result<SinceTime, String> {
-    if let Some(at) = rawr_server::replay::parse_time(&format!("{text}T00:00:00Z")) {
+    if let Some(at) = rawr_analysis::replay::parse_time(&format!("{text}T00:00:00Z")) {
         return Ok(SinceTime::At(at.0));
     }
     let unknown = || "expected a number with h, d or w, or a date such as 2026-11-01".to_owned();

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use rawr_server::tune::TuneTarget;
+use rawr_analysis::tune::TuneTarget;
 
 use super::sessions::SessionArgs;
 

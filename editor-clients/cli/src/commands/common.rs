@@ -12,8 +12,8 @@ use rawr_host::host::embedded::CompactionPrompts;
 use rawr_host::sidecar::{SidecarClient, SidecarLog, SidecarSettings};
 use rawr_host::stop::StopRequest;
 use rawr_protocol::{PromptGetParams, methods};
-use rawr_server::config::Home;
-use rawr_server::store::Store;
+use rawr_settings::config::Home;
+use rawr_storage::store::Store;
 use serde::Serialize;
 use serde_json::{Map, Value};
 

@@ -11,9 +11,9 @@ use clap::{Arg, Command, ValueHint};
 use clap_complete::engine::{ArgValueCompleter, CompletionCandidate};
 use clap_complete::{CompleteEnv, Shell};
 use rawr_host::text::one_line;
-use rawr_server::capsule::CapsuleStore;
-use rawr_server::config::{Home, KeyKind, keys};
-use rawr_server::store::Store;
+use rawr_settings::config::{Home, KeyKind, keys};
+use rawr_storage::capsule::CapsuleStore;
+use rawr_storage::store::Store;
 
 use crate::args;
 use crate::render::handles;

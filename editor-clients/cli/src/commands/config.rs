@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context, bail};
-use rawr_server::config::{Home, json_schema, project_toml};
-use rawr_server::problem::{FileProblem, ProblemSeverity, RenderMode};
+use rawr_settings::config::{Home, json_schema, project_toml};
+use rawr_settings::problem::{FileProblem, ProblemSeverity, RenderMode};
 use serde_json::{Map, Value, json};
 
 use super::common::CommonOptions;

@@ -9,8 +9,8 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use rawr_server::config::{Config, Home};
-use rawr_server::problem::{FileProblem, ProblemSeverity, RenderMode};
+use rawr_settings::config::{Config, Home};
+use rawr_settings::problem::{FileProblem, ProblemSeverity, RenderMode};
 use serde::Serialize;
 use serde_json::{Map, Value};
 

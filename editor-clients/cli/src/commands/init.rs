@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context, bail};
-use rawr_server::config::{Preset, commented_default_toml};
-use rawr_server::prompts::{PromptSet, PromptStore, shipped};
+use rawr_settings::config::{Preset, commented_default_toml};
+use rawr_settings::prompts::{PromptSet, PromptStore, shipped};
 
 use super::common::CommonOptions;
 use crate::args::{InitArgs, PresetName};

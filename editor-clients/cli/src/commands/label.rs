@@ -11,7 +11,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::SystemTime;
 
 use anyhow::{Context, bail};
-use rawr_server::replay::{
+use rawr_analysis::replay::{
     LabeledEnd, Labels, NextKind, ReplayDetail, ReplayOrder, ReplayRequest, ReplayResult,
     TurnEndLabel, replay,
 };

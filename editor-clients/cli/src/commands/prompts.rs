@@ -6,8 +6,8 @@ use std::process::{Command, ExitCode};
 
 use anyhow::{Context, bail};
 use rawr_protocol::{PromptRenderParams, TokensCountParams, methods};
-use rawr_server::problem::RenderMode;
-use rawr_server::prompts::with_samples;
+use rawr_settings::problem::RenderMode;
+use rawr_settings::prompts::with_samples;
 use serde_json::json;
 use similar::{ChangeTag, TextDiff};
 use tokio::signal::unix::{SignalKind, signal};
@@ -294,7 +294,7 @@ fn example(common: &CommonOptions, args: &PromptsRenderArgs) -> anyhow::Result<E
 
 #[cfg(test)]
 mod tests {
-    use rawr_server::prompts::PromptSet;
+    use rawr_settings::prompts::PromptSet;
 
     use crate::args::PROMPTS;
 

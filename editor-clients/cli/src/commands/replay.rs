@@ -10,13 +10,13 @@ use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
 
 use anyhow::{Context, bail};
-use rawr_host::stop::StopRequest;
-use rawr_server::config::Home;
-use rawr_server::replay::{
+use rawr_analysis::replay::rows::turn_rows;
+use rawr_analysis::replay::{
     FileWithoutSession, LabelScore, Labels, PolicySource, ReplayCost, ReplayDetail, ReplayOrder,
     ReplayRequest, ReplayResult, ReplayTotals, ReplayedFile, replay, replay_stream,
 };
-use rawr_server::replay_rows::turn_rows;
+use rawr_host::stop::StopRequest;
+use rawr_settings::config::Home;
 use serde::Serialize;
 
 use super::common::{CommonOptions, print_json, write_whole};

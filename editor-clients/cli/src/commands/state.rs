@@ -12,9 +12,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::SystemTime;
 
 use anyhow::{Context, bail};
-use rawr_server::config::{ConfigSources, Home};
-use rawr_server::store::archive::{ArchiveOutcome, ThreadFolder};
-use rawr_server::store::maintenance::{CompactOutcome, Finding, KEPT_DECISIONS, StoredThreads};
+use rawr_settings::config::{ConfigSources, Home};
+use rawr_storage::store::archive::{ArchiveOutcome, ThreadFolder};
+use rawr_storage::store::maintenance::{CompactOutcome, Finding, KEPT_DECISIONS, StoredThreads};
 use serde_json::json;
 
 use self::show::{ProblemPrinter, StateEvent};

@@ -6,11 +6,11 @@ use std::process::ExitCode;
 use std::time::SystemTime;
 
 use anyhow::bail;
-use rawr_host::stop::StopRequest;
-use rawr_server::stats::{
+use rawr_analysis::stats::{
     StatsRequest, StatsResult, StatsTotals, ThreadStats, UnreadThread, stats,
 };
-use rawr_server::store::maintenance::StoredThreads;
+use rawr_host::stop::StopRequest;
+use rawr_storage::store::maintenance::StoredThreads;
 use serde::Serialize;
 
 use super::common::{CommonOptions, now_ms, print_json};

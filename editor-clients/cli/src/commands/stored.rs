@@ -3,8 +3,8 @@
 use std::cmp::Reverse;
 
 use anyhow::bail;
-use rawr_server::store::archive::ThreadFolder;
-use rawr_server::store::maintenance::StoredThreads;
+use rawr_storage::store::archive::ThreadFolder;
+use rawr_storage::store::maintenance::StoredThreads;
 
 use super::threads::pick;
 

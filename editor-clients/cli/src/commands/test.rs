@@ -5,12 +5,12 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{Context, bail};
-use rawr_server::config::Preset;
-use rawr_server::policy_tests::{
+use rawr_analysis::policy_tests::{
     FILE_NAME, PolicyTestError, PolicyTestRequest, PolicyTestResult, PolicyTestSuite, UserConfig,
     nearest_file,
 };
-use rawr_server::problem::{FileProblem, RenderMode};
+use rawr_settings::config::Preset;
+use rawr_settings::problem::{FileProblem, RenderMode};
 use serde_json::json;
 
 use super::common::{CommonOptions, write_whole};

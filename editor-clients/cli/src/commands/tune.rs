@@ -4,9 +4,9 @@
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 
+use rawr_analysis::replay::{PolicySource, ReplayRequest};
+use rawr_analysis::tune::{TuneResult, tune};
 use rawr_host::stop::StopRequest;
-use rawr_server::replay::{PolicySource, ReplayRequest};
-use rawr_server::tune::{TuneResult, tune};
 
 use super::common::{CommonOptions, print_json};
 use super::long_read::{ReadProgress, until_stopped};

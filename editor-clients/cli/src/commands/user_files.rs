@@ -4,11 +4,11 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use rawr_server::config::{Config, ConfigSources, Home};
-use rawr_server::problem::{
+use rawr_settings::config::{Config, ConfigSources, Home};
+use rawr_settings::problem::{
     FileProblem, ProblemSeverity, RenderMode, Utf16Position, positions, read_text, render,
 };
-use rawr_server::prompts::{PacketFrontMatter, PromptSet, parse, shipped};
+use rawr_settings::prompts::{PacketFrontMatter, PromptSet, parse, shipped};
 
 pub(super) struct UserFiles {
     pub config: Config,

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use rawr_server::policy_tests::PolicyTestResult;
+use rawr_analysis::policy_tests::PolicyTestResult;
 
 use super::policy_tests::why;
 use super::text::plain;

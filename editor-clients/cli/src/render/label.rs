@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use anstyle::Style;
+use rawr_analysis::replay::{ReplayedTurn, TurnTexts};
 use rawr_host::text::sanitize_terminal;
-use rawr_server::replay::{ReplayedTurn, TurnTexts};
 
 use super::palette::paint;
 use super::text::number;

@@ -1,10 +1,10 @@
 //! Renders what came of policy tests: a line for each, and for one that failed what was expected, what happened and why.
 //! Pure. Colors are always written; the output stream removes them if they are disabled.
 
-use rawr_host::text::{one_line, sanitize_terminal};
-use rawr_server::policy_tests::{
+use rawr_analysis::policy_tests::{
     PlacedDecision, PolicyTestName, PolicyTestResult, ScenarioOutcome,
 };
+use rawr_host::text::{one_line, sanitize_terminal};
 
 use super::palette::{BAD, BOLD, DIM, GOOD, WARN, WIDTH, paint};
 use super::text::wrapped;

@@ -2,11 +2,11 @@
 
 use std::fmt::Write as _;
 
-use rawr_host::text::{columns, one_line};
-use rawr_server::stats::{
+use rawr_analysis::stats::{
     CompactionRun, CompactionStart, CompactionTokens, FactCounts, StatsResult, StatsTotals,
     ThreadStats,
 };
+use rawr_host::text::{columns, one_line};
 
 use crate::render::palette::{BAD, BOLD, DIM, paint};
 use crate::render::text::{ago, counted, number, span};

@@ -3,9 +3,9 @@
 use std::fmt::Write as _;
 
 use anstyle::{AnsiColor, Style};
+use rawr_analysis::replay::ReplayOrder;
+use rawr_analysis::tune::{TuneResult, TunedConfiguration};
 use rawr_host::text::sanitize_terminal;
-use rawr_server::replay::ReplayOrder;
-use rawr_server::tune::{TuneResult, TunedConfiguration};
 
 use super::palette::paint;
 use super::replay::{ReplayColumn, ReplayPrinter};

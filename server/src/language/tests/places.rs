@@ -194,9 +194,9 @@ fn in_codexs_file_only_our_keys_are_checked() {
 #[test]
 fn the_shipped_prompts_have_no_problem() {
     for name in PromptName::ALL {
-        check(DocumentKind::Prompt(name), crate::prompts::shipped(name), &[]);
+        check(DocumentKind::Prompt(name), rawr_settings::prompts::shipped(name), &[]);
     }
-    check(RAWR, &crate::config::commented_default_toml(Default::default()), &[]);
+    check(RAWR, &rawr_settings::config::commented_default_toml(Default::default()), &[]);
 }
 
 fn fixed(kind: DocumentKind, text: &str) -> Vec<String> {

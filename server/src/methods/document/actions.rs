@@ -8,11 +8,11 @@ use super::{
 };
 use crate::language::{self, DocumentKind, PlaceholderValues};
 use crate::methods::{ClientSession, Module};
-use crate::prompts::{parse, sample, shipped};
 use crate::wire::RpcError;
 use jsonrpsee::core::RegisterMethodError;
 use rawr_core::prompt::{PromptName, render};
 use rawr_protocol::ErrorCode;
+use rawr_settings::prompts::{parse, sample, shipped};
 use serde_json::{Value, json};
 use similar::TextDiff;
 use std::path::PathBuf;

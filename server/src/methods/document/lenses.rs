@@ -8,9 +8,7 @@ use super::{DocumentContext, actions, lsp, on_slow, with_doc};
 use crate::language::{self, Doc, DocumentKind, LanguageContext};
 use crate::methods::tokens::error;
 use crate::methods::{ClientSession, Module, now};
-use crate::prompts::shipped;
 use crate::registry::RegistryError;
-use crate::store::DECISIONS;
 use crate::tokens::CountMethod;
 use crate::wire::RpcError;
 use jsonrpsee::core::RegisterMethodError;
@@ -18,6 +16,8 @@ use rawr_core::policy::Policy;
 use rawr_core::prompt::PromptName;
 use rawr_core::units::{Timestamp, Tokens};
 use rawr_protocol::ErrorCode;
+use rawr_settings::prompts::shipped;
+use rawr_storage::store::DECISIONS;
 use std::ops::Range;
 use std::sync::{Arc, PoisonError};
 

@@ -19,7 +19,7 @@ pub use gen_lsp_types::{
 use crate::language::{
     EditorPosition, EditorText, PositionEncoding, Proposal, ProposalKind, QuickFix, TextChange,
 };
-use crate::problem::{FileProblem, ProblemHelp, ProblemSeverity};
+use rawr_settings::problem::{FileProblem, ProblemHelp, ProblemSeverity};
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
 use std::ops::Range;

@@ -1,9 +1,9 @@
 //! Stored decisions, for an editor that shows how often a tier would have fired.
 
-use crate::problem::FileStamp;
-use crate::store::StoredDecision;
 use rawr_core::assess::DecisionRecord;
 use rawr_core::units::Timestamp;
+use rawr_settings::problem::FileStamp;
+use rawr_storage::store::StoredDecision;
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};

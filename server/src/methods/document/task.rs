@@ -2,13 +2,13 @@
 
 use super::open::OpenDocuments;
 use super::{DocumentCapabilities, encoding, files_changed};
-use crate::config::UserSources;
 use crate::outbox::Outbox;
 use crate::registry::NewestThreads;
-use crate::store::Store;
 use crate::tasks::{Answer, answer};
 use crate::workspace::{ConfigReader, Workspace, WorkspaceHandle};
 use futures::FutureExt;
+use rawr_settings::config::UserSources;
+use rawr_storage::store::Store;
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;

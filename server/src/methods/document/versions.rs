@@ -1,7 +1,7 @@
 //! The text of an open document, from changes that may arrive in another order than they were made.
 
 use crate::language::{EditorText, PositionEncoding, TextChange};
-use crate::problem::MAX_BYTES;
+use rawr_settings::problem::MAX_BYTES;
 use std::collections::BTreeMap;
 
 /// How many messages one that arrives late may be behind, where their changes are small.

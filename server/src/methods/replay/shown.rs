@@ -1,11 +1,11 @@
 //! The result of a replay in the protocol's types. Has the shape of `rawr replay --json`, which a test compares.
 
-use crate::replay::{
+use crate::wire::{self, ToWire};
+use rawr_analysis::replay::{
     ContextPoint, FileWithoutSession, ModelTokens, RecordedCompaction, ReplayCost, ReplayRequest,
     ReplayResult, ReplayTotals, ReplayedDecision, ReplayedFile, ReplayedTurn, SessionReport,
     TokenCounts,
 };
-use crate::wire::{self, ToWire};
 use rawr_protocol::{
     ReplayCompaction, ReplayContextPoint, ReplayDecision, ReplayFile, ReplayLines, ReplayOtherFile,
     ReplayPrice, ReplayRunResult, ReplaySession, ReplaySums, ReplayTokens, ReplayTurn,

@@ -2,7 +2,7 @@
 
 use crate::scripts::player::Player;
 use rawr_core::policy::Policy;
-use rawr_server::config::{ConfigSources, Home, UnsavedTexts};
+use rawr_settings::config::{ConfigSources, Home, UnsavedTexts};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 

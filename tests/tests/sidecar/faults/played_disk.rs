@@ -1,7 +1,7 @@
 //! A simulated disk that fails on demand and tracks what would survive a power cut: synced files in synced folders. A
 //! failed sync discards its data, although reads still return it.
 
-use rawr_server::store::{DiskFaults, DiskOperation, OperationOutcome};
+use rawr_storage::store::{DiskFaults, DiskOperation, OperationOutcome};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};

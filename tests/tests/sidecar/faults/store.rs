@@ -4,7 +4,7 @@ use crate::faults::played_disk::{EIO, ENOSPC, SimulatedDisk, SimulatedFault, Wri
 use rawr_core::Record;
 use rawr_core::event::{BranchChanged, FORMAT};
 use rawr_core::units::{ThreadId, Timestamp};
-use rawr_server::store::{Disk, Store, ThreadLog};
+use rawr_storage::store::{Disk, Store, ThreadLog};
 use std::sync::Arc;
 use tempfile::TempDir;
 

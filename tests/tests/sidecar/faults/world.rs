@@ -9,12 +9,12 @@ use rawr_core::machine::{InputKind, ProcessRole, must_be_durable};
 use rawr_core::thread::Issued;
 use rawr_core::units::{InputId, ThreadId, Timestamp, Tokens};
 use rawr_core::{Input, Record, Thread};
-use rawr_server::config::Home;
 use rawr_server::registry::{
     HandledInput, NoticeListener, OpenThread, Opening, RegistryError, RegistryNotice, ThreadContext,
 };
-use rawr_server::store::{Disk, Store};
 use rawr_server::workspace::{Workspace, WorkspaceHandle, WorkspaceSetup};
+use rawr_settings::config::Home;
+use rawr_storage::store::{Disk, Store};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicI64, Ordering};

@@ -7,7 +7,7 @@ use rawr_core::event::{FORMAT, Record};
 use rawr_core::thread::FOLD;
 use rawr_core::units::{ThreadId, stable_hash};
 use rawr_core::{Event, Thread};
-use rawr_server::store::{Store, read_decision};
+use rawr_storage::store::{Store, read_decision};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::fs;

@@ -1,7 +1,7 @@
 //! The event log of `rawr codex`: the JSON lines of `rawr exec --json` without conversation text, because the conversation may
 //! contain secrets and Codex already stores it.
 
-use rawr_server::redact::redact;
+use rawr_storage::redact::redact;
 use serde_json::Value;
 use std::io::{self, Write};
 use std::path::PathBuf;

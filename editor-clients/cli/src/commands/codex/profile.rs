@@ -4,7 +4,7 @@ use std::io::ErrorKind;
 use std::path::Path;
 
 use anyhow::{Context, bail};
-use rawr_server::redact::{is_redacted, redact};
+use rawr_storage::redact::{is_redacted, redact};
 use toml::{Table, Value};
 
 use rawr_host::host::codex::codex_home;

@@ -4,9 +4,9 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use rawr_server::store::StoreError;
-use rawr_server::store::archive::{ArchiveOutcome, ThreadFolder};
-use rawr_server::store::maintenance::{
+use rawr_storage::store::StoreError;
+use rawr_storage::store::archive::{ArchiveOutcome, ThreadFolder};
+use rawr_storage::store::maintenance::{
     CheckedThread, CompactOutcome, Finding, FindingSeverity, RepairAction, RepairReport,
     StoredThreadInfo,
 };

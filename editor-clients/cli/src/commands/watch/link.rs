@@ -9,7 +9,7 @@ use rawr_protocol::{
     SequenceRespondParams, ThreadCloseParams, ThreadGetParams, ThreadGetResult, ThreadListParams,
     ThreadSummary, ThreadWatchParams, Until, methods,
 };
-use rawr_server::config::is_within;
+use rawr_settings::config::is_within;
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;

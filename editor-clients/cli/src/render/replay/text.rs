@@ -4,11 +4,11 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use anstyle::{AnsiColor, Style};
-use rawr_protocol::{Boundary, Gate};
-use rawr_server::replay::{
+use rawr_analysis::replay::{
     LabelScore, ModelTokens, ReplayCost, ReplayOrder, ReplayResult, ReplayTotals, ReplayedDecision,
     ReplayedFile, SessionReport, TokenCounts,
 };
+use rawr_protocol::{Boundary, Gate};
 
 use crate::render::palette::paint;
 use crate::render::text::{counted, number};
