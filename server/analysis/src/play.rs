@@ -192,6 +192,7 @@ impl<'p> Player<'p> {
         match what {
             Moment::Opened(host) => self.open(host),
             Moment::Model(model) => self.report.model = Some(model),
+            Moment::Attended(_) => {}
             Moment::Prompt(text) => self.prompt(text),
             Moment::TurnStarted => self.start_turn(),
             Moment::Compacted(by) => self.compacted(by),
@@ -212,11 +213,11 @@ impl<'p> Player<'p> {
                 let turn = self.turn.clone();
                 self.handle(Input::Command { turn, signal, command, exit_code, cwd });
             }
-            Moment::Plan(steps) => self.saw(PlanUpdated {
+            Moment::Plan { items: steps, explanation } => self.saw(PlanUpdated {
                 turn: self.turn.clone(),
                 signal: None,
                 steps,
-                explanation: None,
+                explanation,
                 boundaries: Default::default(),
             }),
             Moment::FileRead(path) => self.file_read(path),

@@ -173,7 +173,9 @@ impl Scenario {
                 exit_code: *exit_code,
                 cwd: None,
             }],
-            ScenarioStep::Plan(plan) => vec![Moment::Plan(plan.clone())],
+            ScenarioStep::Plan(plan) => {
+                vec![Moment::Plan { items: plan.clone(), explanation: None }]
+            }
             ScenarioStep::Agent(text) => {
                 vec![Moment::Said(text.clone()), Moment::TurnEnded(TurnStatus::Completed)]
             }

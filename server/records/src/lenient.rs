@@ -155,15 +155,46 @@ pub(crate) fn flag<'de, D: Deserializer<'de>>(from: D) -> Result<bool, D::Error>
     })
 }
 
-/// A count. What is negative or endless is none.
+/// A count, of which it matters whether something else stands in its place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Count {
+    #[default]
+    Absent,
+    Known(u64),
+    /// What is negative or endless, or no number.
+    Odd,
+}
+
+impl Count {
+    pub(crate) fn known(self) -> Option<u64> {
+        match self {
+            Self::Known(count) => Some(count),
+            Self::Absent | Self::Odd => None,
+        }
+    }
+
+    pub(crate) fn or_zero(self) -> u64 {
+        self.known().unwrap_or(0)
+    }
+}
+
+impl<'de> Deserialize<'de> for Count {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let whole = |number: f64| (0.0..1e15).contains(&number).then_some(number as u64);
+        let count = match AnyValue::<IgnoredAny>::deserialize(from)? {
+            AnyValue::Null => return Ok(Self::Absent),
+            AnyValue::Count(count) => Some(count),
+            AnyValue::Number(number) => whole(number),
+            AnyValue::Text(digits) => digits.trim().parse().ok().and_then(whole),
+            _ => None,
+        };
+        Ok(count.map_or(Self::Odd, Self::Known))
+    }
+}
+
+/// A count, where there is one.
 pub(crate) fn count<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u64>, D::Error> {
-    let whole = |number: f64| (0.0..1e15).contains(&number).then_some(number as u64);
-    Ok(match AnyValue::<IgnoredAny>::deserialize(from)? {
-        AnyValue::Count(count) => Some(count),
-        AnyValue::Number(number) => whole(number),
-        AnyValue::Text(digits) => digits.trim().parse().ok().and_then(whole),
-        _ => None,
-    })
+    Ok(Count::deserialize(from)?.known())
 }
 
 /// A number of either sign.

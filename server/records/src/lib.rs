@@ -7,6 +7,8 @@ mod lenient;
 pub mod lines;
 pub mod time;
 
+pub mod calls;
+pub mod person;
 pub mod plan;
 pub mod profile;
 pub mod tokens;
@@ -16,3 +18,4 @@ pub mod moment;
 pub mod read;
 pub mod said;
 pub mod transcript;
+pub mod turns;

@@ -2,7 +2,7 @@
 
 use ruzstd::decoding::StreamingDecoder;
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read};
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::Path;
 
 /// Longer lines are no messages, even with pictures.
@@ -46,16 +46,18 @@ enum LineEnd {
 impl FileLines {
     /// `None` if there is no such file.
     pub fn of(path: &Path) -> Result<Option<Self>, ReadError> {
-        // Opening a pipe would block, and reading one would never end.
-        match path.metadata() {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(error.into()),
-            Ok(about) if !about.is_file() => return Err(ReadError::NoFile),
-            Ok(_) => {}
-        }
-        let file = File::open(path)?;
+        let Some(file) = open(path)? else { return Ok(None) };
         let bytes: Box<dyn Read> = if is_packed(path) { unpacked(file)? } else { Box::new(file) };
         Ok(Some(Self::new(bytes)))
+    }
+
+    /// The lines in the last `length` bytes of a file, which is not packed. The first may lack its beginning. `None` if there
+    /// is no such file.
+    pub fn at_end(path: &Path, length: u64) -> Result<Option<Self>, ReadError> {
+        let Some(mut file) = open(path)? else { return Ok(None) };
+        let size = file.metadata()?.len();
+        file.seek(SeekFrom::Start(size.saturating_sub(length)))?;
+        Ok(Some(Self::new(Box::new(file.take(length)))))
     }
 
     /// The lines of a stream.
@@ -109,6 +111,16 @@ impl FileLines {
         }
         let is_whole = self.long.last() == Some(&b'\n') || (self.long.len() as u64) < LONGEST;
         Ok(Some(if is_whole { LineEnd::InLong } else { LineEnd::TooLong }))
+    }
+}
+
+fn open(path: &Path) -> Result<Option<File>, ReadError> {
+    // Opening a pipe would block, and reading one would never end.
+    match path.metadata() {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error.into()),
+        Ok(about) if !about.is_file() => Err(ReadError::NoFile),
+        Ok(_) => Ok(Some(File::open(path)?)),
     }
 }
 

@@ -11,9 +11,11 @@ use rawr_core::units::{Timestamp, Tokens};
 pub enum Moment {
     /// The session began, or was taken up again.
     Opened(RecordedHost),
+    /// Whether a person started the session or turn, and not a program.
+    Attended(bool),
     /// The model was named.
     Model(String),
-    /// A person's message.
+    /// A person's message, or a slash command for the agent as it was typed.
     Prompt(String),
     /// The agent began to work.
     TurnStarted,
@@ -40,11 +42,14 @@ pub enum Moment {
         words: Vec<String>,
         /// The command's exit code.
         exit_code: i64,
-        /// The folder that it ran in, where it is not the session's.
+        /// The folder that it ran in, where the record tells it.
         cwd: Option<String>,
     },
-    /// The agent set its plan.
-    Plan(Vec<PlanItem>),
+    /// The agent set its plan, and may have said why.
+    Plan {
+        items: Vec<PlanItem>,
+        explanation: Option<String>,
+    },
     /// The agent read a file.
     FileRead(String),
     /// The history was compacted, by the host's own rules or by a person.

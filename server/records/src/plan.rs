@@ -141,6 +141,19 @@ pub(crate) fn plan_items(steps: Vec<PlanStep>) -> Vec<PlanItem> {
     steps.into_iter().map(item).collect()
 }
 
+/// The steps as hosts report them.
+pub fn plan_steps(items: Vec<PlanItem>) -> Vec<PlanStep> {
+    let step = |PlanItem { step, status }| {
+        let status = match status {
+            plan::StepStatus::Completed => StepStatus::Completed,
+            plan::StepStatus::InProgress => StepStatus::InProgress,
+            plan::StepStatus::Pending => StepStatus::Pending,
+        };
+        PlanStep { step, status }
+    };
+    items.into_iter().map(step).collect()
+}
+
 /// An unknown status counts as pending.
 fn status(said: &str) -> StepStatus {
     match said {

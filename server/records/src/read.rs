@@ -12,8 +12,10 @@ use crate::lenient::{OddLine, Openings};
 use crate::lines::{FileLines, ReadError};
 use crate::moment::{Moment, TimedMoment};
 use crate::profile::{CLAUDE, CODEX};
+use crate::turns::RecordedTurn;
 use rawr_core::units::Timestamp;
 use serde::Serialize;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The format of a recorded session.
@@ -158,8 +160,31 @@ pub fn read(
     stop: &AtomicBool,
     told: &mut dyn FnMut(TimedMoment),
 ) -> Result<(Option<RecordFormat>, LineCounts), ReadError> {
+    read_with(None, lines, stop, told)
+}
+
+/// Like [`read`], for a record of this format, or for the end of one, which need not show it.
+///
+/// # Errors
+///
+/// As for [`read`].
+pub fn read_as(
+    format: RecordFormat,
+    lines: &mut FileLines,
+    told: &mut dyn FnMut(TimedMoment),
+) -> Result<LineCounts, ReadError> {
+    let (_, counts) =
+        read_with(Some((format, reader_of(format))), lines, &AtomicBool::new(false), told)?;
+    Ok(counts)
+}
+
+fn read_with(
+    mut reader: Option<(RecordFormat, Box<dyn RecordReader>)>,
+    lines: &mut FileLines,
+    stop: &AtomicBool,
+    told: &mut dyn FnMut(TimedMoment),
+) -> Result<(Option<RecordFormat>, LineCounts), ReadError> {
     let mut counts = LineCounts::default();
-    let mut reader: Option<(RecordFormat, Box<dyn RecordReader>)> = None;
     let mut batch = Told::default();
     let mut openings = Openings::default();
     while !stop.load(Ordering::Relaxed)
@@ -199,6 +224,30 @@ pub fn read(
         batch.moments.drain(..).for_each(told);
     }
     Ok((reader.map(|(format, _)| format), counts))
+}
+
+/// The turns of a rollout of Codex, oldest first. An unreadable file has none.
+pub fn codex_turns(path: &Path) -> Vec<RecordedTurn> {
+    let mut reader = codex::TurnsReader::default();
+    fold(path, &mut reader);
+    reader.turns
+}
+
+/// The turns of a transcript of Claude Code, oldest first. An unreadable file has none.
+pub fn claude_turns(path: &Path) -> Vec<RecordedTurn> {
+    let mut reader = claude::TurnsReader::default();
+    fold(path, &mut reader);
+    reader.turns
+}
+
+fn fold(path: &Path, reader: &mut dyn RecordReader) {
+    let Ok(Some(mut lines)) = FileLines::of(path) else { return };
+    let (mut openings, mut told) = (Openings::default(), Told::default());
+    while let Ok(Some((_, line))) = lines.next_line() {
+        if read_line(reader, line, &openings, &mut told) != LineKind::Malformed {
+            openings.learn(line);
+        }
+    }
 }
 
 /// Reads a line, and what can be read of one that is no record.

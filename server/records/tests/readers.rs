@@ -32,7 +32,9 @@ fn check(lines: &[impl Display], expected: Expect) {
             Moment::Command { words, exit_code, .. } => {
                 format!("command {} -> {exit_code}", words.join(" "))
             }
-            Moment::Plan(steps) => format!("plan of {}", steps.len()),
+            Moment::Plan { items, .. } => format!("plan of {}", items.len()),
+            Moment::Attended(true) => return,
+            Moment::Attended(false) => "by a program".to_owned(),
             Moment::FileRead(path) => format!("read {path}"),
             Moment::Compacted(by) => format!("compacted by {by:?}"),
             Moment::TurnEnded(ending) => format!("end {}", ending.name()),
@@ -111,7 +113,7 @@ fn what_claude_code_does_itself_is_no_prompt() {
         ],
         expect![[r#"
             0s opened s
-            4s prompt <command-message>x</command-message><command-name>/review</command-name>
+            4s prompt /review
             5s turn
             5s said Reviewed.
             5s end completed
@@ -245,7 +247,6 @@ fn odd_values_lose_no_message() {
             0s prompt one
             1s turn
             1s said Done.
-            1s usage 18,446,744,073,709,551,615
             1s end completed
             1s prompt two
             0 malformed, 1 unknown

@@ -3,8 +3,6 @@
 mod calls;
 mod judge;
 mod message;
-mod person;
-mod record;
 mod session;
 mod turns;
 
@@ -15,16 +13,15 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use rawr_protocol::{Host, HostCapabilities, PendingAction};
+use rawr_records::turns::claude_turns;
 use serde_json::{Value, json};
 use tokio::process::Command;
 
+pub use self::calls::ClaudeToolCall;
 pub(super) use self::calls::FinishedCall;
-pub use self::calls::{ClaudeToolCall, ended};
 use self::judge::Judgments;
 pub use self::message::{CacheWrites, ClaudeBlock, ClaudeMessage, ClaudeUsage};
 use self::message::{ClaudeLine, ControlReply, InitializeReply};
-pub use self::person::PersonText;
-pub(super) use self::record::past as past_turns;
 pub(super) use self::session::fresh_id;
 use self::session::transcript;
 use self::turns::ClaudeTurns;
@@ -400,7 +397,7 @@ impl AgentHost for Claude {
         let Some(path) = self.thread.transcript.clone() else {
             return Ok(RecordedOutcome::NotFound);
         };
-        let Ok(turns) = tokio::task::spawn_blocking(move || past_turns(&path)).await else {
+        let Ok(turns) = tokio::task::spawn_blocking(move || claude_turns(&path)).await else {
             return Ok(RecordedOutcome::NotFound);
         };
         Ok(match fate(&turns, asked, !self.is_busy()) {

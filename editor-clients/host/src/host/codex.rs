@@ -15,7 +15,6 @@ mod probe;
 mod record;
 mod requests;
 mod restore;
-pub mod rollout;
 mod settings;
 mod side_requests;
 mod threads;

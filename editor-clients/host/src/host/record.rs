@@ -1,59 +1,15 @@
-//! Finds the outcome of an action in the turns of a host's record. Each host reads its own record.
+//! Finds the outcome of an action in the turns of a host's record.
 
 use rawr_protocol::{Action, ItemRole, PendingAction, Purpose};
 
+use rawr_records::turns::RecordedTurn;
+
 use super::{RecordedOutcome, is_marked};
 
-/// A turn in the record.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct HostTurnRecord {
-    /// The host's id of the turn.
-    pub turn_id: String,
-    /// When it started, in Unix milliseconds.
-    pub began_at_ms: Option<i64>,
-    /// The messages, oldest first.
-    pub sent: Vec<RecordedMessage>,
-    /// Whether it ended.
-    pub has_ended: bool,
-    /// The agent's last message in it.
-    pub last_agent_message: Option<String>,
-    /// The compaction in it, if there was one.
-    pub compacted: Option<RecordedCompaction>,
-    /// The size of the context after it, in tokens.
-    pub used: Option<u64>,
-}
-
-/// A message of a turn, sent by rawr, by the user, or by the host itself.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct RecordedMessage {
-    pub text: String,
-    /// When it was sent, in Unix milliseconds. Later than the turn's start if it joined a running turn.
-    pub at_ms: Option<i64>,
-    /// Whether a client sent it, not the host itself.
-    pub is_users: bool,
-}
-
-impl HostTurnRecord {
-    /// The messages that users wrote.
-    fn by_people(&self) -> Vec<String> {
-        let by_person = |sent: &&RecordedMessage| sent.is_users && !is_marked(&sent.text);
-        self.sent.iter().filter(by_person).map(|sent| sent.text.clone()).collect()
-    }
-}
-
-/// The size of the context before and after a compaction, in tokens.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct RecordedCompaction {
-    /// Before the compaction.
-    pub before: Option<u64>,
-    /// After the compaction.
-    pub after: Option<u64>,
-}
-
 /// Finds the outcome of the action `asked` in all turns, oldest first. `is_idle` says whether the host runs no turn now.
-pub fn fate(turns: &[HostTurnRecord], asked: &PendingAction, is_idle: bool) -> RecordedOutcome {
+pub fn fate(turns: &[RecordedTurn], asked: &PendingAction, is_idle: bool) -> RecordedOutcome {
     let is_later = |at_ms: Option<i64>| asked.issued_at_ms.is_some_and(|at| at_ms >= Some(at));
-    let is_since = |turn: &&HostTurnRecord| is_later(turn.began_at_ms);
+    let is_since = |turn: &&RecordedTurn| is_later(turn.began_at_ms);
     match &asked.action {
         Action::Compact { .. } => match turns.iter().rev().filter(is_since).find_map(compacted) {
             Some(fate) => fate,
@@ -82,11 +38,11 @@ pub fn fate(turns: &[HostTurnRecord], asked: &PendingAction, is_idle: bool) -> R
             match marker {
                 Some(marker) => turn_of(turns, marker, |_| true, is_idle),
                 None => {
-                    let is_said = |turn: &HostTurnRecord, text: &str| {
+                    let is_said = |turn: &RecordedTurn, text: &str| {
                         turn.sent.iter().any(|sent| sent.text == text && is_later(sent.at_ms))
                     };
                     let says =
-                        |turn: &&HostTurnRecord| items.iter().all(|item| is_said(turn, &item.text));
+                        |turn: &&RecordedTurn| items.iter().all(|item| is_said(turn, &item.text));
                     turns.iter().find(says).map_or(RecordedOutcome::NotFound, ended)
                 }
             }
@@ -96,7 +52,7 @@ pub fn fate(turns: &[HostTurnRecord], asked: &PendingAction, is_idle: bool) -> R
     }
 }
 
-fn compacted(turn: &HostTurnRecord) -> Option<RecordedOutcome> {
+fn compacted(turn: &RecordedTurn) -> Option<RecordedOutcome> {
     let compacted = turn.compacted.as_ref()?;
     Some(RecordedOutcome::Compacted {
         turn_id: turn.turn_id.clone(),
@@ -105,27 +61,32 @@ fn compacted(turn: &HostTurnRecord) -> Option<RecordedOutcome> {
     })
 }
 
-fn ended(turn: &HostTurnRecord) -> RecordedOutcome {
+fn ended(turn: &RecordedTurn) -> RecordedOutcome {
     RecordedOutcome::Ended {
         turn_id: turn.turn_id.clone(),
         last_agent_message: turn.last_agent_message.clone(),
-        by_people: turn.by_people(),
+        by_people: by_people(turn),
     }
 }
 
+/// The messages that users wrote.
+fn by_people(turn: &RecordedTurn) -> Vec<String> {
+    let by_person = turn.sent.iter().filter(|sent| sent.is_users && !is_marked(&sent.text));
+    by_person.map(|sent| sent.text.clone()).collect()
+}
+
 fn turn_of(
-    turns: &[HostTurnRecord],
+    turns: &[RecordedTurn],
     marker: &str,
-    fits: impl Fn(&HostTurnRecord) -> bool,
+    fits: impl Fn(&RecordedTurn) -> bool,
     is_idle: bool,
 ) -> RecordedOutcome {
-    let has_marker =
-        |turn: &&HostTurnRecord| turn.sent.iter().any(|sent| sent.text.contains(marker));
+    let has_marker = |turn: &&RecordedTurn| turn.sent.iter().any(|sent| sent.text.contains(marker));
     let found = turns.iter().rev().filter(|turn| fits(turn)).find(has_marker);
     match found {
         Some(turn) if turn.has_ended => ended(turn),
         Some(turn) if !is_idle && turns.last() == Some(turn) => {
-            RecordedOutcome::Running { turn_id: turn.turn_id.clone(), by_people: turn.by_people() }
+            RecordedOutcome::Running { turn_id: turn.turn_id.clone(), by_people: by_people(turn) }
         }
         // The turn ended together with the host.
         Some(_) | None => RecordedOutcome::NotFound,

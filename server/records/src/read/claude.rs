@@ -3,21 +3,26 @@
 
 mod line;
 mod plan;
+mod turns;
 
 use super::shorten::shorten;
 use super::{LineKind, RecordReader, Told};
+use crate::calls::exit_code;
 use crate::lenient::{Text, parse, value_in};
 use crate::moment::{Moment, OwnCompaction, RecordedHost};
+use crate::person::PersonText;
 use crate::time;
 use crate::tokens::TokenCounts;
 use crate::windows::{LONG_WINDOW, WindowSettings};
-use line::{Block, Content, Line, Message, ReadInput, ShellInput};
+use line::{Block, Content, Line, Message, MessageUsage, ReadInput, ShellInput};
 pub use plan::RecordedPlan;
 use rawr_core::event::{CompactionOrigin, TurnStatus};
 use rawr_core::units::{Timestamp, Tokens, stable_hash};
+use serde_json::Value;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
+pub(super) use turns::TurnsReader;
 
 #[derive(Debug, Default)]
 pub(super) struct ClaudeReader {
@@ -37,6 +42,9 @@ pub(super) struct ClaudeReader {
     /// Shell commands without a result yet, by the id of their call.
     commands: HashMap<String, String>,
     plan: RecordedPlan,
+    /// A slash command and when it was typed. It is a prompt if the agent then works; otherwise Claude Code carried it out
+    /// itself.
+    typed: Option<(Timestamp, String)>,
     /// The time of the last line of the agent or its tools: a turn without a mark of its end ended then, and not when the
     /// next prompt came.
     agent_at: Timestamp,
@@ -47,79 +55,8 @@ pub(super) struct ClaudeReader {
 /// Claude Code keeps room for an answer, and for the summary of a compaction.
 const OWN_COMPACTION: OwnCompaction = OwnCompaction::Before(Tokens(33_000));
 const INTERRUPTED: &str = "[Request interrupted by user";
-/// What Claude Code writes in a person's name: shell commands of the person's own, what they and local commands print, and
-/// news of background work.
-const NO_PROMPT: [&str; 5] =
-    ["<local-command-", "<bash-input>", "<bash-stdout>", "<bash-stderr>", "<task-notification>"];
-/// Commands that Claude Code carries out itself. All others are prompts.
-const LOCAL_COMMANDS: [&str; 44] = [
-    "add-dir",
-    "agents",
-    "bashes",
-    "bug",
-    "clear",
-    "compact",
-    "config",
-    "context",
-    "copy",
-    "cost",
-    "diff",
-    "doctor",
-    "effort",
-    "exit",
-    "export",
-    "extra-usage",
-    "fast",
-    "feedback",
-    "fork",
-    "help",
-    "hooks",
-    "ide",
-    "keybindings",
-    "login",
-    "logout",
-    "mcp",
-    "memory",
-    "model",
-    "permissions",
-    "plan",
-    "plugin",
-    "quit",
-    "release-notes",
-    "rename",
-    "resume",
-    "rewind",
-    "sandbox",
-    "stats",
-    "status",
-    "statusline",
-    "tasks",
-    "theme",
-    "usage",
-    "vim",
-];
 /// Claude Code writes it where no answer came, so that a person's message is not the last one.
 pub const NO_ANSWER: &str = "No response requested.";
-/// The results of commands that never ran, or that still run.
-const NO_RESULT: [&str; 4] = [
-    "The user doesn't want to",
-    "<tool_use_error>",
-    "Command running in background",
-    "[Request interrupted",
-];
-
-/// Written in a person's name, and not for the agent.
-fn is_of_claude(text: &str) -> bool {
-    text.is_empty() || NO_PROMPT.iter().any(|mark| text.starts_with(mark)) || is_local_command(text)
-}
-
-fn is_local_command(text: &str) -> bool {
-    // A person may quote a command.
-    let is_command = text.trim_start().starts_with("<command-");
-    let name = text.split_once("<command-name>/").and_then(|(_, rest)| rest.split('<').next());
-    is_command && name.is_some_and(|name| LOCAL_COMMANDS.contains(&name))
-}
-
 impl RecordReader for ClaudeReader {
     fn line(&mut self, line: &[u8], told: &mut Told) -> LineKind {
         let [mut short, mut shorter] = std::mem::take(&mut self.short);
@@ -139,7 +76,11 @@ impl RecordReader for ClaudeReader {
 impl ClaudeReader {
     fn parsed(&mut self, line: Line<'_>, told: &mut Told) -> LineKind {
         let is_copy = line.uuid.as_deref().is_some_and(|id| !self.lines.insert(stable_hash(id)));
-        if line.is_sidechain || is_copy || line.forked_from.is_some() {
+        if is_copy || line.forked_from.is_some() {
+            return LineKind::Known;
+        }
+        if line.is_sidechain {
+            self.by_sub_agent(line, told);
             return LineKind::Known;
         }
         if let Some(at) = line.timestamp.as_deref().and_then(time::parse) {
@@ -162,7 +103,7 @@ impl ClaudeReader {
             Some("user") => {
                 let by_claude = line.is_meta || line.is_compact_summary;
                 let Some(message) = line.message else { return LineKind::Unknown };
-                self.user(message, line.tool_use_result, by_claude, told)
+                self.user(message, line.tool_use_result, line.cwd.as_deref(), by_claude, told)
             }
             Some("assistant") => {
                 let Some(message) = line.message else { return LineKind::Unknown };
@@ -177,6 +118,7 @@ impl ClaudeReader {
                     if by_person {
                         self.end_turn(TurnStatus::Completed, told);
                     }
+                    self.typed = None;
                     told.add(Moment::Compacted(if by_person {
                         CompactionOrigin::User
                     } else {
@@ -221,67 +163,101 @@ impl ClaudeReader {
         }
     }
 
+    /// Of a sub-agent, only its commands count.
+    fn by_sub_agent(&mut self, line: Line<'_>, told: &mut Told) {
+        let Some(message) = line.message else { return };
+        for block in message.content.into_blocks() {
+            self.command_ended(&block, line.tool_use_result, line.cwd.as_deref(), told);
+            if block.name.as_deref() == Some("Bash") {
+                self.said(block, told);
+            }
+        }
+    }
+
     fn user(
         &mut self,
         message: Message<'_>,
         answer: Option<&RawValue>,
+        cwd: Option<&str>,
         by_claude: bool,
         told: &mut Told,
     ) -> LineKind {
-        let mut is_picture = false;
-        let text = match message.content {
-            Content::Text(text) => text.into_owned(),
-            Content::Blocks(blocks) => {
-                if blocks.iter().any(|block| block.is("tool_result")) {
-                    self.agent_at = told.at;
-                    blocks.iter().for_each(|block| self.result(block, answer, told));
-                    // What a person says meanwhile comes with the result, and ends no turn.
-                    for text in blocks.into_iter().filter_map(|block| block.text) {
-                        if text.starts_with(INTERRUPTED) {
-                            self.end_turn(TurnStatus::Interrupted, told);
-                        } else if !by_claude && !is_of_claude(&text) {
-                            told.add(Moment::Prompt(text.into_owned()));
-                        }
-                    }
-                    return LineKind::Known;
-                }
-                is_picture = blocks.iter().any(|block| !block.is("text"));
-                let texts = blocks.iter().filter_map(|block| block.text.as_deref());
-                texts.collect::<Vec<_>>().join("\n")
+        let blocks = message.content.into_blocks();
+        let has_result = blocks.iter().any(|block| block.is("tool_result"));
+        if has_result {
+            (self.agent_at, self.typed) = (told.at, None);
+            for block in &blocks {
+                self.plan_changed(block, answer, told);
+                self.command_ended(block, answer, cwd, told);
             }
-        };
-        if text.starts_with(INTERRUPTED) {
+        }
+        let has_picture = blocks.iter().any(|block| !block.is("text") && !block.is("tool_result"));
+        let texts: Vec<_> = blocks.into_iter().filter_map(|block| block.text).collect();
+        if texts.iter().any(|text| text.starts_with(INTERRUPTED)) {
             self.agent_at = told.at;
             self.end_turn(TurnStatus::Interrupted, told);
             return LineKind::Known;
         }
-        if by_claude || is_of_claude(&text) && !(is_picture && text.is_empty()) {
+        if by_claude {
             return LineKind::Known;
         }
-        self.end_turn(TurnStatus::Completed, told);
-        // No request goes on after the next message.
-        (self.message, self.counted) = (None, HashMap::new());
-        told.add(Moment::Prompt(text));
+        let mut words = Vec::new();
+        for text in &texts {
+            match PersonText::read(text) {
+                PersonText::Command(typed) if !has_result => {
+                    self.typed = Some((told.at, typed));
+                    return LineKind::Known;
+                }
+                text => words.extend(text.into_words()),
+            }
+        }
+        // What a person says meanwhile comes with the result, and ends no turn.
+        if has_result {
+            words.into_iter().for_each(|words| told.add(Moment::Prompt(words)));
+        } else if !words.is_empty() || has_picture {
+            self.prompt(told.at, words.join("\n"), told);
+        } else if !texts.is_empty() {
+            self.typed = None;
+        }
         LineKind::Known
     }
 
-    fn result(&mut self, block: &Block<'_>, answer: Option<&RawValue>, told: &mut Told) {
-        let Some(id) = block.tool_use_id.as_deref() else { return };
-        if let Some(plan) = self.plan.answered(id, answer, block.is_error) {
-            told.add(Moment::Plan(plan));
+    fn prompt(&mut self, at: Timestamp, words: String, told: &mut Told) {
+        self.end_turn(TurnStatus::Completed, told);
+        // No request goes on after the next message.
+        (self.message, self.counted, self.typed) = (None, HashMap::new(), None);
+        told.add_at(at, Moment::Prompt(words));
+    }
+
+    fn plan_changed(&mut self, block: &Block<'_>, answer: Option<&RawValue>, told: &mut Told) {
+        let id = block.tool_use_id.as_deref();
+        if let Some(items) = id.and_then(|id| self.plan.answered(id, answer, block.is_error)) {
+            told.add(Moment::Plan { items, explanation: None });
         }
+    }
+
+    fn command_ended(
+        &mut self,
+        block: &Block<'_>,
+        answer: Option<&RawValue>,
+        cwd: Option<&str>,
+        told: &mut Told,
+    ) {
+        let Some(id) = block.tool_use_id.as_deref() else { return };
         let Some(command) = self.commands.remove(id) else { return };
         let text = block.content.map(beginning).unwrap_or_default();
-        if NO_RESULT.iter().any(|mark| text.starts_with(mark)) {
-            return;
+        let exit_code = match answer {
+            Some(answer) => exit_code(&text, block.is_error, answer),
+            None => exit_code(&text, block.is_error, Value::Null),
+        };
+        if let Some(exit_code) = exit_code {
+            told.add(Moment::Command {
+                id: Some(id.to_owned()),
+                words: vec![command],
+                exit_code,
+                cwd: cwd.map(str::to_owned),
+            });
         }
-        let exit_code = if block.is_error { exit_code(&text).unwrap_or(1) } else { 0 };
-        told.add(Moment::Command {
-            id: Some(id.to_owned()),
-            words: vec![command],
-            exit_code,
-            cwd: None,
-        });
     }
 
     fn assistant(
@@ -290,10 +266,7 @@ impl ClaudeReader {
         request: Option<Text<'_>>,
         told: &mut Told,
     ) -> LineKind {
-        let blocks = match message.content {
-            Content::Text(text) => vec![Block::of_text(text)],
-            Content::Blocks(blocks) => blocks,
-        };
+        let blocks = message.content.into_blocks();
         // A message that Claude Code wrote itself, such as about an error of the provider.
         let is_synthetic = message.model.as_deref() == Some("<synthetic>");
         if is_synthetic
@@ -310,6 +283,9 @@ impl ClaudeReader {
             self.largest = Tokens(0);
             told.add(Moment::Model(model.to_owned()));
         }
+        if let Some((at, words)) = self.typed.take() {
+            self.prompt(at, words, told);
+        }
         self.agent_at = told.at;
         self.begin_turn(told);
         let mut calls_tool = false;
@@ -319,7 +295,7 @@ impl ClaudeReader {
         }
         if let Some(usage) = message.usage.as_ref().filter(|_| !is_synthetic) {
             let request = message.id.filter(|id| !id.is_empty()).or(request);
-            self.usage(usage.counts(), request, calls_tool, told);
+            self.usage(usage, request, calls_tool, told);
         }
         LineKind::Known
     }
@@ -328,12 +304,14 @@ impl ClaudeReader {
     /// message so far.
     fn usage(
         &mut self,
-        counts: TokenCounts,
+        usage: &MessageUsage,
         message: Option<Text<'_>>,
         needs_follow_up: bool,
         told: &mut Told,
     ) {
+        let counts = usage.counts();
         let context = counts.read().saturating_add(counts.output);
+        let context = if usage.is_odd() { self.context.0 } else { context };
         if context == 0 {
             return;
         }
@@ -389,7 +367,7 @@ impl ClaudeReader {
             }
             tool => {
                 if let Some(plan) = self.plan.called(tool, block.id.as_deref(), input) {
-                    told.add(Moment::Plan(plan));
+                    told.add(Moment::Plan { items: plan, explanation: None });
                 }
             }
         }
@@ -431,9 +409,4 @@ fn beginning(raw: &RawValue) -> Cow<'_, str> {
         }
         Ok(Content::Text(_)) | Err(_) => Cow::Borrowed(""),
     }
-}
-
-/// `Exit code 2` at the beginning of a failed command's result.
-fn exit_code(text: &str) -> Option<i64> {
-    text.strip_prefix("Exit code ")?.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
 }

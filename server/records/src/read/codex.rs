@@ -1,6 +1,7 @@
 //! Rollouts of Codex, of both kinds: paginated ones store completed items, legacy ones calls and their output as text.
 
 mod line;
+mod turns;
 
 use super::shorten::shorten;
 use super::{LineKind, RecordReader, Told};
@@ -16,6 +17,7 @@ use rawr_core::event::{CompactionOrigin, TurnStatus};
 use rawr_core::units::{Timestamp, Tokens};
 use serde_json::value::RawValue;
 use std::collections::HashMap;
+pub(super) use turns::TurnsReader;
 
 #[derive(Debug, Default)]
 pub(super) struct CodexReader {
@@ -57,6 +59,8 @@ const BASELINE_TOKENS: Tokens = Tokens(12_000);
 const OWN_COMPACTION: OwnCompaction = OwnCompaction::Above(947);
 /// `rawr exec` starts Codex so that only a full window makes it compact.
 const DRIVER: &str = "rawr";
+/// Codex's name of the turns and sessions of `codex exec`.
+const EXEC: &str = "exec";
 /// The lines of the session that was forked are written at once, with the time of the fork: a longer pause ends them.
 const COPYING_PAUSES_MS: u64 = 1000;
 const SHELLS: [&str; 4] = ["exec_command", "shell", "shell_command", "local_shell"];
@@ -149,6 +153,7 @@ impl CodexReader {
 
     fn opened(&mut self, meta: SessionMeta, told: &mut Told) -> LineKind {
         self.has_items |= meta.history_mode.as_deref() == Some("paginated");
+        let is_attended = meta.source.as_deref() != Some(EXEC);
         if !std::mem::replace(&mut self.opened, true) {
             let is_driven = meta.originator.as_deref() == Some(DRIVER);
             let compacts = if is_driven { OwnCompaction::Never } else { OWN_COMPACTION };
@@ -160,6 +165,8 @@ impl CodexReader {
                 baseline: BASELINE_TOKENS,
                 compacts,
             }));
+            // Older releases record it for the session alone.
+            told.add(Moment::Attended(is_attended));
         }
         LineKind::Known
     }
@@ -213,6 +220,9 @@ impl CodexReader {
                 self.end_turn(TurnStatus::Interrupted, told);
                 (self.is_starting, self.has_starts) = (true, true);
                 self.window = event.model_context_window.or(self.window);
+                if let Some(trigger) = event.turn_attribution.and_then(|by| by.turn_trigger) {
+                    told.add(Moment::Attended(trigger != EXEC));
+                }
             }
             "user_message" => {
                 if let Some(text) = event.message.as_deref() {
@@ -324,8 +334,9 @@ impl CodexReader {
                 let name = item.name.as_deref().unwrap_or_default();
                 self.works(told);
                 if name == "update_plan" {
-                    if let Some(PlanArguments { plan }) = item.arguments.and_then(arguments) {
-                        told.add(Moment::Plan(plan_items(plan)));
+                    let plan = item.arguments.and_then(arguments);
+                    if let Some(PlanArguments { plan, explanation }) = plan {
+                        told.add(Moment::Plan { items: plan_items(plan), explanation });
                     }
                 } else if SHELLS.contains(&name)
                     && !self.has_items

@@ -83,7 +83,9 @@ impl EventReader {
                 }
                 told.add(Moment::TurnEnded(turn.status));
             }
-            Event::PlanUpdated(plan) => told.add(Moment::Plan(plan.steps)),
+            Event::PlanUpdated(plan) => {
+                told.add(Moment::Plan { items: plan.steps, explanation: plan.explanation });
+            }
             Event::CommandFinished(command) => told.add(Moment::Command {
                 id: command.signal.map(|id| id.as_str().to_owned()),
                 words: vec![command.command],

@@ -1,18 +1,17 @@
 //! Reads the last turn and the usage from an agent's own transcript.
 
-mod claude;
-mod codex;
-
-use std::fs::File;
-use std::io::{ErrorKind, Read, Seek, SeekFrom};
 use std::path::Path;
 use std::time::Duration;
 
 use anyhow::Context;
-use rawr_protocol::Signal;
+use rawr_protocol::{CommandLine, Signal};
 
 use crate::args::{HookArgs, HookHost};
 use rawr_host::host::codex::{BASELINE_TOKENS, compacts_above};
+use rawr_records::lines::{FileLines, ReadError};
+use rawr_records::moment::Moment;
+use rawr_records::plan::plan_steps;
+use rawr_records::read::{RecordFormat, read_as};
 use rawr_records::windows::WindowSettings;
 
 /// The usage after the last request.
@@ -42,6 +41,10 @@ pub(super) struct LastTurn {
     pub(super) is_headless: bool,
     /// The agent's last message. Empty before its first one in the turn.
     said: String,
+    /// The agent works on it. Otherwise what comes next belongs to another turn.
+    runs: bool,
+    /// A message came, and the agent has not begun to work on it.
+    is_asked: bool,
 }
 
 /// The last usage in the transcript.
@@ -73,8 +76,10 @@ impl TranscriptSummary {
 
     pub(super) fn of(args: &HookArgs, turn: &LastTurn) -> Option<Self> {
         let UsedTokens { tokens, window } = turn.used?;
-        let told = window.or(args.context_window);
         let settings = WindowSettings::read(|name| std::env::var(name).ok());
+        // Claude Code records no window.
+        let recorded = window.filter(|_| args.host == HookHost::Codex);
+        let told = recorded.or(args.context_window);
         let (context_window, baseline_tokens, compacts_above_tokens) = match args.host {
             HookHost::Claude => {
                 let model = turn.model.as_deref().unwrap_or_default();
@@ -151,41 +156,81 @@ impl LastTurn {
     }
 
     fn within(host: HookHost, transcript: &Path, length: u64) -> anyhow::Result<Self> {
-        let text = end_of(transcript, length)
-            .with_context(|| format!("the transcript {}", transcript.display()))?;
-        // After a crash of the machine, zeros may stand where a line was not written.
-        let lines = text.split(|byte| *byte == b'\n').map(|line| {
-            let start = line.iter().position(|byte| *byte != 0);
-            &line[start.unwrap_or(line.len())..]
-        });
-        Ok(match host {
-            HookHost::Claude => claude::last_turn(lines),
-            HookHost::Codex => codex::last_turn(lines),
-        })
+        let format = match host {
+            HookHost::Claude => RecordFormat::Claude,
+            HookHost::Codex => RecordFormat::Codex,
+        };
+        let of_file = || -> Result<Self, ReadError> {
+            let lines = FileLines::at_end(transcript, length)?;
+            lines.map_or_else(|| Ok(Self::default()), |mut lines| Self::read(format, &mut lines))
+        };
+        of_file().with_context(|| format!("the transcript {}", transcript.display()))
     }
-}
 
-/// Reads the last bytes of a file; empty if it does not exist yet. The first line may be incomplete and is then not JSON.
-fn end_of(path: &Path, length: u64) -> std::io::Result<Vec<u8>> {
-    let mut file = match File::open(path) {
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
-        file => file?,
-    };
-    let whole = file.metadata()?.len();
-    file.seek(SeekFrom::Start(whole.saturating_sub(length)))?;
-    let mut text = Vec::new();
-    file.take(length).read_to_end(&mut text)?;
-    Ok(text)
-}
+    fn read(format: RecordFormat, lines: &mut FileLines) -> Result<Self, ReadError> {
+        let mut turn = Self::default();
+        read_as(format, lines, &mut |moment| turn.add(moment.what))?;
+        Ok(turn)
+    }
 
-/// Skips irrelevant lines before parsing, which is the slow part.
-fn holds(line: &[u8], word: &str) -> bool {
-    line.windows(word.len()).any(|window| window == word.as_bytes())
+    fn add(&mut self, moment: Moment) {
+        match moment {
+            Moment::Attended(is_attended) => self.is_headless = !is_attended,
+            Moment::Model(model) => self.model = Some(model),
+            // What a person says meanwhile is said into the turn.
+            Moment::Prompt(text) if !self.runs => {
+                self.begin(Some(text).filter(|text| !text.is_empty()));
+                self.is_asked = true;
+            }
+            Moment::TurnStarted => {
+                if !self.runs && !self.is_asked {
+                    self.begin(None);
+                }
+                (self.runs, self.is_asked) = (true, false);
+            }
+            Moment::TurnEnded(_) => (self.runs, self.is_asked) = (false, false),
+            Moment::Said(text) => self.said = text,
+            Moment::Usage { context, window, .. } => {
+                self.used = Some(UsedTokens { tokens: context.0, window: window.map(|it| it.0) });
+            }
+            Moment::Command { words, exit_code, cwd, .. } => {
+                let command = match <[String; 1]>::try_from(words) {
+                    Ok([line]) => CommandLine::Line(line),
+                    Err(words) => CommandLine::Words(words),
+                };
+                self.signals.push(Signal::CommandFinished { command, exit_code, cwd });
+            }
+            Moment::Plan { items, explanation } => {
+                self.signals.push(Signal::PlanUpdated { steps: plan_steps(items), explanation });
+            }
+            // What was done before it was for that context.
+            Moment::Compacted(_) => {
+                (self.prompt, self.used) = (None, None);
+                self.signals.clear();
+            }
+            Moment::Opened(_) | Moment::FileRead(_) | Moment::Prompt(_) | Moment::Recorded(_) => {}
+        }
+    }
+
+    fn begin(&mut self, prompt: Option<String>) {
+        self.prompt = prompt;
+        self.signals.clear();
+        self.said.clear();
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    mod claude;
+    mod codex;
+
     use super::*;
+
+    fn last_turn<'l>(format: RecordFormat, lines: impl Iterator<Item = &'l [u8]>) -> LastTurn {
+        let lines: Vec<_> = lines.collect();
+        let text = std::io::Cursor::new(lines.join(&b'\n'));
+        LastTurn::read(format, &mut FileLines::new(Box::new(text))).unwrap()
+    }
 
     #[test]
     fn a_transcript_may_lack_the_last_message() {

@@ -13,12 +13,13 @@ use serde_json::Map;
 use tokio::task::{JoinHandle, yield_now};
 
 use super::*;
-use crate::host::record::{HostTurnRecord, RecordedCompaction, RecordedMessage, fate};
+use crate::host::record::fate;
 use crate::host::{
     CompactionOrder, HandedOverBefore, HistoryKeeper, HostAccess, HostThread, LeftMessage,
     ModelQuestion, RecordedOutcome, RequestGate, SharedThread, ThreadLifetime, TurnKind,
     WithheldWork,
 };
+use rawr_records::turns::{RecordedCompaction, RecordedMessage, RecordedTurn};
 
 const WINDOW: u64 = 100_000;
 const FULL: u64 = 70_000;
@@ -28,7 +29,7 @@ const PACKET: &str = "<continuation_packet>State: working\nGoal: the parser\nDec
 /// The conversation. It carries out requests at once.
 #[derive(Default)]
 pub struct World {
-    pub turns: Vec<HostTurnRecord>,
+    pub turns: Vec<RecordedTurn>,
     /// The events for the current driver.
     pub untold: VecDeque<HostEvent>,
     /// Carries out requests but does not answer.
@@ -60,14 +61,13 @@ impl World {
         let is_compacted = self.turns.iter().any(|turn| turn.compacted.is_some());
         let used = if is_compacted { EMPTY } else { FULL };
         let answer = if text.contains(":packet_request]") { PACKET } else { "That is done now." };
-        self.turns.push(HostTurnRecord {
+        self.turns.push(RecordedTurn {
             turn_id: turn_id.clone(),
             began_at_ms: Some(now_ms()),
             sent: sent.iter().map(|text| said(text)).collect(),
             has_ended: !hangs,
             last_agent_message: (!hangs).then(|| answer.to_owned()),
-            compacted: None,
-            used: Some(used),
+            ..RecordedTurn::default()
         });
         let id = || turn_id.clone();
         let ends = |status, error: Option<&str>| HostEvent::TurnCompleted {
@@ -126,13 +126,12 @@ impl World {
         let turn_id = self.next_turn();
         let hangs = std::mem::take(&mut self.hangs_in_compaction);
         let compaction = RecordedCompaction { before: Some(FULL), after: Some(EMPTY) };
-        self.turns.push(HostTurnRecord {
+        self.turns.push(RecordedTurn {
             turn_id: turn_id.clone(),
             began_at_ms: Some(now_ms()),
             has_ended: !hangs,
             compacted: (!hangs).then_some(compaction),
-            used: Some(EMPTY),
-            ..HostTurnRecord::default()
+            ..RecordedTurn::default()
         });
         let (id, origin) = (|| turn_id.clone(), CompactionOrigin::Rawr);
         let ends = |status| HostEvent::TurnCompleted {
@@ -172,7 +171,7 @@ impl World {
 
     /// What it received and did, one line a turn.
     pub fn story(&self) -> String {
-        let line = |turn: &HostTurnRecord| {
+        let line = |turn: &RecordedTurn| {
             let sent: Vec<_> = turn.sent.iter().map(|sent| short(&sent.text)).collect();
             let what = if sent.is_empty() { "compaction".to_owned() } else { sent.join(" + ") };
             format!("{what}{}\n", if turn.has_ended { "" } else { " (interrupted)" })

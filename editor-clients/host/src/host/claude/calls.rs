@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use crate::host::HostEvent;
+use rawr_records::calls::exit_code;
 use rawr_records::plan::ClaudePlan;
 
 /// A tool call of the agent or of a sub-agent.
@@ -17,7 +18,7 @@ pub struct ClaudeToolCall {
 }
 
 /// The command and its exit code, if the call ran a shell command and its exit code is known.
-pub fn ended(
+fn ended(
     call: &ClaudeToolCall,
     content: &Value,
     is_error: bool,
@@ -27,8 +28,7 @@ pub fn ended(
         return None;
     }
     let command = call.input["command"].as_str()?.to_owned();
-    let exit_code = if is_error { failed(&text_of(content))? } else { succeeded(data)? };
-    Some((command, exit_code))
+    Some((command, exit_code(&text_of(content), is_error, data)?))
 }
 
 /// A tool call that ended, and where.
@@ -72,20 +72,6 @@ impl FinishedCall<'_> {
     }
 }
 
-/// The exit code in an error text. A refused or timed-out command has none.
-fn failed(text: &str) -> Option<i64> {
-    let number = text.strip_prefix("Exit code ")?;
-    number.split(|letter: char| !letter.is_ascii_digit()).next()?.parse().ok()
-}
-
-/// The exit code of a call without an error. `None` if the command still runs, or if its nonzero exit code does not mean an
-/// error, because Claude Code does not report that code.
-fn succeeded(data: &Value) -> Option<i64> {
-    let is = |field: &str| data.get(field).is_some_and(|value| *value != Value::Bool(false));
-    let odd = ["interrupted", "backgroundTaskId", "returnCodeInterpretation"].into_iter().any(is);
-    (!odd).then_some(0)
-}
-
 fn text_of(content: &Value) -> String {
     match content {
         Value::String(text) => text.clone(),
@@ -101,24 +87,6 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-
-    fn check(content: &str, is_error: bool, data: Value, expected: Option<i64>) {
-        let call =
-            ClaudeToolCall { name: "Bash".into(), input: json!({"command": "x"}), is_main: true };
-        let ended = ended(&call, &content.into(), is_error, &data);
-        assert_eq!(ended.map(|(_, exit_code)| exit_code), expected, "{content}");
-    }
-
-    #[test]
-    fn the_exit_code_is_read_from_the_result() {
-        check("done", false, json!({"stdout": "done", "interrupted": false}), Some(0));
-        check("Exit code 3\nno such file", true, json!("Error: Exit code 3"), Some(3));
-        check("Exit code 128", true, json!("Error: Exit code 128"), Some(128));
-        check("This command requires approval", true, json!("Error: …"), None);
-        check("Command running in background", false, json!({"backgroundTaskId": "b1"}), None);
-        check("stopped", false, json!({"stdout": "", "interrupted": true}), None);
-        check("", false, json!({"returnCodeInterpretation": "No matches found"}), None);
-    }
 
     #[test]
     fn other_tools_have_no_exit_code() {

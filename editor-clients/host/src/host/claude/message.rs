@@ -100,7 +100,6 @@ pub struct ClaudeMessage {
     /// The usage of its request. Complete only in a transcript.
     #[serde(default, deserialize_with = "if_known")]
     pub usage: Option<ClaudeUsage>,
-    stop_reason: Option<String>,
     #[serde(default)]
     content: Value,
 }
@@ -281,11 +280,6 @@ fn certain_count<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u6
 }
 
 impl ClaudeMessage {
-    /// Whether the agent wants nothing more after it. Known only in a transcript.
-    pub(super) fn ends_turn(&self) -> bool {
-        self.stop_reason.as_deref() == Some("end_turn")
-    }
-
     /// Whether a model wrote it, not Claude Code itself.
     pub fn is_by_a_model(&self) -> bool {
         self.model.as_deref() != Some(NO_MODEL)

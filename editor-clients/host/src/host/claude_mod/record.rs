@@ -3,21 +3,20 @@
 use std::path::Path;
 
 use super::message::CarriedOutOrder;
-use crate::host::claude::past_turns;
-use crate::host::record::{HostTurnRecord, RecordedCompaction, RecordedMessage};
+use rawr_records::turns::{RecordedCompaction, RecordedMessage, RecordedTurn, claude_turns};
 
 /// The turns of the transcript and those that the plugin started, oldest first. `is_running` says whether a turn runs now.
 pub(super) fn known(
     path: &Path,
     carried_out: Vec<CarriedOutOrder>,
     is_running: bool,
-) -> Vec<HostTurnRecord> {
-    let mut turns = past_turns(path);
+) -> Vec<RecordedTurn> {
+    let mut turns = claude_turns(path);
     turns.extend(carried_out.into_iter().map(|order| {
         let CarriedOutOrder { at_ms, text, tokens_after: after } = order;
         let at_ms = Some(at_ms);
         let compaction = RecordedCompaction { before: None, after };
-        HostTurnRecord {
+        RecordedTurn {
             turn_id: "carried out".to_owned(),
             began_at_ms: at_ms,
             has_ended: text.is_none() || !is_running,
@@ -26,7 +25,7 @@ pub(super) fn known(
                 .map(|text| RecordedMessage { text, at_ms, is_users: true })
                 .into_iter()
                 .collect(),
-            ..HostTurnRecord::default()
+            ..RecordedTurn::default()
         }
     }));
     turns.sort_by_key(|turn| turn.began_at_ms);
@@ -44,7 +43,7 @@ pub(super) const fn stamped_since(came_at_ms: i64) -> i64 {
 /// Whether the user has sent this message, which came to rawr at this time (Unix milliseconds).
 pub(super) fn has_message(path: &Path, message: &str, came_at_ms: Option<i64>) -> bool {
     let since_ms = came_at_ms.map(stamped_since);
-    let sent = past_turns(path).into_iter().flat_map(|turn| turn.sent);
+    let sent = claude_turns(path).into_iter().flat_map(|turn| turn.sent);
     sent.filter(|sent| sent.is_users && sent.at_ms >= since_ms)
         .any(|sent| sent.text.contains(message))
 }
@@ -58,7 +57,7 @@ mod tests {
     fn what_the_plugin_carried_out_is_known_before_the_transcript_has_it() {
         let samples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/samples");
         let path = samples.join("claude-mod-session.jsonl");
-        let written = past_turns(&path);
+        let written = claude_turns(&path);
         let last = written.iter().filter_map(|turn| turn.began_at_ms).max().unwrap();
         let compaction = CarriedOutOrder { at_ms: last + 1, text: None, tokens_after: Some(9) };
         let message = CarriedOutOrder {

@@ -11,8 +11,9 @@ use rawr_records::plan::ClaudePlan;
 use serde_json::Value;
 
 use super::message::{ModCompactionTrigger, ModEvent, ModTurnEnd};
-use crate::host::claude::{ClaudeToolCall, ClaudeUsage, FinishedCall, PersonText};
+use crate::host::claude::{ClaudeToolCall, ClaudeUsage, FinishedCall};
 use crate::host::{HostEvent, TurnKind};
+use rawr_records::person::PersonText;
 
 /// The state of the conversation's turns.
 #[derive(Debug, Default)]

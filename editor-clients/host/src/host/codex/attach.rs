@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use rawr_protocol::{Host, HostCapabilities};
+use rawr_records::turns::{RecordedTurn, RecordedUsage, codex_turns, last_usage, open_turn};
 use serde_json::{Value, json};
 use tokio::time::{Instant, timeout_at};
 
@@ -12,9 +13,8 @@ use super::message::{CodexThreadStatus, Incoming};
 use super::own_limit::OwnLimit;
 use super::paused::PausedGoalRecord;
 use super::requests::Experimental;
-use super::rollout::LastUsage;
 use super::turns::{CodexTurns, ThreadAccess};
-use super::{BASELINE_TOKENS, CACHE_SECONDS, Codex, NAME, ThreadAnswer, probe, requests, rollout};
+use super::{BASELINE_TOKENS, CACHE_SECONDS, Codex, NAME, ThreadAnswer, probe, requests};
 use crate::host::{HostError, HostEvent, HostThread, ThreadOrigin};
 
 /// The thread to join.
@@ -149,34 +149,32 @@ impl Codex {
         since_ms: i64,
     ) -> Result<usize, HostError> {
         let path = self.thread.transcript.clone();
-        let stored = tokio::task::spawn_blocking(move || path.map(|path| rollout::stored(&path)));
-        let stored = stored.await.ok().flatten().unwrap_or_default();
-        self.tell_of_missed(&stored, status, since_ms).await?;
+        let recorded = tokio::task::spawn_blocking(move || path.map(|path| codex_turns(&path)));
+        let recorded = recorded.await.ok().flatten().unwrap_or_default();
+        self.tell_of_missed(&recorded, status, since_ms).await?;
         self.turns.joined_at(status);
-        if let Some(turn_id) = stored.open_turn().filter(|_| status == CodexThreadStatus::Active) {
-            self.turns.came_into(turn_id);
+        if let Some(turn) = open_turn(&recorded).filter(|_| status == CodexThreadStatus::Active) {
+            self.turns.came_into(turn.turn_id.clone());
         }
-        if let Some(last) = stored.last {
+        if let Some((turn, last)) = last_usage(&recorded) {
             if let Some(window) = last.context_window {
                 self.has_window(window);
             }
-            let usage = HostEvent::from(last);
+            let usage = usage(turn, last);
             if !self.events.contains(&usage) {
                 self.events.extend(self.turns.found(usage));
             }
         }
-        Ok(stored.turns.len())
+        Ok(recorded.len())
     }
 }
 
-impl From<LastUsage> for HostEvent {
-    fn from(last: LastUsage) -> Self {
-        Self::Usage {
-            turn_id: last.turn_id,
-            usage: last.usage,
-            context_window: last.context_window,
-            needs_follow_up: false,
-        }
+pub(super) fn usage(turn: &RecordedTurn, last: &RecordedUsage) -> HostEvent {
+    HostEvent::Usage {
+        turn_id: turn.turn_id.clone(),
+        usage: last.usage.clone(),
+        context_window: last.context_window,
+        needs_follow_up: false,
     }
 }
 

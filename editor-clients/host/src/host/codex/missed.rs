@@ -1,10 +1,11 @@
 //! Turns that started while rawr was attached but ended before their thread could be joined: a fast model ends its first turn
 //! before Codex stores the thread. They are read from Codex's record and reported as if they happened now.
 
+use rawr_records::turns::RecordedTurn;
 use serde_json::{Value, json};
 
+use super::attach::usage;
 use super::message::{CodexItem, CodexThreadStatus, words};
-use super::rollout::{StoredThread, StoredTurn, named_at_ms};
 use super::{Codex, requests};
 use crate::host::{HostError, HostEvent, is_marked};
 
@@ -14,13 +15,13 @@ const MOST: usize = 16;
 impl Codex {
     pub(super) async fn tell_of_missed(
         &mut self,
-        stored: &StoredThread,
+        recorded: &[RecordedTurn],
         status: CodexThreadStatus,
         since_ms: i64,
     ) -> Result<(), HostError> {
-        let began_since = |turn: &&StoredTurn| named_at_ms(&turn.id) >= Some(since_ms);
+        let began_since = |turn: &&RecordedTurn| turn.began_at_ms >= Some(since_ms);
         let runs = usize::from(status == CodexThreadStatus::Active);
-        let ended = stored.turns.iter().rev().skip(runs).take(MOST);
+        let ended = recorded.iter().rev().skip(runs).take(MOST);
         let missed: Vec<_> = ended.filter(began_since).collect();
         if missed.is_empty() {
             return Ok(());
@@ -38,7 +39,7 @@ impl Codex {
             }
         };
         for turn in missed.into_iter().rev() {
-            let of_id = |told: &&Value| told["id"] == turn.id.as_str();
+            let of_id = |told: &&Value| told["id"] == turn.turn_id.as_str();
             if let Some(told) = turns.as_array().and_then(|turns| turns.iter().find(of_id)) {
                 self.hear_of(turn, told);
             }
@@ -47,7 +48,7 @@ impl Codex {
     }
 
     /// Replays the notifications of one turn. A turn of rawr is skipped, because its action is looked up in the record.
-    fn hear_of(&mut self, turn: &StoredTurn, told: &Value) {
+    fn hear_of(&mut self, turn: &RecordedTurn, told: &Value) {
         let items = told["items"].as_array().map(Vec::as_slice).unwrap_or_default();
         if told["status"] == "inProgress" || items.iter().any(is_of_rawr) {
             return;
@@ -56,11 +57,11 @@ impl Codex {
         let of_turn = json!({"threadId": thread_id, "turn": told});
         self.take_note("turn/started", of_turn.clone());
         for item in items {
-            let of_item = json!({"threadId": thread_id, "turnId": turn.id, "item": item});
+            let of_item = json!({"threadId": thread_id, "turnId": turn.turn_id, "item": item});
             self.take_note("item/started", of_item.clone());
             self.take_note("item/completed", of_item);
         }
-        self.events.extend(turn.last.clone().map(HostEvent::from));
+        self.events.extend(turn.last.as_ref().map(|last| usage(turn, last)));
         self.take_note("turn/completed", of_turn);
     }
 }

@@ -1,9 +1,9 @@
 //! Looks up the outcome of an action in Codex's record of the thread, for a driver that took over from a dead one.
 
 use rawr_protocol::{Action, PendingAction};
+use rawr_records::turns::codex_turns;
 
 use super::Codex;
-use super::rollout::past;
 use crate::host::record::fate;
 use crate::host::{HostError, RecordedOutcome};
 
@@ -21,7 +21,7 @@ impl Codex {
         let Some(path) = self.thread.transcript.clone() else {
             return Ok(RecordedOutcome::NotFound);
         };
-        let Ok(turns) = tokio::task::spawn_blocking(move || past(&path)).await else {
+        let Ok(turns) = tokio::task::spawn_blocking(move || codex_turns(&path)).await else {
             return Ok(RecordedOutcome::NotFound);
         };
         let fate = fate(&turns, asked, is_idle);

@@ -1,6 +1,6 @@
 //! A line of a transcript, and what is in it.
 
-use crate::lenient::{self, AnyValue, Text};
+use crate::lenient::{self, AnyValue, Count, Text};
 use crate::tokens::TokenCounts;
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Deserializer};
@@ -37,15 +37,59 @@ pub(super) struct Line<'l> {
     pub(super) message: Option<Message<'l>>,
     #[serde(default, deserialize_with = "lenient::object")]
     pub(super) compact_metadata: Option<CompactMetadata>,
+    /// Who wrote a message that started a turn. Claude Code on a terminal writes it.
+    #[serde(default, deserialize_with = "lenient::object")]
+    pub(super) origin: Option<PromptOrigin>,
+    #[serde(borrow, default, deserialize_with = "lenient::text")]
+    prompt_source: Option<Text<'l>>,
+    #[serde(borrow, default, deserialize_with = "lenient::object")]
+    pub(super) attachment: Option<Attachment<'l>>,
     /// What a tool answered, as data.
     #[serde(borrow)]
     pub(super) tool_use_result: Option<&'l RawValue>,
 }
 
+impl Line<'_> {
+    /// Whether the program that runs `claude -p` sent it.
+    pub(super) fn is_sdks(&self) -> bool {
+        self.prompt_source.as_deref() == Some("sdk")
+    }
+}
+
 #[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub(super) struct CompactMetadata {
     #[serde(default, deserialize_with = "lenient::owned")]
     pub(super) trigger: Option<String>,
+    #[serde(default, deserialize_with = "lenient::count")]
+    pub(super) pre_tokens: Option<u64>,
+    #[serde(default, deserialize_with = "lenient::count")]
+    pub(super) post_tokens: Option<u64>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct PromptOrigin {
+    #[serde(default, deserialize_with = "lenient::owned")]
+    kind: Option<String>,
+    /// The plugin submitted what the user had typed.
+    #[serde(default, deserialize_with = "lenient::flag")]
+    as_user: bool,
+}
+
+impl PromptOrigin {
+    pub(super) fn is_users(&self) -> bool {
+        self.kind.as_deref() != Some("plugin") || self.as_user
+    }
+}
+
+/// What Claude Code adds to a conversation.
+#[derive(Deserialize)]
+pub(super) struct Attachment<'l> {
+    #[serde(borrow, default, deserialize_with = "lenient::text", rename = "type")]
+    pub(super) kind: Option<Text<'l>>,
+    #[serde(borrow)]
+    pub(super) content: Option<&'l RawValue>,
 }
 
 #[derive(Deserialize)]
@@ -54,24 +98,33 @@ pub(super) struct Message<'l> {
     pub(super) id: Option<Text<'l>>,
     #[serde(borrow, default, deserialize_with = "lenient::text")]
     pub(super) model: Option<Text<'l>>,
+    #[serde(borrow, default, deserialize_with = "lenient::text")]
+    stop_reason: Option<Text<'l>>,
     #[serde(borrow, default)]
     pub(super) content: Content<'l>,
     #[serde(default, deserialize_with = "lenient::object")]
     pub(super) usage: Option<MessageUsage>,
 }
 
+impl Message<'_> {
+    /// Whether the agent wants nothing more after it.
+    pub(super) fn ends_turn(&self) -> bool {
+        self.stop_reason.as_deref() == Some("end_turn")
+    }
+}
+
 #[derive(Deserialize)]
 pub(super) struct MessageUsage {
-    #[serde(default, deserialize_with = "lenient::count")]
-    input_tokens: Option<u64>,
-    #[serde(default, deserialize_with = "lenient::count")]
-    cache_creation_input_tokens: Option<u64>,
+    #[serde(default)]
+    input_tokens: Count,
+    #[serde(default)]
+    cache_creation_input_tokens: Count,
     #[serde(default, deserialize_with = "lenient::object")]
     cache_creation: Option<CacheWrites>,
-    #[serde(default, deserialize_with = "lenient::count")]
-    cache_read_input_tokens: Option<u64>,
-    #[serde(default, deserialize_with = "lenient::count")]
-    output_tokens: Option<u64>,
+    #[serde(default)]
+    cache_read_input_tokens: Count,
+    #[serde(default)]
+    output_tokens: Count,
 }
 
 /// The tokens that go into the cache, by how long they stay.
@@ -84,17 +137,28 @@ struct CacheWrites {
 impl MessageUsage {
     /// What is no count is 0: a message is worth more than its usage.
     pub(super) fn counts(&self) -> TokenCounts {
-        let written = self.cache_creation_input_tokens.unwrap_or(0);
+        let written = self.cache_creation_input_tokens.or_zero();
         let for_hour = self.cache_creation.as_ref().and_then(|of| of.ephemeral_1h_input_tokens);
         let for_hour = for_hour.unwrap_or(0).min(written);
         TokenCounts {
             requests: 1,
-            input: self.input_tokens.unwrap_or(0),
-            cached: self.cache_read_input_tokens.unwrap_or(0),
+            input: self.input_tokens.or_zero(),
+            cached: self.cache_read_input_tokens.or_zero(),
             written: written - for_hour,
             written_for_hour: for_hour,
-            output: self.output_tokens.unwrap_or(0),
+            output: self.output_tokens.or_zero(),
         }
+    }
+
+    /// Whether something in it is no count: the others alone would look like an emptier context.
+    pub(super) fn is_odd(&self) -> bool {
+        let read = [
+            self.input_tokens,
+            self.cache_creation_input_tokens,
+            self.cache_read_input_tokens,
+            self.output_tokens,
+        ];
+        read.contains(&Count::Odd)
     }
 }
 
@@ -119,7 +183,7 @@ pub(super) struct Block<'l> {
 }
 
 impl<'l> Block<'l> {
-    pub(super) fn of_text(text: Text<'l>) -> Self {
+    fn of_text(text: Text<'l>) -> Self {
         let (id, name, input, tool_use_id, is_error, content) = Default::default();
         let kind = Some("text".into());
         Self { kind, text: Some(text), id, name, input, tool_use_id, is_error, content }
@@ -144,6 +208,15 @@ pub(super) struct ReadInput {
 pub(super) enum Content<'l> {
     Text(Text<'l>),
     Blocks(Vec<Block<'l>>),
+}
+
+impl<'l> Content<'l> {
+    pub(super) fn into_blocks(self) -> Vec<Block<'l>> {
+        match self {
+            Self::Text(text) => vec![Block::of_text(text)],
+            Self::Blocks(blocks) => blocks,
+        }
+    }
 }
 
 impl Default for Content<'_> {

@@ -2,7 +2,7 @@
 
 use crate::lenient::{self, Text, parse, value_in};
 use crate::tokens::TokenCounts;
-use rawr_protocol::PlanStep;
+use rawr_protocol::{PlanStep, TokenUsage as ProtocolUsage};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
@@ -39,6 +39,9 @@ pub(super) struct SessionMeta {
     pub(super) cli_version: Option<String>,
     #[serde(default, deserialize_with = "lenient::owned")]
     pub(super) history_mode: Option<String>,
+    /// A word that says how the session began, or an object that describes a sub-agent.
+    #[serde(default, deserialize_with = "lenient::owned")]
+    pub(super) source: Option<String>,
     /// The client that began the session.
     #[serde(default, deserialize_with = "lenient::owned")]
     pub(super) originator: Option<String>,
@@ -69,6 +72,8 @@ pub(super) struct Payload<'l> {
     pub(super) info: Option<TokenInfo>,
     #[serde(default, deserialize_with = "lenient::count")]
     pub(super) model_context_window: Option<u64>,
+    #[serde(default, deserialize_with = "lenient::object")]
+    pub(super) turn_attribution: Option<TurnAttribution>,
     #[serde(borrow, default, deserialize_with = "lenient::text")]
     pub(super) name: Option<Text<'l>>,
     #[serde(borrow, default, deserialize_with = "lenient::text")]
@@ -78,6 +83,13 @@ pub(super) struct Payload<'l> {
     pub(super) arguments: Option<&'l RawValue>,
     #[serde(borrow)]
     pub(super) output: Option<&'l RawValue>,
+}
+
+/// Who started a turn.
+#[derive(Deserialize)]
+pub(super) struct TurnAttribution {
+    #[serde(default, deserialize_with = "lenient::owned")]
+    pub(super) turn_trigger: Option<String>,
 }
 
 fn boxed_item<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Box<Item<'de>>>, D::Error> {
@@ -130,6 +142,8 @@ pub(super) struct TokenUsage {
     cache_write_input_tokens: Option<u64>,
     #[serde(default, deserialize_with = "lenient::count")]
     output_tokens: Option<u64>,
+    #[serde(default, deserialize_with = "lenient::count")]
+    reasoning_output_tokens: Option<u64>,
 }
 
 impl TokenUsage {
@@ -148,6 +162,18 @@ impl TokenUsage {
             cached_input_tokens: rest(|usage| usage.cached_input_tokens),
             cache_write_input_tokens: rest(|usage| usage.cache_write_input_tokens),
             output_tokens: rest(|usage| usage.output_tokens),
+            reasoning_output_tokens: rest(|usage| usage.reasoning_output_tokens),
+        }
+    }
+
+    pub(super) fn to_usage(self) -> ProtocolUsage {
+        ProtocolUsage {
+            context_tokens: self.total(),
+            input_tokens: self.input_tokens,
+            cached_input_tokens: self.cached_input_tokens,
+            output_tokens: self.output_tokens,
+            reasoning_tokens: self.reasoning_output_tokens,
+            cache_seconds: None,
         }
     }
 
@@ -168,6 +194,8 @@ impl TokenUsage {
 
 #[derive(Deserialize)]
 pub(super) struct PlanArguments {
+    #[serde(default, deserialize_with = "lenient::owned")]
+    pub(super) explanation: Option<String>,
     pub(super) plan: Vec<PlanStep>,
 }
 
@@ -220,6 +248,46 @@ pub(super) fn parse_line(line: &[u8]) -> serde_json::Result<Line<'_>> {
         _ => None,
     };
     Ok(line.unwrap_or(Line::Unknown))
+}
+
+/// A line, where the messages of the history matter.
+pub(super) enum TurnLine<'l> {
+    Message(HistoryMessage),
+    Other(Box<Line<'l>>),
+}
+
+/// A message of the history.
+#[derive(Default, Deserialize)]
+pub(super) struct HistoryMessage {
+    #[serde(default, deserialize_with = "lenient::owned")]
+    pub(super) id: Option<String>,
+    /// Who wrote it.
+    #[serde(default, deserialize_with = "lenient::owned")]
+    pub(super) role: Option<String>,
+    #[serde(default, deserialize_with = "lenient::list")]
+    pub(super) content: Vec<Part>,
+    /// What Codex keeps about it.
+    #[serde(
+        default,
+        deserialize_with = "lenient::object",
+        rename = "internal_chat_message_metadata_passthrough"
+    )]
+    pub(super) about: Option<MessageMetadata>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct MessageMetadata {
+    /// The origin of each part of the content.
+    #[serde(default, deserialize_with = "lenient::texts")]
+    pub(super) content_item_kinds: Vec<String>,
+}
+
+pub(super) fn parse_turn_line(line: &[u8]) -> serde_json::Result<TurnLine<'_>> {
+    let RawLine { kind, payload } = parse(line)?;
+    if kind.as_deref() == Some("response_item") {
+        return Ok(TurnLine::Message(payload_in(payload)?.unwrap_or_default()));
+    }
+    parse_line(line).map(|line| TurnLine::Other(Box::new(line)))
 }
 
 pub(super) fn command_of(arguments: ShellArguments) -> Option<Vec<String>> {
