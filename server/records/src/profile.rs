@@ -1,5 +1,7 @@
 //! What is known of each agent without asking it. The only place of the server where their names stand.
 
+use crate::moment::OwnCompaction;
+use rawr_core::units::Tokens;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -18,6 +20,20 @@ pub struct HostProfile {
     sessions: &'static [&'static str],
     /// In that folder.
     pub configuration_file: &'static str,
+    /// Windows by the beginning of a model's name, where its records do not tell them; the longest beginning counts.
+    pub(crate) windows: &'static [(&'static str, u64)],
+    pub hints: HostHints,
+}
+
+/// What an agent is like, as long as it does not say otherwise.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct HostHints {
+    /// In tokens. Subtracted from usage and window before the agent shows a percentage.
+    pub baseline: u64,
+    pub compacts: OwnCompaction,
+    /// How long the provider's prompt cache lasts at least.
+    pub cache_seconds: u64,
+    pub takes_messages_inside_turn: bool,
 }
 
 /// All agents whose records are read.
@@ -29,25 +45,62 @@ pub const SHARED: HostProfile = CODEX;
 /// Where Codex keeps sessions, and those that were archived.
 pub(crate) const CODEX_SESSIONS: [&str; 2] = ["sessions", "archived_sessions"];
 
-pub(crate) const CLAUDE: HostProfile = HostProfile {
+/// As in Claude Code 2.1.329.
+const CLAUDE_WINDOWS: [(&str, u64); 9] = [
+    ("claude-3", 200_000),
+    ("claude-haiku-3", 200_000),
+    ("claude-haiku-4", 200_000),
+    ("claude-sonnet-3", 200_000),
+    ("claude-sonnet-4", 200_000),
+    ("claude-opus-3", 200_000),
+    ("claude-opus-4", 200_000),
+    ("claude-opus-4-7", 1_000_000),
+    ("claude-opus-4-8", 1_000_000),
+];
+
+pub const CLAUDE: HostProfile = HostProfile {
     name: "claude",
     title: "Claude Code",
     folder_variable: "CLAUDE_CONFIG_DIR",
     folder: ".claude",
     sessions: &["projects"],
     configuration_file: "settings.json",
+    windows: &CLAUDE_WINDOWS,
+    hints: HostHints {
+        baseline: 0,
+        // It keeps room for an answer, and for the summary of a compaction.
+        compacts: OwnCompaction::Before(Tokens(33_000)),
+        // On a subscription it is an hour, which Claude Code does not report beforehand.
+        cache_seconds: 300,
+        takes_messages_inside_turn: false,
+    },
 };
 
-pub(crate) const CODEX: HostProfile = HostProfile {
+pub const CODEX: HostProfile = HostProfile {
     name: "codex",
     title: "Codex",
     folder_variable: "CODEX_HOME",
     folder: ".codex",
     sessions: &CODEX_SESSIONS,
     configuration_file: "config.toml",
+    windows: &[],
+    hints: HostHints {
+        // What its status line subtracts.
+        baseline: 12_000,
+        // At 90% of the model's window, of which it reports 95% as the window.
+        compacts: OwnCompaction::Above(947),
+        // "5 to 10 minutes of inactivity".
+        cache_seconds: 300,
+        takes_messages_inside_turn: true,
+    },
 };
 
 impl HostProfile {
+    /// Above how many tokens it compacts by itself in a window of this size, without a setting.
+    pub fn compacts_above(&self, window: u64) -> Option<u64> {
+        self.hints.compacts.of(Tokens(window)).map(|tokens| tokens.0)
+    }
+
     /// Where it keeps records, if the user's home or its variable is known.
     pub fn session_folders(
         &self,

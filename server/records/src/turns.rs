@@ -3,8 +3,6 @@
 
 use rawr_protocol::TokenUsage;
 
-pub use crate::read::{claude_turns, codex_turns};
-
 /// A turn in the record.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RecordedTurn {

@@ -1,20 +1,9 @@
 //! The context windows of Claude Code's models, for when Claude Code does not report them.
 
+use crate::profile::CLAUDE;
+
 /// The window of models that are not in the table: newer models, and those of other providers.
 const UNKNOWN: u64 = 1_000_000;
-
-/// Windows by prefix of the model's name; the longest matching prefix counts. As in Claude Code 2.1.329.
-const WINDOWS: [(&str, u64); 9] = [
-    ("claude-3", 200_000),
-    ("claude-haiku-3", 200_000),
-    ("claude-haiku-4", 200_000),
-    ("claude-sonnet-3", 200_000),
-    ("claude-sonnet-4", 200_000),
-    ("claude-opus-3", 200_000),
-    ("claude-opus-4", 200_000),
-    ("claude-opus-4-7", 1_000_000),
-    ("claude-opus-4-8", 1_000_000),
-];
 
 const FAMILY: &str = "claude-";
 
@@ -35,9 +24,7 @@ pub const LONG_WINDOW: u64 = LONG.1;
 /// The longest window if long windows are disabled.
 const SHORT: u64 = 200_000;
 
-/// What Claude Code keeps free at the end of a window: room for an answer, and for the summary of a compaction.
-const KEPT_FREE: u64 = 33_000;
-/// Variables that turn its own compaction off.
+/// Variables that turn Claude Code's own compaction off.
 const OFF: [&str; 2] = ["DISABLE_AUTO_COMPACT", "DISABLE_COMPACT"];
 
 /// Window settings from Claude Code's environment variables, which its hooks inherit.
@@ -81,7 +68,7 @@ impl WindowSettings {
     /// Above how many tokens Claude Code compacts by itself in a window of this size. `None` if it does not.
     pub fn compacts_above(&self, window: u64) -> Option<u64> {
         let window = self.compaction_window.map_or(window, |smaller| smaller.min(window));
-        window.checked_sub(KEPT_FREE).filter(|_| !self.never_compacts)
+        CLAUDE.compacts_above(window).filter(|_| !self.never_compacts)
     }
 
     /// The window of a model whose context holds so many tokens. If they do not fit, it is the long one.
@@ -101,7 +88,7 @@ impl WindowSettings {
         if model.ends_with(LONG.0) || self.long.iter().any(is_chosen) {
             return LONG.1.min(longest);
         }
-        let fitting = WINDOWS.iter().filter(|(beginning, _)| name.starts_with(beginning));
+        let fitting = CLAUDE.windows.iter().filter(|(beginning, _)| name.starts_with(beginning));
         match (fitting.max_by_key(|(beginning, _)| beginning.len()), self.of_unknown) {
             (Some((_, window)), _) => (*window).min(longest),
             (None, Some(told)) if family.is_none() => told,

@@ -2,9 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use rawr_records::turns::{
-    RecordedMessage, RecordedTurn, claude_turns, codex_turns, last_usage, open_turn,
-};
+use rawr_records::read::{claude_turns, codex_turns};
+use rawr_records::turns::{RecordedMessage, RecordedTurn, last_usage, open_turn};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};

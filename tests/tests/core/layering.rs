@@ -247,18 +247,27 @@ const SETTINGS_ARROWS: [(&str, &[&str]); 3] =
     [("config", &["problem", "prompts"]), ("prompts", &["problem"]), ("problem", &[])];
 
 /// Like `ARROWS`, for the crate that reads records.
-const RECORDS_ARROWS: [(&str, &[&str]); 11] = [
-    ("read", &["lenient", "lines", "moment", "plan", "profile", "time", "tokens", "windows"]),
+const RECORDS_ARROWS: [(&str, &[&str]); 14] = [
+    (
+        "read",
+        &[
+            "calls", "lenient", "lines", "moment", "person", "plan", "profile", "time", "tokens",
+            "turns", "windows",
+        ],
+    ),
     ("said", &["lenient", "time"]),
     ("transcript", &["profile"]),
+    ("windows", &["profile"]),
+    ("profile", &["moment"]),
     ("moment", &["tokens"]),
+    ("turns", &[]),
+    ("calls", &[]),
     ("lenient", &[]),
     ("lines", &[]),
+    ("person", &[]),
     ("plan", &[]),
-    ("profile", &[]),
     ("tokens", &[]),
     ("time", &[]),
-    ("windows", &[]),
 ];
 
 /// Like `ARROWS`, for the CLI.

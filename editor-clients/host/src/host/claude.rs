@@ -13,14 +13,15 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use rawr_protocol::{Host, HostCapabilities, PendingAction};
-use rawr_records::turns::claude_turns;
+use rawr_records::profile::CLAUDE;
+use rawr_records::read::claude_turns;
 use serde_json::{Value, json};
 use tokio::process::Command;
 
 pub use self::calls::ClaudeToolCall;
 pub(super) use self::calls::FinishedCall;
 use self::judge::Judgments;
-pub use self::message::{CacheWrites, ClaudeBlock, ClaudeMessage, ClaudeUsage};
+pub use self::message::ClaudeUsage;
 use self::message::{ClaudeLine, ControlReply, InitializeReply};
 pub(super) use self::session::fresh_id;
 use self::session::transcript;
@@ -58,11 +59,7 @@ pub struct ClaudeSettings {
 }
 
 /// The host's name in capsules and notifications.
-pub const NAME: &str = "claude";
-
-/// For how long Anthropic's prompt cache lasts at least. On a subscription it is an hour, which Claude Code does not report
-/// beforehand.
-pub(super) const CACHE_SECONDS: u64 = 300;
+pub const NAME: &str = CLAUDE.name;
 
 /// The program to look for.
 const PROGRAM: HostProgram = HostProgram { name: NAME, option: "--claude" };
@@ -182,7 +179,7 @@ impl Claude {
                     judge: true,
                     mid_turn_compact: false,
                     inject_items: false,
-                    cache_seconds: Some(CACHE_SECONDS),
+                    cache_seconds: Some(CLAUDE.hints.cache_seconds),
                 },
             },
             model: settings.model.clone(),

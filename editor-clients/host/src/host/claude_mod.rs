@@ -12,6 +12,7 @@ use async_trait::async_trait;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use rawr_protocol::{Action, Host, HostCapabilities, PendingAction};
+use rawr_records::profile::CLAUDE;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 use tokio::time::timeout;
 
@@ -20,7 +21,7 @@ pub use self::message::{
     ModQuestion, ModScreen, ModSession, ModTurnEnd,
 };
 use self::turns::ModTurns;
-use super::claude::{CACHE_SECONDS, NAME, fresh_id};
+use super::claude::{NAME, fresh_id};
 use super::record::fate;
 use super::{
     AgentHost, CompactionOrder, HandedOverBefore, HistoryKeeper, HostAccess, HostError, HostEvent,
@@ -99,7 +100,7 @@ impl ClaudeMod {
                     // Claude Code refuses to compact inside a turn.
                     mid_turn_compact: false,
                     inject_items: true,
-                    cache_seconds: Some(CACHE_SECONDS),
+                    cache_seconds: Some(CLAUDE.hints.cache_seconds),
                 },
             },
             model: session.model,

@@ -26,9 +26,9 @@ use std::path::PathBuf;
 
 use async_trait::async_trait;
 pub use attach::{Attachment, UserMessageRoute};
-pub use own_limit::compacts_above;
 pub use probe::{CodexProbe, HookTrust, ListedHook, probe};
 use rawr_protocol::PendingAction;
+use rawr_records::profile::CODEX;
 pub use requests::Experimental;
 pub use restore::{RestoreMethod, RestorePoint, RestoreTarget, RestoredThread};
 use serde::Deserialize;
@@ -56,16 +56,10 @@ use super::{
 };
 
 /// The host's name in capsules and notifications.
-pub const NAME: &str = "codex";
-
-/// For how long OpenAI's prompt cache lasts at least: "5 to 10 minutes of inactivity".
-const CACHE_SECONDS: u64 = 300;
+pub const NAME: &str = CODEX.name;
 
 /// Part of Codex's error for a turn that has ended.
 const NO_TURN_ANY_MORE: &str = "no active turn";
-
-/// The tokens that Codex's status line subtracts from usage and window. With it, rawr shows the same percentage as Codex.
-pub const BASELINE_TOKENS: u64 = 12_000;
 
 /// A connection to Codex with one thread.
 #[derive(Debug)]

@@ -9,8 +9,9 @@ use super::shorten::shorten;
 use super::{LineKind, RecordReader, Told};
 use crate::calls::exit_code;
 use crate::lenient::{Text, parse, value_in};
-use crate::moment::{Moment, OwnCompaction, RecordedHost};
+use crate::moment::{Moment, RecordedHost};
 use crate::person::PersonText;
+use crate::profile::CLAUDE;
 use crate::time;
 use crate::tokens::TokenCounts;
 use crate::windows::{LONG_WINDOW, WindowSettings};
@@ -52,8 +53,6 @@ pub(super) struct ClaudeReader {
     short: [Vec<u8>; 2],
 }
 
-/// Claude Code keeps room for an answer, and for the summary of a compaction.
-const OWN_COMPACTION: OwnCompaction = OwnCompaction::Before(Tokens(33_000));
 const INTERRUPTED: &str = "[Request interrupted by user";
 /// Claude Code writes it where no answer came, so that a person's message is not the last one.
 pub const NO_ANSWER: &str = "No response requested.";
@@ -94,9 +93,9 @@ impl ClaudeReader {
                 session: session.to_string(),
                 cwd: cwd.to_string(),
                 version: line.version.as_deref().map(str::to_owned),
-                takes_messages_inside_turn: false,
-                baseline: Tokens(0),
-                compacts: OWN_COMPACTION,
+                takes_messages_inside_turn: CLAUDE.hints.takes_messages_inside_turn,
+                baseline: Tokens(CLAUDE.hints.baseline),
+                compacts: CLAUDE.hints.compacts,
             }));
         }
         match line.kind.as_deref() {
@@ -163,7 +162,7 @@ impl ClaudeReader {
         }
     }
 
-    /// Of a sub-agent, only its commands count.
+    /// Only the commands of a sub-agent count.
     fn by_sub_agent(&mut self, line: Line<'_>, told: &mut Told) {
         let Some(message) = line.message else { return };
         for block in message.content.into_blocks() {

@@ -7,6 +7,7 @@ use super::shorten::shorten;
 use super::{LineKind, RecordReader, Told};
 use crate::moment::{Moment, OwnCompaction, RecordedHost};
 use crate::plan::plan_items;
+use crate::profile::CODEX;
 use crate::time;
 use line::{
     Item, Line, Payload, PlanArguments, SessionMeta, TokenInfo, TokenUsage, TurnContext, arguments,
@@ -53,10 +54,6 @@ pub(super) struct CodexReader {
 
 /// What a tool printed.
 const OUTPUT: &str = "\"output\":\"";
-/// What Codex's status line subtracts, as in a live session.
-const BASELINE_TOKENS: Tokens = Tokens(12_000);
-/// Codex compacts at 90% of the model's window and reports 95% of it as the window.
-const OWN_COMPACTION: OwnCompaction = OwnCompaction::Above(947);
 /// `rawr exec` starts Codex so that only a full window makes it compact.
 const DRIVER: &str = "rawr";
 /// Codex's name of the turns and sessions of `codex exec`.
@@ -156,13 +153,13 @@ impl CodexReader {
         let is_attended = meta.source.as_deref() != Some(EXEC);
         if !std::mem::replace(&mut self.opened, true) {
             let is_driven = meta.originator.as_deref() == Some(DRIVER);
-            let compacts = if is_driven { OwnCompaction::Never } else { OWN_COMPACTION };
+            let compacts = if is_driven { OwnCompaction::Never } else { CODEX.hints.compacts };
             told.add(Moment::Opened(RecordedHost {
                 session: meta.id.unwrap_or_default(),
                 cwd: meta.cwd.unwrap_or_default(),
                 version: meta.cli_version,
-                takes_messages_inside_turn: true,
-                baseline: BASELINE_TOKENS,
+                takes_messages_inside_turn: CODEX.hints.takes_messages_inside_turn,
+                baseline: Tokens(CODEX.hints.baseline),
                 compacts,
             }));
             // Older releases record it for the session alone.

@@ -7,10 +7,10 @@ use anyhow::Context;
 use rawr_protocol::{CommandLine, Signal};
 
 use crate::args::{HookArgs, HookHost};
-use rawr_host::host::codex::{BASELINE_TOKENS, compacts_above};
 use rawr_records::lines::{FileLines, ReadError};
 use rawr_records::moment::Moment;
 use rawr_records::plan::plan_steps;
+use rawr_records::profile::CODEX;
 use rawr_records::read::{RecordFormat, read_as};
 use rawr_records::windows::WindowSettings;
 
@@ -86,7 +86,7 @@ impl TranscriptSummary {
                 let window = told.unwrap_or_else(|| settings.window_with(model, tokens));
                 (window, 0, settings.compacts_above(window))
             }
-            HookHost::Codex => (told?, BASELINE_TOKENS, Some(compacts_above(told?))),
+            HookHost::Codex => (told?, CODEX.hints.baseline, CODEX.compacts_above(told?)),
         };
         Some(Self {
             context_tokens: tokens,

@@ -92,14 +92,11 @@ pub(super) struct AssistantMessage {
     pub(super) tool_use_result: Value,
 }
 
-/// A message of the conversation, as in the stream and in the transcript.
+/// A message of the conversation.
 #[derive(Debug, Deserialize)]
 pub struct ClaudeMessage {
     /// The model that wrote it.
     pub model: Option<String>,
-    /// The usage of its request. Complete only in a transcript.
-    #[serde(default, deserialize_with = "if_known")]
-    pub usage: Option<ClaudeUsage>,
     #[serde(default)]
     content: Value,
 }

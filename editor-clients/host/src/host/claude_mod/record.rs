@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use super::message::CarriedOutOrder;
-use rawr_records::turns::{RecordedCompaction, RecordedMessage, RecordedTurn, claude_turns};
+use rawr_records::read::claude_turns;
+use rawr_records::turns::{RecordedCompaction, RecordedMessage, RecordedTurn};
 
 /// The turns of the transcript and those that the plugin started, oldest first. `is_running` says whether a turn runs now.
 pub(super) fn known(

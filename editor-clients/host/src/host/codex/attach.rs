@@ -4,7 +4,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use rawr_protocol::{Host, HostCapabilities};
-use rawr_records::turns::{RecordedTurn, RecordedUsage, codex_turns, last_usage, open_turn};
+use rawr_records::profile::CODEX;
+use rawr_records::read::codex_turns;
+use rawr_records::turns::{RecordedTurn, RecordedUsage, last_usage, open_turn};
 use serde_json::{Value, json};
 use tokio::time::{Instant, timeout_at};
 
@@ -14,7 +16,7 @@ use super::own_limit::OwnLimit;
 use super::paused::PausedGoalRecord;
 use super::requests::Experimental;
 use super::turns::{CodexTurns, ThreadAccess};
-use super::{BASELINE_TOKENS, CACHE_SECONDS, Codex, NAME, ThreadAnswer, probe, requests};
+use super::{Codex, NAME, ThreadAnswer, probe, requests};
 use crate::host::{HostError, HostEvent, HostThread, ThreadOrigin};
 
 /// The thread to join.
@@ -261,7 +263,7 @@ pub(super) fn about(
         // Codex offers no request for a compaction inside a turn.
         mid_turn_compact: false,
         inject_items: false,
-        cache_seconds: Some(CACHE_SECONDS),
+        cache_seconds: Some(CODEX.hints.cache_seconds),
     };
     HostThread {
         thread_id: answer.thread.id,
@@ -271,7 +273,7 @@ pub(super) fn about(
         model: answer.model,
         context_window: None,
         compacts_above_tokens: None,
-        baseline_tokens: BASELINE_TOKENS,
+        baseline_tokens: CODEX.hints.baseline,
         transcript: answer.thread.path,
         began_at_ms: None,
     }

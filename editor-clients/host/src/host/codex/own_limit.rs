@@ -2,19 +2,12 @@
 
 use std::path::Path;
 
+use rawr_records::profile::CODEX;
 use serde::Deserialize;
 
 use super::connection::CodexConnection;
 use super::requests;
 use crate::host::HostError;
-
-/// Codex compacts at 90% of the model's window and reports 95% of it as the window.
-const THOUSANDTHS_OF_REPORTED: u64 = 947;
-
-/// Above how many tokens a Codex without a setting compacts in a window that it reports as this large.
-pub const fn compacts_above(window: u64) -> u64 {
-    window.saturating_mul(THOUSANDTHS_OF_REPORTED) / 1000
-}
 
 /// The settings of Codex's own compaction that are in force.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
@@ -40,10 +33,10 @@ impl OwnLimit {
         if self.model_auto_compact_token_limit_scope.as_deref() == Some("body_after_prefix") {
             return None;
         }
-        let built_in = compacts_above(window);
+        let built_in = CODEX.compacts_above(window);
         let configured =
             self.model_auto_compact_token_limit.map(|limit| limit.max(0).unsigned_abs());
-        Some(configured.map_or(built_in, |limit| limit.min(built_in)))
+        built_in.into_iter().chain(configured).min()
     }
 }
 

@@ -1,7 +1,7 @@
 //! Looks up the outcome of an action in Codex's record of the thread, for a driver that took over from a dead one.
 
 use rawr_protocol::{Action, PendingAction};
-use rawr_records::turns::codex_turns;
+use rawr_records::read::codex_turns;
 
 use super::Codex;
 use crate::host::record::fate;

@@ -30,7 +30,7 @@ pub(crate) struct TurnsReader {
     pub(crate) turns: Vec<RecordedTurn>,
     /// The size of the context in tokens, at the end of the turns before the newest.
     before_turn: Option<u64>,
-    /// The same in the newest turn.
+    /// Likewise in the newest turn.
     in_turn: Option<u64>,
 }
 
