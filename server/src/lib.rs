@@ -53,7 +53,7 @@ const WORKERS: usize = 16;
 /// Options of `rawr serve`.
 #[derive(Debug, Clone, Default)]
 pub struct ServeOptions {
-    /// The home folder, unless the client names one. With `None`, [`Home::resolve`](config::Home::resolve) finds it.
+    /// The home folder, unless the client names one. With `None`, [`Home::resolve`](rawr_settings::config::Home::resolve) finds it.
     pub home: Option<PathBuf>,
     /// Where to log. With `None`, on standard error.
     pub log_file: Option<PathBuf>,

@@ -1,7 +1,7 @@
 //! The agent hosts that rawr supports, and the driver that connects a host to the sidecar. This crate must not decide when
 //! to compact and must not print: it reports [`event::SessionEvent`]s.
 //!
-//! Reading order: [`host`] (the trait and its three implementations), [`sidecar`] (the client of `rawr serve`), [`drive`]
+//! Reading order: [`host`] (the trait and its implementations), [`sidecar`] (the client of `rawr serve`), [`drive`]
 //! (sends the host's events to the sidecar and the sidecar's actions to the host), [`event`] (what a session reports),
 //! [`relay`] (the proxy between Codex's screen and its app-server).
 

@@ -7,12 +7,10 @@ mod lenient;
 pub mod lines;
 pub mod time;
 
-pub mod calls;
-pub mod person;
+pub mod claude;
 pub mod plan;
 pub mod profile;
 pub mod tokens;
-pub mod windows;
 
 pub mod moment;
 pub mod read;

@@ -68,7 +68,7 @@ pub const CLAUDE: HostProfile = HostProfile {
     windows: &CLAUDE_WINDOWS,
     hints: HostHints {
         baseline: 0,
-        // It keeps room for an answer, and for the summary of a compaction.
+        // Claude Code keeps room for an answer, and for the summary of a compaction.
         compacts: OwnCompaction::Before(Tokens(33_000)),
         // On a subscription it is an hour, which Claude Code does not report beforehand.
         cache_seconds: 300,

@@ -19,7 +19,7 @@ pub struct SessionArgs {
     #[arg(long, value_name = "MODEL")]
     pub model: Option<String>,
 
-    /// Context window in tokens, instead of the recorded one [default for Claude Code: 200000]
+    /// Context window in tokens, instead of the recorded one [default for Claude Code: its model's]
     #[arg(long, value_name = "TOKENS", value_parser = clap::value_parser!(u64).range(1..))]
     pub window: Option<u64>,
 }

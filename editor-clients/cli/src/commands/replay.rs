@@ -1,4 +1,4 @@
-//! `rawr replay`: shows when a configuration would have compacted in recorded sessions. It needs no sidecar; the server crate
+//! `rawr replay`: shows when a configuration would have compacted in recorded sessions. It needs no sidecar; `rawr-analysis`
 //! does the work.
 
 #[cfg(feature = "parquet")]

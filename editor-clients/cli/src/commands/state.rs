@@ -1,5 +1,5 @@
 //! `rawr state`: lists, checks, repairs, compacts and exports the stored threads. It needs no sidecar, because it must also work
-//! if none can start. The server crate does the work on the files.
+//! if none can start. `rawr-storage` does the work on the files.
 
 mod show;
 

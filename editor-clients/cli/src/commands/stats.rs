@@ -1,4 +1,4 @@
-//! `rawr stats`: shows how compaction went in the threads that rawr lived through. It needs no sidecar; the server crate
+//! `rawr stats`: shows how compaction went in the threads that rawr lived through. It needs no sidecar; `rawr-analysis`
 //! reads their logs.
 
 use std::io::{self, Write};

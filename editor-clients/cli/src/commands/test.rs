@@ -1,4 +1,4 @@
-//! `rawr test`: runs the policy tests of a repository. It needs no sidecar; the server crate does the work.
+//! `rawr test`: runs the policy tests of a repository. It needs no sidecar; `rawr-analysis` does the work.
 
 use std::io::Write;
 use std::path::PathBuf;

@@ -1,5 +1,5 @@
 //! `rawr tune`: proposes a change of the configuration that reaches a target in recorded sessions. It needs no sidecar; the
-//! server crate searches.
+//! `rawr-analysis` searches.
 
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;

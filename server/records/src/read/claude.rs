@@ -7,14 +7,14 @@ mod turns;
 
 use super::shorten::shorten;
 use super::{LineKind, RecordReader, Told};
-use crate::calls::exit_code;
+use crate::claude::calls::exit_code;
+use crate::claude::person::PersonText;
+use crate::claude::windows::{LONG_WINDOW, WindowSettings};
 use crate::lenient::{Text, parse, value_in};
 use crate::moment::{Moment, RecordedHost};
-use crate::person::PersonText;
 use crate::profile::CLAUDE;
 use crate::time;
 use crate::tokens::TokenCounts;
-use crate::windows::{LONG_WINDOW, WindowSettings};
 use line::{Block, Content, Line, Message, MessageUsage, ReadInput, ShellInput};
 pub use plan::RecordedPlan;
 use rawr_core::event::{CompactionOrigin, TurnStatus};

@@ -7,12 +7,12 @@ use anyhow::Context;
 use rawr_protocol::{CommandLine, Signal};
 
 use crate::args::{HookArgs, HookHost};
+use rawr_records::claude::windows::WindowSettings;
 use rawr_records::lines::{FileLines, ReadError};
 use rawr_records::moment::Moment;
 use rawr_records::plan::plan_steps;
 use rawr_records::profile::CODEX;
 use rawr_records::read::{RecordFormat, read_as};
-use rawr_records::windows::WindowSettings;
 
 /// The usage after the last request.
 #[derive(Debug, Clone, PartialEq, Eq)]

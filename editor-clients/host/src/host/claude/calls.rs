@@ -3,8 +3,8 @@
 use serde_json::Value;
 
 use crate::host::HostEvent;
-use rawr_records::calls::exit_code;
-use rawr_records::plan::ClaudePlan;
+use rawr_records::claude::calls::exit_code;
+use rawr_records::claude::plan::ClaudePlan;
 
 /// A tool call of the agent or of a sub-agent.
 #[derive(Debug)]

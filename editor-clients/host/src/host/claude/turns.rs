@@ -5,7 +5,7 @@ mod running;
 mod tests;
 
 use rawr_protocol::CompactionOrigin;
-use rawr_records::plan::ClaudePlan;
+use rawr_records::claude::plan::ClaudePlan;
 
 use self::running::{ClaudeCompaction, ClaudeTurn};
 use super::calls::{ClaudeToolCall, FinishedCall};

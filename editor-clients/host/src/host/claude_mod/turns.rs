@@ -6,14 +6,14 @@ mod tests;
 use std::collections::VecDeque;
 
 use rawr_protocol::{CompactionOrigin, TurnStatus};
-use rawr_records::plan::ClaudePlan;
+use rawr_records::claude::plan::ClaudePlan;
 
 use serde_json::Value;
 
 use super::message::{ModCompactionTrigger, ModEvent, ModTurnEnd};
 use crate::host::claude::{ClaudeToolCall, ClaudeUsage, FinishedCall};
 use crate::host::{HostEvent, TurnKind};
-use rawr_records::person::PersonText;
+use rawr_records::claude::person::PersonText;
 
 /// The state of the conversation's turns.
 #[derive(Debug, Default)]

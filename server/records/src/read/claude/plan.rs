@@ -1,6 +1,7 @@
 //! The calls that change the plan, from a record: their input is in one line and their answer in another.
 
-use crate::plan::{ClaudePlan, plan_items};
+use crate::claude::plan::ClaudePlan;
+use crate::plan::plan_items;
 use rawr_core::signal::plan::PlanItem;
 use serde_json::Value;
 use serde_json::value::RawValue;
