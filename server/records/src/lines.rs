@@ -51,13 +51,17 @@ impl FileLines {
         Ok(Some(Self::new(bytes)))
     }
 
-    /// The lines in the last `length` bytes of a file, which is not packed. The first may lack its beginning. `None` if there
-    /// is no such file.
+    /// The lines that begin in the last `length` bytes of a file, which is not packed. `None` if there is no such file.
     pub fn at_end(path: &Path, length: u64) -> Result<Option<Self>, ReadError> {
         let Some(mut file) = open(path)? else { return Ok(None) };
         let size = file.metadata()?.len();
-        file.seek(SeekFrom::Start(size.saturating_sub(length)))?;
-        Ok(Some(Self::new(Box::new(file.take(length)))))
+        let Some(start) = size.checked_sub(length).filter(|start| *start > 0) else {
+            return Ok(Some(Self::new(Box::new(file))));
+        };
+        file.seek(SeekFrom::Start(start - 1))?;
+        let mut lines = Self::new(Box::new(file.take(length + 1)));
+        lines.reader.skip_until(b'\n')?;
+        Ok(Some(lines))
     }
 
     /// The lines of a stream.

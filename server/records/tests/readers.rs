@@ -408,7 +408,7 @@ fn exit_codes_are_read_where_codex_tells_them() {
         expect![[r#"
             1s prompt go
             1s turn
-            3s command make -> 0
+            3s command bash -lc make -> 0
             3s end completed
             3s prompt go
             3s turn
@@ -416,7 +416,7 @@ fn exit_codes_are_read_where_codex_tells_them() {
             3s end completed
             3s prompt go
             3s turn
-            3s command make -> 1
+            3s command bash -lc make -> 1
             3s end completed
             3s prompt go
             3s turn

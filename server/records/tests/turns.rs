@@ -82,6 +82,14 @@ fn the_last_usage_is_that_of_the_history_as_it_is() {
 }
 
 #[test]
+fn usage_is_read_from_releases_that_store_no_starts() {
+    let turns = rollout(&[event(json!({"type": "user_message", "message": "go"})), count(10)]);
+    let last =
+        last_usage(&turns).map(|(turn, last)| (turn.turn_id.as_str(), last.usage.context_tokens));
+    assert_eq!((last, open_turn(&turns)), (Some(("", 10)), None));
+}
+
+#[test]
 fn a_missing_file_has_no_turns() {
     assert_eq!(codex_turns(Path::new("/no/such/rollout.jsonl")), []);
     assert_eq!(claude_turns(Path::new("/no/such/transcript.jsonl")), []);

@@ -29,6 +29,8 @@ pub(super) use turns::TurnsReader;
 pub(super) struct ClaudeReader {
     opened: bool,
     in_turn: bool,
+    /// A prompt came, and the agent has not begun to work on it.
+    is_asked: bool,
     model: Option<String>,
     /// The id of the last message that began.
     message: Option<String>,
@@ -125,6 +127,10 @@ impl ClaudeReader {
                     }));
                     LineKind::Known
                 }
+                Some("local_command") => {
+                    self.typed = None;
+                    LineKind::Known
+                }
                 Some("turn_duration") => {
                     self.agent_at = told.at;
                     self.end_turn(TurnStatus::Completed, told);
@@ -157,6 +163,7 @@ impl ClaudeReader {
     }
 
     fn begin_turn(&mut self, told: &mut Told) {
+        self.is_asked = false;
         if !std::mem::replace(&mut self.in_turn, true) {
             told.add(Moment::TurnStarted);
         }
@@ -195,7 +202,6 @@ impl ClaudeReader {
         if texts.iter().any(|text| text.starts_with(INTERRUPTED)) {
             self.agent_at = told.at;
             self.end_turn(TurnStatus::Interrupted, told);
-            return LineKind::Known;
         }
         if by_claude {
             return LineKind::Known;
@@ -225,6 +231,7 @@ impl ClaudeReader {
         self.end_turn(TurnStatus::Completed, told);
         // No request goes on after the next message.
         (self.message, self.counted, self.typed) = (None, HashMap::new(), None);
+        self.is_asked = true;
         told.add_at(at, Moment::Prompt(words));
     }
 
@@ -282,7 +289,10 @@ impl ClaudeReader {
             self.largest = Tokens(0);
             told.add(Moment::Model(model.to_owned()));
         }
-        if let Some((at, words)) = self.typed.take() {
+        if is_synthetic && !self.in_turn && !self.is_asked {
+            return LineKind::Known;
+        }
+        if let Some((at, words)) = self.typed.take_if(|_| !is_synthetic) {
             self.prompt(at, words, told);
         }
         self.agent_at = told.at;

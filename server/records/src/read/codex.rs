@@ -216,6 +216,7 @@ impl CodexReader {
             "task_started" | "turn_started" => {
                 self.end_turn(TurnStatus::Interrupted, told);
                 (self.is_starting, self.has_starts) = (true, true);
+                self.commands.clear();
                 self.window = event.model_context_window.or(self.window);
                 if let Some(trigger) = event.turn_attribution.and_then(|by| by.turn_trigger) {
                     told.add(Moment::Attended(trigger != EXEC));
@@ -307,9 +308,11 @@ impl CodexReader {
             }
             "AgentMessage" => {
                 self.works(told);
-                told.add(Moment::Said(text().join("\n")));
+                told.add(Moment::Said(text().concat()));
             }
             "CommandExecution" => {
+                self.has_items = true;
+                self.commands.clear();
                 // The command may have run on in the background, and end after its turn.
                 if let Some(exit_code) = item.exit_code {
                     told.add(Moment::Command {

@@ -133,7 +133,7 @@ impl LastTurn {
         const APART: Duration = Duration::from_millis(50);
         let mut turn = Self::within(host, transcript, END)?;
         for _ in 0..LOOKS {
-            if !turn.is_behind(said) {
+            if !turn.is_behind(host, said) {
                 break;
             }
             std::thread::sleep(APART);
@@ -147,12 +147,14 @@ impl LastTurn {
         Some(self.said.as_str()).filter(|said| !said.is_empty())
     }
 
-    /// Whether the transcript lacks the agent's last message. A message may be stored in several lines.
-    fn is_behind(&self, said: Option<&str>) -> bool {
+    /// Whether the transcript lacks the agent's last message. A message may be stored in several lines. Codex stores its
+    /// usage after it.
+    fn is_behind(&self, host: HookHost, said: Option<&str>) -> bool {
         let known = self.said.trim();
+        let lacks_usage = host == HookHost::Codex && self.used.is_none();
         said.map(str::trim)
             .filter(|said| !said.is_empty())
-            .is_some_and(|said| known.is_empty() || !said.ends_with(known) || self.used.is_none())
+            .is_some_and(|said| known.is_empty() || !said.ends_with(known) || lacks_usage)
     }
 
     fn within(host: HookHost, transcript: &Path, length: u64) -> anyhow::Result<Self> {
@@ -203,10 +205,11 @@ impl LastTurn {
             Moment::Plan { items, explanation } => {
                 self.signals.push(Signal::PlanUpdated { steps: plan_steps(items), explanation });
             }
-            // What was done before it was for that context.
+            // What was done before it was for that context; the plan goes on.
             Moment::Compacted(_) => {
-                (self.prompt, self.used) = (None, None);
-                self.signals.clear();
+                self.used = None;
+                self.prompt = self.prompt.take().filter(|_| self.is_asked);
+                self.signals.retain(|signal| matches!(signal, Signal::PlanUpdated { .. }));
             }
             Moment::Opened(_) | Moment::FileRead(_) | Moment::Prompt(_) | Moment::Recorded(_) => {}
         }
@@ -237,14 +240,17 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         for host in [HookHost::Claude, HookHost::Codex] {
             let turn = LastTurn::of(host, &folder.path().join("none.jsonl")).unwrap();
-            assert!(turn.is_behind(Some("The parser is written.")));
-            assert!(!turn.is_behind(None));
+            assert!(turn.is_behind(host, Some("The parser is written.")));
+            assert!(!turn.is_behind(host, None));
         }
         let used = Some(UsedTokens { tokens: 1, window: None });
         let spoke = LastTurn { said: "All done.".to_owned(), used, ..LastTurn::default() };
-        assert!(!spoke.is_behind(Some("The parser is written.\n\nAll done.")));
-        assert!(spoke.is_behind(Some("And the docs.")));
-        assert!(LastTurn { used: None, ..spoke }.is_behind(Some("All done.")));
+        assert!(!spoke.is_behind(HookHost::Codex, Some("The parser is written.\n\nAll done.")));
+        assert!(spoke.is_behind(HookHost::Codex, Some("And the docs.")));
+        let spoke = LastTurn { used: None, ..spoke };
+        assert!(spoke.is_behind(HookHost::Codex, Some("All done.")));
+        // Some providers count nothing.
+        assert!(!spoke.is_behind(HookHost::Claude, Some("All done.")));
     }
 
     /// Claude Code calls its hooks before it has written the turn.
@@ -288,6 +294,33 @@ mod tests {
         let summary = TranscriptSummary::at_end(&args, &path, None).unwrap().unwrap();
         assert_eq!((summary.context_tokens, summary.context_window), (150_020, 200_000));
         assert_eq!(summary.percent_remaining(), 10);
+    }
+
+    /// What stands inside of another line is no line of the main agent.
+    #[test]
+    fn an_end_that_begins_inside_a_line_begins_with_the_next() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("t.jsonl");
+        let spoke = |tokens: u64| {
+            format!(
+                r#"{{"type":"assistant","message":{{"content":[],"usage":{{"input_tokens":{tokens},"output_tokens":20}}}}}}"#
+            )
+        };
+        let line = format!(r#"{{"type":"progress","data":{}}}"#, spoke(7));
+        let user = r#"{"type":"user","message":{"content":"go on"}}"#;
+        std::fs::write(&path, format!("{line}\n{user}\n")).unwrap();
+        let used = |length: usize| {
+            let length = u64::try_from(length).unwrap();
+            LastTurn::within(HookHost::Claude, &path, length).unwrap().used
+        };
+        let whole = line.len() + user.len() + 2;
+        for length in 0..whole + 10 {
+            assert_eq!(used(length), None, "{length}");
+        }
+        std::fs::write(&path, format!("{line}\n{}\n", spoke(9))).unwrap();
+        let begins = spoke(9).len() + 1;
+        assert_eq!(used(begins - 1), None);
+        assert_eq!(used(begins), Some(UsedTokens { tokens: 29, window: None }));
     }
 
     fn args(host: HookHost, context_window: Option<u64>) -> HookArgs {

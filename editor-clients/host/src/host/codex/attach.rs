@@ -167,7 +167,7 @@ impl Codex {
                 self.events.extend(self.turns.found(usage));
             }
         }
-        Ok(recorded.len())
+        Ok(recorded.iter().filter(|turn| !turn.turn_id.is_empty()).count())
     }
 }
 

@@ -6,6 +6,7 @@ use crate::read::{LineKind, RecordReader, Told};
 use crate::time;
 use crate::turns::{RecordedCompaction, RecordedMessage, RecordedTurn};
 use memchr::memmem;
+use serde_json::Value;
 
 /// Only lines with one of these are parsed; most other lines are long.
 const WORDS: [&str; 5] = [
@@ -70,8 +71,10 @@ impl TurnsReader {
                 let note = line.attachment.filter(|it| it.kind.as_deref() == Some("plugin_note"));
                 if let Some((note, turn)) = note.zip(self.turns.last_mut()) {
                     let text = |text| RecordedMessage { text, at_ms, is_users: false };
-                    let texts = note.content.and_then(|texts| value_in::<Vec<String>>(texts.get()));
-                    turn.sent.extend(texts.unwrap_or_default().into_iter().map(text));
+                    let notes = note.content.and_then(|notes| value_in::<Vec<Value>>(notes.get()));
+                    let notes = notes.unwrap_or_default();
+                    let texts = notes.iter().filter_map(Value::as_str).map(str::to_owned);
+                    turn.sent.extend(texts.map(text));
                 }
             }
             ("system", Some("turn_duration")) => self.end_turn(),

@@ -291,15 +291,8 @@ pub(super) fn parse_turn_line(line: &[u8]) -> serde_json::Result<TurnLine<'_>> {
 }
 
 pub(super) fn command_of(arguments: ShellArguments) -> Option<Vec<String>> {
-    const RUNS_A_LINE: [&str; 3] = ["-lc", "-c", "-Command"];
     match (arguments.cmd, arguments.command) {
         (Some(line), _) | (None, Some(ShellCommand::Line(line))) => Some(vec![line]),
-        // `bash -lc LINE`.
-        (None, Some(ShellCommand::Words(mut words)))
-            if words.iter().any(|word| RUNS_A_LINE.contains(&word.as_str())) =>
-        {
-            Some(vec![words.pop()?])
-        }
         (None, Some(ShellCommand::Words(words))) => Some(words).filter(|words| !words.is_empty()),
         (None, None) => None,
     }

@@ -111,10 +111,13 @@ impl TurnsReader {
     }
 
     fn used(&mut self, info: &TokenInfo) {
-        let (Some(turn), Some(tokens)) = (self.turns.last_mut(), &info.last_token_usage) else {
-            return;
-        };
+        let Some(tokens) = &info.last_token_usage else { return };
         let usage = tokens.to_usage();
+        if self.turns.is_empty() {
+            // Older releases store no starts of turns.
+            self.turns.push(RecordedTurn { has_ended: true, ..RecordedTurn::default() });
+        }
+        let Some(turn) = self.turns.last_mut() else { return };
         self.in_turn = Some(usage.context_tokens);
         // The estimate of the new history is reported without input tokens.
         if let Some(compacted) = &mut turn.compacted

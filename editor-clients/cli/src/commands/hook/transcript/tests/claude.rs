@@ -119,6 +119,34 @@ fn a_message_without_words_and_a_command_for_the_agent_begin_a_turn() {
 }
 
 #[test]
+fn a_message_beside_an_interruption_begins_a_turn() {
+    let stop = json!({"type": "text", "text": "[Request interrupted by user]"});
+    let mut next = user("");
+    next["message"]["content"] = json!([stop, {"type": "text", "text": "use rg instead"}]);
+    let mut lines = vec![user("first")];
+    lines.extend(committed("a"));
+    lines.push(next);
+    check(&lines, Some("use rg instead"), Some(60_020), &[]);
+}
+
+/// Claude Code answers a command that it does not know, and reports errors, in the agent's name.
+#[test]
+fn texts_in_the_agents_name_begin_no_turn() {
+    let error = |text: &str| {
+        let mut line = assistant(0, json!({"type": "text", "text": text}));
+        line["message"]["model"] = json!("<synthetic>");
+        line
+    };
+    let mut lines = vec![user("first")];
+    lines.extend(committed("a"));
+    lines.push(user("<command-name>/foo</command-name>"));
+    lines.push(error("Unknown skill: foo"));
+    lines.push(json!({"type": "system", "subtype": "turn_duration", "durationMs": 5}));
+    lines.push(error("API Error"));
+    check(&lines, Some("first"), Some(60_020), &["git commit -m x to 0"]);
+}
+
+#[test]
 fn a_turn_after_the_end_of_another_begins_without_a_message() {
     let end = json!({"type": "system", "subtype": "turn_duration", "durationMs": 5});
     let mut lines = vec![user("first")];
@@ -167,7 +195,8 @@ fn the_usage_is_unknown_after_a_compaction() {
 fn a_transcript_may_lack_the_agents_last_message() {
     let behind = |lines: &[Value], said| {
         let lines: Vec<_> = lines.iter().map(ToString::to_string).collect();
-        last_turn(RecordFormat::Claude, lines.iter().map(|line| line.as_bytes())).is_behind(said)
+        last_turn(RecordFormat::Claude, lines.iter().map(|line| line.as_bytes()))
+            .is_behind(HookHost::Claude, said)
     };
     let said = assistant(60_000, json!({"type": "text", "text": "done"}));
     assert!(behind(&[user("first")], Some("done")));

@@ -43,7 +43,7 @@ fn commands_and_messages_are_read_from_a_legacy_rollout() {
     );
     let plans = turn.signals.iter().filter(|it| matches!(it, Signal::PlanUpdated { .. }));
     assert_eq!(plans.count(), 3);
-    assert!(!turn.is_behind(Some("Done: file written and committed.")));
+    assert!(!turn.is_behind(HookHost::Codex, Some("Done: file written and committed.")));
     let next = last_turn(RecordFormat::Codex, LEGACY.lines().take(45).map(str::as_bytes));
     assert_eq!(next.signals, []);
 }
@@ -62,7 +62,9 @@ fn exit_codes_are_read_from_the_output_of_all_releases() {
     let of = |name: &str, arguments: Value| json!({"name": name, "arguments": arguments});
     let words = || of("shell", json!({"command": ["bash", "-lc", "git push"]}));
     let metadata = json!({"output": "Exit code: 7\n", "metadata": {"exit_code": 1}});
-    check(words(), json!(metadata.to_string()), &["git push to 1"]);
+    check(words(), json!(metadata.to_string()), &["bash -lc git push to 1"]);
+    let words_with_option = of("shell", json!({"command": ["git", "-c", "user.name=x", "commit"]}));
+    check(words_with_option, json!("Exit code: 0\nOutput:\n"), &["git -c user.name=x commit to 0"]);
     let header = "Exit code: 0\nWall time: 0.1 seconds\nOutput:\nExit code: 7\n";
     check(of("shell_command", json!({"command": "git push"})), json!(header), &["git push to 0"]);
     let parts = json!([{"type": "input_text", "text": header}]);
@@ -96,6 +98,45 @@ fn the_plan_is_read_from_the_calls_of_its_tool() {
             "all: write file completed, commit completed",
         ]
     );
+}
+
+fn event(payload: Value) -> Value {
+    json!({"timestamp": "", "type": "event_msg", "payload": payload})
+}
+
+/// Commands before a compaction were counted with the context before it, but steps of the plan stay done.
+#[test]
+fn a_compaction_inside_a_turn_leaves_the_plan_and_the_message() {
+    let arguments = json!({"plan": [{"step": "parser", "status": "completed"}]}).to_string();
+    let planned = json!({"timestamp": "", "type": "response_item", "payload": {"type": "function_call",
+        "name": "update_plan", "arguments": arguments, "call_id": "p"}});
+    let ran = |line: &str| {
+        let item = json!({"type": "CommandExecution", "command": [line], "exit_code": 0});
+        event(json!({"type": "item_completed", "item": item}))
+    };
+    let compacted = || json!({"timestamp": "", "type": "compacted", "payload": {"message": ""}});
+    let started = || event(json!({"type": "task_started", "turn_id": "t"}));
+    let said = || event(json!({"type": "user_message", "message": "fix the parser"}));
+    let spoke = || event(json!({"type": "agent_message", "message": "Done."}));
+    let turn = |lines: &[Value]| {
+        let lines: Vec<_> = lines.iter().map(ToString::to_string).collect();
+        last_turn(RecordFormat::Codex, lines.iter().map(|line| line.as_bytes()))
+    };
+    let inside =
+        turn(&[started(), said(), planned, ran("make"), compacted(), ran("make test"), spoke()]);
+    let plans = inside.signals.iter().filter(|it| matches!(it, Signal::PlanUpdated { .. }));
+    assert_eq!((plans.count(), commands(&inside)), (1, vec!["make test to 0".to_owned()]));
+    let before = turn(&[started(), compacted(), said(), spoke()]);
+    assert_eq!(before.prompt.as_deref(), Some("fix the parser"));
+}
+
+/// A window that lacks the beginning of the file does not show that commands are stored as items.
+#[test]
+fn each_command_counts_once_wherever_the_window_begins() {
+    for first in 18..27 {
+        let lines = ROLLOUT.lines().take(39).skip(first).map(str::as_bytes);
+        assert_eq!(commands(&last_turn(RecordFormat::Codex, lines)).len(), 1, "from {first}");
+    }
 }
 
 #[test]
