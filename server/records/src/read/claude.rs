@@ -15,7 +15,9 @@ use crate::moment::{Moment, RecordedHost};
 use crate::profile::CLAUDE;
 use crate::time;
 use crate::tokens::TokenCounts;
+use foldhash::fast::RandomState;
 use line::{Block, Content, Line, Message, MessageUsage, ReadInput, ShellInput};
+use memchr::memmem::Finder;
 pub use plan::RecordedPlan;
 use rawr_core::event::{CompactionOrigin, TurnStatus};
 use rawr_core::units::{Timestamp, Tokens, stable_hash};
@@ -23,6 +25,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
+use std::sync::LazyLock;
 pub(super) use turns::TurnsReader;
 
 #[derive(Debug, Default)]
@@ -35,13 +38,13 @@ pub(super) struct ClaudeReader {
     /// The id of the last message that began.
     message: Option<String>,
     /// What was counted of each message.
-    counted: HashMap<String, TokenCounts>,
+    counted: HashMap<String, TokenCounts, RandomState>,
     /// After the last message that began.
     context: Tokens,
     /// The largest context of this model so far.
     largest: Tokens,
     /// The lines so far: a session that is taken up again may have some of them twice.
-    lines: HashSet<u64>,
+    lines: HashSet<u64, RandomState>,
     /// Shell commands without a result yet, by the id of their call.
     commands: HashMap<String, String>,
     plan: RecordedPlan,
@@ -55,6 +58,9 @@ pub(super) struct ClaudeReader {
     short: [Vec<u8>; 2],
 }
 
+/// Where long texts of tools stand.
+static CONTENT: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("\"content\":\""));
+static STDOUT: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("\"stdout\":\""));
 const INTERRUPTED: &str = "[Request interrupted by user";
 /// Claude Code writes it where no answer came, so that a person's message is not the last one.
 pub const NO_ANSWER: &str = "No response requested.";
@@ -230,7 +236,7 @@ impl ClaudeReader {
     fn prompt(&mut self, at: Timestamp, words: String, told: &mut Told) {
         self.end_turn(TurnStatus::Completed, told);
         // No request goes on after the next message.
-        (self.message, self.counted, self.typed) = (None, HashMap::new(), None);
+        (self.message, self.counted, self.typed) = (None, HashMap::default(), None);
         self.is_asked = true;
         told.add_at(at, Moment::Prompt(words));
     }
@@ -390,8 +396,8 @@ fn parse_short<'l>(
     short: &'l mut Vec<u8>,
     shorter: &'l mut Vec<u8>,
 ) -> serde_json::Result<Line<'l>> {
-    let line = shorten(whole, "\"content\":\"", up_to_escape, short);
-    let line = shorten(line, "\"stdout\":\"", up_to_escape, shorter);
+    let line = shorten(whole, &CONTENT, up_to_escape, short);
+    let line = shorten(line, &STDOUT, up_to_escape, shorter);
     let parsed: Line<'_> = parse(line)?;
     let content = parsed.message.as_ref().map(|message| &message.content);
     let is_read = match parsed.kind.as_deref() {

@@ -13,11 +13,12 @@ use line::{
     Item, Line, Payload, PlanArguments, SessionMeta, TokenInfo, TokenUsage, TurnContext, arguments,
     command_of, parse_line, time_of,
 };
-use memchr::memmem;
+use memchr::memmem::{self, Finder};
 use rawr_core::event::{CompactionOrigin, TurnStatus};
 use rawr_core::units::{Timestamp, Tokens};
 use serde_json::value::RawValue;
 use std::collections::HashMap;
+use std::sync::LazyLock;
 pub(super) use turns::TurnsReader;
 
 #[derive(Debug, Default)]
@@ -53,7 +54,7 @@ pub(super) struct CodexReader {
 }
 
 /// What a tool printed.
-const OUTPUT: &str = "\"output\":\"";
+static OUTPUT: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("\"output\":\""));
 /// `rawr exec` starts Codex so that only a full window makes it compact.
 const DRIVER: &str = "rawr";
 /// Codex's name of the turns and sessions of `codex exec`.
@@ -65,7 +66,7 @@ const SHELLS: [&str; 4] = ["exec_command", "shell", "shell_command", "local_shel
 impl RecordReader for CodexReader {
     fn line(&mut self, line: &[u8], told: &mut Told) -> LineKind {
         let mut short = std::mem::take(&mut self.short);
-        let kind = self.short_line(shorten(line, OUTPUT, exit_of, &mut short), told);
+        let kind = self.short_line(shorten(line, &OUTPUT, exit_of, &mut short), told);
         self.short = short;
         kind
     }

@@ -1,5 +1,6 @@
 //! Shortens long texts in a line before it is parsed. Most of a record is the output of tools, of which little is read.
 
+use memchr::memmem::Finder;
 use std::str;
 
 /// In a shorter line, nothing is worth looking for.
@@ -10,16 +11,16 @@ const LONG: usize = 1024;
 /// contain that, because its own quotes are escaped. A text that is no valid one is left for the parser to find.
 pub(super) fn shorten<'l>(
     line: &'l [u8],
-    key: &str,
+    key: &Finder<'_>,
     kept: fn(&[u8]) -> &[u8],
     short: &'l mut Vec<u8>,
 ) -> &'l [u8] {
     short.clear();
     let mut rest = line;
     while rest.len() > LONG
-        && let Some(at) = memchr::memmem::find(rest, key.as_bytes())
+        && let Some(at) = key.find(rest)
     {
-        let (before, text) = rest.split_at(at + key.len());
+        let (before, text) = rest.split_at(at + key.needle().len());
         let Some(length) = text_length(text) else { break };
         let (text, after) = text.split_at(length);
         short.extend_from_slice(before);
@@ -69,7 +70,7 @@ mod tests {
         let long = "x\\n\\u00e9\\\"é".repeat(200);
         let check = |line: &str, expected: &str| {
             let mut short = Vec::new();
-            let shortened = shorten(line.as_bytes(), "\"out\":\"", first, &mut short);
+            let shortened = shorten(line.as_bytes(), &Finder::new("\"out\":\""), first, &mut short);
             assert_eq!(str::from_utf8(shortened).unwrap(), expected);
         };
         let two = format!(r#"{{"out":"{long}","in":"{long}","a":[{{"out":"{long}"}}]}}"#);
