@@ -173,6 +173,27 @@ fn a_message_that_comes_with_a_result_ends_no_turn() {
     );
 }
 
+/// A session that is taken up again may repeat lines.
+#[test]
+fn a_line_that_is_repeated_counts_once() {
+    let named = |mut line: Value, id: &str| {
+        line["uuid"] = json!(id);
+        line
+    };
+    let (asked, done) = (named(prompt(0, "one"), "u1"), named(says(1, "Done."), "u2"));
+    check(
+        &[asked.clone(), done.clone(), asked, done, named(says(2, "And the docs."), "u2")],
+        expect![[r#"
+            0s opened s
+            0s prompt one
+            1s turn
+            1s said Done.
+            2s said And the docs.
+            2s end completed
+        "#]],
+    );
+}
+
 #[test]
 fn only_commands_that_ran_to_their_end_count() {
     check(

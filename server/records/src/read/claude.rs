@@ -20,11 +20,12 @@ use line::{Block, Content, Line, Message, MessageUsage, ReadInput, ShellInput};
 use memchr::memmem::Finder;
 pub use plan::RecordedPlan;
 use rawr_core::event::{CompactionOrigin, TurnStatus};
-use rawr_core::units::{Timestamp, Tokens, stable_hash};
+use rawr_core::units::{Timestamp, Tokens};
 use serde_json::Value;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
+use std::hash::{BuildHasher, Hash, Hasher};
 use std::sync::LazyLock;
 pub(super) use turns::TurnsReader;
 
@@ -82,8 +83,7 @@ impl RecordReader for ClaudeReader {
 
 impl ClaudeReader {
     fn parsed(&mut self, line: Line<'_>, told: &mut Told) -> LineKind {
-        let is_copy = line.uuid.as_deref().is_some_and(|id| !self.lines.insert(stable_hash(id)));
-        if is_copy || line.forked_from.is_some() {
+        if line.forked_from.is_some() || self.is_copy(&line) {
             return LineKind::Known;
         }
         if line.is_sidechain {
@@ -160,6 +160,17 @@ impl ClaudeReader {
             ) => LineKind::Known,
             _ => LineKind::Unknown,
         }
+    }
+
+    /// Whether this line was there before. Programs that write lines of their own may give two the same id.
+    fn is_copy(&mut self, line: &Line<'_>) -> bool {
+        let Some(id) = line.uuid.as_deref() else { return false };
+        let mut identity = self.lines.hasher().build_hasher();
+        id.hash(&mut identity);
+        if let Some(message) = &line.message {
+            message.hash_texts(&mut identity);
+        }
+        !self.lines.insert(identity.finish())
     }
 
     fn end_turn(&mut self, ending: TurnStatus, told: &mut Told) {

@@ -5,6 +5,7 @@ use crate::tokens::TokenCounts;
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
+use std::hash::{Hash, Hasher};
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -107,6 +108,19 @@ pub(super) struct Message<'l> {
 }
 
 impl Message<'_> {
+    pub(super) fn hash_texts(&self, hasher: &mut impl Hasher) {
+        match &self.content {
+            Content::Text(text) => text.hash(hasher),
+            Content::Blocks(blocks) => {
+                for block in blocks {
+                    for text in [&block.text, &block.id, &block.tool_use_id] {
+                        text.as_deref().hash(hasher);
+                    }
+                }
+            }
+        }
+    }
+
     /// Whether the agent wants nothing more after it.
     pub(super) fn ends_turn(&self) -> bool {
         self.stop_reason.as_deref() == Some("end_turn")
