@@ -10,7 +10,7 @@ pub use files::{EditedFiles, TELLS_OF_CLOSING};
 
 use files::{FileWatches, FolderIdentity};
 use notify::event::{AccessKind, AccessMode, CreateKind, EventKind, ModifyKind, RenameMode};
-use notify::{RecommendedWatcher, RecursiveMode, Watcher as _};
+use notify::{RecommendedWatcher, RecursiveMode, Watcher as _, WatcherKind};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -141,6 +141,22 @@ impl Watcher {
             self.threads = Some(WatchedRoot { identity: FolderIdentity::of(&self.root) });
         }
         self.watch(self.root.clone(), RecursiveMode::Recursive);
+    }
+
+    /// Watches a thread's folder before it is read. The watcher's own thread would do so, too, but only some time after the
+    /// folder was created, and what is written in between raises no event.
+    pub fn watch_thread(&mut self, folder: &Path) {
+        let WatchBackend::System(system) = &mut self.source else { return };
+        let in_time = RecommendedWatcher::kind() != WatcherKind::Inotify;
+        if in_time || !self.watched.contains(&self.root) || self.watched.contains(folder) {
+            return;
+        }
+        match system.watch(folder, RecursiveMode::NonRecursive) {
+            // The event of the root reports a folder that is gone, and one that comes back.
+            Ok(()) => {}
+            Err(_) if !folder.exists() => {}
+            Err(error) => self.poll(&error.to_string()),
+        }
     }
 
     /// Watches one folder or file below the root, recursively.

@@ -202,13 +202,7 @@ fn read_with(
             }
         }
         let kind = match &mut reader {
-            Some((_, reader)) => {
-                let kind = read_line(&mut **reader, line, &openings, &mut batch);
-                if kind != LineKind::Malformed {
-                    openings.learn(line);
-                }
-                kind
-            }
+            Some((_, reader)) => read_next(&mut **reader, line, &mut openings, &mut batch),
             None if line.first() == Some(&b'{') => LineKind::Unknown,
             None => LineKind::Malformed,
         };
@@ -244,10 +238,22 @@ fn fold(path: &Path, reader: &mut dyn RecordReader) {
     let Ok(Some(mut lines)) = FileLines::of(path) else { return };
     let (mut openings, mut told) = (Openings::default(), Told::default());
     while let Ok(Some((_, line))) = lines.next_line() {
-        if read_line(reader, line, &openings, &mut told) != LineKind::Malformed {
-            openings.learn(line);
-        }
+        read_next(reader, line, &mut openings, &mut told);
     }
+}
+
+/// Reads the next line of a record, and learns how its lines begin.
+fn read_next(
+    reader: &mut dyn RecordReader,
+    line: &[u8],
+    openings: &mut Openings,
+    told: &mut Told,
+) -> LineKind {
+    let kind = read_line(reader, line, openings, told);
+    if kind != LineKind::Malformed {
+        openings.learn(line);
+    }
+    kind
 }
 
 /// Reads a line, and what can be read of one that is no record.

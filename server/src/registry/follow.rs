@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tokio::sync::mpsc::UnboundedSender;
 
-/// A new folder is read once more, because files that were written before it was watched raise no event.
+/// How long until a thread is read again whose owner has closed its lock, or whose news came while its task ended.
 pub(super) const LOOK_AGAIN_AFTER_MS: u64 = 100;
 /// How long until a thread is read again whose files another process holds for longer than is worth waiting, or whose
 /// owner may not have ended yet.
@@ -121,9 +121,10 @@ impl OpenThread {
         watch: &Watch,
         is_listed: bool,
     ) -> FollowResult {
+        context.workspace.watch_thread(context.store.folder(id)).await;
         match read_followed(context.store.clone(), id.clone(), watch.since).await {
-            // The thread was removed in the meantime and may come back.
-            Err(StoreError::NoThread { .. }) => FollowResult::Later(LOOK_AGAIN_AFTER_MS),
+            // Its folder is watched: what is written from now on is reported.
+            Err(StoreError::NoThread { .. }) => FollowResult::NotYet,
             Err(StoreError::Locked { .. }) => FollowResult::Later(TRY_AGAIN_AFTER_MS),
             read => {
                 let read = read.map_err(RegistryError::from);
@@ -176,7 +177,6 @@ impl OpenThread {
         for decision in later.iter().rev() {
             (context.listener)(RegistryNotice::Decided { thread: open.thread(), decision });
         }
-        open.schedule_read(LOOK_AGAIN_AFTER_MS);
         if is_listed {
             open.runner = Some(Runner::of(&open.overview_with_owner()));
         }

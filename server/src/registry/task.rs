@@ -85,6 +85,9 @@ impl ThreadTask {
                 tokio::task::yield_now().await;
             }
         }
+        if arrived.now_or_never().is_some() {
+            self.report(RegistryMessage::LookAgain(self.id.clone(), LOOK_AGAIN_AFTER_MS));
+        }
     }
 
     async fn next_event(&mut self, news: Pin<&mut Notified<'_>>) -> Option<TaskEvent> {

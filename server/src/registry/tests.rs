@@ -13,9 +13,10 @@ use rawr_core::machine::{self, ProcessRole, Response};
 use rawr_core::units::{ThreadId, Timestamp, Tokens};
 use rawr_settings::config::Home;
 use rawr_storage::store::{Disk, DiskFaults, DiskOperation, OperationOutcome, Store};
+use std::collections::BTreeSet;
 use std::panic::AssertUnwindSafe;
-use std::path::Path;
-use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tempfile::TempDir;
@@ -27,11 +28,14 @@ const GIVES_UP: Duration = Duration::from_secs(60);
 pub(super) struct TestHome {
     folder: TempDir,
     clock: Arc<AtomicI64>,
+    /// How often the clock was read.
+    looks: Arc<AtomicUsize>,
 }
 
 impl TestHome {
     pub(super) fn new() -> Self {
-        Self { folder: TempDir::new().unwrap(), clock: Arc::new(AtomicI64::new(NOW.0)) }
+        let clock = Arc::new(AtomicI64::new(NOW.0));
+        Self { folder: TempDir::new().unwrap(), clock, looks: Arc::default() }
     }
 
     pub(super) fn set_clock(&self, at: Timestamp) {
@@ -56,8 +60,11 @@ impl TestHome {
         let store = Store::on(disk, &setup.home.dir);
         let root = store.root().to_owned();
         let workspace = Workspace::open(setup, root, changes.clone(), Box::new(|_| {}));
-        let clock = Arc::clone(&self.clock);
-        let clock = Arc::new(move || Timestamp(clock.load(Ordering::Relaxed)));
+        let (clock, looks) = (Arc::clone(&self.clock), Arc::clone(&self.looks));
+        let clock = Arc::new(move || {
+            looks.fetch_add(1, Ordering::Relaxed);
+            Timestamp(clock.load(Ordering::Relaxed))
+        });
         let workspace = WorkspaceHandle::start(workspace, Arc::clone(&clock) as _);
         ThreadContext { store, workspace, listener, clock }
     }
@@ -340,39 +347,88 @@ async fn the_banner_of_a_process_that_ends_while_it_is_reported_is_taken_down() 
     };
     let watcher = home.registry_on(Disk::default(), Arc::new(listener));
     assert!(watcher.watch(WatchFilter::default()).await.unwrap().is_empty());
-    let context = home.context();
     for case in ["a thread that was not known", "a thread that did not run"] {
         banners.lock().unwrap().clear();
-        let mut running = own(&context).await;
-        if running.thread().sequence().is_none() {
-            for input in turn() {
-                running.handle(input).await.unwrap();
+        // The watcher finds everything at once.
+        meanwhile(async || {
+            let mut running = own(&home.context()).await;
+            if running.thread().sequence().is_none() {
+                for input in turn() {
+                    running.handle(input).await.unwrap();
+                }
+                let compact = Response {
+                    choice: Choice::CompactNow,
+                    sequence: None,
+                    turns: None,
+                    minutes: None,
+                    packet: None,
+                    by: None,
+                };
+                running.handle(Input::Respond(compact)).await.unwrap();
             }
-            let compact = Response {
-                choice: Choice::CompactNow,
-                sequence: None,
-                turns: None,
-                minutes: None,
-                packet: None,
-                by: None,
-            };
-            running.handle(Input::Respond(compact)).await.unwrap();
-        }
-        assert!(running.thread().sequence().is_some());
-        running.handle(given(case)).await.unwrap();
-        running.commit().await.unwrap();
-        *owner.lock().unwrap() = Some(running);
-        let mut visitor =
-            OpenThread::read(&context, &opening(ProcessRole::Observer)).await.unwrap();
-        visitor.handle(given("from another process")).await.unwrap();
-        visitor.commit().await.unwrap();
-        until(|| {
-            // A folder that was written before it was watched is read again after a while.
-            home.clock.fetch_add(5, Ordering::Relaxed);
-            owner.lock().unwrap().is_none()
-        })
-        .await;
+            assert!(running.thread().sequence().is_some());
+            running.handle(given(case)).await.unwrap();
+            running.commit().await.unwrap();
+            *owner.lock().unwrap() = Some(running);
+        });
+        until(|| owner.lock().unwrap().is_none()).await;
         until(|| banners.lock().unwrap().last() == Some(&false)).await;
         assert!(banners.lock().unwrap().contains(&true), "{case}");
     }
+}
+
+/// Does something in another process, while this one stands still.
+fn meanwhile(work: impl AsyncFnOnce() + Send) {
+    std::thread::scope(|scope| {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        scope.spawn(move || runtime.unwrap().block_on(work())).join().unwrap();
+    });
+}
+
+#[tokio::test]
+async fn a_thread_is_reported_however_soon_its_records_follow_its_folder() {
+    const THREADS: usize = 64;
+    let home = TestHome::new();
+    let (watcher, told) = changes(&home);
+    let folder = Some(PathBuf::from("/work"));
+    assert!(watcher.watch(WatchFilter { thread: None, folder }).await.unwrap().is_empty());
+    let context = home.context();
+    // All of them run until the end: what ends is read again.
+    let mut running = Vec::new();
+    for number in 0..THREADS {
+        let opening = opening_of(&format!("t{number}"), ProcessRole::Owner);
+        let mut open = OpenThread::read(&context, &opening).await.unwrap();
+        open.open_for_client(opening).await.unwrap();
+        open.commit().await.unwrap();
+        running.push(open);
+    }
+    until(|| {
+        // A thread whose lock another process holds for long is read again later.
+        home.clock.fetch_add(5, Ordering::Relaxed);
+        told.lock().unwrap().iter().collect::<BTreeSet<_>>().len() == THREADS
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_folder_without_records_is_not_read_again_and_again() {
+    let home = TestHome::new();
+    let (watcher, told) = changes(&home);
+    assert!(watcher.watch(WatchFilter::default()).await.unwrap().is_empty());
+    let threads = home.folder.path().join("rawr/auto_compaction/threads");
+    std::fs::create_dir(threads.join("empty")).unwrap();
+    // Reported after the folder.
+    let context = home.context();
+    let mut other = own(&context).await;
+    other.commit().await.unwrap();
+    until(|| !told.lock().unwrap().is_empty()).await;
+    let looks = || home.looks.load(Ordering::Relaxed);
+    for _ in 0..20 {
+        let before = looks();
+        tokio::time::sleep(Duration::from_millis(300)).await;
+        if looks() == before {
+            return;
+        }
+    }
+    panic!("the sidecar is never idle");
 }

@@ -391,9 +391,6 @@ impl RegistryTask {
         if self.watch.filters.is_empty() || self.passed_over.contains(id) {
             return;
         }
-        if !self.context.store.exists(id) {
-            return self.schedule_read(id.clone(), LOOK_AGAIN_AFTER_MS);
-        }
         self.make_room();
         let follow = ThreadMessage::Follow(self.watch.clone());
         self.start_if_absent(id);

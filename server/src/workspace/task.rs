@@ -134,6 +134,11 @@ impl WorkspaceHandle {
         self.order(move |workspace| workspace.watcher.unwatch(&path));
     }
 
+    /// Watches a thread's folder before it is read.
+    pub(crate) fn watch_thread(&self, folder: PathBuf) -> Answer<()> {
+        self.ask(move |workspace| workspace.watcher.watch_thread(&folder))
+    }
+
     /// Watches all threads of this home, also after it was replaced.
     pub(crate) fn watch_threads(&self) -> Answer<()> {
         self.ask(Workspace::watch_threads)

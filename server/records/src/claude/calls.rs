@@ -14,7 +14,11 @@ struct ShellResult {
 
 /// The exit code of a shell command that was answered with this text, and with this data. `None` if the command never ran,
 /// if it still runs, or if its nonzero exit code does not mean an error, because Claude Code does not report that code.
-pub fn exit_code<'v>(said: &str, is_error: bool, data: impl Deserializer<'v>) -> Option<i64> {
+pub fn exit_code<'v>(
+    said: &str,
+    is_error: bool,
+    data: Option<impl Deserializer<'v>>,
+) -> Option<i64> {
     if is_error {
         let number = said.strip_prefix("Exit code ")?;
         return number.split(|letter: char| !letter.is_ascii_digit()).next()?.parse().ok();
@@ -22,7 +26,9 @@ pub fn exit_code<'v>(said: &str, is_error: bool, data: impl Deserializer<'v>) ->
     if said.starts_with("Command running in background") {
         return None;
     }
-    let Ok(result) = ShellResult::deserialize(data) else { return Some(0) };
+    let Some(result) = data.and_then(|data| ShellResult::deserialize(data).ok()) else {
+        return Some(0);
+    };
     let marks = [result.interrupted, result.background_task_id, result.return_code_interpretation];
     let is_odd = marks.into_iter().flatten().any(|mark| mark != Value::Bool(false));
     (!is_odd).then_some(0)
@@ -36,7 +42,7 @@ mod tests {
     #[test]
     fn the_exit_code_is_read_from_the_result() {
         let check = |said: &str, is_error: bool, data: Value, expected: Option<i64>| {
-            assert_eq!(exit_code(said, is_error, &data), expected, "{said}");
+            assert_eq!(exit_code(said, is_error, Some(&data)), expected, "{said}");
         };
         check("done", false, json!({"stdout": "done", "interrupted": false}), Some(0));
         check("done", false, Value::Null, Some(0));

@@ -21,7 +21,6 @@ use memchr::memmem::Finder;
 pub use plan::RecordedPlan;
 use rawr_core::event::{CompactionOrigin, TurnStatus};
 use rawr_core::units::{Timestamp, Tokens};
-use serde_json::Value;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -269,11 +268,7 @@ impl ClaudeReader {
         let Some(id) = block.tool_use_id.as_deref() else { return };
         let Some(command) = self.commands.remove(id) else { return };
         let text = block.content.map(beginning).unwrap_or_default();
-        let exit_code = match answer {
-            Some(answer) => exit_code(&text, block.is_error, answer),
-            None => exit_code(&text, block.is_error, Value::Null),
-        };
-        if let Some(exit_code) = exit_code {
+        if let Some(exit_code) = exit_code(&text, block.is_error, answer) {
             told.add(Moment::Command {
                 id: Some(id.to_owned()),
                 words: vec![command],

@@ -28,7 +28,7 @@ fn ended(
         return None;
     }
     let command = call.input["command"].as_str()?.to_owned();
-    Some((command, exit_code(&text_of(content), is_error, data)?))
+    Some((command, exit_code(&text_of(content), is_error, Some(data))?))
 }
 
 /// A tool call that ended, and where.
