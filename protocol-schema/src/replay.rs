@@ -346,7 +346,7 @@ pub struct ReplayTurn {
     /// Tokens in the context after the last request.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tokens: Option<u64>,
-    /// Percent of the window left then.
+    /// Percent left then of what the host fills before it compacts by itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub percent: Option<u8>,
 }
@@ -423,8 +423,10 @@ pub struct ReplayContextPoint {
     pub at: i64,
     /// The turn, counted from 1.
     pub turn: u32,
-    /// Percent of the window left, as the replay has it.
+    /// Percent of the window left.
     pub percent: u8,
+    /// Percent left of what the host fills before it compacts by itself. Decisions use it.
+    pub percent_left: u8,
 }
 
 /// A compaction that is in the record.

@@ -47,7 +47,7 @@ pub struct ReplayTurnRow {
     pub tokens_read: u64,
     /// Tokens in the context at the end, as the replay has it; null if no request told it.
     pub tokens: Option<u64>,
-    /// Percent of the window left at the end.
+    /// Percent left at the end of what the host fills before it compacts by itself.
     pub percent_left: Option<u32>,
     /// The end of the turn proposed a compaction.
     pub proposed: bool,

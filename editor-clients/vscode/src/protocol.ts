@@ -1518,8 +1518,10 @@ export type ReplayConfiguration = {
 export interface ReplayContextPoint {
   /** When, Unix milliseconds. */
   at: number;
-  /** Percent of the window left, as the replay has it. */
+  /** Percent of the window left. */
   percent: number;
+  /** Percent left of what the host fills before it compacts by itself. Decisions use it. */
+  percentLeft: number;
   /** The turn, counted from 1. */
   turn: number;
 }
@@ -1755,7 +1757,7 @@ export interface ReplayTurn {
   failedCommands: number;
   /** Files read again in it after a recorded compaction. */
   filesReadAgain: number;
-  /** Percent of the window left then. */
+  /** Percent left then of what the host fills before it compacts by itself. */
   percent?: number;
   /** Sampling requests. */
   requests: number;

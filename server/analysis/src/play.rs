@@ -21,7 +21,7 @@ use rawr_core::prompt::Prompts;
 use rawr_core::thread::{Issued, Turn};
 use rawr_core::units::{InputId, Percent, SignalId, ThreadId, Timestamp, Tokens, TurnId};
 use rawr_core::{Effect, Event, Input, Machine, Rules, Thread};
-use rawr_records::moment::{Moment, OwnCompaction, RecordedHost, TimedMoment};
+use rawr_records::moment::{CompactionPoint, Moment, RecordedHost, TimedMoment};
 use rawr_records::tokens::TokenCounts;
 use std::collections::{HashMap, VecDeque};
 
@@ -97,7 +97,7 @@ pub struct Player<'p> {
     /// The last moment of the record, whatever timeouts came since.
     recorded_at: Option<Timestamp>,
     /// When the host of the record compacts by itself.
-    compacts: OwnCompaction,
+    compacts: CompactionPoint,
     /// A person's message that the next turn begins with.
     prompt: Option<String>,
     turn: Option<TurnId>,
@@ -157,7 +157,7 @@ impl<'p> Player<'p> {
             report: SessionReport { tiers, ..SessionReport::default() },
             now: Timestamp(0),
             recorded_at: None,
-            compacts: OwnCompaction::Never,
+            compacts: CompactionPoint::Never,
             prompt: None,
             turn: None,
             counted: TurnCounts::default(),
@@ -362,10 +362,12 @@ impl<'p> Player<'p> {
             boundaries: Default::default(),
             heard: None,
         });
-        if let Some(percent) = self.percent_remaining() {
-            self.counted.percent = Some(percent);
+        let gauge = &self.machine.thread().gauge;
+        let percent = gauge.percent_of_window(&self.policy);
+        if let Some((percent, percent_left)) = percent.zip(self.percent_remaining()) {
+            self.counted.percent = Some(percent_left);
             let (at, turn) = (self.now, self.report.turns + 1);
-            self.report.context.push(ContextPoint { at, turn, percent });
+            self.report.context.push(ContextPoint { at, turn, percent, percent_left });
         }
     }
 

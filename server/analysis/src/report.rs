@@ -109,7 +109,7 @@ pub struct ReplayedTurn {
     /// Tokens in the context after the last request.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tokens: Option<Tokens>,
-    /// Percent of the window left then.
+    /// Percent left then of what the host fills before it compacts by itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub percent: Option<Percent>,
     /// What was said, where it is kept.
@@ -134,8 +134,10 @@ pub struct ContextPoint {
     pub at: Timestamp,
     /// The turn, counted from 1.
     pub turn: u32,
-    /// Percent of the window left, as the replay has it.
+    /// Percent of the window left.
     pub percent: Percent,
+    /// Percent left of what the host fills before it compacts by itself. Decisions use it.
+    pub percent_left: Percent,
 }
 
 /// A compaction that is in the record.

@@ -12,7 +12,7 @@ use rawr_core::policy::Policy;
 use rawr_core::prompt::Prompts;
 use rawr_core::signal::plan::{PlanItem, StepStatus};
 use rawr_core::units::{Seconds, Timestamp, Tokens};
-use rawr_records::moment::{Moment, OwnCompaction, RecordedHost, TimedMoment};
+use rawr_records::moment::{CompactionPoint, Moment, RecordedHost, TimedMoment};
 use rawr_records::tokens::TokenCounts;
 use std::fmt;
 
@@ -136,7 +136,7 @@ impl Scenario {
             version: None,
             takes_messages_inside_turn: true,
             baseline: Tokens(0),
-            compacts: OwnCompaction::Never,
+            compacts: CompactionPoint::Never,
         };
         let mut now = START;
         player.play(TimedMoment { at: now, what: Moment::Opened(host) });

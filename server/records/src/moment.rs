@@ -61,7 +61,7 @@ pub enum Moment {
 
 /// When a host compacts by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum OwnCompaction {
+pub enum CompactionPoint {
     /// Never, as far as is known.
     #[default]
     Never,
@@ -71,7 +71,7 @@ pub enum OwnCompaction {
     Above(u64),
 }
 
-impl OwnCompaction {
+impl CompactionPoint {
     /// Above how many tokens in a window of this size.
     pub fn of(self, window: Tokens) -> Option<Tokens> {
         match self {
@@ -96,7 +96,7 @@ pub struct RecordedHost {
     /// What the host subtracts from usage and window before it shows a percentage.
     pub baseline: Tokens,
     /// When it compacts by itself.
-    pub compacts: OwnCompaction,
+    pub compacts: CompactionPoint,
 }
 
 /// A moment with its time.

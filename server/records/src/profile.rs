@@ -1,6 +1,6 @@
 //! What is known of each agent without asking it. The only place of the server where their names stand.
 
-use crate::moment::OwnCompaction;
+use crate::moment::CompactionPoint;
 use rawr_core::units::Tokens;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -30,7 +30,7 @@ pub struct HostProfile {
 pub struct HostHints {
     /// In tokens. Subtracted from usage and window before the agent shows a percentage.
     pub baseline: u64,
-    pub compacts: OwnCompaction,
+    pub compacts: CompactionPoint,
     /// How long the provider's prompt cache lasts at least.
     pub cache_seconds: u64,
     pub takes_messages_inside_turn: bool,
@@ -69,7 +69,7 @@ pub const CLAUDE: HostProfile = HostProfile {
     hints: HostHints {
         baseline: 0,
         // Claude Code keeps room for an answer, and for the summary of a compaction.
-        compacts: OwnCompaction::Before(Tokens(33_000)),
+        compacts: CompactionPoint::Before(Tokens(33_000)),
         // On a subscription it is an hour, which Claude Code does not report beforehand.
         cache_seconds: 300,
         takes_messages_inside_turn: false,
@@ -88,7 +88,7 @@ pub const CODEX: HostProfile = HostProfile {
         // What its status line subtracts.
         baseline: 12_000,
         // At 90% of the model's window, of which it reports 95% as the window.
-        compacts: OwnCompaction::Above(947),
+        compacts: CompactionPoint::Above(947),
         // "5 to 10 minutes of inactivity".
         cache_seconds: 300,
         takes_messages_inside_turn: true,

@@ -1065,7 +1065,8 @@
 --- The context after a sampling request.
 ---@class rawr.ReplayContextPoint
 ---@field at integer When, Unix milliseconds.
----@field percent integer Percent of the window left, as the replay has it.
+---@field percent integer Percent of the window left.
+---@field percentLeft integer Percent left of what the host fills before it compacts by itself. Decisions use it.
 ---@field turn integer The turn, counted from 1.
 
 --- One decision.
@@ -1202,7 +1203,7 @@
 ---@field ending rawr.TurnStatus How it ended.
 ---@field failedCommands integer Those that failed.
 ---@field filesReadAgain integer Files read again in it after a recorded compaction.
----@field percent? integer Percent of the window left then.
+---@field percent? integer Percent left then of what the host fills before it compacts by itself.
 ---@field requests integer Sampling requests.
 ---@field startedAt integer When it began, Unix milliseconds.
 ---@field tokens? integer Tokens in the context after the last request.

@@ -73,8 +73,8 @@ export function journeys(editor: string): void {
     await lab.says(lab.page.locator('.pane-body'), 'The threads of the demo.');
     await lab.shot('show-me');
     await lab.says(lab.toast, 'The demo is over.');
-    // A thread that has ended is collapsed.
-    await lab.rows.first().click();
+    // A thread that has ended is collapsed, once its end is reported.
+    await lab.rows.and(lab.page.locator('[aria-expanded="false"]')).first().click();
     await lab.says(lab.rows, /\d → \d+ tokens/);
     await lab.page.locator('.terminal.xterm').first().waitFor();
     await lab.shot('show-me-over');

@@ -35,11 +35,21 @@ impl Gauge {
     pub fn percent_remaining(&self, more: Tokens, policy: &Policy) -> Option<Percent> {
         let context = Tokens(self.context?.0.saturating_add(more.0));
         let window = self.window?;
-        let named = (self.baseline.0 > 0).then_some(self.baseline);
-        let cached = || self.cached_baseline(window).filter(|_| policy.built_in_decides());
-        let baseline = named.or_else(cached).unwrap_or_default();
+        let baseline = self.baseline_under(window, policy);
         let own = self.compacts_above.filter(|own| *own > baseline);
         Percent::remaining(context, own.map_or(window, |own| own.min(window)), baseline)
+    }
+
+    /// Percent of the window left, wherever the host compacts by itself.
+    pub fn percent_of_window(&self, policy: &Policy) -> Option<Percent> {
+        let window = self.window?;
+        Percent::remaining(self.context?, window, self.baseline_under(window, policy))
+    }
+
+    fn baseline_under(&self, window: Tokens, policy: &Policy) -> Tokens {
+        let named = (self.baseline.0 > 0).then_some(self.baseline);
+        let cached = || self.cached_baseline(window).filter(|_| policy.built_in_decides());
+        named.or_else(cached).unwrap_or_default()
     }
 
     /// The baseline of the built-in compaction if the host reports none (rule `tier.baseline`): what the first

@@ -5,7 +5,7 @@ mod turns;
 
 use super::shorten::shorten;
 use super::{LineKind, RecordReader, Told};
-use crate::moment::{Moment, OwnCompaction, RecordedHost};
+use crate::moment::{CompactionPoint, Moment, RecordedHost};
 use crate::plan::plan_items;
 use crate::profile::CODEX;
 use crate::time;
@@ -154,7 +154,7 @@ impl CodexReader {
         let is_attended = meta.source.as_deref() != Some(EXEC);
         if !std::mem::replace(&mut self.opened, true) {
             let is_driven = meta.originator.as_deref() == Some(DRIVER);
-            let compacts = if is_driven { OwnCompaction::Never } else { CODEX.hints.compacts };
+            let compacts = if is_driven { CompactionPoint::Never } else { CODEX.hints.compacts };
             told.add(Moment::Opened(RecordedHost {
                 session: meta.id.unwrap_or_default(),
                 cwd: meta.cwd.unwrap_or_default(),

@@ -150,7 +150,8 @@ fn decision(decision: ReplayedDecision) -> ReplayDecision {
 }
 
 const fn point(point: ContextPoint) -> ReplayContextPoint {
-    ReplayContextPoint { at: point.at.0, turn: point.turn, percent: wire::percent(point.percent) }
+    let (percent, percent_left) = (wire::percent(point.percent), wire::percent(point.percent_left));
+    ReplayContextPoint { at: point.at.0, turn: point.turn, percent, percent_left }
 }
 
 fn compaction(recorded: RecordedCompaction) -> ReplayCompaction {

@@ -273,7 +273,8 @@ impl ReplayPrinter<'_> {
         let points = &report.context;
         let Some(last) = points.len().checked_sub(1) else { return };
         let width = PLOT_WIDTH.min(points.len());
-        let at = |column: usize| points[column * last / width.saturating_sub(1).max(1)].percent.0;
+        let at =
+            |column: usize| points[column * last / width.saturating_sub(1).max(1)].percent_left.0;
         let _ = writeln!(out, "  {}", paint(DIM, "context left"));
         for row in (0..PLOT_HEIGHT).rev() {
             let floor = row * 100 / PLOT_HEIGHT;
