@@ -463,7 +463,7 @@ fn replayed() -> Vec<Sample> {
             { "at": 9, "turn": 1, "entrance": "preflight", "outcome": "nothing", "boundaries": [], "reason": "r",
                 "drops": "the message goes on", "vetoed": true, "stoppedBy": "rearm" },
         ],
-        "context": [{ "at": 2, "turn": 1, "percent": 80 }],
+        "context": [{ "at": 2, "turn": 1, "percent": 80, "percentLeft": 79 }],
         "recorded": [{ "at": 9, "turn": 1, "by": "host", "tokensBefore": 90_000, "insideTurn": true }],
         "filesReadAgain": 0, "tokens": tokens, "recordedTokens": tokens, "refused": 0 });
     samples! {

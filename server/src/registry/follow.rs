@@ -123,7 +123,7 @@ impl OpenThread {
     ) -> FollowResult {
         context.workspace.watch_thread(context.store.folder(id)).await;
         match read_followed(context.store.clone(), id.clone(), watch.since).await {
-            // Its folder is watched: what is written from now on is reported.
+            // The folder is watched: what is written from now on is reported.
             Err(StoreError::NoThread { .. }) => FollowResult::NotYet,
             Err(StoreError::Locked { .. }) => FollowResult::Later(TRY_AGAIN_AFTER_MS),
             read => {
