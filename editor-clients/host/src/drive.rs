@@ -1,99 +1,74 @@
-//! The loop between a host and the sidecar. It reports the host's events and carries out the sidecar's actions. It decides
-//! nothing about compaction.
+//! Runs a session: connects a host's thread to a sidecar. The [`Driver`] says what to do; here it is done.
 
 mod action_queue;
 mod actions;
 mod approval;
 mod doubt;
+mod driver;
+mod held;
 mod inputs;
 mod leaving;
+mod link;
 mod observe;
 mod outage;
+mod port;
 mod prompts;
 mod result;
 mod turns;
+mod typed;
 
-use std::collections::{HashMap, HashSet};
-use std::time::Duration;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use rawr_protocol::{
-    Action, BreakerHold, CompactionStatus, Directive, ErrorCode, HeldInput, PacketGetResult, Phase,
-    Purpose, Request, Role, SessionSource, Signal, SignalReportParams, ThreadCloseParams,
-    ThreadOpenParams, Transcript, methods,
-};
-use tokio::time::{Instant, sleep_until};
+use rawr_protocol::Directive;
+use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::sync::oneshot;
+use tokio::time::{Instant, sleep_until, timeout};
 
-use self::action_queue::ActionQueue;
-use self::actions::QuestionPurpose;
-use self::inputs::{HeldMessage, SIGN_OF_LIFE, TypedInputs, said_at_ms};
-pub use self::inputs::{HoldReplies, HoldReply, HoldReplySender, TypedMessage, hold_channel};
-use self::leaving::SidecarAccess;
-use self::outage::StoreOutage;
-pub use self::prompts::PromptQueue;
-use self::prompts::WantedLine;
+pub use self::driver::Driver;
+pub use self::port::{AccessKind, CallAnswer, DriverInput, DriverTime, Order, Surroundings, Wait};
+pub use self::prompts::{PromptQueue, PromptState, WantedLine};
 pub use self::result::{DriveError, SessionEnd, SessionResult};
-use self::turns::DriverTurns;
-use crate::event::{NoticeLevel, Reporter, SessionEvent};
-use crate::host::{AgentHost, HostAccess, HostError, HostEvent, ThreadOrigin};
-use crate::sidecar::{Launch, SidecarClient, SidecarError, SidecarNotification};
+pub use self::typed::{HoldReplies, HoldReply, HoldReplySender, TypedMessage, hold_channel};
+use crate::event::Reporter;
+use crate::host::{AgentHost, HostAccess};
+use crate::sidecar::{Launch, SidecarClient};
 use crate::stop::StopRequest;
-
-/// One session: connects a host's thread to a sidecar and reports events to a reporter.
-///
-/// Order of calls: [`open`](Self::open), then optionally [`direct`](Self::direct) and
-/// [`with_typed_inputs`](Self::with_typed_inputs), then [`run`](Self::run).
-pub struct Drive<'r> {
-    // Not type parameters: this loop is large, and would be compiled for each kind of host.
-    host: Box<dyn AgentHost>,
-    launch: Box<dyn Launch>,
-    sidecar: SidecarClient,
-    reporter: &'r mut dyn Reporter,
-    thread_id: String,
-    /// The phase that the sidecar reported last.
-    phase: Phase,
-    /// A report was refused since then. The phase may never change, so do not wait for it.
-    is_unsure: bool,
-    turns: DriverTurns,
-    action_queue: ActionQueue,
-    /// Pending questions to the host's model, by action id.
-    asked: HashMap<String, QuestionPurpose>,
-    /// Sequences with actions that were issued before this driver opened the thread. The host may already have carried them
-    /// out, and an earlier driver may have prepared their handoff.
-    in_doubt: HashSet<String>,
-    /// Those of them that are not continued, because of where their message is, with the reason.
-    given_up: HashMap<String, &'static str>,
-    /// Sequences whose handoff is in the conversation without the held message.
-    handed_over: HashSet<String>,
-    /// Inputs that the sidecar holds and will deliver, in order.
-    held: Vec<HeldMessage>,
-    typed_inputs: TypedInputs,
-    outage: StoreOutage,
-    inputs: u64,
-    told_model: Option<String>,
-    /// The limit that was reported last.
-    told_limit: Option<u64>,
-    compactions: u32,
-    packet: Option<PacketGetResult>,
-    paused: Option<BreakerHold>,
-    /// A turn of the agent's work failed.
-    has_failed: bool,
-    /// The last turn did not fit the model's window.
-    is_refused: bool,
-    /// The host refused a request although it seemed idle. Do not retry before its next event.
-    blocked: bool,
-    /// When the sidecar was restarted. A sidecar that dies twice within `quiet` is not restarted again.
-    relaunched: Option<Instant>,
-    /// How long a restarted sidecar must live to be restarted once more.
-    quiet: Duration,
-    /// The user was told how to answer the open question.
-    invited: bool,
-}
 
 /// A sidecar that ended again within this time is not restarted.
 const QUIET: Duration = Duration::from_secs(60);
 
-/// Interval between redraws of a live terminal.
-const TICK: Duration = Duration::from_millis(120);
+/// How long a sender may take to say what became of a message that it was told to release.
+const RELEASE: Duration = Duration::from_secs(1);
+
+/// One session.
+///
+/// Order of calls: [`open`](Self::open), then optionally [`with_directives`](Self::with_directives) and
+/// [`with_typed_inputs`](Self::with_typed_inputs), then [`run`](Self::run).
+pub struct Drive<'r> {
+    driver: Driver<'r>,
+    orders: Orders,
+    /// What the driver was told of last.
+    surroundings: Surroundings,
+    typed: Option<UnboundedReceiver<TypedMessage>>,
+    directives: Vec<Directive>,
+}
+
+/// What carries out the driver's orders.
+struct Orders {
+    // Not type parameters: this is large, and would be compiled for each kind of host.
+    host: Box<dyn AgentHost>,
+    launch: Box<dyn Launch>,
+    sidecar: SidecarClient,
+}
+
+/// What follows once an order is carried out.
+enum Done {
+    /// The driver has its reply.
+    Replied,
+    /// The driver waits for no reply.
+    Ordered,
+}
 
 impl<'r> Drive<'r> {
     /// Opens the host's thread at the sidecar, as its owner. Restarts the sidecar once if it ends meanwhile.
@@ -107,66 +82,55 @@ impl<'r> Drive<'r> {
         sidecar: SidecarClient,
         reporter: &'r mut dyn Reporter,
     ) -> Result<Self, DriveError> {
-        let thread_id = host.thread().thread_id.clone();
-        let mut drive = Self {
-            host: Box::new(host),
-            launch: Box::new(launch),
-            sidecar,
-            reporter,
-            thread_id,
-            phase: Phase::Idle,
-            is_unsure: false,
-            turns: DriverTurns::default(),
-            action_queue: ActionQueue::default(),
-            asked: HashMap::new(),
-            in_doubt: HashSet::new(),
-            given_up: HashMap::new(),
-            handed_over: HashSet::new(),
-            held: Vec::new(),
-            typed_inputs: TypedInputs::default(),
-            outage: StoreOutage::default(),
-            inputs: 0,
-            told_model: None,
-            told_limit: None,
-            compactions: 0,
-            packet: None,
-            paused: None,
-            has_failed: false,
-            is_refused: false,
-            blocked: false,
-            relaunched: None,
-            quiet: QUIET,
-            invited: false,
+        Self::open_with(QUIET, host, launch, sidecar, reporter).await
+    }
+
+    async fn open_with(
+        quiet: Duration,
+        host: impl AgentHost + 'static,
+        launch: impl Launch + 'static,
+        sidecar: SidecarClient,
+        reporter: &'r mut dyn Reporter,
+    ) -> Result<Self, DriveError> {
+        let mut orders = Orders { host: Box::new(host), launch: Box::new(launch), sidecar };
+        let nothing = PromptState {
+            is_at_end: false,
+            is_live: false,
+            can_be_asked: false,
+            takes_lines: false,
         };
-        let opened = match drive.open_thread().await {
-            Err(DriveError::Sidecar(error)) if error.is_end() => drive.relaunch(Some(error)).await,
-            opened => opened.map(drop),
-        };
-        match opened {
-            Ok(()) => Ok(drive),
-            Err(error) => {
-                drive.end().await;
-                Err(error)
+        let surroundings = orders.surroundings(nothing);
+        let driver = Driver::new(now(), surroundings.clone(), quiet, reporter);
+        let (typed, directives) = (None, Vec::new());
+        let mut drive = Self { driver, orders, surroundings, typed, directives };
+        drive.handle(DriverInput::Tick, &mut PromptQueue::known([])).await;
+        match drive.driver.take_result() {
+            None => Ok(drive),
+            Some(ended) => {
+                drive.orders.close().await;
+                // A session that was not begun ends only by an error.
+                ended.map(|_| unreachable!("the session has not begun"))
             }
         }
     }
 
-    /// Reports the standing instructions of a restored conversation to the sidecar.
-    ///
-    /// # Errors
-    ///
-    /// As [`open`](Self::open).
-    pub async fn direct(mut self, directives: &[Directive]) -> Result<Self, DriveError> {
-        for Directive { text, pinned, .. } in directives {
-            let signal = Signal::Directive { text: text.clone(), pinned: *pinned };
-            let thread_id = self.thread_id.clone();
-            let params = SignalReportParams { thread_id, turn_id: None, signal_id: None, signal };
-            if let Err(error) = self.report::<methods::SignalReport>(params).await {
-                self.end().await;
-                return Err(error);
-            }
-        }
-        Ok(self)
+    /// Sets the standing instructions of a restored conversation.
+    #[must_use]
+    pub fn with_directives(mut self, directives: Vec<Directive>) -> Self {
+        self.directives = directives;
+        self
+    }
+
+    /// Sets the source of messages that users type into the host. The session answers each before it reaches the agent.
+    #[must_use]
+    pub fn with_typed_inputs(mut self, typed: UnboundedReceiver<TypedMessage>) -> Self {
+        self.typed = Some(typed);
+        self
+    }
+
+    /// The id of the session's thread.
+    pub fn thread_id(&self) -> &str {
+        &self.surroundings.thread.thread_id
     }
 
     /// Sends the prompts to the host one by one and carries out the sidecar's actions until all work is done or a stop is
@@ -180,322 +144,177 @@ impl<'r> Drive<'r> {
         prompts: &mut PromptQueue,
         stop: &mut StopRequest,
     ) -> Result<SessionResult, DriveError> {
-        let ended = self.turn_over(prompts, stop).await;
-        let wound_up = match &ended {
-            Ok(SessionEnd::Finished | SessionEnd::Unfinished) => Ok(()),
-            Ok(SessionEnd::Stopped) | Err(DriveError::Output(_)) => self.wind_up().await,
-            Err(_) => Ok(()),
-        };
-        let left = match (&ended, &wound_up) {
-            (Err(DriveError::Output(_)), _) | (_, Err(_)) => Ok(0),
-            (Ok(_), Ok(())) => self.leave_messages(prompts, SidecarAccess::Open).await,
-            (Err(_), Ok(())) => self.leave_messages(prompts, SidecarAccess::Unsure).await,
-        };
-        let (compactions, packet) = (self.compactions, self.packet.take());
-        let paused = self.paused.take();
-        self.end().await;
-        let ended = ended?;
-        wound_up?;
-        let kept_messages = left?;
-        Ok(SessionResult { ended, compactions, packet, paused, kept_messages })
+        let directives = std::mem::take(&mut self.directives);
+        self.handle(DriverInput::Begin(directives), prompts).await;
+        loop {
+            if let Some(ended) = self.driver.take_result() {
+                self.orders.close().await;
+                return ended;
+            }
+            let input = self.next_input(prompts, stop).await;
+            self.handle(input, prompts).await;
+        }
     }
 
-    async fn turn_over(
+    /// The next thing that happens, of what the driver waits for.
+    async fn next_input(
         &mut self,
         prompts: &mut PromptQueue,
         stop: &mut StopRequest,
-    ) -> Result<SessionEnd, DriveError> {
-        self.release_unheld_inputs().await?;
-        loop {
-            self.say_what_waits().await?;
-            self.look_after_held().await?;
-            self.carry_out().await?;
-            if self.has_no_sequence()
-                && let Some(withheld) = self.host.withheld_work()
-            {
-                withheld.release();
-            }
-            self.let_go_on().await?;
-            self.invite(prompts)?;
-            if prompts.is_at_end() && self.is_quiet() && !self.asks(prompts) {
-                return Ok(if self.has_failed || self.is_refused {
-                    SessionEnd::Unfinished
-                } else {
-                    SessionEnd::Finished
-                });
-            }
-            let wanted = self.wanted(prompts);
-            let tick = Instant::now() + TICK;
-            let sign_of_life = Instant::now() + SIGN_OF_LIFE;
-            tokio::select! {
-                biased;
-                () = stop.asked() => return Ok(SessionEnd::Stopped),
-                note = self.sidecar.next_note() => match note {
-                    Some(note) => self.hear(note)?,
-                    None => self.relaunch(None).await?,
-                },
-                event = self.host.next_event() => self.observe(event).await?,
-                line = prompts.line(wanted), if wanted != WantedLine::Nothing => match (line, wanted) {
-                    (Some(line), WantedLine::Answer) => self.answer(line, prompts).await?,
-                    (Some(text), _) => self.submit(text).await?,
-                    (None, _) => {}
-                },
-                () = std::future::ready(()), if self.has_typed() => self.look_at_typed().await?,
-                typed = self.typed_inputs.next() => self.typed(typed).await?,
-                () = sleep_until(sign_of_life), if self.has_held_elsewhere() => {}
-                () = sleep_until(tick), if self.reporter.is_live() => self.reporter.tick()?,
-            }
+    ) -> DriverInput {
+        let Wait { until, line, for_host_only } = self.driver.wait();
+        let until = until.map(Instant::from_std);
+        let is_due = until.is_some_and(|until| until <= Instant::now());
+        let until = until.filter(|_| !is_due);
+        let Orders { host, sidecar, .. } = &mut self.orders;
+        tokio::select! {
+            biased;
+            () = stop.asked(), if !for_host_only => DriverInput::Stop,
+            notice = sidecar.next_note(), if !for_host_only => match notice {
+                Some(notice) => DriverInput::Notice(notice),
+                None => DriverInput::SidecarEnded,
+            },
+            event = host.next_event() => DriverInput::Host(event),
+            line = prompts.line(line), if line != WantedLine::Nothing => DriverInput::Line(line),
+            () = std::future::ready(()), if is_due => DriverInput::Tick,
+            typed = next_typed(&mut self.typed), if !for_host_only => DriverInput::Typed(typed),
+            () = sleep_until(until.unwrap_or_else(Instant::now)), if until.is_some() => DriverInput::Tick,
         }
     }
 
-    /// A prompt waits until the host is idle. A prompt typed while a sequence runs goes to the sidecar at once, which holds it
-    /// and delivers it with the handoff.
-    fn wanted(&self, prompts: &PromptQueue) -> WantedLine {
-        if self.asks(prompts) {
-            return WantedLine::Answer;
-        }
-        let host_is_idle =
-            !self.turns.is_busy() && self.action_queue.is_done() && self.held.is_empty();
-        let in_sequence = !self.phase.is_settled();
-        let takes_prompt = host_is_idle || prompts.is_live() && in_sequence;
-        if takes_prompt && !prompts.is_at_end() { WantedLine::Prompt } else { WantedLine::Nothing }
-    }
-
-    /// Nothing runs, and nothing will start by itself. An open question to the user does not count, because no user may be
-    /// present.
-    fn is_quiet(&self) -> bool {
-        // A suspended sequence continues when the thread is opened again.
-        let settled = !self.phase.ends_by_itself() || self.outage.is_on;
-        settled && !self.turns.is_busy() && self.action_queue.is_done() && self.held.is_empty()
-    }
-
-    /// No sequence runs, and no action of one is pending.
-    fn has_no_sequence(&self) -> bool {
-        let idle = self.phase.is_settled() || self.is_unsure;
-        idle && !self.turns.is_busy() && self.action_queue.is_done()
-    }
-
-    /// Handles a notification of the sidecar. Its actions are queued for [`carry_out`](Self::carry_out).
-    fn hear(&mut self, note: SidecarNotification) -> Result<(), DriveError> {
-        match note {
-            SidecarNotification::Perform(perform) if perform.thread_id == self.thread_id => {
-                let mut perform = *perform;
-                self.hurry(&mut perform.action);
-                self.action_queue.take_up(rawr_protocol::PendingAction {
-                    action_id: perform.action_id,
-                    sequence_id: perform.sequence_id,
-                    issued_at_ms: None,
-                    action: perform.action,
-                });
+    /// Tells the driver what happened and carries out what it orders.
+    async fn handle(&mut self, input: DriverInput, prompts: &mut PromptQueue) {
+        let mut next = Some(input);
+        while let Some(input) = next.take() {
+            let surroundings = self.orders.surroundings(prompts.state());
+            if surroundings != self.surroundings {
+                self.surroundings = surroundings.clone();
+                self.driver.put(now(), DriverInput::Surroundings(surroundings));
             }
-            SidecarNotification::Changed(changed) if changed.thread_id == self.thread_id => {
-                self.phase = changed.phase;
-                self.is_unsure = false;
-                self.paused.clone_from(&changed.breaker);
-                self.reporter.report(&SessionEvent::ThreadChanged(&changed))?;
-            }
-            SidecarNotification::Decided(decided) if decided.thread_id == self.thread_id => {
-                self.reporter.report(&SessionEvent::Verdict(&decided))?;
-            }
-            SidecarNotification::HeadsUp(heads_up) if heads_up.thread_id == self.thread_id => {
-                self.reporter.report(&SessionEvent::HeadsUp(&heads_up))?;
-            }
-            SidecarNotification::Compaction(update) if update.thread_id == self.thread_id => {
-                self.compactions += u32::from(update.status == CompactionStatus::Completed);
-                self.reporter.report(&SessionEvent::Compaction(&update))?;
-            }
-            SidecarNotification::StoreFailed(failed) if failed.thread_id == self.thread_id => {
-                self.store_failed(&failed)?;
-            }
-            SidecarNotification::StoreRecovered(recovered)
-                if recovered.thread_id == self.thread_id =>
-            {
-                self.store_recovered()?;
-            }
-            SidecarNotification::Prompt(changed) => {
-                self.reporter.report(&SessionEvent::PromptChanged(&changed))?
-            }
-            SidecarNotification::Config(changed) => {
-                self.reporter.report(&SessionEvent::ConfigChanged(&changed))?
-            }
-            SidecarNotification::Log(line) => self.reporter.report(&SessionEvent::Log(&line))?,
-            SidecarNotification::Garbled { method, error } => {
-                self.warn(&format!("failed to parse the sidecar's {method}: {error}"))?;
-            }
-            // Not shown in a session.
-            SidecarNotification::Responded(_)
-            | SidecarNotification::JudgeAsked(_)
-            | SidecarNotification::Judged(_) => {}
-            // For another thread.
-            SidecarNotification::Perform(_)
-            | SidecarNotification::Changed(_)
-            | SidecarNotification::ListChanged(_)
-            | SidecarNotification::Decided(_)
-            | SidecarNotification::HeadsUp(_)
-            | SidecarNotification::Compaction(_)
-            | SidecarNotification::StoreFailed(_)
-            | SidecarNotification::StoreRecovered(_) => {}
-        }
-        Ok(())
-    }
-
-    /// Calls the sidecar; restarts it and retries once if it dies. Notifications that arrived before the answer are handled first.
-    async fn ask<R: Request>(&mut self, params: R::Params) -> Result<R::Result, DriveError>
-    where
-        R::Params: Clone,
-    {
-        loop {
-            let answer = self.sidecar.call::<R>(params.clone()).await;
-            for note in self.sidecar.notes() {
-                self.hear(note)?;
-            }
-            match answer {
-                Err(error) if error.is_end() => self.relaunch(Some(error)).await?,
-                answer => return Ok(answer?),
+            for order in self.driver.handle(now(), input) {
+                if let Done::Replied = self.orders.carry_out(order, prompts).await {
+                    next = Some(DriverInput::Tick);
+                }
             }
         }
     }
+}
 
-    /// Calls the sidecar. A refusal is only reported; the host's work continues.
-    async fn report<R: Request>(
-        &mut self,
-        params: R::Params,
-    ) -> Result<Option<R::Result>, DriveError>
-    where
-        R::Params: Clone,
-    {
-        if self.outage.waits::<R>() {
-            self.outage.keep::<R>(&params);
-            return Ok(None);
-        }
-        match self.ask::<R>(params.clone()).await {
-            Ok(answer) => Ok(Some(answer)),
-            // The sidecar reports this once itself.
-            Err(DriveError::Sidecar(error))
-                if error.code() == Some(ErrorCode::StoreFailed) && self.outage.is_on =>
-            {
-                self.outage.keep::<R>(&params);
-                Ok(None)
+impl Orders {
+    fn surroundings(&mut self, prompts: PromptState) -> Surroundings {
+        let (access, running_turn) = match self.host.access() {
+            HostAccess::InProcess(_) => (AccessKind::InProcess, None),
+            HostAccess::Exclusive => (AccessKind::Exclusive, None),
+            HostAccess::Shared(shared) => {
+                (AccessKind::Shared, shared.running_turn().map(str::to_owned))
             }
-            // The actions of a finished sequence may be unknown.
-            Err(DriveError::Sidecar(error)) if error.code() == Some(ErrorCode::UnknownAction) => {
-                Ok(None)
-            }
-            Err(DriveError::Sidecar(
-                error @ (SidecarError::Refused { .. } | SidecarError::NotUnderstood { .. }),
-            )) => {
-                self.is_unsure = true;
-                self.warn(&format!("{}: {error}", R::METHOD))?;
-                Ok(None)
-            }
-            Err(error) => Err(error),
-        }
-    }
-
-    /// In a shared conversation a person's turn can start before the handoff. The handoff then joins that turn.
-    fn hurry(&mut self, action: &mut Action) {
-        let is_late = |purpose: Purpose| matches!(purpose, Purpose::Handoff | Purpose::Notice);
-        if let Action::InjectTurn { purpose, via_steer, .. } = action
-            && is_late(*purpose)
-        {
-            *via_steer |= self.host.access().is_shared();
-        }
-    }
-
-    fn warn(&mut self, message: &str) -> Result<(), DriveError> {
-        Ok(self.reporter.report(&SessionEvent::Notice { level: NoticeLevel::Warning, message })?)
-    }
-
-    /// Opens the thread and queues its pending actions. Returns their number.
-    async fn open_thread(&mut self) -> Result<usize, DriveError> {
-        let thread = self.host.thread().clone();
-        let running_turn = match (self.turns.running_turn(), self.host.access()) {
-            (Some(turn_id), _) => Some(turn_id.to_owned()),
-            (None, HostAccess::Shared(shared)) => shared.running_turn().map(str::to_owned),
-            (None, HostAccess::Exclusive) => None,
         };
-        let params = ThreadOpenParams {
-            thread_id: self.thread_id.clone(),
-            cwd: thread.cwd.display().to_string(),
-            role: Role::Owner,
-            host: thread.host.clone(),
-            model: thread.model.clone(),
-            context_window: thread.context_window,
-            context_window_assumed: false,
-            compacts_above_tokens: thread.compacts_above_tokens,
-            baseline_tokens: thread.baseline_tokens,
-            session_source: Some(match thread.origin.clone() {
-                ThreadOrigin::Person => SessionSource::User,
-                ThreadOrigin::Parent { name } => SessionSource::Subagent { name },
-            }),
-            transcript: thread
-                .transcript
-                .as_ref()
-                .map(|path| Transcript { path: path.display().to_string() }),
-            began_at_ms: thread.began_at_ms,
-            running_turn,
-        };
-        let opened = self.sidecar.call::<methods::ThreadOpen>(params).await;
-        for note in self.sidecar.notes() {
-            self.hear(note)?;
-        }
-        let opened = opened?;
-        self.phase = opened.phase;
-        self.told_model.clone_from(&thread.model);
-        self.told_limit = thread.compacts_above_tokens;
-        let sidecar = self.sidecar.process_id();
-        self.reporter.report(&SessionEvent::Session { host: &thread, opened: &opened, sidecar })?;
-        if let Some(HeldInput { input_id, text }) = opened.held_before
-            && let HostAccess::Shared(shared) = self.host.access()
-        {
-            shared.give_back(&text, said_at_ms(&input_id)).await?;
-        }
-        let pending = opened.pending_actions.len();
-        for mut action in opened.pending_actions {
-            self.hurry(&mut action.action);
-            self.in_doubt.insert(action.sequence_id.clone());
-            self.action_queue.take_up(action);
-        }
-        Ok(pending)
+        let (thread, sidecar) = (Arc::new(self.host.thread().clone()), self.sidecar.process_id());
+        Surroundings { thread, access, running_turn, prompts, sidecar }
     }
 
-    /// Replaces a sidecar that died. The new one reads the thread's log and repeats the pending actions.
-    async fn relaunch(&mut self, error: Option<SidecarError>) -> Result<(), DriveError> {
-        let error = match error {
-            Some(error) => error,
-            None => self.sidecar.exit_error("it hung up").await,
-        };
-        let now = Instant::now();
-        if self.relaunched.replace(now).is_some_and(|before| now - before < self.quiet) {
-            return Err(DriveError::SidecarEndedAgain(error));
-        }
-        self.sidecar = self.launch.launch().await?;
-        self.outage.is_on = false;
-        let pending = self.open_thread().await?;
-        self.reporter
-            .report(&SessionEvent::SidecarRestarted { error: &error.to_string(), pending })?;
-        Ok(())
-    }
-
-    /// Handles an event of the host. The session ends when the host ends.
-    async fn observe(&mut self, event: HostEvent) -> Result<(), DriveError> {
-        self.blocked = false;
-        match event {
-            HostEvent::Gone { reason } => Err(HostError::Gone { reason }.into()),
-            event => self.report_event(event).await,
+    async fn carry_out(&mut self, order: Order, prompts: &mut PromptQueue) -> Done {
+        match order {
+            Order::StartTurn { texts, reply } => {
+                let texts: Vec<_> = texts.iter().map(String::as_str).collect();
+                answer(reply, self.host.start_turn(&texts).await)
+            }
+            Order::Steer { text, reply } => answer(reply, self.host.steer(&text).await),
+            Order::Compact { order, reply } => answer(reply, self.host.compact(&order).await),
+            Order::Interrupt { reply } => answer(reply, self.host.interrupt().await),
+            Order::Sample { question, reply } => answer(reply, self.host.sample(question).await),
+            Order::Judge { question, reply } => answer(reply, self.host.judge(question).await),
+            Order::LookUp { action, reply } => {
+                answer(reply, self.host.recorded_outcome(&action).await)
+            }
+            Order::Call { method, params, reply } => {
+                let said = self.sidecar.request_raw(method, params).await;
+                answer(reply, CallAnswer { answer: said, notices: self.sidecar.notes() })
+            }
+            Order::DescribeExit { reply } => {
+                answer(reply, self.sidecar.exit_error("it hung up").await)
+            }
+            Order::Relaunch { reply } => {
+                let launched = self.launch.launch().await;
+                answer(reply, launched.map(|sidecar| self.sidecar = sidecar))
+            }
+            Order::AwaitRelease { sender, reply } => {
+                let _ = timeout(RELEASE, sender.released()).await;
+                answer(reply, sender)
+            }
+            Order::TakeRest { reply } => answer(reply, prompts.rest()),
+            Order::Begin => Done::Ordered,
+            Order::ResumeWithheldWork => {
+                self.host.resume_withheld_work();
+                Done::Ordered
+            }
+            order => self.carry_out_at_part(order).await,
         }
     }
 
-    async fn end(mut self) {
-        // Each step runs even if the one before failed.
-        let params = ThreadCloseParams { thread_id: self.thread_id.clone() };
-        let _ = self.sidecar.call::<methods::ThreadClose>(params).await;
-        for note in self.sidecar.notes() {
-            let _ = self.hear(note);
+    /// Orders for what only some hosts have.
+    async fn carry_out_at_part(&mut self, order: Order) -> Done {
+        match (self.host.access(), order) {
+            (HostAccess::InProcess(agent), Order::ResumeTurn { turn_id, next }) => {
+                if let Err(error) = agent.resume_turn(&turn_id, next) {
+                    // The host's next event says that it has ended.
+                    tracing::debug!(%error, "the turn was not resumed");
+                }
+                Done::Ordered
+            }
+            (HostAccess::InProcess(agent), Order::ReadHistory { reply }) => {
+                answer(reply, agent.history().await)
+            }
+            (HostAccess::Shared(shared), Order::DrainEvents { reply }) => {
+                answer(reply, shared.drain_events().await)
+            }
+            (HostAccess::Shared(shared), Order::PrepareHandoff { text, before_message }) => {
+                shared.prepare_handoff(text, before_message);
+                Done::Ordered
+            }
+            (HostAccess::Shared(shared), Order::HandOverBeforeHeld { text, reply }) => {
+                answer(reply, shared.hand_over_before_held(&text).await)
+            }
+            (HostAccess::Shared(shared), Order::GiveBack { text, since_ms, reply }) => {
+                answer(reply, shared.give_back(&text, since_ms).await)
+            }
+            (HostAccess::Shared(shared), Order::WaitUntilRecorded { turn_id, reply }) => {
+                answer(reply, shared.wait_until_recorded(&turn_id).await)
+            }
+            (_, order) => {
+                tracing::error!(?order, "the host has no part for this; this is a bug in rawr");
+                Done::Ordered
+            }
         }
+    }
+
+    async fn close(self) {
         self.host.close().await;
         self.sidecar.stop().await;
     }
+}
+
+fn answer<T>(reply: oneshot::Sender<T>, answer: T) -> Done {
+    // The driver keeps the other end.
+    let _ = reply.send(answer);
+    Done::Replied
+}
+
+fn now() -> DriverTime {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let unix_ms = u64::try_from(since.as_millis()).unwrap_or(u64::MAX);
+    DriverTime { at: Instant::now().into_std(), unix_ms }
+}
+
+/// May be cancelled at any time.
+async fn next_typed(typed: &mut Option<UnboundedReceiver<TypedMessage>>) -> TypedMessage {
+    if let Some(source) = typed {
+        if let Some(message) = source.recv().await {
+            return message;
+        }
+        *typed = None;
+    }
+    std::future::pending().await
 }
 
 #[cfg(test)]

@@ -23,10 +23,8 @@ pub use self::report::{HostEvent, TurnKind};
 
 /// One agent program with one conversation.
 ///
-/// Every method is required: a host states what it cannot do. [`access`](AgentHost::access),
-/// [`request_gate`](AgentHost::request_gate), [`withheld_work`](AgentHost::withheld_work) and
-/// [`history_keeper`](AgentHost::history_keeper) lead to what only some hosts have, and their answers do not change while the
-/// host runs.
+/// Every method is required: a host states what it cannot do. [`access`](AgentHost::access) leads to what only some hosts
+/// have, and its answer does not change while the host runs.
 ///
 /// Do not drop the future of a request before it resolves. The future of [`next_event`](AgentHost::next_event) may be dropped
 /// at any time; no event is lost. A host makes progress only while one of its futures is awaited.
@@ -35,21 +33,11 @@ pub trait AgentHost: Send {
     /// The conversation.
     fn thread(&self) -> &HostThread;
 
-    /// Who else can write to the conversation.
+    /// Who has a hand in the conversation, and what the host can do besides.
     fn access(&mut self) -> HostAccess<'_>;
 
-    /// The pause after each sampling request of a turn, in a host that waits there for the driver. `None` where turns
-    /// run without a pause.
-    fn request_gate(&mut self) -> Option<&mut dyn RequestGate>;
-
-    /// What the host suspends while a sequence runs. `None` where it suspends nothing.
-    fn withheld_work(&mut self) -> Option<&mut dyn WithheldWork>;
-
-    /// The history, in a host that writes no transcript itself. `None` where there is a transcript.
-    fn history_keeper(&mut self) -> Option<&mut dyn HistoryKeeper>;
-
-    /// How long the conversation lives.
-    fn lifetime(&self) -> ThreadLifetime;
+    /// Reports the events and resumes the work that the host suspends while a sequence runs. Called whenever none runs.
+    fn resume_withheld_work(&mut self);
 
     /// Starts a turn with one user message; each item stays a separate part of it. Returns the turn's id.
     ///
@@ -101,19 +89,15 @@ pub trait AgentHost: Send {
     async fn close(self: Box<Self>);
 }
 
-/// Who can write to a host's conversation.
+/// Who has a hand in a host's conversation.
 pub enum HostAccess<'h> {
-    /// Only the driver.
+    /// Only the driver, which has the agent in its own process. The conversation ends with its driver.
+    InProcess(&'h mut dyn InProcessAgent),
+    /// Only the driver. People can continue the conversation later, and the next driver resumes what is pending.
     Exclusive,
-    /// The driver and people who use the host directly. They can start a turn at any time.
+    /// The driver and people who use the host directly. They can start a turn at any time, and continue the conversation
+    /// without this driver.
     Shared(&'h mut dyn SharedThread),
-}
-
-impl HostAccess<'_> {
-    /// Whether people use the host directly.
-    pub fn is_shared(&self) -> bool {
-        matches!(self, Self::Shared(_))
-    }
 }
 
 /// Where a handoff stands that comes before a held message.
@@ -182,35 +166,17 @@ pub trait SharedThread: Send {
     ) -> BoxFuture<'h, Result<(), HostError>>;
 }
 
-/// The pause between two sampling requests of a turn.
-pub trait RequestGate: Send {
+/// An agent in the driver's own process. It pauses after each sampling request of a turn, and writes no transcript.
+pub trait InProcessAgent: Send {
     /// Resumes the agent after a [`HostEvent::Usage`].
     ///
     /// # Errors
     ///
     /// [`HostError::Gone`] if the host has ended.
     fn resume_turn(&mut self, turn_id: &str, next: NextRequest) -> Result<(), HostError>;
-}
 
-/// Events and work that a host suspends while a sequence runs.
-pub trait WithheldWork: Send {
-    /// Reports the withheld events and resumes the suspended work. Called whenever no sequence runs.
-    fn release(&mut self);
-}
-
-/// The history of a host that writes no transcript itself.
-pub trait HistoryKeeper: Send {
     /// The whole conversation in the host's own format, oldest item first.
     fn history(&mut self) -> BoxFuture<'_, Result<Vec<Map<String, Value>>, HostError>>;
-}
-
-/// How long a conversation lives.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ThreadLifetime {
-    /// Ends with its driver.
-    Driver,
-    /// People can continue it without this driver. The next driver resumes what is pending.
-    Host,
 }
 
 /// What a conversation's record says about a requested action.

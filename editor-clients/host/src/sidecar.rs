@@ -19,7 +19,6 @@ use rawr_protocol::{
     StoreRecoveredNotification, ThreadChangedNotification, ThreadListChangedNotification, methods,
     read_params,
 };
-use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -205,31 +204,26 @@ impl SidecarClient {
     ///
     /// Fails if the sidecar refuses, does not answer within 60 seconds, or ends.
     pub async fn call<R: Request>(&mut self, params: R::Params) -> Result<R::Result, SidecarError> {
-        self.request(R::METHOD, &params).await
+        let RawParams(params) = RawParams::of(R::METHOD, &params)?;
+        let answer = self.request_raw(R::METHOD, params).await?;
+        let broken = |source| SidecarError::NotUnderstood { method: R::METHOD, source };
+        serde_json::from_str(answer.get()).map_err(broken)
     }
 
-    /// Sends a request again and discards its result.
+    /// Like [`call`](Self::call), without types.
     ///
     /// # Errors
     ///
     /// As [`call`](Self::call).
-    pub async fn repeat(
+    pub async fn request_raw(
         &mut self,
         method: &'static str,
-        params: &Value,
-    ) -> Result<(), SidecarError> {
-        self.request::<Value>(method, params).await.map(drop)
-    }
-
-    async fn request<A: DeserializeOwned>(
-        &mut self,
-        method: &'static str,
-        params: &impl serde::Serialize,
-    ) -> Result<A, SidecarError> {
-        let params = RawParams::of(method, params)?;
+        params: Box<RawValue>,
+    ) -> Result<Box<RawValue>, SidecarError> {
         self.asked += 1;
         let span = tracing::info_span!("request", method);
-        let answer = self.client.request::<A, _>(method, params).instrument(span.clone()).await;
+        let params = RawParams(params);
+        let answer = self.client.request(method, params).instrument(span.clone()).await;
         span.in_scope(|| tracing::debug!(is_error = answer.is_err(), "answered"));
         self.catch_up();
         match answer {

@@ -246,7 +246,7 @@ impl ExecSession {
         let (directives, asked_to_stop) = (self.directives, &mut stop);
         let done = async {
             let drive = Drive::open(host, settings, sidecar, renderer).await?;
-            drive.direct(&directives).await?.run(prompts, asked_to_stop).await
+            drive.with_directives(directives).run(prompts, asked_to_stop).await
         };
         let done = done.await;
         let packet = done.as_ref().ok().and_then(|done| done.packet.as_ref());

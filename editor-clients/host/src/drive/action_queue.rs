@@ -1,6 +1,6 @@
 //! The queue of actions and prompts for the host, and the outcome of each action. Each action is carried out at most once.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 
 use rawr_protocol::{Action, ActionReportParams, ActionStatus, CompactionTrigger, PendingAction};
 
@@ -15,6 +15,24 @@ pub(super) struct ActionQueue {
     todo: VecDeque<QueuedWork>,
     /// The action that is being carried out. It is no longer queued and has no outcome yet.
     in_hand: Option<String>,
+    /// Pending questions to the host's model, by action id.
+    pub(super) questions: HashMap<String, QuestionPurpose>,
+    /// Sequences with actions that were issued before this driver opened the thread. The host may already have carried them
+    /// out, and an earlier driver may have prepared their handoff.
+    pub(super) in_doubt: HashSet<String>,
+    /// Those of them that are not continued, because of where their message is, with the reason.
+    pub(super) given_up: HashMap<String, &'static str>,
+    /// Sequences whose handoff is in the conversation without the held message.
+    pub(super) handed_over: HashSet<String>,
+    /// The host refused a request although it seemed idle. Do not retry before its next event.
+    pub(super) is_blocked: bool,
+}
+
+/// What a question to the host's model is for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum QuestionPurpose {
+    Judgment { request_id: String },
+    Packet,
 }
 
 /// Work to do as soon as the host is available for it.
@@ -92,8 +110,9 @@ impl ActionQueue {
         todo
     }
 
-    /// Returns an entry to the front of the queue because the host was busy.
-    pub(super) fn put_back(&mut self, todo: QueuedWork) {
+    /// Returns an entry to the front of the queue because the host was busy, until the host's next event.
+    pub(super) fn requeue(&mut self, todo: QueuedWork) {
+        self.is_blocked = true;
         self.todo.push_front(todo);
     }
 

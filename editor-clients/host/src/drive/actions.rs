@@ -8,22 +8,16 @@ use rawr_protocol::{
 use serde::Deserialize;
 use tracing::Instrument;
 
-use super::action_queue::{ActionOutcome, HostAvailability, QueuedWork, order_of};
-use super::inputs::HeldMessage;
+use super::action_queue::{ActionOutcome, HostAvailability, QuestionPurpose, QueuedWork, order_of};
+use super::driver::DriverTask;
+use super::port::{AccessKind, Order};
+use super::result::DriveError;
 use super::turns::{GateHold, RequestedCompaction, StartedBy};
-use super::{Drive, DriveError};
 use crate::event::{InjectedText, SessionEvent};
 use crate::host::{
-    CompactionOrder, Compactor, HandedOverBefore, HostAccess, HostError, KeptHistory, ModelQuestion,
+    CompactionOrder, Compactor, HandedOverBefore, HostError, KeptHistory, ModelQuestion,
 };
 use crate::sidecar::SidecarError;
-
-/// What a question to the host's model is for.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum QuestionPurpose {
-    Judgment { request_id: String },
-    Packet,
-}
 
 /// A judge's answer in the schema that the question requests.
 #[derive(Deserialize)]
@@ -32,10 +26,10 @@ struct JudgeAnswer {
     reason: String,
 }
 
-impl Drive<'_> {
+impl DriverTask<'_> {
     /// Carries out queued work as far as the host is available.
     pub(super) async fn carry_out(&mut self) -> Result<(), DriveError> {
-        while let Some(todo) = self.action_queue.next(self.room()) {
+        while let Some(todo) = self.actions.next(self.availability()) {
             match todo {
                 QueuedWork::ReportAgain { action_id } => self.report_action(&action_id).await?,
                 QueuedWork::Prompt { text } => self.prompt(text).await?,
@@ -50,11 +44,11 @@ impl Drive<'_> {
         Ok(())
     }
 
-    fn room(&self) -> HostAvailability {
-        let inside = self.host.thread().host.capabilities.mid_turn_compact
+    fn availability(&self) -> HostAvailability {
+        let inside = self.port.thread().host.capabilities.mid_turn_compact
             && self.turns.compaction.is_none()
-            && !self.blocked;
-        if !self.turns.is_busy() && !self.blocked {
+            && !self.actions.is_blocked;
+        if !self.turns.is_busy() && !self.actions.is_blocked {
             HostAvailability::Turn
         } else if inside && self.turns.is_between_requests() {
             HostAvailability::Compaction
@@ -66,26 +60,23 @@ impl Drive<'_> {
     }
 
     /// Resumes paused turns, unless a judgment, a compaction or a handoff is pending.
-    pub(super) async fn let_go_on(&mut self) -> Result<(), DriveError> {
+    pub(super) fn resume_paused_turns(&mut self) {
         // A host does not accept this while it compacts.
         if self.turns.compaction.is_some() {
-            return Ok(());
+            return;
         }
-        let hold = if self.phase.holds_turn() && !self.is_unsure {
+        let hold = if self.link.phase.holds_turn() && !self.link.is_unsure {
             GateHold::Midway
         } else {
             GateHold::None
         };
-        for (turn_id, next) in self.turns.let_go(hold) {
-            if let Some(gate) = self.host.request_gate() {
-                gate.resume_turn(&turn_id, next)?;
-            }
+        for (turn_id, next) in self.turns.resume(hold) {
+            self.port.order(Order::ResumeTurn { turn_id, next });
         }
-        Ok(())
     }
 
     async fn prompt(&mut self, text: String) -> Result<(), DriveError> {
-        match self.host.start_turn(&[&text]).await {
+        match self.start_turn(vec![text.clone()]).await {
             Ok(turn_id) => {
                 self.reporter
                     .report(&SessionEvent::UserMessage { turn_id: &turn_id, text: &text })?;
@@ -93,7 +84,7 @@ impl Drive<'_> {
                 Ok(())
             }
             Err(HostError::Busy) => {
-                self.wait_with(QueuedWork::Prompt { text });
+                self.actions.requeue(QueuedWork::Prompt { text });
                 Ok(())
             }
             Err(error @ HostError::Gone { .. }) => Err(error.into()),
@@ -101,18 +92,20 @@ impl Drive<'_> {
         }
     }
 
-    /// Requeues work until the host's next event.
-    pub(super) fn wait_with(&mut self, todo: QueuedWork) {
-        self.blocked = true;
-        self.action_queue.put_back(todo);
+    pub(super) async fn start_turn(&mut self, texts: Vec<String>) -> Result<String, HostError> {
+        self.port.ask(|reply| Order::StartTurn { texts, reply }).await
+    }
+
+    async fn steer(&mut self, text: String) -> Result<String, HostError> {
+        self.port.ask(|reply| Order::Steer { text, reply }).await
     }
 
     async fn perform(&mut self, action: PendingAction) -> Result<(), DriveError> {
-        if self.in_doubt.contains(&action.sequence_id) && self.is_found(&action).await? {
+        if self.actions.in_doubt.contains(&action.sequence_id) && self.is_found(&action).await? {
             return Ok(());
         }
-        if let Some(why) = self.given_up.get(&action.sequence_id).copied() {
-            return self.cannot(&action, why).await;
+        if let Some(why) = self.actions.given_up.get(&action.sequence_id).copied() {
+            return self.fail_action(&action, why).await;
         }
         match &action.action {
             Action::InjectTurn { purpose, text, via_steer, .. } => {
@@ -133,8 +126,8 @@ impl Drive<'_> {
                     ahead: false,
                 };
                 let request_id = request_id.clone();
-                let asked = self.host.judge(question).await;
-                self.asked(&action, QuestionPurpose::Judgment { request_id }, asked).await
+                let asked = self.port.ask(|reply| Order::Judge { question, reply }).await;
+                self.question_sent(&action, QuestionPurpose::Judgment { request_id }, asked).await
             }
             Action::SamplePacket { prompt, ahead } => {
                 let question = ModelQuestion {
@@ -144,8 +137,8 @@ impl Drive<'_> {
                     output_schema: serde_json::Value::Null,
                     ahead: *ahead,
                 };
-                let asked = self.host.sample(question).await;
-                self.asked(&action, QuestionPurpose::Packet, asked).await
+                let asked = self.port.ask(|reply| Order::Sample { question, reply }).await;
+                self.question_sent(&action, QuestionPurpose::Packet, asked).await
             }
         }
     }
@@ -157,7 +150,10 @@ impl Drive<'_> {
         text: &str,
         via_steer: bool,
     ) -> Result<(), DriveError> {
-        let begun = if via_steer { self.host.steer(text).await } else { Err(HostError::NoTurn) };
+        let begun = match via_steer {
+            true => self.steer(text.to_owned()).await,
+            false => Err(HostError::NoTurn),
+        };
         let (begun, starts) = match begun {
             // The turn has ended, or no turn was requested. If the event of its end is still pending, the host is busy and
             // the text is requeued.
@@ -165,11 +161,11 @@ impl Drive<'_> {
                 if let Action::InjectTurn { via_steer, .. } = &mut action.action {
                     *via_steer = false;
                 }
-                (self.host.start_turn(&[text]).await, true)
+                (self.start_turn(vec![text.to_owned()]).await, true)
             }
             begun => (begun, false),
         };
-        let Some(turn_id) = self.begun(&action, begun).await? else { return Ok(()) };
+        let Some(turn_id) = self.accepted(&action, begun).await? else { return Ok(()) };
         if starts {
             self.turns.begin(&turn_id, StartedBy::injection(purpose), Some(&action.action_id));
         } else if let Some(turn) = self.turns.running(&turn_id) {
@@ -206,7 +202,7 @@ impl Drive<'_> {
 
     async fn compact(&mut self, action: PendingAction) -> Result<(), DriveError> {
         let order = CompactionOrder {
-            before_message: self.has_held_elsewhere(),
+            before_message: self.held.are_held_by_senders(),
             ..order_of(&action.action)
         };
         // A retry with the host as compactor comes after the first attempt may have rewritten the history.
@@ -217,7 +213,8 @@ impl Drive<'_> {
         if order.keep == KeptHistory::UserMessages {
             self.show_packet(&action.sequence_id).await?;
         }
-        match self.host.compact(&order).await {
+        let compact = order.clone();
+        match self.port.ask(|reply| Order::Compact { order: compact, reply }).await {
             Ok(()) => {
                 self.turns.compaction = Some(RequestedCompaction {
                     action_id: action.action_id.clone(),
@@ -229,36 +226,39 @@ impl Drive<'_> {
             }
             refused => {
                 let refused = refused.map(|()| String::new());
-                self.begun(&action, refused).await.map(|_| ())
+                self.accepted(&action, refused).await.map(|_| ())
             }
         }
     }
 
     /// Prepares the handoff in a shared conversation, where people can start a turn at any time.
     async fn prepare_handoff(&mut self, order: &CompactionOrder) -> Result<(), DriveError> {
-        if order.keep != KeptHistory::UserMessages || !self.host.access().is_shared() {
+        if order.keep != KeptHistory::UserMessages || !self.port.is_shared() {
             return Ok(());
         }
-        let Some(packet) = &self.packet else { return Ok(()) };
+        let Some(packet) = &self.result.packet else { return Ok(()) };
         let packet = packet.packet.clone();
         let params = HandoffBuildParams { thread_id: self.thread_id.clone(), packet };
         let handoff = self.report::<methods::HandoffBuild>(params).await?;
-        if let (Some(handoff), HostAccess::Shared(shared)) = (handoff, self.host.access()) {
-            shared.prepare_handoff(handoff.text, order.before_message);
+        if let Some(handoff) = handoff {
+            let before_message = order.before_message;
+            self.port.order(Order::PrepareHandoff { text: handoff.text, before_message });
         }
         Ok(())
     }
 
     /// Saves the history of a host that writes no transcript. A failure is reported, and the compaction continues.
     async fn keep_history(&mut self, sequence_id: &str) -> Result<(), DriveError> {
-        let Some(keeper) = self.host.history_keeper() else { return Ok(()) };
-        let history = keeper.history().await?;
+        if self.port.access() != AccessKind::InProcess {
+            return Ok(());
+        }
+        let history = self.port.ask(|reply| Order::ReadHistory { reply }).await?;
         let params = CapsuleAttachParams {
             thread_id: self.thread_id.clone(),
             capsule_id: sequence_id.to_owned(),
             history,
         };
-        match self.ask::<methods::CapsuleAttach>(params).await {
+        match self.call_until_answered::<methods::CapsuleAttach>(&params).await {
             Err(DriveError::Sidecar(
                 error @ (SidecarError::Refused { .. } | SidecarError::NotUnderstood { .. }),
             )) => self.warn(&format!("failed to save the history before this compaction: {error}")),
@@ -274,7 +274,7 @@ impl Drive<'_> {
         };
         if let Some(packet) = self.report::<methods::PacketGet>(params).await? {
             self.reporter.report(&SessionEvent::Packet(&packet))?;
-            self.packet = Some(packet);
+            self.result.packet = Some(packet);
         }
         Ok(())
     }
@@ -286,54 +286,53 @@ impl Drive<'_> {
         items: &[InputItem],
     ) -> Result<(), DriveError> {
         // Where it was typed, a message goes on by itself when it no longer waits.
-        let is_kept_there = self.host.thread().host.capabilities.queue_in_place;
+        let is_kept_there = self.port.queues_in_place();
         let is_new = |item: &&InputItem| match item.role {
-            ItemRole::Handoff | ItemRole::Notice => !self.handed_over.contains(&action.sequence_id),
-            ItemRole::Input => !is_kept_there && !self.outage.has_delivered(input_id),
+            ItemRole::Handoff | ItemRole::Notice => {
+                !self.actions.handed_over.contains(&action.sequence_id)
+            }
+            ItemRole::Input => !is_kept_there && !self.held.is_delivered(input_id),
         };
         let items: Vec<_> = items.iter().filter(is_new).collect();
-        self.adopt_orphans();
-        let typed_there = |held: &HeldMessage| held.input_id == input_id && held.answer.is_some();
-        if let Some(at) = self.held.iter().position(typed_there) {
-            let held = self.held.remove(at);
-            return self.let_go(action, held, &items).await;
+        if let Some(held) = self.held.remove_from_sender(input_id) {
+            return self.release_with_handoff(action, held, &items).await;
         }
         if is_kept_there
             && let [InputItem { role, text }] = items[..]
             && let Some(purpose) = role.purpose()
-            && let HostAccess::Shared(shared) = self.host.access()
-            && shared.running_turn().is_none()
+            && self.port.is_shared()
+            && self.port.running_turn().is_none()
         {
-            let begun = shared.hand_over_before_held(text).await;
-            let Some(handed_over) = self.begun(&action, begun).await? else { return Ok(()) };
+            let begun = self.hand_over_before_held(text.clone()).await;
+            let Some(handed_over) = self.accepted(&action, begun).await? else { return Ok(()) };
             let turn_id = match &handed_over {
                 HandedOverBefore::InTurn(turn_id) => Some(turn_id.as_str()),
                 HandedOverBefore::InHistory => None,
             };
             self.show_injected(&action, turn_id, purpose, text)?;
-            self.handed_over.insert(action.sequence_id.clone());
+            self.actions.handed_over.insert(action.sequence_id.clone());
             return self.settle(&action.action_id, ActionOutcome::done_before()).await;
         }
         if items.is_empty() {
             return self.settle(&action.action_id, ActionOutcome::done_before()).await;
         }
-        let texts: Vec<_> = items.iter().map(|item| item.text.as_str()).collect();
+        let texts: Vec<_> = items.iter().map(|item| item.text.clone()).collect();
         let inputs = items.iter().filter(|item| item.role == ItemRole::Input);
         let inputs: Vec<_> = inputs.map(|item| item.text.as_str()).collect();
         let input = (!inputs.is_empty()).then(|| inputs.join("\n"));
         // A running turn can only be the one that the handoff started.
         let joined = match self.turns.is_busy() {
-            true => self.host.steer(&texts.join("\n\n")).await,
+            true => self.steer(texts.join("\n\n")).await,
             false => Err(HostError::NoTurn),
         };
         let begun = match joined {
-            Err(HostError::NoTurn) => self.host.start_turn(&texts).await,
+            Err(HostError::NoTurn) => self.start_turn(texts).await,
             joined => joined,
         };
         if matches!(begun, Err(HostError::Busy)) {
-            return self.begun(&action, begun).await.map(drop);
+            return self.accepted(&action, begun).await.map(drop);
         }
-        self.held.retain(|held| held.input_id != input_id);
+        self.held.remove(input_id);
         let turn_id = match begun {
             Ok(turn_id) => turn_id,
             Err(error @ HostError::Gone { .. }) => return Err(error.into()),
@@ -370,7 +369,7 @@ impl Drive<'_> {
         if self.is_done_unanswered(action, &error).await? {
             return Ok(());
         }
-        self.cannot(action, &error.to_string()).await?;
+        self.fail_action(action, &error.to_string()).await?;
         match input {
             None => Ok(()),
             Some(text) if matches!(error, HostError::Silent { .. }) => {
@@ -380,14 +379,14 @@ impl Drive<'_> {
                 self.warn(&format!(
                     "failed to deliver the handoff; sending the held message without it: {error}"
                 ))?;
-                self.action_queue.prompt(text);
+                self.actions.prompt(text);
                 Ok(())
             }
         }
     }
 
     /// Handles the host's answer to an action. Returns the turn that it started, if any.
-    pub(super) async fn begun<T>(
+    pub(super) async fn accepted<T>(
         &mut self,
         action: &PendingAction,
         answer: Result<T, HostError>,
@@ -395,38 +394,38 @@ impl Drive<'_> {
         match answer {
             Ok(begun) => Ok(Some(begun)),
             Err(HostError::Busy) => {
-                self.wait_with(QueuedWork::Perform(action.clone()));
+                self.actions.requeue(QueuedWork::Perform(action.clone()));
                 Ok(None)
             }
             Err(error @ HostError::Gone { .. }) => Err(error.into()),
             Err(error) => {
                 if !self.is_done_unanswered(action, &error).await? {
-                    self.cannot(action, &error.to_string()).await?;
+                    self.fail_action(action, &error.to_string()).await?;
                 }
                 Ok(None)
             }
         }
     }
 
-    async fn asked(
+    async fn question_sent(
         &mut self,
         action: &PendingAction,
         what: QuestionPurpose,
         answer: Result<(), HostError>,
     ) -> Result<(), DriveError> {
         if answer.is_ok() {
-            self.asked.insert(action.action_id.clone(), what);
+            self.actions.questions.insert(action.action_id.clone(), what);
         }
-        self.begun(action, answer).await.map(drop)
+        self.accepted(action, answer).await.map(drop)
     }
 
     /// Handles the answer of the host's model to an action's question.
-    pub(super) async fn answered(
+    pub(super) async fn handle_model_answer(
         &mut self,
         action_id: &str,
         answer: Result<String, String>,
     ) -> Result<(), DriveError> {
-        match (self.asked.remove(action_id), answer) {
+        match (self.actions.questions.remove(action_id), answer) {
             (Some(QuestionPurpose::Judgment { request_id }), Ok(text)) => {
                 match serde_json::from_str::<JudgeAnswer>(&text) {
                     Ok(JudgeAnswer { should_compact, reason }) => {
@@ -454,7 +453,7 @@ impl Drive<'_> {
         }
     }
 
-    async fn cannot(&mut self, action: &PendingAction, why: &str) -> Result<(), DriveError> {
+    async fn fail_action(&mut self, action: &PendingAction, why: &str) -> Result<(), DriveError> {
         self.settle(&action.action_id, ActionOutcome::failed(None, why.to_owned())).await
     }
 
@@ -464,12 +463,12 @@ impl Drive<'_> {
         action_id: &str,
         outcome: ActionOutcome,
     ) -> Result<(), DriveError> {
-        self.action_queue.note(action_id, outcome);
+        self.actions.note(action_id, outcome);
         self.report_action(action_id).await
     }
 
     async fn report_action(&mut self, action_id: &str) -> Result<(), DriveError> {
-        if let Some(params) = self.action_queue.report(&self.thread_id, action_id) {
+        if let Some(params) = self.actions.report(&self.thread_id, action_id) {
             self.report::<methods::ActionReport>(params).await?;
         }
         Ok(())

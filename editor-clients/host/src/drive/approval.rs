@@ -2,23 +2,24 @@
 
 use rawr_protocol::{Choice, Phase, SequenceRespondParams, methods};
 
-use super::{Drive, DriveError, PromptQueue};
+use super::driver::DriverTask;
+use super::result::DriveError;
 use crate::event::{NoticeLevel, SessionEvent};
 
 const HOW_TO_ANSWER: &str =
     "answer y (approve), n (skip this one) or l (not now, after one more turn)";
 
-impl Drive<'_> {
+impl DriverTask<'_> {
     /// Whether the sequence waits for approval by a user at the terminal.
-    pub(super) fn asks(&self, prompts: &PromptQueue) -> bool {
-        self.phase == Phase::AwaitingApproval && prompts.can_be_asked()
+    pub(super) fn asks_person(&self) -> bool {
+        self.link.phase == Phase::AwaitingApproval && self.port.prompts().can_be_asked
     }
 
     /// Shows once how to answer: here, or without a terminal from elsewhere.
-    pub(super) fn invite(&mut self, prompts: &PromptQueue) -> Result<(), DriveError> {
-        let waits = self.phase == Phase::AwaitingApproval;
-        if waits && !self.invited {
-            let message = match prompts.can_be_asked() {
+    pub(super) fn invite(&mut self) -> Result<(), DriveError> {
+        let waits = self.link.phase == Phase::AwaitingApproval;
+        if waits && !self.is_invited {
+            let message = match self.port.prompts().can_be_asked {
                 true => HOW_TO_ANSWER.to_owned(),
                 false => format!(
                     "answer with `rawr compact {} --approve` or `--cancel`, in `rawr watch`, or in an editor",
@@ -28,22 +29,18 @@ impl Drive<'_> {
             let level = NoticeLevel::Info;
             self.reporter.report(&SessionEvent::Notice { level, message: &message })?;
         }
-        self.invited = waits;
+        self.is_invited = waits;
         Ok(())
     }
 
-    pub(super) async fn answer(
-        &mut self,
-        line: String,
-        prompts: &PromptQueue,
-    ) -> Result<(), DriveError> {
+    pub(super) async fn answer(&mut self, line: String) -> Result<(), DriveError> {
         let (choice, turns) = match line.trim().to_lowercase().as_str() {
             "y" | "yes" => (Choice::Approve, None),
             "n" | "no" => (Choice::Cancel, None),
             "l" | "later" => (Choice::Snooze, Some(1)),
-            _ if prompts.takes_lines() => return self.submit(line).await,
+            _ if self.port.prompts().takes_lines => return self.submit(line).await,
             _ => {
-                self.invited = false;
+                self.is_invited = false;
                 return Ok(());
             }
         };
@@ -56,7 +53,7 @@ impl Drive<'_> {
             packet: None,
         };
         if let Some(answer) = self.report::<methods::SequenceRespond>(params).await? {
-            self.phase = answer.phase;
+            self.link.phase = answer.phase;
         }
         Ok(())
     }

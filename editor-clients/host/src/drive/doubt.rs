@@ -7,10 +7,12 @@ use rawr_protocol::{
 };
 
 use super::action_queue::{ActionOutcome, QueuedWork};
-use super::inputs::said_at_ms;
+use super::driver::DriverTask;
+use super::held::submitted_at_ms;
 use super::observe::EndedTurn;
+use super::port::Order;
+use super::result::DriveError;
 use super::turns::StartedBy;
-use super::{Drive, DriveError};
 use crate::host::{HostError, RecordedOutcome, TurnKind};
 
 /// The user message of a delivery action.
@@ -25,7 +27,7 @@ enum DeliveryMessage {
     Missing,
 }
 
-impl Drive<'_> {
+impl DriverTask<'_> {
     /// Looks up an action in the host's record. Returns true if it must not be requested now.
     pub(super) async fn is_found(&mut self, action: &PendingAction) -> Result<bool, DriveError> {
         let action_id = action.action_id.as_str();
@@ -33,17 +35,17 @@ impl Drive<'_> {
         if message == DeliveryMessage::Alone {
             return Ok(false);
         }
-        match self.host.recorded_outcome(action).await? {
+        match self.recorded_outcome(action).await? {
             RecordedOutcome::NotFound => return Ok(false),
-            RecordedOutcome::Unclear => self.wait_with(QueuedWork::Perform(action.clone())),
+            RecordedOutcome::Unclear => self.actions.requeue(QueuedWork::Perform(action.clone())),
             // The handoff was delivered before its message, which joins its turn or follows it.
             RecordedOutcome::Running { turn_id, .. } if message == DeliveryMessage::Missing => {
-                self.handed_over.insert(action.sequence_id.clone());
+                self.actions.handed_over.insert(action.sequence_id.clone());
                 self.turns.begin(&turn_id, StartedBy::Handoff, None);
                 return Ok(false);
             }
             RecordedOutcome::Ended { .. } if message == DeliveryMessage::Missing => {
-                self.handed_over.insert(action.sequence_id.clone());
+                self.actions.handed_over.insert(action.sequence_id.clone());
                 return Ok(false);
             }
             RecordedOutcome::Running { turn_id, by_people } => {
@@ -70,9 +72,17 @@ impl Drive<'_> {
         }
         // The message of this action is delivered.
         if let Action::DeliverInput { input_id, .. } = &action.action {
-            self.held.retain(|held| held.input_id != *input_id);
+            self.held.remove(input_id);
         }
         Ok(true)
+    }
+
+    async fn recorded_outcome(
+        &mut self,
+        action: &PendingAction,
+    ) -> Result<RecordedOutcome, DriveError> {
+        let action = Box::new(action.clone());
+        Ok(self.port.ask(|reply| Order::LookUp { action, reply }).await?)
     }
 
     /// Looks up an action that the host did not answer, because it may have carried it out.
@@ -84,7 +94,7 @@ impl Drive<'_> {
         if !matches!(error, HostError::Silent { .. }) {
             return Ok(false);
         }
-        self.in_doubt.insert(action.sequence_id.clone());
+        self.actions.in_doubt.insert(action.sequence_id.clone());
         match self.is_found(action).await {
             Err(DriveError::Host(HostError::Silent { .. })) => Ok(false),
             found => found,
@@ -117,13 +127,13 @@ impl Drive<'_> {
             return Ok(DeliveryMessage::None);
         }
         let alone = PendingAction {
-            issued_at_ms: said_at_ms(input_id).or(action.issued_at_ms),
+            issued_at_ms: submitted_at_ms(input_id).or(action.issued_at_ms),
             action: Action::DeliverInput { input_id: input_id.clone(), items: messages },
             ..action.clone()
         };
-        let is_there = self.host.recorded_outcome(&alone).await? != RecordedOutcome::NotFound;
+        let is_there = self.recorded_outcome(&alone).await? != RecordedOutcome::NotFound;
         if is_there {
-            self.outage.delivered_already(input_id.clone());
+            self.held.note_delivered(input_id.clone());
         }
         Ok(match (others.is_empty(), is_there) {
             (true, _) => DeliveryMessage::Alone,

@@ -4,12 +4,14 @@
 use std::time::Duration;
 
 use rawr_protocol::{CompactionOrigin, InputCancelParams, TurnStatus, methods};
-use tokio::time::{Instant, sleep_until};
 
+use super::driver::DriverTask;
 use super::inputs::MessageRelease;
-use super::{Drive, DriveError, PromptQueue};
+use super::port::{AccessKind, DriverInput, Order, Wait};
+use super::prompts::WantedLine;
+use super::result::DriveError;
 use crate::event::{LeftMessage, SessionEvent};
-use crate::host::{HostEvent, ThreadLifetime};
+use crate::host::HostEvent;
 
 /// How long a host may take to end an interrupted turn.
 const WIND_UP: Duration = Duration::from_secs(5);
@@ -22,22 +24,24 @@ pub(super) enum SidecarAccess {
     Unsure,
 }
 
-impl Drive<'_> {
+impl DriverTask<'_> {
     /// Interrupts the running turn.
     pub(super) async fn wind_up(&mut self) -> Result<(), DriveError> {
-        let is_shared = self.host.access().is_shared();
+        let is_shared = self.port.is_shared();
         // In a shared conversation only its users stop turns.
         if self.turns.is_busy() && !is_shared {
             // Interrupting fails if the turn has just ended.
-            let _ = self.host.interrupt().await;
-            let deadline = Instant::now() + WIND_UP;
-            while self.turns.is_busy() {
-                tokio::select! {
-                    event = self.host.next_event() => match self.is_cut_off(&event) {
-                        true => self.leave_open(event)?,
-                        false => self.observe(event).await?,
-                    },
-                    () = sleep_until(deadline) => break,
+            let _ = self.port.ask(|reply| Order::Interrupt { reply }).await;
+            let until = self.port.now().at + WIND_UP;
+            while self.turns.is_busy() && self.port.now().at < until {
+                let until = Some(until);
+                let wait = Wait { until, line: WantedLine::Nothing, for_host_only: true };
+                match self.port.next(wait).await {
+                    DriverInput::Host(event) if self.is_cut_off(&event) => {
+                        self.leave_open(event)?
+                    }
+                    DriverInput::Host(event) => self.observe(event).await?,
+                    _ => {}
                 }
             }
         }
@@ -45,21 +49,19 @@ impl Drive<'_> {
     }
 
     /// Settles the user messages that the agent did not get, and reports each. Where the conversation outlives its driver,
-    /// the sidecar keeps what it holds, and the next driver delivers it. Returns their number.
+    /// the sidecar keeps what it holds, and the next driver delivers it.
     pub(super) async fn leave_messages(
         &mut self,
-        prompts: &mut PromptQueue,
         sidecar: SidecarAccess,
-    ) -> Result<usize, DriveError> {
-        if self.host.thread().host.capabilities.queue_in_place {
+    ) -> Result<(), DriveError> {
+        if self.port.queues_in_place() {
             // The host has them, and the next driver finds out what became of them.
             self.held.clear();
         }
-        let is_stored = self.host.lifetime() == ThreadLifetime::Host;
-        let mut kept = 0;
-        for held in std::mem::take(&mut self.held) {
+        let is_stored = self.outlives_driver();
+        for held in self.held.take_all() {
             let input_id = held.input_id.clone();
-            let left = match held.release().await {
+            let left = match self.release(held).await {
                 MessageRelease::ToAgent(_) | MessageRelease::Earlier => None,
                 // The next driver finds in the host's record whether it has to deliver it.
                 MessageRelease::Orphan(held) | MessageRelease::Unconfirmed(held) => Some(held.text),
@@ -71,14 +73,20 @@ impl Drive<'_> {
                 self.report::<methods::InputCancel>(params).await?;
             }
             if let Some(text) = left {
-                kept += usize::from(is_kept);
+                self.result.kept_messages += usize::from(is_kept);
                 self.left(&text, if is_kept { LeftMessage::Kept } else { LeftMessage::NotSent })?;
             }
         }
-        for text in self.action_queue.take_prompts().into_iter().chain(prompts.rest()) {
+        let rest = self.port.ask(|reply| Order::TakeRest { reply }).await;
+        for text in self.actions.take_prompts().into_iter().chain(rest) {
             self.left(&text, LeftMessage::NotSent)?;
         }
-        Ok(kept)
+        Ok(())
+    }
+
+    /// Whether people can continue the conversation without this driver.
+    fn outlives_driver(&self) -> bool {
+        self.port.access() != AccessKind::InProcess
     }
 
     fn left(&mut self, text: &str, fate: LeftMessage) -> Result<(), DriveError> {
@@ -87,8 +95,8 @@ impl Drive<'_> {
 
     /// Whether this event ends a step of the running sequence. Reporting it would cancel the sequence.
     fn is_cut_off(&mut self, event: &HostEvent) -> bool {
-        let waits = !self.phase.is_settled();
-        if !waits || self.host.lifetime() == ThreadLifetime::Driver {
+        let waits = !self.link.phase.is_settled();
+        if !waits || !self.outlives_driver() {
             return false;
         }
         match event {

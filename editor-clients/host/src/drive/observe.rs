@@ -7,8 +7,10 @@ use rawr_protocol::{
 };
 
 use super::action_queue::ActionOutcome;
+use super::driver::DriverTask;
+use super::port::AccessKind;
+use super::result::DriveError;
 use super::turns::{DriverTurn, StartedBy};
-use super::{Drive, DriveError};
 use crate::event::{NoticeLevel, SessionEvent};
 use crate::host::{ContextOverflow, HostEvent, TurnKind};
 
@@ -29,7 +31,7 @@ pub(super) struct EndedTurn {
     pub(super) overflow: Option<ContextOverflow>,
 }
 
-impl Drive<'_> {
+impl DriverTask<'_> {
     pub(super) async fn report_event(&mut self, event: HostEvent) -> Result<(), DriveError> {
         self.reporter.report(&SessionEvent::Host(&event))?;
         match event {
@@ -103,9 +105,11 @@ impl Drive<'_> {
             HostEvent::CompactionFailed { turn_id, origin, error } => {
                 self.compaction_failed(&turn_id, origin, error).await
             }
-            HostEvent::Answered { request_id, answer } => self.answered(&request_id, answer).await,
-            HostEvent::AsksPerson => self.let_all_go_early().await,
-            HostEvent::MessagesTakenBack => self.taken_back().await,
+            HostEvent::Answered { request_id, answer } => {
+                self.handle_model_answer(&request_id, answer).await
+            }
+            HostEvent::AsksPerson => self.release_typed_messages().await,
+            HostEvent::MessagesTakenBack => self.release_all_messages().await,
             HostEvent::Notice(_) | HostEvent::Gone { .. } => Ok(()),
         }
     }
@@ -118,7 +122,7 @@ impl Drive<'_> {
         context_window: Option<u64>,
         needs_follow_up: bool,
     ) -> Result<(), DriveError> {
-        let host_waits = self.host.request_gate().is_some();
+        let host_waits = self.port.access() == AccessKind::InProcess;
         let (mut goes_on, mut answered, mut said) = (needs_follow_up, Vec::new(), None);
         if let Some(turn) = self.turns.running(&turn_id) {
             turn.is_answered = true;
@@ -145,14 +149,14 @@ impl Drive<'_> {
         self.turns.context_tokens = Some(usage.context_tokens);
         let turn = self.turns.running(&turn_id);
         let last_agent_message = turn.and_then(|turn| turn.last_agent_message.clone());
-        let model = &self.host.thread().model;
-        let model = model.clone().filter(|_| *model != self.told_model);
+        let thread = self.port.thread();
+        let model = thread.model.clone().filter(|_| thread.model != self.link.known_model);
         if model.is_some() {
-            self.told_model.clone_from(&model);
+            self.link.known_model.clone_from(&model);
         }
-        let limit = self.host.thread().compacts_above_tokens;
-        let compacts_above_tokens = limit.filter(|_| limit != self.told_limit);
-        self.told_limit = limit;
+        let limit = thread.compacts_above_tokens;
+        let compacts_above_tokens = limit.filter(|_| limit != self.link.known_limit);
+        self.link.known_limit = limit;
         let params = TurnUsageParams {
             thread_id: self.thread_id.clone(),
             turn_id,
@@ -251,9 +255,9 @@ impl Drive<'_> {
         }
         // If a request of rawr fails, rawr writes the packet itself.
         let failed = status == TurnStatus::Failed && turn.started_by != StartedBy::Request;
-        self.has_failed |= failed && overflow.is_none();
+        self.turns.has_failed |= failed && overflow.is_none();
         // A turn that did not fit is continued after a compaction.
-        self.is_refused = failed && overflow.is_some();
+        self.turns.is_refused = failed && overflow.is_some();
         if let Some(error) = &error {
             let message = format!("the turn failed: {error}");
             self.reporter
@@ -273,8 +277,8 @@ impl Drive<'_> {
         let answer = self.report::<methods::TurnCompleted>(params).await?;
         // If this turn started a sequence, do not end the session before the sidecar's first notification of it.
         let starts = |answer: &TurnCompletedResult| answer.verdict.sequence_id.is_some();
-        if answer.as_ref().is_some_and(starts) && self.phase == Phase::Idle {
-            self.phase = Phase::AwaitingHeadsUp;
+        if answer.as_ref().is_some_and(starts) && self.link.phase == Phase::Idle {
+            self.link.phase = Phase::AwaitingHeadsUp;
         }
         if let Some(answer) = answer.filter(|_| overflow.is_some()) {
             self.overflowed(&turn, &answer.verdict).await?;
@@ -314,7 +318,7 @@ impl Drive<'_> {
             };
         }
         // A running sequence compacts anyway.
-        if !self.phase.is_settled() {
+        if !self.link.phase.is_settled() {
             return Ok(());
         }
         let message = format!(

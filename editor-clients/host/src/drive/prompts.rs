@@ -19,9 +19,22 @@ pub struct PromptQueue {
     _elsewhere: Option<mpsc::UnboundedSender<String>>,
 }
 
+/// How it stands with the person's messages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PromptState {
+    /// There will be none.
+    pub is_at_end: bool,
+    /// A user may type one at any time.
+    pub is_live: bool,
+    /// A user is there to be asked.
+    pub can_be_asked: bool,
+    /// Lines of standard input are messages.
+    pub takes_lines: bool,
+}
+
 /// What the session can take now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum WantedLine {
+pub enum WantedLine {
     Nothing,
     Prompt,
     /// An answer to the open question.
@@ -131,21 +144,22 @@ impl PromptQueue {
         rest
     }
 
-    pub(super) fn is_at_end(&self) -> bool {
+    pub(super) fn state(&self) -> PromptState {
+        PromptState {
+            is_at_end: self.is_at_end(),
+            is_live: self.is_live(),
+            can_be_asked: self.is_terminal,
+            takes_lines: self.lines_are_prompts,
+        }
+    }
+
+    fn is_at_end(&self) -> bool {
         self.known.is_empty() && !(self.lines_are_prompts && self.lines.is_some())
     }
 
     /// Whether a user may type a message at any time.
     pub fn is_live(&self) -> bool {
         self.is_terminal && self.lines_are_prompts && self.lines.is_some()
-    }
-
-    pub(super) fn can_be_asked(&self) -> bool {
-        self.is_terminal
-    }
-
-    pub(super) fn takes_lines(&self) -> bool {
-        self.lines_are_prompts
     }
 }
 

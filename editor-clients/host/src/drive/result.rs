@@ -8,7 +8,7 @@ use crate::host::HostError;
 use crate::sidecar::SidecarError;
 
 /// The result of a session.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SessionResult {
     /// How it ended.
     pub ended: SessionEnd,
@@ -23,9 +23,10 @@ pub struct SessionResult {
 }
 
 /// How a session ended.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum SessionEnd {
     /// All work is done.
+    #[default]
     Finished,
     /// All work is done, but a turn of the agent failed.
     Unfinished,

@@ -22,7 +22,9 @@ use tempfile::TempDir;
 
 use self::fake::{Do, Fake, Life, opened};
 use super::*;
-use crate::event::JsonLines;
+use crate::event::{JsonLines, SessionEvent};
+use crate::host::{HostError, HostEvent, ThreadOrigin};
+use crate::sidecar::SidecarError;
 use crate::host::embedded::{
     CompactionPrompts, Embedded, EmbeddedSettings, Scene, SceneCue, Script, ScriptLine, Tool,
 };
@@ -456,9 +458,9 @@ async fn a_sidecar_that_dies_after_a_quiet_time_is_started_again() {
     let mut prompts = PromptQueue::known(["hello", "again"].map(str::to_owned));
     let (_ask, mut stop) = StopRequest::by_hand();
     let sidecar = fake.launch().await.unwrap();
-    let drive = Drive::open(agent(&folder), fake, sidecar, &mut reporter).await;
-    let mut drive = drive.map_err(|error| error.to_string()).unwrap();
-    drive.quiet = Duration::ZERO;
+    let (quiet, host) = (Duration::ZERO, agent(&folder));
+    let drive = Drive::open_with(quiet, host, fake, sidecar, &mut reporter).await;
+    let drive = drive.map_err(|error| error.to_string()).unwrap();
     let ended = drive.run(&mut prompts, &mut stop).await;
     assert_eq!(ended.unwrap().ended, SessionEnd::Finished);
 }

@@ -1,4 +1,4 @@
-//! The driver's view of the running turns and the running compaction.
+//! The running turns and the running compaction, as the driver knows them.
 
 use std::collections::HashMap;
 
@@ -8,12 +8,16 @@ use crate::host::NextRequest;
 
 /// The running turns and the running compaction.
 #[derive(Debug, Default)]
-pub(super) struct DriverTurns {
+pub(super) struct TurnLedger {
     running: HashMap<String, DriverTurn>,
     pub(super) compaction: Option<RequestedCompaction>,
     /// The last known size of the context, in tokens.
     pub(super) context_tokens: Option<u64>,
     pub(super) review_mode: bool,
+    /// A turn of the agent's work failed.
+    pub(super) has_failed: bool,
+    /// The last turn did not fit the model's window.
+    pub(super) is_refused: bool,
 }
 
 /// A running turn.
@@ -114,7 +118,7 @@ impl StartedBy {
     }
 }
 
-impl DriverTurns {
+impl TurnLedger {
     /// Whether a turn or a compaction runs, so that no other can start.
     pub(super) fn is_busy(&self) -> bool {
         !self.running.is_empty() || self.compaction.is_some()
@@ -151,11 +155,11 @@ impl DriverTurns {
     }
 
     /// Resumes the paused turns that `hold` does not keep. Returns how each continues.
-    pub(super) fn let_go(&mut self, hold: GateHold) -> Vec<(String, NextRequest)> {
+    pub(super) fn resume(&mut self, hold: GateHold) -> Vec<(String, NextRequest)> {
         let free =
             |turn: &DriverTurn| turn.is_paused() && !(hold == GateHold::Midway && turn.goes_on());
         let free = self.running.iter_mut().filter(|(_, turn)| free(turn));
-        free.map(|(turn_id, turn)| (turn_id.clone(), turn.let_go())).collect()
+        free.map(|(turn_id, turn)| (turn_id.clone(), turn.resume())).collect()
     }
 }
 
@@ -208,7 +212,7 @@ impl DriverTurn {
         self.steered.push(SteeredText { action_id: action_id.to_owned(), is_seen });
     }
 
-    fn let_go(&mut self) -> NextRequest {
+    fn resume(&mut self) -> NextRequest {
         self.stand = TurnPause::AtWork;
         if self.owes_work && self.steered.is_empty() {
             self.owes_work = false;

@@ -30,9 +30,8 @@ use super::find::{HostProgram, find};
 use super::pipes::{PipeMessage, ProcessPipes};
 use super::record::fate;
 use super::{
-    AgentHost, CompactionOrder, HistoryKeeper, HostAccess, HostError, HostEvent, HostSummary,
-    HostThread, ModelQuestion, OwnCompaction, RecordedOutcome, RequestGate, SummaryTuning,
-    ThreadLifetime, ThreadOrigin, TurnKind, WithheldWork,
+    AgentHost, CompactionOrder, HostAccess, HostError, HostEvent, HostSummary, HostThread,
+    ModelQuestion, OwnCompaction, RecordedOutcome, SummaryTuning, ThreadOrigin, TurnKind,
 };
 
 /// Options for starting Claude Code.
@@ -320,21 +319,7 @@ impl AgentHost for Claude {
         HostAccess::Exclusive
     }
 
-    fn request_gate(&mut self) -> Option<&mut dyn RequestGate> {
-        None
-    }
-
-    fn withheld_work(&mut self) -> Option<&mut dyn WithheldWork> {
-        None
-    }
-
-    fn history_keeper(&mut self) -> Option<&mut dyn HistoryKeeper> {
-        None
-    }
-
-    fn lifetime(&self) -> ThreadLifetime {
-        ThreadLifetime::Host
-    }
+    fn resume_withheld_work(&mut self) {}
 
     async fn start_turn(&mut self, items: &[&str]) -> Result<String, HostError> {
         self.ready()?;

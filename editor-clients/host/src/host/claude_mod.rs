@@ -24,9 +24,9 @@ use self::turns::ModTurns;
 use super::claude::{NAME, fresh_id};
 use super::record::fate;
 use super::{
-    AgentHost, CompactionOrder, HandedOverBefore, HistoryKeeper, HostAccess, HostError, HostEvent,
-    HostSummary, HostThread, LeftMessage, ModelQuestion, NO_SUMMARY, RecordedOutcome, RequestGate,
-    SharedThread, ThreadLifetime, ThreadOrigin, WithheldWork,
+    AgentHost, CompactionOrder, HandedOverBefore, HostAccess, HostError, HostEvent, HostSummary,
+    HostThread, LeftMessage, ModelQuestion, NO_SUMMARY, RecordedOutcome, SharedThread,
+    ThreadOrigin,
 };
 
 /// How long the plugin may take to answer an order that needs no model.
@@ -211,21 +211,7 @@ impl AgentHost for ClaudeMod {
         HostAccess::Shared(self)
     }
 
-    fn request_gate(&mut self) -> Option<&mut dyn RequestGate> {
-        None
-    }
-
-    fn withheld_work(&mut self) -> Option<&mut dyn WithheldWork> {
-        None
-    }
-
-    fn history_keeper(&mut self) -> Option<&mut dyn HistoryKeeper> {
-        None
-    }
-
-    fn lifetime(&self) -> ThreadLifetime {
-        ThreadLifetime::Host
-    }
+    fn resume_withheld_work(&mut self) {}
 
     /// The last item starts the turn. Those before it are added to the conversation, so that a message of the user stays a
     /// message of its own.

@@ -50,9 +50,8 @@ use self::paused::PausedGoalRecord;
 use self::side_requests::SideRequests;
 use self::turns::{CodexTurns, ThreadAccess};
 use super::{
-    AgentHost, CompactionOrder, HistoryKeeper, HostAccess, HostError, HostEvent, HostSummary,
-    HostThread, ModelQuestion, RecordedOutcome, RequestGate, SummaryTuning, ThreadLifetime,
-    ThreadOrigin, WithheldWork, is_marked,
+    AgentHost, CompactionOrder, HostAccess, HostError, HostEvent, HostSummary, HostThread,
+    ModelQuestion, RecordedOutcome, SummaryTuning, ThreadOrigin, is_marked,
 };
 
 /// The host's name in capsules and notifications.
@@ -358,20 +357,9 @@ impl AgentHost for Codex {
         }
     }
 
-    fn request_gate(&mut self) -> Option<&mut dyn RequestGate> {
-        None
-    }
-
-    fn withheld_work(&mut self) -> Option<&mut dyn WithheldWork> {
-        Some(self)
-    }
-
-    fn history_keeper(&mut self) -> Option<&mut dyn HistoryKeeper> {
-        None
-    }
-
-    fn lifetime(&self) -> ThreadLifetime {
-        ThreadLifetime::Host
+    fn resume_withheld_work(&mut self) {
+        self.give_up_claim();
+        self.resume_goal();
     }
 
     async fn start_turn(&mut self, items: &[&str]) -> Result<String, HostError> {

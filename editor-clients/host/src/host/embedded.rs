@@ -31,9 +31,8 @@ pub use self::model::{DeltaSink, Model, ModelDelta, ModelError, ModelRequest, Sa
 pub use self::script::{Scene, SceneCue, Script, ScriptLine};
 pub use self::tools::{ModelToolCall, Tool};
 use super::{
-    AgentHost, CompactionOrder, HistoryKeeper, HostAccess, HostError, HostEvent, HostThread,
-    ModelQuestion, NextRequest, RecordedOutcome, RequestGate, ThreadLifetime, ThreadOrigin,
-    WithheldWork,
+    AgentHost, CompactionOrder, HostAccess, HostError, HostEvent, HostThread, InProcessAgent,
+    ModelQuestion, NextRequest, RecordedOutcome, ThreadOrigin,
 };
 
 /// Settings of an embedded agent.
@@ -84,7 +83,7 @@ impl Embedded {
         Self::with(history, settings, model)
     }
 
-    /// Starts the agent with a history from [`HistoryKeeper::history`].
+    /// Starts the agent with a history from [`InProcessAgent::history`].
     ///
     /// # Errors
     ///
@@ -179,24 +178,10 @@ impl AgentHost for Embedded {
     }
 
     fn access(&mut self) -> HostAccess<'_> {
-        HostAccess::Exclusive
+        HostAccess::InProcess(self)
     }
 
-    fn request_gate(&mut self) -> Option<&mut dyn RequestGate> {
-        Some(self)
-    }
-
-    fn withheld_work(&mut self) -> Option<&mut dyn WithheldWork> {
-        None
-    }
-
-    fn history_keeper(&mut self) -> Option<&mut dyn HistoryKeeper> {
-        Some(self)
-    }
-
-    fn lifetime(&self) -> ThreadLifetime {
-        ThreadLifetime::Driver
-    }
+    fn resume_withheld_work(&mut self) {}
 
     async fn start_turn(&mut self, items: &[&str]) -> Result<String, HostError> {
         let items = items.iter().map(|&item| item.to_owned()).collect();
@@ -245,13 +230,11 @@ impl AgentHost for Embedded {
     }
 }
 
-impl RequestGate for Embedded {
+impl InProcessAgent for Embedded {
     fn resume_turn(&mut self, turn_id: &str, next: NextRequest) -> Result<(), HostError> {
         self.say(AgentInput::Order(AgentOrder::GoOn { turn_id: turn_id.to_owned(), next }))
     }
-}
 
-impl HistoryKeeper for Embedded {
     fn history(&mut self) -> BoxFuture<'_, Result<Vec<Map<String, Value>>, HostError>> {
         Box::pin(async {
             let (reply, answer) = oneshot::channel();

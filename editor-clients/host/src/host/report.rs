@@ -25,7 +25,7 @@ pub enum HostEvent {
         text: String,
     },
     /// A sampling request and the tool calls of its answer ended. The requests of a compaction are not reported. A host
-    /// with a [`RequestGate`](super::RequestGate) now waits for [`resume_turn`](super::RequestGate::resume_turn).
+    /// in this process now waits for [`resume_turn`](super::InProcessAgent::resume_turn).
     Usage {
         turn_id: String,
         /// The usage that the model reported.

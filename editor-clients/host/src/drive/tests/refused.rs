@@ -4,10 +4,7 @@ use super::*;
 use async_trait::async_trait;
 use rawr_protocol::PendingAction;
 
-use crate::host::{
-    CompactionOrder, HistoryKeeper, HostAccess, HostThread, ModelQuestion, RecordedOutcome,
-    RequestGate, ThreadLifetime, WithheldWork,
-};
+use crate::host::{CompactionOrder, HostAccess, HostThread, ModelQuestion, RecordedOutcome};
 
 /// Refuses every turn whose items contain all of `words`.
 struct Picky {
@@ -27,20 +24,8 @@ impl AgentHost for Picky {
         self.agent.access()
     }
 
-    fn request_gate(&mut self) -> Option<&mut dyn RequestGate> {
-        self.agent.request_gate()
-    }
-
-    fn withheld_work(&mut self) -> Option<&mut dyn WithheldWork> {
-        self.agent.withheld_work()
-    }
-
-    fn history_keeper(&mut self) -> Option<&mut dyn HistoryKeeper> {
-        self.agent.history_keeper()
-    }
-
-    fn lifetime(&self) -> ThreadLifetime {
-        self.agent.lifetime()
+    fn resume_withheld_work(&mut self) {
+        self.agent.resume_withheld_work();
     }
 
     async fn start_turn(&mut self, items: &[&str]) -> Result<String, HostError> {
@@ -114,7 +99,7 @@ async fn delivered(
     });
     // A timeout tells a hanging session from a slow one.
     let session = run_on(host, &["first", "second", "third"], vec![holding], None);
-    let done = tokio::time::timeout(Duration::from_secs(60), session).await.expect("it hangs");
+    let done = timeout(Duration::from_secs(60), session).await.expect("it hangs");
     let asked = asked.lock().unwrap().clone();
     (done, asked)
 }

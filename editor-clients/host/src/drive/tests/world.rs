@@ -15,9 +15,8 @@ use tokio::task::{JoinHandle, yield_now};
 use super::*;
 use crate::host::record::fate;
 use crate::host::{
-    CompactionOrder, HandedOverBefore, HistoryKeeper, HostAccess, HostThread, LeftMessage,
-    ModelQuestion, RecordedOutcome, RequestGate, SharedThread, ThreadLifetime, TurnKind,
-    WithheldWork,
+    CompactionOrder, HandedOverBefore, HostAccess, HostThread, InProcessAgent, LeftMessage,
+    ModelQuestion, NextRequest, RecordedOutcome, SharedThread, TurnKind,
 };
 use rawr_records::turns::{RecordedCompaction, RecordedMessage, RecordedTurn};
 
@@ -236,28 +235,18 @@ impl AgentHost for Lasting {
     }
 
     fn access(&mut self) -> HostAccess<'_> {
-        let is_shared = self.world.lock().unwrap().is_shared;
-        if is_shared { HostAccess::Shared(self) } else { HostAccess::Exclusive }
-    }
-
-    fn request_gate(&mut self) -> Option<&mut dyn RequestGate> {
-        None
-    }
-
-    fn withheld_work(&mut self) -> Option<&mut dyn WithheldWork> {
-        None
-    }
-
-    fn history_keeper(&mut self) -> Option<&mut dyn HistoryKeeper> {
-        None
-    }
-
-    fn lifetime(&self) -> ThreadLifetime {
-        match self.world.lock().unwrap().ends_with_driver {
-            true => ThreadLifetime::Driver,
-            false => ThreadLifetime::Host,
+        let (is_shared, ends_with_driver) = {
+            let world = self.world.lock().unwrap();
+            (world.is_shared, world.ends_with_driver)
+        };
+        match (is_shared, ends_with_driver) {
+            (true, _) => HostAccess::Shared(self),
+            (false, true) => HostAccess::InProcess(self),
+            (false, false) => HostAccess::Exclusive,
         }
     }
+
+    fn resume_withheld_work(&mut self) {}
 
     async fn start_turn(&mut self, items: &[&str]) -> Result<String, HostError> {
         let turn_id = self.world.lock().unwrap().takes(items);
@@ -312,6 +301,16 @@ impl AgentHost for Lasting {
     }
 
     async fn close(self: Box<Self>) {}
+}
+
+impl InProcessAgent for Lasting {
+    fn resume_turn(&mut self, _turn_id: &str, _next: NextRequest) -> Result<(), HostError> {
+        Ok(())
+    }
+
+    fn history(&mut self) -> BoxFuture<'_, Result<Vec<Map<String, Value>>, HostError>> {
+        Box::pin(async { Ok(Vec::new()) })
+    }
 }
 
 impl SharedThread for Lasting {

@@ -11,9 +11,7 @@ use tokio::time::{Instant, timeout, timeout_at};
 use super::handoff_queue::QueueEntry;
 use super::message::{CodexError, CodexNotification, SettingsNote};
 use super::{Codex, requests};
-use crate::host::{
-    AgentHost, HandedOverBefore, HostError, LeftMessage, SharedThread, WithheldWork,
-};
+use crate::host::{AgentHost, HandedOverBefore, HostError, LeftMessage, SharedThread};
 
 /// The result of claiming the queued handoff.
 pub(super) enum HandedOver {
@@ -204,12 +202,5 @@ impl SharedThread for Codex {
         turn_id: &'h str,
     ) -> BoxFuture<'h, Result<(), HostError>> {
         Box::pin(self.until_message_in(turn_id))
-    }
-}
-
-impl WithheldWork for Codex {
-    fn release(&mut self) {
-        self.give_up_claim();
-        self.resume_goal();
     }
 }
