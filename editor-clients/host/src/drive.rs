@@ -20,9 +20,9 @@ mod typed;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use futures::channel::oneshot;
 use rawr_protocol::Directive;
 use tokio::sync::mpsc::UnboundedReceiver;
-use tokio::sync::oneshot;
 use tokio::time::{Instant, sleep_until, timeout};
 
 pub use self::driver::Driver;

@@ -331,7 +331,7 @@ fn describe(status: ExitStatus) -> String {
 
 impl SidecarNotification {
     /// `None` for a notification that this client does not use.
-    fn read(method: String, params: Option<&RawValue>) -> Option<Self> {
+    pub(crate) fn read(method: String, params: Option<&RawValue>) -> Option<Self> {
         fn shape<N: Notification>(
             params: Option<&RawValue>,
             note: impl FnOnce(N::Params) -> SidecarNotification,

@@ -243,7 +243,7 @@ impl DriverTask<'_> {
                 self.take_up(rawr_protocol::PendingAction {
                     action_id: perform.action_id,
                     sequence_id: perform.sequence_id,
-                    issued_at_ms: None,
+                    issued_at_ms: i64::try_from(self.port.now().unix_ms).ok(),
                     action: perform.action,
                 });
             }

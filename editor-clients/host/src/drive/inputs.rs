@@ -32,8 +32,16 @@ pub(super) enum MessageRelease {
 impl DriverTask<'_> {
     pub(super) async fn submit(&mut self, text: String) -> Result<(), DriveError> {
         let input_id = self.next_input_id();
+        let disposition = match self.ask_about(&input_id, &text).await {
+            Ok(disposition) => disposition,
+            // Reported as not sent when the session ends.
+            Err(error) => {
+                self.actions.prompt(text);
+                return Err(error);
+            }
+        };
         // A refusal by the sidecar must not keep a user's message from the agent.
-        match self.ask_about(&input_id, &text).await? {
+        match disposition {
             Some(Disposition::Held) => self.hold(HeldMessage { input_id, text, sender: None })?,
             None if self.link.outage.is_on => {
                 self.deliver_without_sidecar(HeldMessage { input_id, text, sender: None });

@@ -9,10 +9,10 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::Instant;
 
+use futures::channel::oneshot;
 use rawr_protocol::{Directive, PendingAction};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
-use tokio::sync::oneshot;
 
 use super::prompts::{PromptState, WantedLine};
 use super::typed::{HoldReplySender, TypedMessage};

@@ -7,6 +7,7 @@ mod inside;
 mod judge;
 mod leaving;
 mod outage;
+mod random;
 mod refused;
 mod typed;
 mod world;
@@ -23,11 +24,11 @@ use tempfile::TempDir;
 use self::fake::{Do, Fake, Life, opened};
 use super::*;
 use crate::event::{JsonLines, SessionEvent};
-use crate::host::{HostError, HostEvent, ThreadOrigin};
-use crate::sidecar::SidecarError;
 use crate::host::embedded::{
     CompactionPrompts, Embedded, EmbeddedSettings, Scene, SceneCue, Script, ScriptLine, Tool,
 };
+use crate::host::{HostError, HostEvent, ThreadOrigin};
+use crate::sidecar::SidecarError;
 
 /// Most tests end a turn and expect the compaction at once.
 fn compact_at_turn_end(home: &Path) {
