@@ -178,9 +178,10 @@ impl Session {
             Order::WaitUntilRecorded { reply, .. } => reply.send(Ok(())).unwrap(),
             Order::Call { method, params, reply } => {
                 let answer = self.sidecar.call(dice, method, params.get());
-                let notices = match &answer {
-                    Ok(_) => std::mem::take(&mut self.sidecar.notices),
-                    Err(_) => Default::default(),
+                let is_end = answer.as_ref().is_err_and(SidecarError::is_end);
+                let notices = match is_end {
+                    false => std::mem::take(&mut self.sidecar.notices),
+                    true => Default::default(),
                 };
                 reply.send(CallAnswer { answer, notices }).unwrap();
             }
@@ -256,6 +257,7 @@ impl Session {
                     self.is_stopped = true;
                     return Some(DriverInput::Stop);
                 }
+                7 if self.dice.comes(20) => drop(self.sidecar.has_room_again()),
                 7 if self.dice.comes(20) => drop(self.sidecar.deadline_passes()),
                 _ => {}
             }
@@ -276,7 +278,7 @@ impl Session {
             self.unix_ms += u64::try_from(ahead.as_millis()).unwrap() + 1;
             return Some(DriverInput::Tick);
         }
-        if self.sidecar.deadline_passes() {
+        if self.sidecar.has_room_again() || self.sidecar.deadline_passes() {
             return Some(DriverInput::Tick);
         }
         let is_shared = self.host.access == AccessKind::Shared;

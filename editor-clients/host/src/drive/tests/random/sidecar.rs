@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use rawr_protocol::ErrorCode;
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
 
@@ -19,6 +20,8 @@ pub struct RandomSidecar {
     sequences: u64,
     actions: u64,
     is_dead: bool,
+    /// The disk is full: nothing is recorded.
+    is_full: bool,
 }
 
 #[derive(Clone)]
@@ -41,10 +44,11 @@ pub fn ended() -> SidecarError {
     SidecarError::Ended { how: "it was killed".to_owned() }
 }
 
-fn refused(method: &'static str) -> SidecarError {
-    let message = "no".to_owned();
-    SidecarError::Refused { method, code: -31099, message, hint: None }
+fn refused(method: &'static str, code: i32) -> SidecarError {
+    SidecarError::Refused { method, code, message: "no".to_owned(), hint: None }
 }
+
+const ANY_CODE: i32 = -31099;
 
 impl RandomSidecar {
     pub fn holds(&self, text: &str) -> bool {
@@ -57,7 +61,7 @@ impl RandomSidecar {
     }
 
     pub fn restarts(&mut self) {
-        self.is_dead = false;
+        (self.is_dead, self.is_full) = (false, false);
         self.notices.clear();
     }
 
@@ -75,7 +79,16 @@ impl RandomSidecar {
             return Err(ended());
         }
         if dice.comes(5) && method != "rawr/thread/open" {
-            return Err(refused(method));
+            return Err(refused(method, ANY_CODE));
+        }
+        if !self.is_full && dice.comes(3) {
+            self.is_full = true;
+            let held: Vec<_> = self.held.iter().map(|(id, _)| id).collect();
+            let params = json!({"threadId": "t", "error": "no space", "heldInputs": held});
+            self.note("rawr/store/failed", &params);
+        }
+        if self.is_full && method != "rawr/thread/open" {
+            return Err(refused(method, ErrorCode::StoreFailed.code()));
         }
         let answer = self.answer(dice, method, &params);
         if dies {
@@ -165,15 +178,19 @@ impl RandomSidecar {
     fn ask(&mut self, step: Step, action: Value) {
         self.actions += 1;
         let (id, sequence) = (format!("a{}", self.actions), format!("s{}", self.sequences));
-        self.action = Some(Asked {
-            id: id.clone(),
-            sequence: sequence.clone(),
-            step,
-            action: action.clone(),
-        });
+        let asked = Asked { id, sequence, step, action };
+        self.action = Some(asked.clone());
         self.changed();
-        let params =
-            json!({"threadId": "t", "sequenceId": sequence, "actionId": id, "action": action});
+        self.perform(&asked);
+    }
+
+    fn perform(&mut self, asked: &Asked) {
+        let params = json!({
+            "threadId": "t",
+            "sequenceId": asked.sequence,
+            "actionId": asked.id,
+            "action": asked.action,
+        });
         self.note("rawr/action/perform", &params);
     }
 
@@ -222,10 +239,24 @@ impl RandomSidecar {
         self.changed();
     }
 
+    /// There is room on the disk again. Returns whether there was none.
+    pub fn has_room_again(&mut self) -> bool {
+        let was_full = std::mem::take(&mut self.is_full);
+        if was_full {
+            self.note("rawr/store/recovered", &json!({"threadId": "t"}));
+            if let Some(asked) = self.action.clone() {
+                self.perform(&asked);
+            }
+        }
+        was_full
+    }
+
     /// The agent takes too long. Returns whether a sequence ran.
     pub fn deadline_passes(&mut self) -> bool {
-        let runs = self.action.is_some();
-        self.next_step(false);
+        let runs = self.action.is_some() && !self.is_full;
+        if runs {
+            self.next_step(false);
+        }
         runs
     }
 }
