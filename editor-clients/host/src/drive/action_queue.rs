@@ -99,6 +99,14 @@ impl ActionQueue {
         self.todo.is_empty()
     }
 
+    /// Whether an action waits until what runs has ended.
+    pub(super) fn has_action_that_waits(&self) -> bool {
+        let waits = |todo: &QueuedWork| {
+            matches!(todo, QueuedWork::Perform(_)) && todo.needs() > HostAvailability::Word
+        };
+        self.todo.iter().any(waits)
+    }
+
     /// Removes and returns the first entry that the host is available for.
     pub(super) fn next(&mut self, room: HostAvailability) -> Option<QueuedWork> {
         let at = self.todo.iter().position(|todo| todo.needs() <= room)?;

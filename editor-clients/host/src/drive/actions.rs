@@ -93,7 +93,19 @@ impl DriverTask<'_> {
     }
 
     pub(super) async fn start_turn(&mut self, texts: Vec<String>) -> Result<String, HostError> {
-        self.port.ask(|reply| Order::StartTurn { texts, reply }).await
+        let begun = self.port.ask(|reply| Order::StartTurn { texts, reply }).await;
+        self.busy_or_refused(begun)
+    }
+
+    /// A host that does not end what it was asked to stop, and reports nothing, is not waited for any longer.
+    pub(super) fn busy_or_refused<T>(&self, answer: Result<T, HostError>) -> Result<T, HostError> {
+        match answer {
+            Err(HostError::Busy) if self.turns.is_given_up => {
+                let message = "the host still runs what it was asked to stop".to_owned();
+                Err(HostError::Refused { method: "interrupt", message })
+            }
+            answer => answer,
+        }
     }
 
     async fn steer(&mut self, text: String) -> Result<String, HostError> {
@@ -214,7 +226,8 @@ impl DriverTask<'_> {
             self.show_packet(&action.sequence_id).await?;
         }
         let compact = order.clone();
-        match self.port.ask(|reply| Order::Compact { order: compact, reply }).await {
+        let begun = self.port.ask(|reply| Order::Compact { order: compact, reply }).await;
+        match self.busy_or_refused(begun) {
             Ok(()) => {
                 self.turns.compaction = Some(RequestedCompaction {
                     action_id: action.action_id.clone(),

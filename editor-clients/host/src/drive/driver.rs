@@ -162,6 +162,7 @@ impl DriverTask<'_> {
             self.send_unsent_calls().await?;
             self.renew_holds().await?;
             self.carry_out().await?;
+            self.end_overdue_request().await?;
             if self.has_no_sequence() {
                 self.port.order(Order::ResumeWithheldWork);
             }
@@ -196,6 +197,8 @@ impl DriverTask<'_> {
 
     fn next_wait(&self, line: WantedLine) -> Wait {
         let now = self.port.now().at;
+        let overdue = self.turns.overdue.zip(self.turns.own_request());
+        let overdue = overdue.map(|(overdue, request)| overdue.until(request));
         let until = if self.held.has_typed() {
             // Handled after everything that has happened.
             Some(now)
@@ -206,7 +209,7 @@ impl DriverTask<'_> {
         } else {
             None
         };
-        Wait { until, line, for_host_only: false }
+        Wait { until: until.into_iter().chain(overdue).min(), line, for_host_only: false }
     }
 
     /// A prompt waits until the host is idle. A prompt typed while a sequence runs goes to the sidecar at once, which holds
@@ -302,6 +305,7 @@ impl DriverTask<'_> {
     /// Handles an event of the host. The session ends when the host ends.
     pub(super) async fn observe(&mut self, event: HostEvent) -> Result<(), DriveError> {
         self.actions.is_blocked = false;
+        self.turns.is_given_up = false;
         match event {
             HostEvent::Gone { reason } => Err(HostError::Gone { reason }.into()),
             event => self.report_event(event).await,

@@ -250,7 +250,8 @@ impl DriverTask<'_> {
         &mut self,
         text: String,
     ) -> Result<HandedOverBefore, HostError> {
-        self.port.ask(|reply| Order::HandOverBeforeHeld { text, reply }).await
+        let begun = self.port.ask(|reply| Order::HandOverBeforeHeld { text, reply }).await;
+        self.busy_or_refused(begun)
     }
 
     /// Tells the sender of a message to release it.

@@ -1,20 +1,17 @@
 //! How a driver stops before its work is done. No turn keeps running unseen, and an interrupted step is not reported as a
 //! user's decision.
 
-use std::time::Duration;
-
 use rawr_protocol::{CompactionOrigin, InputCancelParams, TurnStatus, methods};
 
+use super::action_queue::ActionOutcome;
 use super::driver::DriverTask;
 use super::inputs::MessageRelease;
 use super::port::{AccessKind, DriverInput, Order, Wait};
 use super::prompts::WantedLine;
 use super::result::DriveError;
+use super::turns::{OverdueRequest, OwnRequest, WIND_UP};
 use crate::event::{LeftMessage, SessionEvent};
 use crate::host::HostEvent;
-
-/// How long a host may take to end an interrupted turn.
-const WIND_UP: Duration = Duration::from_secs(5);
 
 /// Whether the sidecar takes reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,6 +41,37 @@ impl DriverTask<'_> {
                     _ => {}
                 }
             }
+        }
+        Ok(())
+    }
+
+    /// Stops a request of rawr that runs although the sidecar waits for it no longer, and counts it as ended if the host does
+    /// not end it: what waits behind it must not wait forever.
+    pub(super) async fn end_overdue_request(&mut self) -> Result<(), DriveError> {
+        let is_unwanted = self.actions.has_action_that_waits() || self.link.phase.is_settled();
+        let Some(request) = self.turns.own_request().filter(|_| is_unwanted) else {
+            self.turns.overdue = None;
+            return Ok(());
+        };
+        let now = self.port.now().at;
+        let overdue = *self.turns.overdue.get_or_insert(OverdueRequest::Since(now));
+        if now < overdue.until(request) {
+            return Ok(());
+        }
+        if let (OverdueRequest::Since(_), OwnRequest::Unanswered) = (overdue, request) {
+            self.turns.overdue = Some(OverdueRequest::Interrupted(now));
+            // Interrupting fails if the turn has just ended.
+            let _ = self.port.ask(|reply| Order::Interrupt { reply }).await;
+            return Ok(());
+        }
+        self.warn("the host reports no end of what rawr asked for")?;
+        let is_compacted = self.turns.compaction.as_ref().is_some_and(|ours| ours.done);
+        for action_id in self.turns.give_up() {
+            let outcome = match is_compacted {
+                true => ActionOutcome::done_before(),
+                false => ActionOutcome::failed(None, "the host reported no end".to_owned()),
+            };
+            self.settle(&action_id, outcome).await?;
         }
         Ok(())
     }

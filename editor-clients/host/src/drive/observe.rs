@@ -221,6 +221,9 @@ impl DriverTask<'_> {
         if is_told || text.is_empty() {
             return Ok(());
         }
+        if let Some(turn) = self.turns.running(&turn_id) {
+            turn.is_joined = true;
+        }
         self.reporter.report(&SessionEvent::UserMessage { turn_id: &turn_id, text: &text })?;
         self.signal(turn_id, Signal::UserMessage { text }).await
     }

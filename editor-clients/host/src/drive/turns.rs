@@ -1,6 +1,7 @@
 //! The running turns and the running compaction, as the driver knows them.
 
 use std::collections::HashMap;
+use std::time::{Duration, Instant};
 
 use rawr_protocol::{Purpose, TurnOrigin};
 
@@ -14,10 +15,48 @@ pub(super) struct TurnLedger {
     /// The last known size of the context, in tokens.
     pub(super) context_tokens: Option<u64>,
     pub(super) review_mode: bool,
+    /// What rawr started runs on although nothing waits for its answer.
+    pub(super) overdue: Option<OverdueRequest>,
+    /// The host has not reported its end, nor anything since.
+    pub(super) is_given_up: bool,
     /// A turn of the agent's work failed.
     pub(super) has_failed: bool,
     /// The last turn did not fit the model's window.
     pub(super) is_refused: bool,
+}
+
+/// A request of rawr that runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum OwnRequest {
+    Unanswered,
+    /// Only the end of its turn is still to come.
+    Answered,
+}
+
+/// How far it is with a request that nothing waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum OverdueRequest {
+    Since(Instant),
+    /// The host was asked to stop it.
+    Interrupted(Instant),
+}
+
+/// For notifications that are on their way.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// How long the end of an answered turn may take.
+const END: Duration = Duration::from_secs(30);
+/// How long a host may take to end an interrupted turn.
+pub(super) const WIND_UP: Duration = Duration::from_secs(5);
+
+impl OverdueRequest {
+    /// Until when it may run.
+    pub(super) fn until(self, request: OwnRequest) -> Instant {
+        match (self, request) {
+            (Self::Since(at), OwnRequest::Unanswered) => at + PATIENCE,
+            (Self::Since(at), OwnRequest::Answered) => at + END,
+            (Self::Interrupted(at), _) => at + WIND_UP,
+        }
+    }
 }
 
 /// A running turn.
@@ -36,6 +75,8 @@ pub(super) struct DriverTurn {
     pub(super) steered: Vec<SteeredText>,
     /// The agent had unfinished work when rawr asked it for something else.
     pub(super) owes_work: bool,
+    /// A person has written into it.
+    pub(super) is_joined: bool,
 }
 
 /// Whether a turn is paused between its sampling requests.
@@ -152,6 +193,23 @@ impl TurnLedger {
     /// Whether a turn is paused and will sample again.
     pub(super) fn is_between_requests(&self) -> bool {
         self.running.values().any(|turn| turn.is_paused() && turn.goes_on())
+    }
+
+    /// Something that rawr started and that runs, unless a person has joined it: a compaction, or a request to the agent.
+    pub(super) fn own_request(&self) -> Option<OwnRequest> {
+        let answered = |is: bool| if is { OwnRequest::Answered } else { OwnRequest::Unanswered };
+        let is_own = |turn: &&DriverTurn| turn.started_by == StartedBy::Request && !turn.is_joined;
+        let turns = self.running.values().filter(is_own);
+        let compaction = self.compaction.iter().map(|compaction| answered(compaction.done));
+        compaction.chain(turns.map(|turn| answered(turn.actions.is_empty()))).min()
+    }
+
+    /// Ends everything, because the host reports no end. Returns the actions without an outcome.
+    pub(super) fn give_up(&mut self) -> Vec<String> {
+        (self.overdue, self.is_given_up) = (None, true);
+        let compaction = self.compaction.take().map(|compaction| compaction.action_id);
+        let turns = self.running.drain().flat_map(|(_, turn)| turn.actions);
+        compaction.into_iter().chain(turns).collect()
     }
 
     /// Resumes the paused turns that `hold` does not keep. Returns how each continues.

@@ -25,6 +25,10 @@ pub struct RandomHost {
     running: Option<String>,
     /// The next message that a sender releases joins the running turn.
     pub is_joined_by_held: bool,
+    /// After so many events one is lost.
+    pub loses: Option<u64>,
+    /// Ends what it runs when it is interrupted.
+    pub stops: bool,
 }
 
 impl RandomHost {
@@ -36,6 +40,8 @@ impl RandomHost {
             paused: VecDeque::new(),
             running: None,
             is_joined_by_held: false,
+            loses: None,
+            stops: true,
         }
     }
 
@@ -68,7 +74,16 @@ impl RandomHost {
     }
 
     pub fn next_event(&mut self) -> Option<HostEvent> {
-        let event = self.events.pop_front()?;
+        let mut event = self.events.pop_front()?;
+        if let Some(left) = self.loses.as_mut().filter(|left| **left < u64::MAX) {
+            match *left {
+                0 => {
+                    *left = u64::MAX;
+                    event = self.events.pop_front()?;
+                }
+                _ => *left -= 1,
+            }
+        }
         if let HostEvent::TurnCompleted { turn_id, .. } = &event
             && self.running.as_ref() == Some(turn_id)
         {
@@ -78,6 +93,15 @@ impl RandomHost {
             }
         }
         Some(event)
+    }
+
+    /// Whether a request for a packet or a compaction runs.
+    pub fn runs_request(&self) -> bool {
+        let running = self.turns.iter().find(|turn| self.running.as_ref() == Some(&turn.turn_id));
+        let is_request = |turn: &RecordedTurn| {
+            turn.sent.is_empty() || turn.sent[0].text.contains(":packet_request]")
+        };
+        running.is_some_and(is_request)
     }
 
     fn begin(&mut self, now: u64, texts: &[String], kind: TurnKind) -> String {
@@ -132,7 +156,7 @@ impl RandomHost {
             }
             return Err(HostError::Busy);
         }
-        match dice.below(60) {
+        match if dice.is_calm() { u64::MAX } else { dice.below(60) } {
             0 => Err(HostError::Refused { method: "turn/start", message: "no".to_owned() }),
             1 => Err(HostError::Silent { method: "turn/start", seconds: 60 }),
             2 => {
@@ -208,6 +232,9 @@ impl RandomHost {
 
     pub fn interrupt(&mut self) -> Result<(), HostError> {
         let turn_id = self.running.clone().ok_or(HostError::NoTurn)?;
+        if !self.stops {
+            return Ok(());
+        }
         self.paused.clear();
         let is_end = |event: &HostEvent| matches!(event, HostEvent::TurnCompleted { .. });
         if !self.events.iter().any(is_end) {

@@ -22,6 +22,8 @@ pub struct RandomSidecar {
     is_dead: bool,
     /// The disk is full: nothing is recorded.
     is_full: bool,
+    /// The first end of a turn begins a sequence.
+    pub starts_at_once: bool,
 }
 
 #[derive(Clone)]
@@ -30,6 +32,16 @@ struct Asked {
     sequence: String,
     step: Step,
     action: Value,
+}
+
+impl Asked {
+    fn pending(&self) -> Value {
+        let mut pending = self.action.clone();
+        pending["actionId"] = self.id.as_str().into();
+        pending["sequenceId"] = self.sequence.as_str().into();
+        pending["issuedAtMs"] = 0.into();
+        pending
+    }
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -55,9 +67,15 @@ impl RandomSidecar {
         self.held.iter().any(|(_, held)| held == text)
     }
 
+    pub fn is_idle(&self) -> bool {
+        self.action.is_none()
+    }
+
     fn note(&mut self, method: &str, params: &Value) {
         let params = to_raw_value(params).unwrap();
-        self.notices.extend(SidecarNotification::read(method.to_owned(), Some(&params)));
+        let notice = SidecarNotification::read(method.to_owned(), Some(&params)).unwrap();
+        assert!(!matches!(notice, SidecarNotification::Garbled { .. }), "{notice:?}");
+        self.notices.push_back(notice);
     }
 
     pub fn restarts(&mut self) {
@@ -104,10 +122,7 @@ impl RandomSidecar {
                 "threadId": "t",
                 "phase": self.phase(),
                 "scratchFile": ".scratch/a.md",
-                "pendingActions": self.action.iter().map(|asked| json!({
-                    "actionId": asked.id, "sequenceId": asked.sequence, "issuedAtMs": 0,
-                    "action": asked.action,
-                })).collect::<Vec<_>>(),
+                "pendingActions": self.action.iter().map(Asked::pending).collect::<Vec<_>>(),
                 "owner": true,
             }),
             "rawr/input/submit" => {
@@ -124,7 +139,8 @@ impl RandomSidecar {
             "rawr/turn/completed" => {
                 let mut verdict =
                     json!({"decisionId": "d1", "outcome": "nothing", "reason": "quiet"});
-                if self.action.is_none() && dice.comes(200) {
+                let starts = std::mem::take(&mut self.starts_at_once) || dice.comes(200);
+                if self.action.is_none() && starts {
                     self.begin_sequence();
                     verdict["sequenceId"] = format!("s{}", self.sequences).into();
                 }
@@ -203,7 +219,7 @@ impl RandomSidecar {
         let Some(asked) = self.action.take() else { return };
         match asked.step {
             Step::Packet => {
-                let trigger = json!({"kind": "rawr", "sequenceId": asked.sequence});
+                let trigger = json!({"kind": "user"});
                 self.ask(Step::Compaction, json!({"kind": "compact", "trigger": trigger}));
             }
             Step::Compaction => {
