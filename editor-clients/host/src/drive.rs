@@ -104,13 +104,13 @@ impl<'r> Drive<'r> {
         let (typed, directives) = (None, Vec::new());
         let mut drive = Self { driver, orders, surroundings, typed, directives };
         drive.handle(DriverInput::Tick, &mut PromptQueue::known([])).await;
+        // Before it is begun, a session ends only by an error.
         match drive.driver.take_result() {
-            None => Ok(drive),
-            Some(ended) => {
+            Some(Err(error)) => {
                 drive.orders.close().await;
-                // A session that was not begun ends only by an error.
-                ended.map(|_| unreachable!("the session has not begun"))
+                Err(error)
             }
+            Some(Ok(_)) | None => Ok(drive),
         }
     }
 
@@ -189,7 +189,7 @@ impl<'r> Drive<'r> {
             let surroundings = self.orders.surroundings(prompts.state());
             if surroundings != self.surroundings {
                 self.surroundings = surroundings.clone();
-                self.driver.put(now(), DriverInput::Surroundings(surroundings));
+                self.driver.set_surroundings(surroundings);
             }
             for order in self.driver.handle(now(), input) {
                 if let Done::Replied = self.orders.carry_out(order, prompts).await {

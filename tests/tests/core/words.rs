@@ -41,12 +41,10 @@ const DENIED_VERBS: [&str; 11] = [
 const DENIED_OPENINGS: [&str; 5] = ["It", "Its", "Of", "Such", "The same"];
 
 /// Files and folders whose functions still have such names.
-const OLDER_VERBS: [&str; 7] = [
+const OLDER_VERBS: [&str; 5] = [
     "editor-clients/cli/src/commands/attach.rs",
     "editor-clients/cli/src/commands/codex.rs",
     "editor-clients/cli/src/commands/hook/",
-    "editor-clients/host/src/drive.rs",
-    "editor-clients/host/src/drive/",
     "editor-clients/host/src/host/",
     "editor-clients/host/src/relay/",
 ];

@@ -59,14 +59,14 @@ impl<'r> Driver<'r> {
         Self { port, program: Box::pin(task.run()), ended: None }
     }
 
-    /// Takes what happened, without going on.
-    pub fn put(&self, now: DriverTime, input: DriverInput) {
-        self.port.put(now, input);
+    /// Sets what the driver can look at from the next call on.
+    pub fn set_surroundings(&self, surroundings: Surroundings) {
+        self.port.set_surroundings(surroundings);
     }
 
     /// Takes what happened and returns what to do now, in order.
     pub fn handle(&mut self, now: DriverTime, input: DriverInput) -> Vec<Order> {
-        self.port.put(now, input);
+        self.port.add_input(now, input);
         if self.ended.is_none() {
             // Whatever it waits for comes with the next call.
             let mut context = Context::from_waker(Waker::noop());
@@ -187,10 +187,7 @@ impl DriverTask<'_> {
                 DriverInput::Typed(message) => self.message_typed(message).await?,
                 DriverInput::Tick if self.held.has_typed() => self.submit_typed().await?,
                 DriverInput::Tick if self.reporter.is_live() => self.reporter.tick()?,
-                DriverInput::Begin(_)
-                | DriverInput::Surroundings(_)
-                | DriverInput::Line(None)
-                | DriverInput::Tick => {}
+                DriverInput::Begin(_) | DriverInput::Line(None) | DriverInput::Tick => {}
             }
         }
     }

@@ -27,8 +27,6 @@ use crate::sidecar::{SidecarError, SidecarNotification};
 pub enum DriverInput {
     /// The session may begin, with these standing instructions. Comes once, after [`Order::Begin`].
     Begin(Vec<Directive>),
-    /// What surrounds the driver has changed. Comes before what depends on it.
-    Surroundings(Surroundings),
     /// The host reports something.
     Host(HostEvent),
     /// The sidecar reports something.
@@ -148,7 +146,7 @@ pub enum Order {
 /// The sidecar's answer, and what it reported before.
 #[derive(Debug)]
 pub struct CallAnswer {
-    /// The answer.
+    /// What the sidecar answered.
     pub answer: Result<Box<RawValue>, SidecarError>,
     /// The notifications that came before it.
     pub notices: VecDeque<SidecarNotification>,
@@ -174,13 +172,14 @@ impl Port {
         Self(Rc::new(RefCell::new(PortState { now, surroundings, inputs, orders, wait })))
     }
 
-    pub(super) fn put(&self, now: DriverTime, input: DriverInput) {
+    pub(super) fn add_input(&self, now: DriverTime, input: DriverInput) {
         let mut state = self.0.borrow_mut();
         state.now = now;
-        match input {
-            DriverInput::Surroundings(surroundings) => state.surroundings = surroundings,
-            input => state.inputs.push_back(input),
-        }
+        state.inputs.push_back(input);
+    }
+
+    pub(super) fn set_surroundings(&self, surroundings: Surroundings) {
+        self.0.borrow_mut().surroundings = surroundings;
     }
 
     pub(super) fn take_orders(&self) -> Vec<Order> {
@@ -244,7 +243,7 @@ impl Port {
         self.order(order(reply));
         match answer.await {
             Ok(answer) => answer,
-            // Whoever carries out the orders has ended.
+            // Nothing carries out orders any longer.
             Err(_) => pending().await,
         }
     }

@@ -137,7 +137,7 @@ impl Session {
     fn settle(&mut self, driver: &mut Driver<'_>, input: DriverInput) {
         let mut next = Some(input);
         while let Some(input) = next.take() {
-            driver.put(self.now(), DriverInput::Surroundings(self.surroundings()));
+            driver.set_surroundings(self.surroundings());
             for order in driver.handle(self.now(), input) {
                 self.note("  ", &order);
                 if self.carry_out(order) {

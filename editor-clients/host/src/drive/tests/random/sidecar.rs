@@ -90,7 +90,7 @@ impl RandomSidecar {
         params: &str,
     ) -> Result<Box<RawValue>, SidecarError> {
         let params: Value = serde_json::from_str(params).unwrap();
-        // It dies before it has recorded the call, or after.
+        // The sidecar dies before it has recorded the call, or after.
         let dies = dice.comes(4);
         if self.is_dead || dies && dice.comes(500) {
             self.is_dead = true;
