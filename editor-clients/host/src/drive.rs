@@ -17,6 +17,7 @@ mod result;
 mod turns;
 mod typed;
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -184,18 +185,21 @@ impl<'r> Drive<'r> {
 
     /// Tells the driver what happened and carries out what it orders.
     async fn handle(&mut self, input: DriverInput, prompts: &mut PromptQueue) {
-        let mut next = Some(input);
-        while let Some(input) = next.take() {
-            let surroundings = self.orders.surroundings(prompts.state());
-            if surroundings != self.surroundings {
-                self.surroundings = surroundings.clone();
-                self.driver.set_surroundings(surroundings);
+        self.look_around(prompts);
+        let mut orders = VecDeque::from(self.driver.handle(now(), input));
+        while let Some(order) = orders.pop_front() {
+            if let Done::Replied = self.orders.carry_out(order, prompts).await {
+                self.look_around(prompts);
+                orders.extend(self.driver.resume(now()));
             }
-            for order in self.driver.handle(now(), input) {
-                if let Done::Replied = self.orders.carry_out(order, prompts).await {
-                    next = Some(DriverInput::Tick);
-                }
-            }
+        }
+    }
+
+    fn look_around(&mut self, prompts: &PromptQueue) {
+        let surroundings = self.orders.surroundings(prompts.state());
+        if surroundings != self.surroundings {
+            self.surroundings = surroundings.clone();
+            self.driver.set_surroundings(surroundings);
         }
     }
 }

@@ -103,6 +103,8 @@ pub enum LeftMessage {
     Kept,
     /// Stored nowhere.
     NotSent,
+    /// The sidecar ended while it was given the message. The next session delivers it if it was stored before.
+    Unknown,
 }
 
 /// Commands for people after a session.

@@ -126,6 +126,9 @@ impl TranscriptRenderer {
             SessionEvent::MessageLeft { text, fate: LeftMessage::NotSent } => {
                 said("not sent:", WARN, text)
             }
+            SessionEvent::MessageLeft { text, fate: LeftMessage::Unknown } => {
+                said("perhaps not sent, look when you continue:", WARN, text)
+            }
             SessionEvent::Injected { purpose, injected } => self.injected(*purpose, injected),
             SessionEvent::Handoff(injected) => {
                 self.told_by_rawr("hands the packet back", injected.text)

@@ -76,7 +76,15 @@ impl DriverTask<'_> {
     }
 
     async fn prompt(&mut self, text: String) -> Result<(), DriveError> {
-        match self.start_turn(vec![text.clone()]).await {
+        let texts = vec![text.clone()];
+        let begun = self.port.ask(|reply| Order::StartTurn { texts, reply }).await;
+        // A person's message waits longer for a host that was given up.
+        let is_final = self.turns.given_up_until().is_some_and(|until| self.port.now().at >= until);
+        let begun = match begun {
+            Err(HostError::Busy) if is_final => Err(still_busy()),
+            begun => begun,
+        };
+        match begun {
             Ok(turn_id) => {
                 self.reporter
                     .report(&SessionEvent::UserMessage { turn_id: &turn_id, text: &text })?;
@@ -97,13 +105,10 @@ impl DriverTask<'_> {
         self.busy_or_refused(begun)
     }
 
-    /// A host that does not end what it was asked to stop, and reports nothing, is not waited for any longer.
+    /// A host that does not end what it was asked to stop is not waited for with an action of rawr.
     pub(super) fn busy_or_refused<T>(&self, answer: Result<T, HostError>) -> Result<T, HostError> {
         match answer {
-            Err(HostError::Busy) if self.turns.is_given_up => {
-                let message = "the host still runs what it was asked to stop".to_owned();
-                Err(HostError::Refused { method: "interrupt", message })
-            }
+            Err(HostError::Busy) if self.turns.is_given_up() => Err(still_busy()),
             answer => answer,
         }
     }
@@ -493,4 +498,9 @@ fn excerpt(text: &str) -> String {
     const CHARS: usize = 200;
     let kept: String = text.chars().take(CHARS).collect();
     if kept.len() < text.len() { format!("{kept} …") } else { kept }
+}
+
+fn still_busy() -> HostError {
+    let message = "the host still runs what it was asked to stop".to_owned();
+    HostError::Refused { method: "interrupt", message }
 }

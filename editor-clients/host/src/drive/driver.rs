@@ -66,7 +66,13 @@ impl<'r> Driver<'r> {
 
     /// Takes what happened and returns what to do now, in order.
     pub fn handle(&mut self, now: DriverTime, input: DriverInput) -> Vec<Order> {
-        self.port.add_input(now, input);
+        self.port.add_input(input);
+        self.resume(now)
+    }
+
+    /// Continues after the last order has its reply, and returns what to do now, in order.
+    pub fn resume(&mut self, now: DriverTime) -> Vec<Order> {
+        self.port.set_now(now);
         if self.ended.is_none() {
             // Whatever it waits for comes with the next call.
             let mut context = Context::from_waker(Waker::noop());
@@ -161,6 +167,7 @@ impl DriverTask<'_> {
         loop {
             self.send_unsent_calls().await?;
             self.renew_holds().await?;
+            self.retry_after_giving_up();
             self.carry_out().await?;
             self.end_overdue_request().await?;
             if self.has_no_sequence() {
@@ -194,8 +201,8 @@ impl DriverTask<'_> {
 
     fn next_wait(&self, line: WantedLine) -> Wait {
         let now = self.port.now().at;
-        let overdue = self.turns.overdue.zip(self.turns.own_request());
-        let overdue = overdue.map(|(overdue, request)| overdue.until(request));
+        let given_up = self.turns.given_up_until().filter(|_| !self.actions.is_done());
+        let overdue = self.turns.overdue_until();
         let until = if self.held.has_typed() {
             // Handled after everything that has happened.
             Some(now)
@@ -206,7 +213,11 @@ impl DriverTask<'_> {
         } else {
             None
         };
-        Wait { until: until.into_iter().chain(overdue).min(), line, for_host_only: false }
+        Wait {
+            until: until.into_iter().chain(overdue).chain(given_up).min(),
+            line,
+            for_host_only: false,
+        }
     }
 
     /// A prompt waits until the host is idle. A prompt typed while a sequence runs goes to the sidecar at once, which holds
@@ -302,7 +313,6 @@ impl DriverTask<'_> {
     /// Handles an event of the host. The session ends when the host ends.
     pub(super) async fn observe(&mut self, event: HostEvent) -> Result<(), DriveError> {
         self.actions.is_blocked = false;
-        self.turns.is_given_up = false;
         match event {
             HostEvent::Gone { reason } => Err(HostError::Gone { reason }.into()),
             event => self.report_event(event).await,

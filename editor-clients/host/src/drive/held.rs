@@ -124,6 +124,12 @@ impl HeldMessages {
         self.typed.pop_front()
     }
 
+    /// Takes the texts of messages that only the driver has, and releases the others.
+    pub(super) fn take_typed_orphans(&mut self) -> Vec<String> {
+        let is_orphan = |message: &TypedMessage| message.answer.sender() == SenderState::Orphaned;
+        self.typed.drain(..).filter(is_orphan).map(|message| message.text).collect()
+    }
+
     pub(super) fn note_delivered(&mut self, input_id: String) {
         self.delivered.insert(input_id);
     }

@@ -13,7 +13,7 @@ use super::port::Order;
 use super::result::DriveError;
 use super::turns::StartedBy;
 use super::typed::{HoldReply, SenderState, TypedMessage};
-use crate::event::SessionEvent;
+use crate::event::{LeftMessage, SessionEvent};
 use crate::host::{HandedOverBefore, HostError};
 
 /// What became of a held message that its sender was told to release.
@@ -34,9 +34,10 @@ impl DriverTask<'_> {
         let input_id = self.next_input_id();
         let disposition = match self.ask_about(&input_id, &text).await {
             Ok(disposition) => disposition,
-            // Reported as not sent when the session ends.
+            // The sidecar may have stored it before it ended.
             Err(error) => {
-                self.actions.prompt(text);
+                let fate = LeftMessage::Unknown;
+                self.reporter.report(&SessionEvent::MessageLeft { text: &text, fate })?;
                 return Err(error);
             }
         };
@@ -81,6 +82,9 @@ impl DriverTask<'_> {
             }
         }
         answer.reply(HoldReply::Go);
+        if answer.sender() == SenderState::Orphaned {
+            self.actions.prompt(text);
+        }
         Ok(())
     }
 
@@ -114,24 +118,30 @@ impl DriverTask<'_> {
     /// must answer a question on the frozen screen, or if the handoff may never come.
     pub(super) async fn renew_holds(&mut self) -> Result<(), DriveError> {
         let is_in_vain = self.link.phase.waits_for_person() || self.link.is_unsure;
-        for held in self.held.renew(self.port.now().at, is_in_vain) {
-            self.release_early(held).await?;
-        }
-        Ok(())
+        let released = self.held.renew(self.port.now().at, is_in_vain);
+        self.release_each(released).await
     }
 
     /// Codex asks the user a question. A held message would freeze the screen that shows it.
     pub(super) async fn release_typed_messages(&mut self) -> Result<(), DriveError> {
-        for held in self.held.take_from_senders() {
-            self.release_early(held).await?;
-        }
-        Ok(())
+        let typed = self.held.take_from_senders();
+        self.release_each(typed).await
     }
 
     /// The user goes on in another conversation.
     pub(super) async fn release_all_messages(&mut self) -> Result<(), DriveError> {
-        for held in self.held.take_all() {
-            self.release_early(held).await?;
+        let all = self.held.take_all();
+        self.release_each(all).await
+    }
+
+    /// If one cannot be released, the others are still held.
+    async fn release_each(&mut self, messages: Vec<HeldMessage>) -> Result<(), DriveError> {
+        let mut messages = messages.into_iter();
+        while let Some(held) = messages.next() {
+            if let Err(error) = self.release_early(held).await {
+                messages.rev().for_each(|held| self.held.hold_first(held));
+                return Err(error);
+            }
         }
         Ok(())
     }

@@ -6,10 +6,11 @@ use rawr_protocol::{CompactionOrigin, InputCancelParams, TurnStatus, methods};
 use super::action_queue::ActionOutcome;
 use super::driver::DriverTask;
 use super::inputs::MessageRelease;
+use super::observe::EndedTurn;
 use super::port::{AccessKind, DriverInput, Order, Wait};
 use super::prompts::WantedLine;
 use super::result::DriveError;
-use super::turns::{OverdueRequest, OwnRequest, WIND_UP};
+use super::turns::{OverdueRequest, OverdueStage, RequestedCompaction, WIND_UP};
 use crate::event::{LeftMessage, SessionEvent};
 use crate::host::HostEvent;
 
@@ -46,7 +47,8 @@ impl DriverTask<'_> {
     }
 
     /// Stops a request of rawr that runs although the sidecar waits for it no longer, and counts it as ended if the host does
-    /// not end it: what waits behind it must not wait forever.
+    /// not end it: what waits behind it must not wait forever. In a shared conversation only its users stop turns: there the
+    /// messages that wait go to the host.
     pub(super) async fn end_overdue_request(&mut self) -> Result<(), DriveError> {
         let is_unwanted = self.actions.has_action_that_waits() || self.link.phase.is_settled();
         let Some(request) = self.turns.own_request().filter(|_| is_unwanted) else {
@@ -54,26 +56,58 @@ impl DriverTask<'_> {
             return Ok(());
         };
         let now = self.port.now().at;
-        let overdue = *self.turns.overdue.get_or_insert(OverdueRequest::Since(now));
-        if now < overdue.until(request) {
-            return Ok(());
+        let known = self.turns.overdue.take().filter(|overdue| overdue.request == request);
+        let since = OverdueRequest { request, stage: OverdueStage::Since(now) };
+        let mut overdue = known.unwrap_or(since);
+        let is_due = overdue.until().is_some_and(|until| now >= until);
+        let is_answered = overdue.request.is_answered;
+        match overdue.stage {
+            _ if !is_due => self.turns.overdue = Some(overdue),
+            _ if self.port.is_shared() => {
+                overdue.stage = OverdueStage::Left;
+                self.turns.overdue = Some(overdue);
+                self.release_typed_messages().await?;
+            }
+            OverdueStage::Since(_) if !is_answered => {
+                // Interrupting fails if the turn has just ended.
+                let _ = self.port.ask(|reply| Order::Interrupt { reply }).await;
+                overdue.stage = OverdueStage::Interrupted(self.port.now().at);
+                self.turns.overdue = Some(overdue);
+            }
+            _ => self.give_up().await?,
         }
-        if let (OverdueRequest::Since(_), OwnRequest::Unanswered) = (overdue, request) {
-            self.turns.overdue = Some(OverdueRequest::Interrupted(now));
-            // Interrupting fails if the turn has just ended.
-            let _ = self.port.ask(|reply| Order::Interrupt { reply }).await;
-            return Ok(());
-        }
+        Ok(())
+    }
+
+    /// Counts as ended what the host does not end.
+    async fn give_up(&mut self) -> Result<(), DriveError> {
         self.warn("the host reports no end of what rawr asked for")?;
-        let is_compacted = self.turns.compaction.as_ref().is_some_and(|ours| ours.done);
-        for action_id in self.turns.give_up() {
-            let outcome = match is_compacted {
+        let (turns, compaction) = self.turns.give_up(self.port.now().at);
+        for turn_id in turns {
+            let ended = EndedTurn {
+                status: TurnStatus::Interrupted,
+                last_agent_message: None,
+                error: Some("the host reported no end".to_owned()),
+                overflow: None,
+            };
+            self.turn_completed(turn_id, ended).await?;
+        }
+        if let Some(RequestedCompaction { action_id, done, .. }) = compaction {
+            let outcome = match done {
                 true => ActionOutcome::done_before(),
                 false => ActionOutcome::failed(None, "the host reported no end".to_owned()),
             };
             self.settle(&action_id, outcome).await?;
         }
+        self.turns.clear();
         Ok(())
+    }
+
+    /// A host that was given up may have a turn again by now. After a while its refusal is final.
+    pub(super) fn retry_after_giving_up(&mut self) {
+        if self.turns.given_up_until().is_some_and(|until| self.port.now().at >= until) {
+            self.actions.is_blocked = false;
+        }
     }
 
     /// Settles the user messages that the agent did not get, and reports each. Where the conversation outlives its driver,
@@ -106,7 +140,8 @@ impl DriverTask<'_> {
             }
         }
         let rest = self.port.ask(|reply| Order::TakeRest { reply }).await;
-        for text in self.actions.take_prompts().into_iter().chain(rest) {
+        let orphans = self.held.take_typed_orphans();
+        for text in orphans.into_iter().chain(self.actions.take_prompts()).chain(rest) {
             self.left(&text, LeftMessage::NotSent)?;
         }
         Ok(())

@@ -84,6 +84,7 @@ impl DriverTask<'_> {
                 self.turns.review_mode = false;
                 Ok(())
             }
+            HostEvent::TurnCompleted { turn_id, .. } if self.turns.ended_late(&turn_id) => Ok(()),
             HostEvent::TurnCompleted { turn_id, status, last_agent_message, error, overflow } => {
                 let ended = EndedTurn { status, last_agent_message, error, overflow };
                 self.turn_completed(turn_id, ended).await
@@ -218,11 +219,14 @@ impl DriverTask<'_> {
     ) -> Result<(), DriveError> {
         let turn = self.turns.running(&turn_id);
         let is_told = turn.is_some_and(|turn| turn.started_by.text() == Some(&text));
-        if is_told || text.is_empty() {
+        if is_told {
             return Ok(());
         }
         if let Some(turn) = self.turns.running(&turn_id) {
             turn.is_joined = true;
+        }
+        if text.is_empty() {
+            return Ok(());
         }
         self.reporter.report(&SessionEvent::UserMessage { turn_id: &turn_id, text: &text })?;
         self.signal(turn_id, Signal::UserMessage { text }).await

@@ -39,7 +39,7 @@ pub enum DriverInput {
     Line(Option<String>),
     /// The session shall stop.
     Stop,
-    /// Time has passed, or the last order has its reply.
+    /// The time of [`Wait::until`] has come.
     Tick,
 }
 
@@ -172,10 +172,12 @@ impl Port {
         Self(Rc::new(RefCell::new(PortState { now, surroundings, inputs, orders, wait })))
     }
 
-    pub(super) fn add_input(&self, now: DriverTime, input: DriverInput) {
-        let mut state = self.0.borrow_mut();
-        state.now = now;
-        state.inputs.push_back(input);
+    pub(super) fn set_now(&self, now: DriverTime) {
+        self.0.borrow_mut().now = now;
+    }
+
+    pub(super) fn add_input(&self, input: DriverInput) {
+        self.0.borrow_mut().inputs.push_back(input);
     }
 
     pub(super) fn set_surroundings(&self, surroundings: Surroundings) {

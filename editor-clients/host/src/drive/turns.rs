@@ -1,6 +1,6 @@
 //! The running turns and the running compaction, as the driver knows them.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant};
 
 use rawr_protocol::{Purpose, TurnOrigin};
@@ -17,8 +17,10 @@ pub(super) struct TurnLedger {
     pub(super) review_mode: bool,
     /// What rawr started runs on although nothing waits for its answer.
     pub(super) overdue: Option<OverdueRequest>,
-    /// The host has not reported its end, nor anything since.
-    pub(super) is_given_up: bool,
+    /// When such a request was given up. The host has ended nothing since.
+    given_up_at: Option<Instant>,
+    /// The turns that were given up.
+    given_up: HashSet<String>,
     /// A turn of the agent's work failed.
     pub(super) has_failed: bool,
     /// The last turn did not fit the model's window.
@@ -26,19 +28,29 @@ pub(super) struct TurnLedger {
 }
 
 /// A request of rawr that runs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum OwnRequest {
-    Unanswered,
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct OwnRequest {
+    /// The action of a compaction, or the turn.
+    pub(super) id: String,
     /// Only the end of its turn is still to come.
-    Answered,
+    pub(super) is_answered: bool,
 }
 
 /// How far it is with a request that nothing waits for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct OverdueRequest {
+    pub(super) request: OwnRequest,
+    pub(super) stage: OverdueStage,
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum OverdueRequest {
+pub(super) enum OverdueStage {
+    /// Nothing has waited for it since then.
     Since(Instant),
     /// The host was asked to stop it.
     Interrupted(Instant),
+    /// Its end is up to the people who share the conversation.
+    Left,
 }
 
 /// For notifications that are on their way.
@@ -50,11 +62,12 @@ pub(super) const WIND_UP: Duration = Duration::from_secs(5);
 
 impl OverdueRequest {
     /// Until when it may run.
-    pub(super) fn until(self, request: OwnRequest) -> Instant {
-        match (self, request) {
-            (Self::Since(at), OwnRequest::Unanswered) => at + PATIENCE,
-            (Self::Since(at), OwnRequest::Answered) => at + END,
-            (Self::Interrupted(at), _) => at + WIND_UP,
+    pub(super) fn until(&self) -> Option<Instant> {
+        match self.stage {
+            OverdueStage::Since(at) if self.request.is_answered => Some(at + END),
+            OverdueStage::Since(at) => Some(at + PATIENCE),
+            OverdueStage::Interrupted(at) => Some(at + WIND_UP),
+            OverdueStage::Left => None,
         }
     }
 }
@@ -195,21 +208,56 @@ impl TurnLedger {
         self.running.values().any(|turn| turn.is_paused() && turn.goes_on())
     }
 
-    /// Something that rawr started and that runs, unless a person has joined it: a compaction, or a request to the agent.
+    /// A compaction or a request of rawr to the agent that runs alone. `None` while the agent works for a person, or after a
+    /// person has joined.
     pub(super) fn own_request(&self) -> Option<OwnRequest> {
-        let answered = |is: bool| if is { OwnRequest::Answered } else { OwnRequest::Unanswered };
-        let is_own = |turn: &&DriverTurn| turn.started_by == StartedBy::Request && !turn.is_joined;
-        let turns = self.running.values().filter(is_own);
-        let compaction = self.compaction.iter().map(|compaction| answered(compaction.done));
-        compaction.chain(turns.map(|turn| answered(turn.actions.is_empty()))).min()
+        let is_own = |turn: &DriverTurn| match turn.started_by {
+            StartedBy::Compaction => true,
+            StartedBy::Request => !turn.is_joined,
+            _ => false,
+        };
+        if !self.running.values().all(is_own) {
+            return None;
+        }
+        if let Some(RequestedCompaction { action_id, done, .. }) = &self.compaction {
+            return Some(OwnRequest { id: action_id.clone(), is_answered: *done });
+        }
+        let (turn_id, turn) = self.running.iter().next()?;
+        Some(OwnRequest { id: turn_id.clone(), is_answered: turn.actions.is_empty() })
     }
 
-    /// Ends everything, because the host reports no end. Returns the actions without an outcome.
-    pub(super) fn give_up(&mut self) -> Vec<String> {
-        (self.overdue, self.is_given_up) = (None, true);
-        let compaction = self.compaction.take().map(|compaction| compaction.action_id);
-        let turns = self.running.drain().flat_map(|(_, turn)| turn.actions);
-        compaction.into_iter().chain(turns).collect()
+    pub(super) fn overdue_until(&self) -> Option<Instant> {
+        self.overdue.as_ref()?.until()
+    }
+
+    /// Gives up what runs, because the host reports no end. Returns the turns that the sidecar knows, and the compaction.
+    pub(super) fn give_up(&mut self, now: Instant) -> (Vec<String>, Option<RequestedCompaction>) {
+        self.overdue = None;
+        self.given_up_at = Some(now);
+        self.given_up.extend(self.running.keys().cloned());
+        let known = |(_, turn): &(&String, &DriverTurn)| turn.started_by != StartedBy::Compaction;
+        let known = self.running.iter().filter(known).map(|(turn_id, _)| turn_id.clone());
+        (known.collect(), self.compaction.take())
+    }
+
+    /// The compaction's turn has no end of its own to report.
+    pub(super) fn clear(&mut self) {
+        self.running.clear();
+    }
+
+    /// How long a host is waited for that was given up.
+    pub(super) fn given_up_until(&self) -> Option<Instant> {
+        Some(self.given_up_at? + END)
+    }
+
+    pub(super) fn is_given_up(&self) -> bool {
+        self.given_up_at.is_some()
+    }
+
+    /// A turn has ended. Returns true if it was given up before.
+    pub(super) fn ended_late(&mut self, turn_id: &str) -> bool {
+        self.given_up_at = None;
+        self.given_up.remove(turn_id)
     }
 
     /// Resumes the paused turns that `hold` does not keep. Returns how each continues.

@@ -52,7 +52,11 @@ impl JsonLines {
                 line(out, "input_held", json!({"inputId": input_id, "text": text}))
             }
             SessionEvent::MessageLeft { text, fate } => {
-                let kept = *fate == LeftMessage::Kept;
+                let kept = match fate {
+                    LeftMessage::Kept => Some(true),
+                    LeftMessage::NotSent => Some(false),
+                    LeftMessage::Unknown => None,
+                };
                 line(out, "message_left", json!({"text": text, "kept": kept}))
             }
             SessionEvent::Injected { purpose, injected } => {

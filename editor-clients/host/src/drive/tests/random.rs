@@ -4,6 +4,7 @@
 mod host;
 mod sidecar;
 
+use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::Instant;
@@ -135,14 +136,13 @@ impl Session {
 
     /// Carries out the driver's orders until it waits.
     fn settle(&mut self, driver: &mut Driver<'_>, input: DriverInput) {
-        let mut next = Some(input);
-        while let Some(input) = next.take() {
-            driver.set_surroundings(self.surroundings());
-            for order in driver.handle(self.now(), input) {
-                self.note("  ", &order);
-                if self.carry_out(order) {
-                    next = Some(DriverInput::Tick);
-                }
+        driver.set_surroundings(self.surroundings());
+        let mut orders = VecDeque::from(driver.handle(self.now(), input));
+        while let Some(order) = orders.pop_front() {
+            self.note("  ", &order);
+            if self.carry_out(order) {
+                driver.set_surroundings(self.surroundings());
+                orders.extend(driver.resume(self.now()));
             }
         }
     }
@@ -226,6 +226,7 @@ impl Session {
                 Some(Some(HoldReply::StillHeld)) => {}
                 Some(Some(HoldReply::Go) | None) => {
                     let typed = self.typed.remove(at);
+                    self.note("sender releases ", &typed.text);
                     self.host.says(self.unix_ms, &typed.text);
                 }
                 None => at += 1,
@@ -320,6 +321,7 @@ impl Session {
             return;
         }
         let typed = self.typed.remove(0);
+        self.note("sender ends or releases ", &typed.text);
         match self.dice.comes(500) {
             // The screen ended.
             true => typed.replies.orphan(),
@@ -446,4 +448,31 @@ fn what_a_host_never_reports_holds_no_message() {
             }
         }
     }
+}
+
+/// The host has reported the end, and the driver has not read it yet.
+#[test]
+fn a_message_typed_at_the_end_of_a_turn_waits_until_that_end_is_read() {
+    let mut session = Session::new(0, true);
+    session.dice.is_calm = true;
+    session.host = RandomHost::new(AccessKind::Shared);
+    let mut left = Left::default();
+    let (now, surroundings) = (session.now(), session.surroundings());
+    let mut driver = Driver::new(now, surroundings, Duration::from_secs(60), &mut left);
+    session.settle(&mut driver, DriverInput::Tick);
+    session.settle(&mut driver, DriverInput::Begin(Vec::new()));
+    session.host.says(session.unix_ms, "first");
+    let started = session.host.next_event().unwrap();
+    session.settle(&mut driver, DriverInput::Host(started));
+    let (answer, replies) = hold_channel();
+    session.typed.push(Typed { text: "second".to_owned(), replies });
+    let second = TypedMessage { text: "second".to_owned(), answer };
+    session.settle(&mut driver, DriverInput::Typed(second));
+    while let Some(event) = session.host.next_event() {
+        session.settle(&mut driver, DriverInput::Host(event));
+    }
+    session.settle(&mut driver, DriverInput::Tick);
+    let story = session.story.unwrap_or_default();
+    let asked = story.find("rawr/input/submit").expect("the sidecar is asked");
+    assert!(story.find("rawr/turn/completed").is_some_and(|ended| ended < asked), "{story}");
 }
