@@ -185,17 +185,17 @@ impl<'r> Drive<'r> {
 
     /// Tells the driver what happened and carries out what it orders.
     async fn handle(&mut self, input: DriverInput, prompts: &mut PromptQueue) {
-        self.look_around(prompts);
+        self.update_surroundings(prompts);
         let mut orders = VecDeque::from(self.driver.handle(now(), input));
         while let Some(order) = orders.pop_front() {
             if let Done::Replied = self.orders.carry_out(order, prompts).await {
-                self.look_around(prompts);
+                self.update_surroundings(prompts);
                 orders.extend(self.driver.resume(now()));
             }
         }
     }
 
-    fn look_around(&mut self, prompts: &PromptQueue) {
+    fn update_surroundings(&mut self, prompts: &PromptQueue) {
         let surroundings = self.orders.surroundings(prompts.state());
         if surroundings != self.surroundings {
             self.surroundings = surroundings.clone();

@@ -49,7 +49,7 @@ pub(super) enum OverdueStage {
     Since(Instant),
     /// The host was asked to stop it.
     Interrupted(Instant),
-    /// Its end is up to the people who share the conversation.
+    /// The end is up to the people who share the conversation.
     Left,
 }
 
