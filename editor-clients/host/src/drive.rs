@@ -32,7 +32,7 @@ pub use self::prompts::{PromptQueue, PromptState, WantedLine};
 pub use self::result::{DriveError, SessionEnd, SessionResult};
 pub use self::typed::{HoldReplies, HoldReply, HoldReplySender, TypedMessage, hold_channel};
 use crate::event::Reporter;
-use crate::host::{AgentHost, HostAccess};
+use crate::host::{AgentHost, HostAccess, HostThread};
 use crate::sidecar::{Launch, SidecarClient};
 use crate::stop::StopRequest;
 
@@ -94,13 +94,8 @@ impl<'r> Drive<'r> {
         reporter: &'r mut dyn Reporter,
     ) -> Result<Self, DriveError> {
         let mut orders = Orders { host: Box::new(host), launch: Box::new(launch), sidecar };
-        let nothing = PromptState {
-            is_at_end: false,
-            is_live: false,
-            can_be_asked: false,
-            takes_lines: false,
-        };
-        let surroundings = orders.surroundings(nothing);
+        let thread = Arc::new(orders.host.thread().clone());
+        let surroundings = orders.surroundings(thread, PromptState::default());
         let driver = Driver::new(now(), surroundings.clone(), quiet, reporter);
         let (typed, directives) = (None, Vec::new());
         let mut drive = Self { driver, orders, surroundings, typed, directives };
@@ -196,7 +191,12 @@ impl<'r> Drive<'r> {
     }
 
     fn update_surroundings(&mut self, prompts: &PromptQueue) {
-        let surroundings = self.orders.surroundings(prompts.state());
+        let (known, current) = (&self.surroundings.thread, self.orders.host.thread());
+        let thread = match **known == *current {
+            true => Arc::clone(known),
+            false => Arc::new(current.clone()),
+        };
+        let surroundings = self.orders.surroundings(thread, prompts.state());
         if surroundings != self.surroundings {
             self.surroundings = surroundings.clone();
             self.driver.set_surroundings(surroundings);
@@ -205,7 +205,7 @@ impl<'r> Drive<'r> {
 }
 
 impl Orders {
-    fn surroundings(&mut self, prompts: PromptState) -> Surroundings {
+    fn surroundings(&mut self, thread: Arc<HostThread>, prompts: PromptState) -> Surroundings {
         let (access, running_turn) = match self.host.access() {
             HostAccess::InProcess(_) => (AccessKind::InProcess, None),
             HostAccess::Exclusive => (AccessKind::Exclusive, None),
@@ -213,7 +213,7 @@ impl Orders {
                 (AccessKind::Shared, shared.running_turn().map(str::to_owned))
             }
         };
-        let (thread, sidecar) = (Arc::new(self.host.thread().clone()), self.sidecar.process_id());
+        let sidecar = self.sidecar.process_id();
         Surroundings { thread, access, running_turn, prompts, sidecar }
     }
 

@@ -204,10 +204,8 @@ impl SidecarClient {
     ///
     /// Fails if the sidecar refuses, does not answer within 60 seconds, or ends.
     pub async fn call<R: Request>(&mut self, params: R::Params) -> Result<R::Result, SidecarError> {
-        let RawParams(params) = RawParams::of(R::METHOD, &params)?;
-        let answer = self.request_raw(R::METHOD, params).await?;
-        let broken = |source| SidecarError::NotUnderstood { method: R::METHOD, source };
-        serde_json::from_str(answer.get()).map_err(broken)
+        let answer = self.request_raw(R::METHOD, raw_params::<R>(&params)?).await?;
+        read_answer::<R>(&answer)
     }
 
     /// Like [`call`](Self::call), without types.
@@ -379,6 +377,17 @@ impl SidecarNotification {
         };
         Some(note.unwrap_or_else(|error| Self::Garbled { method, error: error.to_string() }))
     }
+}
+
+/// The parameters of a request as they are sent.
+pub(crate) fn raw_params<R: Request>(params: &R::Params) -> Result<Box<RawValue>, SidecarError> {
+    RawParams::of(R::METHOD, params).map(|RawParams(params)| params)
+}
+
+/// The answer to a request.
+pub(crate) fn read_answer<R: Request>(answer: &RawValue) -> Result<R::Result, SidecarError> {
+    let broken = |source| SidecarError::NotUnderstood { method: R::METHOD, source };
+    serde_json::from_str(answer.get()).map_err(broken)
 }
 
 struct RawParams(Box<RawValue>);

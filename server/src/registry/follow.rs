@@ -93,8 +93,8 @@ pub(super) enum FollowResult {
     PassedOver,
     /// Nothing is written yet that tells.
     NotYet,
-    /// Too early to tell: read it again after so many milliseconds.
-    Later(u64),
+    /// Another process holds its lock: read it again later.
+    Locked,
 }
 
 pub(super) fn source(
@@ -125,7 +125,7 @@ impl OpenThread {
         match read_followed(context.store.clone(), id.clone(), watch.since).await {
             // The folder is watched: what is written from now on is reported.
             Err(StoreError::NoThread { .. }) => FollowResult::NotYet,
-            Err(StoreError::Locked { .. }) => FollowResult::Later(TRY_AGAIN_AFTER_MS),
+            Err(StoreError::Locked { .. }) => FollowResult::Locked,
             read => {
                 let read = read.map_err(RegistryError::from);
                 let shown = match read {

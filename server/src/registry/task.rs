@@ -1,6 +1,6 @@
 //! The task of one thread: it takes messages in order and owns everything that the thread has.
 
-use super::follow::{FollowResult, LOOK_AGAIN_AFTER_MS, Watch};
+use super::follow::{FollowResult, LOOK_AGAIN_AFTER_MS, TRY_AGAIN_AFTER_MS, Watch};
 use super::inbox::{InputSource, Reply, RequestKind, ThreadMessage, ThreadRequest};
 use super::thread::{ThreadContext, ThreadControl};
 use super::threads::RegistryMessage;
@@ -325,8 +325,8 @@ impl ThreadTask {
                 FollowResult::PassedOver => {
                     self.report(RegistryMessage::PassedOver(id, Arc::clone(&self.filters)));
                 }
-                FollowResult::Later(after_ms) => {
-                    self.report(RegistryMessage::LookAgain(id, after_ms));
+                FollowResult::Locked => {
+                    self.report(RegistryMessage::LookAgain(id, TRY_AGAIN_AFTER_MS));
                 }
             }
             break;

@@ -80,11 +80,7 @@ impl DriverTask<'_> {
         let begun = self.port.ask(|reply| Order::StartTurn { texts, reply }).await;
         // A person's message waits longer for a host that was given up.
         let is_final = self.turns.given_up_until().is_some_and(|until| self.port.now().at >= until);
-        let begun = match begun {
-            Err(HostError::Busy) if is_final => Err(still_busy()),
-            begun => begun,
-        };
-        match begun {
+        match refused_if(is_final, begun) {
             Ok(turn_id) => {
                 self.reporter
                     .report(&SessionEvent::UserMessage { turn_id: &turn_id, text: &text })?;
@@ -100,17 +96,10 @@ impl DriverTask<'_> {
         }
     }
 
+    /// Starts a turn for an action of rawr, which does not wait for a host that was given up.
     pub(super) async fn start_turn(&mut self, texts: Vec<String>) -> Result<String, HostError> {
         let begun = self.port.ask(|reply| Order::StartTurn { texts, reply }).await;
-        self.busy_or_refused(begun)
-    }
-
-    /// A host that does not end what it was asked to stop is not waited for with an action of rawr.
-    pub(super) fn busy_or_refused<T>(&self, answer: Result<T, HostError>) -> Result<T, HostError> {
-        match answer {
-            Err(HostError::Busy) if self.turns.is_given_up() => Err(still_busy()),
-            answer => answer,
-        }
+        refused_if(self.turns.is_given_up(), begun)
     }
 
     async fn steer(&mut self, text: String) -> Result<String, HostError> {
@@ -232,7 +221,7 @@ impl DriverTask<'_> {
         }
         let compact = order.clone();
         let begun = self.port.ask(|reply| Order::Compact { order: compact, reply }).await;
-        match self.busy_or_refused(begun) {
+        match refused_if(self.turns.is_given_up(), begun) {
             Ok(()) => {
                 self.turns.compaction = Some(RequestedCompaction {
                     action_id: action.action_id.clone(),
@@ -500,7 +489,13 @@ fn excerpt(text: &str) -> String {
     if kept.len() < text.len() { format!("{kept} …") } else { kept }
 }
 
-fn still_busy() -> HostError {
-    let message = "the host still runs what it was asked to stop".to_owned();
-    HostError::Refused { method: "interrupt", message }
+/// That a host is busy is a refusal where it does not end what it was asked to stop.
+pub(super) fn refused_if<T>(is_final: bool, answer: Result<T, HostError>) -> Result<T, HostError> {
+    match answer {
+        Err(HostError::Busy) if is_final => {
+            let message = "the host still runs what it was asked to stop".to_owned();
+            Err(HostError::Refused { method: "interrupt", message })
+        }
+        answer => answer,
+    }
 }

@@ -125,9 +125,8 @@ impl DriverTask<'_> {
             opened => drop(opened?),
         }
         self.port.order(Order::Begin);
-        let wait = Wait { until: None, line: WantedLine::Nothing, for_host_only: false };
         let directives = loop {
-            if let DriverInput::Begin(directives) = self.port.next(wait).await {
+            if let DriverInput::Begin(directives) = self.port.next(Wait::default()).await {
                 break directives;
             }
         };

@@ -7,6 +7,7 @@ use rawr_protocol::{
 };
 
 use super::action_queue::{ActionOutcome, QueuedWork};
+use super::actions::refused_if;
 use super::driver::DriverTask;
 use super::held::{HeldMessage, submitted_at_ms};
 use super::port::Order;
@@ -261,7 +262,7 @@ impl DriverTask<'_> {
         text: String,
     ) -> Result<HandedOverBefore, HostError> {
         let begun = self.port.ask(|reply| Order::HandOverBeforeHeld { text, reply }).await;
-        self.busy_or_refused(begun)
+        refused_if(self.turns.is_given_up(), begun)
     }
 
     /// Tells the sender of a message to release it.

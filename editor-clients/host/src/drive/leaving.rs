@@ -99,7 +99,6 @@ impl DriverTask<'_> {
             };
             self.settle(&action_id, outcome).await?;
         }
-        self.turns.clear();
         Ok(())
     }
 

@@ -15,7 +15,7 @@ use super::port::{CallAnswer, Order};
 use super::result::DriveError;
 use crate::event::SessionEvent;
 use crate::host::ThreadOrigin;
-use crate::sidecar::SidecarError;
+use crate::sidecar::{SidecarError, raw_params, read_answer};
 
 /// What the driver knows of the sidecar.
 #[derive(Debug)]
@@ -60,10 +60,8 @@ impl DriverTask<'_> {
         &mut self,
         params: &R::Params,
     ) -> Result<R::Result, DriveError> {
-        let broken = |source| SidecarError::NotUnderstood { method: R::METHOD, source };
-        let params = serde_json::value::to_raw_value(params).map_err(broken)?;
-        let answer = self.call_raw(R::METHOD, params).await??;
-        Ok(serde_json::from_str(answer.get()).map_err(broken)?)
+        let answer = self.call_raw(R::METHOD, raw_params::<R>(params)?).await??;
+        Ok(read_answer::<R>(&answer)?)
     }
 
     /// The outer error is the reporter's.

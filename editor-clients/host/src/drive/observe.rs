@@ -84,8 +84,10 @@ impl DriverTask<'_> {
                 self.turns.review_mode = false;
                 Ok(())
             }
-            HostEvent::TurnCompleted { turn_id, .. } if self.turns.ended_late(&turn_id) => Ok(()),
             HostEvent::TurnCompleted { turn_id, status, last_agent_message, error, overflow } => {
+                if self.turns.ended_late(&turn_id) {
+                    return Ok(());
+                }
                 let ended = EndedTurn { status, last_agent_message, error, overflow };
                 self.turn_completed(turn_id, ended).await
             }

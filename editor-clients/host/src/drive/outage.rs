@@ -38,12 +38,10 @@ const MAY_WAIT: [&str; 8] = [
 ];
 
 impl StoreOutage {
-    /// Queues a call. Returns false if it cannot be sent later.
-    pub(super) fn keep<R: Request>(&mut self, params: &R::Params) -> bool {
+    /// Queues a call, unless it cannot be sent later.
+    pub(super) fn keep<R: Request>(&mut self, params: &R::Params) {
         let params = to_raw_value(params).ok().filter(|_| MAY_WAIT.contains(&R::METHOD));
-        let kept =
-            params.map(|params| self.unsent.push_back(UnsentCall { method: R::METHOD, params }));
-        kept.is_some()
+        self.unsent.extend(params.map(|params| UnsentCall { method: R::METHOD, params }));
     }
 
     pub(super) fn delays(&self, method: &str) -> bool {

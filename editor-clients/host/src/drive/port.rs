@@ -79,12 +79,12 @@ pub struct DriverTime {
 }
 
 /// What the driver waits for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Wait {
     /// A [`DriverInput::Tick`] is due then.
     pub until: Option<Instant>,
     /// The line of input that can be used now.
-    pub(super) line: WantedLine,
+    pub line: WantedLine,
     /// Nothing but events of the host, because the session stops.
     pub for_host_only: bool,
 }
@@ -167,8 +167,7 @@ pub(super) struct Port(Rc<RefCell<PortState>>);
 
 impl Port {
     pub(super) fn new(now: DriverTime, surroundings: Surroundings) -> Self {
-        let wait = Wait { until: None, line: WantedLine::Nothing, for_host_only: false };
-        let (inputs, orders) = (VecDeque::new(), Vec::new());
+        let (inputs, orders, wait) = (VecDeque::new(), Vec::new(), Wait::default());
         Self(Rc::new(RefCell::new(PortState { now, surroundings, inputs, orders, wait })))
     }
 

@@ -20,7 +20,7 @@ pub struct PromptQueue {
 }
 
 /// How it stands with the person's messages.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct PromptState {
     /// There will be none.
     pub is_at_end: bool,
@@ -33,8 +33,9 @@ pub struct PromptState {
 }
 
 /// What the session can take now.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum WantedLine {
+    #[default]
     Nothing,
     Prompt,
     /// An answer to the open question.

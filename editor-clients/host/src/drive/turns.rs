@@ -235,14 +235,9 @@ impl TurnLedger {
         self.overdue = None;
         self.given_up_at = Some(now);
         self.given_up.extend(self.running.keys().cloned());
-        let known = |(_, turn): &(&String, &DriverTurn)| turn.started_by != StartedBy::Compaction;
-        let known = self.running.iter().filter(known).map(|(turn_id, _)| turn_id.clone());
-        (known.collect(), self.compaction.take())
-    }
-
-    /// The compaction's turn has no end of its own to report.
-    pub(super) fn clear(&mut self) {
-        self.running.clear();
+        // The compaction's turn has no end of its own to report.
+        self.running.retain(|_, turn| turn.started_by != StartedBy::Compaction);
+        (self.running.keys().cloned().collect(), self.compaction.take())
     }
 
     /// How long a host is waited for that was given up.

@@ -106,6 +106,10 @@ impl Session {
         }
     }
 
+    fn now_ms(&self) -> i64 {
+        i64::try_from(self.unix_ms).unwrap()
+    }
+
     fn now(&self) -> DriverTime {
         let at = self.begun + Duration::from_millis(self.unix_ms - 1_000_000);
         DriverTime { at, unix_ms: self.unix_ms }
@@ -149,7 +153,8 @@ impl Session {
 
     /// Returns true if the driver has a reply.
     fn carry_out(&mut self, order: Order) -> bool {
-        let (dice, now) = (&mut self.dice, self.unix_ms);
+        let now = self.now_ms();
+        let dice = &mut self.dice;
         match order {
             Order::Begin | Order::ResumeWithheldWork | Order::PrepareHandoff { .. } => {
                 return false;
@@ -227,7 +232,7 @@ impl Session {
                 Some(Some(HoldReply::Go) | None) => {
                     let typed = self.typed.remove(at);
                     self.note("sender releases ", &typed.text);
-                    self.host.says(self.unix_ms, &typed.text);
+                    self.host.says(self.now_ms(), &typed.text);
                 }
                 None => at += 1,
             }
@@ -245,10 +250,8 @@ impl Session {
                     }
                 }
                 1 => {
-                    if let Some(until) = wait.until {
-                        let ahead = until.saturating_duration_since(self.now().at);
-                        self.unix_ms += u64::try_from(ahead.as_millis()).unwrap() + 1;
-                        return Some(DriverInput::Tick);
+                    if let Some(tick) = self.tick(wait) {
+                        return Some(tick);
                     }
                 }
                 2 | 3 => {
@@ -282,10 +285,8 @@ impl Session {
         if let Some(input) = self.person_says(wait).filter(|_| !wait.for_host_only) {
             return Some(input);
         }
-        if let Some(until) = wait.until {
-            let ahead = until.saturating_duration_since(self.now().at);
-            self.unix_ms += u64::try_from(ahead.as_millis()).unwrap() + 1;
-            return Some(DriverInput::Tick);
+        if let Some(tick) = self.tick(wait) {
+            return Some(tick);
         }
         let waiting = self.typed.len();
         self.read_replies();
@@ -301,6 +302,13 @@ impl Session {
             return Some(DriverInput::Stop);
         }
         None
+    }
+
+    /// The time comes for which the driver waits.
+    fn tick(&mut self, wait: Wait) -> Option<DriverInput> {
+        let ahead = wait.until?.saturating_duration_since(self.now().at);
+        self.unix_ms += u64::try_from(ahead.as_millis()).unwrap() + 1;
+        Some(DriverInput::Tick)
     }
 
     /// In a shared conversation at any time, otherwise where it is taken.
@@ -325,21 +333,13 @@ impl Session {
         match self.dice.comes(500) {
             // The screen ended.
             true => typed.replies.orphan(),
-            false => self.host.says(self.unix_ms, &typed.text),
+            false => self.host.says(self.now_ms(), &typed.text),
         }
     }
 }
 
 /// Plays one session. Returns what is wrong with it.
-fn play(seed: u64, is_told: bool) -> Result<(), String> {
-    play_session(Session::new(seed, is_told))
-}
-
-fn play_session(mut session: Session) -> Result<(), String> {
-    play_session_of(&mut session)
-}
-
-fn play_session_of(session: &mut Session) -> Result<(), String> {
+fn play(session: &mut Session) -> Result<(), String> {
     let all = session.unsaid.clone();
     let left = Left::default();
     let mut reporter = left.clone();
@@ -400,9 +400,10 @@ fn play_session_of(session: &mut Session) -> Result<(), String> {
 fn play_all(seeds: Range<u64>) {
     let one = std::env::var("RAWR_SEED").ok().and_then(|seed| seed.parse().ok());
     let seeds = one.map_or(seeds, |seed: u64| seed..seed + 1);
-    let failed: Vec<_> = seeds.filter(|seed| play(*seed, false).is_err()).collect();
+    let failed: Vec<_> =
+        seeds.filter(|seed| play(&mut Session::new(*seed, false)).is_err()).collect();
     if let Some(seed) = failed.first() {
-        let what = play(*seed, true).unwrap_err();
+        let what = play(&mut Session::new(*seed, true)).unwrap_err();
         panic!("{} sessions, first RAWR_SEED={seed}: {what}", failed.len());
     }
 }
@@ -435,14 +436,14 @@ fn what_a_host_never_reports_holds_no_message() {
                     session
                 };
                 let mut session = told(false);
-                let played = play_session_of(&mut session);
+                let played = play(&mut session);
                 if session.host.loses.is_some_and(|lost| lost < u64::MAX) {
                     // There is no such event.
                     assert!(lost > 10, "{access:?}: {lost} events");
                     break;
                 }
                 if played.is_err() {
-                    let what = play_session(told(true)).unwrap_err();
+                    let what = play(&mut told(true)).unwrap_err();
                     panic!("{access:?}, stops {stops}, event {lost}: {what}");
                 }
             }
@@ -461,7 +462,7 @@ fn a_message_typed_at_the_end_of_a_turn_waits_until_that_end_is_read() {
     let mut driver = Driver::new(now, surroundings, Duration::from_secs(60), &mut left);
     session.settle(&mut driver, DriverInput::Tick);
     session.settle(&mut driver, DriverInput::Begin(Vec::new()));
-    session.host.says(session.unix_ms, "first");
+    session.host.says(session.now_ms(), "first");
     let started = session.host.next_event().unwrap();
     session.settle(&mut driver, DriverInput::Host(started));
     let (answer, replies) = hold_channel();

@@ -187,7 +187,11 @@ fn short(text: &str) -> String {
 }
 
 pub fn said(text: &str) -> RecordedMessage {
-    RecordedMessage { text: text.to_owned(), at_ms: Some(now_ms()), is_users: true }
+    message_at(now_ms(), text)
+}
+
+pub fn message_at(at_ms: i64, text: &str) -> RecordedMessage {
+    RecordedMessage { text: text.to_owned(), at_ms: Some(at_ms), is_users: true }
 }
 
 fn now_ms() -> i64 {

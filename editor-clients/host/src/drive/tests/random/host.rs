@@ -6,8 +6,9 @@ use std::path::PathBuf;
 use rawr_protocol::{
     CompactionOrigin, Host, HostCapabilities, PendingAction, TokenUsage, TurnStatus,
 };
-use rawr_records::turns::{RecordedCompaction, RecordedMessage, RecordedTurn};
+use rawr_records::turns::{RecordedCompaction, RecordedTurn};
 
+use super::super::world::message_at;
 use super::Dice;
 use crate::drive::port::AccessKind;
 use crate::host::record::fate;
@@ -104,10 +105,10 @@ impl RandomHost {
         running.is_some_and(is_request)
     }
 
-    fn begin(&mut self, now: u64, texts: &[String], kind: TurnKind) -> String {
+    fn begin(&mut self, now: i64, texts: &[String], kind: TurnKind) -> String {
         let turn_id = format!("turn-{}", self.turns.len() + 1);
-        let sent = texts.iter().map(|text| said(now, text)).collect();
-        let began_at_ms = i64::try_from(now).ok();
+        let sent = texts.iter().map(|text| message_at(now, text)).collect();
+        let began_at_ms = Some(now);
         let id = turn_id.clone();
         self.turns.push(RecordedTurn { turn_id: id, began_at_ms, sent, ..RecordedTurn::default() });
         self.running = Some(turn_id.clone());
@@ -146,7 +147,7 @@ impl RandomHost {
     pub fn start_turn(
         &mut self,
         dice: &mut Dice,
-        now: u64,
+        now: i64,
         texts: &[String],
     ) -> Result<String, HostError> {
         if self.running.is_some() || dice.comes(30) {
@@ -172,15 +173,15 @@ impl RandomHost {
         }
     }
 
-    pub fn steer(&mut self, now: u64, text: &str) -> Result<String, HostError> {
+    pub fn steer(&mut self, now: i64, text: &str) -> Result<String, HostError> {
         let turn_id = self.running.clone().ok_or(HostError::NoTurn)?;
         let turn = self.turns.iter_mut().find(|turn| turn.turn_id == turn_id);
-        turn.ok_or(HostError::NoTurn)?.sent.push(said(now, text));
+        turn.ok_or(HostError::NoTurn)?.sent.push(message_at(now, text));
         Ok(turn_id)
     }
 
     /// A person's message that is not held any longer.
-    pub fn says(&mut self, now: u64, text: &str) {
+    pub fn says(&mut self, now: i64, text: &str) {
         let joins = std::mem::take(&mut self.is_joined_by_held);
         match self.steer(now, text) {
             Ok(_) if joins => {}
@@ -199,7 +200,7 @@ impl RandomHost {
         }
     }
 
-    pub fn compact(&mut self, dice: &mut Dice, now: u64) -> Result<(), HostError> {
+    pub fn compact(&mut self, dice: &mut Dice, now: i64) -> Result<(), HostError> {
         if self.running.is_some() {
             return Err(HostError::Busy);
         }
@@ -246,10 +247,6 @@ impl RandomHost {
     pub fn outcome(&self, action: &PendingAction) -> RecordedOutcome {
         fate(&self.turns, action, self.running.is_none())
     }
-}
-
-fn said(now: u64, text: &str) -> RecordedMessage {
-    RecordedMessage { text: text.to_owned(), at_ms: i64::try_from(now).ok(), is_users: true }
 }
 
 fn ends(turn_id: &str, status: TurnStatus) -> HostEvent {
