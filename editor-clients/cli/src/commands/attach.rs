@@ -6,6 +6,8 @@ mod log;
 mod preflight_listener;
 mod server;
 
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -28,7 +30,7 @@ use followed::FollowedThreads;
 use log::EventLog;
 use rawr_host::drive::{Drive, DriveError, PromptQueue, SessionEnd};
 use rawr_host::event::{NoticeLevel, Reporter, SessionEvent};
-use rawr_host::host::codex::{self, Attachment, Codex, Experimental};
+use rawr_host::host::codex::{self, Attachment, Codex, Experimental, MissedTurns};
 use rawr_host::host::{AgentHost, HostError, ThreadOrigin};
 use rawr_host::presence::Presence;
 use rawr_host::sidecar::{Launch, SidecarSettings};
@@ -257,6 +259,8 @@ struct AttachContext {
     home: PathBuf,
     /// When this process started, in Unix milliseconds.
     since_ms: i64,
+    /// The last turn of each thread that this process reported to its end.
+    last_turns: RefCell<HashMap<String, String>>,
     settings: SidecarSettings,
     experimental: Experimental,
     shown: ShownAs,
@@ -342,6 +346,7 @@ impl AttachContext {
             typed: args.preflight.then(preflight_listener::TypedMessageSessions::default),
             home,
             since_ms,
+            last_turns: RefCell::default(),
         })
     }
 
@@ -393,7 +398,10 @@ impl AttachContext {
             home: self.home.clone(),
             experimental: self.experimental,
             typed: self.typed(),
-            since_ms: self.since_ms,
+            missed: MissedTurns {
+                since_ms: self.since_ms,
+                after: self.last_turns.borrow().get(thread_id).cloned(),
+            },
         };
         let attached = tokio::select! {
             attached = Codex::attach(&attachment) => attached,
@@ -417,8 +425,12 @@ impl AttachContext {
             Some(_) => PersonTerminal::of_this_process(),
             None => PersonTerminal::nowhere(),
         };
-        let mut renderer = Alerting { reporter, terminal };
-        match self.drive(host, &mut renderer, &mut stop).await {
+        let mut renderer = Alerting { reporter, terminal, last_turn: None };
+        let done = self.drive(host, &mut renderer, &mut stop).await;
+        if let Some(last) = renderer.last_turn.take() {
+            self.last_turns.borrow_mut().insert(thread_id.to_owned(), last);
+        }
+        match done {
             Ok(_) | Err(DriveError::Host(HostError::Gone { .. })) => Ok(()),
             Err(DriveError::Sidecar(error)) if error.code() == Some(ErrorCode::OwnedElsewhere) => {
                 let message = format!(

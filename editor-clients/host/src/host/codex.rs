@@ -26,6 +26,7 @@ use std::path::PathBuf;
 
 use async_trait::async_trait;
 pub use attach::{Attachment, UserMessageRoute};
+pub use missed::MissedTurns;
 pub use probe::{CodexProbe, HookTrust, ListedHook, probe};
 use rawr_protocol::PendingAction;
 use rawr_records::profile::CODEX;
@@ -68,6 +69,8 @@ pub struct Codex {
     turns: CodexTurns,
     side_requests: SideRequests,
     events: VecDeque<HostEvent>,
+    /// Those of turns that ended before rawr joined. They come first, and say nothing about what runs now.
+    missed: VecDeque<HostEvent>,
     /// Where it compacts by itself.
     own_limit: OwnLimit,
     /// Who else uses the thread.
@@ -162,7 +165,7 @@ impl Codex {
         let answer: ThreadAnswer = connection.request_as(resume).await?;
         let status = answer.thread.status.unwrap_or(CodexThreadStatus::Other);
         let mut codex = Self::on(connection, settings, answer).await?;
-        codex.seed(status, i64::MAX).await?;
+        codex.seed(status, &MissedTurns::NONE).await?;
         Ok(codex)
     }
 
@@ -199,6 +202,7 @@ impl Codex {
             own_limit: OwnLimit::default(),
             side_requests: SideRequests::default(),
             events: title.into_iter().collect(),
+            missed: VecDeque::new(),
             images: Vec::new(),
             access,
             children: SubAgents::default(),
@@ -301,17 +305,22 @@ impl Codex {
 
     /// Whether a turn runs, or the event of its end is still queued.
     fn is_busy(&self) -> bool {
+        !self.missed.is_empty() || self.runs_a_turn()
+    }
+
+    /// As [`Self::is_busy`], without the turns that ended before rawr joined.
+    fn runs_a_turn(&self) -> bool {
         let is_end = |event: &HostEvent| matches!(event, HostEvent::TurnCompleted { .. });
         self.turns.is_busy() || self.events.iter().any(is_end)
     }
 
-    /// Asks Codex whether it is idle, after processing everything that it sent before its answer.
+    /// Asks Codex whether it runs no turn, after processing everything that it sent before its answer.
     async fn is_idle(&mut self) -> Result<bool, HostError> {
-        if self.is_busy() {
+        if self.runs_a_turn() {
             return Ok(false);
         }
         let status = self.status().await?;
-        Ok(status != Some(CodexThreadStatus::Active) && !self.is_busy())
+        Ok(status != Some(CodexThreadStatus::Active) && !self.runs_a_turn())
     }
 
     async fn status(&mut self) -> Result<Option<CodexThreadStatus>, HostError> {
@@ -410,7 +419,7 @@ impl AgentHost for Codex {
         self.ready()?;
         self.pause_goal().await?;
         // During a turn Codex accepts this request and discards the turn.
-        if !self.is_idle().await? {
+        if self.is_busy() || !self.is_idle().await? {
             return Err(HostError::Busy);
         }
         self.connection.request(requests::compact_start(&self.thread.thread_id)).await?;
@@ -466,7 +475,7 @@ impl AgentHost for Codex {
 
     async fn next_event(&mut self) -> HostEvent {
         loop {
-            if let Some(event) = self.events.pop_front() {
+            if let Some(event) = self.missed.pop_front().or_else(|| self.events.pop_front()) {
                 if let HostEvent::Usage { context_window: Some(window), .. } = &event {
                     self.has_window(*window);
                 }

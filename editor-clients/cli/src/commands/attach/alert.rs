@@ -6,6 +6,7 @@ use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 
 use rawr_host::event::{Reporter, SessionEvent};
+use rawr_host::host::HostEvent;
 use rawr_host::text::one_line;
 use rawr_protocol::{BannerStage, SequenceHeadsUpNotification};
 use rustix::fs::OFlags;
@@ -13,10 +14,11 @@ use rustix::termios::{LocalModes, tcgetattr};
 
 use super::WIDTH;
 
-/// A reporter that also alerts the person at the terminal of this process.
+/// A reporter that also alerts the person at the terminal of this process, and remembers the last turn that ended.
 pub(super) struct Alerting<R> {
     pub(super) reporter: R,
     pub(super) terminal: PersonTerminal,
+    pub(super) last_turn: Option<String>,
 }
 
 /// The terminal at which a person may be; `None` without one.
@@ -66,6 +68,9 @@ impl<R: Reporter> Reporter for Alerting<R> {
             && matches!(heads_up.stage, BannerStage::AwaitingApproval | BannerStage::Recommended)
         {
             self.terminal.alert(heads_up);
+        }
+        if let SessionEvent::Host(HostEvent::TurnCompleted { turn_id, .. }) = event {
+            self.last_turn = Some(turn_id.clone());
         }
         self.reporter.report(event)
     }

@@ -12,6 +12,7 @@ use tokio::time::{Instant, timeout_at};
 
 use super::connection::{CodexConnection, ConnectionMessage};
 use super::message::{CodexThreadStatus, Incoming};
+use super::missed::MissedTurns;
 use super::own_limit::OwnLimit;
 use super::paused::PausedGoalRecord;
 use super::requests::Experimental;
@@ -32,8 +33,8 @@ pub struct Attachment {
     pub experimental: Experimental,
     /// Whether user messages pass through the relay.
     pub typed: UserMessageRoute,
-    /// Report turns that started since this time, in Unix milliseconds.
-    pub since_ms: i64,
+    /// The turns that this process has to report.
+    pub missed: MissedTurns,
 }
 
 /// How user messages reach Codex.
@@ -56,7 +57,7 @@ impl Codex {
     ///
     /// Fails if the app-server cannot be reached, or if it or the thread closes.
     pub async fn attach(attachment: &Attachment) -> Result<Option<Self>, HostError> {
-        let Attachment { socket, thread_id, home, experimental, typed, since_ms } = attachment;
+        let Attachment { socket, thread_id, home, experimental, typed, missed } = attachment;
         let mut connection = CodexConnection::reach(socket, *experimental).await?;
         let answer = resume(&mut connection, thread_id).await?;
         let Some(origin) = answer.thread.origin() else { return Ok(None) };
@@ -69,7 +70,7 @@ impl Codex {
         let own_limit = OwnLimit::ask(&mut connection, &thread.cwd).await?;
         let codex = Self::with(thread, connection, turns, ThreadAccess::Shared, title);
         let mut codex = Self { own_limit, ..codex };
-        let turns = codex.seed(status, *since_ms).await?;
+        let turns = codex.seed(status, missed).await?;
         let is_first = status == CodexThreadStatus::Active && turns <= 1;
         // Codex stores it shortly after the turn started.
         if let Some(first) = preview.filter(|first| is_first && !first.is_empty()) {
@@ -148,12 +149,12 @@ impl Codex {
     pub(super) async fn seed(
         &mut self,
         status: CodexThreadStatus,
-        since_ms: i64,
+        missed: &MissedTurns,
     ) -> Result<usize, HostError> {
         let path = self.thread.transcript.clone();
         let recorded = tokio::task::spawn_blocking(move || path.map(|path| codex_turns(&path)));
         let recorded = recorded.await.ok().flatten().unwrap_or_default();
-        self.tell_of_missed(&recorded, status, since_ms).await?;
+        self.tell_of_missed(&recorded, status, missed).await?;
         self.turns.joined_at(status);
         if let Some(turn) = open_turn(&recorded).filter(|_| status == CodexThreadStatus::Active) {
             self.turns.came_into(turn.turn_id.clone());
@@ -163,7 +164,7 @@ impl Codex {
                 self.has_window(window);
             }
             let usage = usage(turn, last);
-            if !self.events.contains(&usage) {
+            if !self.missed.contains(&usage) {
                 self.events.extend(self.turns.found(usage));
             }
         }

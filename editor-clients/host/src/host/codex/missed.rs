@@ -12,17 +12,34 @@ use crate::host::{HostError, HostEvent, is_marked};
 /// The largest number of turns to report, newest first. The sidecar ignores turns that an earlier driver reported.
 const MOST: usize = 16;
 
+/// Which turns of a thread to report.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MissedTurns {
+    /// Those that began since this time, in Unix milliseconds,
+    pub since_ms: i64,
+    /// and after this turn, whose end was reported. Ids of turns grow with time.
+    pub after: Option<String>,
+}
+
+impl MissedTurns {
+    pub(super) const NONE: Self = Self { since_ms: i64::MAX, after: None };
+
+    fn has(&self, turn: &RecordedTurn) -> bool {
+        let is_reported = self.after.as_ref().is_some_and(|after| turn.turn_id <= *after);
+        turn.began_at_ms >= Some(self.since_ms) && !is_reported
+    }
+}
+
 impl Codex {
     pub(super) async fn tell_of_missed(
         &mut self,
         recorded: &[RecordedTurn],
         status: CodexThreadStatus,
-        since_ms: i64,
+        missed: &MissedTurns,
     ) -> Result<(), HostError> {
-        let began_since = |turn: &&RecordedTurn| turn.began_at_ms >= Some(since_ms);
         let runs = usize::from(status == CodexThreadStatus::Active);
         let ended = recorded.iter().rev().skip(runs).take(MOST);
-        let missed: Vec<_> = ended.filter(began_since).collect();
+        let missed: Vec<_> = ended.filter(|turn| missed.has(turn)).collect();
         if missed.is_empty() {
             return Ok(());
         }
@@ -38,12 +55,14 @@ impl Codex {
                 return Ok(());
             }
         };
+        let others = std::mem::take(&mut self.events);
         for turn in missed.into_iter().rev() {
             let of_id = |told: &&Value| told["id"] == turn.turn_id.as_str();
             if let Some(told) = turns.as_array().and_then(|turns| turns.iter().find(of_id)) {
                 self.hear_of(turn, told);
             }
         }
+        self.missed = std::mem::replace(&mut self.events, others);
         Ok(())
     }
 

@@ -1,10 +1,10 @@
 //! Interference by the user or Codex at critical moments: one compaction, one handoff, every message once and in order.
 
-use rawr_tests::ExecOutput;
 use rawr_tests::codex::binary;
 use rawr_tests::mock_responses::{ReplyGate, TurnReply, TurnScript, http_error, reply, sse_failed};
+use rawr_tests::{ExecOutput, wait_until};
 use rustix::process::{Pid, Signal, kill_process};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::fixture::{GOES_ON, LiveFixture, TASK, agent as typing_agent};
 use super::person::Beside;
@@ -327,13 +327,22 @@ async fn a_resumed_thread_has_its_stored_usage() {
 async fn a_sequence_continues_after_a_restart_of_the_app_server() {
     let gate = ReplyGate::new();
     let mut beside = Beside::new(agent().behind(":packet_request]", 0, &gate)).await;
+    beside.person.says("AND-NOW hello").await.unwrap();
+    beside.person.hears("Here you are.").await;
+    beside.tells("session", |_| true).await;
     beside.person.says(TASK).await.unwrap();
     beside.model_is_asked(":packet_request]").await;
+    // Its turn is in Codex's record, and has no end there.
+    wait_until("the request in Codex's record", || {
+        beside.fixture.home.rollouts().contains(":packet_request]")
+    });
     beside.restart_the_server().await;
     gate.open();
     // The turn that wrote the packet is gone. What is owed is asked for again, and once.
     beside.person.hears(GOES_ON).await;
     beside.compacted(1);
+    let said = |told: &&Value| told["event"] == "user_message" && told["text"] == TASK;
+    assert_eq!(beside.told().iter().filter(said).count(), 1, "{}", beside.dump());
     beside.tells("notice", |told| told["message"] == "attached to Codex again").await;
     // A thread that starts later.
     let folder = beside.fixture.repository.path().to_owned();
