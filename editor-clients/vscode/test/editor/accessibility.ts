@@ -22,7 +22,7 @@ export function journeys(editor: string): void {
 
   async function asked(): Promise<Agent> {
     const agent = work(ASK);
-    await lab.says(lab.toast, 'Waiting for your approval');
+    await lab.hears('Waiting for your approval');
     await lab.says(lab.bar, '1 of 4');
     return agent;
   }

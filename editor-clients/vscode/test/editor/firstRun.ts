@@ -49,7 +49,7 @@ export function journeys(editor: string): void {
     }
     await step('Explain').click();
     await step('Explain').getByRole('button', { name: 'Explain the Last Decision' }).click();
-    await lab.says(lab.toast, 'There is no thread here yet');
+    await lab.hears('There is no thread here yet');
     assert.equal(await step('Explain').locator('.codicon.complete').filter({ visible: true }).count(), 0);
     await page
       .locator('.tab', { hasText: /Welcome|Walkthrough/ })
@@ -72,7 +72,7 @@ export function journeys(editor: string): void {
     await lab.says(lab.bar, /rawr demo/);
     await lab.says(lab.page.locator('.pane-body'), 'The threads of the demo.');
     await lab.shot('show-me');
-    await lab.says(lab.toast, 'The demo is over.');
+    await lab.hears('The demo is over.');
     // A thread that has ended is collapsed, once its end is reported.
     await lab.rows.and(lab.page.locator('[aria-expanded="false"]')).first().click();
     await lab.says(lab.rows, /\d → \d+ tokens/);
@@ -86,10 +86,10 @@ export function journeys(editor: string): void {
     await lab.command('Notifications: Clear All Notifications');
     await lab.command('Rawr: Show Me');
     await lab.says(lab.bar, /rawr demo/);
-    await lab.says(lab.toast, 'The demo is over.');
+    await lab.hears('The demo is over.');
     lab.configure(ASK);
     lab.agent().prompt('write the parser');
-    await lab.says(lab.toast, 'parser: Waiting for your approval');
+    await lab.hears('parser: Waiting for your approval');
     await lab.says(lab.bar, /rawr 45% left · asap · 1 of 4/);
     await lab.answer('Waiting for your approval', 'Not now');
     await lab.command('Notifications: Clear All Notifications');
@@ -99,7 +99,7 @@ export function journeys(editor: string): void {
     await lab.command('Rawr: Show Me');
     await lab.says(lab.bar, /rawr demo/);
     await lab.command('Rawr: Open the Agent’s Notes');
-    await lab.says(lab.toast, 'The files of the demo are removed when it is over.');
+    await lab.hears('The files of the demo are removed when it is over.');
     await lab.command('Rawr: Open the Configuration…');
     await lab.page.locator('.tab', { hasText: 'rawr.toml' }).waitFor();
     await lab.says(lab.page.locator('.view-lines'), 'mode');

@@ -27,6 +27,10 @@ export { succeeds, until };
 export const ROOT = process.cwd();
 export const SHOTS = path.join(ROOT, 'dist', 'screenshots');
 
+const CENTER = '.notifications-center.visible';
+/** How long a toast may take to appear, or to be hidden again. */
+const TOAST_MS = 15_000;
+
 const NO_GALLERY = '{"serviceUrl":"http://127.0.0.1:9/none","itemUrl":"http://127.0.0.1:9/none"}';
 const USER_SETTINGS = {
   'workbench.startupEditor': 'none',
@@ -311,8 +315,9 @@ export class Lab {
     return this.page.locator('.statusbar-item[id="rawr.rawr.pressure"]');
   }
 
+  /** Messages, as toasts and in the notification center while that is open. */
   get toast(): Locator {
-    return this.page.locator('.notifications-toasts .notification-list-item');
+    return this.page.locator(`:is(.notifications-toasts, ${CENTER}) .notification-list-item`);
   }
 
   get rows(): Locator {
@@ -323,13 +328,36 @@ export class Lab {
     await place.filter({ hasText: text }).first().waitFor();
   }
 
+  /** Waits for a message. */
+  async hears(text: string | RegExp): Promise<void> {
+    const toast = this.toast.filter({ hasText: text }).first();
+    await this.amongMessages(`the message ${text}`, () => succeeds(toast.waitFor({ timeout: 3_000 })));
+  }
+
   /** Clicks a button of a message. */
   async answer(banner: string, choice: string): Promise<void> {
     const toast = this.toast.filter({ hasText: banner });
-    await until(`${choice} of "${banner}"`, async () => {
+    await this.amongMessages(`${choice} of "${banner}"`, async () => {
       if ((await toast.count()) !== 1) return false;
       return succeeds(toast.getByRole('button', { name: choice, exact: true }).click({ timeout: 3_000 }));
     });
+  }
+
+  /**
+   * An editor hides a toast after 12 seconds, and shows none for a message that comes right after others: on a busy machine both
+   * happen. As a person does, this then looks into the notification center.
+   */
+  private async amongMessages(what: string, holds: () => Promise<boolean>): Promise<void> {
+    const center = this.page.locator(CENTER);
+    const bell = this.page.locator('.statusbar-item[id="status.notifications"]');
+    const unhide = Date.now() + TOAST_MS;
+    await until(what, async () => {
+      if (await holds()) return true;
+      if (Date.now() > unhide && !(await center.isVisible())) await succeeds(bell.click({ timeout: 3_000 }));
+      return false;
+    });
+    // An open center shows messages in place of toasts, for as long as it is open.
+    if (await center.isVisible()) await this.command('Notifications: Hide Notifications');
   }
 
   async bannerGoes(banner: string): Promise<void> {

@@ -49,7 +49,7 @@ async function names(lab: Lab, selector: string): Promise<string[]> {
 async function threads(lab: Lab): Promise<string> {
   lab.configure(ASK);
   await lab.command('Rawr Agents: Focus on Threads View');
-  await lab.says(lab.toast, 'Waiting for your approval');
+  await lab.hears('Waiting for your approval');
   await lab.says(lab.bar, '1 of 4');
   await lab.says(lab.rows, 'Waiting for your approval');
   await widen(lab);
@@ -134,7 +134,7 @@ async function prepared(editor: string, theme: string): Promise<Lab> {
   await useTheme(lab, editor, theme, SETTINGS);
   const done = lab.agent();
   done.prompt('rename the tokens');
-  await lab.says(lab.toast, 'Waiting for your approval');
+  await lab.hears('Waiting for your approval');
   await lab.answer('Waiting for your approval', 'Approve');
   await lab.says(lab.bar, '94% left');
   await done.leave();

@@ -52,7 +52,7 @@ export function journeys(editor: string): void {
 
   test('without a binary one message shows how to install it, and setting its path starts it', async () => {
     await inWindow(editor, { machine: { 'rawr.server.path': '/nowhere/rawr' } }, async (lab) => {
-      await lab.says(lab.toast, 'The setting rawr.server.path names /nowhere/rawr, which does not exist.');
+      await lab.hears('The setting rawr.server.path names /nowhere/rawr, which does not exist.');
       await lab.toast.getByRole('button', { name: 'Open Setting' }).waitFor();
       await lab.says(lab.bar, 'rawr');
       await lab.command('Rawr Agents: Focus on Threads View');
@@ -79,7 +79,7 @@ export function journeys(editor: string): void {
       chmodSync(binary, 0o755);
       try {
         await inWindow(editor, { machine: { 'rawr.server.path': binary } }, async (lab) => {
-          await lab.says(lab.toast, said);
+          await lab.hears(said);
           assert.equal(await lab.toast.count(), 1);
           await lab.says(lab.bar, 'rawr');
           await lab.shot(`binary-${script.slice(0, 4)}`);

@@ -24,7 +24,7 @@ export function journeys(editor: string): void {
   test('a click on Not now in the banner stops the sequence, and is recorded as an answer of this window', async () => {
     const release = lab.model.hold('packet_request');
     work(AUTO);
-    await lab.says(lab.toast, /rawr, .+: Compacting soon\. A phase ended here .*\(45% left, asap\)\./);
+    await lab.hears(/rawr, .+: Compacting soon\. A phase ended here .*\(45% left, asap\)\./);
     const spoken = await lab.page.locator('[aria-label*="Compacting soon. A phase ended here"]').count();
     assert.ok(spoken > 0, 'the accessible name is the sentence');
     await lab.says(lab.bar, '2 of 4: Writing the packet');
@@ -36,7 +36,7 @@ export function journeys(editor: string): void {
     const [answer] = lab.recorded('responded');
     assert.equal(answer?.['choice'], 'snooze');
     assert.match(String(answer['by']), /code/i);
-    await lab.says(lab.toast, 'Snoozed: no compaction for 1 turn, except in an emergency.');
+    await lab.hears('Snoozed: no compaction for 1 turn, except in an emergency.');
     release();
     await lab.bannerGoes('Compacting soon');
     await lab.openThreads();
@@ -46,7 +46,7 @@ export function journeys(editor: string): void {
 
   test('an answer after the one of another client has a friendly sentence', async () => {
     work(ASK);
-    await lab.says(lab.toast, 'Waiting for your approval');
+    await lab.hears('Waiting for your approval');
     await lab.says(lab.bar, '1 of 4');
     execFileSync(rawr(), ['compact', 'last', '--cancel'], {
       env: { ...process.env, RAWR_HOME: lab.home },
@@ -54,7 +54,7 @@ export function journeys(editor: string): void {
     });
     await until('the end of the sequence', async () => !/1 of 4/.test(await lab.bar.innerText()));
     await lab.answer('Waiting for your approval', 'Approve');
-    await lab.says(lab.toast, 'This answer came too late');
+    await lab.hears('This answer came too late');
     await lab.shot('too-late');
     await lab.command('Notifications: Clear All Notifications');
   });
@@ -62,7 +62,7 @@ export function journeys(editor: string): void {
   test('closing the banner answers nothing, and the status bar has the choices', async () => {
     const before = lab.recorded('responded').length;
     work(ASK);
-    await lab.says(lab.toast, 'Waiting for your approval');
+    await lab.hears('Waiting for your approval');
     await lab.toast.hover();
     await lab.toast.locator('.codicon-notifications-clear').click();
     await lab.bannerGoes('Waiting for your approval');
@@ -78,7 +78,7 @@ export function journeys(editor: string): void {
     const before = lab.recorded('responded').length;
     const release = lab.model.hold('packet_request');
     work(AUTO);
-    await lab.says(lab.toast, 'Compacting soon');
+    await lab.hears('Compacting soon');
     await lab.command('Notifications: Accept Notification Primary Action');
     await lab.says(lab.page.locator('.codelens-decoration'), 'Hand over');
     await lab.bannerGoes('Compacting soon');
@@ -101,7 +101,7 @@ export function journeys(editor: string): void {
     await lab.says(lens, /Canceled without an answer in \d+:\d\d/);
     await lab.page.keyboard.press('Control+A');
     await lab.page.keyboard.type('State: working\nGoal: write the parser\nNext: ask the wren');
-    await lab.says(lab.toast, 'no answer came in time');
+    await lab.hears('no answer came in time');
     await lab.says(lens, 'Too late');
     await lab.page.keyboard.type(' again');
     await lab.command('File: Save All Files');
@@ -143,7 +143,7 @@ export function journeys(editor: string): void {
       // Delayed, as with a real agent.
       const release = lab.model.hold('packet_request');
       work(ASK);
-      await lab.says(lab.toast, 'Waiting for your approval');
+      await lab.hears('Waiting for your approval');
       await lab.answer('Waiting for your approval', 'Edit the packet');
       const lens = lab.page.locator('.codelens-decoration');
       await lab.says(lens, 'Hand over and continue the compaction with this packet');
@@ -171,7 +171,7 @@ export function journeys(editor: string): void {
     await lab.changeUserSettings({ 'files.autoSave': 'off' });
     const release = lab.model.hold('packet_request');
     work(ASK);
-    await lab.says(lab.toast, 'Waiting for your approval');
+    await lab.hears('Waiting for your approval');
     const before = lab.recorded('responded').length;
     await lab.answer('Waiting for your approval', 'Edit the packet');
     const lens = lab.page.locator('.codelens-decoration');
@@ -198,7 +198,7 @@ export function journeys(editor: string): void {
 
   test('an open packet shows the packet that another client delivers, which approves', async () => {
     const agent = work(ASK);
-    await lab.says(lab.toast, 'Waiting for your approval');
+    await lab.hears('Waiting for your approval');
     await lab.answer('Waiting for your approval', 'Edit the packet');
     const text = lab.page.locator('.view-lines');
     await lab.says(text, 'Built by rawr');
@@ -215,7 +215,7 @@ export function journeys(editor: string): void {
     work(TAG);
     await lab.says(lab.bar, '45% left');
     await lab.command('Rawr: Open the Host’s Transcript');
-    await lab.says(lab.toast, 'keeps no transcript');
+    await lab.hears('keeps no transcript');
   });
 
   test('the notes of an agent are opened and updated', async () => {
@@ -291,7 +291,7 @@ export function journeys(editor: string): void {
 
   test('a killed sidecar is restarted, and the banner is shown again', async () => {
     work(ASK);
-    await lab.says(lab.toast, 'Waiting for your approval');
+    await lab.hears('Waiting for your approval');
     const killed = lab.sidecar();
     assert.ok(killed !== undefined);
     process.kill(killed, 'SIGKILL');

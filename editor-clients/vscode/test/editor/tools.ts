@@ -30,7 +30,7 @@ export function journeys(editor: string): void {
     const secret = `ghs_${'8Kq2'.repeat(9)}`;
     lab.configure(`[rawr_auto_compaction]\nmode = "tag"\nauthorization = "${secret}"\n`);
     await lab.command('Rawr: Copy Debug Information');
-    await lab.says(lab.toast, 'Copied. Read it before you share it.');
+    await lab.hears('Copied. Read it before you share it.');
     const copied = await lab.page.evaluate<string>('navigator.clipboard.readText()');
     for (const part of [
       '### Versions',
@@ -74,7 +74,7 @@ export function journeys(editor: string): void {
     const compaction = lab.rows.filter({ hasText: /5,620 → \d+ tokens/ }).first();
     await compaction.waitFor();
     await lab.menu(compaction, 'Restore the State Before a Compaction…');
-    await lab.says(lab.toast, 'Press Enter in the terminal');
+    await lab.hears('Press Enter in the terminal');
     await lab.page.locator('.terminal.xterm').first().waitFor();
     await lab.shot('restore');
     await lab.command('Rawr: Check the Installation');

@@ -38,7 +38,7 @@ export function journeys(editor: string): void {
   const asks = async (threadId: string): Promise<void> => {
     await host.open(threadId);
     await host.endsAPhase(threadId, `Task ${threadId}`, ASAP);
-    await lab.says(lab.toast, `Task ${threadId}: Waiting for your approval`);
+    await lab.hears(`Task ${threadId}: Waiting for your approval`);
   };
   const answers = (threadId: string): unknown[] =>
     lab.recordedIn(threadId, 'responded').map(({ choice }) => choice);
@@ -177,7 +177,7 @@ export function journeys(editor: string): void {
     await Promise.all([lab.page.waitForEvent('domcontentloaded'), lab.command('Developer: Reload Window')]);
     await until('the end of the reloaded one', () => !isAlive(reloaded));
     const given = await hang();
-    await lab.says(lab.toast, 'The rawr sidecar did not answer in 15 s.');
+    await lab.hears('The rawr sidecar did not answer in 15 s.');
     await until('the end of the one that was given up', () => !isAlive(given));
     await works();
     assert.ok(await succeeds(lab.bar.waitFor({ state: 'hidden' })));
