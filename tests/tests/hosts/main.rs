@@ -10,6 +10,8 @@
 //! cargo nextest run -p rawr-tests --test hosts -E 'test(/races::/)'
 //! ```
 //!
+//! `conformance/rows.toml` says which of these tests shows which promise with which host.
+//!
 //! Add a test to the topic that it fits: start its fixture with a `TurnScript` of what the model says (`rawr_tests::mock_responses`),
 //! then compare the session's story. A message that holds none of the script's markers is answered with `ok`.
 //!
@@ -18,6 +20,8 @@
 
 mod absent;
 mod claude_process;
+#[cfg(target_os = "linux")]
+mod conformance;
 mod embedded;
 mod fixture;
 mod hooks;
