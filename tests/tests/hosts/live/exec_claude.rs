@@ -6,6 +6,7 @@ mod ends;
 mod fixture;
 mod judged;
 mod stopped;
+mod typed;
 
 use std::sync::Arc;
 

@@ -7,6 +7,7 @@ mod long;
 mod paths;
 mod refused;
 mod stopped;
+mod typed;
 
 use std::process::Command;
 
