@@ -3,6 +3,8 @@
 use serde_json::{Value, json};
 
 use super::{ChatPurpose, ChatRequest};
+use crate::mock_responses::ReplyGate;
+use crate::wait_until;
 
 /// What is answered.
 #[derive(Debug, Clone)]
@@ -10,6 +12,7 @@ pub struct ChatModelReply {
     pub(super) kind: Kind,
     input_tokens: Option<u64>,
     retry_after: Option<u64>,
+    gate: Option<ReplyGate>,
 }
 
 #[derive(Debug, Clone)]
@@ -30,7 +33,7 @@ pub(super) enum Kind {
 
 impl ChatModelReply {
     fn of(kind: Kind) -> Self {
-        Self { kind, input_tokens: None, retry_after: None }
+        Self { kind, input_tokens: None, retry_after: None, gate: None }
     }
 
     /// Sets the reported input tokens; the default is a quarter of the request's bytes.
@@ -43,6 +46,18 @@ impl ChatModelReply {
     pub fn retry_after(mut self, seconds: u64) -> Self {
         self.retry_after = Some(seconds);
         self
+    }
+
+    /// Waits until the gate opens.
+    pub fn behind(mut self, gate: &ReplyGate) -> Self {
+        self.gate = Some(gate.clone());
+        self
+    }
+
+    pub(super) fn await_gate(&self) {
+        if let Some(gate) = &self.gate {
+            wait_until("an open gate", || gate.is_open());
+        }
     }
 
     /// And another call.

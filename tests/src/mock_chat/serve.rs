@@ -50,7 +50,9 @@ fn answer(shared: &Shared, connection: &TcpStream) -> std::io::Result<()> {
         _ => ChatPurpose::Turn,
     };
     let number = shared.seen().requests.len() + 1;
-    let written = shared.take(request.clone()).written(number, &request);
+    let reply = shared.take(request.clone());
+    reply.await_gate();
+    let written = reply.written(number, &request);
     let mut connection = connection;
     let (status, headers, body) = (written.status, written.headers, written.body);
     // The end of the connection is the end of the body.

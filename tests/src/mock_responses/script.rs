@@ -141,6 +141,10 @@ impl ReplyGate {
         self.open.send_replace(true);
     }
 
+    pub fn is_open(&self) -> bool {
+        *self.open.borrow()
+    }
+
     async fn passed(&self) {
         // The sender is ours: it lives.
         let _ = self.open.subscribe().wait_for(|open| *open).await;

@@ -8,3 +8,4 @@ mod fixture;
 mod overflow;
 mod paths;
 mod pause;
+mod sequence;
