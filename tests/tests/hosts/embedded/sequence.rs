@@ -93,8 +93,12 @@ fn two_sessions_at_once_hand_over_their_own_work() {
     let model = MockChat::start(agent(&gate));
     let fixture = EmbeddedFixture::on_endpoint(&model, WINDOW);
     let tasks = ["WRITE-PARSER for dates", "WRITE-PARSER for names"];
-    let sessions = tasks.map(|task| fixture.start(&[task]));
-    wait_until("both packets to be asked for", || asked_for_packets(&model) == 2);
+    // Two commits at once in one repository would refuse each other.
+    let sessions = [1, 2].map(|count| {
+        let session = fixture.start(&[tasks[count - 1]]);
+        wait_until("a request for the packet", || asked_for_packets(&model) == count);
+        session
+    });
     gate.open();
     for session in sessions {
         ExecOutput::of(session.wait_with_output().unwrap()).expect_success();
