@@ -26,8 +26,17 @@ case $call in
       echo '    </testcase>'
     } > target/nextest/default/junit.xml
     ;;
+  *test:editor)
+    [ -z "$RAWR_AGAIN" ] || echo "again $(cat "$RAWR_AGAIN")" >> "$CALLS"
+    mkdir -p editor-clients/vscode/dist
+    printf "$FAILED_GROUPS" > editor-clients/vscode/dist/failed-journeys
+    ;;
 esac
-case $call in "$FAILS"*) seq 1000; exit "${CODE:-1}" ;; esac
+case $call in "$FAILS"*)
+  if [ -n "$ONCE" ] && [ "$(grep -c "^$FAILS" "$CALLS")" -gt 1 ]; then exit 0; fi
+  seq 1000
+  exit "${CODE:-1}"
+esac
 "#;
 
 /// Installed already, or not relevant for what is run.
@@ -75,7 +84,7 @@ const OTHERS: [(&str, &str); 15] = [
     ("tests/language-clients/helix/run", "helix"),
     ("tests/language-clients/emacs/run", "emacs"),
     ("tests/language-clients/kakoune/run", "kakoune"),
-    ("npm run --silent --prefix editor-clients/vscode test:editor", "vscode-editors"),
+    (JOURNEYS, "vscode-editors"),
 ];
 
 struct Run {
@@ -244,13 +253,23 @@ fn macos_runs_the_suites_that_do_not_need_linux() {
     assert!(done.output.contains("on Linux only"), "{}", done.output);
 }
 
+const JOURNEYS: &str = "npm run --silent --prefix editor-clients/vscode test:editor";
+
 #[test]
-fn only_the_journeys_are_retried() {
+fn only_groups_of_journeys_are_retried() {
     for (fails, name) in QUICK.into_iter().chain(OTHERS) {
-        let done = run_failing(&[name], fails);
-        let expected = if fails.ends_with(":editor") { 2 } else { 1 };
+        let groups = ("FAILED_GROUPS", "newest: threads\\nfloor: week\\n");
+        let done = run_with(&[name], &[("FAILS", fails), groups]);
+        let expected = if fails == JOURNEYS { 2 } else { 1 };
         assert_eq!(done.times(fails), expected, "{fails}\n{}", done.calls);
+        assert!(done.list("defects").is_empty(), "{}", done.output);
     }
+}
+
+#[test]
+fn journeys_that_fail_outside_of_a_group_are_not_retried() {
+    let done = run_failing(&["vscode-editors"], JOURNEYS);
+    assert_eq!((done.times(JOURNEYS), done.code), (1, Some(1)), "{}", done.output);
 }
 
 #[test]
@@ -259,11 +278,12 @@ fn what_passed_on_a_second_try_is_listed_as_a_defect() {
     let done = run_with(&["rust"], &[("FLAKY", "yes")]);
     assert!(done.has_passed(), "{}", done.output);
     assert_eq!(done.list("defects"), ["crate::file b::test"], "{}", done.output);
-    let done = run_failing(
-        &["vscode-editors"],
-        "npm run --silent --prefix editor-clients/vscode test:editor",
-    );
-    assert_eq!(done.list("defects"), ["vscode-editors: the journeys"], "{}", done.output);
+    let groups = ("FAILED_GROUPS", "newest: threads\\n");
+    let once = [("FAILS", JOURNEYS), ("ONCE", "yes"), groups];
+    let done = run_with(&["vscode-editors"], &once);
+    assert!(done.has_passed(), "{}", done.output);
+    assert!(done.calls.contains("again newest: threads\n"), "{}", done.calls);
+    assert_eq!(done.list("defects"), ["vscode-editors: newest: threads"], "{}", done.output);
 }
 
 /// The report of pinned packages if the registry answers every request like this.

@@ -1,6 +1,6 @@
 //! What each host is shown to do: `conformance/rows.toml` names, for each promise and host, the tests that show it and what they
 //! lack. The table of the docs is made of it: `UPDATE=1 cargo test -p rawr-tests --test hosts conformance` rewrites it. A host is
-//! added with a column, a promise with a row; a cell without a test says so on the page.
+//! added with a column, a promise with a row; a cell without a test is a "no" on the page.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
 

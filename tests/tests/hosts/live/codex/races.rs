@@ -332,7 +332,7 @@ async fn a_sequence_continues_after_a_restart_of_the_app_server() {
     beside.tells("session", |_| true).await;
     beside.person.says(TASK).await.unwrap();
     beside.model_is_asked(":packet_request]").await;
-    // Its turn is in Codex's record, and has no end there.
+    // The turn is in Codex's record, and has no end there.
     wait_until("the request in Codex's record", || {
         beside.fixture.home.rollouts().contains(":packet_request]")
     });
