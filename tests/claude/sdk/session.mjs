@@ -1,14 +1,20 @@
-// A session of Claude Code as apps run it, with the client that they use. Each line of standard input is a message; the end
-// of the input ends the session. Arguments: Claude Code's program, the plugin's folder.
+// A session of Claude Code as apps run it, with the client that they use. Each line of standard input is a message, or Ctrl-C,
+// which interrupts the turn; the end of the input ends the session. Arguments: Claude Code's program, the plugin's folder, and
+// more options of the client as JSON.
 import { createInterface } from 'node:readline';
 
 import { query } from '@anthropic-ai/claude-agent-sdk';
 
-const [program, plugin] = process.argv.slice(2);
+const [program, plugin, options] = process.argv.slice(2);
+const CTRL_C = '\x03';
 
 async function* messages() {
   for await (const text of createInterface({ input: process.stdin })) {
-    yield { type: 'user', message: { role: 'user', content: text }, parent_tool_use_id: null };
+    if (text === CTRL_C) {
+      await session.interrupt();
+    } else {
+      yield { type: 'user', message: { role: 'user', content: text }, parent_tool_use_id: null };
+    }
   }
 }
 
@@ -22,6 +28,7 @@ const session = query({
     // As the extension for VS Code does.
     settingSources: ['user', 'project', 'local'],
     systemPrompt: { type: 'preset', preset: 'claude_code' },
+    ...JSON.parse(options),
   },
 });
 for await (const message of session) {

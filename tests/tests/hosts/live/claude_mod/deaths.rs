@@ -22,7 +22,7 @@ fn claude(terminal: &Terminal) -> Pid {
     processes(terminal.process_id(), &["--plugin-dir"])[0]
 }
 
-fn behind_summary(gate: &ReplyGate) -> TurnScript {
+pub fn behind_summary(gate: &ReplyGate) -> TurnScript {
     agent().on_compaction([summary().behind(gate)])
 }
 
@@ -36,16 +36,14 @@ fn held_for_the_compaction(gate: &ReplyGate) -> (ModFixture, Terminal) {
 }
 
 /// The message is said at once, and nothing is compacted: rawr cannot know whether its author still waits.
-fn passes_uncompacted(fixture: &ModFixture, terminal: &Terminal) {
-    terminal.wait_for(&[HERE, "86% left"]);
+pub fn passes_uncompacted(fixture: &ModFixture) {
     assert_eq!((fixture.asked("AND-NOW"), fixture.rewritten()), (1, 0));
     assert_eq!(fixture.heard_with("AND-NOW"), [NEXT]);
     wait_until("the end of the sequence", || fixture.events().contains(r#""ending":"cancelled""#));
 }
 
 /// The message is said after the one compaction, and the packet is with the agent before anything else of rawr.
-fn is_delivered_after_the_compaction(fixture: &ModFixture, terminal: &Terminal) {
-    terminal.wait_for(&[HERE]);
+pub fn is_delivered_after_the_compaction(fixture: &ModFixture) {
     wait_until("the handoff", || fixture.events().contains(r#""reason":"handed over""#));
     assert_eq!(fixture.asked("AND-NOW"), 1);
     // Claude Code writes its transcript behind what it shows.
@@ -69,7 +67,8 @@ fn a_message_passes_if_rawr_is_killed_during_the_packet() {
     let dead = rawr(&terminal);
     kill(dead);
     another_rawr(&terminal, dead);
-    passes_uncompacted(&fixture, &terminal);
+    terminal.wait_for(&[HERE, "86% left"]);
+    passes_uncompacted(&fixture);
     gate.open();
 }
 
@@ -79,7 +78,8 @@ fn rawr_killed_during_the_compaction_is_started_again() {
     let (fixture, terminal) = held_for_the_compaction(&gate);
     kill(rawr(&terminal));
     gate.open();
-    is_delivered_after_the_compaction(&fixture, &terminal);
+    terminal.wait_for(&[HERE]);
+    is_delivered_after_the_compaction(&fixture);
 }
 
 #[test]
@@ -89,7 +89,8 @@ fn rawr_stalled_during_the_compaction_is_replaced() {
     let stalled = rawr(&terminal);
     kill_process(stalled, Signal::STOP).unwrap();
     gate.open();
-    is_delivered_after_the_compaction(&fixture, &terminal);
+    terminal.wait_for(&[HERE]);
+    is_delivered_after_the_compaction(&fixture);
     assert_ne!(another_rawr(&terminal, stalled), stalled);
 }
 
@@ -162,7 +163,8 @@ fn a_sidecar_killed_during_the_compaction_is_replaced() {
     let (fixture, terminal) = held_for_the_compaction(&gate);
     kill(sidecar(&terminal));
     gate.open();
-    is_delivered_after_the_compaction(&fixture, &terminal);
+    terminal.wait_for(&[HERE]);
+    is_delivered_after_the_compaction(&fixture);
 }
 
 fn all_end(session: u32) {

@@ -155,11 +155,13 @@ impl ModFixture {
         command
     }
 
-    /// A session of the client that apps run Claude Code with. Its standard input takes messages as lines.
-    pub fn sdk_command(&self) -> Command {
+    /// A session of the client that apps run Claude Code with, with more options of that client. Its standard input takes
+    /// messages as lines.
+    pub fn sdk_command(&self, options: &Value) -> Command {
         let session = concat!(env!("CARGO_MANIFEST_DIR"), "/claude/sdk/session.mjs");
         let mut command = Command::new("node");
-        self.in_place(command.arg(session).arg(&self.claude).arg(PLUGIN));
+        command.arg(session).arg(&self.claude).args([PLUGIN, &options.to_string()]);
+        self.in_place(&mut command);
         command.envs(self.variable);
         command
     }

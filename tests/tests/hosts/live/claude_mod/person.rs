@@ -10,7 +10,7 @@ use super::fixture::{
 
 const ESC: &str = "\x1b";
 
-fn ends(fixture: &ModFixture, ending: &str) {
+pub fn ends(fixture: &ModFixture, ending: &str) {
     let ended = format!(r#""ending":"{ending}""#);
     wait_until("the end of the sequence", || fixture.events().contains(&ended));
     assert_eq!(fixture.events().matches(r#""sequence_ended""#).count(), 1, "{}", fixture.events());
