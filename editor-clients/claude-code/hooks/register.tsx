@@ -152,6 +152,9 @@ async function obey($: EngineInterface, own: Link, order: Order): Promise<void> 
     case 'show':
       return show($, order)
     case 'fill':
+      if (isHeadless) {
+        return $.ui.toast(`rawr: your message waited when Claude Code ended; send it again: ${order.text}`)
+      }
       await $.prompt.fill({ text: order.text, mode: 'append' })
       return $.ui.toast('rawr: your message waited when Claude Code ended; it is in the input box')
     case 'toast':

@@ -310,8 +310,9 @@ impl ModTurns {
         }
         let ours = self.promised.iter().position(|promised| promised.starts_with.matches(&text));
         let ours = ours.and_then(|at| self.promised.remove(at));
-        // Claude Code tells of no end of a turn that its user stopped at once.
-        if let Some(before) = self.running.take() {
+        // Claude Code tells of no end of a turn that its user stopped at once. A turn that runs already may be told of once more, to
+        // a rawr that came into it.
+        if let Some(before) = self.running.take_if(|running| running.mod_id != mod_id) {
             self.end(before, TurnStatus::Interrupted, None, events);
         }
         let (turn_id, kind) = match ours {

@@ -260,6 +260,25 @@ fn a_user_who_left_took_the_messages_back() {
 }
 
 #[test]
+fn a_turn_that_rawr_came_into_is_told_of_once_more_and_goes_on() {
+    let mut turns = turns();
+    turns.came_into("t1".to_owned());
+    let told = read(
+        &mut turns,
+        &[
+            started("t1", "do it"),
+            answered("Done.", 2000, false),
+            completed("t1", "answer", "Done."),
+        ],
+    );
+    check(&told, &expect![[r#"
+        t1 started: Person { text: "do it" }
+        t1 said: Done.
+        t1 used 2000 of Some(200000), goes on: false
+        t1 completed: Some("Done.") None"#]]);
+}
+
+#[test]
 fn a_turn_that_began_before_is_taken_over() {
     let mut turns = turns();
     turns.came_into("t0".to_owned());

@@ -174,3 +174,29 @@ fn rawr_stalled_during_the_compaction_of_an_app_is_replaced() {
     another(&app, stalled);
     app.ends();
 }
+
+/// An app has no input box that rawr could put it in.
+#[test]
+fn an_app_is_told_what_waited_when_claude_code_was_killed_during_the_packet() {
+    let gate = ReplyGate::new();
+    let (fixture, app) = held_for_the_packet(&gate);
+    gate.open();
+    let app = dies_and_is_resumed(&fixture, app);
+    app.until_told("waited when Claude Code ended");
+    app.until_told(NEXT);
+    app.ends();
+}
+
+/// Else a later compaction would wait for the end of a turn that is over.
+#[test]
+fn the_turn_of_a_message_that_passed_because_rawr_was_killed_is_recorded_as_completed() {
+    let gate = ReplyGate::new();
+    let (fixture, app) = held_for_the_packet(&gate);
+    kill(process(&app, RAWR));
+    app.until_told(HERE);
+    gate.open();
+    app.ends();
+    let events = fixture.events();
+    assert_eq!(events.matches(r#""turn_completed""#).count(), 2, "{events}");
+    assert!(!events.contains(r#""status":"interrupted""#), "{events}");
+}
