@@ -1,9 +1,13 @@
 //! Parts that the fixtures of several topics share.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking, its helpers too")]
+
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use rawr_tests::mock_responses::{ReplyGate, RequestPurpose, TurnReply, call};
-use rawr_tests::{Terminal, wait_until};
+use rawr_tests::{ExecOutput, Terminal, wait_until};
 use serde_json::json;
 
 /// The agent's packet.
@@ -56,4 +60,48 @@ pub fn type_during_the_packet(
     terminal.press("\u{4}");
     let end = terminal.wait_for_the_end();
     assert!(end.success(), "{end}: {screen}");
+}
+
+/// A program that is another one, except that `sed` edits what it prints where an argument holds `word`.
+pub fn with_edited_output(folder: &Path, program: &Path, word: &str, edit: &str) -> PathBuf {
+    let (wrapper, script) = (folder.join("edited"), folder.join("edited.sed"));
+    std::fs::write(&script, edit).unwrap();
+    let (program, script) = (program.display(), script.display());
+    let text = format!(
+        "#!/bin/sh\ncase \"$*\" in *{word}*) '{program}' \"$@\" | sed -u -f '{script}';;\n*) exec '{program}' \"$@\";; esac\n"
+    );
+    std::fs::write(&wrapper, text).unwrap();
+    std::fs::set_permissions(&wrapper, PermissionsExt::from_mode(0o755)).unwrap();
+    wrapper
+}
+
+/// As [`with_edited_output`], with these lines behind each line that holds `line`.
+pub fn with_noise(
+    folder: &Path,
+    program: &Path,
+    word: &str,
+    line: &str,
+    noise: &[&[u8]],
+) -> PathBuf {
+    let file = folder.join("noise");
+    let mut bytes = noise.join(&b'\n');
+    bytes.push(b'\n');
+    std::fs::write(&file, bytes).unwrap();
+    with_edited_output(folder, program, word, &format!("\\|{line}|r {}\n", file.display()))
+}
+
+pub fn without_notices(session: &ExecOutput) -> String {
+    let story = session.story();
+    let lines = story.lines().filter(|line| !line.starts_with("[notice: "));
+    lines.map(|line| format!("{line}\n")).collect()
+}
+
+/// Nothing else, and in each turn.
+pub fn tells_once_a_turn(session: &ExecOutput, beginnings: &[&str]) {
+    let (notices, turns) = (session.notices(), session.all("turn_completed").len());
+    for beginning in beginnings {
+        let times = notices.iter().filter(|notice| notice.starts_with(beginning)).count();
+        assert_eq!(times, turns, "{beginning}: {}", session.dump());
+    }
+    assert_eq!(notices.len(), beginnings.len() * turns, "{}", session.dump());
 }

@@ -13,6 +13,7 @@
 //! | `codex_judge`, `codex_restore` | what an ephemeral thread and a fork leave in Codex's records |
 //! | `claude_mod` | the plugin inside of Claude Code: its input box, its queue, its processes, `/clear`, `/compact` and Esc |
 //! | `player` | what a person may do to either at any moment: a random player, and the rules for its messages |
+//! | `exec` | what both agents of `rawr exec` keep and record when a process dies or another session runs |
 //! | `exec_codex`, `exec_claude` | whole sessions of `rawr exec`, and what the model of each agent is sent |
 //! | `hooks` | that each agent runs the hooks, and what it does with their answers |
 
@@ -22,6 +23,8 @@ mod codex;
 mod codex_adapter;
 mod codex_judge;
 mod codex_restore;
+#[cfg(target_os = "linux")]
+mod exec;
 mod exec_claude;
 mod exec_codex;
 mod hooks;

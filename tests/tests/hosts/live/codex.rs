@@ -3,6 +3,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on says where it stopped")]
 
+mod at_once;
 #[cfg(target_os = "linux")]
 mod between;
 mod by_itself;
@@ -30,3 +31,4 @@ mod sample;
 mod screen;
 mod sub_agents;
 mod titles;
+pub mod unreadable;

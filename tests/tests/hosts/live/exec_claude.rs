@@ -3,10 +3,11 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
 
 mod ends;
-mod fixture;
+pub mod fixture;
 mod judged;
 mod stopped;
 mod typed;
+mod unreadable;
 
 use std::sync::Arc;
 
@@ -19,7 +20,7 @@ use rawr_tests::mock_responses::{RequestPurpose, TurnScript, call, http_error, r
 use serde_json::json;
 
 /// The agent plans, commits under pressure and concludes; then it answers the packet request, and goes on.
-fn session() -> TurnScript {
+pub fn session() -> TurnScript {
     let commit =
         "printf 'parse\\n' > parser.txt && git add -A && git commit -q -m 'Add the parser'";
     let planned = |step: &str| call("TaskCreate", json!({"subject": step, "description": step}));

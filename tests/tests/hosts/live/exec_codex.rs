@@ -2,12 +2,14 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
 
-mod fixture;
+pub mod fixture;
 mod long;
 mod paths;
 mod refused;
 mod stopped;
 mod typed;
+mod unreadable;
+mod window;
 
 use std::process::Command;
 
@@ -20,7 +22,7 @@ use rawr_tests::{ExecOutput, rawr, wait_until};
 use serde_json::{Value, json};
 
 /// The agent plans, writes a file, commits it and updates its plan; then it answers the packet request.
-fn session(packet: &str) -> TurnScript {
+pub fn session(packet: &str) -> TurnScript {
     let plan = |parser: &str, docs: &str| {
         let steps = json!([{"step": "write the parser", "status": parser}, {"step": "write the docs", "status": docs}]);
         call("update_plan", json!({"plan": steps}))

@@ -46,7 +46,13 @@ impl Person {
     }
 
     pub async fn opens_a_thread(&mut self, folder: &Path) {
-        let opened = self.ask("thread/start", json!({"cwd": folder})).await.unwrap();
+        self.opens_a_thread_with(folder, json!({})).await;
+    }
+
+    /// With more configuration of Codex's for it.
+    pub async fn opens_a_thread_with(&mut self, folder: &Path, config: Value) {
+        let params = json!({"cwd": folder, "config": config});
+        let opened = self.ask("thread/start", params).await.unwrap();
         self.thread_id = opened["thread"]["id"].as_str().unwrap().to_owned();
     }
 
@@ -181,7 +187,11 @@ impl Beside {
         Self { fixture, person, server, rawr, folder }
     }
 
-    fn socket(&self) -> PathBuf {
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    pub fn socket(&self) -> PathBuf {
         self.folder.path().join("codex.sock")
     }
 
@@ -192,6 +202,13 @@ impl Beside {
     pub async fn a_person_in(&self, thread_id: &str) -> Person {
         let mut other = Person::at(&self.socket()).await;
         other.joins(thread_id).await;
+        other
+    }
+
+    /// One with a thread of their own, and more configuration of Codex's for it.
+    pub async fn a_person_apart(&self, config: Value) -> Person {
+        let mut other = Person::at(&self.socket()).await;
+        other.opens_a_thread_with(self.fixture.repository.path(), config).await;
         other
     }
 
@@ -228,6 +245,11 @@ impl Beside {
 
     pub fn attach_with(&mut self, options: &[&str]) {
         self.rawr = attach(&self.fixture, &self.folder, "told", options);
+    }
+
+    /// By another socket than that of the app-server.
+    pub fn attach_through(&mut self, socket: &Path) {
+        self.rawr = start_at(socket, &self.fixture, &self.folder, "told", &["--json"]);
     }
 
     /// A new one; the person takes the thread up there.
@@ -328,10 +350,20 @@ fn attach(fixture: &LiveFixture, folder: &TempDir, told: &str, options: &[&str])
 }
 
 fn start(fixture: &LiveFixture, folder: &TempDir, told: &str, options: &[&str]) -> Child {
+    start_at(&folder.path().join("codex.sock"), fixture, folder, told, options)
+}
+
+fn start_at(
+    socket: &Path,
+    fixture: &LiveFixture,
+    folder: &TempDir,
+    told: &str,
+    options: &[&str],
+) -> Child {
     let file = |name: &str| std::fs::File::create(folder.path().join(name)).unwrap();
     let mut command = Command::new(rawr());
     fixture.in_place(&mut command);
-    command.args(["attach", "--socket"]).arg(folder.path().join("codex.sock"));
+    command.args(["attach", "--socket"]).arg(socket);
     command.args(options);
     command.stdin(Stdio::null()).stdout(file(told)).stderr(file("errors")).spawn().unwrap()
 }

@@ -1,5 +1,6 @@
 //! The fixture: `rawr exec` with the real Codex, and the requests to its model.
 
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use rawr_tests::codex::{CodexHome, CodexTestConfig, binary};
@@ -10,6 +11,7 @@ use crate::fixture::purpose;
 pub use crate::fixture::{PACKET, codex_shell as shell};
 
 pub struct CodexExecFixture {
+    pub codex: PathBuf,
     pub model: MockModel,
     pub home: CodexHome,
     pub repository: Repository,
@@ -23,7 +25,7 @@ impl CodexExecFixture {
     pub fn configured(script: TurnScript, config: &CodexTestConfig) -> Self {
         let model = MockModel::start(script);
         let home = CodexHome::new(&model, config);
-        Self { model, home, repository: Repository::new() }
+        Self { codex: binary(), model, home, repository: Repository::new() }
     }
 
     /// What rawr is told in its own file.
@@ -35,7 +37,7 @@ impl CodexExecFixture {
         let mut command = Command::new(rawr());
         command
             .args(["exec", "--host", "codex", "--json", "--codex"])
-            .arg(binary())
+            .arg(&self.codex)
             .arg("--cd")
             .arg(self.repository.path())
             .args(arguments)

@@ -1,0 +1,8 @@
+//! `rawr exec` with each of its agents: what happens to it, and what is owed then. The model is scripted.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
+
+mod at_once;
+mod by_hand;
+mod fixture;
+mod killed;
