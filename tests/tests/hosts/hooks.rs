@@ -3,7 +3,12 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
 
+mod agent;
 mod broken;
 mod files;
 pub mod fixture;
+mod killed;
+mod others;
+mod sequences;
 mod turns;
+mod unfinished;

@@ -98,7 +98,10 @@ fn concerns(
         "Stop" => under_pressure(common, args, input),
         "UserPromptSubmit" => Ok(awaits_compaction(open)),
         // With a packet, everything is reported after the compaction: until then the user may continue instead.
-        "PreCompact" => Ok(is_known(common, input, open)? && !awaits_compaction(open)),
+        "PreCompact" => {
+            let has_packet = matches!(open.read(), Some(AwaitedReply::Compaction));
+            Ok(is_known(common, input, open)? && !has_packet)
+        }
         // If the agent was ended after a compaction, the handoff happens on resume.
         "SessionStart" if input.source.as_deref() == Some("resume") => {
             let waits = matches!(open.read(), Some(AwaitedReply::Compaction));

@@ -36,7 +36,14 @@ pub fn fate(turns: &[RecordedTurn], asked: &PendingAction, is_idle: bool) -> Rec
             let ours = items.iter().find(|item| item.role != ItemRole::Input);
             let marker = ours.and_then(|item| item.text.trim_end().lines().last());
             match marker {
-                Some(marker) => turn_of(turns, marker, |_| true, is_idle),
+                Some(marker) => match turn_of(turns, marker, |_| true, is_idle) {
+                    RecordedOutcome::NotFound => turns
+                        .iter()
+                        .rev()
+                        .find(has(marker))
+                        .map_or(RecordedOutcome::NotFound, ended),
+                    outcome => outcome,
+                },
                 None => {
                     let is_said = |turn: &RecordedTurn, text: &str| {
                         turn.sent.iter().any(|sent| sent.text == text && is_later(sent.at_ms))
@@ -75,14 +82,17 @@ fn by_people(turn: &RecordedTurn) -> Vec<String> {
     by_person.map(|sent| sent.text.clone()).collect()
 }
 
+fn has(marker: &str) -> impl Fn(&&RecordedTurn) -> bool {
+    move |turn| turn.sent.iter().any(|sent| sent.text.contains(marker))
+}
+
 fn turn_of(
     turns: &[RecordedTurn],
     marker: &str,
     fits: impl Fn(&RecordedTurn) -> bool,
     is_idle: bool,
 ) -> RecordedOutcome {
-    let has_marker = |turn: &&RecordedTurn| turn.sent.iter().any(|sent| sent.text.contains(marker));
-    let found = turns.iter().rev().filter(|turn| fits(turn)).find(has_marker);
+    let found = turns.iter().rev().filter(|turn| fits(turn)).find(has(marker));
     match found {
         Some(turn) if turn.has_ended => ended(turn),
         Some(turn) if !is_idle && turns.last() == Some(turn) => {

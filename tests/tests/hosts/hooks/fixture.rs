@@ -34,7 +34,11 @@ impl HooksFixture {
 
     /// What a hook answers to this input.
     pub fn hook(&self, arguments: &[&str], input: impl AsRef<[u8]>) -> Output {
-        let mut command = self.rawr(arguments);
+        Self::fed(&mut self.rawr(arguments), input)
+    }
+
+    /// What a command says that reads this.
+    pub fn fed(command: &mut Command, input: impl AsRef<[u8]>) -> Output {
         let mut child = command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -58,10 +62,13 @@ impl HooksFixture {
         std::fs::read_to_string(self.home.path().join("rawr/hooks.log")).unwrap_or_default()
     }
 
-    /// What hooks have left for the next one.
+    /// Whether a hook waits for something of the agent or the person. The end of the turn after a compaction is none of it.
     pub fn is_open(&self) -> bool {
-        let folder = std::fs::read_dir(self.home.path().join("rawr/hooks"));
-        folder.is_ok_and(|mut files| files.next().is_some())
+        let files = std::fs::read_dir(self.home.path().join("rawr/hooks")).into_iter().flatten();
+        let text = |file: std::io::Result<std::fs::DirEntry>| {
+            std::fs::read_to_string(file.ok()?.path()).ok()
+        };
+        files.filter_map(text).any(|text| !text.contains("measurement"))
     }
 
     /// The events of the only thread.
@@ -70,5 +77,11 @@ impl HooksFixture {
         let Ok(mut threads) = std::fs::read_dir(threads) else { return String::new() };
         let thread = threads.next().unwrap().unwrap().path();
         std::fs::read_to_string(thread.join("events.jsonl")).unwrap()
+    }
+
+    /// The events of a session, or nothing if rawr does not know it.
+    pub fn events_of(&self, session: &str) -> String {
+        let thread = self.home.path().join("rawr/auto_compaction/threads").join(session);
+        std::fs::read_to_string(thread.join("events.jsonl")).unwrap_or_default()
     }
 }

@@ -3,31 +3,8 @@
 use rawr_tests::mock_responses::TurnScript;
 use serde_json::{Value, json};
 
+use super::agent::{MODEL, SAID, assistant, claude_turn as turn, user};
 use super::fixture::HooksFixture;
-
-const SAID: &str = "It is written and committed.";
-
-fn user(content: Value) -> Value {
-    json!({"type": "user", "message": {"role": "user", "content": content},
-        "toolUseResult": {"stdout": ""}})
-}
-
-fn assistant(model: &str, tokens: u64, block: Value) -> Value {
-    json!({"type": "assistant", "message": {"model": model, "content": [block],
-        "usage": {"input_tokens": tokens, "output_tokens": 20}}})
-}
-
-/// A turn with a commit.
-fn turn(model: &str, tokens: u64) -> Vec<Value> {
-    let call = json!({"type": "tool_use", "id": "a", "name": "Bash", "input": {"command": "git commit -m x"}});
-    let result = json!([{"type": "tool_result", "tool_use_id": "a", "content": ""}]);
-    vec![
-        user("Write the parser".into()),
-        assistant(model, tokens, call),
-        user(result),
-        assistant(model, tokens, json!({"type": "text", "text": SAID})),
-    ]
-}
 
 /// Whether the agent is asked for a packet at the end of its turn.
 fn is_asked(fixture: &HooksFixture, host: &str, transcript: &str, said: &str) -> bool {
@@ -70,12 +47,11 @@ fn a_tier_that_holds_by_tokens_alone_asks_for_a_packet() {
 #[test]
 fn a_turn_of_an_image_does_not_repeat_the_commit_before_it() {
     let fixture = with_config("[rawr_auto_compaction]\npreset = \"spec\"\nmode = \"tag\"\n");
-    let model = "claude-sonnet-4-5";
-    let mut entries = turn(model, 150_000);
+    let mut entries = turn(MODEL, 150_000);
     is_asked(&fixture, "claude", &lines(&entries), SAID);
     let image = json!({"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "iVBO"}});
     entries.push(user(json!([image])));
-    entries.push(assistant(model, 152_000, json!({"type": "text", "text": "Two files are left."})));
+    entries.push(assistant(MODEL, 152_000, json!({"type": "text", "text": "Two files are left."})));
     is_asked(&fixture, "claude", &lines(&entries), "Two files are left.");
     let events = fixture.events();
     assert_eq!(events.matches("git commit").count(), 1, "{events}");

@@ -5,6 +5,7 @@
 mod agent;
 mod codex;
 mod headless;
+mod meanwhile;
 mod screen;
 
 use agent::answers;

@@ -26,6 +26,8 @@ pub(super) enum AwaitedReply {
     HostCompaction { by_person: bool },
     /// The user continued instead: at the end of that turn the packet is outdated.
     TurnsEnd,
+    /// The next turn is to be reported, however small it is: it tells what a compaction has freed.
+    Measurement,
 }
 
 impl PendingRequest {

@@ -132,9 +132,18 @@ impl<'i> HookSession<'i> {
                 self.answered(&action_id, said).await?;
                 return self.next(open).await;
             }
+            // The user wrote while the agent answered a request. The turn was reported when it was asked.
+            Some(AwaitedReply::TurnsEnd) if self.input.is_continued() => {
+                open.write(None)?;
+                return Ok(None);
+            }
+            // The hook that was to hand over has died, and the agent has gone on.
+            _ if self.phase().await? == Phase::AwaitingHandoff => self.drop_handoff().await?,
             // The agent was interrupted before it answered.
             Some(AwaitedReply::Answer { .. } | AwaitedReply::Compaction) => self.cancel().await,
-            Some(AwaitedReply::HostCompaction { .. } | AwaitedReply::TurnsEnd) | None => {}
+            // The hook that was to ask has died.
+            _ if !self.asked.is_empty() => self.cancel().await,
+            _ => {}
         }
         open.write(None)?;
         let signals = std::mem::take(&mut self.last_turn.signals);
@@ -143,6 +152,14 @@ impl<'i> HookSession<'i> {
         match verdict.sequence_id {
             Some(_) if self.may_ask => self.next(open).await,
             Some(_) | None => Ok(None),
+        }
+    }
+
+    /// A packet from before the turn that the agent has just ended would mislead it.
+    async fn drop_handoff(&mut self) -> anyhow::Result<()> {
+        match self.next_action().await? {
+            Some(handoff) => self.report(&handoff.action_id, ActionStatus::Failed, None).await,
+            None => Ok(()),
         }
     }
 
@@ -156,6 +173,9 @@ impl<'i> HookSession<'i> {
     /// A compaction without a packet starts: saves a capsule first.
     async fn compacts(&mut self, open: &PendingRequest) -> anyhow::Result<()> {
         let by_person = self.input.is_by_person();
+        if let Some(AwaitedReply::Answer { .. }) = open.read() {
+            self.cancel().await;
+        }
         self.report_compaction(CompactionReportStatus::Started, origin(by_person)).await?;
         open.write(Some(&AwaitedReply::HostCompaction { by_person }))
     }
@@ -168,9 +188,8 @@ impl<'i> HookSession<'i> {
                 None
             }
             Some(AwaitedReply::HostCompaction { by_person }) => Some(origin(by_person)),
-            Some(AwaitedReply::Compaction | AwaitedReply::TurnsEnd) | None => None,
+            _ => None,
         };
-        open.write(None)?;
         // The sequence may have been cancelled elsewhere.
         let by = match self.phase().await? {
             Phase::AwaitingCompaction => CompactionOrigin::Rawr,
@@ -180,6 +199,8 @@ impl<'i> HookSession<'i> {
             self.report_compaction(CompactionReportStatus::Started, by).await?;
         }
         self.report_compaction(CompactionReportStatus::Completed, by).await?;
+        // What it freed is measured at the end of the next turn, however small that is.
+        open.write(Some(&AwaitedReply::Measurement))?;
         let Some(PendingAction { action_id, action, .. }) = self.next_action().await? else {
             return Ok(None);
         };

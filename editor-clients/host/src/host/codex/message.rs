@@ -1,7 +1,7 @@
 //! The types of Codex's app-server protocol, as far as rawr reads it. Unknown fields, methods and items are ignored.
 
-use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
 use crate::host::ContextOverflow;
@@ -216,8 +216,14 @@ pub(super) struct CodexTurn {
     pub(super) id: String,
     pub(super) status: CodexTurnStatus,
     pub(super) error: Option<TurnError>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "readable_items")]
     pub(super) items: Vec<CodexItem>,
+}
+
+/// Leaves out those that cannot be read: the end of their turn must not be lost with them.
+fn readable_items<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<CodexItem>, D::Error> {
+    let items = Vec::<Value>::deserialize(from)?;
+    Ok(items.into_iter().filter_map(|item| serde_json::from_value(item).ok()).collect())
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]

@@ -88,3 +88,23 @@ fn a_session_of_codex_goes_on_after_the_death_of_its_sidecar() {
 fn a_session_of_claude_goes_on_after_the_death_of_its_sidecar() {
     sidecar_dies::<ClaudeExecFixture>();
 }
+
+#[test]
+fn a_handoff_that_codex_has_is_not_repeated_after_the_death_of_the_driver() {
+    cut_off::<CodexExecFixture>(Step::Handoff, "rawr exec", None);
+}
+
+#[test]
+fn a_handoff_that_claude_has_is_not_repeated_after_the_death_of_the_driver() {
+    cut_off::<ClaudeExecFixture>(Step::Handoff, "rawr exec", None);
+}
+
+#[test]
+fn a_handoff_that_codex_has_is_not_repeated_after_its_death() {
+    cut_off::<CodexExecFixture>(Step::Handoff, CodexExecFixture::PROCESS, Some(1));
+}
+
+#[test]
+fn a_handoff_that_claude_has_is_not_repeated_after_its_death() {
+    cut_off::<ClaudeExecFixture>(Step::Handoff, ClaudeExecFixture::PROCESS, Some(1));
+}

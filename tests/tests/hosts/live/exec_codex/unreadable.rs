@@ -5,7 +5,7 @@ use rawr_tests::codex::binary;
 
 use super::fixture::{CodexExecFixture, PACKET};
 use super::session;
-use crate::fixture::{tells_once_a_turn, with_noise, without_notices};
+use crate::fixture::{tells_once_a_turn, with_edited_output, with_noise, without_notices};
 use crate::live::codex::unreadable::{NOISE, TOLD};
 
 #[test]
@@ -39,4 +39,17 @@ fn lines_that_cannot_be_read_are_told_and_change_nothing() {
         turn completed
     "#]]
     .assert_eq(&without_notices(&done));
+}
+
+/// What the agent says stands in messages of its own and in the end of its turn.
+#[test]
+fn an_item_that_cannot_be_read_does_not_hide_the_end_of_its_turn() {
+    let fixture = CodexExecFixture::new(session(PACKET));
+    let edit = "s|\"text\":\"<continuation_packet>|\"text\":7,\"said\":\"<continuation_packet>|g\n";
+    let codex = with_edited_output(fixture.home.path(), &binary(), "app-server", edit);
+    let fixture = CodexExecFixture { codex, ..fixture };
+    let done = fixture.exec(&["WRITE-PARSER please", "AND-NOW the docs"]);
+    done.expect_success();
+    assert_eq!(done.all("handoff").len(), 1, "{}", done.dump());
+    assert_eq!(done.said().last(), Some(&"Here is an outline of the docs."));
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use rawr_tests::claude::binary;
 use rawr_tests::mock_responses::RequestPurpose;
-use rawr_tests::{rawr, sent};
+use rawr_tests::{Terminal, rawr, sent};
 use serde_json::{Value, json};
 
 use super::hands_over_once;
@@ -41,6 +41,20 @@ impl HooksFixture {
         });
         let input = child.stdin.take();
         InteractiveClaude { child, input, lines }
+    }
+
+    /// A Claude Code with hooks on a screen, ready for a message.
+    pub fn on_a_screen(&self) -> Terminal {
+        self.home.has_been_used_in(&[self.repository.path()]);
+        self.says(&["hooks", "install", "--claude"]);
+        let mut claude = Command::new(binary());
+        claude.args(["--permission-mode", "acceptEdits", "--allowedTools", "Bash"]);
+        claude.current_dir(self.repository.path());
+        self.home.equip(&mut claude);
+        claude.env("RAWR_HOME", self.home.path()).env("TERM", "xterm-256color");
+        let terminal = Terminal::that_answers(&claude, 150, 120);
+        terminal.wait_for(&["accept edits on"]);
+        terminal
     }
 
     /// What the model was sent. Where rawr lies differs.

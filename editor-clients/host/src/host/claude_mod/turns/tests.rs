@@ -271,11 +271,14 @@ fn a_turn_that_rawr_came_into_is_told_of_once_more_and_goes_on() {
             completed("t1", "answer", "Done."),
         ],
     );
-    check(&told, &expect![[r#"
+    check(
+        &told,
+        &expect![[r#"
         t1 started: Person { text: "do it" }
         t1 said: Done.
         t1 used 2000 of Some(200000), goes on: false
-        t1 completed: Some("Done.") None"#]]);
+        t1 completed: Some("Done.") None"#]],
+    );
 }
 
 #[test]
