@@ -16,7 +16,7 @@ use crate::processes::with_environment;
 
 const DOCS: &str = "write the docs of parser.txt";
 
-/// The end of a pipe that takes no further byte, and the end that nobody reads.
+/// The end of a pipe that takes no further byte, and the end that is never read.
 fn full_pipe() -> (std::io::PipeReader, std::io::PipeWriter) {
     let (reader, mut writer) = std::io::pipe().unwrap();
     rustix::io::ioctl_fionbio(&writer, true).unwrap();
@@ -116,7 +116,7 @@ fn a_packet_is_handed_over_although_the_hook_that_took_it_died() {
     }
 }
 
-/// Nobody can know whether the agent has read it.
+/// No process can know whether the agent has read it.
 #[test]
 fn a_handoff_whose_hook_died_is_not_repeated() {
     for host in HOSTS {

@@ -38,7 +38,7 @@ fn two_sessions_in_one_home_get_their_own_packets() {
     }
 }
 
-/// Its agent was ended, or waits for a user who is away.
+/// The agent was ended, or waits for a user who is away.
 #[test]
 fn a_session_whose_next_hook_never_comes_disturbs_no_other() {
     for host in HOSTS {
@@ -79,7 +79,7 @@ fn nothing_is_decided_while_the_window_is_unknown() {
     agent.writes(codex_turn(FULL, None));
     assert_eq!(agent.stops(), Value::Null);
     assert_eq!((agent.events(), agent.left(), fixture.log()), Default::default());
-    // A user who knows it says so.
+    // A user who knows it names it.
     agent.options = vec!["--context-window", "200000"];
     let asked = agent.stops();
     assert!(asks_for_packet(&asked), "{asked}");

@@ -112,7 +112,7 @@ fn reported(origin: &str) -> Vec<String> {
 #[test]
 fn a_compaction_by_the_agent_itself_is_recorded_and_followed_by_a_handoff() {
     for host in HOSTS {
-        // Its sequence is over.
+        // The sequence is over.
         let fixture = with_spec();
         let mut agent = asked(&fixture, host);
         agent.is_told("And now the docs");
@@ -123,7 +123,7 @@ fn a_compaction_by_the_agent_itself_is_recorded_and_followed_by_a_handoff() {
     }
 }
 
-/// It comes where rawr waits for one.
+/// The compaction comes where rawr waits for one.
 #[test]
 fn a_compaction_by_the_agent_itself_takes_the_packet_that_is_ready() {
     for host in HOSTS {

@@ -38,7 +38,7 @@ fn messages_during_the_packet_come_once_and_in_order_behind_the_handoff() {
     assert_eq!((fixture.asked(PACKET_REQUEST), fixture.compactions_by("rawr")), (1, 1));
 }
 
-/// It is no part of the conversation then, as without rawr, and the app has it still.
+/// The message is no part of the conversation then, as without rawr, and the app has it still.
 #[test]
 fn an_interruption_during_the_packet_takes_the_message_back() {
     let gate = ReplyGate::new();
