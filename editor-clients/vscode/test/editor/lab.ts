@@ -336,11 +336,11 @@ export class Lab {
 
   /** Clicks a button of a message. */
   async answer(banner: string, choice: string): Promise<void> {
-    const toast = this.toast.filter({ hasText: banner });
-    await this.amongMessages(`${choice} of "${banner}"`, async () => {
-      if ((await toast.count()) !== 1) return false;
-      return succeeds(toast.getByRole('button', { name: choice, exact: true }).click({ timeout: 3_000 }));
-    });
+    // The newest is first.
+    const toast = this.toast.filter({ hasText: banner }).first();
+    await this.amongMessages(`${choice} of "${banner}"`, () =>
+      succeeds(toast.getByRole('button', { name: choice, exact: true }).click({ timeout: 3_000 })),
+    );
   }
 
   /**
@@ -351,13 +351,17 @@ export class Lab {
     const center = this.page.locator(CENTER);
     const bell = this.page.locator('.statusbar-item[id="status.notifications"]');
     const unhide = Date.now() + TOAST_MS;
-    await until(what, async () => {
-      if (await holds()) return true;
-      if (Date.now() > unhide && !(await center.isVisible())) await succeeds(bell.click({ timeout: 3_000 }));
-      return false;
-    });
-    // An open center shows messages in place of toasts, for as long as it is open.
-    if (await center.isVisible()) await this.command('Notifications: Hide Notifications');
+    try {
+      await until(what, async () => {
+        if (await holds()) return true;
+        if (Date.now() > unhide && !(await center.isVisible()))
+          await succeeds(bell.click({ timeout: 3_000 }));
+        return false;
+      });
+    } finally {
+      // An open center shows messages in place of toasts, for as long as it is open.
+      if (await center.isVisible()) await this.command('Notifications: Hide Notifications');
+    }
   }
 
   async bannerGoes(banner: string): Promise<void> {
