@@ -98,14 +98,10 @@ fn concerns(
         "Stop" => under_pressure(common, args, input),
         "UserPromptSubmit" => Ok(awaits_compaction(open)),
         // With a packet, everything is reported after the compaction: until then the user may continue instead.
-        "PreCompact" => {
-            let has_packet = matches!(open.read(), Some(AwaitedReply::Compaction));
-            Ok(is_known(common, input, open)? && !has_packet)
-        }
+        "PreCompact" => Ok(is_known(common, input, open)? && !has_packet(open)),
         // If the agent was ended after a compaction, the handoff happens on resume.
         "SessionStart" if input.source.as_deref() == Some("resume") => {
-            let waits = matches!(open.read(), Some(AwaitedReply::Compaction));
-            Ok(waits && LastTurn::of(args.host, input.transcript()?)?.used.is_none())
+            Ok(has_packet(open) && LastTurn::of(args.host, input.transcript()?)?.used.is_none())
         }
         "SessionStart" => {
             Ok(input.source.as_deref() == Some("compact") && is_known(common, input, open)?)
@@ -117,6 +113,10 @@ fn concerns(
 /// Whether a compaction of rawr waits for the agent, or its packet is ready.
 fn awaits_compaction(open: &PendingRequest) -> bool {
     matches!(open.read(), Some(AwaitedReply::Answer { .. } | AwaitedReply::Compaction))
+}
+
+fn has_packet(open: &PendingRequest) -> bool {
+    matches!(open.read(), Some(AwaitedReply::Compaction))
 }
 
 fn is_known(

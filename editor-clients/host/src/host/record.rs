@@ -36,14 +36,12 @@ pub fn fate(turns: &[RecordedTurn], asked: &PendingAction, is_idle: bool) -> Rec
             let ours = items.iter().find(|item| item.role != ItemRole::Input);
             let marker = ours.and_then(|item| item.text.trim_end().lines().last());
             match marker {
-                Some(marker) => match turn_of(turns, marker, |_| true, is_idle) {
-                    RecordedOutcome::NotFound => turns
-                        .iter()
-                        .rev()
-                        .find(has(marker))
-                        .map_or(RecordedOutcome::NotFound, ended),
-                    outcome => outcome,
-                },
+                Some(marker) => {
+                    let found = turns.iter().rev().find(has(marker));
+                    found.map_or(RecordedOutcome::NotFound, |turn| {
+                        outcome(turns, turn, is_idle).unwrap_or_else(|| ended(turn))
+                    })
+                }
                 None => {
                     let is_said = |turn: &RecordedTurn, text: &str| {
                         turn.sent.iter().any(|sent| sent.text == text && is_later(sent.at_ms))
@@ -92,13 +90,17 @@ fn turn_of(
     fits: impl Fn(&RecordedTurn) -> bool,
     is_idle: bool,
 ) -> RecordedOutcome {
-    let found = turns.iter().rev().filter(|turn| fits(turn)).find(has(marker));
-    match found {
-        Some(turn) if turn.has_ended => ended(turn),
-        Some(turn) if !is_idle && turns.last() == Some(turn) => {
-            RecordedOutcome::Running { turn_id: turn.turn_id.clone(), by_people: by_people(turn) }
-        }
-        // The turn ended together with the host.
-        Some(_) | None => RecordedOutcome::NotFound,
+    let mut fitting = turns.iter().rev().filter(|turn| fits(turn));
+    let found = fitting.find(has(marker)).and_then(|turn| outcome(turns, turn, is_idle));
+    found.unwrap_or(RecordedOutcome::NotFound)
+}
+
+/// `None` for a turn that ended together with the host.
+fn outcome(turns: &[RecordedTurn], turn: &RecordedTurn, is_idle: bool) -> Option<RecordedOutcome> {
+    if turn.has_ended {
+        return Some(ended(turn));
     }
+    let runs = !is_idle && turns.last() == Some(turn);
+    let (turn_id, by_people) = (turn.turn_id.clone(), by_people(turn));
+    runs.then_some(RecordedOutcome::Running { turn_id, by_people })
 }

@@ -48,6 +48,8 @@ struct HookSession<'i> {
     /// Whether the agent may be asked for a packet. Otherwise events are only recorded.
     may_ask: bool,
     asked: VecDeque<PendingAction>,
+    /// The phase in which the hook before left the thread.
+    opened_in: Phase,
     /// Why a sequence started, for the user.
     reason: Option<String>,
 }
@@ -66,8 +68,9 @@ impl<'i> HookSession<'i> {
         let summary = TranscriptSummary::of(args, &last_turn);
         let may_ask = args.headless || !is_headless(args.host, &last_turn);
         let sidecar = common.sidecar(Map::new())?.launch().await?;
-        let (asked, reason) = (VecDeque::new(), None);
-        let mut talk = Self { sidecar, args, input, summary, last_turn, may_ask, asked, reason };
+        let (asked, opened_in, reason) = (VecDeque::new(), Phase::Idle, None);
+        let mut talk =
+            Self { sidecar, args, input, summary, last_turn, may_ask, asked, opened_in, reason };
         match talk.open().await {
             Ok(()) => Ok(talk),
             Err(error) => {
@@ -117,6 +120,7 @@ impl<'i> HookSession<'i> {
             running_turn: None,
         };
         let opened = self.call::<methods::ThreadOpen>(params).await?;
+        self.opened_in = opened.phase;
         self.asked.extend(opened.pending_actions);
         Ok(())
     }
@@ -138,7 +142,7 @@ impl<'i> HookSession<'i> {
                 return Ok(None);
             }
             // The hook that was to hand over has died, and the agent has gone on.
-            _ if self.phase().await? == Phase::AwaitingHandoff => self.drop_handoff().await?,
+            _ if self.opened_in == Phase::AwaitingHandoff => self.drop_handoff().await?,
             // The agent was interrupted before it answered.
             Some(AwaitedReply::Answer { .. } | AwaitedReply::Compaction) => self.cancel().await,
             // The hook that was to ask has died.
