@@ -15,6 +15,8 @@ use rustix::process::{Pid, Signal, kill_process};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Termios, Winsize, tcgetattr, tcsetwinsize};
 
+use crate::place_as;
+
 /// Only a hang takes this long.
 const LIMIT: Duration = Duration::from_secs(60);
 
@@ -71,15 +73,7 @@ impl Terminal {
         for name in DECIDE_ON_COLORS {
             leader.env_remove(name);
         }
-        for (name, value) in command.get_envs() {
-            match value {
-                Some(value) => leader.env(name, value),
-                None => leader.env_remove(name),
-            };
-        }
-        if let Some(folder) = command.get_current_dir() {
-            leader.current_dir(folder);
-        }
+        place_as(&mut leader, command);
         let stream = || Stdio::from(line.try_clone().unwrap());
         let child = leader.stdin(stream()).stdout(stream()).stderr(stream()).spawn().unwrap();
         let parser = vt100::Parser::new(size_of(rows), size_of(columns), 0);

@@ -2,8 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
 
-use crate::root;
 use rawr_records::profile::PROFILES;
+use rawr_tests::{check_generated, root};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -318,12 +318,6 @@ fn check_arrows(folder: &str, arrows: &[(&str, &[&str])]) {
 
 #[test]
 fn architecture_md_lists_the_modules_and_what_they_may_use() {
-    const OPEN: &str = "<!-- generated: modules; `UPDATE=1 cargo test -p rawr-tests --test core layering` rewrites it -->\n";
-    const CLOSE: &str = "<!-- end -->";
-    let path = root().join("ARCHITECTURE.md");
-    let page = std::fs::read_to_string(&path).unwrap();
-    let (before, rest) = page.split_once(OPEN).unwrap();
-    let (_, after) = rest.split_once(CLOSE).unwrap();
     let names =
         |used: &[&str]| used.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
     let table = |title: &str, arrows: &[(&str, &[&str])]| {
@@ -343,15 +337,8 @@ fn architecture_md_lists_the_modules_and_what_they_may_use() {
         table("core", &CORE_ARROWS),
     ]
     .join("\n");
-    let made = format!("{before}{OPEN}{table}{CLOSE}{after}");
-    if made != page && std::env::var_os("UPDATE").is_some() {
-        std::fs::write(&path, &made).unwrap();
-        return;
-    }
-    assert!(
-        made == page,
-        "ARCHITECTURE.md is out of date: run `UPDATE=1 cargo test -p rawr-tests --test core layering`"
-    );
+    let tests = "-p rawr-tests --test core layering";
+    check_generated("ARCHITECTURE.md", "modules", tests, &table);
 }
 
 /// Files in which an agent's name is the name of a model or of a format on the wire.

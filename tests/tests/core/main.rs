@@ -28,10 +28,4 @@ mod tokens;
 mod versions;
 mod words;
 
-use std::path::Path;
-
-/// The root of the repository.
-#[expect(clippy::unwrap_used, reason = "a package of the workspace lies in a folder")]
-fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()
-}
+use rawr_tests::root;

@@ -5,9 +5,9 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
 
 use std::collections::{BTreeMap, HashSet};
-use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use rawr_tests::{check_generated, root};
 use serde::Deserialize;
 
 /// The hosts, with the titles of their columns.
@@ -62,10 +62,6 @@ impl Cell {
     }
 }
 
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
-}
-
 fn rows() -> Vec<Row> {
     let rows: Rows = toml::from_str(include_str!("conformance/rows.toml")).unwrap();
     rows.row
@@ -106,21 +102,8 @@ fn each_promise_names_tests_that_exist() {
 
 #[test]
 fn the_page_says_what_each_host_is_shown_to_do() {
-    const OPEN: &str = "<!-- generated: conformance; `UPDATE=1 cargo test -p rawr-tests --test hosts conformance` rewrites it -->\n";
-    const CLOSE: &str = "<!-- end -->";
-    let path = root().join("docs/src/internals/hosts.md");
-    let page = std::fs::read_to_string(&path).unwrap();
-    let (before, rest) = page.split_once(OPEN).unwrap();
-    let (_, after) = rest.split_once(CLOSE).unwrap();
-    let made = format!("{before}{OPEN}{}{CLOSE}{after}", table(&rows()));
-    if made != page && std::env::var_os("UPDATE").is_some() {
-        std::fs::write(&path, &made).unwrap();
-        return;
-    }
-    assert!(
-        made == page,
-        "docs/src/internals/hosts.md is out of date: run `UPDATE=1 cargo test -p rawr-tests --test hosts conformance`"
-    );
+    let tests = "-p rawr-tests --test hosts conformance";
+    check_generated("docs/src/internals/hosts.md", "conformance", tests, &table(&rows()));
 }
 
 fn table(rows: &[Row]) -> String {

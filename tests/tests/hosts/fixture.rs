@@ -6,8 +6,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use rawr_tests::mock_responses::{ReplyGate, RequestPurpose, TurnReply, call};
-use rawr_tests::{ExecOutput, Terminal, wait_until};
+use rawr_tests::mock_responses::{RequestPurpose, TurnReply, call};
+use rawr_tests::{ExecOutput, Terminal, place_as};
 use serde_json::json;
 
 /// The agent's packet.
@@ -33,33 +33,23 @@ pub fn purpose(purpose: RequestPurpose) -> &'static str {
     }
 }
 
-/// What a person types while the agent writes its packet.
-pub const TYPED: &str = "AND-NOW the user guide";
+/// The packet of an agent that works beside the other one.
+pub const OTHER_PACKET: &str = "<continuation_packet>\nState: working\nGoal: a lexer with tests\nDecisions: no lookahead\n\
+    Next: test the tokens\n</continuation_packet>";
 
-/// Runs this `rawr exec` on a terminal, where a person types a task and, before the agent has written its packet, [`TYPED`].
-pub fn type_during_the_packet(
-    exec: &Command,
-    gate: &ReplyGate,
-    packet_is_asked: impl Fn() -> bool,
-) {
+/// This `rawr exec`, for a person at a terminal.
+pub fn on_a_terminal(exec: &Command) -> Terminal {
     let mut command = Command::new(exec.get_program());
     command.args(exec.get_args().filter(|argument| *argument != "--json"));
-    for (name, value) in exec.get_envs() {
-        match value {
-            Some(value) => command.env(name, value),
-            None => command.env_remove(name),
-        };
-    }
-    let mut terminal = Terminal::run(&command, 60, 120);
-    terminal.press("WRITE-PARSER please\r");
-    wait_until("a request for the packet", packet_is_asked);
-    terminal.press(&format!("{TYPED}\r"));
-    terminal.wait_for(&["held until the handoff"]);
-    gate.open();
-    let screen = terminal.wait_for(&["Writing the docs now."]);
+    place_as(&mut command, exec);
+    Terminal::run(&command, 60, 120)
+}
+
+/// The person ends the session.
+pub fn end(mut terminal: Terminal) {
     terminal.press("\u{4}");
     let end = terminal.wait_for_the_end();
-    assert!(end.success(), "{end}: {screen}");
+    assert!(end.success(), "{end}: {}", terminal.screen());
 }
 
 /// A program that is another one, except that `sed` edits what it prints where an argument holds `word`.

@@ -9,7 +9,7 @@ use rawr_tests::{StandIn, TestHome, TestSidecar, rawr};
 use serde_json::{Value, json};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Output};
 
 /// The thread of a test that needs only one.
@@ -51,9 +51,4 @@ pub fn look(home: &TestHome, thread: &str) -> (Value, Vec<String>) {
 /// The permissions of a file.
 pub fn mode(path: &Path) -> u32 {
     fs::metadata(path).unwrap().permissions().mode() & 0o777
-}
-
-/// The top folder of the repository.
-pub fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
 }

@@ -2,7 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking, its helpers too")]
 
-use crate::fixture::{command, root};
+use crate::fixture::command;
 use expect_test::{Expect, expect};
 use rawr_protocol::methods::{CancelRequest, Progress, ReplayRun, ThreadList};
 use rawr_protocol::{
@@ -10,6 +10,7 @@ use rawr_protocol::{
     ReplayOrder, ReplayRunParams, ReplayRunResult, ReplaySums, RequestId, ThreadListParams,
     WorkDoneProgress,
 };
+use rawr_tests::root;
 use rawr_tests::{LaunchOptions, TestHome, TestSidecar, out};
 use serde_json::Value;
 use std::fs;

@@ -6,11 +6,13 @@ use rawr_tests::{ExecOutput, MockChat, wait_until};
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::fixture::{EmbeddedFixture, shell};
-use crate::fixture::{PACKET, TYPED, type_during_the_packet};
+use crate::fixture::{PACKET, end, on_a_terminal};
 #[cfg(target_os = "linux")]
 use crate::processes::{kill, with_environment};
 
 const WINDOW: u64 = 10_000;
+const TASK: &str = "WRITE-PARSER please";
+const NEXT: &str = "AND-NOW the user guide";
 
 /// An agent that commits and concludes under pressure, and writes its packet when the gate opens.
 fn agent(gate: &ReplyGate) -> ChatScript {
@@ -35,7 +37,7 @@ fn asked_for_packets(model: &MockChat) -> usize {
 }
 
 /// How often the model is sent these words in its last request.
-fn said(model: &MockChat, words: &str) -> usize {
+fn occurrences(model: &MockChat, words: &str) -> usize {
     let last = model.requests().pop().unwrap().transcript();
     last.iter().map(|line| line.matches(words).count()).sum()
 }
@@ -45,11 +47,18 @@ fn a_message_typed_during_the_packet_comes_with_the_handoff() {
     let gate = ReplyGate::new();
     let model = MockChat::start(agent(&gate));
     let fixture = EmbeddedFixture::on_endpoint(&model, WINDOW);
-    type_during_the_packet(&fixture.command(&[]), &gate, || asked_for_packets(&model) > 0);
+    let mut terminal = on_a_terminal(&fixture.command(&[]));
+    terminal.press(&format!("{TASK}\r"));
+    wait_until("a request for the packet", || asked_for_packets(&model) > 0);
+    terminal.press(&format!("{NEXT}\r"));
+    terminal.wait_for(&["held until the handoff"]);
+    gate.open();
+    terminal.wait_for(&["Writing the docs now."]);
+    end(terminal);
     assert_eq!(asked_for_packets(&model), 1);
     let last = model.requests().pop().unwrap().transcript().join("\n");
-    assert!(last.find(":handoff]") < last.find(TYPED), "{last}");
-    assert_eq!(said(&model, TYPED), 1, "{last}");
+    assert!(last.find(":handoff]") < last.find(NEXT), "{last}");
+    assert_eq!(occurrences(&model, NEXT), 1, "{last}");
 }
 
 #[test]
@@ -57,14 +66,14 @@ fn a_session_interrupted_during_the_packet_shows_what_was_not_sent() {
     let gate = ReplyGate::new();
     let model = MockChat::start(agent(&gate));
     let fixture = EmbeddedFixture::on_endpoint(&model, WINDOW);
-    let session = fixture.start(&["WRITE-PARSER please", TYPED]);
+    let session = fixture.start(&[TASK, NEXT]);
     wait_until("a request for the packet", || asked_for_packets(&model) > 0);
     kill_process(Pid::from_child(&session), Signal::INT).unwrap();
     let done = ExecOutput::of(session.wait_with_output().unwrap());
     gate.open();
     assert_eq!(done.output.status.code(), Some(130), "{}", done.dump());
-    assert!(done.story().ends_with(&format!("[not sent: {TYPED}]\n")), "{}", done.story());
-    assert_eq!(said(&model, TYPED), 0);
+    assert!(done.story().ends_with(&format!("[not sent: {NEXT}]\n")), "{}", done.story());
+    assert_eq!(occurrences(&model, NEXT), 0);
 }
 
 #[test]
@@ -73,7 +82,7 @@ fn a_sidecar_killed_during_the_packet_is_replaced_and_nothing_runs_twice() {
     let gate = ReplyGate::new();
     let model = MockChat::start(agent(&gate));
     let fixture = EmbeddedFixture::on_endpoint(&model, WINDOW);
-    let session = fixture.start(&["WRITE-PARSER please", TYPED]);
+    let session = fixture.start(&[TASK, NEXT]);
     wait_until("a request for the packet", || asked_for_packets(&model) > 0);
     let mut processes = with_environment(&fixture.home.path().display().to_string()).into_iter();
     let (sidecar, _) = processes.find(|(_, line)| line.contains(" serve")).unwrap();
@@ -84,7 +93,7 @@ fn a_sidecar_killed_during_the_packet_is_replaced_and_nothing_runs_twice() {
     let requests = model.requests();
     let summaries = requests.iter().filter(|request| request.purpose == ChatPurpose::Summary);
     assert_eq!(summaries.count(), 1, "{}", done.story());
-    assert_eq!((asked_for_packets(&model), said(&model, TYPED)), (1, 1), "{}", done.story());
+    assert_eq!((asked_for_packets(&model), occurrences(&model, NEXT)), (1, 1), "{}", done.story());
 }
 
 #[test]

@@ -5,16 +5,14 @@ use std::io::Write;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, Stdio};
 
-use rawr_tests::wait_until;
+use rawr_tests::{place_as, wait_until};
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
 use super::agent::{HOSTS, PlayedAgent, SAID, count, ended, handoff, hands_over, packet};
 use super::fixture::HooksFixture;
-use super::sequences::{asked, ready, with_spec};
+use super::sequences::{DOCS, asked, ready, with_spec};
 use crate::processes::with_environment;
-
-const DOCS: &str = "write the docs of parser.txt";
 
 /// The end of a pipe that takes no further byte, and the end that is never read.
 fn full_pipe() -> (std::io::PipeReader, std::io::PipeWriter) {
@@ -47,13 +45,7 @@ pub fn dies_beyond(agent: &PlayedAgent, blocks: usize, event: &str, more: Value)
     let mut limited = Command::new("sh");
     limited.args(["-c", "ulimit -c 0 && ulimit -f \"$0\" && exec \"$@\"", &blocks.to_string()]);
     limited.arg(hook.get_program()).args(hook.get_args());
-    limited.current_dir(hook.get_current_dir().unwrap());
-    for (name, value) in hook.get_envs() {
-        match value {
-            Some(value) => limited.env(name, value),
-            None => limited.env_remove(name),
-        };
-    }
+    place_as(&mut limited, &hook);
     let output = HooksFixture::fed(&mut limited, agent.input(event, more));
     // A hook whose own file is too long dies, too.
     let has_died = !output.status.success() || agent.fixture.log().contains("the sidecar ended");

@@ -9,7 +9,7 @@ use super::agent::{
 };
 use super::fixture::HooksFixture;
 
-const DOCS: &str = "write the docs of parser.txt";
+pub const DOCS: &str = "write the docs of parser.txt";
 
 /// A compaction may follow another at once.
 const AT_ONCE: &str =

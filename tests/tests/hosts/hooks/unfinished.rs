@@ -4,9 +4,7 @@ use serde_json::{Value, json};
 
 use super::agent::{HOSTS, PlayedAgent, SAID, count, ended, packet};
 use super::killed::{blocks_of, dies_beyond, each_death, is_settled};
-use super::sequences::{asked, ready, with_spec};
-
-const DOCS: &str = "write the docs of parser.txt";
+use super::sequences::{DOCS, asked, ready, with_spec};
 
 #[test]
 fn a_sidecar_may_die_while_it_stores_the_turn() {

@@ -6,3 +6,4 @@ mod at_once;
 mod by_hand;
 mod fixture;
 mod killed;
+mod typed;

@@ -6,7 +6,6 @@ mod ends;
 pub mod fixture;
 mod judged;
 mod stopped;
-mod typed;
 mod unreadable;
 
 use std::sync::Arc;

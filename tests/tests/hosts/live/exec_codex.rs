@@ -7,7 +7,6 @@ mod long;
 mod paths;
 mod refused;
 mod stopped;
-mod typed;
 mod unreadable;
 mod window;
 

@@ -1,6 +1,6 @@
 //! The licenses of all dependencies, checked without cargo-deny. `deny.toml` has the same list for cargo-deny.
 
-use crate::fixture::root;
+use rawr_tests::root;
 use serde_json::Value;
 use std::process::Command;
 

@@ -1,6 +1,6 @@
 //! No telemetry: the files that may open connections are listed, and no other does. Checks the source code.
 
-use crate::fixture::root;
+use rawr_tests::root;
 use std::path::{Path, PathBuf};
 
 /// The files, what each may use, and for what.

@@ -10,9 +10,7 @@ use tokio::time::sleep;
 use super::fixture::{GOES_ON, HANDOFF, TASK, shell};
 use super::person::Beside;
 use super::races::agent;
-
-const OTHER_PACKET: &str = "<continuation_packet>\nState: working\nGoal: a lexer with tests\nDecisions: no lookahead\n\
-    Next: test the tokens\n</continuation_packet>";
+use crate::fixture::OTHER_PACKET;
 
 #[tokio::test]
 async fn two_threads_of_one_app_server_compact_at_once() {

@@ -4,11 +4,9 @@ use rawr_tests::mock_responses::{ReplyGate, reply};
 use rawr_tests::{ExecOutput, wait_until};
 
 use super::fixture::{ExecAgent, FIRST, NEXT, STEPS, Step};
+use crate::fixture::OTHER_PACKET;
 use crate::live::exec_claude::fixture::ClaudeExecFixture;
 use crate::live::exec_codex::fixture::CodexExecFixture;
-
-const OTHER_PACKET: &str = "<continuation_packet>\nState: working\nGoal: a lexer with tests\nDecisions: no lookahead\n\
-    Next: test the tokens\n</continuation_packet>";
 
 /// The agent of the other session; it has a packet of its own.
 fn other<A: ExecAgent>(gate: &ReplyGate) -> A {
@@ -25,7 +23,7 @@ fn check<A: ExecAgent>(of: &A, session: ExecOutput, own: &str, others: &str) -> 
     for step in STEPS {
         assert_eq!(of.times(step), 1, "{step:?}: {}", session.dump());
     }
-    assert_eq!(of.said(), [":handoff]", "AND-NOW"], "{}", session.dump());
+    assert_eq!(of.delivered(), [":handoff]", "AND-NOW"], "{}", session.dump());
     let sent = of.asked().pop().unwrap().messages.join("\n");
     assert!(sent.contains(own) && !sent.contains(others), "{sent}");
     session.one("session", |_| true)["threadId"].to_string()

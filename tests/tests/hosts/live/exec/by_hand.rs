@@ -24,7 +24,7 @@ fn by_hand<A: ExecAgent>() {
     for step in STEPS {
         assert_eq!(agent.times(step), 1, "{step:?}: {}", done.dump());
     }
-    assert_eq!(agent.said(), [":handoff]", "AND-NOW"], "{}", done.dump());
+    assert_eq!(agent.delivered(), [":handoff]", "AND-NOW"], "{}", done.dump());
     expect![[r#"
         user: HELLO there
           agent: Hello to you, too.

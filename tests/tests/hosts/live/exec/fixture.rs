@@ -109,7 +109,7 @@ pub trait ExecAgent: Sized {
     }
 
     /// What the model was sent in the end of the handoff and of what came after it, by name.
-    fn said(&self) -> Vec<&'static str> {
+    fn delivered(&self) -> Vec<&'static str> {
         let words = [":packet_request]", ":handoff]", "AND-NOW", "THIRD", "FOURTH"];
         let last = self.asked().pop().unwrap().messages;
         // A handoff may quote the others.

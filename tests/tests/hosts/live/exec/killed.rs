@@ -22,7 +22,7 @@ fn cut_off<A: ExecAgent>(step: Step, words: &str, code: Option<i32>) {
     let second = agent.exec(&["--resume", "last", "FOURTH thing"]);
     second.expect_success();
     let shown = format!("{step:?}:\n{}\n{}", first.story(), second.dump());
-    assert_eq!(agent.said(), [":handoff]", "AND-NOW", "FOURTH"], "{shown}");
+    assert_eq!(agent.delivered(), [":handoff]", "AND-NOW", "FOURTH"], "{shown}");
     for asked in [Step::Packet, Step::Compaction] {
         assert_eq!(agent.times(asked), 1 + usize::from(asked == step), "{asked:?} {shown}");
     }
@@ -52,7 +52,7 @@ fn sidecar_dies<A: ExecAgent>() {
         let done = ExecOutput::of(session.wait_with_output().unwrap());
         done.expect_success();
         let shown = format!("{step:?}: {}", done.dump());
-        assert_eq!(agent.said(), [":handoff]", "AND-NOW", "THIRD"], "{shown}");
+        assert_eq!(agent.delivered(), [":handoff]", "AND-NOW", "THIRD"], "{shown}");
         for asked in STEPS {
             assert_eq!(agent.times(asked), 1, "{asked:?} {shown}");
         }

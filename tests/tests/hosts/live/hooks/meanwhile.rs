@@ -27,7 +27,7 @@ fn asked(fixture: &HooksFixture, words: &str) -> usize {
 }
 
 /// The message came to the model once, every sequence is over, and nothing is left of them.
-fn went_on(fixture: &HooksFixture) {
+fn check_answered(fixture: &HooksFixture) {
     wait_until("the end of the turn", || !fixture.is_open());
     assert_eq!(asked(fixture, "AND-NOW"), 1, "{}", fixture.sent());
     let last = fixture.model.requests().last().unwrap().user_messages();
@@ -47,7 +47,7 @@ fn a_message_sent_while_the_packet_is_written_is_answered_and_cancels_the_sequen
     terminal.enter("AND-NOW the docs", "AND-NOW the docs");
     gate.open();
     terminal.wait_for(&["The docs are written."]);
-    went_on(&fixture);
+    check_answered(&fixture);
 }
 
 #[test]
@@ -60,6 +60,6 @@ fn an_agent_that_is_interrupted_while_it_writes_the_packet_is_not_asked_again() 
     assert!(fixture.is_open());
     terminal.enter("AND-NOW the docs", "AND-NOW the docs");
     terminal.wait_for(&["The docs are written."]);
-    went_on(&fixture);
+    check_answered(&fixture);
     assert_eq!(asked(&fixture, REQUEST), 1);
 }

@@ -10,7 +10,7 @@ use serde_json::json;
 
 use super::super::deaths::{is_delivered_after_the_compaction, passes_uncompacted};
 use super::super::fixture::{HERE, ModFixture, NEXT};
-use super::fixture::{App, held_for_the_compaction, held_for_the_packet};
+use super::fixture::{AGAIN, App, held_for_the_compaction, held_for_the_packet};
 use crate::processes::kill;
 
 const RAWR: &str = "rawr claude-mod";
@@ -18,7 +18,6 @@ const SIDECAR: &str = "rawr serve";
 const CLAUDE: &str = "--plugin-dir";
 /// Longer than rawr keeps a message that Claude Code does not ask about.
 const STALL: Duration = Duration::from_secs(15);
-const AGAIN: &str = "AND-NOW once more";
 
 fn process(app: &App, words: &str) -> Pid {
     app.processes(words)[0]
@@ -35,7 +34,7 @@ fn a_message_of_an_app_passes_if_rawr_is_killed_during_the_packet() {
     let dead = process(&app, RAWR);
     kill(dead);
     another(&app, dead);
-    app.until_told(HERE);
+    app.wait_for(HERE);
     gate.open();
     passes_uncompacted(&fixture);
     app.ends();
@@ -47,7 +46,7 @@ fn rawr_killed_during_the_compaction_of_an_app_is_started_again() {
     let (fixture, app) = held_for_the_compaction(&gate);
     kill(process(&app, RAWR));
     gate.open();
-    app.until_told(HERE);
+    app.wait_for(HERE);
     is_delivered_after_the_compaction(&fixture);
     app.ends();
 }
@@ -58,7 +57,7 @@ fn a_sidecar_killed_during_the_packet_of_an_app_is_replaced() {
     let (fixture, app) = held_for_the_packet(&gate);
     kill(process(&app, SIDECAR));
     gate.open();
-    app.until_told(HERE);
+    app.wait_for(HERE);
     fixture.handed_over_before(NEXT);
     is_delivered_after_the_compaction(&fixture);
     app.ends();
@@ -70,7 +69,7 @@ fn a_sidecar_killed_during_the_compaction_of_an_app_is_replaced() {
     let (fixture, app) = held_for_the_compaction(&gate);
     kill(process(&app, SIDECAR));
     gate.open();
-    app.until_told(HERE);
+    app.wait_for(HERE);
     is_delivered_after_the_compaction(&fixture);
     app.ends();
 }
@@ -89,9 +88,9 @@ fn a_message_of_an_app_that_waited_is_never_said_without_the_person() {
     let (fixture, app) = held_for_the_packet(&gate);
     gate.open();
     let mut app = dies_and_is_resumed(&fixture, app);
-    app.until_told("waited when Claude Code ended");
+    app.wait_for("waited when Claude Code ended");
     app.says(NEXT);
-    app.until_told(HERE);
+    app.wait_for(HERE);
     app.ends();
     assert_eq!(fixture.heard_with("AND-NOW"), [NEXT]);
     assert_eq!((fixture.asked("AND-NOW"), fixture.compactions()), (1, 0));
@@ -105,9 +104,9 @@ fn a_message_of_an_app_is_read_as_it_was_with_claude_code_killed_during_the_comp
     fixture.until_recorded(NEXT);
     let mut app = dies_and_is_resumed(&fixture, app);
     gate.open();
-    app.until_told("% left");
+    app.wait_for("% left");
     app.says(AGAIN);
-    app.until_told(HERE);
+    app.wait_for(HERE);
     app.ends();
     let heard = fixture.heard_with("AND-NOW");
     assert_eq!(heard.iter().map(|text| text.trim_end()).collect::<Vec<_>>(), [NEXT, AGAIN]);
@@ -124,7 +123,7 @@ fn a_sequence_ends_while_claude_code_is_stalled_during_the_packet_of_an_app() {
     wait_until("the end of the sequence", || fixture.events().contains(r#""ending":"cancelled""#));
     kill_process(stalled, Signal::CONT).unwrap();
     gate.open();
-    app.until_told(HERE);
+    app.wait_for(HERE);
     passes_uncompacted(&fixture);
     app.ends();
 }
@@ -138,7 +137,7 @@ fn a_message_of_an_app_comes_once_if_claude_code_is_stalled_during_the_compactio
     gate.open();
     std::thread::sleep(STALL);
     kill_process(stalled, Signal::CONT).unwrap();
-    app.until_told(HERE);
+    app.wait_for(HERE);
     is_delivered_after_the_compaction(&fixture);
     app.ends();
 }
@@ -151,7 +150,7 @@ fn a_message_of_an_app_passes_if_all_of_rawr_is_stalled_during_the_packet() {
     for process in stalled {
         kill_process(process, Signal::STOP).unwrap();
     }
-    app.until_told(HERE);
+    app.wait_for(HERE);
     assert_eq!((fixture.asked("AND-NOW"), fixture.rewritten()), (1, 0));
     for process in stalled {
         // The process may have been killed.
@@ -169,7 +168,7 @@ fn rawr_stalled_during_the_compaction_of_an_app_is_replaced() {
     let stalled = process(&app, RAWR);
     kill_process(stalled, Signal::STOP).unwrap();
     gate.open();
-    app.until_told(HERE);
+    app.wait_for(HERE);
     is_delivered_after_the_compaction(&fixture);
     another(&app, stalled);
     app.ends();
@@ -182,21 +181,23 @@ fn an_app_is_told_what_waited_when_claude_code_was_killed_during_the_packet() {
     let (fixture, app) = held_for_the_packet(&gate);
     gate.open();
     let app = dies_and_is_resumed(&fixture, app);
-    app.until_told("waited when Claude Code ended");
-    app.until_told(NEXT);
+    app.wait_for("waited when Claude Code ended");
+    app.wait_for(NEXT);
     app.ends();
 }
 
-/// Else a later compaction would wait for the end of a turn that is over.
+/// Without that, a later compaction would wait for the end of a turn that is over.
 #[test]
 fn the_turn_of_a_message_that_passed_because_rawr_was_killed_is_recorded_as_completed() {
     let gate = ReplyGate::new();
     let (fixture, app) = held_for_the_packet(&gate);
     kill(process(&app, RAWR));
-    app.until_told(HERE);
+    app.wait_for(HERE);
     gate.open();
+    let completed = || fixture.events().matches(r#""turn_completed""#).count();
+    wait_until("the end of its turn", || completed() > 1);
     app.ends();
     let events = fixture.events();
-    assert_eq!(events.matches(r#""turn_completed""#).count(), 2, "{events}");
+    assert_eq!(completed(), 2, "{events}");
     assert!(!events.contains(r#""status":"interrupted""#), "{events}");
 }

@@ -17,6 +17,9 @@ use crate::processes::with_environment;
 /// The packet is asked for when a message waits. Claude Code takes no message while it is asked for in the end of a turn.
 pub const NOT_AHEAD: &str = "[rawr_auto_compaction]\npacket_ahead = false\n";
 
+/// A second message.
+pub const AGAIN: &str = "AND-NOW once more";
+
 /// What an app sends to interrupt the turn.
 const CTRL_C: &str = "\x03";
 
@@ -26,8 +29,8 @@ pub fn in_an_app(script: TurnScript) -> ModFixture {
 
 pub struct App {
     client: Child,
-    /// What Claude Code tells the app.
-    told: NamedTempFile,
+    /// What Claude Code sends the app.
+    stdout: NamedTempFile,
     home: String,
 }
 
@@ -38,21 +41,21 @@ impl App {
 
     /// More options of the client.
     pub fn start_with(fixture: &ModFixture, options: &Value) -> Self {
-        let told = NamedTempFile::new().unwrap();
+        let file = NamedTempFile::new().unwrap();
         let mut command = fixture.sdk_command(options);
         // Claude Code tells when a turn has ended and nothing is left to do.
         command.env("CLAUDE_CODE_EMIT_SESSION_STATE_EVENTS", "1");
-        let stdout = File::options().append(true).open(told.path()).unwrap();
+        let stdout = File::options().append(true).open(file.path()).unwrap();
         command.stdin(Stdio::piped()).stdout(stdout).stderr(Stdio::null());
         let home = fixture.home.path().display().to_string();
-        Self { client: command.spawn().unwrap(), told, home }
+        Self { client: command.spawn().unwrap(), stdout: file, home }
     }
 
     /// The agent has committed, and rawr proposes a compaction.
     pub fn proposed(fixture: &ModFixture) -> Self {
         let mut app = Self::start(fixture);
         app.says(TASK);
-        app.until_told(PROPOSED);
+        app.wait_for(PROPOSED);
         app.until_idle();
         app
     }
@@ -65,19 +68,19 @@ impl App {
         self.says(CTRL_C);
     }
 
-    pub fn told(&self) -> String {
-        std::fs::read_to_string(self.told.path()).unwrap()
+    fn output(&self) -> String {
+        std::fs::read_to_string(self.stdout.path()).unwrap()
     }
 
-    pub fn until_told(&self, words: &str) {
-        wait_until(words, || self.told().contains(words));
+    pub fn wait_for(&self, words: &str) {
+        wait_until(words, || self.output().contains(words));
     }
 
     /// Before that, Claude Code queues what is said.
     pub fn until_idle(&self) {
         wait_until("the end of the turn", || {
-            let told = self.told();
-            let last = |state: &str| told.rfind(&format!(r#""state":"{state}""#));
+            let output = self.output();
+            let last = |state: &str| output.rfind(&format!(r#""state":"{state}""#));
             last("idle") > last("running")
         });
     }

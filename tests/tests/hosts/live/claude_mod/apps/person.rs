@@ -10,10 +10,8 @@ use super::super::own_compactions::{
 };
 use super::super::person::ends;
 use super::fixture::{
-    App, NOT_AHEAD, held_for_the_compaction, held_for_the_packet, held_with, in_an_app,
+    AGAIN, App, NOT_AHEAD, held_for_the_compaction, held_for_the_packet, held_with, in_an_app,
 };
-
-const AGAIN: &str = "AND-NOW once more";
 
 /// The first waits for the compaction, and the second for the turn of the first.
 #[test]
@@ -25,7 +23,7 @@ fn messages_during_the_packet_come_once_and_in_order_behind_the_handoff() {
     app.says("LAST-WORD of today");
     assert_eq!((fixture.asked("AND-NOW"), fixture.compactions()), (0, 0));
     gate.open();
-    app.until_told("Goodbye.");
+    app.wait_for("Goodbye.");
     app.ends();
     let requests = fixture.requests();
     let first = requests.iter().find(|request| request.marker.as_deref() == Some("AND-NOW"));
@@ -49,7 +47,7 @@ fn an_interruption_during_the_packet_takes_the_message_back() {
     app.until_idle();
     assert_eq!((fixture.compactions(), fixture.asked("AND-NOW")), (0, 0));
     app.says(NEXT);
-    app.until_told(HERE);
+    app.wait_for(HERE);
     app.ends();
     assert_eq!((fixture.rewritten(), fixture.asked("AND-NOW")), (0, 1));
     assert_eq!(fixture.heard_with("AND-NOW"), [NEXT]);
@@ -65,7 +63,7 @@ fn an_interruption_during_the_compaction_leaves_the_conversation_as_it_was() {
     gate.open();
     app.until_idle();
     app.says(AGAIN);
-    app.until_told(HERE);
+    app.wait_for(HERE);
     app.ends();
     assert_eq!((fixture.rewritten(), fixture.asked("AND-NOW")), (0, 1));
     let heard = fixture.heard_with("AND-NOW");
@@ -81,7 +79,7 @@ fn a_compaction_by_hand_in_an_app_is_followed_by_a_handoff_with_the_next_message
     app.until_idle();
     is_asked_with_instructions(&fixture, "keep the names");
     app.says(NEXT);
-    app.until_told(HERE);
+    app.wait_for(HERE);
     app.ends();
     is_handed_over_once(&fixture, "user");
     assert_eq!(fixture.asked(PACKET_REQUEST), 1);
@@ -93,15 +91,15 @@ fn a_compaction_by_claude_code_in_an_app_has_instructions_and_a_handoff() {
     let options = json!({"extraArgs": {"autocompact": "100000"}});
     let mut app = App::start_with(&fixture, &options);
     app.says("BIG work");
-    app.until_told(READING);
+    app.wait_for(READING);
     app.until_idle();
     app.says("STILL failing in the same place");
-    app.until_told(SEEN);
+    app.wait_for(SEEN);
     is_asked_with_instructions(&fixture, "");
     wait_until("the report of the compaction", || fixture.compactions_by("host") == 1);
     app.until_idle();
     app.says(NEXT);
-    app.until_told(HERE);
+    app.wait_for(HERE);
     app.ends();
     is_handed_over_once(&fixture, "host");
 }
@@ -115,14 +113,14 @@ fn two_sessions_in_one_repository_are_compacted_at_the_same_time() {
     let apps = messages.map(|message| {
         let mut app = App::proposed(&fixture);
         app.says(message);
-        app.until_told("Compacting soon");
+        app.wait_for("Compacting soon");
         app
     });
     wait_until("both packets", || fixture.asked(PACKET_REQUEST) == 2);
     assert_eq!(fixture.asked("AND-NOW"), 0);
     gate.open();
     for app in apps {
-        app.until_told(HERE);
+        app.wait_for(HERE);
         app.ends();
     }
     let requests = fixture.requests();
