@@ -11,7 +11,7 @@ import { homeAppears } from '../server/demoHome';
 import { NothingToDo, shown } from '../session';
 import { showHome, showsDemo } from '../settings';
 
-const HOME_WITHIN_MS = 10_000;
+const HOME_WITHIN_MS = 60_000;
 const END_WITHIN_MS = 5_000;
 /** The time to look at its thread after its end. */
 const LOOK_MS = 30_000;

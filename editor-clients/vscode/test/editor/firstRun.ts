@@ -60,7 +60,7 @@ export function journeys(editor: string): void {
 
   test('a missing configuration is created and opened', async () => {
     await lab.command('Rawr: Open the Configuration…');
-    await lab.toast.getByRole('button', { name: 'Create' }).click();
+    await lab.answer('There is no configuration file yet.', 'Create');
     await lab.page.locator('.tab', { hasText: 'rawr.toml' }).waitFor();
     await lab.says(lab.page.locator('.view-lines'), 'rawr_auto_compaction');
     await lab.command('View: Close Editor');
@@ -78,7 +78,7 @@ export function journeys(editor: string): void {
     await lab.says(lab.rows, /\d → \d+ tokens/);
     await lab.page.locator('.terminal.xterm').first().waitFor();
     await lab.shot('show-me-over');
-    await lab.toast.getByRole('button', { name: 'Back to My Threads' }).click();
+    await lab.answer('The demo is over.', 'Back to My Threads');
     await until('the own threads', async () => (await lab.rows.count()) === 0);
   });
 

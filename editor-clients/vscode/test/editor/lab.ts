@@ -18,6 +18,7 @@ import type { SequenceRespondParams } from '../../src/protocol';
 import { Agent, ended } from './agent';
 import { contrastOf } from './contrast';
 import { Host } from './host';
+import { CLICK_MS, Messages } from './messages';
 import { Model, WINDOW } from './model';
 import { processesBelow } from './processes';
 import { PATIENCE, succeeds, until } from './waiting';
@@ -26,10 +27,6 @@ export { succeeds, until };
 
 export const ROOT = process.cwd();
 export const SHOTS = path.join(ROOT, 'dist', 'screenshots');
-
-const CENTER = '.notifications-center.visible';
-/** How long a toast may take to appear, or to be hidden again. */
-const TOAST_MS = 15_000;
 
 const NO_GALLERY = '{"serviceUrl":"http://127.0.0.1:9/none","itemUrl":"http://127.0.0.1:9/none"}';
 const USER_SETTINGS = {
@@ -84,7 +81,7 @@ export interface Options {
   second?: string;
 }
 
-export class Lab {
+export class Lab extends Messages {
   readonly home: string;
   readonly folder: string;
   readonly model: Model;
@@ -98,6 +95,7 @@ export class Lab {
     private readonly editor: string,
     model: Model,
   ) {
+    super();
     [this.home, this.folder] = [path.join(dir, 'home'), path.join(dir, 'parser')];
     this.model = model;
   }
@@ -315,58 +313,12 @@ export class Lab {
     return this.page.locator('.statusbar-item[id="rawr.rawr.pressure"]');
   }
 
-  /** Messages, as toasts and in the notification center while that is open. */
-  get toast(): Locator {
-    return this.page.locator(`:is(.notifications-toasts, ${CENTER}) .notification-list-item`);
-  }
-
   get rows(): Locator {
     return this.page.locator('.tree-explorer-viewlet-tree-view .monaco-list-row');
   }
 
   async says(place: Locator, text: string | RegExp): Promise<void> {
     await place.filter({ hasText: text }).first().waitFor();
-  }
-
-  /** Waits for a message. */
-  async hears(text: string | RegExp): Promise<void> {
-    const toast = this.toast.filter({ hasText: text }).first();
-    await this.amongMessages(`the message ${text}`, () => succeeds(toast.waitFor({ timeout: 3_000 })));
-  }
-
-  /** Clicks a button of a message. */
-  async answer(banner: string, choice: string): Promise<void> {
-    // The newest is first.
-    const toast = this.toast.filter({ hasText: banner }).first();
-    await this.amongMessages(`${choice} of "${banner}"`, () =>
-      succeeds(toast.getByRole('button', { name: choice, exact: true }).click({ timeout: 3_000 })),
-    );
-  }
-
-  /**
-   * An editor hides a toast after 12 seconds, and shows none for a message that comes right after others: on a busy machine both
-   * happen. As a person does, this then looks into the notification center.
-   */
-  private async amongMessages(what: string, holds: () => Promise<boolean>): Promise<void> {
-    const center = this.page.locator(CENTER);
-    const bell = this.page.locator('.statusbar-item[id="status.notifications"]');
-    const unhide = Date.now() + TOAST_MS;
-    try {
-      await until(what, async () => {
-        if (await holds()) return true;
-        if (Date.now() > unhide && !(await center.isVisible()))
-          await succeeds(bell.click({ timeout: 3_000 }));
-        return false;
-      });
-    } finally {
-      // An open center shows messages in place of toasts, for as long as it is open.
-      if (await center.isVisible()) await this.command('Notifications: Hide Notifications');
-    }
-  }
-
-  async bannerGoes(banner: string): Promise<void> {
-    const toast = this.toast.filter({ hasText: banner });
-    await until(`the end of "${banner}"`, async () => (await toast.count()) === 0);
   }
 
   /** In the explorer, because the search for files needs a program that the editor's package does not bring. */
@@ -452,7 +404,7 @@ export class Lab {
     // Rows are redrawn after each change, and a menu ignores a click right after it opens.
     const choose = async (): Promise<void> => {
       if (!(await item.isVisible())) await row.click({ button: 'right', timeout: 3_000 });
-      await item.click({ timeout: 3_000 });
+      await item.click({ timeout: CLICK_MS });
       await item.waitFor({ state: 'hidden', timeout: 3_000 });
     };
     await until(`${title} in a menu`, () => succeeds(choose()));

@@ -53,14 +53,14 @@ export function journeys(editor: string): void {
   test('without a binary one message shows how to install it, and setting its path starts it', async () => {
     await inWindow(editor, { machine: { 'rawr.server.path': '/nowhere/rawr' } }, async (lab) => {
       await lab.hears('The setting rawr.server.path names /nowhere/rawr, which does not exist.');
-      await lab.toast.getByRole('button', { name: 'Open Setting' }).waitFor();
+      await lab.offers('Open Setting');
       await lab.says(lab.bar, 'rawr');
       await lab.command('Rawr Agents: Focus on Threads View');
       await lab.says(lab.page.locator('.welcome-view-content'), 'rawr is not installed');
       await lab.shot('no-binary');
       // A command fails at once.
       await lab.command('Rawr: Open a Prompt…');
-      await lab.toast.getByRole('button', { name: 'Try Again' }).waitFor({ timeout: 5_000 });
+      await lab.offers('Try Again');
       lab.settings({});
       await showsAThread(lab);
     });

@@ -63,8 +63,7 @@ export function journeys(editor: string): void {
     const before = lab.recorded('responded').length;
     work(ASK);
     await lab.hears('Waiting for your approval');
-    await lab.toast.hover();
-    await lab.toast.locator('.codicon-notifications-clear').click();
+    await lab.dismiss('Waiting for your approval');
     await lab.bannerGoes('Waiting for your approval');
     await lab.says(lab.bar, '1 of 4');
     assert.equal(lab.recorded('responded').length, before);

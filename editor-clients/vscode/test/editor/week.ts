@@ -74,8 +74,7 @@ export function journeys(editor: string): void {
     lab.configure(ASK);
     await Promise.all(['alpha', 'beta', 'gamma'].map(asks));
     await lab.shot('week-three-ask');
-    const toast = lab.toast.filter({ hasText: 'Task beta' });
-    await toast.getByRole('button', { name: 'Not now', exact: true }).click();
+    await lab.answer('Task beta', 'Not now');
     await until('the answer to beta', () => answers('beta').length > 0);
     await lab.page.keyboard.press('Control+Alt+r');
     await lab.page.keyboard.press('a');
@@ -87,7 +86,7 @@ export function journeys(editor: string): void {
     await until('the answer to alpha', () => answers('alpha').length > 0);
     assert.deepEqual(['alpha', 'beta', 'gamma'].map(answers), [['cancel'], ['snooze'], ['approve']]);
     // A canceled compaction has a way back.
-    await lab.toast.filter({ hasText: 'Task alpha' }).getByRole('button', { name: 'Compact Anyway' }).click();
+    await lab.answer('Task alpha', 'Compact Anyway');
     await until('the way back', () => answers('alpha').length > 1);
     assert.deepEqual(answers('alpha'), ['cancel', 'compact_now']);
     await Promise.all(['alpha', 'beta', 'gamma'].map((id) => host.close(id)));
