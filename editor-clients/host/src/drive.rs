@@ -209,6 +209,7 @@ impl Orders {
         let (access, running_turn) = match self.host.access() {
             HostAccess::InProcess(_) => (AccessKind::InProcess, None),
             HostAccess::Exclusive => (AccessKind::Exclusive, None),
+            HostAccess::AtHook(_) => (AccessKind::AtHook, None),
             HostAccess::Shared(shared) => {
                 (AccessKind::Shared, shared.running_turn().map(str::to_owned))
             }
@@ -284,6 +285,9 @@ impl Orders {
             }
             (HostAccess::Shared(shared), Order::WaitUntilRecorded { turn_id, reply }) => {
                 answer(reply, shared.wait_until_recorded(&turn_id).await)
+            }
+            (HostAccess::AtHook(agent), Order::HandOver { text, reply }) => {
+                answer(reply, agent.hand_over(&text))
             }
             (_, order) => {
                 tracing::error!(?order, "the host has no part for this; this is a bug in rawr");

@@ -15,7 +15,7 @@ use std::path::PathBuf;
 
 use async_trait::async_trait;
 use futures::future::BoxFuture;
-use rawr_protocol::{Host, PendingAction};
+use rawr_protocol::{Host, PendingAction, TurnStatus};
 use serde_json::{Map, Value};
 
 pub use self::overflow::ContextOverflow;
@@ -98,6 +98,8 @@ pub enum HostAccess<'h> {
     /// The driver and people who use the host directly. They can start a turn at any time, and continue the conversation
     /// without this driver.
     Shared(&'h mut dyn SharedThread),
+    /// People and the agent. The agent waits until the driver has ended: it has called a hook.
+    AtHook(&'h mut dyn HookedAgent),
 }
 
 /// Where a handoff stands that comes before a held message.
@@ -179,6 +181,17 @@ pub trait InProcessAgent: Send {
     fn history(&mut self) -> BoxFuture<'_, Result<Vec<Map<String, Value>>, HostError>>;
 }
 
+/// An agent that waits for a hook. What [`AgentHost::start_turn`] asks of it begins when the driver has ended; the driver of
+/// a later hook finds out what became of it.
+pub trait HookedAgent: Send {
+    /// Adds the handoff to the history, before the next message.
+    ///
+    /// # Errors
+    ///
+    /// [`HostError::Unable`] if this hook cannot.
+    fn hand_over(&mut self, text: &str) -> Result<(), HostError>;
+}
+
 /// What a conversation's record says about a requested action.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RecordedOutcome {
@@ -197,6 +210,8 @@ pub enum RecordedOutcome {
     Ended {
         /// The host's id of the turn.
         turn_id: String,
+        /// How it ended.
+        status: TurnStatus,
         /// The agent's last message in it.
         last_agent_message: Option<String>,
         /// The messages that people wrote in it.
@@ -228,6 +243,8 @@ pub struct HostThread {
     pub model: Option<String>,
     /// The size of the context window in tokens. `None` until the host reports it, at the latest with its first usage.
     pub context_window: Option<u64>,
+    /// The window was looked up by the model's name, neither reported nor configured.
+    pub context_window_assumed: bool,
     /// The host compacts by itself above this many tokens. `None` if it does not, or if that is not known.
     pub compacts_above_tokens: Option<u64>,
     /// Tokens that the host subtracts from both the usage and the window before it shows a percentage.

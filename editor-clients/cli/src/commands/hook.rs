@@ -1,8 +1,9 @@
 //! `rawr hook`: called by an agent's hooks. A failure must not stop the agent: it prints nothing and exits with code 0.
 
+mod agent;
+mod drive;
 mod input;
 mod open;
-mod session;
 mod transcript;
 
 use std::io::{Read, Write};
@@ -20,9 +21,10 @@ use super::common::{CommonOptions, now_ms, threads_folder};
 use super::user_files::UserFiles;
 use crate::args::{HookArgs, HookHost};
 use crate::render::causes;
+use rawr_host::drive::DriveError;
 use rawr_host::host::claude::HOOKS_OFF;
 use rawr_host::private_fs::make_folder;
-use rawr_host::sidecar::SidecarError;
+use rawr_host::stop::{INTERRUPTED, StopRequest};
 use rawr_protocol::{ErrorCode, read_json};
 use serde_json::Value;
 
@@ -39,15 +41,17 @@ pub(super) fn run(common: &CommonOptions, args: &HookArgs) -> ExitCode {
     if let Err(error) = done
         && !is_run_elsewhere(&error)
     {
-        log(common, &format!("{} {}: {}", args.host.name(), args.event, causes(&error)));
+        log(common, args, &causes(&error));
     }
     ExitCode::SUCCESS
 }
 
 /// Another rawr runs the session, for example by the plugin.
 fn is_run_elsewhere(error: &anyhow::Error) -> bool {
-    let refusal = error.downcast_ref::<SidecarError>().and_then(SidecarError::code);
-    refusal == Some(ErrorCode::OwnedElsewhere)
+    match error.downcast_ref::<DriveError>() {
+        Some(DriveError::Sidecar(refusal)) => refusal.code() == Some(ErrorCode::OwnedElsewhere),
+        _ => false,
+    }
 }
 
 impl HookHost {
@@ -71,12 +75,21 @@ fn answer(common: &CommonOptions, args: &HookArgs) -> anyhow::Result<()> {
         return Ok(());
     }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let answer = runtime.block_on(async {
-        let work = session::go(common, args, &input, &open);
-        tokio::time::timeout(PATIENCE, work).await.context("it took too long")?
+    let driven = runtime.block_on(async {
+        let mut stop = StopRequest::on_signals()?;
+        let late = stop.clone();
+        tokio::spawn(async move {
+            tokio::time::sleep(PATIENCE).await;
+            late.ask(INTERRUPTED);
+        });
+        drive::drive(common, args, &input, &open, &mut stop).await
     });
     runtime.shutdown_background();
-    if let Some(answer) = answer? {
+    let drive::Driven { answer, warnings } = driven?;
+    for warning in warnings {
+        log(common, args, &warning);
+    }
+    if let Some(answer) = answer {
         let mut line = serde_json::to_string(&answer)?;
         line.push('\n');
         std::io::stdout().write_all(line.as_bytes())?;
@@ -92,6 +105,11 @@ fn concerns(
     open: &PendingRequest,
 ) -> anyhow::Result<bool> {
     match args.event.as_str() {
+        // The user wrote while the agent answered a request. The turn was reported when it was asked.
+        "Stop" if input.is_continued() && open.read() == Some(AwaitedReply::TurnsEnd) => {
+            open.write(None)?;
+            Ok(false)
+        }
         "Stop" if open.is_there() => Ok(true),
         // Another hook continues the turn, so it has not ended.
         "Stop" if input.is_continued() => Ok(false),
@@ -112,7 +130,7 @@ fn concerns(
 
 /// Whether a compaction of rawr waits for the agent, or its packet is ready.
 fn awaits_compaction(open: &PendingRequest) -> bool {
-    matches!(open.read(), Some(AwaitedReply::Answer { .. } | AwaitedReply::Compaction))
+    matches!(open.read(), Some(AwaitedReply::Answer | AwaitedReply::Compaction))
 }
 
 fn has_packet(open: &PendingRequest) -> bool {
@@ -153,7 +171,7 @@ fn under_pressure(
 }
 
 /// Logs a failure as one line, in a file with a size limit.
-fn log(common: &CommonOptions, message: &str) {
+fn log(common: &CommonOptions, args: &HookArgs, message: &str) {
     const LONGEST: u64 = 1 << 20;
     let write = || -> anyhow::Result<()> {
         let folder = common.home()?.dir.join("rawr");
@@ -164,7 +182,8 @@ fn log(common: &CommonOptions, message: &str) {
         let mut file = options.open(folder.join("hooks.log"))?;
         if file.metadata()?.len() < LONGEST {
             let line = message.replace(char::is_control, " ");
-            file.write_all(format!("{} {line}\n", now_ms()).as_bytes())?;
+            let (at, host, event) = (now_ms(), args.host.name(), &args.event);
+            file.write_all(format!("{at} {host} {event}: {line}\n").as_bytes())?;
         }
         Ok(())
     };

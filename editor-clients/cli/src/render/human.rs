@@ -222,6 +222,7 @@ impl TranscriptRenderer {
             | HostEvent::UsageEstimated { .. }
             | HostEvent::Answered { .. }
             | HostEvent::AsksPerson
+            | HostEvent::CompactionDeclined
             | HostEvent::MessagesTakenBack
             | HostEvent::TitleChanged { .. }
             | HostEvent::ToolStarted { .. }

@@ -156,6 +156,13 @@ impl DriverTask<'_> {
         text: &str,
         via_steer: bool,
     ) -> Result<(), DriveError> {
+        if purpose == Purpose::Handoff && self.port.access() == AccessKind::AtHook {
+            let handoff = text.to_owned();
+            let told = self.port.ask(|reply| Order::HandOver { text: handoff, reply }).await;
+            let Some(()) = self.accepted(&action, told).await? else { return Ok(()) };
+            self.show_injected(&action, None, purpose, text)?;
+            return self.settle(&action.action_id, ActionOutcome::done_before()).await;
+        }
         let begun = match via_steer {
             true => self.steer(text.to_owned()).await,
             false => Err(HostError::NoTurn),

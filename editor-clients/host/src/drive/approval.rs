@@ -44,6 +44,18 @@ impl DriverTask<'_> {
                 return Ok(());
             }
         };
+        self.respond(choice, turns).await
+    }
+
+    /// The user's answer to a sequence is that they go on without it.
+    pub(super) async fn decline(&mut self) -> Result<(), DriveError> {
+        match self.link.phase.is_settled() {
+            true => Ok(()),
+            false => self.respond(Choice::Cancel, None).await,
+        }
+    }
+
+    async fn respond(&mut self, choice: Choice, turns: Option<u64>) -> Result<(), DriveError> {
         let params = SequenceRespondParams {
             thread_id: self.thread_id.clone(),
             choice,

@@ -3,7 +3,7 @@
 
 use rawr_protocol::{
     Action, CompactionOrigin, CompactionReportParams, CompactionReportStatus, ItemRole,
-    PendingAction, TurnStatus, methods,
+    PendingAction, methods,
 };
 
 use super::action_queue::{ActionOutcome, QueuedWork};
@@ -53,16 +53,11 @@ impl DriverTask<'_> {
                 self.settle(action_id, ActionOutcome::accepted(Some(&turn_id))).await?;
                 self.found_messages(&turn_id, by_people).await?;
             }
-            RecordedOutcome::Ended { turn_id, last_agent_message, by_people } => {
+            RecordedOutcome::Ended { turn_id, status, last_agent_message, by_people } => {
                 self.turns.begin(&turn_id, started_by(action), Some(action_id));
                 self.turn_started(turn_id.clone(), TurnKind::Asked).await?;
                 self.found_messages(&turn_id, by_people).await?;
-                let ended = EndedTurn {
-                    status: TurnStatus::Completed,
-                    last_agent_message,
-                    error: None,
-                    overflow: None,
-                };
+                let ended = EndedTurn { status, last_agent_message, error: None, overflow: None };
                 self.turn_completed(turn_id, ended).await?;
             }
             RecordedOutcome::Compacted { turn_id, tokens_before, tokens_after } => {

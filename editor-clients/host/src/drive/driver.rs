@@ -14,7 +14,7 @@ use super::action_queue::ActionQueue;
 use super::held::{HOLD_RENEWAL, HeldMessages};
 use super::leaving::SidecarAccess;
 use super::link::SidecarLink;
-use super::port::{DriverInput, DriverTime, Order, Port, Surroundings, Wait};
+use super::port::{AccessKind, DriverInput, DriverTime, Order, Port, Surroundings, Wait};
 use super::prompts::WantedLine;
 use super::result::{DriveError, SessionEnd, SessionResult};
 use super::turns::TurnLedger;
@@ -168,6 +168,9 @@ impl DriverTask<'_> {
             self.renew_holds().await?;
             self.retry_after_giving_up();
             self.carry_out().await?;
+            if self.is_waited_for() {
+                return Ok(SessionEnd::Finished);
+            }
             self.end_overdue_request().await?;
             if self.has_no_sequence() {
                 self.port.order(Order::ResumeWithheldWork);
@@ -238,6 +241,11 @@ impl DriverTask<'_> {
         // A suspended sequence continues when the thread is opened again.
         let settled = !self.link.phase.ends_by_itself() || self.link.outage.is_on;
         settled && !self.turns.is_busy() && self.actions.is_done() && self.held.is_empty()
+    }
+
+    /// The agent begins what it was asked once this driver has ended.
+    fn is_waited_for(&self) -> bool {
+        self.port.access() == AccessKind::AtHook && self.turns.runs_what_was_asked()
     }
 
     /// No sequence runs, and no action of one is pending.

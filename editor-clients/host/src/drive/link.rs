@@ -137,7 +137,7 @@ impl DriverTask<'_> {
             host: thread.host.clone(),
             model: thread.model.clone(),
             context_window: thread.context_window,
-            context_window_assumed: false,
+            context_window_assumed: thread.context_window_assumed,
             compacts_above_tokens: thread.compacts_above_tokens,
             baseline_tokens: thread.baseline_tokens,
             session_source: Some(match thread.origin.clone() {

@@ -111,6 +111,7 @@ impl DriverTask<'_> {
             HostEvent::Answered { request_id, answer } => {
                 self.handle_model_answer(&request_id, answer).await
             }
+            HostEvent::CompactionDeclined => self.decline().await,
             HostEvent::AsksPerson => self.release_typed_messages().await,
             HostEvent::MessagesTakenBack => self.release_all_messages().await,
             HostEvent::Notice(_) | HostEvent::Gone { .. } => Ok(()),

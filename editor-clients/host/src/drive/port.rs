@@ -67,6 +67,8 @@ pub enum AccessKind {
     Exclusive,
     /// People, too.
     Shared,
+    /// The agent waits until the driver has ended.
+    AtHook,
 }
 
 /// The time of an input.
@@ -123,6 +125,8 @@ pub enum Order {
     PrepareHandoff { text: String, before_message: bool },
     /// [`SharedThread::hand_over_before_held`](crate::host::SharedThread::hand_over_before_held).
     HandOverBeforeHeld { text: String, reply: oneshot::Sender<Result<HandedOverBefore, HostError>> },
+    /// [`HookedAgent::hand_over`](crate::host::HookedAgent::hand_over).
+    HandOver { text: String, reply: oneshot::Sender<Result<(), HostError>> },
     /// [`SharedThread::give_back`](crate::host::SharedThread::give_back).
     GiveBack {
         text: String,

@@ -92,6 +92,12 @@ impl PromptQueue {
         }
     }
 
+    /// No messages. The session ends after what the host has to report.
+    pub fn none() -> Self {
+        let (_, lines) = mpsc::unbounded_channel();
+        Self { _elsewhere: None, lines: Some(lines), ..Self::elsewhere() }
+    }
+
     /// Whether there is no message at all. Waits for the first one, unless a user types it.
     pub async fn is_empty(&mut self) -> bool {
         if self.known.is_empty() && !self.is_live() {

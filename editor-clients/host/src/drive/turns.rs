@@ -167,6 +167,11 @@ impl StartedBy {
         }
     }
 
+    /// Whether rawr asked the host for it.
+    pub(super) fn is_asked_for(&self) -> bool {
+        self.is_by_rawr() || matches!(self, Self::Delivery { .. } | Self::Compaction)
+    }
+
     pub(super) fn is_by_rawr(&self) -> bool {
         matches!(self, Self::Request | Self::Handoff)
     }
@@ -224,6 +229,11 @@ impl TurnLedger {
         }
         let (turn_id, turn) = self.running.iter().next()?;
         Some(OwnRequest { id: turn_id.clone(), is_answered: turn.actions.is_empty() })
+    }
+
+    /// Whether a turn runs that rawr asked the host for.
+    pub(super) fn runs_what_was_asked(&self) -> bool {
+        self.running.values().any(|turn| turn.started_by.is_asked_for())
     }
 
     pub(super) fn overdue_until(&self) -> Option<Instant> {

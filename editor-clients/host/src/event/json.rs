@@ -160,6 +160,7 @@ fn host_event(event: &HostEvent, out: &mut dyn Write) -> io::Result<()> {
         | HostEvent::CompactionCompleted { .. }
         | HostEvent::CompactionFailed { .. }
         | HostEvent::Answered { .. } => Ok(()),
+        HostEvent::CompactionDeclined => line(out, "compaction_declined", json!({})),
         HostEvent::AsksPerson => line(out, "asks_person", json!({})),
         HostEvent::MessagesTakenBack => line(out, "messages_taken_back", json!({})),
         HostEvent::Notice(message) => notice(out, NoticeLevel::Info, message),

@@ -183,6 +183,7 @@ impl Claude {
             },
             model: settings.model.clone(),
             context_window: None,
+            context_window_assumed: false,
             compacts_above_tokens: None,
             baseline_tokens: 0,
         };

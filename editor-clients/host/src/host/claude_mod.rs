@@ -105,6 +105,7 @@ impl ClaudeMod {
             },
             model: session.model,
             context_window: session.context_window,
+            context_window_assumed: false,
             compacts_above_tokens: session.compacts_above_tokens,
             baseline_tokens: 0,
             transcript: transcript.map(PathBuf::from),

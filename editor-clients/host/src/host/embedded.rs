@@ -130,6 +130,7 @@ impl Embedded {
             },
             model: Some(model.name().to_owned()),
             context_window: Some(settings.context_window),
+            context_window_assumed: false,
             compacts_above_tokens: None,
             baseline_tokens: 0,
             transcript: None,

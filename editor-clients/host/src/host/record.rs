@@ -1,6 +1,6 @@
 //! Finds the outcome of an action in the turns of a host's record.
 
-use rawr_protocol::{Action, ItemRole, PendingAction, Purpose};
+use rawr_protocol::{Action, ItemRole, PendingAction, Purpose, TurnStatus};
 
 use rawr_records::turns::RecordedTurn;
 
@@ -69,6 +69,7 @@ fn compacted(turn: &RecordedTurn) -> Option<RecordedOutcome> {
 fn ended(turn: &RecordedTurn) -> RecordedOutcome {
     RecordedOutcome::Ended {
         turn_id: turn.turn_id.clone(),
+        status: TurnStatus::Completed,
         last_agent_message: turn.last_agent_message.clone(),
         by_people: by_people(turn),
     }

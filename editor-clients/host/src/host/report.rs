@@ -131,6 +131,8 @@ pub enum HostEvent {
         /// The model's answer, or why there is none.
         answer: Result<String, String>,
     },
+    /// The user goes on instead of compacting, for which rawr waits.
+    CompactionDeclined,
     /// The host waits for an answer from its user.
     AsksPerson,
     /// The user has all messages that the driver holds back, as the host's input.

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use rawr_host::private_fs::make_folder;
 
 /// The session's file, which may not exist.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct PendingRequest {
     path: PathBuf,
 }
@@ -19,7 +19,7 @@ pub(super) struct PendingRequest {
 #[serde(tag = "awaits", rename_all = "snake_case")]
 pub(super) enum AwaitedReply {
     /// The agent is answering a text from rawr.
-    Answer { action_id: String },
+    Answer,
     /// The packet is ready; the user or the agent compacts next.
     Compaction,
     /// The agent compacts without a packet, and the start is reported.
@@ -80,7 +80,7 @@ mod tests {
         let open = PendingRequest::of(home.path(), "0199-a_b").unwrap();
         assert!(!open.is_there() && open.read().is_none());
         open.write(None).unwrap();
-        let awaits = AwaitedReply::Answer { action_id: "s1.1".into() };
+        let awaits = AwaitedReply::Answer;
         open.write(Some(&awaits)).unwrap();
         assert_eq!(open.read(), Some(awaits));
         open.write(None).unwrap();

@@ -179,7 +179,9 @@ impl Session {
             }
             Order::LookUp { action, reply } => reply.send(Ok(self.host.outcome(&action))).unwrap(),
             Order::ReadHistory { reply } => reply.send(Ok(Vec::new())).unwrap(),
-            Order::DrainEvents { reply } => reply.send(Ok(())).unwrap(),
+            Order::DrainEvents { reply } | Order::HandOver { reply, .. } => {
+                reply.send(Ok(())).unwrap();
+            }
             Order::HandOverBeforeHeld { text, reply } => {
                 let begun = self.host.start_turn(dice, now, &[text]);
                 self.host.is_joined_by_held |= begun.is_ok();

@@ -223,6 +223,7 @@ impl Lasting {
             host,
             model: None,
             context_window: Some(WINDOW),
+            context_window_assumed: false,
             compacts_above_tokens: None,
             baseline_tokens: 0,
             transcript: None,

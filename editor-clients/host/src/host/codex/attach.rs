@@ -273,6 +273,7 @@ pub(super) fn about(
         host: Host { name: NAME.to_owned(), version: answer.thread.cli_version, capabilities },
         model: answer.model,
         context_window: None,
+        context_window_assumed: false,
         compacts_above_tokens: None,
         baseline_tokens: CODEX.hints.baseline,
         transcript: answer.thread.path,

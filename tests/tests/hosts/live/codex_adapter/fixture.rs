@@ -162,7 +162,7 @@ impl AdapterFixture {
             }
             HostEvent::UserMessage { text, .. } => format!("user: {text}"),
             HostEvent::TitleChanged { title } => format!("title: {title:?}"),
-            HostEvent::AsksPerson => "asks its person".to_owned(),
+            HostEvent::AsksPerson | HostEvent::CompactionDeclined => "asks its person".to_owned(),
             HostEvent::MessagesTakenBack => "messages taken back".to_owned(),
             HostEvent::Notice(text) => format!("notice: {text}"),
             HostEvent::Gone { reason } => format!("gone: {reason}"),

@@ -61,6 +61,7 @@ impl RandomHost {
             host: Host { name: "random".to_owned(), version: None, capabilities },
             model: None,
             context_window: Some(100_000),
+            context_window_assumed: false,
             compacts_above_tokens: None,
             baseline_tokens: 0,
             transcript: None,
