@@ -10,8 +10,8 @@ use rawr_host::host::{
     ModelQuestion, RecordedOutcome, ThreadOrigin, TurnKind,
 };
 use rawr_protocol::{
-    Action, CommandLine, CompactionOrigin, Host, HostCapabilities, PendingAction, Phase, Signal,
-    TokenUsage, TurnStatus,
+    Action, CommandLine, CompactionOrigin, Host, HostCapabilities, PendingAction, Phase, Purpose,
+    Signal, TokenUsage, TurnStatus,
 };
 
 use super::input::HookInput;
@@ -36,9 +36,9 @@ pub(super) struct HookTalk {
 /// A text for the agent.
 #[derive(Debug)]
 pub(super) enum HookText {
-    /// It continues the turn.
+    /// Continues the turn.
     GoOn(String),
-    /// It comes before the next message.
+    /// Comes before the next message.
     Handoff(String),
 }
 
@@ -84,7 +84,7 @@ impl Agent {
     pub(super) fn new(
         args: &HookArgs,
         input: &HookInput,
-        mut last_turn: LastTurn,
+        last_turn: LastTurn,
         may_ask: bool,
         open: PendingRequest,
         talk: SharedTalk,
@@ -92,47 +92,45 @@ impl Agent {
         let summary = TranscriptSummary::of(args, &last_turn);
         let thread = thread(args, input, summary.as_ref(), may_ask)?;
         let turn_id = format!("hook-{}-{}", now_ms(), std::process::id());
+        let (mut takes, mut answer) = (TakenText::None, None);
         let awaited = open.read();
         let said = input.last_assistant_message.clone();
-        let (steps, takes, answer) = match args.event.as_str() {
-            "Stop" if input.is_continued() && may_ask && awaited == Some(AwaitedReply::Answer) => {
-                let said = said.or_else(|| last_turn.said().map(str::to_owned));
-                (Vec::new(), TakenText::Turn, Some(said))
-            }
+        let steps = match args.event.as_str() {
             "Stop" => {
-                let mut steps = Vec::new();
-                // Without a hook that said so.
-                if awaited == Some(AwaitedReply::Compaction) {
-                    steps.push(Step::Report(HostEvent::CompactionDeclined));
+                if may_ask {
+                    takes = TakenText::Turn;
                 }
-                let signals = std::mem::take(&mut last_turn.signals);
-                let prompt = last_turn.prompt.take();
-                let turn = turn(&turn_id, &input.cwd, prompt, signals, summary.as_ref(), said);
-                steps.extend(turn.into_iter().map(Step::Report));
-                let takes = if may_ask { TakenText::Turn } else { TakenText::None };
-                (steps, takes, None)
+                if may_ask && input.is_continued() && awaited == Some(AwaitedReply::Answer) {
+                    answer = Some(said.or_else(|| last_turn.said().map(str::to_owned)));
+                    Vec::new()
+                } else {
+                    // No hook was called when the user went on.
+                    let declined = awaited == Some(AwaitedReply::Compaction);
+                    let declined = declined.then_some(HostEvent::CompactionDeclined);
+                    let turn = turn(&turn_id, &input.cwd, last_turn, summary.as_ref(), said);
+                    declined.into_iter().chain(turn).map(Step::Report).collect()
+                }
             }
             "PreCompact" => {
                 let by_person = input.is_by_person();
-                let turn_id = turn_id.clone();
-                let started = HostEvent::CompactionStarted { turn_id, origin: origin(by_person) };
+                let (turn_id, origin) = (turn_id.clone(), origin(by_person));
+                let started = HostEvent::CompactionStarted { turn_id, origin };
                 let left = AwaitedReply::HostCompaction { by_person };
-                (vec![Step::Report(started), Step::Leave(left)], TakenText::None, None)
+                vec![Step::Report(started), Step::Leave(left)]
             }
             "SessionStart" => {
+                takes = TakenText::Handoff;
                 let begun = match awaited {
                     Some(AwaitedReply::HostCompaction { by_person }) => Some(origin(by_person)),
                     _ => None,
                 };
-                let left = AwaitedReply::Measurement;
-                let steps = vec![Step::ReportCompaction { begun }, Step::Leave(left)];
-                (steps, TakenText::Handoff, None)
+                vec![Step::ReportCompaction { begun }, Step::Leave(AwaitedReply::Measurement)]
             }
-            _ => {
-                let left = AwaitedReply::TurnsEnd;
-                let steps = vec![Step::Report(HostEvent::CompactionDeclined), Step::Leave(left)];
-                (steps, TakenText::None, None)
-            }
+            // The user has sent a message.
+            _ => vec![
+                Step::Report(HostEvent::CompactionDeclined),
+                Step::Leave(AwaitedReply::TurnsEnd),
+            ],
         };
         Ok(Self { thread, steps: steps.into(), answer, turn_id, takes, open, talk })
     }
@@ -192,11 +190,9 @@ impl AgentHost for Agent {
         &mut self,
         action: &PendingAction,
     ) -> Result<RecordedOutcome, HostError> {
-        let Action::InjectTurn { purpose, .. } = &action.action else {
-            return Ok(RecordedOutcome::NotFound);
-        };
-        if *purpose == rawr_protocol::Purpose::Handoff {
-            return Ok(RecordedOutcome::NotFound);
+        match &action.action {
+            Action::InjectTurn { purpose, .. } if *purpose != Purpose::Handoff => {}
+            _ => return Ok(RecordedOutcome::NotFound),
         }
         let (status, last_agent_message) = match self.answer.take() {
             Some(said) => (TurnStatus::Completed, said),
@@ -218,16 +214,15 @@ impl AgentHost for Agent {
                             origin = CompactionOrigin::Rawr;
                         }
                     });
-                    let turn_id = self.turn_id.clone();
-                    let started = HostEvent::CompactionStarted { turn_id, origin };
-                    let turn_id = self.turn_id.clone();
+                    let (turn_id, tokens_after) = (self.turn_id.clone(), None);
                     let completed =
-                        HostEvent::CompactionCompleted { turn_id, origin, tokens_after: None };
+                        HostEvent::CompactionCompleted { turn_id, origin, tokens_after };
                     if begun.is_some() {
                         return completed;
                     }
                     self.steps.push_front(Step::Report(completed));
-                    return started;
+                    let turn_id = self.turn_id.clone();
+                    return HostEvent::CompactionStarted { turn_id, origin };
                 }
                 Step::Leave(awaited) => {
                     if let Err(HostError::Gone { reason }) = leave(&self.open, &awaited) {
@@ -296,15 +291,15 @@ fn thread(
 fn turn(
     turn_id: &str,
     cwd: &str,
-    prompt: Option<String>,
-    signals: Vec<Signal>,
+    last_turn: LastTurn,
     summary: Option<&TranscriptSummary>,
     said: Option<String>,
 ) -> Vec<HostEvent> {
+    let LastTurn { prompt, signals, .. } = last_turn;
     let kind = TurnKind::Person { text: prompt.unwrap_or_default() };
     let mut events = vec![HostEvent::TurnStarted { turn_id: turn_id.to_owned(), kind }];
-    let works = signals.into_iter().enumerate();
-    events.extend(works.filter_map(|(at, signal)| work(turn_id, cwd, at.to_string(), signal)));
+    let signals = signals.into_iter().enumerate();
+    events.extend(signals.filter_map(|(at, signal)| work(turn_id, cwd, at.to_string(), signal)));
     if let Some(summary) = summary {
         events.push(HostEvent::Usage {
             turn_id: turn_id.to_owned(),
