@@ -12,6 +12,7 @@ pub mod record;
 mod report;
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use futures::future::BoxFuture;
@@ -88,6 +89,9 @@ pub trait AgentHost: Send {
     /// Ends the host in an orderly way.
     async fn close(self: Box<Self>);
 }
+
+/// How long a host may take to accept an interruption: what waits for its end has a limit of its own.
+const INTERRUPT_WITHIN: Duration = Duration::from_secs(5);
 
 /// Who has a hand in a host's conversation.
 pub enum HostAccess<'h> {

@@ -31,7 +31,8 @@ use super::pipes::{PipeMessage, ProcessPipes};
 use super::record::fate;
 use super::{
     AgentHost, CompactionOrder, HostAccess, HostError, HostEvent, HostSummary, HostThread,
-    ModelQuestion, OwnCompaction, RecordedOutcome, SummaryTuning, ThreadOrigin, TurnKind,
+    INTERRUPT_WITHIN, ModelQuestion, OwnCompaction, RecordedOutcome, SummaryTuning, ThreadOrigin,
+    TurnKind,
 };
 
 /// Options for starting Claude Code.
@@ -216,11 +217,19 @@ impl Claude {
 
     /// Sends a control request and waits for its reply. Other lines that arrive meanwhile are processed.
     async fn request(&mut self, subtype: &'static str) -> Result<Value, HostError> {
+        self.request_within(PATIENCE, subtype).await
+    }
+
+    async fn request_within(
+        &mut self,
+        limit: Duration,
+        subtype: &'static str,
+    ) -> Result<Value, HostError> {
         self.last_id += 1;
         let id = format!("rawr-{}", self.last_id);
         let request = json!({"subtype": subtype});
         self.pipes.send(&json!({"type": "control_request", "request_id": id, "request": request}));
-        let answer = tokio::time::timeout(PATIENCE, async {
+        let answer = tokio::time::timeout(limit, async {
             loop {
                 if let Some(reply) = self.reply_to(&id) {
                     return match reply {
@@ -237,7 +246,7 @@ impl Claude {
                 self.take(received);
             }
         });
-        let silent = HostError::Silent { method: subtype, seconds: PATIENCE.as_secs() };
+        let silent = HostError::Silent { method: subtype, seconds: limit.as_secs() };
         answer.await.unwrap_or(Err(silent))
     }
 
@@ -359,7 +368,7 @@ impl AgentHost for Claude {
         if !self.turns.is_busy() {
             return Err(HostError::NoTurn);
         }
-        self.request("interrupt").await.map(drop)
+        self.request_within(INTERRUPT_WITHIN, "interrupt").await.map(drop)
     }
 
     async fn sample(&mut self, _question: ModelQuestion) -> Result<(), HostError> {

@@ -52,7 +52,7 @@ use self::side_requests::SideRequests;
 use self::turns::{CodexTurns, ThreadAccess};
 use super::{
     AgentHost, CompactionOrder, HostAccess, HostError, HostEvent, HostSummary, HostThread,
-    ModelQuestion, RecordedOutcome, SummaryTuning, ThreadOrigin, is_marked,
+    INTERRUPT_WITHIN, ModelQuestion, RecordedOutcome, SummaryTuning, ThreadOrigin, is_marked,
 };
 
 /// The host's name in capsules and notifications.
@@ -440,7 +440,7 @@ impl AgentHost for Codex {
         self.ready()?;
         let turn_id = self.turns.current().ok_or(HostError::NoTurn)?;
         let interrupt = requests::turn_interrupt(self.thread_id(), turn_id);
-        self.connection.request(interrupt).await?;
+        self.connection.request_within(INTERRUPT_WITHIN, interrupt).await?;
         self.catch_up();
         Ok(())
     }

@@ -6,4 +6,5 @@ mod at_once;
 mod by_hand;
 mod fixture;
 mod killed;
+mod stands_still;
 mod typed;

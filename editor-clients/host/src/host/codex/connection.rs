@@ -65,8 +65,17 @@ impl CodexConnection {
 
     /// Sends a request and waits for the result.
     pub(super) async fn request(&mut self, request: AppServerRequest) -> Result<Value, HostError> {
+        self.request_within(PATIENCE, request).await
+    }
+
+    /// As [`request`](Self::request), with another limit.
+    pub(super) async fn request_within(
+        &mut self,
+        limit: Duration,
+        request: AppServerRequest,
+    ) -> Result<Value, HostError> {
         let method = request.method;
-        let answer = self.ask(request).await?;
+        let answer = self.ask_within(limit, request).await?;
         answer.map_err(|refusal| HostError::Refused { method, message: refusal.message })
     }
 
@@ -85,9 +94,17 @@ impl CodexConnection {
         &mut self,
         request: AppServerRequest,
     ) -> Result<Result<Value, CodexError>, HostError> {
+        self.ask_within(PATIENCE, request).await
+    }
+
+    async fn ask_within(
+        &mut self,
+        limit: Duration,
+        request: AppServerRequest,
+    ) -> Result<Result<Value, CodexError>, HostError> {
         let method = request.method;
         let id = self.post(request);
-        let answer = tokio::time::timeout(PATIENCE, async {
+        let answer = tokio::time::timeout(limit, async {
             loop {
                 match self.arrive().await {
                     ConnectionMessage::Message(Incoming::Reply { id: replied, answer })
@@ -103,7 +120,7 @@ impl CodexConnection {
                 }
             }
         });
-        answer.await.unwrap_or(Err(HostError::Silent { method, seconds: PATIENCE.as_secs() }))
+        answer.await.unwrap_or(Err(HostError::Silent { method, seconds: limit.as_secs() }))
     }
 
     /// Sends a request without waiting. Returns its id.
