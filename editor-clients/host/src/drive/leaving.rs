@@ -1,7 +1,7 @@
 //! How a driver stops before its work is done. No turn keeps running unseen, and an interrupted step is not reported as a
 //! user's decision.
 
-use rawr_protocol::{CompactionOrigin, InputCancelParams, TurnStatus, methods};
+use rawr_protocol::{CompactionOrigin, InputCancelParams, Phase, TurnStatus, methods};
 
 use super::action_queue::ActionOutcome;
 use super::driver::DriverTask;
@@ -50,8 +50,10 @@ impl DriverTask<'_> {
     /// not end it: what waits behind it must not wait forever. In a shared conversation only its users stop turns: there the
     /// messages that wait go to the host.
     pub(super) async fn end_overdue_request(&mut self) -> Result<(), DriveError> {
-        let is_unwanted = self.actions.has_action_that_waits() || self.link.phase.is_settled();
-        let Some(request) = self.turns.own_request().filter(|_| is_unwanted) else {
+        let is_over = self.actions.has_action_that_waits() || self.link.phase.is_settled();
+        // The sidecar wrote the packet itself, and compacts once the turn has ended.
+        let is_late = self.link.phase == Phase::Compacting && self.turns.compaction.is_none();
+        let Some(request) = self.turns.own_request().filter(|_| is_over || is_late) else {
             self.turns.overdue = None;
             return Ok(());
         };

@@ -29,6 +29,7 @@ mod questions;
 mod races;
 mod sample;
 mod screen;
+mod steps;
 mod sub_agents;
 mod titles;
 pub mod unreadable;

@@ -10,11 +10,11 @@ use super::person::Beside;
 use super::races::{TELLS_THE_TIME, agent};
 use crate::processes::kill;
 
-fn compacting_behind(script: TurnScript, gate: &ReplyGate) -> TurnScript {
+pub fn compacting_behind(script: TurnScript, gate: &ReplyGate) -> TurnScript {
     script.on_compaction([reply("A summary by the model.").input_tokens(146_000).behind(gate)])
 }
 
-fn asked_for(fixture: &LiveFixture, marker: &str) -> usize {
+pub fn asked_for(fixture: &LiveFixture, marker: &str) -> usize {
     let requests = fixture.requests();
     let asks = requests.iter().filter(|request| {
         request.purpose == RequestPurpose::Turn && request.marker.as_deref() == Some(marker)
@@ -22,7 +22,7 @@ fn asked_for(fixture: &LiveFixture, marker: &str) -> usize {
     asks.count()
 }
 
-fn everything_happened_once(fixture: &LiveFixture) {
+pub fn everything_happened_once(fixture: &LiveFixture) {
     assert_eq!(fixture.compactions(), 1, "{}", fixture.log());
     assert_eq!(asked_for(fixture, ":packet_request]"), 1, "{}", fixture.log());
     assert_eq!(asked_for(fixture, ":handoff]"), 1, "{}", fixture.log());
@@ -63,6 +63,13 @@ fn a_packet_written_without_a_driver_is_not_requested_again() {
     let script = typing_agent().behind(":packet_request]", 0, &gate);
     let is_asked = |fixture: &LiveFixture| asked_for(fixture, ":packet_request]") == 1;
     killed_and_resumed(script, &gate, is_asked, "Goal: a parser with docs");
+}
+
+#[test]
+fn a_handoff_answered_without_a_driver_is_not_repeated() {
+    let gate = ReplyGate::new();
+    let script = typing_agent().behind(":handoff]", 0, &gate);
+    killed_and_resumed(script, &gate, |fixture| asked_for(fixture, ":handoff]") == 1, GOES_ON);
 }
 
 /// As the sidecar was told it when its thread was opened last.

@@ -367,3 +367,20 @@ fn the_relay_does_not_keep_the_app_server_alive() {
     terminal.hang_up();
     nothing_is_left(session);
 }
+
+/// In a shared conversation nothing of a person is kept waiting for a turn that does not end.
+#[test]
+fn a_model_that_never_answers_the_packet_keeps_no_message() {
+    let gate = ReplyGate::new();
+    let settings =
+        format!("{BEFORE_THE_NEXT}[rawr_auto_compaction.deadlines]\npacket_seconds = 2\n");
+    let script = agent().behind(":packet_request]", 0, &gate);
+    let (fixture, mut terminal) = defer_compaction_with(script, &settings, &[]);
+    type_text(&mut terminal, NEXT);
+    wait_until("a packet being written", || asked_for_a_packet(&fixture));
+    wait_until("the end of the sequence", || fixture.log().contains(r#""status":"called_off""#));
+    gate.open();
+    terminal.wait_for(&["Here you are."]);
+    leave_nothing(&mut terminal);
+    assert_eq!((said_in_order(&fixture), fixture.compactions()), (vec!["task", "next"], 0));
+}
