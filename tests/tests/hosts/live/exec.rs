@@ -6,5 +6,6 @@ mod at_once;
 mod by_hand;
 mod fixture;
 mod killed;
+mod silent;
 mod stands_still;
 mod typed;
