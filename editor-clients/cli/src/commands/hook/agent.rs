@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use rawr_host::host::{
@@ -42,11 +42,14 @@ pub(super) enum HookText {
     Handoff(String),
 }
 
-pub(super) type SharedTalk = Arc<Mutex<HookTalk>>;
+/// The agent and the reporter of one hook share it.
+#[derive(Debug, Clone, Default)]
+pub(super) struct SharedTalk(Arc<Mutex<HookTalk>>);
 
-/// Changes what was said.
-pub(super) fn note(talk: &SharedTalk, change: impl FnOnce(&mut HookTalk)) {
-    change(&mut talk.lock().unwrap_or_else(PoisonError::into_inner));
+impl SharedTalk {
+    pub(super) fn get(&self) -> MutexGuard<'_, HookTalk> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// What a hook does, in order.
@@ -136,7 +139,7 @@ impl Agent {
     }
 
     fn say(&self, text: HookText) {
-        note(&self.talk, |talk| talk.text = Some(text));
+        self.talk.get().text = Some(text);
     }
 }
 
@@ -208,12 +211,10 @@ impl AgentHost for Agent {
             match step {
                 Step::Report(event) => return event,
                 Step::ReportCompaction { begun } => {
-                    let mut origin = begun.unwrap_or(CompactionOrigin::Host);
-                    note(&self.talk, |talk| {
-                        if talk.phase == Some(Phase::AwaitingCompaction) {
-                            origin = CompactionOrigin::Rawr;
-                        }
-                    });
+                    let origin = match self.talk.get().phase {
+                        Some(Phase::AwaitingCompaction) => CompactionOrigin::Rawr,
+                        _ => begun.unwrap_or(CompactionOrigin::Host),
+                    };
                     let (turn_id, tokens_after) = (self.turn_id.clone(), None);
                     let completed =
                         HostEvent::CompactionCompleted { turn_id, origin, tokens_after };

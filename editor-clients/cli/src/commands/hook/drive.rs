@@ -1,7 +1,6 @@
 //! Drives the agent of one hook: reports what happened since the hook before, and answers with what the sidecar asks of the agent.
 
 use std::io;
-use std::sync::Arc;
 
 use rawr_host::drive::{Drive, PromptQueue, SessionEnd};
 use rawr_host::event::{NoticeLevel, Reporter, SessionEvent};
@@ -10,7 +9,7 @@ use rawr_host::stop::StopRequest;
 use rawr_protocol::Phase;
 use serde_json::Map;
 
-use super::agent::{Agent, HookText, SharedTalk, note};
+use super::agent::{Agent, HookTalk, HookText, SharedTalk};
 use super::input::{HookAnswer, HookInput};
 use super::open::{AwaitedReply, PendingRequest};
 use super::transcript::LastTurn;
@@ -34,35 +33,31 @@ pub(super) async fn drive(
     let last_turn = LastTurn::whole(args.host, input.transcript()?, said)?;
     let may_ask = args.headless || !is_headless(args.host, &last_turn);
     let talk = SharedTalk::default();
-    let mut reporter = HookReporter { open: open.clone(), talk: Arc::clone(&talk) };
-    let agent = Agent::new(args, input, last_turn, may_ask, open.clone(), Arc::clone(&talk))?;
+    let mut reporter = HookReporter { open: open.clone(), talk: talk.clone() };
+    let agent = Agent::new(args, input, last_turn, may_ask, open.clone(), talk.clone())?;
     let settings = common.sidecar(Map::new())?;
     let sidecar = settings.launch().await?;
     let drive = Drive::open(agent, settings, sidecar, &mut reporter).await?;
     let result = drive.run(&mut PromptQueue::none(), stop).await?;
     let is_turns_end = args.event == "Stop";
-    let mut driven = Driven { answer: None, warnings: Vec::new() };
-    note(&talk, |talk| {
-        driven.warnings = std::mem::take(&mut talk.warnings);
-        if result.ended == SessionEnd::Stopped {
-            driven.warnings.push("it took too long".to_owned());
+    let HookTalk { text, reason, is_saved, mut warnings, .. } = std::mem::take(&mut *talk.get());
+    if result.ended == SessionEnd::Stopped {
+        warnings.push("it took too long".to_owned());
+    }
+    let answer = match text {
+        Some(HookText::GoOn(text)) => {
+            let told = reason
+                .map(|reason| format!("rawr: {reason}. The agent writes its continuation packet."));
+            Some(HookAnswer::go_on(text, told))
         }
-        driven.answer = match talk.text.take() {
-            Some(HookText::GoOn(text)) => {
-                let told = talk.reason.as_ref().map(|reason| {
-                    format!("rawr: {reason}. The agent writes its continuation packet.")
-                });
-                Some(HookAnswer::go_on(text, told))
-            }
-            Some(HookText::Handoff(text)) => Some(HookAnswer::handoff(text)),
-            None if talk.is_saved && is_turns_end => Some(HookAnswer::told(SAVED.to_owned())),
-            None => None,
-        };
-    });
-    if is_turns_end && driven.answer.is_none() {
+        Some(HookText::Handoff(text)) => Some(HookAnswer::handoff(text)),
+        None if is_saved && is_turns_end => Some(HookAnswer::told(SAVED.to_owned())),
+        None => None,
+    };
+    if is_turns_end && answer.is_none() {
         open.write(None)?;
     }
-    Ok(driven)
+    Ok(Driven { answer, warnings })
 }
 
 const SAVED: &str = "rawr: the continuation packet is there. Type /compact now, and the agent gets it back; go on with \
@@ -77,23 +72,20 @@ struct HookReporter {
 impl Reporter for HookReporter {
     fn report(&mut self, event: &SessionEvent<'_>) -> io::Result<()> {
         match event {
-            SessionEvent::Session { opened, .. } => {
-                note(&self.talk, |talk| talk.phase = Some(opened.phase));
-            }
+            SessionEvent::Session { opened, .. } => self.talk.get().phase = Some(opened.phase),
             SessionEvent::ThreadChanged(changed) => {
                 let now = Some(changed.phase);
-                let mut before = now;
-                note(&self.talk, |talk| before = std::mem::replace(&mut talk.phase, now));
+                let before = std::mem::replace(&mut self.talk.get().phase, now);
                 if changed.phase == Phase::AwaitingCompaction && before != now {
-                    note(&self.talk, |talk| talk.is_saved = true);
+                    self.talk.get().is_saved = true;
                     self.open.write(Some(&AwaitedReply::Compaction)).map_err(io::Error::other)?;
                 }
             }
             SessionEvent::HeadsUp(heads_up) => {
-                note(&self.talk, |talk| talk.reason = Some(heads_up.reason.clone()));
+                self.talk.get().reason = Some(heads_up.reason.clone());
             }
             SessionEvent::Notice { level: NoticeLevel::Warning | NoticeLevel::Error, message } => {
-                note(&self.talk, |talk| talk.warnings.push((*message).to_owned()));
+                self.talk.get().warnings.push((*message).to_owned());
             }
             _ => {}
         }

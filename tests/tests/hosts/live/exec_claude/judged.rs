@@ -8,11 +8,22 @@ use super::session;
 
 const NEXT: &str = "Thanks, that works. Next, AND-NOW write the user guide.";
 
+/// The process of a judge takes its time to start on a busy machine.
+const PATIENT: &str = "rawr_auto_compaction.judgment.wait_seconds=60";
+
 fn exec(judgment: TurnReply, message: &str) -> (ClaudeExecFixture, ExecOutput) {
+    exec_with(&["-c", PATIENT], judgment, message)
+}
+
+fn exec_with(
+    options: &[&str],
+    judgment: TurnReply,
+    message: &str,
+) -> (ClaudeExecFixture, ExecOutput) {
     let pushed = [reply("Everything is committed and pushed.").input_tokens(106_000)];
     let script = session().on("PUSH-IT", pushed).on_judgment([judgment]);
     let fixture = ClaudeExecFixture::new(script);
-    let done = fixture.exec(&["WRITE-PARSER please", message]);
+    let done = fixture.exec(&[options, &["WRITE-PARSER please", message]].concat());
     done.expect_success();
     (fixture, done)
 }
@@ -32,7 +43,7 @@ fn a_no_lets_the_message_go_at_once() {
 fn without_an_answer_the_words_of_the_message_decide() {
     for judgment in [stall(), http_error(429), http_error(403), reply("Nice weather today.")] {
         let case = format!("{judgment:?}");
-        let (fixture, done) = exec(judgment, NEXT);
+        let (fixture, done) = exec_with(&[], judgment, NEXT);
         assert!(!fixture.model.judgments().is_empty(), "{case}");
         assert_eq!(done.all("handoff").len(), 1, "{case}");
         let requests = fixture.model.requests();
