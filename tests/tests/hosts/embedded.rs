@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
 
+mod by_hand;
 mod commands;
 mod endpoint;
 mod fixture;
@@ -9,3 +10,4 @@ mod overflow;
 mod paths;
 mod pause;
 mod sequence;
+mod stopped;
