@@ -9,6 +9,7 @@ mod killed;
 mod own_compactions;
 mod refused;
 mod silent;
+mod stalled;
 mod stands_still;
 mod stopped;
 mod typed;
