@@ -331,6 +331,7 @@ impl DriverTask<'_> {
         if !self.link.phase.is_settled() {
             return Ok(());
         }
+        self.turns.has_failed = true;
         let message = format!(
             "the conversation does not fit the model's context window, and rawr does not compact it: {}; send a \
              shorter message, start a new conversation, or use a model with a larger window",

@@ -32,6 +32,8 @@ fn too_long<A: ExecAgent>() {
     let done = refusing::<A>(ScriptedAnswer::Http { status: 400, message }.into());
     let notices = done.notices().join("\n");
     assert!(notices.contains("a compaction was not enough"), "{notices}");
+    // One failed prompt is enough, although the next one was answered.
+    assert_eq!(done.output.status.code(), Some(1), "{}", done.dump());
 }
 
 #[test]
