@@ -15,8 +15,8 @@ pub(crate) use recorded::asks_judge;
 pub use recorded::{RequestPurpose, ResponsesRequest, TITLE_PROMPT};
 pub(crate) use script::ReplyTiming;
 pub use script::{
-    ReplyGate, SUB_AGENT, ScriptedAnswer, ScriptedItem, TurnReply, TurnScript, call, call_in,
-    custom_call, http_error, reply, sse_failed, stall,
+    HALF_AN_EMOJI, ReplyGate, SUB_AGENT, ScriptedAnswer, ScriptedItem, TurnReply, TurnScript, call,
+    call_in, custom_call, http_error, reply, sse_failed, stall,
 };
 use tokio::sync::{oneshot, watch};
 

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::recorded::AnthropicRequest;
-use crate::mock_responses::{ScriptedAnswer, ScriptedItem, TurnReply};
+use crate::mock_responses::{HALF_AN_EMOJI, ScriptedAnswer, ScriptedItem, TurnReply};
 
 /// The answer to a request that wants no stream.
 pub(super) fn whole(
@@ -92,5 +92,6 @@ fn usage(input: u64, output: u64) -> Value {
 
 fn push(stream: &mut String, kind: &str, mut event: Value) {
     event["type"] = kind.into();
+    let event = event.to_string().replace(HALF_AN_EMOJI, r"\ud83d");
     stream.push_str(&format!("event: {kind}\ndata: {event}\n\n"));
 }

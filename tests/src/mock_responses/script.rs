@@ -173,6 +173,9 @@ pub enum ScriptedItem {
 /// In the arguments of a call: the sub-agent that was spawned last.
 pub const SUB_AGENT: &str = "$SUB_AGENT";
 
+/// In what the model says: half an emoji, as a program writes it into JSON that cut one. No string of Rust can hold it.
+pub const HALF_AN_EMOJI: &str = "\u{e000}";
+
 /// An assistant message.
 pub fn reply(text: &str) -> TurnReply {
     items(ScriptedItem::Say(text.to_owned()))

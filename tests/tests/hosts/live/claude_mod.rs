@@ -3,15 +3,21 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
 
 mod absent;
+mod again;
 mod approval;
 mod apps;
 mod beside_hooks;
 mod deaths;
 pub mod fixture;
+mod handoff;
 mod judged;
 mod own_compactions;
 mod person;
 mod races;
+mod refused;
+mod silent;
+mod unreadable;
+mod windows;
 
 use fixture::{
     AT_ONCE, BEFORE_THE_NEXT, GOES_ON, HERE, ModFixture, NEXT, PACKET_REQUEST, TASK, WRITTEN,

@@ -1,9 +1,15 @@
 //! Sessions without a screen, as the desktop app and the extension for VS Code run them: with Anthropic's own client.
 
+mod again;
 mod deaths;
 mod fixture;
+mod handoff;
 mod person;
+mod refused;
+mod unreadable;
+mod windows;
 
+pub use deaths::STALL;
 use fixture::{App, in_an_app};
 
 use super::fixture::{ModFixture, NEXT, TASK, agent};

@@ -10,15 +10,15 @@ use super::fixture::{
 };
 use crate::processes::{kill, processes, with_environment};
 
-fn rawr(terminal: &Terminal) -> Pid {
+pub fn rawr(terminal: &Terminal) -> Pid {
     processes(terminal.process_id(), &["rawr claude-mod"])[0]
 }
 
-fn sidecar(terminal: &Terminal) -> Pid {
+pub fn sidecar(terminal: &Terminal) -> Pid {
     processes(terminal.process_id(), &["rawr serve"])[0]
 }
 
-fn claude(terminal: &Terminal) -> Pid {
+pub fn claude(terminal: &Terminal) -> Pid {
     processes(terminal.process_id(), &["--plugin-dir"])[0]
 }
 
@@ -27,7 +27,7 @@ pub fn behind_summary(gate: &ReplyGate) -> TurnScript {
 }
 
 /// A message is held, and the compaction runs.
-fn held_for_the_compaction(gate: &ReplyGate) -> (ModFixture, Terminal) {
+pub fn held_for_the_compaction(gate: &ReplyGate) -> (ModFixture, Terminal) {
     let fixture = ModFixture::new(behind_summary(gate));
     let mut terminal = fixture.proposed();
     terminal.enter(NEXT, NEXT);
@@ -51,7 +51,7 @@ pub fn is_delivered_after_the_compaction(fixture: &ModFixture) {
     assert_eq!(fixture.compactions_by("rawr"), 1, "{}", fixture.events());
 }
 
-fn another_rawr(terminal: &Terminal, dead: Pid) -> Pid {
+pub fn another_rawr(terminal: &Terminal, dead: Pid) -> Pid {
     let alive = || {
         let found = processes(terminal.process_id(), &["rawr claude-mod"]);
         found.into_iter().find(|pid| *pid != dead)

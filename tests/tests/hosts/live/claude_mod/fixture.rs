@@ -64,6 +64,7 @@ pub struct ModFixture {
     /// Holds `rawr`, and leads the `PATH`.
     programs: TempDir,
     claude: PathBuf,
+    plugin: PathBuf,
     variable: Option<(&'static str, &'static str)>,
 }
 
@@ -80,13 +81,31 @@ impl ModFixture {
         let (home, repository) = (ClaudeHome::new(&model), Repository::new());
         home.has_been_used_in(&[repository.path()]);
         let programs = TempDir::new().unwrap();
-        Self { model, home, repository, programs, claude: binary(), variable: None }
+        let plugin = PLUGIN.into();
+        Self { model, home, repository, programs, claude: binary(), plugin, variable: None }
     }
 
     /// Runs another release of Claude Code.
     pub fn on(mut self, claude: PathBuf) -> Self {
         self.claude = claude;
         self
+    }
+
+    /// Runs a copy of the plugin, which can be updated.
+    pub fn with_own_plugin(mut self) -> Self {
+        let copy = self.home.path().join("plugin");
+        assert!(
+            Command::new("cp").arg("-R").args([&self.plugin, &copy]).status().unwrap().success()
+        );
+        self.plugin = copy;
+        self
+    }
+
+    /// Only a plugin that has changed is loaded again.
+    pub fn update_plugin(&self) {
+        let path = self.plugin.join("hooks/register.tsx");
+        let text = std::fs::read_to_string(&path).unwrap();
+        std::fs::write(path, text + "// Another version.\n").unwrap();
     }
 
     pub fn with_variable(mut self, name: &'static str, value: &'static str) -> Self {
@@ -148,7 +167,7 @@ impl ModFixture {
 
     pub fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(&self.claude);
-        command.args(["--plugin-dir", PLUGIN]);
+        command.arg("--plugin-dir").arg(&self.plugin);
         command.args(["--permission-mode", "acceptEdits", "--allowedTools", "Bash"]);
         self.in_place(command.args(arguments));
         command.envs(self.variable);
@@ -160,7 +179,7 @@ impl ModFixture {
     pub fn sdk_command(&self, options: &Value) -> Command {
         let session = concat!(env!("CARGO_MANIFEST_DIR"), "/claude/sdk/session.mjs");
         let mut command = Command::new("node");
-        command.arg(session).arg(&self.claude).args([PLUGIN, &options.to_string()]);
+        command.arg(session).arg(&self.claude).arg(&self.plugin).arg(options.to_string());
         self.in_place(&mut command);
         command.envs(self.variable);
         command

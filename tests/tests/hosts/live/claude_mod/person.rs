@@ -8,7 +8,7 @@ use super::fixture::{
     held_for_the_packet, input_box, summary,
 };
 
-const ESC: &str = "\x1b";
+pub const ESC: &str = "\x1b";
 
 pub fn ends(fixture: &ModFixture, ending: &str) {
     let ended = format!(r#""ending":"{ending}""#);

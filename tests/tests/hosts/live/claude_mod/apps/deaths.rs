@@ -13,17 +13,17 @@ use super::super::fixture::{HERE, ModFixture, NEXT};
 use super::fixture::{AGAIN, App, held_for_the_compaction, held_for_the_packet};
 use crate::processes::kill;
 
-const RAWR: &str = "rawr claude-mod";
-const SIDECAR: &str = "rawr serve";
-const CLAUDE: &str = "--plugin-dir";
+pub const RAWR: &str = "rawr claude-mod";
+pub const SIDECAR: &str = "rawr serve";
+pub const CLAUDE: &str = "--plugin-dir";
 /// Longer than rawr keeps a message that Claude Code does not ask about.
-const STALL: Duration = Duration::from_secs(15);
+pub const STALL: Duration = Duration::from_secs(15);
 
-fn process(app: &App, words: &str) -> Pid {
+pub fn process(app: &App, words: &str) -> Pid {
     app.processes(words)[0]
 }
 
-fn another(app: &App, dead: Pid) {
+pub fn another(app: &App, dead: Pid) {
     wait_until("another rawr", || app.processes(RAWR).iter().any(|pid| *pid != dead));
 }
 

@@ -68,6 +68,11 @@ impl App {
         self.says(CTRL_C);
     }
 
+    /// Another model from the next turn on.
+    pub fn goes_on_with(&mut self, model: &str) {
+        self.says(&format!("\t{model}"));
+    }
+
     fn output(&self) -> String {
         std::fs::read_to_string(self.stdout.path()).unwrap()
     }
