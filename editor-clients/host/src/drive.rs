@@ -6,6 +6,7 @@ mod approval;
 mod doubt;
 mod driver;
 mod held;
+mod inject;
 mod inputs;
 mod leaving;
 mod link;

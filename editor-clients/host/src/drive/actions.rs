@@ -3,7 +3,7 @@
 
 use rawr_protocol::{
     Action, CapsuleAttachParams, HandoffBuildParams, InputItem, ItemRole, JudgmentAnswerParams,
-    PacketGetParams, PendingAction, Purpose, methods,
+    PacketGetParams, PendingAction, methods,
 };
 use serde::Deserialize;
 use tracing::Instrument;
@@ -13,10 +13,8 @@ use super::driver::DriverTask;
 use super::port::{AccessKind, Order};
 use super::result::DriveError;
 use super::turns::{GateHold, RequestedCompaction, StartedBy};
-use crate::event::{InjectedText, SessionEvent};
-use crate::host::{
-    CompactionOrder, Compactor, HandedOverBefore, HostError, KeptHistory, ModelQuestion,
-};
+use crate::event::SessionEvent;
+use crate::host::{CompactionOrder, Compactor, HostError, KeptHistory, ModelQuestion};
 use crate::sidecar::SidecarError;
 
 /// A judge's answer in the schema that the question requests.
@@ -102,7 +100,7 @@ impl DriverTask<'_> {
         refused_if(self.turns.is_given_up(), begun)
     }
 
-    async fn steer(&mut self, text: String) -> Result<String, HostError> {
+    pub(super) async fn steer(&mut self, text: String) -> Result<String, HostError> {
         self.port.ask(|reply| Order::Steer { text, reply }).await
     }
 
@@ -147,70 +145,6 @@ impl DriverTask<'_> {
                 self.question_sent(&action, QuestionPurpose::Packet, asked).await
             }
         }
-    }
-
-    async fn inject(
-        &mut self,
-        mut action: PendingAction,
-        purpose: Purpose,
-        text: &str,
-        via_steer: bool,
-    ) -> Result<(), DriveError> {
-        if purpose == Purpose::Handoff && self.port.access() == AccessKind::AtHook {
-            let handoff = text.to_owned();
-            let told = self.port.ask(|reply| Order::HandOver { text: handoff, reply }).await;
-            let Some(()) = self.accepted(&action, told).await? else { return Ok(()) };
-            self.show_injected(&action, None, purpose, text)?;
-            return self.settle(&action.action_id, ActionOutcome::done_before()).await;
-        }
-        let begun = match via_steer {
-            true => self.steer(text.to_owned()).await,
-            false => Err(HostError::NoTurn),
-        };
-        let (begun, starts) = match begun {
-            // The turn has ended, or no turn was requested. If the event of its end is still pending, the host is busy and
-            // the text is requeued.
-            Err(HostError::NoTurn) => {
-                if let Action::InjectTurn { via_steer, .. } = &mut action.action {
-                    *via_steer = false;
-                }
-                (self.start_turn(vec![text.to_owned()]).await, true)
-            }
-            begun => (begun, false),
-        };
-        let Some(turn_id) = self.accepted(&action, begun).await? else { return Ok(()) };
-        if starts {
-            self.turns.begin(&turn_id, StartedBy::injection(purpose), Some(&action.action_id));
-        } else if let Some(turn) = self.turns.running(&turn_id) {
-            turn.actions.push(action.action_id.clone());
-            match purpose {
-                // The handoff tells the agent how to continue.
-                Purpose::Handoff => turn.owes_work = false,
-                Purpose::Notice => {}
-                Purpose::HeadsUp | Purpose::ScratchWrite | Purpose::PacketRequest => {
-                    turn.asked(&action.action_id);
-                }
-            }
-        }
-        self.show_injected(&action, Some(&turn_id), purpose, text)?;
-        self.settle(&action.action_id, ActionOutcome::accepted(Some(&turn_id))).await
-    }
-
-    pub(super) fn show_injected(
-        &mut self,
-        action: &PendingAction,
-        turn_id: Option<&str>,
-        purpose: Purpose,
-        text: &str,
-    ) -> Result<(), DriveError> {
-        let (sequence_id, action_id) = (&action.sequence_id, &action.action_id);
-        let injected = InjectedText { sequence_id, action_id, turn_id, text };
-        Ok(self.reporter.report(&match purpose {
-            Purpose::Handoff => SessionEvent::Handoff(injected),
-            Purpose::HeadsUp | Purpose::ScratchWrite | Purpose::PacketRequest | Purpose::Notice => {
-                SessionEvent::Injected { purpose, injected }
-            }
-        })?)
     }
 
     async fn compact(&mut self, action: PendingAction) -> Result<(), DriveError> {
@@ -317,15 +251,7 @@ impl DriverTask<'_> {
             && self.port.is_shared()
             && self.port.running_turn().is_none()
         {
-            let begun = self.hand_over_before_held(text.clone()).await;
-            let Some(handed_over) = self.accepted(&action, begun).await? else { return Ok(()) };
-            let turn_id = match &handed_over {
-                HandedOverBefore::InTurn(turn_id) => Some(turn_id.as_str()),
-                HandedOverBefore::InHistory => None,
-            };
-            self.show_injected(&action, turn_id, purpose, text)?;
-            self.actions.handed_over.insert(action.sequence_id.clone());
-            return self.settle(&action.action_id, ActionOutcome::done_before()).await;
+            return self.inject_before_held(&action, purpose, text).await;
         }
         if items.is_empty() {
             return self.settle(&action.action_id, ActionOutcome::done_before()).await;

@@ -258,8 +258,9 @@ impl ModTurns {
                 self.tool_finished(call_id, &call, &result, error, &mut events);
             }
             ModEvent::Measured { context_window, context_tokens, .. } => {
+                let is_other = context_window.is_some() && context_window != self.context_window;
                 self.context_window = context_window.or(self.context_window);
-                events.extend(self.rewound(context_tokens.unwrap_or(0)));
+                events.extend(self.measured(context_tokens.unwrap_or(0), is_other));
             }
             ModEvent::TurnCompleted { turn_id, reason, answer } => {
                 self.completed(&turn_id, reason, answer, &mut events);
@@ -372,10 +373,11 @@ impl ModTurns {
         });
     }
 
-    /// The user went back to an earlier message, so that the conversation has less than it had.
-    fn rewound(&mut self, context_tokens: u64) -> Option<HostEvent> {
+    /// The user went back to an earlier message, so that the conversation has less than it had, or chose a model with another
+    /// window: the next decision comes before the next usage.
+    fn measured(&mut self, context_tokens: u64, is_other_window: bool) -> Option<HostEvent> {
         let is_less = self.context_tokens.is_some_and(|before| context_tokens < before);
-        if self.is_busy() || !is_less {
+        if self.is_busy() || !(is_less || is_other_window) {
             return None;
         }
         self.context_tokens = Some(context_tokens);

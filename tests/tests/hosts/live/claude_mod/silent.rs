@@ -70,6 +70,18 @@ fn given_up_during_the_compaction(gate: &ReplyGate) -> (ModFixture, Terminal) {
     (fixture, terminal)
 }
 
+/// Claude Code still compacts before the message when rawr gives the sequence up.
+#[test]
+fn a_message_comes_once_if_its_compaction_ends_after_the_sequence() {
+    let gate = ReplyGate::new();
+    let (fixture, terminal) = given_up_during_the_compaction(&gate);
+    wait_until("the release", || fixture.events().contains("deliver_input"));
+    gate.open();
+    terminal.wait_for(&[HERE, "86% left"]);
+    fixture.handed_over_before(NEXT);
+    is_delivered_after_the_compaction(&fixture);
+}
+
 #[test]
 fn escape_returns_a_message_whose_compaction_never_ends() {
     let gate = ReplyGate::new();

@@ -67,6 +67,16 @@ fn with_a_model_of_a_larger_window_rawr_compacts_no_more() {
     assert_eq!(fixture.heard_with("AND-NOW"), [NEXT]);
 }
 
+#[test]
+fn with_a_model_of_a_larger_window_the_next_message_goes_at_once() {
+    let fixture = ModFixture::new(busy());
+    let mut terminal = fixture.proposed();
+    switch(&mut terminal, WIDE);
+    terminal.enter(NEXT, NEXT);
+    terminal.wait_for(&[HERE, "98% left"]);
+    assert_eq!((fixture.compactions(), fixture.asked("AND-NOW")), (0, 1), "{}", fixture.events());
+}
+
 /// Claude Code assumes a large one.
 #[test]
 fn the_window_of_a_model_that_no_table_knows_is_claude_codes() {
