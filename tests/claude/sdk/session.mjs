@@ -1,6 +1,6 @@
 // A session of Claude Code as apps run it, with the client that they use. Each line of standard input is a message, or Ctrl-C,
-// which interrupts the turn, or a tab and the name of the model to go on with; the end of the input ends the session. Arguments: Claude Code's program, the plugin's folder, and
-// more options of the client as JSON.
+// which interrupts the turn, or a tab and the name of the model to go on with; the end of the input ends the session. Arguments:
+// Claude Code's program, the plugin's folder, and more options of the client as JSON.
 import { createInterface } from 'node:readline';
 
 import { query } from '@anthropic-ai/claude-agent-sdk';

@@ -6,7 +6,7 @@ use rawr_tests::mock_responses::{TurnScript, reply};
 
 use super::fixture::{COMMIT, HERE, ModFixture, NEXT, PROPOSED, TASK, WRITTEN, agent, shell};
 
-/// The same model with a window of a million.
+/// The model of the other tests, with a window of a million tokens.
 pub const WIDE: &str = "claude-sonnet-4-5[1m]";
 
 pub const UNKNOWN: &str = "acme-large-1";

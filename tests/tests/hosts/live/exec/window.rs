@@ -9,7 +9,7 @@ use crate::live::exec_codex::fixture::CodexExecFixture;
 
 const COMMIT: &str = "git commit -q --allow-empty -m 'Go on'";
 
-/// The same work twice: what is far from the end of one window is near to that of the other.
+/// Does its work twice: what is far from the end of one window is near to that of the other.
 fn smaller<A: ExecAgent>(commit: TurnReply, large: &[&str], small: &[&str], percent: [u64; 2]) {
     let work = [commit, reply("The parser is written and committed.")];
     let script = A::session()
