@@ -440,7 +440,7 @@ impl AgentHost for Codex {
         self.ready()?;
         let turn_id = self.turns.current().ok_or(HostError::NoTurn)?;
         let interrupt = requests::turn_interrupt(self.thread_id(), turn_id);
-        self.connection.request_within(INTERRUPT_WITHIN, interrupt).await?;
+        self.connection.request(interrupt.within(INTERRUPT_WITHIN)).await?;
         self.catch_up();
         Ok(())
     }

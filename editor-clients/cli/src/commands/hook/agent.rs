@@ -137,10 +137,6 @@ impl Agent {
         };
         Ok(Self { thread, steps: steps.into(), answer, turn_id, takes, open, talk })
     }
-
-    fn say(&self, text: HookText) {
-        self.talk.get().text = Some(text);
-    }
 }
 
 #[async_trait]
@@ -163,7 +159,7 @@ impl AgentHost for Agent {
             return Err(HostError::Unable { what: "start a turn in this hook" });
         }
         leave(&self.open, &AwaitedReply::Answer)?;
-        self.say(HookText::GoOn(items.join("\n\n")));
+        self.talk.get().text = Some(HookText::GoOn(items.join("\n\n")));
         Ok(format!("{}-asked", self.turn_id))
     }
 
@@ -243,7 +239,7 @@ impl HookedAgent for Agent {
         if self.takes != TakenText::Handoff {
             return Err(HostError::Unable { what: "hand over in this hook" });
         }
-        self.say(HookText::Handoff(text.to_owned()));
+        self.talk.get().text = Some(HookText::Handoff(text.to_owned()));
         Ok(())
     }
 }

@@ -2,7 +2,6 @@
 
 use std::collections::VecDeque;
 use std::path::Path;
-use std::time::Duration;
 
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -29,9 +28,6 @@ pub(super) enum ConnectionMessage {
     Noise(String),
     End { reason: String },
 }
-
-/// Timeout of a request. Codex answers at once; a model's work is reported in notifications.
-const PATIENCE: Duration = Duration::from_secs(60);
 
 impl CodexConnection {
     /// Starts `command` and initializes the connection.
@@ -65,17 +61,8 @@ impl CodexConnection {
 
     /// Sends a request and waits for the result.
     pub(super) async fn request(&mut self, request: AppServerRequest) -> Result<Value, HostError> {
-        self.request_within(PATIENCE, request).await
-    }
-
-    /// As [`request`](Self::request), with another limit.
-    pub(super) async fn request_within(
-        &mut self,
-        limit: Duration,
-        request: AppServerRequest,
-    ) -> Result<Value, HostError> {
         let method = request.method;
-        let answer = self.ask_within(limit, request).await?;
+        let answer = self.ask(request).await?;
         answer.map_err(|refusal| HostError::Refused { method, message: refusal.message })
     }
 
@@ -94,15 +81,7 @@ impl CodexConnection {
         &mut self,
         request: AppServerRequest,
     ) -> Result<Result<Value, CodexError>, HostError> {
-        self.ask_within(PATIENCE, request).await
-    }
-
-    async fn ask_within(
-        &mut self,
-        limit: Duration,
-        request: AppServerRequest,
-    ) -> Result<Result<Value, CodexError>, HostError> {
-        let method = request.method;
+        let (method, limit) = (request.method, request.limit);
         let id = self.post(request);
         let answer = tokio::time::timeout(limit, async {
             loop {
@@ -125,7 +104,7 @@ impl CodexConnection {
 
     /// Sends a request without waiting. Returns its id.
     pub(super) fn post(&mut self, request: AppServerRequest) -> u64 {
-        let AppServerRequest { method, params } = request;
+        let AppServerRequest { method, params, .. } = request;
         self.last_id += 1;
         self.transport.send(&json!({"id": self.last_id, "method": method, "params": params}));
         self.last_id

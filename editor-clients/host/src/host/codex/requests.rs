@@ -1,6 +1,7 @@
 //! Every request that rawr sends to an app-server. Pure; `message.rs` has the types that rawr reads.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
@@ -13,6 +14,17 @@ use crate::host::ModelQuestion;
 pub(super) struct AppServerRequest {
     pub(super) method: &'static str,
     pub(super) params: Value,
+    /// How long its answer is waited for.
+    pub(super) limit: Duration,
+}
+
+/// Codex answers at once; a model's work is reported in notifications.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+impl AppServerRequest {
+    pub(super) fn within(self, limit: Duration) -> Self {
+        Self { limit, ..self }
+    }
 }
 
 /// Where a fork of a thread ends.
@@ -39,7 +51,7 @@ const UNWANTED: [&str; 7] = [
 const NO_THREAD: &str = "00000000-0000-7000-8000-000000000000";
 
 fn request(method: &'static str, params: Value) -> AppServerRequest {
-    AppServerRequest { method, params }
+    AppServerRequest { method, params, limit: PATIENCE }
 }
 
 /// Whether to use Codex's experimental methods, which sampling and the queue need.
