@@ -4,10 +4,11 @@
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Child, Command};
 
 use rawr_tests::mock_responses::{RequestPurpose, TurnReply, call};
 use rawr_tests::{ExecOutput, Terminal, place_as};
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 
 /// The agent's packet.
@@ -94,4 +95,12 @@ pub fn tells_once_a_turn(session: &ExecOutput, beginnings: &[&str]) {
         assert_eq!(times, turns, "{beginning}: {}", session.dump());
     }
     assert_eq!(notices.len(), beginnings.len() * turns, "{}", session.dump());
+}
+
+/// Ends a session with Ctrl-C.
+pub fn interrupted(session: Child) -> ExecOutput {
+    kill_process(Pid::from_child(&session), Signal::INT).unwrap();
+    let done = ExecOutput::of(session.wait_with_output().unwrap());
+    assert_eq!(done.output.status.code(), Some(130), "{}", done.dump());
+    done
 }

@@ -2,11 +2,10 @@
 
 use rawr_tests::mock_chat::{ChatModelReply, ChatPurpose, ChatRequest, ChatScript, reply};
 use rawr_tests::mock_responses::ReplyGate;
-use rawr_tests::{ExecOutput, MockChat, wait_until};
-use rustix::process::{Pid, Signal, kill_process};
+use rawr_tests::{MockChat, wait_until};
 
 use super::fixture::{EmbeddedFixture, shell};
-use crate::fixture::PACKET;
+use crate::fixture::{PACKET, interrupted};
 
 /// Confirms a compaction.
 const NEXT: &str = "Thanks, that works. Next, AND-NOW write the user guide.";
@@ -34,11 +33,8 @@ fn stopped(
     fixture.configure("[rawr_auto_compaction]\npreset = \"calm\"\n");
     let session = fixture.start(&["WRITE-PARSER please", NEXT, "THIRD thing"]);
     wait_until("the step", || model.requests().iter().any(&is_asked_for));
-    kill_process(Pid::from_child(&session), Signal::INT).unwrap();
-    let done = ExecOutput::of(session.wait_with_output().unwrap());
+    let told = interrupted(session).story();
     gate.open();
-    assert_eq!(done.output.status.code(), Some(130), "{}", done.dump());
-    let told = done.story();
     // A line of the log has a sequence's id.
     let lines = told.lines().skip_while(|line| *line != "[packet by agent]").skip(1);
     let lines = lines.filter(|line| !line.starts_with("[log: ")).map(|line| format!("{line}\n"));

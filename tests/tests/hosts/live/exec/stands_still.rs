@@ -1,10 +1,11 @@
 //! The agent's process stands still: Ctrl-C ends the session all the same.
 
 use rawr_tests::mock_responses::ReplyGate;
-use rawr_tests::{ExecOutput, wait_until};
-use rustix::process::{Pid, Signal, kill_process};
+use rawr_tests::wait_until;
+use rustix::process::{Signal, kill_process};
 
 use super::fixture::{ExecAgent, FIRST, NEXT, Step};
+use crate::fixture::interrupted;
 use crate::live::exec_claude::fixture::ClaudeExecFixture;
 use crate::live::exec_codex::fixture::CodexExecFixture;
 
@@ -14,9 +15,7 @@ fn stopped<A: ExecAgent>() {
         let agent = A::waiting(step, &gate);
         let session = agent.begin(step, &[FIRST, NEXT]);
         kill_process(agent.process(A::PROCESS), Signal::STOP).unwrap();
-        kill_process(Pid::from_child(&session), Signal::INT).unwrap();
-        let first = ExecOutput::of(session.wait_with_output().unwrap());
-        assert_eq!(first.output.status.code(), Some(130), "{step:?}: {}", first.dump());
+        let first = interrupted(session);
         assert!(first.story().contains("[kept: Thanks"), "{step:?}: {}", first.story());
         assert!(!first.dump().contains("did not answer"), "{step:?}: {}", first.dump());
         wait_until("the end of all", || agent.processes().is_empty());

@@ -1,10 +1,10 @@
 //! A session is stopped with Ctrl-C, and the next one goes on where it was.
 
 use rawr_tests::mock_responses::{ReplyGate, TurnScript, reply, stall};
-use rawr_tests::{ExecOutput, wait_until};
-use rustix::process::{Pid, Signal, kill_process};
+use rawr_tests::wait_until;
 
 use super::fixture::{ExecAgent, FIRST, NEXT, STEPS, Step};
+use crate::fixture::interrupted;
 use crate::live::exec_claude::fixture::ClaudeExecFixture;
 use crate::live::exec_codex::fixture::CodexExecFixture;
 
@@ -13,9 +13,7 @@ fn stopped_at_the_handoff<A: ExecAgent>() {
     let gate = ReplyGate::new();
     let agent = A::waiting(Step::Handoff, &gate);
     let session = agent.begin(Step::Handoff, &[FIRST, NEXT, "THIRD thing"]);
-    kill_process(Pid::from_child(&session), Signal::INT).unwrap();
-    let first = ExecOutput::of(session.wait_with_output().unwrap());
-    assert_eq!(first.output.status.code(), Some(130), "{}", first.dump());
+    let first = interrupted(session);
     let end = format!("rawr: handoff\nuser: {NEXT}\nturn interrupted\n[not sent: THIRD thing]\n");
     assert!(first.story().ends_with(&end), "{}", first.story());
     wait_until("the end of all", || agent.processes().is_empty());
@@ -34,9 +32,7 @@ fn stopped_in_a_turn<A: ExecAgent>() {
     let agent = A::start(script.on("FOURTH", [reply("Fourth.").input_tokens(26_000)]));
     let session = agent.command(&["THIRD thing", NEXT]).spawn().unwrap();
     wait_until("the question", || agent.asked().len() == 1);
-    kill_process(Pid::from_child(&session), Signal::INT).unwrap();
-    let first = ExecOutput::of(session.wait_with_output().unwrap());
-    assert_eq!(first.output.status.code(), Some(130), "{}", first.dump());
+    let first = interrupted(session);
     let story = format!("user: THIRD thing\nturn interrupted\n[not sent: {NEXT}]\n");
     assert_eq!(first.story(), story);
     wait_until("the end of all", || agent.processes().is_empty());

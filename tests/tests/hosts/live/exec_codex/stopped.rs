@@ -3,10 +3,10 @@
 use expect_test::expect;
 use rawr_tests::mock_responses::{ReplyGate, RequestPurpose, TurnScript, reply};
 use rawr_tests::{ExecOutput, wait_until};
-use rustix::process::{Pid, Signal, kill_process};
 
 use super::fixture::{CodexExecFixture, PACKET};
 use super::session;
+use crate::fixture::interrupted;
 
 const NEXT: &str = "Thanks, that works. Next, AND-NOW write the user guide.";
 
@@ -21,9 +21,7 @@ fn stopped(
     fixture.configure("[rawr_auto_compaction]\npreset = \"calm\"\n");
     let first = fixture.command(&["WRITE-PARSER please", NEXT, "THIRD thing"]).spawn().unwrap();
     wait_until("the model to be asked", || is_waiting(&fixture));
-    kill_process(Pid::from_child(&first), Signal::INT).unwrap();
-    let first = ExecOutput::of(first.wait_with_output().unwrap());
-    assert_eq!(first.output.status.code(), Some(130), "{}", first.dump());
+    let first = interrupted(first);
     gate.open();
     let second = fixture.exec(&["--resume", "last", "FOURTH thing"]);
     second.expect_success();
