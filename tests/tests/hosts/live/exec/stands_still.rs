@@ -17,7 +17,7 @@ fn stopped<A: ExecAgent>() {
         kill_process(agent.process(A::PROCESS), Signal::STOP).unwrap();
         let first = interrupted(session);
         assert!(first.story().contains("[kept: Thanks"), "{step:?}: {}", first.story());
-        assert!(!first.dump().contains("did not answer"), "{step:?}: {}", first.dump());
+        assert!(!first.dump().contains("the host did not answer"), "{step:?}: {}", first.dump());
         wait_until("the end of all", || agent.processes().is_empty());
         gate.open();
         let second = agent.exec(&["--resume", "last", "FOURTH thing"]);
